@@ -1,0 +1,75 @@
+# Finds MLIR and defines how a program links it. Read by this project's own build and, installed
+# beside the package's configuration file, by the projects that use the library.
+#
+#   xla_indexing::mlir_headers   include directories and definitions only
+#   xla_indexing::mlir           the same, and the libraries
+#
+# Debian's MLIR comes as archives and as one shared library, and a program that holds both has two
+# copies of MLIR's type ids and of LLVM's options. So the choice is the program's: `xla_indexing::mlir`
+# looks at the property XLA_INDEXING_MLIR of the program being linked.
+#
+#   TARGETS    MLIR's imported targets for its parts (MLIRIR, ...), which bring what they were exported
+#              with: on Debian the shared libLLVM. For a program that links such targets itself. This is
+#              what a program without the property gets.
+#   ARCHIVES   the archives of MLIR and of LLVM's support library, nothing shared: starts in 3 ms.
+#   SHARED     the imported targets MLIR and LLVM: libMLIR.so and libLLVM.so.
+
+set(XLA_INDEXING_LLVM_MAJOR "" CACHE STRING
+    "Major version of LLVM and MLIR to build against; empty: 22, or 19 where only that is installed")
+
+set(_xla_indexing_llvm_majors "${XLA_INDEXING_LLVM_MAJOR}")
+if(NOT _xla_indexing_llvm_majors)
+  set(_xla_indexing_llvm_majors 22 19)
+endif()
+foreach(_major IN LISTS _xla_indexing_llvm_majors)
+  if(NOT MLIR_FOUND)
+    find_package(MLIR QUIET CONFIG HINTS "/usr/lib/llvm-${_major}/lib/cmake/mlir")
+  endif()
+endforeach()
+if(NOT MLIR_FOUND)
+  list(JOIN _xla_indexing_llvm_majors " or " _xla_indexing_wanted)
+  message(FATAL_ERROR
+    "MLIR ${_xla_indexing_wanted} is not installed (Debian: libmlir-22-dev mlir-22-tools llvm-22-dev). "
+    "Set MLIR_DIR to the directory of MLIRConfig.cmake where it is elsewhere.")
+endif()
+if(XLA_INDEXING_LLVM_MAJOR AND NOT LLVM_VERSION_MAJOR EQUAL XLA_INDEXING_LLVM_MAJOR)
+  message(FATAL_ERROR
+    "XLA_INDEXING_LLVM_MAJOR is ${XLA_INDEXING_LLVM_MAJOR}, but ${MLIR_DIR} is of ${LLVM_VERSION}.")
+endif()
+
+# The parts of MLIR that the library uses; those of LLVM that they use.
+set(_xla_indexing_mlir_parts MLIRIR MLIRPresburger MLIRSupport)
+set(_xla_indexing_llvm_parts LLVMSupport LLVMDemangle)
+
+set(_xla_indexing_archives "")
+foreach(_part IN LISTS _xla_indexing_mlir_parts _xla_indexing_llvm_parts)
+  list(APPEND _xla_indexing_archives "$<TARGET_FILE:${_part}>")
+endforeach()
+list(JOIN _xla_indexing_archives "," _xla_indexing_archives)
+
+# What the support library was built against, less the solver, which nothing here reaches.
+get_target_property(_xla_indexing_system LLVMSupport INTERFACE_LINK_LIBRARIES)
+list(REMOVE_ITEM _xla_indexing_system LLVMDemangle)
+list(FILTER _xla_indexing_system EXCLUDE REGEX "z3")
+find_package(Threads REQUIRED)
+
+if(NOT TARGET xla_indexing::mlir)
+  add_library(xla_indexing::mlir_headers INTERFACE IMPORTED)
+  target_include_directories(xla_indexing::mlir_headers SYSTEM INTERFACE
+    ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  separate_arguments(_xla_indexing_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+  list(FILTER _xla_indexing_definitions EXCLUDE REGEX "_GLIBCXX_USE_CXX11_ABI")
+  list(TRANSFORM _xla_indexing_definitions REPLACE "^-D" "")
+  target_compile_definitions(xla_indexing::mlir_headers INTERFACE ${_xla_indexing_definitions})
+
+  set(_choice "$<TARGET_PROPERTY:XLA_INDEXING_MLIR>")
+  add_library(xla_indexing::mlir INTERFACE IMPORTED)
+  target_link_libraries(xla_indexing::mlir INTERFACE
+    xla_indexing::mlir_headers
+    "$<$<OR:$<STREQUAL:${_choice},>,$<STREQUAL:${_choice},TARGETS>>:${_xla_indexing_mlir_parts}>"
+    "$<$<STREQUAL:${_choice},SHARED>:MLIR;LLVM>"
+    "$<$<STREQUAL:${_choice},ARCHIVES>:-Wl,--start-group,${_xla_indexing_archives},--end-group>"
+    "$<$<STREQUAL:${_choice},ARCHIVES>:${_xla_indexing_system}>"
+    Threads::Threads ${CMAKE_DL_LIBS})
+  unset(_choice)
+endif()

@@ -1,0 +1,92 @@
+# The functions that the build files of this project are written in.
+
+# Our own code's compiler flags. Not part of what a user of the library gets.
+add_library(xla_indexing_options INTERFACE)
+target_compile_options(xla_indexing_options INTERFACE -Wall -Wextra)
+if(XLA_INDEXING_WARNINGS_AS_ERRORS)
+  target_compile_options(xla_indexing_options INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 sees overlapping copies inside std::string's own code (its bug 105651).
+  target_compile_options(xla_indexing_options INTERFACE -Wno-restrict)
+endif()
+if(XLA_INDEXING_SANITIZE)
+  set(_flags "-fsanitize=${XLA_INDEXING_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(xla_indexing_options INTERFACE ${_flags})
+  target_link_options(xla_indexing_options INTERFACE ${_flags})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # The checks that the sanitizers add confuse GCC's flow analysis.
+    target_compile_options(xla_indexing_options INTERFACE -Wno-maybe-uninitialized)
+  endif()
+endif()
+
+# The parts of abseil that the library's headers and sources use.
+set(XLA_INDEXING_ABSL
+    absl::algorithm_container absl::any_invocable absl::btree absl::flat_hash_map absl::flat_hash_set
+    absl::function_ref absl::hash absl::inlined_vector absl::int128 absl::node_hash_map absl::span
+    absl::status absl::statusor absl::str_format absl::strings)
+
+# xla_indexing_add_layer(<layer> [DEPENDS <layer>...] [MLIR] [EXCEPT <file>])
+# Target xla_indexing_<layer>, of all xla_indexing/<layer>/**.cc but that file. It compiles against MLIR's headers;
+# the program that links it chooses the libraries.
+function(xla_indexing_add_layer layer)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MLIR" "EXCEPT" "DEPENDS")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/xla_indexing/${layer}/*.cc")
+  list(REMOVE_ITEM sources "${arg_EXCEPT}")
+  set(target xla_indexing_${layer})
+  set(scope PUBLIC)
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PRIVATE xla_indexing_options)
+    if(NOT layer STREQUAL "tools")
+      set_property(GLOBAL APPEND PROPERTY XLA_INDEXING_COMPILED_LAYERS ${target})
+    endif()
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}")
+  list(TRANSFORM arg_DEPENDS PREPEND xla_indexing_)
+  target_link_libraries(${target} ${scope} ${arg_DEPENDS} ${XLA_INDEXING_ABSL})
+  if(arg_MLIR)
+    target_link_libraries(${target} ${scope} xla_indexing::mlir)
+  endif()
+endfunction()
+
+# The users' target xla_indexing::xla_indexing: one library of all layers.
+function(xla_indexing_add_library)
+  get_property(layers GLOBAL PROPERTY XLA_INDEXING_COMPILED_LAYERS)
+  if(layers)
+    list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+    add_library(xla_indexing STATIC ${objects})
+    set_target_properties(xla_indexing PROPERTIES LINKER_LANGUAGE CXX)
+    set(scope PUBLIC)
+  else()
+    add_library(xla_indexing INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(xla_indexing::xla_indexing ALIAS xla_indexing)
+  target_compile_features(xla_indexing ${scope} cxx_std_20)
+  target_include_directories(xla_indexing ${scope}
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:include>")
+  target_link_libraries(xla_indexing ${scope} ${XLA_INDEXING_ABSL} xla_indexing::mlir)
+endfunction()
+
+# xla_indexing_add_program(<name> SOURCES <file>... [LIBRARIES <target>...])
+# A program of this project: our flags, and MLIR's archives, so that it starts at once.
+function(xla_indexing_add_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} xla_indexing_options)
+  set_target_properties(${name} PROPERTIES XLA_INDEXING_MLIR ARCHIVES)
+endfunction()
+
+# print-indexing, and the library xla_indexing_tools of everything in tools/ but its main program.
+function(xla_indexing_add_tool)
+  set(main "${PROJECT_SOURCE_DIR}/xla_indexing/tools/print_indexing_main.cc")
+  xla_indexing_add_layer(tools DEPENDS query MLIR EXCEPT "${main}")
+  if(EXISTS "${main}")
+    xla_indexing_add_program(print-indexing SOURCES "${main}"
+      LIBRARIES xla_indexing_tools absl::flags absl::flags_parse absl::flags_usage)
+  endif()
+endfunction()
