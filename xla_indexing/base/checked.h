@@ -1,0 +1,92 @@
+// Integer arithmetic that never overflows silently.
+//
+// Every number that a user's module can make large (sizes, strides, offsets, coefficients) goes
+// through these functions. The Checked functions return no value where the mathematical result does
+// not fit int64; the others are total on the arguments that their comments allow.
+//
+// Division is that of affine expressions: for a divisor m > 0,
+//   a = FloorDiv(a, m) * m + FloorMod(a, m)  with  0 <= FloorMod(a, m) < m,
+//   CeilDiv(a, m) = -FloorDiv(-a, m).
+//
+// Example: FloorDiv(-7, 2) == -4, CeilDiv(-7, 2) == -3, FloorMod(-7, 2) == 1.
+
+#ifndef XLA_INDEXING_BASE_CHECKED_H_
+#define XLA_INDEXING_BASE_CHECKED_H_
+
+#include <cassert>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace xla_indexing {
+
+inline constexpr int64_t kInt64Min = std::numeric_limits<int64_t>::min();
+inline constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
+
+// The sum, difference, product and negation of int64 values, each of magnitude at most 2^63, cannot
+// overflow in this type.
+__extension__ typedef __int128 Int128;
+
+// The value as int64 if it fits.
+constexpr std::optional<int64_t> NarrowToInt64(Int128 value) {
+  if (value < kInt64Min || value > kInt64Max) return std::nullopt;
+  return static_cast<int64_t>(value);
+}
+
+constexpr std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
+  int64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+constexpr std::optional<int64_t> CheckedSub(int64_t a, int64_t b) {
+  int64_t result = 0;
+  if (__builtin_sub_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+constexpr std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
+  int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+constexpr std::optional<int64_t> CheckedNeg(int64_t a) { return CheckedSub(0, a); }
+
+// Division rounding down, for divisor > 0. The result always fits.
+constexpr int64_t FloorDiv(int64_t a, int64_t divisor) {
+  assert(divisor > 0);
+  return a / divisor - (a % divisor < 0 ? 1 : 0);
+}
+
+// Division rounding up, for divisor > 0. The result always fits.
+constexpr int64_t CeilDiv(int64_t a, int64_t divisor) {
+  assert(divisor > 0);
+  return a / divisor + (a % divisor > 0 ? 1 : 0);
+}
+
+// The remainder in [0, divisor - 1], for divisor > 0.
+constexpr int64_t FloorMod(int64_t a, int64_t divisor) {
+  assert(divisor > 0);
+  const int64_t remainder = a % divisor;
+  return remainder < 0 ? remainder + divisor : remainder;
+}
+
+// The greatest common divisor that fits int64; never negative. Gcd(0, a) = |a|. The one pair of
+// operands whose greatest common divisor is 2^63 (each of them 0 or the least int64, not both 0)
+// gives 2^62, the greatest of their common divisors that fits.
+constexpr int64_t Gcd(int64_t a, int64_t b) {
+  uint64_t x = a < 0 ? uint64_t{0} - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
+  uint64_t y = b < 0 ? uint64_t{0} - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
+  while (y != 0) {
+    const uint64_t remainder = x % y;
+    x = y;
+    y = remainder;
+  }
+  if (x > static_cast<uint64_t>(kInt64Max)) x /= 2;
+  return static_cast<int64_t>(x);
+}
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_BASE_CHECKED_H_

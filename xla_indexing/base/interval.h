@@ -1,0 +1,142 @@
+// Closed intervals of integers, with infinite ends.
+//
+// An Interval is a set {x : lower <= x <= upper} of mathematical integers. Each end is an int64 or
+// infinite; infinity is a flag and never stands for an int64 value. The empty set is an ordinary
+// value with one representation, so == is equality of sets.
+//
+// Arithmetic gives the hull (the least interval that contains it) of the set of results:
+//   a.Add(b) = hull {x + y : x in a, y in b},   a.FloorDiv(c) = hull {floor(x / c) : x in a}, ...
+// An end of the hull that does not fit int64 becomes infinite where it lies outward (a lower end
+// below the least int64, an upper end above the greatest), and the nearest int64 where it lies
+// inward. The result then contains more than the hull and never less. Anything of the empty set is
+// empty.
+//
+// Example: Interval::Closed(-3, 5).FloorDiv(2) == Interval::Closed(-2, 2);
+//          Interval::AtLeast(7).Mod(4) == Interval::Closed(0, 3);
+//          Interval::Closed(8, -1).IsEmpty().
+
+#ifndef XLA_INDEXING_BASE_INTERVAL_H_
+#define XLA_INDEXING_BASE_INTERVAL_H_
+
+#include <cassert>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace xla_indexing {
+
+class Interval {
+ public:
+  // The empty interval.
+  constexpr Interval() = default;
+
+  static constexpr Interval Empty() { return Interval(); }
+  static constexpr Interval All() { return Interval(Kind::kNonEmpty, false, 0, false, 0); }
+  static constexpr Interval Point(int64_t value) { return Closed(value, value); }
+  static constexpr Interval AtLeast(int64_t lower) {
+    return Interval(Kind::kNonEmpty, true, lower, false, 0);
+  }
+  static constexpr Interval AtMost(int64_t upper) {
+    return Interval(Kind::kNonEmpty, false, 0, true, upper);
+  }
+  // {x : lower <= x <= upper}: empty when lower > upper.
+  static constexpr Interval Closed(int64_t lower, int64_t upper) {
+    if (lower > upper) return Empty();
+    return Interval(Kind::kNonEmpty, true, lower, true, upper);
+  }
+  // The indices of an axis of `size` elements, [0, size - 1]: empty when size <= 0.
+  static constexpr Interval OfSize(int64_t size) {
+    return size <= 0 ? Empty() : Closed(0, size - 1);
+  }
+
+  constexpr bool IsEmpty() const { return kind_ == Kind::kEmpty; }
+  constexpr bool IsAll() const { return !IsEmpty() && !has_lower_ && !has_upper_; }
+  constexpr bool IsFinite() const { return IsEmpty() || (has_lower_ && has_upper_); }
+  constexpr bool IsPoint() const { return has_lower_ && has_upper_ && lower_ == upper_; }
+
+  // Whether the interval is not empty and its lower (upper) end is finite.
+  constexpr bool has_lower() const { return has_lower_; }
+  constexpr bool has_upper() const { return has_upper_; }
+  // The finite ends; only where has_lower() (has_upper()).
+  constexpr int64_t lower() const {
+    assert(has_lower_);
+    return lower_;
+  }
+  constexpr int64_t upper() const {
+    assert(has_upper_);
+    return upper_;
+  }
+
+  // The number of elements; none when it is infinite or does not fit int64.
+  std::optional<int64_t> Size() const;
+
+  constexpr bool Contains(int64_t value) const {
+    return !IsEmpty() && (!has_lower_ || lower_ <= value) && (!has_upper_ || value <= upper_);
+  }
+  bool IsSubsetOf(const Interval& other) const;
+
+  // Both as sets: the elements of both, and the hull of the elements of either.
+  Interval Intersect(const Interval& other) const;
+  Interval Union(const Interval& other) const;
+
+  Interval Neg() const;
+  Interval Add(const Interval& other) const;
+  Interval Add(int64_t constant) const { return Add(Point(constant)); }
+  Interval Sub(const Interval& other) const { return Add(other.Neg()); }
+  Interval Sub(int64_t constant) const { return Sub(Point(constant)); }
+  Interval Mul(const Interval& other) const;
+  Interval Mul(int64_t constant) const { return Mul(Point(constant)); }
+
+  // Division of the rational numbers, rounded down (up); `divisor` may be negative. A division by 0
+  // has no result to speak of and gives All().
+  Interval FloorDiv(int64_t divisor) const;
+  Interval CeilDiv(int64_t divisor) const;
+  // The remainder in [0, modulus - 1], modulus >= 1. Any other modulus gives All().
+  Interval Mod(int64_t modulus) const;
+
+  // The other direction: what `x` can be when an operation on it has a result in this interval.
+  // {x : x * factor in *this}. Exact for every factor, 0 included.
+  Interval PreimageOfMul(int64_t factor) const;
+  // {x : floor(x / divisor) in *this}, `divisor` of either sign; All() for a divisor of 0.
+  Interval PreimageOfFloorDiv(int64_t divisor) const;
+
+  // `[0, 9]`, `[-inf, 5]`, `[0, inf]`; `[]` for the empty interval.
+  std::string ToString() const;
+  void AppendTo(std::string* out) const;
+
+  friend constexpr bool operator==(const Interval& a, const Interval& b) {
+    return a.kind_ == b.kind_ && a.has_lower_ == b.has_lower_ && a.has_upper_ == b.has_upper_ &&
+           a.lower_ == b.lower_ && a.upper_ == b.upper_;
+  }
+
+  template <typename H>
+  friend H AbslHashValue(H h, const Interval& interval) {
+    return H::combine(std::move(h), interval.kind_, interval.has_lower_, interval.has_upper_,
+                      interval.lower_, interval.upper_);
+  }
+
+ private:
+  enum class Kind : uint8_t { kEmpty, kNonEmpty };
+
+  constexpr Interval(Kind kind, bool has_lower, int64_t lower, bool has_upper, int64_t upper)
+      : lower_(lower), upper_(upper), kind_(kind), has_lower_(has_lower), has_upper_(has_upper) {}
+
+  // An end that is infinite is stored as 0, and so are both ends of the empty interval: every set
+  // has one representation.
+  int64_t lower_ = 0;
+  int64_t upper_ = 0;
+  Kind kind_ = Kind::kEmpty;
+  bool has_lower_ = false;
+  bool has_upper_ = false;
+};
+
+static_assert(sizeof(Interval) <= 24, "intervals are passed and copied everywhere");
+
+// For GoogleTest's messages.
+void PrintTo(const Interval& interval, std::ostream* os);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_BASE_INTERVAL_H_
