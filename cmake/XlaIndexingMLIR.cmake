@@ -14,27 +14,31 @@
 #   ARCHIVES   the archives of MLIR and of LLVM's support library, nothing shared: starts in 3 ms.
 #   SHARED     the imported targets MLIR and LLVM: libMLIR.so and libLLVM.so.
 
-set(XLA_INDEXING_LLVM_MAJOR "" CACHE STRING
-    "Major version of LLVM and MLIR to build against; empty: 22, or 19 where only that is installed")
+# XLA_INDEXING_LLVM_MAJOR chooses the version; without it, 22, or 19 where only that is installed. What
+# keeps MLIR from being used is left in XLA_INDEXING_MLIR_ERROR.
 
-set(_xla_indexing_llvm_majors "${XLA_INDEXING_LLVM_MAJOR}")
-if(NOT _xla_indexing_llvm_majors)
-  set(_xla_indexing_llvm_majors 22 19)
+unset(XLA_INDEXING_MLIR_ERROR)
+set(_xla_indexing_majors "${XLA_INDEXING_LLVM_MAJOR}")
+if(NOT _xla_indexing_majors)
+  set(_xla_indexing_majors 22 19)
 endif()
-foreach(_major IN LISTS _xla_indexing_llvm_majors)
+foreach(_major IN LISTS _xla_indexing_majors)
   if(NOT MLIR_FOUND)
     find_package(MLIR QUIET CONFIG HINTS "/usr/lib/llvm-${_major}/lib/cmake/mlir")
   endif()
 endforeach()
 if(NOT MLIR_FOUND)
-  list(JOIN _xla_indexing_llvm_majors " or " _xla_indexing_wanted)
-  message(FATAL_ERROR
-    "MLIR ${_xla_indexing_wanted} is not installed (Debian: libmlir-22-dev mlir-22-tools llvm-22-dev). "
-    "Set MLIR_DIR to the directory of MLIRConfig.cmake where it is elsewhere.")
+  list(JOIN _xla_indexing_majors " or " _xla_indexing_majors)
+  string(CONCAT XLA_INDEXING_MLIR_ERROR
+    "MLIR ${_xla_indexing_majors} was not found (on Debian: libmlir-22-dev mlir-22-tools llvm-22-dev). "
+    "Where it is elsewhere, set MLIR_DIR to the directory that holds MLIRConfig.cmake.")
+  return()
 endif()
-if(XLA_INDEXING_LLVM_MAJOR AND NOT LLVM_VERSION_MAJOR EQUAL XLA_INDEXING_LLVM_MAJOR)
-  message(FATAL_ERROR
-    "XLA_INDEXING_LLVM_MAJOR is ${XLA_INDEXING_LLVM_MAJOR}, but ${MLIR_DIR} is of ${LLVM_VERSION}.")
+if(NOT LLVM_VERSION_MAJOR IN_LIST _xla_indexing_majors)
+  list(JOIN _xla_indexing_majors " or " _xla_indexing_majors)
+  set(XLA_INDEXING_MLIR_ERROR
+    "MLIR ${_xla_indexing_majors} is asked for, and ${MLIR_DIR} is MLIR ${LLVM_VERSION}.")
+  return()
 endif()
 
 # The parts of MLIR that the library uses; those of LLVM that they use.

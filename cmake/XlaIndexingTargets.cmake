@@ -62,6 +62,7 @@ function(xla_indexing_add_library)
     set_target_properties(xla_indexing PROPERTIES LINKER_LANGUAGE CXX)
     set(scope PUBLIC)
   else()
+    # No sources yet: headers only.
     add_library(xla_indexing INTERFACE)
     set(scope INTERFACE)
   endif()
@@ -73,11 +74,13 @@ function(xla_indexing_add_library)
 endfunction()
 
 # xla_indexing_add_program(<name> SOURCES <file>... [LIBRARIES <target>...])
-# A program of this project: our flags, and MLIR's archives, so that it starts at once.
+# A program of this project: our flags, MLIR's archives and no shared library that it does not use, so
+# that it starts at once.
 function(xla_indexing_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} xla_indexing_options)
+  target_link_options(${name} PRIVATE LINKER:--as-needed)
   set_target_properties(${name} PROPERTIES XLA_INDEXING_MLIR ARCHIVES)
 endfunction()
 
@@ -88,5 +91,6 @@ function(xla_indexing_add_tool)
   if(EXISTS "${main}")
     xla_indexing_add_program(print-indexing SOURCES "${main}"
       LIBRARIES xla_indexing_tools absl::flags absl::flags_parse absl::flags_usage)
+    install(TARGETS print-indexing)
   endif()
 endfunction()
