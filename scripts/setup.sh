@@ -1,0 +1,73 @@
+#!/bin/bash
+# Installs the Debian packages that building (`setup.sh build`) or building and testing
+# (`setup.sh test`) needs and that are not installed yet, as root or through sudo. Says what it does;
+# asks the package system only, and takes no time, where there is nothing to do. BUILD.md says what
+# each package is for.
+#
+# XLA_INDEXING_LLVM_MAJOR chooses the major version of LLVM and MLIR. Without it: 22, or 19 where
+# Debian's archive on this machine has no MLIR 22.
+set -euo pipefail
+
+kind=${1:-build}
+case "$kind" in
+  build | test) ;;
+  *)
+    echo "usage: $0 [build|test]" >&2
+    exit 2
+    ;;
+esac
+
+# missing PACKAGE...: those that are not installed, one a line.
+missing() {
+  local package
+  for package in "$@"; do
+    if ! dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed; then
+      echo "$package"
+    fi
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+# packages MAJOR: what this kind of set-up needs with that version of LLVM.
+packages() {
+  echo g++ cmake ninja-build libabsl-dev zlib1g-dev libzstd-dev
+  echo "libmlir-$1-dev mlir-$1-tools llvm-$1-dev"
+  if [ "$kind" = test ]; then
+    echo libgtest-dev libgmock-dev libbenchmark-dev python3
+    echo "clang-$1 libclang-rt-$1-dev clang-format-$1"
+  fi
+}
+
+major=${XLA_INDEXING_LLVM_MAJOR:-}
+if [ -z "$major" ]; then
+  major=22
+  if [ -z "$(missing libmlir-19-dev)" ] && [ -n "$(missing libmlir-22-dev)" ]; then
+    major=19
+  fi
+fi
+# shellcheck disable=SC2046  # The words are package names.
+wanted=$(missing $(packages "$major"))
+if [ -z "$wanted" ]; then
+  echo "setup: every Debian package that is needed is installed (LLVM $major)"
+  exit 0
+fi
+
+echo "setup: reading the package lists (apt-get update)"
+as_root apt-get update -qq
+if [ -z "${XLA_INDEXING_LLVM_MAJOR:-}" ] && [ "$major" = 22 ] &&
+  ! apt-cache show libmlir-22-dev >/dev/null 2>&1; then
+  echo "setup: no MLIR 22 in the package archive, taking MLIR 19"
+  major=19
+  wanted=$(missing $(packages "$major"))
+fi
+echo "setup: installing" $wanted
+# shellcheck disable=SC2086
+as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wanted
+echo "setup: done"
