@@ -1,0 +1,20 @@
+// Structural equality of modules.
+
+#ifndef XLA_INDEXING_HLO_EQUALITY_H_
+#define XLA_INDEXING_HLO_EQUALITY_H_
+
+#include <string>
+
+#include "xla_indexing/hlo/module.h"
+
+namespace xla_indexing {
+
+// Whether two modules are the same: name, header attributes, and computation by computation in
+// order the names, threads, roots and instructions (opcode, name, shape with layout, operands,
+// attributes in order). Where they are not, `*difference` (if not null) says in one sentence what
+// differs first.
+bool ModulesEqual(const HloModule& a, const HloModule& b, std::string* difference = nullptr);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_HLO_EQUALITY_H_

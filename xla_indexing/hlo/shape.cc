@@ -1,0 +1,187 @@
+#include "xla_indexing/hlo/shape.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+
+namespace xla_indexing {
+namespace {
+
+void AppendShape(const Shape& shape, bool with_layout, std::string* text) {
+  if (shape.IsTuple() || shape.IsBuffer()) {
+    absl::StrAppend(text, shape.IsBuffer() ? "b(" : "(");
+    for (size_t i = 0; i < shape.tuple_elements().size(); ++i) {
+      if (i > 0) absl::StrAppend(text, ", ");
+      AppendShape(shape.tuple_elements()[i], with_layout, text);
+    }
+    absl::StrAppend(text, ")");
+    return;
+  }
+  absl::StrAppend(text, ElementTypeName(shape.element_type()), "[");
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (i > 0) absl::StrAppend(text, ",");
+    if (shape.IsUnboundedDimension(i)) {
+      absl::StrAppend(text, "?");
+    } else {
+      absl::StrAppend(text, shape.IsDynamicDimension(i) ? "<=" : "", shape.dimension(i));
+    }
+  }
+  absl::StrAppend(text, "]");
+  if (with_layout && shape.has_layout()) absl::StrAppend(text, shape.layout()->ToString());
+}
+
+void AppendLeaves(const Shape& shape, std::vector<const Shape*>* leaves) {
+  if (shape.IsArray()) leaves->push_back(&shape);
+  for (const Shape& element : shape.tuple_elements()) AppendLeaves(element, leaves);
+}
+
+bool EqualNodes(const Shape& a, const Shape& b) {
+  if (a.element_type() != b.element_type() || a.dimensions() != b.dimensions()) return false;
+  for (int64_t i = 0; i < a.rank(); ++i) {
+    if (a.IsDynamicDimension(i) != b.IsDynamicDimension(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Shape Shape::Array(ElementType element_type, absl::Span<const int64_t> dimensions) {
+  Shape shape(element_type);
+  shape.dimensions_.assign(dimensions.begin(), dimensions.end());
+  return shape;
+}
+
+Shape Shape::Tuple(std::vector<Shape> elements) {
+  Shape shape(ElementType::kTuple);
+  shape.elements_ = std::move(elements);
+  return shape;
+}
+
+Shape Shape::Buffer(Shape array) {
+  Shape shape(ElementType::kBuffer);
+  shape.elements_.push_back(std::move(array));
+  return shape;
+}
+
+bool Shape::IsStatic() const {
+  return absl::c_none_of(dynamic_, [](bool dynamic) { return dynamic; }) &&
+         absl::c_all_of(elements_, [](const Shape& element) { return element.IsStatic(); });
+}
+
+bool Shape::HasUnboundedDimension() const {
+  return absl::c_linear_search(dimensions_, kUnboundedSize) ||
+         absl::c_any_of(elements_,
+                        [](const Shape& element) { return element.HasUnboundedDimension(); });
+}
+
+void Shape::AddDimension(int64_t size, bool is_dynamic) {
+  dimensions_.push_back(size);
+  if (is_dynamic || !dynamic_.empty()) {
+    dynamic_.resize(dimensions_.size(), false);
+    dynamic_.back() = is_dynamic;
+  }
+}
+
+void Shape::SetDimension(int64_t i, int64_t size, bool is_dynamic) {
+  dimensions_[i] = size;
+  if (is_dynamic || !dynamic_.empty()) {
+    dynamic_.resize(dimensions_.size(), false);
+    dynamic_[i] = is_dynamic;
+  }
+}
+
+Layout Shape::LayoutOrRowMajor() const { return layout_ ? *layout_ : RowMajorLayout(rank()); }
+
+void Shape::ClearLayout() {
+  layout_.reset();
+  for (Shape& element : elements_) element.ClearLayout();
+}
+
+int64_t Shape::LeafCount() const {
+  if (IsArray()) return 1;
+  int64_t count = 0;
+  for (const Shape& element : elements_) count += element.LeafCount();
+  return count;
+}
+
+std::vector<const Shape*> Shape::Leaves() const {
+  std::vector<const Shape*> leaves;
+  AppendLeaves(*this, &leaves);
+  return leaves;
+}
+
+const Shape& Shape::Leaf(int64_t leaf) const {
+  const Shape* shape = this;
+  while (!shape->IsArray()) {
+    size_t i = 0;
+    for (int64_t count = shape->elements_[i].LeafCount(); leaf >= count;
+         count = shape->elements_[i].LeafCount()) {
+      leaf -= count;
+      ++i;
+    }
+    shape = &shape->elements_[i];
+  }
+  return *shape;
+}
+
+int64_t Shape::FirstLeafOfElement(int64_t i) const {
+  int64_t count = 0;
+  for (int64_t before = 0; before < i; ++before) count += elements_[before].LeafCount();
+  return count;
+}
+
+absl::StatusOr<int64_t> Shape::ElementCount() const {
+  if (!IsArray()) {
+    return absl::InvalidArgumentError(absl::StrCat(ToString(), " is not an array"));
+  }
+  int64_t product = 1;
+  bool has_zero = false;
+  for (int64_t size : dimensions_) {
+    if (size == kUnboundedSize) {
+      return absl::InvalidArgumentError(absl::StrCat(ToString(), " has an unbounded dimension"));
+    }
+    if (size == 0) {
+      has_zero = true;
+    } else if (__builtin_mul_overflow(product, size, &product)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the number of elements of ", ToString(), " does not fit 64 bits"));
+    }
+  }
+  return has_zero ? 0 : product;
+}
+
+std::string Shape::ToString() const {
+  std::string text;
+  AppendTo(&text);
+  return text;
+}
+
+void Shape::AppendTo(std::string* text) const { AppendShape(*this, /*with_layout=*/true, text); }
+
+std::string Shape::ToStringWithoutLayout() const {
+  std::string text;
+  AppendShape(*this, /*with_layout=*/false, &text);
+  return text;
+}
+
+bool operator==(const Shape& a, const Shape& b) {
+  return EqualNodes(a, b) && a.layout() == b.layout() && a.tuple_elements() == b.tuple_elements();
+}
+
+bool EqualIgnoringLayout(const Shape& a, const Shape& b) {
+  return EqualNodes(a, b) &&
+         absl::c_equal(a.tuple_elements(), b.tuple_elements(), EqualIgnoringLayout);
+}
+
+bool SameDimensions(const Shape& a, const Shape& b) {
+  return a.IsArray() && b.IsArray() && a.dimensions() == b.dimensions();
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,31 @@
+// The shape of an instruction's result, from its opcode, operands and attributes.
+//
+// The result follows from the definition of each operation. It carries no layout, but where the
+// definition passes a value on as it is (get-tuple-element, tuple, copy-done and the like) the
+// leaves keep the operands' layouts. Callers that compare with a given shape ignore layouts.
+//
+// Example: for `t = transpose(p), dimensions={1,0}` with `p = f32[2,3] parameter(0)` it is
+// f32[3,2].
+
+#ifndef XLA_INDEXING_HLO_SHAPE_INFERENCE_H_
+#define XLA_INDEXING_HLO_SHAPE_INFERENCE_H_
+
+#include "absl/status/statusor.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/shape.h"
+
+namespace xla_indexing {
+
+// The shape of `instruction`'s result. The instruction's own shape is not read (`has_shape()` may
+// be false); its opcode, operands (with shapes), attributes and called computations are.
+//
+// Errors: InvalidArgument, naming the instruction and the numbers, where operands or attributes do
+// not fit the operation (wrong operand count, sizes that do not agree, a missing attribute);
+// Unimplemented, naming the opcode, where the operands and attributes do not determine the shape
+// (parameter, constant without a literal, iota, reshape, bitcast, broadcast, custom-call, rng,
+// infeed, recv, ...): HLO text must give it there.
+absl::StatusOr<Shape> InferShape(const HloInstruction& instruction);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_HLO_SHAPE_INFERENCE_H_
