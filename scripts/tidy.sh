@@ -13,4 +13,5 @@ else
   files=("$@")
 fi
 printf '%s\0' "${files[@]}" |
-  xargs -0 -n 4 -P "$(nproc)" "clang-tidy-${XLA_INDEXING_LLVM_MAJOR:-22}" --quiet -p build/release
+  xargs -0 -n 4 -P "$(nproc)" "clang-tidy-${XLA_INDEXING_LLVM_MAJOR:-22}" --quiet -p build/release \
+    --extra-arg=-Wno-unknown-warning-option
