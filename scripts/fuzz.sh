@@ -9,11 +9,19 @@ cd "$(dirname "$0")/.."
 seconds=${1:-30}
 shift || true
 
-compiler=clang++-${XLA_INDEXING_LLVM_MAJOR:-22}
-cmake --preset fuzz -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
+for major in ${XLA_INDEXING_LLVM_MAJOR:-22 19}; do
+  if command -v "clang++-$major" >/dev/null; then
+    break
+  fi
+done
+cmake --preset fuzz -DCMAKE_CXX_COMPILER="clang++-$major" >/dev/null
 cmake --build --preset fuzz --target fuzzers
 
-[ $# -gt 0 ] || set -- $(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/\.cc$//')
+if [ $# -eq 0 ]; then
+  for source in tests/fuzz/*_fuzz.cc; do
+    set -- "$@" "$(basename "$source" .cc)"
+  done
+fi
 for name in "$@"; do
   echo "fuzz: $name, $seconds s"
   found=build/fuzz/corpus/$name

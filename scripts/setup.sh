@@ -6,6 +6,8 @@
 #
 # XLA_INDEXING_LLVM_MAJOR chooses the major version of LLVM and MLIR. Without it: 22, or 19 where
 # Debian's archive on this machine has no MLIR 22.
+#
+# shellcheck disable=SC2046,SC2086  # Lists of packages are words.
 set -euo pipefail
 
 kind=${1:-build}
@@ -30,8 +32,11 @@ missing() {
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     "$@"
-  else
+  elif command -v sudo >/dev/null; then
     sudo "$@"
+  else
+    echo "setup: this takes root, and there is no sudo; as root, run: $*" >&2
+    exit 1
   fi
 }
 
@@ -41,7 +46,9 @@ packages() {
   echo "libmlir-$1-dev mlir-$1-tools llvm-$1-dev"
   if [ "$kind" = test ]; then
     echo libgtest-dev libgmock-dev libbenchmark-dev python3
-    echo "clang-$1 libclang-rt-$1-dev clang-format-$1"
+    echo "clang-$1 libclang-rt-$1-dev"
+    # Versions format differently, and the project is formatted by this one.
+    if [ "$1" = 22 ]; then echo clang-format-22; fi
   fi
 }
 
@@ -52,7 +59,6 @@ if [ -z "$major" ]; then
     major=19
   fi
 fi
-# shellcheck disable=SC2046  # The words are package names.
 wanted=$(missing $(packages "$major"))
 if [ -z "$wanted" ]; then
   echo "setup: every Debian package that is needed is installed (LLVM $major)"
@@ -67,7 +73,7 @@ if [ -z "${XLA_INDEXING_LLVM_MAJOR:-}" ] && [ "$major" = 22 ] &&
   major=19
   wanted=$(missing $(packages "$major"))
 fi
-echo "setup: installing" $wanted
-# shellcheck disable=SC2086
-as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wanted
+echo setup: installing $wanted
+as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 \
+  --no-install-recommends $wanted
 echo "setup: done"
