@@ -35,7 +35,7 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo "$@"
   else
-    echo "setup: this takes root, and there is no sudo; as root, run: $*" >&2
+    echo "setup: this takes root, and there is no sudo; run as root: $0 $kind" >&2
     exit 1
   fi
 }
