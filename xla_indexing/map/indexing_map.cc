@@ -1,0 +1,173 @@
+#include "xla_indexing/map/indexing_map.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/linear_sum.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::llvm::dyn_cast;
+using ::mlir::AffineExpr;
+
+bool ConstraintLess(const Constraint& a, const Constraint& b) {
+  return SummandLess(a.expr, b.expr);
+}
+
+Variables VariablesOfSizes(llvm::ArrayRef<int64_t> sizes) {
+  Variables variables;
+  for (const int64_t size : sizes) variables.push_back({Interval::OfSize(size), {}});
+  return variables;
+}
+
+bool AnyEmpty(llvm::ArrayRef<Variable> variables) {
+  return llvm::any_of(variables, [](const Variable& v) { return v.bounds.IsEmpty(); });
+}
+
+bool SameBounds(llvm::ArrayRef<Variable> a, llvm::ArrayRef<Variable> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Variable& x, const Variable& y) { return x.bounds == y.bounds; });
+}
+
+llvm::SmallVector<Interval, 4> BoundsOf(llvm::ArrayRef<Variable> variables) {
+  llvm::SmallVector<Interval, 4> bounds;
+  for (const Variable& variable : variables) bounds.push_back(variable.bounds);
+  return bounds;
+}
+
+}  // namespace
+
+IndexingMap::IndexingMap(mlir::MLIRContext* context) : affine_map_(mlir::AffineMap::get(context)) {}
+
+IndexingMap::IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables ranges,
+                         Variables runtimes, Constraints constraints)
+    : affine_map_(affine_map),
+      dims_(std::move(dims)),
+      ranges_(std::move(ranges)),
+      runtimes_(std::move(runtimes)) {
+  if (constraints.empty()) return;
+  // What is not kept as a constraint goes; those of one expression merge; the rest is sorted.
+  llvm::DenseMap<AffineExpr, size_t> places;
+  for (const Constraint& constraint : constraints) {
+    if (!constraint.expr || AbsorbConstraint(constraint)) continue;
+    const auto [place, inserted] = places.try_emplace(constraint.expr, constraints_.size());
+    if (inserted) {
+      constraints_.push_back(constraint);
+    } else {
+      Interval& interval = constraints_[place->second].interval;
+      interval = interval.Intersect(constraint.interval);
+    }
+  }
+  llvm::stable_sort(constraints_, ConstraintLess);
+}
+
+IndexingMap IndexingMap::FromTensorSizes(mlir::AffineMap affine_map,
+                                         llvm::ArrayRef<int64_t> dim_sizes,
+                                         llvm::ArrayRef<int64_t> range_sizes) {
+  return IndexingMap(affine_map, VariablesOfSizes(dim_sizes), VariablesOfSizes(range_sizes), {});
+}
+
+llvm::SmallVector<Interval, 4> IndexingMap::DimBounds() const { return BoundsOf(dims_); }
+
+llvm::SmallVector<Interval, 4> IndexingMap::SymbolBounds() const {
+  llvm::SmallVector<Interval, 4> bounds = BoundsOf(ranges_);
+  bounds.append(BoundsOf(runtimes_));
+  return bounds;
+}
+
+bool IndexingMap::AbsorbConstraint(const Constraint& constraint) {
+  const auto narrow = [&](Variable& variable) {
+    variable.bounds = variable.bounds.Intersect(constraint.interval);
+    return true;
+  };
+  if (constraint.interval.IsAll()) return true;
+  if (auto constant = dyn_cast<mlir::AffineConstantExpr>(constraint.expr)) {
+    return constraint.interval.Contains(constant.getValue());
+  }
+  if (auto dim = dyn_cast<mlir::AffineDimExpr>(constraint.expr)) {
+    return dim.getPosition() < dims_.size() && narrow(dims_[dim.getPosition()]);
+  }
+  if (auto symbol = dyn_cast<mlir::AffineSymbolExpr>(constraint.expr)) {
+    const size_t position = symbol.getPosition();
+    if (position < ranges_.size()) return narrow(ranges_[position]);
+    const size_t runtime = position - ranges_.size();
+    return runtime < runtimes_.size() && narrow(runtimes_[runtime]);
+  }
+  return false;
+}
+
+void IndexingMap::AddConstraint(AffineExpr expr, Interval interval) {
+  const Constraint constraint = {expr, interval};
+  if (AbsorbConstraint(constraint)) return;
+  for (Constraint& present : constraints_) {
+    if (present.expr != expr) continue;
+    present.interval = present.interval.Intersect(interval);
+    return;
+  }
+  constraints_.insert(llvm::upper_bound(constraints_, constraint, ConstraintLess), constraint);
+}
+
+bool IndexingMap::IsKnownEmpty() const {
+  return AnyEmpty(dims_) || AnyEmpty(ranges_) || AnyEmpty(runtimes_) ||
+         llvm::any_of(constraints_, [](const Constraint& constraint) {
+           if (constraint.interval.IsEmpty()) return true;
+           // A constant that is kept as a constraint is outside its interval.
+           return constraint.expr.getKind() == mlir::AffineExprKind::Constant;
+         });
+}
+
+IndexingMap IndexingMap::MakeEmpty(mlir::MLIRContext* context, int num_dims, int num_ranges,
+                                   int num_runtimes, int num_results) {
+  llvm::SmallVector<AffineExpr, 4> results(num_results, Constant(0, context));
+  const auto empty = [](int count) { return Variables(count, Variable{Interval::Empty(), {}}); };
+  Constraints constraints;
+  if (num_dims + num_ranges + num_runtimes == 0) {
+    constraints.push_back({Constant(0, context), Interval::Empty()});
+  }
+  return IndexingMap(mlir::AffineMap::get(num_dims, num_ranges + num_runtimes, results, context),
+                     empty(num_dims), empty(num_ranges), empty(num_runtimes),
+                     std::move(constraints));
+}
+
+bool operator==(const IndexingMap& a, const IndexingMap& b) {
+  const bool a_empty = a.IsKnownEmpty();
+  if (a_empty != b.IsKnownEmpty()) return false;
+  if (a_empty) return a.num_dims() == b.num_dims() && a.num_results() == b.num_results();
+  return a.affine_map_ == b.affine_map_ && SameBounds(a.dims_, b.dims_) &&
+         SameBounds(a.ranges_, b.ranges_) && SameBounds(a.runtimes_, b.runtimes_) &&
+         a.constraints_ == b.constraints_;
+}
+
+llvm::hash_code hash_value(const IndexingMap& map) {
+  if (map.IsKnownEmpty()) return llvm::hash_combine(map.num_dims(), map.num_results());
+  llvm::hash_code hash = llvm::hash_combine(map.affine_map_, map.num_dims(), map.num_ranges());
+  const auto add = [&](const Interval& interval) {
+    hash = llvm::hash_combine(hash, absl::Hash<Interval>()(interval));
+  };
+  for (const Variable& variable : map.dims_) add(variable.bounds);
+  for (const Variable& variable : map.ranges_) add(variable.bounds);
+  for (const Variable& variable : map.runtimes_) add(variable.bounds);
+  for (const Constraint& constraint : map.constraints_) {
+    hash = llvm::hash_combine(hash, constraint.expr);
+    add(constraint.interval);
+  }
+  return hash;
+}
+
+}  // namespace xla_indexing

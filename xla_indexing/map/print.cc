@@ -1,0 +1,67 @@
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/map/affine_text.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/variable_names.h"
+
+namespace xla_indexing {
+namespace {
+
+// The names, separated by ", ", between two signs.
+void AppendList(absl::string_view open, llvm::ArrayRef<std::string> names, absl::string_view close,
+                std::string* out) {
+  absl::StrAppend(out, open);
+  for (size_t i = 0; i < names.size(); ++i) absl::StrAppend(out, i == 0 ? "" : ", ", names[i]);
+  absl::StrAppend(out, close);
+}
+
+}  // namespace
+
+std::string IndexingMap::ToString() const {
+  const VariableNames names = NamesOf(*this);
+  const llvm::ArrayRef<std::string> symbols = names.symbols;
+  const bool known_empty = IsKnownEmpty();
+  std::string out = known_empty ? "KNOWN EMPTY " : "";
+  AppendList("(", names.dims, ")", &out);
+  if (!ranges_.empty()) AppendList("[", symbols.take_front(ranges_.size()), "]", &out);
+  if (!runtimes_.empty()) AppendList("{", symbols.drop_front(ranges_.size()), "}", &out);
+  out.append(" -> ");
+  if (known_empty) {
+    absl::StrAppend(&out, num_results(), " results");
+    return out;
+  }
+  out.push_back('(');
+  for (int i = 0; i < num_results(); ++i) {
+    if (i > 0) out.append(", ");
+    AppendAffineExpr(results()[i], names.dims, names.symbols, &out);
+  }
+  out.push_back(')');
+
+  absl::string_view separator = ", domain: ";
+  const auto append_interval = [&](const Interval& interval) {
+    out.append(" in ");
+    interval.AppendTo(&out);
+    separator = ", ";
+  };
+  for (int i = 0; i < num_dims(); ++i) {
+    absl::StrAppend(&out, separator, names.dims[i]);
+    append_interval(dims_[i].bounds);
+  }
+  for (int i = 0; i < num_symbols(); ++i) {
+    absl::StrAppend(&out, separator, names.symbols[i]);
+    append_interval(symbol(i).bounds);
+  }
+  for (const Constraint& constraint : constraints_) {
+    absl::StrAppend(&out, separator);
+    AppendAffineExpr(constraint.expr, names.dims, names.symbols, &out);
+    append_interval(constraint.interval);
+  }
+  return out;
+}
+
+}  // namespace xla_indexing
