@@ -1,0 +1,134 @@
+// The indexing maps of one HLO instruction, in both directions.
+//
+//   output to input   for an element of a leaf of the result: the elements of the operands' leaves
+//                     that it is computed from
+//   input to output   for an element of a leaf of an operand: the elements of the result that it is
+//                     used for; the converse relation
+//
+// Leaves are the arrays of a shape numbered depth first (hlo/shape.h). The answer is a sparse list:
+// pairs of leaves between which there is no map are left out, so that a tuple of n operands has n
+// entries.
+//
+// The instruction must be one that the verifier accepts (hlo/verifier.h): shapes and attributes
+// agree.
+//
+// Example: dot = f32[4,8] dot(a, b), a: f32[4,16], b: f32[16,8]:
+//
+//   ComputeOutputToInputIndexing(*dot, 0, &context).value()
+//     {output_leaf 0, operand 0, operand_leaf 0, {(d0, d1)[s0] -> (d0, s0), ..}}
+//     {output_leaf 0, operand 1, operand_leaf 0, {(d0, d1)[s0] -> (s0, d1), ..}}
+//
+// Source of the definitions: XLA's operation semantics; the forms of the maps are those of XLA's
+// indexing analysis. docs/operations.md has a row for each operation.
+
+#ifndef XLA_INDEXING_OPS_INSTRUCTION_INDEXING_H_
+#define XLA_INDEXING_OPS_INSTRUCTION_INDEXING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing {
+
+class ComputationIndexer;
+
+struct IndexingOptions {
+  // The tightest maps there are: where one map is larger than the set it stands for (the operand of
+  // a dynamic-update-slice, the value of a pad), disjoint exact pieces instead.
+  bool exact = false;
+  // Runtime variables whose value the module fixes are replaced by expressions
+  // (ops/fold_runtime.h).
+  bool fold_runtime_variables = true;
+  // Gives the maps of called computations. Without it a fusion or call reads its whole operands,
+  // over-approximate.
+  ComputationIndexer* computations = nullptr;
+};
+
+// The maps between one leaf of the result and one leaf of one operand. Output to input: dimensions
+// are those of the output leaf, results index the operand leaf. Input to output: the reverse.
+struct IndexingEntry {
+  int64_t output_leaf = 0;
+  int64_t operand = 0;  // For a computation: the parameter's number.
+  int64_t operand_leaf = 0;
+  OperandIndexingSet indexing;
+};
+
+// Sorted by output leaf, operand, operand leaf. No entry has an empty set.
+using InstructionIndexing = std::vector<IndexingEntry>;
+
+// The entries of one leaf of the result. InvalidArgument where the result has no such leaf;
+// otherwise errors come from `options.computations` only.
+absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(
+    const HloInstruction& instruction, int64_t output_leaf, mlir::MLIRContext* context,
+    const IndexingOptions& options = {});
+
+// The entries of one leaf of one operand.
+absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
+    const HloInstruction& instruction, int64_t operand, int64_t operand_leaf,
+    mlir::MLIRContext* context, const IndexingOptions& options = {});
+
+// All entries of an instruction, in time linear in the result (and the number of leaves).
+absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(
+    const HloInstruction& instruction, mlir::MLIRContext* context,
+    const IndexingOptions& options = {});
+absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
+    const HloInstruction& instruction, mlir::MLIRContext* context,
+    const IndexingOptions& options = {});
+
+// The operand leaves that no entry speaks of: nothing of them is read (or they go nowhere).
+struct OperandLeaf {
+  int64_t operand = 0;
+  int64_t operand_leaf = 0;
+
+  friend bool operator==(const OperandLeaf& a, const OperandLeaf& b) = default;
+};
+std::vector<OperandLeaf> UnreadOperandLeaves(const HloInstruction& instruction,
+                                             const InstructionIndexing& entries);
+
+// Every element of `to` for every element of `from`, over-approximate with this reason: what is
+// said of an operation that is not analysed, and what a map that grew too large is widened to.
+// Dimensions of `from` are the map's dimensions; a range variable for each dimension of `to` that
+// has more than one element.
+OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::string reason,
+                                    mlir::MLIRContext* context);
+
+// (d0, d1, ..) -> (d0, d1, ..) over the indices of an array.
+OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context);
+
+// What operations that call computations need to know of them. Implemented by fusion/, which walks
+// the computation; declared here, so that the operations can be said where the others are.
+//
+// Entries are between the leaves of the computation's root (output_leaf) and its parameters
+// (operand: the parameter's number, operand_leaf: a leaf of it), simplified, sorted as in
+// InstructionIndexing. Bindings are those seen from the computation that `caller` is in: the call
+// path of an instruction inside begins with `caller`, and a value that a parameter yields is bound
+// to the caller's operand that is passed for it.
+class ComputationIndexer {
+ public:
+  virtual ~ComputationIndexer() = default;
+
+  // All entries, or those of one leaf of the root.
+  virtual absl::StatusOr<InstructionIndexing> OutputToInput(const HloInstruction& caller,
+                                                            const HloComputation& computation,
+                                                            std::optional<int64_t> output_leaf,
+                                                            mlir::MLIRContext* context,
+                                                            const IndexingOptions& options) = 0;
+
+  // All entries, or those of one leaf of one parameter.
+  virtual absl::StatusOr<InstructionIndexing> InputToOutput(
+      const HloInstruction& caller, const HloComputation& computation,
+      std::optional<OperandLeaf> parameter_leaf, mlir::MLIRContext* context,
+      const IndexingOptions& options) = 0;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_OPS_INSTRUCTION_INDEXING_H_

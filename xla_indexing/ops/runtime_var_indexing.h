@@ -1,0 +1,74 @@
+// What yields the value of a runtime variable of an indexing map.
+//
+// A runtime variable stands for a number that the program reads from a tensor while it runs. Its
+// binding says which tensor (the call path, the instruction and the leaf of its result), which
+// element (affine expressions over the dimensions, range variables and earlier runtime variables of
+// the map that owns the variable) and what is done to the value (the value function):
+//
+//   rt = value_function(instruction#leaf[element(d, s, earlier rt)])
+//
+// This tuple is the variable's identity: two variables with equal bindings have the same value. The
+// interval that the owner gives the variable is a restriction of the owner's domain like any other;
+// a point at which the value lies outside it is not in the domain.
+//
+// Example: in gather(operand, indices) with indices s32[1806,2], start j of the result element
+// (d0, d1, d2, d3) is bound to {instruction: indices, leaf: 0, element: (d0, j), clamp [0, 26]}.
+
+#ifndef XLA_INDEXING_OPS_RUNTIME_VAR_INDEXING_H_
+#define XLA_INDEXING_OPS_RUNTIME_VAR_INDEXING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/value_function.h"
+
+namespace xla_indexing {
+
+struct RuntimeVarIndexing {
+  // The callers on the way from the analysed computation to the one that `instruction` is in, the
+  // outermost first; empty where it is in the analysed computation itself.
+  llvm::SmallVector<const HloInstruction*, 1> call_path;
+  const HloInstruction* instruction = nullptr;
+  int64_t leaf = 0;
+  // One expression for each dimension of the leaf. Symbols are numbered as in the owner: its range
+  // variables, then its runtime variables.
+  llvm::SmallVector<mlir::AffineExpr, 2> element;
+  ValueFunction value = ValueFunction::AsIs();
+
+  // The array that the element is of.
+  const Shape& shape() const { return instruction->shape().Leaf(leaf); }
+  // The values that the variable can have as far as the element type and the value function say.
+  Interval ValueRange() const;
+
+  // `instruction`, `instruction#leaf` for leaves other than 0, `computation/instruction` where it
+  // is not in `analysed`, and the callers before that: `caller/computation/instruction`.
+  std::string YieldedBy(const HloComputation* analysed) const;
+
+  friend bool operator==(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
+    return a.call_path == b.call_path && a.instruction == b.instruction && a.leaf == b.leaf &&
+           a.element == b.element && a.value == b.value;
+  }
+  friend llvm::hash_code hash_value(const RuntimeVarIndexing& binding);
+};
+
+using RuntimeVarIndexings = std::vector<RuntimeVarIndexing>;
+
+// Negative, zero or positive as `a` stands before, with or after `b` among runtime variables of
+// which neither reads the other: by call path, position of the instruction in the module, leaf,
+// element, value function. A total order on the bindings of one module.
+int CompareBindings(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b);
+
+// The values that elements of this type have: [-128, 127] for s8, [0, 1] for pred; all integers for
+// types that hold no integers, and [0, inf] for u64.
+Interval ValuesOfElementType(ElementType type);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_OPS_RUNTIME_VAR_INDEXING_H_
