@@ -48,10 +48,10 @@ HloInstruction* HloComputation::AddConstant(absl::string_view name, const Litera
   return constant;
 }
 
-void HloComputation::AppendOwned(HloInstruction* instruction) {
+bool HloComputation::AppendOwned(HloInstruction* instruction) {
   instruction->index_ = static_cast<int32_t>(instructions_.size());
   instructions_.push_back(instruction);
-  by_name_.try_emplace(instruction->name_, instruction);
+  return instruction->name_.empty() || by_name_.try_emplace(instruction->name_, instruction).second;
 }
 
 bool HloComputation::RegisterParameter(HloInstruction* instruction, int64_t number) {

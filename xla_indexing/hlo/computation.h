@@ -67,7 +67,7 @@ class HloComputation {
   // A constant of the literal's shape.
   HloInstruction* AddConstant(absl::string_view name, const Literal& literal);
 
-  // The computation as HLO text, without `ENTRY`.
+  // The computation as HLO text, after `ENTRY` if it is the entry.
   std::string ToString() const;
 
  private:
@@ -75,11 +75,13 @@ class HloComputation {
   friend class HloInstruction;
   friend class HloModule;
   friend class InstructionParser;
+  friend class ModuleParser;
 
   HloComputation(HloModule* parent, absl::string_view name) : name_(name), parent_(parent) {}
 
-  // Puts an instruction whose name and operands lie in the module's memory at the end.
-  void AppendOwned(HloInstruction* instruction);
+  // Puts an instruction whose name and operands lie in the module's memory at the end. One without
+  // a name is given one later. False if the name is taken.
+  bool AppendOwned(HloInstruction* instruction);
   // Takes note of the number of a parameter; false if it is taken.
   bool RegisterParameter(HloInstruction* instruction, int64_t number);
 

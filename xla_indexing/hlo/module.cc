@@ -67,10 +67,10 @@ HloComputation* HloModule::MakeComputation(absl::string_view owned_name) {
   return arena_.New<HloComputation>(this, owned_name);
 }
 
-void HloModule::Adopt(HloComputation* computation) {
+bool HloModule::Adopt(HloComputation* computation) {
   computation->index_ = static_cast<int64_t>(computations_.size());
   computations_.push_back(computation);
-  by_name_.try_emplace(computation->name(), computation);
+  return computation->name_.empty() || by_name_.try_emplace(computation->name_, computation).second;
 }
 
 }  // namespace xla_indexing

@@ -99,9 +99,10 @@ class HloModule {
   friend class InstructionParser;
   friend class ModuleParser;
 
-  // Makes a computation that is not yet in the list; `Adopt` puts it at the end.
+  // Makes a computation that is not yet in the list; `Adopt` puts it at the end. One without a name
+  // is given one later. False if the name is taken.
   HloComputation* MakeComputation(absl::string_view owned_name);
-  void Adopt(HloComputation* computation);
+  bool Adopt(HloComputation* computation);
 
   Arena arena_;
   absl::node_hash_set<Shape> shapes_;

@@ -1,0 +1,18 @@
+// Reading of literals.
+
+#ifndef XLA_INDEXING_HLO_PARSE_LITERAL_H_
+#define XLA_INDEXING_HLO_PARSE_LITERAL_H_
+
+#include "xla_indexing/hlo/lexer.h"
+#include "xla_indexing/hlo/literal.h"
+#include "xla_indexing/hlo/shape.h"
+
+namespace xla_indexing {
+
+// Reads the value of a literal of the given shape: `42`, `{{1, 2}, {3, 4}}`, `(1, -inf)` (a complex
+// number or a tuple, as the shape says), `{...}` (elided).
+bool ReadLiteral(Lexer& lexer, const Shape& shape, int depth, Literal* literal);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_HLO_PARSE_LITERAL_H_

@@ -1,0 +1,20 @@
+// Reading of shapes and layouts.
+
+#ifndef XLA_INDEXING_HLO_PARSE_SHAPE_H_
+#define XLA_INDEXING_HLO_PARSE_SHAPE_H_
+
+#include "xla_indexing/hlo/lexer.h"
+#include "xla_indexing/hlo/shape.h"
+
+namespace xla_indexing {
+
+// Whether a shape stands at the cursor: `(`, `b(`, or the name of an element type and `[`.
+bool ShapeFollows(Lexer& lexer);
+
+// Reads a shape. A `{` after an array is its layout if an integer, `:` or `}` follows. `depth` is
+// the nesting of what is being read.
+bool ReadShape(Lexer& lexer, int depth, Shape* shape);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_HLO_PARSE_SHAPE_H_

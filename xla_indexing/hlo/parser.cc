@@ -1,0 +1,83 @@
+#include "xla_indexing/hlo/parser.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/hlo/lexer.h"
+#include "xla_indexing/hlo/module_parser.h"
+
+namespace xla_indexing {
+namespace {
+
+constexpr absl::string_view kSeparator = "// -----";
+constexpr size_t kMaxTextBytes = size_t{1} << 31;
+
+// The end of the piece that begins at `begin`: the beginning of the next separator that starts a
+// line, or the end of the text.
+size_t PieceEnd(absl::string_view text, size_t begin) {
+  for (size_t at = text.find(kSeparator, begin); at != text.npos;
+       at = text.find(kSeparator, at + 1)) {
+    size_t line = at;
+    while (line > begin && (text[line - 1] == ' ' || text[line - 1] == '\t')) --line;
+    if (line == 0 || text[line - 1] == '\n' || line == begin) return at;
+  }
+  return text.size();
+}
+
+}  // namespace
+
+std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> ParseModules(SourceText source) {
+  std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> modules;
+  if (source.text.size() > kMaxTextBytes) {
+    modules.push_back(absl::InvalidArgumentError(
+        absl::StrCat(source.filename, ": error: the text is larger than 2^31 bytes")));
+    return modules;
+  }
+  const auto shared = std::make_shared<const SourceText>(std::move(source));
+  const absl::string_view text = shared->text;
+  // The line in which the piece begins, so that the lines of a text of many errors are counted
+  // once.
+  int64_t line = 1;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = PieceEnd(text, begin);
+    Lexer lexer(text.substr(begin, end - begin), begin);
+    std::unique_ptr<HloModule> module = ModuleParser(lexer, shared).Parse();
+    if (lexer.failed()) {
+      const size_t offset = lexer.error_offset();
+      SourcePosition position = PositionAt(text.substr(begin), offset - begin);
+      position.line += line - 1;
+      modules.push_back(absl::InvalidArgumentError(
+          FormatDiagnostic(shared->filename, text, offset, position, lexer.error_message())));
+    } else if (module != nullptr) {
+      modules.push_back(std::move(module));
+    }
+    // The next piece begins after the separator's line.
+    const size_t newline = text.find('\n', end);
+    const size_t next = newline == text.npos ? text.size() : newline + 1;
+    line += std::count(text.begin() + begin, text.begin() + next, '\n');
+    begin = next;
+  }
+  return modules;
+}
+
+absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(absl::string_view text,
+                                                       absl::string_view filename) {
+  auto modules = ParseModules({std::string(filename), std::string(text)});
+  if (modules.size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(filename, ": error: expected one module, found ", modules.size()));
+  }
+  return std::move(modules[0]);
+}
+
+}  // namespace xla_indexing
