@@ -1,6 +1,5 @@
 #include "xla_indexing/hlo/lexer.h"
 
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -14,31 +13,9 @@
 namespace xla_indexing {
 namespace {
 
-constexpr uint8_t kStartsName = 1;
-constexpr uint8_t kContinuesName = 2;
-
-constexpr std::array<uint8_t, 256> kCharacterClasses = [] {
-  std::array<uint8_t, 256> classes{};
-  for (int c = 0; c < 256; ++c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    const bool digit = c >= '0' && c <= '9';
-    if (letter) classes[c] |= kStartsName;
-    if (letter || digit || c == '.' || c == '-') classes[c] |= kContinuesName;
-  }
-  return classes;
-}();
-
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
-
-bool Lexer::IsNameStart(char c) {
-  return (kCharacterClasses[static_cast<uint8_t>(c)] & kStartsName) != 0;
-}
-
-bool Lexer::IsNameCharacter(char c) {
-  return (kCharacterClasses[static_cast<uint8_t>(c)] & kContinuesName) != 0;
-}
 
 bool Lexer::FailAt(const char* position, absl::string_view message) {
   if (!failed_) {

@@ -11,6 +11,7 @@
 #ifndef XLA_INDEXING_HLO_LEXER_H_
 #define XLA_INDEXING_HLO_LEXER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -92,8 +93,12 @@ class Lexer {
   bool Expect(absl::string_view text);
 
   // Whether a name can begin with, or go on with, a character.
-  static bool IsNameStart(char c);
-  static bool IsNameCharacter(char c);
+  static bool IsNameStart(char c) {
+    return (kCharacterClasses[static_cast<uint8_t>(c)] & kStartsName) != 0;
+  }
+  static bool IsNameCharacter(char c) {
+    return (kCharacterClasses[static_cast<uint8_t>(c)] & kContinuesName) != 0;
+  }
 
   // `[A-Za-z_][A-Za-z0-9_.-]*`, an attribute's name, an opcode, a word. Empty if none stands here;
   // no error.
@@ -114,6 +119,19 @@ class Lexer {
   bool ReadUntilComma(absl::string_view* raw);
 
  private:
+  static constexpr uint8_t kStartsName = 1;
+  static constexpr uint8_t kContinuesName = 2;
+  static constexpr std::array<uint8_t, 256> kCharacterClasses = [] {
+    std::array<uint8_t, 256> classes{};
+    for (int c = 0; c < 256; ++c) {
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+      const bool digit = c >= '0' && c <= '9';
+      if (letter) classes[c] |= kStartsName;
+      if (letter || digit || c == '.' || c == '-') classes[c] |= kContinuesName;
+    }
+    return classes;
+  }();
+
   // Skips a comment that begins at the cursor; false if none does.
   bool SkipComment();
   // Moves past a string that begins at the cursor.

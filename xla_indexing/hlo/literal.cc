@@ -20,19 +20,28 @@ int BytesOf(ElementType type) { return (StorageBitWidth(type) + 7) / 8; }
 
 }  // namespace
 
-absl::StatusOr<Literal> Literal::Zeros(const Shape& shape) {
+absl::StatusOr<Literal> Literal::Splat(const Shape& shape) {
   const absl::StatusOr<int64_t> count = shape.ElementCount();
   if (!count.ok()) return count.status();
   Literal literal;
   literal.shape_ = shape;
+  literal.splat_ = true;
   literal.part_bytes_ = BytesOf(ComplexComponentType(shape.element_type()));
   literal.element_bytes_ = BytesOf(shape.element_type());
   literal.element_count_ = *count;
-  if (*count > kMaxLiteralBytes / literal.element_bytes_) {
+  literal.bytes_.resize(literal.element_bytes_);
+  return literal;
+}
+
+absl::StatusOr<Literal> Literal::Zeros(const Shape& shape) {
+  absl::StatusOr<Literal> literal = Splat(shape);
+  if (!literal.ok()) return literal;
+  if (literal->element_count_ > kMaxLiteralBytes / literal->element_bytes_) {
     return absl::InvalidArgumentError(
         absl::StrCat("a literal of shape ", shape.ToString(), " is too large to be stored"));
   }
-  literal.bytes_.resize(*count * literal.element_bytes_);
+  literal->splat_ = false;
+  literal->bytes_.resize(literal->element_count_ * literal->element_bytes_);
   return literal;
 }
 
@@ -90,12 +99,14 @@ std::optional<int64_t> Literal::IntegerAt(absl::Span<const int64_t> index) const
 }
 
 uint64_t Literal::BitsAt(int64_t position, int part) const {
+  if (splat_) position = 0;
   uint64_t bits = 0;
   std::memcpy(&bits, bytes_.data() + position * element_bytes_ + part * part_bytes_, part_bytes_);
   return bits;
 }
 
 void Literal::SetBits(int64_t position, uint64_t bits, int part) {
+  if (splat_) position = 0;
   std::memcpy(bytes_.data() + position * element_bytes_ + part * part_bytes_, &bits, part_bytes_);
 }
 

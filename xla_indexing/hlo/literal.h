@@ -33,6 +33,9 @@ class Literal {
   static absl::StatusOr<Literal> Zeros(const Shape& shape);
   // A literal of which only the shape is known.
   static Literal Elided(Shape shape);
+  // An array all of whose elements are equal, stored once; zero at first. Errors as for Zeros, but
+  // for the size.
+  static absl::StatusOr<Literal> Splat(const Shape& shape);
   static Literal Tuple(std::vector<Literal> elements);
   // An array of integers or predicates, its elements in row-major order, each taken modulo 2^width.
   // `values` must have as many elements as the dimensions say.
@@ -49,6 +52,7 @@ class Literal {
 
   const Shape& shape() const { return shape_; }
   bool IsElided() const { return elided_; }
+  bool IsSplat() const { return splat_; }
   // The number of elements of an array; 0 for tuples and elided literals.
   int64_t ElementCount() const { return element_count_; }
   absl::Span<const Literal> tuple_elements() const { return elements_; }
@@ -63,18 +67,20 @@ class Literal {
   // The bits of an element; of a complex number's real part (part 0) or imaginary part (part 1).
   // `position` must be in [0, ElementCount()).
   uint64_t BitsAt(int64_t position, int part = 0) const;
+  // Of a splat: of all elements.
   void SetBits(int64_t position, uint64_t bits, int part = 0);
 
-  // Equal shapes, dynamic flags and layouts included, and equal bits.
+  // Equal shapes, dynamic flags and layouts included, and equal bits, stored in the same way.
   friend bool operator==(const Literal& a, const Literal& b) {
-    return a.elided_ == b.elided_ && a.shape_ == b.shape_ && a.bytes_ == b.bytes_ &&
-           a.elements_ == b.elements_;
+    return a.elided_ == b.elided_ && a.splat_ == b.splat_ && a.shape_ == b.shape_ &&
+           a.bytes_ == b.bytes_ && a.elements_ == b.elements_;
   }
   friend bool operator!=(const Literal& a, const Literal& b) { return !(a == b); }
 
  private:
   Shape shape_;
   bool elided_ = false;
+  bool splat_ = false;
   int part_bytes_ = 0;     // Of one element, or of one part of a complex element.
   int element_bytes_ = 0;  // `part_bytes_` times the number of parts.
   int64_t element_count_ = 0;

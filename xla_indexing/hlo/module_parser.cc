@@ -93,14 +93,24 @@ bool ModuleParser::ReadPiece() {
     return lexer_.Fail("this is a text protocol buffer; only HLO text is read");
   }
   const char* const start = lexer_.position();
+  const bool has_percent = lexer_.ConsumeRaw('%');
   const absl::string_view word = lexer_.ReadWord();
   const char next = lexer_.Peek();
-  if (word == "HloModule" && (next == '%' || Lexer::IsNameStart(next))) return ReadHeader();
+  if (!has_percent && word == "HloModule" && (next == '%' || Lexer::IsNameStart(next)))
+    return ReadHeader();
   lexer_.SetPosition(start);
-  if (BeginsComputation()) return ReadComputations();
-  if (word == "ROOT" && next != '(') return ReadBareInstructions(false);
-  if (next == '=' && !word.empty()) return ReadBareInstructions(false);
-  if (lexer_.PeekRaw() == '%') return ReadBareInstructions(false);
+  if (BeginsComputation()) {
+    if (!ReadComputations()) return false;
+    // Modules are printed with signatures and an ENTRY; a list with the one and not the other is a
+    // part of a module, and which computation is its entry is not known.
+    if (next != '(' || module_->entry_ != nullptr) return true;
+    return lexer_.FailAt(start,
+                         "this computation is cut off from its module: there is neither a "
+                         "'HloModule' header nor an ENTRY computation");
+  }
+  if (has_percent || (!word.empty() && next == '=') || (word == "ROOT" && next != '(')) {
+    return ReadBareInstructions(false);
+  }
   if (lexer_.PeekRaw() == '(' || next == '(' || next == '[') return ReadBareInstructions(true);
   return lexer_.FailExpected("'HloModule', a computation or an instruction");
 }

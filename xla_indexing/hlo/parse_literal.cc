@@ -233,6 +233,13 @@ bool ReadLiteral(Lexer& lexer, const Shape& shape, int depth, Literal* literal) 
     *literal = Literal::Elided(shape);
     return true;
   }
+  // One value for an array of any shape is that value everywhere.
+  if (shape.rank() > 0 && shape.IsArray() && lexer.Peek() != '{') {
+    absl::StatusOr<Literal> splat = Literal::Splat(shape);
+    if (!splat.ok()) return lexer.FailAt(start, splat.status().message());
+    *literal = *std::move(splat);
+    return ReadElement(lexer, shape.element_type(), 0, literal);
+  }
   // An array of few characters cannot have many elements; its memory is not reserved on its word.
   if (const absl::StatusOr<int64_t> count = shape.ElementCount();
       count.ok() && *count > static_cast<int64_t>(lexer.Remaining())) {

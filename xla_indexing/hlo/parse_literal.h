@@ -10,7 +10,8 @@
 namespace xla_indexing {
 
 // Reads the value of a literal of the given shape: `42`, `{{1, 2}, {3, 4}}`, `(1, -inf)` (a complex
-// number or a tuple, as the shape says), `{...}` (elided).
+// number or a tuple, as the shape says), `{...}` (elided). One value alone stands for an array that
+// holds it everywhere.
 bool ReadLiteral(Lexer& lexer, const Shape& shape, int depth, Literal* literal);
 
 }  // namespace xla_indexing

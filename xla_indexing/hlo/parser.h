@@ -3,7 +3,8 @@
 // A text may hold several modules, separated by lines `// -----`. Each piece between them is
 //   - a module, with or without its header `HloModule name, ...` (without one it is named
 //     `module_<entry>`); without ENTRY the last computation is the entry, without ROOT the last
-//     instruction is the root;
+//     instruction is the root. Computations with signatures and neither header nor ENTRY are
+//     refused: they are cut off from their module;
 //   - or the instructions of one computation without anything around them;
 //   - or one instruction, whose operands may be given by their shapes alone: `add(f32[4], f32[4])`
 //     gets the parameters that it reads;

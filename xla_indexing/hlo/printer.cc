@@ -181,7 +181,11 @@ void PrintLiteral(const Literal& literal, std::string* text) {
     }
     text->append(")");
   } else {
-    PrintArray(literal, text);
+    if (literal.IsSplat()) {
+      PrintElement(literal, 0, text);
+    } else {
+      PrintArray(literal, text);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #ifndef XLA_INDEXING_HLO_SHAPE_INFERENCE_H_
 #define XLA_INDEXING_HLO_SHAPE_INFERENCE_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
@@ -25,6 +26,23 @@ namespace xla_indexing {
 // (parameter, constant without a literal, iota, reshape, bitcast, broadcast, custom-call, rng,
 // infeed, recv, ...): HLO text must give it there.
 absl::StatusOr<Shape> InferShape(const HloInstruction& instruction);
+
+// Checks the operands and attributes of an instruction that has a shape, and that shape against
+// them: it is the inferred one, or, where they leave it open, one that they allow (a reshape keeps
+// the number of elements, a broadcast the sizes of the operand's dimensions, ...).
+//
+// Not compared are layouts, and whether a dimension is static or bounded; an unbounded dimension
+// agrees with any size. A floating point result of arithmetic may have another precision than its
+// operands, and that of a dot or a convolution any element type. See verifier.h for what is checked
+// of whole modules.
+//
+// Errors: InvalidArgument, as `add.3: add of f32[2,3] and f32[3,2]: shapes differ` or
+// `instruction 't' (transpose) has shape f32[2,3] but its operands and attributes give f32[3,2]`.
+absl::Status CheckShape(const HloInstruction& instruction);
+
+// An error where a dimension of an array in `shape` is negative, where its elements are so many
+// that their number does not fit 64 bits, or where its layout is not one of an array of its rank.
+absl::Status CheckIsValid(const Shape& shape);
 
 }  // namespace xla_indexing
 
