@@ -205,9 +205,8 @@ ShapeRule RuleFor(HloOpcode opcode) {
     case HloOpcode::kConditional:
       return {.infer = InferConditional, .agreement = Agreement::kSameValue};
     case HloOpcode::kAsyncStart:
-      return {.infer = InferAsyncStart,
-              .check = CheckAsyncStart,
-              .agreement = Agreement::kSameValue};
+      return {
+          .infer = InferAsyncStart, .check = CheckAsyncStart, .agreement = Agreement::kSameValue};
     case HloOpcode::kAsyncUpdate:
       return {.infer = InferAsyncUpdate, .agreement = Agreement::kSameValue};
     case HloOpcode::kAsyncDone:
@@ -234,9 +233,7 @@ ShapeRule RuleFor(HloOpcode opcode) {
     case HloOpcode::kRecv:
       return {.check = CheckRecv};
     case HloOpcode::kRecvDone:
-      return {.infer = InferRecvDone,
-              .check = CheckRecvDone,
-              .agreement = Agreement::kSameValue};
+      return {.infer = InferRecvDone, .check = CheckRecvDone, .agreement = Agreement::kSameValue};
     case HloOpcode::kInfeed:
       return {.check = CheckInfeed};
     case HloOpcode::kOutfeed:
@@ -304,30 +301,29 @@ absl::Status CheckIsValid(const Shape& shape) {
     if (shape.IsUnboundedDimension(d)) {
       bounded.SetDimension(d, 1);
     } else if (shape.dimension(d) < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("dimension ", d, " of ",
-                                                     shape_rules::Brief(shape), " is negative"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("dimension ", d, " of ", shape_rules::Brief(shape), " is negative"));
     }
   }
   XLA_INDEXING_RETURN_IF_ERROR(bounded.ElementCount().status());
-  if (!shape.has_layout() || absl::c_equal(shape.layout()->minor_to_major,
-                                           RowMajorLayout(shape.rank()).minor_to_major)) {
+  if (!shape.has_layout() ||
+      absl::c_equal(shape.layout()->minor_to_major, RowMajorLayout(shape.rank()).minor_to_major)) {
     return absl::OkStatus();
   }
   const auto& minor_to_major = shape.layout()->minor_to_major;
   absl::InlinedVector<bool, 16> seen(shape.rank(), false);
   for (const int64_t d : minor_to_major) {
     if (d < 0 || d >= shape.rank() || seen[d]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("layout ", shape.layout()->ToString(), " of ", shape_rules::Brief(shape),
-                       " does not order its dimensions"));
+      return absl::InvalidArgumentError(absl::StrCat("layout ", shape.layout()->ToString(), " of ",
+                                                     shape_rules::Brief(shape),
+                                                     " does not order its dimensions"));
     }
     seen[d] = true;
   }
   if (static_cast<int64_t>(minor_to_major.size()) == shape.rank()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("layout ", shape.layout()->ToString(), " of ",
-                                                 shape_rules::Brief(shape), " orders ",
-                                                 minor_to_major.size(), " dimensions, not ",
-                                                 shape.rank()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("layout ", shape.layout()->ToString(), " of ", shape_rules::Brief(shape),
+                   " orders ", minor_to_major.size(), " dimensions, not ", shape.rank()));
 }
 
 }  // namespace xla_indexing
