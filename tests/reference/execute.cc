@@ -1,0 +1,177 @@
+#include "tests/reference/execute.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "tests/reference/integers.h"
+#include "tests/reference/operations.h"
+#include "tests/reference/value.h"
+#include "tests/testing/random.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/opcode.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+Value Single(Array array) {
+  Value value;
+  value.push_back(std::move(array));
+  return value;
+}
+
+// The operands' leaves one after another.
+Value Tuple(Operands operands) {
+  Value value;
+  for (const Value* operand : operands) {
+    value.insert(value.end(), operand->begin(), operand->end());
+  }
+  return value;
+}
+
+Value GetTupleElement(const HloInstruction& instruction, Operands operands) {
+  const int64_t first =
+      instruction.operand(0)->shape().FirstLeafOfElement(instruction.tuple_index());
+  const auto begin = operands[0]->begin() + first;
+  return Value(begin, begin + instruction.shape().LeafCount());
+}
+
+// The value of an instruction that calls nothing and is no parameter.
+absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operands operands) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kBitcast: {
+      absl::StatusOr<Array> array = Bitcast(instruction, operands);
+      if (!array.ok()) return array.status();
+      return Single(*std::move(array));
+    }
+    case HloOpcode::kBroadcast:
+      return Single(Broadcast(instruction, operands));
+    case HloOpcode::kConcatenate:
+      return Single(Concatenate(instruction, operands));
+    case HloOpcode::kConstant:
+      return Constant(instruction);
+    case HloOpcode::kCopy:
+      return *operands[0];
+    case HloOpcode::kDot:
+      return Single(Dot(instruction, operands));
+    case HloOpcode::kDynamicSlice:
+      return Single(DynamicSlice(instruction, operands));
+    case HloOpcode::kDynamicUpdateSlice:
+      return Single(DynamicUpdateSlice(instruction, operands));
+    case HloOpcode::kGather:
+      return Single(Gather(instruction, operands));
+    case HloOpcode::kGetTupleElement:
+      return GetTupleElement(instruction, operands);
+    case HloOpcode::kIota:
+      return Single(Iota(instruction, operands));
+    case HloOpcode::kPad:
+      return Single(Pad(instruction, operands));
+    case HloOpcode::kReduce:
+      return Reduce(instruction, operands);
+    case HloOpcode::kReduceWindow:
+      return ReduceWindow(instruction, operands);
+    case HloOpcode::kReshape:
+      return Single(Reshape(instruction, operands));
+    case HloOpcode::kReverse:
+      return Single(Reverse(instruction, operands));
+    case HloOpcode::kSlice:
+      return Single(Slice(instruction, operands));
+    case HloOpcode::kTranspose:
+      return Single(Transpose(instruction, operands));
+    case HloOpcode::kTuple:
+      return Tuple(operands);
+    default:
+      if (IsElementwise(instruction.opcode())) return Single(Elementwise(instruction, operands));
+      return absl::UnimplementedError(absl::StrCat(instruction.name(), ": no definition of ",
+                                                   OpcodeName(instruction.opcode())));
+  }
+}
+
+uint64_t SeedOf(const HloInstruction& instruction, const Execution& execution) {
+  return MixBits(execution.seed ^ MixBits(instruction.index_in_computation()));
+}
+
+const HloComputation* CalledComputation(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kFusion) return instruction.calls();
+  if (instruction.opcode() == HloOpcode::kCall) return instruction.to_apply();
+  return nullptr;
+}
+
+// The value, and where a computation is called its execution.
+absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operands operands,
+                                       const Execution& execution,
+                                       std::unique_ptr<Execution>* called) {
+  const uint64_t seed = SeedOf(instruction, execution);
+  if (const HloComputation* computation = CalledComputation(instruction)) {
+    absl::StatusOr<Execution> inner = Execute(*computation, operands, seed);
+    if (!inner.ok()) return inner.status();
+    Value value = inner->ValueOf(computation->root_instruction());
+    *called = std::make_unique<Execution>(*std::move(inner));
+    return value;
+  }
+  absl::StatusOr<Value> value = ExecuteOperation(instruction, operands);
+  if (!value.ok()) return value.status();
+  FillIntegers(seed, &*value);
+  return value;
+}
+
+}  // namespace
+
+void FillIntegers(uint64_t seed, Value* value) {
+  Random random(seed);
+  for (Array& array : *value) {
+    const ElementType type = array.shape().element_type();
+    if (!IsIntegral(type) && !IsPred(type)) continue;
+    for (Element& element : array.elements()) {
+      // Drawn for every element, so that one element's value does not depend on the others'.
+      Integer arbitrary = random.Between(-3, 9);
+      if (random.OneIn(16)) {
+        arbitrary = random.OneIn(2) ? LeastInteger(type) : GreatestInteger(type);
+      }
+      if (!element.value.has_value()) element.value = WrapInteger(type, arbitrary);
+    }
+  }
+}
+
+std::vector<const Value*> OperandValues(const HloInstruction& instruction,
+                                        const Execution& execution) {
+  std::vector<const Value*> values;
+  for (const HloInstruction* operand : instruction.operands()) {
+    values.push_back(&execution.ValueOf(operand));
+  }
+  return values;
+}
+
+absl::StatusOr<Value> ExecuteInstruction(const HloInstruction& instruction, Operands operands,
+                                         const Execution& execution) {
+  std::unique_ptr<Execution> called;
+  return ExecuteWithCalls(instruction, operands, execution, &called);
+}
+
+absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands arguments,
+                                  uint64_t seed) {
+  Execution execution;
+  execution.seed = seed;
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (instruction->opcode() == HloOpcode::kParameter) {
+      execution.values.emplace(instruction, *arguments[instruction->parameter_number()]);
+      continue;
+    }
+    const std::vector<const Value*> operands = OperandValues(*instruction, execution);
+    std::unique_ptr<Execution> called;
+    absl::StatusOr<Value> value = ExecuteWithCalls(*instruction, operands, execution, &called);
+    if (!value.ok()) return value.status();
+    execution.values.emplace(instruction, *std::move(value));
+    if (called != nullptr) execution.calls.emplace(instruction, std::move(called));
+  }
+  return execution;
+}
+
+}  // namespace xla_indexing::reference

@@ -1,0 +1,54 @@
+// Execution of computations on arrays with sources.
+//
+// Every integer and predicate element of every instruction gets a concrete value. Where the
+// definitions of operations.h and integers.h do not give one (an integer converted from a float, a
+// sum of many), the element gets an arbitrary value that depends on `seed` and its place alone, so
+// that executing again gives the same.
+
+#ifndef XLA_INDEXING_TESTS_REFERENCE_EXECUTE_H_
+#define XLA_INDEXING_TESTS_REFERENCE_EXECUTE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "tests/reference/operations.h"
+#include "tests/reference/value.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+
+namespace xla_indexing::reference {
+
+// The values of a computation's instructions, and the executions of the computations that its
+// fusions and calls call.
+struct Execution {
+  absl::flat_hash_map<const HloInstruction*, Value> values;
+  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<Execution>> calls;
+  uint64_t seed = 0;
+
+  const Value& ValueOf(const HloInstruction* instruction) const { return values.at(instruction); }
+};
+
+// Executes a computation on the values of its parameters, by number. Unimplemented, naming the
+// opcode, for operations that have no definition in operations.h.
+absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands arguments,
+                                  uint64_t seed);
+
+// Executes one instruction of an executed computation on other operands, such as the same ones with
+// new sources. Not for parameters.
+absl::StatusOr<Value> ExecuteInstruction(const HloInstruction& instruction, Operands operands,
+                                         const Execution& execution);
+
+// The operands' values of an instruction of an executed computation.
+std::vector<const Value*> OperandValues(const HloInstruction& instruction,
+                                        const Execution& execution);
+
+// Arbitrary values for the integer elements that have none: small ones around the bounds of small
+// arrays for the most part, seldom the least and greatest of the type.
+void FillIntegers(uint64_t seed, Value* value);
+
+}  // namespace xla_indexing::reference
+
+#endif  // XLA_INDEXING_TESTS_REFERENCE_EXECUTE_H_

@@ -1,0 +1,51 @@
+// The operations of HLO executed on arrays with sources, each a plain loop over the indices of its
+// definition. An element of the result gets the sources of every element that the definition names
+// for it, whether or not its number can matter: select names all three operands, reduce its init
+// values also where there is nothing to reduce.
+//
+// The instruction must be valid (shapes verified) and `operands` hold the value of each operand.
+// None of these needs attention to integer values that are not known: execute.cc gives every
+// integer element of a result a value afterwards.
+
+#ifndef XLA_INDEXING_TESTS_REFERENCE_OPERATIONS_H_
+#define XLA_INDEXING_TESTS_REFERENCE_OPERATIONS_H_
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "tests/reference/value.h"
+#include "xla_indexing/hlo/instruction.h"
+
+namespace xla_indexing::reference {
+
+using Operands = absl::Span<const Value* const>;
+
+// elementwise.cc
+Array Elementwise(const HloInstruction& instruction, Operands operands);
+Array Iota(const HloInstruction& instruction, Operands operands);
+Value Constant(const HloInstruction& instruction);
+
+// rearrangement.cc: every element of the result is one element of an operand.
+Array Broadcast(const HloInstruction& instruction, Operands operands);
+Array Concatenate(const HloInstruction& instruction, Operands operands);
+Array Pad(const HloInstruction& instruction, Operands operands);
+Array Reshape(const HloInstruction& instruction, Operands operands);
+Array Reverse(const HloInstruction& instruction, Operands operands);
+Array Slice(const HloInstruction& instruction, Operands operands);
+Array Transpose(const HloInstruction& instruction, Operands operands);
+
+// bitcast.cc. Unimplemented for layouts that are more than an order of dimensions.
+absl::StatusOr<Array> Bitcast(const HloInstruction& instruction, Operands operands);
+
+// addressing.cc: places that integer operands name.
+Array DynamicSlice(const HloInstruction& instruction, Operands operands);
+Array DynamicUpdateSlice(const HloInstruction& instruction, Operands operands);
+Array Gather(const HloInstruction& instruction, Operands operands);
+
+// reduction.cc: elements computed from many.
+Array Dot(const HloInstruction& instruction, Operands operands);
+Value Reduce(const HloInstruction& instruction, Operands operands);
+Value ReduceWindow(const HloInstruction& instruction, Operands operands);
+
+}  // namespace xla_indexing::reference
+
+#endif  // XLA_INDEXING_TESTS_REFERENCE_OPERATIONS_H_

@@ -1,0 +1,167 @@
+// Operations that compute an element from many: dot, reduce and reduce-window.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/types/span.h"
+#include "tests/reference/operations.h"
+#include "tests/reference/value.h"
+#include "xla_indexing/hlo/attribute_values.h"
+#include "xla_indexing/hlo/instruction.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+// The dimensions of an array of `rank` that are in neither list, in order.
+Index OtherDimensions(int64_t rank, absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
+  Index others;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (!absl::c_linear_search(a, d) && !absl::c_linear_search(b, d)) others.push_back(d);
+  }
+  return others;
+}
+
+// A variadic reduction computes all its results together: each depends on all inputs and inits.
+// Adds the init values' sources to every element, and `add_inputs(index, sources)` for its index.
+Value ReduceTogether(const HloInstruction& instruction, Operands inits,
+                     absl::FunctionRef<void(const Index&, SourceSet*)> add_inputs) {
+  Value result = MakeValue(instruction.shape());
+  ForEachIndex(result[0].sizes(), [&](const Index& index) {
+    SourceSet sources;
+    for (const Value* init : inits) sources.AddAll(init->front().elements()[0].sources);
+    add_inputs(index, &sources);
+    for (Array& array : result) array.at(index).sources = sources;
+  });
+  return result;
+}
+
+// The size of a dimension with `dilation - 1` holes between neighbours.
+int64_t DilatedSize(int64_t size, int64_t dilation) {
+  return size == 0 ? 0 : (size - 1) * dilation + 1;
+}
+
+// The padded and dilated operand of a reduce-window as positions in the operand; empty in holes and
+// padding.
+struct PaddedOperand {
+  Index sizes;
+  std::vector<std::optional<int64_t>> positions;
+};
+
+PaddedOperand PadOperand(absl::Span<const int64_t> sizes, const Window& window) {
+  PaddedOperand padded;
+  int64_t count = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const WindowDimension& dimension = window.dimensions[d];
+    const int64_t size = DilatedSize(sizes[d], dimension.base_dilation) + dimension.padding_low +
+                         dimension.padding_high;
+    padded.sizes.push_back(size < 0 ? 0 : size);
+    count *= padded.sizes.back();
+  }
+  padded.positions.resize(count);
+  ForEachIndex(sizes, [&](const Index& index) {
+    Index written = index;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      const WindowDimension& dimension = window.dimensions[d];
+      written[d] = index[d] * dimension.base_dilation + dimension.padding_low;
+    }
+    if (!IsInside(padded.sizes, written)) return;
+    padded.positions[PositionOf(padded.sizes, written)] = PositionOf(sizes, index);
+  });
+  return padded;
+}
+
+}  // namespace
+
+// result[batch.., m.., n..] = sum over k of lhs[batch, m, k] * rhs[batch, k, n], the dimensions
+// placed as the dimension numbers say.
+Array Dot(const HloInstruction& instruction, Operands operands) {
+  const DotDimensionNumbers numbers = instruction.dot_dimension_numbers();
+  const Array& lhs = operands[0]->front();
+  const Array& rhs = operands[1]->front();
+  const Index lhs_free =
+      OtherDimensions(lhs.rank(), numbers.lhs_batch_dims, numbers.lhs_contracting_dims);
+  const Index rhs_free =
+      OtherDimensions(rhs.rank(), numbers.rhs_batch_dims, numbers.rhs_contracting_dims);
+  Index contracted_sizes;
+  for (int64_t d : numbers.lhs_contracting_dims) contracted_sizes.push_back(lhs.size(d));
+
+  Array result(instruction.shape());
+  ForEachIndex(result.sizes(), [&](const Index& index) {
+    Index in_lhs(lhs.rank());
+    Index in_rhs(rhs.rank());
+    size_t next = 0;
+    for (size_t b = 0; b < numbers.lhs_batch_dims.size(); ++b, ++next) {
+      in_lhs[numbers.lhs_batch_dims[b]] = index[next];
+      in_rhs[numbers.rhs_batch_dims[b]] = index[next];
+    }
+    for (int64_t d : lhs_free) in_lhs[d] = index[next++];
+    for (int64_t d : rhs_free) in_rhs[d] = index[next++];
+    SourceSet& sources = result.at(index).sources;
+    ForEachIndex(contracted_sizes, [&](const Index& contracted) {
+      for (size_t c = 0; c < contracted.size(); ++c) {
+        in_lhs[numbers.lhs_contracting_dims[c]] = contracted[c];
+        in_rhs[numbers.rhs_contracting_dims[c]] = contracted[c];
+      }
+      sources.AddAll(lhs.at(in_lhs).sources);
+      sources.AddAll(rhs.at(in_rhs).sources);
+    });
+  });
+  return result;
+}
+
+// result[kept] = fold of operand[kept, reduced] over all reduced indices, beginning with the inits.
+// The first half of the operands are the inputs.
+Value Reduce(const HloInstruction& instruction, Operands operands) {
+  const Operands inputs = operands.subspan(0, operands.size() / 2);
+  const absl::Span<const int64_t> sizes = inputs[0]->front().sizes();
+  const absl::Span<const int64_t> reduced = instruction.dimensions();
+  const Index kept = OtherDimensions(static_cast<int64_t>(sizes.size()), reduced, {});
+  Index reduced_sizes;
+  for (int64_t d : reduced) reduced_sizes.push_back(sizes[d]);
+  return ReduceTogether(instruction, operands.subspan(inputs.size()),
+                        [&](const Index& index, SourceSet* sources) {
+                          Index read(sizes.size());
+                          for (size_t k = 0; k < kept.size(); ++k) read[kept[k]] = index[k];
+                          ForEachIndex(reduced_sizes, [&](const Index& position) {
+                            for (size_t k = 0; k < reduced.size(); ++k) {
+                              read[reduced[k]] = position[k];
+                            }
+                            for (const Value* input : inputs) {
+                              sources->AddAll(input->front().at(read).sources);
+                            }
+                          });
+                        });
+}
+
+// The window of result[d] begins at d * stride in the padded operand; its elements lie
+// window_dilation apart.
+Value ReduceWindow(const HloInstruction& instruction, Operands operands) {
+  const Operands inputs = operands.subspan(0, operands.size() / 2);
+  const absl::Span<const int64_t> sizes = inputs[0]->front().sizes();
+  Window window;
+  window.dimensions.resize(sizes.size());
+  if (instruction.window() != nullptr && !sizes.empty()) window = *instruction.window();
+  const PaddedOperand padded = PadOperand(sizes, window);
+  Index window_sizes;
+  for (const WindowDimension& dimension : window.dimensions) window_sizes.push_back(dimension.size);
+  return ReduceTogether(
+      instruction, operands.subspan(inputs.size()), [&](const Index& index, SourceSet* sources) {
+        ForEachIndex(window_sizes, [&](const Index& position) {
+          Index read = index;
+          for (size_t d = 0; d < sizes.size(); ++d) {
+            const WindowDimension& dimension = window.dimensions[d];
+            read[d] = index[d] * dimension.stride + position[d] * dimension.window_dilation;
+          }
+          const std::optional<int64_t> element = padded.positions[PositionOf(padded.sizes, read)];
+          if (!element.has_value()) return;
+          for (const Value* input : inputs) {
+            sources->AddAll(input->front().elements()[*element].sources);
+          }
+        });
+      });
+}
+
+}  // namespace xla_indexing::reference

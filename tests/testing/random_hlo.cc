@@ -1,0 +1,216 @@
+#include "tests/testing/random_hlo.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "tests/testing/random.h"
+#include "tests/testing/random_computation.h"
+#include "tests/testing/random_instructions.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/shape.h"
+
+namespace xla_indexing {
+namespace {
+
+constexpr int kMaxDepth = 2;
+
+// The operations that are not elementwise.
+constexpr HloOpcode kOpcodes[] = {HloOpcode::kBitcast,
+                                  HloOpcode::kBroadcast,
+                                  HloOpcode::kCall,
+                                  HloOpcode::kConcatenate,
+                                  HloOpcode::kConstant,
+                                  HloOpcode::kDot,
+                                  HloOpcode::kDynamicSlice,
+                                  HloOpcode::kDynamicUpdateSlice,
+                                  HloOpcode::kFusion,
+                                  HloOpcode::kGather,
+                                  HloOpcode::kGetTupleElement,
+                                  HloOpcode::kIota,
+                                  HloOpcode::kPad,
+                                  HloOpcode::kParameter,
+                                  HloOpcode::kReduce,
+                                  HloOpcode::kReduceWindow,
+                                  HloOpcode::kReshape,
+                                  HloOpcode::kReverse,
+                                  HloOpcode::kSlice,
+                                  HloOpcode::kTranspose,
+                                  HloOpcode::kTuple};
+
+Shape RandomIntegerArray(RandomComputation* c) {
+  Shape shape = c->RandomArray(1);
+  shape.ClearLayout();
+  shape.SetElementType(c->RandomIntegerType());
+  return shape;
+}
+
+RandomValue AddRandomConstant(RandomComputation* c) {
+  return c->AddConstant(c->random().OneIn(2) ? Shape::Scalar(c->RandomIntegerType())
+                                             : RandomIntegerArray(c));
+}
+
+RandomValue AddRandomIota(RandomComputation* c) {
+  const Shape shape = RandomIntegerArray(c);
+  return c->Add(shape, "iota", {},
+                absl::StrCat(", iota_dimension=", c->random().Between(0, shape.rank() - 1)));
+}
+
+RandomValue AddTuple(const std::vector<RandomValue>& elements, RandomComputation* c) {
+  std::vector<Shape> shapes;
+  for (const RandomValue& element : elements) shapes.push_back(element.shape);
+  return c->Add(Shape::Tuple(shapes), "tuple", elements);
+}
+
+RandomValue AddRandomTuple(RandomComputation* c) {
+  std::vector<RandomValue> elements;
+  for (int64_t i = c->random().Between(0, 3); i > 0; --i) {
+    elements.push_back(c->random().OneIn(4) ? c->Operand([](const Shape&) { return true; },
+                                                         [&] { return c->RandomTuple(); })
+                                            : c->ArrayOperand());
+  }
+  return AddTuple(elements, c);
+}
+
+RandomValue AddRandomGetTupleElement(RandomComputation* c) {
+  const RandomValue tuple = c->Operand(
+      [](const Shape& shape) { return shape.IsTuple() && !shape.tuple_elements().empty(); },
+      [&] {
+        Shape shape = c->RandomTuple();
+        return shape.tuple_elements().empty() ? Shape::Tuple({c->RandomArray(0)}) : shape;
+      });
+  const int64_t index =
+      c->random().Between(0, static_cast<int64_t>(tuple.shape.tuple_elements().size()) - 1);
+  return c->Add(tuple.shape.tuple_element(index), "get-tuple-element", {tuple},
+                absl::StrCat(", index=", index));
+}
+
+HloOpcode RandomOpcode(RandomComputation* c) {
+  static const std::vector<HloOpcode>* const all = new std::vector<HloOpcode>(RandomOpcodes());
+  while (true) {
+    // Elementwise operations are many and alike.
+    const HloOpcode opcode =
+        c->random().OneIn(4) ? c->random().Pick(*all) : c->random().Pick(kOpcodes);
+    const bool calls = opcode == HloOpcode::kCall || opcode == HloOpcode::kFusion;
+    if (calls && c->depth() >= kMaxDepth) continue;
+    return opcode;
+  }
+}
+
+// A value for the root: the last instruction, or a tuple of several.
+RandomValue RandomRoot(RandomComputation* c) {
+  if (!c->random().OneIn(4)) return c->values().back();
+  std::vector<RandomValue> elements = {c->values().back()};
+  for (int64_t i = c->random().Between(0, 2); i > 0; --i) {
+    elements.push_back(c->random().Pick(c->values()));
+  }
+  c->random().Shuffle(&elements);
+  return AddTuple(elements, c);
+}
+
+// A fusion or call of a new computation of one to four random instructions.
+RandomValue AddRandomCaller(absl::string_view opcode, absl::string_view attribute,
+                            RandomComputation* c) {
+  RandomComputation body(c->module(), &c->random(), /*reuse_percent=*/75, c->depth() + 1);
+  for (int64_t i = c->random().Between(1, 4); i > 0; --i) {
+    AddRandomInstruction(RandomOpcode(&body), &body);
+  }
+  if (c->random().OneIn(8)) body.AddParameter(body.RandomArray(0));
+  const RandomValue root = RandomRoot(&body);
+  const std::vector<Shape> parameters = body.parameters();
+  const std::string name = body.Finish(root, /*is_entry=*/false);
+  // Bodies may look at the layout of a parameter, so an operand's must be the same.
+  std::vector<RandomValue> operands;
+  for (const Shape& parameter : parameters) {
+    operands.push_back(c->Operand([&](const Shape& shape) { return shape == parameter; },
+                                  [&] { return parameter; }));
+  }
+  return c->Add(root.shape, opcode, operands, absl::StrCat(attribute, name));
+}
+
+std::string ModuleText(absl::string_view name, const RandomModuleText& text) {
+  return absl::StrCat("HloModule ", name, "\n\n", text.computations);
+}
+
+}  // namespace
+
+RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
+  switch (opcode) {
+    case HloOpcode::kBitcast:
+      return AddRandomBitcast(c);
+    case HloOpcode::kBroadcast:
+      return AddRandomBroadcast(c);
+    case HloOpcode::kCall:
+      return AddRandomCaller("call", ", to_apply=", c);
+    case HloOpcode::kConcatenate:
+      return AddRandomConcatenate(c);
+    case HloOpcode::kConstant:
+      return AddRandomConstant(c);
+    case HloOpcode::kDot:
+      return AddRandomDot(c);
+    case HloOpcode::kDynamicSlice:
+      return AddRandomDynamicSlice(c);
+    case HloOpcode::kDynamicUpdateSlice:
+      return AddRandomDynamicUpdateSlice(c);
+    case HloOpcode::kFusion:
+      return AddRandomCaller("fusion", ", kind=kLoop, calls=", c);
+    case HloOpcode::kGather:
+      return AddRandomGather(c);
+    case HloOpcode::kGetTupleElement:
+      return AddRandomGetTupleElement(c);
+    case HloOpcode::kIota:
+      return AddRandomIota(c);
+    case HloOpcode::kPad:
+      return AddRandomPad(c);
+    case HloOpcode::kParameter:
+      return c->AddParameter(c->random().OneIn(4) ? c->RandomTuple() : c->RandomArray(0));
+    case HloOpcode::kReduce:
+      return AddRandomReduce(c);
+    case HloOpcode::kReduceWindow:
+      return AddRandomReduceWindow(c);
+    case HloOpcode::kReshape:
+      return AddRandomReshape(c);
+    case HloOpcode::kReverse:
+      return AddRandomReverse(c);
+    case HloOpcode::kSlice:
+      return AddRandomSlice(c);
+    case HloOpcode::kTranspose:
+      return AddRandomTranspose(c);
+    case HloOpcode::kTuple:
+      return AddRandomTuple(c);
+    default:
+      return AddRandomElementwise(opcode, c);
+  }
+}
+
+std::vector<HloOpcode> RandomOpcodes() {
+  std::vector<HloOpcode> opcodes(std::begin(kOpcodes), std::end(kOpcodes));
+  for (int i = 0; i < kOpcodeCount; ++i) {
+    if (IsElementwise(static_cast<HloOpcode>(i))) opcodes.push_back(static_cast<HloOpcode>(i));
+  }
+  return opcodes;
+}
+
+std::string RandomOperationModule(HloOpcode opcode, uint64_t seed) {
+  Random random(MixBits(seed) + static_cast<uint64_t>(opcode));
+  RandomModuleText text;
+  RandomComputation main(&text, &random, /*reuse_percent=*/15, /*depth=*/0);
+  main.Finish(AddRandomInstruction(opcode, &main), /*is_entry=*/true);
+  return ModuleText("random_operation", text);
+}
+
+std::string RandomFusionModule(uint64_t seed) {
+  Random random(MixBits(seed) ^ 0x5a5a5a5a);
+  RandomModuleText text;
+  RandomComputation main(&text, &random, /*reuse_percent=*/85, /*depth=*/0);
+  for (int64_t i = random.Between(2, 10); i > 0; --i) {
+    AddRandomInstruction(RandomOpcode(&main), &main);
+  }
+  main.Finish(RandomRoot(&main), /*is_entry=*/true);
+  return ModuleText("random_fusion", text);
+}
+
+}  // namespace xla_indexing
