@@ -3,11 +3,9 @@
 #include <bitset>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -114,7 +112,7 @@ bool InstructionParser::ReadAttributeValue(AttributeKey key, AttributeValue* val
     }
     case AttributeKind::kString: {
       absl::string_view text;
-      if (!ReadStringValue(&text)) return false;
+      if (!module_parser_.ReadString(&text)) return false;
       *value = text;
       return true;
     }
@@ -167,22 +165,6 @@ bool InstructionParser::ReadTextValue(absl::string_view name, absl::string_view*
   *text = lexer_.TextSince(start);
   if (!text->empty()) return true;
   return lexer_.FailExpected(absl::StrCat("the value of '", name, "'"));
-}
-
-bool InstructionParser::ReadStringValue(absl::string_view* value) {
-  lexer_.SkipSpace();
-  const char* const start = lexer_.position();
-  absl::string_view raw;
-  if (!lexer_.ReadString(&raw)) return false;
-  *value = raw;
-  if (raw.find('\\') == raw.npos) return true;
-  std::string unescaped;
-  std::string error;
-  if (!absl::CUnescape(raw, &unescaped, &error)) {
-    return lexer_.FailAt(start, absl::StrCat("this string is malformed: ", error));
-  }
-  *value = module_parser_.module().arena().CopyString(unescaped);
-  return true;
 }
 
 // A name, a list of names, or a computation that is written out in place.

@@ -132,7 +132,11 @@ bool InstructionParser::ReadOpcode(OpcodeSpelling* spelling) {
   for (const Step& step : kSteps) {
     if (!absl::EndsWith(word, step.suffix)) continue;
     const auto wrapped = OpcodeFromName(word.substr(0, word.size() - step.suffix.size()));
-    if (!wrapped.has_value()) continue;
+    // What stands between the parentheses of these is no operand.
+    if (!wrapped.has_value() || *wrapped == HloOpcode::kConstant ||
+        *wrapped == HloOpcode::kParameter) {
+      continue;
+    }
     spelling->opcode = step.opcode;
     spelling->is_wrapped_start = step.opcode == HloOpcode::kAsyncStart;
     spelling->wrapped = *wrapped;

@@ -63,7 +63,6 @@ class InstructionParser {
   bool ReadAttributes(Attributes* attributes, Attributes* wrapped);
   bool ReadAttributeValue(AttributeKey key, AttributeValue* value);
   bool ReadTextValue(absl::string_view name, absl::string_view* text);
-  bool ReadStringValue(absl::string_view* value);
   bool ReadComputationValue(AttributeValue* value);
   bool ReadComputationList(AttributeValue* value);
   bool ReadInstructionList(AttributeValue* value);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/instruction_parser.h"
@@ -266,7 +267,7 @@ bool ModuleParser::ReadComputation() {
   if (!instructions.ReadUntil('}')) return false;
   while (lexer_.Consume(',')) {
     absl::string_view thread;
-    if (!lexer_.Expect("execution_thread") || !lexer_.Expect('=') || !lexer_.ReadString(&thread)) {
+    if (!lexer_.Expect("execution_thread") || !lexer_.Expect('=') || !ReadString(&thread)) {
       return false;
     }
     computation->execution_thread_ = thread;
@@ -348,6 +349,22 @@ const Shape* ModuleParser::InternInferredShape(const char* position, const Shape
     }
   }
   return module_->InternShape(shape);
+}
+
+bool ModuleParser::ReadString(absl::string_view* value) {
+  lexer_.SkipSpace();
+  const char* const start = lexer_.position();
+  absl::string_view raw;
+  if (!lexer_.ReadString(&raw)) return false;
+  *value = raw;
+  if (raw.find('\\') == raw.npos) return true;
+  std::string unescaped;
+  std::string error;
+  if (!absl::CUnescape(raw, &unescaped, &error)) {
+    return lexer_.FailAt(start, absl::StrCat("this string is malformed: ", error));
+  }
+  *value = module_->arena().CopyString(unescaped);
+  return true;
 }
 
 bool ModuleParser::ReadCalledComputation(const HloComputation** computation) {

@@ -34,6 +34,8 @@ class ModuleParser {
   // all that were inferred together, are too large: a short text can describe shapes of exponential
   // size.
   const Shape* InternInferredShape(const char* position, const Shape& shape);
+  // Reads a string and gives what it stands for.
+  bool ReadString(absl::string_view* value);
   // Reads the name of a computation that is defined.
   bool ReadCalledComputation(const HloComputation** computation);
   // Reads `{ instructions }` of a computation that has no name of its own.
