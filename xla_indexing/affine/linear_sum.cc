@@ -1,0 +1,265 @@
+#include "xla_indexing/affine/linear_sum.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Casting.h"
+#include "xla_indexing/affine/build.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::llvm::cast;
+using ::mlir::AffineBinaryOpExpr;
+using ::mlir::AffineConstantExpr;
+using ::mlir::AffineDimExpr;
+using ::mlir::AffineExpr;
+using ::mlir::AffineExprKind;
+using ::mlir::AffineSymbolExpr;
+
+bool ContainsDim(AffineExpr e) {
+  switch (e.getKind()) {
+    case AffineExprKind::DimId:
+      return true;
+    case AffineExprKind::SymbolId:
+    case AffineExprKind::Constant:
+      return false;
+    default:
+      return !e.isSymbolicOrConstant();
+  }
+}
+
+// The classes of summands, in the order they are written.
+enum class SummandClass { kDim, kDimFloorDiv, kDimMod, kSymbol, kFloorDiv, kMod, kConstant };
+
+SummandClass ClassOf(AffineExpr atom) {
+  switch (atom.getKind()) {
+    case AffineExprKind::DimId:
+      return SummandClass::kDim;
+    case AffineExprKind::SymbolId:
+      return SummandClass::kSymbol;
+    case AffineExprKind::FloorDiv:
+    case AffineExprKind::CeilDiv:
+      return ContainsDim(atom) ? SummandClass::kDimFloorDiv : SummandClass::kFloorDiv;
+    case AffineExprKind::Mod:
+      return ContainsDim(atom) ? SummandClass::kDimMod : SummandClass::kMod;
+    default:
+      return SummandClass::kConstant;
+  }
+}
+
+int Sign(bool less, bool greater) { return less ? -1 : (greater ? 1 : 0); }
+template <typename T>
+int CompareValues(T a, T b) {
+  return Sign(a < b, b < a);
+}
+
+int CompareExprs(AffineExpr a, AffineExpr b);
+
+int CompareAtoms(AffineExpr a, AffineExpr b) {
+  if (a == b) return 0;
+  SummandClass class_a = ClassOf(a);
+  SummandClass class_b = ClassOf(b);
+  if (class_a != class_b) return CompareValues(class_a, class_b);
+  switch (class_a) {
+    case SummandClass::kDim:
+      return CompareValues(cast<AffineDimExpr>(a).getPosition(),
+                           cast<AffineDimExpr>(b).getPosition());
+    case SummandClass::kSymbol:
+      return CompareValues(cast<AffineSymbolExpr>(a).getPosition(),
+                           cast<AffineSymbolExpr>(b).getPosition());
+    case SummandClass::kConstant:
+      return 0;  // constants are compared as such, and no other atom is of this class
+    default: {
+      auto binary_a = cast<AffineBinaryOpExpr>(a);
+      auto binary_b = cast<AffineBinaryOpExpr>(b);
+      if (int c = CompareExprs(binary_a.getLHS(), binary_b.getLHS())) return c;
+      if (int c = CompareExprs(binary_a.getRHS(), binary_b.getRHS())) return c;
+      return CompareValues(a.getKind(), b.getKind());
+    }
+  }
+}
+
+// Summand by summand from the first one; a sum that ends earlier comes first.
+int CompareExprs(AffineExpr a, AffineExpr b) {
+  if (a == b) return 0;
+  LinearSum sum_a = LinearSum::FromExpr(a);
+  LinearSum sum_b = LinearSum::FromExpr(b);
+  for (auto [term_a, term_b] : llvm::zip(sum_a.terms(), sum_b.terms())) {
+    if (int c = CompareAtoms(term_a.atom, term_b.atom)) return c;
+    if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
+  }
+  if (int c = CompareValues(sum_a.terms().size(), sum_b.terms().size())) return c;
+  return CompareValues(sum_a.constant(), sum_b.constant());
+}
+
+}  // namespace
+
+bool SummandLess(AffineExpr a, AffineExpr b) {
+  bool is_sum = a.getKind() == AffineExprKind::Add || a.getKind() == AffineExprKind::Mul ||
+                b.getKind() == AffineExprKind::Add || b.getKind() == AffineExprKind::Mul;
+  return (is_sum ? CompareExprs(a, b) : CompareAtoms(a, b)) < 0;
+}
+
+LinearSum LinearSum::Of(AffineExpr atom, int64_t coefficient) {
+  LinearSum sum;
+  sum.AddTerm(atom, coefficient);
+  return sum;
+}
+
+LinearSum LinearSum::Invalid() {
+  LinearSum sum;
+  sum.valid_ = false;
+  return sum;
+}
+
+LinearSum LinearSum::FromExpr(AffineExpr e) {
+  LinearSum sum;
+  llvm::SmallVector<std::pair<AffineExpr, int64_t>, 8> stack = {{e, 1}};
+  while (!stack.empty()) {
+    auto [expr, factor] = stack.pop_back_val();
+    switch (expr.getKind()) {
+      case AffineExprKind::Constant: {
+        int64_t product;
+        if (__builtin_mul_overflow(cast<AffineConstantExpr>(expr).getValue(), factor, &product)) {
+          sum.valid_ = false;
+          break;
+        }
+        sum.AddConstant(product);
+        break;
+      }
+      case AffineExprKind::Add: {
+        auto binary = cast<AffineBinaryOpExpr>(expr);
+        stack.push_back({binary.getRHS(), factor});  // the left side is visited first
+        stack.push_back({binary.getLHS(), factor});
+        break;
+      }
+      case AffineExprKind::Mul: {
+        auto binary = cast<AffineBinaryOpExpr>(expr);
+        AffineExpr lhs = binary.getLHS();
+        AffineExpr rhs = binary.getRHS();
+        if (lhs.getKind() == AffineExprKind::Constant) std::swap(lhs, rhs);
+        int64_t product;
+        if (rhs.getKind() != AffineExprKind::Constant ||
+            __builtin_mul_overflow(cast<AffineConstantExpr>(rhs).getValue(), factor, &product)) {
+          sum.valid_ = false;
+          break;
+        }
+        if (product != 0) stack.push_back({lhs, product});
+        break;
+      }
+      case AffineExprKind::CeilDiv:
+        sum.valid_ = false;
+        break;
+      default:
+        sum.AddTerm(expr, factor);
+        break;
+    }
+  }
+  return sum;
+}
+
+int64_t LinearSum::CoefficientOf(AffineExpr atom) const {
+  for (const Term& term : terms_) {
+    if (term.atom == atom) return term.coefficient;
+  }
+  return 0;
+}
+
+void LinearSum::AddConstant(int64_t value) {
+  if (__builtin_add_overflow(constant_, value, &constant_)) valid_ = false;
+}
+
+void LinearSum::AddTerm(AffineExpr atom, int64_t coefficient) {
+  if (coefficient == 0) return;
+  for (Term& term : terms_) {
+    if (term.atom != atom) continue;
+    if (__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient)) valid_ = false;
+    if (term.coefficient == 0) terms_.erase(&term);
+    return;
+  }
+  terms_.push_back({atom, coefficient});
+}
+
+void LinearSum::AddScaled(const LinearSum& other, int64_t factor) {
+  valid_ = valid_ && other.valid_;
+  int64_t product;
+  if (__builtin_mul_overflow(other.constant_, factor, &product)) {
+    valid_ = false;
+    return;
+  }
+  AddConstant(product);
+  for (const Term& term : other.terms_) {
+    if (__builtin_mul_overflow(term.coefficient, factor, &product)) {
+      valid_ = false;
+      return;
+    }
+    AddTerm(term.atom, product);
+  }
+}
+
+void LinearSum::Scale(int64_t factor) {
+  if (factor == 0) {
+    *this = LinearSum();
+    return;
+  }
+  if (__builtin_mul_overflow(constant_, factor, &constant_)) valid_ = false;
+  for (Term& term : terms_) {
+    if (__builtin_mul_overflow(term.coefficient, factor, &term.coefficient)) valid_ = false;
+  }
+}
+
+int64_t LinearSum::CoefficientGcd() const {
+  uint64_t gcd = 0;
+  for (const Term& term : terms_) {
+    uint64_t magnitude = term.coefficient < 0 ? -static_cast<uint64_t>(term.coefficient)
+                                              : static_cast<uint64_t>(term.coefficient);
+    gcd = std::gcd(gcd, magnitude);
+    if (gcd == 1) break;
+  }
+  // Only all coefficients int64 min give 2^63; half of it divides them as well.
+  if (gcd > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) gcd /= 2;
+  return static_cast<int64_t>(gcd);
+}
+
+void LinearSum::DivideExactly(int64_t divisor) {
+  constant_ /= divisor;
+  for (Term& term : terms_) term.coefficient /= divisor;
+}
+
+void LinearSum::Sort() {
+  if (terms_.size() < 2) return;
+  llvm::sort(terms_, [](const Term& a, const Term& b) { return SummandLess(a.atom, b.atom); });
+}
+
+AffineExpr LinearSum::ToExpr(mlir::MLIRContext* context) {
+  if (!valid_ || terms_.size() > static_cast<size_t>(kMaxSummands)) return {};
+  Sort();
+  AffineExpr result;
+  for (const Term& term : terms_) {
+    AffineExpr summand =
+        term.coefficient == 1
+            ? term.atom
+            : mlir::getAffineBinaryOpExpr(AffineExprKind::Mul, term.atom,
+                                          mlir::getAffineConstantExpr(term.coefficient, context));
+    result = result ? mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result, summand) : summand;
+  }
+  if (!result) return mlir::getAffineConstantExpr(constant_, context);
+  if (constant_ == 0) return result;
+  return mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result,
+                                     mlir::getAffineConstantExpr(constant_, context));
+}
+
+bool operator==(const LinearSum& a, const LinearSum& b) {
+  if (a.constant_ != b.constant_ || a.valid_ != b.valid_ || a.terms_.size() != b.terms_.size()) {
+    return false;
+  }
+  return llvm::all_of(a.terms_, [&](const Term& term) {
+    return b.CoefficientOf(term.atom) == term.coefficient;
+  });
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,81 @@
+// A sum of integer multiples of atoms, and the order in which sums are written.
+//
+// Mathematics. Every affine expression is  c + sum_i k_i * a_i  with int64 c, non-zero int64 k_i and
+// distinct atoms a_i. An atom is a dimension, a symbol, a floordiv or a mod. `LinearSum` is that sum;
+// `ToExpr` writes it as the left-nested `mlir::AffineExpr` in summand order, which is the only tree of
+// sums that this library builds, so equal sums become the same pointer.
+//
+// Summand order: atoms that contain a dimension (plain, then floordiv, then mod), then atoms without one
+// (symbols, then floordiv, then mod), the constant last. Within a class: by position, and for floordiv
+// and mod by dividend (compared summand by summand), then divisor. `mlir::AffineExpr` keeps this order.
+//
+//   LinearSum sum = LinearSum::FromExpr(e);   // (d1 mod 2) * 4 + d2  ->  d2 + (d1 mod 2) * 4
+//   sum.AddTerm(d0, 3);
+//   AffineExpr r = sum.ToExpr(context);       // d0 * 3 + d2 + (d1 mod 2) * 4, null if it overflowed
+//
+// Overflow of a coefficient or of the constant makes a sum invalid; it stays so and `ToExpr` gives null.
+#ifndef XLA_INDEXING_AFFINE_LINEAR_SUM_H_
+#define XLA_INDEXING_AFFINE_LINEAR_SUM_H_
+
+#include <cstdint>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+
+namespace xla_indexing {
+
+struct Term {
+  mlir::AffineExpr atom;
+  int64_t coefficient;
+};
+
+class LinearSum {
+ public:
+  LinearSum() = default;
+  explicit LinearSum(int64_t constant) : constant_(constant) {}
+  static LinearSum Of(mlir::AffineExpr atom, int64_t coefficient = 1);
+  static LinearSum Invalid();
+
+  // Flattens additions and multiplications by constants; floordiv and mod become atoms as they are.
+  // ceildiv and products of two variables make the sum invalid.
+  static LinearSum FromExpr(mlir::AffineExpr e);
+
+  // Terms in no particular order until Sort(); atoms are distinct and coefficients non-zero.
+  llvm::ArrayRef<Term> terms() const { return terms_; }
+  int64_t constant() const { return constant_; }
+  bool valid() const { return valid_; }
+  bool IsConstant() const { return terms_.empty(); }
+  // The coefficient of an atom, 0 where it does not occur.
+  int64_t CoefficientOf(mlir::AffineExpr atom) const;
+
+  void AddConstant(int64_t value);
+  void AddTerm(mlir::AffineExpr atom, int64_t coefficient);
+  // this += factor * other.
+  void AddScaled(const LinearSum& other, int64_t factor);
+  void Scale(int64_t factor);
+
+  // The gcd of the coefficients; 0 for a constant.
+  int64_t CoefficientGcd() const;
+  // Divides terms and constant by `divisor`, which must divide all of them.
+  void DivideExactly(int64_t divisor);
+
+  void Sort();
+  // Null when invalid or longer than the bounds of affine/build.h. Sorts.
+  mlir::AffineExpr ToExpr(mlir::MLIRContext* context);
+
+  // Equal as sums; the order of terms does not count.
+  friend bool operator==(const LinearSum& a, const LinearSum& b);
+
+ private:
+  llvm::SmallVector<Term, 4> terms_;
+  int64_t constant_ = 0;
+  bool valid_ = true;
+};
+
+// Whether summand `a` is written before summand `b`; a strict weak order on expressions.
+bool SummandLess(mlir::AffineExpr a, mlir::AffineExpr b);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_AFFINE_LINEAR_SUM_H_

@@ -1,0 +1,178 @@
+// The normal form of quasi-affine expressions over variables with known intervals.
+//
+// Mathematics. An expression is a sum of integer multiples of *digits*: variables, floor atoms
+// T = floor(Y / m) and mod atoms M = X mod n, with dividends that are sums of digits themselves. A floor
+// atom is made only after these rules, each exact for all integers under its side condition:
+//
+//   floor((m*Q + R) / m)        = Q + floor(R / m)                       extraction, Q integral
+//   floor((g*H + L) / m)        = floor((H + t) / (m/g))                 g | m, L in [t*g, t*g + g - 1]
+//   floor((c*(X mod n) + R)/m)  = floor((c*X + R)/m) - (c*n/m) floor(X/n)   where m divides c*n
+//   floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))               unnesting, a*m fits int64
+//   floor(-X / m)               = -floor((X - 1) / m) - 1                the leading coefficient is > 0
+//
+// with coefficients reduced to (-m/2, m/2] and the constant shifted so that the least value of the
+// dividend is in [0, m - 1]; a mod atom likewise. With T = floor(X / n) the definition of mod,
+//
+//   X = (X mod n) + n * T,
+//
+// joins digits of one expression wherever they meet in a sum (digits.cc). Read as an elimination of all
+// mods it gives the *floor form*: an integer combination of variables and floor atoms alone, in which
+// equal sums cancel by linear algebra. The result is written with as few summands as the floor form and
+// its digits allow. docs/simplifier.md goes through all of it.
+//
+// Ranges. Digits of one expression are independent, so x - 6 * floor(x / 6), which is x mod 6, has the
+// range [0, 5] and not the difference of two ranges.
+//
+// One pass, bottom up; atoms, their ranges and the results for subexpressions are cached in the object,
+// so one object should serve all expressions of one domain.
+//
+//   ExprSimplifier simplifier(context, {Interval::Closed(0, 6), Interval::Closed(0, 14)}, {});
+//   simplifier.Simplify(d0 + d1 floordiv 16)   // d0
+//   simplifier.Range((d0 * 15 + d1) mod 4)     // [0, 3]
+//
+// Errors. Where a number of a rule would not fit int64 the rule is not applied; where even a coefficient
+// of the result would not, the expression comes back as it was. Results are equal at every point of the
+// intervals (as mathematical integers).
+#ifndef XLA_INDEXING_AFFINE_SIMPLIFIER_H_
+#define XLA_INDEXING_AFFINE_SIMPLIFIER_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing {
+
+class ExprSimplifier {
+ public:
+  // dims[i] and symbols[j] are the intervals of the variables; all must be non-empty. Variables beyond
+  // the lists are unbounded. A variable of one value is replaced by it.
+  ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
+                 llvm::ArrayRef<Interval> symbols);
+
+  ExprSimplifier(const ExprSimplifier&) = delete;
+  ExprSimplifier& operator=(const ExprSimplifier&) = delete;
+
+  mlir::MLIRContext* context() const { return context_; }
+
+  // The normal form of `e`.
+  mlir::AffineExpr Simplify(mlir::AffineExpr e);
+
+  // An interval that contains every value of `e`; the hull of them for sums of independent digits.
+  Interval Range(mlir::AffineExpr e);
+
+  // --- Sums of digits, for callers that compose or do linear algebra --------------------------------
+
+  // `e` as a sum of digits; invalid on overflow.
+  LinearSum Evaluate(mlir::AffineExpr e);
+
+  // One more symbol, after all existing ones. Returns its position.
+  unsigned AddSymbol(Interval range);
+
+  // The expression of a sum of digits; null when the sum is invalid.
+  mlir::AffineExpr ToExpr(const LinearSum& digits);
+  Interval RangeOf(const LinearSum& digits);
+  // The sum without mod atoms; equal functions that linear algebra can tell equal have equal ones.
+  LinearSum FloorForm(const LinearSum& digits) const;
+
+  // floor(sum / divisor) and sum mod divisor, divisor >= 1.
+  LinearSum FloorDivide(const LinearSum& digits, int64_t divisor);
+  LinearSum Modulo(const LinearSum& digits, int64_t divisor);
+
+  // The atoms in normal form that an expression stands for; null for any other expression.
+  struct FloorAtom {
+    LinearSum dividend;             // digits
+    LinearSum dividend_floor_form;  // the same without mods
+    int64_t divisor;
+    Interval range;
+  };
+  struct ModAtom {
+    LinearSum dividend;  // digits
+    LinearSum quotient;  // floor(dividend / modulus), digits
+    LinearSum floor_form;
+    int64_t modulus;
+    Interval range;
+  };
+  const FloorAtom* LookUpFloorAtom(mlir::AffineExpr atom) const;
+  const ModAtom* LookUpModAtom(mlir::AffineExpr atom) const;
+
+ private:
+  // A dividend m * quotient + rest in the making.
+  struct Division {
+    LinearSum rest;
+    LinearSum quotient;
+  };
+  // rest = radix * high + low with low in [0, radix - 1] and radix dividing m.
+  struct Split {
+    LinearSum high;
+    LinearSum low;
+    int64_t radix;
+  };
+  // Ways to write one floor form.
+  struct Views {
+    LinearSum digits;
+    LinearSum shortest;
+    Interval range;
+  };
+  LinearSum EvaluateAtom(mlir::AffineExpr atom);
+  LinearSum OpaqueAtom(mlir::AffineExpr atom);
+  Interval RangeOfVariable(mlir::AffineExpr variable) const;
+  Interval RangeOfAtom(mlir::AffineExpr atom) const;
+  Interval SumOfRanges(const LinearSum& sum) const;
+  Interval RangeOfFloorForm(const LinearSum& floor_form);
+
+  // Division (floor_division.cc).
+  static void ExtractMultiples(Division& division, int64_t m);
+  static void ReduceResidues(Division& division, int64_t m);
+  bool DropCoarserMods(Division& division, int64_t m);
+  std::optional<Split> SplitWithoutCarry(const LinearSum& rest, int64_t m);
+  std::optional<Split> SplitByRadix(const LinearSum& rest, int64_t m);
+  static Split MakeSplit(LinearSum high, LinearSum low, int64_t carry, int64_t radix);
+  std::optional<Split> Normalize(Division& division, int64_t m);
+  std::optional<LinearSum> UnnestDivision(const Division& division, int64_t m);
+  bool Orient(Division& division, int64_t m);
+  void ShiftConstant(Division& division, int64_t m);
+  mlir::AffineExpr AtomExpr(mlir::AffineExprKind kind, const LinearSum& dividend,
+                            const LinearSum& dividend_floor_form, int64_t m);
+  LinearSum MakeFloorAtom(const LinearSum& dividend, int64_t m);
+  LinearSum MakeModAtom(const LinearSum& dividend, int64_t m);
+
+  // Digits that meet in a sum (digits.cc).
+  LinearSum Join(LinearSum sum);
+  bool JoinOnce(LinearSum& sum);
+
+  // Ways to write a floor form (views.cc).
+  const Views& ViewsOf(const LinearSum& floor_form);
+  llvm::SmallVector<mlir::AffineExpr, 4> FloorAtomsOf(const LinearSum& sum) const;
+  std::pair<LinearSum, int64_t> DigitBelow(mlir::AffineExpr floor_atom, const LinearSum& sum,
+                                           llvm::ArrayRef<mlir::AffineExpr> atoms);
+  void SplitDigit(const LinearSum& sum, mlir::AffineExpr floor_atom,
+                  llvm::ArrayRef<mlir::AffineExpr> atoms, llvm::SmallVectorImpl<LinearSum>& ways);
+
+  mlir::MLIRContext* context_;
+  llvm::SmallVector<Interval, 8> dims_;
+  llvm::SmallVector<Interval, 8> symbols_;
+  int depth_ = 0;
+  int unnesting_ = 0;
+
+  llvm::DenseMap<mlir::AffineExpr, const FloorAtom*> floor_atoms_;
+  llvm::DenseMap<mlir::AffineExpr, const ModAtom*> mod_atoms_;
+  llvm::DenseMap<mlir::AffineExpr, Interval> opaque_atoms_;
+  llvm::DenseMap<mlir::AffineExpr, const LinearSum*> evaluated_;  // floordivs and mods seen
+  llvm::DenseMap<mlir::AffineExpr, const Views*> views_;          // by the expression of the floor form
+  std::deque<FloorAtom> floor_atom_storage_;
+  std::deque<ModAtom> mod_atom_storage_;
+  std::deque<LinearSum> evaluated_storage_;
+  std::deque<Views> view_storage_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_AFFINE_SIMPLIFIER_H_
