@@ -205,9 +205,9 @@ ElementType RandomComputation::RandomType() {
 ElementType RandomComputation::RandomIntegerType() { return random().Pick(kIntegerTypes); }
 
 int64_t RandomComputation::RandomSize() {
-  if (random().OneIn(24)) return 0;
-  if (random().OneIn(5)) return 1;
-  return random().OneIn(4) ? random().Between(5, 12) : random().Between(2, 4);
+  if (random().OneIn(40)) return 0;
+  if (random().OneIn(6)) return 1;
+  return random().OneIn(3) ? random().Between(5, 9) : random().Between(2, 4);
 }
 
 DimensionVector RandomComputation::RandomSizes(int64_t rank, int64_t max_count) {
@@ -236,7 +236,8 @@ DimensionVector RandomComputation::RandomSizesOf(int64_t count) {
 }
 
 Shape RandomComputation::RandomArray(int64_t min_rank) {
-  const int64_t rank = random().Between(min_rank, kMaxRank);
+  int64_t rank = random().Between(min_rank, kMaxRank);
+  if (rank == 0) rank = random().Between(min_rank, kMaxRank);
   const DimensionVector sizes = RandomSizes(rank, kMaxRandomElements / 2);
   const Shape shape = Shape::Array(RandomType(), sizes);
   return random().OneIn(4) ? WithRandomLayout(shape) : shape;

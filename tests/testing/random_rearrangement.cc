@@ -138,9 +138,9 @@ RandomValue AddRandomSlice(RandomComputation* c) {
     int64_t limit = size;
     int64_t stride = 1;
     if (!c->random().OneIn(4)) {
-      start = c->random().Between(0, size);
-      limit = c->random().Between(start, size);
-      stride = c->random().Between(1, 3);
+      start = c->random().Between(0, size - (size > 0 && !c->random().OneIn(16) ? 1 : 0));
+      limit = c->random().Between(start + (start < size && !c->random().OneIn(16) ? 1 : 0), size);
+      stride = c->random().OneIn(3) ? c->random().Between(2, 3) : 1;
     }
     sizes[d] = (limit - start + stride - 1) / stride;
     absl::StrAppend(&ranges, d == 0 ? "" : ", ", "[", start, ":", limit);

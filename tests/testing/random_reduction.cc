@@ -81,6 +81,7 @@ WindowDimension RandomWindowDimension(int64_t size, int64_t max_size, RandomComp
     const int64_t padded = window.padding_low + dilated + window.padding_high;
     const int64_t reach = (window.size - 1) * window.window_dilation + 1;
     *result_size = padded < reach ? 0 : (padded - reach) / window.stride + 1;
+    if (*result_size == 0 && !c->random().OneIn(8)) continue;
     if (padded >= 0 && *result_size <= std::max(size, max_size)) return window;
   }
 }
