@@ -23,6 +23,7 @@
 #define XLA_INDEXING_MAP_INDEXING_MAP_H_
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <utility>
 
@@ -64,7 +65,7 @@ struct VariableRemap {
   llvm::SmallVector<int, 4> dims;
   llvm::SmallVector<int, 4> ranges;
   llvm::SmallVector<int, 4> runtimes;
-  bool changed = false;
+  bool changed = false;  // some variable was removed
 };
 
 class IndexingMap {
@@ -190,6 +191,9 @@ class IndexingMap {
   Variables runtimes_;
   Constraints constraints_;  // in summand order (affine/linear_sum.h), one for each expression
 };
+
+// For GoogleTest's messages.
+void PrintTo(const IndexingMap& map, std::ostream* os);
 
 // The relation { d -> r : exists m with d -> m in `first` and m -> r in `second` }: `first` goes from the
 // consumer's output to the producer's output, `second` on to the producer's operand.

@@ -48,9 +48,10 @@ class MapParser {
     if (known_empty) return ParseKnownEmpty();
     if (!ParseResults() || !ParseDomain()) return std::nullopt;
     if (!ExpectEnd()) return std::nullopt;
-    return IndexingMap(
-        mlir::AffineMap::get(dims_.size(), ranges_.size() + runtimes_.size(), results_, context_),
-        std::move(dims_), std::move(ranges_), std::move(runtimes_), std::move(constraints_));
+    mlir::AffineMap affine_map =
+        mlir::AffineMap::get(dims_.size(), ranges_.size() + runtimes_.size(), results_, context_);
+    return IndexingMap(affine_map, std::move(dims_), std::move(ranges_), std::move(runtimes_),
+                       std::move(constraints_));
   }
 
  private:

@@ -1,6 +1,6 @@
 #include <cstddef>
+#include <ostream>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -63,5 +63,7 @@ std::string IndexingMap::ToString() const {
   }
   return out;
 }
+
+void PrintTo(const IndexingMap& map, std::ostream* os) { *os << map.ToString(); }
 
 }  // namespace xla_indexing

@@ -99,7 +99,7 @@ VariableRemap MakeCanonicalEmpty(bool remove_dims, IndexingMap* map) {
   IndexingMap empty = IndexingMap::MakeEmpty(map->context(), remove_dims ? 0 : map->num_dims(), 0,
                                              0, map->num_results());
   for (int i = 0; i < empty.num_dims(); ++i) empty.mutable_dim(i).name = map->dims()[i].name;
-  remap.changed = map->affine_map() != empty.affine_map();
+  remap.changed = map->num_symbols() > 0 || map->num_dims() > empty.num_dims();
   *map = std::move(empty);
   return remap;
 }
