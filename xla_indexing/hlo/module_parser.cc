@@ -338,7 +338,7 @@ bool ModuleParser::ReadInternedShape(int depth, const Shape** shape) {
 
 const Shape* ModuleParser::InternInferredShape(const char* position, const Shape& shape) {
   constexpr int64_t kMaxNodes = int64_t{1} << 16;
-  constexpr int64_t kMaxNodesOfAll = int64_t{1} << 22;
+  constexpr int64_t kMaxNodesOfAll = int64_t{1} << 20;
   if (shape.IsTuple()) {
     const ShapeSize size = SizeOf(shape);
     inferred_shape_nodes_ += size.nodes;

@@ -1,0 +1,95 @@
+// The files of a directory of real HLO modules, and modules of the sizes that occur.
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "parse_helpers.h"
+
+namespace xla_indexing {
+namespace {
+
+TEST(Corpus, EveryPieceParsesPrintsAndReparsesEqual) {
+  const std::filesystem::path corpus = XLA_INDEXING_CORPUS;
+  if (!std::filesystem::is_directory(corpus)) {
+    GTEST_SKIP() << "NOT TESTED: no directory of HLO files at " << corpus
+                 << "; set XLA_INDEXING_CORPUS";
+  }
+  // The number of pieces that are no valid HLO, by file: those cut off from their modules, those
+  // that begin with a stray line, and a text protocol buffer.
+  const std::map<std::string, int> expected_errors = {{"case_conditional.hlo", 1},
+                                                      {"if_conditional.hlo", 1},
+                                                      {"module_attributes.hlo", 1},
+                                                      {"spmd_module_sharding.hlo", 1},
+                                                      {"simple.hlo", 1}};
+  std::map<std::string, int> errors;
+  int64_t valid = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(corpus)) {
+    if (file.path().extension() != ".hlo") continue;
+    std::ifstream stream(file.path());
+    std::stringstream text;
+    text << stream.rdbuf();
+    const std::string name = file.path().filename();
+    for (const auto& module : ParseModules({name, text.str()})) {
+      if (!module.ok()) {
+        ++errors[name];
+        EXPECT_EQ(expected_errors.count(name), 1u) << module.status().message();
+        EXPECT_EQ(module.status().message().find(name + ":"), 0u) << module.status().message();
+        continue;
+      }
+      ++valid;
+      const auto again = ParseModule((*module)->ToString(), name);
+      ASSERT_TRUE(again.ok()) << again.status().message();
+      std::string difference;
+      EXPECT_TRUE(ModulesEqual(**module, **again, &difference)) << name << ": " << difference;
+    }
+  }
+  EXPECT_EQ(errors, expected_errors);
+  EXPECT_EQ(valid, 398);
+}
+
+TEST(LargeModules, FortyThousandInstructionsInAChain) {
+  std::string text = "HloModule m\nENTRY e {\n  x0 = f32[64]{0} parameter(0)\n";
+  for (int i = 1; i < 40000; ++i) {
+    absl::StrAppend(&text, "  x", i, " = f32[64]{0} add(x", i - 1, ", x", i - 1,
+                    "), metadata={op_name=\"jit(f)/add\"}\n");
+  }
+  const auto module = RoundTrip(text + "}\n");
+  ASSERT_NE(module, nullptr);
+  EXPECT_EQ(module->instruction_count(), 40000);
+  EXPECT_EQ(Root(*module).name(), "x39999");
+  EXPECT_EQ(Root(*module).index_in_computation(), 39999);
+  // All shapes are one object.
+  EXPECT_EQ(&Root(*module).shape(), &Root(*module).operand(0)->shape());
+}
+
+TEST(LargeModules, FortyThousandOmittedShapes) {
+  std::string text = "HloModule m\nENTRY e {\n  x0 = f32[64]{0} parameter(0)\n";
+  for (int i = 1; i < 40000; ++i) {
+    absl::StrAppend(&text, "  x", i, " = negate(x", i - 1, ")\n");
+  }
+  EXPECT_NE(RoundTrip(text + "}\n"), nullptr);
+}
+
+TEST(LargeModules, FortyThousandOperandsAndComputations) {
+  std::string computations = "HloModule m\n", operands, shapes;
+  for (int i = 0; i < 40000; ++i) {
+    absl::StrAppend(&computations, "c", i, " { p = f32[] parameter(0) }\n");
+    absl::StrAppend(&operands, i == 0 ? "" : ", ", i % 5 == 0 ? "/*index=*/" : "", "p");
+    absl::StrAppend(&shapes, i == 0 ? "" : ", ", "f32[]");
+  }
+  EXPECT_NE(RoundTrip(absl::StrCat(computations, "ENTRY e { p = f32[] parameter(0)\n t = (", shapes,
+                                   ") tuple(", operands, ") }")),
+            nullptr);
+}
+
+}  // namespace
+}  // namespace xla_indexing
