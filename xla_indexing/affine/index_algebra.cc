@@ -301,7 +301,7 @@ void IndexAlgebra::Remember(const LinearSum& position, llvm::ArrayRef<int64_t> s
   AffineExpr key = sum.ToExpr(context_);
   if (!key) return;
   auto& list = known_indices_[key];
-  if (llvm::any_of(list, [&](const KnownIndices& known) { return sizes == known.sizes; })) return;
+  if (llvm::any_of(list, [&](const KnownIndices& known) { return known.sizes == sizes; })) return;
   list.push_back(KnownIndices{llvm::SmallVector<int64_t, 4>(sizes),
                               llvm::SmallVector<LinearSum, 4>(indices)});
 }
@@ -329,7 +329,7 @@ llvm::SmallVector<LinearSum, 4> IndexAlgebra::Delinearize(const LinearSum& posit
   AffineExpr key = sorted.ToExpr(context_);
   if (auto it = known_indices_.find(key); key && it != known_indices_.end()) {
     for (const KnownIndices& known : it->second) {
-      if (sizes == known.sizes) return known.indices;
+      if (known.sizes == sizes) return known.indices;
     }
   }
   // One division after the other, so that the quotient of a digit is what the next one is made of.
