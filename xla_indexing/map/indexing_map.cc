@@ -74,7 +74,7 @@ IndexingMap::IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables r
       interval = interval.Intersect(constraint.interval);
     }
   }
-  llvm::stable_sort(constraints_, ConstraintLess);
+  llvm::sort(constraints_, ConstraintLess);
 }
 
 IndexingMap IndexingMap::FromTensorSizes(mlir::AffineMap affine_map,
