@@ -39,8 +39,8 @@ struct ExactnessLabel {
 
   bool IsExact() const { return exactness == Exactness::kExact; }
 
-  // The label of a step after another: the weaker of the two, with both reasons where both are
-  // equally weak and differ.
+  // The label of a step after another: the weaker of the two, the first where both are equally
+  // weak.
   static ExactnessLabel Weaker(const ExactnessLabel& a, const ExactnessLabel& b);
 
   Exactness exactness = Exactness::kExact;

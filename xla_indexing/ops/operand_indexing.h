@@ -101,8 +101,10 @@ class OperandIndexing {
   }
 
  private:
-  bool MergeEqualBindings();
-  bool DropUnusedSymbols();
+  void DropUnusedSymbols();
+  void OrderRangeVariables();
+  // Returns whether variables were merged.
+  bool MergeAndOrderRuntimeVariables();
 
   IndexingMap map_;
   RuntimeVarIndexings bindings_;

@@ -1,0 +1,128 @@
+// The builders of the operations' indexing maps; inside ops/ only. Each operation has its file, in
+// which output to input and input to output stand beside each other; instruction_indexing.cc calls
+// them by opcode.
+//
+// A builder adds to the entries of one instruction what one leaf of its result reads, or where one
+// leaf of one operand goes. It is a pure function of shapes and attributes.
+
+#ifndef XLA_INDEXING_OPS_BUILDERS_H_
+#define XLA_INDEXING_OPS_BUILDERS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/map_builder.h"
+
+namespace xla_indexing {
+
+struct BuildContext {
+  const HloInstruction& instruction;
+  mlir::MLIRContext* mlir_context;
+  const IndexingOptions& options;
+  InstructionIndexing entries = {};
+  absl::Status status = absl::OkStatus();
+
+  // The arrays that an operation with one array as its result and arrays as operands works on.
+  const Shape& Output() const { return instruction.shape().Leaf(0); }
+  const Shape& Operand(int64_t i) const { return instruction.operand(i)->shape().Leaf(0); }
+
+  // A builder of the map from the result (leaf `output_leaf`) to an array operand, and back.
+  MapBuilder FromOutput(int64_t operand, int64_t output_leaf = 0) const;
+  MapBuilder ToOutput(int64_t operand, int64_t output_leaf = 0) const;
+
+  // Adds an entry of these maps, where they are not empty.
+  void Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf, OperandIndexingSet maps);
+  void Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf, OperandIndexing map);
+  // For operations on arrays.
+  void Add(int64_t operand, OperandIndexing map) { Add(0, operand, 0, std::move(map)); }
+
+  // Every element of the result reads every element of the operand; every element of the operand
+  // reaches every element of the result. Of a scalar: (d0, ..) -> () and ()[s0, ..] -> (s0, ..).
+  void AddWholeRead(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                    ExactnessLabel label);
+  void AddWholeReach(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                     ExactnessLabel label);
+  // The same for array operands that are read as a whole by definition.
+  void AddWholeRead(int64_t operand, int64_t output_leaf = 0) {
+    AddWholeRead(output_leaf, operand, 0, ExactnessLabel::Exact());
+  }
+  void AddWholeReach(int64_t operand, int64_t output_leaf = 0) {
+    AddWholeReach(output_leaf, operand, 0, ExactnessLabel::Exact());
+  }
+};
+
+// `set` with `map` added, unless the domain of the map is empty, for which its constraints are
+// looked at too.
+void AddUnlessEmpty(OperandIndexing map, OperandIndexingSet* set);
+
+// Leaves that an operation passes on as they are: leaf `operand_leaf` of operand `operand` is leaf
+// `output_leaf` of the result.
+struct LeafRoute {
+  int64_t output_leaf = 0;
+  int64_t operand = 0;
+  int64_t operand_leaf = 0;
+};
+using LeafRoutes = std::vector<LeafRoute>;
+
+using OutputToInputBuilder = void (*)(BuildContext& build, int64_t output_leaf);
+using InputToOutputBuilder = void (*)(BuildContext& build, int64_t operand, int64_t operand_leaf);
+using LeafRouter = LeafRoutes (*)(const HloInstruction& instruction);
+using AllEntriesBuilder = void (*)(BuildContext& build);
+
+// What an opcode is indexed by: builders for both directions, or a router.
+struct OpcodeIndexing {
+  OutputToInputBuilder output_to_input = nullptr;
+  InputToOutputBuilder input_to_output = nullptr;
+  // Where all entries together cost less than those of one leaf after another.
+  AllEntriesBuilder all_output_to_input = nullptr;
+  AllEntriesBuilder all_input_to_output = nullptr;
+  LeafRouter routes = nullptr;
+};
+
+#define XLA_INDEXING_DECLARE_BUILDERS(Operation)                           \
+  void Operation##OutputToInput(BuildContext& build, int64_t output_leaf); \
+  void Operation##InputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf);
+
+XLA_INDEXING_DECLARE_BUILDERS(Bitcast)             // bitcast.cc
+XLA_INDEXING_DECLARE_BUILDERS(BitcastConvert)      // bitcast.cc
+XLA_INDEXING_DECLARE_BUILDERS(Broadcast)           // broadcast.cc
+XLA_INDEXING_DECLARE_BUILDERS(Call)                // call.cc: call and fusion
+XLA_INDEXING_DECLARE_BUILDERS(Concatenate)         // concatenate.cc
+XLA_INDEXING_DECLARE_BUILDERS(Dot)                 // dot.cc
+XLA_INDEXING_DECLARE_BUILDERS(DynamicSlice)        // dynamic_slice.cc
+XLA_INDEXING_DECLARE_BUILDERS(DynamicUpdateSlice)  // dynamic_update_slice.cc
+XLA_INDEXING_DECLARE_BUILDERS(Elementwise)         // elementwise.cc
+XLA_INDEXING_DECLARE_BUILDERS(Gather)              // gather.cc
+XLA_INDEXING_DECLARE_BUILDERS(Pad)                 // pad.cc
+XLA_INDEXING_DECLARE_BUILDERS(Reduce)              // reduce.cc
+XLA_INDEXING_DECLARE_BUILDERS(ReduceWindow)        // reduce_window.cc
+XLA_INDEXING_DECLARE_BUILDERS(Reshape)             // reshape.cc
+XLA_INDEXING_DECLARE_BUILDERS(Reverse)             // reverse.cc
+XLA_INDEXING_DECLARE_BUILDERS(Slice)               // slice.cc
+XLA_INDEXING_DECLARE_BUILDERS(Transpose)           // transpose.cc
+XLA_INDEXING_DECLARE_BUILDERS(Unanalysed)          // unanalysed.cc: everything else
+
+#undef XLA_INDEXING_DECLARE_BUILDERS
+
+// call.cc
+void CallAllOutputToInput(BuildContext& build);
+void CallAllInputToOutput(BuildContext& build);
+
+// tuple.cc
+LeafRoutes TupleRoutes(const HloInstruction& instruction);
+LeafRoutes GetTupleElementRoutes(const HloInstruction& instruction);
+// Leaf l of operand 0 is leaf l of the result.
+LeafRoutes PassThroughRoutes(const HloInstruction& instruction);
+
+// The table: how instructions of an opcode are indexed (opcode_table.cc).
+OpcodeIndexing IndexingOfOpcode(HloOpcode opcode);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_OPS_BUILDERS_H_

@@ -1,0 +1,145 @@
+#include "xla_indexing/ops/instruction_indexing.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "xla_indexing/ops/builders.h"
+#include "xla_indexing/ops/fold_runtime.h"
+
+namespace xla_indexing {
+namespace {
+
+void AddRoute(const LeafRoute& route, BuildContext& build) {
+  build.Add(
+      route.output_leaf, route.operand, route.operand_leaf,
+      IdentityIndexing(build.instruction.shape().Leaf(route.output_leaf), build.mlir_context));
+}
+
+// Folds what is to be folded and sorts.
+absl::StatusOr<InstructionIndexing> Finish(BuildContext build) {
+  if (!build.status.ok()) return build.status;
+  InstructionIndexing entries;
+  for (IndexingEntry& entry : build.entries) {
+    if (build.options.fold_runtime_variables) {
+      entry.indexing = FoldRuntimeVariables(entry.indexing);
+    }
+    if (!entry.indexing.empty()) entries.push_back(std::move(entry));
+  }
+  const auto place = [](const IndexingEntry& entry) {
+    return std::tie(entry.output_leaf, entry.operand, entry.operand_leaf);
+  };
+  std::sort(entries.begin(), entries.end(),
+            [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
+  return entries;
+}
+
+}  // namespace
+
+absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(const HloInstruction& instruction,
+                                                                 int64_t output_leaf,
+                                                                 mlir::MLIRContext* context,
+                                                                 const IndexingOptions& options) {
+  const int64_t leaf_count = instruction.shape().LeafCount();
+  if (output_leaf < 0 || output_leaf >= leaf_count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        instruction.name(), " has ", leaf_count, " output leaves, there is no leaf ", output_leaf));
+  }
+  BuildContext build{instruction, context, options};
+  const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
+  if (opcode.routes == nullptr) {
+    opcode.output_to_input(build, output_leaf);
+  } else {
+    for (const LeafRoute& route : opcode.routes(instruction)) {
+      if (route.output_leaf == output_leaf) AddRoute(route, build);
+    }
+  }
+  return Finish(std::move(build));
+}
+
+absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(const HloInstruction& instruction,
+                                                                 int64_t operand,
+                                                                 int64_t operand_leaf,
+                                                                 mlir::MLIRContext* context,
+                                                                 const IndexingOptions& options) {
+  if (operand < 0 || operand >= instruction.operand_count()) {
+    return absl::InvalidArgumentError(absl::StrCat(instruction.name(), " has ",
+                                                   instruction.operand_count(),
+                                                   " operands, there is no operand ", operand));
+  }
+  const int64_t leaf_count = instruction.operand(operand)->shape().LeafCount();
+  if (operand_leaf < 0 || operand_leaf >= leaf_count) {
+    return absl::InvalidArgumentError(absl::StrCat("operand ", operand, " of ", instruction.name(),
+                                                   " has ", leaf_count,
+                                                   " leaves, there is no leaf ", operand_leaf));
+  }
+  BuildContext build{instruction, context, options};
+  const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
+  if (opcode.routes == nullptr) {
+    opcode.input_to_output(build, operand, operand_leaf);
+  } else {
+    for (const LeafRoute& route : opcode.routes(instruction)) {
+      if (route.operand == operand && route.operand_leaf == operand_leaf) AddRoute(route, build);
+    }
+  }
+  return Finish(std::move(build));
+}
+
+absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(const HloInstruction& instruction,
+                                                                 mlir::MLIRContext* context,
+                                                                 const IndexingOptions& options) {
+  BuildContext build{instruction, context, options};
+  const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
+  if (opcode.routes != nullptr) {
+    for (const LeafRoute& route : opcode.routes(instruction)) AddRoute(route, build);
+  } else if (opcode.all_output_to_input != nullptr) {
+    opcode.all_output_to_input(build);
+  } else {
+    const int64_t leaf_count = instruction.shape().LeafCount();
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) opcode.output_to_input(build, leaf);
+  }
+  return Finish(std::move(build));
+}
+
+absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(const HloInstruction& instruction,
+                                                                 mlir::MLIRContext* context,
+                                                                 const IndexingOptions& options) {
+  BuildContext build{instruction, context, options};
+  const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
+  if (opcode.routes != nullptr) {
+    for (const LeafRoute& route : opcode.routes(instruction)) AddRoute(route, build);
+  } else if (opcode.all_input_to_output != nullptr) {
+    opcode.all_input_to_output(build);
+  } else {
+    for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
+      const int64_t leaf_count = instruction.operand(operand)->shape().LeafCount();
+      for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+        opcode.input_to_output(build, operand, leaf);
+      }
+    }
+  }
+  return Finish(std::move(build));
+}
+
+std::vector<OperandLeaf> UnreadOperandLeaves(const HloInstruction& instruction,
+                                             const InstructionIndexing& entries) {
+  std::vector<std::vector<bool>> is_read(instruction.operand_count());
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    is_read[i].resize(instruction.operand(i)->shape().LeafCount());
+  }
+  for (const IndexingEntry& entry : entries) is_read[entry.operand][entry.operand_leaf] = true;
+  std::vector<OperandLeaf> unread;
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    for (size_t leaf = 0; leaf < is_read[i].size(); ++leaf) {
+      if (!is_read[i][leaf]) unread.push_back({i, static_cast<int64_t>(leaf)});
+    }
+  }
+  return unread;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,83 @@
+#include "xla_indexing/ops/map_builder.h"
+
+#include <cassert>
+#include <cstdint>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+
+namespace xla_indexing {
+
+using ::mlir::AffineExpr;
+
+Interval IndicesOfAxis(int64_t size) {
+  return size == Shape::kUnboundedSize ? Interval::AtLeast(0) : Interval::OfSize(size);
+}
+
+MapBuilder::MapBuilder(const Shape& from, const Shape& to, mlir::MLIRContext* context)
+    : context_(context), from_(&from), to_(&to) {
+  for (const int64_t size : from.dimensions()) domain_.dims.push_back({IndicesOfAxis(size), {}});
+}
+
+AffineExpr MapBuilder::Dim(int64_t i) const { return mlir::getAffineDimExpr(i, context_); }
+
+AffineExpr MapBuilder::Value(int64_t value) const { return Constant(value, context_); }
+
+AffineExpr MapBuilder::AddRange(const Interval& interval) {
+  assert(domain_.runtimes.empty() && "range variables come before runtime variables");
+  if (interval.IsPoint()) return Value(interval.lower());
+  domain_.ranges.push_back({interval, {}});
+  return mlir::getAffineSymbolExpr(domain_.ranges.size() - 1, context_);
+}
+
+AffineExpr MapBuilder::AddRuntime(RuntimeVarIndexing binding) {
+  domain_.runtimes.push_back({binding.value.Apply(Interval::All()), {}});
+  bindings_.push_back(std::move(binding));
+  return mlir::getAffineSymbolExpr(domain_.ranges.size() + domain_.runtimes.size() - 1, context_);
+}
+
+void MapBuilder::Constrain(AffineExpr expr, const Interval& interval) {
+  if (!domain_.Constrain(expr, interval)) too_large_ = true;
+}
+
+void MapBuilder::ConstrainResidue(AffineExpr expr, int64_t modulus, const Interval& residues) {
+  if (!domain_.ConstrainResidue(expr, modulus, residues)) too_large_ = true;
+}
+
+AffineExpr MapBuilder::ExactQuotient(AffineExpr numerator, int64_t divisor, int64_t size) {
+  Constrain(numerator, IndicesOfAxis(size).Mul(divisor));
+  if (divisor == 1) return numerator;
+  ConstrainResidue(numerator, divisor, Interval::Point(0));
+  return FloorDiv(numerator, divisor);
+}
+
+void MapBuilder::Simplify(llvm::MutableArrayRef<AffineExpr> exprs) const {
+  llvm::SmallVector<Interval, 4> dims;
+  llvm::SmallVector<Interval, 4> symbols;
+  for (const Variable& variable : domain_.dims) dims.push_back(variable.bounds);
+  for (const Variable& variable : domain_.ranges) symbols.push_back(variable.bounds);
+  for (const Variable& variable : domain_.runtimes) symbols.push_back(variable.bounds);
+  if (llvm::is_contained(dims, Interval::Empty()) ||
+      llvm::is_contained(symbols, Interval::Empty())) {
+    return;
+  }
+  ExprSimplifier simplifier(context_, dims, symbols);
+  for (AffineExpr& expr : exprs) {
+    if (expr) expr = simplifier.Simplify(expr);
+  }
+}
+
+OperandIndexing MapBuilder::Build(llvm::ArrayRef<AffineExpr> results, ExactnessLabel label) const {
+  assert(static_cast<int64_t>(results.size()) == to_->rank());
+  if (too_large_ || llvm::is_contained(results, AffineExpr())) {
+    return WholeTensorIndexing(*from_, *to_, "whole tensor: an index expression passes 64 bits",
+                               context_);
+  }
+  return OperandIndexing(domain_.MakeMap(results, context_), bindings_, std::move(label));
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,62 @@
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/builders.h"
+
+namespace xla_indexing {
+
+OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
+#define XLA_INDEXING_BUILDERS(Operation)               \
+  {                                                    \
+    Operation##OutputToInput, Operation##InputToOutput \
+  }
+  switch (opcode) {
+    case HloOpcode::kBitcast:
+      return XLA_INDEXING_BUILDERS(Bitcast);
+    case HloOpcode::kBitcastConvert:
+      return XLA_INDEXING_BUILDERS(BitcastConvert);
+    case HloOpcode::kBroadcast:
+      return XLA_INDEXING_BUILDERS(Broadcast);
+    case HloOpcode::kCall:
+    case HloOpcode::kFusion:
+      return {CallOutputToInput, CallInputToOutput, CallAllOutputToInput, CallAllInputToOutput};
+    case HloOpcode::kConcatenate:
+      return XLA_INDEXING_BUILDERS(Concatenate);
+    case HloOpcode::kDot:
+      return XLA_INDEXING_BUILDERS(Dot);
+    case HloOpcode::kDynamicSlice:
+      return XLA_INDEXING_BUILDERS(DynamicSlice);
+    case HloOpcode::kDynamicUpdateSlice:
+      return XLA_INDEXING_BUILDERS(DynamicUpdateSlice);
+    case HloOpcode::kGather:
+      return XLA_INDEXING_BUILDERS(Gather);
+    case HloOpcode::kPad:
+      return XLA_INDEXING_BUILDERS(Pad);
+    case HloOpcode::kReduce:
+      return XLA_INDEXING_BUILDERS(Reduce);
+    case HloOpcode::kReduceWindow:
+      return XLA_INDEXING_BUILDERS(ReduceWindow);
+    case HloOpcode::kReshape:
+      return XLA_INDEXING_BUILDERS(Reshape);
+    case HloOpcode::kReverse:
+      return XLA_INDEXING_BUILDERS(Reverse);
+    case HloOpcode::kSlice:
+      return XLA_INDEXING_BUILDERS(Slice);
+    case HloOpcode::kTranspose:
+      return XLA_INDEXING_BUILDERS(Transpose);
+    case HloOpcode::kTuple:
+      return {.routes = TupleRoutes};
+    case HloOpcode::kGetTupleElement:
+      return {.routes = GetTupleElementRoutes};
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kCopy:
+    case HloOpcode::kDomain:
+    case HloOpcode::kOptBarrier:
+      return {.routes = PassThroughRoutes};
+    default:
+      // Constants, iota and parameters have no operands, so that nothing is said of them.
+      if (IsElementwise(opcode)) return XLA_INDEXING_BUILDERS(Elementwise);
+      return XLA_INDEXING_BUILDERS(Unanalysed);
+  }
+#undef XLA_INDEXING_BUILDERS
+}
+
+}  // namespace xla_indexing

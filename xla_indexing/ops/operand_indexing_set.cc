@@ -1,0 +1,192 @@
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace xla_indexing {
+namespace {
+
+// Both are intervals without a gap between them.
+bool TouchOrOverlap(const Interval& a, const Interval& b) {
+  if (a.IsEmpty() || b.IsEmpty()) return false;
+  const auto reaches = [](const Interval& low, const Interval& high) {
+    if (!low.has_upper() || !high.has_lower()) return true;
+    return low.upper() >= high.lower() || low.upper() + 1 == high.lower();
+  };
+  return reaches(a, b) && reaches(b, a);
+}
+
+// The only position at which the intervals differ; none where there is no such position or several.
+std::optional<size_t> OnlyDifference(llvm::ArrayRef<Interval> a, llvm::ArrayRef<Interval> b) {
+  if (a.size() != b.size()) return std::nullopt;
+  std::optional<size_t> difference;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    if (difference) return std::nullopt;
+    difference = i;
+  }
+  return difference;
+}
+
+// `indexing` with dimension `i` in `interval`, simplified.
+OperandIndexing WithDimIn(const OperandIndexing& indexing, size_t i, const Interval& interval) {
+  OperandIndexing result = indexing;
+  result.mutable_map().mutable_dim(static_cast<int>(i)).bounds = interval;
+  result.Simplify();
+  return result;
+}
+
+// Maps that differ in the interval of one dimension: the formula of one of them, where on the
+// other's interval it is the other one.
+std::optional<OperandIndexing> MergeAlongDimension(const OperandIndexing& a,
+                                                   const OperandIndexing& b) {
+  const std::optional<size_t> dim = OnlyDifference(a.map().DimBounds(), b.map().DimBounds());
+  if (!dim) return std::nullopt;
+  const Interval& interval_a = a.map().dims()[*dim].bounds;
+  const Interval& interval_b = b.map().dims()[*dim].bounds;
+  if (!TouchOrOverlap(interval_a, interval_b)) return std::nullopt;
+  const Interval both = interval_a.Union(interval_b);
+  if (OperandIndexing::SameRelation(WithDimIn(a, *dim, interval_b), b)) {
+    return WithDimIn(a, *dim, both);
+  }
+  if (OperandIndexing::SameRelation(WithDimIn(b, *dim, interval_a), a)) {
+    return WithDimIn(b, *dim, both);
+  }
+  return std::nullopt;
+}
+
+std::vector<Interval> SymbolAndConstraintIntervals(const IndexingMap& map) {
+  std::vector<Interval> intervals;
+  for (const Interval& interval : map.SymbolBounds()) intervals.push_back(interval);
+  for (const Constraint& constraint : map.constraints()) intervals.push_back(constraint.interval);
+  return intervals;
+}
+
+// Maps of one formula that differ in the interval of one symbol or one constraint.
+std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexing& a,
+                                                            const OperandIndexing& b) {
+  const IndexingMap& map_a = a.map();
+  const IndexingMap& map_b = b.map();
+  if (map_a.affine_map() != map_b.affine_map() || map_a.num_ranges() != map_b.num_ranges() ||
+      map_a.DimBounds() != map_b.DimBounds() || a.bindings() != b.bindings() ||
+      map_a.constraints().size() != map_b.constraints().size()) {
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < map_a.constraints().size(); ++i) {
+    if (map_a.constraints()[i].expr != map_b.constraints()[i].expr) return std::nullopt;
+  }
+  const std::vector<Interval> intervals_a = SymbolAndConstraintIntervals(map_a);
+  const std::vector<Interval> intervals_b = SymbolAndConstraintIntervals(map_b);
+  const std::optional<size_t> place = OnlyDifference(intervals_a, intervals_b);
+  if (!place || !TouchOrOverlap(intervals_a[*place], intervals_b[*place])) return std::nullopt;
+
+  const Interval both = intervals_a[*place].Union(intervals_b[*place]);
+  const auto symbol = static_cast<int>(*place);
+  Variables ranges(map_a.ranges());
+  Variables runtimes(map_a.runtimes());
+  Constraints constraints(map_a.constraints());
+  if (symbol < map_a.num_ranges()) {
+    ranges[symbol].bounds = both;
+  } else if (symbol < map_a.num_symbols()) {
+    runtimes[symbol - map_a.num_ranges()].bounds = both;
+  } else {
+    constraints[symbol - map_a.num_symbols()].interval = both;
+  }
+  OperandIndexing result(IndexingMap(map_a.affine_map(), Variables(map_a.dims()), std::move(ranges),
+                                     std::move(runtimes), std::move(constraints)),
+                         RuntimeVarIndexings(a.bindings().begin(), a.bindings().end()), a.label());
+  result.Simplify();
+  return result;
+}
+
+// One map for the union of both, where one of the simple cases gives it.
+std::optional<OperandIndexing> Merge(const OperandIndexing& a, const OperandIndexing& b) {
+  if (a.label() != b.label() || a.IsUnknown()) return std::nullopt;
+  if (a.map().num_dims() != b.map().num_dims()) return std::nullopt;
+  if (std::optional<OperandIndexing> merged = MergeAlongDimension(a, b)) return merged;
+  return MergeAlongSymbolOrConstraint(a, b);
+}
+
+// Merges until no two maps can be; true if any were.
+bool MergeAll(std::vector<OperandIndexing>* maps) {
+  bool merged_any = false;
+  for (size_t i = 0; i < maps->size(); ++i) {
+    for (size_t j = 0; j < maps->size();) {
+      std::optional<OperandIndexing> merged;
+      if (i != j) merged = Merge((*maps)[i], (*maps)[j]);
+      if (!merged) {
+        ++j;
+        continue;
+      }
+      merged_any = true;
+      (*maps)[i] = *std::move(merged);
+      maps->erase(maps->begin() + static_cast<std::ptrdiff_t>(j));
+      if (j < i) --i;
+      j = 0;
+    }
+  }
+  return merged_any;
+}
+
+}  // namespace
+
+void OperandIndexingSet::Add(OperandIndexing indexing) {
+  if (indexing.IsKnownEmpty()) return;
+  for (OperandIndexing& present : maps_) {
+    if (!OperandIndexing::SameRelation(present, indexing)) continue;
+    if (indexing.label().exactness < present.label().exactness) present = std::move(indexing);
+    return;
+  }
+  maps_.push_back(std::move(indexing));
+}
+
+void OperandIndexingSet::Add(const OperandIndexingSet& other) {
+  for (const OperandIndexing& indexing : other.maps_) Add(indexing);
+}
+
+ExactnessLabel OperandIndexingSet::label() const {
+  ExactnessLabel label;
+  for (const OperandIndexing& indexing : maps_) {
+    label = ExactnessLabel::Weaker(label, indexing.label());
+  }
+  return label;
+}
+
+void OperandIndexingSet::Simplify() {
+  std::vector<OperandIndexing> maps = std::exchange(maps_, {});
+  for (OperandIndexing& indexing : maps) {
+    indexing.Simplify();
+    Add(std::move(indexing));
+  }
+  if (maps_.size() < 2) return;
+  if (MergeAll(&maps_)) {
+    maps = std::exchange(maps_, {});
+    for (OperandIndexing& indexing : maps) Add(std::move(indexing));
+  }
+  std::vector<std::pair<std::string, size_t>> order;
+  for (size_t i = 0; i < maps_.size(); ++i) order.emplace_back(maps_[i].ToString(), i);
+  std::sort(order.begin(), order.end());
+  maps = std::exchange(maps_, {});
+  for (const auto& [text, i] : order) maps_.push_back(std::move(maps[i]));
+}
+
+absl::StatusOr<OperandIndexingSet> ComposeOperandIndexingSets(const OperandIndexingSet& first,
+                                                              const OperandIndexingSet& second) {
+  OperandIndexingSet result;
+  for (const OperandIndexing& a : first) {
+    for (const OperandIndexing& b : second) {
+      absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(a, b);
+      if (!composed.ok()) return composed.status();
+      result.Add(*std::move(composed));
+    }
+  }
+  return result;
+}
+
+}  // namespace xla_indexing

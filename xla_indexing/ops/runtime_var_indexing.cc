@@ -1,0 +1,95 @@
+#include "xla_indexing/ops/runtime_var_indexing.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
+#include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/ops/expr_util.h"
+
+namespace xla_indexing {
+namespace {
+
+template <typename T>
+int CompareValues(const T& a, const T& b) {
+  if (a < b) return -1;
+  return b < a ? 1 : 0;
+}
+
+int CompareInstructions(const HloInstruction* a, const HloInstruction* b) {
+  if (a == b) return 0;
+  if (int c = CompareValues(a->parent()->index_in_module(), b->parent()->index_in_module())) {
+    return c;
+  }
+  return CompareValues(a->index_in_computation(), b->index_in_computation());
+}
+
+// Lexicographically; a list that ends earlier comes first.
+template <typename T, typename Compare>
+int CompareLists(llvm::ArrayRef<T> a, llvm::ArrayRef<T> b, Compare compare) {
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    if (int c = compare(a[i], b[i])) return c;
+  }
+  return CompareValues(a.size(), b.size());
+}
+
+int CompareValueFunctions(const ValueFunction& a, const ValueFunction& b) {
+  if (int c = CompareValues(a.kind(), b.kind())) return c;
+  if (int c = CompareValues(a.lower(), b.lower())) return c;
+  return CompareValues(a.upper(), b.upper());
+}
+
+}  // namespace
+
+Interval ValuesOfElementType(ElementType type) {
+  if (IsPred(type)) return Interval::Closed(0, 1);
+  const int bits = BitWidth(type);
+  if (IsUnsignedIntegral(type)) {
+    return bits >= 64 ? Interval::AtLeast(0)
+                      : Interval::Closed(0, static_cast<int64_t>((uint64_t{1} << bits) - 1));
+  }
+  if (IsSignedIntegral(type)) {
+    const int64_t greatest = static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+    return Interval::Closed(-greatest - 1, greatest);
+  }
+  return Interval::All();
+}
+
+Interval RuntimeVarIndexing::ValueRange() const {
+  return value.Apply(ValuesOfElementType(shape().element_type()));
+}
+
+std::string RuntimeVarIndexing::YieldedBy(const HloComputation* analysed) const {
+  std::string text;
+  for (const HloInstruction* caller : call_path) absl::StrAppend(&text, caller->name(), "/");
+  if (analysed != nullptr && instruction->parent() != analysed) {
+    absl::StrAppend(&text, instruction->parent()->name(), "/");
+  }
+  absl::StrAppend(&text, instruction->name());
+  if (leaf != 0) absl::StrAppend(&text, "#", leaf);
+  return text;
+}
+
+llvm::hash_code hash_value(const RuntimeVarIndexing& binding) {
+  return llvm::hash_combine(
+      llvm::hash_combine_range(binding.call_path.begin(), binding.call_path.end()),
+      binding.instruction, binding.leaf,
+      llvm::hash_combine_range(binding.element.begin(), binding.element.end()),
+      absl::Hash<ValueFunction>()(binding.value));
+}
+
+int CompareBindings(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
+  if (int c = CompareLists<const HloInstruction*>(a.call_path, b.call_path, CompareInstructions)) {
+    return c;
+  }
+  if (int c = CompareInstructions(a.instruction, b.instruction)) return c;
+  if (int c = CompareValues(a.leaf, b.leaf)) return c;
+  if (int c = CompareLists<mlir::AffineExpr>(a.element, b.element, CompareExprs)) return c;
+  return CompareValueFunctions(a.value, b.value);
+}
+
+}  // namespace xla_indexing
