@@ -147,7 +147,7 @@ TEST(Feature22Collectives, GroupsInEveryForm) {
   ExpectKeptAsText("replica_groups", "[2,4]<=[8]");
   ExpectKeptAsText("replica_groups", "[4,2]<=[2,4]T(1,0)");
   ExpectKeptAsText("replica_groups", "mesh['x'=2,'y'=4] {'x'}");
-  ExpectKeptAsText("replica_groups", "mesh['x'=2,'y'=4] {'x':(1)2}");
+  ExpectKeptAsText("replica_groups", "mesh['x'=2,'y'=4] {'x','y':(1)2}");
   ExpectKeptAsText("source_target_pairs", "{{0,1},{1,2}}");
   ExpectKeptAsText("mode", "flattened_id");
   ExpectKeptAsText("slice_sizes", "{{1,2},{3,4}}");
@@ -156,6 +156,36 @@ TEST(Feature22Collectives, GroupsInEveryForm) {
       "channel_id=3, replica_groups={}, use_global_device_ids=true, constrain_layout=true");
   ASSERT_NE(module, nullptr);
   EXPECT_TRUE(Root(*module).GetBool(AttributeKey::kUseGlobalDeviceIds));
+}
+
+TEST(Feature22Collectives, GroupsThatMeanNothingAreErrors) {
+  const auto error = [](absl::string_view groups) {
+    return AttributeError("all-reduce", absl::StrCat("replica_groups=", groups));
+  };
+  EXPECT_THAT(error("[2,4]<=[9]"), HasSubstr("this list has 9 devices, not 8"));
+  EXPECT_THAT(error("[2,4]<=[2,4]T(1,1)"), HasSubstr("no permutation of 2 dimensions"));
+  EXPECT_THAT(error("[2,4]<=[2,4]T(0)"), HasSubstr("no permutation of 2 dimensions"));
+  EXPECT_THAT(error("[8]<=[8]"), HasSubstr("expected two sizes"));
+  EXPECT_THAT(error("[0,8]<=[0]"), HasSubstr("a size cannot be 0"));
+  EXPECT_THAT(error("[4294967296,4294967296]<=[1]"), HasSubstr("does not fit 64 bits"));
+  EXPECT_THAT(error("{{0,1},{1,2}}"), HasSubstr("device 1 is in two places"));
+  EXPECT_THAT(error("{{0,-1}}"), HasSubstr("device -1 is negative"));
+  EXPECT_THAT(error("{0,1}"), HasSubstr("expected '{', found '0'"));
+  EXPECT_THAT(error("mesh['x'=2] {'y'}"), HasSubstr("the mesh has no axis 'y'"));
+  EXPECT_THAT(error("mesh['x'=2,'x'=2] {'x'}"), HasSubstr("axis 'x' is there twice"));
+  EXPECT_THAT(error("mesh['x'=6] {'x':(1)4}"), HasSubstr("axis 'x' of size 6 has no part (1)4"));
+  EXPECT_THAT(error("mesh['x'=2 {'x'}"), HasSubstr("expected ']', found '{'"));
+  EXPECT_THAT(error("mesh['x'=0] {'x'}"), HasSubstr("the size of an axis cannot be 0"));
+  EXPECT_THAT(error("all"), HasSubstr("expected '{', '[' or 'mesh'"));
+}
+
+TEST(Feature23Sharding, DeviceListsThatMeanNothingAreErrors) {
+  EXPECT_THAT(AttributeError("negate", "sharding={devices=[2,2]0,1,2}"),
+              HasSubstr("there are 4 tiles and 3 devices"));
+  EXPECT_THAT(AttributeError("negate", "sharding={{replicated}, {devices=[2,4]<=[7]}}"),
+              HasSubstr("this list has 7 devices, not 8"));
+  EXPECT_THAT(AttributeError("negate", "sharding={mesh['x'=1,'x'=2], [{'x'}]}"),
+              HasSubstr("axis 'x' is there twice"));
 }
 
 TEST(Feature23Sharding, IsKeptInEveryForm) {

@@ -130,7 +130,8 @@ TEST(ModulesEqual, NamesTheFirstDifference) {
     EXPECT_TRUE(a.ok()) << a.status().message();
     EXPECT_TRUE(b.ok()) << b.status().message();
     std::string text;
-    EXPECT_EQ(ModulesEqual(**a, **b, &text), text.empty());
+    const bool equal = ModulesEqual(**a, **b, &text);
+    EXPECT_EQ(equal, text.empty());
     return text;
   };
   EXPECT_EQ(difference("m,", "m,"), "");
@@ -139,7 +140,7 @@ TEST(ModulesEqual, NamesTheFirstDifference) {
   EXPECT_EQ(difference(", a=1", ""), "module m: numbers of header attributes differ: 1 and 0");
   EXPECT_EQ(difference("{0} parameter", " parameter"),
             "instruction p: shapes differ: 'f32[2]{0}' and 'f32[2]'");
-  EXPECT_EQ(difference("1, 2", "1, 3"), "instruction k: values of attribute  differ");
+  EXPECT_EQ(difference("1, 2", "1, 3"), "instruction k: what stands in the parentheses differs");
   EXPECT_EQ(difference("transpose", "reverse"),
             "instruction t: opcodes differ: 'transpose' and 'reverse'");
   EXPECT_EQ(difference("dimensions={0}", "dimensions={1}"),

@@ -115,7 +115,10 @@ class Comparison {
       if (!Text(where, "attributes", x.name, y.name)) return false;
       if (x.key != y.key || x.value.index() != y.value.index() ||
           !std::visit(SameValue{y.value}, x.value)) {
-        return Differ(where, absl::StrCat("values of attribute ", x.name, " differ"));
+        // A constant's value and a parameter's number have no name.
+        return Differ(where, x.name.empty()
+                                 ? "what stands in the parentheses differs"
+                                 : absl::StrCat("values of attribute ", x.name, " differ"));
       }
     }
     return true;

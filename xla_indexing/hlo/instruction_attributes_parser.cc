@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
+#include "xla_indexing/hlo/device_lists.h"
 #include "xla_indexing/hlo/instruction_parser.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parse_attributes.h"
@@ -66,6 +67,8 @@ bool InstructionParser::ReadAttributes(Attributes* attributes, Attributes* wrapp
     if (KindOf(key) == AttributeKind::kText) {
       absl::string_view text;
       if (!ReadTextValue(name, &text)) return false;
+      if (key == AttributeKey::kReplicaGroups && !CheckReplicaGroups(lexer_, text)) return false;
+      if (key == AttributeKey::kSharding && !CheckSharding(lexer_, text)) return false;
       attribute.value = text;
     } else if (!ReadAttributeValue(key, &attribute.value)) {
       return false;
@@ -104,12 +107,6 @@ bool InstructionParser::ReadAttributeValue(AttributeKey key, AttributeValue* val
       *value = arena.Copy(absl::MakeConstSpan(read));
       return true;
     }
-    case AttributeKind::kText: {
-      absl::string_view text;
-      if (!ReadTextValue(AttributeName(key), &text)) return false;
-      *value = text;
-      return true;
-    }
     case AttributeKind::kString: {
       absl::string_view text;
       if (!module_parser_.ReadString(&text)) return false;
@@ -144,8 +141,9 @@ bool InstructionParser::ReadAttributeValue(AttributeKey key, AttributeValue* val
       return ReadComputationList(value);
     case AttributeKind::kInstructions:
       return ReadInstructionList(value);
-    case AttributeKind::kLiteral:
-      break;  // Stands between the parentheses of a constant, never here.
+    case AttributeKind::kText:     // Has been read already.
+    case AttributeKind::kLiteral:  // Stands between the parentheses of a constant, never here.
+      break;
   }
   return lexer_.FailExpected("an attribute");
 }
