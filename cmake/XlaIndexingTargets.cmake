@@ -10,6 +10,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 sees overlapping copies inside std::string's own code (its bug 105651).
   target_compile_options(xla_indexing_options INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # std::stable_sort of GCC 12's library calls what that library calls deprecated.
+  target_compile_options(xla_indexing_options INTERFACE -Wno-deprecated-declarations)
+endif()
 if(XLA_INDEXING_SANITIZE)
   set(_flags "-fsanitize=${XLA_INDEXING_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(xla_indexing_options INTERFACE ${_flags})

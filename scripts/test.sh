@@ -21,12 +21,12 @@ cmake --build --preset release
 step "release: tests"
 ctest --preset release -j "$(nproc)"
 
-step "fuzzers: build"
+# One build by clang serves both.
+step "sanitizers and fuzzers: build"
+scripts/fuzz.sh --build-all
+
+step "fuzzers"
 scripts/fuzz.sh "${XLA_INDEXING_FUZZ_SECONDS:-30}"
 
-step "sanitizers: build"
-cmake --preset asan
-cmake --build --preset asan
-
 step "sanitizers: tests"
-ctest --preset asan -j "$(nproc)" --label-exclude '^(package|docs)$'
+ctest --preset fuzz -j "$(nproc)" --label-exclude '^(package|docs)$'
