@@ -1,0 +1,158 @@
+#include "xla_indexing/map/constraint_form.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/base/checked.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::llvm::cast;
+using ::llvm::function_ref;
+using ::mlir::AffineBinaryOpExpr;
+using ::mlir::AffineConstantExpr;
+using ::mlir::AffineExpr;
+using ::mlir::AffineExprKind;
+
+bool IsVariable(AffineExpr e) {
+  return e.getKind() == AffineExprKind::DimId || e.getKind() == AffineExprKind::SymbolId;
+}
+
+int64_t DivisorOf(AffineExpr division) {
+  return cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(division).getRHS()).getValue();
+}
+
+// The variable x of a dividend x + c; null for any other dividend.
+AffineExpr ShiftedVariable(const LinearSum& dividend) {
+  if (dividend.terms().size() != 1 || dividend.terms()[0].coefficient != 1) return {};
+  AffineExpr atom = dividend.terms()[0].atom;
+  return IsVariable(atom) ? atom : AffineExpr();
+}
+
+// The least x >= lower, or the greatest x <= upper, with (x + c) mod n in [a, b].
+Interval MoveEnds(Interval x, int64_t c, int64_t n, int64_t a, int64_t b) {
+  Interval result = x;
+  if (x.has_lower()) {
+    Int128 residue = (static_cast<Int128>(x.lower()) + c) % n;
+    if (residue < 0) residue += n;
+    if (residue < a || residue > b) {
+      Int128 step = (a - residue) % n;
+      if (step < 0) step += n;
+      if (auto lower = NarrowToInt64(x.lower() + step)) {
+        result = result.Intersect(Interval::AtLeast(*lower));
+      }
+    }
+  }
+  if (x.has_upper()) {
+    Int128 residue = (static_cast<Int128>(x.upper()) + c) % n;
+    if (residue < 0) residue += n;
+    if (residue < a || residue > b) {
+      Int128 step = (residue - b) % n;
+      if (step < 0) step += n;
+      if (auto upper = NarrowToInt64(x.upper() - step)) {
+        result = result.Intersect(Interval::AtMost(*upper));
+      }
+    }
+  }
+  return result;
+}
+
+// X mod n in [a, b] with the interval's lower end at 0.
+void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
+                  function_ref<void(AffineExpr, Interval)> narrow) {
+  int64_t n = DivisorOf(constraint.expr);
+  AffineExpr dividend = cast<AffineBinaryOpExpr>(constraint.expr).getLHS();
+  LinearSum sum = LinearSum::FromExpr(dividend);
+  Interval residues = constraint.interval;  // within [0, n - 1]
+  if (AffineExpr variable = ShiftedVariable(sum)) {
+    Interval range = simplifier.Range(variable);
+    narrow(variable,
+           MoveEnds(range, sum.constant(), n, residues.lower(), residues.upper()));
+  }
+  if (residues.lower() == 0) return;
+  LinearSum shifted = sum;
+  shifted.AddConstant(-residues.lower());
+  // As in any dividend: a multiple of n goes, otherwise the least value is in [0, n - 1].
+  int64_t amount = FloorDiv(shifted.constant(), n);
+  if (FloorMod(shifted.constant(), n) != 0) {
+    Interval range = simplifier.Range(dividend).Sub(residues.lower());
+    if (range.has_lower()) amount = FloorDiv(range.lower(), n);
+  }
+  if (auto shift = NarrowToInt64(-static_cast<Int128>(amount) * n)) shifted.AddConstant(*shift);
+  AffineExpr expr = Mod(shifted.ToExpr(simplifier.context()), n);
+  if (!expr || expr.getKind() != AffineExprKind::Mod) return;
+  constraint = {expr, residues.Sub(residues.lower())};
+}
+
+// Every variable of a sum is bounded by what the interval and the other summands leave.
+void NarrowVariables(ExprSimplifier& simplifier, const LinearSum& sum, Interval interval,
+                     function_ref<void(AffineExpr, Interval)> narrow) {
+  for (const Term& term : sum.terms()) {
+    if (!IsVariable(term.atom)) continue;
+    Interval rest = Interval::Point(sum.constant());
+    for (const Term& other : sum.terms()) {
+      if (other.atom == term.atom) continue;
+      rest = rest.Add(simplifier.Range(other.atom).Mul(other.coefficient));
+    }
+    narrow(term.atom, interval.Sub(rest).PreimageOfMul(term.coefficient));
+  }
+}
+
+}  // namespace
+
+ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& constraint,
+                                    function_ref<void(AffineExpr, Interval)> narrow) {
+  mlir::MLIRContext* context = simplifier.context();
+  // Each round takes a floordiv off.
+  while (true) {
+    AffineExpr expr = simplifier.Simplify(constraint.expr);
+    LinearSum sum = LinearSum::FromExpr(expr);
+    if (!sum.valid()) return ConstraintState::kKept;
+    Interval interval = constraint.interval;
+    if (sum.IsConstant()) {
+      return interval.Contains(sum.constant()) ? ConstraintState::kImplied
+                                               : ConstraintState::kUnsatisfiable;
+    }
+    interval = interval.Sub(sum.constant());
+    sum.AddConstant(-sum.constant());
+    const int64_t gcd = sum.CoefficientGcd();
+    sum.DivideExactly(gcd);
+    interval = interval.PreimageOfMul(gcd);
+    sum.Sort();
+    if (sum.terms()[0].coefficient < 0) {
+      sum.Scale(-1);
+      interval = interval.Neg();
+    }
+    expr = sum.ToExpr(context);
+    if (!expr) return ConstraintState::kKept;
+    const Interval range = simplifier.Range(expr);
+    if (range.IsSubsetOf(interval)) return ConstraintState::kImplied;
+    interval = interval.Intersect(range);
+    if (interval.IsEmpty()) return ConstraintState::kUnsatisfiable;
+    constraint = {expr, interval};
+    if (IsVariable(expr)) {
+      narrow(expr, interval);
+      return ConstraintState::kImplied;
+    }
+    if (expr.getKind() == AffineExprKind::FloorDiv) {
+      constraint = {cast<AffineBinaryOpExpr>(expr).getLHS(),
+                    interval.PreimageOfFloorDiv(DivisorOf(expr))};
+      if (constraint.interval.IsAll()) return ConstraintState::kImplied;
+      continue;
+    }
+    if (expr.getKind() == AffineExprKind::Mod) {
+      NormalizeMod(simplifier, constraint, narrow);
+    } else {
+      NarrowVariables(simplifier, sum, interval, narrow);
+    }
+    return ConstraintState::kKept;
+  }
+}
+
+}  // namespace xla_indexing
