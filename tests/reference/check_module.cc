@@ -1,0 +1,109 @@
+#include "tests/reference/check_module.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/reference/dependence.h"
+#include "tests/reference/execute.h"
+#include "tests/reference/library_relation.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+absl::Status WithContext(const absl::Status& status, absl::string_view context) {
+  return status.ok() ? status
+                     : absl::Status(status.code(), absl::StrCat(context, ": ", status.message()));
+}
+
+absl::string_view DirectionName(Direction direction) {
+  return direction == Direction::kOutputToInput ? "output to input" : "input to output";
+}
+
+struct Variant {
+  absl::string_view name;
+  IndexingOptions options;
+  bool simplify = false;
+};
+
+std::vector<Variant> Variants() {
+  std::vector<Variant> variants = {
+      {"as built", {}}, {"simplified", {}, true}, {"not folded", {}}, {"exact", {}}};
+  variants[2].options.fold_runtime_variables = false;
+  variants[3].options.exact = true;
+  return variants;
+}
+
+absl::Status CheckInstruction(const HloInstruction& instruction, const Execution& execution,
+                              mlir::MLIRContext* context) {
+  const absl::StatusOr<Dependence> truth = DependenceOfInstruction(instruction, execution);
+  if (!truth.ok()) return truth.status();
+  for (const Variant& variant : Variants()) {
+    for (Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+      absl::StatusOr<InstructionIndexing> entries =
+          direction == Direction::kOutputToInput
+              ? ComputeOutputToInputIndexing(instruction, context, variant.options)
+              : ComputeInputToOutputIndexing(instruction, context, variant.options);
+      absl::Status status = entries.status();
+      if (status.ok()) {
+        for (IndexingEntry& entry : *entries) {
+          if (variant.simplify) entry.indexing.Simplify();
+        }
+        status = CheckEntries(*entries, direction, *truth, instruction.shape(),
+                              instruction.operands(), execution);
+      }
+      if (!status.ok()) {
+        return WithContext(status, absl::StrCat(instruction.ToString(), "\n",
+                                                DirectionName(direction), ", ", variant.name));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The instructions of an executed computation and of those that it calls.
+absl::Status CheckInstructions(const HloComputation& computation, const Execution& execution,
+                               mlir::MLIRContext* context) {
+  for (const HloInstruction* instruction : computation.instructions()) {
+    absl::Status status = CheckInstruction(*instruction, execution, context);
+    const auto called = execution.calls.find(instruction);
+    if (status.ok() && called != execution.calls.end()) {
+      status = CheckInstructions(*instruction->called_computations()[0], *called->second, context);
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckParsedModule(const HloModule& module, uint64_t seed, mlir::MLIRContext* context) {
+  const HloComputation& entry = *module.entry_computation();
+  const std::vector<Value> arguments = RandomArguments(entry, seed);
+  const absl::StatusOr<Execution> execution = Execute(entry, Pointers(arguments), seed);
+  if (!execution.ok()) return execution.status();
+  return CheckInstructions(entry, *execution, context);
+}
+
+}  // namespace
+
+absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context) {
+  const absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text);
+  absl::Status status = module.status();
+  if (status.ok()) status = VerifyModule(**module);
+  if (status.ok()) status = CheckParsedModule(**module, seed, context);
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "\nseed ", seed, ", module:\n", text));
+}
+
+}  // namespace xla_indexing::reference

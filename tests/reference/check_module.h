@@ -1,0 +1,26 @@
+// Everything that the library says about one module, checked against the reference.
+
+#ifndef XLA_INDEXING_TESTS_REFERENCE_CHECK_MODULE_H_
+#define XLA_INDEXING_TESTS_REFERENCE_CHECK_MODULE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace xla_indexing::reference {
+
+// Parses and verifies a module and, with arbitrary contents of its parameters (`seed`), compares
+// with the reference, in both directions:
+//   - every instruction of the entry and of the computations that its fusions and calls run: as
+//     built with and without folding of runtime variables and with the exact maps, and simplified;
+//   - the entry as one computation.
+// The error of what is wrong first names the instruction, direction and options, and ends in the
+// module's text.
+absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context);
+
+}  // namespace xla_indexing::reference
+
+#endif  // XLA_INDEXING_TESTS_REFERENCE_CHECK_MODULE_H_

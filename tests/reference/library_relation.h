@@ -1,0 +1,58 @@
+// The library's answers as relations between elements, and their comparison with the reference.
+//
+// An indexing map is enumerated point by point: for every value of its dimension and range
+// variables each runtime variable gets the value that its binding reads in an execution, after its
+// value function; the point counts if it is in the map's domain.
+
+#ifndef XLA_INDEXING_TESTS_REFERENCE_LIBRARY_RELATION_H_
+#define XLA_INDEXING_TESTS_REFERENCE_LIBRARY_RELATION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "tests/reference/dependence.h"
+#include "tests/reference/execute.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::reference {
+
+// The two arrays that a map goes between.
+struct MapEnds {
+  const Shape& from;
+  const Shape& to;
+};
+
+// Pairs (element of `from`, element of `to`) of a map whose bindings speak of `execution`. An error
+// where the map is not what a map between these arrays can be: other numbers of dimensions or
+// results, a point or a result outside its array, an infinite variable, a binding that names
+// nothing, more than 2^24 points.
+absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEnds& ends,
+                                    const Execution& execution);
+
+// Whether an answer of the library agrees with the true relation of pairs (element of `from`,
+// element of `to`):
+//   - the union of the maps is the relation if all maps are exact, and contains it if none is
+//     unknown;
+//   - each map that is exact is contained in the relation.
+// Otherwise an error that names the first pair that is wrong, and the map.
+absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, const MapEnds& ends,
+                       const Execution& execution);
+
+enum class Direction { kOutputToInput, kInputToOutput };
+
+// Whether the entries agree with the dependence of an instruction's (or a computation's root's)
+// leaves on the operands' (or parameters'). An entry that is missing stands for the empty relation.
+absl::Status CheckEntries(const InstructionIndexing& entries, Direction direction,
+                          const Dependence& truth, const Shape& result,
+                          absl::Span<const HloInstruction* const> operands,
+                          const Execution& execution);
+
+}  // namespace xla_indexing::reference
+
+#endif  // XLA_INDEXING_TESTS_REFERENCE_LIBRARY_RELATION_H_
