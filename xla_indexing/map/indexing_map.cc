@@ -60,20 +60,23 @@ IndexingMap::IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables r
     : affine_map_(affine_map),
       dims_(std::move(dims)),
       ranges_(std::move(ranges)),
-      runtimes_(std::move(runtimes)) {
-  if (constraints.empty()) return;
-  // What is not kept as a constraint goes; those of one expression merge; the rest is sorted.
+      runtimes_(std::move(runtimes)),
+      constraints_(std::move(constraints)) {
+  if (constraints_.empty()) return;
+  // What need not be kept as a constraint goes; those of one expression merge; the rest is sorted.
   llvm::DenseMap<AffineExpr, size_t> places;
-  for (const Constraint& constraint : constraints) {
+  size_t kept = 0;
+  for (const Constraint constraint : constraints_) {
     if (!constraint.expr || AbsorbConstraint(constraint)) continue;
-    const auto [place, inserted] = places.try_emplace(constraint.expr, constraints_.size());
+    const auto [place, inserted] = places.try_emplace(constraint.expr, kept);
     if (inserted) {
-      constraints_.push_back(constraint);
+      constraints_[kept++] = constraint;
     } else {
       Interval& interval = constraints_[place->second].interval;
       interval = interval.Intersect(constraint.interval);
     }
   }
+  constraints_.truncate(kept);
   llvm::sort(constraints_, ConstraintLess);
 }
 

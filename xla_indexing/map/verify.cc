@@ -18,7 +18,6 @@
 namespace xla_indexing {
 namespace {
 
-using ::llvm::cast;
 using ::llvm::dyn_cast;
 using ::mlir::AffineBinaryOpExpr;
 using ::mlir::AffineConstantExpr;
