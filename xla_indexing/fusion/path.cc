@@ -1,0 +1,106 @@
+#include "xla_indexing/fusion/path.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+
+namespace xla_indexing {
+namespace {
+
+// (d0, d1, ..) -> (d0, d1, ..) over exactly the box of the shape.
+bool IsIdentityOf(const IndexingMap& map, llvm::ArrayRef<int64_t> sizes) {
+  if (!map.affine_map().isIdentity() || map.num_symbols() > 0 || !map.constraints().empty()) {
+    return false;
+  }
+  for (int i = 0; i < map.num_dims(); ++i) {
+    if (!(map.dims()[i].bounds == Interval::OfSize(sizes[i]))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Path::Origin::Origin(OperandIndexing map, const Shape& shape)
+    : base(std::move(map)), sizes(shape.dimensions().begin(), shape.dimensions().end()) {}
+
+Path::Path(OperandIndexing base, const Shape& shape)
+    : origin_(std::make_shared<Origin>(std::move(base), shape)) {}
+
+bool Path::Extend(const HloInstruction& instruction, Direction direction) {
+  Origin& origin = *origin_;
+  if (origin.base.IsUnknown()) return false;
+  if (!origin.algebra) {
+    if (!IsReindexing(instruction)) return false;
+    mlir::MLIRContext* context = origin.base.map().context();
+    llvm::SmallVector<Interval, 4> box;
+    for (const int64_t size : origin.sizes) box.push_back(Interval::OfSize(size));
+    origin.algebra.emplace(context, box);
+    for (size_t i = 0; i < box.size(); ++i) {
+      origin.variables.push_back(
+          origin.algebra->Evaluate(mlir::getAffineDimExpr(i, context), {}, {}));
+    }
+  }
+  Indices indices = indices_.empty() ? origin.variables : indices_;
+  if (!ApplyReindexing(instruction, direction, *origin.algebra, indices)) return false;
+  indices_ = std::move(indices);
+  if (indices_ == origin.variables) indices_.clear();
+  return true;
+}
+
+OperandIndexing Path::Map() const {
+  const OperandIndexing& base = origin_->base;
+  if (indices_.empty() || base.IsUnknown()) return base;
+  mlir::MLIRContext* context = base.map().context();
+  llvm::SmallVector<mlir::AffineExpr, 4> results;
+  for (const LinearSum& index : indices_) {
+    results.push_back(origin_->algebra->Lower(index));
+    if (!results.back()) {
+      return OperandIndexing::Unknown(context, "an index expression does not fit int64");
+    }
+  }
+  IndexingMap chain = IndexingMap::FromTensorSizes(
+      mlir::AffineMap::get(origin_->sizes.size(), 0, results, context), origin_->sizes);
+  if (base.IsExact() && base.bindings().empty() && IsIdentityOf(base.map(), origin_->sizes)) {
+    return OperandIndexing(std::move(chain));
+  }
+  absl::StatusOr<OperandIndexing> composed =
+      ComposeOperandIndexing(base, OperandIndexing(std::move(chain)));
+  if (!composed.ok()) {
+    return OperandIndexing::Unknown(context, std::string(composed.status().message()));
+  }
+  composed->Simplify();
+  return *std::move(composed);
+}
+
+bool operator==(const Path& a, const Path& b) {
+  return a.indices_ == b.indices_ &&
+         (a.origin_ == b.origin_ ||
+          (a.indices_.empty() && a.origin_->base == b.origin_->base));
+}
+
+void PathSet::Add(Path path) {
+  if (std::find(paths_.begin(), paths_.end(), path) == paths_.end()) {
+    paths_.push_back(std::move(path));
+  }
+}
+
+void PathSet::Merge(const Shape& shape) {
+  absl::flat_hash_set<OperandIndexing> seen;
+  std::vector<Path> merged;
+  for (const Path& path : paths_) {
+    OperandIndexing map = path.Map();
+    if (map.IsKnownEmpty() || !seen.insert(map).second) continue;
+    merged.push_back(Path(std::move(map), shape));
+  }
+  paths_ = std::move(merged);
+}
+
+}  // namespace xla_indexing

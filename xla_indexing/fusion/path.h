@@ -1,0 +1,73 @@
+// The maps from the start of a walk to one leaf of one instruction.
+//
+// A path is a map (`base`) from the start to some leaf on the way, followed by a chain of reindexings
+// from that leaf's indices to those of the leaf where the path is now.
+#ifndef XLA_INDEXING_FUSION_PATH_H_
+#define XLA_INDEXING_FUSION_PATH_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/reindexing.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing {
+
+class Path {
+ public:
+  // The path that is `base`, which leads to an array of this shape.
+  Path(OperandIndexing base, const Shape& shape);
+
+  // Goes on through a reindexing; false, unchanged, where the instruction is none.
+  bool Extend(const HloInstruction& instruction, Direction direction);
+
+  // The map of the whole path, simplified.
+  OperandIndexing Map() const;
+
+  // Whether the paths are the same chain of reindexings after the same map.
+  friend bool operator==(const Path& a, const Path& b);
+
+ private:
+  // Where the chain begins. The algebra is made when the first reindexing comes.
+  struct Origin {
+    Origin(OperandIndexing base, const Shape& shape);
+
+    OperandIndexing base;
+    llvm::SmallVector<int64_t, 4> sizes;
+    std::optional<IndexAlgebra> algebra;
+    Indices variables;
+  };
+
+  std::shared_ptr<Origin> origin_;
+  Indices indices_;  // empty: the chain has no step yet
+};
+
+// Paths to one leaf, without duplicates.
+class PathSet {
+ public:
+  bool empty() const { return paths_.empty(); }
+  size_t size() const { return paths_.size(); }
+  const std::vector<Path>& paths() const { return paths_; }
+
+  // Adds a path that is not there yet.
+  void Add(Path path);
+  // Replaces the paths by their maps, equal maps once.
+  void Merge(const Shape& shape);
+  void Reset(Path path) {
+    paths_.clear();
+    paths_.push_back(std::move(path));
+  }
+
+ private:
+  std::vector<Path> paths_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_FUSION_PATH_H_
