@@ -95,7 +95,7 @@ uint64_t RoundMagnitude(const Format& format, double magnitude) {
       static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - scale)));
   // A significand of 2^mantissa_bits or more has its leading one counted by the exponent field; one
   // that was rounded up to the next power of two carries into it.
-  const uint64_t field = static_cast<uint64_t>(scale + format.bias);
+  const auto field = static_cast<uint64_t>(int64_t{scale} + format.bias);
   if (!HasSubnormals(format)) return significand == 2 ? field + 1 : field;
   return ((field - 1) << format.mantissa_bits) + significand;
 }

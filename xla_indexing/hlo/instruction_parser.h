@@ -40,10 +40,10 @@ class InstructionParser {
 
   // What an opcode's spelling says: an opcode, or one of the steps of an asynchronous one.
   struct OpcodeSpelling {
-    HloOpcode opcode;
+    HloOpcode opcode = HloOpcode::kAdd;
     // The operation that `x-start` runs asynchronously, where it is none of its own.
     bool is_wrapped_start = false;
-    HloOpcode wrapped;
+    HloOpcode wrapped = HloOpcode::kAdd;
   };
 
   bool ReadInstruction();

@@ -38,7 +38,8 @@ class Literal {
   static absl::StatusOr<Literal> Splat(const Shape& shape);
   static Literal Tuple(std::vector<Literal> elements);
   // An array of integers or predicates, its elements in row-major order, each taken modulo 2^width.
-  // `values` must have as many elements as the dimensions say.
+  // `values` must have as many elements as the dimensions say. The empty tuple if Zeros gives an
+  // error.
   static Literal Integers(ElementType type, absl::Span<const int64_t> dimensions,
                           absl::Span<const int64_t> values);
   static Literal Integers(ElementType type, std::initializer_list<int64_t> dimensions,
