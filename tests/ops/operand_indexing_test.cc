@@ -1,0 +1,359 @@
+#include "xla_indexing/ops/operand_indexing.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/ops/indexing_test.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::ElementsAre;
+
+class OperandIndexingTest : public IndexingTest {
+ protected:
+  OperandIndexingTest() {
+    const HloInstruction* root = Entry(R"(
+      a = s32[] parameter(0)
+      b = s32[] parameter(1)
+      t = s32[100] parameter(2)
+      ROOT r = (s32[], s32[], s32[100]) tuple(a, b, t))");
+    a_ = root->operand(0);
+    b_ = root->operand(1);
+    t_ = root->operand(2);
+  }
+
+  RuntimeVarIndexing Scalar(const HloInstruction* instruction, int64_t hi) {
+    RuntimeVarIndexing binding;
+    binding.instruction = instruction;
+    binding.value = ValueFunction::Clamp(0, hi);
+    return binding;
+  }
+  RuntimeVarIndexing Element(const HloInstruction* instruction, mlir::AffineExpr index,
+                             int64_t hi) {
+    RuntimeVarIndexing binding = Scalar(instruction, hi);
+    binding.element.push_back(index);
+    return binding;
+  }
+  mlir::AffineExpr Symbol(unsigned i) { return mlir::getAffineSymbolExpr(i, &context_); }
+  mlir::AffineExpr Dim(unsigned i) { return mlir::getAffineDimExpr(i, &context_); }
+
+  OperandIndexing Make(absl::string_view map, RuntimeVarIndexings bindings = {},
+                       ExactnessLabel label = ExactnessLabel::Exact()) {
+    return OperandIndexing(Map(map), std::move(bindings), std::move(label));
+  }
+  OperandIndexing Simplified(absl::string_view map, RuntimeVarIndexings bindings = {},
+                             ExactnessLabel label = ExactnessLabel::Exact()) {
+    OperandIndexing indexing = Make(map, std::move(bindings), std::move(label));
+    indexing.Simplify();
+    return indexing;
+  }
+  OperandIndexing Compose(const OperandIndexing& first, const OperandIndexing& second) {
+    absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, second);
+    EXPECT_TRUE(composed.ok()) << composed.status();
+    return composed.ok() ? *std::move(composed) : OperandIndexing(IndexingMap(&context_));
+  }
+
+  const HloInstruction* a_;
+  const HloInstruction* b_;
+  const HloInstruction* t_;
+};
+
+TEST_F(OperandIndexingTest, PrintsMapLabelAndBindings) {
+  const OperandIndexing indexing =
+      Make("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]", {Scalar(a_, 6)},
+           ExactnessLabel::OverApproximate("a test"));
+  EXPECT_EQ(indexing.ToString(a_->parent()),
+            "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]"
+            "  (over-approximate: a test)\n"
+            "  rt0: a, clamp [0, 6]; (d0) -> (), domain: d0 in [0, 3]");
+  EXPECT_EQ(OperandIndexing::Unknown(&context_, "no idea").ToString(), "unknown: no idea");
+}
+
+TEST_F(OperandIndexingTest, ElementMapsKeepTheNamesOfTheOwnersVariables) {
+  const OperandIndexing indexing = Make(
+      "(d0)[s0, s1]{rt0, rt1} -> (s0 + rt0 + rt1), domain: d0 in [0, 3], s0 in [0, 1], "
+      "s1 in [0, 2], rt0 in [0, 6], rt1 in [0, 7], d0 + s1 in [0, 4], s0 + rt1 in [0, 7]",
+      {Element(t_, Symbol(1), 6), Element(t_, Symbol(2), 7)});
+  EXPECT_EQ(indexing.BindingToString(0),
+            "rt0: t, clamp [0, 6]; (d0)[s1] -> (s1), domain: d0 in [0, 3], s1 in [0, 2], "
+            "d0 + s1 in [0, 4]");
+  EXPECT_EQ(indexing.BindingToString(1),
+            "rt1: t, clamp [0, 7]; (d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 6]");
+}
+
+TEST_F(OperandIndexingTest, SimplifiesResultsAndElementsTogether) {
+  const OperandIndexing indexing = Simplified(
+      "(d0)[s0]{rt0} -> ((d0 * 4 + s0) floordiv 4 + rt0), domain: d0 in [0, 3], "
+      "s0 in [0, 3], rt0 in [0, 6]",
+      {Element(t_, Dim(0), 6)});
+  EXPECT_EQ(indexing.MapToString(), "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]");
+  EXPECT_EQ(indexing.bindings()[0].element[0], Dim(0));
+}
+
+TEST_F(OperandIndexingTest, ReplacesVariablesOfOneValueInElementsToo) {
+  const OperandIndexing indexing =
+      Simplified("(d0)[s0]{rt0} -> (d0 + rt0), domain: d0 in [2, 2], s0 in [0, 3], rt0 in [0, 6]",
+                 {Element(t_, Dim(0), 6)});
+  EXPECT_EQ(indexing.MapToString(), "(d0){rt0} -> (rt0 + 2), domain: d0 in [2, 2], rt0 in [0, 6]");
+  EXPECT_EQ(indexing.bindings()[0].element[0], mlir::getAffineConstantExpr(2, &context_));
+}
+
+TEST_F(OperandIndexingTest, KeepsARangeVariableThatOnlyABindingUses) {
+  const OperandIndexing indexing = Simplified(
+      "(d0)[s0, s1]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 5], "
+      "rt0 in [0, 6]",
+      {Element(t_, Symbol(1), 6)});
+  EXPECT_EQ(indexing.MapToString(),
+            "(d0)[s0]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 5], rt0 in [0, 6]");
+  EXPECT_EQ(indexing.bindings()[0].element[0], Symbol(0));
+}
+
+TEST_F(OperandIndexingTest, DropsAnUnusedRuntimeVariableWithItsBinding) {
+  const OperandIndexing indexing =
+      Simplified("(d0){rt0, rt1} -> (d0 + rt1), domain: d0 in [0, 3], rt0 in [0, 6], rt1 in [0, 5]",
+                 {Scalar(a_, 6), Scalar(b_, 5)});
+  EXPECT_EQ(indexing.MapToString(), "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 5]");
+  ASSERT_EQ(indexing.bindings().size(), 1u);
+  EXPECT_EQ(indexing.bindings()[0].instruction, b_);
+}
+
+TEST_F(OperandIndexingTest, KeepsAnUnusedRuntimeVariableThatRestrictsTheDomain) {
+  const OperandIndexing indexing =
+      Simplified("(d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [2, 6]", {Scalar(a_, 6)});
+  EXPECT_EQ(indexing.MapToString(), "(d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [2, 6]");
+}
+
+TEST_F(OperandIndexingTest, KeepsAVariableThatAnotherOnesElementReads) {
+  const OperandIndexing indexing =
+      Simplified("(d0){rt0, rt1} -> (d0 + rt1), domain: d0 in [0, 3], rt0 in [0, 6], rt1 in [0, 5]",
+                 {Scalar(a_, 6), Element(t_, Symbol(0), 5)});
+  EXPECT_EQ(indexing.map().num_runtimes(), 2);
+  EXPECT_EQ(indexing.bindings()[1].element[0], Symbol(0));
+}
+
+TEST_F(OperandIndexingTest, MergesVariablesOfOneBinding) {
+  const OperandIndexing indexing = Simplified(
+      "(d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 3], rt0 in [0, 4], rt1 in [2, 6]",
+      {Scalar(a_, 6), Scalar(a_, 6)});
+  EXPECT_EQ(indexing.MapToString(),
+            "(d0){rt0} -> (d0 + rt0, rt0), domain: d0 in [0, 3], rt0 in [2, 4]");
+}
+
+TEST_F(OperandIndexingTest, KeepsVariablesOfDifferentValueFunctionsApart) {
+  const OperandIndexing indexing = Simplified(
+      "(d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 3], rt0 in [0, 4], rt1 in [0, 6]",
+      {Scalar(a_, 4), Scalar(a_, 6)});
+  EXPECT_EQ(indexing.map().num_runtimes(), 2);
+}
+
+TEST_F(OperandIndexingTest, OrdersRuntimeVariablesByPositionAndDependence) {
+  // rt1 is read from a, which comes before b; rt2 reads rt1's value.
+  OperandIndexing indexing = Make(
+      "(d0){rt0, rt1, rt2} -> (d0 + rt0, rt1, rt2), domain: d0 in [0, 3], rt0 in [0, 4], "
+      "rt1 in [0, 6], rt2 in [0, 7]",
+      {Scalar(b_, 4), Scalar(a_, 6), Element(t_, Symbol(1), 7)});
+  indexing.OrderRuntimeVariables();
+  EXPECT_EQ(indexing.MapToString(),
+            "(d0){rt0, rt1, rt2} -> (d0 + rt1, rt0, rt2), domain: d0 in [0, 3], rt0 in [0, 6], "
+            "rt1 in [0, 4], rt2 in [0, 7]");
+  EXPECT_EQ(indexing.bindings()[0].instruction, a_);
+  EXPECT_EQ(indexing.bindings()[1].instruction, b_);
+  EXPECT_EQ(indexing.bindings()[2].element[0], Symbol(0));
+}
+
+TEST_F(OperandIndexingTest, NumbersRangeVariablesInTheOrderOfTheirUse) {
+  const OperandIndexing one =
+      Simplified("(d0)[s0, s1] -> (s1, d0, s0), domain: d0 in [0, 3], s0 in [0, 4], s1 in [0, 5]");
+  const OperandIndexing other =
+      Simplified("(d0)[s0, s1] -> (s0, d0, s1), domain: d0 in [0, 3], s0 in [0, 5], s1 in [0, 4]");
+  EXPECT_EQ(one, other);
+  EXPECT_EQ(one.MapToString(),
+            "(d0)[s0, s1] -> (s0, d0, s1), domain: d0 in [0, 3], s0 in [0, 5], s1 in [0, 4]");
+  EXPECT_EQ(Simplified("(d0)[s0, s1] -> (d0 + s0 + s1 * 2), domain: d0 in [0, 3], s0 in [0, 4], "
+                       "s1 in [0, 5]"),
+            Simplified("(d0)[s0, s1] -> (d0 + s0 * 2 + s1), domain: d0 in [0, 3], s0 in [0, 5], "
+                       "s1 in [0, 4]"));
+}
+
+TEST_F(OperandIndexingTest, EmptyMapsAreExactWhateverTheyWere) {
+  const OperandIndexing indexing = Simplified(
+      "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6], d0 + rt0 in [20, 30]",
+      {Scalar(a_, 6)}, ExactnessLabel::OverApproximate("a test"));
+  EXPECT_TRUE(indexing.IsKnownEmpty());
+  EXPECT_TRUE(indexing.IsExact());
+  EXPECT_TRUE(indexing.bindings().empty());
+}
+
+TEST_F(OperandIndexingTest, ValuesOutsideTheElementTypeAreOutsideTheDomain) {
+  const HloInstruction* root = Entry("p = u8[] parameter(0)  ROOT n = u8[] not(p)");
+  const OperandIndexing indexing =
+      Simplified("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 600]",
+                 {Scalar(root->operand(0), 600)});
+  EXPECT_EQ(indexing.MapToString(),
+            "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 255]");
+}
+
+TEST_F(OperandIndexingTest, ComposesMapsAndBindings) {
+  // A dynamic-slice at b of a dynamic-slice at t[s].
+  const OperandIndexing first = Make(
+      "(d0)[s0]{rt0} -> (d0 + rt0), domain: d0 in [0, 3], "
+      "s0 in [0, 9], rt0 in [0, 6]",
+      {Element(t_, Symbol(0), 6)});
+  const OperandIndexing second =
+      Make("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 20]", {Scalar(b_, 20)});
+  EXPECT_EQ(Compose(first, second).ToString(),
+            "(d0)[s0]{rt0, rt1} -> (d0 + rt0 + rt1), domain: d0 in [0, 3], s0 in [0, 9], "
+            "rt0 in [0, 20], rt1 in [0, 6], d0 + rt1 in [0, 9]"
+            "\n  rt0: b, clamp [0, 20]; (d0) -> (), domain: d0 in [0, 3]"
+            "\n  rt1: t, clamp [0, 6]; (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 9]");
+}
+
+TEST_F(OperandIndexingTest, ComposedElementsReadTheVariablesOfTheFirstMap) {
+  // The second map's variable is read at the place that the first one's says.
+  const OperandIndexing first =
+      Make("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]", {Scalar(b_, 6)});
+  const OperandIndexing second =
+      Make("(d0){rt0} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 20]", {Element(t_, Dim(0), 20)});
+  EXPECT_EQ(Compose(first, second).ToString(),
+            "(d0){rt0, rt1} -> (rt1), domain: d0 in [0, 3], rt0 in [0, 6], rt1 in [0, 20], "
+            "d0 + rt0 in [0, 9]"
+            "\n  rt0: b, clamp [0, 6]; (d0) -> (), domain: d0 in [0, 3]"
+            "\n  rt1: t, clamp [0, 20]; (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], "
+            "rt0 in [0, 6], d0 + rt0 in [0, 9]");
+}
+
+TEST_F(OperandIndexingTest, ComposedVariablesOfOneBindingAreOne) {
+  const OperandIndexing slice =
+      Make("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 6]", {Scalar(a_, 6)});
+  EXPECT_EQ(Compose(slice, slice).MapToString(),
+            "(d0){rt0} -> (d0 + rt0 * 2), domain: d0 in [0, 9], rt0 in [0, 6], "
+            "d0 + rt0 in [0, 9]");
+}
+
+TEST_F(OperandIndexingTest, TheWeakestLabelSurvivesComposition) {
+  const std::string map = "(d0) -> (d0), domain: d0 in [0, 9]";
+  const OperandIndexing exact = Make(map);
+  const OperandIndexing over = Make(map, {}, ExactnessLabel::OverApproximate("over"));
+  const OperandIndexing unknown = OperandIndexing::Unknown(&context_, "unknown");
+  EXPECT_EQ(Compose(exact, exact).label(), ExactnessLabel::Exact());
+  EXPECT_EQ(Compose(over, exact).label(), ExactnessLabel::OverApproximate("over"));
+  EXPECT_EQ(Compose(exact, over).label(), ExactnessLabel::OverApproximate("over"));
+  EXPECT_EQ(Compose(over, unknown).label(), ExactnessLabel::Unknown("unknown"));
+  EXPECT_EQ(Compose(unknown, exact).label(), ExactnessLabel::Unknown("unknown"));
+}
+
+TEST_F(OperandIndexingTest, NothingIsReadAfterNothing) {
+  const OperandIndexingSet unknown(OperandIndexing::Unknown(&context_, "unknown"));
+  for (const auto& [first, second] : std::vector<std::pair<OperandIndexingSet, OperandIndexingSet>>{
+           {OperandIndexingSet(), unknown}, {unknown, OperandIndexingSet()}}) {
+    const absl::StatusOr<OperandIndexingSet> composed = ComposeOperandIndexingSets(first, second);
+    ASSERT_TRUE(composed.ok());
+    EXPECT_TRUE(composed->empty());
+    EXPECT_TRUE(composed->label().IsExact());
+  }
+}
+
+TEST_F(OperandIndexingTest, ComposingMapsOfDifferentRanksIsAnError) {
+  const OperandIndexing first = Make("(d0) -> (d0, d0), domain: d0 in [0, 9]");
+  EXPECT_FALSE(ComposeOperandIndexing(first, first).ok());
+}
+
+class OperandIndexingSetTest : public OperandIndexingTest {
+ protected:
+  std::vector<std::string> Simplified(const std::vector<OperandIndexing>& maps) {
+    OperandIndexingSet set;
+    for (const OperandIndexing& map : maps) set.Add(map);
+    set.Simplify();
+    std::vector<std::string> lines;
+    for (const OperandIndexing& map : set) lines.push_back(map.MapToString());
+    return lines;
+  }
+};
+
+TEST_F(OperandIndexingSetTest, HoldsNoEmptyMapsAndNoDuplicates) {
+  OperandIndexingSet set;
+  EXPECT_TRUE(set.empty());
+  set.Add(Make("(d0) -> (d0), domain: d0 in [0, 9]"));
+  set.Add(Make("(d0) -> (d0), domain: d0 in [0, 9]"));
+  set.Add(OperandIndexing(IndexingMap::MakeEmpty(&context_, 1, 0, 0, 1)));
+  EXPECT_EQ(set.size(), 1u);
+  EXPECT_TRUE(set.label().IsExact());
+}
+
+TEST_F(OperandIndexingSetTest, KeepsTheStrongerOfTwoLabels) {
+  const std::string map = "(d0) -> (d0), domain: d0 in [0, 9]";
+  OperandIndexingSet set;
+  set.Add(Make(map, {}, ExactnessLabel::OverApproximate("over")));
+  EXPECT_EQ(set.label(), ExactnessLabel::OverApproximate("over"));
+  set.Add(Make(map));
+  EXPECT_EQ(set.size(), 1u);
+  EXPECT_TRUE(set.label().IsExact());
+}
+
+TEST_F(OperandIndexingSetTest, MergesNeighbouringDomainsOfOneFormula) {
+  EXPECT_THAT(Simplified({Make("(d0) -> (d0 + 1), domain: d0 in [5, 9]"),
+                          Make("(d0) -> (d0 + 1), domain: d0 in [0, 1]"),
+                          Make("(d0) -> (d0 + 1), domain: d0 in [2, 4]")}),
+              ElementsAre("(d0) -> (d0 + 1), domain: d0 in [0, 9]"));
+  EXPECT_THAT(Simplified({Make("(d0) -> (d0 + 1), domain: d0 in [6, 9]"),
+                          Make("(d0) -> (d0 + 1), domain: d0 in [0, 4]")}),
+              ElementsAre("(d0) -> (d0 + 1), domain: d0 in [0, 4]",
+                          "(d0) -> (d0 + 1), domain: d0 in [6, 9]"));
+}
+
+TEST_F(OperandIndexingSetTest, MergesADomainOfOnePoint) {
+  // Simplified, the first map is (d0) -> (3).
+  EXPECT_THAT(Simplified({Make("(d0) -> (d0 + 1), domain: d0 in [2, 2]"),
+                          Make("(d0) -> (d0 + 1), domain: d0 in [3, 9]")}),
+              ElementsAre("(d0) -> (d0 + 1), domain: d0 in [2, 9]"));
+}
+
+TEST_F(OperandIndexingSetTest, MergesRangesAndConstraintsOfOneFormula) {
+  EXPECT_THAT(Simplified({Make("(d0)[s0] -> (d0, s0), domain: d0 in [0, 4], s0 in [0, 3]"),
+                          Make("(d0)[s0] -> (d0, s0), domain: d0 in [0, 4], s0 in [4, 8]")}),
+              ElementsAre("(d0)[s0] -> (d0, s0), domain: d0 in [0, 4], s0 in [0, 8]"));
+  EXPECT_THAT(
+      Simplified({Make("(d0, d1) -> (d0), domain: d0 in [0, 4], d1 in [0, 4], d0 + d1 in [0, 2]"),
+                  Make("(d0, d1) -> (d0), domain: d0 in [0, 4], d1 in [0, 4], d0 + d1 in [3, 5]")}),
+      ElementsAre("(d0, d1) -> (d0), domain: d0 in [0, 4], d1 in [0, 4], d0 + d1 in [0, 5]"));
+}
+
+TEST_F(OperandIndexingSetTest, DoesNotMergeDifferentFormulasOrLabels) {
+  EXPECT_EQ(Simplified({Make("(d0) -> (d0), domain: d0 in [0, 4]"),
+                        Make("(d0) -> (d0 + 1), domain: d0 in [5, 9]")})
+                .size(),
+            2u);
+  EXPECT_EQ(Simplified({Make("(d0) -> (d0), domain: d0 in [0, 4]"),
+                        Make("(d0) -> (d0), domain: d0 in [5, 9]", {},
+                             ExactnessLabel::OverApproximate("over"))})
+                .size(),
+            2u);
+}
+
+TEST_F(OperandIndexingSetTest, DoesNotMergeBoxesThatDifferInTwoDimensions) {
+  EXPECT_EQ(Simplified({Make("(d0, d1) -> (d0, d1), domain: d0 in [0, 4], d1 in [0, 4]"),
+                        Make("(d0, d1) -> (d0, d1), domain: d0 in [5, 9], d1 in [0, 5]")})
+                .size(),
+            2u);
+}
+
+TEST_F(OperandIndexingSetTest, EqualityDoesNotDependOnTheOrderOfAddition) {
+  const OperandIndexing one = Make("(d0) -> (d0), domain: d0 in [0, 4]");
+  const OperandIndexing other = Make("(d0) -> (d0 + 1), domain: d0 in [0, 4]");
+  OperandIndexingSet ab(one);
+  ab.Add(other);
+  OperandIndexingSet ba(other);
+  ba.Add(one);
+  ab.Simplify();
+  ba.Simplify();
+  EXPECT_EQ(ab, ba);
+  EXPECT_EQ(absl::HashOf(ab), absl::HashOf(ba));
+}
+
+}  // namespace
+}  // namespace xla_indexing
