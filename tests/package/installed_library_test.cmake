@@ -21,7 +21,7 @@ run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/build")
 # check(<program> MLIR|NO_MLIR LLVM|NO_LLVM): what it prints, and which shared libraries it loads.
 function(check program mlir llvm)
   run("${SCRATCH_DIR}/build/${program}")
-  if(NOT output STREQUAL "[0, 2]\n")
+  if(NOT output STREQUAL "(d0, d1) -> (d0, d1), domain: d0 in [0, 4], d1 in [0, 9]\n")
     message(FATAL_ERROR "${program} printed: ${output}")
   endif()
   run(ldd "${SCRATCH_DIR}/build/${program}")
