@@ -80,9 +80,9 @@ absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first,
   ranges.append(first.ranges().begin(), first.ranges().end());
   Variables runtimes(second.runtimes());
   runtimes.append(first.runtimes().begin(), first.runtimes().end());
-  return IndexingMap(mlir::AffineMap::get(dims.size(), ranges.size() + runtimes.size(), results,
-                                          context),
-                     std::move(dims), std::move(ranges), std::move(runtimes),
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(dims.size(), ranges.size() + runtimes.size(), results, context);
+  return IndexingMap(affine_map, std::move(dims), std::move(ranges), std::move(runtimes),
                      std::move(constraints));
 }
 

@@ -10,6 +10,7 @@
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
+
 using ::mlir::AffineExpr;
 
 bool IndexingMap::Simplify() {
@@ -68,8 +69,9 @@ bool IndexingMap::Simplify() {
       for (AffineExpr result : this->results()) results.push_back(simplifier.Simplify(result));
     }
     // The constructor sorts constraints and merges those of one expression.
-    *this = IndexingMap(mlir::AffineMap::get(num_dims(), num_symbols(), results, context()),
-                        std::move(dims_), std::move(ranges_), std::move(runtimes_),
+    const mlir::AffineMap affine_map =
+        mlir::AffineMap::get(num_dims(), num_symbols(), results, context());
+    *this = IndexingMap(affine_map, std::move(dims_), std::move(ranges_), std::move(runtimes_),
                         std::move(kept));
     if (IsKnownEmpty()) return make_empty();
     return *this != before;

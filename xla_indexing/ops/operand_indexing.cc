@@ -117,9 +117,9 @@ void Select(const SymbolSelection& selection, IndexingMap* map, RuntimeVarIndexi
     kept.push_back((*bindings)[group.front()]);
     if (!ReplaceSymbols(symbols, &kept.back())) return;
   }
-  *map = IndexingMap(mlir::AffineMap::get(map->num_dims(), ranges.size() + runtimes.size(), results,
-                                          map->context()),
-                     Variables(map->dims()), std::move(ranges), std::move(runtimes),
+  const mlir::AffineMap affine_map = mlir::AffineMap::get(
+      map->num_dims(), ranges.size() + runtimes.size(), results, map->context());
+  *map = IndexingMap(affine_map, Variables(map->dims()), std::move(ranges), std::move(runtimes),
                      std::move(constraints));
   *bindings = std::move(kept);
 }
@@ -342,9 +342,10 @@ IndexingMap OperandIndexing::ElementMap(int i) const {
     if (is_constant || mentioned.test(used)) continue;
     constraints.push_back({Substitute(constraint.expr, {}, symbols), constraint.interval});
   }
-  return IndexingMap(
-      mlir::AffineMap::get(map_.num_dims(), ranges.size() + runtimes.size(), results, context),
-      Variables(map_.dims()), std::move(ranges), std::move(runtimes), std::move(constraints));
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(map_.num_dims(), ranges.size() + runtimes.size(), results, context);
+  return IndexingMap(affine_map, Variables(map_.dims()), std::move(ranges), std::move(runtimes),
+                     std::move(constraints));
 }
 
 std::string OperandIndexing::MapToString() const {
