@@ -48,19 +48,19 @@ bool Path::Extend(const HloInstruction& instruction, Direction direction) {
           origin.algebra->Evaluate(mlir::getAffineDimExpr(i, context), {}, {}));
     }
   }
-  Indices indices = indices_.empty() ? origin.variables : indices_;
+  Indices indices = indices_.value_or(origin.variables);
   if (!ApplyReindexing(instruction, direction, *origin.algebra, indices)) return false;
   indices_ = std::move(indices);
-  if (indices_ == origin.variables) indices_.clear();
+  if (*indices_ == origin.variables) indices_.reset();
   return true;
 }
 
 OperandIndexing Path::Map() const {
   const OperandIndexing& base = origin_->base;
-  if (indices_.empty() || base.IsUnknown()) return base;
+  if (!indices_ || base.IsUnknown()) return base;
   mlir::MLIRContext* context = base.map().context();
   llvm::SmallVector<mlir::AffineExpr, 4> results;
-  for (const LinearSum& index : indices_) {
+  for (const LinearSum& index : *indices_) {
     results.push_back(origin_->algebra->Lower(index));
     if (!results.back()) {
       return OperandIndexing::Unknown(context, "an index expression does not fit int64");
@@ -83,7 +83,7 @@ OperandIndexing Path::Map() const {
 bool operator==(const Path& a, const Path& b) {
   return a.indices_ == b.indices_ &&
          (a.origin_ == b.origin_ ||
-          (a.indices_.empty() && a.origin_->base == b.origin_->base));
+          (!a.indices_ && a.origin_->base == b.origin_->base));
 }
 
 void PathSet::Add(Path path) {

@@ -45,7 +45,7 @@ class Path {
   };
 
   std::shared_ptr<Origin> origin_;
-  Indices indices_;  // empty: the chain has no step yet
+  std::optional<Indices> indices_;  // none: those of the origin
 };
 
 // Paths to one leaf, without duplicates.

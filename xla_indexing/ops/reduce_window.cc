@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/build.h"
@@ -18,12 +19,23 @@ namespace xla_indexing {
 
 using ::mlir::AffineExpr;
 
+namespace {
+
+// One for each dimension; a window that is left out has none.
+absl::Span<const WindowDimension> WindowOf(const HloInstruction& instruction) {
+  const Window* window = instruction.window();
+  return window == nullptr ? absl::Span<const WindowDimension>()
+                           : absl::MakeConstSpan(window->dimensions);
+}
+
+}  // namespace
+
 void ReduceWindowOutputToInput(BuildContext& build, int64_t output_leaf) {
   const int64_t count = build.instruction.operand_count() / 2;
   for (int64_t operand = 0; operand < count; ++operand) {
     MapBuilder builder = build.FromOutput(operand, output_leaf);
     llvm::SmallVector<AffineExpr, 4> indices;
-    for (const WindowDimension& window : build.instruction.window()->dimensions) {
+    for (const WindowDimension& window : WindowOf(build.instruction)) {
       const auto k = static_cast<int64_t>(indices.size());
       AffineExpr tap = Scale(builder.AddRangeOverAxis(window.size), window.window_dilation);
       AffineExpr padded = Add(Scale(builder.Dim(k), window.stride), tap);
@@ -45,7 +57,7 @@ void ReduceWindowInputToOutput(BuildContext& build, int64_t operand, int64_t /*o
     }
     MapBuilder builder = build.ToOutput(operand, output_leaf);
     llvm::SmallVector<AffineExpr, 4> indices;
-    for (const WindowDimension& window : build.instruction.window()->dimensions) {
+    for (const WindowDimension& window : WindowOf(build.instruction)) {
       const auto k = static_cast<int64_t>(indices.size());
       AffineExpr tap = Scale(builder.AddRangeOverAxis(window.size), window.window_dilation);
       AffineExpr padded =
