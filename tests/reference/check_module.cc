@@ -12,6 +12,7 @@
 #include "tests/reference/dependence.h"
 #include "tests/reference/execute.h"
 #include "tests/reference/library_relation.h"
+#include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
@@ -33,28 +34,50 @@ absl::string_view DirectionName(Direction direction) {
 
 struct Variant {
   absl::string_view name;
-  IndexingOptions options;
+  FusionOptions options;
   bool simplify = false;
 };
 
-std::vector<Variant> Variants() {
+std::vector<Variant> InstructionVariants() {
   std::vector<Variant> variants = {
       {"as built", {}}, {"simplified", {}, true}, {"not folded", {}}, {"exact", {}}};
-  variants[2].options.fold_runtime_variables = false;
-  variants[3].options.exact = true;
+  variants[2].options.indexing.fold_runtime_variables = false;
+  variants[3].options.indexing.exact = true;
   return variants;
+}
+
+// Two maps are few enough that sets are widened.
+std::vector<Variant> ComputationVariants() {
+  std::vector<Variant> variants = {
+      {"as it is", {}}, {"not folded", {}}, {"exact", {}}, {"at most two maps", {}}};
+  variants[1].options.indexing.fold_runtime_variables = false;
+  variants[2].options.indexing.exact = true;
+  variants[3].options.max_maps = 2;
+  return variants;
+}
+
+constexpr Direction kDirections[] = {Direction::kOutputToInput, Direction::kInputToOutput};
+
+absl::StatusOr<InstructionIndexing> IndexingOf(const HloInstruction& instruction,
+                                               Direction direction, const FusionOptions& options,
+                                               mlir::MLIRContext* context) {
+  const bool forward = direction == Direction::kInputToOutput;
+  if (instruction.called_computations().empty()) {
+    return forward ? ComputeInputToOutputIndexing(instruction, context, options.indexing)
+                   : ComputeOutputToInputIndexing(instruction, context, options.indexing);
+  }
+  return forward ? ComputeInputToOutputIndexingThroughCalls(instruction, context, options)
+                 : ComputeOutputToInputIndexingThroughCalls(instruction, context, options);
 }
 
 absl::Status CheckInstruction(const HloInstruction& instruction, const Execution& execution,
                               mlir::MLIRContext* context) {
   const absl::StatusOr<Dependence> truth = DependenceOfInstruction(instruction, execution);
   if (!truth.ok()) return truth.status();
-  for (const Variant& variant : Variants()) {
-    for (Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+  for (const Variant& variant : InstructionVariants()) {
+    for (Direction direction : kDirections) {
       absl::StatusOr<InstructionIndexing> entries =
-          direction == Direction::kOutputToInput
-              ? ComputeOutputToInputIndexing(instruction, context, variant.options)
-              : ComputeInputToOutputIndexing(instruction, context, variant.options);
+          IndexingOf(instruction, direction, variant.options, context);
       absl::Status status = entries.status();
       if (status.ok()) {
         for (IndexingEntry& entry : *entries) {
@@ -65,6 +88,28 @@ absl::Status CheckInstruction(const HloInstruction& instruction, const Execution
       }
       if (!status.ok()) {
         return WithContext(status, absl::StrCat(instruction.ToString(), "\n",
+                                                DirectionName(direction), ", ", variant.name));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckComputation(const HloComputation& computation, const Dependence& truth,
+                              const Execution& execution, mlir::MLIRContext* context) {
+  for (const Variant& variant : ComputationVariants()) {
+    for (Direction direction : kDirections) {
+      const absl::StatusOr<InstructionIndexing> entries =
+          direction == Direction::kOutputToInput
+              ? ComputeOutputToInputIndexing(computation, context, variant.options)
+              : ComputeInputToOutputIndexing(computation, context, variant.options);
+      const absl::Status status =
+          entries.ok()
+              ? CheckEntries(*entries, direction, truth, computation.root_instruction()->shape(),
+                             computation.parameters(), execution)
+              : entries.status();
+      if (!status.ok()) {
+        return WithContext(status, absl::StrCat("computation ", computation.name(), "\n",
                                                 DirectionName(direction), ", ", variant.name));
       }
     }
@@ -91,7 +136,12 @@ absl::Status CheckParsedModule(const HloModule& module, uint64_t seed, mlir::MLI
   const std::vector<Value> arguments = RandomArguments(entry, seed);
   const absl::StatusOr<Execution> execution = Execute(entry, Pointers(arguments), seed);
   if (!execution.ok()) return execution.status();
-  return CheckInstructions(entry, *execution, context);
+  absl::Status status = CheckInstructions(entry, *execution, context);
+  if (!status.ok()) return status;
+  const absl::StatusOr<Dependence> truth =
+      DependenceOfComputation(entry, Pointers(arguments), seed);
+  if (!truth.ok()) return truth.status();
+  return CheckComputation(entry, *truth, *execution, context);
 }
 
 }  // namespace

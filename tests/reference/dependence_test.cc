@@ -228,6 +228,14 @@ TEST(DependenceTest, BitcastKeepsPhysicalOrder) {
   EXPECT_THAT(reading.Of({0, 1}), ElementsAre(Index{1, 0}));
 }
 
+TEST(DependenceTest, BitcastSeesTheLayoutThatACopyGives) {
+  const Reading reading(
+      "ENTRY e { p = f32[2,3]{1,0} parameter(0) c = f32[2,3]{0,1} copy(p) "
+      "ROOT t = f32[6]{0} bitcast(c) }");
+  // Position i + 2 * j.
+  EXPECT_THAT(reading.Of({3}), ElementsAre(Index{1, 1}));
+}
+
 TEST(DependenceTest, BitcastToNarrowElementsReadsTheWideOneAround) {
   const Reading reading("ENTRY e { p = s32[2]{0} parameter(0) ROOT t = s8[2,4]{1,0} bitcast(p) }");
   EXPECT_THAT(reading.Of({1, 3}), ElementsAre(Index{1}));

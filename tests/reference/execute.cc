@@ -17,6 +17,7 @@
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -41,6 +42,12 @@ Value GetTupleElement(const HloInstruction& instruction, Operands operands) {
       instruction.operand(0)->shape().FirstLeafOfElement(instruction.tuple_index());
   const auto begin = operands[0]->begin() + first;
   return Value(begin, begin + instruction.shape().LeafCount());
+}
+
+// Arrays that an instruction passes on may have another layout in its shape than in the operand's.
+void SetShape(const Shape& shape, Value* value) {
+  const std::vector<const Shape*> leaves = shape.Leaves();
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) (*value)[leaf].SetShape(*leaves[leaf]);
 }
 
 // The value of an instruction that calls nothing and is no parameter.
@@ -113,11 +120,13 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
     absl::StatusOr<Execution> inner = Execute(*computation, operands, seed);
     if (!inner.ok()) return inner.status();
     Value value = inner->ValueOf(computation->root_instruction());
+    SetShape(instruction.shape(), &value);
     *called = std::make_unique<Execution>(*std::move(inner));
     return value;
   }
   absl::StatusOr<Value> value = ExecuteOperation(instruction, operands);
   if (!value.ok()) return value.status();
+  SetShape(instruction.shape(), &*value);
   FillIntegers(seed, &*value);
   return value;
 }
@@ -161,7 +170,9 @@ absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands ar
   execution.seed = seed;
   for (const HloInstruction* instruction : computation.instructions()) {
     if (instruction->opcode() == HloOpcode::kParameter) {
-      execution.values.emplace(instruction, *arguments[instruction->parameter_number()]);
+      Value& value = execution.values[instruction];
+      value = *arguments[instruction->parameter_number()];
+      SetShape(instruction->shape(), &value);
       continue;
     }
     const std::vector<const Value*> operands = OperandValues(*instruction, execution);

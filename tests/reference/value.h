@@ -86,6 +86,8 @@ class Array {
   explicit Array(const Shape& shape);
 
   const Shape& shape() const { return shape_; }
+  // Another layout for the same sizes.
+  void SetShape(const Shape& shape) { shape_ = shape; }
   absl::Span<const int64_t> sizes() const { return shape_.dimensions(); }
   int64_t rank() const { return shape_.rank(); }
   int64_t size(int64_t dimension) const { return shape_.dimension(dimension); }
