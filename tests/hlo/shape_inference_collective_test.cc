@@ -169,7 +169,7 @@ TEST(RaggedAllToAllShapeTest, TheResultHasTheShapeOfTheOutputOperand) {
               HasSubstr("operand 5 is not an array of integers"));
   EXPECT_THAT(check("f32[6]", "f32[9]", "f32[3]"),
               HasSubstr("operand 5 is not an array of integers"));
-  EXPECT_THAT(check("f32[6]", "f32[9]", "()"), HasSubstr("operand 5 is not an array"));
+  EXPECT_THAT(check("f32[6]", "()", "s32[3]"), HasSubstr("operand 1 is not an array"));
   EXPECT_THAT(CheckInstruction({"f32[6]", "f32[6]", "s32[]", "s32[]", "s32[]", "s32[]"},
                                "ragged-all-to-all(p0, p1, p2, p3, p4, p5)"),
               HasSubstr("operand 2 is not an array of integers"));

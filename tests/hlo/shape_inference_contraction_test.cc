@@ -229,6 +229,10 @@ TEST(ConvolutionShapeTest, LabelsOfABuiltInstructionAreChecked) {
   c->SetAttribute(AttributeKey::kDimLabels,
                   static_cast<const ConvolutionDimensionNumbers*>(&labels));
   EXPECT_THAT(std::string(CheckShape(*c).message()), HasSubstr("dimension 0 is there twice"));
+  labels.input_feature = labels.kernel_output_feature = 1;
+  c->SetAttribute(AttributeKey::kDimLabels,
+                  static_cast<const ConvolutionDimensionNumbers*>(&labels));
+  EXPECT_THAT(std::string(CheckShape(*c).message()), HasSubstr("dimension 0 is there twice"));
 }
 
 }  // namespace

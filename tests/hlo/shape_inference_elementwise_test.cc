@@ -102,11 +102,15 @@ TEST(ElementwiseShapeTest, OperationsAreDefinedForSomeTypesOnly) {
   EXPECT_THAT(CheckInstruction({"pred[3]"}, "negate(p0)"), HasSubstr("not defined for pred"));
   EXPECT_THAT(CheckInstruction({"pred[3]"}, "popcnt(p0)"), HasSubstr("not defined for pred"));
   EXPECT_THAT(CheckInstruction({"c64[3]"}, "is-finite(p0)"), HasSubstr("not defined for c64"));
+  EXPECT_THAT(CheckInstruction({"f32[3]", "f32[4]"}, "complex(p0, p1)"),
+              HasSubstr("shapes differ"));
   EXPECT_THAT(CheckInstruction({"f16[3]", "f16[3]"}, "complex(p0, p1)"),
               HasSubstr("neither f32 nor f64"));
 }
 
 TEST(ElementwiseShapeTest, CompareNeedsADirection) {
+  EXPECT_THAT(CheckInstruction({"f32[3]", "f32[4]"}, "compare(p0, p1), direction=LT"),
+              HasSubstr("shapes differ"));
   EXPECT_THAT(CheckInstruction({"f32[3]", "f32[3]"}, "compare(p0, p1), direction=UP"),
               HasSubstr("direction 'UP' is none of"));
   EXPECT_THAT(CheckInstruction({"f32[3]", "f32[3]"}, "compare(p0, p1)"), HasSubstr("direction ''"));

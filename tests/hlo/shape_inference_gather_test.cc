@@ -25,10 +25,10 @@ constexpr char kGather[] =
     "gather(p0, p1), offset_dims={3,4}, collapsed_slice_dims={1}, operand_batching_dims={0}, "
     "start_indices_batching_dims={1}, start_index_map={2,1}, index_vector_dim=3, "
     "slice_sizes={1,1,2,2}";
-const std::vector<std::string> kGatherOperands = {"s32[2,3,4,2]", "s64[2,2,3,2]"};
+std::vector<std::string> GatherOperands() { return {"s32[2,3,4,2]", "s64[2,2,3,2]"}; }
 
 TEST(GatherShapeTest, TheExampleOfTheSpecification) {
-  EXPECT_EQ(CheckInstruction(kGatherOperands, kGather), "s32[2,2,3,2,2]");
+  EXPECT_EQ(CheckInstruction(GatherOperands(), kGather), "s32[2,2,3,2,2]");
 }
 
 TEST(GatherShapeTest, OffsetDimensionsMayStandAnywhere) {
@@ -98,7 +98,7 @@ TEST(GatherShapeTest, EachConstraintOfTheSpecificationIsChecked) {
   };
   for (const Edit& edit : edits) {
     EXPECT_THAT(
-        CheckInstruction(kGatherOperands, absl::StrReplaceAll(kGather, {{edit.what, edit.with}})),
+        CheckInstruction(GatherOperands(), absl::StrReplaceAll(kGather, {{edit.what, edit.with}})),
         HasSubstr(edit.error))
         << edit.with;
   }
@@ -106,9 +106,10 @@ TEST(GatherShapeTest, EachConstraintOfTheSpecificationIsChecked) {
               HasSubstr("the indices are not integers"));
   EXPECT_THAT(CheckInstruction({"s32[2,3,4,2]", "()"}, kGather),
               HasSubstr("operand 1 is not an array"));
-  EXPECT_THAT(CheckInstruction(kGatherOperands, absl::StrCat("f32[2,2,3,2,2] ", kGather)),  // (C23)
-              HasSubstr("has shape f32[2,2,3,2,2] but its operands and attributes give "
-                        "s32[2,2,3,2,2]"));
+  EXPECT_THAT(
+      CheckInstruction(GatherOperands(), absl::StrCat("f32[2,2,3,2,2] ", kGather)),  // (C23)
+      HasSubstr("has shape f32[2,2,3,2,2] but its operands and attributes give "
+                "s32[2,2,3,2,2]"));
 }
 
 TEST(GatherShapeTest, ListsThatShouldBeAscendingAre) {
@@ -142,11 +143,12 @@ constexpr char kScatter[] =
     "scatter(p0, p1, p2), update_window_dims={3,4}, inserted_window_dims={1}, "
     "input_batching_dims={0}, scatter_indices_batching_dims={1}, "
     "scatter_dims_to_operand_dims={2,1}, index_vector_dim=3, to_apply=add_s32";
-const std::vector<std::string> kScatterOperands = {"s32[2,3,4,2]", "s64[2,2,3,2]",
-                                                   "s32[2,2,3,2,2]"};
+std::vector<std::string> ScatterOperands() {
+  return {"s32[2,3,4,2]", "s64[2,2,3,2]", "s32[2,2,3,2,2]"};
+}
 
 TEST(ScatterShapeTest, TheExampleOfTheSpecification) {
-  EXPECT_EQ(CheckInstruction(kScatterOperands, kScatter, kFunctions), "s32[2,3,4,2]");
+  EXPECT_EQ(CheckInstruction(ScatterOperands(), kScatter, kFunctions), "s32[2,3,4,2]");
 }
 
 TEST(ScatterShapeTest, WindowsMayBeSmallerThanTheOperand) {
@@ -211,7 +213,7 @@ TEST(ScatterShapeTest, EachConstraintOfTheSpecificationIsChecked) {
   };
   for (const Edit& edit : edits) {
     EXPECT_THAT(
-        CheckInstruction(kScatterOperands, absl::StrReplaceAll(kScatter, {{edit.what, edit.with}}),
+        CheckInstruction(ScatterOperands(), absl::StrReplaceAll(kScatter, {{edit.what, edit.with}}),
                          kFunctions),
         HasSubstr(edit.error))
         << edit.with;

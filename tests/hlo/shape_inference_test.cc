@@ -30,6 +30,7 @@ Layout Order(std::initializer_list<int64_t> minor_to_major) {
 
 std::vector<HloOpcode> AllOpcodes() {
   std::vector<HloOpcode> opcodes;
+  opcodes.reserve(kOpcodeCount);
   for (int k = 0; k < kOpcodeCount; ++k) opcodes.push_back(static_cast<HloOpcode>(k));
   return opcodes;
 }

@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const Shape kVector = Shape::Array(ElementType::kF32, {4});
+Shape Vector() { return Shape::Array(ElementType::kF32, {4}); }
 
 std::vector<std::string> Messages(const HloModule& module) {
   std::vector<std::string> messages;
@@ -30,8 +30,8 @@ std::vector<std::string> Messages(const HloModule& module) {
 TEST(VerifierTest, AModuleThatIsRightHasNoErrors) {
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");
-  HloInstruction* p = main->AddParameter(0, "p", kVector);
-  main->AddInstruction(HloOpcode::kNegate, "n", kVector, {p});
+  HloInstruction* p = main->AddParameter(0, "p", Vector());
+  main->AddInstruction(HloOpcode::kNegate, "n", Vector(), {p});
   EXPECT_THAT(Messages(module), IsEmpty());
   EXPECT_TRUE(VerifyModule(module).ok());
 }
@@ -39,7 +39,7 @@ TEST(VerifierTest, AModuleThatIsRightHasNoErrors) {
 TEST(VerifierTest, AnErrorNamesItsInstruction) {
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");
-  HloInstruction* p = main->AddParameter(0, "p", kVector);
+  HloInstruction* p = main->AddParameter(0, "p", Vector());
   const HloInstruction* n =
       main->AddInstruction(HloOpcode::kNegate, "n", Shape::Array(ElementType::kF32, {5}), {p});
   const std::vector<VerificationError> errors = FindErrors(module, 100);
@@ -72,7 +72,7 @@ TEST(VerifierTest, AnErrorOfParsedTextShowsItsPlace) {
 TEST(VerifierTest, AsManyErrorsAreFoundAsAreAskedFor) {
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");
-  HloInstruction* p = main->AddParameter(0, "p", kVector);
+  HloInstruction* p = main->AddParameter(0, "p", Vector());
   for (int k = 0; k < 10; ++k) {
     main->AddInstruction(HloOpcode::kNegate, absl::StrCat("n", k),
                          Shape::Array(ElementType::kF32, {5}), {p});
@@ -93,9 +93,9 @@ TEST(VerifierTest, AModuleHasAComputationAndAComputationInstructions) {
 TEST(VerifierTest, TheRootIsOneOfTheComputation) {
   HloModule module("m");
   HloComputation* other = module.AddComputation("other");
-  HloInstruction* p = other->AddParameter(0, "p", kVector);
+  HloInstruction* p = other->AddParameter(0, "p", Vector());
   HloComputation* main = module.AddComputation("main");
-  main->AddParameter(0, "p", kVector);
+  main->AddParameter(0, "p", Vector());
   main->SetRoot(p);
   EXPECT_THAT(Messages(module),
               ElementsAre("the root of computation 'main' is in another computation"));
@@ -105,8 +105,8 @@ TEST(VerifierTest, NamesAreUnique) {
   HloModule module("m");
   for (int k = 0; k < 2; ++k) {
     HloComputation* twice = module.AddComputation("twice");
-    HloInstruction* p = twice->AddParameter(0, "p", kVector);
-    twice->AddInstruction(HloOpcode::kNegate, "p", kVector, {p});
+    HloInstruction* p = twice->AddParameter(0, "p", Vector());
+    twice->AddInstruction(HloOpcode::kNegate, "p", Vector(), {p});
   }
   EXPECT_THAT(Messages(module),
               ElementsAre("instruction 'p' (negate) is defined twice in computation 'twice'",
@@ -117,12 +117,12 @@ TEST(VerifierTest, NamesAreUnique) {
 TEST(VerifierTest, ParametersAreNumberedWithoutAGap) {
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");
-  main->AddParameter(0, "p", kVector);
-  main->AddParameter(0, "again", kVector);
-  main->AddParameter(2, "q", kVector);
-  main->AddParameter(-1, "negative", kVector);
-  main->AddParameter(int64_t{1} << 40, "far", kVector);
-  main->AddInstruction(HloOpcode::kParameter, "none", kVector);
+  main->AddParameter(0, "p", Vector());
+  main->AddParameter(0, "again", Vector());
+  main->AddParameter(2, "q", Vector());
+  main->AddParameter(-1, "negative", Vector());
+  main->AddParameter(int64_t{1} << 40, "far", Vector());
+  main->AddInstruction(HloOpcode::kParameter, "none", Vector());
   EXPECT_THAT(
       Messages(module),
       ElementsAre("computation 'main' has no parameter 1",
@@ -139,9 +139,9 @@ TEST(VerifierTest, ParametersAreNumberedWithoutAGap) {
 TEST(VerifierTest, OperandsComeBeforeTheirUsersInTheSameComputation) {
   HloModule module("m");
   HloComputation* other = module.AddComputation("other");
-  HloInstruction* elsewhere = other->AddParameter(0, "elsewhere", kVector);
+  HloInstruction* elsewhere = other->AddParameter(0, "elsewhere", Vector());
   HloComputation* main = module.AddComputation("main");
-  main->AddInstruction(HloOpcode::kNegate, "n", kVector, {elsewhere});
+  main->AddInstruction(HloOpcode::kNegate, "n", Vector(), {elsewhere});
   EXPECT_THAT(Messages(module),
               ElementsAre("instruction 'n' (negate) has the operand 'elsewhere', which does not "
                           "come before it in its computation"));
@@ -150,10 +150,10 @@ TEST(VerifierTest, OperandsComeBeforeTheirUsersInTheSameComputation) {
 TEST(VerifierTest, ControlPredecessorsAreOtherInstructionsOfTheComputation) {
   HloModule module("m");
   HloComputation* other = module.AddComputation("other");
-  const HloInstruction* elsewhere = other->AddParameter(0, "elsewhere", kVector);
+  const HloInstruction* elsewhere = other->AddParameter(0, "elsewhere", Vector());
   HloComputation* main = module.AddComputation("main");
-  HloInstruction* p = main->AddParameter(0, "p", kVector);
-  HloInstruction* n = main->AddInstruction(HloOpcode::kNegate, "n", kVector, {p});
+  HloInstruction* p = main->AddParameter(0, "p", Vector());
+  HloInstruction* n = main->AddInstruction(HloOpcode::kNegate, "n", Vector(), {p});
   const auto set = [&](const HloInstruction* predecessor) {
     n->SetAttribute(AttributeKey::kControlPredecessors,
                     absl::Span<const HloInstruction* const>(&predecessor, 1));
@@ -173,13 +173,13 @@ TEST(VerifierTest, ControlPredecessorsAreOtherInstructionsOfTheComputation) {
 TEST(VerifierTest, CalledComputationsComeBeforeTheirCallers) {
   HloModule foreign("f");
   HloComputation* far = foreign.AddComputation("far");
-  far->AddParameter(0, "p", kVector);
+  far->AddParameter(0, "p", Vector());
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");
-  HloInstruction* p = main->AddParameter(0, "p", kVector);
-  HloInstruction* call = main->AddInstruction(HloOpcode::kCall, "c", kVector, {p});
+  HloInstruction* p = main->AddParameter(0, "p", Vector());
+  HloInstruction* call = main->AddInstruction(HloOpcode::kCall, "c", Vector(), {p});
   HloComputation* late = module.AddComputation("late");
-  late->AddParameter(0, "p", kVector);
+  late->AddParameter(0, "p", Vector());
   for (const HloComputation* wrong : {main, late, far}) {
     call->SetAttribute(AttributeKey::kToApply, wrong);
     EXPECT_THAT(Messages(module),
@@ -202,14 +202,14 @@ TEST(VerifierTest, EveryShapeHasANumberOfElementsThatFits64Bits) {
 TEST(VerifierTest, AnAttributeOfAnotherKindIsReported) {
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");
-  HloInstruction* p = main->AddParameter(0, "p", kVector);
-  HloInstruction* t = main->AddInstruction(HloOpcode::kReverse, "t", kVector, {p});
+  HloInstruction* p = main->AddParameter(0, "p", Vector());
+  HloInstruction* t = main->AddInstruction(HloOpcode::kReverse, "t", Vector(), {p});
   t->SetAttribute(AttributeKey::kDimensions, absl::string_view("{zero}"));
   HloInstruction* g = main->AddInstruction(
-      HloOpcode::kGetTupleElement, "g", kVector,
-      {main->AddInstruction(HloOpcode::kTuple, "tuple", Shape::Tuple({kVector}), {p})});
+      HloOpcode::kGetTupleElement, "g", Vector(),
+      {main->AddInstruction(HloOpcode::kTuple, "tuple", Shape::Tuple({Vector()}), {p})});
   g->SetAttribute(AttributeKey::kIndex, absl::string_view("zero"));
-  HloInstruction* c = main->AddInstruction(HloOpcode::kCall, "c", kVector, {p});
+  HloInstruction* c = main->AddInstruction(HloOpcode::kCall, "c", Vector(), {p});
   c->SetAttribute(AttributeKey::kToApply, absl::string_view("f"));
   EXPECT_THAT(Messages(module),
               ElementsAre("t: reverse of f32[4]: no list of integers is given for dimensions",
@@ -221,11 +221,11 @@ TEST(VerifierTest, ACalledComputationHasARootAndAllParameters) {
   HloModule module("m");
   HloComputation* empty = module.AddComputation("empty");
   HloComputation* gap = module.AddComputation("gap");
-  gap->AddParameter(1, "q", kVector);
+  gap->AddParameter(1, "q", Vector());
   HloComputation* main = module.AddComputation("main");
-  HloInstruction* p = main->AddParameter(0, "p", kVector);
+  HloInstruction* p = main->AddParameter(0, "p", Vector());
   for (const HloComputation* wrong : {empty, gap}) {
-    main->AddInstruction(HloOpcode::kCall, absl::StrCat("call_", wrong->name()), kVector, {p, p})
+    main->AddInstruction(HloOpcode::kCall, absl::StrCat("call_", wrong->name()), Vector(), {p, p})
         ->SetAttribute(AttributeKey::kToApply, wrong);
   }
   EXPECT_THAT(
@@ -239,9 +239,9 @@ TEST(VerifierTest, ACalledComputationHasARootAndAllParameters) {
 TEST(VerifierTest, AChainOfFortyThousandInstructionsIsOrdinary) {
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");
-  HloInstruction* last = main->AddParameter(0, "p", kVector);
+  HloInstruction* last = main->AddParameter(0, "p", Vector());
   for (int k = 0; k < 40000; ++k) {
-    last = main->AddInstruction(HloOpcode::kNegate, absl::StrCat("n", k), kVector, {last});
+    last = main->AddInstruction(HloOpcode::kNegate, absl::StrCat("n", k), Vector(), {last});
   }
   EXPECT_THAT(Messages(module), IsEmpty());
 }

@@ -23,8 +23,8 @@ namespace xla_indexing {
 // Errors: InvalidArgument, naming the instruction and the numbers, where operands or attributes do
 // not fit the operation (wrong operand count, sizes that do not agree, a missing attribute);
 // Unimplemented, naming the opcode, where the operands and attributes do not determine the shape
-// (parameter, constant without a literal, iota, reshape, bitcast, broadcast, custom-call, rng,
-// infeed, recv, ...): HLO text must give it there.
+// (parameter, iota, reshape, bitcast, broadcast, custom-call, rng, infeed, recv, ...): HLO text
+// must give it there.
 absl::StatusOr<Shape> InferShape(const HloInstruction& instruction);
 
 // Checks the operands and attributes of an instruction that has a shape, and that shape against

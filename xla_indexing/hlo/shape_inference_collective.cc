@@ -233,7 +233,7 @@ Result InferCollectivePermute(const HloInstruction& i) {
 }
 
 Result InferCollectivePermuteStart(const HloInstruction& i) {
-  const Result result = InferCollectivePermute(i);
+  Result result = InferCollectivePermute(i);
   if (!result.ok()) return result;
   return Shape::Tuple({Operands(i), **result});
 }

@@ -39,7 +39,7 @@ int64_t CountLevels(const Shape& shape, int64_t* nodes_left) {
 }
 
 absl::StatusOr<const HloComputation*> CheckCalled(const HloInstruction& i, AttributeKey key) {
-  const auto computation = RequireComputation(i, key);
+  auto computation = RequireComputation(i, key);
   if (!computation.ok()) return computation;
   std::vector<const Shape*> shapes;
   shapes.reserve(i.operand_count());
@@ -257,7 +257,7 @@ absl::Status CheckRecv(const HloInstruction& i) {
 }
 
 Result InferRecvDone(const HloInstruction& i) {
-  const Result received = ElementOfOperand(i, 0, 3);
+  Result received = ElementOfOperand(i, 0, 3);
   if (!received.ok()) return received;
   return Shape::Tuple({**received, Shape::Token()});
 }

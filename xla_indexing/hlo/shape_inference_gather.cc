@@ -280,6 +280,7 @@ Result InferScatter(const HloInstruction& i) {
   if (!results.ok()) return results.status();
   if (count == 1 && (*results)[0] == operand.element_type()) return &operand;
   std::vector<Shape> shapes;
+  shapes.reserve(count);
   for (int64_t k = 0; k < count; ++k) {
     shapes.push_back(WithElementType(i.operand(k)->shape(), (*results)[k]));
   }

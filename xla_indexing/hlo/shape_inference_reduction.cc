@@ -115,7 +115,7 @@ Result InferReduce(const HloInstruction& i) {
 Result InferReduceWindow(const HloInstruction& i) {
   const auto types = CheckReduction(i);
   if (!types.ok()) return types.status();
-  const Result windowed = WindowedShape(i);
+  Result windowed = WindowedShape(i);
   if (!windowed.ok()) return windowed;
   return ReductionResult(i, **windowed, *types);
 }
@@ -126,7 +126,7 @@ Result InferSelectAndScatter(const HloInstruction& i) {
   const Shape& source = i.operand(1)->shape();
   const Shape& init = i.operand(2)->shape();
   if (!init.IsScalar()) return Error(i, "operand 2, the initial value, is not a scalar");
-  const Result windowed = WindowedShape(i);
+  Result windowed = WindowedShape(i);
   if (!windowed.ok()) return windowed;
   if (!DimensionsAgree(source, **windowed)) {
     return Error(i, "the source should have the sizes of ", Brief(**windowed),

@@ -104,11 +104,9 @@ absl::Status CheckBitcastConvert(const HloInstruction& i) {
     return Error(i, "a complex type is converted only to a complex type, not to ",
                  ElementTypeName(type));
   }
+  // Both are powers of two.
   const int from = StorageBitWidth(operand.element_type());
   const int to = StorageBitWidth(type);
-  if (from % to != 0 && to % from != 0) {
-    return Error(i, "neither of ", from, " and ", to, " bits is a multiple of the other");
-  }
   Shape expected = Shape::Scalar(type);
   for (int64_t d = 0; d < operand.rank(); ++d) AppendDimension(operand, d, &expected);
   if (from > to) {
