@@ -126,17 +126,17 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(const HloInstru
   return Finish(std::move(build));
 }
 
-std::vector<OperandLeaf> UnreadOperandLeaves(const HloInstruction& instruction,
+std::vector<OperandLeaf> UnreadOperandLeaves(absl::Span<const HloInstruction* const> operands,
                                              const InstructionIndexing& entries) {
-  std::vector<std::vector<bool>> is_read(instruction.operand_count());
-  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-    is_read[i].resize(instruction.operand(i)->shape().LeafCount());
-  }
+  std::vector<std::vector<bool>> is_read(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) is_read[i].resize(operands[i]->shape().LeafCount());
   for (const IndexingEntry& entry : entries) is_read[entry.operand][entry.operand_leaf] = true;
   std::vector<OperandLeaf> unread;
-  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+  for (size_t i = 0; i < operands.size(); ++i) {
     for (size_t leaf = 0; leaf < is_read[i].size(); ++leaf) {
-      if (!is_read[i][leaf]) unread.push_back({i, static_cast<int64_t>(leaf)});
+      if (!is_read[i][leaf]) {
+        unread.push_back({static_cast<int64_t>(i), static_cast<int64_t>(leaf)});
+      }
     }
   }
   return unread;

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -83,14 +84,15 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
     const HloInstruction& instruction, mlir::MLIRContext* context,
     const IndexingOptions& options = {});
 
-// The operand leaves that no entry speaks of: nothing of them is read (or they go nowhere).
+// The leaves of these operands (of an instruction; or the parameters of a computation) that no
+// entry speaks of: nothing of them is read (or they go nowhere).
 struct OperandLeaf {
   int64_t operand = 0;
   int64_t operand_leaf = 0;
 
   friend bool operator==(const OperandLeaf& a, const OperandLeaf& b) = default;
 };
-std::vector<OperandLeaf> UnreadOperandLeaves(const HloInstruction& instruction,
+std::vector<OperandLeaf> UnreadOperandLeaves(absl::Span<const HloInstruction* const> operands,
                                              const InstructionIndexing& entries);
 
 // Every element of `to` for every element of `from`, over-approximate with this reason: what is

@@ -1,0 +1,224 @@
+#include "xla_indexing/tools/command_line.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace xla_indexing {
+namespace {
+
+constexpr int kMaxJobs = 1024;
+
+// Takes the value of a flag; false where it is not one.
+using FlagSetter = bool (*)(absl::string_view value, CommandLine* line);
+
+struct Flag {
+  absl::string_view name;
+  // What the value may be, for messages; empty for a switch.
+  absl::string_view values;
+  FlagSetter set;
+};
+
+bool SetSwitch(absl::string_view value, bool* target) {
+  *target = value == "true";
+  return *target || value == "false";
+}
+
+bool SetName(absl::string_view value, std::optional<std::string>* target) {
+  *target = std::string(absl::StripPrefix(value, "%"));
+  return !(*target)->empty();
+}
+
+bool SetId(absl::string_view value, std::optional<int64_t>* target) {
+  int64_t id = 0;
+  if (!absl::SimpleAtoi(value, &id) || id < 0) return false;
+  *target = id;
+  return true;
+}
+
+bool SetInstruction(absl::string_view value, CommandLine* line) {
+  // An instruction that is itself called `all` is `--instruction=%all`.
+  line->all_instructions = value == "all";
+  return SetName(value, &line->instruction);
+}
+
+bool SetDirection(absl::string_view value, CommandLine* line) {
+  line->output_to_input = value == "output-to-input" || value == "both";
+  line->input_to_output = value == "input-to-output" || value == "both";
+  return line->output_to_input || line->input_to_output;
+}
+
+bool SetSimplify(absl::string_view value, CommandLine* line) {
+  if (value == "auto") line->simplify = SimplifyMode::kAuto;
+  if (value == "always") line->simplify = SimplifyMode::kAlways;
+  if (value == "never") line->simplify = SimplifyMode::kNever;
+  return value == "auto" || value == "always" || value == "never";
+}
+
+bool SetFormat(absl::string_view value, CommandLine* line) {
+  line->format = value == "json" ? OutputFormat::kJson : OutputFormat::kText;
+  return value == "json" || value == "text";
+}
+
+bool SetJobs(absl::string_view value, CommandLine* line) {
+  return absl::SimpleAtoi(value, &line->jobs) && line->jobs >= 1 && line->jobs <= kMaxJobs;
+}
+
+bool SetMapFile(absl::string_view value, CommandLine* line) {
+  line->action = CommandLine::Action::kPrintMaps;
+  line->map_file = std::string(value);
+  return !value.empty();
+}
+
+constexpr Flag kFlags[] = {
+    {"instruction", "a name, or all", SetInstruction},
+    {"computation", "a name",
+     [](absl::string_view value, CommandLine* line) { return SetName(value, &line->computation); }},
+    {"fuse", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->fuse); }},
+    {"direction", "output-to-input, input-to-output or both", SetDirection},
+    {"output_id", "the number of an output leaf, 0 or more",
+     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->output_id); }},
+    {"operand_id", "the number of an operand, 0 or more",
+     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->operand_id); }},
+    {"exact", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->exact); }},
+    {"simplify", "auto, always or never", SetSimplify},
+    {"format", "text or json", SetFormat},
+    {"jobs", "a number of threads, 1 to 1024", SetJobs},
+    {"map", "a file of indexing maps, or - for standard input", SetMapFile},
+    {"help", "",
+     [](absl::string_view value, CommandLine* line) {
+       line->action = CommandLine::Action::kShowHelp;
+       return value == "true";
+     }},
+    {"version", "",
+     [](absl::string_view value, CommandLine* line) {
+       line->action = CommandLine::Action::kShowVersion;
+       return value == "true";
+     }},
+};
+
+const Flag* FindFlag(absl::string_view name) {
+  const Flag* flag = std::find_if(std::begin(kFlags), std::end(kFlags),
+                                  [&](const Flag& candidate) { return candidate.name == name; });
+  return flag == std::end(kFlags) ? nullptr : flag;
+}
+
+// The number of letters to insert, delete or replace to make `b` of `a`.
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);  // Distances of the prefix of `a` from those of `b`.
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
+  std::string message = absl::StrCat("unknown flag '", argument, "'");
+  constexpr size_t kLongestFlag = 16;
+  if (!name.empty() && name.size() <= kLongestFlag) {
+    const Flag* nearest =
+        std::min_element(std::begin(kFlags), std::end(kFlags), [&](const Flag& a, const Flag& b) {
+          return EditDistance(name, a.name) < EditDistance(name, b.name);
+        });
+    if (EditDistance(name, nearest->name) <= std::max<size_t>(2, name.size() / 3)) {
+      absl::StrAppend(&message, "; did you mean '--", nearest->name, "'?");
+    }
+  }
+  return absl::InvalidArgumentError(message);
+}
+
+absl::Status CheckMapLine(const CommandLine& line) {
+  const CommandLine defaults;
+  const bool asks_for_hlo = !line.files.empty() || line.instruction || line.computation ||
+                            line.fuse || line.exact || line.output_id || line.operand_id ||
+                            !line.output_to_input || line.input_to_output;
+  if (asks_for_hlo || line.simplify != defaults.simplify || line.format != defaults.format) {
+    return absl::InvalidArgumentError(
+        "--map reads maps and prints them simplified, one a line; of the other flags only --jobs "
+        "goes with it, and no FILE");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckHloLine(const CommandLine& line) {
+  if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
+  if (std::count(line.files.begin(), line.files.end(), "-") > 1) {
+    return absl::InvalidArgumentError("standard input, '-', can be read only once");
+  }
+  if (line.fuse && (line.instruction || line.computation)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--fuse, which takes the ENTRY computation as one fusion, and ",
+                     line.instruction ? "--instruction" : "--computation", " exclude each other"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const absl::string_view> arguments) {
+  CommandLine line;
+  line.jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxJobs);
+  bool flags_ended = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const absl::string_view argument = arguments[i];
+    if (flags_ended || argument == "-" || argument.empty() || argument[0] != '-') {
+      line.files.emplace_back(argument);
+      continue;
+    }
+    if (argument == "--") {
+      flags_ended = true;
+      continue;
+    }
+    const size_t equals = argument.find('=');
+    absl::string_view name = argument.substr(0, equals);
+    const bool is_long = absl::ConsumePrefix(&name, "--");
+    if (argument == "-h") name = "help";
+    const Flag* flag = is_long || argument == "-h" ? FindFlag(name) : nullptr;
+    if (flag == nullptr) return UnknownFlag(argument, absl::StripPrefix(name, "-"));
+
+    absl::string_view value = "true";
+    if (equals != argument.npos) {
+      value = argument.substr(equals + 1);
+    } else if (!flag->values.empty()) {
+      if (i + 1 == arguments.size()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--", flag->name, " needs a value: ", flag->values));
+      }
+      value = arguments[++i];
+    }
+    if (!flag->set(value, &line)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag->name, "=", value, ": the value is ",
+                       flag->values.empty() ? "true or false, or left out" : flag->values));
+    }
+    if (line.action == CommandLine::Action::kShowHelp ||
+        line.action == CommandLine::Action::kShowVersion) {
+      return line;
+    }
+  }
+  const bool prints_maps = line.action == CommandLine::Action::kPrintMaps;
+  const absl::Status status = prints_maps ? CheckMapLine(line) : CheckHloLine(line);
+  if (!status.ok()) return status;
+  return line;
+}
+
+}  // namespace xla_indexing

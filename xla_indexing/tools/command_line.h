@@ -1,0 +1,70 @@
+// The command line of print-indexing.
+//
+//   print-indexing [flags] FILE...
+//
+// A flag with a value is written `--flag=value` or `--flag value`, a switch `--flag` (or
+// `--flag=true`, `--flag=false`); of one that is given twice the last counts. After `--` everything
+// is a file. `-` is standard input.
+//
+// Errors say which flag is wrong and what it takes; an unknown flag comes with the nearest one that
+// there is.
+//
+// Example: {"--direction=both", "m.hlo"} is the ROOT of the ENTRY of m.hlo, both directions.
+
+#ifndef XLA_INDEXING_TOOLS_COMMAND_LINE_H_
+#define XLA_INDEXING_TOOLS_COMMAND_LINE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace xla_indexing {
+
+enum class OutputFormat { kText, kJson };
+
+enum class SimplifyMode {
+  kAuto,    // One operation as its builder says it, fusions and computations simplified.
+  kAlways,  // Everything simplified.
+  kNever,   // As the builders say it, runtime values not folded.
+};
+
+struct CommandLine {
+  enum class Action {
+    kShowHelp,
+    kShowVersion,
+    kPrintIndexing,  // of the HLO in `files`
+    kPrintMaps,      // those in `map_file`, simplified
+  };
+
+  Action action = Action::kPrintIndexing;
+  std::vector<std::string> files;
+  std::string map_file;
+
+  // Names without `%`.
+  std::optional<std::string> instruction;
+  bool all_instructions = false;
+  std::optional<std::string> computation;
+  bool fuse = false;
+
+  bool output_to_input = true;
+  bool input_to_output = false;
+  std::optional<int64_t> output_id;
+  std::optional<int64_t> operand_id;
+  bool exact = false;
+  SimplifyMode simplify = SimplifyMode::kAuto;
+
+  OutputFormat format = OutputFormat::kText;
+  int jobs = 1;  // Default: one a processor.
+};
+
+// The arguments without the program's name. InvalidArgument where they are no command line.
+absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const absl::string_view> arguments);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_COMMAND_LINE_H_

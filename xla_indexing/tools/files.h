@@ -1,0 +1,30 @@
+// Reading inputs and writing the output of print-indexing.
+
+#ifndef XLA_INDEXING_TOOLS_FILES_H_
+#define XLA_INDEXING_TOOLS_FILES_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/module.h"
+
+namespace xla_indexing {
+
+// The text of a file, under the name that messages call it by; `-` is standard input, `<stdin>`. An
+// input of more than 2^31 bytes (also an endless one) is an error. The message of an error is
+// `FILE: error: why`.
+absl::StatusOr<SourceText> ReadSource(const std::string& file);
+
+// Writes to standard output at once. An error is reported once, by FlushOutput.
+void WriteOutput(absl::string_view text);
+// Whether everything was written.
+absl::Status FlushOutput();
+
+// Writes a message and a line feed to standard error.
+void WriteError(absl::string_view message);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_FILES_H_

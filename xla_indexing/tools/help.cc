@@ -1,0 +1,95 @@
+#include "xla_indexing/tools/help.h"
+
+namespace xla_indexing {
+
+absl::string_view HelpText() {
+  return R"(print-indexing: which elements of one tensor an element of another depends on
+
+    print-indexing [flags] FILE...
+
+reads HLO text ('-' reads standard input) and prints indexing maps: for each operand of an
+instruction, which of its elements an element of the output is computed from. A FILE may hold several
+modules, separated by lines '// -----'.
+
+What is analysed
+  (nothing given)        the ROOT of the ENTRY computation of every module; a fusion or call is
+                         looked into
+  --instruction=NAME     the instruction of that name, in every computation that has one;
+                         --computation=C beside it picks the one in C. 'all': every instruction of
+                         every computation (of C)
+  --computation=NAME     alone: that computation taken as one fusion, maps between its ROOT and its
+                         parameters
+  --fuse                 the same for the ENTRY computation
+  --output_id=N          only leaf N of the output
+  --operand_id=N         only operand (parameter) N
+                         Leaves are the arrays of a tuple numbered depth first; an array is its own
+                         leaf 0.
+
+What is said of it
+  --direction=output-to-input   from output elements to the operand elements they read (default)
+  --direction=input-to-output   from operand elements to the output elements they are used for
+  --direction=both
+  --exact                the tightest maps there are: several disjoint ones where one map would be
+                         larger than what is read
+  --simplify=auto        single operations in the form of their definition, with the runtime values
+                         that the module fixes filled in; fusions and computations simplified
+                         (default)
+  --simplify=always      everything simplified; a variable of one value is replaced by it
+  --simplify=never       single operations in the form of their definition, nothing filled in
+
+How it is printed
+  --format=text          a heading for each operand, then its maps, one a line (default)
+  --format=json          one JSON object for each module, one line each
+  --jobs=N               threads (default: one a processor); the output does not depend on it
+
+Without HLO
+  --map=FILE             reads indexing maps, one a line ('-' reads standard input), and prints each
+                         simplified
+
+  --help, --version
+
+Reading a map
+
+    (d0, d1)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 4], d1 in [0, 9], s0 in [0, 7],
+                                                 rt0 in [0, 15]
+
+  Element (d0, d1) of the output reads, of this operand, row d0 + rt0 and all columns s0 from 0 to 7.
+    ( )   dimensions: the element the map starts from
+    [ ]   ranges: the map reaches an element for each of their values
+    { }   runtime values: read from a tensor while the program runs; the lines below a map say from
+          which, at which element, and what is done to the value ('clamp [0, 15]')
+  Intervals are closed; further conditions on the domain follow them. A map that ends in
+  '(over-approximate: why)' names more elements than are read; all others are exact.
+
+Examples
+
+  What does the result of a fused softmax read?
+
+    $ print-indexing examples/softmax.hlo
+    Output 0 operand 0:
+    (d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 1], d1 in [0, 64], d2 in [0, 124]
+    (d0, d1, d2)[s0] -> (d0, d1, s0), domain: d0 in [0, 1], d1 in [0, 64], d2 in [0, 124], s0 in [0, 124]
+
+  One instruction inside the fusion, both ways:
+
+    $ print-indexing --instruction=row_max --direction=both examples/softmax.hlo
+
+  A computation without the fusion around it, and everything there is, for a script:
+
+    $ print-indexing --computation=softmax examples/softmax.hlo
+    $ print-indexing --instruction=all --direction=both --format=json dump/*.hlo
+
+  Simplify a map:
+
+    $ echo '(d0, d1) -> ((d0 * 16 + d1) floordiv 16), domain: d0 in [0, 6], d1 in [0, 14]' |
+        print-indexing --map=-
+    (d0, d1) -> (d0), domain: d0 in [0, 6], d1 in [0, 14]
+
+Exit codes
+  0  everything asked for was printed, operands reported as 'unknown' included
+  1  an input could not be read or is not valid HLO (or no map); the others were still printed
+  2  the command line is wrong
+)";
+}
+
+}  // namespace xla_indexing

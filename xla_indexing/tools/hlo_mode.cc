@@ -1,0 +1,218 @@
+#include "xla_indexing/tools/hlo_mode.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/tools/files.h"
+#include "xla_indexing/tools/json_output.h"
+#include "xla_indexing/tools/parallel.h"
+#include "xla_indexing/tools/report.h"
+#include "xla_indexing/tools/subject.h"
+#include "xla_indexing/tools/text_output.h"
+
+namespace xla_indexing {
+namespace {
+
+// Files are worked on together until they have this many bytes: enough to keep threads busy, few
+// enough that memory does not grow with the number of files.
+constexpr size_t kBytesPerBatch = size_t{1} << 23;
+// How many instructions one context is used for: expressions stay in memory as long as their
+// context.
+constexpr size_t kSubjectsPerUnit = 256;
+// Of one module, no more errors than this are shown.
+constexpr int64_t kMaxErrors = 20;
+
+// What is done by one thread with one context: some of the subjects of a module.
+struct Unit {
+  absl::Span<const Subject> subjects;
+  bool has_headings = false;
+  std::string output;
+};
+
+// A piece of a file: a module and what is selected of it, or errors.
+struct Piece {
+  std::unique_ptr<HloModule> module;  // Null if it is not valid.
+  std::vector<std::string> errors;
+  std::vector<Subject> subjects;
+  bool has_headings = false;
+  std::vector<Unit> units;
+};
+
+std::string ErrorText(const VerificationError& error) {
+  const SourceText* source = error.module->source();
+  const bool has_place = error.instruction != nullptr &&
+                         error.instruction->source_offset() != HloInstruction::kNoSourceOffset;
+  return has_place ? error.ToString()
+                   : FormatDiagnostic(source->filename, source->text, 0, error.message);
+}
+
+std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
+  std::vector<Piece> pieces;
+  for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed : ParseModules(std::move(source))) {
+    Piece& piece = pieces.emplace_back();
+    if (!parsed.ok()) {
+      piece.errors.emplace_back(parsed.status().message());
+      continue;
+    }
+    for (const VerificationError& error : FindErrors(**parsed, kMaxErrors)) {
+      piece.errors.push_back(ErrorText(error));
+    }
+    if (!piece.errors.empty()) continue;
+    piece.module = *std::move(parsed);
+    piece.subjects = SelectSubjects(*piece.module, line);
+  }
+  const bool are_several = pieces.size() > 1 || line.files.size() > 1 || line.all_instructions;
+  for (Piece& piece : pieces) {
+    piece.has_headings = are_several;
+    for (size_t i = 0; i < piece.subjects.size(); i += kSubjectsPerUnit) {
+      piece.units.push_back({absl::MakeConstSpan(piece.subjects).subspan(i, kSubjectsPerUnit),
+                             are_several || piece.subjects.size() > 1, ""});
+    }
+  }
+  return pieces;
+}
+
+void Analyse(const CommandLine& line, Unit* unit) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  for (const Subject& subject : unit->subjects) {
+    const bool is_text = line.format == OutputFormat::kText;
+    if (is_text && unit->has_headings) AppendSubjectHeading(subject, &unit->output);
+    for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+      const bool is_asked_for =
+          direction == Direction::kOutputToInput ? line.output_to_input : line.input_to_output;
+      if (!is_asked_for) continue;
+      const auto entries = ReportIndexing(subject, direction, line, &context);
+      (is_text ? AppendText : AppendJson)(subject, direction, entries, &unit->output);
+    }
+  }
+}
+
+std::string ModuleOutput(const CommandLine& line, Piece* piece) {
+  std::vector<std::string> outputs;
+  for (Unit& unit : piece->units) {
+    if (!unit.output.empty()) outputs.push_back(std::move(unit.output));
+  }
+  if (line.format == OutputFormat::kJson) return ModuleJson(piece->module->name(), outputs);
+  std::string text;
+  if (piece->has_headings) AppendModuleHeading(piece->module->name(), &text);
+  for (const std::string& output : outputs) text.append(output);
+  return text;
+}
+
+class HloPrinter {
+ public:
+  explicit HloPrinter(const CommandLine& line) : line_(line) {}
+
+  int Run() {
+    std::vector<SourceText> batch;
+    size_t bytes = 0;
+    for (const std::string& file : line_.files) {
+      absl::StatusOr<SourceText> source = ReadSource(file);
+      if (!source.ok()) {
+        PrintBatch(std::exchange(batch, {}));
+        bytes = 0;
+        ReportBadInput(source.status().message());
+        continue;
+      }
+      bytes += source->text.size();
+      batch.push_back(*std::move(source));
+      if (bytes >= kBytesPerBatch) {
+        PrintBatch(std::exchange(batch, {}));
+        bytes = 0;
+      }
+    }
+    PrintBatch(std::move(batch));
+    return ExitCode();
+  }
+
+ private:
+  void PrintBatch(std::vector<SourceText> sources) {
+    std::vector<std::vector<Piece>> files(sources.size());
+    ParallelFor(line_.jobs, sources.size(),
+                [&](size_t i) { files[i] = ReadPieces(std::move(sources[i]), line_); });
+    std::vector<Unit*> units;
+    for (std::vector<Piece>& pieces : files) {
+      for (Piece& piece : pieces) {
+        for (Unit& unit : piece.units) units.push_back(&unit);
+      }
+    }
+    ParallelFor(line_.jobs, units.size(), [&](size_t i) { Analyse(line_, units[i]); });
+    for (std::vector<Piece>& pieces : files) {
+      for (Piece& piece : pieces) PrintPiece(&piece);
+    }
+  }
+
+  void PrintPiece(Piece* piece) {
+    for (const std::string& error : piece->errors) ReportBadInput(error);
+    if (piece->module == nullptr) return;
+    has_module_ = true;
+    for (const Subject& subject : piece->subjects) {
+      has_subject_ = true;
+      has_output_ = has_output_ || !line_.output_id ||
+                    *line_.output_id < subject.instruction->shape().LeafCount();
+      has_operand_ = has_operand_ || !line_.operand_id ||
+                     *line_.operand_id < static_cast<int64_t>(subject.operands().size());
+    }
+    held_back_ += ModuleOutput(line_, piece);
+    // Until something is selected, the command line may turn out to be wrong.
+    if (has_subject_ && has_output_ && has_operand_) WriteOutput(std::exchange(held_back_, ""));
+  }
+
+  void ReportBadInput(absl::string_view message) {
+    has_bad_input_ = true;
+    WriteError(message);
+  }
+
+  int ExitCode() const {
+    // What was asked for may be in an input that could not be read.
+    if (has_bad_input_) return 1;
+    if (!has_module_ || (has_subject_ && has_output_ && has_operand_)) return 0;
+    std::string message;
+    if (!has_subject_) {
+      message = line_.computation
+                    ? absl::StrCat("there is no computation '", *line_.computation, "'")
+                    : "";
+      if (line_.instruction && !line_.all_instructions) {
+        message = absl::StrCat("there is no instruction '", *line_.instruction, "'");
+        if (line_.computation)
+          absl::StrAppend(&message, " in a computation '", *line_.computation, "'");
+      }
+    } else if (!has_output_) {
+      message = absl::StrCat("nothing selected has an output leaf ", *line_.output_id);
+    } else {
+      message = absl::StrCat("nothing selected has an operand ", *line_.operand_id);
+    }
+    WriteError(absl::StrCat("print-indexing: error: ", message));
+    return 2;
+  }
+
+  const CommandLine& line_;
+  std::string held_back_;
+  bool has_bad_input_ = false;
+  bool has_module_ = false;
+  // Whether there is what the command line names, in some module.
+  bool has_subject_ = false;
+  bool has_output_ = false;
+  bool has_operand_ = false;
+};
+
+}  // namespace
+
+int PrintHloIndexing(const CommandLine& line) { return HloPrinter(line).Run(); }
+
+}  // namespace xla_indexing

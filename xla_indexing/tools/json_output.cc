@@ -1,0 +1,115 @@
+#include "xla_indexing/tools/json_output.h"
+
+#include <string>
+#include <vector>
+
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/runtime_var_indexing.h"
+#include "xla_indexing/tools/json_writer.h"
+
+namespace xla_indexing {
+namespace {
+
+void WriteField(absl::string_view key, absl::string_view value, JsonWriter* json) {
+  json->Key(key);
+  json->String(value);
+}
+
+void WriteLabel(const ExactnessLabel& label, JsonWriter* json) {
+  WriteField("exactness", ExactnessName(label.exactness), json);
+  WriteField("reason", label.reason, json);
+}
+
+void WriteRuntimeVariables(const OperandIndexing& indexing, JsonWriter* json) {
+  json->BeginArray();
+  if (!indexing.bindings().empty()) {
+    const VariableNames names = NamesOf(indexing.map());
+    for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
+      const RuntimeVarIndexing& binding = indexing.bindings()[i];
+      json->BeginObject();
+      WriteField("name", names.symbols[indexing.map().num_ranges() + i], json);
+      json->Key("call_path");
+      json->BeginArray();
+      for (const HloInstruction* caller : binding.call_path) json->String(caller->name());
+      json->EndArray();
+      WriteField("computation", binding.instruction->parent()->name(), json);
+      WriteField("instruction", binding.instruction->name(), json);
+      json->Key("leaf");
+      json->Integer(binding.leaf);
+      WriteField("value", binding.value.ToString(), json);
+      WriteField("map", indexing.ElementMap(i).ToString(), json);
+      json->EndObject();
+    }
+  }
+  json->EndArray();
+}
+
+void WriteMap(const ReportedMap& map, JsonWriter* json) {
+  const OperandIndexing& indexing = map.indexing;
+  json->BeginObject();
+  if (indexing.IsUnknown()) {
+    WriteField("map", "", json);
+  } else {
+    // The printed line is the map itself where there is no label behind it.
+    WriteField("map", indexing.IsExact() ? map.line : indexing.map().ToString(), json);
+  }
+  WriteLabel(indexing.label(), json);
+  json->Key("runtime_variables");
+  WriteRuntimeVariables(indexing, json);
+  WriteField("replica_map", "", json);
+  json->EndObject();
+}
+
+void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry& entry,
+                JsonWriter* json) {
+  json->BeginObject();
+  WriteField("computation", subject.computation().name(), json);
+  WriteField("instruction", subject.instruction->name(), json);
+  WriteField("opcode", OpcodeName(subject.instruction->opcode()), json);
+  WriteField("scope", subject.is_fusion ? "fusion" : "instruction", json);
+  WriteField("direction",
+             direction == Direction::kOutputToInput ? "output-to-input" : "input-to-output", json);
+  json->Key("output_id");
+  json->Integer(entry.output_leaf);
+  json->Key("operand_id");
+  json->Integer(entry.operand);
+  WriteField("operand", subject.operands()[entry.operand]->name(), json);
+  json->Key("operand_leaf");
+  json->Integer(entry.operand_leaf);
+  WriteLabel(entry.label, json);
+  json->Key("maps");
+  json->BeginArray();
+  for (const ReportedMap& map : entry.maps) WriteMap(map, json);
+  json->EndArray();
+  json->EndObject();
+}
+
+}  // namespace
+
+void AppendJson(const Subject& subject, Direction direction,
+                const std::vector<ReportedEntry>& entries, std::string* out) {
+  for (const ReportedEntry& entry : entries) {
+    if (!out->empty()) out->append(", ");
+    JsonWriter json(out);
+    WriteEntry(subject, direction, entry, &json);
+  }
+}
+
+std::string ModuleJson(absl::string_view name, const std::vector<std::string>& entries) {
+  std::string out;
+  JsonWriter json(&out);
+  json.BeginObject();
+  WriteField("module", name, &json);
+  json.Key("indexing");
+  json.BeginArray();
+  for (const std::string& part : entries) json.Raw(part);
+  json.EndArray();
+  json.EndObject();
+  out.push_back('\n');
+  return out;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,25 @@
+// The JSON form of print-indexing: one object a module, one line each. docs/command-line.md
+// describes it.
+
+#ifndef XLA_INDEXING_TOOLS_JSON_OUTPUT_H_
+#define XLA_INDEXING_TOOLS_JSON_OUTPUT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "xla_indexing/tools/report.h"
+#include "xla_indexing/tools/subject.h"
+
+namespace xla_indexing {
+
+// The entries as JSON objects, `, ` before each but the first in `out`.
+void AppendJson(const Subject& subject, Direction direction,
+                const std::vector<ReportedEntry>& entries, std::string* out);
+
+// The line of a module, of what AppendJson wrote for parts of it.
+std::string ModuleJson(absl::string_view name, const std::vector<std::string>& entries);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_JSON_OUTPUT_H_

@@ -1,0 +1,95 @@
+#include "xla_indexing/tools/map_mode.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/tools/files.h"
+#include "xla_indexing/tools/parallel.h"
+
+namespace xla_indexing {
+namespace {
+
+// How many bytes of text, up to the end of a line, one context is used for: expressions stay in
+// memory as long as their context.
+constexpr size_t kBytesPerContext = size_t{1} << 18;
+
+// Whole lines of the text, and what they print.
+struct Part {
+  size_t begin = 0;
+  size_t end = 0;
+  int64_t first_line = 1;
+  std::string output;
+  std::string errors;
+};
+
+std::vector<Part> SplitIntoParts(absl::string_view text) {
+  std::vector<Part> parts;
+  int64_t line = 1;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t newline = text.find('\n', std::min(begin + kBytesPerContext, text.size() - 1));
+    const size_t end = newline == text.npos ? text.size() : newline + 1;
+    parts.push_back({begin, end, line, "", ""});
+    line += std::count(text.begin() + begin, text.begin() + end, '\n');
+    begin = end;
+  }
+  return parts;
+}
+
+void SimplifyPart(const SourceText& source, Part* part) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::string_view text = source.text;
+  int64_t line_number = part->first_line;
+  for (size_t begin = part->begin; begin < part->end; ++line_number) {
+    const size_t end = std::min(text.find('\n', begin), part->end);
+    const absl::string_view line = text.substr(begin, end - begin);
+    if (!absl::StripAsciiWhitespace(line).empty()) {
+      MapParseError error;
+      absl::StatusOr<IndexingMap> map = ParseIndexingMap(line, &context, &error);
+      if (map.ok()) {
+        map->Simplify();
+        absl::StrAppend(&part->output, map->ToString(), "\n");
+      } else {
+        const SourcePosition position{line_number, static_cast<int64_t>(error.offset) + 1};
+        absl::StrAppend(
+            &part->errors,
+            FormatDiagnostic(source.filename, text, begin + error.offset, position, error.message),
+            "\n");
+      }
+    }
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+int PrintSimplifiedMaps(const CommandLine& line) {
+  const absl::StatusOr<SourceText> source = ReadSource(line.map_file);
+  if (!source.ok()) {
+    WriteError(source.status().message());
+    return 1;
+  }
+  std::vector<Part> parts = SplitIntoParts(source->text);
+  ParallelFor(line.jobs, parts.size(), [&](size_t i) { SimplifyPart(*source, &parts[i]); });
+  bool all_read = true;
+  for (const Part& part : parts) {
+    WriteOutput(part.output);
+    if (!part.errors.empty()) {
+      all_read = false;
+      WriteError(absl::string_view(part.errors).substr(0, part.errors.size() - 1));
+    }
+  }
+  return all_read ? 0 : 1;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,53 @@
+// print-indexing: prints the indexing maps of HLO modules. `print-indexing --help` and
+// docs/command-line.md say how.
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/tools/command_line.h"
+#include "xla_indexing/tools/files.h"
+#include "xla_indexing/tools/help.h"
+#include "xla_indexing/tools/hlo_mode.h"
+#include "xla_indexing/tools/map_mode.h"
+
+namespace xla_indexing {
+namespace {
+
+int Run(const CommandLine& line) {
+  switch (line.action) {
+    case CommandLine::Action::kShowHelp:
+      WriteOutput(HelpText());
+      return 0;
+    case CommandLine::Action::kShowVersion:
+      WriteOutput("print-indexing " XLA_INDEXING_VERSION "\n");
+      return 0;
+    case CommandLine::Action::kPrintIndexing:
+      return PrintHloIndexing(line);
+    case CommandLine::Action::kPrintMaps:
+      return PrintSimplifiedMaps(line);
+  }
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  const std::vector<absl::string_view> arguments(argv + 1, argv + argc);
+  const absl::StatusOr<CommandLine> line = ParseCommandLine(arguments);
+  if (!line.ok()) {
+    WriteError(absl::StrCat("print-indexing: error: ", line.status().message(),
+                            "\nTry 'print-indexing --help'."));
+    return 2;
+  }
+  const int exit_code = Run(*line);
+  if (const absl::Status status = FlushOutput(); !status.ok()) {
+    WriteError(absl::StrCat("print-indexing: error: ", status.message()));
+    return 1;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace xla_indexing
+
+int main(int argc, char** argv) { return xla_indexing::Main(argc, argv); }

@@ -1,0 +1,47 @@
+// The indexing of one subject in the form in which it is printed, as text or as JSON.
+
+#ifndef XLA_INDEXING_TOOLS_REPORT_H_
+#define XLA_INDEXING_TOOLS_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/tools/command_line.h"
+#include "xla_indexing/tools/subject.h"
+
+namespace xla_indexing {
+
+enum class Direction { kOutputToInput, kInputToOutput };
+
+// A map and the lines that it is printed in.
+struct ReportedMap {
+  OperandIndexing indexing;
+  std::string line;                   // Map and label.
+  std::vector<std::string> bindings;  // A line for each runtime variable, not indented.
+};
+
+// The maps between a leaf of the output and a leaf of an operand. Without maps: nothing of the
+// operand leaf is read, and the output leaf is 0.
+struct ReportedEntry {
+  int64_t output_leaf = 0;
+  int64_t operand = 0;
+  int64_t operand_leaf = 0;
+  // Sorted bytewise by the printed lines, which are distinct. Where one is unknown, it is the only
+  // one.
+  std::vector<ReportedMap> maps;
+  ExactnessLabel label;
+};
+
+// The entries that the command line asks for, sorted by output leaf, operand, operand leaf (output
+// to input) or by operand, operand leaf, output leaf (input to output). Where the analysis fails,
+// every entry is unknown and says why.
+std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction direction,
+                                          const CommandLine& line, mlir::MLIRContext* context);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_REPORT_H_

@@ -1,0 +1,48 @@
+#include "xla_indexing/tools/text_output.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace xla_indexing {
+namespace {
+
+void AppendEntryHeading(const Subject& subject, Direction direction, const ReportedEntry& entry,
+                        std::string* out) {
+  const bool to_input = direction == Direction::kOutputToInput;
+  if (to_input) {
+    absl::StrAppend(out, "Output ", entry.output_leaf, " operand ", entry.operand);
+  } else {
+    absl::StrAppend(out, "Input ", entry.operand);
+  }
+  if (subject.operands()[entry.operand]->shape().IsTuple()) {
+    absl::StrAppend(out, " leaf ", entry.operand_leaf);
+  }
+  if (!to_input) absl::StrAppend(out, " output ", entry.output_leaf);
+  absl::StrAppend(out, ":\n");
+}
+
+}  // namespace
+
+void AppendModuleHeading(absl::string_view name, std::string* out) {
+  absl::StrAppend(out, "module ", name, ":\n");
+}
+
+void AppendSubjectHeading(const Subject& subject, std::string* out) {
+  absl::StrAppend(out, subject.computation().name(), "/", subject.instruction->name(), ":\n");
+}
+
+void AppendText(const Subject& subject, Direction direction,
+                const std::vector<ReportedEntry>& entries, std::string* out) {
+  for (const ReportedEntry& entry : entries) {
+    AppendEntryHeading(subject, direction, entry, out);
+    if (entry.maps.empty()) absl::StrAppend(out, "(nothing read)\n");
+    for (const ReportedMap& map : entry.maps) {
+      absl::StrAppend(out, map.line, "\n");
+      for (const std::string& binding : map.bindings) absl::StrAppend(out, "  ", binding, "\n");
+    }
+  }
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,29 @@
+// The text form of print-indexing. docs/command-line.md describes it.
+//
+//   Output 0 operand 1 leaf 2:
+//   (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]
+//     rt0: of, clamp [0, 6]; (d0) -> (), domain: d0 in [0, 3]
+
+#ifndef XLA_INDEXING_TOOLS_TEXT_OUTPUT_H_
+#define XLA_INDEXING_TOOLS_TEXT_OUTPUT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "xla_indexing/tools/report.h"
+#include "xla_indexing/tools/subject.h"
+
+namespace xla_indexing {
+
+// `module NAME:`
+void AppendModuleHeading(absl::string_view name, std::string* out);
+// `computation/instruction:`
+void AppendSubjectHeading(const Subject& subject, std::string* out);
+// Each entry with its heading. Leaves of operands are named where the operand is a tuple.
+void AppendText(const Subject& subject, Direction direction,
+                const std::vector<ReportedEntry>& entries, std::string* out);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_TEXT_OUTPUT_H_
