@@ -36,6 +36,8 @@ struct Variant {
   absl::string_view name;
   FusionOptions options;
   bool simplify = false;
+  // Whether no map may be over-approximate.
+  bool all_exact = false;
 };
 
 std::vector<Variant> InstructionVariants() {
@@ -43,6 +45,7 @@ std::vector<Variant> InstructionVariants() {
       {"as built", {}}, {"simplified", {}, true}, {"not folded", {}}, {"exact", {}}};
   variants[2].options.indexing.fold_runtime_variables = false;
   variants[3].options.indexing.exact = true;
+  variants[3].all_exact = true;
   return variants;
 }
 
@@ -70,6 +73,15 @@ absl::StatusOr<InstructionIndexing> IndexingOf(const HloInstruction& instruction
                  : ComputeOutputToInputIndexingThroughCalls(instruction, context, options);
 }
 
+absl::Status CheckAllExact(const InstructionIndexing& entries) {
+  for (const IndexingEntry& entry : entries) {
+    if (entry.indexing.label().IsExact()) continue;
+    return absl::InternalError(absl::StrCat(
+        "operand ", entry.operand, " is not answered exactly: ", entry.indexing.label().reason));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckInstruction(const HloInstruction& instruction, const Execution& execution,
                               mlir::MLIRContext* context) {
   const absl::StatusOr<Dependence> truth = DependenceOfInstruction(instruction, execution);
@@ -86,6 +98,7 @@ absl::Status CheckInstruction(const HloInstruction& instruction, const Execution
         status = CheckEntries(*entries, direction, *truth, instruction.shape(),
                               instruction.operands(), execution);
       }
+      if (status.ok() && variant.all_exact) status = CheckAllExact(*entries);
       if (!status.ok()) {
         return WithContext(status, absl::StrCat(instruction.ToString(), "\n",
                                                 DirectionName(direction), ", ", variant.name));

@@ -15,7 +15,8 @@ namespace xla_indexing::reference {
 // Parses and verifies a module and, with arbitrary contents of its parameters (`seed`), compares
 // with the reference, in both directions:
 //   - every instruction of the entry and of the computations that its fusions and calls run: as
-//     built with and without folding of runtime variables and with the exact maps, and simplified;
+//     built with and without folding of runtime variables, simplified, and with the exact maps,
+//     none of which may be over-approximate;
 //   - the entry as one computation.
 // The error of what is wrong first names the instruction, direction and options, and ends in the
 // module's text.

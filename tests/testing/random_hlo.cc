@@ -102,7 +102,7 @@ HloOpcode RandomOpcode(RandomComputation* c) {
 
 // A value for the root: the last instruction, or a tuple of several.
 RandomValue RandomRoot(RandomComputation* c) {
-  if (!c->random().OneIn(4)) return c->values().back();
+  if (c->random().OneIn(2)) return c->values().back();
   std::vector<RandomValue> elements = {c->values().back()};
   for (int64_t i = c->random().Between(0, 2); i > 0; --i) {
     elements.push_back(c->random().Pick(c->values()));
