@@ -1,0 +1,107 @@
+#include "xla_indexing/tools/command_line.h"
+
+#include <initializer_list>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+absl::StatusOr<CommandLine> Parse(std::initializer_list<absl::string_view> arguments) {
+  return ParseCommandLine(absl::MakeConstSpan(arguments.begin(), arguments.size()));
+}
+
+std::string Error(std::initializer_list<absl::string_view> arguments) {
+  return std::string(Parse(arguments).status().message());
+}
+
+TEST(CommandLine, DefaultsAreTheRootOfTheEntryOutputToInputAsText) {
+  const auto line = Parse({"m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->action, CommandLine::Action::kPrintIndexing);
+  EXPECT_THAT(line->files, ElementsAre("m.hlo"));
+  EXPECT_FALSE(line->instruction || line->computation || line->fuse || line->exact);
+  EXPECT_TRUE(line->output_to_input);
+  EXPECT_FALSE(line->input_to_output);
+  EXPECT_EQ(line->simplify, SimplifyMode::kAuto);
+  EXPECT_EQ(line->format, OutputFormat::kText);
+  EXPECT_GE(line->jobs, 1);
+}
+
+TEST(CommandLine, FlagsStandBeforeAndBehindFiles) {
+  const auto line =
+      Parse({"a.hlo", "--direction=both", "-", "--simplify", "never", "b.hlo", "--output_id=2",
+             "--operand_id", "0", "--exact", "--format=json", "--jobs=3"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_THAT(line->files, ElementsAre("a.hlo", "-", "b.hlo"));
+  EXPECT_TRUE(line->output_to_input && line->input_to_output && line->exact);
+  EXPECT_EQ(line->simplify, SimplifyMode::kNever);
+  EXPECT_EQ(line->output_id, 2);
+  EXPECT_EQ(line->operand_id, 0);
+  EXPECT_EQ(line->format, OutputFormat::kJson);
+  EXPECT_EQ(line->jobs, 3);
+}
+
+TEST(CommandLine, TheLastOfTwoEqualFlagsCounts) {
+  const auto line = Parse({"--direction=both", "--direction=input-to-output", "--fuse",
+                           "--fuse=false", "--instruction=all", "--instruction=x", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_FALSE(line->output_to_input || line->fuse || line->all_instructions);
+  EXPECT_EQ(line->instruction, "x");
+}
+
+TEST(CommandLine, NamesLoseTheirPercentSign) {
+  EXPECT_EQ(Parse({"--instruction=%add.1", "m.hlo"})->instruction, "add.1");
+  EXPECT_EQ(Parse({"--computation=%f", "m.hlo"})->computation, "f");
+  EXPECT_TRUE(Parse({"--instruction=all", "m.hlo"})->all_instructions);
+  EXPECT_FALSE(Parse({"--instruction=%all", "m.hlo"})->all_instructions);
+  EXPECT_THAT(Error({"--computation=%", "m.hlo"}), HasSubstr("the value is a name"));
+}
+
+TEST(CommandLine, NothingBehindTwoDashesIsAFlag) {
+  EXPECT_THAT(Parse({"--", "--fuse", "-x"})->files, ElementsAre("--fuse", "-x"));
+}
+
+TEST(CommandLine, HelpAndVersionStandAlone) {
+  EXPECT_EQ(Parse({"--help"})->action, CommandLine::Action::kShowHelp);
+  EXPECT_EQ(Parse({"m.hlo", "--version"})->action, CommandLine::Action::kShowVersion);
+}
+
+TEST(CommandLine, MapsGoWithoutHlo) {
+  const auto line = Parse({"--map=maps.txt", "--jobs=2"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->action, CommandLine::Action::kPrintMaps);
+  EXPECT_EQ(line->map_file, "maps.txt");
+  for (const absl::string_view other :
+       {"m.hlo", "--instruction=x", "--fuse", "--direction=both", "--direction=input-to-output",
+        "--simplify=always", "--format=json", "--exact", "--operand_id=0"}) {
+    EXPECT_THAT(Error({"--map=maps.txt", other}), HasSubstr("--map")) << other;
+  }
+}
+
+TEST(CommandLine, UnknownFlagsComeWithTheNearestOneIfThatIsNear) {
+  EXPECT_THAT(Error({"--directon=both"}), HasSubstr("did you mean '--direction'?"));
+  EXPECT_THAT(Error({"--output-id=0"}), HasSubstr("did you mean '--output_id'?"));
+  EXPECT_THAT(Error({"--job=2"}), HasSubstr("did you mean '--jobs'?"));
+  EXPECT_THAT(Error({"--nothing_like_it"}), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(Error({"---"}), HasSubstr("unknown flag '---'"));
+  EXPECT_THAT(Error({std::string(100000, '-')}), HasSubstr("unknown flag"));
+}
+
+TEST(CommandLine, NumbersAreChecked) {
+  EXPECT_THAT(Error({"--jobs=two", "m.hlo"}), HasSubstr("--jobs=two"));
+  EXPECT_THAT(Error({"--jobs=100000", "m.hlo"}), HasSubstr("1 to 1024"));
+  EXPECT_THAT(Error({"--output_id=9223372036854775808", "m.hlo"}), HasSubstr("--output_id"));
+  EXPECT_THAT(Error({"--operand_id", "m.hlo"}), HasSubstr("--operand_id=m.hlo"));
+}
+
+}  // namespace
+}  // namespace xla_indexing

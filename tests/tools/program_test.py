@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""Tests of print-indexing that take more than one file: command lines, inputs, JSON, maps, threads.
+
+    program_test.py PRINT_INDEXING VERSION
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, VERSION = sys.argv[1:3]
+
+NEGATE = """HloModule m
+ENTRY main {
+  p = f32[4] parameter(0)
+  ROOT n = f32[4] negate(p)
+}
+"""
+NEGATE_MAPS = "Output 0 operand 0:\n(d0) -> (d0), domain: d0 in [0, 3]\n"
+
+DYNAMIC_SLICE = """HloModule m
+ENTRY main {
+  src = f32[8,8] parameter(0)
+  of1 = s32[] parameter(1)
+  of2 = s32[] parameter(2)
+  ROOT ds = f32[4,8] dynamic-slice(src, of1, of2), dynamic_slice_sizes={4,8}
+}
+"""
+
+
+def run(*arguments, stdin=""):
+    """Exit code, standard output and standard error."""
+    result = subprocess.run([PROGRAM, *arguments], input=stdin.encode(), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, timeout=300, check=False)
+    return result.returncode, result.stdout.decode(), result.stderr.decode()
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def file(self, name, text):
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        return path
+
+
+class CommandLines(Program):
+    def assert_refused(self, *arguments, message):
+        code, output, errors = run(*arguments)
+        self.assertEqual((code, output), (2, ""), arguments)
+        self.assertTrue(errors.startswith("print-indexing: error: " + message), errors)
+        self.assertIn("--help", errors)
+
+    def test_help_names_every_flag_and_the_exit_codes(self):
+        code, output, errors = run("--help")
+        self.assertEqual((code, errors), (0, ""))
+        for flag in ("instruction", "computation", "fuse", "direction", "output_id", "operand_id",
+                     "exact", "simplify", "format", "jobs", "map", "help", "version"):
+            self.assertIn("--" + flag, output)
+        self.assertIn("Exit codes", output)
+        self.assertEqual(run("-h")[1], output)
+
+    def test_version_is_that_of_the_project(self):
+        self.assertEqual(run("--version"), (0, f"print-indexing {VERSION}\n", ""))
+
+    def test_wrong_command_lines_are_refused(self):
+        self.assert_refused(message="no FILE is given")
+        self.assert_refused("--direction=both", message="no FILE is given")
+        self.assert_refused("--direction=up", "a.hlo", message="--direction=up: the value is ")
+        self.assert_refused("--operand_id=-1", "a.hlo", message="--operand_id=-1: the value is ")
+        self.assert_refused("--jobs=0", "a.hlo", message="--jobs=0: the value is ")
+        self.assert_refused("--exact=perhaps", "a.hlo", message="--exact=perhaps: the value is ")
+        self.assert_refused("--instruction=", "a.hlo", message="--instruction=: the value is ")
+        self.assert_refused("a.hlo", "--format", message="--format needs a value")
+        self.assert_refused("--fuse", "--computation=f", "a.hlo", message="--fuse")
+        self.assert_refused("-", "-", message="standard input")
+        self.assert_refused("--map=-", "a.hlo", message="--map")
+        self.assert_refused("--map=-", "--format=json", message="--map")
+
+    def test_unknown_flags_come_with_the_nearest_one(self):
+        self.assert_refused("--instuction=all", "a.hlo",
+                            message="unknown flag '--instuction=all'; did you mean '--instruction'?")
+        self.assert_refused("--operand-id=0", "a.hlo",
+                            message="unknown flag '--operand-id=0'; did you mean '--operand_id'?")
+        self.assert_refused("-exact", "a.hlo",
+                            message="unknown flag '-exact'; did you mean '--exact'?")
+        self.assert_refused("--colour", "a.hlo", message="unknown flag '--colour'\n")
+
+    def test_values_stand_behind_equals_signs_or_spaces(self):
+        path = self.file("m.hlo", NEGATE)
+        self.assertEqual(run("--instruction=n", path), (0, NEGATE_MAPS, ""))
+        self.assertEqual(run("--instruction", "%n", "--computation", "%main", path),
+                         (0, NEGATE_MAPS, ""))
+        self.assertEqual(run("--fuse=true", "--exact=false", "--", path), (0, NEGATE_MAPS, ""))
+
+
+class Inputs(Program):
+    def test_standard_input_is_read(self):
+        self.assertEqual(run("-", stdin=NEGATE), (0, NEGATE_MAPS, ""))
+
+    def test_errors_of_standard_input_have_places(self):
+        code, output, errors = run("-", stdin=NEGATE.replace("negate(p)", "negate(q)"))
+        self.assertEqual((code, output), (1, ""))
+        self.assertTrue(errors.startswith("<stdin>:4:26: error: "), errors)
+        self.assertEqual(errors.splitlines()[1:],
+                         ["  ROOT n = f32[4] negate(q)", " " * 25 + "^"])
+
+    def test_an_input_that_cannot_be_read_does_not_stop_the_others(self):
+        path = self.file("m.hlo", NEGATE)
+        missing = os.path.join(self.directory, "missing.hlo")
+        code, output, errors = run(missing, path, self.directory)
+        self.assertEqual(code, 1)
+        self.assertEqual(output, "module m:\nmain/n:\n" + NEGATE_MAPS)
+        self.assertEqual([line.split(": error: ")[0] for line in errors.splitlines()],
+                         [missing, self.directory])
+
+    def test_an_empty_input_is_no_module(self):
+        self.assertEqual(run("-"), (0, "", ""))
+
+    def test_a_name_may_be_in_one_file_of_several(self):
+        first = self.file("a.hlo", NEGATE)
+        second = self.file("b.hlo", NEGATE.replace("ROOT n", "ROOT x"))
+        code, output, errors = run("--instruction=x", first, second)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(output, "module m:\nmodule m:\nmain/x:\n" + NEGATE_MAPS)
+
+    def test_a_name_that_may_be_in_a_bad_input_is_no_wrong_command_line(self):
+        good = self.file("a.hlo", NEGATE)
+        bad = self.file("b.hlo", "ENTRY main {")
+        code, output, _ = run("--instruction=x", good, bad)
+        self.assertEqual((code, output), (1, ""))
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([PROGRAM, self.file("m.hlo", NEGATE)], stdout=full,
+                                    stderr=subprocess.PIPE, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"could not be written", result.stderr)
+
+
+class Json(Program):
+    def modules(self, text, *flags):
+        code, output, errors = run("--format=json", *flags, "-", stdin=text)
+        self.assertEqual((code, errors), (0, ""))
+        return [json.loads(line) for line in output.splitlines()]
+
+    def test_the_example_of_the_command_line_contract(self):
+        element = "(d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, 7]"
+        head = {"computation": "main", "instruction": "ds", "opcode": "dynamic-slice",
+                "scope": "instruction", "direction": "output-to-input", "output_id": 0}
+        exact = {"exactness": "exact", "reason": ""}
+        offset = {"operand_leaf": 0, **exact, "maps": [
+            {"map": element, **exact, "runtime_variables": [], "replica_map": ""}]}
+        self.assertEqual(self.modules(DYNAMIC_SLICE), [{"module": "m", "indexing": [
+            {**head, "operand_id": 0, "operand": "src", "operand_leaf": 0, **exact, "maps": [
+                {"map": "(d0, d1){rt0, rt1} -> (d0 + rt0, d1 + rt1), domain: d0 in [0, 3], "
+                        "d1 in [0, 7], rt0 in [0, 4], rt1 in [0, 0]",
+                 **exact,
+                 "runtime_variables": [
+                     {"name": "rt0", "call_path": [], "computation": "main", "instruction": "of1",
+                      "leaf": 0, "value": "clamp [0, 4]", "map": element},
+                     {"name": "rt1", "call_path": [], "computation": "main", "instruction": "of2",
+                      "leaf": 0, "value": "clamp [0, 0]", "map": element}],
+                 "replica_map": ""}]},
+            {**head, "operand_id": 1, "operand": "of1", **offset},
+            {**head, "operand_id": 2, "operand": "of2", **offset},
+        ]}])
+
+    def test_keys_are_in_the_order_of_the_contract(self):
+        entry = self.modules(DYNAMIC_SLICE)[0]["indexing"][0]
+        self.assertEqual(list(entry), [
+            "computation", "instruction", "opcode", "scope", "direction", "output_id", "operand_id",
+            "operand", "operand_leaf", "exactness", "reason", "maps"])
+        self.assertEqual(list(entry["maps"][0]), [
+            "map", "exactness", "reason", "runtime_variables", "replica_map"])
+
+    def test_what_is_over_approximate_says_why(self):
+        (module,) = self.modules("p = f32[4] parameter(0)\n v = f32[] parameter(1)\n"
+                                 "ROOT pad = f32[6] pad(p, v), padding=1_1", "--operand_id=1")
+        (entry,) = module["indexing"]
+        reason = "elements that come from the operand do not read the padding value"
+        self.assertEqual((entry["exactness"], entry["reason"]), ("over-approximate", reason))
+        (only,) = entry["maps"]
+        self.assertEqual((only["map"], only["exactness"], only["reason"]),
+                         ("(d0) -> (), domain: d0 in [0, 5]", "over-approximate", reason))
+
+    def test_an_operand_that_is_not_read_has_no_maps(self):
+        (module,) = self.modules("p = (f32[4], s32[]) parameter(0)\n"
+                                 "ROOT e = s32[] get-tuple-element(p), index=1", "--direction=both")
+        self.assertEqual(
+            [(entry["direction"], entry["operand_leaf"], entry["output_id"],
+              [map_["map"] for map_ in entry["maps"]]) for entry in module["indexing"]],
+            [("output-to-input", 0, 0, []), ("output-to-input", 1, 0, ["() -> ()"]),
+             ("input-to-output", 0, 0, []), ("input-to-output", 1, 0, ["() -> ()"])])
+        self.assertEqual(module["indexing"][0]["exactness"], "exact")
+
+    def test_a_computation_has_its_parameters_for_operands(self):
+        text = """HloModule m
+            f {
+              q = f32[2,3] parameter(1)
+              p = f32[3,2] parameter(0)
+              t = f32[2,3] transpose(p), dimensions={1,0}
+              ROOT a = f32[2,3] add(q, t)
+            }
+            ENTRY main {
+              x = f32[3,2] parameter(0)
+              y = f32[2,3] parameter(1)
+              ROOT fusion = f32[2,3] fusion(x, y), kind=kLoop, calls=f
+            }"""
+        (module,) = self.modules(text, "--computation=f")
+        self.assertEqual(
+            [(entry["scope"], entry["computation"], entry["instruction"], entry["operand_id"],
+              entry["operand"]) for entry in module["indexing"]],
+            [("fusion", "f", "a", 0, "p"), ("fusion", "f", "a", 1, "q")])
+        (module,) = self.modules(text)
+        self.assertEqual(
+            [(entry["scope"], entry["computation"], entry["instruction"], entry["operand_id"],
+              entry["operand"]) for entry in module["indexing"]],
+            [("instruction", "main", "fusion", 0, "x"), ("instruction", "main", "fusion", 1, "y")])
+
+    def test_the_call_path_names_the_callers(self):
+        text = """HloModule m
+            inner {
+              p = f32[10] parameter(0)
+              i = s32[] parameter(1)
+              j = s32[] multiply(i, i)
+              ROOT s = f32[4] dynamic-slice(p, j), dynamic_slice_sizes={4}
+            }
+            outer {
+              p = f32[10] parameter(0)
+              i = s32[] parameter(1)
+              ROOT c = f32[4] call(p, i), to_apply=inner
+            }
+            ENTRY main {
+              p = f32[10] parameter(0)
+              i = s32[] parameter(1)
+              ROOT fusion = f32[4] fusion(p, i), kind=kLoop, calls=outer
+            }"""
+        (module,) = self.modules(text, "--operand_id=0")
+        (variable,) = module["indexing"][0]["maps"][0]["runtime_variables"]
+        self.assertEqual((variable["call_path"], variable["computation"], variable["instruction"]),
+                         (["fusion", "c"], "inner", "j"))
+        _, output, _ = run("--operand_id=0", "-", stdin=text)
+        self.assertIn("\n  rt0: fusion/c/inner/j, clamp [0, 6]; (d0) -> (), domain: d0 in [0, 3]\n",
+                      output)
+
+    def test_each_module_is_one_line(self):
+        lines = self.modules(NEGATE + "// -----\n" + NEGATE.replace("HloModule m", "HloModule k"))
+        self.assertEqual([line["module"] for line in lines], ["m", "k"])
+        lines = self.modules(NEGATE, "--instruction=p")
+        self.assertEqual(lines, [{"module": "m", "indexing": []}])
+
+
+class Maps(Program):
+    def simplified(self, *lines):
+        code, output, errors = run("--map=-", stdin="".join(line + "\n" for line in lines))
+        self.assertEqual((code, errors), (0, ""))
+        return output.splitlines()
+
+    def test_expressions_of_the_document(self):
+        self.assertEqual(self.simplified(
+            "(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]",
+            "(d0, d1, d2) -> ((d0 * 100 + d1 * 10 + d2) floordiv 100, "
+            "((d0 * 100 + d1 * 10 + d2) mod 100) floordiv 10, d2 mod 10), "
+            "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+            "(d0, d1, d2) -> ((d0 * 16 + d1 * 4 + d2) floordiv 8, (d0 * 16 + d1 * 4 + d2) mod 8), "
+            "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+            "(d0, d1) -> (-((-d0 * 11 - d1 + 109) floordiv 11) + 9), "
+            "domain: d0 in [0, 9], d1 in [0, 10]"), [
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 14]",
+                "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+                "(d0, d1, d2) -> (d0 * 2 + (d1 * 4 + d2) floordiv 8, (d1 * 4 + d2) mod 8), "
+                "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+                "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 10]"])
+
+    def test_constraints_of_the_document(self):
+        self.assertEqual(self.simplified(
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 9], "
+            "(d0 + s0) floordiv 8 + 1 in [1, 1]",
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 5], s0 in [1, 3], d0 + s0 in [0, 20]",
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 9], "
+            "d0 + s0 + (d0 floordiv 16) in [2, 7]"), [
+                "(d0)[s0] -> (d0, s0), domain: d0 in [0, 7], s0 in [0, 7], d0 + s0 in [0, 7]",
+                "(d0)[s0] -> (d0, s0), domain: d0 in [0, 5], s0 in [1, 3]",
+                "(d0)[s0] -> (d0, s0), domain: d0 in [0, 7], s0 in [0, 7], d0 + s0 in [2, 7]"])
+
+    def test_empty_domains_and_variables_of_one_value(self):
+        self.assertEqual(self.simplified(
+            "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 1], "
+            "d0 + d1 in [7, 9]",
+            "(d0, d1) -> (d0 + d1), domain: d0 in [2, 2], d1 in [0, 3]",
+            "() -> ()"), [
+                "KNOWN EMPTY (d0, d1)[s0] -> 2 results",
+                "(d0, d1) -> (d1 + 2), domain: d0 in [2, 2], d1 in [0, 3]",
+                "() -> ()"])
+
+    def test_a_bad_line_is_reported_and_the_others_go_on(self):
+        path = self.file("maps.txt", "(d0) -> (d0), domain: d0 in [0, 3]\n"
+                                     "\n"
+                                     "(d0) -> (d1), domain: d0 in [0, 3]\n"
+                                     "(d0) -> (d0 floordiv 0), domain: d0 in [0, 3]\r\n"
+                                     "(d0) -> (-d0), domain: d0 in [0, 3]")
+        code, output, errors = run("--map", path)
+        self.assertEqual(code, 1)
+        self.assertEqual(output, "(d0) -> (d0), domain: d0 in [0, 3]\n"
+                                 "(d0) -> (-d0), domain: d0 in [0, 3]\n")
+        lines = errors.splitlines()
+        self.assertEqual(len(lines), 6, errors)
+        self.assertTrue(lines[0].startswith(path + ":3:10: error: "), lines[0])
+        self.assertEqual(lines[1:3], ["(d0) -> (d1), domain: d0 in [0, 3]", " " * 9 + "^"])
+        self.assertTrue(lines[3].startswith(path + ":4:22: error: "), lines[3])
+
+    def test_a_file_that_cannot_be_read_is_an_error(self):
+        code, output, errors = run("--map=" + os.path.join(self.directory, "missing"))
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("missing: error: ", errors)
+
+    def test_printed_maps_read_back_as_themselves(self):
+        _, output, _ = run("-", "--direction=both", stdin=DYNAMIC_SLICE)
+        maps = [line for line in output.splitlines() if line.startswith("(")]
+        self.assertEqual(len(maps), 6)
+        once = self.simplified(*maps)
+        self.assertEqual(self.simplified(*once), once)
+
+
+class Threads(Program):
+    def test_the_output_does_not_depend_on_the_number_of_threads(self):
+        lines = ["HloModule many", "ENTRY main {", "  x0 = f32[6,4] parameter(0)"]
+        for i in range(1, 3000):
+            opcode = ("reshape", "negate")[i % 2]
+            sizes = "[6,4]" if (i // 2) % 2 == 0 else "[3,8]"
+            lines.append(f"  x{i} = f32{sizes} {opcode}(x{i - 1})")
+        text = "\n".join([*lines, "}", ""])
+        first = self.file("a.hlo", text)
+        second = self.file("b.hlo", NEGATE + "// -----\n" + text)
+        for form in ("text", "json"):
+            flags = ("--instruction=all", "--direction=both", "--format=" + form, first, second)
+            alone = run("--jobs=1", *flags)
+            self.assertEqual(alone[0], 0)
+            self.assertEqual(run("--jobs=7", *flags), alone)
+
+    def test_maps_do_not_depend_on_the_number_of_threads(self):
+        text = "".join(f"(d0) -> ((d0 + {i}) mod {i + 7}), domain: d0 in [0, {i % 11}]\n"
+                       if i % 100 else "no map\n" for i in range(12000))
+        alone = run("--map=-", "--jobs=1", stdin=text)
+        self.assertEqual(alone[0], 1)
+        self.assertEqual(alone[2].count("error: "), 120)
+        self.assertEqual(run("--map=-", "--jobs=7", stdin=text), alone)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
