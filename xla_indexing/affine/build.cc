@@ -19,8 +19,8 @@ using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 using ::mlir::AffineSymbolExpr;
 
-// MLIR distributes a division over summands that are multiples of the divisor; the sum that comes out
-// is put into summand order.
+// MLIR distributes a division over summands that are multiples of the divisor; the sum that comes
+// out is put into summand order.
 AffineExpr Divide(AffineExprKind kind, AffineExpr e, int64_t divisor) {
   if (!e || divisor < 1 || DivisionDepth(e) >= kMaxExprDepth) return {};
   mlir::MLIRContext* context = e.getContext();

@@ -1,13 +1,13 @@
 // Checked construction of affine expressions.
 //
-// `mlir::AffineExpr`'s own operators wrap silently on int64 overflow and keep whatever tree they are
-// given. The functions here are the only place of the library that calls them: constants are checked
-// first, and every sum that comes out is the left-nested sum in summand order (affine/linear_sum.h), so
-// that two sums of the same summands are the same pointer.
+// `mlir::AffineExpr`'s own operators wrap silently on int64 overflow and keep whatever tree they
+// are given. The functions here are the only place of the library that calls them: constants are
+// checked first, and every sum that comes out is the left-nested sum in summand order
+// (affine/linear_sum.h), so that two sums of the same summands are the same pointer.
 //
-// A null expression means: the result has a constant that does not fit int64, a divisor below 1, more
-// than `kMaxSummands` summands or nests deeper than `kMaxExprDepth`. Null operands give null, so that a
-// chain of calls needs one check at its end.
+// A null expression means: the result has a constant that does not fit int64, a divisor below 1,
+// more than `kMaxSummands` summands or nests deeper than `kMaxExprDepth`. Null operands give null,
+// so that a chain of calls needs one check at its end.
 //
 //   AffineExpr d0 = mlir::getAffineDimExpr(0, context);
 //   AffineExpr e = Add(Scale(d0, 8), Constant(3, context));   // d0 * 8 + 3
@@ -36,21 +36,22 @@ mlir::AffineExpr Sub(mlir::AffineExpr a, mlir::AffineExpr b);
 // factor * e, distributed over the sum e.
 mlir::AffineExpr Scale(mlir::AffineExpr e, int64_t factor);
 
-// floor(e / divisor), ceil(e / divisor) = -floor(-e / divisor), and e - divisor * floor(e / divisor).
-// Divisors are positive.
+// floor(e / divisor), ceil(e / divisor) = -floor(-e / divisor), and e - divisor * floor(e /
+// divisor). Divisors are positive.
 mlir::AffineExpr FloorDiv(mlir::AffineExpr e, int64_t divisor);
 mlir::AffineExpr CeilDiv(mlir::AffineExpr e, int64_t divisor);
 mlir::AffineExpr Mod(mlir::AffineExpr e, int64_t divisor);
 
-// e with dimension i replaced by dims[i] and symbol j by symbols[j]. Null entries keep the variable;
-// variables beyond the lists stay too. Shared subexpressions are visited once.
+// e with dimension i replaced by dims[i] and symbol j by symbols[j]. Null entries keep the
+// variable; variables beyond the lists stay too. Shared subexpressions are visited once.
 mlir::AffineExpr Substitute(mlir::AffineExpr e, llvm::ArrayRef<mlir::AffineExpr> dims,
                             llvm::ArrayRef<mlir::AffineExpr> symbols);
 
 // e with symbol j renumbered to j + offset.
 mlir::AffineExpr ShiftSymbols(mlir::AffineExpr e, unsigned num_symbols, unsigned offset);
 
-// The nesting depth of e: 0 for variables and constants, one more for each floordiv or mod above it.
+// The nesting depth of e: 0 for variables and constants, one more for each floordiv or mod above
+// it.
 int DivisionDepth(mlir::AffineExpr e);
 
 }  // namespace xla_indexing

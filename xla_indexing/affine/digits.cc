@@ -1,8 +1,7 @@
 // Digits that meet in a sum. For a mod atom M = X mod n with the quotient Q = floor(X / n),
 //
-//   k*M + k*n*Q          = k*X                                                          (definition)
-//   n*(Z mod b) + M      = (n*Z + M) mod (n*b)                since M in [0, n - 1]
-//   n*(Z mod b) - M      = (n*Z + n - 1 - M) mod (n*b) - (n - 1)
+//   k*M + k*n*Q          = k*X (definition) n*(Z mod b) + M      = (n*Z + M) mod (n*b) since M in
+//   [0, n - 1] n*(Z mod b) - M      = (n*Z + n - 1 - M) mod (n*b) - (n - 1)
 //
 // where Z has the floor atom of Q as a summand, so that it cancels when M = X - n*Q is put in.
 #include <cstdint>

@@ -1,5 +1,5 @@
-// floor(sum / m) and sum mod m. In all rules the dividend is m * quotient + rest, both sums of digits, so
-// that floor(dividend / m) = quotient + floor(rest / m) and dividend mod m = rest mod m.
+// floor(sum / m) and sum mod m. In all rules the dividend is m * quotient + rest, both sums of
+// digits, so that floor(dividend / m) = quotient + floor(rest / m) and dividend mod m = rest mod m.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -25,8 +25,8 @@ int64_t SymmetricResidue(int64_t c, int64_t m) {
   return residue > m - residue ? residue - m : residue;
 }
 
-// Leaves `residue` of the coefficient of a term in the rest; what is taken away must be a multiple of m
-// and goes to the quotient, unless the numbers do not fit int64.
+// Leaves `residue` of the coefficient of a term in the rest; what is taken away must be a multiple
+// of m and goes to the quotient, unless the numbers do not fit int64.
 void MoveToQuotient(LinearSum& rest, LinearSum& quotient, Term term, int64_t residue, int64_t m) {
   Int128 taken = static_cast<Int128>(term.coefficient) - residue;
   if (taken == 0 || !NarrowToInt64(-taken)) return;
@@ -69,12 +69,12 @@ void ExprSimplifier::ExtractMultiples(Division& division, int64_t m) {
   for (const Term& term : terms) {
     if (term.coefficient % m == 0) MoveToQuotient(division.rest, division.quotient, term, 0, m);
   }
-  MoveConstantToQuotient(division.rest, division.quotient,
-                         FloorDiv(division.rest.constant(), m), m);
+  MoveConstantToQuotient(division.rest, division.quotient, FloorDiv(division.rest.constant(), m),
+                         m);
 }
 
-// The same with the rest of every coefficient in (-m/2, m/2], which makes its range the smallest. A floor
-// atom may keep -m/2: unnesting it with its sign finds the division that it was made from.
+// The same with the rest of every coefficient in (-m/2, m/2], which makes its range the smallest. A
+// floor atom may keep -m/2: unnesting it with its sign finds the division that it was made from.
 void ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
   llvm::SmallVector<Term, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
   for (const Term& term : terms) {
@@ -85,8 +85,8 @@ void ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
   }
 }
 
-// floor((c * (X mod n) + R) / m) = floor((c*X + R) / m) - (c*n/m) * floor(X / n) where m divides c*n: the
-// mod of a coarser digit is of no use below a division.
+// floor((c * (X mod n) + R) / m) = floor((c*X + R) / m) - (c*n/m) * floor(X / n) where m divides
+// c*n: the mod of a coarser digit is of no use below a division.
 bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
   LinearSum rest = division.rest;
   LinearSum quotient = division.quotient;
@@ -116,8 +116,8 @@ ExprSimplifier::Split ExprSimplifier::MakeSplit(LinearSum high, LinearSum low, i
   return Split{std::move(high), std::move(low), radix};
 }
 
-// rest = g*H + L where g divides m and L in [t*g, t*g + g - 1]: the low part never carries into H. The
-// greatest g that works is taken, first m itself; what is left splits further.
+// rest = g*H + L where g divides m and L in [t*g, t*g + g - 1]: the low part never carries into H.
+// The greatest g that works is taken, first m itself; what is left splits further.
 std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(const LinearSum& rest,
                                                                        int64_t m) {
   Interval whole = RangeOf(rest).FloorDiv(m);
@@ -127,7 +127,8 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(const Lin
   return SplitByRadix(rest, m);
 }
 
-std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const LinearSum& rest, int64_t m) {
+std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const LinearSum& rest,
+                                                                  int64_t m) {
   for (int64_t g : RadixCandidates(rest, m)) {
     LinearSum high;
     LinearSum low(rest.constant());
@@ -143,17 +144,20 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const LinearSu
   return std::nullopt;
 }
 
-// Moves to the quotient what can be moved; returns a split of the rest if there is one, and otherwise
-// leaves the rest with reduced coefficients. The digits are tried first as they come: they have the ranges
-// that whoever made them had in mind.
+// Moves to the quotient what can be moved; returns a split of the rest if there is one, and
+// otherwise leaves the rest with reduced coefficients. The digits are tried first as they come:
+// they have the ranges that whoever made them had in mind.
 std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& division, int64_t m) {
   ExtractMultiples(division, m);
   if (auto split = SplitWithoutCarry(division.rest, m)) return split;
-  LinearSum digits = ViewsOf(FloorForm(division.rest)).digits;
-  if (digits.terms().size() <= division.rest.terms().size() && !(digits == division.rest)) {
-    division.rest = std::move(digits);
-    ExtractMultiples(division, m);
-    if (auto split = SplitWithoutCarry(division.rest, m)) return split;
+  LinearSum floor_form = FloorForm(division.rest);
+  if (floor_form.valid() && HasFloorAtom(floor_form)) {
+    LinearSum digits = ViewsOf(floor_form).digits;
+    if (digits.terms().size() <= division.rest.terms().size() && !(digits == division.rest)) {
+      division.rest = std::move(digits);
+      ExtractMultiples(division, m);
+      if (auto split = SplitWithoutCarry(division.rest, m)) return split;
+    }
   }
   if (DropCoarserMods(division, m)) {
     if (auto split = SplitWithoutCarry(division.rest, m)) return split;
@@ -191,11 +195,11 @@ std::optional<LinearSum> ExprSimplifier::UnnestDivision(const Division& division
   return std::nullopt;
 }
 
-// floor(-X / m) = -floor((X - 1) / m) - 1 and (-X) mod m = m - 1 - (X - 1) mod m: the leading coefficient
-// is positive. Returns whether the rest was negated.
+// floor(-X / m) = -floor((X - 1) / m) - 1 and (-X) mod m = m - 1 - (X - 1) mod m: the leading
+// coefficient is positive. Returns whether the rest was negated.
 bool ExprSimplifier::Orient(Division& division, int64_t m) {
-  // A coefficient m/2 has no sign of its own: m/2 and -m/2 are the same residue. Only floor atoms keep
-  // the sign of such a coefficient; they decide where there is no other.
+  // A coefficient m/2 has no sign of its own: m/2 and -m/2 are the same residue. Only floor atoms
+  // keep the sign of such a coefficient; they decide where there is no other.
   division.rest.Sort();
   auto is_half = [m](const Term& term) {
     return term.coefficient == m - term.coefficient || -term.coefficient == m + term.coefficient;
@@ -212,8 +216,8 @@ bool ExprSimplifier::Orient(Division& division, int64_t m) {
   return true;
 }
 
-// A constant that is a multiple of m leaves the rest; any other is shifted by a multiple of m so that
-// the least value of the rest is in [0, m - 1], or itself is where there is no least value.
+// A constant that is a multiple of m leaves the rest; any other is shifted by a multiple of m so
+// that the least value of the rest is in [0, m - 1], or itself is where there is no least value.
 void ExprSimplifier::ShiftConstant(Division& division, int64_t m) {
   int64_t constant = division.rest.constant();
   int64_t amount = FloorDiv(constant, m);
@@ -237,7 +241,8 @@ LinearSum ExprSimplifier::FloorDivide(const LinearSum& digits, int64_t m) {
   if (auto result = UnnestDivision(division, m)) return Join(*std::move(result));
   LinearSum result = std::move(division.quotient);
   division.quotient = LinearSum();
-  // floor((Z + 1) / 2) = Z - floor(Z / 2): no sign of Z is better than the other, but one constant is.
+  // floor((Z + 1) / 2) = Z - floor(Z / 2): no sign of Z is better than the other, but one constant
+  // is.
   if (m == 2 && division.rest.constant() == 1) {
     division.rest.AddConstant(-1);
     result.AddScaled(division.rest, 1);
@@ -294,6 +299,7 @@ AffineExpr ExprSimplifier::AtomExpr(AffineExprKind kind, const LinearSum& divide
     AffineExpr atom = kind == AffineExprKind::Mod ? Mod(e, m) : ::xla_indexing::FloorDiv(e, m);
     return atom && atom.getKind() == kind ? atom : AffineExpr();
   };
+  if (!HasFloorAtom(dividend_floor_form)) return build(dividend_floor_form);
   AffineExpr atom = build(ViewsOf(dividend_floor_form).shortest);
   return atom ? atom : build(dividend);
 }
@@ -319,8 +325,8 @@ LinearSum ExprSimplifier::MakeModAtom(const LinearSum& dividend, int64_t m) {
     LinearSum quotient = FloorDivide(dividend, m);
     floor_form.AddScaled(FloorForm(quotient), -m);
     if (!floor_form.valid()) return floor_form;
-    mod_atoms_[atom] = &mod_atom_storage_.emplace_back(ModAtom{
-        dividend, std::move(quotient), std::move(floor_form), m, Interval::OfSize(m)});
+    mod_atoms_[atom] = &mod_atom_storage_.emplace_back(
+        ModAtom{dividend, std::move(quotient), std::move(floor_form), m, Interval::OfSize(m)});
     evaluated_[atom] = &evaluated_storage_.emplace_back(LinearSum::Of(atom));
   }
   return LinearSum::Of(atom);

@@ -134,8 +134,8 @@ LinearSum IndexAlgebra::EvaluateTerm(AffineExpr expr, llvm::ArrayRef<LinearSum> 
   return result;
 }
 
-// c * X as c*r * (X fd r) + c * (X mod r) with c*r = radix, where that is integral and X is not a unit,
-// which are taken apart otherwise.
+// c * X as c*r * (X fd r) + c * (X mod r) with c*r = radix, where that is integral and X is not a
+// unit, which are taken apart otherwise.
 bool IndexAlgebra::SplitDigit(LinearSum& sum, const Term& term, int64_t radix) {
   const Atom* atom = LookUp(term.atom);
   if ((atom && atom->kind == AtomKind::kUnit) || radix % term.coefficient != 0) return false;
@@ -150,7 +150,8 @@ bool IndexAlgebra::SplitDigit(LinearSum& sum, const Term& term, int64_t radix) {
   return true;
 }
 
-std::optional<IndexAlgebra::Split> IndexAlgebra::SplitAt(const LinearSum& sum, int64_t radix) const {
+std::optional<IndexAlgebra::Split> IndexAlgebra::SplitAt(const LinearSum& sum,
+                                                         int64_t radix) const {
   Split split{LinearSum(), LinearSum(sum.constant()), radix};
   for (const Term& term : sum.terms()) {
     bool is_multiple = term.coefficient % radix == 0;
@@ -166,10 +167,11 @@ std::optional<IndexAlgebra::Split> IndexAlgebra::SplitAt(const LinearSum& sum, i
   return split;
 }
 
-// The greatest divisor g of m (m itself first) such that the terms whose coefficients are not multiples
-// of g, with the constant, stay within one multiple of g; digits that g cuts through are split.
+// The greatest divisor g of m (m itself first) such that the terms whose coefficients are not
+// multiples of g, with the constant, stay within one multiple of g; digits that g cuts through are
+// split.
 std::optional<IndexAlgebra::Split> IndexAlgebra::SplitOff(const LinearSum& sum, int64_t m,
-                                                            bool split_digits) {
+                                                          bool split_digits) {
   llvm::SmallVector<int64_t, 8> radices = {m};
   for (const Term& term : sum.terms()) {
     int64_t radix = Gcd(m, term.coefficient);
@@ -194,10 +196,10 @@ std::optional<IndexAlgebra::Split> IndexAlgebra::SplitOff(const LinearSum& sum, 
   return std::nullopt;
 }
 
-// The same where a unit has to be taken apart: one that is alone, or one of several whose digits the
-// radix separates.
+// The same where a unit has to be taken apart: one that is alone, or one of several whose digits
+// the radix separates.
 std::optional<IndexAlgebra::Split> IndexAlgebra::SplitThroughUnits(LinearSum& sum, int64_t m,
-                                                                     bool split_digits) {
+                                                                   bool split_digits) {
   auto expand = [&](const Term& term, const Atom& unit) {
     LinearSum expanded = sum;
     expanded.AddTerm(term.atom, -term.coefficient);
@@ -225,8 +227,8 @@ std::optional<IndexAlgebra::Split> IndexAlgebra::SplitThroughUnits(LinearSum& su
   return std::nullopt;
 }
 
-// floor(sum / m) for c + T and c - T with T = floor(Y / a), which is one division of Y by a*m, and for
-// c + M and c - M with M = Y mod n and m a divisor of n, which is a coarser digit of Y.
+// floor(sum / m) for c + T and c - T with T = floor(Y / a), which is one division of Y by a*m, and
+// for c + M and c - M with M = Y mod n and m a divisor of n, which is a coarser digit of Y.
 std::optional<LinearSum> IndexAlgebra::DivideSingle(const LinearSum& sum, int64_t m) {
   if (sum.terms().size() != 1) return std::nullopt;
   const Term term = sum.terms()[0];
@@ -302,8 +304,8 @@ void IndexAlgebra::Remember(const LinearSum& position, llvm::ArrayRef<int64_t> s
   if (!key) return;
   auto& list = known_indices_[key];
   if (llvm::any_of(list, [&](const KnownIndices& known) { return known.sizes == sizes; })) return;
-  list.push_back(KnownIndices{llvm::SmallVector<int64_t, 4>(sizes),
-                              llvm::SmallVector<LinearSum, 4>(indices)});
+  list.push_back(
+      KnownIndices{llvm::SmallVector<int64_t, 4>(sizes), llvm::SmallVector<LinearSum, 4>(indices)});
 }
 
 LinearSum IndexAlgebra::Linearize(llvm::ArrayRef<LinearSum> indices,
@@ -388,7 +390,8 @@ bool IndexAlgebra::JoinOnce(LinearSum& sum) {
         sum = std::move(expanded);
         return true;
       }
-      if (atom->kind != AtomKind::kMod || !ContainsMultiple(atom->value, mod->quotient, 1)) continue;
+      if (atom->kind != AtomKind::kMod || !ContainsMultiple(atom->value, mod->quotient, 1))
+        continue;
       std::optional<int64_t> modulus = CheckedMul(n, atom->divisor);
       if (!modulus) continue;
       LinearSum value = atom->value;  // n*Z + M with M = X - n*Q

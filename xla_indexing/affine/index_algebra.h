@@ -1,20 +1,21 @@
 // Composition of index expressions, step by step, without losing what each step was.
 //
-// A chain of reindexings (reshapes, transposes, reverses, bitcasts and whatever comes between them) is
-// composed by putting the index expressions of one step into those of the next. `IndexAlgebra` keeps the
-// indices of a step as *atoms* with exact ranges: variables, floor(L / m), L mod n, and units (an index
-// that is a sum of several atoms). L is the linear combination of earlier atoms as it was written: nothing
-// is reduced or reordered. Two rules do the work:
+// A chain of reindexings (reshapes, transposes, reverses, bitcasts and whatever comes between them)
+// is composed by putting the index expressions of one step into those of the next. `IndexAlgebra`
+// keeps the indices of a step as *atoms* with exact ranges: variables, floor(L / m), L mod n, and
+// units (an index that is a sum of several atoms). L is the linear combination of earlier atoms as
+// it was written: nothing is reduced or reordered. Two rules do the work:
 //
 //   floor((g*H + L) / m) = floor((H + t) / (m/g))   g | m, L in [t*g, t*g + g - 1]    (delinearize)
 //   k*(X mod n) + k*n*floor(X / n) = k*X            and  n*(Z mod b) + X mod n =
 //                                                   (n*Z + X mod n) mod (n*b)         (linearize)
 //
-// `Linearize` and `Delinearize` are the two halves of a reshape. What they did is remembered: digits that
-// came from L come back as L when they are linearized with the same sizes, and indices that L was made of
-// come back when it is delinearized with theirs. So a reshape and its inverse cancel, whatever stands
-// between them cancels too, and by induction every chain of reindexings followed by its inverse is the
-// identity. `Lower` turns what is left into the normal form of affine/simplifier.h.
+// `Linearize` and `Delinearize` are the two halves of a reshape. What they did is remembered:
+// digits that came from L come back as L when they are linearized with the same sizes, and indices
+// that L was made of come back when it is delinearized with theirs. So a reshape and its inverse
+// cancel, whatever stands between them cancels too, and by induction every chain of reindexings
+// followed by its inverse is the identity. `Lower` turns what is left into the normal form of
+// affine/simplifier.h.
 //
 //   IndexAlgebra algebra(context, {Interval::OfSize(12), Interval::OfSize(8)});
 //   LinearSum linear = algebra.Linearize({d0, d1}, {12, 8});      // d0 * 8 + d1
@@ -51,8 +52,8 @@ class IndexAlgebra {
   unsigned AddSymbol(Interval range);
   unsigned num_symbols() const { return num_symbols_; }
 
-  // `e` with dimension i standing for dims[i] and symbol j for symbols[j]; variables beyond the lists
-  // stand for the algebra's own of that position.
+  // `e` with dimension i standing for dims[i] and symbol j for symbols[j]; variables beyond the
+  // lists stand for the algebra's own of that position.
   LinearSum Evaluate(mlir::AffineExpr e, llvm::ArrayRef<LinearSum> dims,
                      llvm::ArrayRef<LinearSum> symbols);
 
@@ -61,8 +62,8 @@ class IndexAlgebra {
     return Modulo(sum, m, /*split_digits=*/true);
   }
 
-  // The row-major position of the element with these indices in an array of these sizes; sizes[i] >= 1
-  // and indices[i] in [0, sizes[i] - 1].
+  // The row-major position of the element with these indices in an array of these sizes; sizes[i]
+  // >= 1 and indices[i] in [0, sizes[i] - 1].
   LinearSum Linearize(llvm::ArrayRef<LinearSum> indices, llvm::ArrayRef<int64_t> sizes);
   // The indices of the element at a row-major position, in [0, product of sizes - 1].
   llvm::SmallVector<LinearSum, 4> Delinearize(const LinearSum& position,

@@ -257,9 +257,8 @@ bool operator==(const LinearSum& a, const LinearSum& b) {
   if (a.constant_ != b.constant_ || a.valid_ != b.valid_ || a.terms_.size() != b.terms_.size()) {
     return false;
   }
-  return llvm::all_of(a.terms_, [&](const Term& term) {
-    return b.CoefficientOf(term.atom) == term.coefficient;
-  });
+  return llvm::all_of(
+      a.terms_, [&](const Term& term) { return b.CoefficientOf(term.atom) == term.coefficient; });
 }
 
 }  // namespace xla_indexing

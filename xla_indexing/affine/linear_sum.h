@@ -1,19 +1,22 @@
 // A sum of integer multiples of atoms, and the order in which sums are written.
 //
-// Mathematics. Every affine expression is  c + sum_i k_i * a_i  with int64 c, non-zero int64 k_i and
-// distinct atoms a_i. An atom is a dimension, a symbol, a floordiv or a mod. `LinearSum` is that sum;
-// `ToExpr` writes it as the left-nested `mlir::AffineExpr` in summand order, which is the only tree of
-// sums that this library builds, so equal sums become the same pointer.
+// Mathematics. Every affine expression is  c + sum_i k_i * a_i  with int64 c, non-zero int64 k_i
+// and distinct atoms a_i. An atom is a dimension, a symbol, a floordiv or a mod. `LinearSum` is
+// that sum; `ToExpr` writes it as the left-nested `mlir::AffineExpr` in summand order, which is the
+// only tree of sums that this library builds, so equal sums become the same pointer.
 //
-// Summand order: atoms that contain a dimension (plain, then floordiv, then mod), then atoms without one
-// (symbols, then floordiv, then mod), the constant last. Within a class: by position, and for floordiv
-// and mod by dividend (compared summand by summand), then divisor. `mlir::AffineExpr` keeps this order.
+// Summand order: atoms that contain a dimension (plain, then floordiv, then mod), then atoms
+// without one (symbols, then floordiv, then mod), the constant last. Within a class: by position,
+// and for floordiv and mod by dividend (compared summand by summand), then divisor.
+// `mlir::AffineExpr` keeps this order.
 //
 //   LinearSum sum = LinearSum::FromExpr(e);   // (d1 mod 2) * 4 + d2  ->  d2 + (d1 mod 2) * 4
 //   sum.AddTerm(d0, 3);
-//   AffineExpr r = sum.ToExpr(context);       // d0 * 3 + d2 + (d1 mod 2) * 4, null if it overflowed
+//   AffineExpr r = sum.ToExpr(context);       // d0 * 3 + d2 + (d1 mod 2) * 4, null if it
+//   overflowed
 //
-// Overflow of a coefficient or of the constant makes a sum invalid; it stays so and `ToExpr` gives null.
+// Overflow of a coefficient or of the constant makes a sum invalid; it stays so and `ToExpr` gives
+// null.
 #ifndef XLA_INDEXING_AFFINE_LINEAR_SUM_H_
 #define XLA_INDEXING_AFFINE_LINEAR_SUM_H_
 

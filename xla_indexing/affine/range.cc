@@ -52,6 +52,7 @@ Interval ExprSimplifier::RangeOf(const LinearSum& digits) {
 // where variables of Q and Y may cancel.
 Interval ExprSimplifier::RangeOfFloorForm(const LinearSum& sum) {
   if (!sum.valid()) return Interval::All();
+  if (!HasFloorAtom(sum)) return SumOfRanges(sum);
   Interval range = ViewsOf(sum).range;
   constexpr int kMaxNesting = 3;
   if (depth_ >= kMaxNesting || sum.terms().size() < 2) return range;

@@ -1,38 +1,39 @@
 // The normal form of quasi-affine expressions over variables with known intervals.
 //
 // Mathematics. An expression is a sum of integer multiples of *digits*: variables, floor atoms
-// T = floor(Y / m) and mod atoms M = X mod n, with dividends that are sums of digits themselves. A floor
-// atom is made only after these rules, each exact for all integers under its side condition:
+// T = floor(Y / m) and mod atoms M = X mod n, with dividends that are sums of digits themselves. A
+// floor atom is made only after these rules, each exact for all integers under its side condition:
 //
 //   floor((m*Q + R) / m)        = Q + floor(R / m)                       extraction, Q integral
-//   floor((g*H + L) / m)        = floor((H + t) / (m/g))                 g | m, L in [t*g, t*g + g - 1]
-//   floor((c*(X mod n) + R)/m)  = floor((c*X + R)/m) - (c*n/m) floor(X/n)   where m divides c*n
-//   floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))               unnesting, a*m fits int64
-//   floor(-X / m)               = -floor((X - 1) / m) - 1                the leading coefficient is > 0
+//   floor((g*H + L) / m)        = floor((H + t) / (m/g))                 g | m, L in [t*g, t*g + g
+//   - 1] floor((c*(X mod n) + R)/m)  = floor((c*X + R)/m) - (c*n/m) floor(X/n)   where m divides
+//   c*n floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))               unnesting, a*m fits
+//   int64 floor(-X / m)               = -floor((X - 1) / m) - 1                the leading
+//   coefficient is > 0
 //
 // with coefficients reduced to (-m/2, m/2] and the constant shifted so that the least value of the
 // dividend is in [0, m - 1]; a mod atom likewise. With T = floor(X / n) the definition of mod,
 //
 //   X = (X mod n) + n * T,
 //
-// joins digits of one expression wherever they meet in a sum (digits.cc). Read as an elimination of all
-// mods it gives the *floor form*: an integer combination of variables and floor atoms alone, in which
-// equal sums cancel by linear algebra. The result is written with as few summands as the floor form and
-// its digits allow. docs/simplifier.md goes through all of it.
+// joins digits of one expression wherever they meet in a sum (digits.cc). Read as an elimination of
+// all mods it gives the *floor form*: an integer combination of variables and floor atoms alone, in
+// which equal sums cancel by linear algebra. The result is written with as few summands as the
+// floor form and its digits allow. docs/simplifier.md goes through all of it.
 //
-// Ranges. Digits of one expression are independent, so x - 6 * floor(x / 6), which is x mod 6, has the
-// range [0, 5] and not the difference of two ranges.
+// Ranges. Digits of one expression are independent, so x - 6 * floor(x / 6), which is x mod 6, has
+// the range [0, 5] and not the difference of two ranges.
 //
-// One pass, bottom up; atoms, their ranges and the results for subexpressions are cached in the object,
-// so one object should serve all expressions of one domain.
+// One pass, bottom up; atoms, their ranges and the results for subexpressions are cached in the
+// object, so one object should serve all expressions of one domain.
 //
 //   ExprSimplifier simplifier(context, {Interval::Closed(0, 6), Interval::Closed(0, 14)}, {});
 //   simplifier.Simplify(d0 + d1 floordiv 16)   // d0
 //   simplifier.Range((d0 * 15 + d1) mod 4)     // [0, 3]
 //
-// Errors. Where a number of a rule would not fit int64 the rule is not applied; where even a coefficient
-// of the result would not, the expression comes back as it was. Results are equal at every point of the
-// intervals (as mathematical integers).
+// Errors. Where a number of a rule would not fit int64 the rule is not applied; where even a
+// coefficient of the result would not, the expression comes back as it was. Results are equal at
+// every point of the intervals (as mathematical integers).
 #ifndef XLA_INDEXING_AFFINE_SIMPLIFIER_H_
 #define XLA_INDEXING_AFFINE_SIMPLIFIER_H_
 
@@ -52,8 +53,8 @@ namespace xla_indexing {
 
 class ExprSimplifier {
  public:
-  // dims[i] and symbols[j] are the intervals of the variables; all must be non-empty. Variables beyond
-  // the lists are unbounded. A variable of one value is replaced by it.
+  // dims[i] and symbols[j] are the intervals of the variables; all must be non-empty. Variables
+  // beyond the lists are unbounded. A variable of one value is replaced by it.
   ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
                  llvm::ArrayRef<Interval> symbols);
 
@@ -68,7 +69,8 @@ class ExprSimplifier {
   // An interval that contains every value of `e`; the hull of them for sums of independent digits.
   Interval Range(mlir::AffineExpr e);
 
-  // --- Sums of digits, for callers that compose or do linear algebra --------------------------------
+  // --- Sums of digits, for callers that compose or do linear algebra
+  // --------------------------------
 
   // `e` as a sum of digits; invalid on overflow.
   LinearSum Evaluate(mlir::AffineExpr e);
@@ -149,6 +151,7 @@ class ExprSimplifier {
   bool JoinOnce(LinearSum& sum);
 
   // Ways to write a floor form (views.cc).
+  static bool HasFloorAtom(const LinearSum& sum);
   const Views& ViewsOf(const LinearSum& floor_form);
   llvm::SmallVector<mlir::AffineExpr, 4> FloorAtomsOf(const LinearSum& sum) const;
   std::pair<LinearSum, int64_t> DigitBelow(mlir::AffineExpr floor_atom, const LinearSum& sum,
@@ -166,7 +169,7 @@ class ExprSimplifier {
   llvm::DenseMap<mlir::AffineExpr, const ModAtom*> mod_atoms_;
   llvm::DenseMap<mlir::AffineExpr, Interval> opaque_atoms_;
   llvm::DenseMap<mlir::AffineExpr, const LinearSum*> evaluated_;  // floordivs and mods seen
-  llvm::DenseMap<mlir::AffineExpr, const Views*> views_;          // by the expression of the floor form
+  llvm::DenseMap<mlir::AffineExpr, const Views*> views_;  // by the expression of the floor form
   std::deque<FloorAtom> floor_atom_storage_;
   std::deque<ModAtom> mod_atom_storage_;
   std::deque<LinearSum> evaluated_storage_;

@@ -1,7 +1,8 @@
-// Ways to write a floor form. With T = floor(X / n) the definition of mod reads X = (X mod n) + n * T, a
-// unimodular change of basis: wherever a sum has the floor atom T beside a multiple v of X, v * X may be
-// written as v * (X mod n) + v*n * T. `ViewsOf` looks through the ways to write a sum that come from such
-// steps and keeps the shortest one, the one with the most digits, and the least of their ranges.
+// Ways to write a floor form. With T = floor(X / n) the definition of mod reads X = (X mod n) + n *
+// T, a unimodular change of basis: wherever a sum has the floor atom T beside a multiple v of X, v
+// * X may be written as v * (X mod n) + v*n * T. `ViewsOf` looks through the ways to write a sum
+// that come from such steps and keeps the shortest one, the one with the most digits, and the least
+// of their ranges.
 #include <cstdint>
 #include <cstdlib>
 #include <tuple>
@@ -15,6 +16,12 @@ namespace xla_indexing {
 
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
+
+bool ExprSimplifier::HasFloorAtom(const LinearSum& sum) {
+  return llvm::any_of(sum.terms(), [](const Term& term) {
+    return term.atom.getKind() == AffineExprKind::FloorDiv;
+  });
+}
 
 // Least divisor first, so that digits are split off from the low end.
 llvm::SmallVector<AffineExpr, 4> ExprSimplifier::FloorAtomsOf(const LinearSum& sum) const {
@@ -30,10 +37,11 @@ llvm::SmallVector<AffineExpr, 4> ExprSimplifier::FloorAtomsOf(const LinearSum& s
   return atoms;
 }
 
-// X and n such that `floor_atom` = floor(X / n): X is the dividend Y and n the divisor a, or, where `atoms`
-// has the next lower digit T' = floor(Y' / a') of the same expression, that is floor(Y / a') = P + T' or
-// P - T', X is that and n = a / a'.
-std::pair<LinearSum, int64_t> ExprSimplifier::DigitBelow(AffineExpr floor_atom, const LinearSum& sum,
+// X and n such that `floor_atom` = floor(X / n): X is the dividend Y and n the divisor a, or, where
+// `atoms` has the next lower digit T' = floor(Y' / a') of the same expression, that is floor(Y /
+// a') = P + T' or P - T', X is that and n = a / a'.
+std::pair<LinearSum, int64_t> ExprSimplifier::DigitBelow(AffineExpr floor_atom,
+                                                         const LinearSum& sum,
                                                          llvm::ArrayRef<AffineExpr> atoms) {
   const FloorAtom& floor = *LookUpFloorAtom(floor_atom);
   for (AffineExpr lower_atom : llvm::reverse(atoms)) {
@@ -51,8 +59,8 @@ std::pair<LinearSum, int64_t> ExprSimplifier::DigitBelow(AffineExpr floor_atom, 
   return {floor.dividend_floor_form, floor.divisor};
 }
 
-// Appends to `ways` every v * X -> v * (X mod n) + v*n * T on `sum` that cancels a summand of X, where X
-// and the sum are compared as floor forms and as digits.
+// Appends to `ways` every v * X -> v * (X mod n) + v*n * T on `sum` that cancels a summand of X,
+// where X and the sum are compared as floor forms and as digits.
 void ExprSimplifier::SplitDigit(const LinearSum& sum, AffineExpr floor_atom,
                                 llvm::ArrayRef<AffineExpr> atoms,
                                 llvm::SmallVectorImpl<LinearSum>& ways) {
@@ -68,7 +76,8 @@ void ExprSimplifier::SplitDigit(const LinearSum& sum, AffineExpr floor_atom,
     }
     for (const Term& term : shape.terms()) {
       int64_t coefficient = sum.CoefficientOf(term.atom);
-      if (coefficient == 0 || term.coefficient == 0 || coefficient % term.coefficient != 0) continue;
+      if (coefficient == 0 || term.coefficient == 0 || coefficient % term.coefficient != 0)
+        continue;
       int64_t factor = coefficient / term.coefficient;
       if (llvm::is_contained(factors, factor)) continue;
       factors.push_back(factor);
@@ -77,10 +86,12 @@ void ExprSimplifier::SplitDigit(const LinearSum& sum, AffineExpr floor_atom,
       way.AddScaled(shape, -factor);
       way.AddScaled(digit, factor);
       way.AddScaled(LinearSum::Of(floor_atom, modulus), factor);
-      if (way.valid() && way.terms().size() <= sum.terms().size() + 1) ways.push_back(std::move(way));
+      if (way.valid() && way.terms().size() <= sum.terms().size() + 1)
+        ways.push_back(std::move(way));
     }
   };
   try_shape(value);
+  if (!HasFloorAtom(value)) return;
   LinearSum digits = ViewsOf(value).digits;
   if (!(digits == value)) try_shape(digits);
 }
@@ -114,11 +125,13 @@ Cost CostOf(const LinearSum& sum) {
 
 }  // namespace
 
+// Asked for only where there is a floor atom; other sums have one view.
 const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const LinearSum& floor_form) {
   llvm::SmallVector<AffineExpr, 4> atoms = FloorAtomsOf(floor_form);
   LinearSum key_sum = floor_form;
-  AffineExpr key = atoms.empty() ? AffineExpr() : key_sum.ToExpr(context_);
-  if (!key) return view_storage_.emplace_back(Views{floor_form, floor_form, SumOfRanges(floor_form)});
+  AffineExpr key = key_sum.ToExpr(context_);
+  if (!key)
+    return view_storage_.emplace_back(Views{floor_form, floor_form, SumOfRanges(floor_form)});
   if (auto it = views_.find(key); it != views_.end()) return *it->second;
 
   // Low digits first; every way found so far is taken on to the next floor atom.
@@ -160,6 +173,7 @@ const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const LinearSum& floor_form
 AffineExpr ExprSimplifier::ToExpr(const LinearSum& digits) {
   LinearSum floor_form = FloorForm(digits);
   if (!floor_form.valid()) return {};
+  if (!HasFloorAtom(floor_form)) return floor_form.ToExpr(context_);
   const LinearSum& shortest = ViewsOf(floor_form).shortest;
   LinearSum best = CostOf(digits).Order() < CostOf(shortest).Order() ? digits : shortest;
   return best.ToExpr(context_);

@@ -128,8 +128,7 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
 namespace {
 
 bool HasBody(const HloInstruction& instruction) {
-  return (instruction.opcode() == HloOpcode::kFusion ||
-          instruction.opcode() == HloOpcode::kCall) &&
+  return (instruction.opcode() == HloOpcode::kFusion || instruction.opcode() == HloOpcode::kCall) &&
          !instruction.called_computations().empty();
 }
 

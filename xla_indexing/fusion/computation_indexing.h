@@ -1,22 +1,26 @@
 // The indexing maps of whole computations and fusions.
 //
-//   output to input   from an element of a leaf of the root to the elements of the parameters that it
+//   output to input   from an element of a leaf of the root to the elements of the parameters that
+//   it
 //                     is computed from
-//   input to output   from an element of a leaf of a parameter to the elements of the root that it is
+//   input to output   from an element of a leaf of a parameter to the elements of the root that it
+//   is
 //                     used for
 //
-// The maps of the instructions on every path between root and parameter are composed and simplified;
-// paths that come to the same map count once, so that a parameter has as many maps as there are ways
-// in which it is read.
+// The maps of the instructions on every path between root and parameter are composed and
+// simplified; paths that come to the same map count once, so that a parameter has as many maps as
+// there are ways in which it is read.
 //
 // Method. One walk over the instructions, from the root in reverse topological order (or from the
-// parameters in topological order), that carries for every instruction leaf the set of maps from the
-// start to it. Instructions that only move elements (reshape, transpose, reverse, bitcast) or keep
-// them in place (elementwise) extend a *chain* of reindexings (affine/index_algebra.h), in which a step
-// and its inverse cancel; other instructions compose. The cost is linear in instructions times maps.
+// parameters in topological order), that carries for every instruction leaf the set of maps from
+// the start to it. Instructions that only move elements (reshape, transpose, reverse, bitcast) or
+// keep them in place (elementwise) extend a *chain* of reindexings (affine/index_algebra.h), in
+// which a step and its inverse cancel; other instructions compose. The cost is linear in
+// instructions times maps.
 //
 // Bound. The number of maps can grow exponentially in hostile graphs. Past `max_maps` for an
-// instruction leaf they are widened to the whole leaf, over-approximate, with the bound in the reason.
+// instruction leaf they are widened to the whole leaf, over-approximate, with the bound in the
+// reason.
 //
 // Example (the document's p0 + transpose(p0)): parameter 0 is read through
 //   (d0, d1) -> (d0, d1) and (d0, d1) -> (d1, d0).
@@ -44,9 +48,9 @@ struct FusionOptions {
   int max_call_depth = 64;
 };
 
-// Entries between the leaves of the root (output_leaf) and the leaves of the parameters (operand: the
-// parameter's number), simplified, sorted as in InstructionIndexing. All of them, or those of one leaf
-// of the root or one leaf of one parameter; InvalidArgument where there is no such leaf.
+// Entries between the leaves of the root (output_leaf) and the leaves of the parameters (operand:
+// the parameter's number), simplified, sorted as in InstructionIndexing. All of them, or those of
+// one leaf of the root or one leaf of one parameter; InvalidArgument where there is no such leaf.
 absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(
     const HloComputation& computation, mlir::MLIRContext* context,
     const FusionOptions& options = {}, std::optional<int64_t> output_leaf = std::nullopt);

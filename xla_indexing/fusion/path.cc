@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
+#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/base/interval.h"
@@ -29,10 +31,12 @@ bool IsIdentityOf(const IndexingMap& map, llvm::ArrayRef<int64_t> sizes) {
 }  // namespace
 
 Path::Origin::Origin(OperandIndexing map, const Shape& shape)
-    : base(std::move(map)), sizes(shape.dimensions().begin(), shape.dimensions().end()) {}
+    : base(std::move(map)),
+      hash(absl::HashOf(base)),
+      sizes(shape.dimensions().begin(), shape.dimensions().end()) {}
 
 Path::Path(OperandIndexing base, const Shape& shape)
-    : origin_(std::make_shared<Origin>(std::move(base), shape)) {}
+    : origin_(std::make_shared<Origin>(std::move(base), shape)), hash_(origin_->hash) {}
 
 bool Path::Extend(const HloInstruction& instruction, Direction direction) {
   Origin& origin = *origin_;
@@ -52,6 +56,39 @@ bool Path::Extend(const HloInstruction& instruction, Direction direction) {
   if (!ApplyReindexing(instruction, direction, *origin.algebra, indices)) return false;
   indices_ = std::move(indices);
   if (*indices_ == origin.variables) indices_.reset();
+  hash_ = origin.hash;
+  if (!indices_) return true;
+  // Terms of equal sums may stand in different orders.
+  for (const LinearSum& index : *indices_) {
+    size_t terms = 0;
+    for (const Term& term : index.terms()) {
+      terms += absl::HashOf(term.atom.getAsOpaquePointer(), term.coefficient);
+    }
+    hash_ = absl::HashOf(hash_, index.constant(), terms);
+  }
+  return true;
+}
+
+bool Path::IsWhole(const Shape& start, const Shape& shape) const {
+  const OperandIndexing& base = origin_->base;
+  const IndexingMap& map = base.map();
+  if (indices_ || base.IsUnknown() || map.num_runtimes() > 0 || !map.constraints().empty()) {
+    return false;
+  }
+  for (int64_t i = 0; i < start.rank(); ++i) {
+    if (!(map.dims()[i].bounds == Interval::OfSize(start.dimension(i)))) return false;
+  }
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (shape.dimension(i) == 1) continue;
+    const auto range = llvm::dyn_cast<mlir::AffineSymbolExpr>(map.results()[i]);
+    if (!range ||
+        !(map.symbol(range.getPosition()).bounds == Interval::OfSize(shape.dimension(i)))) {
+      return false;
+    }
+    for (int64_t j = 0; j < i; ++j) {
+      if (map.results()[j] == map.results()[i]) return false;
+    }
+  }
   return true;
 }
 
@@ -81,15 +118,19 @@ OperandIndexing Path::Map() const {
 }
 
 bool operator==(const Path& a, const Path& b) {
-  return a.indices_ == b.indices_ &&
-         (a.origin_ == b.origin_ ||
-          (!a.indices_ && a.origin_->base == b.origin_->base));
+  return a.hash_ == b.hash_ && a.indices_ == b.indices_ &&
+         (a.origin_ == b.origin_ || (!a.indices_ && a.origin_->base == b.origin_->base));
 }
 
 void PathSet::Add(Path path) {
   if (std::find(paths_.begin(), paths_.end(), path) == paths_.end()) {
     paths_.push_back(std::move(path));
   }
+}
+
+void PathSet::Reset(Path path) {
+  paths_.clear();
+  paths_.push_back(std::move(path));
 }
 
 void PathSet::Merge(const Shape& shape) {

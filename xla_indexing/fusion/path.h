@@ -1,7 +1,7 @@
 // The maps from the start of a walk to one leaf of one instruction.
 //
-// A path is a map (`base`) from the start to some leaf on the way, followed by a chain of reindexings
-// from that leaf's indices to those of the leaf where the path is now.
+// A path is a map (`base`) from the start to some leaf on the way, followed by a chain of
+// reindexings from that leaf's indices to those of the leaf where the path is now.
 #ifndef XLA_INDEXING_FUSION_PATH_H_
 #define XLA_INDEXING_FUSION_PATH_H_
 
@@ -30,6 +30,12 @@ class Path {
   // The map of the whole path, simplified.
   OperandIndexing Map() const;
 
+  // Whether the path leads from every element of an array of shape `start` to all elements of
+  // `shape`.
+  bool IsWhole(const Shape& start, const Shape& shape) const;
+
+  size_t hash() const { return hash_; }
+
   // Whether the paths are the same chain of reindexings after the same map.
   friend bool operator==(const Path& a, const Path& b);
 
@@ -39,6 +45,7 @@ class Path {
     Origin(OperandIndexing base, const Shape& shape);
 
     OperandIndexing base;
+    size_t hash;
     llvm::SmallVector<int64_t, 4> sizes;
     std::optional<IndexAlgebra> algebra;
     Indices variables;
@@ -46,6 +53,7 @@ class Path {
 
   std::shared_ptr<Origin> origin_;
   std::optional<Indices> indices_;  // none: those of the origin
+  size_t hash_;
 };
 
 // Paths to one leaf, without duplicates.
@@ -59,10 +67,8 @@ class PathSet {
   void Add(Path path);
   // Replaces the paths by their maps, equal maps once.
   void Merge(const Shape& shape);
-  void Reset(Path path) {
-    paths_.clear();
-    paths_.push_back(std::move(path));
-  }
+  // Leaves nothing but this path.
+  void Reset(Path path);
 
  private:
   std::vector<Path> paths_;

@@ -31,7 +31,8 @@ bool Reshape(const Shape& from, const Shape& to, IndexAlgebra& algebra, Indices&
   return true;
 }
 
-// The dimensions from the most major to the most minor; none where the layout does more than order them.
+// The dimensions from the most major to the most minor; none where the layout does more than order
+// them.
 bool PhysicalOrder(const Shape& shape, Sizes* order, int64_t* bits) {
   const Layout layout = shape.LayoutOrRowMajor();
   if (!layout.tiles.empty() || !layout.dim_levels.empty() || layout.physical_shape != nullptr ||

@@ -13,6 +13,8 @@ namespace {
 
 // Past so many paths at a leaf it pays to look for equal maps among them.
 constexpr size_t kMergePast = 8;
+// Past so many maps those that one of them contains are left out.
+constexpr size_t kWholePast = 32;
 
 const HloComputation* CalledComputation(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kFusion && instruction.opcode() != HloOpcode::kCall) {
@@ -106,6 +108,14 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
   if (paths.size() <= kMergePast) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   paths.Merge(shape);
+  // Whoever reads everything anyway need not say how else.
+  if (paths.size() > kWholePast) {
+    for (const Path& path : paths.paths()) {
+      if (!path.IsWhole(*start_shape_, shape)) continue;
+      paths.Reset(path);
+      return;
+    }
+  }
   if (paths.size() <= static_cast<size_t>(options_.max_maps)) return;
   paths.Reset(Path(WholeTensorIndexing(*start_shape_, shape,
                                        absl::StrCat("whole tensor: more than ", options_.max_maps,
@@ -201,8 +211,8 @@ const Walker::Users& Walker::UsersOf(const HloComputation& computation) {
 absl::Status Walker::WalkComputation(const HloComputation& computation, const Frame& frame,
                                      const std::map<int64_t, LeafPaths>& start,
                                      std::map<int64_t, LeafPaths>* end) {
-  // Instructions that paths have come to, by position. Operands stand before their users, so that the
-  // paths to an instruction are complete when it is the last (or first) one left.
+  // Instructions that paths have come to, by position. Operands stand before their users, so that
+  // the paths to an instruction are complete when it is the last (or first) one left.
   std::map<int64_t, LeafPaths> pending;
   const HloInstruction* root = computation.root_instruction();
   if (root == nullptr) return absl::OkStatus();

@@ -1,4 +1,5 @@
-// The walk over a computation that composes the maps of its instructions; see computation_indexing.h.
+// The walk over a computation that composes the maps of its instructions; see
+// computation_indexing.h.
 #ifndef XLA_INDEXING_FUSION_WALKER_H_
 #define XLA_INDEXING_FUSION_WALKER_H_
 

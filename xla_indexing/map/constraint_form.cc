@@ -72,8 +72,7 @@ void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
   Interval residues = constraint.interval;  // within [0, n - 1]
   if (AffineExpr variable = ShiftedVariable(sum)) {
     Interval range = simplifier.Range(variable);
-    narrow(variable,
-           MoveEnds(range, sum.constant(), n, residues.lower(), residues.upper()));
+    narrow(variable, MoveEnds(range, sum.constant(), n, residues.lower(), residues.upper()));
   }
   if (residues.lower() == 0) return;
   LinearSum shifted = sum;

@@ -21,8 +21,8 @@ bool IndexingMap::Simplify() {
   };
   if (IsKnownEmpty()) return make_empty();
 
-  // A constraint that narrows a variable can make others say more; what is not found in a few rounds
-  // is left to the constraints that stay.
+  // A constraint that narrows a variable can make others say more; what is not found in a few
+  // rounds is left to the constraints that stay.
   constexpr int kMaxRounds = 4;
   for (int round = 0;; ++round) {
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
