@@ -1,6 +1,7 @@
 #include "xla_indexing/affine/build.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -22,7 +23,7 @@ using ::mlir::AffineSymbolExpr;
 // MLIR distributes a division over summands that are multiples of the divisor; the sum that comes
 // out is put into summand order.
 AffineExpr Divide(AffineExprKind kind, AffineExpr e, int64_t divisor) {
-  if (!e || divisor < 1 || DivisionDepth(e) >= kMaxExprDepth) return {};
+  if (!e || divisor < 1 || !IsSmallDividend(e)) return {};
   mlir::MLIRContext* context = e.getContext();
   AffineExpr result =
       mlir::getAffineBinaryOpExpr(kind, e, mlir::getAffineConstantExpr(divisor, context));
@@ -128,6 +129,26 @@ AffineExpr ShiftSymbols(AffineExpr e, unsigned num_symbols, unsigned offset) {
     symbols.push_back(mlir::getAffineSymbolExpr(i + offset, e.getContext()));
   }
   return Substitute(e, {}, symbols);
+}
+
+bool IsSmallDividend(AffineExpr e) {
+  llvm::SmallVector<std::pair<AffineExpr, int>, 16> pending = {{e, 0}};
+  int summands = 0;
+  while (!pending.empty()) {
+    auto [expr, depth] = pending.pop_back_val();
+    auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary) {
+      if (++summands > kMaxSummands) return false;
+      continue;
+    }
+    if (expr.getKind() == AffineExprKind::Add) {
+      pending.push_back({binary.getRHS(), depth});
+    } else if (expr.getKind() != AffineExprKind::Mul && ++depth >= kMaxExprDepth) {
+      return false;
+    }
+    pending.push_back({binary.getLHS(), depth});
+  }
+  return true;
 }
 
 int DivisionDepth(AffineExpr e) {

@@ -50,6 +50,11 @@ mlir::AffineExpr Substitute(mlir::AffineExpr e, llvm::ArrayRef<mlir::AffineExpr>
 // e with symbol j renumbered to j + offset.
 mlir::AffineExpr ShiftSymbols(mlir::AffineExpr e, unsigned num_symbols, unsigned offset);
 
+// Whether the dividend e has at most kMaxSummands summands in all, those of its own dividends
+// counted, and nests less than kMaxExprDepth deep. MLIR walks every occurrence of a shared
+// subexpression anew, so it is occurrences that count here too.
+bool IsSmallDividend(mlir::AffineExpr e);
+
 // The nesting depth of e: 0 for variables and constants, one more for each floordiv or mod above
 // it.
 int DivisionDepth(mlir::AffineExpr e);

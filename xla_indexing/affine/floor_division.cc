@@ -231,6 +231,9 @@ void ExprSimplifier::ShiftConstant(Division& division, int64_t m) {
 LinearSum ExprSimplifier::FloorDivide(const LinearSum& digits, int64_t m) {
   if (m == 1 || !digits.valid()) return digits;
   if (digits.IsConstant()) return LinearSum(FloorDiv(digits.constant(), m));
+  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return LinearSum::Invalid();
+  ++recursion_;
+  llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits, {}};
   if (auto split = Normalize(division, m)) {
     LinearSum result = FloorDivide(split->high, m / split->radix);
@@ -263,6 +266,9 @@ LinearSum ExprSimplifier::Modulo(const LinearSum& digits, int64_t m) {
   if (m == 1) return LinearSum();
   if (!digits.valid()) return digits;
   if (digits.IsConstant()) return LinearSum(FloorMod(digits.constant(), m));
+  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return LinearSum::Invalid();
+  ++recursion_;
+  llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits, {}};
   if (auto split = Normalize(division, m)) {
     LinearSum result = Modulo(split->high, m / split->radix);

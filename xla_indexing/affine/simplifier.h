@@ -31,6 +31,10 @@
 //   simplifier.Simplify(d0 + d1 floordiv 16)   // d0
 //   simplifier.Range((d0 * 15 + d1) mod 4)     // [0, 3]
 //
+// Bounds. An object does at most a fixed amount of work (kMaxWork steps of a few microseconds,
+// nested at most kMaxRecursion deep); what comes after is left as it is. Expressions beyond the
+// bounds of affine/build.h are not made.
+//
 // Errors. Where a number of a rule would not fit int64 the rule is not applied; where even a
 // coefficient of the result would not, the expression comes back as it was. Results are equal at
 // every point of the intervals (as mathematical integers).
@@ -162,7 +166,12 @@ class ExprSimplifier {
   mlir::MLIRContext* context_;
   llvm::SmallVector<Interval, 8> dims_;
   llvm::SmallVector<Interval, 8> symbols_;
+  static constexpr int kMaxWork = 50000;
+  static constexpr int kMaxRecursion = 128;
+
   int depth_ = 0;
+  int work_ = 0;
+  int recursion_ = 0;
   int unnesting_ = 0;
 
   llvm::DenseMap<mlir::AffineExpr, const FloorAtom*> floor_atoms_;

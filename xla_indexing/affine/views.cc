@@ -140,7 +140,7 @@ const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const LinearSum& floor_form
   for (AffineExpr atom : atoms) {
     size_t num_ways = ways.size();
     for (size_t i = 0; i < num_ways && ways.size() < kMaxWays; ++i) {
-      if (ways[i].CoefficientOf(atom) == 0) continue;
+      if (ways[i].CoefficientOf(atom) == 0 || ++work_ > kMaxWork) continue;
       LinearSum way = ways[i];
       SplitDigit(way, atom, atoms, ways);
     }

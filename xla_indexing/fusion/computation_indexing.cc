@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "xla_indexing/fusion/path.h"
 #include "xla_indexing/fusion/walker.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -25,9 +26,9 @@ LeafPaths StartAt(const Shape& shape, int64_t leaf, mlir::MLIRContext* context) 
   return paths;
 }
 
-OperandIndexingSet MapsOf(const PathSet& paths) {
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end) {
   OperandIndexingSet set;
-  for (const Path& path : paths.paths()) set.Add(path.Map());
+  for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
   return set;
 }
@@ -39,18 +40,19 @@ void Sort(InstructionIndexing& entries) {
   });
 }
 
+// `end` is the shape of the leaf that the paths have led to.
 void AddEntry(int64_t output_leaf, int64_t operand, int64_t operand_leaf, const PathSet& paths,
-              InstructionIndexing* entries) {
-  OperandIndexingSet set = MapsOf(paths);
+              const Shape& end, InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end);
   if (!set.empty()) entries->push_back({output_leaf, operand, operand_leaf, std::move(set)});
 }
 
 // Entries from what came out of a walk that started at a leaf of the result.
 void AddOperands(int64_t output_leaf, const std::map<int64_t, LeafPaths>& end,
-                 InstructionIndexing* entries) {
+                 absl::Span<const HloInstruction* const> operands, InstructionIndexing* entries) {
   for (const auto& [operand, leaves] : end) {
     for (const auto& [leaf, paths] : leaves) {
-      AddEntry(output_leaf, operand, leaf, paths, entries);
+      AddEntry(output_leaf, operand, leaf, paths, operands[operand]->shape().Leaf(leaf), entries);
     }
   }
 }
@@ -82,7 +84,7 @@ absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(
     start[0] = StartAt(root->shape(), leaf, context);
     absl::Status status = walker.WalkComputation(computation, Frame(), start, &end);
     if (!status.ok()) return status;
-    AddOperands(leaf, end, &entries);
+    AddOperands(leaf, end, computation.parameters(), &entries);
   }
   Sort(entries);
   return entries;
@@ -117,7 +119,8 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
       absl::Status status = walker.WalkComputation(computation, Frame(), start, &end);
       if (!status.ok()) return status;
       for (const auto& [output_leaf, paths] : end[0]) {
-        AddEntry(output_leaf, number, leaf, paths, &entries);
+        AddEntry(output_leaf, number, leaf, paths,
+                 computation.root_instruction()->shape().Leaf(output_leaf), &entries);
       }
     }
   }
@@ -148,7 +151,7 @@ absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexingThroughCalls(
     std::map<int64_t, LeafPaths> end;
     absl::Status status = walker.StepToOperands(instruction, Frame(), start, &end);
     if (!status.ok()) return status;
-    AddOperands(leaf, end, &entries);
+    AddOperands(leaf, end, instruction.operands(), &entries);
   }
   Sort(entries);
   return entries;
@@ -171,7 +174,8 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexingThroughCalls(
       absl::Status status = walker.StepToResult(instruction, Frame(), operand, start, &end);
       if (!status.ok()) return status;
       for (const auto& [output_leaf, paths] : end) {
-        AddEntry(output_leaf, operand, leaf, paths, &entries);
+        AddEntry(output_leaf, operand, leaf, paths, instruction.shape().Leaf(output_leaf),
+                 &entries);
       }
     }
   }

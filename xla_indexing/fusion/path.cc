@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -18,22 +19,20 @@ namespace xla_indexing {
 namespace {
 
 // (d0, d1, ..) -> (d0, d1, ..) over exactly the box of the shape.
-bool IsIdentityOf(const IndexingMap& map, llvm::ArrayRef<int64_t> sizes) {
+bool IsIdentityOf(const IndexingMap& map, const Shape& shape) {
   if (!map.affine_map().isIdentity() || map.num_symbols() > 0 || !map.constraints().empty()) {
     return false;
   }
   for (int i = 0; i < map.num_dims(); ++i) {
-    if (!(map.dims()[i].bounds == Interval::OfSize(sizes[i]))) return false;
+    if (!(map.dims()[i].bounds == Interval::OfSize(shape.dimension(i)))) return false;
   }
   return true;
 }
 
 }  // namespace
 
-Path::Origin::Origin(OperandIndexing map, const Shape& shape)
-    : base(std::move(map)),
-      hash(absl::HashOf(base)),
-      sizes(shape.dimensions().begin(), shape.dimensions().end()) {}
+Path::Origin::Origin(OperandIndexing map, const Shape& leads_to)
+    : base(std::move(map)), hash(absl::HashOf(base)), shape(leads_to) {}
 
 Path::Path(OperandIndexing base, const Shape& shape)
     : origin_(std::make_shared<Origin>(std::move(base), shape)), hash_(origin_->hash) {}
@@ -45,7 +44,7 @@ bool Path::Extend(const HloInstruction& instruction, Direction direction) {
     if (!IsReindexing(instruction)) return false;
     mlir::MLIRContext* context = origin.base.map().context();
     llvm::SmallVector<Interval, 4> box;
-    for (const int64_t size : origin.sizes) box.push_back(Interval::OfSize(size));
+    for (const int64_t size : origin.shape.dimensions()) box.push_back(Interval::OfSize(size));
     origin.algebra.emplace(context, box);
     for (size_t i = 0; i < box.size(); ++i) {
       origin.variables.push_back(
@@ -92,24 +91,33 @@ bool Path::IsWhole(const Shape& start, const Shape& shape) const {
   return true;
 }
 
-OperandIndexing Path::Map() const {
+OperandIndexing Path::Map(const Shape& here) const {
   const OperandIndexing& base = origin_->base;
   if (!indices_ || base.IsUnknown()) return base;
   mlir::MLIRContext* context = base.map().context();
+  const auto sizes = origin_->shape.dimensions();
   llvm::SmallVector<mlir::AffineExpr, 4> results;
   for (const LinearSum& index : *indices_) {
-    results.push_back(origin_->algebra->Lower(index));
-    if (!results.back()) {
-      return OperandIndexing::Unknown(context, "an index expression does not fit int64");
-    }
+    if (mlir::AffineExpr result = origin_->algebra->Lower(index)) results.push_back(result);
   }
-  IndexingMap chain = IndexingMap::FromTensorSizes(
-      mlir::AffineMap::get(origin_->sizes.size(), 0, results, context), origin_->sizes);
-  if (base.IsExact() && base.bindings().empty() && IsIdentityOf(base.map(), origin_->sizes)) {
-    return OperandIndexing(std::move(chain));
+  OperandIndexing chain =
+      results.size() == indices_->size()
+          ? OperandIndexing(IndexingMap::FromTensorSizes(
+                mlir::AffineMap::get(sizes.size(), 0, results, context),
+                llvm::SmallVector<int64_t, 4>(sizes.begin(), sizes.end())))
+          : WholeTensorIndexing(origin_->shape, here,
+                                "whole tensor: the index expressions of a chain are too large",
+                                context);
+  if (base.IsExact() && base.bindings().empty() && IsIdentityOf(base.map(), origin_->shape)) {
+    return chain;
   }
-  absl::StatusOr<OperandIndexing> composed =
-      ComposeOperandIndexing(base, OperandIndexing(std::move(chain)));
+  absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(base, chain);
+  if (!composed.ok()) {
+    composed = ComposeOperandIndexing(
+        base,
+        WholeTensorIndexing(origin_->shape, here,
+                            absl::StrCat("whole tensor: ", composed.status().message()), context));
+  }
   if (!composed.ok()) {
     return OperandIndexing::Unknown(context, std::string(composed.status().message()));
   }
@@ -137,7 +145,7 @@ void PathSet::Merge(const Shape& shape) {
   absl::flat_hash_set<OperandIndexing> seen;
   std::vector<Path> merged;
   for (const Path& path : paths_) {
-    OperandIndexing map = path.Map();
+    OperandIndexing map = path.Map(shape);
     if (map.IsKnownEmpty() || !seen.insert(map).second) continue;
     merged.push_back(Path(std::move(map), shape));
   }

@@ -27,8 +27,9 @@ class Path {
   // Goes on through a reindexing; false, unchanged, where the instruction is none.
   bool Extend(const HloInstruction& instruction, Direction direction);
 
-  // The map of the whole path, simplified.
-  OperandIndexing Map() const;
+  // The map of the whole path, which has led to an array of shape `here`, simplified. A chain whose
+  // index expressions pass the bounds of affine/simplifier.h reads everything, over-approximate.
+  OperandIndexing Map(const Shape& here) const;
 
   // Whether the path leads from every element of an array of shape `start` to all elements of
   // `shape`.
@@ -42,11 +43,11 @@ class Path {
  private:
   // Where the chain begins. The algebra is made when the first reindexing comes.
   struct Origin {
-    Origin(OperandIndexing base, const Shape& shape);
+    Origin(OperandIndexing map, const Shape& leads_to);
 
     OperandIndexing base;
     size_t hash;
-    llvm::SmallVector<int64_t, 4> sizes;
+    Shape shape;
     std::optional<IndexAlgebra> algebra;
     Indices variables;
   };

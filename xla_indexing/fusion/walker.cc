@@ -88,7 +88,7 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
   }
   const OperandIndexingSet steps = SeenFromOutside(entry.indexing, frame);
   for (const Path& path : paths.paths()) {
-    const OperandIndexing first = path.Map();
+    const OperandIndexing first = path.Map(from);
     if (first.IsKnownEmpty()) continue;
     for (const OperandIndexing& step : steps) {
       absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
