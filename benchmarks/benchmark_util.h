@@ -1,0 +1,114 @@
+// What the benchmarks share: the corpus, parsing, and the unit U that times are compared in.
+//
+// U is the time to build the identity map of rank 4, (d0, d1, d2, d3) -> (d0, d1, d2, d3), where
+// MLIR has its expressions and the map already: four calls of getAffineDimExpr and one of
+// AffineMap::get. It is the least that an analysis that answers in MLIR's maps can take, on any
+// machine.
+
+#ifndef XLA_INDEXING_BENCHMARKS_BENCHMARK_UTIL_H_
+#define XLA_INDEXING_BENCHMARKS_BENCHMARK_UTIL_H_
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "benchmark/benchmark.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+
+namespace xla_indexing {
+
+constexpr auto kNoThreading = mlir::MLIRContext::Threading::DISABLED;
+
+inline mlir::AffineMap BuildIdentityMap(mlir::MLIRContext* context) {
+  llvm::SmallVector<mlir::AffineExpr, 4> results;
+  for (unsigned i = 0; i < 4; ++i) results.push_back(mlir::getAffineDimExpr(i, context));
+  return mlir::AffineMap::get(/*dimCount=*/4, /*symbolCount=*/0, results, context);
+}
+
+// U in seconds of processor time, measured once for a program: the best of a few runs, because
+// other work on the machine only ever adds to it.
+inline double IdentityMapSeconds() {
+  static const double seconds = [] {
+    constexpr int kRuns = 9;
+    constexpr int kMapsPerRun = 50000;
+    mlir::MLIRContext context(kNoThreading);
+    double best = std::numeric_limits<double>::infinity();
+    for (int run = 0; run < kRuns; ++run) {
+      const std::clock_t start = std::clock();
+      for (int i = 0; i < kMapsPerRun; ++i) {
+        benchmark::DoNotOptimize(BuildIdentityMap(&context));
+      }
+      best = std::min(best, static_cast<double>(std::clock() - start));
+    }
+    return best / CLOCKS_PER_SEC / kMapsPerRun;
+  }();
+  return seconds;
+}
+
+// Adds the column U: the processor time of one of `parts` equal parts of an iteration, in units of
+// U.
+inline void ReportInIdentityMaps(benchmark::State& state, double parts = 1) {
+  state.counters["U"] = benchmark::Counter(
+      IdentityMapSeconds() * parts,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+// The row of the table that shows U itself.
+inline void IdentityMap(benchmark::State& state) {
+  mlir::MLIRContext context(kNoThreading);
+  for (auto _ : state) benchmark::DoNotOptimize(BuildIdentityMap(&context));
+  ReportInIdentityMaps(state);
+}
+
+// Ends the benchmark with an error in its row of the table.
+inline void Skip(benchmark::State& state, const absl::Status& status) {
+  state.SkipWithError(std::string(status.message()).c_str());
+}
+
+// A file of the corpus, by its path in it. Where there is none the benchmark is skipped, and its
+// row of the table says so.
+inline std::optional<SourceText> ReadCorpusFile(benchmark::State& state, absl::string_view path) {
+  const std::string file = absl::StrCat(XLA_INDEXING_CORPUS, "/", path);
+  std::ifstream stream(file);
+  if (!stream) {
+    state.SkipWithError(
+        absl::StrCat("NOT MEASURED: no file ", file, "; set XLA_INDEXING_CORPUS").c_str());
+    return std::nullopt;
+  }
+  std::stringstream text;
+  text << stream.rdbuf();
+  return SourceText{std::string(path), text.str()};
+}
+
+// The module of a text; null, and the benchmark skipped, where it does not parse.
+inline std::unique_ptr<HloModule> ParseOrSkip(benchmark::State& state, absl::string_view text) {
+  absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text);
+  if (module.ok()) return *std::move(module);
+  Skip(state, module.status());
+  return nullptr;
+}
+
+// The same of a file of the corpus.
+inline std::unique_ptr<HloModule> ParseCorpusFileOrSkip(benchmark::State& state,
+                                                        absl::string_view path) {
+  const std::optional<SourceText> source = ReadCorpusFile(state, path);
+  return source.has_value() ? ParseOrSkip(state, source->text) : nullptr;
+}
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_BENCHMARKS_BENCHMARK_UTIL_H_
