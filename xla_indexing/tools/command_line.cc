@@ -216,7 +216,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const absl::string_view>
     }
   }
   const bool prints_maps = line.action == CommandLine::Action::kPrintMaps;
-  const absl::Status status = prints_maps ? CheckMapLine(line) : CheckHloLine(line);
+  absl::Status status = prints_maps ? CheckMapLine(line) : CheckHloLine(line);
   if (!status.ok()) return status;
   return line;
 }

@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/subject.h"
 
 namespace xla_indexing {
-
-enum class Direction { kOutputToInput, kInputToOutput };
 
 // A map and the lines that it is printed in.
 struct ReportedMap {
