@@ -1,5 +1,6 @@
 #include "xla_indexing/fusion/walker.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -105,7 +106,8 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
 }
 
 void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
-  if (paths.size() <= kMergePast) return;
+  const size_t max_maps = options_.max_maps;
+  if (paths.size() <= std::min(kMergePast, max_maps)) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   paths.Merge(shape);
   // Whoever reads everything anyway need not say how else.
@@ -116,7 +118,7 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
       return;
     }
   }
-  if (paths.size() <= static_cast<size_t>(options_.max_maps)) return;
+  if (paths.size() <= max_maps) return;
   paths.Reset(Path(WholeTensorIndexing(*start_shape_, shape,
                                        absl::StrCat("whole tensor: more than ", options_.max_maps,
                                                     " maps at ", instruction.name()),
@@ -232,6 +234,7 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
       LeafPaths paths = std::move(last->second);
       pending.erase(last);
       if (instruction.opcode() == HloOpcode::kParameter) {
+        for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
         add_all(paths, (*end)[instruction.parameter_number()]);
         continue;
       }

@@ -1,0 +1,319 @@
+#include "xla_indexing/fusion/computation_indexing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ComputationIndexingTest : public ::testing::Test {
+ protected:
+  const HloComputation& Parse(const std::string& text) {
+    auto module = ParseModule(text, "test.hlo");
+    EXPECT_TRUE(module.ok()) << module.status();
+    module_ = *std::move(module);
+    return *module_->entry_computation();
+  }
+
+  // `output leaf / parameter / leaf: map`, one for each map.
+  static std::vector<std::string> Lines(const absl::StatusOr<InstructionIndexing>& entries) {
+    EXPECT_TRUE(entries.ok()) << entries.status();
+    std::vector<std::string> lines;
+    for (const IndexingEntry& entry : *entries) {
+      for (const OperandIndexing& map : entry.indexing) {
+        lines.push_back(absl::StrCat(entry.output_leaf, "/", entry.operand, "/", entry.operand_leaf,
+                                     ": ", map.ToString()));
+      }
+    }
+    return lines;
+  }
+  std::vector<std::string> OutputToInput(const std::string& text, FusionOptions options = {}) {
+    return Lines(ComputeOutputToInputIndexing(Parse(text), &context_, options));
+  }
+  std::vector<std::string> InputToOutput(const std::string& text, FusionOptions options = {}) {
+    return Lines(ComputeInputToOutputIndexing(Parse(text), &context_, options));
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  std::unique_ptr<HloModule> module_;
+};
+
+// The fusions of the indexing document.
+TEST_F(ComputationIndexingTest, OneInputReadInTwoWays) {
+  const std::string text = R"(f {
+    p0 = f32[1000,1000] parameter(0)
+    transpose_p0 = f32[1000,1000]{0,1} transpose(p0), dimensions={1,0}
+    ROOT a0 = f32[1000,1000] add(p0, transpose_p0)
+  })";
+  EXPECT_THAT(OutputToInput(text),
+              ElementsAre("0/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 999], d1 in [0, 999]",
+                          "0/0/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 999], d1 in [0, 999]"));
+  EXPECT_THAT(InputToOutput(text),
+              ElementsAre("0/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 999], d1 in [0, 999]",
+                          "0/0/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 999], d1 in [0, 999]"));
+}
+
+TEST_F(ComputationIndexingTest, EqualPathsCountOnce) {
+  EXPECT_THAT(OutputToInput(R"(f {
+    p0 = f32[20,10,50] parameter(0)
+    lhs_transpose_1 = f32[10,20,50] transpose(p0), dimensions={1,0,2}
+    lhs_e = f32[10,20,50] exponential(lhs_transpose_1)
+    lhs_transpose_2 = f32[10,50,20] transpose(lhs_e), dimensions={0,2,1}
+    rhs_transpose_1 = f32[50,10,20] transpose(p0), dimensions={2,1,0}
+    rhs_log = f32[50,10,20] exponential(rhs_transpose_1)
+    rhs_transpose_2 = f32[10,50,20] transpose(rhs_log), dimensions={1,0,2}
+    ROOT add = f32[10,50,20] add(lhs_transpose_2, rhs_transpose_2)
+  })"),
+              ElementsAre("0/0/0: (d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 9], d1 in [0, "
+                          "49], d2 in [0, 19]"));
+}
+
+TEST_F(ComputationIndexingTest, Softmax) {
+  EXPECT_THAT(OutputToInput(R"(HloModule softmax
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  p0 = f32[2,65,125] parameter(0)
+  low = f32[] constant(-inf)
+  max = f32[2,65] reduce(p0, low), dimensions={2}, to_apply=max
+  max_b = f32[2,65,125] broadcast(max), dimensions={0,1}
+  shifted = f32[2,65,125] subtract(p0, max_b)
+  exp = f32[2,65,125] exponential(shifted)
+  zero = f32[] constant(0)
+  total = f32[2,65] reduce(exp, zero), dimensions={2}, to_apply=sum
+  total_b = f32[2,65,125] broadcast(total), dimensions={0,1}
+  ROOT softmax = f32[2,65,125] divide(exp, total_b)
+})"),
+              ElementsAre("0/0/0: (d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 1], d1 in [0, "
+                          "64], d2 in [0, 124]",
+                          "0/0/0: (d0, d1, d2)[s0] -> (d0, d1, s0), domain: d0 in [0, 1], d1 in "
+                          "[0, 64], d2 in [0, 124], s0 in [0, 124]"));
+}
+
+TEST_F(ComputationIndexingTest, ReshapesThatCancelAreTheIdentity) {
+  EXPECT_THAT(OutputToInput(R"(f {
+    p0 = f32[10,10,10] parameter(0)
+    reshape1 = f32[50,20] reshape(p0)
+    ROOT reshape2 = f32[10,10,10] reshape(reshape1)
+  })"),
+              ElementsAre("0/0/0: (d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, "
+                          "9], d2 in [0, 9]"));
+}
+
+TEST_F(ComputationIndexingTest, TransposeCancelsAcrossUnalignedReshapes) {
+  EXPECT_THAT(OutputToInput(R"(f {
+    p0 = f32[6,35] parameter(0)
+    a = f32[14,15] reshape(p0)
+    b = f32[15,14] transpose(a), dimensions={1,0}
+    c = f32[15,14] reverse(b), dimensions={0}
+    d = f32[21,10] reshape(c)
+    e = f32[21,10] negate(d)
+    d1 = f32[15,14] reshape(e)
+    c1 = f32[15,14] reverse(d1), dimensions={0}
+    b1 = f32[14,15] transpose(c1), dimensions={1,0}
+    ROOT a1 = f32[6,35] reshape(b1)
+  })"),
+              ElementsAre("0/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 5], d1 in [0, 34]"));
+}
+
+// A concatenation's pieces have disjoint domains; what is sliced away again is not read.
+TEST_F(ComputationIndexingTest, SliceOfConcatenateReadsOnePiece) {
+  const std::string text = R"(f {
+    p0 = f32[10] parameter(0)
+    p1 = f32[20] parameter(1)
+    c = f32[30] concatenate(p0, p1), dimensions={0}
+    ROOT s = f32[5] slice(c), slice={[12:17]}
+  })";
+  EXPECT_THAT(OutputToInput(text), ElementsAre("0/1/0: (d0) -> (d0 + 2), domain: d0 in [0, 4]"));
+  EXPECT_THAT(InputToOutput(text), ElementsAre("0/1/0: (d0) -> (d0 - 2), domain: d0 in [2, 6]"));
+}
+
+TEST_F(ComputationIndexingTest, TupleLeavesAreApart) {
+  const std::string text = R"(f {
+    p0 = f32[4,8] parameter(0)
+    p1 = (f32[3], f32[5]) parameter(1)
+    g = f32[5] get-tuple-element(p1), index=1
+    t = f32[8,4] transpose(p0), dimensions={1,0}
+    inner = (f32[5], f32[8,4]) tuple(g, t)
+    ROOT r = ((f32[5], f32[8,4]), f32[4,8]) tuple(inner, p0)
+  })";
+  EXPECT_THAT(OutputToInput(text),
+              ElementsAre("0/1/1: (d0) -> (d0), domain: d0 in [0, 4]",
+                          "1/0/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]",
+                          "2/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]"));
+  EXPECT_THAT(InputToOutput(text),
+              ElementsAre("0/1/1: (d0) -> (d0), domain: d0 in [0, 4]",
+                          "1/0/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]",
+                          "2/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]"));
+}
+
+// A multi-output fusion inside is entered at the output that is used.
+TEST_F(ComputationIndexingTest, NestedFusionsAreEnteredAtTheirLeaf) {
+  EXPECT_THAT(OutputToInput(R"(HloModule m
+inner {
+  a = f32[4,6] parameter(0)
+  b = f32[6,4] parameter(1)
+  t = f32[6,4] transpose(a), dimensions={1,0}
+  ROOT r = (f32[6,4], f32[6,4]) tuple(b, t)
+}
+callee { x = f32[6,4] parameter(0)  ROOT y = f32[6,4] reverse(x), dimensions={0} }
+ENTRY main {
+  p = f32[4,6] parameter(0)
+  q = f32[6,4] parameter(1)
+  f = (f32[6,4], f32[6,4]) fusion(p, q), kind=kLoop, calls=inner
+  g = f32[6,4] get-tuple-element(f), index=1
+  ROOT c = f32[6,4] call(g), to_apply=callee
+})"),
+              ElementsAre("0/0/0: (d0, d1) -> (d1, -d0 + 5), domain: d0 in [0, 5], d1 in [0, 3]"));
+}
+
+// One value passed twice: each operand has the maps of its own parameter.
+TEST_F(ComputationIndexingTest, OperandsOfAFusionKeepTheirOwnMaps) {
+  const HloComputation& entry = Parse(R"(HloModule m
+f {
+  a = f32[4,4] parameter(0)
+  b = f32[4,4] parameter(1)
+  t = f32[4,4] transpose(b), dimensions={1,0}
+  ROOT s = f32[4,4] add(a, t)
+}
+ENTRY main {
+  p = f32[4,4] parameter(0)
+  ROOT r = f32[4,4] fusion(p, p), kind=kLoop, calls=f
+})");
+  EXPECT_THAT(Lines(ComputeOutputToInputIndexingThroughCalls(*entry.root_instruction(), &context_)),
+              ElementsAre("0/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3]",
+                          "0/1/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 3]"));
+  EXPECT_THAT(Lines(ComputeInputToOutputIndexingThroughCalls(*entry.root_instruction(), &context_)),
+              ElementsAre("0/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3]",
+                          "0/1/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 3]"));
+}
+
+// The offset is a parameter of the fusion: the binding names what the caller passes.
+TEST_F(ComputationIndexingTest, BindingsNameTheCallersOperands) {
+  const char* kModule = R"(HloModule m
+f {
+  a = f32[10] parameter(0)
+  o = s32[] parameter(1)
+  ROOT s = f32[4] dynamic-slice(a, o), dynamic_slice_sizes={4}
+}
+ENTRY main {
+  p = f32[10] parameter(0)
+  offset = s32[] %s
+  ROOT r = f32[4] fusion(p, offset), kind=kLoop, calls=f
+})";
+  const auto module_with = [&](const std::string& offset) {
+    std::string text = kModule;
+    return text.replace(text.find("%s"), 2, offset);
+  };
+  const auto lines = [&](const HloComputation& entry) {
+    return Lines(ComputeOutputToInputIndexingThroughCalls(*entry.root_instruction(), &context_));
+  };
+  EXPECT_THAT(lines(Parse(module_with("parameter(1)"))),
+              ElementsAre("0/0/0: (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]\n"
+                          "  rt0: offset, clamp [0, 6]; (d0) -> (), domain: d0 in [0, 3]",
+                          "0/1/0: (d0) -> (), domain: d0 in [0, 3]"));
+  // Fixed by the module, and out of bounds: the clamp acts.
+  EXPECT_THAT(lines(Parse(module_with("constant(8)"))),
+              ElementsAre("0/0/0: (d0) -> (d0 + 6), domain: d0 in [0, 3]",
+                          "0/1/0: (d0) -> (), domain: d0 in [0, 3]"));
+}
+
+TEST_F(ComputationIndexingTest, ParametersThatNothingReadsHaveNoEntry) {
+  EXPECT_THAT(OutputToInput(R"(f {
+    p0 = f32[4] parameter(0)
+    p1 = f32[4] parameter(1)
+    ROOT n = f32[4] negate(p1)
+  })"),
+              ElementsAre("0/1/0: (d0) -> (d0), domain: d0 in [0, 3]"));
+}
+
+TEST_F(ComputationIndexingTest, EmptyArraysReadNothing) {
+  EXPECT_THAT(OutputToInput(R"(f {
+    p0 = f32[0,4] parameter(0)
+    r = f32[4,0] reshape(p0)
+    ROOT n = f32[4,0] negate(r)
+  })"),
+              IsEmpty());
+}
+
+// Every step of this graph doubles the number of maps.
+std::string Doubling(int steps) {
+  std::string text = "f {\n  p = f32[4096] parameter(0)\n";
+  std::string previous = "p";
+  for (int i = 0; i < steps; ++i) {
+    const int size = 4096 - (1 << (i + 1)) + 1;
+    absl::StrAppend(&text, "  a", i, " = f32[", size, "] slice(", previous, "), slice={[0:", size,
+                    "]}\n  b", i, " = f32[", size, "] slice(", previous, "), slice={[", 1 << i, ":",
+                    size + (1 << i), "]}\n  c", i, " = f32[", size, "] add(a", i, ", b", i, ")\n");
+    previous = absl::StrCat("c", i);
+  }
+  return absl::StrCat(text, "  ROOT r = f32[", 4096 - (1 << steps) + 1, "] copy(", previous,
+                      ")\n}");
+}
+
+TEST_F(ComputationIndexingTest, MapsPastTheBoundAreWidenedAndSaySo) {
+  EXPECT_THAT(OutputToInput(Doubling(5)), SizeIs(32));
+  const std::vector<std::string> widened = OutputToInput(Doubling(10));
+  EXPECT_LE(widened.size(), 256);
+  for (const std::string& line : widened) {
+    EXPECT_THAT(line, HasSubstr("(over-approximate: whole tensor: more than 256 maps at "));
+  }
+  FusionOptions options;
+  options.max_maps = 16;
+  for (const std::string& line : OutputToInput(Doubling(5), options)) {
+    EXPECT_THAT(line, HasSubstr("more than 16 maps at "));
+  }
+}
+
+TEST_F(ComputationIndexingTest, DeepChainsAreOrdinary) {
+  std::string text = "f {\n  x0 = f32[64,48] parameter(0)\n";
+  constexpr int kDepth = 40000;
+  for (int i = 1; i < kDepth; ++i) {
+    absl::StrAppend(&text, "  x", i, " = f32[64,48] negate(x", i - 1, ")\n");
+  }
+  absl::StrAppend(&text, "  ROOT r = f32[48,64] transpose(x", kDepth - 1, "), dimensions={1,0}\n}");
+  EXPECT_THAT(OutputToInput(text),
+              ElementsAre("0/0/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 47], d1 in [0, 63]"));
+}
+
+// A long chain of reindexings that do not cancel passes the bounds of expressions and is widened.
+TEST_F(ComputationIndexingTest, HostileChainsEnd) {
+  std::string text = "f {\n  x0 = f32[64,48] parameter(0)\n";
+  const char* kShapes[] = {"3,1024", "1024,3", "6,16,32", "32,6,16", "12,256", "256,12", "64,48"};
+  const char* kSteps[] = {"reshape", "transpose", "reshape", "transpose",
+                          "reshape", "transpose", "reshape"};
+  const char* kDimensions[] = {"", ", dimensions={1,0}", "", ", dimensions={2,0,1}",
+                               "", ", dimensions={1,0}", ""};
+  constexpr int kLength = 700;
+  for (int i = 0; i < kLength; ++i) {
+    absl::StrAppend(&text, "  x", i + 1, " = f32[", kShapes[i % 7], "] ", kSteps[i % 7], "(x", i,
+                    ")", kDimensions[i % 7], "\n");
+  }
+  absl::StrAppend(&text, "  ROOT r = f32[64,48] copy(x", kLength, ")\n}");
+  EXPECT_THAT(OutputToInput(text), SizeIs(1));
+}
+
+TEST_F(ComputationIndexingTest, LeavesThatAreNotThereAreErrors) {
+  const HloComputation& entry = Parse("f { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }");
+  EXPECT_EQ(ComputeOutputToInputIndexing(entry, &context_, {}, 1).status().message(),
+            "the root n has 1 leaves, leaf 1 was asked for");
+  EXPECT_EQ(
+      ComputeInputToOutputIndexing(entry, &context_, {}, OperandLeaf{3, 0}).status().message(),
+      "computation f has 1 parameters, parameter 3 was asked for");
+}
+
+}  // namespace
+}  // namespace xla_indexing
