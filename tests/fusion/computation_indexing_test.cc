@@ -17,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class ComputationIndexingTest : public ::testing::Test {
@@ -304,6 +305,22 @@ TEST_F(ComputationIndexingTest, HostileChainsEnd) {
   }
   absl::StrAppend(&text, "  ROOT r = f32[64,48] copy(x", kLength, ")\n}");
   EXPECT_THAT(OutputToInput(text), SizeIs(1));
+}
+
+// Inlined whole, this would be 2^30 instructions.
+TEST_F(ComputationIndexingTest, CallsThatDoubleThirtyTimesEnd) {
+  std::string text = "HloModule m\nf0 { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }\n";
+  for (int i = 1; i <= 30; ++i) {
+    absl::StrAppend(&text, i == 30 ? "ENTRY " : "", "f", i,
+                    " { p = f32[4] parameter(0)  a = f32[4] ", "call(p), to_apply=f", i - 1,
+                    "  ROOT b = f32[4] call(a), to_apply=f", i - 1, " }\n");
+  }
+  FusionOptions options;
+  options.max_called_instructions = 2000;
+  const std::vector<std::string> backward = OutputToInput(text, options);
+  EXPECT_THAT(backward, Not(IsEmpty()));
+  for (const std::string& line : backward) EXPECT_THAT(line, HasSubstr("over-approximate"));
+  EXPECT_THAT(InputToOutput(text, options), Not(IsEmpty()));
 }
 
 TEST_F(ComputationIndexingTest, LeavesThatAreNotThereAreErrors) {

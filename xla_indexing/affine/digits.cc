@@ -1,7 +1,8 @@
 // Digits that meet in a sum. For a mod atom M = X mod n with the quotient Q = floor(X / n),
 //
-//   k*M + k*n*Q          = k*X (definition) n*(Z mod b) + M      = (n*Z + M) mod (n*b) since M in
-//   [0, n - 1] n*(Z mod b) - M      = (n*Z + n - 1 - M) mod (n*b) - (n - 1)
+//   k*M + k*n*Q      = k*X                                        by definition
+//   n*(Z mod b) + M  = (n*Z + M) mod (n*b)                        since M is in [0, n - 1]
+//   n*(Z mod b) - M  = (n*Z + n - 1 - M) mod (n*b) - (n - 1)      the same for n - 1 - M
 //
 // where Z has the floor atom of Q as a summand, so that it cancels when M = X - n*Q is put in.
 #include <cstdint>

@@ -259,9 +259,34 @@ std::optional<LinearSum> IndexAlgebra::DivideSingle(const LinearSum& sum, int64_
   return std::nullopt;
 }
 
-LinearSum IndexAlgebra::FloorDivide(const LinearSum& given, int64_t m) {
-  if (m == 1 || !given.valid()) return given;
-  LinearSum sum = given;
+LinearSum IndexAlgebra::FloorDivide(const LinearSum& sum, int64_t m) {
+  if (m == 1 || !sum.valid()) return sum;
+  return Remembered(Operation::kFloorDivide, sum, m, [&] { return ComputeFloorDivide(sum, m); });
+}
+
+LinearSum IndexAlgebra::Modulo(const LinearSum& sum, int64_t m, bool split_digits) {
+  if (m == 1) return LinearSum();
+  if (!sum.valid()) return sum;
+  return Remembered(split_digits ? Operation::kModulo : Operation::kModuloWhole, sum, m,
+                    [&] { return ComputeModulo(sum, m, split_digits); });
+}
+
+LinearSum IndexAlgebra::Remembered(Operation operation, const LinearSum& sum, int64_t m,
+                                   llvm::function_ref<LinearSum()> compute) {
+  LinearSum sorted = sum;
+  AffineExpr key = sorted.ToExpr(context_);
+  if (!key || nesting_ >= kMaxNesting) return LinearSum::Invalid();
+  const auto place = std::make_tuple(static_cast<unsigned>(operation), key, m);
+  if (auto it = results_.find(place); it != results_.end()) return it->second;
+  if (++work_ > kMaxWork) return LinearSum::Invalid();
+  ++nesting_;
+  LinearSum result = compute();
+  --nesting_;
+  results_[place] = result;
+  return result;
+}
+
+LinearSum IndexAlgebra::ComputeFloorDivide(LinearSum sum, int64_t m) {
   if (auto split = SplitThroughUnits(sum, m, /*split_digits=*/true)) {
     if (split->radix == m) return split->high;
     return FloorDivide(split->high, m / split->radix);
@@ -272,10 +297,7 @@ LinearSum IndexAlgebra::FloorDivide(const LinearSum& given, int64_t m) {
   return MakeAtom(AtomKind::kFloor, std::move(sum), m, range);
 }
 
-LinearSum IndexAlgebra::Modulo(const LinearSum& given, int64_t m, bool split_digits) {
-  if (m == 1) return LinearSum();
-  if (!given.valid()) return given;
-  LinearSum sum = given;
+LinearSum IndexAlgebra::ComputeModulo(LinearSum sum, int64_t m, bool split_digits) {
   if (auto split = SplitThroughUnits(sum, m, split_digits)) {
     if (split->radix == m) return split->low;
     LinearSum result = Modulo(split->high, m / split->radix);

@@ -32,6 +32,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/linear_sum.h"
@@ -112,9 +113,18 @@ class IndexAlgebra {
   std::optional<Split> SplitThroughUnits(LinearSum& sum, int64_t m, bool split_digits);
   LinearSum Modulo(const LinearSum& given, int64_t m, bool split_digits);
   std::optional<LinearSum> DivideSingle(const LinearSum& sum, int64_t m);
+  LinearSum ComputeFloorDivide(LinearSum sum, int64_t m);
+  LinearSum ComputeModulo(LinearSum sum, int64_t m, bool split_digits);
+  enum class Operation : unsigned { kFloorDivide, kModulo, kModuloWhole };
+  LinearSum Remembered(Operation operation, const LinearSum& sum, int64_t m,
+                       llvm::function_ref<LinearSum()> compute);
   LinearSum Join(LinearSum sum);
   bool JoinOnce(LinearSum& sum);
   LinearSum LowerSum(const LinearSum& sum);
+
+  // Divisions that an object makes, and how deep they nest; sums beyond are invalid.
+  static constexpr int kMaxWork = 1 << 20;
+  static constexpr int kMaxNesting = 256;
 
   mlir::MLIRContext* context_;
   llvm::SmallVector<Interval, 8> dims_;
@@ -123,6 +133,10 @@ class IndexAlgebra {
   ExprSimplifier simplifier_;
   std::deque<Atom> atoms_;  // atom i is the symbol kFirstAtom + i
   llvm::DenseMap<std::tuple<unsigned, mlir::AffineExpr, int64_t>, unsigned> atom_ids_;
+
+  llvm::DenseMap<std::tuple<unsigned, mlir::AffineExpr, int64_t>, LinearSum> results_;
+  int work_ = 0;
+  int nesting_ = 0;
 
   // What reshapes did: a position as it comes back from its digits -> as it was; a position -> the
   // sizes and indices it is known to consist of.

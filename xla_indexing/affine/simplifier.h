@@ -4,12 +4,12 @@
 // T = floor(Y / m) and mod atoms M = X mod n, with dividends that are sums of digits themselves. A
 // floor atom is made only after these rules, each exact for all integers under its side condition:
 //
-//   floor((m*Q + R) / m)        = Q + floor(R / m)                       extraction, Q integral
-//   floor((g*H + L) / m)        = floor((H + t) / (m/g))                 g | m, L in [t*g, t*g + g
-//   - 1] floor((c*(X mod n) + R)/m)  = floor((c*X + R)/m) - (c*n/m) floor(X/n)   where m divides
-//   c*n floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))               unnesting, a*m fits
-//   int64 floor(-X / m)               = -floor((X - 1) / m) - 1                the leading
-//   coefficient is > 0
+//   floor((m*Q + R) / m) = Q + floor(R / m)
+//   floor((g*H + L) / m) = floor((H + t) / (m/g))           g | m, L in [t*g, t*g + g - 1]
+//   floor((c*(X mod n) + R) / m)
+//       = floor((c*X + R) / m) - (c*n/m) * floor(X / n)     m | c*n
+//   floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))  a*m fits int64
+//   floor(-X / m) = -floor((X - 1) / m) - 1                 the leading coefficient is > 0
 //
 // with coefficients reduced to (-m/2, m/2] and the constant shifted so that the least value of the
 // dividend is in [0, m - 1]; a mod atom likewise. With T = floor(X / n) the definition of mod,

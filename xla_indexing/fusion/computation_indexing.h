@@ -46,6 +46,9 @@ struct FusionOptions {
   int max_maps = 256;
   // How deep called computations may nest; deeper ones are read whole, over-approximate.
   int max_call_depth = 64;
+  // How many instructions of called computations a walk steps through, a computation counting as
+  // often as it is called; calls met later are read whole, over-approximate.
+  int64_t max_called_instructions = 200000;
 };
 
 // Entries between the leaves of the root (output_leaf) and the leaves of the parameters (operand:

@@ -51,7 +51,8 @@ Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Directi
 }
 
 bool Walker::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
-  return CalledComputation(instruction) != nullptr && frame.depth < options_.max_call_depth;
+  return CalledComputation(instruction) != nullptr && frame.depth < options_.max_call_depth &&
+         called_instructions_ < options_.max_called_instructions;
 }
 
 OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
@@ -231,6 +232,7 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
     while (!pending.empty()) {
       auto last = std::prev(pending.end());
       const HloInstruction& instruction = *computation.instructions()[last->first];
+      if (frame.depth > 0) ++called_instructions_;
       LeafPaths paths = std::move(last->second);
       pending.erase(last);
       if (instruction.opcode() == HloOpcode::kParameter) {
@@ -255,6 +257,7 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
   while (!pending.empty()) {
     auto first = pending.begin();
     const HloInstruction& instruction = *computation.instructions()[first->first];
+    if (frame.depth > 0) ++called_instructions_;
     LeafPaths paths = std::move(first->second);
     pending.erase(first);
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);

@@ -31,6 +31,12 @@ class Walker {
  public:
   Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction);
 
+  // The array that a walk starts from; to be set before each.
+  void SetStartShape(const Shape& shape) {
+    start_shape_ = &shape;
+    called_instructions_ = 0;
+  }
+
   // Paths by leaf of an instruction.
   using LeafPaths = std::map<int64_t, PathSet>;
 
@@ -70,10 +76,8 @@ class Walker {
   IndexingOptions indexing_options_;
   // The shape of the leaf that the walk started from, for widening.
   const Shape* start_shape_ = nullptr;
+  int64_t called_instructions_ = 0;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<Users>> users_;
-
- public:
-  void SetStartShape(const Shape& shape) { start_shape_ = &shape; }
 };
 
 }  // namespace xla_indexing

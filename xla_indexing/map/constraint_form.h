@@ -3,14 +3,14 @@
 // Mathematics. With the normal form of affine/simplifier.h for expressions, each rule an
 // equivalence over the points of the variables' intervals:
 //
-//   e + c in [a, b]               e in [a - c, b - c]
-//   g*e in [a, b]                 e in [ceil(a/g), floor(b/g)]         g > 0, the gcd of the
-//   coefficients -e in [a, b]                  e in [-b, -a]                        the leading
-//   coefficient is positive floor(Y/m) in [a, b]          Y in [a*m, b*m + m - 1] X mod n in [a, b]
-//   (X - a) mod n in [0, b - a]          0 <= a <= b < n e in [a, b]                   e in [a, b]
-//   meet range(e)            implied bounds fall in with the rest c*x + R in [a, b]             x
-//   in ([a, b] - range(R)) / c         narrows the interval of x as well x + c mod n in [a, b] the
-//   ends of x's interval move to the next x that satisfies it
+//   e + c in [a, b]           e in [a - c, b - c]
+//   g*e in [a, b]             e in [ceil(a/g), floor(b/g)]     g the gcd of the coefficients
+//   -e in [a, b]              e in [-b, -a]                    so that the first coefficient is > 0
+//   floor(Y/m) in [a, b]      Y in [a*m, b*m + m - 1]
+//   X mod n in [a, b]         (X - a) mod n in [0, b - a]      0 <= a <= b < n
+//   e in [a, b]               e in [a, b] meet range(e)        so that equal domains look equal
+//   c*x + R in [a, b]         x in ([a, b] - range(R)) / c     besides
+//   (x + c) mod n in [a, b]   x begins and ends at a solution  besides
 //
 // A constraint that every point satisfies goes, one that no point satisfies empties the domain.
 #ifndef XLA_INDEXING_MAP_CONSTRAINT_FORM_H_
