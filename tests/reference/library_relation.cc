@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +17,7 @@
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "tests/reference/dependence.h"
 #include "tests/reference/execute.h"
@@ -26,13 +25,13 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/map/expr_program.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
+#include "xla_indexing/ops/value_function.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -43,10 +42,67 @@ std::string IndexText(const Shape& shape, int64_t position) {
   return absl::StrCat("(", absl::StrJoin(IndexAt(shape.dimensions(), position), ", "), ")");
 }
 
-int64_t SaturatedInt64(Integer value) {
-  const Integer least = std::numeric_limits<int64_t>::min();
-  const Integer greatest = std::numeric_limits<int64_t>::max();
-  return static_cast<int64_t>(std::max(least, std::min(greatest, value)));
+// Dimension and range variables, then runtime variables, some of which (u64) exceed int64.
+struct Point {
+  llvm::SmallVector<Integer, 8> dims;
+  llvm::SmallVector<Integer, 8> symbols;
+};
+
+Integer FloorDiv(Integer a, Integer b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// The value of an expression whose divisors are positive, as IndexingMap::Verify() has it. Maps of
+// small modules are neither deep nor large.
+Integer Evaluate(mlir::AffineExpr expr, const Point& point) {
+  if (auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(expr)) return constant.getValue();
+  if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(expr)) return point.dims[dim.getPosition()];
+  if (auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(expr)) {
+    return point.symbols[symbol.getPosition()];
+  }
+  const auto binary = llvm::cast<mlir::AffineBinaryOpExpr>(expr);
+  const Integer lhs = Evaluate(binary.getLHS(), point);
+  const Integer rhs = Evaluate(binary.getRHS(), point);
+  switch (expr.getKind()) {
+    case mlir::AffineExprKind::Add:
+      return lhs + rhs;
+    case mlir::AffineExprKind::Mul:
+      return lhs * rhs;
+    case mlir::AffineExprKind::FloorDiv:
+      return FloorDiv(lhs, rhs);
+    case mlir::AffineExprKind::CeilDiv:
+      return -FloorDiv(-lhs, rhs);
+    default:
+      return lhs - FloorDiv(lhs, rhs) * rhs;
+  }
+}
+
+bool Contains(const Interval& interval, Integer value) {
+  return !interval.IsEmpty() && (!interval.has_lower() || interval.lower() <= value) &&
+         (!interval.has_upper() || value <= interval.upper());
+}
+
+// min(max(value, lower), upper) and the like, whatever the size of the value.
+Integer Apply(const ValueFunction& function, Integer value) {
+  switch (function.kind()) {
+    case ValueFunction::Kind::kAsIs:
+      return value;
+    case ValueFunction::Kind::kClamp:
+      return std::min(std::max<Integer>(value, function.lower()), Integer(function.upper()));
+    case ValueFunction::Kind::kInRangeElseLast:
+      return value >= 0 && value <= function.upper() ? value : Integer(function.upper());
+  }
+  return value;
+}
+
+// The coordinates, or nothing where they are outside the array.
+std::optional<Index> IndexInside(llvm::ArrayRef<mlir::AffineExpr> expressions, const Point& point,
+                                 absl::Span<const int64_t> sizes) {
+  Index index;
+  for (size_t d = 0; d < expressions.size(); ++d) {
+    const Integer coordinate = Evaluate(expressions[d], point);
+    if (coordinate < 0 || coordinate >= sizes[d]) return std::nullopt;
+    index.push_back(static_cast<int64_t>(coordinate));
+  }
+  return index;
 }
 
 // Reads the values of one runtime variable.
@@ -73,35 +129,26 @@ class RuntimeReader {
       return absl::InternalError(absl::StrCat("the element of ", binding.YieldedBy(nullptr),
                                               " has ", binding.element.size(), " coordinates"));
     }
+    for (const Element& element : array.elements()) {
+      if (element.value.has_value()) continue;
+      return absl::InternalError(absl::StrCat(binding.YieldedBy(nullptr), " holds no integers"));
+    }
     return RuntimeReader(binding, array);
   }
 
   // The variable's value at a point; nothing where the element is outside its array.
-  absl::StatusOr<std::optional<int64_t>> Read(llvm::ArrayRef<int64_t> dims,
-                                              llvm::ArrayRef<int64_t> symbols) const {
-    ExprProgram::Workspace workspace;
-    if (absl::Status status = element_.Evaluate(dims, symbols, &workspace); !status.ok()) {
-      return status;
-    }
-    Index index;
-    for (int i = 0; i < element_.num_results(); ++i) {
-      index.push_back(element_.Result(workspace, i));
-    }
-    if (!IsInside(array_->sizes(), index)) return std::optional<int64_t>();
-    const Element& element = array_->at(index);
-    if (!element.value.has_value()) {
-      return absl::InternalError(absl::StrCat(binding_->YieldedBy(nullptr), " holds no integers"));
-    }
-    return std::optional<int64_t>(binding_->value.Apply(SaturatedInt64(*element.value)));
+  std::optional<Integer> Read(const Point& point) const {
+    const std::optional<Index> index = IndexInside(binding_->element, point, array_->sizes());
+    if (!index.has_value()) return std::nullopt;
+    return Apply(binding_->value, *array_->at(*index).value);
   }
 
  private:
   RuntimeReader(const RuntimeVarIndexing& binding, const Array& array)
-      : binding_(&binding), array_(&array), element_(binding.element) {}
+      : binding_(&binding), array_(&array) {}
 
   const RuntimeVarIndexing* binding_;
   const Array* array_;
-  ExprProgram element_;
 };
 
 // The dimension and range variables of a map as the sizes and first values of a box.
@@ -131,7 +178,7 @@ absl::Status AppendVariables(llvm::ArrayRef<Variable> variables, Box* box) {
 class Enumerator {
  public:
   Enumerator(const IndexingMap& map, const MapEnds& ends, std::vector<RuntimeReader> runtimes)
-      : map_(map), ends_(ends), runtimes_(std::move(runtimes)), program_(Expressions(map)) {}
+      : map_(map), ends_(ends), runtimes_(std::move(runtimes)) {}
 
   absl::StatusOr<Relation> Run() const {
     Box box;
@@ -141,65 +188,44 @@ class Enumerator {
     absl::Status status;
     ForEachIndex(box.sizes, [&](const Index& index) {
       if (!status.ok()) return;
-      llvm::SmallVector<int64_t, 8> dims;
-      llvm::SmallVector<int64_t, 8> symbols;
+      Point point;
       for (size_t v = 0; v < index.size(); ++v) {
         const bool is_dim = v < map_.dims().size();
-        (is_dim ? dims : symbols).push_back(box.lower[v] + index[v]);
+        (is_dim ? point.dims : point.symbols).push_back(box.lower[v] + index[v]);
       }
-      status = Visit(dims, &symbols, &pairs);
+      status = Visit(point, &pairs);
     });
     if (!status.ok()) return status;
     return Relation(pairs.begin(), pairs.end());
   }
 
  private:
-  // The constraints, then the results.
-  static llvm::SmallVector<mlir::AffineExpr, 8> Expressions(const IndexingMap& map) {
-    llvm::SmallVector<mlir::AffineExpr, 8> expressions;
-    for (const Constraint& constraint : map.constraints()) expressions.push_back(constraint.expr);
-    expressions.append(map.results().begin(), map.results().end());
-    return expressions;
-  }
-
   // Adds the pair of a point of dimension and range variables, if it is in the domain.
-  absl::Status Visit(llvm::ArrayRef<int64_t> dims, llvm::SmallVector<int64_t, 8>* symbols,
-                     std::set<std::pair<int64_t, int64_t>>* pairs) const {
+  absl::Status Visit(Point point, std::set<std::pair<int64_t, int64_t>>* pairs) const {
     for (int i = 0; i < map_.num_runtimes(); ++i) {
-      const absl::StatusOr<std::optional<int64_t>> value = runtimes_[i].Read(dims, *symbols);
-      if (!value.ok()) return value.status();
-      if (!value->has_value() || !map_.runtimes()[i].bounds.Contains(**value)) {
+      const std::optional<Integer> value = runtimes_[i].Read(point);
+      if (!value.has_value() || !Contains(map_.runtimes()[i].bounds, *value)) {
         return absl::OkStatus();
       }
-      symbols->push_back(**value);
+      point.symbols.push_back(*value);
     }
-    ExprProgram::Workspace workspace;
-    if (absl::Status status = program_.Evaluate(dims, *symbols, &workspace); !status.ok()) {
-      return status;
-    }
-    int next = 0;
     for (const Constraint& constraint : map_.constraints()) {
-      if (!constraint.interval.Contains(program_.Result(workspace, next++))) {
-        return absl::OkStatus();
-      }
+      if (!Contains(constraint.interval, Evaluate(constraint.expr, point))) return absl::OkStatus();
     }
-    const Index from(dims.begin(), dims.end());
-    Index to;
-    while (next < program_.num_results()) to.push_back(program_.Result(workspace, next++));
-    if (!IsInside(ends_.from.dimensions(), from) || !IsInside(ends_.to.dimensions(), to)) {
-      return absl::InternalError(absl::StrCat("(", absl::StrJoin(from, ", "), ") -> (",
-                                              absl::StrJoin(to, ", "), ") leaves ",
+    const Index from(point.dims.begin(), point.dims.end());
+    const std::optional<Index> to = IndexInside(map_.results(), point, ends_.to.dimensions());
+    if (!IsInside(ends_.from.dimensions(), from) || !to.has_value()) {
+      return absl::InternalError(absl::StrCat("at (", absl::StrJoin(from, ", "), ") it leaves ",
                                               ends_.from.ToString(), " or ", ends_.to.ToString()));
     }
     pairs->emplace(PositionOf(ends_.from.dimensions(), from),
-                   PositionOf(ends_.to.dimensions(), to));
+                   PositionOf(ends_.to.dimensions(), *to));
     return absl::OkStatus();
   }
 
   const IndexingMap& map_;
   const MapEnds& ends_;
   std::vector<RuntimeReader> runtimes_;
-  ExprProgram program_;
 };
 
 // An error that names the first pair of `part` that `whole` lacks; OK if there is none.

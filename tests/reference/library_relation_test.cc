@@ -108,6 +108,15 @@ TEST_F(LibraryRelationTest, ABindingMayNameTheElementOfAVector) {
               HasSubstr(kMissing));
 }
 
+TEST_F(LibraryRelationTest, ValuesPastInt64AreEvaluatedExactly) {
+  const HloInstruction* k = module_->entry_computation()->FindInstruction("k");
+  // 2^64 - 1 is 6 modulo 9; 2^63 - 1, which a saturated value would be, is 7.
+  execution_.values[k][0].elements()[0].value = (Integer(1) << 64) - 1;
+  EXPECT_EQ(CheckSlice("(d0){rt0} -> (d0 + rt0 mod 9), domain: d0 in [0, 3], rt0 in [0, inf]",
+                       ValueFunction::AsIs()),
+            absl::OkStatus());
+}
+
 TEST_F(LibraryRelationTest, AnOffsetByOneIsNoticed) {
   EXPECT_THAT(CheckSlice("(d0){rt0} -> (d0 + rt0 - 1), domain: d0 in [0, 3], rt0 in [0, 6]",
                          ValueFunction::Clamp(0, 6))
@@ -167,7 +176,7 @@ TEST_F(LibraryRelationTest, UnknownSaysNothingWrong) {
 TEST_F(LibraryRelationTest, ResultsOutsideTheTensorAreNoticed) {
   const IndexingMap outside = Map("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 10]");
   EXPECT_THAT(Check(OperandIndexing(outside, {}, ExactnessLabel::OverApproximate("all"))).message(),
-              HasSubstr("(0) -> (10) leaves f32[4] or f32[10]"));
+              HasSubstr("at (0) it leaves f32[4] or f32[10]"));
 }
 
 TEST_F(LibraryRelationTest, AMapOfAnotherRankIsNoticed) {
