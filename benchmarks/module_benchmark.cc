@@ -47,6 +47,7 @@ void AllInstructions(benchmark::State& state, const char* path) {
   const std::unique_ptr<HloModule> module = ParseCorpusFileOrSkip(state, path);
   if (module == nullptr) return;
   int64_t maps = 0;
+  IdentityMapMeter meter(state);
   for (auto _ : state) {
     const absl::StatusOr<int64_t> count = BuildAllMaps(*module);
     if (!count.ok()) return Skip(state, count.status());
@@ -55,7 +56,7 @@ void AllInstructions(benchmark::State& state, const char* path) {
   state.counters["instructions"] = static_cast<double>(module->instruction_count());
   state.counters["maps"] = static_cast<double>(maps);
   // U for each map.
-  ReportInIdentityMaps(state, static_cast<double>(maps));
+  meter.Report(static_cast<double>(maps));
 }
 BENCHMARK_CAPTURE(AllInstructions, gemma2_2b, "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax.hlo")
     ->Unit(benchmark::kMillisecond);
@@ -81,6 +82,7 @@ void OneFusion(benchmark::State& state, const char* path, bool output_to_input) 
     if (computation->instruction_count() > largest->instruction_count()) largest = computation;
   }
   int64_t maps = 0;
+  IdentityMapMeter meter(state);
   for (auto _ : state) {
     mlir::MLIRContext context(kNoThreading);
     const auto entries = output_to_input ? ComputeOutputToInputIndexing(*largest, &context)
@@ -91,7 +93,7 @@ void OneFusion(benchmark::State& state, const char* path, bool output_to_input) 
   state.counters["instructions"] = static_cast<double>(largest->instruction_count());
   state.counters["maps"] = static_cast<double>(maps);
   // U for each instruction.
-  ReportInIdentityMaps(state, static_cast<double>(largest->instruction_count()));
+  meter.Report(static_cast<double>(largest->instruction_count()));
 }
 BENCHMARK_CAPTURE(OneFusion, large_loop / output_to_input, kLargeLoop, true)
     ->Unit(benchmark::kMillisecond);

@@ -174,13 +174,14 @@ void BuildMaps(benchmark::State& state, const char* text, bool output_to_input) 
   if (module == nullptr) return;
   const HloInstruction& root = *module->entry_computation()->root_instruction();
   mlir::MLIRContext context(kNoThreading);
+  IdentityMapMeter meter(state);
   for (auto _ : state) {
     const auto entries = output_to_input ? ComputeOutputToInputIndexingThroughCalls(root, &context)
                                          : ComputeInputToOutputIndexingThroughCalls(root, &context);
     if (!entries.ok()) return Skip(state, entries.status());
     benchmark::DoNotOptimize(entries->data());
   }
-  ReportInIdentityMaps(state);
+  meter.Report();
 }
 
 const bool registered = [] {

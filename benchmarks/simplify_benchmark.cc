@@ -71,20 +71,22 @@ void SimplifyOurs(benchmark::State& state, const char* text) {
   mlir::MLIRContext context(kNoThreading);
   const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context);
   if (!map.ok()) return Skip(state, map.status());
+  IdentityMapMeter meter(state);
   for (auto _ : state) {
     IndexingMap simplified = *map;
     simplified.Simplify();
     benchmark::DoNotOptimize(simplified.affine_map());
   }
-  ReportInIdentityMaps(state);
+  meter.Report();
 }
 
 void SimplifyMlir(benchmark::State& state, const char* text) {
   mlir::MLIRContext context(kNoThreading);
   const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context);
   if (!map.ok()) return Skip(state, map.status());
+  IdentityMapMeter meter(state);
   for (auto _ : state) benchmark::DoNotOptimize(mlir::simplifyAffineMap(map->affine_map()));
-  ReportInIdentityMaps(state);
+  meter.Report();
 }
 
 // --- Chains
@@ -176,6 +178,7 @@ void ComposeOurs(benchmark::State& state, const Chain* chain, int length) {
   mlir::MLIRContext context(kNoThreading);
   const auto steps = MapsOfSteps(*module, &context);
   if (!steps.ok()) return Skip(state, steps.status());
+  IdentityMapMeter meter(state);
   for (auto _ : state) {
     IndexingMap composed = steps->front();
     for (size_t i = 1; i < steps->size(); ++i) {
@@ -186,7 +189,7 @@ void ComposeOurs(benchmark::State& state, const Chain* chain, int length) {
     }
     benchmark::DoNotOptimize(composed.affine_map());
   }
-  ReportInIdentityMaps(state);
+  meter.Report();
 }
 
 void ComposeMlir(benchmark::State& state, const Chain* chain, int length) {
@@ -195,6 +198,7 @@ void ComposeMlir(benchmark::State& state, const Chain* chain, int length) {
   mlir::MLIRContext context(kNoThreading);
   const auto steps = MapsOfSteps(*module, &context);
   if (!steps.ok()) return Skip(state, steps.status());
+  IdentityMapMeter meter(state);
   for (auto _ : state) {
     mlir::AffineMap composed = steps->front().affine_map();
     for (size_t i = 1; i < steps->size(); ++i) {
@@ -202,7 +206,7 @@ void ComposeMlir(benchmark::State& state, const Chain* chain, int length) {
     }
     benchmark::DoNotOptimize(composed);
   }
-  ReportInIdentityMaps(state);
+  meter.Report();
 }
 
 // The chain as a computation: steps that cancel are never written out.
@@ -210,12 +214,13 @@ void ComputationOurs(benchmark::State& state, const Chain* chain, int length) {
   const std::unique_ptr<HloModule> module = ParseOrSkip(state, ChainText(*chain, length));
   if (module == nullptr) return;
   mlir::MLIRContext context(kNoThreading);
+  IdentityMapMeter meter(state);
   for (auto _ : state) {
     const auto entries = ComputeOutputToInputIndexing(*module->entry_computation(), &context);
     if (!entries.ok()) return Skip(state, entries.status());
     benchmark::DoNotOptimize(entries->data());
   }
-  ReportInIdentityMaps(state);
+  meter.Report();
 }
 
 const bool registered = [] {
