@@ -4,12 +4,12 @@
 //
 //   d  in dimension intervals   one variable for each dimension of the tensor the map starts from
 //   s  in range intervals       existential: one point d maps to a result for every value of s
-//   rt in runtime intervals     fixed but unknown until the program runs (an offset read from memory)
-//   g(d, s, rt) in [lo, hi]     for each constraint g
+//   rt in runtime intervals     fixed but unknown until the program runs (an offset read from
+//   memory) g(d, s, rt) in [lo, hi]     for each constraint g
 //
-// For fixed runtime values the map is the relation { d -> f(d, s, rt) : some s, all of the above hold }.
-// Expressions are quasi-affine: sums of integer multiples of variables, floordiv and mod by positive
-// constants. Intervals are closed; their ends may be infinite; a domain may be empty.
+// For fixed runtime values the map is the relation { d -> f(d, s, rt) : some s, all of the above
+// hold }. Expressions are quasi-affine: sums of integer multiples of variables, floordiv and mod by
+// positive constants. Intervals are closed; their ends may be infinite; a domain may be empty.
 //
 // Symbols of the `mlir::AffineMap` are the range variables followed by the runtime variables.
 //
@@ -17,8 +17,8 @@
 //
 //   (d0){rt0} -> (d0 - rt0), domain: d0 in [0, 19], rt0 in [0, 15], d0 - rt0 in [0, 4]
 //
-// Errors. Members that can fail return a Status that names variable, place and numbers. Nothing aborts.
-// Source: the indexing analysis of XLA, "Function and Domain".
+// Errors. Members that can fail return a Status that names variable, place and numbers. Nothing
+// aborts. Source: the indexing analysis of XLA, "Function and Domain".
 #ifndef XLA_INDEXING_MAP_INDEXING_MAP_H_
 #define XLA_INDEXING_MAP_INDEXING_MAP_H_
 
@@ -39,8 +39,8 @@
 
 namespace xla_indexing {
 
-// A variable's closed interval and, optionally, its name. Without a name it prints as d0, s0 or rt0 by
-// kind and position. Names are presentation: equality and hashing of maps ignore them.
+// A variable's closed interval and, optionally, its name. Without a name it prints as d0, s0 or rt0
+// by kind and position. Names are presentation: equality and hashing of maps ignore them.
 struct Variable {
   Interval bounds;
   mlir::StringAttr name;  // null: the default name
@@ -73,18 +73,20 @@ class IndexingMap {
   // A map with no variables and no results.
   explicit IndexingMap(mlir::MLIRContext* context);
 
-  // Takes the parts as they are, constraints as by AddConstraint; Verify() says whether they fit together.
+  // Takes the parts as they are, constraints as by AddConstraint; Verify() says whether they fit
+  // together.
   IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables ranges, Variables runtimes,
               Constraints constraints = {});
 
-  // Variables d_i in [0, dim_sizes[i] - 1] and s_j in [0, range_sizes[j] - 1]. Size 0: empty domain.
+  // Variables d_i in [0, dim_sizes[i] - 1] and s_j in [0, range_sizes[j] - 1]. Size 0: empty
+  // domain.
   static IndexingMap FromTensorSizes(mlir::AffineMap affine_map, llvm::ArrayRef<int64_t> dim_sizes,
                                      llvm::ArrayRef<int64_t> range_sizes = {});
 
-  // Numbers of variables agree with the affine map's, expressions mention declared variables only and are
-  // sums of multiples of variables, floordiv and mod with every divisor at least 1; nesting is within
-  // kMaxExprDepth, and the terms of one expression, at all levels of nesting together, within kMaxSummands
-  // (affine/build.h); custom names are identifiers (map/variable_names.h).
+  // Numbers of variables agree with the affine map's, expressions mention declared variables only
+  // and are sums of multiples of variables, floordiv and mod with every divisor at least 1; nesting
+  // is within kMaxExprDepth, and the terms of one expression, at all levels of nesting together,
+  // within kMaxSummands (affine/build.h); custom names are identifiers (map/variable_names.h).
   absl::Status Verify() const;
 
   mlir::MLIRContext* context() const { return affine_map_.getContext(); }
@@ -113,45 +115,50 @@ class IndexingMap {
   Variable& mutable_range(int i) { return ranges_[i]; }
   Variable& mutable_runtime(int i) { return runtimes_[i]; }
 
-  // Restricts the domain to the points with expr in interval. A constraint on a variable narrows its
-  // interval; one on an expression that is already constrained intersects with it; one that holds
-  // everywhere leaves the map as it is.
+  // Restricts the domain to the points with expr in interval. A constraint on a variable narrows
+  // its interval; one on an expression that is already constrained intersects with it; one that
+  // holds everywhere leaves the map as it is.
   void AddConstraint(mlir::AffineExpr expr, Interval interval);
 
-  // Some interval, of a variable or of a constraint, is empty. A domain may be empty without this being
-  // known; Simplify() decides more.
+  // Some interval, of a variable or of a constraint, is empty. A domain may be empty without this
+  // being known; Simplify() decides more.
   bool IsKnownEmpty() const;
 
-  // The canonical empty map with these numbers of variables and results: results are 0, all intervals
-  // empty, no constraints (without variables: the one constraint that 0 is in the empty interval).
+  // The canonical empty map with these numbers of variables and results: results are 0, all
+  // intervals empty, no constraints (without variables: the one constraint that 0 is in the empty
+  // interval).
   static IndexingMap MakeEmpty(mlir::MLIRContext* context, int num_dims, int num_ranges,
                                int num_runtimes, int num_results);
 
-  // --- Evaluation -----------------------------------------------------------------------------------
+  // --- Evaluation ---
 
   // Whether the point is in the domain. Sizes must match (InvalidArgument otherwise).
-  absl::StatusOr<bool> Contains(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols) const;
+  absl::StatusOr<bool> Contains(llvm::ArrayRef<int64_t> dims,
+                                llvm::ArrayRef<int64_t> symbols) const;
 
   // The results at a point, which need not be in the domain. OutOfRange on int64 overflow.
   absl::StatusOr<llvm::SmallVector<int64_t, 4>> Evaluate(llvm::ArrayRef<int64_t> dims,
                                                          llvm::ArrayRef<int64_t> symbols) const;
 
-  // Calls `visit(dims, symbols, results)` for every point of the domain in lexicographic order, at most
-  // `max_points` candidate points; ResourceExhausted beyond, FailedPrecondition for an infinite interval.
+  // Calls `visit(dims, symbols, results)` for every point of the domain in lexicographic order, at
+  // most `max_points` candidate points; ResourceExhausted beyond, FailedPrecondition for an
+  // infinite interval.
   absl::Status ForEachPoint(
       int64_t max_points,
       llvm::function_ref<void(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols,
                               llvm::ArrayRef<int64_t> results)>
           visit) const;
 
-  // --- Rewriting ------------------------------------------------------------------------------------
+  // --- Rewriting ---
 
-  // Brings results, constraints and intervals into normal form (docs/simplifier.md): the same relation
-  // on the same variables. Variables of one value are replaced by it. Returns whether anything changed.
+  // Brings results, constraints and intervals into normal form (docs/simplifier.md): the same
+  // relation on the same variables. Variables of one value are replaced by it. Returns whether
+  // anything changed.
   bool Simplify();
 
-  // Drops range and runtime variables (and, for RemoveUnusedVariables, dimensions) that neither results
-  // nor constraints use. A variable with an empty interval makes the map the canonical empty one.
+  // Drops range and runtime variables (and, for RemoveUnusedVariables, dimensions) that neither
+  // results nor constraints use. A variable with an empty interval makes the map the canonical
+  // empty one.
   VariableRemap RemoveUnusedSymbols();
   VariableRemap RemoveUnusedVariables();
 
@@ -165,10 +172,10 @@ class IndexingMap {
   // Range variables become further dimensions, after the existing ones.
   IndexingMap ConvertRangeVariablesToDimensions() const;
 
-  // --- Comparison and text --------------------------------------------------------------------------
+  // --- Comparison and text ---
 
-  // The same affine map, intervals and constraints (in any order); names do not count. All empty maps of
-  // the same numbers of dimensions and results are equal.
+  // The same affine map, intervals and constraints (in any order); names do not count. All empty
+  // maps of the same numbers of dimensions and results are equal.
   friend bool operator==(const IndexingMap& a, const IndexingMap& b);
   friend bool operator!=(const IndexingMap& a, const IndexingMap& b) { return !(a == b); }
   friend llvm::hash_code hash_value(const IndexingMap& map);
@@ -195,14 +202,16 @@ class IndexingMap {
 // For GoogleTest's messages.
 void PrintTo(const IndexingMap& map, std::ostream* os);
 
-// The relation { d -> r : exists m with d -> m in `first` and m -> r in `second` }: `first` goes from the
-// consumer's output to the producer's output, `second` on to the producer's operand.
+// The relation { d -> r : exists m with d -> m in `first` and m -> r in `second` }: `first` goes
+// from the consumer's output to the producer's output, `second` on to the producer's operand.
 //
-// Variables: dimensions of `first`; range variables of `second`, then of `first`; runtime variables of
-// `second`, then of `first`. The dimension intervals of `second` become constraints on the results of
-// `first`. The result is not simplified. InvalidArgument where first.num_results() != second.num_dims();
-// OutOfRange where a constant would not fit int64 or a bound of affine/build.h is passed.
-absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first, const IndexingMap& second);
+// Variables: dimensions of `first`; range variables of `second`, then of `first`; runtime variables
+// of `second`, then of `first`. The dimension intervals of `second` become constraints on the
+// results of `first`. The result is not simplified. InvalidArgument where first.num_results() !=
+// second.num_dims(); OutOfRange where a constant would not fit int64 or a bound of affine/build.h
+// is passed.
+absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first,
+                                                const IndexingMap& second);
 
 }  // namespace xla_indexing
 
