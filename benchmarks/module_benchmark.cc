@@ -95,9 +95,9 @@ void OneFusion(benchmark::State& state, const char* path, bool output_to_input) 
   // U for each instruction.
   meter.Report(static_cast<double>(largest->instruction_count()));
 }
-BENCHMARK_CAPTURE(OneFusion, large_loop / output_to_input, kLargeLoop, true)
+BENCHMARK_CAPTURE(OneFusion, large_loop_output_to_input, kLargeLoop, true)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(OneFusion, large_loop / input_to_output, kLargeLoop, false)
+BENCHMARK_CAPTURE(OneFusion, large_loop_input_to_output, kLargeLoop, false)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
