@@ -195,9 +195,19 @@ std::optional<LinearSum> ExprSimplifier::UnnestDivision(const Division& division
   return std::nullopt;
 }
 
-// floor(-X / m) = -floor((X - 1) / m) - 1 and (-X) mod m = m - 1 - (X - 1) mod m: the leading
-// coefficient is positive. Returns whether the rest was negated.
-bool ExprSimplifier::Orient(Division& division, int64_t m) {
+// floor(-X / m) = -floor((X - 1) / m) - 1 and (-X) mod m = m - 1 - (X - 1) mod m.
+void ExprSimplifier::Negate(Division& division) {
+  division.rest.Scale(-1);
+  division.rest.AddConstant(-1);
+  division.quotient.Scale(-1);
+  division.negated = !division.negated;
+}
+
+// The sign of the dividend and the residues of its coefficients, from the residues alone. Where the
+// symmetric ones can all be positive they are. Otherwise all coefficients are brought into [0, m -
+// 1], with the sign that makes their sum smaller, or the first of them greater: strides come
+// greatest first.
+void ExprSimplifier::Orient(Division& division, int64_t m) {
   // A coefficient m/2 has no sign of its own: m/2 and -m/2 are the same residue. Only floor atoms
   // keep the sign of such a coefficient; they decide where there is no other.
   division.rest.Sort();
@@ -210,10 +220,28 @@ bool ExprSimplifier::Orient(Division& division, int64_t m) {
       return term.atom.getKind() == AffineExprKind::FloorDiv;
     });
   }
-  if (leading == division.rest.terms().end() || leading->coefficient > 0) return false;
-  division.rest.Scale(-1);
-  division.rest.AddConstant(-1);
-  return true;
+  if (leading != division.rest.terms().end() && leading->coefficient < 0) Negate(division);
+  ReduceResidues(division, m);  // m/2 may have become -m/2
+  auto is_negative = [](const Term& term) { return term.coefficient < 0; };
+  if (llvm::none_of(division.rest.terms(), is_negative)) return;
+
+  division.rest.Sort();
+  Int128 sum = 0;
+  Int128 negated_sum = 0;
+  int first_greater = 0;  // where the coefficients differ first
+  for (const Term& term : division.rest.terms()) {
+    const int64_t residue = FloorMod(term.coefficient, m);
+    sum += residue;
+    negated_sum += m - residue;
+    if (first_greater == 0 && residue != m - residue) {
+      first_greater = residue > m - residue ? 1 : -1;
+    }
+  }
+  if (negated_sum < sum || (negated_sum == sum && first_greater < 0)) Negate(division);
+  llvm::SmallVector<Term, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
+  for (const Term& term : terms) {
+    MoveToQuotient(division.rest, division.quotient, term, FloorMod(term.coefficient, m), m);
+  }
 }
 
 // A constant that is a multiple of m leaves the rest; any other is shifted by a multiple of m so
@@ -243,7 +271,7 @@ LinearSum ExprSimplifier::FloorDivide(const LinearSum& digits, int64_t m) {
   division.rest.Sort();
   if (auto result = UnnestDivision(division, m)) return Join(*std::move(result));
   LinearSum result = std::move(division.quotient);
-  division.quotient = LinearSum();
+  division = Division{std::move(division.rest), {}};
   // floor((Z + 1) / 2) = Z - floor(Z / 2): no sign of Z is better than the other, but one constant
   // is.
   if (m == 2 && division.rest.constant() == 1) {
@@ -252,13 +280,12 @@ LinearSum ExprSimplifier::FloorDivide(const LinearSum& digits, int64_t m) {
     result.AddScaled(FloorDivide(division.rest, 2), -1);
     return Join(std::move(result));
   }
-  bool negated = Orient(division, m);
-  ReduceResidues(division, m);  // negated, m/2 has become -m/2
+  Orient(division, m);
   ShiftConstant(division, m);
   LinearSum part = MakeFloorAtom(division.rest, m);
   part.AddScaled(division.quotient, 1);
-  if (negated) part.AddConstant(1);
-  result.AddScaled(part, negated ? -1 : 1);
+  if (division.negated) part.AddConstant(1);
+  result.AddScaled(part, division.negated ? -1 : 1);
   return Join(std::move(result));
 }
 
@@ -276,20 +303,18 @@ LinearSum ExprSimplifier::Modulo(const LinearSum& digits, int64_t m) {
     result.AddScaled(split->low, 1);
     return Join(std::move(result));
   }
-  bool negated = false;
   bool has_floor = llvm::any_of(division.rest.terms(), [](const Term& term) {
     return term.atom.getKind() == AffineExprKind::FloorDiv;
   });
   if (m == 2 && division.rest.constant() == 1 && !has_floor) {  // (Z + 1) mod 2 = 1 - Z mod 2
     division.rest.AddConstant(-1);
-    negated = true;
+    division.negated = true;
   } else {
-    negated = Orient(division, m);
-    ReduceResidues(division, m);
+    Orient(division, m);
     ShiftConstant(division, m);
   }
   LinearSum result = MakeModAtom(division.rest, m);
-  if (negated) {
+  if (division.negated) {
     result.Scale(-1);
     result.AddConstant(m - 1);
   }

@@ -11,8 +11,9 @@
 //   floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))  a*m fits int64
 //   floor(-X / m) = -floor((X - 1) / m) - 1                 the leading coefficient is > 0
 //
-// with coefficients reduced to (-m/2, m/2] and the constant shifted so that the least value of the
-// dividend is in [0, m - 1]; a mod atom likewise. With T = floor(X / n) the definition of mod,
+// with coefficients reduced to (-m/2, m/2], or to [0, m - 1] where they cannot all be positive, and
+// the constant shifted so that the least value of the dividend is in [0, m - 1]; a mod atom
+// likewise. With T = floor(X / n) the definition of mod,
 //
 //   X = (X mod n) + n * T,
 //
@@ -110,10 +111,11 @@ class ExprSimplifier {
   const ModAtom* LookUpModAtom(mlir::AffineExpr atom) const;
 
  private:
-  // A dividend m * quotient + rest in the making.
+  // A dividend m * quotient + rest in the making; where it is negated, -(m * quotient + rest) - 1.
   struct Division {
     LinearSum rest;
     LinearSum quotient;
+    bool negated = false;
   };
   // rest = radix * high + low with low in [0, radix - 1] and radix dividing m.
   struct Split {
@@ -143,7 +145,8 @@ class ExprSimplifier {
   static Split MakeSplit(LinearSum high, LinearSum low, int64_t carry, int64_t radix);
   std::optional<Split> Normalize(Division& division, int64_t m);
   std::optional<LinearSum> UnnestDivision(const Division& division, int64_t m);
-  bool Orient(Division& division, int64_t m);
+  static void Negate(Division& division);
+  static void Orient(Division& division, int64_t m);
   void ShiftConstant(Division& division, int64_t m);
   mlir::AffineExpr AtomExpr(mlir::AffineExprKind kind, const LinearSum& dividend,
                             const LinearSum& dividend_floor_form, int64_t m);

@@ -2,10 +2,10 @@
 //
 // Mathematics. A map is an affine function f(d, s, rt) with a domain:
 //
-//   d  in dimension intervals   one variable for each dimension of the tensor the map starts from
-//   s  in range intervals       existential: one point d maps to a result for every value of s
-//   rt in runtime intervals     fixed but unknown until the program runs (an offset read from
-//   memory) g(d, s, rt) in [lo, hi]     for each constraint g
+//   d  in dimension intervals   one for each dimension of the tensor that the map starts from
+//   s  in range intervals       existential: d maps to a result for every value of s
+//   rt in runtime intervals     fixed but unknown until the program runs, as an offset in memory
+//   g(d, s, rt) in [lo, hi]     for each constraint g
 //
 // For fixed runtime values the map is the relation { d -> f(d, s, rt) : some s, all of the above
 // hold }. Expressions are quasi-affine: sums of integer multiples of variables, floordiv and mod by
