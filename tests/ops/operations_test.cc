@@ -17,8 +17,7 @@ using ::testing::IsEmpty;
 
 class OperationsTest : public IndexingTest {};
 
-// --- Elementwise
-// ----------------------------------------------------------------------------------
+// Elementwise.
 
 TEST_F(OperationsTest, ScalarPredicateOfSelectIsReadByEveryElement) {
   const HloInstruction* select = Entry(R"(
@@ -87,8 +86,7 @@ TEST_F(OperationsTest, HugeDimensionsAreExact) {
                           "d0 in [0, 9223372036854775806]"));
 }
 
-// --- Shape changes
-// --------------------------------------------------------------------------------
+// Shape changes.
 
 TEST_F(OperationsTest, ReshapeKeepsDimensionsThatBothShapesHave) {
   const HloInstruction* reshape = Entry(R"(
@@ -181,8 +179,7 @@ TEST_F(OperationsTest, ConcatenateSkipsOperandsWithoutElements) {
                           "0.2.0 (d0) -> (d0 + 2), domain: d0 in [0, 2]"));
 }
 
-// --- Contractions
-// ---------------------------------------------------------------------------------
+// Contractions.
 
 TEST_F(OperationsTest, DotPlacesDimensionsByTheirNumbers) {
   const HloInstruction* dot = Entry(R"(
@@ -237,8 +234,8 @@ TEST_F(OperationsTest, ReduceWindowMeetsOnlyElementsOfTheOperand) {
                           "s0 in [0, 2], d0 * 2 + s0 - 2 in [0, 9]",
                           "0.1.0 (d0) -> (), domain: d0 in [0, 5]"));
   EXPECT_THAT(InputToOutput(reduce_window),
-              ElementsAre("0.0.0 (d0)[s0] -> ((d0 - s0 + 2) floordiv 2), domain: d0 in [0, 9], "
-                          "s0 in [0, 2], d0 - s0 + 2 in [0, 10], (d0 - s0 + 2) mod 2 in [0, 0]",
+              ElementsAre("0.0.0 (d0)[s0] -> ((d0 - s0) floordiv 2 + 1), domain: d0 in [0, 9], "
+                          "s0 in [0, 2], d0 - s0 + 2 in [0, 10], (d0 - s0) mod 2 in [0, 0]",
                           "0.1.0 ()[s0] -> (s0), domain: s0 in [0, 5]"));
 }
 
@@ -262,8 +259,7 @@ TEST_F(OperationsTest, ReduceWindowWithBothDilations) {
                           "0.1.0 ()[s0] -> (s0), domain: s0 in [0, 7]"));
 }
 
-// --- Pad
-// ------------------------------------------------------------------------------------------
+// Pad.
 
 TEST_F(OperationsTest, PadValueInDisjointPieces) {
   const HloInstruction* pad = Entry(R"(
@@ -316,8 +312,7 @@ TEST_F(OperationsTest, PaddingOfNothingIsTheValueEverywhere) {
   EXPECT_THAT(OutputToInput(pad, Exact()), ElementsAre("0.1.0 (d0) -> (), domain: d0 in [0, 4]"));
 }
 
-// --- Slices at runtime indices
-// --------------------------------------------------------------------
+// Slices at runtime indices.
 
 TEST_F(OperationsTest, StartsOfDynamicSliceInOneVector) {
   const HloInstruction* slice = Entry(R"(
@@ -409,8 +404,17 @@ TEST_F(OperationsTest, GatherOfScalarIndices) {
                           "0.1.0 (d0) -> (d0), domain: d0 in [0, 2]"));
 }
 
-// --- Structure
-// ------------------------------------------------------------------------------------
+TEST_F(OperationsTest, GatherOfSlicesWithoutElementsReadsNoneOfTheOperand) {
+  const HloInstruction* gather = Entry(R"(
+    a = f32[20] parameter(0)
+    i = s32[3] parameter(1)
+    ROOT r = f32[3] gather(a, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+      index_vector_dim=1, slice_sizes={0})");
+  EXPECT_THAT(OutputToInput(gather), ElementsAre("0.1.0 (d0) -> (d0), domain: d0 in [0, 2]"));
+  EXPECT_THAT(InputToOutput(gather), ElementsAre("0.1.0 (d0) -> (d0), domain: d0 in [0, 2]"));
+}
+
+// Structure.
 
 TEST_F(OperationsTest, TuplesRouteLeaves) {
   const HloInstruction* tuple = Entry(R"(
@@ -436,7 +440,7 @@ TEST_F(OperationsTest, GetTupleElementReadsOneElement) {
                                                   "1.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
   const auto entries = ComputeOutputToInputIndexing(*element, &context_);
   ASSERT_TRUE(entries.ok());
-  EXPECT_THAT(UnreadOperandLeaves(*element, *entries),
+  EXPECT_THAT(UnreadOperandLeaves(element->operands(), *entries),
               ElementsAre(OperandLeaf{0, 0}, OperandLeaf{0, 3}));
 }
 
@@ -473,8 +477,7 @@ TEST_F(OperationsTest, LeavesThatAreNotThereAreErrors) {
             "operand 0 of r has 1 leaves, there is no leaf 2");
 }
 
-// --- Operations that are compositions of others
-// ---------------------------------------------------
+// Operations that are compositions of others.
 
 class CompositionTest : public IndexingTest {
  protected:
@@ -521,7 +524,7 @@ TEST_F(CompositionTest, ReduceWindowIsAPlainWindowAfterAPad) {
     ENTRY e {
       p = f32[4,7] parameter(0)
       i = f32[] constant(0)
-      ROOT r = f32[5,3] reduce-window(p, i),
+      ROOT r = f32[6,2] reduce-window(p, i),
         window={size=3x2 stride=2x3 pad=1_2x1_-1 lhs_dilate=3x1 rhs_dilate=1x2}, to_apply=add
     })");
   const HloInstruction* chain = Root(R"(

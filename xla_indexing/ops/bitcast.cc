@@ -8,8 +8,9 @@
 // the shape with the narrow elements.
 
 #include <cstdint>
-#include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/hlo/element_type.h"
@@ -62,8 +63,8 @@ OperandIndexing BitcastMap(const Shape& from, const Shape& to, mlir::MLIRContext
       BitsOfElement(from, from_layout) == BitsOfElement(to, to_layout)) {
     return IdentityIndexing(from, context);
   }
-  const auto whole = [&](std::string reason) {
-    return WholeTensorIndexing(from, to, "whole tensor: " + reason, context);
+  const auto whole = [&](absl::string_view reason) {
+    return WholeTensorIndexing(from, to, absl::StrCat("whole tensor: ", reason), context);
   };
   if (!IsOrderOfDimensions(from_layout) || !IsOrderOfDimensions(to_layout)) {
     return whole("a bitcast between tiled layouts");

@@ -417,7 +417,8 @@ std::optional<ValueCases> ElementEvaluator::Apply(const HloInstruction& instruct
       if (!is_logical) return std::nullopt;
       return Fitting(Sub(Constant(1, context_), x), type, when);
     case HloOpcode::kAbs:
-      if (!RangeOf(x, when).has_lower()) return std::nullopt;
+      // The least value of a signed type has no absolute value in it.
+      if (!is_not_negative && !Fitting(Scale(x, -1), type, when)) return std::nullopt;
       return Split(x, -1, Scale(x, -1), x, when);
     case HloOpcode::kMaximum:
       return Split(Sub(x, y), 0, y, x, when);

@@ -115,7 +115,8 @@ IndexVector SliceOrigin(const BuildContext& build, const GatherDims& dims,
 
 void GatherOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
   const GatherDims dims = DimsOf(build);
-  {
+  // A slice without elements, which a collapsed dimension may have, reads nothing.
+  if (!absl::c_linear_search(dims.slice_sizes, 0)) {
     MapBuilder builder = build.FromOutput(kOperand);
     IndexVector batch;
     for (const int64_t dim : dims.batch_dims) batch.push_back(builder.Dim(dim));

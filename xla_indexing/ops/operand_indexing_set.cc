@@ -170,6 +170,7 @@ void OperandIndexingSet::Simplify() {
     for (OperandIndexing& indexing : maps) Add(std::move(indexing));
   }
   std::vector<std::pair<std::string, size_t>> order;
+  order.reserve(maps_.size());
   for (size_t i = 0; i < maps_.size(); ++i) order.emplace_back(maps_[i].ToString(), i);
   std::sort(order.begin(), order.end());
   maps = std::exchange(maps_, {});
