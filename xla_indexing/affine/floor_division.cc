@@ -212,7 +212,8 @@ void ExprSimplifier::Orient(Division& division, int64_t m) {
   // keep the sign of such a coefficient; they decide where there is no other.
   division.rest.Sort();
   auto is_half = [m](const Term& term) {
-    return term.coefficient == m - term.coefficient || -term.coefficient == m + term.coefficient;
+    const Int128 twice = static_cast<Int128>(term.coefficient) * 2;
+    return twice == m || twice == -static_cast<Int128>(m);
   };
   const Term* leading = llvm::find_if_not(division.rest.terms(), is_half);
   if (leading == division.rest.terms().end()) {
