@@ -109,6 +109,7 @@ std::vector<Value> RandomArguments(const HloComputation& computation, uint64_t s
 
 std::vector<const Value*> Pointers(const std::vector<Value>& values) {
   std::vector<const Value*> pointers;
+  pointers.reserve(values.size());
   for (const Value& value : values) pointers.push_back(&value);
   return pointers;
 }

@@ -61,6 +61,7 @@ RandomValue AddRandomIota(RandomComputation* c) {
 
 RandomValue AddTuple(const std::vector<RandomValue>& elements, RandomComputation* c) {
   std::vector<Shape> shapes;
+  shapes.reserve(elements.size());
   for (const RandomValue& element : elements) shapes.push_back(element.shape);
   return c->Add(Shape::Tuple(shapes), "tuple", elements);
 }
@@ -124,6 +125,7 @@ RandomValue AddRandomCaller(absl::string_view opcode, absl::string_view attribut
   const std::string name = body.Finish(root, /*is_entry=*/false);
   // Bodies may look at the layout of a parameter, so an operand's must be the same.
   std::vector<RandomValue> operands;
+  operands.reserve(parameters.size());
   for (const Shape& parameter : parameters) {
     operands.push_back(c->Operand([&](const Shape& shape) { return shape == parameter; },
                                   [&] { return parameter; }));

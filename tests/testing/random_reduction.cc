@@ -24,6 +24,7 @@ namespace {
 std::string AddReducer(absl::Span<const ElementType> types, RandomComputation* c) {
   RandomComputation reducer(c->module(), &c->random(), 0, c->depth() + 1);
   std::vector<RandomValue> parameters;
+  parameters.reserve(2 * types.size());
   for (size_t i = 0; i < 2 * types.size(); ++i) {
     parameters.push_back(reducer.AddParameter(Shape::Scalar(types[i % types.size()])));
   }
@@ -58,6 +59,7 @@ RandomValue AddReduction(absl::string_view opcode, const DimensionVector& sizes,
                          const std::vector<ElementType>& types, absl::string_view attributes,
                          RandomComputation* c) {
   std::vector<Shape> shapes;
+  shapes.reserve(types.size());
   for (ElementType type : types) shapes.push_back(Shape::Array(type, sizes));
   return c->Add(shapes.size() == 1 ? shapes[0] : Shape::Tuple(shapes), opcode, operands,
                 absl::StrCat(attributes, ", to_apply=", AddReducer(types, c)));
