@@ -392,7 +392,9 @@ std::optional<ValueCases> ElementEvaluator::Apply(const HloInstruction& instruct
       return Fitting(Sub(x, y), type, when);
     case HloOpcode::kMultiply:
       if (constant) return Fitting(Scale(x, *constant), type, when);
-      if (ConstantOf(x)) return Fitting(Scale(y, *ConstantOf(x)), type, when);
+      if (const std::optional<int64_t> factor = ConstantOf(x)) {
+        return Fitting(Scale(y, *factor), type, when);
+      }
       return std::nullopt;
     case HloOpcode::kDivide:  // Rounds toward zero.
       if (!constant || *constant < 1 || !is_not_negative) return std::nullopt;
