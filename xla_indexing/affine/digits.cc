@@ -20,8 +20,10 @@ using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
 LinearSum ExprSimplifier::Join(LinearSum sum) {
-  // Every step removes a mod atom or puts one in the place of two.
-  while (sum.valid() && sum.terms().size() > 1 && JoinOnce(sum)) {
+  // Every step removes a mod atom, puts one in the place of two, or reduces the coefficient of a
+  // floor atom for good, since the atoms of its dividend are nested less deep.
+  while (sum.valid() && ((!facts_.empty() && ReplaceExactDivision(sum)) ||
+                         (sum.terms().size() > 1 && JoinOnce(sum)))) {
   }
   return sum;
 }

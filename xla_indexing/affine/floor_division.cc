@@ -270,6 +270,7 @@ LinearSum ExprSimplifier::FloorDivide(const LinearSum& digits, int64_t m) {
     return Join(std::move(result));
   }
   division.rest.Sort();
+  ReduceToResidue(division, m);
   if (auto result = UnnestDivision(division, m)) return Join(*std::move(result));
   LinearSum result = std::move(division.quotient);
   division = Division{std::move(division.rest), {}};
@@ -282,6 +283,7 @@ LinearSum ExprSimplifier::FloorDivide(const LinearSum& digits, int64_t m) {
     return Join(std::move(result));
   }
   Orient(division, m);
+  ReduceToResidue(division, m);
   ShiftConstant(division, m);
   LinearSum part = MakeFloorAtom(division.rest, m);
   part.AddScaled(division.quotient, 1);
@@ -294,6 +296,11 @@ LinearSum ExprSimplifier::Modulo(const LinearSum& digits, int64_t m) {
   if (m == 1) return LinearSum();
   if (!digits.valid()) return digits;
   if (digits.IsConstant()) return LinearSum(FloorMod(digits.constant(), m));
+  if (!facts_.empty()) {
+    if (const std::optional<int64_t> residue = ResiduesOf(digits).ResidueModulo(m)) {
+      return LinearSum(*residue);
+    }
+  }
   if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return LinearSum::Invalid();
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
@@ -342,8 +349,8 @@ LinearSum ExprSimplifier::MakeFloorAtom(const LinearSum& dividend, int64_t m) {
   if (!atom) return LinearSum::Invalid();
   if (!floor_atoms_.contains(atom)) {
     Interval range = RangeOf(dividend).FloorDiv(m);
-    floor_atoms_[atom] =
-        &floor_atom_storage_.emplace_back(FloorAtom{dividend, std::move(floor_form), m, range});
+    floor_atoms_[atom] = &floor_atom_storage_.emplace_back(
+        FloorAtom{dividend, std::move(floor_form), m, range, ResiduesOf(dividend).FloorDiv(m)});
     evaluated_[atom] = &evaluated_storage_.emplace_back(LinearSum::Of(atom));
   }
   return LinearSum::Of(atom);
@@ -357,8 +364,10 @@ LinearSum ExprSimplifier::MakeModAtom(const LinearSum& dividend, int64_t m) {
     LinearSum quotient = FloorDivide(dividend, m);
     floor_form.AddScaled(FloorForm(quotient), -m);
     if (!floor_form.valid()) return floor_form;
+    const Congruence residues = ResiduesOf(dividend).Mod(m);
     mod_atoms_[atom] = &mod_atom_storage_.emplace_back(
-        ModAtom{dividend, std::move(quotient), std::move(floor_form), m, Interval::OfSize(m)});
+        ModAtom{dividend, std::move(quotient), std::move(floor_form), m,
+                residues.Tighten(Interval::OfSize(m)), residues});
     evaluated_[atom] = &evaluated_storage_.emplace_back(LinearSum::Of(atom));
   }
   return LinearSum::Of(atom);

@@ -25,12 +25,21 @@
 // Ranges. Digits of one expression are independent, so x - 6 * floor(x / 6), which is x mod 6, has
 // the range [0, 5] and not the difference of two ranges.
 //
+// Congruences. Besides intervals, values have residue classes: from coefficients, and from what
+// Assume() says of sums, such as that d0 is even. They feed the same decisions:
+//
+//   X mod m = r                                        X = r (mod m)
+//   floor(X / m) = floor((X - r) / m)                  X = r (mod g), g | m, r in [0, g - 1]
+//   k*floor(X / m) = s*floor(X / m) + q*(X - r)        X = r (mod m), k = q*m + s
+//
 // One pass, bottom up; atoms, their ranges and the results for subexpressions are cached in the
 // object, so one object should serve all expressions of one domain.
 //
 //   ExprSimplifier simplifier(context, {Interval::Closed(0, 6), Interval::Closed(0, 14)}, {});
 //   simplifier.Simplify(d0 + d1 floordiv 16)   // d0
 //   simplifier.Range((d0 * 15 + d1) mod 4)     // [0, 3]
+//   simplifier.Assume(LinearSum::Of(d0), Congruence::Of(0, 2));
+//   simplifier.Simplify((d0 floordiv 2) * 2)   // d0
 //
 // Bounds. An object does at most a fixed amount of work (kMaxWork steps of a few microseconds,
 // nested at most kMaxRecursion deep); what comes after is left as it is. Expressions beyond the
@@ -52,6 +61,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing {
@@ -74,6 +84,15 @@ class ExprSimplifier {
   // An interval that contains every value of `e`; the hull of them for sums of independent digits.
   Interval Range(mlir::AffineExpr e);
 
+  // The least residue class known to contain every value of `e`.
+  Congruence Residues(mlir::AffineExpr e);
+
+  // From now on `sum` is known to be in `residues` (neither empty nor a single value). Sums of
+  // digits and atoms made before have no meaning any more. `sum` is in the normal form of
+  // Evaluate(). Facts that contradict each other make no result wrong, there being no point at
+  // which it counts.
+  void Assume(LinearSum sum, const Congruence& residues);
+
   // --- Sums of digits, for callers that compose or do linear algebra
   // --------------------------------
 
@@ -86,6 +105,7 @@ class ExprSimplifier {
   // The expression of a sum of digits; null when the sum is invalid.
   mlir::AffineExpr ToExpr(const LinearSum& digits);
   Interval RangeOf(const LinearSum& digits);
+  Congruence ResiduesOf(const LinearSum& digits) const;
   // The sum without mod atoms; equal functions that linear algebra can tell equal have equal ones.
   LinearSum FloorForm(const LinearSum& digits) const;
 
@@ -99,6 +119,7 @@ class ExprSimplifier {
     LinearSum dividend_floor_form;  // the same without mods
     int64_t divisor;
     Interval range;
+    Congruence residues;
   };
   struct ModAtom {
     LinearSum dividend;  // digits
@@ -106,6 +127,7 @@ class ExprSimplifier {
     LinearSum floor_form;
     int64_t modulus;
     Interval range;
+    Congruence residues;
   };
   const FloorAtom* LookUpFloorAtom(mlir::AffineExpr atom) const;
   const ModAtom* LookUpModAtom(mlir::AffineExpr atom) const;
@@ -135,6 +157,16 @@ class ExprSimplifier {
   Interval RangeOfAtom(mlir::AffineExpr atom) const;
   Interval SumOfRanges(const LinearSum& sum) const;
   Interval RangeOfFloorForm(const LinearSum& floor_form);
+
+  // Congruences (residues.cc).
+  // Of a variable or a sum of digits, without a constant: `sum` is in `residues`.
+  struct Fact {
+    LinearSum sum;
+    Congruence residues;
+  };
+  Congruence StructuralResidues(const LinearSum& digits) const;
+  void ReduceToResidue(Division& division, int64_t m) const;
+  bool ReplaceExactDivision(LinearSum& sum) const;
 
   // Division (floor_division.cc).
   static void ExtractMultiples(Division& division, int64_t m);
@@ -177,6 +209,7 @@ class ExprSimplifier {
   int recursion_ = 0;
   int unnesting_ = 0;
 
+  llvm::SmallVector<Fact, 2> facts_;
   llvm::DenseMap<mlir::AffineExpr, const FloorAtom*> floor_atoms_;
   llvm::DenseMap<mlir::AffineExpr, const ModAtom*> mod_atoms_;
   llvm::DenseMap<mlir::AffineExpr, Interval> opaque_atoms_;

@@ -1,0 +1,113 @@
+// Residue classes of sums of digits, and the rules that need them. A fact  F = r (mod n)  says of
+// any sum that contains k*F that this part is  k*r (mod k*n).
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/checked.h"
+
+namespace xla_indexing {
+
+Congruence ExprSimplifier::Residues(mlir::AffineExpr e) {
+  const LinearSum digits = Evaluate(e);
+  return digits.valid() ? ResiduesOf(digits) : Congruence::All();
+}
+
+void ExprSimplifier::Assume(LinearSum sum, const Congruence& residues) {
+  if (!sum.valid() || sum.IsConstant() || residues.IsAll()) return;
+  const Congruence shifted = residues.Add(Congruence::Point(sum.constant()).Mul(-1));
+  sum.AddConstant(-sum.constant());
+  if (!sum.valid() || shifted.IsPoint()) return;
+  sum.Sort();
+  facts_.push_back({std::move(sum), shifted});
+  // Atoms and sums that were made without the fact are not in normal form any more.
+  floor_atoms_.clear();
+  mod_atoms_.clear();
+  evaluated_.clear();
+  views_.clear();
+}
+
+// Every term by itself.
+Congruence ExprSimplifier::StructuralResidues(const LinearSum& digits) const {
+  Congruence result = Congruence::Point(digits.constant());
+  for (const Term& term : digits.terms()) {
+    Congruence residues = Congruence::All();
+    if (const FloorAtom* floor = LookUpFloorAtom(term.atom)) {
+      residues = floor->residues;
+    } else if (const ModAtom* mod = LookUpModAtom(term.atom)) {
+      residues = mod->residues;
+    }
+    result = result.Add(residues.Mul(term.coefficient));
+  }
+  return result;
+}
+
+// Facts are taken out of the sum one after another; what is left is looked at term by term.
+Congruence ExprSimplifier::ResiduesOf(const LinearSum& digits) const {
+  if (!digits.valid()) return Congruence::All();
+  const Congruence structural = StructuralResidues(digits);
+  if (facts_.empty() || digits.IsConstant()) return structural;
+  LinearSum rest = digits;
+  Congruence known = Congruence::Point(0);
+  bool used = false;
+  for (const Fact& fact : facts_) {
+    const Term& leading = fact.sum.terms()[0];
+    const int64_t coefficient = rest.CoefficientOf(leading.atom);
+    if (coefficient == 0 || leading.coefficient == 0 || leading.coefficient == -1 ||
+        coefficient % leading.coefficient != 0) {
+      continue;
+    }
+    const int64_t factor = coefficient / leading.coefficient;
+    if (factor == kInt64Min) continue;
+    LinearSum less = rest;
+    less.AddScaled(fact.sum, -factor);
+    if (!less.valid()) continue;
+    rest = std::move(less);
+    known = known.Add(fact.residues.Mul(factor));
+    used = true;
+  }
+  if (!used) return structural;
+  const Congruence result = structural.Intersect(known.Add(StructuralResidues(rest)));
+  // Facts that contradict each other: there is no point, so that anything may be said.
+  return result.IsEmpty() ? structural : result;
+}
+
+// floor(X / m) = floor((X - r) / m) where X = r (mod g), g | m, r in [0, g - 1]: g*H + r and g*H
+// have one quotient.
+void ExprSimplifier::ReduceToResidue(Division& division, int64_t m) const {
+  if (facts_.empty()) return;
+  const Congruence residues = ResiduesOf(division.rest);
+  if (residues.IsPoint()) return;
+  const int64_t g = Gcd(residues.modulus(), m);
+  const int64_t r = FloorMod(residues.residue(), g);
+  if (CheckedSub(division.rest.constant(), r)) division.rest.AddConstant(-r);
+}
+
+// k*floor(X / m) = s*floor(X / m) + q*(X - r) with k = q*m + s, s in (-m/2, m/2], where X = r (mod
+// m): the division has no remainder but r. Of the floors in a sum the first of these is replaced.
+bool ExprSimplifier::ReplaceExactDivision(LinearSum& sum) const {
+  for (const Term& term : sum.terms()) {
+    const FloorAtom* floor = LookUpFloorAtom(term.atom);
+    if (!floor) continue;
+    const int64_t m = floor->divisor;
+    const int64_t residue = FloorMod(term.coefficient, m);
+    const int64_t kept = residue > m - residue ? residue - m : residue;
+    if (kept == term.coefficient) continue;
+    const std::optional<int64_t> r = ResiduesOf(floor->dividend).ResidueModulo(m);
+    const Int128 multiple = (static_cast<Int128>(term.coefficient) - kept) / m;
+    if (!r || !NarrowToInt64(-multiple * m)) continue;
+    LinearSum exact = floor->dividend;
+    exact.AddConstant(-*r);
+    LinearSum replaced = sum;
+    replaced.AddTerm(term.atom, static_cast<int64_t>(-multiple * m));
+    replaced.AddScaled(exact, static_cast<int64_t>(multiple));
+    if (!replaced.valid()) continue;
+    sum = std::move(replaced);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace xla_indexing
