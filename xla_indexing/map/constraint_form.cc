@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
@@ -105,6 +106,29 @@ void NarrowVariables(ExprSimplifier& simplifier, const LinearSum& sum, Interval 
 
 }  // namespace
 
+std::optional<ResidueFact> ResidueFactOf(const Constraint& constraint) {
+  if (!constraint.interval.IsPoint() || constraint.expr.getKind() != AffineExprKind::Mod) {
+    return std::nullopt;
+  }
+  const int64_t n = DivisorOf(constraint.expr);
+  LinearSum sum = LinearSum::FromExpr(cast<AffineBinaryOpExpr>(constraint.expr).getLHS());
+  const int64_t constant = sum.constant();
+  sum.AddConstant(-constant);
+  if (!sum.valid() || n < 1) return std::nullopt;
+  sum.Sort();
+  return ResidueFact{
+      std::move(sum),
+      Congruence::Of(constraint.interval.lower(), n).Add(Congruence::Point(constant).Mul(-1))};
+}
+
+std::optional<Constraint> ConstraintOf(const ResidueFact& fact, mlir::MLIRContext* context) {
+  LinearSum dividend = fact.sum;
+  dividend.AddConstant(-fact.residues.residue());
+  const AffineExpr expr = Mod(dividend.ToExpr(context), fact.residues.modulus());
+  if (!expr) return std::nullopt;
+  return Constraint{expr, Interval::Point(0)};
+}
+
 ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& constraint,
                                     function_ref<void(AffineExpr, Interval)> narrow) {
   mlir::MLIRContext* context = simplifier.context();
@@ -132,7 +156,11 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
     if (!expr) return ConstraintState::kKept;
     const Interval range = simplifier.Range(expr);
     if (range.IsSubsetOf(interval)) return ConstraintState::kImplied;
-    interval = interval.Intersect(range);
+    const Congruence residues = simplifier.Residues(expr);
+    interval = residues.Tighten(interval.Intersect(range));
+    if (!interval.IsEmpty() && residues.Tighten(range) == interval) {
+      return ConstraintState::kImplied;
+    }
     if (interval.IsEmpty()) return ConstraintState::kUnsatisfiable;
     constraint = {expr, interval};
     if (IsVariable(expr)) {

@@ -11,13 +11,21 @@
 //   e in [a, b]               e in [a, b] meet range(e)        so that equal domains look equal
 //   c*x + R in [a, b]         x in ([a, b] - range(R)) / c     besides
 //   (x + c) mod n in [a, b]   x begins and ends at a solution  besides
+//   e in [a, b]               a and b move to values of e      where e is in a known residue class
+//   e = r (mod m), e = s (mod n)   e = t (mod lcm(m, n))       by the Chinese remainder theorem
 //
 // A constraint that every point satisfies goes, one that no point satisfies empties the domain.
+// What the other constraints say of residue classes (ExprSimplifier::Assume) is used; a constraint
+// may speak only of those before it, so that two do not go because of each other.
 #ifndef XLA_INDEXING_MAP_CONSTRAINT_FORM_H_
 #define XLA_INDEXING_MAP_CONSTRAINT_FORM_H_
 
+#include <optional>
+
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -31,6 +39,16 @@ enum class ConstraintState { kImplied, kUnsatisfiable, kKept };
 ConstraintState NormalizeConstraint(
     ExprSimplifier& simplifier, Constraint& constraint,
     llvm::function_ref<void(mlir::AffineExpr variable, Interval interval)> narrow);
+
+// sum = r (mod n): what a constraint  X mod n in [r, r]  says. The sum has no constant.
+struct ResidueFact {
+  LinearSum sum;
+  Congruence residues;
+};
+std::optional<ResidueFact> ResidueFactOf(const Constraint& constraint);
+
+// The constraint  (sum - r) mod n in [0, 0]; none where its numbers do not fit.
+std::optional<Constraint> ConstraintOf(const ResidueFact& fact, mlir::MLIRContext* context);
 
 }  // namespace xla_indexing
 

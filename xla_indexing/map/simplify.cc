@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
@@ -7,11 +10,54 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/map/constraint_form.h"
+#include "xla_indexing/map/has_point.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
 
 using ::mlir::AffineExpr;
+
+namespace {
+
+// Constraints on the residues of one sum become one. Whether there were any, or a pair that
+// excludes each other (then `*unsatisfiable`).
+bool CombineResidues(Constraints& constraints, mlir::MLIRContext* context, bool* unsatisfiable) {
+  bool combined = false;
+  llvm::SmallVector<std::pair<ResidueFact, size_t>, 4> facts;  // and the constraint's position
+  size_t kept = 0;
+  for (size_t i = 0; i < constraints.size(); ++i) {
+    const Constraint constraint = constraints[i];
+    std::optional<ResidueFact> fact = ResidueFactOf(constraint);
+    if (fact && !fact->residues.IsPoint()) {
+      auto same =
+          llvm::find_if(facts, [&](const auto& other) { return other.first.sum == fact->sum; });
+      if (same != facts.end()) {
+        const Congruence both = same->first.residues.Intersect(fact->residues);
+        if (both.IsEmpty()) {
+          *unsatisfiable = true;
+          return true;
+        }
+        ResidueFact joint{fact->sum, both};
+        // Where the least common multiple of the moduli does not fit, one of the two is left over.
+        const bool is_both = both.ResidueModulo(fact->residues.modulus()) &&
+                             both.ResidueModulo(same->first.residues.modulus());
+        if (std::optional<Constraint> merged = ConstraintOf(joint, context); merged && is_both) {
+          constraints[same->second] = *merged;
+          same->first = std::move(joint);
+          combined = true;
+          continue;
+        }
+      } else {
+        facts.push_back({*std::move(fact), kept});
+      }
+    }
+    constraints[kept++] = constraint;
+  }
+  constraints.truncate(kept);
+  return combined;
+}
+
+}  // namespace
 
 bool IndexingMap::Simplify() {
   const IndexingMap before = *this;
@@ -43,6 +89,10 @@ bool IndexingMap::Simplify() {
       narrowed = true;
       if (narrower.IsEmpty()) unsatisfiable = true;
     };
+    // Residues first: what they say is known when the others are looked at.
+    std::stable_partition(
+        constraints_.begin(), constraints_.end(),
+        [](const Constraint& constraint) { return ResidueFactOf(constraint).has_value(); });
     Constraints kept;
     for (Constraint constraint : constraints_) {
       switch (NormalizeConstraint(simplifier, constraint, narrow)) {
@@ -53,20 +103,34 @@ bool IndexingMap::Simplify() {
           break;
         case ConstraintState::kKept:
           kept.push_back(constraint);
+          if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
+            simplifier.Assume(std::move(fact->sum), fact->residues);
+          }
           break;
       }
     }
+    const bool combined = !unsatisfiable && CombineResidues(kept, context(), &unsatisfiable);
     if (unsatisfiable) return make_empty();
-    if (narrowed && round < kMaxRounds) {
+    // Constraints grow fewer by combining, so that this ends.
+    if (combined || (narrowed && round < kMaxRounds)) {
       constraints_ = std::move(kept);
+      if (combined) --round;
       continue;
     }
-    llvm::SmallVector<AffineExpr, 4> results;
+    if (HasPoint(DimBounds(), SymbolBounds(), kept) == false) return make_empty();
+    // Results know the narrowed intervals and all residues.
+    std::optional<ExprSimplifier> last;
     if (narrowed) {
-      ExprSimplifier last(context(), DimBounds(), SymbolBounds());
-      for (AffineExpr result : this->results()) results.push_back(last.Simplify(result));
-    } else {
-      for (AffineExpr result : this->results()) results.push_back(simplifier.Simplify(result));
+      last.emplace(context(), DimBounds(), SymbolBounds());
+      for (const Constraint& constraint : kept) {
+        if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
+          last->Assume(std::move(fact->sum), fact->residues);
+        }
+      }
+    }
+    llvm::SmallVector<AffineExpr, 4> results;
+    for (AffineExpr result : this->results()) {
+      results.push_back((last ? *last : simplifier).Simplify(result));
     }
     // The constructor sorts constraints and merges those of one expression.
     const mlir::AffineMap affine_map =

@@ -1,0 +1,262 @@
+#include "xla_indexing/map/has_point.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/map/expr_program.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::llvm::ArrayRef;
+using ::llvm::cast;
+using ::llvm::SmallVector;
+using ::mlir::AffineBinaryOpExpr;
+using ::mlir::AffineConstantExpr;
+using ::mlir::AffineExpr;
+using ::mlir::AffineExprKind;
+
+// Variables in one list: dimensions, then symbols.
+struct Domain {
+  ArrayRef<Interval> dims;
+  ArrayRef<Interval> symbols;
+
+  size_t Position(AffineExpr variable) const {
+    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) return dim.getPosition();
+    return dims.size() + cast<mlir::AffineSymbolExpr>(variable).getPosition();
+  }
+  const Interval& Bounds(size_t position) const {
+    return position < dims.size() ? dims[position] : symbols[position - dims.size()];
+  }
+  const Interval& Bounds(AffineExpr variable) const { return Bounds(Position(variable)); }
+};
+
+bool IsVariable(AffineExpr e) {
+  return e.getKind() == AffineExprKind::DimId || e.getKind() == AffineExprKind::SymbolId;
+}
+
+SmallVector<size_t, 8> VariablesOf(AffineExpr expr, const Domain& domain) {
+  SmallVector<size_t, 8> variables;
+  llvm::SmallPtrSet<const void*, 16> seen;
+  SmallVector<AffineExpr, 8> pending = {expr};
+  while (!pending.empty()) {
+    const AffineExpr e = pending.pop_back_val();
+    if (!seen.insert(e.getAsOpaquePointer()).second) continue;
+    if (IsVariable(e)) {
+      variables.push_back(domain.Position(e));
+    } else if (const auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(e)) {
+      pending.push_back(binary.getLHS());
+      pending.push_back(binary.getRHS());
+    }
+  }
+  return variables;
+}
+
+// Whether  sum in interval  has a point because the values of a sum of independent variables leave
+// no gap that the interval fits into. With coefficients |c_1| <= |c_2| <= .. the gaps are at most
+// |c_1| where |c_k| is at most |c_1| and what the terms before it reach together. An interval that
+// holds an end of the sum's range needs no more.
+bool SumReaches(const LinearSum& sum, const Interval& interval, const Domain& domain) {
+  SmallVector<std::pair<Int128, Int128>, 8> steps;  // |c|, what the term reaches; -1 for infinity
+  Interval range = Interval::Point(sum.constant());
+  for (const Term& term : sum.terms()) {
+    if (!IsVariable(term.atom)) return false;
+    const Interval& bounds = domain.Bounds(term.atom);
+    const Int128 step = term.coefficient < 0 ? -Int128{term.coefficient} : Int128{term.coefficient};
+    range = range.Add(bounds.Mul(term.coefficient));
+    const std::optional<int64_t> size = bounds.Size();
+    if (size == 1) continue;
+    steps.push_back({step, size ? step * (*size - 1) : -1});
+  }
+  if (range.Intersect(interval).IsEmpty()) return false;
+  // An end of int64 may stand for one that does not fit.
+  if ((range.has_lower() && range.lower() != kInt64Max && interval.Contains(range.lower())) ||
+      (range.has_upper() && range.upper() != kInt64Min && interval.Contains(range.upper()))) {
+    return true;
+  }
+  llvm::sort(steps);
+  Int128 reach = 0;
+  for (const auto& [step, length] : steps) {
+    if (reach >= 0 && step > steps[0].first + reach) return false;
+    if (reach > kInt64Max) reach = -1;
+    reach = reach < 0 || length < 0 ? -1 : reach + length;
+  }
+  const std::optional<int64_t> width = interval.Size();
+  return !width || (!steps.empty() && *width >= steps[0].first);
+}
+
+// X mod n in [a, b] for independent terms, one of which, c*x, takes all multiples of g = gcd(c, n)
+// modulo n: each run of g residues has one of them, wherever the other terms move them.
+bool ResidueReaches(const LinearSum& dividend, int64_t n, const Interval& interval,
+                    const Domain& domain) {
+  const Interval residues = interval.Intersect(Interval::OfSize(n));
+  if (!llvm::all_of(dividend.terms(), [](const Term& term) { return IsVariable(term.atom); })) {
+    return false;
+  }
+  return llvm::any_of(dividend.terms(), [&](const Term& term) {
+    const int64_t g = Gcd(term.coefficient, n);
+    const std::optional<int64_t> size = domain.Bounds(term.atom).Size();
+    return (!size || *size >= n / g) && residues.Size().value_or(0) >= g;
+  });
+}
+
+bool OneConstraintReaches(const Constraint& constraint, const Domain& domain) {
+  if (constraint.expr.getKind() == AffineExprKind::Mod) {
+    auto mod = cast<AffineBinaryOpExpr>(constraint.expr);
+    const auto n = llvm::dyn_cast<AffineConstantExpr>(mod.getRHS());
+    const LinearSum dividend = LinearSum::FromExpr(mod.getLHS());
+    return n && n.getValue() >= 1 && dividend.valid() &&
+           ResidueReaches(dividend, n.getValue(), constraint.interval, domain);
+  }
+  const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+  return sum.valid() && SumReaches(sum, constraint.interval, domain);
+}
+
+// At most `count` values of an interval: all of them, or those next to its ends (to 0 where there
+// is no end).
+SmallVector<int64_t, 16> SomeValues(const Interval& bounds, int64_t count) {
+  SmallVector<int64_t, 16> values;
+  const std::optional<int64_t> size = bounds.Size();
+  if (size && *size <= count) {
+    for (int64_t i = 0; i < *size; ++i) values.push_back(bounds.lower() + i);
+    return values;
+  }
+  const int64_t from_below = bounds.has_upper() ? (count + 1) / 2 : count;
+  const Int128 first = bounds.has_lower()   ? Int128{bounds.lower()}
+                       : bounds.has_upper() ? Int128{bounds.upper()} - count + 1
+                                            : Int128{-(count / 2)};
+  for (int64_t i = 0; i < from_below; ++i) {
+    if (const auto value = NarrowToInt64(first + i)) values.push_back(*value);
+  }
+  for (int64_t i = count - from_below - 1; i >= 0 && bounds.has_upper(); --i) {
+    if (const auto value = NarrowToInt64(Int128{bounds.upper()} - i)) values.push_back(*value);
+  }
+  return values;
+}
+
+// Constraints that share variables, with these.
+struct Group {
+  SmallVector<Constraint, 4> constraints;
+  SmallVector<size_t, 8> variables;
+};
+
+std::optional<bool> HasPointByEnumeration(const Group& group, const Domain& domain) {
+  // All points, where they are few enough.
+  Int128 points = 1;
+  for (const size_t variable : group.variables) {
+    const std::optional<int64_t> size = domain.Bounds(variable).Size();
+    points = size ? points * *size : kMaxPoints + 1;
+    if (points > kMaxPoints) break;
+  }
+  const bool all = points <= kMaxPoints;
+  int64_t values_of_each = all ? kMaxPoints : 2;
+  if (!all) {
+    const auto count = [&](int64_t base) {
+      Int128 product = 1;
+      for (size_t i = 0; i < group.variables.size() && product <= kMaxPoints; ++i) product *= base;
+      return product;
+    };
+    while (values_of_each < 64 && count(values_of_each + 1) <= kMaxPoints) ++values_of_each;
+  }
+
+  SmallVector<SmallVector<int64_t, 16>, 8> values;
+  for (const size_t variable : group.variables) {
+    values.push_back(SomeValues(domain.Bounds(variable), values_of_each));
+  }
+  SmallVector<AffineExpr, 4> exprs;
+  for (const Constraint& constraint : group.constraints) exprs.push_back(constraint.expr);
+  const ExprProgram program(exprs);
+  ExprProgram::Workspace workspace;
+  SmallVector<int64_t, 16> point(domain.dims.size() + domain.symbols.size(), 0);
+  SmallVector<size_t, 8> place(group.variables.size(), 0);
+  bool every_value_fits = true;
+  for (int64_t i = 0; i < kMaxPoints; ++i) {
+    for (size_t k = 0; k < place.size(); ++k) point[group.variables[k]] = values[k][place[k]];
+    const ArrayRef<int64_t> all_values = point;
+    const bool fits = program
+                          .Evaluate(all_values.take_front(domain.dims.size()),
+                                    all_values.drop_front(domain.dims.size()), &workspace)
+                          .ok();
+    every_value_fits &= fits;
+    if (fits && llvm::all_of(llvm::enumerate(group.constraints), [&](const auto& constraint) {
+          return constraint.value().interval.Contains(
+              program.Result(workspace, static_cast<int>(constraint.index())));
+        })) {
+      return true;
+    }
+    size_t k = 0;
+    while (k < place.size() && ++place[k] == values[k].size()) place[k++] = 0;
+    if (k == place.size()) break;
+  }
+  if (all && every_value_fits) return false;
+  return std::nullopt;
+}
+
+std::optional<bool> GroupHasPoint(const Group& group, const Domain& domain) {
+  if (group.constraints.size() == 1 && OneConstraintReaches(group.constraints[0], domain)) {
+    return true;
+  }
+  if (const std::optional<bool> answer = HasPointByEnumeration(group, domain)) return answer;
+  return HasPointByPresburger(domain.dims, domain.symbols, group.constraints);
+}
+
+SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& domain) {
+  llvm::EquivalenceClasses<size_t> classes;
+  SmallVector<SmallVector<size_t, 8>, 4> variables;
+  for (const Constraint& constraint : constraints) {
+    variables.push_back(VariablesOf(constraint.expr, domain));
+    for (const size_t variable : variables.back()) {
+      classes.unionSets(variables.back()[0], variable);
+    }
+  }
+  SmallVector<Group, 2> groups;
+  SmallVector<size_t, 2> leaders;  // a constraint without variables is a group of its own
+  constexpr size_t kNoLeader = static_cast<size_t>(-1);
+  for (size_t i = 0; i < constraints.size(); ++i) {
+    const size_t leader =
+        variables[i].empty() ? kNoLeader : classes.getLeaderValue(variables[i][0]);
+    size_t group = llvm::find(leaders, leader) - leaders.begin();
+    if (group == leaders.size()) {
+      leaders.push_back(leader);
+      groups.emplace_back();
+    }
+    groups[group].constraints.push_back(constraints[i]);
+    groups[group].variables.append(variables[i]);
+  }
+  for (Group& group : groups) {
+    llvm::sort(group.variables);
+    group.variables.erase(std::unique(group.variables.begin(), group.variables.end()),
+                          group.variables.end());
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::optional<bool> HasPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
+                             ArrayRef<Constraint> constraints) {
+  const Domain domain{dims, symbols};
+  if (constraints.empty()) return true;
+  if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return true;
+  std::optional<bool> answer = true;
+  for (const Group& group : GroupsOf(constraints, domain)) {
+    const std::optional<bool> has_point = GroupHasPoint(group, domain);
+    if (has_point == false) return false;
+    if (!has_point) answer = std::nullopt;
+  }
+  return answer;
+}
+
+}  // namespace xla_indexing
