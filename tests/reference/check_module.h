@@ -9,18 +9,24 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing::reference {
+
+struct CheckOptions {
+  ScatterBounds scatter_bounds = ScatterBounds::kWindow;
+};
 
 // Parses and verifies a module and, with arbitrary contents of its parameters (`seed`), compares
 // with the reference, in both directions:
 //   - every instruction of the entry and of the computations that its fusions and calls run: as
 //     built with and without folding of runtime variables, simplified, and with the exact maps,
-//     none of which may be over-approximate;
+//     none of which may be over-approximate but for the reasons in check_module.cc;
 //   - the entry as one computation.
 // The error of what is wrong first names the instruction, direction and options, and ends in the
 // module's text.
-absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context);
+absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
+                         const CheckOptions& options = {});
 
 }  // namespace xla_indexing::reference
 

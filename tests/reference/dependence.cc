@@ -91,9 +91,11 @@ absl::StatusOr<Dependence> DependenceOfInstruction(const HloInstruction& instruc
 }
 
 absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computation,
-                                                   Operands arguments, uint64_t seed) {
+                                                   Operands arguments, uint64_t seed,
+                                                   const ExecutionOptions& options) {
   const NumberedOperands operands(arguments);
-  absl::StatusOr<Execution> execution = Execute(computation, Pointers(operands.values()), seed);
+  absl::StatusOr<Execution> execution =
+      Execute(computation, Pointers(operands.values()), seed, options);
   if (!execution.ok()) return execution.status();
   return operands.Read(execution->ValueOf(computation.root_instruction()));
 }

@@ -53,7 +53,8 @@ absl::StatusOr<Dependence> DependenceOfInstruction(const HloInstruction& instruc
 
 // Of a computation's root on its parameters, given the values of the parameters by number.
 absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computation,
-                                                   Operands arguments, uint64_t seed);
+                                                   Operands arguments, uint64_t seed,
+                                                   const ExecutionOptions& options = {});
 
 // Values for the parameters of a computation, with arbitrary integers.
 std::vector<Value> RandomArguments(const HloComputation& computation, uint64_t seed);

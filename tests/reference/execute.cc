@@ -50,8 +50,36 @@ void SetShape(const Shape& shape, Value* value) {
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) (*value)[leaf].SetShape(*leaves[leaf]);
 }
 
+// The parameters, by number, that each result of a combiner is computed from.
+absl::StatusOr<std::vector<SourceSet>> SourcesOfCombiner(const HloComputation& combiner) {
+  std::vector<Value> arguments;
+  for (const HloInstruction* parameter : combiner.parameters()) {
+    arguments.push_back(MakeValue(parameter->shape()));
+    arguments.back()[0].elements()[0].sources.Add(parameter->parameter_number());
+    FillIntegers(0, &arguments.back());
+  }
+  std::vector<const Value*> pointers;
+  for (const Value& argument : arguments) pointers.push_back(&argument);
+  const absl::StatusOr<Execution> execution = Execute(combiner, pointers, 0);
+  if (!execution.ok()) return execution.status();
+  std::vector<SourceSet> sources;
+  for (const Array& leaf : execution->ValueOf(combiner.root_instruction())) {
+    sources.push_back(leaf.elements()[0].sources);
+  }
+  return sources;
+}
+
+absl::StatusOr<Value> ExecuteScatter(const HloInstruction& instruction, Operands operands,
+                                     const ExecutionOptions& options) {
+  const absl::StatusOr<std::vector<SourceSet>> combiner =
+      SourcesOfCombiner(*instruction.to_apply());
+  if (!combiner.ok()) return combiner.status();
+  return Scatter(instruction, operands, *combiner, options.drops_whole_windows);
+}
+
 // The value of an instruction that calls nothing and is no parameter.
-absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operands operands) {
+absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operands operands,
+                                       const ExecutionOptions& options) {
   switch (instruction.opcode()) {
     case HloOpcode::kBitcast: {
       absl::StatusOr<Array> array = Bitcast(instruction, operands);
@@ -88,6 +116,8 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return Single(Reshape(instruction, operands));
     case HloOpcode::kReverse:
       return Single(Reverse(instruction, operands));
+    case HloOpcode::kScatter:
+      return ExecuteScatter(instruction, operands, options);
     case HloOpcode::kSlice:
       return Single(Slice(instruction, operands));
     case HloOpcode::kTranspose:
@@ -117,14 +147,14 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
                                        std::unique_ptr<Execution>* called) {
   const uint64_t seed = SeedOf(instruction, execution);
   if (const HloComputation* computation = CalledComputation(instruction)) {
-    absl::StatusOr<Execution> inner = Execute(*computation, operands, seed);
+    absl::StatusOr<Execution> inner = Execute(*computation, operands, seed, execution.options);
     if (!inner.ok()) return inner.status();
     Value value = inner->ValueOf(computation->root_instruction());
     SetShape(instruction.shape(), &value);
     *called = std::make_unique<Execution>(*std::move(inner));
     return value;
   }
-  absl::StatusOr<Value> value = ExecuteOperation(instruction, operands);
+  absl::StatusOr<Value> value = ExecuteOperation(instruction, operands, execution.options);
   if (!value.ok()) return value.status();
   SetShape(instruction.shape(), &*value);
   FillIntegers(seed, &*value);
@@ -165,9 +195,10 @@ absl::StatusOr<Value> ExecuteInstruction(const HloInstruction& instruction, Oper
 }
 
 absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands arguments,
-                                  uint64_t seed) {
+                                  uint64_t seed, const ExecutionOptions& options) {
   Execution execution;
   execution.seed = seed;
+  execution.options = options;
   for (const HloInstruction* instruction : computation.instructions()) {
     if (instruction->opcode() == HloOpcode::kParameter) {
       Value& value = execution.values[instruction];

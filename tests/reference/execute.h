@@ -21,12 +21,19 @@
 
 namespace xla_indexing::reference {
 
+struct ExecutionOptions {
+  // Whether a scatter drops windows that are partly outside as a whole, as HLO has it, or element
+  // by element, as StableHLO has it.
+  bool drops_whole_windows = true;
+};
+
 // The values of a computation's instructions, and the executions of the computations that its
 // fusions and calls call.
 struct Execution {
   absl::flat_hash_map<const HloInstruction*, Value> values;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<Execution>> calls;
   uint64_t seed = 0;
+  ExecutionOptions options;
 
   const Value& ValueOf(const HloInstruction* instruction) const { return values.at(instruction); }
 };
@@ -34,7 +41,7 @@ struct Execution {
 // Executes a computation on the values of its parameters, by number. Unimplemented, naming the
 // opcode, for operations that have no definition in operations.h.
 absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands arguments,
-                                  uint64_t seed);
+                                  uint64_t seed, const ExecutionOptions& options = {});
 
 // Executes one instruction of an executed computation on other operands, such as the same ones with
 // new sources. Not for parameters.

@@ -41,6 +41,11 @@ Array DynamicSlice(const HloInstruction& instruction, Operands operands);
 Array DynamicUpdateSlice(const HloInstruction& instruction, Operands operands);
 Array Gather(const HloInstruction& instruction, Operands operands);
 
+// scatter.cc. `combiner` are the parameters of its combiner, by number, that each of its results is
+// computed from. A window that is partly outside is dropped as a whole, or element by element.
+Value Scatter(const HloInstruction& instruction, Operands operands,
+              absl::Span<const SourceSet> combiner, bool drops_whole_windows);
+
 // reduction.cc: elements computed from many.
 Array Dot(const HloInstruction& instruction, Operands operands);
 Value Reduce(const HloInstruction& instruction, Operands operands);

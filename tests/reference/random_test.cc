@@ -44,7 +44,8 @@ int64_t ModuleCountOf(HloOpcode opcode) {
 }
 
 void CheckModules(int64_t first_seed, int64_t count,
-                  absl::FunctionRef<std::string(uint64_t seed)> make) {
+                  absl::FunctionRef<std::string(uint64_t seed)> make,
+                  const CheckOptions& options = {}) {
   std::unique_ptr<mlir::MLIRContext> context;
   for (int64_t i = 0; i < count; ++i) {
     // What a context has interned it keeps, so it is renewed now and then.
@@ -52,7 +53,7 @@ void CheckModules(int64_t first_seed, int64_t count,
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }
     const uint64_t seed = static_cast<uint64_t>(first_seed + i);
-    const absl::Status status = CheckModule(make(seed), seed, context.get());
+    const absl::Status status = CheckModule(make(seed), seed, context.get(), options);
     ASSERT_TRUE(status.ok()) << status.message();
   }
 }
@@ -68,6 +69,15 @@ INSTANTIATE_TEST_SUITE_P(All, RandomOperationTest, ::testing::ValuesIn(RandomOpc
                          [](const ::testing::TestParamInfo<HloOpcode>& info) {
                            return absl::StrReplaceAll(OpcodeName(info.param), {{"-", "_"}});
                          });
+
+// Scatters that drop the elements of windows that are outside, and not whole windows.
+TEST(RandomScatterTest, OfElementsAgreesWithTheReference) {
+  CheckOptions options;
+  options.scatter_bounds = ScatterBounds::kElement;
+  CheckModules(
+      0, ModuleCountOf(HloOpcode::kScatter),
+      [](uint64_t seed) { return RandomOperationModule(HloOpcode::kScatter, seed); }, options);
+}
 
 class RandomFusionTest : public ::testing::TestWithParam<int64_t> {};
 

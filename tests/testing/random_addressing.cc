@@ -33,8 +33,8 @@ void AppendStarts(int64_t rank, RandomComputation* c, std::vector<RandomValue>* 
   for (int64_t d = 0; d < rank; ++d) operands->push_back(c->Integers(scalar));
 }
 
-// What becomes of the dimensions of a gather's operand.
-struct GatherDimensions {
+// What becomes of the dimensions of the operand of a gather or scatter, in the words of a gather.
+struct AddressedDimensions {
   std::vector<int64_t> slice_sizes;
   std::vector<int64_t> collapsed;
   std::vector<int64_t> batching;
@@ -42,8 +42,8 @@ struct GatherDimensions {
   DimensionVector kept_sizes;
 };
 
-GatherDimensions RandomGatherDimensions(const Shape& operand, RandomComputation* c) {
-  GatherDimensions result;
+AddressedDimensions RandomAddressedDimensions(const Shape& operand, RandomComputation* c) {
+  AddressedDimensions result;
   const bool has_batching = c->random().OneIn(3);
   for (int64_t d = 0; d < operand.rank(); ++d) {
     const int64_t size = operand.dimension(d);
@@ -83,6 +83,80 @@ std::vector<int64_t> Interleave(const DimensionVector& values, const DimensionVe
   return places;
 }
 
+// Vectors of indices for batches of windows.
+struct RandomIndices {
+  RandomValue value;
+  DimensionVector batch_sizes;
+  std::vector<int64_t> batching_places;  // The dimensions that go with the operand's batching ones.
+  int64_t vector_dimension;
+};
+
+RandomIndices AddRandomIndices(const Shape& operand, const AddressedDimensions& dimensions,
+                               RandomComputation* c) {
+  RandomIndices indices;
+  // The batch dimensions, those of the operand's batching dimensions at random places among them.
+  const int64_t slice_count = std::max<int64_t>(ElementCountOf(dimensions.kept_sizes), 1);
+  DimensionVector batching_sizes;
+  for (int64_t d : dimensions.batching) batching_sizes.push_back(operand.dimension(d));
+  const int64_t batching_count = ElementCountOf(batching_sizes);
+  const int64_t room = std::max<int64_t>(kMaxRandomElements / (slice_count * batching_count), 1);
+  const DimensionVector free_sizes =
+      c->RandomSizes(c->random().Between(0, 2), std::min<int64_t>(room, 16));
+  indices.batching_places = Interleave(batching_sizes, free_sizes, c, &indices.batch_sizes);
+
+  // The vectors of indices; without a dimension for them if they have one element.
+  const int64_t vector_size = static_cast<int64_t>(dimensions.indexed.size());
+  const int64_t batch_rank = static_cast<int64_t>(indices.batch_sizes.size());
+  indices.vector_dimension = c->random().Between(0, batch_rank);
+  DimensionVector sizes = indices.batch_sizes;
+  if (vector_size == 1 && c->random().OneIn(2)) {
+    indices.vector_dimension = batch_rank;
+  } else {
+    sizes.insert(sizes.begin() + indices.vector_dimension, vector_size);
+    for (int64_t& place : indices.batching_places) {
+      if (place >= indices.vector_dimension) ++place;
+    }
+  }
+  indices.value = c->Integers(Shape::Array(c->RandomIntegerType(), sizes));
+  return indices;
+}
+
+// One value of a combiner: most often the update combined with the value that is there or put in
+// its place, now and then any of the parameters of its type.
+RandomValue AddCombinedValue(const std::vector<RandomValue>& parameters, size_t i,
+                             RandomComputation* combiner) {
+  const size_t count = parameters.size() / 2;
+  RandomValue a = parameters[i];
+  RandomValue b = parameters[i + count];
+  if (combiner->random().OneIn(3)) return b;
+  if (combiner->random().OneIn(3)) {
+    std::vector<RandomValue> fitting;
+    for (const RandomValue& parameter : parameters) {
+      if (parameter.shape == a.shape) fitting.push_back(parameter);
+    }
+    a = combiner->random().Pick(fitting);
+    b = combiner->random().Pick(fitting);
+    if (combiner->random().OneIn(2)) return a;
+  }
+  return combiner->Add(a.shape, IsPred(a.shape.element_type()) ? "or" : "maximum", {a, b});
+}
+
+std::string AddCombiner(absl::Span<const ElementType> types, RandomComputation* c) {
+  RandomComputation combiner(c->module(), &c->random(), 0, c->depth() + 1);
+  std::vector<RandomValue> parameters;
+  for (size_t i = 0; i < 2 * types.size(); ++i) {
+    parameters.push_back(combiner.AddParameter(Shape::Scalar(types[i % types.size()])));
+  }
+  std::vector<RandomValue> results;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < types.size(); ++i) {
+    shapes.push_back(Shape::Scalar(types[i]));
+    results.push_back(AddCombinedValue(parameters, i, &combiner));
+  }
+  if (results.size() == 1) return combiner.Finish(results[0], /*is_entry=*/false);
+  return combiner.Finish(combiner.Add(Shape::Tuple(shapes), "tuple", results), /*is_entry=*/false);
+}
+
 }  // namespace
 
 RandomValue AddRandomDynamicSlice(RandomComputation* c) {
@@ -106,48 +180,54 @@ RandomValue AddRandomDynamicUpdateSlice(RandomComputation* c) {
 
 RandomValue AddRandomGather(RandomComputation* c) {
   const RandomValue operand = c->ArrayOperand(0);
-  const GatherDimensions dimensions = RandomGatherDimensions(operand.shape, c);
-
-  // The batch dimensions, those of the operand's batching dimensions at random places among them.
-  const int64_t slice_count = std::max<int64_t>(ElementCountOf(dimensions.kept_sizes), 1);
-  DimensionVector batching_sizes;
-  for (int64_t d : dimensions.batching) batching_sizes.push_back(operand.shape.dimension(d));
-  const int64_t batching_count = ElementCountOf(batching_sizes);
-  const int64_t room = std::max<int64_t>(kMaxRandomElements / (slice_count * batching_count), 1);
-  const DimensionVector free_sizes =
-      c->RandomSizes(c->random().Between(0, 2), std::min<int64_t>(room, 16));
-  DimensionVector batch_sizes;
-  std::vector<int64_t> batching_places = Interleave(batching_sizes, free_sizes, c, &batch_sizes);
-
-  // The vectors of start indices; without a dimension for them if they have one element.
-  const int64_t vector_size = static_cast<int64_t>(dimensions.indexed.size());
-  const int64_t batch_rank = static_cast<int64_t>(batch_sizes.size());
-  int64_t vector_dimension = c->random().Between(0, batch_rank);
-  DimensionVector index_sizes = batch_sizes;
-  if (vector_size == 1 && c->random().OneIn(2)) {
-    vector_dimension = batch_rank;
-  } else {
-    index_sizes.insert(index_sizes.begin() + vector_dimension, vector_size);
-    for (int64_t& place : batching_places) {
-      if (place >= vector_dimension) ++place;
-    }
-  }
-  const RandomValue indices = c->Integers(Shape::Array(c->RandomIntegerType(), index_sizes));
-
+  const AddressedDimensions dimensions = RandomAddressedDimensions(operand.shape, c);
+  const RandomIndices indices = AddRandomIndices(operand.shape, dimensions, c);
   DimensionVector result_sizes;
   const std::vector<int64_t> offset_dims =
-      Interleave(dimensions.kept_sizes, batch_sizes, c, &result_sizes);
+      Interleave(dimensions.kept_sizes, indices.batch_sizes, c, &result_sizes);
   std::string attributes = absl::StrCat(ListAttribute("offset_dims", offset_dims),
                                         ListAttribute("collapsed_slice_dims", dimensions.collapsed),
                                         ListAttribute("start_index_map", dimensions.indexed),
-                                        ", index_vector_dim=", vector_dimension,
+                                        ", index_vector_dim=", indices.vector_dimension,
                                         ListAttribute("slice_sizes", dimensions.slice_sizes));
   if (!dimensions.batching.empty()) {
     absl::StrAppend(&attributes, ListAttribute("operand_batching_dims", dimensions.batching),
-                    ListAttribute("start_indices_batching_dims", batching_places));
+                    ListAttribute("start_indices_batching_dims", indices.batching_places));
   }
   return c->Add(Shape::Array(operand.shape.element_type(), result_sizes), "gather",
-                {operand, indices}, attributes);
+                {operand, indices.value}, attributes);
+}
+
+RandomValue AddRandomScatter(RandomComputation* c) {
+  std::vector<RandomValue> operands = {c->ArrayOperand(0)};
+  const Shape shape = operands[0].shape;
+  const AddressedDimensions dimensions = RandomAddressedDimensions(shape, c);
+  std::vector<ElementType> types = {shape.element_type()};
+  for (int64_t more = c->random().OneIn(3) ? c->random().Between(1, 2) : 0; more > 0; --more) {
+    types.push_back(c->random().OneIn(2) ? types[0] : c->RandomType());
+    operands.push_back(c->OperandLike(Shape::Array(types.back(), shape.dimensions())));
+  }
+  const RandomIndices indices = AddRandomIndices(shape, dimensions, c);
+  operands.push_back(indices.value);
+  DimensionVector update_sizes;
+  const std::vector<int64_t> window_dims =
+      Interleave(dimensions.kept_sizes, indices.batch_sizes, c, &update_sizes);
+  std::vector<Shape> results;
+  for (ElementType type : types) {
+    operands.push_back(c->OperandLike(Shape::Array(type, update_sizes)));
+    results.push_back(Shape::Array(type, shape.dimensions()));
+  }
+  std::string attributes = absl::StrCat(
+      ListAttribute("update_window_dims", window_dims),
+      ListAttribute("inserted_window_dims", dimensions.collapsed),
+      ListAttribute("scatter_dims_to_operand_dims", dimensions.indexed),
+      ", index_vector_dim=", indices.vector_dimension, ", to_apply=", AddCombiner(types, c));
+  if (!dimensions.batching.empty()) {
+    absl::StrAppend(&attributes, ListAttribute("input_batching_dims", dimensions.batching),
+                    ListAttribute("scatter_indices_batching_dims", indices.batching_places));
+  }
+  return c->Add(results.size() == 1 ? results[0] : Shape::Tuple(results), "scatter", operands,
+                attributes);
 }
 
 }  // namespace xla_indexing

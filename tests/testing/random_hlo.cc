@@ -37,6 +37,7 @@ constexpr HloOpcode kOpcodes[] = {HloOpcode::kBitcast,
                                   HloOpcode::kReduceWindow,
                                   HloOpcode::kReshape,
                                   HloOpcode::kReverse,
+                                  HloOpcode::kScatter,
                                   HloOpcode::kSlice,
                                   HloOpcode::kTranspose,
                                   HloOpcode::kTuple};
@@ -177,6 +178,8 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomReshape(c);
     case HloOpcode::kReverse:
       return AddRandomReverse(c);
+    case HloOpcode::kScatter:
+      return AddRandomScatter(c);
     case HloOpcode::kSlice:
       return AddRandomSlice(c);
     case HloOpcode::kTranspose:

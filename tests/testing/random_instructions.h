@@ -26,6 +26,7 @@ RandomValue AddRandomTranspose(RandomComputation* computation);
 RandomValue AddRandomDynamicSlice(RandomComputation* computation);
 RandomValue AddRandomDynamicUpdateSlice(RandomComputation* computation);
 RandomValue AddRandomGather(RandomComputation* computation);
+RandomValue AddRandomScatter(RandomComputation* computation);
 
 // random_reduction.cc
 RandomValue AddRandomDot(RandomComputation* computation);

@@ -104,6 +104,7 @@ XLA_INDEXING_DECLARE_BUILDERS(Reduce)              // reduce.cc
 XLA_INDEXING_DECLARE_BUILDERS(ReduceWindow)        // reduce_window.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reshape)             // reshape.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reverse)             // reverse.cc
+XLA_INDEXING_DECLARE_BUILDERS(Scatter)             // scatter.cc
 XLA_INDEXING_DECLARE_BUILDERS(Slice)               // slice.cc
 XLA_INDEXING_DECLARE_BUILDERS(Transpose)           // transpose.cc
 XLA_INDEXING_DECLARE_BUILDERS(Unanalysed)          // unanalysed.cc: everything else

@@ -41,10 +41,18 @@ namespace xla_indexing {
 
 class ComputationIndexer;
 
+// What a scatter does with a window that is partly outside its operand.
+enum class ScatterBounds {
+  kWindow,   // Drops the whole window: HLO.
+  kElement,  // Drops the elements that are outside: StableHLO.
+};
+
 struct IndexingOptions {
   // The tightest maps there are: where one map is larger than the set it stands for (the operand of
-  // a dynamic-update-slice, the value of a pad), disjoint exact pieces instead.
+  // a dynamic-update-slice or of a scatter that replaces, the value of a pad), disjoint exact
+  // pieces instead.
   bool exact = false;
+  ScatterBounds scatter_bounds = ScatterBounds::kWindow;
   // Runtime variables whose value the module fixes are replaced by expressions
   // (ops/fold_runtime.h).
   bool fold_runtime_variables = true;

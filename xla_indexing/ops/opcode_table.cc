@@ -38,6 +38,8 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return XLA_INDEXING_BUILDERS(Reshape);
     case HloOpcode::kReverse:
       return XLA_INDEXING_BUILDERS(Reverse);
+    case HloOpcode::kScatter:
+      return XLA_INDEXING_BUILDERS(Scatter);
     case HloOpcode::kSlice:
       return XLA_INDEXING_BUILDERS(Slice);
     case HloOpcode::kTranspose:

@@ -1,0 +1,147 @@
+// Scatter, variadic and in its general form with batching dimensions: the updates are windows that
+// ops/indexed_windows.h places in the operands, at the indices as they are,
+//
+//   rt_j = indices[b with j at index_vector_dim],   origin_k(b) = rt_j, b_m or 0,
+//
+// and element u = (b, w) of every update goes to element origin(b) + w, through the combiner:
+//
+//   r[d] = combiner(.. combiner(a[d], updates[u]) .., updates[u'])
+//          for all u, u', .. with origin + w = d, in any order.
+//
+// A window that is not wholly inside the operand is dropped (IndexingOptions::scatter_bounds: or
+// the elements of it that are outside). Each element reads the indices of the windows that reach
+// it. Which operands and updates the combiner puts into which result is in ops/combiner.h.
+//
+// The element of an operand that the combiner replaces is not read. "Where no window is" takes one
+// map for all elements, larger than what is read, or several (ops/outside_windows.h).
+//
+// Sources: XLA's operation semantics; the StableHLO RFC on batching dimensions.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/ops/builders.h"
+#include "xla_indexing/ops/combiner.h"
+#include "xla_indexing/ops/indexed_windows.h"
+#include "xla_indexing/ops/outside_windows.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::mlir::AffineExpr;
+using IndexVector = IndexedWindows::IndexVector;
+
+struct Scatter {
+  explicit Scatter(const BuildContext& build)
+      : count(build.instruction.operand_count() / 2),
+        windows(IndexedWindows::OfScatter(build.instruction,
+                                          build.options.scatter_bounds == ScatterBounds::kWindow
+                                              ? IndexedWindows::Outside::kDropped
+                                              : IndexedWindows::Outside::kElementsDropped)),
+        reads(ReadsOfCombiner(*build.instruction.to_apply(), count)) {
+    has_updates = !absl::c_linear_search(windows.windows().dimensions(), 0) &&
+                  !absl::c_linear_search(windows.array().dimensions(), 0);
+    if (!reads.is_exact) {
+      label = ExactnessLabel::OverApproximate(
+          "what the combiner reads differs with the number of updates");
+    }
+    for (int64_t k = 0; k < windows.array().rank(); ++k) {
+      if (windows.WindowSize(k) == Shape::kUnboundedSize &&
+          !windows.array().IsUnboundedDimension(k)) {
+        label = ExactnessLabel::OverApproximate("the windows have no known size");
+      }
+    }
+  }
+
+  int64_t count;
+  IndexedWindows windows;
+  CombinerReads reads;
+  bool has_updates;  // That have a place.
+  ExactnessLabel label;
+};
+
+// Identities, which are their own converse: what result `leaf` reads of operand `operand`.
+void AddOperand(BuildContext& build, const Scatter& scatter, int64_t leaf, int64_t operand) {
+  const bool is_combined = scatter.reads.operands[leaf].test(operand);
+  if (leaf != operand) {
+    // Read where there are updates.
+    if (!is_combined || !scatter.has_updates) return;
+    MapBuilder builder = build.FromOutput(operand, leaf);
+    const IndexVector batch = scatter.windows.AddBatchAt(&builder);
+    scatter.windows.AddOffsetsAt(scatter.windows.AddOrigin(batch, &builder), &builder);
+    IndexVector element;
+    for (int64_t k = 0; k < scatter.windows.array().rank(); ++k) element.push_back(builder.Dim(k));
+    build.Add(leaf, operand, 0, builder.Build(element, scatter.label));
+    return;
+  }
+  OperandIndexing identity = IdentityIndexing(scatter.windows.array(), build.mlir_context);
+  if (is_combined && scatter.has_updates) identity.Weaken(scatter.label);
+  if (!is_combined && scatter.has_updates) {
+    std::optional<OperandIndexingSet> pieces = OutsideWindows(build, scatter.windows);
+    if (pieces && (pieces->size() <= 1 || build.options.exact)) {
+      build.Add(leaf, operand, 0, *std::move(pieces));
+      return;
+    }
+    identity.Weaken(
+        ExactnessLabel::OverApproximate("elements that the updates overwrite are not read"));
+  }
+  build.Add(leaf, operand, 0, std::move(identity));
+}
+
+}  // namespace
+
+void ScatterOutputToInput(BuildContext& build, int64_t output_leaf) {
+  const Scatter scatter(build);
+  const IndexedWindows& windows = scatter.windows;
+  for (int64_t i = 0; i < scatter.count; ++i) AddOperand(build, scatter, output_leaf, i);
+  if (!scatter.has_updates) return;
+  {
+    MapBuilder builder = build.FromOutput(scatter.count, output_leaf);
+    const AffineExpr j = builder.AddRangeOverAxis(windows.VectorSize());
+    const IndexVector batch = windows.AddBatchAt(&builder);
+    windows.AddOffsetsAt(windows.AddOrigin(batch, &builder), &builder);
+    build.Add(output_leaf, scatter.count, 0,
+              builder.Build(windows.ElementOfIndices(batch, j), scatter.label));
+  }
+  for (const unsigned i : scatter.reads.updates[output_leaf].set_bits()) {
+    const int64_t operand = scatter.count + 1 + i;
+    MapBuilder builder = build.FromOutput(operand, output_leaf);
+    const IndexVector batch = windows.AddBatchAt(&builder);
+    const IndexVector offsets = windows.AddOffsetsAt(windows.AddOrigin(batch, &builder), &builder);
+    build.Add(output_leaf, operand, 0,
+              builder.Build(windows.WindowElement(batch, offsets), scatter.label));
+  }
+}
+
+void ScatterInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
+  const Scatter scatter(build);
+  const IndexedWindows& windows = scatter.windows;
+  for (int64_t leaf = 0; leaf < scatter.count; ++leaf) {
+    if (operand < scatter.count) {
+      AddOperand(build, scatter, leaf, operand);
+      continue;
+    }
+    const bool is_update = operand > scatter.count;
+    if (!scatter.has_updates ||
+        (is_update && !scatter.reads.updates[leaf].test(operand - scatter.count - 1))) {
+      continue;
+    }
+    MapBuilder builder = build.ToOutput(operand, leaf);
+    IndexVector offsets;
+    for (const int64_t dim : windows.window_dims()) {
+      offsets.push_back(is_update ? builder.Dim(dim)
+                                  : builder.AddRangeOverAxis(windows.windows().dimension(dim)));
+    }
+    const IndexVector batch =
+        is_update ? windows.BatchOfWindow(builder) : windows.BatchOfIndices(builder);
+    const IndexVector origin = windows.AddOrigin(batch, &builder);
+    const IndexVector element = windows.ArrayElement(origin, offsets, &builder);
+    build.Add(leaf, operand, 0, builder.Build(element, scatter.label));
+  }
+}
+
+}  // namespace xla_indexing
