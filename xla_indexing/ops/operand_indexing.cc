@@ -16,6 +16,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/map/existential.h"
 #include "xla_indexing/map/variable_names.h"
 #include "xla_indexing/ops/expr_util.h"
 
@@ -298,6 +299,9 @@ bool OperandIndexing::Simplify() {
     }
     IndexingMap all = WithElements(map_, bindings_);
     all.Simplify();
+    const bool eliminated = EliminateRangeVariables(&all);
+    const bool rescaled = RescaleRangeVariables(&all);
+    if (eliminated || rescaled) all.Simplify();
     if (all.IsKnownEmpty()) {
       map_ = IndexingMap::MakeEmpty(map_.context(), map_.num_dims(), 0, 0, num_results);
       bindings_.clear();

@@ -1,0 +1,206 @@
+#include "xla_indexing/map/existential.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/map/constraint_form.h"
+#include "xla_indexing/map/has_point.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::llvm::cast;
+using ::mlir::AffineBinaryOpExpr;
+using ::mlir::AffineConstantExpr;
+using ::mlir::AffineExpr;
+using ::mlir::AffineExprKind;
+
+// sum = c * variable + rest, where the rest does not mention the variable.
+struct Split {
+  int64_t coefficient;
+  LinearSum rest;
+};
+std::optional<Split> SplitOff(AffineExpr expr, unsigned symbol) {
+  LinearSum sum = LinearSum::FromExpr(expr);
+  if (!sum.valid()) return std::nullopt;
+  const AffineExpr variable = mlir::getAffineSymbolExpr(symbol, expr.getContext());
+  const int64_t coefficient = sum.CoefficientOf(variable);
+  if (coefficient == 0 || coefficient == kInt64Min) return std::nullopt;
+  sum.AddTerm(variable, -coefficient);
+  for (const Term& term : sum.terms()) {
+    if (term.atom.isFunctionOfSymbol(symbol)) return std::nullopt;
+  }
+  return Split{coefficient, std::move(sum)};
+}
+
+// some s in `bounds`: rest + c*s in `window`.
+std::optional<Constraint> EliminateFromSum(const Split& split, const Interval& bounds,
+                                           const Interval& window, mlir::MLIRContext* context) {
+  const int64_t c = split.coefficient;
+  const std::optional<int64_t> width = window.Size();
+  if (width && *width < (c < 0 ? -c : c) && !bounds.IsPoint()) return std::nullopt;
+  const Interval reach = bounds.Mul(c);
+  const Interval interval = window.Sub(reach);
+  // Ends that did not fit moved, which makes the interval another.
+  const auto moved = [](const Interval& result, bool has_lower, bool has_upper) {
+    return result.has_lower() != has_lower || result.has_upper() != has_upper ||
+           (has_lower && result.lower() == kInt64Max) || (has_upper && result.upper() == kInt64Min);
+  };
+  const bool exact = !moved(reach, c > 0 ? bounds.has_lower() : bounds.has_upper(),
+                            c > 0 ? bounds.has_upper() : bounds.has_lower()) &&
+                     !moved(interval, window.has_lower() && reach.has_upper(),
+                            window.has_upper() && reach.has_lower());
+  LinearSum rest = split.rest;
+  const AffineExpr expr = rest.ToExpr(context);
+  if (!exact || !expr) return std::nullopt;
+  return Constraint{expr, interval};
+}
+
+// some s in `bounds`: (rest + c*s) mod n in `window`.
+std::optional<Constraint> EliminateFromMod(const Split& split, int64_t n, const Interval& bounds,
+                                           const Interval& window, mlir::MLIRContext* context) {
+  const int64_t g = Gcd(split.coefficient, n);
+  const std::optional<int64_t> size = bounds.Size();
+  const Interval residues = window.Intersect(Interval::OfSize(n));
+  if ((size && *size < n / g) || residues.IsEmpty()) return std::nullopt;
+  LinearSum shifted = split.rest;
+  shifted.AddConstant(-residues.lower());
+  const AffineExpr expr = Mod(shifted.ToExpr(context), g);
+  if (!expr) return std::nullopt;
+  return Constraint{expr, residues.Sub(residues.lower())};
+}
+
+std::optional<Constraint> Eliminate(const Constraint& constraint, unsigned symbol,
+                                    const Interval& bounds) {
+  mlir::MLIRContext* context = constraint.expr.getContext();
+  if (std::optional<Split> split = SplitOff(constraint.expr, symbol)) {
+    return EliminateFromSum(*split, bounds, constraint.interval, context);
+  }
+  if (constraint.expr.getKind() != AffineExprKind::Mod) return std::nullopt;
+  auto mod = cast<AffineBinaryOpExpr>(constraint.expr);
+  const auto n = llvm::dyn_cast<AffineConstantExpr>(mod.getRHS());
+  std::optional<Split> split = SplitOff(mod.getLHS(), symbol);
+  if (!n || n.getValue() < 1 || !split) return std::nullopt;
+  return EliminateFromMod(*split, n.getValue(), bounds, constraint.interval, context);
+}
+
+// Constraints of nothing but `free` range variables, and what shares these with them: gone where
+// they have a point.
+bool DropClosedGroups(const IndexingMap& map, const llvm::SmallBitVector& free,
+                      Constraints& constraints) {
+  // A range variable is closed while no constraint ties it to anything that is not.
+  llvm::SmallBitVector closed = free;
+  const auto mentions = [](const Constraint& constraint, unsigned symbol) {
+    return constraint.expr.isFunctionOfSymbol(symbol);
+  };
+  const auto is_closed = [&](const Constraint& constraint) {
+    for (int i = 0; i < map.num_dims(); ++i) {
+      if (constraint.expr.isFunctionOfDim(i)) return false;
+    }
+    for (int i = 0; i < map.num_symbols(); ++i) {
+      if ((i >= map.num_ranges() || !closed.test(i)) && mentions(constraint, i)) return false;
+    }
+    return true;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Constraint& constraint : constraints) {
+      if (is_closed(constraint)) continue;
+      for (const unsigned symbol : closed.set_bits()) {
+        if (!mentions(constraint, symbol)) continue;
+        closed.reset(symbol);
+        changed = true;
+      }
+    }
+  }
+  Constraints inside;
+  Constraints outside;
+  for (const Constraint& constraint : constraints) {
+    (is_closed(constraint) ? inside : outside).push_back(constraint);
+  }
+  if (inside.empty() || HasPoint(map.DimBounds(), map.SymbolBounds(), inside) != true) return false;
+  constraints = std::move(outside);
+  return true;
+}
+
+}  // namespace
+
+bool EliminateRangeVariables(IndexingMap* map) {
+  if (map->constraints().empty() || map->IsKnownEmpty()) return false;
+  llvm::SmallBitVector free(map->num_ranges(), true);
+  for (const unsigned symbol : llvm::to_vector(free.set_bits())) {
+    for (const AffineExpr result : map->results()) {
+      if (result.isFunctionOfSymbol(symbol)) free.reset(symbol);
+    }
+  }
+  if (free.none()) return false;
+
+  Constraints constraints(map->constraints());
+  bool changed = false;
+  // Whoever goes may leave another alone in its constraint.
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (const unsigned symbol : free.set_bits()) {
+      Constraint* only = nullptr;
+      int uses = 0;
+      for (Constraint& constraint : constraints) {
+        if (!constraint.expr.isFunctionOfSymbol(symbol)) continue;
+        only = &constraint;
+        ++uses;
+      }
+      if (uses != 1) continue;
+      if (std::optional<Constraint> without =
+              Eliminate(*only, symbol, map->ranges()[symbol].bounds)) {
+        *only = *without;
+        progress = true;
+      }
+    }
+    changed |= progress;
+  }
+  changed |= DropClosedGroups(*map, free, constraints);
+  if (!changed) return false;
+  *map = IndexingMap(map->affine_map(), Variables(map->dims()), Variables(map->ranges()),
+                     Variables(map->runtimes()), std::move(constraints));
+  return true;
+}
+
+bool RescaleRangeVariables(IndexingMap* map) {
+  mlir::MLIRContext* context = map->context();
+  llvm::SmallVector<AffineExpr, 4> replacements(map->num_symbols());
+  Variables ranges(map->ranges());
+  bool changed = false;
+  for (const Constraint& constraint : map->constraints()) {
+    const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
+    if (!fact || fact->sum.terms().size() != 1 || fact->sum.terms()[0].coefficient != 1) continue;
+    const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(fact->sum.terms()[0].atom);
+    if (!symbol || static_cast<int>(symbol.getPosition()) >= map->num_ranges()) continue;
+    Interval& bounds = ranges[symbol.getPosition()].bounds;
+    const int64_t m = fact->residues.modulus();
+    if (m < 2 || replacements[symbol.getPosition()] || !bounds.has_lower() ||
+        !fact->residues.Contains(bounds.lower()) || bounds.lower() == kInt64Min) {
+      continue;
+    }
+    replacements[symbol.getPosition()] = Add(Scale(symbol, m), Constant(bounds.lower(), context));
+    bounds = bounds.Sub(bounds.lower()).FloorDiv(m);
+    changed = true;
+  }
+  if (!changed) return false;
+  absl::StatusOr<IndexingMap> rescaled = map->Substitute({}, replacements);
+  if (!rescaled.ok()) return false;
+  *map = IndexingMap(rescaled->affine_map(), Variables(map->dims()), std::move(ranges),
+                     Variables(map->runtimes()), Constraints(rescaled->constraints()));
+  return true;
+}
+
+}  // namespace xla_indexing
