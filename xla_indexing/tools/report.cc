@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -26,7 +27,11 @@ absl::StatusOr<InstructionIndexing> ComputeIndexing(const Subject& subject, Dire
   options.indexing.fold_runtime_variables = line.simplify != SimplifyMode::kNever;
   const bool to_input = direction == Direction::kOutputToInput;
   if (subject.is_fusion) {
-    return to_input ? ComputeOutputToInputIndexing(subject.computation(), context, options)
+    // The first output's entries name the operands that no output reads.
+    const bool one_output = line.output_id.value_or(0) > 0 &&
+                            *line.output_id < subject.instruction->shape().LeafCount();
+    return to_input ? ComputeOutputToInputIndexing(subject.computation(), context, options,
+                                                   one_output ? line.output_id : std::nullopt)
                     : ComputeInputToOutputIndexing(subject.computation(), context, options);
   }
   return to_input
