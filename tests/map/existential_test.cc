@@ -136,8 +136,8 @@ TEST_F(ExistentialTest, RandomMapsKeepTheirRelation) {
       constraints.push_back({expr(), Interval::Closed(lower, lower + number(0, 6))});
     }
     if (number(0, 3) == 0) {
-      constraints.push_back({mlir::getAffineSymbolExpr(0, &context_) % number(2, 4),
-                             Interval::Point(number(0, 1))});
+      constraints.push_back(
+          {mlir::getAffineSymbolExpr(0, &context_) % number(2, 4), Interval::Point(number(0, 1))});
     }
     mlir::AffineExpr result = mlir::getAffineDimExpr(0, &context_);
     if (number(0, 3) == 0) result = result + mlir::getAffineSymbolExpr(0, &context_);

@@ -51,6 +51,25 @@ class Program(unittest.TestCase):
         return path
 
 
+class Summaries(Program):
+    def test_counts_entries_of_all_files_by_exactness(self):
+        pad = self.file("pad.hlo", "p = f32[4] parameter(0)\nv = f32[] parameter(1)\n"
+                                   "q = f32[5] pad(p, v), padding=0_1\n")
+        negate = self.file("negate.hlo", NEGATE)
+        reason = "elements that come from the operand do not read the padding value"
+        code, output, errors = run("--summary", pad, negate, pad)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(output, "output-to-input: 5 entries, 3 exact (60.00%)\n"
+                                 f"  2 pad: over-approximate: {reason}\n")
+        code, output, errors = run("--summary", "--exact", "--direction=input-to-output", pad)
+        self.assertEqual((code, output), (0, "input-to-output: 2 entries, 2 exact (100.00%)\n"))
+
+    def test_goes_with_text_only(self):
+        code, output, errors = run("--summary", "--format=json", self.file("m.hlo", NEGATE))
+        self.assertEqual((code, output), (2, ""))
+        self.assertIn("--summary", errors)
+
+
 class CommandLines(Program):
     def assert_refused(self, *arguments, message):
         code, output, errors = run(*arguments)

@@ -96,6 +96,8 @@ constexpr Flag kFlags[] = {
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->exact); }},
     {"simplify", "auto, always or never", SetSimplify},
     {"format", "text or json", SetFormat},
+    {"summary", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
     {"jobs", "a number of threads, 1 to 1024", SetJobs},
     {"map", "a file of indexing maps, or - for standard input", SetMapFile},
     {"help", "",
@@ -150,7 +152,7 @@ absl::Status CheckMapLine(const CommandLine& line) {
   const CommandLine defaults;
   const bool asks_for_hlo = !line.files.empty() || line.instruction || line.computation ||
                             line.fuse || line.exact || line.output_id || line.operand_id ||
-                            !line.output_to_input || line.input_to_output;
+                            !line.output_to_input || line.input_to_output || line.summary;
   if (asks_for_hlo || line.simplify != defaults.simplify || line.format != defaults.format) {
     return absl::InvalidArgumentError(
         "--map reads maps and prints them simplified, one a line; of the other flags only --jobs "
@@ -163,6 +165,10 @@ absl::Status CheckHloLine(const CommandLine& line) {
   if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
   if (std::count(line.files.begin(), line.files.end(), "-") > 1) {
     return absl::InvalidArgumentError("standard input, '-', can be read only once");
+  }
+  if (line.summary && line.format == OutputFormat::kJson) {
+    return absl::InvalidArgumentError(
+        "--summary, which is text, and --format=json exclude each other");
   }
   if (line.fuse && (line.instruction || line.computation)) {
     return absl::InvalidArgumentError(

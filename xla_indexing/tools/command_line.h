@@ -59,7 +59,8 @@ struct CommandLine {
   SimplifyMode simplify = SimplifyMode::kAuto;
 
   OutputFormat format = OutputFormat::kText;
-  int jobs = 1;  // Default: one a processor.
+  bool summary = false;  // How much is exact, instead of the maps.
+  int jobs = 1;          // Default: one a processor.
 };
 
 // The arguments without the program's name. InvalidArgument where they are no command line.

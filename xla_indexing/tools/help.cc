@@ -40,6 +40,8 @@ What is said of it
 How it is printed
   --format=text          a heading for each operand, then its maps, one a line (default)
   --format=json          one JSON object for each module, one line each
+  --summary              instead of maps: how many of them are exact, and what keeps the others from
+                         being so, by opcode and reason; over all of FILE...
   --jobs=N               threads (default: one a processor); the output does not depend on it
 
 Without HLO
@@ -78,6 +80,10 @@ Examples
 
     $ print-indexing --computation=softmax examples/softmax.hlo
     $ print-indexing --instruction=all --direction=both --format=json dump/*.hlo
+
+  How much of a model is analysed exactly, and what is not:
+
+    $ print-indexing --instruction=all --direction=both --summary dump/*.hlo
 
   Simplify a map:
 

@@ -23,6 +23,7 @@
 #include "xla_indexing/tools/parallel.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
+#include "xla_indexing/tools/summary.h"
 #include "xla_indexing/tools/text_output.h"
 
 namespace xla_indexing {
@@ -42,6 +43,7 @@ struct Unit {
   absl::Span<const Subject> subjects;
   bool has_headings = false;
   std::string output;
+  Summary summary;
 };
 
 // A piece of a file: a module and what is selected of it, or errors.
@@ -81,7 +83,9 @@ std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
     piece.has_headings = are_several;
     for (size_t i = 0; i < piece.subjects.size(); i += kSubjectsPerUnit) {
       piece.units.push_back({absl::MakeConstSpan(piece.subjects).subspan(i, kSubjectsPerUnit),
-                             are_several || piece.subjects.size() > 1, ""});
+                             are_several || piece.subjects.size() > 1,
+                             "",
+                             {}});
     }
   }
   return pieces;
@@ -91,12 +95,17 @@ void Analyse(const CommandLine& line, Unit* unit) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   for (const Subject& subject : unit->subjects) {
     const bool is_text = line.format == OutputFormat::kText;
-    if (is_text && unit->has_headings) AppendSubjectHeading(subject, &unit->output);
+    if (is_text && unit->has_headings && !line.summary)
+      AppendSubjectHeading(subject, &unit->output);
     for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
       const bool is_asked_for =
           direction == Direction::kOutputToInput ? line.output_to_input : line.input_to_output;
       if (!is_asked_for) continue;
       const auto entries = ReportIndexing(subject, direction, line, &context);
+      if (line.summary) {
+        unit->summary.Add(subject.instruction->opcode(), direction, entries);
+        continue;
+      }
       (is_text ? AppendText : AppendJson)(subject, direction, entries, &unit->output);
     }
   }
@@ -137,6 +146,7 @@ class HloPrinter {
       }
     }
     PrintBatch(std::move(batch));
+    if (line_.summary) WriteOutput(summary_.ToText());
     return ExitCode();
   }
 
@@ -167,6 +177,10 @@ class HloPrinter {
                     *line_.output_id < subject.instruction->shape().LeafCount();
       has_operand_ = has_operand_ || !line_.operand_id ||
                      *line_.operand_id < static_cast<int64_t>(subject.operands().size());
+    }
+    if (line_.summary) {
+      for (const Unit& unit : piece->units) summary_.Add(unit.summary);
+      return;
     }
     held_back_ += ModuleOutput(line_, piece);
     // Until something is selected, the command line may turn out to be wrong.
@@ -202,6 +216,7 @@ class HloPrinter {
   }
 
   const CommandLine& line_;
+  Summary summary_;
   std::string held_back_;
   bool has_bad_input_ = false;
   bool has_module_ = false;
