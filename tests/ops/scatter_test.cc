@@ -296,6 +296,25 @@ TEST_F(ScatterTest, ACombinerThatExchangesItsValuesReadsMoreWithMoreUpdates) {
   EXPECT_EQ(lines.size(), 10u);
 }
 
+TEST_F(ScatterTest, FlagsAndEmptyListsChangeNoMap) {
+  const std::vector<std::string> plain = OutputToInput(Scatter(kWindows));
+  EXPECT_EQ(OutputToInput(
+                Scatter(absl::StrCat(kWindows,
+                                     ", indices_are_sorted=true, unique_indices=true, "
+                                     "input_batching_dims={}, scatter_indices_batching_dims={}"))),
+            plain);
+  constexpr absl::string_view kGather = R"(
+    a = f32[10] parameter(0)
+    i = s32[5,1] parameter(1)
+    ROOT r = f32[5,3] gather(a, i), offset_dims={1}, collapsed_slice_dims={},
+      start_index_map={0}, index_vector_dim=1, slice_sizes={3})";
+  EXPECT_EQ(
+      OutputToInput(Scatter(absl::StrCat(kGather,
+                                         ", indices_are_sorted=true, operand_batching_dims={}, "
+                                         "start_indices_batching_dims={}"))),
+      OutputToInput(Scatter(kGather)));
+}
+
 TEST_F(ScatterTest, NothingIsReadForOrOfNothing) {
   // No updates.
   EXPECT_THAT(OutputToInput(Scatter(R"(

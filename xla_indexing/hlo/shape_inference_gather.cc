@@ -103,7 +103,8 @@ absl::Status CheckAddressing(const HloInstruction& i, const Addressing& a, const
     const int64_t in_indices = a.indices_batching.dimensions[k];
     if (!SizesAgree(operand.dimension(in_operand), indices.dimension(in_indices))) {
       return Error(i, "batching dimensions ", in_operand, " of the operand and ", in_indices,
-                   " of the indices differ in size");
+                   " of the indices differ in size: ", operand.dimension(in_operand), " and ",
+                   indices.dimension(in_indices));
     }
   }
   return absl::OkStatus();
@@ -231,7 +232,9 @@ Result InferScatter(const HloInstruction& i) {
       return Error(i, "updates 0 and ", k, " differ in size");
     }
     if (!SameTypeIgnoringPrecision(operand_k.element_type(), update_k.element_type())) {
-      return Error(i, "operand ", k, " and its update differ in element type");
+      return Error(i, "operand ", k,
+                   " and its update differ in element type: ", operand_k.ToStringWithoutLayout(),
+                   " and ", update_k.ToStringWithoutLayout());
     }
     operand_types.push_back(operand_k.element_type());
     update_types.push_back(update_k.element_type());
@@ -263,14 +266,16 @@ Result InferScatter(const HloInstruction& i) {
       if (!operand.IsUnboundedDimension(in_operand) &&
           update.dimension(d) > operand.dimension(in_operand)) {
         return Error(i, "dimension ", d, " of the updates is larger than dimension ", in_operand,
-                     " of the operand");
+                     " of the operand: ", update.dimension(d), " and ",
+                     operand.dimension(in_operand));
       }
       continue;
     }
     const int64_t in_indices = batch.Next();
     if (!SizesAgree(update.dimension(d), indices.dimension(in_indices))) {
       return Error(i, "dimension ", d, " of the updates and dimension ", in_indices,
-                   " of the indices differ in size");
+                   " of the indices differ in size: ", update.dimension(d), " and ",
+                   indices.dimension(in_indices));
     }
   }
   // (C23-C25)
