@@ -103,6 +103,43 @@ TEST_F(OperandIndexingTest, ReplacesVariablesOfOneValueInElementsToo) {
   EXPECT_EQ(indexing.bindings()[0].element[0], mlir::getAffineConstantExpr(2, &context_));
 }
 
+TEST_F(OperandIndexingTest, ReplacesRangeVariablesThatAConstraintDetermines) {
+  EXPECT_EQ(Simplified("(d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 9], s0 in [2, 12], "
+                       "s1 in [0, 3], d0 - s0 in [0, 0]")
+                .MapToString(),
+            "(d0)[s0] -> (d0, s0), domain: d0 in [2, 9], s0 in [0, 3]");
+  EXPECT_EQ(Simplified("(d0)[s0] -> (s0 * 2), domain: d0 in [0, 9], s0 in [0, 9], "
+                       "d0 + s0 in [9, 9]")
+                .MapToString(),
+            "(d0) -> (d0 * -2 + 18), domain: d0 in [0, 9]");
+  // In elements as well, and one after another.
+  const OperandIndexing indexing = Simplified(
+      "(d0)[s0, s1]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 9], s1 in [0, 9], "
+      "rt0 in [0, 6], s0 - s1 in [2, 2], d0 - s1 in [0, 0]",
+      {Element(t_, Symbol(0), 6)});
+  EXPECT_EQ(indexing.ToString(a_->parent()),
+            "(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 6]\n"
+            "  rt0: t, clamp [0, 6]; (d0) -> (d0 + 2), domain: d0 in [0, 3]");
+}
+
+TEST_F(OperandIndexingTest, KeepsRangeVariablesThatAreNotDetermined) {
+  for (const absl::string_view map :
+       {// Twice the variable is an even number only.
+        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3], d0 - s0 * 2 in [0, 0]",
+        // It occurs once more.
+        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 9], d0 - s0 - s0 floordiv 3 in [0, 0]",
+        // Two values.
+        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 9], d0 - s0 in [0, 1]"}) {
+    EXPECT_THAT(Simplified(map).MapToString(), ::testing::HasSubstr("-> (s0)")) << map;
+  }
+  // The element that decides would be read at itself.
+  EXPECT_THAT(Simplified("(d0)[s0]{rt0} -> (s0), domain: d0 in [0, 9], s0 in [0, 9], "
+                         "rt0 in [0, 9], s0 - rt0 in [0, 0]",
+                         {Element(t_, Symbol(0), 9)})
+                  .MapToString(),
+              ::testing::HasSubstr("-> (s0)"));
+}
+
 TEST_F(OperandIndexingTest, KeepsARangeVariableThatOnlyABindingUses) {
   const OperandIndexing indexing = Simplified(
       "(d0)[s0, s1]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 5], "

@@ -18,6 +18,7 @@
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/map/existential.h"
 #include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/ops/determined_ranges.h"
 #include "xla_indexing/ops/expr_util.h"
 
 namespace xla_indexing {
@@ -299,6 +300,7 @@ bool OperandIndexing::Simplify() {
     }
     IndexingMap all = WithElements(map_, bindings_);
     all.Simplify();
+    if (ReplaceDeterminedRanges(&all)) all.Simplify();
     const bool eliminated = EliminateRangeVariables(&all);
     const bool rescaled = RescaleRangeVariables(&all);
     if (eliminated || rescaled) all.Simplify();

@@ -56,6 +56,8 @@ class OperandIndexing {
   // Brings map and bindings into normal form, the same relation:
   //   - results, constraints, intervals and the elements of bindings are simplified together;
   //   - runtime variables with equal bindings become one, in whose interval both intervals meet;
+  //   - range variables that a constraint gives the value of are replaced by it
+  //     (ops/determined_ranges.h);
   //   - range variables that only constraints use are eliminated where that is exact
   //     (map/existential.h), and those of one residue class count its elements;
   //   - range variables that results, constraints and bindings do not use are dropped, and so are
