@@ -277,7 +277,17 @@ TEST_F(OperationsTest, PadValueInDisjointPieces) {
                           "(d0 - 1) mod 2 in [0, 0]",
                           "0.1.0 (d0, d1) -> (), domain: d0 in [1, 7], d1 in [8, 15], "
                           "(d0 - 1) mod 2 in [0, 0]"));
-  EXPECT_THAT(InputToOutput(pad, Exact()).at(1), "0.1.0 ()[s0] -> (0, s0), domain: s0 in [0, 15]");
+  EXPECT_THAT(InputToOutput(pad, Exact()),
+              ElementsAre("0.0.0 (d0, d1) -> (d0 * 2 + 1, d1 + 4), domain: d0 in [0, 3], "
+                          "d1 in [0, 3]",
+                          "0.1.0 ()[s0] -> (0, s0), domain: s0 in [0, 15]",
+                          "0.1.0 ()[s0, s1] -> (s0, s1), domain: s0 in [8, 11], s1 in [0, 15]",
+                          "0.1.0 ()[s0, s1] -> (s0, s1), domain: s0 in [1, 7], s1 in [0, 15], "
+                          "(s0 - 1) mod 2 in [1, 1]",
+                          "0.1.0 ()[s0, s1] -> (s0, s1), domain: s0 in [1, 7], s1 in [0, 3], "
+                          "(s0 - 1) mod 2 in [0, 0]",
+                          "0.1.0 ()[s0, s1] -> (s0, s1), domain: s0 in [1, 7], s1 in [8, 15], "
+                          "(s0 - 1) mod 2 in [0, 0]"));
 }
 
 TEST_F(OperationsTest, NegativePaddingTakesElementsAway) {
@@ -345,6 +355,10 @@ TEST_F(OperationsTest, OperandOfDynamicUpdateSliceInDisjointPieces) {
   EXPECT_THAT(lines[1], ::testing::StartsWith(
                             "0.0.0 (d0, d1){rt0, rt1} -> (d0, d1), domain: d0 in [0, 7], "
                             "d1 in [0, 8], rt0 in [0, 6], rt1 in [0, 0], d0 - rt0 in [2, inf]"));
+  const std::vector<std::string> reached = InputToOutput(update, Exact());
+  ASSERT_EQ(reached.size(), 5u);
+  EXPECT_EQ(reached[0], lines[0]);
+  EXPECT_EQ(reached[1], lines[1]);
 }
 
 TEST_F(OperationsTest, AnUpdateOfEverythingLeavesNothingOfTheOperand) {

@@ -17,6 +17,7 @@
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/ops/instruction_indexing.h"
@@ -98,6 +99,14 @@ absl::Status CheckAllExact(const InstructionIndexing& entries) {
   return absl::OkStatus();
 }
 
+// Whether the exact maps of an operation are the pieces of what one map cannot say. (Of several
+// operands of a scatter one may be read for several updates in one place.)
+bool GivesDisjointPieces(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kDynamicUpdateSlice ||
+         instruction.opcode() == HloOpcode::kPad ||
+         (instruction.opcode() == HloOpcode::kScatter && instruction.shape().IsArray());
+}
+
 absl::Status CheckInstruction(const HloInstruction& instruction, const Execution& execution,
                               mlir::MLIRContext* context, const CheckOptions& options) {
   const absl::StatusOr<Dependence> truth = DependenceOfInstruction(instruction, execution);
@@ -111,8 +120,11 @@ absl::Status CheckInstruction(const HloInstruction& instruction, const Execution
         for (IndexingEntry& entry : *entries) {
           if (variant.simplify) entry.indexing.Simplify();
         }
+        const Overlap overlap = variant.all_exact && GivesDisjointPieces(instruction)
+                                    ? Overlap::kNone
+                                    : Overlap::kAllowed;
         status = CheckEntries(*entries, direction, *truth, instruction.shape(),
-                              instruction.operands(), execution);
+                              instruction.operands(), execution, overlap);
       }
       if (status.ok() && variant.all_exact) status = CheckAllExact(*entries);
       if (!status.ok()) {

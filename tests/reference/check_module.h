@@ -21,7 +21,8 @@ struct CheckOptions {
 // with the reference, in both directions:
 //   - every instruction of the entry and of the computations that its fusions and calls run: as
 //     built with and without folding of runtime variables, simplified, and with the exact maps,
-//     none of which may be over-approximate but for the reasons in check_module.cc;
+//     none of which may be over-approximate but for the reasons in check_module.cc, and which are
+//     disjoint where they are pieces of what one map cannot say;
 //   - the entry as one computation.
 // The error of what is wrong first names the instruction, direction and options, and ends in the
 // module's text.

@@ -272,7 +272,7 @@ absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEn
 }
 
 absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, const MapEnds& ends,
-                       const Execution& execution) {
+                       const Execution& execution, Overlap overlap) {
   Relation all;
   for (const OperandIndexing& map : maps) {
     if (map.IsUnknown()) return absl::OkStatus();
@@ -286,6 +286,13 @@ absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, co
     all.insert(all.end(), relation->begin(), relation->end());
   }
   absl::c_sort(all);
+  // No map has a pair twice.
+  const auto twice = absl::c_adjacent_find(all);
+  if (overlap == Overlap::kNone && twice != all.end()) {
+    return absl::InternalError(absl::StrCat(IndexText(ends.from, twice->first), " -> ",
+                                            IndexText(ends.to, twice->second),
+                                            " is said by two maps:", MapsText(maps)));
+  }
   return WithContext(CheckContains(all, truth, ends, "is missing from the maps"),
                      absl::StrCat("maps:", MapsText(maps)));
 }
@@ -293,7 +300,7 @@ absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, co
 absl::Status CheckEntries(const InstructionIndexing& entries, Direction direction,
                           const Dependence& truth, const Shape& result,
                           absl::Span<const HloInstruction* const> operands,
-                          const Execution& execution) {
+                          const Execution& execution, Overlap overlap) {
   const std::vector<const Shape*> result_leaves = result.Leaves();
   std::set<LeafPair> seen;
   for (const IndexingEntry& entry : entries) {
@@ -308,7 +315,7 @@ absl::Status CheckEntries(const InstructionIndexing& entries, Direction directio
     const bool forward = direction == Direction::kInputToOutput;
     const MapEnds ends = forward ? MapEnds{operand, output} : MapEnds{output, operand};
     const Relation relation = forward ? Converse(it->second) : it->second;
-    const absl::Status status = CheckMaps(entry.indexing, relation, ends, execution);
+    const absl::Status status = CheckMaps(entry.indexing, relation, ends, execution, overlap);
     if (!status.ok()) return WithContext(status, context);
   }
   for (const auto& [leaves, relation] : truth) {

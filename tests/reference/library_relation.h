@@ -39,10 +39,12 @@ absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEn
 // element of `to`):
 //   - the union of the maps is the relation if all maps are exact, and contains it if none is
 //     unknown;
-//   - each map that is exact is contained in the relation.
+//   - each map that is exact is contained in the relation;
+//   - no two maps have a pair in common, where they are to be disjoint.
 // Otherwise an error that names the first pair that is wrong, and the map.
+enum class Overlap { kAllowed, kNone };
 absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, const MapEnds& ends,
-                       const Execution& execution);
+                       const Execution& execution, Overlap overlap = Overlap::kAllowed);
 
 enum class Direction { kOutputToInput, kInputToOutput };
 
@@ -51,7 +53,7 @@ enum class Direction { kOutputToInput, kInputToOutput };
 absl::Status CheckEntries(const InstructionIndexing& entries, Direction direction,
                           const Dependence& truth, const Shape& result,
                           absl::Span<const HloInstruction* const> operands,
-                          const Execution& execution);
+                          const Execution& execution, Overlap overlap = Overlap::kAllowed);
 
 }  // namespace xla_indexing::reference
 
