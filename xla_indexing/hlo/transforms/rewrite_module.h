@@ -1,0 +1,79 @@
+// Copies of modules in which some instructions are others. A module does not change once it is
+// verified, so that a transformation of one makes another.
+//
+// Example, every negate twice:
+//
+//   RewriteModule(module, [](InstructionRewriter& rewriter) {
+//     if (rewriter.original().opcode() != HloOpcode::kNegate) return absl::OkStatus();
+//     HloInstruction* once = rewriter.AddHelper(HloOpcode::kNegate, "once", shape,
+//                                               {rewriter.operand(0)});
+//     rewriter.Replace(HloOpcode::kNegate, shape, {once});
+//     return absl::OkStatus();
+//   });
+
+#ifndef XLA_INDEXING_HLO_TRANSFORMS_REWRITE_MODULE_H_
+#define XLA_INDEXING_HLO_TRANSFORMS_REWRITE_MODULE_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/shape.h"
+
+namespace xla_indexing {
+
+// What stands in the copy for one instruction of the original.
+class InstructionRewriter {
+ public:
+  InstructionRewriter(const HloInstruction& original,
+                      absl::Span<const HloInstruction* const> operands, HloComputation* copy)
+      : original_(original), operands_(operands), copy_(copy) {}
+
+  const HloInstruction& original() const { return original_; }
+  // What stands in the copy for the operands.
+  absl::Span<const HloInstruction* const> operands() const { return operands_; }
+  const HloInstruction* operand(int64_t i) const { return operands_[i]; }
+
+  // Adds an instruction before the one that stands for the original, named after it:
+  // `<original>.<role>`, with a number behind where that is taken.
+  HloInstruction* AddHelper(HloOpcode opcode, absl::string_view role, const Shape& shape,
+                            std::initializer_list<const HloInstruction*> operands) {
+    return AddHelper(opcode, role, shape, absl::MakeConstSpan(operands.begin(), operands.size()));
+  }
+  HloInstruction* AddHelper(HloOpcode opcode, absl::string_view role, const Shape& shape,
+                            absl::Span<const HloInstruction* const> operands);
+
+  // Adds the instruction that stands for the original, with its name and without attributes. At
+  // most once, after its helpers; where it is not called the original is copied.
+  HloInstruction* Replace(HloOpcode opcode, const Shape& shape,
+                          absl::Span<const HloInstruction* const> operands);
+  HloInstruction* replacement() const { return replacement_; }
+
+ private:
+  const HloInstruction& original_;
+  absl::Span<const HloInstruction* const> operands_;
+  HloComputation* copy_;
+  HloInstruction* replacement_ = nullptr;
+};
+
+// A copy of `module`, which must verify, with what `rewrite` makes of its instructions. Copies of
+// attributes refer to the computations and instructions of the copy; those of an instruction that
+// is replaced are for `rewrite` to set, but for what it calls, which are the original's
+// computations until the copy is complete.
+//
+// Errors: the first that `rewrite` returns; InvalidArgument where the copy does not verify.
+absl::StatusOr<std::unique_ptr<HloModule>> RewriteModule(
+    const HloModule& module, absl::FunctionRef<absl::Status(InstructionRewriter&)> rewrite);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_HLO_TRANSFORMS_REWRITE_MODULE_H_
