@@ -25,7 +25,6 @@
 #define XLA_INDEXING_OPS_INDEXED_WINDOWS_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -58,10 +57,9 @@ class IndexedWindows {
   const Shape& indices() const { return indices_operand_->shape().Leaf(0); }
   const Shape& windows() const { return *windows_; }
 
-  // Dimensions of the windows; batch dimension i is dimension indices_dims()[i] of the indices.
+  // Dimensions of the windows.
   absl::Span<const int64_t> window_dims() const { return window_dims_; }
   absl::Span<const int64_t> batch_dims() const { return batch_dims_; }
-  absl::Span<const int64_t> indices_dims() const { return indices_dims_; }
   // The size of a window along a dimension of the array.
   int64_t WindowSize(int64_t array_dim) const { return window_sizes_[array_dim]; }
   // Whether windows have no elements.
@@ -118,7 +116,7 @@ class IndexedWindows {
   absl::Span<const int64_t> array_batching_dims_;
   absl::Span<const int64_t> indices_batching_dims_;
   DimList batch_dims_;
-  DimList indices_dims_;
+  DimList indices_dims_;       // Of the indices, the same as batch_dims_.
   DimList array_window_dims_;  // Of the array, the same as window_dims_.
   DimList window_sizes_;
 };

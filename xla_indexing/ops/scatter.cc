@@ -22,7 +22,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/ops/builders.h"
 #include "xla_indexing/ops/combiner.h"
