@@ -164,10 +164,11 @@ absl::Status CheckInstructions(const HloComputation& computation, const Executio
                                mlir::MLIRContext* context, const CheckOptions& options) {
   for (const HloInstruction* instruction : computation.instructions()) {
     absl::Status status = CheckInstruction(*instruction, execution, context, options);
-    const auto called = execution.calls.find(instruction);
-    if (status.ok() && called != execution.calls.end()) {
-      status = CheckInstructions(*instruction->called_computations()[0], *called->second, context,
-                                 options);
+    for (const HloComputation* called : instruction->called_computations()) {
+      if (!status.ok()) break;
+      const auto inner = execution.calls.find({instruction, called});
+      if (inner == execution.calls.end()) continue;
+      status = CheckInstructions(*called, *inner->second, context, options);
     }
     if (!status.ok()) return status;
   }

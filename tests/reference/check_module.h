@@ -19,7 +19,7 @@ struct CheckOptions {
 
 // Parses and verifies a module and, with arbitrary contents of its parameters (`seed`), compares
 // with the reference, in both directions:
-//   - every instruction of the entry and of the computations that its fusions and calls run: as
+//   - every instruction of the entry and of the computations that it runs: as
 //     built with and without folding of runtime variables, simplified, and with the exact maps,
 //     none of which may be over-approximate but for the reasons in check_module.cc, and which are
 //     disjoint where they are pieces of what one map cannot say;

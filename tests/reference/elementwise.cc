@@ -51,6 +51,17 @@ Array Elementwise(const HloInstruction& instruction, Operands operands) {
   return result;
 }
 
+// result[d] = f(operand_0[d], operand_1[d], ...), of which f may leave some alone.
+Array Map(const HloInstruction& instruction, Operands operands) {
+  Array result(instruction.shape());
+  ForEachIndex(result.sizes(), [&](const Index& index) {
+    for (const Value* operand : operands) {
+      result.at(index).sources.AddAll(operand->front().at(index).sources);
+    }
+  });
+  return result;
+}
+
 // result[d] = d[iota_dimension], modulo what the type can hold.
 Array Iota(const HloInstruction& instruction, Operands operands) {
   static_cast<void>(operands);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -81,6 +82,16 @@ absl::StatusOr<Value> ExecuteScatter(const HloInstruction& instruction, Operands
 absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operands operands,
                                        const ExecutionOptions& options) {
   switch (instruction.opcode()) {
+    case HloOpcode::kAfterAll:
+    case HloOpcode::kInfeed:
+    case HloOpcode::kOutfeed:
+    case HloOpcode::kRecv:
+    case HloOpcode::kSendDone:
+      return MakeValue(instruction.shape());
+    case HloOpcode::kAsyncDone:
+      return AsyncDone(instruction, operands);
+    case HloOpcode::kAsyncUpdate:
+      return AsyncUpdate(operands);
     case HloOpcode::kBitcast: {
       absl::StatusOr<Array> array = Bitcast(instruction, operands);
       if (!array.ok()) return array.status();
@@ -94,6 +105,10 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return Constant(instruction);
     case HloOpcode::kCopy:
       return *operands[0];
+    case HloOpcode::kCopyDone:
+      return CopyDone(instruction, operands);
+    case HloOpcode::kCopyStart:
+      return CopyStart(operands);
     case HloOpcode::kDot:
       return Single(Dot(instruction, operands));
     case HloOpcode::kDynamicSlice:
@@ -106,8 +121,12 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return GetTupleElement(instruction, operands);
     case HloOpcode::kIota:
       return Single(Iota(instruction, operands));
+    case HloOpcode::kMap:
+      return Single(Map(instruction, operands));
     case HloOpcode::kPad:
       return Single(Pad(instruction, operands));
+    case HloOpcode::kRecvDone:
+      return RecvDone(instruction, operands);
     case HloOpcode::kReduce:
       return Reduce(instruction, operands);
     case HloOpcode::kReduceWindow:
@@ -118,6 +137,8 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return Single(Reverse(instruction, operands));
     case HloOpcode::kScatter:
       return ExecuteScatter(instruction, operands, options);
+    case HloOpcode::kSend:
+      return Send(instruction, operands);
     case HloOpcode::kSlice:
       return Single(Slice(instruction, operands));
     case HloOpcode::kTranspose:
@@ -135,26 +156,34 @@ uint64_t SeedOf(const HloInstruction& instruction, const Execution& execution) {
   return MixBits(execution.seed ^ MixBits(instruction.index_in_computation()));
 }
 
-const HloComputation* CalledComputation(const HloInstruction& instruction) {
-  if (instruction.opcode() == HloOpcode::kFusion) return instruction.calls();
-  if (instruction.opcode() == HloOpcode::kCall) return instruction.to_apply();
-  return nullptr;
-}
+using Calls = absl::flat_hash_map<Execution::Call, std::unique_ptr<Execution>>;
 
-// The value, and where a computation is called its execution.
+// The value, and the executions of the computations that are called.
 absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operands operands,
-                                       const Execution& execution,
-                                       std::unique_ptr<Execution>* called) {
+                                       const Execution& execution, Calls* calls) {
   const uint64_t seed = SeedOf(instruction, execution);
-  if (const HloComputation* computation = CalledComputation(instruction)) {
-    absl::StatusOr<Execution> inner = Execute(*computation, operands, seed, execution.options);
+  const auto run = [&](const HloComputation& computation, Operands arguments,
+                       int64_t number) -> absl::StatusOr<Value> {
+    absl::StatusOr<Execution> inner =
+        Execute(computation, arguments, seed + MixBits(number), execution.options);
     if (!inner.ok()) return inner.status();
-    Value value = inner->ValueOf(computation->root_instruction());
-    SetShape(instruction.shape(), &value);
-    *called = std::make_unique<Execution>(*std::move(inner));
+    Value value = inner->ValueOf(computation.root_instruction());
+    (*calls)[{&instruction, &computation}] = std::make_unique<Execution>(*std::move(inner));
     return value;
-  }
-  absl::StatusOr<Value> value = ExecuteOperation(instruction, operands, execution.options);
+  };
+  absl::StatusOr<Value> value = [&]() -> absl::StatusOr<Value> {
+    switch (instruction.opcode()) {
+      case HloOpcode::kAsyncStart:
+        return AsyncStart(instruction, operands, run);
+      case HloOpcode::kCall:
+      case HloOpcode::kFusion:
+        return Call(instruction, operands, run);
+      case HloOpcode::kConditional:
+        return Conditional(instruction, operands, run);
+      default:
+        return ExecuteOperation(instruction, operands, execution.options);
+    }
+  }();
   if (!value.ok()) return value.status();
   SetShape(instruction.shape(), &*value);
   FillIntegers(seed, &*value);
@@ -190,8 +219,8 @@ std::vector<const Value*> OperandValues(const HloInstruction& instruction,
 
 absl::StatusOr<Value> ExecuteInstruction(const HloInstruction& instruction, Operands operands,
                                          const Execution& execution) {
-  std::unique_ptr<Execution> called;
-  return ExecuteWithCalls(instruction, operands, execution, &called);
+  Calls calls;
+  return ExecuteWithCalls(instruction, operands, execution, &calls);
 }
 
 absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands arguments,
@@ -207,11 +236,10 @@ absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands ar
       continue;
     }
     const std::vector<const Value*> operands = OperandValues(*instruction, execution);
-    std::unique_ptr<Execution> called;
-    absl::StatusOr<Value> value = ExecuteWithCalls(*instruction, operands, execution, &called);
+    absl::StatusOr<Value> value =
+        ExecuteWithCalls(*instruction, operands, execution, &execution.calls);
     if (!value.ok()) return value.status();
     execution.values.emplace(instruction, *std::move(value));
-    if (called != nullptr) execution.calls.emplace(instruction, std::move(called));
   }
   return execution;
 }

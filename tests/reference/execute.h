@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -27,11 +28,15 @@ struct ExecutionOptions {
   bool drops_whole_windows = true;
 };
 
-// The values of a computation's instructions, and the executions of the computations that its
-// fusions and calls call.
+// The values of a computation's instructions, and the executions of the computations that they
+// call.
 struct Execution {
+  // Caller and computation; of the last run where it runs several times. A conditional runs all its
+  // branches, the one that is chosen last.
+  using Call = std::pair<const HloInstruction*, const HloComputation*>;
+
   absl::flat_hash_map<const HloInstruction*, Value> values;
-  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<Execution>> calls;
+  absl::flat_hash_map<Call, std::unique_ptr<Execution>> calls;
   uint64_t seed = 0;
   ExecutionOptions options;
 

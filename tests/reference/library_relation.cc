@@ -112,8 +112,11 @@ class RuntimeReader {
   static absl::StatusOr<RuntimeReader> Make(const RuntimeVarIndexing& binding,
                                             const Execution& execution) {
     const Execution* inner = &execution;
-    for (const HloInstruction* caller : binding.call_path) {
-      const auto it = inner->calls.find(caller);
+    for (size_t i = 0; i < binding.call_path.size(); ++i) {
+      const HloInstruction* caller = binding.call_path[i];
+      const HloInstruction* within =
+          i + 1 < binding.call_path.size() ? binding.call_path[i + 1] : binding.instruction;
+      const auto it = inner->calls.find({caller, within->parent()});
       if (it == inner->calls.end()) {
         return absl::InternalError(absl::StrCat("no call ", caller->name(), " on the path of ",
                                                 binding.YieldedBy(nullptr)));

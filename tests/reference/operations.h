@@ -10,9 +10,13 @@
 #ifndef XLA_INDEXING_TESTS_REFERENCE_OPERATIONS_H_
 #define XLA_INDEXING_TESTS_REFERENCE_OPERATIONS_H_
 
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "tests/reference/value.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 
 namespace xla_indexing::reference {
@@ -21,6 +25,7 @@ using Operands = absl::Span<const Value* const>;
 
 // elementwise.cc
 Array Elementwise(const HloInstruction& instruction, Operands operands);
+Array Map(const HloInstruction& instruction, Operands operands);
 Array Iota(const HloInstruction& instruction, Operands operands);
 Value Constant(const HloInstruction& instruction);
 
@@ -50,6 +55,22 @@ Value Scatter(const HloInstruction& instruction, Operands operands,
 Array Dot(const HloInstruction& instruction, Operands operands);
 Value Reduce(const HloInstruction& instruction, Operands operands);
 Value ReduceWindow(const HloInstruction& instruction, Operands operands);
+
+// transfer.cc: operations that hand arrays on.
+Value CopyStart(Operands operands);
+Value CopyDone(const HloInstruction& instruction, Operands operands);
+Value AsyncUpdate(Operands operands);
+Value AsyncDone(const HloInstruction& instruction, Operands operands);
+Value Send(const HloInstruction& instruction, Operands operands);
+Value RecvDone(const HloInstruction& instruction, Operands operands);
+
+// control.cc: operations that run computations on whole values. `Run` executes a computation on
+// arguments; `number` tells several runs of one computation by one instruction apart.
+using Run = absl::FunctionRef<absl::StatusOr<Value>(const HloComputation& computation,
+                                                    Operands arguments, int64_t number)>;
+absl::StatusOr<Value> AsyncStart(const HloInstruction& instruction, Operands operands, Run run);
+absl::StatusOr<Value> Call(const HloInstruction& instruction, Operands operands, Run run);
+absl::StatusOr<Value> Conditional(const HloInstruction& instruction, Operands operands, Run run);
 
 }  // namespace xla_indexing::reference
 

@@ -84,11 +84,24 @@ RandomValue RandomComputation::Add(const Shape& shape, absl::string_view opcode,
 }
 
 RandomValue RandomComputation::AddParameter(const Shape& shape) {
+  if (is_closed_) return AddConstants(shape);
   const std::string name = absl::StrCat("v", lines_.size());
   lines_.push_back(
       absl::StrCat(name, " = ", shape.ToString(), " parameter(", parameters_.size(), ")"));
   parameters_.push_back(shape);
   return values_.emplace_back(RandomValue{name, shape});
+}
+
+RandomValue RandomComputation::AddConstants(const Shape& shape) {
+  if (shape.IsToken()) return Add(shape, "after-all", {});
+  if (shape.IsTuple()) {
+    std::vector<RandomValue> elements;
+    for (const Shape& element : shape.tuple_elements()) elements.push_back(AddConstants(element));
+    return Add(shape, "tuple", elements);
+  }
+  if (shape.rank() == 0) return AddConstant(shape);
+  return Add(shape, "broadcast", {AddConstant(Shape::Scalar(shape.element_type()))},
+             ", dimensions={}");
 }
 
 RandomValue RandomComputation::Operand(absl::FunctionRef<bool(const Shape&)> fits,

@@ -54,7 +54,9 @@ class RandomComputation {
                   std::initializer_list<RandomValue> operands, absl::string_view attributes = "") {
     return Add(shape, opcode, absl::MakeConstSpan(operands.begin(), operands.size()), attributes);
   }
+  // A constant (or tuple of such) once CloseParameters() has been called.
   RandomValue AddParameter(const Shape& shape);
+  void CloseParameters() { is_closed_ = true; }
   // Of random integers or predicates.
   RandomValue AddConstant(const Shape& shape);
 
@@ -93,6 +95,7 @@ class RandomComputation {
   std::string Finish(const RandomValue& root, bool is_entry);
 
  private:
+  RandomValue AddConstants(const Shape& shape);
   RandomValue Arithmetic(const Shape& shape, int max_depth);
   RandomValue MovedIntegers(const Shape& shape, int max_depth);
 
@@ -100,6 +103,7 @@ class RandomComputation {
   Random* random_;
   int64_t reuse_percent_;
   int depth_;
+  bool is_closed_ = false;
   std::vector<RandomValue> values_;
   std::vector<std::string> lines_;
   std::vector<Shape> parameters_;

@@ -19,28 +19,20 @@ namespace {
 constexpr int kMaxDepth = 2;
 
 // The operations that are not elementwise.
-constexpr HloOpcode kOpcodes[] = {HloOpcode::kBitcast,
-                                  HloOpcode::kBroadcast,
-                                  HloOpcode::kCall,
-                                  HloOpcode::kConcatenate,
-                                  HloOpcode::kConstant,
-                                  HloOpcode::kDot,
-                                  HloOpcode::kDynamicSlice,
-                                  HloOpcode::kDynamicUpdateSlice,
-                                  HloOpcode::kFusion,
-                                  HloOpcode::kGather,
-                                  HloOpcode::kGetTupleElement,
-                                  HloOpcode::kIota,
-                                  HloOpcode::kPad,
-                                  HloOpcode::kParameter,
-                                  HloOpcode::kReduce,
-                                  HloOpcode::kReduceWindow,
-                                  HloOpcode::kReshape,
-                                  HloOpcode::kReverse,
-                                  HloOpcode::kScatter,
-                                  HloOpcode::kSlice,
-                                  HloOpcode::kTranspose,
-                                  HloOpcode::kTuple};
+constexpr HloOpcode kOpcodes[] = {
+    HloOpcode::kAfterAll,     HloOpcode::kAsyncDone,    HloOpcode::kAsyncStart,
+    HloOpcode::kAsyncUpdate,  HloOpcode::kBitcast,      HloOpcode::kBroadcast,
+    HloOpcode::kCall,         HloOpcode::kConcatenate,  HloOpcode::kConditional,
+    HloOpcode::kConstant,     HloOpcode::kCopyDone,     HloOpcode::kCopyStart,
+    HloOpcode::kDot,          HloOpcode::kDynamicSlice, HloOpcode::kDynamicUpdateSlice,
+    HloOpcode::kFusion,       HloOpcode::kGather,       HloOpcode::kGetTupleElement,
+    HloOpcode::kInfeed,       HloOpcode::kIota,         HloOpcode::kMap,
+    HloOpcode::kOutfeed,      HloOpcode::kPad,          HloOpcode::kParameter,
+    HloOpcode::kRecv,         HloOpcode::kRecvDone,     HloOpcode::kReduce,
+    HloOpcode::kReduceWindow, HloOpcode::kReshape,      HloOpcode::kReverse,
+    HloOpcode::kScatter,      HloOpcode::kSend,         HloOpcode::kSendDone,
+    HloOpcode::kSlice,        HloOpcode::kTranspose,    HloOpcode::kTuple,
+};
 
 Shape RandomIntegerArray(RandomComputation* c) {
   Shape shape = c->RandomArray(1);
@@ -90,19 +82,37 @@ RandomValue AddRandomGetTupleElement(RandomComputation* c) {
                 absl::StrCat(", index=", index));
 }
 
+bool CallsComputations(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAsyncDone:
+    case HloOpcode::kAsyncStart:
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kCall:
+    case HloOpcode::kConditional:
+    case HloOpcode::kFusion:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string ModuleText(absl::string_view name, const RandomModuleText& text) {
+  return absl::StrCat("HloModule ", name, "\n\n", text.computations);
+}
+
+}  // namespace
+
 HloOpcode RandomOpcode(RandomComputation* c) {
   static const std::vector<HloOpcode>* const all = new std::vector<HloOpcode>(RandomOpcodes());
   while (true) {
     // Elementwise operations are many and alike.
     const HloOpcode opcode =
         c->random().OneIn(4) ? c->random().Pick(*all) : c->random().Pick(kOpcodes);
-    const bool calls = opcode == HloOpcode::kCall || opcode == HloOpcode::kFusion;
-    if (calls && c->depth() >= kMaxDepth) continue;
+    if (CallsComputations(opcode) && c->depth() >= kMaxDepth) continue;
     return opcode;
   }
 }
 
-// A value for the root: the last instruction, or a tuple of several.
 RandomValue RandomRoot(RandomComputation* c) {
   if (c->random().OneIn(2)) return c->values().back();
   std::vector<RandomValue> elements = {c->values().back()};
@@ -113,43 +123,32 @@ RandomValue RandomRoot(RandomComputation* c) {
   return AddTuple(elements, c);
 }
 
-// A fusion or call of a new computation of one to four random instructions.
-RandomValue AddRandomCaller(absl::string_view opcode, absl::string_view attribute,
-                            RandomComputation* c) {
-  RandomComputation body(c->module(), &c->random(), /*reuse_percent=*/75, c->depth() + 1);
-  for (int64_t i = c->random().Between(1, 4); i > 0; --i) {
-    AddRandomInstruction(RandomOpcode(&body), &body);
-  }
-  if (c->random().OneIn(8)) body.AddParameter(body.RandomArray(0));
-  const RandomValue root = RandomRoot(&body);
-  const std::vector<Shape> parameters = body.parameters();
-  const std::string name = body.Finish(root, /*is_entry=*/false);
-  // Bodies may look at the layout of a parameter, so an operand's must be the same.
-  std::vector<RandomValue> operands;
-  operands.reserve(parameters.size());
-  for (const Shape& parameter : parameters) {
-    operands.push_back(c->Operand([&](const Shape& shape) { return shape == parameter; },
-                                  [&] { return parameter; }));
-  }
-  return c->Add(root.shape, opcode, operands, absl::StrCat(attribute, name));
-}
-
-std::string ModuleText(absl::string_view name, const RandomModuleText& text) {
-  return absl::StrCat("HloModule ", name, "\n\n", text.computations);
-}
-
-}  // namespace
-
 RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
   switch (opcode) {
+    case HloOpcode::kAfterAll:
+    case HloOpcode::kCopyDone:
+    case HloOpcode::kCopyStart:
+    case HloOpcode::kInfeed:
+    case HloOpcode::kOutfeed:
+    case HloOpcode::kRecv:
+    case HloOpcode::kRecvDone:
+    case HloOpcode::kSend:
+    case HloOpcode::kSendDone:
+      return AddRandomTransfer(opcode, c);
+    case HloOpcode::kAsyncDone:
+    case HloOpcode::kAsyncStart:
+    case HloOpcode::kAsyncUpdate:
+      return AddRandomAsync(opcode, c);
     case HloOpcode::kBitcast:
       return AddRandomBitcast(c);
     case HloOpcode::kBroadcast:
       return AddRandomBroadcast(c);
     case HloOpcode::kCall:
-      return AddRandomCaller("call", ", to_apply=", c);
+      return AddRandomCall("call", ", to_apply=", c);
     case HloOpcode::kConcatenate:
       return AddRandomConcatenate(c);
+    case HloOpcode::kConditional:
+      return AddRandomConditional(c);
     case HloOpcode::kConstant:
       return AddRandomConstant(c);
     case HloOpcode::kDot:
@@ -159,13 +158,15 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
     case HloOpcode::kDynamicUpdateSlice:
       return AddRandomDynamicUpdateSlice(c);
     case HloOpcode::kFusion:
-      return AddRandomCaller("fusion", ", kind=kLoop, calls=", c);
+      return AddRandomCall("fusion", ", kind=kLoop, calls=", c);
     case HloOpcode::kGather:
       return AddRandomGather(c);
     case HloOpcode::kGetTupleElement:
       return AddRandomGetTupleElement(c);
     case HloOpcode::kIota:
       return AddRandomIota(c);
+    case HloOpcode::kMap:
+      return AddRandomMap(c);
     case HloOpcode::kPad:
       return AddRandomPad(c);
     case HloOpcode::kParameter:

@@ -4,6 +4,7 @@
 #ifndef XLA_INDEXING_TESTS_TESTING_RANDOM_INSTRUCTIONS_H_
 #define XLA_INDEXING_TESTS_TESTING_RANDOM_INSTRUCTIONS_H_
 
+#include "absl/strings/string_view.h"
 #include "tests/testing/random_computation.h"
 #include "xla_indexing/hlo/opcode.h"
 
@@ -33,8 +34,21 @@ RandomValue AddRandomDot(RandomComputation* computation);
 RandomValue AddRandomReduce(RandomComputation* computation);
 RandomValue AddRandomReduceWindow(RandomComputation* computation);
 
+// random_control.cc: async-start, async-update and async-done; a call or fusion of a computation
+// that is named by `attribute`; copy-start, send, after-all and their like.
+RandomValue AddRandomAsync(HloOpcode opcode, RandomComputation* computation);
+RandomValue AddRandomCall(absl::string_view opcode, absl::string_view attribute,
+                          RandomComputation* computation);
+RandomValue AddRandomConditional(RandomComputation* computation);
+RandomValue AddRandomMap(RandomComputation* computation);
+RandomValue AddRandomTransfer(HloOpcode opcode, RandomComputation* computation);
+
 // random_hlo.cc: any opcode of RandomOpcodes().
 RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* computation);
+// One of them; none that calls computations where they would nest too deep.
+HloOpcode RandomOpcode(RandomComputation* computation);
+// A value for the root: the last instruction, or a tuple of several.
+RandomValue RandomRoot(RandomComputation* computation);
 
 }  // namespace xla_indexing
 

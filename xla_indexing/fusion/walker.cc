@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/ops/fold_runtime.h"
+#include "xla_indexing/ops/call_scope.h"
 
 namespace xla_indexing {
 namespace {
@@ -17,7 +17,8 @@ constexpr size_t kMergePast = 8;
 // Past so many maps those that one of them contains are left out.
 constexpr size_t kWholePast = 32;
 
-const HloComputation* CalledComputation(const HloInstruction& instruction) {
+// What is walked in place of the instruction.
+const HloComputation* ComputationOf(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kFusion && instruction.opcode() != HloOpcode::kCall) {
     return nullptr;
   }
@@ -42,44 +43,33 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
 
 }  // namespace
 
-Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction)
+Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
+               const Shape& start, CalledComputations* called)
     : context_(context),
       options_(options),
       direction_(direction),
-      indexing_options_(options.indexing) {
-  indexing_options_.computations = nullptr;
-}
+      start_shape_(start),
+      called_(*called) {}
 
 bool Walker::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
-  return CalledComputation(instruction) != nullptr && frame.depth < options_.max_call_depth &&
-         called_instructions_ < options_.max_called_instructions;
+  return ComputationOf(instruction) != nullptr && frame.depth < options_.max_call_depth &&
+         called_.HasBudget();
+}
+
+IndexingOptions Walker::OptionsIn(const Frame& frame) const {
+  IndexingOptions options = options_.indexing;
+  options.computations = called_.At(frame.depth);
+  return options;
 }
 
 OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
                                            const Frame& frame) const {
-  if (frame.caller == nullptr) return set;
-  OperandIndexingSet result;
-  for (OperandIndexing indexing : set) {
-    bool passed_in = false;
-    for (RuntimeVarIndexing& binding : indexing.mutable_bindings()) {
-      const Frame* in = &frame;
-      while (in->caller != nullptr && binding.instruction->opcode() == HloOpcode::kParameter) {
-        binding.instruction = in->caller->operand(binding.instruction->parameter_number());
-        in = in->caller_frame;
-        passed_in = true;
-      }
-      binding.call_path.clear();
-      for (const Frame* f = in; f->caller != nullptr; f = f->caller_frame) {
-        binding.call_path.insert(binding.call_path.begin(), f->caller);
-      }
-    }
-    if (passed_in && indexing_options_.fold_runtime_variables) {
-      result.Add(FoldRuntimeVariables(indexing));
-    } else {
-      result.Add(std::move(indexing));
-    }
+  OperandIndexingSet seen = set;
+  for (const Frame* f = &frame; f->caller != nullptr; f = f->caller_frame) {
+    seen = SeenFromCaller(seen, {*f->caller, *ComputationOf(*f->caller)},
+                          options_.indexing.fold_runtime_variables);
   }
-  return result;
+  return seen;
 }
 
 void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
@@ -95,7 +85,7 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
     for (const OperandIndexing& step : steps) {
       absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
       if (!composed.ok()) {
-        composed = WholeTensorIndexing(*start_shape_, to,
+        composed = WholeTensorIndexing(start_shape_, to,
                                        absl::StrCat("whole tensor: ", composed.status().message()),
                                        context_);
       }
@@ -114,13 +104,13 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
   // Whoever reads everything anyway need not say how else.
   if (paths.size() > kWholePast) {
     for (const Path& path : paths.paths()) {
-      if (!path.IsWhole(*start_shape_, shape)) continue;
+      if (!path.IsWhole(start_shape_, shape)) continue;
       paths.Reset(path);
       return;
     }
   }
   if (paths.size() <= max_maps) return;
-  paths.Reset(Path(WholeTensorIndexing(*start_shape_, shape,
+  paths.Reset(Path(WholeTensorIndexing(start_shape_, shape,
                                        absl::StrCat("whole tensor: more than ", options_.max_maps,
                                                     " maps at ", instruction.name()),
                                        context_),
@@ -133,7 +123,7 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
     const Frame inner{&frame, &instruction, frame.depth + 1};
     std::map<int64_t, LeafPaths> start;
     start[0] = std::move(paths);
-    return WalkComputation(*CalledComputation(instruction), inner, start, end);
+    return WalkComputation(*ComputationOf(instruction), inner, start, end);
   }
   for (auto& [leaf, set] : paths) {
     Bound(instruction, leaf, set);
@@ -151,7 +141,7 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
       if (set.empty()) continue;
     }
     absl::StatusOr<InstructionIndexing> entries =
-        ComputeOutputToInputIndexing(instruction, leaf, context_, indexing_options_);
+        ComputeOutputToInputIndexing(instruction, leaf, context_, OptionsIn(frame));
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
       const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
@@ -168,8 +158,7 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     std::map<int64_t, LeafPaths> start;
     std::map<int64_t, LeafPaths> inner_end;
     start[operand] = paths;
-    absl::Status status =
-        WalkComputation(*CalledComputation(instruction), inner, start, &inner_end);
+    absl::Status status = WalkComputation(*ComputationOf(instruction), inner, start, &inner_end);
     if (!status.ok()) return status;
     for (auto& [leaf, set] : inner_end[0]) {
       for (const Path& path : set.paths()) (*end)[leaf].Add(path);
@@ -188,7 +177,7 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     }
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =
-        ComputeInputToOutputIndexing(instruction, operand, leaf, context_, indexing_options_);
+        ComputeInputToOutputIndexing(instruction, operand, leaf, context_, OptionsIn(frame));
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
       const Shape& to = instruction.shape().Leaf(entry.output_leaf);
@@ -196,19 +185,6 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     }
   }
   return absl::OkStatus();
-}
-
-const Walker::Users& Walker::UsersOf(const HloComputation& computation) {
-  std::unique_ptr<Users>& users = users_[&computation];
-  if (!users) {
-    users = std::make_unique<Users>(computation.instruction_count());
-    for (const HloInstruction* instruction : computation.instructions()) {
-      for (int64_t i = 0; i < instruction->operand_count(); ++i) {
-        (*users)[instruction->operand(i)->index_in_computation()].push_back({instruction, i});
-      }
-    }
-  }
-  return *users;
 }
 
 absl::Status Walker::WalkComputation(const HloComputation& computation, const Frame& frame,
@@ -232,7 +208,7 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
     while (!pending.empty()) {
       auto last = std::prev(pending.end());
       const HloInstruction& instruction = *computation.instructions()[last->first];
-      if (frame.depth > 0) ++called_instructions_;
+      if (frame.depth > 0) called_.Spend();
       LeafPaths paths = std::move(last->second);
       pending.erase(last);
       if (instruction.opcode() == HloOpcode::kParameter) {
@@ -253,16 +229,16 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
     if (number >= static_cast<int64_t>(computation.parameters().size())) continue;
     add_all(paths, pending[computation.parameter(number)->index_in_computation()]);
   }
-  const Users& users = UsersOf(computation);
+  const CalledComputations::Users& users = called_.UsersOf(computation);
   while (!pending.empty()) {
     auto first = pending.begin();
     const HloInstruction& instruction = *computation.instructions()[first->first];
-    if (frame.depth > 0) ++called_instructions_;
+    if (frame.depth > 0) called_.Spend();
     LeafPaths paths = std::move(first->second);
     pending.erase(first);
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
     if (&instruction == root) add_all(paths, (*end)[0]);
-    for (const Use& use : users[instruction.index_in_computation()]) {
+    for (const CalledComputations::Use& use : users[instruction.index_in_computation()]) {
       LeafPaths next;
       absl::Status status = StepToResult(*use.user, frame, use.operand, paths, &next);
       if (!status.ok()) return status;

@@ -5,13 +5,10 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <utility>
-#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/called_computations.h"
 #include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/fusion/path.h"
 #include "xla_indexing/hlo/computation.h"
@@ -29,13 +26,9 @@ struct Frame {
 
 class Walker {
  public:
-  Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction);
-
-  // The array that a walk starts from; to be set before each.
-  void SetStartShape(const Shape& shape) {
-    start_shape_ = &shape;
-    called_instructions_ = 0;
-  }
+  // For walks that start from an array of shape `start`. Keeps references to all of them.
+  Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
+         const Shape& start, CalledComputations* called);
 
   // Paths by leaf of an instruction.
   using LeafPaths = std::map<int64_t, PathSet>;
@@ -54,12 +47,6 @@ class Walker {
                             LeafPaths& paths, LeafPaths* end);
 
  private:
-  struct Use {
-    const HloInstruction* user;
-    int64_t operand;
-  };
-  using Users = std::vector<std::vector<Use>>;  // by position of the instruction used
-
   bool LooksInto(const HloInstruction& instruction, const Frame& frame) const;
   // Takes every path on through the maps of one entry.
   void Apply(const IndexingEntry& entry, const Shape& from, const Shape& to, const Frame& frame,
@@ -68,16 +55,15 @@ class Walker {
   OperandIndexingSet SeenFromOutside(const OperandIndexingSet& set, const Frame& frame) const;
   // Merges or widens a set that has grown.
   void Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const;
-  const Users& UsersOf(const HloComputation& computation);
+  // The options for one instruction that is met in this frame.
+  IndexingOptions OptionsIn(const Frame& frame) const;
 
   mlir::MLIRContext* context_;
   const FusionOptions& options_;
   Direction direction_;
-  IndexingOptions indexing_options_;
   // The shape of the leaf that the walk started from, for widening.
-  const Shape* start_shape_ = nullptr;
-  int64_t called_instructions_ = 0;
-  absl::flat_hash_map<const HloComputation*, std::unique_ptr<Users>> users_;
+  const Shape& start_shape_;
+  CalledComputations& called_;
 };
 
 }  // namespace xla_indexing

@@ -44,6 +44,25 @@ void BuildContext::Add(int64_t output_leaf, int64_t operand, int64_t operand_lea
   Add(output_leaf, operand, operand_leaf, std::move(maps));
 }
 
+namespace {
+
+InstructionIndexing TakeEntries(absl::StatusOr<InstructionIndexing> entries, absl::Status* status) {
+  if (entries.ok()) return *std::move(entries);
+  status->Update(entries.status());
+  return {};
+}
+
+}  // namespace
+
+InstructionIndexing BuildContext::ReadOf(const CalledComputation& called, int64_t output_leaf) {
+  return TakeEntries(options.computations->OutputToInput(called, output_leaf), &status);
+}
+
+InstructionIndexing BuildContext::ReachOf(const CalledComputation& called,
+                                          OperandLeaf parameter_leaf) {
+  return TakeEntries(options.computations->InputToOutput(called, parameter_leaf), &status);
+}
+
 void BuildContext::AddWholeRead(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                                 ExactnessLabel label) {
   Add(output_leaf, operand, operand_leaf,

@@ -42,6 +42,12 @@ struct BuildContext {
   // For operations on arrays.
   void Add(int64_t operand, OperandIndexing map) { Add(0, operand, 0, std::move(map)); }
 
+  // The entries of a leaf of a called computation's root, or of a leaf of one of its parameters.
+  // Without entries, and with the error taken over, where that fails. Not to be asked without
+  // options.computations.
+  InstructionIndexing ReadOf(const CalledComputation& called, int64_t output_leaf);
+  InstructionIndexing ReachOf(const CalledComputation& called, OperandLeaf parameter_leaf);
+
   // Every element of the result reads every element of the operand; every element of the operand
   // reaches every element of the result. Of a scalar: (d0, ..) -> () and ()[s0, ..] -> (s0, ..).
   void AddWholeRead(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
@@ -73,15 +79,11 @@ using LeafRoutes = std::vector<LeafRoute>;
 using OutputToInputBuilder = void (*)(BuildContext& build, int64_t output_leaf);
 using InputToOutputBuilder = void (*)(BuildContext& build, int64_t operand, int64_t operand_leaf);
 using LeafRouter = LeafRoutes (*)(const HloInstruction& instruction);
-using AllEntriesBuilder = void (*)(BuildContext& build);
 
 // What an opcode is indexed by: builders for both directions, or a router.
 struct OpcodeIndexing {
   OutputToInputBuilder output_to_input = nullptr;
   InputToOutputBuilder input_to_output = nullptr;
-  // Where all entries together cost less than those of one leaf after another.
-  AllEntriesBuilder all_output_to_input = nullptr;
-  AllEntriesBuilder all_input_to_output = nullptr;
   LeafRouter routes = nullptr;
 };
 
@@ -89,11 +91,13 @@ struct OpcodeIndexing {
   void Operation##OutputToInput(BuildContext& build, int64_t output_leaf); \
   void Operation##InputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf);
 
+XLA_INDEXING_DECLARE_BUILDERS(AsyncStart)          // async_start.cc
 XLA_INDEXING_DECLARE_BUILDERS(Bitcast)             // bitcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(BitcastConvert)      // bitcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(Broadcast)           // broadcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(Call)                // call.cc: call and fusion
 XLA_INDEXING_DECLARE_BUILDERS(Concatenate)         // concatenate.cc
+XLA_INDEXING_DECLARE_BUILDERS(Conditional)         // conditional.cc
 XLA_INDEXING_DECLARE_BUILDERS(Dot)                 // dot.cc
 XLA_INDEXING_DECLARE_BUILDERS(DynamicSlice)        // dynamic_slice.cc
 XLA_INDEXING_DECLARE_BUILDERS(DynamicUpdateSlice)  // dynamic_update_slice.cc
@@ -111,15 +115,22 @@ XLA_INDEXING_DECLARE_BUILDERS(Unanalysed)          // unanalysed.cc: everything 
 
 #undef XLA_INDEXING_DECLARE_BUILDERS
 
-// call.cc
-void CallAllOutputToInput(BuildContext& build);
-void CallAllInputToOutput(BuildContext& build);
+// unanalysed.cc: that the whole operand is read because the operation is not analysed.
+ExactnessLabel UnanalysedLabel(const BuildContext& build);
 
 // tuple.cc
 LeafRoutes TupleRoutes(const HloInstruction& instruction);
 LeafRoutes GetTupleElementRoutes(const HloInstruction& instruction);
 // Leaf l of operand 0 is leaf l of the result.
 LeafRoutes PassThroughRoutes(const HloInstruction& instruction);
+
+// transfer.cc: copies, sends and receives, asynchronous operations, tokens.
+LeafRoutes NoRoutes(const HloInstruction& instruction);
+LeafRoutes CopyStartRoutes(const HloInstruction& instruction);
+// Leaves of the result are those of element 0 of the operand.
+LeafRoutes FirstElementRoutes(const HloInstruction& instruction);
+LeafRoutes SendRoutes(const HloInstruction& instruction);
+LeafRoutes AsyncDoneRoutes(const HloInstruction& instruction);
 
 // The table: how instructions of an opcode are indexed (opcode_table.cc).
 OpcodeIndexing IndexingOfOpcode(HloOpcode opcode);

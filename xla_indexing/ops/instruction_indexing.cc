@@ -15,10 +15,22 @@
 namespace xla_indexing {
 namespace {
 
-void AddRoute(const LeafRoute& route, BuildContext& build) {
-  build.Add(
-      route.output_leaf, route.operand, route.operand_leaf,
-      IdentityIndexing(build.instruction.shape().Leaf(route.output_leaf), build.mlir_context));
+void AddRoute(const LeafRoute& route, bool forward, BuildContext& build) {
+  const Shape& output = build.instruction.shape().Leaf(route.output_leaf);
+  const Shape& operand = build.instruction.operand(route.operand)->shape().Leaf(route.operand_leaf);
+  if (output.dimensions() == operand.dimensions()) {
+    build.Add(route.output_leaf, route.operand, route.operand_leaf,
+              IdentityIndexing(output, build.mlir_context));
+    return;
+  }
+  // A recv-done may have other sizes than its recv, <=N stand for ?.
+  const ExactnessLabel label = ExactnessLabel::OverApproximate(absl::StrCat(
+      "whole operand: the sizes of ", build.instruction.name(), " are not those of its operand"));
+  if (forward) {
+    build.AddWholeReach(route.output_leaf, route.operand, route.operand_leaf, label);
+  } else {
+    build.AddWholeRead(route.output_leaf, route.operand, route.operand_leaf, label);
+  }
 }
 
 // Folds what is to be folded and sorts.
@@ -31,15 +43,19 @@ absl::StatusOr<InstructionIndexing> Finish(BuildContext build) {
     }
     if (!entry.indexing.empty()) entries.push_back(std::move(entry));
   }
-  const auto place = [](const IndexingEntry& entry) {
-    return std::tie(entry.output_leaf, entry.operand, entry.operand_leaf);
-  };
-  std::sort(entries.begin(), entries.end(),
-            [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
+  SortEntries(&entries);
   return entries;
 }
 
 }  // namespace
+
+void SortEntries(InstructionIndexing* entries) {
+  const auto place = [](const IndexingEntry& entry) {
+    return std::tie(entry.output_leaf, entry.operand, entry.operand_leaf);
+  };
+  std::sort(entries->begin(), entries->end(),
+            [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
+}
 
 absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(const HloInstruction& instruction,
                                                                  int64_t output_leaf,
@@ -56,7 +72,7 @@ absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(const HloInstru
     opcode.output_to_input(build, output_leaf);
   } else {
     for (const LeafRoute& route : opcode.routes(instruction)) {
-      if (route.output_leaf == output_leaf) AddRoute(route, build);
+      if (route.output_leaf == output_leaf) AddRoute(route, /*forward=*/false, build);
     }
   }
   return Finish(std::move(build));
@@ -84,7 +100,9 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(const HloInstru
     opcode.input_to_output(build, operand, operand_leaf);
   } else {
     for (const LeafRoute& route : opcode.routes(instruction)) {
-      if (route.operand == operand && route.operand_leaf == operand_leaf) AddRoute(route, build);
+      if (route.operand == operand && route.operand_leaf == operand_leaf) {
+        AddRoute(route, /*forward=*/true, build);
+      }
     }
   }
   return Finish(std::move(build));
@@ -96,9 +114,9 @@ absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(const HloInstru
   BuildContext build{instruction, context, options};
   const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
   if (opcode.routes != nullptr) {
-    for (const LeafRoute& route : opcode.routes(instruction)) AddRoute(route, build);
-  } else if (opcode.all_output_to_input != nullptr) {
-    opcode.all_output_to_input(build);
+    for (const LeafRoute& route : opcode.routes(instruction)) {
+      AddRoute(route, /*forward=*/false, build);
+    }
   } else {
     const int64_t leaf_count = instruction.shape().LeafCount();
     for (int64_t leaf = 0; leaf < leaf_count; ++leaf) opcode.output_to_input(build, leaf);
@@ -112,9 +130,9 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(const HloInstru
   BuildContext build{instruction, context, options};
   const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
   if (opcode.routes != nullptr) {
-    for (const LeafRoute& route : opcode.routes(instruction)) AddRoute(route, build);
-  } else if (opcode.all_input_to_output != nullptr) {
-    opcode.all_input_to_output(build);
+    for (const LeafRoute& route : opcode.routes(instruction)) {
+      AddRoute(route, /*forward=*/true, build);
+    }
   } else {
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
       const int64_t leaf_count = instruction.operand(operand)->shape().LeafCount();

@@ -73,6 +73,8 @@ struct IndexingEntry {
 // Sorted by output leaf, operand, operand leaf. No entry has an empty set.
 using InstructionIndexing = std::vector<IndexingEntry>;
 
+void SortEntries(InstructionIndexing* entries);
+
 // The entries of one leaf of the result. InvalidArgument where the result has no such leaf;
 // otherwise errors come from `options.computations` only.
 absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(
@@ -113,30 +115,33 @@ OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::str
 // (d0, d1, ..) -> (d0, d1, ..) over the indices of an array.
 OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context);
 
+// A computation and how it is called: its parameter p is operand `first_operand + p` of the caller.
+// Without `first_operand` parameters are no operands (the state of a loop after its first
+// iteration).
+struct CalledComputation {
+  const HloInstruction& caller;
+  const HloComputation& computation;
+  std::optional<int64_t> first_operand = 0;
+};
+
 // What operations that call computations need to know of them. Implemented by fusion/, which walks
 // the computation; declared here, so that the operations can be said where the others are.
 //
 // Entries are between the leaves of the computation's root (output_leaf) and its parameters
 // (operand: the parameter's number, operand_leaf: a leaf of it), simplified, sorted as in
-// InstructionIndexing. Bindings are those seen from the computation that `caller` is in: the call
-// path of an instruction inside begins with `caller`, and a value that a parameter yields is bound
-// to the caller's operand that is passed for it.
+// InstructionIndexing. Bindings are those seen from the computation that the caller is in
+// (ops/call_scope.h). The options are those that the indexer was made with.
 class ComputationIndexer {
  public:
   virtual ~ComputationIndexer() = default;
 
-  // All entries, or those of one leaf of the root.
-  virtual absl::StatusOr<InstructionIndexing> OutputToInput(const HloInstruction& caller,
-                                                            const HloComputation& computation,
-                                                            std::optional<int64_t> output_leaf,
-                                                            mlir::MLIRContext* context,
-                                                            const IndexingOptions& options) = 0;
+  // The entries of one leaf of the root.
+  virtual absl::StatusOr<InstructionIndexing> OutputToInput(const CalledComputation& called,
+                                                            int64_t output_leaf) = 0;
 
-  // All entries, or those of one leaf of one parameter.
-  virtual absl::StatusOr<InstructionIndexing> InputToOutput(
-      const HloInstruction& caller, const HloComputation& computation,
-      std::optional<OperandLeaf> parameter_leaf, mlir::MLIRContext* context,
-      const IndexingOptions& options) = 0;
+  // The entries of one leaf of one parameter.
+  virtual absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
+                                                            OperandLeaf parameter_leaf) = 0;
 };
 
 }  // namespace xla_indexing

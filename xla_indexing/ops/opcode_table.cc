@@ -9,6 +9,8 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
     Operation##OutputToInput, Operation##InputToOutput \
   }
   switch (opcode) {
+    case HloOpcode::kAsyncStart:
+      return XLA_INDEXING_BUILDERS(AsyncStart);
     case HloOpcode::kBitcast:
       return XLA_INDEXING_BUILDERS(Bitcast);
     case HloOpcode::kBitcastConvert:
@@ -17,9 +19,11 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return XLA_INDEXING_BUILDERS(Broadcast);
     case HloOpcode::kCall:
     case HloOpcode::kFusion:
-      return {CallOutputToInput, CallInputToOutput, CallAllOutputToInput, CallAllInputToOutput};
+      return XLA_INDEXING_BUILDERS(Call);
     case HloOpcode::kConcatenate:
       return XLA_INDEXING_BUILDERS(Concatenate);
+    case HloOpcode::kConditional:
+      return XLA_INDEXING_BUILDERS(Conditional);
     case HloOpcode::kDot:
       return XLA_INDEXING_BUILDERS(Dot);
     case HloOpcode::kDynamicSlice:
@@ -28,6 +32,8 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return XLA_INDEXING_BUILDERS(DynamicUpdateSlice);
     case HloOpcode::kGather:
       return XLA_INDEXING_BUILDERS(Gather);
+    case HloOpcode::kMap:
+      return XLA_INDEXING_BUILDERS(Elementwise);
     case HloOpcode::kPad:
       return XLA_INDEXING_BUILDERS(Pad);
     case HloOpcode::kReduce:
@@ -49,10 +55,26 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
     case HloOpcode::kGetTupleElement:
       return {.routes = GetTupleElementRoutes};
     case HloOpcode::kAddDependency:
+    case HloOpcode::kAsyncUpdate:
     case HloOpcode::kCopy:
     case HloOpcode::kDomain:
     case HloOpcode::kOptBarrier:
       return {.routes = PassThroughRoutes};
+    case HloOpcode::kAsyncDone:
+      return {.routes = AsyncDoneRoutes};
+    case HloOpcode::kCopyStart:
+      return {.routes = CopyStartRoutes};
+    case HloOpcode::kCopyDone:
+    case HloOpcode::kRecvDone:
+      return {.routes = FirstElementRoutes};
+    case HloOpcode::kSend:
+      return {.routes = SendRoutes};
+    case HloOpcode::kAfterAll:
+    case HloOpcode::kInfeed:
+    case HloOpcode::kOutfeed:
+    case HloOpcode::kRecv:
+    case HloOpcode::kSendDone:
+      return {.routes = NoRoutes};
     default:
       // Constants, iota and parameters have no operands, so that nothing is said of them.
       if (IsElementwise(opcode)) return XLA_INDEXING_BUILDERS(Elementwise);

@@ -8,20 +8,17 @@
 #include "xla_indexing/ops/builders.h"
 
 namespace xla_indexing {
-namespace {
 
-ExactnessLabel Label(const BuildContext& build) {
+ExactnessLabel UnanalysedLabel(const BuildContext& build) {
   return ExactnessLabel::OverApproximate(
       absl::StrCat("whole operand: ", OpcodeName(build.instruction.opcode()), " is not analysed"));
 }
-
-}  // namespace
 
 void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {
   for (int64_t i = 0; i < build.instruction.operand_count(); ++i) {
     const int64_t leaf_count = build.instruction.operand(i)->shape().LeafCount();
     for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
-      build.AddWholeRead(output_leaf, i, leaf, Label(build));
+      build.AddWholeRead(output_leaf, i, leaf, UnanalysedLabel(build));
     }
   }
 }
@@ -29,7 +26,7 @@ void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {
 void UnanalysedInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
   const int64_t leaf_count = build.instruction.shape().LeafCount();
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
-    build.AddWholeReach(leaf, operand, operand_leaf, Label(build));
+    build.AddWholeReach(leaf, operand, operand_leaf, UnanalysedLabel(build));
   }
 }
 

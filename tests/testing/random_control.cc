@@ -1,0 +1,204 @@
+// Random instructions that call computations, and those that hand arrays on.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "tests/testing/random_computation.h"
+#include "tests/testing/random_instructions.h"
+#include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/hlo/shape.h"
+
+namespace xla_indexing {
+namespace {
+
+// A value with exactly the shape of a parameter: bodies may look at its layout.
+RandomValue Argument(const Shape& parameter, RandomComputation* c) {
+  return c->Operand([&](const Shape& shape) { return shape == parameter; },
+                    [&] { return parameter; });
+}
+
+RandomValue AddElement(const RandomValue& tuple, int64_t index, RandomComputation* c) {
+  return c->Add(tuple.shape.tuple_element(index), "get-tuple-element", {tuple},
+                absl::StrCat(", index=", index));
+}
+
+RandomValue AddToken(RandomComputation* c) { return c->Add(Shape::Token(), "after-all", {}); }
+
+// A computation of one parameter, and its elements where it is a tuple, that is open for
+// instructions.
+RandomComputation OneParameterComputation(const Shape& parameter, RandomComputation* c) {
+  RandomComputation body(c->module(), &c->random(), /*reuse_percent=*/90, c->depth() + 1);
+  const RandomValue argument = body.AddParameter(parameter);
+  body.CloseParameters();
+  if (parameter.IsTuple()) {
+    const int64_t count = static_cast<int64_t>(parameter.tuple_elements().size());
+    for (int64_t i = 0; i < count; ++i) AddElement(argument, i, &body);
+  }
+  return body;
+}
+
+void AddRandomInstructions(int64_t least, int64_t most, RandomComputation* c) {
+  for (int64_t i = c->random().Between(least, most); i > 0; --i) {
+    AddRandomInstruction(RandomOpcode(c), c);
+  }
+}
+
+// A value of this shape, made of values that are there.
+RandomValue ValueOfShape(const Shape& shape, RandomComputation* c) {
+  if (shape.IsToken()) return AddToken(c);
+  if (!shape.IsTuple()) {
+    return c->Operand([&](const Shape& other) { return other == shape; }, [&] { return shape; });
+  }
+  std::vector<RandomValue> elements;
+  for (const Shape& element : shape.tuple_elements()) elements.push_back(ValueOfShape(element, c));
+  return c->Add(shape, "tuple", elements);
+}
+
+// `(operand shapes.., ), result, contexts..`
+RandomValue AddRandomAsyncStart(RandomComputation* c) {
+  RandomComputation body(c->module(), &c->random(), /*reuse_percent=*/75, c->depth() + 1);
+  AddRandomInstructions(1, 3, &body);
+  const RandomValue root = RandomRoot(&body);
+  const std::vector<Shape> parameters = body.parameters();
+  const std::string name = body.Finish(root, /*is_entry=*/false);
+  std::vector<RandomValue> operands;
+  std::vector<Shape> shapes;
+  for (const Shape& parameter : parameters) {
+    operands.push_back(Argument(parameter, c));
+    shapes.push_back(operands.back().shape);
+  }
+  std::vector<Shape> state = {Shape::Tuple(shapes), root.shape};
+  for (int64_t i = c->random().Between(0, 2); i > 0; --i) {
+    state.push_back(Shape::Scalar(ElementType::kU32));
+  }
+  return c->Add(Shape::Tuple(state), "async-start", operands, absl::StrCat(", calls=", name));
+}
+
+}  // namespace
+
+RandomValue AddRandomAsync(HloOpcode opcode, RandomComputation* c) {
+  RandomValue state = AddRandomAsyncStart(c);
+  if (opcode == HloOpcode::kAsyncStart) return state;
+  if (opcode == HloOpcode::kAsyncUpdate || c->random().OneIn(2)) {
+    state = c->Add(state.shape, "async-update", {state});
+  }
+  if (opcode == HloOpcode::kAsyncUpdate) return state;
+  return c->Add(state.shape.tuple_element(1), "async-done", {state});
+}
+
+RandomValue AddRandomCall(absl::string_view opcode, absl::string_view attribute,
+                          RandomComputation* c) {
+  RandomComputation body(c->module(), &c->random(), /*reuse_percent=*/75, c->depth() + 1);
+  AddRandomInstructions(1, 4, &body);
+  if (c->random().OneIn(8)) body.AddParameter(body.RandomArray(0));
+  const RandomValue root = RandomRoot(&body);
+  const std::vector<Shape> parameters = body.parameters();
+  const std::string name = body.Finish(root, /*is_entry=*/false);
+  std::vector<RandomValue> operands;
+  operands.reserve(parameters.size());
+  for (const Shape& parameter : parameters) operands.push_back(Argument(parameter, c));
+  return c->Add(root.shape, opcode, operands, absl::StrCat(attribute, name));
+}
+
+// Of one to three branches, or by a predicate.
+RandomValue AddRandomConditional(RandomComputation* c) {
+  const bool is_predicated = c->random().OneIn(3);
+  const int64_t count = is_predicated ? 2 : c->random().Between(1, 3);
+  const ElementType type = is_predicated ? ElementType::kPred : ElementType::kS32;
+  std::vector<RandomValue> operands = {c->Integers(Shape::Scalar(type), /*max_depth=*/1)};
+  Shape result;
+  std::vector<std::string> names;
+  for (int64_t b = 0; b < count; ++b) {
+    const Shape parameter = c->random().OneIn(2) ? c->RandomTuple() : c->RandomArray(0);
+    RandomComputation body = OneParameterComputation(parameter, c);
+    AddRandomInstructions(b == 0 ? 1 : 0, 3, &body);
+    const RandomValue root = b == 0 ? RandomRoot(&body) : ValueOfShape(result, &body);
+    result = root.shape;
+    names.push_back(body.Finish(root, /*is_entry=*/false));
+    operands.push_back(Argument(parameter, c));
+    // One computation may be several branches.
+    if (b + 1 < count && c->random().OneIn(8)) {
+      names.push_back(names.back());
+      operands.push_back(Argument(parameter, c));
+      ++b;
+    }
+  }
+  const std::string attributes =
+      is_predicated
+          ? absl::StrCat(", true_computation=", names[0], ", false_computation=", names[1])
+          : absl::StrCat(", branch_computations={", absl::StrJoin(names, ", "), "}");
+  return c->Add(result, "conditional", operands, attributes);
+}
+
+// Of one to three arrays; the function uses one of its parameters, or none.
+RandomValue AddRandomMap(RandomComputation* c) {
+  std::vector<RandomValue> operands = {c->ArrayOperand(0)};
+  Shape like = operands[0].shape;
+  like.ClearLayout();
+  for (int64_t i = c->random().Between(0, 2); i > 0; --i) {
+    like.SetElementType(c->RandomType());
+    operands.push_back(c->OperandLike(like));
+  }
+  RandomComputation function(c->module(), &c->random(), /*reuse_percent=*/100, c->depth() + 1);
+  for (const RandomValue& operand : operands) {
+    function.AddParameter(Shape::Scalar(operand.shape.element_type()));
+  }
+  RandomValue root = c->random().Pick(function.values());
+  if (c->random().OneIn(2)) root = function.Add(root.shape, "maximum", {root, root});
+  if (c->random().OneIn(6)) root = function.AddConstant(Shape::Scalar(ElementType::kS32));
+  like.SetElementType(root.shape.element_type());
+  std::vector<int64_t> dimensions;
+  for (int64_t d = 0; d < like.rank(); ++d) dimensions.push_back(d);
+  return c->Add(like, "map", operands,
+                absl::StrCat(ListAttribute("dimensions", dimensions),
+                             ", to_apply=", function.Finish(root, /*is_entry=*/false)));
+}
+
+RandomValue AddRandomTransfer(HloOpcode opcode, RandomComputation* c) {
+  const Shape u32 = Shape::Scalar(ElementType::kU32);
+  switch (opcode) {
+    case HloOpcode::kCopyStart:
+    case HloOpcode::kCopyDone: {
+      const RandomValue operand = c->ArrayOperand(0);
+      const RandomValue start =
+          c->Add(Shape::Tuple({operand.shape, operand.shape, u32}), "copy-start", {operand});
+      return opcode == HloOpcode::kCopyStart ? start : c->Add(operand.shape, "copy-done", {start});
+    }
+    case HloOpcode::kSend:
+    case HloOpcode::kSendDone: {
+      const RandomValue operand = c->ArrayOperand(0);
+      const RandomValue send = c->Add(Shape::Tuple({operand.shape, u32, Shape::Token()}), "send",
+                                      {operand, AddToken(c)}, ", channel_id=1");
+      if (opcode == HloOpcode::kSend) return send;
+      return c->Add(Shape::Token(), "send-done", {send}, ", channel_id=1");
+    }
+    case HloOpcode::kRecv:
+    case HloOpcode::kRecvDone: {
+      const Shape shape = c->random().OneIn(4) ? c->RandomTuple() : c->RandomArray(0);
+      const RandomValue recv = c->Add(Shape::Tuple({shape, u32, Shape::Token()}), "recv",
+                                      {AddToken(c)}, ", channel_id=2");
+      if (opcode == HloOpcode::kRecv) return recv;
+      return c->Add(Shape::Tuple({shape, Shape::Token()}), "recv-done", {recv}, ", channel_id=2");
+    }
+    case HloOpcode::kInfeed:
+      return c->Add(Shape::Tuple({c->RandomArray(0), Shape::Token()}), "infeed", {AddToken(c)});
+    case HloOpcode::kOutfeed: {
+      const RandomValue operand = c->ArrayOperand(0);
+      return c->Add(Shape::Token(), "outfeed", {operand, AddToken(c)},
+                    absl::StrCat(", outfeed_shape=", operand.shape.ToString()));
+    }
+    default: {
+      std::vector<RandomValue> tokens;
+      for (int64_t i = c->random().Between(0, 2); i > 0; --i) tokens.push_back(AddToken(c));
+      return c->Add(Shape::Token(), "after-all", tokens);
+    }
+  }
+}
+
+}  // namespace xla_indexing

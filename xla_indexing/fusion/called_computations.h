@@ -1,0 +1,73 @@
+// Computations as the operations that call them see them (ComputationIndexer of
+// ops/instruction_indexing.h), and what several walks over computations have in common.
+//
+// What a computation reads of its own parameters does not depend on who calls it. It is found once
+// for each leaf, by a walk over its instructions, and then said as each caller sees it: bindings to
+// a parameter become bindings to the operand passed for it, call paths begin with the caller. So
+// the cost is linear in computations and leaves, however often computations call each other.
+#ifndef XLA_INDEXING_FUSION_CALLED_COMPUTATIONS_H_
+#define XLA_INDEXING_FUSION_CALLED_COMPUTATIONS_H_
+
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+
+namespace xla_indexing {
+
+class CalledComputations final : public ComputationIndexer {
+ public:
+  // Keeps a reference to `options`.
+  CalledComputations(mlir::MLIRContext* context, const FusionOptions& options);
+
+  // ComputationIndexer: as `called.caller` sees it.
+  absl::StatusOr<InstructionIndexing> OutputToInput(const CalledComputation& called,
+                                                    int64_t output_leaf) override;
+  absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
+                                                    OperandLeaf parameter_leaf) override;
+
+  // The same as the computation itself sees it, where it is called at this depth.
+  absl::StatusOr<InstructionIndexing> OutputToInput(const HloComputation& computation,
+                                                    int64_t output_leaf, int depth);
+  absl::StatusOr<InstructionIndexing> InputToOutput(const HloComputation& computation,
+                                                    OperandLeaf parameter_leaf, int depth);
+
+  // The indexer for an instruction that is met at this depth; null where its computations are not
+  // looked into.
+  ComputationIndexer* At(int depth);
+
+  // How many instructions of called computations have been stepped through since the last reset.
+  bool HasBudget() const;
+  void Spend() { ++called_instructions_; }
+  void ResetBudget() { called_instructions_ = 0; }
+
+  struct Use {
+    const HloInstruction* user;
+    int64_t operand;
+  };
+  using Users = std::vector<std::vector<Use>>;  // by position of the instruction used
+  const Users& UsersOf(const HloComputation& computation);
+
+ private:
+  // Computation, parameter number (-1 for the root), leaf, depth.
+  using Key = std::tuple<const HloComputation*, int64_t, int64_t, int>;
+
+  mlir::MLIRContext* context_;
+  const FusionOptions& options_;
+  int depth_ = 0;
+  int64_t called_instructions_ = 0;
+  absl::flat_hash_map<Key, InstructionIndexing> known_;
+  absl::flat_hash_map<const HloComputation*, std::unique_ptr<Users>> users_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_FUSION_CALLED_COMPUTATIONS_H_

@@ -1,0 +1,77 @@
+#include "xla_indexing/ops/call_scope.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/builders.h"
+#include "xla_indexing/ops/fold_runtime.h"
+
+namespace xla_indexing {
+namespace {
+
+// A leaf of an instruction's value.
+struct Source {
+  const HloInstruction* instruction;
+  int64_t leaf;
+};
+
+// Where the leaf comes from through operations that pass whole leaves on.
+Source FollowRoutes(Source source) {
+  while (true) {
+    const LeafRouter routes = IndexingOfOpcode(source.instruction->opcode()).routes;
+    if (routes == nullptr) return source;
+    bool has_moved = false;
+    for (const LeafRoute& route : routes(*source.instruction)) {
+      if (route.output_leaf != source.leaf) continue;
+      const HloInstruction* operand = source.instruction->operand(route.operand);
+      if (operand->shape().Leaf(route.operand_leaf).dimensions() !=
+          source.instruction->shape().Leaf(source.leaf).dimensions()) {
+        break;
+      }
+      source = {operand, route.operand_leaf};
+      has_moved = true;
+      break;
+    }
+    if (!has_moved) return source;
+  }
+}
+
+// Whether the value is one that the caller passes.
+bool MoveToCaller(const CalledComputation& called, RuntimeVarIndexing* binding) {
+  if (binding->call_path.empty()) {
+    const Source source = FollowRoutes({binding->instruction, binding->leaf});
+    if (source.instruction->opcode() == HloOpcode::kParameter) {
+      binding->instruction = source.instruction;
+      binding->leaf = source.leaf;
+      if (called.first_operand) {
+        binding->instruction =
+            called.caller.operand(*called.first_operand + source.instruction->parameter_number());
+        return true;
+      }
+    }
+  }
+  binding->call_path.insert(binding->call_path.begin(), &called.caller);
+  return false;
+}
+
+}  // namespace
+
+OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledComputation& called,
+                                  bool fold_runtime_variables) {
+  OperandIndexingSet result;
+  for (OperandIndexing indexing : set) {
+    bool is_passed = false;
+    for (RuntimeVarIndexing& binding : indexing.mutable_bindings()) {
+      is_passed = MoveToCaller(called, &binding) || is_passed;
+    }
+    if (is_passed && fold_runtime_variables) {
+      result.Add(FoldRuntimeVariables(indexing));
+    } else {
+      result.Add(std::move(indexing));
+    }
+  }
+  return result;
+}
+
+}  // namespace xla_indexing
