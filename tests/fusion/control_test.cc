@@ -1,5 +1,5 @@
-// Operations that run computations, looked into: async-start and conditional. Expected maps were
-// worked out by hand from the definitions.
+// Operations that run computations, looked into: async-start, conditional and while. Expected maps
+// were worked out by hand from the definitions.
 
 #include <memory>
 #include <string>
@@ -173,6 +173,109 @@ TEST_F(ControlTest, BranchesThatDoubleThirtyTimesEnd) {
   EXPECT_THAT(OutputToInput(absl::StrCat(text, R"(
     ENTRY e { a = s32[] parameter(0) ROOT r = s32[] call(a), to_apply=f30 })")),
               ElementsAre("0.0.0 () -> ()"));
+}
+
+// A loop with the state (s32[], f32[4], f32[4]): a counter from 0 to 3, an array that is reversed
+// each time, and one that is passed through.
+constexpr char kReversedThreeTimes[] = R"(
+  body {
+    p = (s32[], f32[4], f32[4]) parameter(0)
+    i = s32[] get-tuple-element(p), index=0
+    x = f32[4] get-tuple-element(p), index=1
+    y = f32[4] get-tuple-element(p), index=2
+    one = s32[] constant(1)
+    j = s32[] add(i, one)
+    r = f32[4] reverse(x), dimensions={0}
+    ROOT t = (s32[], f32[4], f32[4]) tuple(j, r, y)
+  }
+  condition {
+    p = (s32[], f32[4], f32[4]) parameter(0)
+    i = s32[] get-tuple-element(p), index=0
+    n = s32[] constant(3)
+    ROOT c = pred[] compare(i, n), direction=LT
+  }
+  ENTRY e {
+    zero = s32[] constant(0)
+    x = f32[4] parameter(0)
+    y = f32[4] parameter(1)
+    s = (s32[], f32[4], f32[4]) tuple(zero, x, y)
+    ROOT w = (s32[], f32[4], f32[4]) while(s), condition=condition, body=body
+  })";
+
+TEST_F(ControlTest, CountedLoopsAreComposed) {
+  EXPECT_THAT(OutputToInput(kReversedThreeTimes),
+              ElementsAre("0.0.0 () -> ()", "1.0.0 (d0) -> (), domain: d0 in [0, 3]",
+                          "1.0.1 (d0) -> (-d0 + 3), domain: d0 in [0, 3]",
+                          "2.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
+  EXPECT_THAT(InputToOutput(kReversedThreeTimes),
+              ElementsAre("0.0.0 () -> ()", "1.0.0 ()[s0] -> (s0), domain: s0 in [0, 3]",
+                          "1.0.1 (d0) -> (-d0 + 3), domain: d0 in [0, 3]",
+                          "2.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
+}
+
+TEST_F(ControlTest, AStartThatIsTheCounterHasItsValues) {
+  const std::string text = R"(
+    body {
+      p = (s32[], f32[1], f32[4]) parameter(0)
+      i = s32[] get-tuple-element(p), index=0
+      x = f32[1] get-tuple-element(p), index=1
+      y = f32[4] get-tuple-element(p), index=2
+      one = s32[] constant(1)
+      j = s32[] add(one, i)
+      d = f32[1] dynamic-slice(y, i), dynamic_slice_sizes={1}
+      a = f32[1] add(x, d)
+      ROOT t = (s32[], f32[1], f32[4]) tuple(j, a, y)
+    }
+    condition {
+      p = (s32[], f32[1], f32[4]) parameter(0)
+      i = s32[] get-tuple-element(p), index=0
+      n = s32[] constant(2)
+      ROOT c = pred[] compare(i, n), direction=LE
+    }
+    ENTRY e {
+      zero = s32[] constant(0)
+      x = f32[1] parameter(0)
+      y = f32[4] parameter(1)
+      s = (s32[], f32[1], f32[4]) tuple(zero, x, y)
+      ROOT w = (s32[], f32[1], f32[4]) while(s), condition=condition, body=body
+    })";
+  EXPECT_THAT(OutputToInput(text), ElementsAre("0.0.0 () -> ()",  //
+                                               "1.0.0 (d0) -> (), domain: d0 in [0, 0]",
+                                               "1.0.1 (d0) -> (0), domain: d0 in [0, 0]",
+                                               "1.0.2 (d0) -> (0), domain: d0 in [0, 0]",
+                                               "1.0.2 (d0) -> (1), domain: d0 in [0, 0]",
+                                               "1.0.2 (d0) -> (2), domain: d0 in [0, 0]",
+                                               "2.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
+}
+
+TEST_F(ControlTest, WhereTheNumberOfIterationsIsNotKnownAllAreTaken) {
+  const std::string reason = "  (over-approximate: the number of iterations of w is not known)";
+  EXPECT_THAT(
+      OutputToInput(R"(
+    body {
+      p = (s32[], f32[4], s32[]) parameter(0)
+      i = s32[] get-tuple-element(p), index=0
+      x = f32[4] get-tuple-element(p), index=1
+      n = s32[] get-tuple-element(p), index=2
+      one = s32[] constant(1)
+      j = s32[] add(i, one)
+      r = f32[4] reverse(x), dimensions={0}
+      ROOT t = (s32[], f32[4], s32[]) tuple(j, r, n)
+    }
+    condition {
+      p = (s32[], f32[4], s32[]) parameter(0)
+      i = s32[] get-tuple-element(p), index=0
+      n = s32[] get-tuple-element(p), index=2
+      ROOT c = pred[] compare(i, n), direction=LT
+    }
+    ENTRY e {
+      s = (s32[], f32[4], s32[]) parameter(0)
+      ROOT w = (s32[], f32[4], s32[]) while(s), condition=condition, body=body
+    })"),
+      ElementsAre("0.0.0 () -> ()", "0.0.2 () -> ()", "1.0.0 (d0) -> (), domain: d0 in [0, 3]",
+                  "1.0.1 (d0) -> (-d0 + 3), domain: d0 in [0, 3]" + reason,
+                  "1.0.1 (d0) -> (d0), domain: d0 in [0, 3]" + reason,
+                  "1.0.2 (d0) -> (), domain: d0 in [0, 3]", "2.0.2 () -> ()"));
 }
 
 }  // namespace

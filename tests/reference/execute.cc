@@ -83,6 +83,7 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
                                        const ExecutionOptions& options) {
   switch (instruction.opcode()) {
     case HloOpcode::kAfterAll:
+    case HloOpcode::kGetDimensionSize:
     case HloOpcode::kInfeed:
     case HloOpcode::kOutfeed:
     case HloOpcode::kRecv:
@@ -109,6 +110,8 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return CopyDone(instruction, operands);
     case HloOpcode::kCopyStart:
       return CopyStart(operands);
+    case HloOpcode::kCustomCall:
+      return CustomCall(instruction, operands);
     case HloOpcode::kDot:
       return Single(Dot(instruction, operands));
     case HloOpcode::kDynamicSlice:
@@ -180,6 +183,8 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
         return Call(instruction, operands, run);
       case HloOpcode::kConditional:
         return Conditional(instruction, operands, run);
+      case HloOpcode::kWhile:
+        return While(instruction, operands, run);
       default:
         return ExecuteOperation(instruction, operands, execution.options);
     }

@@ -71,6 +71,11 @@ using Run = absl::FunctionRef<absl::StatusOr<Value>(const HloComputation& comput
 absl::StatusOr<Value> AsyncStart(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Call(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Conditional(const HloInstruction& instruction, Operands operands, Run run);
+// loop.cc. ResourceExhausted where the loop does not end after a hundred iterations.
+absl::StatusOr<Value> While(const HloInstruction& instruction, Operands operands, Run run);
+
+// custom_call.cc: by its target; one that is not known reads everything.
+Value CustomCall(const HloInstruction& instruction, Operands operands);
 
 }  // namespace xla_indexing::reference
 

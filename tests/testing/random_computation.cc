@@ -167,6 +167,12 @@ RandomValue RandomComputation::AddConstant(const Shape& shape) {
   return values_.emplace_back(RandomValue{name, shape});
 }
 
+RandomValue RandomComputation::AddConstant(const Shape& shape, int64_t value) {
+  const std::string name = absl::StrCat("v", lines_.size());
+  lines_.push_back(absl::StrCat(name, " = ", shape.ToString(), " constant(", value, ")"));
+  return values_.emplace_back(RandomValue{name, shape});
+}
+
 RandomValue RandomComputation::Arithmetic(const Shape& shape, int max_depth) {
   static constexpr absl::string_view kOpcodes[] = {"add",     "add",     "subtract", "multiply",
                                                    "maximum", "minimum", "divide",   "remainder"};

@@ -59,6 +59,8 @@ class RandomComputation {
   void CloseParameters() { is_closed_ = true; }
   // Of random integers or predicates.
   RandomValue AddConstant(const Shape& shape);
+  // A scalar of this value.
+  RandomValue AddConstant(const Shape& shape, int64_t value);
 
   // --- Operands -------------------------------------------------------------------------------
 

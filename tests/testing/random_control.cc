@@ -136,6 +136,80 @@ RandomValue AddRandomConditional(RandomComputation* c) {
   return c->Add(result, "conditional", operands, attributes);
 }
 
+// Of targets that there are rules for, and of one that there is none for.
+RandomValue AddRandomCustomCall(RandomComputation* c) {
+  const int64_t choice = c->random().Between(0, 3);
+  if (choice <= 1) {
+    const RandomValue operand = c->ArrayOperand(0);
+    return c->Add(
+        operand.shape, "custom-call", {operand},
+        choice == 0 ? ", custom_call_target=\"Sharding\"" : ", custom_call_target=\"MoveToHost\"");
+  }
+  if (choice == 2) {
+    const RandomValue operand = c->ArrayOperand(1);
+    Shape values = operand.shape;
+    values.ClearLayout();
+    values.SetDimension(values.rank() - 1,
+                        c->random().Between(0, values.dimension(values.rank() - 1)));
+    Shape positions = values;
+    positions.SetElementType(ElementType::kS32);
+    return c->Add(Shape::Tuple({values, positions}), "custom-call", {operand},
+                  ", custom_call_target=\"TopK\"");
+  }
+  std::vector<RandomValue> operands;
+  for (int64_t i = c->random().Between(0, 2); i > 0; --i) operands.push_back(c->ArrayOperand(0));
+  return c->Add(c->RandomArray(0), "custom-call", operands, ", custom_call_target=\"unheard of\"");
+}
+
+RandomValue AddRandomGetDimensionSize(RandomComputation* c) {
+  const RandomValue operand = c->ArrayOperand(1);
+  return c->Add(
+      Shape::Scalar(ElementType::kS32), "get-dimension-size", {operand},
+      absl::StrCat(", dimensions={", c->random().Between(0, operand.shape.rank() - 1), "}"));
+}
+
+// Of up to five iterations. The first leaf of the state counts them; where the condition looks at
+// another one too, they are not known.
+RandomValue AddRandomWhile(RandomComputation* c) {
+  const Shape count = Shape::Scalar(ElementType::kS32);
+  const Shape flag = Shape::Scalar(ElementType::kPred);
+  const auto constant = [&](int64_t value, RandomComputation* computation) {
+    return computation->AddConstant(count, value);
+  };
+  const bool is_counted = c->random().OneIn(2);
+  std::vector<Shape> shapes = {count};
+  if (!is_counted) shapes.push_back(flag);
+  for (int64_t i = c->random().Between(1, 3); i > 0; --i) {
+    shapes.push_back(c->random().OneIn(4) ? count : c->RandomArray(0));
+  }
+  const Shape state = Shape::Tuple(shapes);
+  const int64_t step = c->random().OneIn(3) ? 2 : 1;
+  const int64_t start = c->random().Between(-1, 1);
+  const int64_t limit = start + c->random().Between(-1, 5);
+
+  RandomComputation body = OneParameterComputation(state, c);
+  const std::vector<RandomValue> elements(body.values().begin() + 1, body.values().end());
+  std::vector<RandomValue> next = {body.Add(count, "add", {elements[0], constant(step, &body)})};
+  AddRandomInstructions(1, 3, &body);
+  for (size_t i = 1; i < elements.size(); ++i) {
+    const bool is_kept = c->random().OneIn(3);
+    next.push_back(is_kept ? elements[i] : ValueOfShape(shapes[i], &body));
+  }
+  const std::string body_name = body.Finish(body.Add(state, "tuple", next), /*is_entry=*/false);
+
+  RandomComputation condition = OneParameterComputation(state, c);
+  const std::vector<RandomValue> now(condition.values().begin() + 1, condition.values().end());
+  RandomValue decision = condition.Add(flag, "compare", {now[0], constant(limit, &condition)},
+                                       c->random().OneIn(2) ? ", direction=LT" : ", direction=LE");
+  if (!is_counted) decision = condition.Add(flag, "and", {decision, now[1]});
+  const std::string condition_name = condition.Finish(decision, /*is_entry=*/false);
+
+  std::vector<RandomValue> init = {constant(start, c)};
+  for (size_t i = 1; i < shapes.size(); ++i) init.push_back(Argument(shapes[i], c));
+  return c->Add(state, "while", {c->Add(state, "tuple", init)},
+                absl::StrCat(", condition=", condition_name, ", body=", body_name));
+}
+
 // Of one to three arrays; the function uses one of its parameters, or none.
 RandomValue AddRandomMap(RandomComputation* c) {
   std::vector<RandomValue> operands = {c->ArrayOperand(0)};

@@ -20,18 +20,45 @@ constexpr int kMaxDepth = 2;
 
 // The operations that are not elementwise.
 constexpr HloOpcode kOpcodes[] = {
-    HloOpcode::kAfterAll,     HloOpcode::kAsyncDone,    HloOpcode::kAsyncStart,
-    HloOpcode::kAsyncUpdate,  HloOpcode::kBitcast,      HloOpcode::kBroadcast,
-    HloOpcode::kCall,         HloOpcode::kConcatenate,  HloOpcode::kConditional,
-    HloOpcode::kConstant,     HloOpcode::kCopyDone,     HloOpcode::kCopyStart,
-    HloOpcode::kDot,          HloOpcode::kDynamicSlice, HloOpcode::kDynamicUpdateSlice,
-    HloOpcode::kFusion,       HloOpcode::kGather,       HloOpcode::kGetTupleElement,
-    HloOpcode::kInfeed,       HloOpcode::kIota,         HloOpcode::kMap,
-    HloOpcode::kOutfeed,      HloOpcode::kPad,          HloOpcode::kParameter,
-    HloOpcode::kRecv,         HloOpcode::kRecvDone,     HloOpcode::kReduce,
-    HloOpcode::kReduceWindow, HloOpcode::kReshape,      HloOpcode::kReverse,
-    HloOpcode::kScatter,      HloOpcode::kSend,         HloOpcode::kSendDone,
-    HloOpcode::kSlice,        HloOpcode::kTranspose,    HloOpcode::kTuple,
+    HloOpcode::kAfterAll,
+    HloOpcode::kAsyncDone,
+    HloOpcode::kAsyncStart,
+    HloOpcode::kAsyncUpdate,
+    HloOpcode::kBitcast,
+    HloOpcode::kBroadcast,
+    HloOpcode::kCall,
+    HloOpcode::kConcatenate,
+    HloOpcode::kConditional,
+    HloOpcode::kConstant,
+    HloOpcode::kCopyDone,
+    HloOpcode::kCopyStart,
+    HloOpcode::kCustomCall,
+    HloOpcode::kDot,
+    HloOpcode::kDynamicSlice,
+    HloOpcode::kDynamicUpdateSlice,
+    HloOpcode::kFusion,
+    HloOpcode::kGather,
+    HloOpcode::kGetDimensionSize,
+    HloOpcode::kGetTupleElement,
+    HloOpcode::kInfeed,
+    HloOpcode::kIota,
+    HloOpcode::kMap,
+    HloOpcode::kOutfeed,
+    HloOpcode::kPad,
+    HloOpcode::kParameter,
+    HloOpcode::kRecv,
+    HloOpcode::kRecvDone,
+    HloOpcode::kReduce,
+    HloOpcode::kReduceWindow,
+    HloOpcode::kReshape,
+    HloOpcode::kReverse,
+    HloOpcode::kScatter,
+    HloOpcode::kSend,
+    HloOpcode::kSendDone,
+    HloOpcode::kSlice,
+    HloOpcode::kTranspose,
+    HloOpcode::kTuple,
+    HloOpcode::kWhile,
 };
 
 Shape RandomIntegerArray(RandomComputation* c) {
@@ -90,6 +117,7 @@ bool CallsComputations(HloOpcode opcode) {
     case HloOpcode::kCall:
     case HloOpcode::kConditional:
     case HloOpcode::kFusion:
+    case HloOpcode::kWhile:
       return true;
     default:
       return false;
@@ -151,6 +179,8 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomConditional(c);
     case HloOpcode::kConstant:
       return AddRandomConstant(c);
+    case HloOpcode::kCustomCall:
+      return AddRandomCustomCall(c);
     case HloOpcode::kDot:
       return AddRandomDot(c);
     case HloOpcode::kDynamicSlice:
@@ -161,6 +191,8 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomCall("fusion", ", kind=kLoop, calls=", c);
     case HloOpcode::kGather:
       return AddRandomGather(c);
+    case HloOpcode::kGetDimensionSize:
+      return AddRandomGetDimensionSize(c);
     case HloOpcode::kGetTupleElement:
       return AddRandomGetTupleElement(c);
     case HloOpcode::kIota:
@@ -187,6 +219,8 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomTranspose(c);
     case HloOpcode::kTuple:
       return AddRandomTuple(c);
+    case HloOpcode::kWhile:
+      return AddRandomWhile(c);
     default:
       return AddRandomElementwise(opcode, c);
   }

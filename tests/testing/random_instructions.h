@@ -40,7 +40,10 @@ RandomValue AddRandomAsync(HloOpcode opcode, RandomComputation* computation);
 RandomValue AddRandomCall(absl::string_view opcode, absl::string_view attribute,
                           RandomComputation* computation);
 RandomValue AddRandomConditional(RandomComputation* computation);
+RandomValue AddRandomCustomCall(RandomComputation* computation);
+RandomValue AddRandomGetDimensionSize(RandomComputation* computation);
 RandomValue AddRandomMap(RandomComputation* computation);
+RandomValue AddRandomWhile(RandomComputation* computation);
 RandomValue AddRandomTransfer(HloOpcode opcode, RandomComputation* computation);
 
 // random_hlo.cc: any opcode of RandomOpcodes().

@@ -98,7 +98,9 @@ XLA_INDEXING_DECLARE_BUILDERS(Broadcast)           // broadcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(Call)                // call.cc: call and fusion
 XLA_INDEXING_DECLARE_BUILDERS(Concatenate)         // concatenate.cc
 XLA_INDEXING_DECLARE_BUILDERS(Conditional)         // conditional.cc
+XLA_INDEXING_DECLARE_BUILDERS(CustomCall)          // custom_call.cc
 XLA_INDEXING_DECLARE_BUILDERS(Dot)                 // dot.cc
+XLA_INDEXING_DECLARE_BUILDERS(DynamicReshape)      // dynamic_size.cc
 XLA_INDEXING_DECLARE_BUILDERS(DynamicSlice)        // dynamic_slice.cc
 XLA_INDEXING_DECLARE_BUILDERS(DynamicUpdateSlice)  // dynamic_update_slice.cc
 XLA_INDEXING_DECLARE_BUILDERS(Elementwise)         // elementwise.cc
@@ -109,9 +111,11 @@ XLA_INDEXING_DECLARE_BUILDERS(ReduceWindow)        // reduce_window.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reshape)             // reshape.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reverse)             // reverse.cc
 XLA_INDEXING_DECLARE_BUILDERS(Scatter)             // scatter.cc
+XLA_INDEXING_DECLARE_BUILDERS(SetDimensionSize)    // dynamic_size.cc
 XLA_INDEXING_DECLARE_BUILDERS(Slice)               // slice.cc
 XLA_INDEXING_DECLARE_BUILDERS(Transpose)           // transpose.cc
 XLA_INDEXING_DECLARE_BUILDERS(Unanalysed)          // unanalysed.cc: everything else
+XLA_INDEXING_DECLARE_BUILDERS(While)               // while.cc
 
 #undef XLA_INDEXING_DECLARE_BUILDERS
 

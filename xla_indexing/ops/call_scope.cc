@@ -8,16 +8,8 @@
 #include "xla_indexing/ops/fold_runtime.h"
 
 namespace xla_indexing {
-namespace {
 
-// A leaf of an instruction's value.
-struct Source {
-  const HloInstruction* instruction;
-  int64_t leaf;
-};
-
-// Where the leaf comes from through operations that pass whole leaves on.
-Source FollowRoutes(Source source) {
+LeafSource FollowRoutes(LeafSource source) {
   while (true) {
     const LeafRouter routes = IndexingOfOpcode(source.instruction->opcode()).routes;
     if (routes == nullptr) return source;
@@ -37,10 +29,12 @@ Source FollowRoutes(Source source) {
   }
 }
 
+namespace {
+
 // Whether the value is one that the caller passes.
 bool MoveToCaller(const CalledComputation& called, RuntimeVarIndexing* binding) {
   if (binding->call_path.empty()) {
-    const Source source = FollowRoutes({binding->instruction, binding->leaf});
+    const LeafSource source = FollowRoutes({binding->instruction, binding->leaf});
     if (source.instruction->opcode() == HloOpcode::kParameter) {
       binding->instruction = source.instruction;
       binding->leaf = source.leaf;

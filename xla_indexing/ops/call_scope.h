@@ -13,10 +13,22 @@
 #ifndef XLA_INDEXING_OPS_CALL_SCOPE_H_
 #define XLA_INDEXING_OPS_CALL_SCOPE_H_
 
+#include <cstdint>
+
+#include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
+
+// A leaf of an instruction's value.
+struct LeafSource {
+  const HloInstruction* instruction;
+  int64_t leaf;
+};
+
+// Where the leaf comes from through operations that pass whole leaves on.
+LeafSource FollowRoutes(LeafSource source);
 
 // Maps between leaves of the called computation with the bindings that the caller sees. With
 // `fold_runtime_variables`, values that the module fixes outside the computation are folded.

@@ -40,6 +40,7 @@
 namespace xla_indexing {
 
 class ComputationIndexer;
+class CustomCallRegistry;
 
 // What a scatter does with a window that is partly outside its operand.
 enum class ScatterBounds {
@@ -56,9 +57,11 @@ struct IndexingOptions {
   // Runtime variables whose value the module fixes are replaced by expressions
   // (ops/fold_runtime.h).
   bool fold_runtime_variables = true;
-  // Gives the maps of called computations. Without it a fusion or call reads its whole operands,
+  // Gives the maps of called computations. Without it what calls one reads its whole operands,
   // over-approximate.
   ComputationIndexer* computations = nullptr;
+  // The rules for custom calls (ops/custom_call_registry.h); null: the library's.
+  const CustomCallRegistry* custom_calls = nullptr;
 };
 
 // The maps between one leaf of the result and one leaf of one operand. Output to input: dimensions

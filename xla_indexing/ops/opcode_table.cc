@@ -24,8 +24,12 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return XLA_INDEXING_BUILDERS(Concatenate);
     case HloOpcode::kConditional:
       return XLA_INDEXING_BUILDERS(Conditional);
+    case HloOpcode::kCustomCall:
+      return XLA_INDEXING_BUILDERS(CustomCall);
     case HloOpcode::kDot:
       return XLA_INDEXING_BUILDERS(Dot);
+    case HloOpcode::kDynamicReshape:
+      return XLA_INDEXING_BUILDERS(DynamicReshape);
     case HloOpcode::kDynamicSlice:
       return XLA_INDEXING_BUILDERS(DynamicSlice);
     case HloOpcode::kDynamicUpdateSlice:
@@ -46,10 +50,14 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return XLA_INDEXING_BUILDERS(Reverse);
     case HloOpcode::kScatter:
       return XLA_INDEXING_BUILDERS(Scatter);
+    case HloOpcode::kSetDimensionSize:
+      return XLA_INDEXING_BUILDERS(SetDimensionSize);
     case HloOpcode::kSlice:
       return XLA_INDEXING_BUILDERS(Slice);
     case HloOpcode::kTranspose:
       return XLA_INDEXING_BUILDERS(Transpose);
+    case HloOpcode::kWhile:
+      return XLA_INDEXING_BUILDERS(While);
     case HloOpcode::kTuple:
       return {.routes = TupleRoutes};
     case HloOpcode::kGetTupleElement:
@@ -70,6 +78,7 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
     case HloOpcode::kSend:
       return {.routes = SendRoutes};
     case HloOpcode::kAfterAll:
+    case HloOpcode::kGetDimensionSize:
     case HloOpcode::kInfeed:
     case HloOpcode::kOutfeed:
     case HloOpcode::kRecv:

@@ -1,0 +1,169 @@
+// Custom calls: the library's rules and a program's; and operations on dynamic sizes. Expected maps
+// follow from the definitions.
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/ops/indexing_test.h"
+#include "xla_indexing/ops/custom_call_registry.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class CustomCallTest : public IndexingTest {};
+
+TEST_F(CustomCallTest, AnnotationsAreTheirOperands) {
+  for (const char* target : {"Sharding", "SPMDFullToShardShape", "annotate_device_placement",
+                             "MoveToHost", "MoveToDevice"}) {
+    const HloInstruction* call = Entry(absl::StrCat(R"(
+      a = (f32[4], s32[]) parameter(0)
+      ROOT r = (f32[4], s32[]) custom-call(a), custom_call_target=")",
+                                                    target, "\""));
+    EXPECT_THAT(OutputToInput(call),
+                ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 3]", "1.0.1 () -> ()"));
+    EXPECT_EQ(InputToOutput(call), OutputToInput(call));
+  }
+}
+
+TEST_F(CustomCallTest, ShardsAreReadWhole) {
+  const HloInstruction* call = Entry(R"(
+    a = f32[4] parameter(0)
+    ROOT r = f32[2] custom-call(a), custom_call_target="SPMDFullToShardShape")");
+  EXPECT_THAT(OutputToInput(call),
+              ElementsAre("0.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 3]"
+                          "  (over-approximate: whole operand: custom-call is not analysed)"));
+}
+
+TEST_F(CustomCallTest, PaddedAndSliced) {
+  const HloInstruction* pad = Entry(R"(
+    a = f32[<=4] parameter(0)
+    ROOT r = (f32[4], s32[]) custom-call(a), custom_call_target="PadToStatic")");
+  EXPECT_THAT(OutputToInput(pad), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 3]"));
+  EXPECT_EQ(InputToOutput(pad), OutputToInput(pad));
+  const HloInstruction* slice = Entry(R"(
+    a = f32[4] parameter(0)
+    n = s32[] parameter(1)
+    ROOT r = f32[<=4] custom-call(a, n), custom_call_target="SliceToDynamic")");
+  EXPECT_THAT(OutputToInput(slice), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 3]",
+                                                "0.1.0 (d0) -> (), domain: d0 in [0, 3]"));
+  EXPECT_THAT(InputToOutput(slice), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 3]",
+                                                "0.1.0 ()[s0] -> (s0), domain: s0 in [0, 3]"));
+}
+
+TEST_F(CustomCallTest, TopKReadsTheLastDimension) {
+  const HloInstruction* call = Entry(R"(
+    a = f32[2,9] parameter(0)
+    ROOT r = (f32[2,3], s32[2,3]) custom-call(a), custom_call_target="TopK")");
+  const std::string reads =
+      "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 8]";
+  EXPECT_THAT(OutputToInput(call),
+              ElementsAre(absl::StrCat("0.0.0 ", reads), absl::StrCat("1.0.0 ", reads)));
+  const std::string reaches =
+      "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 1], d1 in [0, 8], s0 in [0, 2]";
+  EXPECT_THAT(InputToOutput(call),
+              ElementsAre(absl::StrCat("0.0.0 ", reaches), absl::StrCat("1.0.0 ", reaches)));
+}
+
+constexpr char kFlip[] = R"(
+  a = f32[4] parameter(0)
+  ROOT r = f32[4] custom-call(a), custom_call_target="flip")";
+
+TEST_F(CustomCallTest, AProgramsRuleIsFollowed) {
+  const CustomCallRule::Builder flip = [&](const CustomCallLeaf& leaf) {
+    EXPECT_EQ(leaf.instruction.custom_call_target(), "flip");
+    return InstructionIndexing{{0, 0, 0,
+                                OperandIndexingSet(OperandIndexing(Map("(d0) -> (-d0 + 3), domain: "
+                                                                       "d0 in [0, 3]")))}};
+  };
+  CustomCallRegistry registry = CustomCallRegistry::Default();
+  registry.Add("flip", {flip, flip});
+  IndexingOptions options;
+  options.custom_calls = &registry;
+  const HloInstruction* call = Entry(kFlip);
+  EXPECT_THAT(OutputToInput(call, options),
+              ElementsAre("0.0.0 (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+  EXPECT_THAT(InputToOutput(call, options),
+              ElementsAre("0.0.0 (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+  EXPECT_EQ(CustomCallRegistry::Default().Find("flip"), nullptr);
+}
+
+TEST_F(CustomCallTest, ARuleThatDoesNotSpeakOfACallLeavesItWhole) {
+  const CustomCallRule::Builder nothing =
+      [](const CustomCallLeaf&) -> absl::StatusOr<std::optional<InstructionIndexing>> {
+    return std::nullopt;
+  };
+  CustomCallRegistry registry;
+  registry.Add("flip", {nothing, nothing});
+  IndexingOptions options;
+  options.custom_calls = &registry;
+  EXPECT_THAT(OutputToInput(Entry(kFlip), options), ElementsAre(HasSubstr("is not analysed")));
+}
+
+TEST_F(CustomCallTest, ErrorsOfRulesAreErrors) {
+  const CustomCallRule::Builder fails =
+      [](const CustomCallLeaf&) -> absl::StatusOr<std::optional<InstructionIndexing>> {
+    return absl::NotFoundError("no config");
+  };
+  const CustomCallRule::Builder wrong = [&](const CustomCallLeaf&) {
+    return InstructionIndexing{{0, 0, 0, OperandIndexingSet(OperandIndexing(Map("() -> ()")))}};
+  };
+  CustomCallRegistry registry;
+  registry.Add("flip", {fails, wrong});
+  IndexingOptions options;
+  options.custom_calls = &registry;
+  const HloInstruction* call = Entry(kFlip);
+  EXPECT_EQ(ComputeOutputToInputIndexing(*call, &context_, options).status().message(),
+            "no config");
+  EXPECT_EQ(ComputeInputToOutputIndexing(*call, &context_, options).status().message(),
+            "the rule for flip says of r () -> () between arrays of rank 1 (output leaf 0) and 1 "
+            "(leaf 0 of operand 0)");
+}
+
+TEST_F(CustomCallTest, SizesOfDimensions) {
+  const HloInstruction* get = Entry(R"(
+    a = f32[<=4] parameter(0)
+    ROOT r = s32[] get-dimension-size(a), dimensions={0})");
+  EXPECT_THAT(OutputToInput(get), IsEmpty());
+  EXPECT_THAT(InputToOutput(get), IsEmpty());
+  const HloInstruction* set = Entry(R"(
+    a = f32[4] parameter(0)
+    n = s32[] parameter(1)
+    ROOT r = f32[<=4] set-dimension-size(a, n), dimensions={0})");
+  EXPECT_THAT(OutputToInput(set), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 3]",
+                                              "0.1.0 (d0) -> (), domain: d0 in [0, 3]"));
+  EXPECT_THAT(InputToOutput(set), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 3]",
+                                              "0.1.0 ()[s0] -> (s0), domain: s0 in [0, 3]"));
+}
+
+TEST_F(CustomCallTest, DynamicReshape) {
+  const HloInstruction* fixed = Entry(R"(
+    a = f32[6] parameter(0)
+    n = s32[] parameter(1)
+    ROOT r = f32[2,3] dynamic-reshape(a, n, n))");
+  EXPECT_THAT(OutputToInput(fixed),
+              ElementsAre("0.0.0 (d0, d1) -> (d0 * 3 + d1), domain: d0 in [0, 1], d1 in [0, 2]",
+                          "0.1.0 (d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 2]",
+                          "0.2.0 (d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 2]"));
+  const HloInstruction* dynamic = Entry(R"(
+    a = f32[<=6] parameter(0)
+    n = s32[] parameter(1)
+    ROOT r = f32[2,<=3] dynamic-reshape(a, n, n))");
+  EXPECT_THAT(InputToOutput(dynamic),
+              ElementsAre("0.0.0 (d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 5], s0 in [0, 1], "
+                          "s1 in [0, 2]  (over-approximate: whole operand: a reshape of sizes "
+                          "known at run time)",
+                          "0.1.0 ()[s0, s1] -> (s0, s1), domain: s0 in [0, 1], s1 in [0, 2]",
+                          "0.2.0 ()[s0, s1] -> (s0, s1), domain: s0 in [0, 1], s1 in [0, 2]"));
+}
+
+}  // namespace
+}  // namespace xla_indexing

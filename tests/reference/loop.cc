@@ -1,0 +1,99 @@
+// While.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "tests/reference/operations.h"
+#include "tests/reference/value.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/shape.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+constexpr int64_t kMaxIterations = 100;
+
+// The leaf of the parameter that a leaf of an instruction is handed on from, by operations that do
+// nothing else.
+std::optional<int64_t> HandedOn(const HloInstruction* instruction, int64_t leaf) {
+  while (true) {
+    const HloInstruction* operand =
+        instruction->operand_count() > 0 ? instruction->operand(0) : nullptr;
+    switch (instruction->opcode()) {
+      case HloOpcode::kParameter:
+        return leaf;
+      case HloOpcode::kTuple: {
+        int64_t element = 0;
+        while (leaf >= instruction->operand(element)->shape().LeafCount()) {
+          leaf -= instruction->operand(element++)->shape().LeafCount();
+        }
+        operand = instruction->operand(element);
+        break;
+      }
+      case HloOpcode::kGetTupleElement:
+        leaf += operand->shape().FirstLeafOfElement(instruction->tuple_index());
+        break;
+      case HloOpcode::kAsyncDone:
+        leaf += operand->shape().FirstLeafOfElement(1);
+        break;
+      case HloOpcode::kCopyStart:
+        if (leaf >= 2 * operand->shape().LeafCount()) return std::nullopt;
+        leaf %= operand->shape().LeafCount();
+        break;
+      case HloOpcode::kSend:
+        if (leaf >= operand->shape().LeafCount()) return std::nullopt;
+        break;
+      case HloOpcode::kAddDependency:
+      case HloOpcode::kAsyncUpdate:
+      case HloOpcode::kCopy:
+      case HloOpcode::kCopyDone:
+      case HloOpcode::kDomain:
+      case HloOpcode::kOptBarrier:
+      case HloOpcode::kRecvDone:
+        break;
+      default:
+        return std::nullopt;
+    }
+    instruction = operand;
+  }
+}
+
+}  // namespace
+
+// The body again and again while the condition holds. The leaves that the body changes depend on
+// what the condition was computed from each time: that decides how often they were changed.
+absl::StatusOr<Value> While(const HloInstruction& instruction, Operands operands, Run run) {
+  Value state = *operands[0];
+  SourceSet control;
+  for (int64_t iteration = 0;; ++iteration) {
+    if (iteration > kMaxIterations) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(instruction.name(), " goes on after ", kMaxIterations, " iterations"));
+    }
+    const absl::StatusOr<Value> decision =
+        run(*instruction.while_condition(), {&state}, 2 * iteration);
+    if (!decision.ok()) return decision;
+    const Element& element = decision->front().elements()[0];
+    control.AddAll(element.sources);
+    if (*element.value == 0) break;
+    absl::StatusOr<Value> next = run(*instruction.while_body(), {&state}, 2 * iteration + 1);
+    if (!next.ok()) return next;
+    state = *std::move(next);
+  }
+  for (size_t leaf = 0; leaf < state.size(); ++leaf) {
+    const int64_t number = static_cast<int64_t>(leaf);
+    if (HandedOn(instruction.while_body()->root_instruction(), number) == number) continue;
+    for (Element& element : state[leaf].elements()) element.sources.AddAll(control);
+  }
+  return state;
+}
+
+}  // namespace xla_indexing::reference

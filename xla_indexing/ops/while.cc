@@ -1,0 +1,502 @@
+// While: r = f^T(init), where f is the body and T the first number for which the condition c does
+// not hold of f^T(init).
+//
+// A leaf of the result reads what f^T reads: the maps of the body composed T times. Where the body
+// changes a leaf, T decides what it is, so that it also reads what the condition reads of
+// f^0(init), .., f^T(init), as a conditional reads its predicate. A leaf that the body passes
+// through is init's whatever T is, and reads nothing else.
+//
+// T is known where the condition compares a leaf with a constant, and the body adds a constant to
+// that leaf, which begins with a constant. Runtime variables of the body are of one iteration:
+//
+//   those bound to the counted leaf have the value of that iteration,
+//   those bound to a leaf that is passed through are bound to init's,
+//   others are taken for any of their values, over-approximate.
+//
+// Composition stops where another iteration changes nothing. Where T is not known the answer is the
+// union over all numbers of iterations, exact only where it is the same for all; past kMaxSteps
+// iterations or kMaxMaps maps it is whole leaves, all those that are reachable.
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/hlo/literal.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/builders.h"
+#include "xla_indexing/ops/call_scope.h"
+#include "xla_indexing/ops/leaf_relation.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::mlir::AffineExpr;
+
+constexpr int64_t kMaxSteps = 256;
+constexpr size_t kMaxMaps = 64;
+// Rounds until the union over all numbers of iterations must have stopped growing.
+constexpr int kMaxRounds = 16;
+
+// The maps between one array and the leaves of the loop's state.
+using LeafSets = std::map<int64_t, OperandIndexingSet>;
+
+std::optional<int64_t> ScalarConstant(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kConstant || !instruction.shape().IsScalar()) {
+    return std::nullopt;
+  }
+  const Literal* literal = instruction.literal();
+  if (literal == nullptr || literal->IsElided()) return std::nullopt;
+  return literal->IntegerAt(int64_t{0});
+}
+
+// The leaf of the parameter that a leaf of an instruction in a body or condition is.
+std::optional<int64_t> ParameterLeaf(const HloInstruction& instruction, int64_t leaf) {
+  const LeafSource source = FollowRoutes({&instruction, leaf});
+  if (source.instruction->opcode() != HloOpcode::kParameter) return std::nullopt;
+  return source.leaf;
+}
+
+// A leaf whose value in iteration k is start + k * step, for `count` iterations.
+struct Counter {
+  int64_t leaf = 0;
+  int64_t start = 0;
+  int64_t step = 0;
+  int64_t count = 0;
+};
+
+// How often a counter that begins with `start` is compared with `limit` in this direction before
+// that fails.
+std::optional<int64_t> IterationCount(absl::string_view direction, int64_t start, int64_t limit,
+                                      int64_t step) {
+  const auto rounded_up = [](Int128 a, Int128 b) { return (a + b - 1) / b; };
+  Int128 distance = static_cast<Int128>(limit) - start;
+  Int128 count = 0;
+  if (direction == "LT" || direction == "LE") {
+    if (direction == "LE") ++distance;
+    if (distance > 0 && step <= 0) return std::nullopt;
+    if (distance > 0) count = rounded_up(distance, step);
+  } else if (direction == "GT" || direction == "GE") {
+    if (direction == "GE") --distance;
+    if (distance < 0 && step >= 0) return std::nullopt;
+    if (distance < 0) count = rounded_up(-distance, -static_cast<Int128>(step));
+  } else {
+    return std::nullopt;
+  }
+  if (count > kInt64Max) return std::nullopt;
+  return static_cast<int64_t>(count);
+}
+
+std::optional<Counter> FindCounter(const HloInstruction& loop) {
+  const HloInstruction* decision = loop.while_condition()->root_instruction();
+  decision = FollowRoutes({decision, 0}).instruction;
+  if (decision->opcode() != HloOpcode::kCompare) return std::nullopt;
+  const HloInstruction& limit = *FollowRoutes({decision->operand(1), 0}).instruction;
+  const std::optional<int64_t> leaf = ParameterLeaf(*decision->operand(0), 0);
+  const std::optional<int64_t> last = ScalarConstant(limit);
+  if (!leaf || !last) return std::nullopt;
+
+  const LeafSource next = FollowRoutes({loop.while_body()->root_instruction(), *leaf});
+  const HloOpcode opcode = next.instruction->opcode();
+  if (opcode != HloOpcode::kAdd && opcode != HloOpcode::kSubtract) return std::nullopt;
+  std::optional<int64_t> step;
+  for (int64_t i = opcode == HloOpcode::kAdd ? 0 : 1; i < 2 && !step; ++i) {
+    if (ParameterLeaf(*next.instruction->operand(1 - i), 0) != leaf) continue;
+    step = ScalarConstant(*FollowRoutes({next.instruction->operand(i), 0}).instruction);
+  }
+  if (!step || *step == kInt64Min) return std::nullopt;
+  if (opcode == HloOpcode::kSubtract) step = -*step;
+
+  const std::optional<int64_t> start =
+      ScalarConstant(*FollowRoutes({loop.operand(0), *leaf}).instruction);
+  if (!start) return std::nullopt;
+  const std::optional<int64_t> count =
+      IterationCount(decision->comparison_direction(), *start, *last, *step);
+  // The last value must be one that does not wrap.
+  const std::optional<int64_t> change = count ? CheckedMul(*count, *step) : std::nullopt;
+  const std::optional<int64_t> end = change ? CheckedAdd(*start, *change) : std::nullopt;
+  const Shape& array = loop.shape().Leaf(*leaf);
+  if (!end || !IsIntegral(array.element_type()) ||
+      !ValuesOfElementType(array.element_type()).Contains(*end)) {
+    return std::nullopt;
+  }
+  return Counter{*leaf, *start, *step, *count};
+}
+
+// `indexing` with range variables in these intervals in the place of some runtime variables.
+std::optional<OperandIndexing> WithRanges(const OperandIndexing& indexing,
+                                          const std::vector<std::optional<Interval>>& intervals) {
+  const IndexingMap& map = indexing.map();
+  Variables ranges(map.ranges());
+  Variables runtimes;
+  RuntimeVarIndexings bindings;
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    if (!intervals[i]) continue;
+    ranges.push_back({map.runtimes()[i].bounds.Intersect(*intervals[i]), {}});
+  }
+  unsigned next_range = map.num_ranges();
+  auto next_runtime = static_cast<unsigned>(ranges.size());
+  llvm::SmallVector<AffineExpr, 8> symbols;
+  for (int i = 0; i < map.num_ranges(); ++i) {
+    symbols.push_back(mlir::getAffineSymbolExpr(i, map.context()));
+  }
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    symbols.push_back(
+        mlir::getAffineSymbolExpr(intervals[i] ? next_range++ : next_runtime++, map.context()));
+    if (intervals[i]) continue;
+    runtimes.push_back(map.runtimes()[i]);
+    bindings.push_back(indexing.bindings()[i]);
+  }
+  const auto substitute = [&](AffineExpr* expr) {
+    *expr = Substitute(*expr, {}, symbols);
+    return static_cast<bool>(*expr);
+  };
+  llvm::SmallVector<AffineExpr, 4> results(map.results().begin(), map.results().end());
+  Constraints constraints(map.constraints());
+  bool fits = true;
+  for (AffineExpr& expr : results) fits = substitute(&expr) && fits;
+  for (Constraint& constraint : constraints) fits = substitute(&constraint.expr) && fits;
+  for (RuntimeVarIndexing& binding : bindings) {
+    for (AffineExpr& expr : binding.element) fits = substitute(&expr) && fits;
+  }
+  if (!fits) return std::nullopt;
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(map.num_dims(), ranges.size() + runtimes.size(), results, map.context());
+  return OperandIndexing(IndexingMap(affine_map, Variables(map.dims()), std::move(ranges),
+                                     std::move(runtimes), std::move(constraints)),
+                         std::move(bindings), indexing.label());
+}
+
+// The relation of a loop, in one direction.
+class Loop {
+ public:
+  Loop(BuildContext& build, bool forward)
+      : build_(build),
+        loop_(build.instruction),
+        forward_(forward),
+        counter_(FindCounter(build.instruction)) {}
+
+  bool PassesThrough(int64_t leaf) const {
+    return ParameterLeaf(*loop_.while_body()->root_instruction(), leaf) == leaf;
+  }
+
+  // From an array of shape `from`, where `start` leads to leaves of the state after all iterations
+  // (backwards) or before them, to those at the other end.
+  LeafSets AllIterations(LeafSets start, const Shape& from) {
+    if (!counter_) return AnyIterations(std::move(start), from);
+    LeafSets sets = start;
+    for (int64_t k = 0; k < counter_->count; ++k) {
+      if (k >= kMaxSteps) return AnyIterations(std::move(start), from);
+      is_varying_ = false;
+      LeafSets next = Step(sets, IterationOf(k), from);
+      if (TooMany(next)) return AnyIterations(std::move(start), from);
+      const bool is_stable = !is_varying_ && next == sets;
+      sets = std::move(next);
+      if (is_stable) break;
+    }
+    return sets;
+  }
+
+  // Forwards from an array of shape `from` to the scalar that the condition yields, at whichever
+  // iteration.
+  OperandIndexingSet ReachOfCondition(LeafSets sets, const Shape& from) {
+    const LeafSets start = sets;
+    OperandIndexingSet reached = ToCondition(sets, from);
+    const int64_t count = counter_ ? counter_->count : kMaxSteps + 1;
+    for (int64_t k = 0; k < count; ++k) {
+      is_varying_ = false;
+      LeafSets next;
+      if (k < kMaxSteps && counter_) next = Step(sets, IterationOf(k), from);
+      if (k >= kMaxSteps || !counter_ || TooMany(next)) {
+        return ToCondition(AnyIterations(start, from), from);
+      }
+      const bool is_stable = !is_varying_ && next == sets;
+      if (is_stable) break;
+      sets = std::move(next);
+      reached.Add(ToCondition(sets, from));
+    }
+    reached.Simplify();
+    return reached;
+  }
+
+  // Backwards from the scalar that the condition yields, at whichever iteration.
+  LeafSets ReadByCondition() {
+    const Shape& decision = loop_.while_condition()->root_instruction()->shape();
+    LeafSets reads;
+    for (const IndexingEntry& entry : build_.ReadOf(Called(*loop_.while_condition()), 0)) {
+      for (const OperandIndexing& map : entry.indexing) {
+        reads[entry.operand_leaf].Add(Resolve(map, std::nullopt));
+      }
+      reads[entry.operand_leaf].Simplify();
+    }
+    if (!counter_ || counter_->count > kMaxSteps) return AnyIterations(reads, decision);
+    LeafSets all = reads;
+    for (int64_t k = 0; k < counter_->count; ++k) {
+      is_varying_ = false;
+      LeafSets next = Step(all, IterationOf(k), decision);
+      AddAll(reads, &next);
+      if (TooMany(next)) return AnyIterations(reads, decision);
+      const bool is_stable = !is_varying_ && next == all;
+      all = std::move(next);
+      if (is_stable) break;
+    }
+    return all;
+  }
+
+ private:
+  CalledComputation Called(const HloComputation& computation) const {
+    return {loop_, computation, std::nullopt};
+  }
+
+  // The number of the iteration of step k from where maps start.
+  int64_t IterationOf(int64_t k) const { return forward_ ? k : counter_->count - 1 - k; }
+
+  const Shape& Leaf(int64_t leaf) const { return loop_.shape().Leaf(leaf); }
+
+  static void AddAll(const LeafSets& from, LeafSets* to) {
+    for (const auto& [leaf, set] : from) {
+      (*to)[leaf].Add(set);
+      (*to)[leaf].Simplify();
+    }
+  }
+
+  static bool TooMany(const LeafSets& sets) {
+    for (const auto& [leaf, set] : sets) {
+      if (set.size() > kMaxMaps) return true;
+    }
+    return false;
+  }
+
+  // What the condition reads of leaves, from where maps lead to them.
+  OperandIndexingSet ToCondition(const LeafSets& sets, const Shape& from) {
+    OperandIndexingSet reached;
+    for (const auto& [leaf, set] : sets) {
+      for (const IndexingEntry& entry :
+           build_.ReachOf(Called(*loop_.while_condition()), {0, leaf})) {
+        OperandIndexingSet step;
+        for (const OperandIndexing& map : entry.indexing) step.Add(Resolve(map, std::nullopt));
+        reached.Add(ComposeOrWiden(set, step, from, Shape::Scalar(ElementType::kPred),
+                                   build_.mlir_context));
+      }
+    }
+    return reached;
+  }
+
+  // A map of body or condition in one iteration, of which nothing is known without a number.
+  OperandIndexing Resolve(OperandIndexing map, std::optional<int64_t> iteration) {
+    std::vector<std::optional<Interval>> intervals(map.bindings().size());
+    bool has_ranges = false;
+    for (size_t i = 0; i < intervals.size(); ++i) {
+      RuntimeVarIndexing& binding = map.mutable_bindings()[i];
+      if (binding.call_path.size() == 1 && binding.instruction->opcode() == HloOpcode::kParameter) {
+        if (PassesThrough(binding.leaf)) {
+          binding.call_path.clear();
+          binding.instruction = loop_.operand(0);
+          continue;
+        }
+        if (counter_ && iteration && binding.leaf == counter_->leaf) {
+          is_varying_ = true;
+          intervals[i] =
+              Interval::Point(binding.value.Apply(counter_->start + *iteration * counter_->step));
+          has_ranges = true;
+          continue;
+        }
+      }
+      intervals[i] = Interval::All();
+      has_ranges = true;
+      map.Weaken(ExactnessLabel::OverApproximate(
+          absl::StrCat("values that differ from iteration to iteration of ", loop_.name(),
+                       " are taken for any")));
+    }
+    if (has_ranges) {
+      std::optional<OperandIndexing> ranged = WithRanges(map, intervals);
+      map = ranged ? *std::move(ranged)
+                   : OperandIndexing::Unknown(build_.mlir_context, "an expression is too large");
+    }
+    map.Simplify();
+    return map;
+  }
+
+  // Through one iteration of the body.
+  LeafSets Step(const LeafSets& sets, std::optional<int64_t> iteration, const Shape& from) {
+    LeafSets next;
+    for (const auto& [leaf, set] : sets) {
+      for (const IndexingEntry& entry : EntriesOf(leaf)) {
+        OperandIndexingSet step;
+        for (const OperandIndexing& map : entry.indexing) step.Add(Resolve(map, iteration));
+        is_inexact_ = is_inexact_ || !step.label().IsExact();
+        const int64_t to = forward_ ? entry.output_leaf : entry.operand_leaf;
+        next[to].Add(ComposeOrWiden(set, step, from, Leaf(to), build_.mlir_context));
+      }
+    }
+    for (auto it = next.begin(); it != next.end();) {
+      it->second.Simplify();
+      it = it->second.empty() ? next.erase(it) : std::next(it);
+    }
+    return next;
+  }
+
+  const InstructionIndexing& EntriesOf(int64_t leaf) {
+    const auto [it, is_new] = entries_.try_emplace(leaf);
+    if (is_new) {
+      const CalledComputation body = Called(*loop_.while_body());
+      it->second = forward_ ? build_.ReachOf(body, {0, leaf}) : build_.ReadOf(body, leaf);
+    }
+    return it->second;
+  }
+
+  // The union over all numbers of iterations.
+  LeafSets AnyIterations(const LeafSets& start, const Shape& from) {
+    LeafSets all = start;
+    // Whether one more iteration can make a difference.
+    bool has_changed = false;
+    is_inexact_ = false;
+    for (int round = 0; round < kMaxRounds && !TooMany(all); ++round) {
+      const LeafSets step = Step(all, std::nullopt, from);
+      has_changed = has_changed || !SameRelations(step, all);
+      LeafSets more = all;
+      AddAll(step, &more);
+      if (SameRelations(more, all)) {
+        if (has_changed || is_inexact_) Weaken(&all);
+        return all;
+      }
+      all = std::move(more);
+    }
+    return ReachableLeaves(start, from);
+  }
+
+  static bool SameRelations(const LeafSets& a, const LeafSets& b) {
+    if (a.size() != b.size()) return false;
+    for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
+      if (i->first != j->first || i->second.size() != j->second.size()) return false;
+      for (size_t m = 0; m < i->second.size(); ++m) {
+        if (!OperandIndexing::SameRelation(i->second.maps()[m], j->second.maps()[m])) return false;
+      }
+    }
+    return true;
+  }
+
+  ExactnessLabel UnknownCount() const {
+    return ExactnessLabel::OverApproximate(
+        absl::StrCat("the number of iterations of ", loop_.name(), " is not known"));
+  }
+
+  void Weaken(LeafSets* sets) const {
+    for (auto& [leaf, set] : *sets) {
+      OperandIndexingSet weaker;
+      for (OperandIndexing map : set) {
+        map.Weaken(UnknownCount());
+        weaker.Add(std::move(map));
+      }
+      set = std::move(weaker);
+    }
+  }
+
+  // Every element of the leaves that are reached at all.
+  LeafSets ReachableLeaves(const LeafSets& start, const Shape& from) {
+    std::vector<int64_t> pending;
+    LeafSets all;
+    const auto reach = [&](int64_t leaf) {
+      if (all.contains(leaf)) return;
+      all[leaf].Add(WholeTensorIndexing(
+          from, Leaf(leaf), absl::StrCat("whole leaf: the maps of ", loop_.name(), " are too many"),
+          build_.mlir_context));
+      pending.push_back(leaf);
+    };
+    for (const auto& [leaf, set] : start) reach(leaf);
+    while (!pending.empty()) {
+      const int64_t leaf = pending.back();
+      pending.pop_back();
+      for (const IndexingEntry& entry : EntriesOf(leaf)) {
+        reach(forward_ ? entry.output_leaf : entry.operand_leaf);
+      }
+    }
+    return all;
+  }
+
+  BuildContext& build_;
+  const HloInstruction& loop_;
+  const bool forward_;
+  const std::optional<Counter> counter_;
+  // Whether a step depended on the number of the iteration.
+  bool is_varying_ = false;
+  // Whether a step was larger than what is read.
+  bool is_inexact_ = false;
+  std::map<int64_t, InstructionIndexing> entries_;
+};
+
+// (d..) -> (), and ()[s..] -> (s..).
+OperandIndexing ToScalar(const Shape& from, mlir::MLIRContext* context) {
+  return MapBuilder(from, Shape::Scalar(ElementType::kPred), context).Build({});
+}
+
+OperandIndexing FromScalar(const Shape& to, mlir::MLIRContext* context) {
+  const Shape scalar = Shape::Scalar(ElementType::kPred);
+  MapBuilder builder(scalar, to, context);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (const int64_t size : to.dimensions()) indices.push_back(builder.AddRangeOverAxis(size));
+  return builder.Build(indices);
+}
+
+}  // namespace
+
+void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
+  if (build.options.computations == nullptr) {
+    UnanalysedOutputToInput(build, output_leaf);
+    return;
+  }
+  const Shape& from = build.instruction.shape().Leaf(output_leaf);
+  const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
+  Loop loop(build, /*forward=*/false);
+  if (loop.PassesThrough(output_leaf)) {
+    build.Add(output_leaf, 0, output_leaf, identity);
+    return;
+  }
+  LeafSets reads = loop.AllIterations({{output_leaf, identity}}, from);
+  const OperandIndexingSet to_scalar(ToScalar(from, build.mlir_context));
+  for (const auto& [leaf, set] : loop.ReadByCondition()) {
+    reads[leaf].Add(ComposeOrWiden(to_scalar, set, from, build.instruction.shape().Leaf(leaf),
+                                   build.mlir_context));
+  }
+  for (auto& [leaf, set] : reads) {
+    set.Simplify();
+    build.Add(output_leaf, 0, leaf, std::move(set));
+  }
+}
+
+void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
+  if (build.options.computations == nullptr) {
+    UnanalysedInputToOutput(build, operand, operand_leaf);
+    return;
+  }
+  const Shape& state = build.instruction.shape();
+  const Shape& from = state.Leaf(operand_leaf);
+  const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
+  Loop loop(build, /*forward=*/true);
+  LeafSets reached = loop.AllIterations({{operand_leaf, identity}}, from);
+  // What the condition reads reaches every leaf that changes.
+  const OperandIndexingSet to_scalar = loop.ReachOfCondition({{operand_leaf, identity}}, from);
+  const int64_t leaf_count = state.LeafCount();
+  for (int64_t leaf = 0; leaf < leaf_count && !to_scalar.empty(); ++leaf) {
+    if (loop.PassesThrough(leaf)) continue;
+    const OperandIndexingSet everywhere(FromScalar(state.Leaf(leaf), build.mlir_context));
+    reached[leaf].Add(
+        ComposeOrWiden(to_scalar, everywhere, from, state.Leaf(leaf), build.mlir_context));
+  }
+  for (auto& [leaf, set] : reached) {
+    set.Simplify();
+    build.Add(leaf, operand, operand_leaf, std::move(set));
+  }
+}
+
+}  // namespace xla_indexing
