@@ -54,7 +54,7 @@ TEST(AllGatherShapeTest, AStartHasThePairOfOperandAndResultOrTheResultAlone) {
                              "dimensions={0}"),
             "((f32[4], s8[2]), (f32[8], s8[4]))");
   EXPECT_THAT(CheckInstruction({"f32[4]"}, "(f32[4], f32[9]) all-gather-start(p0), dimensions={0}"),
-              HasSubstr("does not consist of parts f32[4]"));
+              HasSubstr("dimension 0 of f32[9] is not a multiple of that of f32[4]"));
   EXPECT_THAT(CheckInstruction({"f32[4]"}, "(f32[5], f32[8]) all-gather-start(p0), dimensions={0}"),
               HasSubstr("does not consist of parts f32[4]"));
 }

@@ -67,7 +67,14 @@ bool InstructionParser::ReadAttributes(Attributes* attributes, Attributes* wrapp
     if (KindOf(key) == AttributeKind::kText) {
       absl::string_view text;
       if (!ReadTextValue(name, &text)) return false;
-      if (key == AttributeKey::kReplicaGroups && !CheckReplicaGroups(lexer_, text)) return false;
+      ReplicaGroups groups;
+      std::vector<SourceTargetPair> pairs;
+      if (key == AttributeKey::kReplicaGroups && !ReadReplicaGroups(lexer_, text, &groups)) {
+        return false;
+      }
+      if (key == AttributeKey::kSourceTargetPairs && !ReadSourceTargetPairs(lexer_, text, &pairs)) {
+        return false;
+      }
       if (key == AttributeKey::kSharding && !CheckSharding(lexer_, text)) return false;
       attribute.value = text;
     } else if (!ReadAttributeValue(key, &attribute.value)) {

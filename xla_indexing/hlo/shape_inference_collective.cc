@@ -1,7 +1,7 @@
 // Shape rules of operations across replicas and partitions.
 //
-// The sizes of groups of devices are not read: the result of all-gather and reduce-scatter must be
-// given, and the two sizes of the dimension must be multiples.
+// The result of all-gather and reduce-scatter must be given, and the two sizes of the dimension
+// must be multiples; the groups of devices must be such that they can be (hlo/collective.h).
 //
 // An operation that is split in two (`-start`, `-done`) yields in between the pair of its operands
 // and its result, and possibly more that has no meaning outside the run time; some text has only
@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
+#include "xla_indexing/hlo/collective.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -35,19 +36,13 @@ Shape Operands(const HloInstruction& i) {
   return OneOrTuple(std::move(shapes));
 }
 
-// The element that holds the result in a shape (operands, result, ...) of a `-start`; null where
-// the shape is not of that form.
-const Shape* ResultInPair(const Shape& shape, const Shape& operands) {
-  const absl::Span<const Shape> elements = shape.tuple_elements();
-  if (!shape.IsTuple() || elements.size() < 2) return nullptr;
-  return ShapesAgree(elements[0], operands, Agreement::kExact) ? &elements[1] : nullptr;
-}
-
 // Checks the given shape of a `-start` whose result is `result`.
 absl::Status CheckStart(const HloInstruction& i, const Shape& operands, const Shape& result,
                         Agreement agreement) {
-  const Shape* in_pair = ResultInPair(i.shape(), operands);
-  if (in_pair != nullptr && ShapesAgree(*in_pair, result, agreement)) return absl::OkStatus();
+  const std::optional<int64_t> element = ResultElementOfStart(i);
+  if (element && ShapesAgree(i.shape().tuple_element(*element), result, agreement)) {
+    return absl::OkStatus();
+  }
   if (ShapesAgree(i.shape(), result, agreement)) return absl::OkStatus();
   return MismatchError(i, Shape::Tuple({operands, result}));
 }
@@ -106,7 +101,8 @@ absl::Status CheckGathered(const HloInstruction& i, const Shape& operands, const
   const auto dimension = RequireShardDimension(i);
   if (!dimension.ok()) return dimension.status();
   std::optional<int64_t> shards;
-  return CheckMultiple(i, result, operands, *dimension, &shards);
+  XLA_INDEXING_RETURN_IF_ERROR(CheckMultiple(i, result, operands, *dimension, &shards));
+  return CollectiveGroupsOf(i).status();
 }
 
 // The function of a reduction across devices. One function serves all operands, which may differ in
@@ -126,10 +122,8 @@ absl::Status CheckAllGather(const HloInstruction& i) {
 }
 
 absl::Status CheckAllGatherStart(const HloInstruction& i) {
-  const Shape operands = Operands(i);
-  const Shape* in_pair = ResultInPair(i.shape(), operands);
-  if (in_pair != nullptr && CheckGathered(i, operands, *in_pair).ok()) return absl::OkStatus();
-  return CheckGathered(i, operands, i.shape());
+  const std::optional<int64_t> element = ResultElementOfStart(i);
+  return CheckGathered(i, Operands(i), element ? i.shape().tuple_element(*element) : i.shape());
 }
 
 absl::Status CheckReduceScatter(const HloInstruction& i) {
@@ -137,12 +131,14 @@ absl::Status CheckReduceScatter(const HloInstruction& i) {
   if (!dimension.ok()) return dimension.status();
   XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceReducer(i));
   std::optional<int64_t> shards;
-  return CheckMultiple(i, Operands(i), i.shape(), *dimension, &shards);
+  XLA_INDEXING_RETURN_IF_ERROR(CheckMultiple(i, Operands(i), i.shape(), *dimension, &shards));
+  return CollectiveGroupsOf(i).status();
 }
 
 Result InferAllReduce(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
   XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceReducer(i));
+  if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
   if (i.operand_count() == 1) return &i.operand(0)->shape();
   return Operands(i);
 }
@@ -153,16 +149,10 @@ absl::Status CheckAllReduceStart(const HloInstruction& i) {
   return CheckStart(i, Operands(i), **result, Agreement::kFloatPrecision);
 }
 
-// An all-reduce-start has the shape of its result, or is the pair of its operands and its result:
-// which of the two a shape is follows from the number of operands.
 Result InferAllReduceDone(const HloInstruction& i) {
-  const HloInstruction& start = *i.operand(0);
-  const absl::Span<const Shape> elements = start.shape().tuple_elements();
-  if (start.opcode() == HloOpcode::kAllReduceStart && elements.size() >= 2 &&
-      (start.operand_count() == 1 || elements[0].IsTuple())) {
-    return &elements[1];
-  }
-  return &start.shape();
+  const Shape& start = i.operand(0)->shape();
+  const std::optional<int64_t> element = ResultElementOfDone(i);
+  return element ? &start.tuple_element(*element) : &start;
 }
 
 Result InferAllToAll(const HloInstruction& i) {
@@ -175,6 +165,7 @@ Result InferAllToAll(const HloInstruction& i) {
     }
     const auto dimension = RequireDimension(i, first.rank());
     if (!dimension.ok()) return dimension.status();
+    if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
     return &first;
   }
   std::vector<Shape> shapes;
@@ -184,6 +175,7 @@ Result InferAllToAll(const HloInstruction& i) {
     }
     shapes.push_back(i.operand(k)->shape());
   }
+  if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
   return Shape::Tuple(std::move(shapes));
 }
 
@@ -209,11 +201,13 @@ Result InferRaggedAllToAll(const HloInstruction& i) {
       return Error(i, "operand ", k, " is not an array of integers of the sizes of operand 2");
     }
   }
+  if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
   return &output;
 }
 
 Result InferCollectiveBroadcast(const HloInstruction& i) {
   if (i.operand_count() == 0) return Error(i, "takes at least one operand");
+  if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
   if (i.operand_count() == 1) return &i.operand(0)->shape();
   return Operands(i);
 }
@@ -222,6 +216,7 @@ Result InferCollectiveBroadcast(const HloInstruction& i) {
 // input_starts, output_starts).
 Result InferCollectivePermute(const HloInstruction& i) {
   if (i.operand_count() == 0) return Error(i, "takes at least one operand");
+  if (absl::Status status = CollectivePairsOf(i).status(); !status.ok()) return status;
   if (i.HasAttribute(AttributeKey::kSliceSizes)) {
     if (i.operand_count() != 4) {
       return Error(i, "takes 4 operands with slice_sizes, not ", i.operand_count());

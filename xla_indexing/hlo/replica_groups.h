@@ -1,0 +1,67 @@
+// The groups of devices that operations across replicas work in, and the pairs of devices that
+// collective-permute sends between.
+//
+//   {{0,1},{2,3}}               groups by their ids, each in the order of their positions
+//   {}  {{}}                    one group of all
+//   [2,4]<=[8]                  the ids 0 to 7 in the shape [2,4]: 2 groups of 4
+//   [4,2]<=[2,4]T(1,0)          the same of shape [2,4], transposed, in the shape [4,2]: 4 groups
+//                               of 2, {0,4}, {1,5}, {2,6}, {3,7}
+//   mesh['x'=2,'y'=4] {'x'}     the groups along axes, or parts `'y':(2)2` of axes, of a mesh
+//
+// What the ids are ids of, an operation says (hlo/collective.h).
+
+#ifndef XLA_INDEXING_HLO_REPLICA_GROUPS_H_
+#define XLA_INDEXING_HLO_REPLICA_GROUPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace xla_indexing {
+
+// The numbers 0, 1, .. in the shape `sizes`, its dimensions permuted (dimension i of the result is
+// dimension permutation[i]), in row-major order cut into groups of group_size. A mesh becomes this
+// too: its axes, or the parts of them, are `sizes`, and those that groups lie along come last.
+struct IotaGroups {
+  int64_t group_count = 1;
+  int64_t group_size = 1;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> permutation;
+};
+
+struct ReplicaGroups {
+  enum class Form {
+    kAll,     // one group of all
+    kLists,   // lists
+    kIota,    // iota
+    kOpaque,  // a mesh with an order of devices of its own, which is not read
+  };
+
+  Form form = Form::kAll;
+  std::vector<std::vector<int64_t>> lists;
+  IotaGroups iota;
+
+  // The number of ids that lists or iota name.
+  int64_t IdCount() const;
+};
+
+// InvalidArgument where the text is none of these, with what is wrong. A group that is empty beside
+// others, an id that is negative or in two places, sizes whose product is another than that of the
+// groups, a permutation that is none, a mesh without an axis are errors.
+absl::StatusOr<ReplicaGroups> ParseReplicaGroups(absl::string_view text);
+
+struct SourceTargetPair {
+  int64_t source = 0;
+  int64_t target = 0;
+
+  friend bool operator==(const SourceTargetPair& a, const SourceTargetPair& b) = default;
+};
+
+// `{{0,1},{1,2}}`: device 0 sends to 1 and 1 to 2. No device sends or receives twice.
+absl::StatusOr<std::vector<SourceTargetPair>> ParseSourceTargetPairs(absl::string_view text);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_HLO_REPLICA_GROUPS_H_
