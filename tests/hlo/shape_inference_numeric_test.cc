@@ -45,6 +45,9 @@ TEST(LinearAlgebraShapeTest, ATriangularSolveKeepsTheRightHandSide) {
   EXPECT_THAT(
       CheckInstruction({"f32[4,3]", "f32[4,3]"}, "triangular-solve(p0, p1), left_side=true"),
       HasSubstr("square matrices"));
+  EXPECT_THAT(CheckInstruction({"f32[4,4]", "f32[4,3]"},
+                               "triangular-solve(p0, p1), left_side=true, transpose_a=CONJUGATE"),
+              HasSubstr("transpose_a 'CONJUGATE' is none of"));
   EXPECT_THAT(CheckInstruction({"f32[4,4]", "()"}, "triangular-solve(p0, p1)"),
               HasSubstr("not an array"));
 }

@@ -93,6 +93,12 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return AsyncDone(instruction, operands);
     case HloOpcode::kAsyncUpdate:
       return AsyncUpdate(operands);
+    case HloOpcode::kBatchNormGrad:
+      return BatchNormGrad(instruction, operands);
+    case HloOpcode::kBatchNormInference:
+      return Single(BatchNormInference(instruction, operands));
+    case HloOpcode::kBatchNormTraining:
+      return BatchNormTraining(instruction, operands);
     case HloOpcode::kBitcast: {
       absl::StatusOr<Array> array = Bitcast(instruction, operands);
       if (!array.ok()) return array.status();
@@ -100,10 +106,14 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
     }
     case HloOpcode::kBroadcast:
       return Single(Broadcast(instruction, operands));
+    case HloOpcode::kCholesky:
+      return Single(Cholesky(instruction, operands));
     case HloOpcode::kConcatenate:
       return Single(Concatenate(instruction, operands));
     case HloOpcode::kConstant:
       return Constant(instruction);
+    case HloOpcode::kConvolution:
+      return Single(Convolution(instruction, operands));
     case HloOpcode::kCopy:
       return *operands[0];
     case HloOpcode::kCopyDone:
@@ -118,6 +128,8 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return Single(DynamicSlice(instruction, operands));
     case HloOpcode::kDynamicUpdateSlice:
       return Single(DynamicUpdateSlice(instruction, operands));
+    case HloOpcode::kFft:
+      return Fft(instruction, operands);
     case HloOpcode::kGather:
       return Single(Gather(instruction, operands));
     case HloOpcode::kGetTupleElement:
@@ -138,14 +150,27 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return Single(Reshape(instruction, operands));
     case HloOpcode::kReverse:
       return Single(Reverse(instruction, operands));
+    case HloOpcode::kRng:
+    case HloOpcode::kRngBitGenerator:
+      return RandomNumbers(instruction, operands);
+    case HloOpcode::kScaledDot:
+      return Single(ScaledDot(instruction, operands));
     case HloOpcode::kScatter:
       return ExecuteScatter(instruction, operands, options);
+    case HloOpcode::kSelectAndScatter:
+      return Single(SelectAndScatter(instruction, operands));
     case HloOpcode::kSend:
       return Send(instruction, operands);
     case HloOpcode::kSlice:
       return Single(Slice(instruction, operands));
+    case HloOpcode::kSort:
+      return Sort(instruction, operands);
+    case HloOpcode::kTopk:
+      return Topk(instruction, operands);
     case HloOpcode::kTranspose:
       return Single(Transpose(instruction, operands));
+    case HloOpcode::kTriangularSolve:
+      return Single(TriangularSolve(instruction, operands));
     case HloOpcode::kTuple:
       return Tuple(operands);
     default:

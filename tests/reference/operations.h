@@ -54,7 +54,25 @@ Value Scatter(const HloInstruction& instruction, Operands operands,
 // reduction.cc: elements computed from many.
 Array Dot(const HloInstruction& instruction, Operands operands);
 Value Reduce(const HloInstruction& instruction, Operands operands);
+Array ScaledDot(const HloInstruction& instruction, Operands operands);
+
+// rows.cc: rows, planes and features computed together.
+Array BatchNormInference(const HloInstruction& instruction, Operands operands);
+Value BatchNormGrad(const HloInstruction& instruction, Operands operands);
+Value BatchNormTraining(const HloInstruction& instruction, Operands operands);
+Value Fft(const HloInstruction& instruction, Operands operands);
+Value RandomNumbers(const HloInstruction& instruction, Operands operands);
+Value Sort(const HloInstruction& instruction, Operands operands);
+Value Topk(const HloInstruction& instruction, Operands operands);
+
+// triangular.cc. The part of a factor that is not specified has no sources.
+Array Cholesky(const HloInstruction& instruction, Operands operands);
+Array TriangularSolve(const HloInstruction& instruction, Operands operands);
+
+// window.cc: windows that slide.
+Array Convolution(const HloInstruction& instruction, Operands operands);
 Value ReduceWindow(const HloInstruction& instruction, Operands operands);
+Array SelectAndScatter(const HloInstruction& instruction, Operands operands);
 
 // transfer.cc: operations that hand arrays on.
 Value CopyStart(Operands operands);

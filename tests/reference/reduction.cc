@@ -1,13 +1,13 @@
-// Operations that compute an element from many: dot, reduce and reduce-window.
+// Operations that compute an element from many: dot and its kin, and reduce.
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "tests/reference/operations.h"
+#include "tests/reference/reduce_together.h"
 #include "tests/reference/value.h"
 #include "xla_indexing/hlo/attribute_values.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -22,55 +22,6 @@ Index OtherDimensions(int64_t rank, absl::Span<const int64_t> a, absl::Span<cons
     if (!absl::c_linear_search(a, d) && !absl::c_linear_search(b, d)) others.push_back(d);
   }
   return others;
-}
-
-// A variadic reduction computes all its results together: each depends on all inputs and inits.
-// Adds the init values' sources to every element, and `add_inputs(index, sources)` for its index.
-Value ReduceTogether(const HloInstruction& instruction, Operands inits,
-                     absl::FunctionRef<void(const Index&, SourceSet*)> add_inputs) {
-  Value result = MakeValue(instruction.shape());
-  ForEachIndex(result[0].sizes(), [&](const Index& index) {
-    SourceSet sources;
-    for (const Value* init : inits) sources.AddAll(init->front().elements()[0].sources);
-    add_inputs(index, &sources);
-    for (Array& array : result) array.at(index).sources = sources;
-  });
-  return result;
-}
-
-// The size of a dimension with `dilation - 1` holes between neighbours.
-int64_t DilatedSize(int64_t size, int64_t dilation) {
-  return size == 0 ? 0 : (size - 1) * dilation + 1;
-}
-
-// The padded and dilated operand of a reduce-window as positions in the operand; empty in holes and
-// padding.
-struct PaddedOperand {
-  Index sizes;
-  std::vector<std::optional<int64_t>> positions;
-};
-
-PaddedOperand PadOperand(absl::Span<const int64_t> sizes, const Window& window) {
-  PaddedOperand padded;
-  int64_t count = 1;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    const WindowDimension& dimension = window.dimensions[d];
-    const int64_t size = DilatedSize(sizes[d], dimension.base_dilation) + dimension.padding_low +
-                         dimension.padding_high;
-    padded.sizes.push_back(size < 0 ? 0 : size);
-    count *= padded.sizes.back();
-  }
-  padded.positions.resize(count);
-  ForEachIndex(sizes, [&](const Index& index) {
-    Index written = index;
-    for (size_t d = 0; d < sizes.size(); ++d) {
-      const WindowDimension& dimension = window.dimensions[d];
-      written[d] = index[d] * dimension.base_dilation + dimension.padding_low;
-    }
-    if (!IsInside(padded.sizes, written)) return;
-    padded.positions[PositionOf(padded.sizes, written)] = PositionOf(sizes, index);
-  });
-  return padded;
 }
 
 }  // namespace
@@ -112,6 +63,37 @@ Array Dot(const HloInstruction& instruction, Operands operands) {
   return result;
 }
 
+Value ReduceTogether(const HloInstruction& instruction, Operands inits,
+                     absl::FunctionRef<void(const Index&, SourceSet*)> add_inputs) {
+  Value result = MakeValue(instruction.shape());
+  ForEachIndex(result[0].sizes(), [&](const Index& index) {
+    SourceSet sources;
+    for (const Value* init : inits) sources.AddAll(init->front().elements()[0].sources);
+    add_inputs(index, &sources);
+    for (Array& array : result) array.at(index).sources = sources;
+  });
+  return result;
+}
+
+// The values of an operand that belong to a block each have the sources of its scale too; then it
+// is a dot.
+Array ScaledDot(const HloInstruction& instruction, Operands operands) {
+  Value scaled[2] = {*operands[0], *operands[1]};
+  for (size_t side = 0; side < 2; ++side) {
+    Array& values = scaled[side].front();
+    const Array& scales = operands[2 + side]->front();
+    ForEachIndex(values.sizes(), [&](const Index& index) {
+      Index block(scales.rank());
+      for (int64_t d = 0; d < scales.rank(); ++d) {
+        const int64_t block_size = (values.size(d) + scales.size(d) - 1) / scales.size(d);
+        block[d] = index[d] / block_size;
+      }
+      values.at(index).sources.AddAll(scales.at(block).sources);
+    });
+  }
+  return Dot(instruction, {&scaled[0], &scaled[1]});
+}
+
 // result[kept] = fold of operand[kept, reduced] over all reduced indices, beginning with the inits.
 // The first half of the operands are the inputs.
 Value Reduce(const HloInstruction& instruction, Operands operands) {
@@ -134,34 +116,6 @@ Value Reduce(const HloInstruction& instruction, Operands operands) {
                             }
                           });
                         });
-}
-
-// The window of result[d] begins at d * stride in the padded operand; its elements lie
-// window_dilation apart.
-Value ReduceWindow(const HloInstruction& instruction, Operands operands) {
-  const Operands inputs = operands.subspan(0, operands.size() / 2);
-  const absl::Span<const int64_t> sizes = inputs[0]->front().sizes();
-  Window window;
-  window.dimensions.resize(sizes.size());
-  if (instruction.window() != nullptr && !sizes.empty()) window = *instruction.window();
-  const PaddedOperand padded = PadOperand(sizes, window);
-  Index window_sizes;
-  for (const WindowDimension& dimension : window.dimensions) window_sizes.push_back(dimension.size);
-  return ReduceTogether(
-      instruction, operands.subspan(inputs.size()), [&](const Index& index, SourceSet* sources) {
-        ForEachIndex(window_sizes, [&](const Index& position) {
-          Index read = index;
-          for (size_t d = 0; d < sizes.size(); ++d) {
-            const WindowDimension& dimension = window.dimensions[d];
-            read[d] = index[d] * dimension.stride + position[d] * dimension.window_dilation;
-          }
-          const std::optional<int64_t> element = padded.positions[PositionOf(padded.sizes, read)];
-          if (!element.has_value()) return;
-          for (const Value* input : inputs) {
-            sources->AddAll(input->front().elements()[*element].sources);
-          }
-        });
-      });
 }
 
 }  // namespace xla_indexing::reference

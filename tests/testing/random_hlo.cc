@@ -24,18 +24,24 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kAsyncDone,
     HloOpcode::kAsyncStart,
     HloOpcode::kAsyncUpdate,
+    HloOpcode::kBatchNormGrad,
+    HloOpcode::kBatchNormInference,
+    HloOpcode::kBatchNormTraining,
     HloOpcode::kBitcast,
     HloOpcode::kBroadcast,
     HloOpcode::kCall,
+    HloOpcode::kCholesky,
     HloOpcode::kConcatenate,
     HloOpcode::kConditional,
     HloOpcode::kConstant,
+    HloOpcode::kConvolution,
     HloOpcode::kCopyDone,
     HloOpcode::kCopyStart,
     HloOpcode::kCustomCall,
     HloOpcode::kDot,
     HloOpcode::kDynamicSlice,
     HloOpcode::kDynamicUpdateSlice,
+    HloOpcode::kFft,
     HloOpcode::kFusion,
     HloOpcode::kGather,
     HloOpcode::kGetDimensionSize,
@@ -52,11 +58,18 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kReduceWindow,
     HloOpcode::kReshape,
     HloOpcode::kReverse,
+    HloOpcode::kRng,
+    HloOpcode::kRngBitGenerator,
+    HloOpcode::kScaledDot,
     HloOpcode::kScatter,
+    HloOpcode::kSelectAndScatter,
     HloOpcode::kSend,
     HloOpcode::kSendDone,
     HloOpcode::kSlice,
+    HloOpcode::kSort,
+    HloOpcode::kTopk,
     HloOpcode::kTranspose,
+    HloOpcode::kTriangularSolve,
     HloOpcode::kTuple,
     HloOpcode::kWhile,
 };
@@ -167,12 +180,19 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
     case HloOpcode::kAsyncStart:
     case HloOpcode::kAsyncUpdate:
       return AddRandomAsync(opcode, c);
+    case HloOpcode::kBatchNormGrad:
+    case HloOpcode::kBatchNormInference:
+    case HloOpcode::kBatchNormTraining:
+      return AddRandomBatchNorm(opcode, c);
     case HloOpcode::kBitcast:
       return AddRandomBitcast(c);
     case HloOpcode::kBroadcast:
       return AddRandomBroadcast(c);
     case HloOpcode::kCall:
       return AddRandomCall("call", ", to_apply=", c);
+      return AddRandomCaller("call", ", to_apply=", c);
+    case HloOpcode::kCholesky:
+      return AddRandomCholesky(c);
     case HloOpcode::kConcatenate:
       return AddRandomConcatenate(c);
     case HloOpcode::kConditional:
@@ -181,12 +201,16 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomConstant(c);
     case HloOpcode::kCustomCall:
       return AddRandomCustomCall(c);
+    case HloOpcode::kConvolution:
+      return AddRandomConvolution(c);
     case HloOpcode::kDot:
       return AddRandomDot(c);
     case HloOpcode::kDynamicSlice:
       return AddRandomDynamicSlice(c);
     case HloOpcode::kDynamicUpdateSlice:
       return AddRandomDynamicUpdateSlice(c);
+    case HloOpcode::kFft:
+      return AddRandomFft(c);
     case HloOpcode::kFusion:
       return AddRandomCall("fusion", ", kind=kLoop, calls=", c);
     case HloOpcode::kGather:
@@ -211,12 +235,26 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomReshape(c);
     case HloOpcode::kReverse:
       return AddRandomReverse(c);
+    case HloOpcode::kRng:
+      return AddRandomRng(c);
+    case HloOpcode::kRngBitGenerator:
+      return AddRandomRngBitGenerator(c);
+    case HloOpcode::kScaledDot:
+      return AddRandomScaledDot(c);
     case HloOpcode::kScatter:
       return AddRandomScatter(c);
+    case HloOpcode::kSelectAndScatter:
+      return AddRandomSelectAndScatter(c);
     case HloOpcode::kSlice:
       return AddRandomSlice(c);
+    case HloOpcode::kSort:
+      return AddRandomSort(c);
+    case HloOpcode::kTopk:
+      return AddRandomTopk(c);
     case HloOpcode::kTranspose:
       return AddRandomTranspose(c);
+    case HloOpcode::kTriangularSolve:
+      return AddRandomTriangularSolve(c);
     case HloOpcode::kTuple:
       return AddRandomTuple(c);
     case HloOpcode::kWhile:

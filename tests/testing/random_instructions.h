@@ -4,8 +4,11 @@
 #ifndef XLA_INDEXING_TESTS_TESTING_RANDOM_INSTRUCTIONS_H_
 #define XLA_INDEXING_TESTS_TESTING_RANDOM_INSTRUCTIONS_H_
 
+#include <cstdint>
+
 #include "absl/strings/string_view.h"
 #include "tests/testing/random_computation.h"
+#include "xla_indexing/hlo/attribute_values.h"
 #include "xla_indexing/hlo/opcode.h"
 
 namespace xla_indexing {
@@ -29,10 +32,29 @@ RandomValue AddRandomDynamicUpdateSlice(RandomComputation* computation);
 RandomValue AddRandomGather(RandomComputation* computation);
 RandomValue AddRandomScatter(RandomComputation* computation);
 
-// random_reduction.cc
+// random_contraction.cc
+RandomValue AddRandomConvolution(RandomComputation* computation);
 RandomValue AddRandomDot(RandomComputation* computation);
+RandomValue AddRandomScaledDot(RandomComputation* computation);
+
+// random_reduction.cc
 RandomValue AddRandomReduce(RandomComputation* computation);
 RandomValue AddRandomReduceWindow(RandomComputation* computation);
+RandomValue AddRandomSelectAndScatter(RandomComputation* computation);
+// A dimension of a window over `size` elements whose result has at most `max_size`; `*result_size`
+// is the result's.
+WindowDimension RandomWindowDimension(int64_t size, int64_t max_size,
+                                      RandomComputation* computation, int64_t* result_size);
+
+// random_numeric.cc
+RandomValue AddRandomBatchNorm(HloOpcode opcode, RandomComputation* computation);
+RandomValue AddRandomCholesky(RandomComputation* computation);
+RandomValue AddRandomFft(RandomComputation* computation);
+RandomValue AddRandomRng(RandomComputation* computation);
+RandomValue AddRandomRngBitGenerator(RandomComputation* computation);
+RandomValue AddRandomSort(RandomComputation* computation);
+RandomValue AddRandomTopk(RandomComputation* computation);
+RandomValue AddRandomTriangularSolve(RandomComputation* computation);
 
 // random_control.cc: async-start, async-update and async-done; a call or fusion of a computation
 // that is named by `attribute`; copy-start, send, after-all and their like.

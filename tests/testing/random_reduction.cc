@@ -1,4 +1,4 @@
-// Random dots and reductions.
+// Random reductions, of all elements, of windows, and over windows.
 
 #include <algorithm>
 #include <cstddef>
@@ -65,8 +65,8 @@ RandomValue AddReduction(absl::string_view opcode, const DimensionVector& sizes,
                 absl::StrCat(attributes, ", to_apply=", AddReducer(types, c)));
 }
 
-// A dimension of a window over `size` elements whose result has at most `max_size`; `*result_size`
-// is the result's.
+}  // namespace
+
 WindowDimension RandomWindowDimension(int64_t size, int64_t max_size, RandomComputation* c,
                                       int64_t* result_size) {
   while (true) {
@@ -86,70 +86,6 @@ WindowDimension RandomWindowDimension(int64_t size, int64_t max_size, RandomComp
     if (*result_size == 0 && !c->random().OneIn(8)) continue;
     if (padded >= 0 && *result_size <= std::max(size, max_size)) return window;
   }
-}
-
-}  // namespace
-
-RandomValue AddRandomDot(RandomComputation* c) {
-  static constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kS32};
-  const RandomValue lhs = c->ArrayOperand(kTypes);
-  // The roles of the left operand's dimensions.
-  std::vector<int64_t> batch;
-  std::vector<int64_t> contracted;
-  DimensionVector result_sizes;
-  DimensionVector free_sizes;
-  for (int64_t d = 0; d < lhs.shape.rank(); ++d) {
-    switch (c->random().Between(0, 2)) {
-      case 0:
-        batch.push_back(d);
-        break;
-      case 1:
-        contracted.push_back(d);
-        break;
-      default:
-        free_sizes.push_back(lhs.shape.dimension(d));
-    }
-  }
-  c->random().Shuffle(&batch);
-  c->random().Shuffle(&contracted);
-
-  // The right operand: batch, contracted and free dimensions in random order.
-  for (int64_t d : batch) result_sizes.push_back(lhs.shape.dimension(d));
-  absl::c_copy(free_sizes, std::back_inserter(result_sizes));
-  const int64_t shared_rank = static_cast<int64_t>(batch.size() + contracted.size());
-  DimensionVector rhs_free = c->RandomSizes(
-      c->random().Between(0, 2),
-      kMaxRandomElements / std::max<int64_t>(ElementCountOf(lhs.shape.dimensions()), 1));
-  absl::c_copy(rhs_free, std::back_inserter(result_sizes));
-  const int64_t rhs_rank = shared_rank + static_cast<int64_t>(rhs_free.size());
-  std::vector<int64_t> places = c->RandomPermutation(rhs_rank);
-  std::sort(places.begin() + shared_rank, places.end());
-  DimensionVector rhs_sizes(rhs_rank);
-  std::vector<int64_t> rhs_batch;
-  std::vector<int64_t> rhs_contracted;
-  size_t next = 0;
-  for (int64_t d : batch) {
-    rhs_sizes[places[next]] = lhs.shape.dimension(d);
-    rhs_batch.push_back(places[next++]);
-  }
-  for (int64_t d : contracted) {
-    rhs_sizes[places[next]] = lhs.shape.dimension(d);
-    rhs_contracted.push_back(places[next++]);
-  }
-  for (int64_t size : rhs_free) rhs_sizes[places[next++]] = size;
-
-  const ElementType type = lhs.shape.element_type();
-  const RandomValue rhs = c->OperandLike(Shape::Array(type, rhs_sizes));
-  std::string attributes;
-  if (!batch.empty()) {
-    absl::StrAppend(&attributes, ListAttribute("lhs_batch_dims", batch),
-                    ListAttribute("rhs_batch_dims", rhs_batch));
-  }
-  if (!contracted.empty()) {
-    absl::StrAppend(&attributes, ListAttribute("lhs_contracting_dims", contracted),
-                    ListAttribute("rhs_contracting_dims", rhs_contracted));
-  }
-  return c->Add(Shape::Array(type, result_sizes), "dot", {lhs, rhs}, attributes);
 }
 
 RandomValue AddRandomReduce(RandomComputation* c) {
@@ -179,6 +115,30 @@ RandomValue AddRandomReduceWindow(RandomComputation* c) {
   }
   const std::string attributes = absl::StrCat(", window=", window.ToString());
   return AddReduction("reduce-window", sizes, operands, types, sizes.empty() ? "" : attributes, c);
+}
+
+RandomValue AddRandomSelectAndScatter(RandomComputation* c) {
+  static constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kF32, ElementType::kS32};
+  const RandomValue operand = c->ArrayOperand(kTypes);
+  const ElementType type = operand.shape.element_type();
+  Window window;
+  DimensionVector sizes(operand.shape.rank());
+  for (int64_t d = 0; d < operand.shape.rank(); ++d) {
+    const int64_t size = operand.shape.dimension(d);
+    window.dimensions.push_back(RandomWindowDimension(size, size, c, &sizes[d]));
+  }
+  const RandomValue source = c->OperandLike(Shape::Array(type, sizes));
+  const RandomValue init = c->OperandLike(Shape::Scalar(type));
+  RandomComputation select(c->module(), &c->random(), 0, c->depth() + 1);
+  const RandomValue first = select.AddParameter(Shape::Scalar(type));
+  const RandomValue second = select.AddParameter(Shape::Scalar(type));
+  const std::string selector = select.Finish(
+      select.Add(Shape::Scalar(ElementType::kPred), "compare", {first, second}, ", direction=GE"),
+      /*is_entry=*/false);
+  return c->Add(Shape::Array(type, operand.shape.dimensions()), "select-and-scatter",
+                {operand, source, init},
+                absl::StrCat(sizes.empty() ? "" : absl::StrCat(", window=", window.ToString()),
+                             ", select=", selector, ", scatter=", AddReducer({type}, c)));
 }
 
 }  // namespace xla_indexing

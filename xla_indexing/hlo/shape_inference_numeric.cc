@@ -77,6 +77,11 @@ Result InferTriangularSolve(const HloInstruction& i) {
   if (!SameTypeIgnoringPrecision(a.element_type(), b.element_type())) {
     return Error(i, "element types differ");
   }
+  const absl::string_view transpose = i.GetText(AttributeKey::kTransposeA);
+  if (!transpose.empty() && transpose != "NO_TRANSPOSE" && transpose != "TRANSPOSE" &&
+      transpose != "ADJOINT") {
+    return Error(i, "transpose_a '", transpose, "' is none of NO_TRANSPOSE, TRANSPOSE and ADJOINT");
+  }
   if (b.rank() != rank) return Error(i, "ranks differ");
   for (int64_t d = 0; d + 2 < rank; ++d) {
     if (!SizesAgree(a.dimension(d), b.dimension(d))) {

@@ -6,32 +6,12 @@
 
 #include <cstdint>
 
-#include "llvm/ADT/SmallVector.h"
-#include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/ops/builders.h"
 
 namespace xla_indexing {
 
-using ::mlir::AffineExpr;
-
-void BroadcastOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
-  MapBuilder builder = build.FromOutput(0);
-  llvm::SmallVector<AffineExpr, 4> indices;
-  for (const int64_t dim : build.instruction.dimensions()) indices.push_back(builder.Dim(dim));
-  build.Add(0, builder.Build(indices));
-}
-
-void BroadcastInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
-  MapBuilder builder = build.ToOutput(operand);
-  llvm::SmallVector<AffineExpr, 4> indices(build.Output().rank());
-  int64_t operand_dim = 0;
-  for (const int64_t dim : build.instruction.dimensions()) {
-    indices[dim] = builder.Dim(operand_dim++);
-  }
-  for (int64_t i = 0; i < build.Output().rank(); ++i) {
-    if (!indices[i]) indices[i] = builder.AddRangeOverAxis(build.Output().dimension(i));
-  }
-  build.Add(operand, builder.Build(indices));
+LoopNests BroadcastNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
+  return {MatchingNest(build.Output(), build.Operand(operand), build.instruction.dimensions())};
 }
 
 }  // namespace xla_indexing

@@ -17,6 +17,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/loop_nest.h"
 #include "xla_indexing/ops/map_builder.h"
 
 namespace xla_indexing {
@@ -29,7 +30,7 @@ struct BuildContext {
   absl::Status status = absl::OkStatus();
 
   // The arrays that an operation with one array as its result and arrays as operands works on.
-  const Shape& Output() const { return instruction.shape().Leaf(0); }
+  const Shape& Output(int64_t leaf = 0) const { return instruction.shape().Leaf(leaf); }
   const Shape& Operand(int64_t i) const { return instruction.operand(i)->shape().Leaf(0); }
 
   // A builder of the map from the result (leaf `output_leaf`) to an array operand, and back.
@@ -80,11 +81,16 @@ using OutputToInputBuilder = void (*)(BuildContext& build, int64_t output_leaf);
 using InputToOutputBuilder = void (*)(BuildContext& build, int64_t operand, int64_t operand_leaf);
 using LeafRouter = LeafRoutes (*)(const HloInstruction& instruction);
 
-// What an opcode is indexed by: builders for both directions, or a router.
+// What leaf `output_leaf` of the result reads of the array operand `operand`, as loops; nothing
+// where it reads nothing of it.
+using LoopNester = LoopNests (*)(const BuildContext& build, int64_t output_leaf, int64_t operand);
+
+// What an opcode is indexed by: builders for both directions, loops, or a router.
 struct OpcodeIndexing {
   OutputToInputBuilder output_to_input = nullptr;
   InputToOutputBuilder input_to_output = nullptr;
   LeafRouter routes = nullptr;
+  LoopNester nests = nullptr;
 };
 
 #define XLA_INDEXING_DECLARE_BUILDERS(Operation)                           \
@@ -94,20 +100,16 @@ struct OpcodeIndexing {
 XLA_INDEXING_DECLARE_BUILDERS(AsyncStart)          // async_start.cc
 XLA_INDEXING_DECLARE_BUILDERS(Bitcast)             // bitcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(BitcastConvert)      // bitcast.cc
-XLA_INDEXING_DECLARE_BUILDERS(Broadcast)           // broadcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(Call)                // call.cc: call and fusion
 XLA_INDEXING_DECLARE_BUILDERS(Concatenate)         // concatenate.cc
 XLA_INDEXING_DECLARE_BUILDERS(Conditional)         // conditional.cc
 XLA_INDEXING_DECLARE_BUILDERS(CustomCall)          // custom_call.cc
-XLA_INDEXING_DECLARE_BUILDERS(Dot)                 // dot.cc
 XLA_INDEXING_DECLARE_BUILDERS(DynamicReshape)      // dynamic_size.cc
 XLA_INDEXING_DECLARE_BUILDERS(DynamicSlice)        // dynamic_slice.cc
 XLA_INDEXING_DECLARE_BUILDERS(DynamicUpdateSlice)  // dynamic_update_slice.cc
 XLA_INDEXING_DECLARE_BUILDERS(Elementwise)         // elementwise.cc
 XLA_INDEXING_DECLARE_BUILDERS(Gather)              // gather.cc
 XLA_INDEXING_DECLARE_BUILDERS(Pad)                 // pad.cc
-XLA_INDEXING_DECLARE_BUILDERS(Reduce)              // reduce.cc
-XLA_INDEXING_DECLARE_BUILDERS(ReduceWindow)        // reduce_window.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reshape)             // reshape.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reverse)             // reverse.cc
 XLA_INDEXING_DECLARE_BUILDERS(Scatter)             // scatter.cc
@@ -135,6 +137,33 @@ LeafRoutes CopyStartRoutes(const HloInstruction& instruction);
 LeafRoutes FirstElementRoutes(const HloInstruction& instruction);
 LeafRoutes SendRoutes(const HloInstruction& instruction);
 LeafRoutes AsyncDoneRoutes(const HloInstruction& instruction);
+
+// batch_norm.cc
+LoopNests BatchNormTrainingNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+LoopNests BatchNormInferenceNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+LoopNests BatchNormGradNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// broadcast.cc
+LoopNests BroadcastNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// convolution.cc
+LoopNests ConvolutionNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// dot.cc
+LoopNests DotNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+LoopNests ScaledDotNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// random.cc: rng and rng-bit-generator
+LoopNests RandomNumberNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// reduce.cc
+LoopNests ReduceNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// reduce_window.cc
+LoopNests ReduceWindowNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// select_and_scatter.cc
+LoopNests SelectAndScatterNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// triangular.cc
+LoopNests CholeskyNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+LoopNests TriangularSolveNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// whole_axes.cc
+LoopNests FftNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+LoopNests SortNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+LoopNests TopkNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
 
 // The table: how instructions of an opcode are indexed (opcode_table.cc).
 OpcodeIndexing IndexingOfOpcode(HloOpcode opcode);

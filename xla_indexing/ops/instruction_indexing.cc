@@ -33,6 +33,43 @@ void AddRoute(const LeafRoute& route, bool forward, BuildContext& build) {
   }
 }
 
+// What one leaf of the result reads.
+void AddOutputToInput(const OpcodeIndexing& opcode, int64_t output_leaf, BuildContext& build) {
+  if (opcode.nests == nullptr) {
+    opcode.output_to_input(build, output_leaf);
+    return;
+  }
+  for (int64_t operand = 0; operand < build.instruction.operand_count(); ++operand) {
+    OperandIndexingSet maps;
+    for (const LoopNest& nest : opcode.nests(build, output_leaf, operand)) {
+      if (nest.IsEmpty()) continue;
+      AddUnlessEmpty(OutputToInputOfNest(nest, build.Output(output_leaf), build.Operand(operand),
+                                         build.mlir_context),
+                     &maps);
+    }
+    build.Add(output_leaf, operand, 0, std::move(maps));
+  }
+}
+
+// Where one leaf of an operand goes.
+void AddInputToOutput(const OpcodeIndexing& opcode, int64_t operand, int64_t operand_leaf,
+                      BuildContext& build) {
+  if (opcode.nests == nullptr) {
+    opcode.input_to_output(build, operand, operand_leaf);
+    return;
+  }
+  for (int64_t leaf = 0; leaf < build.instruction.shape().LeafCount(); ++leaf) {
+    OperandIndexingSet maps;
+    for (const LoopNest& nest : opcode.nests(build, leaf, operand)) {
+      if (nest.IsEmpty()) continue;
+      AddUnlessEmpty(
+          InputToOutputOfNest(nest, build.Output(leaf), build.Operand(operand), build.mlir_context),
+          &maps);
+    }
+    build.Add(leaf, operand, 0, std::move(maps));
+  }
+}
+
 // Folds what is to be folded and sorts.
 absl::StatusOr<InstructionIndexing> Finish(BuildContext build) {
   if (!build.status.ok()) return build.status;
@@ -69,7 +106,7 @@ absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(const HloInstru
   BuildContext build{instruction, context, options};
   const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
   if (opcode.routes == nullptr) {
-    opcode.output_to_input(build, output_leaf);
+    AddOutputToInput(opcode, output_leaf, build);
   } else {
     for (const LeafRoute& route : opcode.routes(instruction)) {
       if (route.output_leaf == output_leaf) AddRoute(route, /*forward=*/false, build);
@@ -97,7 +134,7 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(const HloInstru
   BuildContext build{instruction, context, options};
   const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
   if (opcode.routes == nullptr) {
-    opcode.input_to_output(build, operand, operand_leaf);
+    AddInputToOutput(opcode, operand, operand_leaf, build);
   } else {
     for (const LeafRoute& route : opcode.routes(instruction)) {
       if (route.operand == operand && route.operand_leaf == operand_leaf) {
@@ -119,7 +156,7 @@ absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(const HloInstru
     }
   } else {
     const int64_t leaf_count = instruction.shape().LeafCount();
-    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) opcode.output_to_input(build, leaf);
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) AddOutputToInput(opcode, leaf, build);
   }
   return Finish(std::move(build));
 }
@@ -137,7 +174,7 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(const HloInstru
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
       const int64_t leaf_count = instruction.operand(operand)->shape().LeafCount();
       for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
-        opcode.input_to_output(build, operand, leaf);
+        AddInputToOutput(opcode, operand, leaf, build);
       }
     }
   }

@@ -48,8 +48,11 @@ void MapBuilder::ConstrainResidue(AffineExpr expr, int64_t modulus, const Interv
   if (!domain_.ConstrainResidue(expr, modulus, residues)) too_large_ = true;
 }
 
-AffineExpr MapBuilder::ExactQuotient(AffineExpr numerator, int64_t divisor, int64_t size) {
-  Constrain(numerator, IndicesOfAxis(size).Mul(divisor));
+AffineExpr MapBuilder::ExactQuotient(AffineExpr numerator, int64_t divisor,
+                                     const Interval& interval) {
+  const Interval multiples = interval.Mul(divisor);
+  if (interval.IsFinite() && !multiples.IsFinite()) too_large_ = true;
+  Constrain(numerator, multiples);
   if (divisor == 1) return numerator;
   ConstrainResidue(numerator, divisor, Interval::Point(0));
   return FloorDiv(numerator, divisor);

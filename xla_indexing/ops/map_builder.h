@@ -53,10 +53,14 @@ class MapBuilder {
   // The same for `expr mod modulus in residues`.
   void ConstrainResidue(mlir::AffineExpr expr, int64_t modulus, const Interval& residues);
 
-  // numerator / divisor where that is an index of an axis of `size` elements, and a restriction of
-  // the domain to where it is: 0 <= numerator <= (size - 1) * divisor, numerator mod divisor = 0.
-  // divisor >= 1.
-  mlir::AffineExpr ExactQuotient(mlir::AffineExpr numerator, int64_t divisor, int64_t size);
+  // numerator / divisor where that is an integer of an interval, and a restriction of the domain to
+  // where it is: numerator in interval * divisor, numerator mod divisor = 0. divisor >= 1.
+  mlir::AffineExpr ExactQuotient(mlir::AffineExpr numerator, int64_t divisor,
+                                 const Interval& interval);
+  // The same for the indices of an axis.
+  mlir::AffineExpr ExactQuotient(mlir::AffineExpr numerator, int64_t divisor, int64_t size) {
+    return ExactQuotient(numerator, divisor, IndicesOfAxis(size));
+  }
 
   // Brings expressions into normal form over the domain's intervals.
   void Simplify(llvm::MutableArrayRef<mlir::AffineExpr> exprs) const;

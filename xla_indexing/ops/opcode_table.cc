@@ -11,29 +11,41 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
   switch (opcode) {
     case HloOpcode::kAsyncStart:
       return XLA_INDEXING_BUILDERS(AsyncStart);
+    case HloOpcode::kBatchNormGrad:
+      return {.nests = BatchNormGradNests};
+    case HloOpcode::kBatchNormInference:
+      return {.nests = BatchNormInferenceNests};
+    case HloOpcode::kBatchNormTraining:
+      return {.nests = BatchNormTrainingNests};
     case HloOpcode::kBitcast:
       return XLA_INDEXING_BUILDERS(Bitcast);
     case HloOpcode::kBitcastConvert:
       return XLA_INDEXING_BUILDERS(BitcastConvert);
     case HloOpcode::kBroadcast:
-      return XLA_INDEXING_BUILDERS(Broadcast);
+      return {.nests = BroadcastNests};
     case HloOpcode::kCall:
     case HloOpcode::kFusion:
       return XLA_INDEXING_BUILDERS(Call);
+    case HloOpcode::kCholesky:
+      return {.nests = CholeskyNests};
     case HloOpcode::kConcatenate:
       return XLA_INDEXING_BUILDERS(Concatenate);
     case HloOpcode::kConditional:
       return XLA_INDEXING_BUILDERS(Conditional);
+    case HloOpcode::kConvolution:
+      return {.nests = ConvolutionNests};
     case HloOpcode::kCustomCall:
       return XLA_INDEXING_BUILDERS(CustomCall);
     case HloOpcode::kDot:
-      return XLA_INDEXING_BUILDERS(Dot);
+      return {.nests = DotNests};
     case HloOpcode::kDynamicReshape:
       return XLA_INDEXING_BUILDERS(DynamicReshape);
     case HloOpcode::kDynamicSlice:
       return XLA_INDEXING_BUILDERS(DynamicSlice);
     case HloOpcode::kDynamicUpdateSlice:
       return XLA_INDEXING_BUILDERS(DynamicUpdateSlice);
+    case HloOpcode::kFft:
+      return {.nests = FftNests};
     case HloOpcode::kGather:
       return XLA_INDEXING_BUILDERS(Gather);
     case HloOpcode::kMap:
@@ -41,21 +53,34 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
     case HloOpcode::kPad:
       return XLA_INDEXING_BUILDERS(Pad);
     case HloOpcode::kReduce:
-      return XLA_INDEXING_BUILDERS(Reduce);
+      return {.nests = ReduceNests};
     case HloOpcode::kReduceWindow:
-      return XLA_INDEXING_BUILDERS(ReduceWindow);
+      return {.nests = ReduceWindowNests};
     case HloOpcode::kReshape:
       return XLA_INDEXING_BUILDERS(Reshape);
     case HloOpcode::kReverse:
       return XLA_INDEXING_BUILDERS(Reverse);
+    case HloOpcode::kRng:
+    case HloOpcode::kRngBitGenerator:
+      return {.nests = RandomNumberNests};
+    case HloOpcode::kScaledDot:
+      return {.nests = ScaledDotNests};
     case HloOpcode::kScatter:
       return XLA_INDEXING_BUILDERS(Scatter);
+    case HloOpcode::kSelectAndScatter:
+      return {.nests = SelectAndScatterNests};
     case HloOpcode::kSetDimensionSize:
       return XLA_INDEXING_BUILDERS(SetDimensionSize);
     case HloOpcode::kSlice:
       return XLA_INDEXING_BUILDERS(Slice);
+    case HloOpcode::kSort:
+      return {.nests = SortNests};
+    case HloOpcode::kTopk:
+      return {.nests = TopkNests};
     case HloOpcode::kTranspose:
       return XLA_INDEXING_BUILDERS(Transpose);
+    case HloOpcode::kTriangularSolve:
+      return {.nests = TriangularSolveNests};
     case HloOpcode::kWhile:
       return XLA_INDEXING_BUILDERS(While);
     case HloOpcode::kTuple:

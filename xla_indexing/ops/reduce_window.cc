@@ -4,70 +4,28 @@
 //   i * base_dilation = d * stride + w * window_dilation - padding_low,
 //
 // if there is one in the operand: taps on padding or holes meet the initial value, which every
-// result reads. Both directions solve the same equation, for i and for d. The order in which a
-// reversed window meets its elements makes no difference to which they are.
+// result reads. The order in which a reversed window meets its elements makes no difference to
+// which they are.
 
 #include <cstdint>
 
-#include "absl/types/span.h"
-#include "llvm/ADT/SmallVector.h"
-#include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/build.h"
 #include "xla_indexing/ops/builders.h"
 
 namespace xla_indexing {
 
-using ::mlir::AffineExpr;
-
-namespace {
-
-// One for each dimension; a window that is left out has none.
-absl::Span<const WindowDimension> WindowOf(const HloInstruction& instruction) {
-  const Window* window = instruction.window();
-  return window == nullptr ? absl::Span<const WindowDimension>()
-                           : absl::MakeConstSpan(window->dimensions);
-}
-
-}  // namespace
-
-void ReduceWindowOutputToInput(BuildContext& build, int64_t output_leaf) {
-  const int64_t count = build.instruction.operand_count() / 2;
-  for (int64_t operand = 0; operand < count; ++operand) {
-    MapBuilder builder = build.FromOutput(operand, output_leaf);
-    llvm::SmallVector<AffineExpr, 4> indices;
-    for (const WindowDimension& window : WindowOf(build.instruction)) {
-      const auto k = static_cast<int64_t>(indices.size());
-      AffineExpr tap = Scale(builder.AddRangeOverAxis(window.size), window.window_dilation);
-      AffineExpr padded = Add(Scale(builder.Dim(k), window.stride), tap);
-      indices.push_back(builder.ExactQuotient(Sub(padded, builder.Value(window.padding_low)),
-                                              window.base_dilation,
-                                              build.Operand(operand).dimension(k)));
-    }
-    build.Add(output_leaf, operand, 0, builder.Build(indices));
-    build.AddWholeRead(count + operand, output_leaf);
+LoopNests ReduceWindowNests(const BuildContext& build, int64_t output_leaf, int64_t operand) {
+  const Shape& result = build.Output(output_leaf);
+  const Shape& shape = build.Operand(operand);
+  if (operand >= build.instruction.operand_count() / 2) return {WholeNest(result, shape)};
+  LoopNest nest;
+  for (const WindowDimension& window : WindowOf(build.instruction)) {
+    const auto k = static_cast<int64_t>(nest.result.size());
+    const Loop place = nest.AddLoop(result.dimension(k));
+    const Loop tap = nest.AddLoop(window.size);
+    nest.result.push_back(NestAxis::Along(place));
+    nest.operand.push_back(NestAxis::OnWindow(place, tap, window, shape.dimension(k)));
   }
-}
-
-void ReduceWindowInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
-  const int64_t count = build.instruction.operand_count() / 2;
-  for (int64_t output_leaf = 0; output_leaf < count; ++output_leaf) {
-    if (operand >= count) {
-      build.AddWholeReach(operand, output_leaf);
-      continue;
-    }
-    MapBuilder builder = build.ToOutput(operand, output_leaf);
-    llvm::SmallVector<AffineExpr, 4> indices;
-    for (const WindowDimension& window : WindowOf(build.instruction)) {
-      const auto k = static_cast<int64_t>(indices.size());
-      AffineExpr tap = Scale(builder.AddRangeOverAxis(window.size), window.window_dilation);
-      AffineExpr padded =
-          Add(Scale(builder.Dim(k), window.base_dilation), builder.Value(window.padding_low));
-      indices.push_back(
-          builder.ExactQuotient(Sub(padded, tap), window.stride,
-                                build.instruction.shape().Leaf(output_leaf).dimension(k)));
-    }
-    build.Add(output_leaf, operand, 0, builder.Build(indices));
-  }
+  return {nest};
 }
 
 }  // namespace xla_indexing
