@@ -2,6 +2,7 @@
 // scaled dots, worked out by hand from the definitions.
 
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -13,7 +14,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class NumericTest : public IndexingTest {};
+class NumericTest : public IndexingTest {
+ protected:
+  // The maps without the lines of their bindings.
+  static std::vector<std::string> Maps(std::vector<std::string> lines) {
+    for (std::string& line : lines) line = line.substr(0, line.find('\n'));
+    return lines;
+  }
+};
 
 TEST_F(NumericTest, SortReadsRowsOfAllOperands) {
   const HloInstruction* sort = Root(R"(
@@ -250,6 +258,117 @@ TEST_F(NumericTest, ScaledDotOverNothingReadsNothing) {
     ROOT r = f32[4] scaled-dot(a, b, s, s), lhs_contracting_dims={1}, rhs_contracting_dims={0})");
   EXPECT_THAT(OutputToInput(dot), IsEmpty());
   EXPECT_THAT(InputToOutput(dot), IsEmpty());
+}
+
+// Rows 0 .. s0 - 1 are of group 0, rows s0 .. s0 + s1 - 1 of group 1, and the rest is of none.
+TEST_F(NumericTest, RaggedDotReadsTheGroupOfItsRow) {
+  const HloInstruction* dot = Entry(R"(
+    a = f32[7,4] parameter(0)
+    b = f32[2,4,3] parameter(1)
+    sizes = s32[2] parameter(2)
+    ROOT r = f32[7,3] ragged-dot(a, b, sizes), lhs_contracting_dims={1}, rhs_contracting_dims={1},
+      lhs_ragged_dims={0}, rhs_group_dims={0})");
+  EXPECT_THAT(Maps(OutputToInput(dot)),
+              ElementsAre("0.0.0 (d0, d1)[s0]{rt0, rt1} -> (d0, s0), domain: d0 in [0, 6], "
+                          "d1 in [0, 2], s0 in [0, 3], rt0 in [0, 7], rt1 in [0, 7], "
+                          "d0 - rt0 - rt1 in [-inf, -1]",
+                          "0.1.0 (d0, d1)[s0]{rt0} -> (0, s0, d1), domain: d0 in [0, 6], "
+                          "d1 in [0, 2], s0 in [0, 3], rt0 in [0, 7], d0 - rt0 in [-inf, -1]",
+                          "0.1.0 (d0, d1)[s0]{rt0, rt1} -> (1, s0, d1), domain: d0 in [0, 6], "
+                          "d1 in [0, 2], s0 in [0, 3], rt0 in [0, 7], rt1 in [0, 7], "
+                          "d0 - rt0 in [0, inf], d0 - rt0 - rt1 in [-inf, -1]",
+                          "0.2.0 (d0, d1) -> (0), domain: d0 in [0, 6], d1 in [0, 2]",
+                          "0.2.0 (d0, d1){rt0} -> (1), domain: d0 in [0, 6], d1 in [0, 2], "
+                          "rt0 in [0, 7], d0 - rt0 in [0, inf]"));
+  EXPECT_THAT(Maps(InputToOutput(dot)),
+              ElementsAre("0.0.0 (d0, d1)[s0]{rt0, rt1} -> (d0, s0), domain: d0 in [0, 6], "
+                          "d1 in [0, 3], s0 in [0, 2], rt0 in [0, 7], rt1 in [0, 7], "
+                          "d0 - rt0 - rt1 in [-inf, -1]",
+                          "0.1.0 (d0, d1, d2)[s0]{rt0} -> (s0, d2), domain: d0 in [0, 0], "
+                          "d1 in [0, 3], d2 in [0, 2], s0 in [0, 6], rt0 in [0, 7], "
+                          "s0 - rt0 in [-inf, -1]",
+                          "0.1.0 (d0, d1, d2)[s0]{rt0, rt1} -> (s0, d2), domain: d0 in [1, 1], "
+                          "d1 in [0, 3], d2 in [0, 2], s0 in [0, 6], rt0 in [0, 7], "
+                          "rt1 in [0, 7], s0 - rt0 in [0, inf], s0 - rt0 - rt1 in [-inf, -1]",
+                          "0.2.0 (d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 0], s0 in [0, 6], "
+                          "s1 in [0, 2]",
+                          "0.2.0 (d0)[s0, s1]{rt0} -> (s0, s1), domain: d0 in [1, 1], "
+                          "s0 in [0, 6], s1 in [0, 2], rt0 in [0, 7], s0 - rt0 in [0, inf]"));
+  EXPECT_EQ(OutputToInputMap(dot, 0).BindingToString(1),
+            "rt1: sizes, clamp [0, 7]; (d0, d1) -> (1), domain: d0 in [0, 6], d1 in [0, 2]");
+}
+
+// Group 1 has no rows.
+TEST_F(NumericTest, RaggedDotOfKnownSizes) {
+  const HloInstruction* dot = Entry(R"(
+    a = f32[7,4] parameter(0)
+    b = f32[3,4,3] parameter(1)
+    sizes = s32[3] constant({2, 0, 4})
+    ROOT r = f32[7,3] ragged-dot(a, b, sizes), lhs_contracting_dims={1}, rhs_contracting_dims={1},
+      lhs_ragged_dims={0}, rhs_group_dims={0})");
+  absl::StatusOr<InstructionIndexing> entries = ComputeOutputToInputIndexing(*dot, &context_);
+  ASSERT_TRUE(entries.ok());
+  for (IndexingEntry& entry : *entries) entry.indexing.Simplify();
+  EXPECT_THAT(
+      Lines(entries),
+      ElementsAre(
+          "0.0.0 (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 5], d1 in [0, 2], s0 in [0, 3]",
+          "0.1.0 (d0, d1)[s0] -> (0, s0, d1), domain: d0 in [0, 1], d1 in [0, 2], "
+          "s0 in [0, 3]",
+          "0.1.0 (d0, d1)[s0] -> (2, s0, d1), domain: d0 in [2, 5], d1 in [0, 2], "
+          "s0 in [0, 3]",
+          "0.2.0 (d0, d1) -> (0), domain: d0 in [0, 6], d1 in [0, 2]",
+          "0.2.0 (d0, d1) -> (1), domain: d0 in [2, 6], d1 in [0, 2]",
+          "0.2.0 (d0, d1) -> (2), domain: d0 in [2, 6], d1 in [0, 2]"));
+}
+
+TEST_F(NumericTest, RaggedDotWithAContractingRaggedDimension) {
+  const HloInstruction* dot = Entry(R"(
+    a = f32[4,7] parameter(0)
+    b = f32[7,3] parameter(1)
+    sizes = s32[2] parameter(2)
+    ROOT r = f32[2,4,3] ragged-dot(a, b, sizes), lhs_contracting_dims={1}, rhs_contracting_dims={0},
+      lhs_ragged_dims={1})");
+  EXPECT_THAT(
+      Maps(Lines(ComputeOutputToInputIndexing(*dot, 0, &context_))),
+      ElementsAre(
+          "0.0.0 (d0, d1, d2)[s0]{rt0} -> (d1, s0), domain: d0 in [0, 0], d1 in [0, 3], "
+          "d2 in [0, 2], s0 in [0, 6], rt0 in [0, 7], s0 - rt0 in [-inf, -1]",
+          "0.0.0 (d0, d1, d2)[s0]{rt0, rt1} -> (d1, s0), domain: d0 in [1, 1], d1 in [0, 3], "
+          "d2 in [0, 2], s0 in [0, 6], rt0 in [0, 7], rt1 in [0, 7], s0 - rt0 in [0, inf], "
+          "s0 - rt0 - rt1 in [-inf, -1]",
+          "0.1.0 (d0, d1, d2)[s0]{rt0} -> (s0, d2), domain: d0 in [0, 0], d1 in [0, 3], "
+          "d2 in [0, 2], s0 in [0, 6], rt0 in [0, 7], s0 - rt0 in [-inf, -1]",
+          "0.1.0 (d0, d1, d2)[s0]{rt0, rt1} -> (s0, d2), domain: d0 in [1, 1], d1 in [0, 3], "
+          "d2 in [0, 2], s0 in [0, 6], rt0 in [0, 7], rt1 in [0, 7], s0 - rt0 in [0, inf], "
+          "s0 - rt0 - rt1 in [-inf, -1]",
+          "0.2.0 (d0, d1, d2)[s0] -> (s0), domain: d0 in [0, 1], d1 in [0, 3], d2 in [0, 2], "
+          "s0 in [0, 1], d0 - s0 in [0, inf]"));
+}
+
+TEST_F(NumericTest, RaggedDotWithABatchRaggedDimensionIsADot) {
+  const HloInstruction* dot = Entry(R"(
+    a = f32[5,4,7] parameter(0)
+    b = f32[5,7,3] parameter(1)
+    sizes = s32[2] parameter(2)
+    ROOT r = f32[5,4,3] ragged-dot(a, b, sizes), lhs_batch_dims={0}, rhs_batch_dims={0},
+      lhs_contracting_dims={2}, rhs_contracting_dims={1}, lhs_ragged_dims={0})");
+  const std::string dims = "domain: d0 in [0, 4], d1 in [0, 3], d2 in [0, 2], s0 in [0, 6]";
+  EXPECT_THAT(OutputToInput(dot), ElementsAre("0.0.0 (d0, d1, d2)[s0] -> (d0, d1, s0), " + dims,
+                                              "0.1.0 (d0, d1, d2)[s0] -> (d0, s0, d2), " + dims));
+}
+
+TEST_F(NumericTest, RaggedDotOfManyGroupsDoesNotTellThemApart) {
+  const HloInstruction* dot = Entry(R"(
+    a = f32[7,4] parameter(0)
+    b = f32[33,4,3] parameter(1)
+    sizes = s32[33] parameter(2)
+    ROOT r = f32[7,3] ragged-dot(a, b, sizes), lhs_contracting_dims={1}, rhs_contracting_dims={1},
+      lhs_ragged_dims={0}, rhs_group_dims={0})");
+  EXPECT_EQ(OutputToInputMap(dot, 1).ToString(),
+            "(d0, d1)[s0, s1] -> (s0, s1, d1), domain: d0 in [0, 6], d1 in [0, 2], "
+            "s0 in [0, 32], s1 in [0, 3]  (over-approximate: rows of all groups: more than 32 "
+            "groups)");
 }
 
 }  // namespace

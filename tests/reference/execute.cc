@@ -140,6 +140,8 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return Single(Map(instruction, operands));
     case HloOpcode::kPad:
       return Single(Pad(instruction, operands));
+    case HloOpcode::kRaggedDot:
+      return Single(RaggedDot(instruction, operands));
     case HloOpcode::kRecvDone:
       return RecvDone(instruction, operands);
     case HloOpcode::kReduce:

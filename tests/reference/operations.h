@@ -53,6 +53,7 @@ Value Scatter(const HloInstruction& instruction, Operands operands,
 
 // reduction.cc: elements computed from many.
 Array Dot(const HloInstruction& instruction, Operands operands);
+Array RaggedDot(const HloInstruction& instruction, Operands operands);
 Value Reduce(const HloInstruction& instruction, Operands operands);
 Array ScaledDot(const HloInstruction& instruction, Operands operands);
 

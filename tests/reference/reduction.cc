@@ -1,5 +1,6 @@
 // Operations that compute an element from many: dot and its kin, and reduce.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,6 +10,7 @@
 #include "tests/reference/operations.h"
 #include "tests/reference/reduce_together.h"
 #include "tests/reference/value.h"
+#include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/attribute_values.h"
 #include "xla_indexing/hlo/instruction.h"
 
@@ -71,6 +73,74 @@ Value ReduceTogether(const HloInstruction& instruction, Operands inits,
     for (const Value* init : inits) sources.AddAll(init->front().elements()[0].sources);
     add_inputs(index, &sources);
     for (Array& array : result) array.at(index).sources = sources;
+  });
+  return result;
+}
+
+// Every product lhs[batch, m, k] * rhs[batch, k, n (, group)] is looked at, group by group: whether
+// its row, m or k, is one of those that the group begins and ends with. The sizes are read one
+// after another for that, up to the group in which the row is found (m), or to that of the result
+// (k).
+Array RaggedDot(const HloInstruction& instruction, Operands operands) {
+  const DotDimensionNumbers numbers = instruction.dot_dimension_numbers();
+  const Array& lhs = operands[0]->front();
+  const Array& rhs = operands[1]->front();
+  const Array& sizes = operands[2]->front();
+  const int64_t ragged = instruction.GetIntegers(AttributeKey::kLhsRaggedDims)[0];
+  const absl::Span<const int64_t> group_dims = instruction.GetIntegers(AttributeKey::kRhsGroupDims);
+  if (absl::c_linear_search(numbers.lhs_batch_dims, ragged)) return Dot(instruction, operands);
+  const bool in_contraction = absl::c_linear_search(numbers.lhs_contracting_dims, ragged);
+  const Index lhs_free =
+      OtherDimensions(lhs.rank(), numbers.lhs_batch_dims, numbers.lhs_contracting_dims);
+  Index rhs_used(numbers.rhs_contracting_dims.begin(), numbers.rhs_contracting_dims.end());
+  rhs_used.insert(rhs_used.end(), group_dims.begin(), group_dims.end());
+  const Index rhs_free = OtherDimensions(rhs.rank(), numbers.rhs_batch_dims, rhs_used);
+  Index contracted_sizes;
+  for (int64_t d : numbers.lhs_contracting_dims) contracted_sizes.push_back(lhs.size(d));
+  // The dimensions of lhs along which sizes differ: batch, and those of the same kind before.
+  Index prefix;
+  if (sizes.rank() > 1) {
+    prefix.assign(numbers.lhs_batch_dims.begin(), numbers.lhs_batch_dims.end());
+    const Index same_kind = in_contraction ? Index(numbers.lhs_contracting_dims.begin(),
+                                                   numbers.lhs_contracting_dims.end())
+                                           : lhs_free;
+    prefix.insert(prefix.end(), same_kind.begin(), absl::c_find(same_kind, ragged));
+  }
+
+  Array result(instruction.shape());
+  ForEachIndex(result.sizes(), [&](const Index& index) {
+    Index in_lhs(lhs.rank());
+    Index in_rhs(rhs.rank());
+    size_t next = in_contraction ? 1 : 0;
+    for (size_t b = 0; b < numbers.lhs_batch_dims.size(); ++b, ++next) {
+      in_lhs[numbers.lhs_batch_dims[b]] = index[next];
+      in_rhs[numbers.rhs_batch_dims[b]] = index[next];
+    }
+    for (int64_t d : lhs_free) in_lhs[d] = index[next++];
+    for (int64_t d : rhs_free) in_rhs[d] = index[next++];
+    SourceSet& sources = result.at(index).sources;
+    ForEachIndex(contracted_sizes, [&](const Index& contracted) {
+      for (size_t c = 0; c < contracted.size(); ++c) {
+        in_lhs[numbers.lhs_contracting_dims[c]] = contracted[c];
+        in_rhs[numbers.rhs_contracting_dims[c]] = contracted[c];
+      }
+      Index in_sizes;
+      for (int64_t d : prefix) in_sizes.push_back(in_lhs[d]);
+      in_sizes.push_back(0);
+      Integer end = 0;
+      for (int64_t g = 0; g < sizes.size(sizes.rank() - 1); ++g) {
+        if (in_contraction ? g > index[0] : end > in_lhs[ragged]) break;
+        in_sizes.back() = g;
+        sources.AddAll(sizes.at(in_sizes).sources);
+        const Integer begin = end;
+        end += std::max<Integer>(*sizes.at(in_sizes).value, 0);
+        if (in_lhs[ragged] < begin || in_lhs[ragged] >= end) continue;
+        if (in_contraction && g != index[0]) continue;
+        if (!in_contraction) in_rhs[group_dims[0]] = g;
+        sources.AddAll(lhs.at(in_lhs).sources);
+        sources.AddAll(rhs.at(in_rhs).sources);
+      }
+    });
   });
   return result;
 }

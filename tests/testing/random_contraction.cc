@@ -26,8 +26,22 @@ struct RandomDot {
   std::vector<int64_t> batch;  // Of the left operand, as are the next.
   std::vector<int64_t> contracted;
   DimensionVector rhs_sizes;
+  std::vector<int64_t> rhs_batch;
+  std::vector<int64_t> rhs_contracted;
   DimensionVector result_sizes;
-  std::string attributes;
+
+  std::string Attributes() const {
+    std::string attributes;
+    if (!batch.empty()) {
+      absl::StrAppend(&attributes, ListAttribute("lhs_batch_dims", batch),
+                      ListAttribute("rhs_batch_dims", rhs_batch));
+    }
+    if (!contracted.empty()) {
+      absl::StrAppend(&attributes, ListAttribute("lhs_contracting_dims", contracted),
+                      ListAttribute("rhs_contracting_dims", rhs_contracted));
+    }
+    return attributes;
+  }
 };
 
 RandomDot MakeRandomDot(const Shape& lhs, RandomComputation* c) {
@@ -60,27 +74,16 @@ RandomDot MakeRandomDot(const Shape& lhs, RandomComputation* c) {
   std::vector<int64_t> places = c->RandomPermutation(rhs_rank);
   std::sort(places.begin() + shared_rank, places.end());
   dot.rhs_sizes.resize(rhs_rank);
-  std::vector<int64_t> rhs_batch;
-  std::vector<int64_t> rhs_contracted;
   size_t next = 0;
   for (int64_t d : dot.batch) {
     dot.rhs_sizes[places[next]] = lhs.dimension(d);
-    rhs_batch.push_back(places[next++]);
+    dot.rhs_batch.push_back(places[next++]);
   }
   for (int64_t d : dot.contracted) {
     dot.rhs_sizes[places[next]] = lhs.dimension(d);
-    rhs_contracted.push_back(places[next++]);
+    dot.rhs_contracted.push_back(places[next++]);
   }
   for (int64_t size : rhs_free) dot.rhs_sizes[places[next++]] = size;
-
-  if (!dot.batch.empty()) {
-    absl::StrAppend(&dot.attributes, ListAttribute("lhs_batch_dims", dot.batch),
-                    ListAttribute("rhs_batch_dims", rhs_batch));
-  }
-  if (!dot.contracted.empty()) {
-    absl::StrAppend(&dot.attributes, ListAttribute("lhs_contracting_dims", dot.contracted),
-                    ListAttribute("rhs_contracting_dims", rhs_contracted));
-  }
   return dot;
 }
 
@@ -118,7 +121,58 @@ RandomValue AddRandomDot(RandomComputation* c) {
   const RandomDot dot = MakeRandomDot(lhs.shape, c);
   const ElementType type = lhs.shape.element_type();
   const RandomValue rhs = c->OperandLike(Shape::Array(type, dot.rhs_sizes));
-  return c->Add(Shape::Array(type, dot.result_sizes), "dot", {lhs, rhs}, dot.attributes);
+  return c->Add(Shape::Array(type, dot.result_sizes), "dot", {lhs, rhs}, dot.Attributes());
+}
+
+RandomValue AddRandomRaggedDot(RandomComputation* c) {
+  const RandomValue lhs = c->Operand(
+      [](const Shape& shape) {
+        return shape.element_type() == ElementType::kF32 && shape.rank() > 0;
+      },
+      [&] {
+        return Shape::Array(ElementType::kF32, c->RandomSizes(c->random().Between(1, 3), 32));
+      });
+  RandomDot dot = MakeRandomDot(lhs.shape, c);
+  const int64_t ragged = c->random().Between(0, lhs.shape.rank() - 1);
+  const bool is_batch = absl::c_linear_search(dot.batch, ragged);
+  const bool is_contracted = absl::c_linear_search(dot.contracted, ragged);
+  const int64_t groups = c->random().Between(1, 3);
+  std::string attributes = absl::StrCat(", lhs_ragged_dims={", ragged, "}");
+  if (is_contracted) {
+    dot.result_sizes.insert(dot.result_sizes.begin(), groups);
+  } else if (!is_batch) {
+    const int64_t place = c->random().Between(0, static_cast<int64_t>(dot.rhs_sizes.size()));
+    dot.rhs_sizes.insert(dot.rhs_sizes.begin() + place, groups);
+    for (std::vector<int64_t>* dims : {&dot.rhs_batch, &dot.rhs_contracted}) {
+      for (int64_t& dim : *dims) dim += dim >= place ? 1 : 0;
+    }
+    absl::StrAppend(&attributes, ", rhs_group_dims={", place, "}");
+  }
+  // The dimensions along which sizes may differ: the batch, and those of the same kind before.
+  DimensionVector sizes;
+  if (c->random().OneIn(2)) {
+    for (int64_t d : dot.batch) {
+      if (d == ragged) break;
+      sizes.push_back(lhs.shape.dimension(d));
+    }
+    if (is_contracted) {
+      for (auto d = dot.contracted.begin(); *d != ragged; ++d) {
+        sizes.push_back(lhs.shape.dimension(*d));
+      }
+    } else if (!is_batch) {
+      for (int64_t d = 0; d < ragged; ++d) {
+        if (absl::c_linear_search(dot.batch, d) || absl::c_linear_search(dot.contracted, d)) {
+          continue;
+        }
+        sizes.push_back(lhs.shape.dimension(d));
+      }
+    }
+  }
+  sizes.push_back(groups);
+  const RandomValue rhs = c->OperandLike(Shape::Array(ElementType::kF32, dot.rhs_sizes));
+  const RandomValue group_sizes = c->Integers(Shape::Array(c->RandomIntegerType(), sizes));
+  return c->Add(Shape::Array(ElementType::kF32, dot.result_sizes), "ragged-dot",
+                {lhs, rhs, group_sizes}, absl::StrCat(dot.Attributes(), attributes));
 }
 
 RandomValue AddRandomScaledDot(RandomComputation* c) {
@@ -129,7 +183,7 @@ RandomValue AddRandomScaledDot(RandomComputation* c) {
   const RandomValue lhs_scales = c->OperandLike(RandomScales(lhs.shape.dimensions(), c));
   const RandomValue rhs_scales = c->OperandLike(RandomScales(dot.rhs_sizes, c));
   return c->Add(Shape::Array(ElementType::kF32, dot.result_sizes), "scaled-dot",
-                {lhs, rhs, lhs_scales, rhs_scales}, dot.attributes);
+                {lhs, rhs, lhs_scales, rhs_scales}, dot.Attributes());
 }
 
 RandomValue AddRandomConvolution(RandomComputation* c) {

@@ -52,6 +52,7 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kOutfeed,
     HloOpcode::kPad,
     HloOpcode::kParameter,
+    HloOpcode::kRaggedDot,
     HloOpcode::kRecv,
     HloOpcode::kRecvDone,
     HloOpcode::kReduce,
@@ -227,6 +228,8 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomPad(c);
     case HloOpcode::kParameter:
       return c->AddParameter(c->random().OneIn(4) ? c->RandomTuple() : c->RandomArray(0));
+    case HloOpcode::kRaggedDot:
+      return AddRandomRaggedDot(c);
     case HloOpcode::kReduce:
       return AddRandomReduce(c);
     case HloOpcode::kReduceWindow:

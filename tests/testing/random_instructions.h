@@ -35,6 +35,7 @@ RandomValue AddRandomScatter(RandomComputation* computation);
 // random_contraction.cc
 RandomValue AddRandomConvolution(RandomComputation* computation);
 RandomValue AddRandomDot(RandomComputation* computation);
+RandomValue AddRandomRaggedDot(RandomComputation* computation);
 RandomValue AddRandomScaledDot(RandomComputation* computation);
 
 // random_reduction.cc

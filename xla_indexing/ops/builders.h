@@ -149,6 +149,8 @@ LoopNests ConvolutionNests(const BuildContext& build, int64_t output_leaf, int64
 // dot.cc
 LoopNests DotNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
 LoopNests ScaledDotNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
+// ragged_dot.cc
+LoopNests RaggedDotNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
 // random.cc: rng and rng-bit-generator
 LoopNests RandomNumberNests(const BuildContext& build, int64_t output_leaf, int64_t operand);
 // reduce.cc

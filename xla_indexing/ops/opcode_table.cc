@@ -52,6 +52,8 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return XLA_INDEXING_BUILDERS(Elementwise);
     case HloOpcode::kPad:
       return XLA_INDEXING_BUILDERS(Pad);
+    case HloOpcode::kRaggedDot:
+      return {.nests = RaggedDotNests};
     case HloOpcode::kReduce:
       return {.nests = ReduceNests};
     case HloOpcode::kReduceWindow:
