@@ -104,15 +104,21 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return {.routes = FirstElementRoutes};
     case HloOpcode::kSend:
       return {.routes = SendRoutes};
+    // What has no operands, or only tokens and sizes.
     case HloOpcode::kAfterAll:
+    case HloOpcode::kConstant:
     case HloOpcode::kGetDimensionSize:
     case HloOpcode::kInfeed:
+    case HloOpcode::kIota:
     case HloOpcode::kOutfeed:
+    case HloOpcode::kParameter:
+    case HloOpcode::kPartitionId:
     case HloOpcode::kRecv:
+    case HloOpcode::kReplicaId:
+    case HloOpcode::kRngGetAndUpdateState:
     case HloOpcode::kSendDone:
       return {.routes = NoRoutes};
     default:
-      // Constants, iota and parameters have no operands, so that nothing is said of them.
       if (IsElementwise(opcode)) return XLA_INDEXING_BUILDERS(Elementwise);
       return XLA_INDEXING_BUILDERS(Unanalysed);
   }

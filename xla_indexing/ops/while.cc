@@ -178,9 +178,9 @@ std::optional<OperandIndexing> WithRanges(const OperandIndexing& indexing,
 }
 
 // The relation of a loop, in one direction.
-class Loop {
+class WhileLoop {
  public:
-  Loop(BuildContext& build, bool forward)
+  WhileLoop(BuildContext& build, bool forward)
       : build_(build),
         loop_(build.instruction),
         forward_(forward),
@@ -457,7 +457,7 @@ void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
   }
   const Shape& from = build.instruction.shape().Leaf(output_leaf);
   const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
-  Loop loop(build, /*forward=*/false);
+  WhileLoop loop(build, /*forward=*/false);
   if (loop.PassesThrough(output_leaf)) {
     build.Add(output_leaf, 0, output_leaf, identity);
     return;
@@ -482,7 +482,7 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   const Shape& state = build.instruction.shape();
   const Shape& from = state.Leaf(operand_leaf);
   const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
-  Loop loop(build, /*forward=*/true);
+  WhileLoop loop(build, /*forward=*/true);
   LeafSets reached = loop.AllIterations({{operand_leaf, identity}}, from);
   // What the condition reads reaches every leaf that changes.
   const OperandIndexingSet to_scalar = loop.ReachOfCondition({{operand_leaf, identity}}, from);
