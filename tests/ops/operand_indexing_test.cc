@@ -4,9 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
+#include "xla_indexing/affine/build.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
@@ -41,6 +43,7 @@ class OperandIndexingTest : public IndexingTest {
   }
   mlir::AffineExpr Symbol(unsigned i) { return mlir::getAffineSymbolExpr(i, &context_); }
   mlir::AffineExpr Dim(unsigned i) { return mlir::getAffineDimExpr(i, &context_); }
+  mlir::AffineExpr Value(int64_t value) { return Constant(value, &context_); }
 
   OperandIndexing Make(absl::string_view map, RuntimeVarIndexings bindings = {},
                        ExactnessLabel label = ExactnessLabel::Exact()) {
@@ -390,6 +393,100 @@ TEST_F(OperandIndexingSetTest, EqualityDoesNotDependOnTheOrderOfAddition) {
   ba.Simplify();
   EXPECT_EQ(ab, ba);
   EXPECT_EQ(absl::HashOf(ab), absl::HashOf(ba));
+}
+
+// --- Replica maps ---
+
+// `map` on the device that `device` is of the reader, the dimension after those of the map.
+OperandIndexing OnDevice(OperandIndexing map, const Interval& readers, mlir::AffineExpr device,
+                         Constraints constraints = {}) {
+  map.SetReplicaMap({readers, device, std::move(constraints)});
+  return map;
+}
+
+TEST_F(OperandIndexingTest, ReplicaMapsTakePartInComparisons) {
+  const OperandIndexing local = Make("(d0) -> (d0), domain: d0 in [0, 3]");
+  const OperandIndexing next = OnDevice(local, Interval::OfSize(4), Mod(Add(Dim(1), Value(1)), 4));
+  const OperandIndexing same = OnDevice(local, Interval::OfSize(4), Mod(Add(Dim(1), Value(1)), 4));
+  const OperandIndexing fewer = OnDevice(local, Interval::OfSize(3), Mod(Add(Dim(1), Value(1)), 4));
+  const OperandIndexing before =
+      OnDevice(local, Interval::OfSize(4), Mod(Add(Dim(1), Value(3)), 4));
+  const OperandIndexing some = OnDevice(local, Interval::OfSize(4), Mod(Add(Dim(1), Value(1)), 4),
+                                        {{Sub(Dim(0), Dim(1)), Interval::Point(0)}});
+  EXPECT_EQ(next, same);
+  EXPECT_EQ(absl::HashOf(next), absl::HashOf(same));
+  for (const OperandIndexing& other : {local, fewer, before, some}) {
+    EXPECT_NE(next, other) << other.ToString();
+    EXPECT_NE(absl::HashOf(next), absl::HashOf(other)) << other.ToString();
+  }
+  EXPECT_TRUE(OnDevice(local, Interval::Empty(), Dim(1)).IsKnownEmpty());
+}
+
+TEST_F(OperandIndexingTest, ReplicaMapsAreSimplifiedWithTheMap) {
+  // The reader is in [0, 3], so that the device is 5; s0 is not used. The index does not depend on
+  // the reader, which s1 is.
+  OperandIndexing indexing =
+      OnDevice(Make("(d0)[s0, s1] -> (d0 + s1), domain: d0 in [0, 3], s0 in [0, 1], s1 in [0, 3]"),
+               Interval::OfSize(8), Add(FloorDiv(Dim(1), 4), Value(5)),
+               {{Dim(1), Interval::Closed(0, 3)}, {Sub(Dim(1), Symbol(1)), Interval::Point(0)}});
+  EXPECT_TRUE(indexing.Simplify());
+  EXPECT_EQ(
+      indexing.ToString(),
+      "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 3]\n"
+      "  replica: (d0, d1)[s0] -> (5), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3], d1 - "
+      "s0 in [0, 0]");
+  OperandIndexing nobody = OnDevice(Make("(d0) -> (d0), domain: d0 in [0, 3]"), Interval::OfSize(2),
+                                    Dim(1), {{Add(Dim(0), Dim(1)), Interval::AtLeast(9)}});
+  nobody.Simplify();
+  EXPECT_TRUE(nobody.IsKnownEmpty());
+  EXPECT_EQ(nobody.replica_map(), nullptr);
+}
+
+TEST_F(OperandIndexingTest, DevicesCompose) {
+  const OperandIndexing local = Make("(d0) -> (d0 + 1), domain: d0 in [0, 2]");
+  const OperandIndexing next = OnDevice(Make("(d0) -> (d0), domain: d0 in [0, 3]"),
+                                        Interval::Closed(0, 6), Add(Dim(1), Value(1)));
+  OperandIndexing before = Compose(local, next);
+  before.Simplify();
+  EXPECT_EQ(before.ToString(),
+            "(d0) -> (d0 + 1), domain: d0 in [0, 2]\n"
+            "  replica: (d0, d1) -> (d1 + 1), domain: d0 in [0, 2], d1 in [0, 6]");
+  OperandIndexing after = Compose(Make("(d0) -> (d0), domain: d0 in [0, 3]"), next);
+  after = Compose(after, Make("(d0) -> (d0 * 2), domain: d0 in [0, 3]"));
+  after.Simplify();
+  EXPECT_EQ(after.ToString(),
+            "(d0) -> (d0 * 2), domain: d0 in [0, 3]\n"
+            "  replica: (d0, d1) -> (d1 + 1), domain: d0 in [0, 3], d1 in [0, 6]");
+  OperandIndexing twice = Compose(next, next);
+  twice.Simplify();
+  EXPECT_EQ(twice.ToString(),
+            "(d0) -> (d0), domain: d0 in [0, 3]\n"
+            "  replica: (d0, d1) -> (d1 + 2), domain: d0 in [0, 3], d1 in [0, 5]");
+}
+
+// Of one binding on two devices none is dropped; of two on one device, one is.
+TEST_F(OperandIndexingTest, BindingsKeepTheirDevice) {
+  const OperandIndexing slice =
+      Make("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 4]", {Scalar(a_, 4)});
+  const OperandIndexing next = OnDevice(Make("(d0) -> (d0), domain: d0 in [0, 7]"),
+                                        Interval::OfSize(4), Mod(Add(Dim(1), Value(1)), 4));
+  OperandIndexing both = Compose(Compose(slice, next), slice);
+  EXPECT_EQ(both.map().num_runtimes(), 2);
+  EXPECT_FALSE(both.bindings()[0].device);
+  EXPECT_TRUE(both.bindings()[1].device);
+  EXPECT_EQ(Compose(Compose(next, slice), slice).map().num_runtimes(), 1);
+}
+
+TEST_F(OperandIndexingTest, ReadersThatTouchAreOneMap) {
+  const OperandIndexing local = Make("(d0) -> (d0), domain: d0 in [0, 3]");
+  OperandIndexingSet set(OnDevice(local, Interval::Closed(0, 3), Add(Dim(1), Value(1))));
+  set.Add(OnDevice(local, Interval::Closed(4, 6), Add(Dim(1), Value(1))));
+  set.Simplify();
+  ASSERT_EQ(set.size(), 1u);
+  EXPECT_EQ(set.maps()[0], OnDevice(local, Interval::Closed(0, 6), Add(Dim(1), Value(1))));
+  set.Add(local);
+  set.Simplify();
+  EXPECT_EQ(set.size(), 2u);
 }
 
 }  // namespace

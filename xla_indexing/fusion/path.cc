@@ -71,7 +71,8 @@ bool Path::Extend(const HloInstruction& instruction, Direction direction) {
 bool Path::IsWhole(const Shape& start, const Shape& shape) const {
   const OperandIndexing& base = origin_->base;
   const IndexingMap& map = base.map();
-  if (indices_ || base.IsUnknown() || map.num_runtimes() > 0 || !map.constraints().empty()) {
+  if (indices_ || ChangesDevice() || base.IsUnknown() || map.num_runtimes() > 0 ||
+      !map.constraints().empty()) {
     return false;
   }
   for (int64_t i = 0; i < start.rank(); ++i) {
@@ -108,7 +109,8 @@ OperandIndexing Path::Map(const Shape& here) const {
           : WholeTensorIndexing(origin_->shape, here,
                                 "whole tensor: the index expressions of a chain are too large",
                                 context);
-  if (base.IsExact() && base.bindings().empty() && IsIdentityOf(base.map(), origin_->shape)) {
+  if (base.IsExact() && base.bindings().empty() && !ChangesDevice() &&
+      IsIdentityOf(base.map(), origin_->shape)) {
     return chain;
   }
   absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(base, chain);

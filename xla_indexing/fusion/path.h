@@ -31,8 +31,11 @@ class Path {
   // index expressions pass the bounds of affine/simplifier.h reads everything, over-approximate.
   OperandIndexing Map(const Shape& here) const;
 
+  // Whether the path leads to other devices (ops/replica_map.h). Reindexings do not.
+  bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
+
   // Whether the path leads from every element of an array of shape `start` to all elements of
-  // `shape`.
+  // `shape` on the same device.
   bool IsWhole(const Shape& start, const Shape& shape) const;
 
   size_t hash() const { return hash_; }
@@ -68,6 +71,7 @@ class PathSet {
   void Add(Path path);
   // Replaces the paths by their maps, equal maps once.
   void Merge(const Shape& shape);
+  void Clear() { paths_.clear(); }
   // Leaves nothing but this path.
   void Reset(Path path);
 

@@ -26,19 +26,30 @@ const HloComputation* ComputationOf(const HloInstruction& instruction) {
   return computations.empty() ? nullptr : computations.front();
 }
 
-// Whether the map renames nothing: (d0, d1, ..) -> (d0, d1, ..) over all elements of both shapes.
+// Whether the map renames nothing: (d0, d1, ..) -> (d0, d1, ..) over all elements of both shapes,
+// on the same device.
 bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape& to) {
   if (set.size() != 1 || from.dimensions() != to.dimensions()) return false;
   const OperandIndexing& indexing = set.maps().front();
   const IndexingMap& map = indexing.map();
-  if (!indexing.IsExact() || map.num_symbols() > 0 || !map.constraints().empty() ||
-      !map.affine_map().isIdentity()) {
+  if (!indexing.IsExact() || indexing.replica_map() != nullptr || map.num_symbols() > 0 ||
+      !map.constraints().empty() || !map.affine_map().isIdentity()) {
     return false;
   }
   for (int i = 0; i < map.num_dims(); ++i) {
     if (!(map.dims()[i].bounds == Interval::OfSize(from.dimension(i)))) return false;
   }
   return true;
+}
+
+// The whole tensor in place of a path, on the devices that the path leads to: those of `first`, or
+// of `step` where that changes the device after it.
+OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing& step,
+                            const OperandIndexing& whole) {
+  if (first.replica_map() == nullptr && step.replica_map() == nullptr) return whole;
+  const OperandIndexing& last = step.replica_map() != nullptr ? step : first;
+  const OperandIndexing& begin = first.replica_map() != nullptr ? first : step;
+  return OnAnyDevice(whole, begin.replica_map()->readers, last.DevicesRead());
 }
 
 }  // namespace
@@ -85,9 +96,11 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
     for (const OperandIndexing& step : steps) {
       absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
       if (!composed.ok()) {
-        composed = WholeTensorIndexing(start_shape_, to,
-                                       absl::StrCat("whole tensor: ", composed.status().message()),
-                                       context_);
+        composed =
+            OnDevicesOf(first, step,
+                        WholeTensorIndexing(
+                            start_shape_, to,
+                            absl::StrCat("whole tensor: ", composed.status().message()), context_));
       }
       composed->Simplify();
       if (composed->IsKnownEmpty()) continue;
@@ -101,8 +114,10 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   paths.Merge(shape);
+  const auto& all = paths.paths();
+  const auto changes_device = [](const Path& path) { return path.ChangesDevice(); };
   // Whoever reads everything anyway need not say how else.
-  if (paths.size() > kWholePast) {
+  if (paths.size() > kWholePast && std::none_of(all.begin(), all.end(), changes_device)) {
     for (const Path& path : paths.paths()) {
       if (!path.IsWhole(start_shape_, shape)) continue;
       paths.Reset(path);
@@ -110,11 +125,27 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
     }
   }
   if (paths.size() <= max_maps) return;
-  paths.Reset(Path(WholeTensorIndexing(start_shape_, shape,
-                                       absl::StrCat("whole tensor: more than ", options_.max_maps,
-                                                    " maps at ", instruction.name()),
-                                       context_),
-                   shape));
+  const OperandIndexing whole = WholeTensorIndexing(
+      start_shape_, shape,
+      absl::StrCat("whole tensor: more than ", options_.max_maps, " maps at ", instruction.name()),
+      context_);
+  // Paths that stay on a device are not those that lead to others.
+  Interval readers = Interval::Empty();
+  Interval devices = Interval::Empty();
+  size_t staying = 0;
+  for (const Path& path : all) {
+    if (!path.ChangesDevice()) {
+      ++staying;
+      continue;
+    }
+    const OperandIndexing map = path.Map(shape);
+    readers = readers.Union(map.replica_map()->readers);
+    devices = devices.Union(map.DevicesRead());
+  }
+  const bool some_leave = staying < all.size();
+  paths.Clear();
+  if (staying > 0) paths.Add(Path(whole, shape));
+  if (some_leave) paths.Add(Path(OnAnyDevice(whole, readers, devices), shape));
 }
 
 absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Frame& frame,

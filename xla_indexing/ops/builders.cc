@@ -79,7 +79,7 @@ void BuildContext::AddWholeReach(int64_t output_leaf, int64_t operand, int64_t o
 }
 
 void AddUnlessEmpty(OperandIndexing map, OperandIndexingSet* set) {
-  if (!map.map().constraints().empty()) {
+  if (!map.map().constraints().empty() || map.replica_map() != nullptr) {
     OperandIndexing simplified = map;
     simplified.Simplify();
     if (simplified.IsKnownEmpty()) return;

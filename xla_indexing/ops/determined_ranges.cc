@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -69,15 +70,25 @@ std::optional<IndexingMap> Replace(const Determined& determined, const IndexingM
   return domain.MakeMap(results, map.context());
 }
 
+// Whether one of the first `count` results would come to depend on the last dimension.
+bool TakesLastDim(const Determined& determined, const IndexingMap& map, int count) {
+  if (!determined.value.isFunctionOfDim(map.num_dims() - 1)) return false;
+  return llvm::any_of(map.results().take_front(count), [&](AffineExpr result) {
+    return result.isFunctionOfSymbol(determined.range);
+  });
+}
+
 }  // namespace
 
-bool ReplaceDeterminedRanges(IndexingMap* map) {
+bool ReplaceDeterminedRanges(IndexingMap* map, std::optional<int> without_last_dim) {
   bool changed = false;
   // Each replacement leaves a variable without use.
   for (size_t i = 0; i < map->constraints().size();) {
     const std::optional<Determined> determined = DeterminedBy(map->constraints()[i], *map);
     std::optional<IndexingMap> replaced;
-    if (determined) replaced = Replace(*determined, *map);
+    if (determined && !(without_last_dim && TakesLastDim(*determined, *map, *without_last_dim))) {
+      replaced = Replace(*determined, *map);
+    }
     if (!replaced) {
       ++i;
       continue;

@@ -15,13 +15,18 @@
 #ifndef XLA_INDEXING_OPS_DETERMINED_RANGES_H_
 #define XLA_INDEXING_OPS_DETERMINED_RANGES_H_
 
+#include <optional>
+
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
 
 // The same relation. Variables stay, those replaced without use; whether there were any. To be
 // called with simplified constraints; new ones are not.
-bool ReplaceDeterminedRanges(IndexingMap* map);
+//
+// Where `without_last_dim` is given, none of so many first results comes to depend on the last
+// dimension: what they use of it stays a variable.
+bool ReplaceDeterminedRanges(IndexingMap* map, std::optional<int> without_last_dim = std::nullopt);
 
 }  // namespace xla_indexing
 

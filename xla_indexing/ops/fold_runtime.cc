@@ -105,7 +105,10 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
     }
   }
   replacement.unknowns = evaluator.unknowns();
-  for (RuntimeVarIndexing& unknown : replacement.unknowns) unknown.call_path = binding.call_path;
+  for (RuntimeVarIndexing& unknown : replacement.unknowns) {
+    unknown.call_path = binding.call_path;
+    unknown.device = binding.device;
+  }
   KeepUsedUnknowns(evaluator.FirstUnknown(), &replacement, map.context());
   if (!replacement.is_rebinding) return replacement;
   RuntimeVarIndexing& source = replacement.unknowns.front();
@@ -138,6 +141,19 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
       expr = Substitute(expr, {}, symbols);
       if (!expr) return std::nullopt;
     }
+    if (!binding.device) continue;
+    binding.device = Substitute(binding.device, {}, symbols);
+    if (!binding.device) return std::nullopt;
+  }
+  std::optional<ReplicaMap> replica_map;
+  if (indexing.replica_map() != nullptr) {
+    replica_map = *indexing.replica_map();
+    replica_map->device = Substitute(replica_map->device, {}, symbols);
+    if (!replica_map->device) return std::nullopt;
+    for (Constraint& constraint : replica_map->constraints) {
+      constraint.expr = Substitute(constraint.expr, {}, symbols);
+      if (!constraint.expr) return std::nullopt;
+    }
   }
   for (int j = 0; j < added; ++j) {
     domain.runtimes.insert(domain.runtimes.begin() + i + j, {unknowns[j].ValueRange(), {}});
@@ -157,8 +173,10 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
     fits = fits && domain.Constrain(Substitute(constraint.expr, {}, symbols), constraint.interval);
   }
   if (!fits) return std::nullopt;
-  return OperandIndexing(domain.MakeMap(results, map.context()), std::move(bindings),
+  OperandIndexing result(domain.MakeMap(results, map.context()), std::move(bindings),
                          indexing.label());
+  if (replica_map) result.SetReplicaMap(*std::move(replica_map));
+  return result;
 }
 
 // A map of which the runtime variables before `next` are done.

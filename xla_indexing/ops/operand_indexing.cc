@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/map/existential.h"
 #include "xla_indexing/map/variable_names.h"
 #include "xla_indexing/ops/determined_ranges.h"
@@ -27,37 +30,101 @@ namespace {
 using ::mlir::AffineExpr;
 using ExprVector = llvm::SmallVector<AffineExpr, 8>;
 
-// The map with the elements of the bindings as further results, so that whatever rewrites the map
-// rewrites them too.
-IndexingMap WithElements(const IndexingMap& map, absl::Span<const RuntimeVarIndexing> bindings) {
+// Whatever is rewritten together with a map, as one map: after its results the elements of the
+// bindings, and where there is a replica map, over one more dimension, the devices of the bindings
+// that have one and the device of the replica map.
+IndexingMap Join(const IndexingMap& map, absl::Span<const RuntimeVarIndexing> bindings,
+                 const ReplicaMap* replica_map) {
   ExprVector results(map.results().begin(), map.results().end());
   for (const RuntimeVarIndexing& binding : bindings) {
     results.append(binding.element.begin(), binding.element.end());
   }
-  return IndexingMap(
-      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context()),
-      Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()),
-      Constraints(map.constraints()));
+  Variables dims(map.dims());
+  Constraints constraints(map.constraints());
+  if (replica_map != nullptr) {
+    for (const RuntimeVarIndexing& binding : bindings) {
+      if (binding.device) results.push_back(binding.device);
+    }
+    results.push_back(replica_map->device);
+    dims.push_back({replica_map->readers, {}});
+    constraints.append(replica_map->constraints.begin(), replica_map->constraints.end());
+  }
+  return IndexingMap(mlir::AffineMap::get(dims.size(), map.num_symbols(), results, map.context()),
+                     std::move(dims), Variables(map.ranges()), Variables(map.runtimes()),
+                     std::move(constraints));
 }
 
-// Takes the elements that WithElements added off again.
-IndexingMap WithoutElements(const IndexingMap& map, size_t num_results,
-                            absl::Span<RuntimeVarIndexing> bindings) {
+bool MentionsDim(AffineExpr expr, int dim) {
+  llvm::BitVector dims(dim + 1);
+  MarkDims(expr, &dims);
+  return dims.test(dim);
+}
+
+// A map that Join put together, taken apart again.
+struct Parts {
+  IndexingMap map;
+  RuntimeVarIndexings bindings;
+  std::shared_ptr<const ReplicaMap> replica_map;
+};
+
+// None where a result or an element has come to depend on the reader, which only the replica map
+// can say.
+std::optional<Parts> TakeApart(const IndexingMap& joined, size_t num_results,
+                               RuntimeVarIndexings bindings, bool has_replica_map) {
+  mlir::MLIRContext* context = joined.context();
+  const int num_dims = joined.num_dims() - (has_replica_map ? 1 : 0);
   size_t next = num_results;
   for (RuntimeVarIndexing& binding : bindings) {
-    for (AffineExpr& expr : binding.element) expr = map.results()[next++];
+    for (AffineExpr& expr : binding.element) expr = joined.results()[next++];
   }
-  return IndexingMap(mlir::AffineMap::get(map.num_dims(), map.num_symbols(),
-                                          map.results().take_front(num_results), map.context()),
-                     Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()),
-                     Constraints(map.constraints()));
+  Variables dims(joined.dims());
+  Constraints constraints(joined.constraints());
+  std::shared_ptr<ReplicaMap> replica_map;
+  if (has_replica_map) {
+    for (AffineExpr expr : joined.results().take_front(next)) {
+      if (MentionsDim(expr, num_dims)) return std::nullopt;
+    }
+    AffineExpr reader = mlir::getAffineDimExpr(num_dims, context);
+    for (RuntimeVarIndexing& binding : bindings) {
+      if (binding.device) binding.device = joined.results()[next++];
+      if (binding.device == reader) binding.device = {};
+    }
+    replica_map = std::make_shared<ReplicaMap>();
+    replica_map->device = joined.results()[next];
+    replica_map->readers = dims.pop_back_val().bounds;
+    constraints.clear();
+    for (const Constraint& constraint : joined.constraints()) {
+      (MentionsDim(constraint.expr, num_dims) ? replica_map->constraints : constraints)
+          .push_back(constraint);
+    }
+  }
+  IndexingMap map(mlir::AffineMap::get(num_dims, joined.num_symbols(),
+                                       joined.results().take_front(num_results), context),
+                  std::move(dims), Variables(joined.ranges()), Variables(joined.runtimes()),
+                  std::move(constraints));
+  return Parts{std::move(map), std::move(bindings), std::move(replica_map)};
 }
 
-// Replaces symbol i in the element by symbols[i]; false where a bound of affine/build.h is passed.
+// Replaces symbol i in element and device by symbols[i]; false where a bound of affine/build.h is
+// passed.
 bool ReplaceSymbols(llvm::ArrayRef<AffineExpr> symbols, RuntimeVarIndexing* binding) {
   for (AffineExpr& expr : binding->element) {
     expr = Substitute(expr, {}, symbols);
     if (!expr) return false;
+  }
+  if (binding->device) {
+    binding->device = Substitute(binding->device, {}, symbols);
+    if (!binding->device) return false;
+  }
+  return true;
+}
+
+bool ReplaceSymbols(llvm::ArrayRef<AffineExpr> symbols, ReplicaMap* replica_map) {
+  replica_map->device = Substitute(replica_map->device, {}, symbols);
+  if (!replica_map->device) return false;
+  for (Constraint& constraint : replica_map->constraints) {
+    constraint.expr = Substitute(constraint.expr, {}, symbols);
+    if (!constraint.expr) return false;
   }
   return true;
 }
@@ -94,7 +161,8 @@ ExprVector NewSymbols(const IndexingMap& map, const SymbolSelection& selection) 
 
 // Renumbers, merges and drops symbols; leaves everything as it is where an expression would pass a
 // bound of affine/build.h.
-void Select(const SymbolSelection& selection, IndexingMap* map, RuntimeVarIndexings* bindings) {
+void Select(const SymbolSelection& selection, IndexingMap* map, RuntimeVarIndexings* bindings,
+            std::shared_ptr<const ReplicaMap>* replica_map) {
   const ExprVector symbols = NewSymbols(*map, selection);
   ExprVector results;
   for (AffineExpr expr : map->results()) {
@@ -119,11 +187,17 @@ void Select(const SymbolSelection& selection, IndexingMap* map, RuntimeVarIndexi
     kept.push_back((*bindings)[group.front()]);
     if (!ReplaceSymbols(symbols, &kept.back())) return;
   }
+  std::shared_ptr<ReplicaMap> selected;
+  if (*replica_map != nullptr) {
+    selected = std::make_shared<ReplicaMap>(**replica_map);
+    if (!ReplaceSymbols(symbols, selected.get())) return;
+  }
   const mlir::AffineMap affine_map = mlir::AffineMap::get(
       map->num_dims(), ranges.size() + runtimes.size(), results, map->context());
   *map = IndexingMap(affine_map, Variables(map->dims()), std::move(ranges), std::move(runtimes),
                      std::move(constraints));
   *bindings = std::move(kept);
+  *replica_map = std::move(selected);
 }
 
 // How a range variable occurs, in terms that do not depend on the numbers of symbols: the first
@@ -149,16 +223,25 @@ bool UsedBefore(const RangeUse& a, const RangeUse& b) {
 // `expr` with symbol `symbol` as a new dimension and every other symbol as symbol 0.
 AffineExpr OccurrenceOf(int symbol, AffineExpr expr, const IndexingMap& map) {
   ExprVector symbols(map.num_symbols(), mlir::getAffineSymbolExpr(0, map.context()));
-  symbols[symbol] = mlir::getAffineDimExpr(map.num_dims(), map.context());
+  // The dimension after those of the map is the reader.
+  symbols[symbol] = mlir::getAffineDimExpr(map.num_dims() + 1, map.context());
   return Substitute(expr, {}, symbols);
 }
 
 llvm::SmallVector<int, 4> RangesInOrderOfUse(const IndexingMap& map,
-                                             const RuntimeVarIndexings& bindings) {
+                                             const RuntimeVarIndexings& bindings,
+                                             const ReplicaMap* replica_map) {
   ExprVector exprs(map.results().begin(), map.results().end());
   for (const Constraint& constraint : map.constraints()) exprs.push_back(constraint.expr);
   for (const RuntimeVarIndexing& binding : bindings) {
     exprs.append(binding.element.begin(), binding.element.end());
+  }
+  if (replica_map != nullptr) {
+    for (const RuntimeVarIndexing& binding : bindings) {
+      if (binding.device) exprs.push_back(binding.device);
+    }
+    exprs.push_back(replica_map->device);
+    for (const Constraint& constraint : replica_map->constraints) exprs.push_back(constraint.expr);
   }
   std::vector<RangeUse> uses(map.num_ranges());
   for (int i = 0; i < map.num_ranges(); ++i) {
@@ -192,6 +275,7 @@ std::vector<llvm::SmallVector<int, 2>> RuntimesInOrder(const IndexingMap& map,
   for (const RuntimeVarIndexing& binding : bindings) {
     reads.emplace_back(map.num_symbols());
     for (AffineExpr expr : binding.element) MarkSymbols(expr, &reads.back());
+    if (binding.device) MarkSymbols(binding.device, &reads.back());
   }
   llvm::BitVector done(count);
   while (!done.all()) {
@@ -248,7 +332,7 @@ bool OperandIndexing::MergeAndOrderRuntimeVariables() {
   std::vector<llvm::SmallVector<int, 2>> order = RuntimesInOrder(map_, bindings_);
   if (order == selection.runtimes) return false;
   selection.runtimes = std::move(order);
-  Select(selection, &map_, &bindings_);
+  Select(selection, &map_, &bindings_, &replica_map_);
   return map_.num_runtimes() < count;
 }
 
@@ -259,6 +343,12 @@ void OperandIndexing::DropUnusedSymbols() {
   llvm::BitVector used(map_.num_symbols());
   for (AffineExpr expr : map_.results()) MarkSymbols(expr, &used);
   for (const Constraint& constraint : map_.constraints()) MarkSymbols(constraint.expr, &used);
+  if (replica_map_ != nullptr) {
+    MarkSymbols(replica_map_->device, &used);
+    for (const Constraint& constraint : replica_map_->constraints) {
+      MarkSymbols(constraint.expr, &used);
+    }
+  }
   for (int i = 0; i < map_.num_runtimes(); ++i) {
     // An interval that excludes values restricts the domain.
     if (!bindings_[i].ValueRange().IsSubsetOf(map_.runtimes()[i].bounds)) used.set(num_ranges + i);
@@ -267,6 +357,7 @@ void OperandIndexing::DropUnusedSymbols() {
   for (int i = map_.num_runtimes() - 1; i >= 0; --i) {
     if (!used.test(num_ranges + i)) continue;
     for (AffineExpr expr : bindings_[i].element) MarkSymbols(expr, &used);
+    if (bindings_[i].device) MarkSymbols(bindings_[i].device, &used);
   }
   if (used.all()) return;
   SymbolSelection selection;
@@ -276,16 +367,16 @@ void OperandIndexing::DropUnusedSymbols() {
   for (int i = 0; i < map_.num_runtimes(); ++i) {
     if (used.test(num_ranges + i)) selection.runtimes.push_back({i});
   }
-  Select(selection, &map_, &bindings_);
+  Select(selection, &map_, &bindings_, &replica_map_);
 }
 
 void OperandIndexing::OrderRangeVariables() {
   if (map_.num_ranges() < 2) return;
   SymbolSelection selection = SymbolSelection::All(map_);
-  llvm::SmallVector<int, 4> order = RangesInOrderOfUse(map_, bindings_);
+  llvm::SmallVector<int, 4> order = RangesInOrderOfUse(map_, bindings_, replica_map_.get());
   if (order == selection.ranges) return;
   selection.ranges = std::move(order);
-  Select(selection, &map_, &bindings_);
+  Select(selection, &map_, &bindings_, &replica_map_);
 }
 
 bool OperandIndexing::Simplify() {
@@ -298,19 +389,32 @@ bool OperandIndexing::Simplify() {
       Interval& bounds = map_.mutable_runtime(i).bounds;
       bounds = bounds.Intersect(bindings_[i].ValueRange());
     }
-    IndexingMap all = WithElements(map_, bindings_);
+    IndexingMap all = Join(map_, bindings_, replica_map_.get());
     all.Simplify();
-    if (ReplaceDeterminedRanges(&all)) all.Simplify();
+    // Results and elements do not depend on the reader, the last dimension.
+    std::optional<int> without_reader;
+    if (replica_map_ != nullptr) {
+      without_reader = num_results;
+      for (const RuntimeVarIndexing& binding : bindings_) {
+        *without_reader += static_cast<int>(binding.element.size());
+      }
+    }
+    if (ReplaceDeterminedRanges(&all, without_reader)) all.Simplify();
     const bool eliminated = EliminateRangeVariables(&all);
     const bool rescaled = RescaleRangeVariables(&all);
     if (eliminated || rescaled) all.Simplify();
     if (all.IsKnownEmpty()) {
       map_ = IndexingMap::MakeEmpty(map_.context(), map_.num_dims(), 0, 0, num_results);
       bindings_.clear();
+      replica_map_ = nullptr;
       label_ = ExactnessLabel::Exact();
       break;
     }
-    map_ = WithoutElements(all, num_results, absl::MakeSpan(bindings_));
+    std::optional<Parts> parts = TakeApart(all, num_results, bindings_, replica_map_ != nullptr);
+    if (!parts) break;
+    map_ = std::move(parts->map);
+    bindings_ = std::move(parts->bindings);
+    replica_map_ = std::move(parts->replica_map);
     DropUnusedSymbols();
     OrderRangeVariables();
     merged = MergeAndOrderRuntimeVariables();
@@ -318,40 +422,80 @@ bool OperandIndexing::Simplify() {
   return *this != before;
 }
 
-IndexingMap OperandIndexing::ElementMap(int i) const {
-  const RuntimeVarIndexing& binding = bindings_[i];
-  mlir::MLIRContext* context = map_.context();
-  llvm::BitVector used(map_.num_symbols());
+namespace {
+
+// The map from the dimensions of `map`, all its dimensions and those symbols that `exprs` use, to
+// `exprs`. Variables keep the names that they have in `named`.
+IndexingMap MapTo(llvm::ArrayRef<AffineExpr> exprs, const IndexingMap& map,
+                  const IndexingMap& named) {
+  mlir::MLIRContext* context = map.context();
+  llvm::BitVector used(map.num_symbols());
   bool is_constant = true;
-  for (AffineExpr expr : binding.element) {
+  for (AffineExpr expr : exprs) {
     MarkSymbols(expr, &used);
     is_constant = is_constant && llvm::isa<mlir::AffineConstantExpr>(expr);
   }
-  const VariableNames names = NamesOf(map_);
-  ExprVector symbols(map_.num_symbols());
+  const VariableNames names = NamesOf(named);
+  ExprVector symbols(map.num_symbols());
   Variables ranges;
   Variables runtimes;
   for (const unsigned symbol : used.set_bits()) {
-    const bool is_range = static_cast<int>(symbol) < map_.num_ranges();
-    Variable variable = map_.symbol(static_cast<int>(symbol));
+    const bool is_range = static_cast<int>(symbol) < map.num_ranges();
+    Variable variable = map.symbol(static_cast<int>(symbol));
     variable.name = mlir::StringAttr::get(context, names.symbols[symbol]);
     symbols[symbol] = mlir::getAffineSymbolExpr(ranges.size() + runtimes.size(), context);
     (is_range ? ranges : runtimes).push_back(variable);
   }
   ExprVector results;
-  for (AffineExpr expr : binding.element) results.push_back(Substitute(expr, {}, symbols));
+  for (AffineExpr expr : exprs) results.push_back(Substitute(expr, {}, symbols));
   Constraints constraints;
-  for (const Constraint& constraint : map_.constraints()) {
-    llvm::BitVector mentioned(map_.num_symbols());
+  for (const Constraint& constraint : map.constraints()) {
+    llvm::BitVector mentioned(map.num_symbols());
     MarkSymbols(constraint.expr, &mentioned);
     // Of use are constraints on what the element is a function of.
     if (is_constant || mentioned.test(used)) continue;
     constraints.push_back({Substitute(constraint.expr, {}, symbols), constraint.interval});
   }
   const mlir::AffineMap affine_map =
-      mlir::AffineMap::get(map_.num_dims(), ranges.size() + runtimes.size(), results, context);
-  return IndexingMap(affine_map, Variables(map_.dims()), std::move(ranges), std::move(runtimes),
+      mlir::AffineMap::get(map.num_dims(), ranges.size() + runtimes.size(), results, context);
+  return IndexingMap(affine_map, Variables(map.dims()), std::move(ranges), std::move(runtimes),
                      std::move(constraints));
+}
+
+}  // namespace
+
+AffineExpr OperandIndexing::Reader() const {
+  return mlir::getAffineDimExpr(map_.num_dims(), map_.context());
+}
+
+bool OperandIndexing::HasNoReaders() const {
+  if (replica_map_ == nullptr) return false;
+  if (replica_map_->readers.IsEmpty()) return true;
+  return llvm::any_of(replica_map_->constraints,
+                      [](const Constraint& constraint) { return constraint.interval.IsEmpty(); });
+}
+
+Interval OperandIndexing::DevicesRead() const {
+  if (IsKnownEmpty()) return Interval::Empty();
+  llvm::SmallVector<Interval, 4> dims = map_.DimBounds();
+  dims.push_back(replica_map_->readers);
+  return ExprSimplifier(map_.context(), dims, map_.SymbolBounds()).Range(replica_map_->device);
+}
+
+IndexingMap OperandIndexing::ElementMap(int i) const {
+  return MapTo(bindings_[i].element, map_, map_);
+}
+
+IndexingMap OperandIndexing::ElementDeviceMap(int i) const {
+  return MapTo(bindings_[i].device, Join(map_, {}, replica_map_.get()), map_);
+}
+
+IndexingMap OperandIndexing::DeviceMap() const {
+  const IndexingMap joined = Join(map_, {}, replica_map_.get());
+  return IndexingMap(mlir::AffineMap::get(joined.num_dims(), joined.num_symbols(),
+                                          joined.results().take_back(1), joined.context()),
+                     Variables(joined.dims()), Variables(joined.ranges()),
+                     Variables(joined.runtimes()), Constraints(joined.constraints()));
 }
 
 std::string OperandIndexing::MapToString() const {
@@ -365,8 +509,18 @@ std::string OperandIndexing::MapToString() const {
 
 std::string OperandIndexing::BindingToString(int i, const HloComputation* analysed) const {
   const VariableNames names = NamesOf(map_);
-  return absl::StrCat(names.symbols[map_.num_ranges() + i], ": ", bindings_[i].YieldedBy(analysed),
-                      ", ", bindings_[i].value.ToString(), "; ", ElementMap(i).ToString());
+  std::string text =
+      absl::StrCat(names.symbols[map_.num_ranges() + i], ": ", bindings_[i].YieldedBy(analysed),
+                   ", ", bindings_[i].value.ToString(), "; ", ElementMap(i).ToString());
+  if (bindings_[i].device) {
+    absl::StrAppend(&text, "; replica: ", ElementDeviceMap(i).ToString());
+  }
+  return text;
+}
+
+std::string OperandIndexing::ReplicaToString() const {
+  if (replica_map_ == nullptr) return "";
+  return absl::StrCat("replica: ", DeviceMap().ToString());
 }
 
 std::string OperandIndexing::ToString(const HloComputation* analysed) const {
@@ -374,12 +528,45 @@ std::string OperandIndexing::ToString(const HloComputation* analysed) const {
   for (int i = 0; i < map_.num_runtimes(); ++i) {
     absl::StrAppend(&text, "\n  ", BindingToString(i, analysed));
   }
+  if (replica_map_ != nullptr) absl::StrAppend(&text, "\n  ", ReplicaToString());
   return text;
 }
 
 bool operator==(const OperandIndexing& a, const OperandIndexing& b) {
   return OperandIndexing::SameRelation(a, b) && a.label_ == b.label_;
 }
+
+OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& readers,
+                            const Interval& devices) {
+  const IndexingMap& map = indexing.map();
+  ReplicaMap replica_map;
+  replica_map.readers = readers;
+  if (devices.IsPoint()) {
+    replica_map.device = Constant(devices.lower(), map.context());
+    OperandIndexing result = indexing;
+    result.SetReplicaMap(std::move(replica_map));
+    return result;
+  }
+  replica_map.device = mlir::getAffineSymbolExpr(map.num_ranges(), map.context());
+  Variables ranges(map.ranges());
+  ranges.push_back({devices, {}});
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(map.num_dims(), ranges.size(), map.results(), map.context());
+  OperandIndexing result(IndexingMap(affine_map, Variables(map.dims()), std::move(ranges), {},
+                                     Constraints(map.constraints())),
+                         {}, indexing.label());
+  result.SetReplicaMap(std::move(replica_map));
+  return result;
+}
+
+namespace {
+
+// The replica map that stands for no replica map.
+ReplicaMap SameDevice(const OperandIndexing& indexing) {
+  return {Interval::All(), indexing.Reader(), {}};
+}
+
+}  // namespace
 
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
                                                        const OperandIndexing& second) {
@@ -388,13 +575,28 @@ absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& fi
     return OperandIndexing::Unknown(first.map().context(), label.reason);
   }
   const IndexingMap& map = first.map();
-  absl::StatusOr<IndexingMap> all =
-      ComposeIndexingMaps(map, WithElements(second.map(), second.bindings()));
-  if (!all.ok()) return all.status();
-
+  const bool has_replica_map = first.replica_map() != nullptr || second.replica_map() != nullptr;
   RuntimeVarIndexings bindings(second.bindings().begin(), second.bindings().end());
-  IndexingMap composed =
-      WithoutElements(*all, second.map().num_results(), absl::MakeSpan(bindings));
+  absl::StatusOr<IndexingMap> all(absl::UnknownError(""));
+  if (has_replica_map) {
+    // What `second` reads on its reader, the composition reads on the device that `first` names.
+    for (RuntimeVarIndexing& binding : bindings) {
+      if (!binding.device) binding.device = second.Reader();
+    }
+    const ReplicaMap first_devices =
+        first.replica_map() == nullptr ? SameDevice(first) : *first.replica_map();
+    const ReplicaMap second_devices =
+        second.replica_map() == nullptr ? SameDevice(second) : *second.replica_map();
+    all = ComposeIndexingMaps(Join(map, {}, &first_devices),
+                              Join(second.map(), bindings, &second_devices));
+  } else {
+    all = ComposeIndexingMaps(map, Join(second.map(), bindings, nullptr));
+  }
+  if (!all.ok()) return all.status();
+  std::optional<Parts> parts =
+      TakeApart(*all, second.map().num_results(), std::move(bindings), has_replica_map);
+  if (!parts) return absl::InternalError("an index depends on the device");
+
   // The symbols of `first` stand after those of `second`, range variables and runtime variables
   // apart.
   ExprVector symbols;
@@ -408,9 +610,10 @@ absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& fi
       return absl::OutOfRangeError(
           absl::StrCat("the element of ", binding.YieldedBy(nullptr), " is too large"));
     }
-    bindings.push_back(std::move(binding));
+    parts->bindings.push_back(std::move(binding));
   }
-  OperandIndexing result(std::move(composed), std::move(bindings), label);
+  OperandIndexing result(std::move(parts->map), std::move(parts->bindings), label);
+  if (parts->replica_map != nullptr) result.SetReplicaMap(*parts->replica_map);
   if (result.IsKnownEmpty()) {
     return OperandIndexing(
         IndexingMap::MakeEmpty(map.context(), map.num_dims(), 0, 0, second.map().num_results()));

@@ -8,6 +8,17 @@
 //
 // where a point whose binding names an element outside its tensor is not in the domain.
 //
+// In a program of several devices that relation is between elements of one device, for every
+// device, unless there is a replica map (ops/replica_map.h), which says on which device the element
+// is: with g the device that it names for the reader p, the relation is
+//
+//   { (p, d) -> (g(p, d, s, rt), f(d, s, rt)) :
+//         some s with (d, s, rt) in the domain and (p, d, s, rt) in that of the replica map }.
+//
+// It takes part in everything: comparison, normal form, composition (devices compose as indices
+// do), printing. Whoever makes a map out of another's parts has to take it along; maps without one
+// cost nothing for it.
+//
 // Example, the operand of a dynamic-slice of f32[10] to f32[4] with the start `of`:
 //
 //   (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]
@@ -16,15 +27,18 @@
 #ifndef XLA_INDEXING_OPS_OPERAND_INDEXING_H_
 #define XLA_INDEXING_OPS_OPERAND_INDEXING_H_
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/replica_map.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing {
@@ -44,7 +58,17 @@ class OperandIndexing {
   bool IsExact() const { return label_.IsExact(); }
   bool IsUnknown() const { return label_.exactness == Exactness::kUnknown; }
   // Never so for an unknown answer.
-  bool IsKnownEmpty() const { return !IsUnknown() && map_.IsKnownEmpty(); }
+  bool IsKnownEmpty() const { return !IsUnknown() && (map_.IsKnownEmpty() || HasNoReaders()); }
+
+  // The device that is read; null: the reader itself.
+  const ReplicaMap* replica_map() const { return replica_map_.get(); }
+  void SetReplicaMap(ReplicaMap replica_map) {
+    replica_map_ = std::make_shared<const ReplicaMap>(std::move(replica_map));
+  }
+  // The dimension of a replica map that stands for the reader.
+  mlir::AffineExpr Reader() const;
+  // Devices that the replica map, which there must be, can name.
+  Interval DevicesRead() const;
 
   // For restricting the domain. Variables must stay as many as they are.
   IndexingMap& mutable_map() { return map_; }
@@ -53,19 +77,21 @@ class OperandIndexing {
   // The label becomes the weaker of its own and this one.
   void Weaken(const ExactnessLabel& label);
 
-  // Brings map and bindings into normal form, the same relation:
-  //   - results, constraints, intervals and the elements of bindings are simplified together;
+  // Brings map, bindings and replica map into normal form, the same relation:
+  //   - results, constraints, intervals, the elements of bindings and the replica map are
+  //   simplified
+  //     together;
   //   - runtime variables with equal bindings become one, in whose interval both intervals meet;
   //   - range variables that a constraint gives the value of are replaced by it
   //     (ops/determined_ranges.h);
   //   - range variables that only constraints use are eliminated where that is exact
   //     (map/existential.h), and those of one residue class count its elements;
-  //   - range variables that results, constraints and bindings do not use are dropped, and so are
-  //     runtime variables that nothing uses and whose interval excludes no value;
+  //   - range variables that results, constraints, bindings and replica map do not use are dropped,
+  //     and so are runtime variables that nothing uses and whose interval excludes no value;
   //   - runtime variables are put in topological order (a variable stands after those that its
   //     element reads), in the order of CompareBindings where that leaves a choice;
-  //   - range variables are numbered in the order in which results, then constraints, then bindings
-  //     use them.
+  //   - range variables are numbered in the order in which results, then constraints, then
+  //     bindings, then the replica map use them.
   // Returns whether anything changed.
   bool Simplify();
 
@@ -76,18 +102,26 @@ class OperandIndexing {
   // The map from the dimensions of this map, and the symbols that the element uses, to the element
   // that runtime variable `i` is read from. Variables keep the names that they have in this map.
   IndexingMap ElementMap(int i) const;
+  // The map from the dimensions of this map and the reader to the device that the element is read
+  // on; of a binding with a device.
+  IndexingMap ElementDeviceMap(int i) const;
+  // The replica map, which there must be, as a map with the whole domain.
+  IndexingMap DeviceMap() const;
 
-  // The map, its label where it is not exact, and a line for each runtime variable, as
-  // print-indexing writes them; lines are separated, not ended, by line feeds.
+  // The map, its label where it is not exact, a line for each runtime variable and one for the
+  // replica map, as print-indexing writes them; lines are separated, not ended, by line feeds.
   std::string ToString(const HloComputation* analysed = nullptr) const;
   // The first line of that: map and label.
   std::string MapToString() const;
   // A line for runtime variable `i` without the indentation:
   // `rt0: of, clamp [0, 6]; (d0) -> (), domain: d0 in [0, 3]`.
   std::string BindingToString(int i, const HloComputation* analysed = nullptr) const;
+  // `replica: (d0, d1) -> (d1 floordiv 2), domain: d0 in [0, 3], d1 in [0, 7]`; empty where there
+  // is no replica map.
+  std::string ReplicaToString() const;
 
-  // Equal maps, bindings and labels, compared as they are; names do not count. All unknown answers
-  // with one reason are equal.
+  // Equal maps, bindings, replica maps and labels, compared as they are; names do not count. All
+  // unknown answers with one reason are equal.
   friend bool operator==(const OperandIndexing& a, const OperandIndexing& b);
   friend bool operator!=(const OperandIndexing& a, const OperandIndexing& b) { return !(a == b); }
   template <typename H>
@@ -96,15 +130,24 @@ class OperandIndexing {
     for (const RuntimeVarIndexing& binding : indexing.bindings_) {
       h = H::combine(std::move(h), static_cast<size_t>(hash_value(binding)));
     }
+    if (indexing.replica_map_ != nullptr) h = H::combine(std::move(h), *indexing.replica_map_);
     return h;
   }
 
   // Whether both name the same relation, whatever their labels.
   static bool SameRelation(const OperandIndexing& a, const OperandIndexing& b) {
-    return a.map_ == b.map_ && a.bindings_ == b.bindings_ && a.IsUnknown() == b.IsUnknown();
+    return a.map_ == b.map_ && a.bindings_ == b.bindings_ && a.IsUnknown() == b.IsUnknown() &&
+           SameDevices(a, b);
   }
 
  private:
+  static bool SameDevices(const OperandIndexing& a, const OperandIndexing& b) {
+    if (a.replica_map_ == b.replica_map_) return true;
+    return a.replica_map_ != nullptr && b.replica_map_ != nullptr &&
+           *a.replica_map_ == *b.replica_map_;
+  }
+  bool HasNoReaders() const;
+
   void DropUnusedSymbols();
   void OrderRangeVariables();
   // Returns whether variables were merged.
@@ -113,11 +156,17 @@ class OperandIndexing {
   IndexingMap map_;
   RuntimeVarIndexings bindings_;
   ExactnessLabel label_;
+  std::shared_ptr<const ReplicaMap> replica_map_;
 };
 
+// A map without runtime variables, read on any of `devices` by any of `readers`.
+OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& readers,
+                            const Interval& devices);
+
 // The relation { d -> r : some m with d -> m in `first` and m -> r in `second` }, with the bindings
-// of both over its variables; not simplified, but with runtime variables in topological order and
-// merged where their bindings are equal.
+// of both over its variables; where one has a replica map, `second` and its bindings are those of
+// the device that `first` names. Not simplified, but with runtime variables in topological order
+// and merged where their bindings are equal.
 //
 // Exactness: exact after exact is exact; otherwise the weaker label counts. A composition that is
 // known to be empty is exact whatever the labels.

@@ -34,10 +34,23 @@ std::optional<size_t> OnlyDifference(llvm::ArrayRef<Interval> a, llvm::ArrayRef<
   return difference;
 }
 
-// `indexing` with dimension `i` in `interval`, simplified.
+// The intervals of the dimensions, and behind them that of the replica map's reader.
+llvm::SmallVector<Interval, 4> DimAndReaderBounds(const OperandIndexing& indexing) {
+  llvm::SmallVector<Interval, 4> bounds = indexing.map().DimBounds();
+  if (indexing.replica_map() != nullptr) bounds.push_back(indexing.replica_map()->readers);
+  return bounds;
+}
+
+// `indexing` with dimension `i`, or the reader, in `interval`, simplified.
 OperandIndexing WithDimIn(const OperandIndexing& indexing, size_t i, const Interval& interval) {
   OperandIndexing result = indexing;
-  result.mutable_map().mutable_dim(static_cast<int>(i)).bounds = interval;
+  if (static_cast<int>(i) < indexing.map().num_dims()) {
+    result.mutable_map().mutable_dim(static_cast<int>(i)).bounds = interval;
+  } else {
+    ReplicaMap replica_map = *indexing.replica_map();
+    replica_map.readers = interval;
+    result.SetReplicaMap(std::move(replica_map));
+  }
   result.Simplify();
   return result;
 }
@@ -46,10 +59,12 @@ OperandIndexing WithDimIn(const OperandIndexing& indexing, size_t i, const Inter
 // other's interval it is the other one.
 std::optional<OperandIndexing> MergeAlongDimension(const OperandIndexing& a,
                                                    const OperandIndexing& b) {
-  const std::optional<size_t> dim = OnlyDifference(a.map().DimBounds(), b.map().DimBounds());
+  const llvm::SmallVector<Interval, 4> bounds_a = DimAndReaderBounds(a);
+  const llvm::SmallVector<Interval, 4> bounds_b = DimAndReaderBounds(b);
+  const std::optional<size_t> dim = OnlyDifference(bounds_a, bounds_b);
   if (!dim) return std::nullopt;
-  const Interval& interval_a = a.map().dims()[*dim].bounds;
-  const Interval& interval_b = b.map().dims()[*dim].bounds;
+  const Interval& interval_a = bounds_a[*dim];
+  const Interval& interval_b = bounds_b[*dim];
   if (!TouchOrOverlap(interval_a, interval_b)) return std::nullopt;
   const Interval both = interval_a.Union(interval_b);
   if (OperandIndexing::SameRelation(WithDimIn(a, *dim, interval_b), b)) {
@@ -61,11 +76,30 @@ std::optional<OperandIndexing> MergeAlongDimension(const OperandIndexing& a,
   return std::nullopt;
 }
 
-std::vector<Interval> SymbolAndConstraintIntervals(const IndexingMap& map) {
+// Those of the replica map come last.
+std::vector<Interval> SymbolAndConstraintIntervals(const OperandIndexing& indexing) {
+  const IndexingMap& map = indexing.map();
   std::vector<Interval> intervals;
   for (const Interval& interval : map.SymbolBounds()) intervals.push_back(interval);
   for (const Constraint& constraint : map.constraints()) intervals.push_back(constraint.interval);
+  if (indexing.replica_map() != nullptr) {
+    for (const Constraint& constraint : indexing.replica_map()->constraints) {
+      intervals.push_back(constraint.interval);
+    }
+  }
   return intervals;
+}
+
+bool SameExprs(llvm::ArrayRef<Constraint> a, llvm::ArrayRef<Constraint> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Constraint& x, const Constraint& y) { return x.expr == y.expr; });
+}
+
+// Replica maps that differ in intervals of constraints at most.
+bool SameFormula(const ReplicaMap* a, const ReplicaMap* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a->readers == b->readers && a->device == b->device &&
+         SameExprs(a->constraints, b->constraints);
 }
 
 // Maps of one formula that differ in the interval of one symbol or one constraint.
@@ -75,14 +109,12 @@ std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexin
   const IndexingMap& map_b = b.map();
   if (map_a.affine_map() != map_b.affine_map() || map_a.num_ranges() != map_b.num_ranges() ||
       map_a.DimBounds() != map_b.DimBounds() || a.bindings() != b.bindings() ||
-      map_a.constraints().size() != map_b.constraints().size()) {
+      !SameExprs(map_a.constraints(), map_b.constraints()) ||
+      !SameFormula(a.replica_map(), b.replica_map())) {
     return std::nullopt;
   }
-  for (size_t i = 0; i < map_a.constraints().size(); ++i) {
-    if (map_a.constraints()[i].expr != map_b.constraints()[i].expr) return std::nullopt;
-  }
-  const std::vector<Interval> intervals_a = SymbolAndConstraintIntervals(map_a);
-  const std::vector<Interval> intervals_b = SymbolAndConstraintIntervals(map_b);
+  const std::vector<Interval> intervals_a = SymbolAndConstraintIntervals(a);
+  const std::vector<Interval> intervals_b = SymbolAndConstraintIntervals(b);
   const std::optional<size_t> place = OnlyDifference(intervals_a, intervals_b);
   if (!place || !TouchOrOverlap(intervals_a[*place], intervals_b[*place])) return std::nullopt;
 
@@ -91,16 +123,22 @@ std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexin
   Variables ranges(map_a.ranges());
   Variables runtimes(map_a.runtimes());
   Constraints constraints(map_a.constraints());
+  const int after_constraints = map_a.num_symbols() + static_cast<int>(constraints.size());
+  std::optional<ReplicaMap> replica_map;
+  if (a.replica_map() != nullptr) replica_map = *a.replica_map();
   if (symbol < map_a.num_ranges()) {
     ranges[symbol].bounds = both;
   } else if (symbol < map_a.num_symbols()) {
     runtimes[symbol - map_a.num_ranges()].bounds = both;
-  } else {
+  } else if (symbol < after_constraints) {
     constraints[symbol - map_a.num_symbols()].interval = both;
+  } else {
+    replica_map->constraints[symbol - after_constraints].interval = both;
   }
   OperandIndexing result(IndexingMap(map_a.affine_map(), Variables(map_a.dims()), std::move(ranges),
                                      std::move(runtimes), std::move(constraints)),
                          RuntimeVarIndexings(a.bindings().begin(), a.bindings().end()), a.label());
+  if (replica_map) result.SetReplicaMap(*std::move(replica_map));
   result.Simplify();
   return result;
 }
@@ -109,6 +147,7 @@ std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexin
 std::optional<OperandIndexing> Merge(const OperandIndexing& a, const OperandIndexing& b) {
   if (a.label() != b.label() || a.IsUnknown()) return std::nullopt;
   if (a.map().num_dims() != b.map().num_dims()) return std::nullopt;
+  if ((a.replica_map() == nullptr) != (b.replica_map() == nullptr)) return std::nullopt;
   if (std::optional<OperandIndexing> merged = MergeAlongDimension(a, b)) return merged;
   return MergeAlongSymbolOrConstraint(a, b);
 }

@@ -79,7 +79,7 @@ llvm::hash_code hash_value(const RuntimeVarIndexing& binding) {
       llvm::hash_combine_range(binding.call_path.begin(), binding.call_path.end()),
       binding.instruction, binding.leaf,
       llvm::hash_combine_range(binding.element.begin(), binding.element.end()),
-      absl::Hash<ValueFunction>()(binding.value));
+      absl::Hash<ValueFunction>()(binding.value), binding.device);
 }
 
 int CompareBindings(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
@@ -89,7 +89,9 @@ int CompareBindings(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
   if (int c = CompareInstructions(a.instruction, b.instruction)) return c;
   if (int c = CompareValues(a.leaf, b.leaf)) return c;
   if (int c = CompareLists<mlir::AffineExpr>(a.element, b.element, CompareExprs)) return c;
-  return CompareValueFunctions(a.value, b.value);
+  if (int c = CompareValueFunctions(a.value, b.value)) return c;
+  if (!a.device || !b.device) return CompareValues(!!a.device, !!b.device);
+  return CompareExprs(a.device, b.device);
 }
 
 }  // namespace xla_indexing

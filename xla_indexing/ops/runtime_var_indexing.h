@@ -3,7 +3,8 @@
 // A runtime variable stands for a number that the program reads from a tensor while it runs. Its
 // binding says which tensor (the call path, the instruction and the leaf of its result), which
 // element (affine expressions over the dimensions, range variables and earlier runtime variables of
-// the map that owns the variable) and what is done to the value (the value function):
+// the map that owns the variable), what is done to the value (the value function), and in programs
+// of several devices on which of them:
 //
 //   rt = value_function(instruction#leaf[element(d, s, earlier rt)])
 //
@@ -41,6 +42,9 @@ struct RuntimeVarIndexing {
   // variables, then its runtime variables.
   llvm::SmallVector<mlir::AffineExpr, 2> element;
   ValueFunction value = ValueFunction::AsIs();
+  // The device on which the element is read, where that is not the reader: over the variables of
+  // the owner's replica map (ops/replica_map.h), which there is then. Null: the reader.
+  mlir::AffineExpr device = {};
 
   // The array that the element is of.
   const Shape& shape() const { return instruction->shape().Leaf(leaf); }
@@ -53,7 +57,7 @@ struct RuntimeVarIndexing {
 
   friend bool operator==(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
     return a.call_path == b.call_path && a.instruction == b.instruction && a.leaf == b.leaf &&
-           a.element == b.element && a.value == b.value;
+           a.element == b.element && a.value == b.value && a.device == b.device;
   }
   friend llvm::hash_code hash_value(const RuntimeVarIndexing& binding);
 };

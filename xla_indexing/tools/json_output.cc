@@ -41,6 +41,9 @@ void WriteRuntimeVariables(const OperandIndexing& indexing, JsonWriter* json) {
       json->Integer(binding.leaf);
       WriteField("value", binding.value.ToString(), json);
       WriteField("map", indexing.ElementMap(i).ToString(), json);
+      if (binding.device) {
+        WriteField("replica_map", indexing.ElementDeviceMap(i).ToString(), json);
+      }
       json->EndObject();
     }
   }
@@ -59,7 +62,8 @@ void WriteMap(const ReportedMap& map, JsonWriter* json) {
   WriteLabel(indexing.label(), json);
   json->Key("runtime_variables");
   WriteRuntimeVariables(indexing, json);
-  WriteField("replica_map", "", json);
+  WriteField("replica_map",
+             indexing.replica_map() == nullptr ? "" : indexing.DeviceMap().ToString(), json);
   json->EndObject();
 }
 

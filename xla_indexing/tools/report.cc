@@ -61,7 +61,7 @@ std::vector<ReportedMap> ReportMaps(const OperandIndexingSet& set, const Exactne
   for (const OperandIndexing& indexing : set) {
     // Beside an unknown part, the others say nothing of the whole.
     if (label.exactness == Exactness::kUnknown && !indexing.IsUnknown()) continue;
-    ReportedMap map{indexing, indexing.MapToString(), {}};
+    ReportedMap map{indexing, indexing.MapToString(), {}, indexing.ReplicaToString()};
     for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
       map.bindings.push_back(indexing.BindingToString(i, &analysed));
     }
@@ -72,7 +72,9 @@ std::vector<ReportedMap> ReportMaps(const OperandIndexingSet& set, const Exactne
     maps.erase(maps.begin() + 1, maps.end());
     return maps;
   }
-  const auto text = [](const ReportedMap& map) { return std::tie(map.line, map.bindings); };
+  const auto text = [](const ReportedMap& map) {
+    return std::tie(map.line, map.bindings, map.replica);
+  };
   std::stable_sort(maps.begin(), maps.end(),
                    [&](const ReportedMap& a, const ReportedMap& b) { return text(a) < text(b); });
   maps.erase(

@@ -21,6 +21,7 @@ struct ReportedMap {
   OperandIndexing indexing;
   std::string line;                   // Map and label.
   std::vector<std::string> bindings;  // A line for each runtime variable, not indented.
+  std::string replica = {};           // That of the replica map; empty where there is none.
 };
 
 // The maps between a leaf of the output and a leaf of an operand. Without maps: nothing of the

@@ -41,6 +41,7 @@ void AppendText(const Subject& subject, Direction direction,
     for (const ReportedMap& map : entry.maps) {
       absl::StrAppend(out, map.line, "\n");
       for (const std::string& binding : map.bindings) absl::StrAppend(out, "  ", binding, "\n");
+      if (!map.replica.empty()) absl::StrAppend(out, "  ", map.replica, "\n");
     }
   }
 }
