@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tests/reference/devices.h"
 #include "tests/reference/execute.h"
 #include "tests/reference/value.h"
 #include "xla_indexing/hlo/computation.h"
@@ -27,6 +28,7 @@
 namespace xla_indexing::reference {
 
 // Pairs (output element, operand element), both as row-major positions; sorted, without duplicates.
+// On several devices the elements of device p of an array of n elements are p * n, p * n + 1, ..
 using Relation = std::vector<std::pair<int64_t, int64_t>>;
 
 // The pairs the other way round.
@@ -49,11 +51,16 @@ using Dependence = std::map<LeafPair, Relation>;
 // Of an instruction of an executed computation on its operands. A value passed twice is two
 // operands.
 absl::StatusOr<Dependence> DependenceOfInstruction(const HloInstruction& instruction,
-                                                   const Execution& execution);
+                                                   const Devices& devices);
 
 // Of a computation's root on its parameters, given the values of the parameters by number.
 absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computation,
                                                    Operands arguments, uint64_t seed,
+                                                   const ExecutionOptions& options = {});
+// The same on several devices, with the arguments and the seed of each.
+absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computation,
+                                                   const DeviceOperands& arguments,
+                                                   const std::vector<uint64_t>& seeds,
                                                    const ExecutionOptions& options = {});
 
 // Values for the parameters of a computation, with arbitrary integers.

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "tests/reference/devices.h"
 #include "tests/reference/integers.h"
 #include "tests/reference/operations.h"
 #include "tests/reference/value.h"
@@ -176,6 +177,10 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
     case HloOpcode::kTuple:
       return Tuple(operands);
     default:
+      if (IsCollective(instruction.opcode())) {
+        const DeviceOperands only = {std::vector<const Value*>(operands.begin(), operands.end())};
+        return ExecuteCollective(instruction, only)[0];
+      }
       if (IsElementwise(instruction.opcode())) return Single(Elementwise(instruction, operands));
       return absl::UnimplementedError(absl::StrCat(instruction.name(), ": no definition of ",
                                                    OpcodeName(instruction.opcode())));
@@ -186,11 +191,9 @@ uint64_t SeedOf(const HloInstruction& instruction, const Execution& execution) {
   return MixBits(execution.seed ^ MixBits(instruction.index_in_computation()));
 }
 
-using Calls = absl::flat_hash_map<Execution::Call, std::unique_ptr<Execution>>;
-
 // The value, and the executions of the computations that are called.
 absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operands operands,
-                                       const Execution& execution, Calls* calls) {
+                                       const Execution& execution, Execution::Calls* calls) {
   const uint64_t seed = SeedOf(instruction, execution);
   const auto run = [&](const HloComputation& computation, Operands arguments,
                        int64_t number) -> absl::StatusOr<Value> {
@@ -250,9 +253,10 @@ std::vector<const Value*> OperandValues(const HloInstruction& instruction,
 }
 
 absl::StatusOr<Value> ExecuteInstruction(const HloInstruction& instruction, Operands operands,
-                                         const Execution& execution) {
-  Calls calls;
-  return ExecuteWithCalls(instruction, operands, execution, &calls);
+                                         const Execution& execution, Execution::Calls* calls) {
+  Execution::Calls not_asked_for;
+  return ExecuteWithCalls(instruction, operands, execution,
+                          calls == nullptr ? &not_asked_for : calls);
 }
 
 absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands arguments,

@@ -34,9 +34,10 @@ struct Execution {
   // Caller and computation; of the last run where it runs several times. A conditional runs all its
   // branches, the one that is chosen last.
   using Call = std::pair<const HloInstruction*, const HloComputation*>;
+  using Calls = absl::flat_hash_map<Call, std::unique_ptr<Execution>>;
 
   absl::flat_hash_map<const HloInstruction*, Value> values;
-  absl::flat_hash_map<Call, std::unique_ptr<Execution>> calls;
+  Calls calls;
   uint64_t seed = 0;
   ExecutionOptions options;
 
@@ -49,9 +50,10 @@ absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands ar
                                   uint64_t seed, const ExecutionOptions& options = {});
 
 // Executes one instruction of an executed computation on other operands, such as the same ones with
-// new sources. Not for parameters.
+// new sources. Not for parameters. `calls` gets the executions of computations that are called.
 absl::StatusOr<Value> ExecuteInstruction(const HloInstruction& instruction, Operands operands,
-                                         const Execution& execution);
+                                         const Execution& execution,
+                                         Execution::Calls* calls = nullptr);
 
 // The operands' values of an instruction of an executed computation.
 std::vector<const Value*> OperandValues(const HloInstruction& instruction,

@@ -20,6 +20,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "tests/reference/dependence.h"
+#include "tests/reference/devices.h"
 #include "tests/reference/execute.h"
 #include "tests/reference/value.h"
 #include "xla_indexing/base/interval.h"
@@ -38,8 +39,18 @@ namespace {
 
 constexpr int64_t kMaxPoints = int64_t{1} << 24;
 
+int64_t ElementCount(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape.dimensions()) count *= size;
+  return count;
+}
+
 std::string IndexText(const Shape& shape, int64_t position) {
-  return absl::StrCat("(", absl::StrJoin(IndexAt(shape.dimensions(), position), ", "), ")");
+  const int64_t count = ElementCount(shape);
+  std::string text =
+      absl::StrCat("(", absl::StrJoin(IndexAt(shape.dimensions(), position % count), ", "), ")");
+  if (position >= count) absl::StrAppend(&text, " of device ", position / count);
+  return text;
 }
 
 // Dimension and range variables, then runtime variables, some of which (u64) exceed int64.
@@ -110,7 +121,36 @@ class RuntimeReader {
  public:
   // An error where the binding names nothing that was executed.
   static absl::StatusOr<RuntimeReader> Make(const RuntimeVarIndexing& binding,
-                                            const Execution& execution) {
+                                            const Devices& devices) {
+    RuntimeReader reader(binding);
+    for (size_t p = 0; p < devices.count(); ++p) {
+      const absl::StatusOr<const Array*> array = ArrayOf(binding, devices[p]);
+      if (!array.ok()) return array.status();
+      reader.arrays_.push_back(*array);
+    }
+    return reader;
+  }
+
+  // The variable's value at a point of reader `device`; nothing where the element is outside its
+  // array, or its device none.
+  std::optional<Integer> Read(const Point& point, int64_t device) const {
+    if (binding_->device) {
+      const Integer named = Evaluate(binding_->device, point);
+      if (named < 0 || named >= static_cast<int64_t>(arrays_.size())) return std::nullopt;
+      device = static_cast<int64_t>(named);
+    }
+    const Array& array = *arrays_[device];
+    const std::optional<Index> index = IndexInside(binding_->element, point, array.sizes());
+    if (!index.has_value()) return std::nullopt;
+    return Apply(binding_->value, *array.at(*index).value);
+  }
+
+ private:
+  explicit RuntimeReader(const RuntimeVarIndexing& binding) : binding_(&binding) {}
+
+  // The array that the element is of, in one execution.
+  static absl::StatusOr<const Array*> ArrayOf(const RuntimeVarIndexing& binding,
+                                              const Execution& execution) {
     const Execution* inner = &execution;
     for (size_t i = 0; i < binding.call_path.size(); ++i) {
       const HloInstruction* caller = binding.call_path[i];
@@ -136,22 +176,11 @@ class RuntimeReader {
       if (element.value.has_value()) continue;
       return absl::InternalError(absl::StrCat(binding.YieldedBy(nullptr), " holds no integers"));
     }
-    return RuntimeReader(binding, array);
+    return &array;
   }
-
-  // The variable's value at a point; nothing where the element is outside its array.
-  std::optional<Integer> Read(const Point& point) const {
-    const std::optional<Index> index = IndexInside(binding_->element, point, array_->sizes());
-    if (!index.has_value()) return std::nullopt;
-    return Apply(binding_->value, *array_->at(*index).value);
-  }
-
- private:
-  RuntimeReader(const RuntimeVarIndexing& binding, const Array& array)
-      : binding_(&binding), array_(&array) {}
 
   const RuntimeVarIndexing* binding_;
-  const Array* array_;
+  std::vector<const Array*> arrays_;  // by device
 };
 
 // The dimension and range variables of a map as the sizes and first values of a box.
@@ -180,8 +209,13 @@ absl::Status AppendVariables(llvm::ArrayRef<Variable> variables, Box* box) {
 // Evaluates a map point by point.
 class Enumerator {
  public:
-  Enumerator(const IndexingMap& map, const MapEnds& ends, std::vector<RuntimeReader> runtimes)
-      : map_(map), ends_(ends), runtimes_(std::move(runtimes)) {}
+  Enumerator(const OperandIndexing& indexing, const MapEnds& ends, int64_t device_count,
+             std::vector<RuntimeReader> runtimes)
+      : map_(indexing.map()),
+        replica_map_(indexing.replica_map()),
+        ends_(ends),
+        device_count_(device_count),
+        runtimes_(std::move(runtimes)) {}
 
   absl::StatusOr<Relation> Run() const {
     Box box;
@@ -196,7 +230,9 @@ class Enumerator {
         const bool is_dim = v < map_.dims().size();
         (is_dim ? point.dims : point.symbols).push_back(box.lower[v] + index[v]);
       }
-      status = Visit(point, &pairs);
+      for (int64_t reader = 0; reader < device_count_ && status.ok(); ++reader) {
+        status = Visit(point, reader, &pairs);
+      }
     });
     if (!status.ok()) return status;
     return Relation(pairs.begin(), pairs.end());
@@ -204,30 +240,49 @@ class Enumerator {
 
  private:
   // Adds the pair of a point of dimension and range variables, if it is in the domain.
-  absl::Status Visit(Point point, std::set<std::pair<int64_t, int64_t>>* pairs) const {
+  absl::Status Visit(Point point, int64_t reader,
+                     std::set<std::pair<int64_t, int64_t>>* pairs) const {
+    const Index from(point.dims.begin(), point.dims.end());
+    if (replica_map_ != nullptr) {
+      if (!Contains(replica_map_->readers, reader)) return absl::OkStatus();
+      point.dims.push_back(reader);
+    }
     for (int i = 0; i < map_.num_runtimes(); ++i) {
-      const std::optional<Integer> value = runtimes_[i].Read(point);
+      const std::optional<Integer> value = runtimes_[i].Read(point, reader);
       if (!value.has_value() || !Contains(map_.runtimes()[i].bounds, *value)) {
         return absl::OkStatus();
       }
       point.symbols.push_back(*value);
     }
-    for (const Constraint& constraint : map_.constraints()) {
-      if (!Contains(constraint.interval, Evaluate(constraint.expr, point))) return absl::OkStatus();
+    if (!AllHold(map_.constraints(), point)) return absl::OkStatus();
+    Integer device = reader;
+    if (replica_map_ != nullptr) {
+      if (!AllHold(replica_map_->constraints, point)) return absl::OkStatus();
+      device = Evaluate(replica_map_->device, point);
     }
-    const Index from(point.dims.begin(), point.dims.end());
     const std::optional<Index> to = IndexInside(map_.results(), point, ends_.to.dimensions());
-    if (!IsInside(ends_.from.dimensions(), from) || !to.has_value()) {
-      return absl::InternalError(absl::StrCat("at (", absl::StrJoin(from, ", "), ") it leaves ",
-                                              ends_.from.ToString(), " or ", ends_.to.ToString()));
+    if (!IsInside(ends_.from.dimensions(), from) || !to.has_value() || device < 0 ||
+        device >= device_count_) {
+      return absl::InternalError(absl::StrCat("at (", absl::StrJoin(from, ", "), ") of device ",
+                                              reader, " it leaves ", ends_.from.ToString(), " or ",
+                                              ends_.to.ToString(), " or the devices"));
     }
-    pairs->emplace(PositionOf(ends_.from.dimensions(), from),
-                   PositionOf(ends_.to.dimensions(), *to));
+    pairs->emplace(reader * ElementCount(ends_.from) + PositionOf(ends_.from.dimensions(), from),
+                   static_cast<int64_t>(device) * ElementCount(ends_.to) +
+                       PositionOf(ends_.to.dimensions(), *to));
     return absl::OkStatus();
   }
 
+  static bool AllHold(llvm::ArrayRef<Constraint> constraints, const Point& point) {
+    return std::all_of(constraints.begin(), constraints.end(), [&](const Constraint& constraint) {
+      return Contains(constraint.interval, Evaluate(constraint.expr, point));
+    });
+  }
+
   const IndexingMap& map_;
+  const ReplicaMap* replica_map_;
   const MapEnds& ends_;
+  int64_t device_count_;
   std::vector<RuntimeReader> runtimes_;
 };
 
@@ -256,7 +311,7 @@ std::string MapsText(const OperandIndexingSet& maps) {
 }  // namespace
 
 absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEnds& ends,
-                                    const Execution& execution) {
+                                    const Devices& devices) {
   const IndexingMap& map = indexing.map();
   if (map.num_dims() != ends.from.rank() || map.num_results() != ends.to.rank() ||
       static_cast<size_t>(map.num_runtimes()) != indexing.bindings().size()) {
@@ -265,21 +320,25 @@ absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEn
                                             indexing.MapToString()));
   }
   if (absl::Status status = map.Verify(); !status.ok()) return status;
+  if (indexing.replica_map() != nullptr) {
+    if (absl::Status status = indexing.DeviceMap().Verify(); !status.ok()) return status;
+  }
   std::vector<RuntimeReader> runtimes;
   for (const RuntimeVarIndexing& binding : indexing.bindings()) {
-    absl::StatusOr<RuntimeReader> reader = RuntimeReader::Make(binding, execution);
+    absl::StatusOr<RuntimeReader> reader = RuntimeReader::Make(binding, devices);
     if (!reader.ok()) return reader.status();
     runtimes.push_back(*std::move(reader));
   }
-  return Enumerator(map, ends, std::move(runtimes)).Run();
+  return Enumerator(indexing, ends, static_cast<int64_t>(devices.count()), std::move(runtimes))
+      .Run();
 }
 
 absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, const MapEnds& ends,
-                       const Execution& execution, Overlap overlap) {
+                       const Devices& devices, Overlap overlap) {
   Relation all;
   for (const OperandIndexing& map : maps) {
     if (map.IsUnknown()) return absl::OkStatus();
-    const absl::StatusOr<Relation> relation = RelationOf(map, ends, execution);
+    const absl::StatusOr<Relation> relation = RelationOf(map, ends, devices);
     if (!relation.ok()) return WithContext(relation.status(), map.ToString());
     if (map.IsExact()) {
       const absl::Status status =
@@ -302,8 +361,8 @@ absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, co
 
 absl::Status CheckEntries(const InstructionIndexing& entries, Direction direction,
                           const Dependence& truth, const Shape& result,
-                          absl::Span<const HloInstruction* const> operands,
-                          const Execution& execution, Overlap overlap) {
+                          absl::Span<const HloInstruction* const> operands, const Devices& devices,
+                          Overlap overlap) {
   const std::vector<const Shape*> result_leaves = result.Leaves();
   std::set<LeafPair> seen;
   for (const IndexingEntry& entry : entries) {
@@ -318,7 +377,7 @@ absl::Status CheckEntries(const InstructionIndexing& entries, Direction directio
     const bool forward = direction == Direction::kInputToOutput;
     const MapEnds ends = forward ? MapEnds{operand, output} : MapEnds{output, operand};
     const Relation relation = forward ? Converse(it->second) : it->second;
-    const absl::Status status = CheckMaps(entry.indexing, relation, ends, execution, overlap);
+    const absl::Status status = CheckMaps(entry.indexing, relation, ends, devices, overlap);
     if (!status.ok()) return WithContext(status, context);
   }
   for (const auto& [leaves, relation] : truth) {

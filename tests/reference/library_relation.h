@@ -2,7 +2,8 @@
 //
 // An indexing map is enumerated point by point: for every value of its dimension and range
 // variables each runtime variable gets the value that its binding reads in an execution, after its
-// value function; the point counts if it is in the map's domain.
+// value function; the point counts if it is in the map's domain. On several devices every device is
+// a reader.
 
 #ifndef XLA_INDEXING_TESTS_REFERENCE_LIBRARY_RELATION_H_
 #define XLA_INDEXING_TESTS_REFERENCE_LIBRARY_RELATION_H_
@@ -14,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "tests/reference/dependence.h"
-#include "tests/reference/execute.h"
+#include "tests/reference/devices.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -28,12 +29,13 @@ struct MapEnds {
   const Shape& to;
 };
 
-// Pairs (element of `from`, element of `to`) of a map whose bindings speak of `execution`. An error
+// Pairs (element of `from`, element of `to`) of a map whose bindings speak of `devices`. An error
 // where the map is not what a map between these arrays can be: other numbers of dimensions or
-// results, a point or a result outside its array, an infinite variable, a binding that names
-// nothing, more than 2^24 points.
+// results, a point or a result outside its array or the devices, an infinite variable, a binding
+// that names nothing, more than 2^24 points. On several devices elements are numbered as in
+// Relation.
 absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEnds& ends,
-                                    const Execution& execution);
+                                    const Devices& devices);
 
 // Whether an answer of the library agrees with the true relation of pairs (element of `from`,
 // element of `to`):
@@ -44,7 +46,7 @@ absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEn
 // Otherwise an error that names the first pair that is wrong, and the map.
 enum class Overlap { kAllowed, kNone };
 absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, const MapEnds& ends,
-                       const Execution& execution, Overlap overlap = Overlap::kAllowed);
+                       const Devices& devices, Overlap overlap = Overlap::kAllowed);
 
 enum class Direction { kOutputToInput, kInputToOutput };
 
@@ -52,8 +54,8 @@ enum class Direction { kOutputToInput, kInputToOutput };
 // leaves on the operands' (or parameters'). An entry that is missing stands for the empty relation.
 absl::Status CheckEntries(const InstructionIndexing& entries, Direction direction,
                           const Dependence& truth, const Shape& result,
-                          absl::Span<const HloInstruction* const> operands,
-                          const Execution& execution, Overlap overlap = Overlap::kAllowed);
+                          absl::Span<const HloInstruction* const> operands, const Devices& devices,
+                          Overlap overlap = Overlap::kAllowed);
 
 }  // namespace xla_indexing::reference
 

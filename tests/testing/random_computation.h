@@ -23,10 +23,12 @@ struct RandomValue {
   Shape shape;
 };
 
-// The text of a module: the computations that are finished.
+// The text of a module: the computations that are finished; the devices that it is for.
 struct RandomModuleText {
   std::string computations;
   int64_t computation_count = 0;
+  int64_t replica_count = 1;
+  int64_t partition_count = 1;
 
   std::string NewComputationName();
 };
@@ -42,6 +44,10 @@ class RandomComputation {
   Random& random() { return *random_; }
   int64_t reuse_percent() const { return reuse_percent_; }
   int depth() const { return depth_; }
+  // Whether all devices come to this computation together, so that it may have operations across
+  // replicas.
+  bool is_synchronous() const { return is_synchronous_; }
+  void set_is_synchronous(bool value) { is_synchronous_ = value; }
   const std::vector<RandomValue>& values() const { return values_; }
   const std::vector<Shape>& parameters() const { return parameters_; }
 
@@ -106,6 +112,7 @@ class RandomComputation {
   int64_t reuse_percent_;
   int depth_;
   bool is_closed_ = false;
+  bool is_synchronous_ = false;
   std::vector<RandomValue> values_;
   std::vector<std::string> lines_;
   std::vector<Shape> parameters_;

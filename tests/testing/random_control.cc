@@ -95,6 +95,7 @@ RandomValue AddRandomAsync(HloOpcode opcode, RandomComputation* c) {
 RandomValue AddRandomCall(absl::string_view opcode, absl::string_view attribute,
                           RandomComputation* c) {
   RandomComputation body(c->module(), &c->random(), /*reuse_percent=*/75, c->depth() + 1);
+  body.set_is_synchronous(c->is_synchronous());
   AddRandomInstructions(1, 4, &body);
   if (c->random().OneIn(8)) body.AddParameter(body.RandomArray(0));
   const RandomValue root = RandomRoot(&body);

@@ -21,6 +21,13 @@ constexpr int kMaxDepth = 2;
 // The operations that are not elementwise.
 constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kAfterAll,
+    HloOpcode::kAllGather,
+    HloOpcode::kAllGatherDone,
+    HloOpcode::kAllGatherStart,
+    HloOpcode::kAllReduce,
+    HloOpcode::kAllReduceDone,
+    HloOpcode::kAllReduceStart,
+    HloOpcode::kAllToAll,
     HloOpcode::kAsyncDone,
     HloOpcode::kAsyncStart,
     HloOpcode::kAsyncUpdate,
@@ -31,6 +38,10 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kBroadcast,
     HloOpcode::kCall,
     HloOpcode::kCholesky,
+    HloOpcode::kCollectiveBroadcast,
+    HloOpcode::kCollectivePermute,
+    HloOpcode::kCollectivePermuteDone,
+    HloOpcode::kCollectivePermuteStart,
     HloOpcode::kConcatenate,
     HloOpcode::kConditional,
     HloOpcode::kConstant,
@@ -53,9 +64,11 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kPad,
     HloOpcode::kParameter,
     HloOpcode::kRaggedDot,
+    HloOpcode::kRaggedAllToAll,
     HloOpcode::kRecv,
     HloOpcode::kRecvDone,
     HloOpcode::kReduce,
+    HloOpcode::kReduceScatter,
     HloOpcode::kReduceWindow,
     HloOpcode::kReshape,
     HloOpcode::kReverse,
@@ -139,7 +152,19 @@ bool CallsComputations(HloOpcode opcode) {
 }
 
 std::string ModuleText(absl::string_view name, const RandomModuleText& text) {
-  return absl::StrCat("HloModule ", name, "\n\n", text.computations);
+  std::string header = absl::StrCat("HloModule ", name);
+  if (text.replica_count > 1) absl::StrAppend(&header, ", replica_count=", text.replica_count);
+  if (text.partition_count > 1) {
+    absl::StrAppend(&header, ", num_partitions=", text.partition_count);
+  }
+  return absl::StrCat(header, "\n\n", text.computations);
+}
+
+// Two to eight devices, replicas or partitions or both.
+void SetRandomDevices(Random* random, RandomModuleText* text) {
+  text->replica_count = random->Between(1, 4);
+  text->partition_count =
+      random->Between(text->replica_count == 1 ? 2 : 1, text->replica_count <= 2 ? 4 : 2);
 }
 
 }  // namespace
@@ -151,6 +176,12 @@ HloOpcode RandomOpcode(RandomComputation* c) {
     const HloOpcode opcode =
         c->random().OneIn(4) ? c->random().Pick(*all) : c->random().Pick(kOpcodes);
     if (CallsComputations(opcode) && c->depth() >= kMaxDepth) continue;
+    // They are many, and there is something to them on several devices only.
+    if (IsRandomCollective(opcode) &&
+        (!c->is_synchronous() || (c->module()->replica_count * c->module()->partition_count == 1 &&
+                                  !c->random().OneIn(8)))) {
+      continue;
+    }
     return opcode;
   }
 }
@@ -263,6 +294,7 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
     case HloOpcode::kWhile:
       return AddRandomWhile(c);
     default:
+      if (IsRandomCollective(opcode)) return AddRandomCollective(opcode, c);
       return AddRandomElementwise(opcode, c);
   }
 }
@@ -278,7 +310,9 @@ std::vector<HloOpcode> RandomOpcodes() {
 std::string RandomOperationModule(HloOpcode opcode, uint64_t seed) {
   Random random(MixBits(seed) + static_cast<uint64_t>(opcode));
   RandomModuleText text;
+  if (IsRandomCollective(opcode) && !random.OneIn(8)) SetRandomDevices(&random, &text);
   RandomComputation main(&text, &random, /*reuse_percent=*/15, /*depth=*/0);
+  main.set_is_synchronous(true);
   main.Finish(AddRandomInstruction(opcode, &main), /*is_entry=*/true);
   return ModuleText("random_operation", text);
 }
@@ -286,7 +320,9 @@ std::string RandomOperationModule(HloOpcode opcode, uint64_t seed) {
 std::string RandomFusionModule(uint64_t seed) {
   Random random(MixBits(seed) ^ 0x5a5a5a5a);
   RandomModuleText text;
+  if (random.OneIn(4)) SetRandomDevices(&random, &text);
   RandomComputation main(&text, &random, /*reuse_percent=*/85, /*depth=*/0);
+  main.set_is_synchronous(true);
   for (int64_t i = random.Between(2, 10); i > 0; --i) {
     AddRandomInstruction(RandomOpcode(&main), &main);
   }

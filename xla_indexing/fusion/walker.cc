@@ -42,16 +42,6 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
   return true;
 }
 
-// The whole tensor in place of a path, on the devices that the path leads to: those of `first`, or
-// of `step` where that changes the device after it.
-OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing& step,
-                            const OperandIndexing& whole) {
-  if (first.replica_map() == nullptr && step.replica_map() == nullptr) return whole;
-  const OperandIndexing& last = step.replica_map() != nullptr ? step : first;
-  const OperandIndexing& begin = first.replica_map() != nullptr ? first : step;
-  return OnAnyDevice(whole, begin.replica_map()->readers, last.DevicesRead());
-}
-
 }  // namespace
 
 Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,

@@ -101,6 +101,7 @@ XLA_INDEXING_DECLARE_BUILDERS(AsyncStart)          // async_start.cc
 XLA_INDEXING_DECLARE_BUILDERS(Bitcast)             // bitcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(BitcastConvert)      // bitcast.cc
 XLA_INDEXING_DECLARE_BUILDERS(Call)                // call.cc: call and fusion
+XLA_INDEXING_DECLARE_BUILDERS(Collective)          // across_replicas.cc
 XLA_INDEXING_DECLARE_BUILDERS(Concatenate)         // concatenate.cc
 XLA_INDEXING_DECLARE_BUILDERS(Conditional)         // conditional.cc
 XLA_INDEXING_DECLARE_BUILDERS(CustomCall)          // custom_call.cc
@@ -110,6 +111,7 @@ XLA_INDEXING_DECLARE_BUILDERS(DynamicUpdateSlice)  // dynamic_update_slice.cc
 XLA_INDEXING_DECLARE_BUILDERS(Elementwise)         // elementwise.cc
 XLA_INDEXING_DECLARE_BUILDERS(Gather)              // gather.cc
 XLA_INDEXING_DECLARE_BUILDERS(Pad)                 // pad.cc
+XLA_INDEXING_DECLARE_BUILDERS(RaggedAllToAll)      // ragged_all_to_all.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reshape)             // reshape.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reverse)             // reverse.cc
 XLA_INDEXING_DECLARE_BUILDERS(Scatter)             // scatter.cc
@@ -123,6 +125,9 @@ XLA_INDEXING_DECLARE_BUILDERS(While)               // while.cc
 
 // unanalysed.cc: that the whole operand is read because the operation is not analysed.
 ExactnessLabel UnanalysedLabel(const BuildContext& build);
+
+// across_replicas.cc: the -done of an operation across replicas.
+LeafRoutes CollectiveDoneRoutes(const HloInstruction& instruction);
 
 // tuple.cc
 LeafRoutes TupleRoutes(const HloInstruction& instruction);

@@ -15,8 +15,10 @@ OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const Operand
     for (const OperandIndexing& b : second) {
       absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(a, b);
       if (!composed.ok()) {
-        composed = WholeTensorIndexing(
-            from, to, absl::StrCat("whole tensor: ", composed.status().message()), context);
+        composed = OnDevicesOf(
+            a, b,
+            WholeTensorIndexing(
+                from, to, absl::StrCat("whole tensor: ", composed.status().message()), context));
       }
       result.Add(*std::move(composed));
     }

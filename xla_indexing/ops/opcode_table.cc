@@ -9,6 +9,22 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
     Operation##OutputToInput, Operation##InputToOutput \
   }
   switch (opcode) {
+    case HloOpcode::kAllGather:
+    case HloOpcode::kAllGatherStart:
+    case HloOpcode::kAllReduce:
+    case HloOpcode::kAllReduceStart:
+    case HloOpcode::kAllToAll:
+    case HloOpcode::kCollectiveBroadcast:
+    case HloOpcode::kCollectivePermute:
+    case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kReduceScatter:
+      return XLA_INDEXING_BUILDERS(Collective);
+    case HloOpcode::kAllGatherDone:
+    case HloOpcode::kAllReduceDone:
+    case HloOpcode::kCollectivePermuteDone:
+      return {.routes = CollectiveDoneRoutes};
+    case HloOpcode::kRaggedAllToAll:
+      return XLA_INDEXING_BUILDERS(RaggedAllToAll);
     case HloOpcode::kAsyncStart:
       return XLA_INDEXING_BUILDERS(AsyncStart);
     case HloOpcode::kBatchNormGrad:

@@ -559,6 +559,14 @@ OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& rea
   return result;
 }
 
+OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing& second,
+                            const OperandIndexing& whole) {
+  if (first.replica_map() == nullptr && second.replica_map() == nullptr) return whole;
+  const OperandIndexing& begin = first.replica_map() != nullptr ? first : second;
+  const OperandIndexing& last = second.replica_map() != nullptr ? second : first;
+  return OnAnyDevice(whole, begin.replica_map()->readers, last.DevicesRead());
+}
+
 namespace {
 
 // The replica map that stands for no replica map.

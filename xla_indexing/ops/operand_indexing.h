@@ -163,6 +163,11 @@ class OperandIndexing {
 OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& readers,
                             const Interval& devices);
 
+// What takes the place of `first` followed by `second` where that cannot be said: `whole`, a map
+// without runtime variables, on any of the devices that the two lead to.
+OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing& second,
+                            const OperandIndexing& whole);
+
 // The relation { d -> r : some m with d -> m in `first` and m -> r in `second` }, with the bindings
 // of both over its variables; where one has a replica map, `second` and its bindings are those of
 // the device that `first` names. Not simplified, but with runtime variables in topological order

@@ -168,13 +168,24 @@ std::optional<OperandIndexing> WithRanges(const OperandIndexing& indexing,
   for (Constraint& constraint : constraints) fits = substitute(&constraint.expr) && fits;
   for (RuntimeVarIndexing& binding : bindings) {
     for (AffineExpr& expr : binding.element) fits = substitute(&expr) && fits;
+    if (binding.device) fits = substitute(&binding.device) && fits;
+  }
+  std::optional<ReplicaMap> replica_map;
+  if (indexing.replica_map() != nullptr) {
+    replica_map = *indexing.replica_map();
+    fits = substitute(&replica_map->device) && fits;
+    for (Constraint& constraint : replica_map->constraints) {
+      fits = substitute(&constraint.expr) && fits;
+    }
   }
   if (!fits) return std::nullopt;
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(map.num_dims(), ranges.size() + runtimes.size(), results, map.context());
-  return OperandIndexing(IndexingMap(affine_map, Variables(map.dims()), std::move(ranges),
+  OperandIndexing result(IndexingMap(affine_map, Variables(map.dims()), std::move(ranges),
                                      std::move(runtimes), std::move(constraints)),
                          std::move(bindings), indexing.label());
+  if (replica_map) result.SetReplicaMap(*std::move(replica_map));
+  return result;
 }
 
 // The relation of a loop, in one direction.
@@ -402,10 +413,20 @@ class WhileLoop {
     }
   }
 
-  // Every element of the leaves that are reached at all.
+  // Every element of the leaves that are reached at all; where an iteration leads to other devices,
+  // on those too.
   LeafSets ReachableLeaves(const LeafSets& start, const Shape& from) {
     std::vector<int64_t> pending;
     LeafSets all;
+    Interval readers = Interval::Empty();
+    Interval devices = Interval::Empty();
+    const auto add_devices = [&](const OperandIndexingSet& set) {
+      for (const OperandIndexing& map : set) {
+        if (map.replica_map() == nullptr) continue;
+        readers = readers.Union(map.replica_map()->readers);
+        devices = devices.Union(map.DevicesRead());
+      }
+    };
     const auto reach = [&](int64_t leaf) {
       if (all.contains(leaf)) return;
       all[leaf].Add(WholeTensorIndexing(
@@ -413,14 +434,20 @@ class WhileLoop {
           build_.mlir_context));
       pending.push_back(leaf);
     };
-    for (const auto& [leaf, set] : start) reach(leaf);
+    for (const auto& [leaf, set] : start) {
+      add_devices(set);
+      reach(leaf);
+    }
     while (!pending.empty()) {
       const int64_t leaf = pending.back();
       pending.pop_back();
       for (const IndexingEntry& entry : EntriesOf(leaf)) {
+        add_devices(entry.indexing);
         reach(forward_ ? entry.output_leaf : entry.operand_leaf);
       }
     }
+    if (readers.IsEmpty()) return all;
+    for (auto& [leaf, set] : all) set.Add(OnAnyDevice(set.maps()[0], readers, devices));
     return all;
   }
 

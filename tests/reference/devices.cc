@@ -1,0 +1,134 @@
+#include "tests/reference/devices.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tests/reference/execute.h"
+#include "tests/reference/value.h"
+#include "tests/testing/random.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/opcode.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+// The computation that an instruction calls once, with its operands as they are.
+const HloComputation* CalledComputation(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kFusion) return instruction.calls();
+  if (instruction.opcode() == HloOpcode::kCall) return instruction.to_apply();
+  return nullptr;
+}
+
+std::vector<uint64_t> SeedsOf(const HloInstruction& instruction, const Devices& devices) {
+  std::vector<uint64_t> seeds;
+  for (size_t p = 0; p < devices.count(); ++p) {
+    seeds.push_back(
+        MixBits(devices[p].seed ^ MixBits(instruction.index_in_computation() + 0x1234)));
+  }
+  return seeds;
+}
+
+void SetShape(const HloInstruction& instruction, Value* value) {
+  const std::vector<const Shape*> leaves = instruction.shape().Leaves();
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) (*value)[leaf].SetShape(*leaves[leaf]);
+}
+
+// The values of an instruction, and the executions of the computations that it calls.
+absl::StatusOr<std::vector<Value>> ExecuteStep(const HloInstruction& instruction,
+                                               const DeviceOperands& operands,
+                                               const Devices& devices,
+                                               std::vector<Execution::Calls>* calls) {
+  const std::vector<uint64_t> seeds = SeedsOf(instruction, devices);
+  calls->resize(devices.count());
+  std::vector<Value> values;
+  if (const HloComputation* computation = CalledComputation(instruction)) {
+    absl::StatusOr<std::vector<Execution>> inner =
+        ExecuteOnDevices(*computation, operands, seeds, devices[0].options);
+    if (!inner.ok()) return inner.status();
+    for (size_t p = 0; p < devices.count(); ++p) {
+      values.push_back((*inner)[p].ValueOf(computation->root_instruction()));
+      SetShape(instruction, &values[p]);
+      (*calls)[p][{&instruction, computation}] =
+          std::make_unique<Execution>(std::move((*inner)[p]));
+    }
+    return values;
+  }
+  if (IsCollective(instruction.opcode())) {
+    values = ExecuteCollective(instruction, operands);
+    for (size_t p = 0; p < devices.count(); ++p) {
+      SetShape(instruction, &values[p]);
+      FillIntegers(seeds[p], &values[p]);
+    }
+    return values;
+  }
+  for (size_t p = 0; p < devices.count(); ++p) {
+    absl::StatusOr<Value> value =
+        ExecuteInstruction(instruction, operands[p], devices[p], &(*calls)[p]);
+    if (!value.ok()) return value.status();
+    values.push_back(*std::move(value));
+  }
+  return values;
+}
+
+}  // namespace
+
+Devices Devices::Called(const HloInstruction* caller, const HloComputation* computation) const {
+  Devices called;
+  for (const Execution* execution : executions_) {
+    called.executions_.push_back(execution->calls.at({caller, computation}).get());
+  }
+  return called;
+}
+
+int64_t DeviceCount(const HloModule& module) {
+  return module.replica_count() * module.num_partitions();
+}
+
+absl::StatusOr<std::vector<Execution>> ExecuteOnDevices(const HloComputation& computation,
+                                                        const DeviceOperands& arguments,
+                                                        const std::vector<uint64_t>& seeds,
+                                                        const ExecutionOptions& options) {
+  std::vector<Execution> executions(seeds.size());
+  for (size_t p = 0; p < seeds.size(); ++p) {
+    executions[p].seed = seeds[p];
+    executions[p].options = options;
+  }
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (instruction->opcode() == HloOpcode::kParameter) {
+      for (size_t p = 0; p < seeds.size(); ++p) {
+        Value& value = executions[p].values[instruction];
+        value = *arguments[p][instruction->parameter_number()];
+        SetShape(*instruction, &value);
+      }
+      continue;
+    }
+    DeviceOperands operands;
+    for (const Execution& execution : executions) {
+      operands.push_back(OperandValues(*instruction, execution));
+    }
+    std::vector<Execution::Calls> calls;
+    absl::StatusOr<std::vector<Value>> values =
+        ExecuteStep(*instruction, operands, Devices(executions), &calls);
+    if (!values.ok()) return values.status();
+    for (size_t p = 0; p < seeds.size(); ++p) {
+      executions[p].values.emplace(instruction, std::move((*values)[p]));
+      executions[p].calls.merge(std::move(calls[p]));
+    }
+  }
+  return executions;
+}
+
+absl::StatusOr<std::vector<Value>> ExecuteInstructionOnDevices(const HloInstruction& instruction,
+                                                               const DeviceOperands& operands,
+                                                               const Devices& devices) {
+  std::vector<Execution::Calls> calls;
+  return ExecuteStep(instruction, operands, devices, &calls);
+}
+
+}  // namespace xla_indexing::reference

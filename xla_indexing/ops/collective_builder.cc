@@ -1,0 +1,118 @@
+#include "xla_indexing/ops/collective_builder.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/ops/builders.h"
+
+namespace xla_indexing {
+
+using ::mlir::AffineExpr;
+
+CollectiveMapBuilder::CollectiveMapBuilder(const Shape& from, const Shape& to,
+                                           const DeviceGroups& groups,
+                                           const DeviceGroupPiece* piece,
+                                           mlir::MLIRContext* context)
+    : map_(from, to, context), groups_(groups), piece_(piece) {
+  replica_map_.readers = Interval::OfSize(groups.device_count);
+  replica_map_.device = mlir::getAffineDimExpr(from.rank(), context);
+  if (piece != nullptr) replica_map_.constraints = piece->readers;
+}
+
+AffineExpr CollectiveMapBuilder::ReaderPosition() {
+  if (reader_position_) return reader_position_;
+  reader_position_ = map_.AddRange(Interval::OfSize(group_size()));
+  if (piece_ != nullptr) {
+    replica_map_.constraints.push_back(
+        {Sub(piece_->position, reader_position_), Interval::Point(0)});
+  }
+  return reader_position_;
+}
+
+void CollectiveMapBuilder::RestrictReaderPosition(int64_t position) {
+  if (piece_ == nullptr) return;
+  replica_map_.constraints.push_back({piece_->position, Interval::Point(position)});
+}
+
+AffineExpr CollectiveMapBuilder::AddOtherPosition() {
+  return map_.AddRange(piece_ ? piece_->others : Interval::OfSize(groups_.max_group_size));
+}
+
+void CollectiveMapBuilder::SetOtherPosition(AffineExpr position) {
+  if (piece_ == nullptr) {
+    replica_map_.device = map_.AddRange(Interval::OfSize(groups_.device_count));
+    return;
+  }
+  if (piece_->others != Interval::OfSize(piece_->group_size)) {
+    map_.Constrain(position, piece_->others);
+  }
+  replica_map_.device = Substitute(piece_->device, {}, {position});
+}
+
+void CollectiveMapBuilder::SetAnyOtherPosition() {
+  SetOtherPosition(piece_ ? AddOtherPosition() : AffineExpr());
+}
+
+OperandIndexing CollectiveMapBuilder::Build(llvm::ArrayRef<AffineExpr> results,
+                                            ExactnessLabel label) {
+  if (piece_ == nullptr) {
+    label = ExactnessLabel::Weaker(label, ExactnessLabel::OverApproximate(absl::StrCat(
+                                              "the device is not known: ", groups_.unknown)));
+  }
+  return WithReplicaMap(map_.Build(results, std::move(label)), replica_map_, groups_.device_count);
+}
+
+OperandIndexingSet BuildForPieces(
+    const Shape& from, const Shape& to, const DeviceGroups& groups, mlir::MLIRContext* context,
+    llvm::function_ref<OperandIndexing(CollectiveMapBuilder& builder)> build) {
+  OperandIndexingSet maps;
+  const auto add = [&](const DeviceGroupPiece* piece) {
+    CollectiveMapBuilder builder(from, to, groups, piece, context);
+    AddUnlessEmpty(build(builder), &maps);
+  };
+  if (!groups.unknown.empty()) add(nullptr);
+  for (const DeviceGroupPiece& piece : groups.pieces) add(&piece);
+  return maps;
+}
+
+OperandIndexing WithReplicaMap(OperandIndexing indexing, ReplicaMap replica_map,
+                               std::optional<int64_t> device_count) {
+  const IndexingMap& map = indexing.map();
+  if (map.IsKnownEmpty() || replica_map.readers.IsEmpty()) {
+    indexing.SetReplicaMap(std::move(replica_map));
+    return indexing;
+  }
+  AffineExpr reader = indexing.Reader();
+  llvm::SmallVector<Interval, 4> dims = map.DimBounds();
+  dims.push_back(replica_map.readers);
+  ExprSimplifier simplifier(map.context(), dims, map.SymbolBounds());
+  replica_map.device = simplifier.Simplify(replica_map.device);
+  for (RuntimeVarIndexing& binding : indexing.mutable_bindings()) {
+    if (binding.device) binding.device = simplifier.Simplify(binding.device);
+    if (binding.device == reader) binding.device = {};
+  }
+  Constraints constraints = std::exchange(replica_map.constraints, {});
+  for (const Constraint& constraint : constraints) {
+    AffineExpr expr = simplifier.Simplify(constraint.expr);
+    if (simplifier.Range(expr).IsSubsetOf(constraint.interval)) continue;
+    if (expr == reader) {
+      replica_map.readers = replica_map.readers.Intersect(constraint.interval);
+    } else {
+      replica_map.constraints.push_back({expr, constraint.interval});
+    }
+  }
+  const bool is_same_device =
+      replica_map.device == reader && replica_map.constraints.empty() && device_count &&
+      replica_map.readers == Interval::OfSize(*device_count) &&
+      llvm::none_of(indexing.bindings(),
+                    [](const RuntimeVarIndexing& binding) { return !!binding.device; });
+  if (!is_same_device) indexing.SetReplicaMap(std::move(replica_map));
+  return indexing;
+}
+
+}  // namespace xla_indexing
