@@ -301,7 +301,7 @@ TEST_F(FitSequenceTest, Forms) {
   EXPECT_EQ(Fit({1, 2, 3, 0}), "(d0 + 1) mod 4");
   EXPECT_EQ(Fit({2, 0, 1}), "(d0 + 2) mod 3");
   EXPECT_EQ(Fit({0, 4, 1, 5}), "d0 floordiv 2 + (d0 mod 2) * 4");
-  EXPECT_EQ(Fit({1, 0, 3, 2}), "(d0 floordiv 2) * 2 - d0 mod 2 + 1");
+  EXPECT_EQ(Fit({1, 0, 3, 2}), "-((d0 + 2) mod 4) + 3");
   EXPECT_EQ(Fit({0, 1, 3, 2}), "none");
   EXPECT_EQ(Fit({0, int64_t{1} << 60}), "none");
   EXPECT_EQ(Fit({}), "none");

@@ -181,8 +181,10 @@ absl::Status CheckInstructions(const HloComputation& computation, const Devices&
     absl::Status status = CheckInstruction(*instruction, devices, context, options);
     for (const HloComputation* called : instruction->called_computations()) {
       if (!status.ok()) break;
-      if (!devices[0].calls.contains({instruction, called})) continue;
-      status = CheckInstructions(*called, devices.Called(instruction, called), context, options);
+      for (const Devices& together : devices.Called(instruction, called)) {
+        if (!status.ok()) break;
+        status = CheckInstructions(*called, together, context, options);
+      }
     }
     if (!status.ok()) return status;
   }

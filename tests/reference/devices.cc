@@ -78,12 +78,18 @@ absl::StatusOr<std::vector<Value>> ExecuteStep(const HloInstruction& instruction
 
 }  // namespace
 
-Devices Devices::Called(const HloInstruction* caller, const HloComputation* computation) const {
-  Devices called;
+std::vector<Devices> Devices::Called(const HloInstruction* caller,
+                                     const HloComputation* computation) const {
+  Devices together;
   for (const Execution* execution : executions_) {
-    called.executions_.push_back(execution->calls.at({caller, computation}).get());
+    const auto call = execution->calls.find({caller, computation});
+    if (call != execution->calls.end()) together.executions_.push_back(call->second.get());
   }
-  return called;
+  if (together.count() == 0) return {};
+  if (together.count() == count()) return {together};
+  std::vector<Devices> alone;
+  for (const Execution* execution : together.executions_) alone.push_back(Devices(*execution));
+  return alone;
 }
 
 int64_t DeviceCount(const HloModule& module) {

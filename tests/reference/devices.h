@@ -33,8 +33,10 @@ class Devices {
   size_t count() const { return executions_.size(); }
   const Execution& operator[](size_t device) const { return *executions_[device]; }
 
-  // The executions of the computation that an instruction calls.
-  Devices Called(const HloInstruction* caller, const HloComputation* computation) const;
+  // The executions of a computation that an instruction calls: all devices together where all of
+  // them call it; otherwise (a branch that some take) each of those that do, alone.
+  std::vector<Devices> Called(const HloInstruction* caller,
+                              const HloComputation* computation) const;
 
  private:
   Devices() = default;

@@ -99,7 +99,7 @@ TEST_F(DevicesTest, WrongDevicesAreNoticed) {
         CheckMaps(OperandIndexingSet(map), truth, {shape, shape}, Devices(executions_)).message());
   };
   const mlir::AffineExpr reader = mlir::getAffineDimExpr(1, &context_);
-  const mlir::AffineExpr before = Sub(reader, Constant(1, &context_));
+  const mlir::AffineExpr before = Sub(reader, ::xla_indexing::Constant(1, &context_));
   const Constraint is_second = {Mod(reader, 2), Interval::Point(1)};
   EXPECT_EQ(check(Interval::OfSize(4), before, {is_second}), "");
   EXPECT_THAT(check(Interval::OfSize(4), {}, {}), HasSubstr("is not so"));

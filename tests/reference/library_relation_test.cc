@@ -176,7 +176,7 @@ TEST_F(LibraryRelationTest, UnknownSaysNothingWrong) {
 TEST_F(LibraryRelationTest, ResultsOutsideTheTensorAreNoticed) {
   const IndexingMap outside = Map("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 10]");
   EXPECT_THAT(Check(OperandIndexing(outside, {}, ExactnessLabel::OverApproximate("all"))).message(),
-              HasSubstr("at (0) it leaves f32[4] or f32[10]"));
+              HasSubstr("at (0) of device 0 it leaves f32[4] or f32[10]"));
 }
 
 TEST_F(LibraryRelationTest, AMapOfAnotherRankIsNoticed) {

@@ -222,7 +222,7 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomBroadcast(c);
     case HloOpcode::kCall:
       return AddRandomCall("call", ", to_apply=", c);
-      return AddRandomCaller("call", ", to_apply=", c);
+      return AddRandomCall("call", ", to_apply=", c);
     case HloOpcode::kCholesky:
       return AddRandomCholesky(c);
     case HloOpcode::kConcatenate:

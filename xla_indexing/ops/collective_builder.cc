@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/ops/builders.h"
 
@@ -36,7 +37,13 @@ AffineExpr CollectiveMapBuilder::ReaderPosition() {
 
 void CollectiveMapBuilder::RestrictReaderPosition(int64_t position) {
   if (piece_ == nullptr) return;
-  replica_map_.constraints.push_back({piece_->position, Interval::Point(position)});
+  // Without its constant the constraint may be one on the reader alone, which narrows its interval.
+  LinearSum sum = LinearSum::FromExpr(piece_->position);
+  const Interval interval = Interval::Point(position).Sub(sum.constant());
+  sum.AddConstant(-sum.constant());
+  AffineExpr expr = sum.ToExpr(piece_->position.getContext());
+  replica_map_.constraints.push_back(
+      expr ? Constraint{expr, interval} : Constraint{piece_->position, Interval::Point(position)});
 }
 
 AffineExpr CollectiveMapBuilder::AddOtherPosition() {
