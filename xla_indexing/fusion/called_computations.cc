@@ -1,11 +1,13 @@
 #include "xla_indexing/fusion/called_computations.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "xla_indexing/fusion/path.h"
 #include "xla_indexing/fusion/walker.h"
+#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/call_scope.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
@@ -16,6 +18,7 @@ namespace {
 using LeafPaths = Walker::LeafPaths;
 
 constexpr int64_t kRoot = -1;
+constexpr int kMaxMapsOfLoopBodies = 16;
 
 // `end` is the shape of the leaf that the paths have led to.
 void AddEntry(const IndexingEntry& place, const PathSet& paths, const Shape& end,
@@ -41,7 +44,13 @@ InstructionIndexing SeenFrom(const CalledComputation& called, InstructionIndexin
 }  // namespace
 
 CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionOptions& options)
-    : context_(context), options_(options) {}
+    : context_(context), options_(options), loop_options_(options) {
+  loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
+}
+
+const FusionOptions& CalledComputations::OptionsFor(const HloComputation& computation) const {
+  return loop_bodies_.contains(&computation) ? loop_options_ : options_;
+}
 
 bool CalledComputations::HasBudget() const {
   return called_instructions_ < options_.max_called_instructions;
@@ -61,7 +70,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   const Shape& array = root->shape().Leaf(output_leaf);
 
-  Walker walker(context_, options_, Direction::kOutputToInput, array, this);
+  Walker walker(context_, OptionsFor(computation), Direction::kOutputToInput, array, this);
   Frame frame;
   frame.depth = depth;
   std::map<int64_t, LeafPaths> start;
@@ -89,7 +98,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
   const Key key(&computation, number, leaf, depth);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
 
-  Walker walker(context_, options_, Direction::kInputToOutput, array, this);
+  Walker walker(context_, OptionsFor(computation), Direction::kInputToOutput, array, this);
   Frame frame;
   frame.depth = depth;
   std::map<int64_t, LeafPaths> start;
@@ -109,6 +118,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
 
 absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
     const CalledComputation& called, int64_t output_leaf) {
+  if (called.caller.opcode() == HloOpcode::kWhile) loop_bodies_.insert(&called.computation);
   const int depth = depth_;
   auto entries = OutputToInput(called.computation, output_leaf, depth + 1);
   depth_ = depth;
@@ -118,6 +128,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
 
 absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
     const CalledComputation& called, OperandLeaf parameter_leaf) {
+  if (called.caller.opcode() == HloOpcode::kWhile) loop_bodies_.insert(&called.computation);
   const int depth = depth_;
   auto entries = InputToOutput(called.computation, parameter_leaf, depth + 1);
   depth_ = depth;

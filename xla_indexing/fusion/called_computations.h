@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/computation_indexing.h"
@@ -60,8 +61,13 @@ class CalledComputations final : public ComputationIndexer {
   // Computation, parameter number (-1 for the root), leaf, depth.
   using Key = std::tuple<const HloComputation*, int64_t, int64_t, int>;
 
+  const FusionOptions& OptionsFor(const HloComputation& computation) const;
+
   mlir::MLIRContext* context_;
   const FusionOptions& options_;
+  // For bodies of loops: what they read through more maps than a loop is composed of is of no use.
+  FusionOptions loop_options_;
+  absl::flat_hash_set<const HloComputation*> loop_bodies_;
   int depth_ = 0;
   int64_t called_instructions_ = 0;
   absl::flat_hash_map<Key, InstructionIndexing> known_;

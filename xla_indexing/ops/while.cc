@@ -44,7 +44,10 @@ namespace {
 using ::mlir::AffineExpr;
 
 constexpr int64_t kMaxSteps = 256;
-constexpr size_t kMaxMaps = 64;
+constexpr size_t kMaxMaps = 16;
+// For one leaf no more maps than this are composed; a state may have hundreds of leaves, each of
+// which is asked for.
+constexpr size_t kMaxComposed = 256;
 // Rounds until the union over all numbers of iterations must have stopped growing.
 constexpr int kMaxRounds = 16;
 
@@ -281,7 +284,8 @@ class WhileLoop {
     }
   }
 
-  static bool TooMany(const LeafSets& sets) {
+  bool TooMany(const LeafSets& sets) const {
+    if (composed_ > kMaxComposed) return true;
     for (const auto& [leaf, set] : sets) {
       if (set.size() > kMaxMaps) return true;
     }
@@ -343,6 +347,11 @@ class WhileLoop {
     LeafSets next;
     for (const auto& [leaf, set] : sets) {
       for (const IndexingEntry& entry : EntriesOf(leaf)) {
+        composed_ += set.size() * entry.indexing.size();
+        if (entry.indexing.size() > kMaxMaps || composed_ > kMaxComposed) {
+          composed_ = kMaxComposed + 1;
+          return next;
+        }
         OperandIndexingSet step;
         for (const OperandIndexing& map : entry.indexing) step.Add(Resolve(map, iteration));
         is_inexact_ = is_inexact_ || !step.label().IsExact();
@@ -372,8 +381,10 @@ class WhileLoop {
     // Whether one more iteration can make a difference.
     bool has_changed = false;
     is_inexact_ = false;
+    composed_ = 0;
     for (int round = 0; round < kMaxRounds && !TooMany(all); ++round) {
       const LeafSets step = Step(all, std::nullopt, from);
+      if (composed_ > kMaxComposed) break;
       has_changed = has_changed || !SameRelations(step, all);
       LeafSets more = all;
       AddAll(step, &more);
@@ -457,6 +468,8 @@ class WhileLoop {
   const std::optional<Counter> counter_;
   // Whether a step depended on the number of the iteration.
   bool is_varying_ = false;
+  // The maps composed since the last way to answer was begun.
+  size_t composed_ = 0;
   // Whether a step was larger than what is read.
   bool is_inexact_ = false;
   std::map<int64_t, InstructionIndexing> entries_;
