@@ -65,6 +65,19 @@ TEST_F(TransferTest, AsyncStartPassesItsOperandsOn) {
                           "  (over-approximate: whole operand: async-start is not analysed)"));
 }
 
+// The whole operand would leave out what other devices have of it.
+TEST_F(TransferTest, CallsAcrossReplicasThatAreNotLookedIntoAreUnknown) {
+  const HloInstruction* call = Root(R"(
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+    f { p = f32[4] parameter(0) ROOT r = f32[4] all-reduce(p), replica_groups={}, to_apply=add }
+    g { p = f32[4] parameter(0) ROOT r = f32[4] call(p), to_apply=f }
+    ENTRY e { p = f32[4] parameter(0) ROOT c = f32[4] call(p), to_apply=g })");
+  const auto unknown = ElementsAre(
+      "0.0.0 unknown: call is not looked into and has operations across replicas inside");
+  EXPECT_THAT(OutputToInput(call), unknown);
+  EXPECT_THAT(InputToOutput(call), unknown);
+}
+
 TEST_F(TransferTest, SendAndReceive) {
   const HloInstruction* send = Entry(R"(
     a = f32[4] parameter(0)

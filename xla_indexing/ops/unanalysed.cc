@@ -2,12 +2,51 @@
 // of every operand. A sound answer, labelled as larger than needed.
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/builders.h"
 
 namespace xla_indexing {
+namespace {
+
+bool IsAcrossReplicas(HloOpcode opcode) {
+  const OpcodeIndexing indexing = IndexingOfOpcode(opcode);
+  return indexing.output_to_input == &CollectiveOutputToInput ||
+         indexing.output_to_input == &RaggedAllToAllOutputToInput;
+}
+
+// Whether a computation that the instruction calls, or one called there, reads other devices.
+bool CallsAcrossReplicas(const HloInstruction& instruction) {
+  absl::flat_hash_set<const HloComputation*> seen;
+  std::vector<const HloComputation*> pending(instruction.called_computations().begin(),
+                                             instruction.called_computations().end());
+  while (!pending.empty()) {
+    const HloComputation* computation = pending.back();
+    pending.pop_back();
+    if (computation == nullptr || !seen.insert(computation).second) continue;
+    for (const HloInstruction* inner : computation->instructions()) {
+      if (IsAcrossReplicas(inner->opcode())) return true;
+      for (const HloComputation* called : inner->called_computations()) pending.push_back(called);
+    }
+  }
+  return false;
+}
+
+// Elements of other devices would be left out of the whole operand.
+std::optional<OperandIndexing> UnknownDevices(const BuildContext& build) {
+  if (!CallsAcrossReplicas(build.instruction)) return std::nullopt;
+  return OperandIndexing::Unknown(
+      build.mlir_context,
+      absl::StrCat(OpcodeName(build.instruction.opcode()),
+                   " is not looked into and has operations across replicas inside"));
+}
+
+}  // namespace
 
 ExactnessLabel UnanalysedLabel(const BuildContext& build) {
   return ExactnessLabel::OverApproximate(
@@ -15,18 +54,28 @@ ExactnessLabel UnanalysedLabel(const BuildContext& build) {
 }
 
 void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {
+  const std::optional<OperandIndexing> unknown = UnknownDevices(build);
   for (int64_t i = 0; i < build.instruction.operand_count(); ++i) {
     const int64_t leaf_count = build.instruction.operand(i)->shape().LeafCount();
     for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
-      build.AddWholeRead(output_leaf, i, leaf, UnanalysedLabel(build));
+      if (unknown) {
+        build.Add(output_leaf, i, leaf, *unknown);
+      } else {
+        build.AddWholeRead(output_leaf, i, leaf, UnanalysedLabel(build));
+      }
     }
   }
 }
 
 void UnanalysedInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
+  const std::optional<OperandIndexing> unknown = UnknownDevices(build);
   const int64_t leaf_count = build.instruction.shape().LeafCount();
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
-    build.AddWholeReach(leaf, operand, operand_leaf, UnanalysedLabel(build));
+    if (unknown) {
+      build.Add(leaf, operand, operand_leaf, *unknown);
+    } else {
+      build.AddWholeReach(leaf, operand, operand_leaf, UnanalysedLabel(build));
+    }
   }
 }
 
