@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -213,20 +213,19 @@ std::optional<bool> GroupHasPoint(const Group& group, const Domain& domain) {
 }
 
 SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& domain) {
-  llvm::EquivalenceClasses<size_t> classes;
+  llvm::IntEqClasses classes(domain.dims.size() + domain.symbols.size());
   SmallVector<SmallVector<size_t, 8>, 4> variables;
   for (const Constraint& constraint : constraints) {
     variables.push_back(VariablesOf(constraint.expr, domain));
     for (const size_t variable : variables.back()) {
-      classes.unionSets(variables.back()[0], variable);
+      classes.join(variables.back()[0], variable);
     }
   }
   SmallVector<Group, 2> groups;
   SmallVector<size_t, 2> leaders;  // a constraint without variables is a group of its own
   constexpr size_t kNoLeader = static_cast<size_t>(-1);
   for (size_t i = 0; i < constraints.size(); ++i) {
-    const size_t leader =
-        variables[i].empty() ? kNoLeader : classes.getLeaderValue(variables[i][0]);
+    const size_t leader = variables[i].empty() ? kNoLeader : classes.findLeader(variables[i][0]);
     size_t group = llvm::find(leaders, leader) - leaders.begin();
     if (group == leaders.size()) {
       leaders.push_back(leader);
