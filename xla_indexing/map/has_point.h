@@ -5,11 +5,9 @@
 // are looked at in groups that share variables, each group by the first of these that decides:
 //
 //   1. A rule for one constraint whose values have no gap wider than its interval. It decides
-//   nearly
-//      every constraint that an HLO operation makes.
-//   2. Points: all of them where there are at most kMaxPoints, otherwise as many near the ends of
-//   the
-//      variables' intervals.
+//      nearly every constraint that an HLO operation makes.
+//   2. Points: some in the middle of all intervals; then all of them where there are at most
+//      kMaxPoints, otherwise as many near the ends of the intervals.
 //   3. mlir::presburger, which is exact but cannot be interrupted: at most kMaxPresburgerVariables
 //      variables (with one for each floordiv and mod), kMaxPresburgerConstraints constraints, and
 //      coefficients and divisors below kMaxPresburgerCoefficient.
