@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/ops/covers.h"
 
 namespace xla_indexing {
 namespace {
@@ -214,6 +215,19 @@ void OperandIndexingSet::Simplify() {
   std::sort(order.begin(), order.end());
   maps = std::exchange(maps_, {});
   for (const auto& [text, i] : order) maps_.push_back(std::move(maps[i]));
+}
+
+void OperandIndexingSet::DropCovered(const Shape& to) {
+  for (size_t i = 0; i < maps_.size(); ++i) {
+    for (size_t j = 0; j < maps_.size();) {
+      if (i == j || !Covers(maps_[i], maps_[j], to)) {
+        ++j;
+        continue;
+      }
+      maps_.erase(maps_.begin() + static_cast<std::ptrdiff_t>(j));
+      if (j < i) --i;
+    }
+  }
 }
 
 absl::StatusOr<OperandIndexingSet> ComposeOperandIndexingSets(const OperandIndexingSet& first,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing {
@@ -41,6 +42,11 @@ class OperandIndexingSet {
   // Simplifies every map, drops the empty ones and the duplicates, and makes one map of two that
   // differ in one interval only where those intervals touch or overlap. Then sorts by text.
   void Simplify();
+
+  // Drops the maps that others cover (ops/covers.h), the same union; all lead to an array of shape
+  // `to`. Not part of Simplify(): which ways something is read may be worth knowing even where one
+  // contains another. Compares all pairs.
+  void DropCovered(const Shape& to);
 
   // Equal maps in the same order. Simplified sets of one normal form compare equal.
   friend bool operator==(const OperandIndexingSet& a, const OperandIndexingSet& b) {

@@ -1,40 +1,24 @@
 // Operations without a builder of their own: every element of every result may read every element
 // of every operand. A sound answer, labelled as larger than needed.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/builders.h"
+#include "xla_indexing/ops/other_devices.h"
 
 namespace xla_indexing {
 namespace {
 
-bool IsAcrossReplicas(HloOpcode opcode) {
-  const OpcodeIndexing indexing = IndexingOfOpcode(opcode);
-  return indexing.output_to_input == &CollectiveOutputToInput ||
-         indexing.output_to_input == &RaggedAllToAllOutputToInput;
-}
-
-// Whether a computation that the instruction calls, or one called there, reads other devices.
 bool CallsAcrossReplicas(const HloInstruction& instruction) {
-  absl::flat_hash_set<const HloComputation*> seen;
-  std::vector<const HloComputation*> pending(instruction.called_computations().begin(),
-                                             instruction.called_computations().end());
-  while (!pending.empty()) {
-    const HloComputation* computation = pending.back();
-    pending.pop_back();
-    if (computation == nullptr || !seen.insert(computation).second) continue;
-    for (const HloInstruction* inner : computation->instructions()) {
-      if (IsAcrossReplicas(inner->opcode())) return true;
-      for (const HloComputation* called : inner->called_computations()) pending.push_back(called);
-    }
-  }
-  return false;
+  const auto called = instruction.called_computations();
+  return std::any_of(called.begin(), called.end(), [](const HloComputation* computation) {
+    return computation != nullptr && DevicesAcrossWhich(*computation);
+  });
 }
 
 // Elements of other devices would be left out of the whole operand.

@@ -1,0 +1,102 @@
+#include "xla_indexing/ops/covers.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing {
+namespace {
+
+class CoversTest : public ::testing::Test {
+ protected:
+  OperandIndexing Parse(const std::string& text) {
+    IndexingMap map = ParseIndexingMap(text, &context_).value();
+    map.Simplify();
+    return OperandIndexing(std::move(map));
+  }
+  static std::set<std::vector<int64_t>> Pairs(const OperandIndexing& indexing) {
+    std::set<std::vector<int64_t>> pairs;
+    const absl::Status status = indexing.map().ForEachPoint(
+        100000, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
+                    llvm::ArrayRef<int64_t> results) {
+          std::vector<int64_t> pair(dims.begin(), dims.end());
+          pair.insert(pair.end(), results.begin(), results.end());
+          pairs.insert(std::move(pair));
+        });
+    EXPECT_TRUE(status.ok()) << status;
+    return pairs;
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  const Shape to_ = Shape::Array(ElementType::kF32, {4, 1, 6});
+};
+
+constexpr char kRow[] = "(d0, d1)[s0] -> (d0, 0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 5]";
+
+TEST_F(CoversTest, WhoeverReadsARowReadsItsElements) {
+  EXPECT_TRUE(Covers(
+      Parse(kRow), Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
+  EXPECT_FALSE(Covers(
+      Parse(kRow), Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
+}
+
+TEST_F(CoversTest, SetsKeepWhatIsNotCovered) {
+  OperandIndexingSet set;
+  set.Add(Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));
+  set.Add(Parse(kRow));
+  set.Add(Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));
+  set.DropCovered(to_);
+  ASSERT_EQ(set.size(), 2);
+  EXPECT_EQ(set.maps()[0], Parse(kRow));
+  EXPECT_EQ(set.maps()[1],
+            Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));
+}
+
+// All pairs of maps of a family that has ranges too short, shared, strided and constrained, and
+// dimensions and constraints that restrict.
+TEST_F(CoversTest, WhatCoversHasAllPairs) {
+  std::vector<OperandIndexing> maps;
+  for (const char* first : {"d0", "s0", "3 - d0", "s1 floordiv 2", "s1"}) {
+    for (const char* last : {"d1", "s0", "s1", "s0 + s1 - s1", "5 - s1", "d1 floordiv 2"}) {
+      for (const char* most : {"3", "5"}) {
+        for (const char* constraint : {"", ", d0 + d1 in [2, 5]", ", d0 + d1 in [2, 4]",
+                                       ", s0 + d0 in [0, 3]", ", d1 mod 2 in [0, 0]"}) {
+          for (const char* dims : {"d0 in [0, 3]", "d0 in [1, 3]"}) {
+            maps.push_back(Parse("(d0, d1)[s0, s1] -> (" + std::string(first) + ", 0, " + last +
+                                 "), domain: " + dims + ", d1 in [0, 5], s0 in [0, 3], s1 in [0, " +
+                                 most + "]" + constraint));
+          }
+        }
+      }
+    }
+  }
+  std::vector<std::set<std::vector<int64_t>>> pairs;
+  for (const OperandIndexing& map : maps) pairs.push_back(Pairs(map));
+  int covered = 0;
+  for (size_t a = 0; a < maps.size(); ++a) {
+    for (size_t b = 0; b < maps.size(); ++b) {
+      if (!Covers(maps[a], maps[b], to_)) continue;
+      ++covered;
+      for (const auto& pair : pairs[b]) {
+        ASSERT_TRUE(pairs[a].contains(pair) || pair[2] > 3 || pair[4] > 5)
+            << maps[a].ToString() << "\n" << maps[b].ToString();
+      }
+    }
+  }
+  EXPECT_GT(covered, 1000);
+}
+
+}  // namespace
+}  // namespace xla_indexing
