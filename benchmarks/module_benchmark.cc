@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
@@ -19,6 +20,12 @@
 namespace xla_indexing {
 namespace {
 
+constexpr char kGemma2[] = "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax.hlo";
+constexpr char kLlama31[] = "tools/benchmarks/hlo/hlo_llama31_8b_bf16_1x8.hlo";
+constexpr char kMobileNet[] = "tools/data/benchmarking/mobilenet_v2.hlo";
+constexpr char kMaxText[] =
+    "tools/benchmarks/hlo/nv_maxtext_1n1g_jit_train_step_before_optimization.hlo";
+constexpr char kResNet50[] = "backends/cpu/benchmarks/hlo/resnet50_keras_jax_f32.hlo";
 constexpr char kLargeLoop[] = "codegen/emitters/tests/loop/large_loop_slow_compile_time.hlo";
 
 int64_t CountMaps(const InstructionIndexing& entries) {
@@ -58,47 +65,63 @@ void AllInstructions(benchmark::State& state, const char* path) {
   // U for each map.
   meter.Report(static_cast<double>(maps));
 }
-BENCHMARK_CAPTURE(AllInstructions, gemma2_2b, "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(AllInstructions, llama31_8b, "tools/benchmarks/hlo/hlo_llama31_8b_bf16_1x8.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(AllInstructions, large_loop, kLargeLoop)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(AllInstructions, mobilenet_v2, "tools/data/benchmarking/mobilenet_v2.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(AllInstructions, maxtext_train_step,
-                  "tools/benchmarks/hlo/nv_maxtext_1n1g_jit_train_step_before_optimization.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(AllInstructions, resnet50,
-                  "backends/cpu/benchmarks/hlo/resnet50_keras_jax_f32.hlo")
-    ->Unit(benchmark::kMillisecond);
+#define MODULE_BENCHMARK(name, path) \
+  BENCHMARK_CAPTURE(AllInstructions, name, path)->Unit(benchmark::kMillisecond)
+MODULE_BENCHMARK(gemma2_2b, kGemma2);
+MODULE_BENCHMARK(llama31_8b, kLlama31);
+MODULE_BENCHMARK(large_loop, kLargeLoop);
+MODULE_BENCHMARK(mobilenet_v2, kMobileNet);
+MODULE_BENCHMARK(maxtext_train_step, kMaxText);
+MODULE_BENCHMARK(resnet50, kResNet50);
+#undef MODULE_BENCHMARK
 
-// The computation of the module that has the most instructions, from its root to its parameters or
-// back.
-void OneFusion(benchmark::State& state, const char* path, bool output_to_input) {
+// A computation from its root to its parameters or back: the module's largest (of a file that is
+// one loop fusion), or its entry.
+enum class Which { kLargest, kEntry };
+
+void OneFusion(benchmark::State& state, const char* path, Which which, bool output_to_input) {
   const std::unique_ptr<HloModule> module = ParseCorpusFileOrSkip(state, path);
   if (module == nullptr) return;
-  const HloComputation* largest = module->entry_computation();
+  const HloComputation* chosen = module->entry_computation();
   for (const HloComputation* computation : module->computations()) {
-    if (computation->instruction_count() > largest->instruction_count()) largest = computation;
+    if (which == Which::kEntry) break;
+    if (computation->instruction_count() > chosen->instruction_count()) chosen = computation;
   }
   int64_t maps = 0;
+  int64_t exact = 0;
   IdentityMapMeter meter(state);
   for (auto _ : state) {
     mlir::MLIRContext context(kNoThreading);
-    const auto entries = output_to_input ? ComputeOutputToInputIndexing(*largest, &context)
-                                         : ComputeInputToOutputIndexing(*largest, &context);
+    const auto entries = output_to_input ? ComputeOutputToInputIndexing(*chosen, &context)
+                                         : ComputeInputToOutputIndexing(*chosen, &context);
     if (!entries.ok()) return Skip(state, entries.status());
     maps = CountMaps(*entries);
+    exact = absl::c_count_if(
+        *entries, [](const IndexingEntry& entry) { return entry.indexing.label().IsExact(); });
+    state.counters["exact_percent"] =
+        entries->empty() ? 100 : 100.0 * static_cast<double>(exact) / entries->size();
   }
-  state.counters["instructions"] = static_cast<double>(largest->instruction_count());
+  state.counters["instructions"] = static_cast<double>(chosen->instruction_count());
   state.counters["maps"] = static_cast<double>(maps);
   // U for each instruction.
-  meter.Report(static_cast<double>(largest->instruction_count()));
+  meter.Report(static_cast<double>(chosen->instruction_count()));
 }
-BENCHMARK_CAPTURE(OneFusion, large_loop_output_to_input, kLargeLoop, true)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(OneFusion, large_loop_input_to_output, kLargeLoop, false)
-    ->Unit(benchmark::kMillisecond);
+#define FUSION_BENCHMARK(name, path, which)                                \
+  BENCHMARK_CAPTURE(OneFusion, name##_output_to_input, path, which, true)  \
+      ->Unit(benchmark::kMillisecond);                                     \
+  BENCHMARK_CAPTURE(OneFusion, name##_input_to_output, path, which, false) \
+      ->Unit(benchmark::kMillisecond)
+FUSION_BENCHMARK(large_loop, kLargeLoop, Which::kLargest);
+FUSION_BENCHMARK(gemma2_2b, kGemma2, Which::kEntry);
+FUSION_BENCHMARK(llama31_8b, kLlama31, Which::kEntry);
+FUSION_BENCHMARK(llama31_70b, "tools/benchmarks/hlo/hlo_llama31_70b_fp8_16x8.hlo", Which::kEntry);
+FUSION_BENCHMARK(llama3_8b_cp, "tools/benchmarks/hlo/hlo_llama3_8b_cp_bf16_1x4.hlo", Which::kEntry);
+FUSION_BENCHMARK(mobilenet_v2, kMobileNet, Which::kEntry);
+FUSION_BENCHMARK(maxtext_train_step, kMaxText, Which::kEntry);
+FUSION_BENCHMARK(resnet50, kResNet50, Which::kEntry);
+FUSION_BENCHMARK(dlrm_train_step, "backends/cpu/benchmarks/hlo/dlrm_keras_jax_f32_train_step.hlo",
+                 Which::kEntry);
+#undef FUSION_BENCHMARK
 
 }  // namespace
 }  // namespace xla_indexing

@@ -14,6 +14,7 @@
 namespace xla_indexing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -277,6 +278,67 @@ TEST_F(ComputationIndexingTest, MapsPastTheBoundAreWidenedAndSaySo) {
   for (const std::string& line : OutputToInput(Doubling(5), options)) {
     EXPECT_THAT(line, HasSubstr("more than 16 maps at "));
   }
+}
+
+// Walks that are stopped answer by reachability what they have not come to.
+TEST_F(ComputationIndexingTest, WalksPastTheBoundOfStepsAreWidenedAndSaySo) {
+  const std::string text = R"(f {
+    p0 = f32[4] parameter(0)
+    p1 = f32[4] parameter(1)
+    p2 = f32[4] parameter(2)
+    a = f32[4] negate(p0)
+    b = f32[4] negate(a)
+    c = f32[4] reverse(b), dimensions={0}
+    ROOT t = (f32[4], f32[4]) tuple(c, p1)
+  })";
+  FusionOptions options;
+  options.max_steps = 9;
+  const auto expected = ElementsAre(
+      "0/0/0: (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]  "
+      "(over-approximate: whole tensor: it takes too many steps to compose the maps)",
+      "1/1/0: (d0) -> (d0), domain: d0 in [0, 3]");
+  EXPECT_THAT(OutputToInput(text, options), expected);
+  EXPECT_THAT(InputToOutput(text, options), expected);
+}
+
+TEST_F(ComputationIndexingTest, StepsThatSomeLeavesLeaveOverAreForOthers) {
+  const std::string text = R"(f {
+    p0 = f32[4] parameter(0)
+    p1 = f32[4] parameter(1)
+    a = f32[4] negate(p0)
+    b = f32[4] negate(a)
+    c = f32[4] reverse(b), dimensions={0}
+    ROOT t = (f32[4], f32[4], f32[4], f32[4], f32[4]) tuple(c, p1, p1, p1, p1)
+  })";
+  FusionOptions options;
+  options.max_steps = 20;
+  EXPECT_THAT(OutputToInput(text, options),
+              Contains("0/0/0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+  options.max_steps = 10;
+  EXPECT_THAT(OutputToInput(text, options), Contains(HasSubstr("too many steps")));
+}
+
+// rotate(x) + f(x) for an f that reads rows reads rows, however often: rotations alone, by 1, 2,
+// .., would be a map for each part.
+TEST_F(ComputationIndexingTest, MapsThatOthersCoverDoNotCountTowardsTheBound) {
+  std::string text =
+      "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] "
+      "add(a, b) }\nENTRY f {\n  x0 = f32[8,16] parameter(0)\n  zero = f32[] constant(0)\n";
+  for (int i = 0; i < 12; ++i) {
+    absl::StrAppend(&text, "  v", i, " = f32[8,", i + 1, "] slice(x", i,
+                    "), slice={[0:8], [0:", i + 1, "]}\n  w", i, " = f32[8,", 15 - i, "] slice(x",
+                    i, "), slice={[0:8], [", i + 1, ":16]}\n  z", i, " = f32[8] reduce(x", i,
+                    ", zero), dimensions={1}, to_apply=add\n  y", i, " = f32[8,16] broadcast(z", i,
+                    "), dimensions={0}\n  r", i, " = f32[8,16] concatenate(w", i, ", v", i,
+                    "), dimensions={1}\n  x", i + 1, " = f32[8,16] add(r", i, ", y", i, ")\n");
+  }
+  absl::StrAppend(&text, "  ROOT r = f32[8,16] copy(x12)\n}");
+  FusionOptions options;
+  options.max_maps = 8;
+  const std::vector<std::string> lines = OutputToInput(text, options);
+  EXPECT_THAT(lines, Contains("0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], d1 in [0, "
+                              "15], s0 in [0, 15]"));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("over-approximate"))));
 }
 
 TEST_F(ComputationIndexingTest, DeepChainsAreOrdinary) {

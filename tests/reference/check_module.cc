@@ -56,13 +56,17 @@ std::vector<Variant> InstructionVariants(const CheckOptions& options) {
   return variants;
 }
 
-// Two maps are few enough that sets are widened.
+// Two maps are few enough that sets are widened, and a few steps that walks are stopped.
 std::vector<Variant> ComputationVariants(const CheckOptions& options) {
-  std::vector<Variant> variants = {
-      {"as it is", {}}, {"not folded", {}}, {"exact", {}}, {"at most two maps", {}}};
+  std::vector<Variant> variants = {{"as it is", {}},
+                                   {"not folded", {}},
+                                   {"exact", {}},
+                                   {"at most two maps", {}},
+                                   {"in a few steps", {}}};
   variants[1].options.indexing.fold_runtime_variables = false;
   variants[2].options.indexing.exact = true;
   variants[3].options.max_maps = 2;
+  variants[4].options.max_steps = 6;
   for (Variant& variant : variants) {
     variant.options.indexing.scatter_bounds = options.scatter_bounds;
   }

@@ -1,7 +1,6 @@
 #include "xla_indexing/fusion/called_computations.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -11,14 +10,25 @@
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/call_scope.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/ops/other_devices.h"
 
 namespace xla_indexing {
 namespace {
 
-using LeafPaths = Walker::LeafPaths;
-
-constexpr int64_t kRoot = -1;
 constexpr int kMaxMapsOfLoopBodies = 16;
+constexpr int64_t kShareOfCalled = 8;
+
+// How many leaves walks may start from.
+int64_t LeafCount(const HloComputation& computation, Direction direction) {
+  if (direction == Direction::kOutputToInput) {
+    return std::max<int64_t>(computation.root_instruction()->shape().LeafCount(), 1);
+  }
+  int64_t count = 0;
+  for (const HloInstruction* parameter : computation.parameters()) {
+    count += parameter->shape().LeafCount();
+  }
+  return std::max<int64_t>(count, 1);
+}
 
 // `end` is the shape of the leaf that the paths have led to.
 void AddEntry(const IndexingEntry& place, const PathSet& paths, const Shape& end,
@@ -62,78 +72,127 @@ ComputationIndexer* CalledComputations::At(int depth) {
   return this;
 }
 
-absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
-    const HloComputation& computation, int64_t output_leaf, int depth) {
-  const HloInstruction* root = computation.root_instruction();
-  if (root == nullptr || !root->shape().Leaf(output_leaf).IsArray()) return InstructionIndexing();
-  const Key key(&computation, kRoot, output_leaf, depth);
-  if (const auto known = known_.find(key); known != known_.end()) return known->second;
-  const Shape& array = root->shape().Leaf(output_leaf);
-
-  Walker walker(context_, OptionsFor(computation), Direction::kOutputToInput, array, this);
+absl::StatusOr<Walked> CalledComputations::Walk(const HloComputation& computation,
+                                                Direction direction, OperandLeaf from,
+                                                const Shape& array, int depth, int64_t max_steps) {
+  Walker walker(context_, OptionsFor(computation), direction, array, DevicesOf(computation),
+                max_steps, this);
   Frame frame;
   frame.depth = depth;
-  std::map<int64_t, LeafPaths> start;
-  std::map<int64_t, LeafPaths> end;
-  start[0][output_leaf].Add(Path(IdentityIndexing(array, context_), array));
+  std::map<int64_t, Walker::LeafPaths> start;
+  std::map<int64_t, Walker::LeafPaths> end;
+  start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
   absl::Status status = walker.WalkComputation(computation, frame, start, &end);
   if (!status.ok()) return status;
-  InstructionIndexing entries;
+  Walked walked;
+  walked.steps = walker.steps();
+  walked.is_whole = !walker.was_stopped();
+  const bool backward = direction == Direction::kOutputToInput;
   for (const auto& [number, leaves] : end) {
-    const Shape& shape = computation.parameter(number)->shape();
+    const Shape& shape =
+        backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
     for (const auto& [leaf, paths] : leaves) {
-      AddEntry({output_leaf, number, leaf, {}}, paths, shape.Leaf(leaf), &entries);
+      const IndexingEntry place = backward
+                                      ? IndexingEntry{from.operand_leaf, number, leaf, {}}
+                                      : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
+      AddEntry(place, paths, shape.Leaf(leaf), &walked.entries);
     }
   }
-  SortEntries(&entries);
-  known_.emplace(key, entries);
-  return entries;
+  SortEntries(&walked.entries);
+  return walked;
 }
 
-absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
-    const HloComputation& computation, OperandLeaf parameter_leaf, int depth) {
-  const auto [number, leaf] = parameter_leaf;
-  const Shape& array = computation.parameter(number)->shape().Leaf(leaf);
-  if (!array.IsArray()) return InstructionIndexing();
-  const Key key(&computation, number, leaf, depth);
-  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+absl::StatusOr<Walked> CalledComputations::OutputToInput(const HloComputation& computation,
+                                                         int64_t output_leaf, int depth,
+                                                         int64_t max_steps) {
+  const HloInstruction* root = computation.root_instruction();
+  if (root == nullptr || !root->shape().Leaf(output_leaf).IsArray()) return Walked();
+  return Walk(computation, Direction::kOutputToInput, {0, output_leaf},
+              root->shape().Leaf(output_leaf), depth, max_steps);
+}
 
-  Walker walker(context_, OptionsFor(computation), Direction::kInputToOutput, array, this);
-  Frame frame;
-  frame.depth = depth;
-  std::map<int64_t, LeafPaths> start;
-  std::map<int64_t, LeafPaths> end;
-  start[number][leaf].Add(Path(IdentityIndexing(array, context_), array));
-  absl::Status status = walker.WalkComputation(computation, frame, start, &end);
-  if (!status.ok()) return status;
-  InstructionIndexing entries;
-  for (const auto& [output_leaf, paths] : end[0]) {
-    AddEntry({output_leaf, number, leaf, {}}, paths,
-             computation.root_instruction()->shape().Leaf(output_leaf), &entries);
+absl::StatusOr<Walked> CalledComputations::InputToOutput(const HloComputation& computation,
+                                                         OperandLeaf parameter_leaf, int depth,
+                                                         int64_t max_steps) {
+  const Shape& array =
+      computation.parameter(parameter_leaf.operand)->shape().Leaf(parameter_leaf.operand_leaf);
+  if (!array.IsArray()) return Walked();
+  return Walk(computation, Direction::kInputToOutput, parameter_leaf, array, depth, max_steps);
+}
+
+template <typename WalkFrom>
+absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputation& called,
+                                                             Direction direction, OperandLeaf from,
+                                                             WalkFrom walk) {
+  const HloComputation& computation = called.computation;
+  if (called.caller.opcode() == HloOpcode::kWhile) loop_bodies_.insert(&computation);
+  const int depth = depth_;
+  const Key key(&computation, direction, from.operand, from.operand_leaf, depth);
+  auto known = known_.find(key);
+  if (known == known_.end()) {
+    absl::StatusOr<Walked> walked =
+        walk(depth + 1, options_.max_steps / kShareOfCalled / LeafCount(computation, direction));
+    depth_ = depth;
+    if (!walked.ok()) return walked.status();
+    known = known_.emplace(key, std::move(walked->entries)).first;
   }
-  SortEntries(&entries);
-  known_.emplace(key, entries);
-  return entries;
+  return SeenFrom(called, known->second, options_.indexing.fold_runtime_variables);
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
     const CalledComputation& called, int64_t output_leaf) {
-  if (called.caller.opcode() == HloOpcode::kWhile) loop_bodies_.insert(&called.computation);
-  const int depth = depth_;
-  auto entries = OutputToInput(called.computation, output_leaf, depth + 1);
-  depth_ = depth;
-  if (!entries.ok()) return entries;
-  return SeenFrom(called, *std::move(entries), options_.indexing.fold_runtime_variables);
+  return Seen(called, Direction::kOutputToInput, {0, output_leaf},
+              [&](int depth, int64_t max_steps) {
+                return OutputToInput(called.computation, output_leaf, depth, max_steps);
+              });
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
     const CalledComputation& called, OperandLeaf parameter_leaf) {
-  if (called.caller.opcode() == HloOpcode::kWhile) loop_bodies_.insert(&called.computation);
-  const int depth = depth_;
-  auto entries = InputToOutput(called.computation, parameter_leaf, depth + 1);
-  depth_ = depth;
-  if (!entries.ok()) return entries;
-  return SeenFrom(called, *std::move(entries), options_.indexing.fold_runtime_variables);
+  return Seen(called, Direction::kInputToOutput, parameter_leaf, [&](int depth, int64_t max_steps) {
+    return InputToOutput(called.computation, parameter_leaf, depth, max_steps);
+  });
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
+                                                                  Direction direction,
+                                                                  OperandLeaf from, int depth) {
+  const bool calls = !instruction.called_computations().empty();
+  const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf, depth);
+  if (calls) {
+    if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
+      return known->second;
+    }
+  }
+  IndexingOptions options = options_.indexing;
+  options.computations = At(depth);
+  absl::StatusOr<InstructionIndexing> entries =
+      direction == Direction::kOutputToInput
+          ? ComputeOutputToInputIndexing(instruction, from.operand_leaf, context_, options)
+          : ComputeInputToOutputIndexing(instruction, from.operand, from.operand_leaf, context_,
+                                         options);
+  // Not what was said for want of a budget that the next walk has again.
+  if (calls && entries.ok() && options.computations != nullptr) {
+    known_callers_.emplace(key, *entries);
+  }
+  return entries;
+}
+
+Interval CalledComputations::DevicesOf(const HloComputation& computation) {
+  const auto [place, is_new] = devices_.try_emplace(&computation, Interval::Empty());
+  if (is_new) {
+    if (const auto count = DevicesAcrossWhich(computation)) {
+      place->second = Interval::OfSize(*count);
+    }
+  }
+  return place->second;
+}
+
+const Reachability& CalledComputations::ReachabilityOf(const HloComputation& computation,
+                                                       Direction direction) {
+  std::unique_ptr<Reachability>& known = reachability_[{&computation, direction}];
+  if (!known) known = std::make_unique<Reachability>(computation, direction);
+  return *known;
 }
 
 const CalledComputations::Users& CalledComputations::UsersOf(const HloComputation& computation) {

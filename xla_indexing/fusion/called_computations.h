@@ -11,18 +11,31 @@
 #include <cstdint>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/reachability.h"
+#include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
+
+// What a walk from one leaf found.
+struct Walked {
+  InstructionIndexing entries;
+  int64_t steps = 0;
+  // Whether it was not stopped for the number of steps.
+  bool is_whole = true;
+};
 
 class CalledComputations final : public ComputationIndexer {
  public:
@@ -35,11 +48,11 @@ class CalledComputations final : public ComputationIndexer {
   absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                     OperandLeaf parameter_leaf) override;
 
-  // The same as the computation itself sees it, where it is called at this depth.
-  absl::StatusOr<InstructionIndexing> OutputToInput(const HloComputation& computation,
-                                                    int64_t output_leaf, int depth);
-  absl::StatusOr<InstructionIndexing> InputToOutput(const HloComputation& computation,
-                                                    OperandLeaf parameter_leaf, int depth);
+  // The same as the computation itself sees it, where it is called at this depth, in so many steps.
+  absl::StatusOr<Walked> OutputToInput(const HloComputation& computation, int64_t output_leaf,
+                                       int depth, int64_t max_steps);
+  absl::StatusOr<Walked> InputToOutput(const HloComputation& computation,
+                                       OperandLeaf parameter_leaf, int depth, int64_t max_steps);
 
   // The indexer for an instruction that is met at this depth; null where its computations are not
   // looked into.
@@ -50,6 +63,17 @@ class CalledComputations final : public ComputationIndexer {
   void Spend() { ++called_instructions_; }
   void ResetBudget() { called_instructions_ = 0; }
 
+  // The entries of one leaf of the result, or of one leaf of an operand, of an instruction that is
+  // met at this depth. Those of instructions that call computations are kept.
+  absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
+                                                Direction direction, OperandLeaf from, int depth);
+
+  // The devices that operations across replicas in the computation, or called there, lead to; none
+  // where it stays on its device.
+  Interval DevicesOf(const HloComputation& computation);
+
+  const Reachability& ReachabilityOf(const HloComputation& computation, Direction direction);
+
   struct Use {
     const HloInstruction* user;
     int64_t operand;
@@ -58,9 +82,19 @@ class CalledComputations final : public ComputationIndexer {
   const Users& UsersOf(const HloComputation& computation);
 
  private:
-  // Computation, parameter number (-1 for the root), leaf, depth.
-  using Key = std::tuple<const HloComputation*, int64_t, int64_t, int>;
+  // Computation, direction, number and leaf of what the walk starts from, depth.
+  using Key = std::tuple<const HloComputation*, Direction, int64_t, int64_t, int>;
 
+  // The same of an instruction.
+  using InstructionKey = std::tuple<const HloInstruction*, Direction, int64_t, int64_t, int>;
+
+  // From one leaf, an array of this shape.
+  absl::StatusOr<Walked> Walk(const HloComputation& computation, Direction direction,
+                              OperandLeaf from, const Shape& array, int depth, int64_t max_steps);
+  // What `walk`, a function of depth and steps, finds from that leaf, once, as the caller sees it.
+  template <typename WalkFrom>
+  absl::StatusOr<InstructionIndexing> Seen(const CalledComputation& called, Direction direction,
+                                           OperandLeaf from, WalkFrom walk);
   const FusionOptions& OptionsFor(const HloComputation& computation) const;
 
   mlir::MLIRContext* context_;
@@ -71,7 +105,11 @@ class CalledComputations final : public ComputationIndexer {
   int depth_ = 0;
   int64_t called_instructions_ = 0;
   absl::flat_hash_map<Key, InstructionIndexing> known_;
+  absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<Users>> users_;
+  absl::flat_hash_map<const HloComputation*, Interval> devices_;
+  absl::flat_hash_map<std::pair<const HloComputation*, Direction>, std::unique_ptr<Reachability>>
+      reachability_;
 };
 
 }  // namespace xla_indexing

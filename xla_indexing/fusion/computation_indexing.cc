@@ -1,6 +1,10 @@
 #include "xla_indexing/fusion/computation_indexing.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -19,6 +23,36 @@ void Append(InstructionIndexing entries, InstructionIndexing* all) {
   for (IndexingEntry& entry : entries) all->push_back(std::move(entry));
 }
 
+// Walks from each of `count` leaves; `walk` is a function of the leaf's position and the steps
+// that it may take. What some leave over is for those that were stopped, which are walked from
+// again where that gives them twice as many, so that the answer does not depend on the order.
+template <typename WalkFrom>
+absl::StatusOr<InstructionIndexing> WalkInShares(CalledComputations& called, size_t count,
+                                                 int64_t max_steps, WalkFrom walk) {
+  std::vector<InstructionIndexing> found(count);
+  std::vector<size_t> open(count);
+  std::iota(open.begin(), open.end(), size_t{0});
+  int64_t last_share = -1;
+  while (!open.empty()) {
+    const int64_t share = max_steps / static_cast<int64_t>(open.size());
+    if (share < 2 * last_share || share == last_share) break;
+    last_share = share;
+    std::vector<size_t> stopped;
+    for (const size_t i : open) {
+      called.ResetBudget();
+      absl::StatusOr<Walked> walked = walk(i, share);
+      if (!walked.ok()) return walked.status();
+      max_steps -= std::min(walked->steps, share);
+      if (!walked->is_whole) stopped.push_back(i);
+      found[i] = std::move(walked->entries);
+    }
+    open = std::move(stopped);
+  }
+  InstructionIndexing all;
+  for (InstructionIndexing& entries : found) Append(std::move(entries), &all);
+  return all;
+}
+
 IndexingOptions LookingInto(CalledComputations& called, const FusionOptions& options) {
   called.ResetBudget();
   IndexingOptions indexing = options.indexing;
@@ -31,29 +65,24 @@ IndexingOptions LookingInto(CalledComputations& called, const FusionOptions& opt
 absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(
     const HloComputation& computation, mlir::MLIRContext* context, const FusionOptions& options,
     std::optional<int64_t> output_leaf) {
-  InstructionIndexing entries;
   const HloInstruction* root = computation.root_instruction();
-  if (root == nullptr) return entries;
+  if (root == nullptr) return InstructionIndexing();
   const int64_t count = root->shape().LeafCount();
   if (output_leaf && (*output_leaf < 0 || *output_leaf >= count)) {
     return NoSuchLeaf("the root", root->name(), *output_leaf, count);
   }
   CalledComputations called(context, options);
   const int64_t first = output_leaf.value_or(0);
-  const int64_t last = output_leaf ? *output_leaf + 1 : count;
-  for (int64_t leaf = first; leaf < last; ++leaf) {
-    called.ResetBudget();
-    auto of_leaf = called.OutputToInput(computation, leaf, /*depth=*/0);
-    if (!of_leaf.ok()) return of_leaf.status();
-    Append(*std::move(of_leaf), &entries);
-  }
-  return entries;
+  return WalkInShares(called, output_leaf ? 1 : count, options.max_steps,
+                      [&](size_t i, int64_t max_steps) {
+                        return called.OutputToInput(computation, first + static_cast<int64_t>(i),
+                                                    /*depth=*/0, max_steps);
+                      });
 }
 
 absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
     const HloComputation& computation, mlir::MLIRContext* context, const FusionOptions& options,
     std::optional<OperandLeaf> parameter_leaf) {
-  InstructionIndexing entries;
   const int64_t num_parameters = static_cast<int64_t>(computation.parameters().size());
   if (parameter_leaf &&
       (parameter_leaf->operand < 0 || parameter_leaf->operand >= num_parameters)) {
@@ -69,14 +98,13 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
     }
   }
   CalledComputations called(context, options);
-  for (const OperandLeaf& leaf : UnreadOperandLeaves(computation.parameters(), {})) {
-    if (parameter_leaf && leaf != *parameter_leaf) continue;
-    called.ResetBudget();
-    auto of_leaf = called.InputToOutput(computation, leaf, /*depth=*/0);
-    if (!of_leaf.ok()) return of_leaf.status();
-    Append(*std::move(of_leaf), &entries);
-  }
-  SortEntries(&entries);
+  std::vector<OperandLeaf> leaves = UnreadOperandLeaves(computation.parameters(), {});
+  if (parameter_leaf) leaves = {*parameter_leaf};
+  absl::StatusOr<InstructionIndexing> entries =
+      WalkInShares(called, leaves.size(), options.max_steps, [&](size_t i, int64_t max_steps) {
+        return called.InputToOutput(computation, leaves[i], /*depth=*/0, max_steps);
+      });
+  if (entries.ok()) SortEntries(&*entries);
   return entries;
 }
 

@@ -20,7 +20,9 @@
 //
 // Bound. The number of maps can grow exponentially in hostile graphs. Past `max_maps` for an
 // instruction leaf they are widened to the whole leaf, over-approximate, with the bound in the
-// reason.
+// reason. The steps of a walk, maps taken through an instruction, are bounded by a share of
+// `max_steps`; what a walk that is stopped has not come to yet it answers by reachability
+// (fusion/reachability.h): whole leaves, over-approximate.
 //
 // Example (the document's p0 + transpose(p0)): parameter 0 is read through
 //   (d0, d1) -> (d0, d1) and (d0, d1) -> (d1, d0).
@@ -44,6 +46,10 @@ struct FusionOptions {
   IndexingOptions indexing;
   // The most maps from the start to one leaf of one instruction.
   int max_maps = 256;
+  // How many maps one call of the functions below takes through instructions. The leaves that it
+  // asks for share them equally, and what some leave over; a computation that is walked on its own
+  // (the body of a loop, a branch) has an eighth as many for all its leaves.
+  int64_t max_steps = 2500000;
   // How deep called computations may nest; deeper ones are read whole, over-approximate.
   int max_call_depth = 64;
   // How many instructions of called computations a walk steps through, a computation counting as

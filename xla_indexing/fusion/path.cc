@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/base/interval.h"
@@ -68,30 +66,6 @@ bool Path::Extend(const HloInstruction& instruction, Direction direction) {
   return true;
 }
 
-bool Path::IsWhole(const Shape& start, const Shape& shape) const {
-  const OperandIndexing& base = origin_->base;
-  const IndexingMap& map = base.map();
-  if (indices_ || ChangesDevice() || base.IsUnknown() || map.num_runtimes() > 0 ||
-      !map.constraints().empty()) {
-    return false;
-  }
-  for (int64_t i = 0; i < start.rank(); ++i) {
-    if (!(map.dims()[i].bounds == Interval::OfSize(start.dimension(i)))) return false;
-  }
-  for (int64_t i = 0; i < shape.rank(); ++i) {
-    if (shape.dimension(i) == 1) continue;
-    const auto range = llvm::dyn_cast<mlir::AffineSymbolExpr>(map.results()[i]);
-    if (!range ||
-        !(map.symbol(range.getPosition()).bounds == Interval::OfSize(shape.dimension(i)))) {
-      return false;
-    }
-    for (int64_t j = 0; j < i; ++j) {
-      if (map.results()[j] == map.results()[i]) return false;
-    }
-  }
-  return true;
-}
-
 OperandIndexing Path::Map(const Shape& here) const {
   const OperandIndexing& base = origin_->base;
   if (!indices_ || base.IsUnknown()) return base;
@@ -138,20 +112,12 @@ void PathSet::Add(Path path) {
   }
 }
 
-void PathSet::Reset(Path path) {
-  paths_.clear();
-  paths_.push_back(std::move(path));
-}
-
 void PathSet::Merge(const Shape& shape) {
-  absl::flat_hash_set<OperandIndexing> seen;
-  std::vector<Path> merged;
-  for (const Path& path : paths_) {
-    OperandIndexing map = path.Map(shape);
-    if (map.IsKnownEmpty() || !seen.insert(map).second) continue;
-    merged.push_back(Path(std::move(map), shape));
-  }
-  paths_ = std::move(merged);
+  OperandIndexingSet maps;
+  for (const Path& path : paths_) maps.Add(path.Map(shape));
+  maps.DropCovered(shape);
+  paths_.clear();
+  for (const OperandIndexing& map : maps) paths_.push_back(Path(map, shape));
 }
 
 }  // namespace xla_indexing

@@ -34,10 +34,6 @@ class Path {
   // Whether the path leads to other devices (ops/replica_map.h). Reindexings do not.
   bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
 
-  // Whether the path leads from every element of an array of shape `start` to all elements of
-  // `shape` on the same device.
-  bool IsWhole(const Shape& start, const Shape& shape) const;
-
   size_t hash() const { return hash_; }
 
   // Whether the paths are the same chain of reindexings after the same map.
@@ -69,11 +65,10 @@ class PathSet {
 
   // Adds a path that is not there yet.
   void Add(Path path);
-  // Replaces the paths by their maps, equal maps once.
+  // Replaces the paths to an array of this shape by their maps, without those that others cover
+  // (ops/covers.h).
   void Merge(const Shape& shape);
   void Clear() { paths_.clear(); }
-  // Leaves nothing but this path.
-  void Reset(Path path);
 
  private:
   std::vector<Path> paths_;

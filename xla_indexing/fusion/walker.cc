@@ -1,10 +1,15 @@
 #include "xla_indexing/fusion/walker.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/reachability.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/call_scope.h"
@@ -12,10 +17,8 @@
 namespace xla_indexing {
 namespace {
 
-// Past so many paths at a leaf it pays to look for equal maps among them.
+// Past so many paths at a leaf those that say what others say are left out.
 constexpr size_t kMergePast = 8;
-// Past so many maps those that one of them contains are left out.
-constexpr size_t kWholePast = 32;
 
 // What is walked in place of the instruction.
 const HloComputation* ComputationOf(const HloInstruction& instruction) {
@@ -45,22 +48,19 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
 }  // namespace
 
 Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
-               const Shape& start, CalledComputations* called)
+               const Shape& start, const Interval& devices, int64_t max_steps,
+               CalledComputations* called)
     : context_(context),
       options_(options),
       direction_(direction),
       start_shape_(start),
+      devices_(devices),
+      max_steps_(max_steps),
       called_(*called) {}
 
 bool Walker::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
   return ComputationOf(instruction) != nullptr && frame.depth < options_.max_call_depth &&
          called_.HasBudget();
-}
-
-IndexingOptions Walker::OptionsIn(const Frame& frame) const {
-  IndexingOptions options = options_.indexing;
-  options.computations = called_.At(frame.depth);
-  return options;
 }
 
 OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
@@ -75,6 +75,7 @@ OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
 
 void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
                    const Frame& frame, const PathSet& paths, PathSet* end) {
+  steps_ += static_cast<int64_t>(paths.size() * entry.indexing.size());
   if (KeepsElements(entry.indexing, from, to)) {
     for (const Path& path : paths.paths()) end->Add(path);
     return;
@@ -92,6 +93,9 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
                             start_shape_, to,
                             absl::StrCat("whole tensor: ", composed.status().message()), context_));
       }
+      // Simplifying takes constraints and variables together.
+      steps_ += static_cast<int64_t>(composed->map().constraints().size()) *
+                composed->map().num_symbols();
       composed->Simplify();
       if (composed->IsKnownEmpty()) continue;
       end->Add(Path(*std::move(composed), to));
@@ -104,38 +108,58 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   paths.Merge(shape);
-  const auto& all = paths.paths();
-  const auto changes_device = [](const Path& path) { return path.ChangesDevice(); };
-  // Whoever reads everything anyway need not say how else.
-  if (paths.size() > kWholePast && std::none_of(all.begin(), all.end(), changes_device)) {
-    for (const Path& path : paths.paths()) {
-      if (!path.IsWhole(start_shape_, shape)) continue;
-      paths.Reset(path);
-      return;
-    }
-  }
   if (paths.size() <= max_maps) return;
   const OperandIndexing whole = WholeTensorIndexing(
       start_shape_, shape,
       absl::StrCat("whole tensor: more than ", options_.max_maps, " maps at ", instruction.name()),
       context_);
+  PathSet widened;
+  AddWhole(whole, shape, paths, &widened);
+  paths = std::move(widened);
+}
+
+void Walker::AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
+                      PathSet* end) const {
   // Paths that stay on a device are not those that lead to others.
   Interval readers = Interval::Empty();
   Interval devices = Interval::Empty();
-  size_t staying = 0;
-  for (const Path& path : all) {
-    if (!path.ChangesDevice()) {
-      ++staying;
-      continue;
-    }
+  bool some_stay = false;
+  for (const Path& path : paths.paths()) {
+    some_stay = some_stay || !path.ChangesDevice();
+    if (!path.ChangesDevice()) continue;
     const OperandIndexing map = path.Map(shape);
     readers = readers.Union(map.replica_map()->readers);
     devices = devices.Union(map.DevicesRead());
   }
-  const bool some_leave = staying < all.size();
-  paths.Clear();
-  if (staying > 0) paths.Add(Path(whole, shape));
-  if (some_leave) paths.Add(Path(OnAnyDevice(whole, readers, devices), shape));
+  if (some_stay) end->Add(Path(whole, shape));
+  if (readers.IsEmpty()) return;
+  end->Add(Path(OnAnyDevice(whole, readers, devices.Intersect(devices_)), shape));
+}
+
+void Walker::FinishByReachability(const HloComputation& computation,
+                                  const std::map<int64_t, LeafPaths>& pending,
+                                  std::map<int64_t, LeafPaths>* end) const {
+  const Reachability& reachability = called_.ReachabilityOf(computation, direction_);
+  std::set<std::pair<int64_t, int64_t>> reached;
+  for (const auto& [position, leaves] : pending) {
+    for (const auto& [leaf, paths] : leaves) {
+      if (paths.empty()) continue;
+      for (const OperandLeaf& to : reachability.Of(*computation.instructions()[position], leaf)) {
+        reached.insert({to.operand, to.operand_leaf});
+      }
+    }
+  }
+  const bool backward = direction_ == Direction::kOutputToInput;
+  for (const auto& [number, leaf] : reached) {
+    const HloInstruction& last =
+        backward ? *computation.parameter(number) : *computation.root_instruction();
+    const Shape& shape = last.shape().Leaf(leaf);
+    if (!shape.IsArray()) continue;
+    OperandIndexing whole = WholeTensorIndexing(
+        start_shape_, shape, "whole tensor: it takes too many steps to compose the maps", context_);
+    if (!devices_.IsEmpty()) whole = OnAnyDevice(whole, devices_, devices_);
+    (*end)[number][leaf].Add(Path(std::move(whole), shape));
+  }
 }
 
 absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Frame& frame,
@@ -151,6 +175,7 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
     const Shape& from = instruction.shape().Leaf(leaf);
     if (instruction.operand_count() == 1) {
       PathSet rest;
+      steps_ += static_cast<int64_t>(set.size());
       for (Path path : set.paths()) {
         if (path.Extend(instruction, direction_)) {
           (*end)[0][0].Add(std::move(path));
@@ -162,7 +187,7 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
       if (set.empty()) continue;
     }
     absl::StatusOr<InstructionIndexing> entries =
-        ComputeOutputToInputIndexing(instruction, leaf, context_, OptionsIn(frame));
+        called_.EntriesOf(instruction, direction_, {0, leaf}, frame.depth);
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
       const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
@@ -189,6 +214,7 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
   for (auto& [leaf, set] : paths) {
     const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
     PathSet rest;
+    steps_ += static_cast<int64_t>(set.size());
     for (Path path : set.paths()) {
       if (instruction.operand_count() == 1 && path.Extend(instruction, direction_)) {
         (*end)[0].Add(std::move(path));
@@ -198,7 +224,7 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     }
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =
-        ComputeInputToOutputIndexing(instruction, operand, leaf, context_, OptionsIn(frame));
+        called_.EntriesOf(instruction, direction_, {operand, leaf}, frame.depth);
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
       const Shape& to = instruction.shape().Leaf(entry.output_leaf);
@@ -227,6 +253,10 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
       add_all(paths, pending[root->index_in_computation()]);
     }
     while (!pending.empty()) {
+      if (was_stopped()) {
+        FinishByReachability(computation, pending, end);
+        return absl::OkStatus();
+      }
       auto last = std::prev(pending.end());
       const HloInstruction& instruction = *computation.instructions()[last->first];
       if (frame.depth > 0) called_.Spend();
@@ -252,6 +282,10 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
   }
   const CalledComputations::Users& users = called_.UsersOf(computation);
   while (!pending.empty()) {
+    if (was_stopped()) {
+      FinishByReachability(computation, pending, end);
+      return absl::OkStatus();
+    }
     auto first = pending.begin();
     const HloInstruction& instruction = *computation.instructions()[first->first];
     if (frame.depth > 0) called_.Spend();

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/called_computations.h"
 #include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/fusion/path.h"
@@ -26,9 +27,15 @@ struct Frame {
 
 class Walker {
  public:
-  // For walks that start from an array of shape `start`. Keeps references to all of them.
+  // For one walk that starts from an array of shape `start`, over a computation that leads to these
+  // devices (empty: to no other), and that stops composing after so many steps. Keeps references.
   Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
-         const Shape& start, CalledComputations* called);
+         const Shape& start, const Interval& devices, int64_t max_steps,
+         CalledComputations* called);
+
+  // How many maps were taken through an instruction.
+  int64_t steps() const { return steps_; }
+  bool was_stopped() const { return steps_ > max_steps_; }
 
   // Paths by leaf of an instruction.
   using LeafPaths = std::map<int64_t, PathSet>;
@@ -55,14 +62,23 @@ class Walker {
   OperandIndexingSet SeenFromOutside(const OperandIndexingSet& set, const Frame& frame) const;
   // Merges or widens a set that has grown.
   void Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const;
-  // The options for one instruction that is met in this frame.
-  IndexingOptions OptionsIn(const Frame& frame) const;
+  // Adds `whole` in the place of the paths, on the devices that they lead to.
+  void AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
+                PathSet* end) const;
+  // Takes all paths that have come to instructions, by position, to the end of the computation at
+  // once.
+  void FinishByReachability(const HloComputation& computation,
+                            const std::map<int64_t, LeafPaths>& pending,
+                            std::map<int64_t, LeafPaths>* end) const;
 
   mlir::MLIRContext* context_;
   const FusionOptions& options_;
   Direction direction_;
   // The shape of the leaf that the walk started from, for widening.
   const Shape& start_shape_;
+  const Interval devices_;
+  const int64_t max_steps_;
+  int64_t steps_ = 0;
   CalledComputations& called_;
 };
 

@@ -29,6 +29,11 @@ LeafSource FollowRoutes(LeafSource source) {
   }
 }
 
+bool BodyPassesThrough(const HloInstruction& loop, int64_t leaf) {
+  const LeafSource source = FollowRoutes({loop.while_body()->root_instruction(), leaf});
+  return source.instruction->opcode() == HloOpcode::kParameter && source.leaf == leaf;
+}
+
 namespace {
 
 // Whether the value is one that the caller passes.

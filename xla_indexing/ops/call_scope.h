@@ -30,6 +30,9 @@ struct LeafSource {
 // Where the leaf comes from through operations that pass whole leaves on.
 LeafSource FollowRoutes(LeafSource source);
 
+// Whether the body of a while gives a leaf of its state back as it is.
+bool BodyPassesThrough(const HloInstruction& loop, int64_t leaf);
+
 // Maps between leaves of the called computation with the bindings that the caller sees. With
 // `fold_runtime_variables`, values that the module fixes outside the computation are folded.
 OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledComputation& called,

@@ -45,6 +45,8 @@ using ::mlir::AffineExpr;
 
 constexpr int64_t kMaxSteps = 256;
 constexpr size_t kMaxMaps = 16;
+// Past so many maps of a leaf those that others cover are left out.
+constexpr size_t kMergePast = 4;
 // For one leaf no more maps than this are composed; a state may have hundreds of leaves, each of
 // which is asked for.
 constexpr size_t kMaxComposed = 256;
@@ -200,9 +202,7 @@ class WhileLoop {
         forward_(forward),
         counter_(FindCounter(build.instruction)) {}
 
-  bool PassesThrough(int64_t leaf) const {
-    return ParameterLeaf(*loop_.while_body()->root_instruction(), leaf) == leaf;
-  }
+  bool PassesThrough(int64_t leaf) const { return BodyPassesThrough(loop_, leaf); }
 
   // From an array of shape `from`, where `start` leads to leaves of the state after all iterations
   // (backwards) or before them, to those at the other end.
@@ -277,11 +277,17 @@ class WhileLoop {
 
   const Shape& Leaf(int64_t leaf) const { return loop_.shape().Leaf(leaf); }
 
-  static void AddAll(const LeafSets& from, LeafSets* to) {
+  void AddAll(const LeafSets& from, LeafSets* to) const {
     for (const auto& [leaf, set] : from) {
       (*to)[leaf].Add(set);
-      (*to)[leaf].Simplify();
+      Simplify(leaf, &(*to)[leaf]);
     }
+  }
+
+  // Many maps are cheaper to compose without those that others cover.
+  void Simplify(int64_t leaf, OperandIndexingSet* set) const {
+    set->Simplify();
+    if (set->size() > kMergePast) set->DropCovered(Leaf(leaf));
   }
 
   bool TooMany(const LeafSets& sets) const {
@@ -360,7 +366,7 @@ class WhileLoop {
       }
     }
     for (auto it = next.begin(); it != next.end();) {
-      it->second.Simplify();
+      Simplify(it->first, &it->second);
       it = it->second.empty() ? next.erase(it) : std::next(it);
     }
     return next;
