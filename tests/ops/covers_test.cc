@@ -43,11 +43,12 @@ class CoversTest : public ::testing::Test {
   const Shape to_ = Shape::Array(ElementType::kF32, {4, 1, 6});
 };
 
-constexpr char kRow[] = "(d0, d1)[s0] -> (d0, 0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 5]";
+constexpr char kRow[] =
+    "(d0, d1)[s0] -> (d0, 0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 5]";
 
 TEST_F(CoversTest, WhoeverReadsARowReadsItsElements) {
-  EXPECT_TRUE(Covers(
-      Parse(kRow), Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
+  EXPECT_TRUE(Covers(Parse(kRow),
+                     Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
   EXPECT_FALSE(Covers(
       Parse(kRow), Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
 }
@@ -91,7 +92,8 @@ TEST_F(CoversTest, WhatCoversHasAllPairs) {
       ++covered;
       for (const auto& pair : pairs[b]) {
         ASSERT_TRUE(pairs[a].contains(pair) || pair[2] > 3 || pair[4] > 5)
-            << maps[a].ToString() << "\n" << maps[b].ToString();
+            << maps[a].ToString() << "\n"
+            << maps[b].ToString();
       }
     }
   }

@@ -30,11 +30,10 @@ bool IsDefinedWhere(const IndexingMap& map, const IndexingMap& other) {
   return std::all_of(
       map.constraints().begin(), map.constraints().end(), [&](const Constraint& constraint) {
         if (UsesSymbols(constraint.expr)) return false;
-        return std::any_of(other.constraints().begin(), other.constraints().end(),
-                           [&](const Constraint& also) {
-                             return also.expr == constraint.expr &&
-                                    also.interval.IsSubsetOf(constraint.interval);
-                           });
+        return std::any_of(
+            other.constraints().begin(), other.constraints().end(), [&](const Constraint& also) {
+              return also.expr == constraint.expr && also.interval.IsSubsetOf(constraint.interval);
+            });
       });
 }
 
@@ -67,7 +66,8 @@ bool Covers(const OperandIndexing& a, const OperandIndexing& b, const Shape& to)
   for (int i = 0; i < map_a.num_results(); ++i) {
     if (to.dimension(i) == 1) continue;
     const AffineExpr expr = map_a.results()[i];
-    if (const std::optional<unsigned> range = FreeRange(expr, map_a, Interval::OfSize(to.dimension(i)))) {
+    if (const std::optional<unsigned> range =
+            FreeRange(expr, map_a, Interval::OfSize(to.dimension(i)))) {
       if (used.test(*range)) return false;
       used.set(*range);
       continue;
