@@ -9,6 +9,10 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies inside std::string's own code (its bug 105651).
   target_compile_options(xla_indexing_options INTERFACE -Wno-restrict)
+  if(XLA_INDEXING_PRECOMPILE_HEADERS)
+    # Of precompiled headers it forgets that they are the system's.
+    target_compile_options(xla_indexing_options INTERFACE -Wno-stringop-overflow -Wno-array-bounds)
+  endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # std::stable_sort of GCC 12's library calls what that library calls deprecated.
@@ -53,6 +57,31 @@ function(xla_indexing_link_abseil_archives)
   endforeach()
 endfunction()
 
+# xla_indexing_precompile(<target> [MLIR] [GTEST])
+# Most of the time to compile a file goes into reading the headers of MLIR, abseil and GoogleTest. With
+# XLA_INDEXING_PRECOMPILE_HEADERS a target reads them once.
+function(xla_indexing_precompile target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MLIR;GTEST" "" "")
+  if(NOT XLA_INDEXING_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  set(headers
+    <algorithm> <cstddef> <cstdint> <map> <memory> <optional> <set> <string> <utility> <vector>
+    <absl/algorithm/container.h> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
+    <absl/container/inlined_vector.h> <absl/functional/function_ref.h> <absl/status/status.h>
+    <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/str_join.h>
+    <absl/strings/string_view.h> <absl/types/span.h>)
+  if(arg_MLIR)
+    list(APPEND headers
+      <llvm/ADT/ArrayRef.h> <llvm/ADT/BitVector.h> <llvm/ADT/STLExtras.h> <llvm/ADT/SmallVector.h>
+      <llvm/Support/Casting.h> <mlir/IR/AffineExpr.h> <mlir/IR/AffineMap.h> <mlir/IR/MLIRContext.h>)
+  endif()
+  if(arg_GTEST)
+    list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${target} PRIVATE ${headers})
+endfunction()
+
 # xla_indexing_add_layer(<layer> [DEPENDS <layer>...] [MLIR] [EXCEPT <file>])
 # Target xla_indexing_<layer>, of all xla_indexing/<layer>/**.cc but that file. It compiles against MLIR's headers;
 # the program that links it chooses the libraries.
@@ -65,6 +94,11 @@ function(xla_indexing_add_layer layer)
   if(sources)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PRIVATE xla_indexing_options)
+    if(arg_MLIR)
+      xla_indexing_precompile(${target} MLIR)
+    else()
+      xla_indexing_precompile(${target})
+    endif()
     if(NOT layer STREQUAL "tools")
       set_property(GLOBAL APPEND PROPERTY XLA_INDEXING_COMPILED_LAYERS ${target})
     endif()
