@@ -43,6 +43,20 @@ bool HasOnlyAnOrder(const Shape& shape) {
 
 }  // namespace
 
+// A wide element is a row of narrow ones.
+Array BitcastConvert(const HloInstruction& instruction, Operands operands) {
+  const Array& operand = operands[0]->front();
+  Array result(instruction.shape());
+  const bool to_narrow = result.rank() > operand.rank();
+  ForEachIndex(to_narrow ? result.sizes() : operand.sizes(), [&](const Index& index) {
+    Index of_wide = index;
+    if (result.rank() != operand.rank()) of_wide.pop_back();
+    Element& written = result.at(to_narrow ? index : of_wide);
+    written.sources.AddAll(operand.at(to_narrow ? of_wide : index).sources);
+  });
+  return result;
+}
+
 absl::StatusOr<Array> Bitcast(const HloInstruction& instruction, Operands operands) {
   const Array& operand = operands[0]->front();
   Array result(instruction.shape());

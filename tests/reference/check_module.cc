@@ -97,8 +97,12 @@ constexpr absl::string_view kAllowedReasons[] = {
 // The beginnings of reasons: loops of numbers of iterations or maps that are too many or not known,
 // and custom calls without a rule.
 constexpr absl::string_view kAllowedBeginnings[] = {
-    "the number of iterations of", "values that differ from iteration to iteration of",
-    "whole leaf: the maps of", "whole operand: custom-call is not analysed"};
+    "the number of iterations of",
+    "values that differ from iteration to iteration of",
+    "values that differ from step to step of",
+    "whole slices: the maps of",
+    "whole leaf: the maps of",
+    "whole operand: custom-call is not analysed"};
 
 bool IsAllowed(absl::string_view reason) {
   return absl::c_linear_search(kAllowedReasons, reason) ||

@@ -87,7 +87,10 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
     case HloOpcode::kGetDimensionSize:
     case HloOpcode::kInfeed:
     case HloOpcode::kOutfeed:
+    case HloOpcode::kPartitionId:
     case HloOpcode::kRecv:
+    case HloOpcode::kReplicaId:
+    case HloOpcode::kRngGetAndUpdateState:
     case HloOpcode::kSendDone:
       return MakeValue(instruction.shape());
     case HloOpcode::kAsyncDone:
@@ -105,6 +108,8 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       if (!array.ok()) return array.status();
       return Single(*std::move(array));
     }
+    case HloOpcode::kBitcastConvert:
+      return Single(BitcastConvert(instruction, operands));
     case HloOpcode::kBroadcast:
       return Single(Broadcast(instruction, operands));
     case HloOpcode::kCholesky:
@@ -115,7 +120,10 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return Constant(instruction);
     case HloOpcode::kConvolution:
       return Single(Convolution(instruction, operands));
+    case HloOpcode::kAddDependency:
     case HloOpcode::kCopy:
+    case HloOpcode::kDomain:
+    case HloOpcode::kOptBarrier:
       return *operands[0];
     case HloOpcode::kCopyDone:
       return CopyDone(instruction, operands);
@@ -125,6 +133,9 @@ absl::StatusOr<Value> ExecuteOperation(const HloInstruction& instruction, Operan
       return CustomCall(instruction, operands);
     case HloOpcode::kDot:
       return Single(Dot(instruction, operands));
+    case HloOpcode::kDynamicReshape:
+    case HloOpcode::kSetDimensionSize:
+      return Single(WithSizes(instruction, operands));
     case HloOpcode::kDynamicSlice:
       return Single(DynamicSlice(instruction, operands));
     case HloOpcode::kDynamicUpdateSlice:
@@ -213,6 +224,8 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
         return Call(instruction, operands, run);
       case HloOpcode::kConditional:
         return Conditional(instruction, operands, run);
+      case HloOpcode::kScan:
+        return Scan(instruction, operands, run);
       case HloOpcode::kWhile:
         return While(instruction, operands, run);
       default:

@@ -1,4 +1,4 @@
-// While.
+// While and scan: loops over whole values.
 
 #include <cstddef>
 #include <cstdint>
@@ -94,6 +94,47 @@ absl::StatusOr<Value> While(const HloInstruction& instruction, Operands operands
     for (Element& element : state[leaf].elements()) element.sources.AddAll(control);
   }
   return state;
+}
+
+// Slices of the inputs and the carries through the function, step by step; slices of the outputs
+// beside each other.
+absl::StatusOr<Value> Scan(const HloInstruction& instruction, Operands operands, Run run) {
+  const int64_t dimension = instruction.dimensions()[0];
+  const auto carries = static_cast<size_t>(*instruction.GetInteger(AttributeKey::kNumCarries));
+  const size_t inputs = operands.size() - carries;
+  const int64_t steps = operands[0]->front().size(dimension);
+  Value result = MakeValue(instruction.shape());
+  const size_t outputs = result.size() - carries;
+  std::vector<Value> state;
+  for (size_t i = inputs; i < operands.size(); ++i) state.push_back(*operands[i]);
+  for (int64_t step = 0; step < steps; ++step) {
+    const int64_t place = instruction.GetBool(AttributeKey::kIsReverse) ? steps - 1 - step : step;
+    std::vector<Value> arguments;
+    for (size_t i = 0; i < inputs; ++i) {
+      Value slice = MakeValue(instruction.to_apply()->parameter(static_cast<int64_t>(i))->shape());
+      ForEachIndex(slice[0].sizes(), [&](const Index& index) {
+        Index whole = index;
+        whole.insert(whole.begin() + dimension, place);
+        slice[0].at(index) = operands[i]->front().at(whole);
+      });
+      arguments.push_back(std::move(slice));
+    }
+    for (const Value& carry : state) arguments.push_back(carry);
+    std::vector<const Value*> pointers;
+    for (const Value& argument : arguments) pointers.push_back(&argument);
+    const absl::StatusOr<Value> yielded = run(*instruction.to_apply(), pointers, step);
+    if (!yielded.ok()) return yielded;
+    for (size_t i = 0; i < outputs; ++i) {
+      ForEachIndex((*yielded)[i].sizes(), [&](const Index& index) {
+        Index whole = index;
+        whole.insert(whole.begin() + dimension, place);
+        result[i].at(whole) = (*yielded)[i].at(index);
+      });
+    }
+    for (size_t i = 0; i < carries; ++i) state[i] = {(*yielded)[outputs + i]};
+  }
+  for (size_t i = 0; i < carries; ++i) result[outputs + i] = state[i].front();
+  return result;
 }
 
 }  // namespace xla_indexing::reference

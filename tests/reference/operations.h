@@ -35,10 +35,14 @@ Array Concatenate(const HloInstruction& instruction, Operands operands);
 Array Pad(const HloInstruction& instruction, Operands operands);
 Array Reshape(const HloInstruction& instruction, Operands operands);
 Array Reverse(const HloInstruction& instruction, Operands operands);
+// set-dimension-size and dynamic-reshape, of sizes that are all of the array: every element reads
+// the sizes.
+Array WithSizes(const HloInstruction& instruction, Operands operands);
 Array Slice(const HloInstruction& instruction, Operands operands);
 Array Transpose(const HloInstruction& instruction, Operands operands);
 
 // bitcast.cc. Unimplemented for layouts that are more than an order of dimensions.
+Array BitcastConvert(const HloInstruction& instruction, Operands operands);
 absl::StatusOr<Array> Bitcast(const HloInstruction& instruction, Operands operands);
 
 // addressing.cc: places that integer operands name.
@@ -92,6 +96,7 @@ absl::StatusOr<Value> Call(const HloInstruction& instruction, Operands operands,
 absl::StatusOr<Value> Conditional(const HloInstruction& instruction, Operands operands, Run run);
 // loop.cc. ResourceExhausted where the loop does not end after a hundred iterations.
 absl::StatusOr<Value> While(const HloInstruction& instruction, Operands operands, Run run);
+absl::StatusOr<Value> Scan(const HloInstruction& instruction, Operands operands, Run run);
 
 // custom_call.cc: by its target; one that is not known reads everything.
 Value CustomCall(const HloInstruction& instruction, Operands operands);

@@ -61,6 +61,16 @@ Array Reshape(const HloInstruction& instruction, Operands operands) {
   return result;
 }
 
+Array WithSizes(const HloInstruction& instruction, Operands operands) {
+  Array result = Reshape(instruction, operands);
+  for (size_t i = 1; i < operands.size(); ++i) {
+    for (Element& element : result.elements()) {
+      element.sources.AddAll(operands[i]->front().elements()[0].sources);
+    }
+  }
+  return result;
+}
+
 Array Reverse(const HloInstruction& instruction, Operands operands) {
   const Array& operand = operands[0]->front();
   Array result(instruction.shape());

@@ -211,6 +211,58 @@ RandomValue AddRandomWhile(RandomComputation* c) {
                 absl::StrCat(", condition=", condition_name, ", body=", body_name));
 }
 
+// Of one or two inputs and up to two carries, with up to two outputs.
+RandomValue AddRandomScan(RandomComputation* c) {
+  const int64_t dimension = c->random().Between(0, 2);
+  const int64_t steps = c->random().Between(0, 4);
+  const auto whole = [&](Shape slice) {
+    DimensionVector sizes(slice.dimensions().begin(), slice.dimensions().end());
+    sizes.insert(sizes.begin() + dimension, steps);
+    return Shape::Array(slice.element_type(), sizes);
+  };
+  RandomComputation function(c->module(), &c->random(), /*reuse_percent=*/90, c->depth() + 1);
+  std::vector<RandomValue> operands;
+  for (int64_t i = c->random().Between(1, 2); i > 0; --i) {
+    Shape slice = c->RandomArray(dimension);
+    slice.ClearLayout();
+    function.AddParameter(slice);
+    operands.push_back(Argument(whole(slice), c));
+  }
+  std::vector<Shape> carries;
+  for (int64_t i = c->random().Between(0, 2); i > 0; --i) {
+    carries.push_back(c->RandomArray(0));
+    carries.back().ClearLayout();
+    function.AddParameter(carries.back());
+    operands.push_back(Argument(carries.back(), c));
+  }
+  function.CloseParameters();
+  AddRandomInstructions(1, 4, &function);
+  std::vector<RandomValue> yielded;
+  std::vector<Shape> yielded_shapes;
+  std::vector<Shape> shapes;
+  for (int64_t i = c->random().Between(0, 2); i > 0; --i) {
+    const RandomValue output = function.Operand(
+        [&](const Shape& shape) {
+          return shape.IsArray() && shape.rank() >= dimension && shape.IsStatic() &&
+                 shape.rank() < 5;
+        },
+        [&] { return c->RandomArray(dimension); });
+    yielded.push_back(output);
+    shapes.push_back(whole(output.shape));
+  }
+  for (const Shape& carry : carries) {
+    yielded.push_back(ValueOfShape(carry, &function));
+    shapes.push_back(carry);
+  }
+  for (const RandomValue& value : yielded) yielded_shapes.push_back(value.shape);
+  const std::string name =
+      function.Finish(function.Add(Shape::Tuple(yielded_shapes), "tuple", yielded),
+                      /*is_entry=*/false);
+  return c->Add(Shape::Tuple(shapes), "scan", operands,
+                absl::StrCat(", dimensions={", dimension, "}, num_carries=", carries.size(),
+                             c->random().OneIn(2) ? ", is_reverse=true" : "", ", to_apply=", name));
+}
+
 // Of one to three arrays; the function uses one of its parameters, or none.
 RandomValue AddRandomMap(RandomComputation* c) {
   std::vector<RandomValue> operands = {c->ArrayOperand(0)};
@@ -235,9 +287,49 @@ RandomValue AddRandomMap(RandomComputation* c) {
                              ", to_apply=", function.Finish(root, /*is_entry=*/false)));
 }
 
+// A size that an array may have, which is known at run time only: all of it.
+RandomValue AddRandomDynamicSize(HloOpcode opcode, RandomComputation* c) {
+  const RandomValue operand = c->ArrayOperand(1);
+  std::vector<RandomValue> operands = {operand};
+  const Shape size = Shape::Scalar(ElementType::kS32);
+  if (opcode == HloOpcode::kDynamicReshape) {
+    const Shape shape = Shape::Array(operand.shape.element_type(),
+                                     c->RandomSizesOf(ElementCountOf(operand.shape.dimensions())));
+    for (int64_t i = 0; i < shape.rank(); ++i) operands.push_back(Argument(size, c));
+    return c->Add(shape, "dynamic-reshape", operands);
+  }
+  operands.push_back(Argument(size, c));
+  Shape shape = operand.shape;
+  const int64_t dimension = c->random().Between(0, shape.rank() - 1);
+  shape.SetDimension(dimension, shape.dimension(dimension), /*is_dynamic=*/true);
+  return c->Add(shape, "set-dimension-size", operands,
+                absl::StrCat(", dimensions={", dimension, "}"));
+}
+
 RandomValue AddRandomTransfer(HloOpcode opcode, RandomComputation* c) {
   const Shape u32 = Shape::Scalar(ElementType::kU32);
   switch (opcode) {
+    case HloOpcode::kAddDependency: {
+      const RandomValue operand = c->ArrayOperand(0);
+      return c->Add(operand.shape, "add-dependency", {operand, AddToken(c)});
+    }
+    case HloOpcode::kDomain: {
+      const RandomValue operand = c->ArrayOperand(0);
+      return c->Add(operand.shape, "domain", {operand},
+                    ", domain={kind=\"sharding\", entry={maximal device=0}, exit={}}");
+    }
+    case HloOpcode::kOptBarrier: {
+      const RandomValue operand =
+          c->random().OneIn(2) ? ValueOfShape(c->RandomTuple(), c) : c->ArrayOperand(0);
+      return c->Add(operand.shape, "opt-barrier", {operand});
+    }
+    case HloOpcode::kPartitionId:
+      return c->Add(u32, "partition-id", {});
+    case HloOpcode::kReplicaId:
+      return c->Add(u32, "replica-id", {});
+    case HloOpcode::kRngGetAndUpdateState:
+      return c->Add(Shape::Array(ElementType::kU64, {2}), "rng-get-and-update-state", {},
+                    ", delta=1");
     case HloOpcode::kCopyStart:
     case HloOpcode::kCopyDone: {
       const RandomValue operand = c->ArrayOperand(0);

@@ -20,6 +20,7 @@ constexpr int kMaxDepth = 2;
 
 // The operations that are not elementwise.
 constexpr HloOpcode kOpcodes[] = {
+    HloOpcode::kAddDependency,
     HloOpcode::kAfterAll,
     HloOpcode::kAllGather,
     HloOpcode::kAllGatherDone,
@@ -35,6 +36,7 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kBatchNormInference,
     HloOpcode::kBatchNormTraining,
     HloOpcode::kBitcast,
+    HloOpcode::kBitcastConvert,
     HloOpcode::kBroadcast,
     HloOpcode::kCall,
     HloOpcode::kCholesky,
@@ -49,7 +51,9 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kCopyDone,
     HloOpcode::kCopyStart,
     HloOpcode::kCustomCall,
+    HloOpcode::kDomain,
     HloOpcode::kDot,
+    HloOpcode::kDynamicReshape,
     HloOpcode::kDynamicSlice,
     HloOpcode::kDynamicUpdateSlice,
     HloOpcode::kFft,
@@ -60,9 +64,11 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kInfeed,
     HloOpcode::kIota,
     HloOpcode::kMap,
+    HloOpcode::kOptBarrier,
     HloOpcode::kOutfeed,
     HloOpcode::kPad,
     HloOpcode::kParameter,
+    HloOpcode::kPartitionId,
     HloOpcode::kRaggedDot,
     HloOpcode::kRaggedAllToAll,
     HloOpcode::kRecv,
@@ -70,15 +76,19 @@ constexpr HloOpcode kOpcodes[] = {
     HloOpcode::kReduce,
     HloOpcode::kReduceScatter,
     HloOpcode::kReduceWindow,
+    HloOpcode::kReplicaId,
     HloOpcode::kReshape,
     HloOpcode::kReverse,
     HloOpcode::kRng,
     HloOpcode::kRngBitGenerator,
+    HloOpcode::kRngGetAndUpdateState,
     HloOpcode::kScaledDot,
+    HloOpcode::kScan,
     HloOpcode::kScatter,
     HloOpcode::kSelectAndScatter,
     HloOpcode::kSend,
     HloOpcode::kSendDone,
+    HloOpcode::kSetDimensionSize,
     HloOpcode::kSlice,
     HloOpcode::kSort,
     HloOpcode::kTopk,
@@ -144,6 +154,7 @@ bool CallsComputations(HloOpcode opcode) {
     case HloOpcode::kCall:
     case HloOpcode::kConditional:
     case HloOpcode::kFusion:
+    case HloOpcode::kScan:
     case HloOpcode::kWhile:
       return true;
     default:
@@ -176,6 +187,8 @@ HloOpcode RandomOpcode(RandomComputation* c) {
     const HloOpcode opcode =
         c->random().OneIn(4) ? c->random().Pick(*all) : c->random().Pick(kOpcodes);
     if (CallsComputations(opcode) && c->depth() >= kMaxDepth) continue;
+    // Other operations are made for sizes that are known.
+    if (opcode == HloOpcode::kSetDimensionSize) continue;
     // They are many, and there is something to them on several devices only.
     if (IsRandomCollective(opcode) &&
         (!c->is_synchronous() || (c->module()->replica_count * c->module()->partition_count == 1 &&
@@ -198,13 +211,19 @@ RandomValue RandomRoot(RandomComputation* c) {
 
 RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
   switch (opcode) {
+    case HloOpcode::kAddDependency:
     case HloOpcode::kAfterAll:
     case HloOpcode::kCopyDone:
     case HloOpcode::kCopyStart:
+    case HloOpcode::kDomain:
     case HloOpcode::kInfeed:
+    case HloOpcode::kOptBarrier:
     case HloOpcode::kOutfeed:
+    case HloOpcode::kPartitionId:
     case HloOpcode::kRecv:
     case HloOpcode::kRecvDone:
+    case HloOpcode::kReplicaId:
+    case HloOpcode::kRngGetAndUpdateState:
     case HloOpcode::kSend:
     case HloOpcode::kSendDone:
       return AddRandomTransfer(opcode, c);
@@ -218,6 +237,8 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomBatchNorm(opcode, c);
     case HloOpcode::kBitcast:
       return AddRandomBitcast(c);
+    case HloOpcode::kBitcastConvert:
+      return AddRandomBitcastConvert(c);
     case HloOpcode::kBroadcast:
       return AddRandomBroadcast(c);
     case HloOpcode::kCall:
@@ -237,6 +258,9 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomConvolution(c);
     case HloOpcode::kDot:
       return AddRandomDot(c);
+    case HloOpcode::kDynamicReshape:
+    case HloOpcode::kSetDimensionSize:
+      return AddRandomDynamicSize(opcode, c);
     case HloOpcode::kDynamicSlice:
       return AddRandomDynamicSlice(c);
     case HloOpcode::kDynamicUpdateSlice:
@@ -275,6 +299,8 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
       return AddRandomRngBitGenerator(c);
     case HloOpcode::kScaledDot:
       return AddRandomScaledDot(c);
+    case HloOpcode::kScan:
+      return AddRandomScan(c);
     case HloOpcode::kScatter:
       return AddRandomScatter(c);
     case HloOpcode::kSelectAndScatter:

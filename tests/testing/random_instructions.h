@@ -22,6 +22,7 @@ RandomValue AddRandomElementwise(HloOpcode opcode, RandomComputation* computatio
 
 // random_rearrangement.cc
 RandomValue AddRandomBitcast(RandomComputation* computation);
+RandomValue AddRandomBitcastConvert(RandomComputation* computation);
 RandomValue AddRandomBroadcast(RandomComputation* computation);
 RandomValue AddRandomConcatenate(RandomComputation* computation);
 RandomValue AddRandomPad(RandomComputation* computation);
@@ -70,7 +71,10 @@ RandomValue AddRandomConditional(RandomComputation* computation);
 RandomValue AddRandomCustomCall(RandomComputation* computation);
 RandomValue AddRandomGetDimensionSize(RandomComputation* computation);
 RandomValue AddRandomMap(RandomComputation* computation);
+RandomValue AddRandomScan(RandomComputation* computation);
 RandomValue AddRandomWhile(RandomComputation* computation);
+// set-dimension-size and dynamic-reshape.
+RandomValue AddRandomDynamicSize(HloOpcode opcode, RandomComputation* computation);
 RandomValue AddRandomTransfer(HloOpcode opcode, RandomComputation* computation);
 
 // random_hlo.cc: any opcode of RandomOpcodes().

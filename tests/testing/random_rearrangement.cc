@@ -43,6 +43,27 @@ RandomValue AddRandomBitcast(RandomComputation* c) {
   return c->Add(c->random().OneIn(3) ? shape : c->WithRandomLayout(shape), "bitcast", {operand});
 }
 
+RandomValue AddRandomBitcastConvert(RandomComputation* c) {
+  static constexpr ElementType kTypes[] = {ElementType::kS4, ElementType::kU8, ElementType::kBF16,
+                                           ElementType::kF32, ElementType::kS64};
+  RandomValue operand = c->ArrayOperand(kTypes);
+  const ElementType from = operand.shape.element_type();
+  const ElementType to = c->random().Pick(kTypes);
+  const int64_t from_bits = StorageBitWidth(from);
+  const int64_t to_bits = StorageBitWidth(to);
+  DimensionVector sizes(operand.shape.dimensions().begin(), operand.shape.dimensions().end());
+  if (from_bits < to_bits) {
+    // The result's sizes, and a row for each of its elements.
+    const DimensionVector result = sizes;
+    sizes.push_back(to_bits / from_bits);
+    operand = c->OperandLike(Shape::Array(from, sizes));
+    sizes = result;
+  } else if (from_bits > to_bits) {
+    sizes.push_back(from_bits / to_bits);
+  }
+  return c->Add(Shape::Array(to, sizes), "bitcast-convert", {operand});
+}
+
 RandomValue AddRandomBroadcast(RandomComputation* c) {
   const RandomValue operand = c->ArrayOperand(0);
   const int64_t operand_rank = operand.shape.rank();

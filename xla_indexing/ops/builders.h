@@ -114,6 +114,7 @@ XLA_INDEXING_DECLARE_BUILDERS(Pad)                 // pad.cc
 XLA_INDEXING_DECLARE_BUILDERS(RaggedAllToAll)      // ragged_all_to_all.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reshape)             // reshape.cc
 XLA_INDEXING_DECLARE_BUILDERS(Reverse)             // reverse.cc
+XLA_INDEXING_DECLARE_BUILDERS(Scan)                // scan.cc
 XLA_INDEXING_DECLARE_BUILDERS(Scatter)             // scatter.cc
 XLA_INDEXING_DECLARE_BUILDERS(SetDimensionSize)    // dynamic_size.cc
 XLA_INDEXING_DECLARE_BUILDERS(Slice)               // slice.cc

@@ -1,10 +1,16 @@
-// Relations between leaves, composed without errors: what cannot be said becomes the whole leaf.
+// Relations between leaves, composed and rewritten without errors: what cannot be said becomes the
+// whole leaf, or unknown.
 
 #ifndef XLA_INDEXING_OPS_LEAF_RELATION_H_
 #define XLA_INDEXING_OPS_LEAF_RELATION_H_
 
+#include <optional>
+#include <vector>
+
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
@@ -14,6 +20,11 @@ namespace xla_indexing {
 // element of `to`, over-approximate.
 OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const OperandIndexingSet& second,
                                   const Shape& from, const Shape& to, mlir::MLIRContext* context);
+
+// `indexing` with range variables in these intervals in the place of some of its runtime variables,
+// one interval or none for each of them; unknown where that passes a bound of affine/build.h.
+OperandIndexing WithRanges(const OperandIndexing& indexing,
+                           const std::vector<std::optional<Interval>>& intervals);
 
 }  // namespace xla_indexing
 

@@ -83,6 +83,8 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return {.nests = RandomNumberNests};
     case HloOpcode::kScaledDot:
       return {.nests = ScaledDotNests};
+    case HloOpcode::kScan:
+      return XLA_INDEXING_BUILDERS(Scan);
     case HloOpcode::kScatter:
       return XLA_INDEXING_BUILDERS(Scatter);
     case HloOpcode::kSelectAndScatter:
