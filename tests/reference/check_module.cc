@@ -45,11 +45,15 @@ struct Variant {
 };
 
 std::vector<Variant> InstructionVariants(const CheckOptions& options) {
-  std::vector<Variant> variants = {
-      {"as built", {}}, {"simplified", {}, true}, {"not folded", {}}, {"exact", {}}};
+  std::vector<Variant> variants = {{"as built", {}},
+                                   {"simplified", {}, true},
+                                   {"not folded", {}},
+                                   {"exact", {}},
+                                   {"without calls", {}}};
   variants[2].options.indexing.fold_runtime_variables = false;
   variants[3].options.indexing.exact = true;
   variants[3].all_exact = true;
+  variants[4].options.max_call_depth = 0;
   for (Variant& variant : variants) {
     variant.options.indexing.scatter_bounds = options.scatter_bounds;
   }
@@ -58,15 +62,14 @@ std::vector<Variant> InstructionVariants(const CheckOptions& options) {
 
 // Two maps are few enough that sets are widened, and a few steps that walks are stopped.
 std::vector<Variant> ComputationVariants(const CheckOptions& options) {
-  std::vector<Variant> variants = {{"as it is", {}},
-                                   {"not folded", {}},
-                                   {"exact", {}},
-                                   {"at most two maps", {}},
-                                   {"in a few steps", {}}};
+  std::vector<Variant> variants = {{"as it is", {}},       {"not folded", {}},
+                                   {"exact", {}},          {"at most two maps", {}},
+                                   {"in a few steps", {}}, {"without calls", {}}};
   variants[1].options.indexing.fold_runtime_variables = false;
   variants[2].options.indexing.exact = true;
   variants[3].options.max_maps = 2;
   variants[4].options.max_steps = 6;
+  variants[5].options.max_call_depth = 0;
   for (Variant& variant : variants) {
     variant.options.indexing.scatter_bounds = options.scatter_bounds;
   }

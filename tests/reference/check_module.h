@@ -22,8 +22,8 @@ struct CheckOptions {
 //   - every instruction of the entry and of the computations that it runs: as
 //     built with and without folding of runtime variables, simplified, and with the exact maps,
 //     none of which may be over-approximate but for the reasons in check_module.cc, and which are
-//     disjoint where they are pieces of what one map cannot say;
-//   - the entry as one computation.
+//     disjoint where they are pieces of what one map cannot say; and with calls not looked into;
+//   - the entry as one computation, also with bounds that it passes.
 // The error of what is wrong first names the instruction, direction and options, and ends in the
 // module's text.
 absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context,

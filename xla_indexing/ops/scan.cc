@@ -2,8 +2,8 @@
 //
 //   (o_1[t], .., c_1', ..) = f(x_1[t], .., c_1, ..)
 //
-// where x[t] is the slice of the input x at t, o[t] that of the output o, and the carries begin with
-// the last operands and end as the last results.
+// where x[t] is the slice of the input x at t, o[t] that of the output o, and the carries begin
+// with the last operands and end as the last results.
 //
 // From a leaf of one step to the operands (or from an operand to the leaves) f is composed with
 // itself, a *level* for each step on the way. With u steps between the leaf's step and the last one
@@ -13,9 +13,9 @@
 //     carries,
 //   the carry at the end of the way by what u levels have.
 //
-// Levels that are equal are one piece: a constraint on the difference of the two steps. A carry that
-// keeps its place, as in cumulative sums, has one level, so that output d reads the inputs s_k <=
-// d_k. Values inside f are of one step, and are taken for any of their values, over-approximate.
+// Levels that are equal are one piece: a constraint on the difference of the two steps. A carry
+// that keeps its place, as in cumulative sums, has one level, so that output d reads the inputs s_k
+// <= d_k. Values inside f are of one step, and are taken for any of their values, over-approximate.
 // Past kMaxLevels different levels or kMaxMaps maps of one leaf it is whole slices.
 
 #include <cstddef>
@@ -111,8 +111,7 @@ class Scan {
         const int64_t to = forward_ ? entry.output_leaf : entry.operand;
         OperandIndexingSet step;
         for (const OperandIndexing& map : entry.indexing) step.Add(OfAnyStep(map));
-        behind[to].Add(
-            ComposeOrWiden(set, step, Here(start_), Behind(to), build_.mlir_context));
+        behind[to].Add(ComposeOrWiden(set, step, Here(start_), Behind(to), build_.mlir_context));
       }
     }
     std::erase_if(behind, [](const auto& entry) { return entry.second.empty(); });
@@ -124,8 +123,8 @@ class Scan {
     if (map.bindings().empty()) return map;
     map.Weaken(ExactnessLabel::OverApproximate(absl::StrCat(
         "values that differ from step to step of ", scan_.name(), " are taken for any")));
-    map = WithRanges(map, std::vector<std::optional<Interval>>(map.bindings().size(),
-                                                               Interval::All()));
+    map = WithRanges(map,
+                     std::vector<std::optional<Interval>>(map.bindings().size(), Interval::All()));
     map.Simplify();
     return map;
   }
@@ -238,8 +237,7 @@ class Scan {
     // The dimension after the last stands for the reader in replica maps.
     llvm::SmallVector<AffineExpr, 8> renumbered;
     for (int i = 0; i <= map.num_dims(); ++i) {
-      renumbered.push_back(
-          mlir::getAffineDimExpr(steps && i >= dim_ ? i + 1 : i, map.context()));
+      renumbered.push_back(mlir::getAffineDimExpr(steps && i >= dim_ ? i + 1 : i, map.context()));
     }
     // The reader comes last wherever the new dimension is.
     renumbered.back() = mlir::getAffineDimExpr(map.num_dims() + (steps ? 1 : 0), map.context());
@@ -261,8 +259,8 @@ class Scan {
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(dims.size(), ranges.size(), results, map.context());
     OperandIndexing result(
-        IndexingMap(affine_map, std::move(dims), std::move(ranges), {}, std::move(constraints)),
-        {}, indexing.label());
+        IndexingMap(affine_map, std::move(dims), std::move(ranges), {}, std::move(constraints)), {},
+        indexing.label());
     if (indexing.replica_map() != nullptr) {
       ReplicaMap replica_map = *indexing.replica_map();
       replica_map.device = lifted(replica_map.device);
