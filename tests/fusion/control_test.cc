@@ -175,70 +175,84 @@ TEST_F(ControlTest, BranchesThatDoubleThirtyTimesEnd) {
               ElementsAre("0.0.0 () -> ()"));
 }
 
-// A loop with the state (s32[], f32[4], f32[4]): a counter from 0 to 3, an array that is reversed
-// each time, and one that is passed through.
-constexpr char kReversedThreeTimes[] = R"(
-  body {
-    p = (s32[], f32[4], f32[4]) parameter(0)
+// While i < count, from 0, over a state (i, x, y) of these shapes: (i + 1, next_x, next_y) of
+// `body`, whose instructions may use i, x and y.
+std::string CountedLoop(const std::string& x, const std::string& y, const std::string& body,
+                        const std::string& next_x, const std::string& next_y, int64_t count) {
+  const std::string state = absl::StrCat("(s32[], ", x, ", ", y, ")");
+  return absl::StrCat(
+      "body {\n p = ", state, R"( parameter(0)
     i = s32[] get-tuple-element(p), index=0
-    x = f32[4] get-tuple-element(p), index=1
-    y = f32[4] get-tuple-element(p), index=2
+    x = )",
+      x, " get-tuple-element(p), index=1\n y = ", y, R"( get-tuple-element(p), index=2
     one = s32[] constant(1)
     j = s32[] add(i, one)
-    r = f32[4] reverse(x), dimensions={0}
-    ROOT t = (s32[], f32[4], f32[4]) tuple(j, r, y)
+    )",
+      body, "\n ROOT t = ", state, " tuple(j, ", next_x, ", ", next_y, R"()
   }
   condition {
-    p = (s32[], f32[4], f32[4]) parameter(0)
+    p = )",
+      state, R"( parameter(0)
     i = s32[] get-tuple-element(p), index=0
-    n = s32[] constant(3)
+    n = s32[] constant()",
+      count, R"()
     ROOT c = pred[] compare(i, n), direction=LT
   }
   ENTRY e {
     zero = s32[] constant(0)
-    x = f32[4] parameter(0)
-    y = f32[4] parameter(1)
-    s = (s32[], f32[4], f32[4]) tuple(zero, x, y)
-    ROOT w = (s32[], f32[4], f32[4]) while(s), condition=condition, body=body
-  })";
+    x = )",
+      x, " parameter(0)\n y = ", y, " parameter(1)\n s = ", state,
+      " tuple(zero, x, y)\n ROOT w = ", state, " while(s), condition=condition, body=body\n}");
+}
 
 TEST_F(ControlTest, CountedLoopsAreComposed) {
-  EXPECT_THAT(OutputToInput(kReversedThreeTimes),
+  const std::string reversed_three_times =
+      CountedLoop("f32[4]", "f32[4]", "r = f32[4] reverse(x), dimensions={0}", "r", "y", 3);
+  EXPECT_THAT(OutputToInput(reversed_three_times),
               ElementsAre("0.0.0 () -> ()", "1.0.0 (d0) -> (), domain: d0 in [0, 3]",
                           "1.0.1 (d0) -> (-d0 + 3), domain: d0 in [0, 3]",
                           "2.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
-  EXPECT_THAT(InputToOutput(kReversedThreeTimes),
+  EXPECT_THAT(InputToOutput(reversed_three_times),
               ElementsAre("0.0.0 () -> ()", "1.0.0 ()[s0] -> (s0), domain: s0 in [0, 3]",
                           "1.0.1 (d0) -> (-d0 + 3), domain: d0 in [0, 3]",
                           "2.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
 }
 
+// A million iterations, and one more: x and y change places each time and one is reversed, so that
+// four iterations are none.
+TEST_F(ControlTest, LongLoopsThatPermuteLeavesAreComposed) {
+  const std::string text =
+      CountedLoop("f32[4]", "f32[4]", "r = f32[4] reverse(x), dimensions={0}", "y", "r", 1000001);
+  EXPECT_THAT(OutputToInput(text),
+              ElementsAre("0.0.0 () -> ()", "1.0.0 (d0) -> (), domain: d0 in [0, 3]",
+                          "1.0.2 (d0) -> (d0), domain: d0 in [0, 3]",
+                          "2.0.0 (d0) -> (), domain: d0 in [0, 3]",
+                          "2.0.1 (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+  EXPECT_THAT(InputToOutput(text),
+              ElementsAre("0.0.0 () -> ()", "1.0.0 ()[s0] -> (s0), domain: s0 in [0, 3]",
+                          "1.0.2 (d0) -> (d0), domain: d0 in [0, 3]",
+                          "2.0.0 ()[s0] -> (s0), domain: s0 in [0, 3]",
+                          "2.0.1 (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
+}
+
+// x moves by 3 elements in each of 1000 iterations, and zeros come in at the end.
+TEST_F(ControlTest, LongLoopsThatTranslateAreComposed) {
+  const std::string text =
+      CountedLoop("f32[5000]", "f32[4]",
+                  "z = f32[3] constant({0, 0, 0})\n rest = f32[4997] slice(x), slice={[3:5000]}\n"
+                  "moved = f32[5000] concatenate(rest, z), dimensions={0}",
+                  "moved", "y", 1000);
+  EXPECT_THAT(OutputToInput(text),
+              ElementsAre("0.0.0 () -> ()", "1.0.0 (d0) -> (), domain: d0 in [0, 4999]",
+                          "1.0.1 (d0) -> (d0 + 3000), domain: d0 in [0, 1999]",
+                          "2.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
+}
+
 TEST_F(ControlTest, AStartThatIsTheCounterHasItsValues) {
-  const std::string text = R"(
-    body {
-      p = (s32[], f32[1], f32[4]) parameter(0)
-      i = s32[] get-tuple-element(p), index=0
-      x = f32[1] get-tuple-element(p), index=1
-      y = f32[4] get-tuple-element(p), index=2
-      one = s32[] constant(1)
-      j = s32[] add(one, i)
-      d = f32[1] dynamic-slice(y, i), dynamic_slice_sizes={1}
-      a = f32[1] add(x, d)
-      ROOT t = (s32[], f32[1], f32[4]) tuple(j, a, y)
-    }
-    condition {
-      p = (s32[], f32[1], f32[4]) parameter(0)
-      i = s32[] get-tuple-element(p), index=0
-      n = s32[] constant(2)
-      ROOT c = pred[] compare(i, n), direction=LE
-    }
-    ENTRY e {
-      zero = s32[] constant(0)
-      x = f32[1] parameter(0)
-      y = f32[4] parameter(1)
-      s = (s32[], f32[1], f32[4]) tuple(zero, x, y)
-      ROOT w = (s32[], f32[1], f32[4]) while(s), condition=condition, body=body
-    })";
+  const std::string text =
+      CountedLoop("f32[1]", "f32[4]",
+                  "d = f32[1] dynamic-slice(y, i), dynamic_slice_sizes={1}\n a = f32[1] add(x, d)",
+                  "a", "y", 3);
   EXPECT_THAT(OutputToInput(text), ElementsAre("0.0.0 () -> ()",  //
                                                "1.0.0 (d0) -> (), domain: d0 in [0, 0]",
                                                "1.0.1 (d0) -> (0), domain: d0 in [0, 0]",

@@ -6,16 +6,18 @@
 // f^0(init), .., f^T(init), as a conditional reads its predicate. A leaf that the body passes
 // through is init's whatever T is, and reads nothing else.
 //
-// T is known where the condition compares a leaf with a constant, and the body adds a constant to
-// that leaf, which begins with a constant. Runtime variables of the body are of one iteration:
+// T is known where the loop is counted (ops/loop_counter.h). Runtime variables of the body are of
+// one iteration:
 //
 //   those bound to the counted leaf have the value of that iteration,
 //   those bound to a leaf that is passed through are bound to init's,
 //   others are taken for any of their values, over-approximate.
 //
-// Composition stops where another iteration changes nothing. Where T is not known the answer is the
-// union over all numbers of iterations, exact only where it is the same for all; past kMaxSteps
-// iterations or kMaxMaps maps it is whole leaves, all those that are reachable.
+// Composition stops where another iteration changes nothing; past kMaxSteps iterations the maps are
+// squared, so that a body that translates, permutes or repeats itself is exact however often it
+// runs. Where T is not known the answer is the union over all numbers of iterations, exact only
+// where it is the same for all; past kMaxMaps maps it is whole leaves, all those that are
+// reachable.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,13 +30,11 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/base/checked.h"
-#include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/hlo/literal.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/builders.h"
 #include "xla_indexing/ops/call_scope.h"
 #include "xla_indexing/ops/leaf_relation.h"
+#include "xla_indexing/ops/loop_counter.h"
 
 namespace xla_indexing {
 namespace {
@@ -48,93 +48,12 @@ constexpr size_t kMergePast = 4;
 // For one leaf no more maps than this are composed; a state may have hundreds of leaves, each of
 // which is asked for.
 constexpr size_t kMaxComposed = 256;
+constexpr size_t kMaxComposedByDoubling = 4096;
 // Rounds until the union over all numbers of iterations must have stopped growing.
 constexpr int kMaxRounds = 16;
 
 // The maps between one array and the leaves of the loop's state.
 using LeafSets = std::map<int64_t, OperandIndexingSet>;
-
-std::optional<int64_t> ScalarConstant(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kConstant || !instruction.shape().IsScalar()) {
-    return std::nullopt;
-  }
-  const Literal* literal = instruction.literal();
-  if (literal == nullptr || literal->IsElided()) return std::nullopt;
-  return literal->IntegerAt(int64_t{0});
-}
-
-// The leaf of the parameter that a leaf of an instruction in a body or condition is.
-std::optional<int64_t> ParameterLeaf(const HloInstruction& instruction, int64_t leaf) {
-  const LeafSource source = FollowRoutes({&instruction, leaf});
-  if (source.instruction->opcode() != HloOpcode::kParameter) return std::nullopt;
-  return source.leaf;
-}
-
-// A leaf whose value in iteration k is start + k * step, for `count` iterations.
-struct Counter {
-  int64_t leaf = 0;
-  int64_t start = 0;
-  int64_t step = 0;
-  int64_t count = 0;
-};
-
-// How often a counter that begins with `start` is compared with `limit` in this direction before
-// that fails.
-std::optional<int64_t> IterationCount(absl::string_view direction, int64_t start, int64_t limit,
-                                      int64_t step) {
-  const auto rounded_up = [](Int128 a, Int128 b) { return (a + b - 1) / b; };
-  Int128 distance = static_cast<Int128>(limit) - start;
-  Int128 count = 0;
-  if (direction == "LT" || direction == "LE") {
-    if (direction == "LE") ++distance;
-    if (distance > 0 && step <= 0) return std::nullopt;
-    if (distance > 0) count = rounded_up(distance, step);
-  } else if (direction == "GT" || direction == "GE") {
-    if (direction == "GE") --distance;
-    if (distance < 0 && step >= 0) return std::nullopt;
-    if (distance < 0) count = rounded_up(-distance, -static_cast<Int128>(step));
-  } else {
-    return std::nullopt;
-  }
-  if (count > kInt64Max) return std::nullopt;
-  return static_cast<int64_t>(count);
-}
-
-std::optional<Counter> FindCounter(const HloInstruction& loop) {
-  const HloInstruction* decision = loop.while_condition()->root_instruction();
-  decision = FollowRoutes({decision, 0}).instruction;
-  if (decision->opcode() != HloOpcode::kCompare) return std::nullopt;
-  const HloInstruction& limit = *FollowRoutes({decision->operand(1), 0}).instruction;
-  const std::optional<int64_t> leaf = ParameterLeaf(*decision->operand(0), 0);
-  const std::optional<int64_t> last = ScalarConstant(limit);
-  if (!leaf || !last) return std::nullopt;
-
-  const LeafSource next = FollowRoutes({loop.while_body()->root_instruction(), *leaf});
-  const HloOpcode opcode = next.instruction->opcode();
-  if (opcode != HloOpcode::kAdd && opcode != HloOpcode::kSubtract) return std::nullopt;
-  std::optional<int64_t> step;
-  for (int64_t i = opcode == HloOpcode::kAdd ? 0 : 1; i < 2 && !step; ++i) {
-    if (ParameterLeaf(*next.instruction->operand(1 - i), 0) != leaf) continue;
-    step = ScalarConstant(*FollowRoutes({next.instruction->operand(i), 0}).instruction);
-  }
-  if (!step || *step == kInt64Min) return std::nullopt;
-  if (opcode == HloOpcode::kSubtract) step = -*step;
-
-  const std::optional<int64_t> start =
-      ScalarConstant(*FollowRoutes({loop.operand(0), *leaf}).instruction);
-  if (!start) return std::nullopt;
-  const std::optional<int64_t> count =
-      IterationCount(decision->comparison_direction(), *start, *last, *step);
-  // The last value must be one that does not wrap.
-  const std::optional<int64_t> change = count ? CheckedMul(*count, *step) : std::nullopt;
-  const std::optional<int64_t> end = change ? CheckedAdd(*start, *change) : std::nullopt;
-  const Shape& array = loop.shape().Leaf(*leaf);
-  if (!end || !IsIntegral(array.element_type()) ||
-      !ValuesOfElementType(array.element_type()).Contains(*end)) {
-    return std::nullopt;
-  }
-  return Counter{*leaf, *start, *step, *count};
-}
 
 // The relation of a loop, in one direction.
 class WhileLoop {
@@ -143,7 +62,7 @@ class WhileLoop {
       : build_(build),
         loop_(build.instruction),
         forward_(forward),
-        counter_(FindCounter(build.instruction)) {}
+        counter_(FindLoopCounter(build.instruction)) {}
 
   bool PassesThrough(int64_t leaf) const { return BodyPassesThrough(loop_, leaf); }
 
@@ -151,9 +70,12 @@ class WhileLoop {
   // (backwards) or before them, to those at the other end.
   LeafSets AllIterations(LeafSets start, const Shape& from) {
     if (!counter_) return AnyIterations(std::move(start), from);
+    if (counter_->count > kMaxSteps) {
+      std::optional<LeafSets> sets = AllByDoubling(start, from);
+      return sets ? *std::move(sets) : AnyIterations(std::move(start), from);
+    }
     LeafSets sets = start;
     for (int64_t k = 0; k < counter_->count; ++k) {
-      if (k >= kMaxSteps) return AnyIterations(std::move(start), from);
       is_varying_ = false;
       LeafSets next = Step(sets, IterationOf(k), from);
       if (TooMany(next)) return AnyIterations(std::move(start), from);
@@ -234,7 +156,7 @@ class WhileLoop {
   }
 
   bool TooMany(const LeafSets& sets) const {
-    if (composed_ > kMaxComposed) return true;
+    if (composed_ > max_composed_) return true;
     for (const auto& [leaf, set] : sets) {
       if (set.size() > kMaxMaps) return true;
     }
@@ -293,10 +215,8 @@ class WhileLoop {
     for (const auto& [leaf, set] : sets) {
       for (const IndexingEntry& entry : EntriesOf(leaf)) {
         composed_ += set.size() * entry.indexing.size();
-        if (entry.indexing.size() > kMaxMaps || composed_ > kMaxComposed) {
-          composed_ = kMaxComposed + 1;
-          return next;
-        }
+        if (entry.indexing.size() > kMaxMaps) composed_ = max_composed_ + 1;
+        if (composed_ > max_composed_) return next;
         OperandIndexingSet step;
         for (const OperandIndexing& map : entry.indexing) step.Add(Resolve(map, iteration));
         is_inexact_ = is_inexact_ || !step.label().IsExact();
@@ -304,11 +224,57 @@ class WhileLoop {
         next[to].Add(ComposeOrWiden(set, step, from, Leaf(to), build_.mlir_context));
       }
     }
-    for (auto it = next.begin(); it != next.end();) {
-      Simplify(it->first, &it->second);
-      it = it->second.empty() ? next.erase(it) : std::next(it);
-    }
+    SimplifyAll(&next);
     return next;
+  }
+
+  void SimplifyAll(LeafSets* sets) const {
+    for (auto it = sets->begin(); it != sets->end();) {
+      Simplify(it->first, &it->second);
+      it = it->second.empty() ? sets->erase(it) : std::next(it);
+    }
+  }
+
+  // As AllIterations, for a large number of them: f^(2j) = f^j f^j. Nothing where that is too many
+  // maps.
+  std::optional<LeafSets> AllByDoubling(LeafSets sets, const Shape& from) {
+    composed_ = 0;
+    max_composed_ = kMaxComposedByDoubling;
+    int power = 0;
+    for (int64_t rest = counter_->count; rest > 0; rest /= 2, ++power) {
+      if (rest % 2 == 1) sets = Through(power, sets, from);
+      if (TooMany(sets)) return std::nullopt;
+    }
+    return sets;
+  }
+
+  // Through 2^power iterations.
+  LeafSets Through(int power, const LeafSets& sets, const Shape& from) {
+    LeafSets next;
+    for (const auto& [leaf, set] : sets) {
+      for (const auto& [to, step] : Doubled(power, leaf)) {
+        composed_ += set.size() * step.size();
+        if (composed_ > max_composed_) return next;
+        next[to].Add(ComposeOrWiden(set, step, from, Leaf(to), build_.mlir_context));
+      }
+    }
+    SimplifyAll(&next);
+    return next;
+  }
+
+  // The maps of 2^power iterations from a leaf; of no meaning once too many were composed.
+  const LeafSets& Doubled(int power, int64_t leaf) {
+    const auto known = doubled_.find({power, leaf});
+    if (known != doubled_.end()) return known->second;
+    const Shape& from = Leaf(leaf);
+    LeafSets sets;
+    if (power > 0) {
+      sets = Through(power - 1, Doubled(power - 1, leaf), from);
+    } else {
+      sets[leaf].Add(IdentityIndexing(from, build_.mlir_context));
+      sets = Step(sets, std::nullopt, from);
+    }
+    return doubled_[{power, leaf}] = std::move(sets);
   }
 
   const InstructionIndexing& EntriesOf(int64_t leaf) {
@@ -327,9 +293,10 @@ class WhileLoop {
     bool has_changed = false;
     is_inexact_ = false;
     composed_ = 0;
+    max_composed_ = kMaxComposed;
     for (int round = 0; round < kMaxRounds && !TooMany(all); ++round) {
       const LeafSets step = Step(all, std::nullopt, from);
-      if (composed_ > kMaxComposed) break;
+      if (composed_ > max_composed_) break;
       has_changed = has_changed || !SameRelations(step, all);
       LeafSets more = all;
       AddAll(step, &more);
@@ -410,14 +377,16 @@ class WhileLoop {
   BuildContext& build_;
   const HloInstruction& loop_;
   const bool forward_;
-  const std::optional<Counter> counter_;
+  const std::optional<LoopCounter> counter_;
   // Whether a step depended on the number of the iteration.
   bool is_varying_ = false;
   // The maps composed since the last way to answer was begun.
   size_t composed_ = 0;
+  size_t max_composed_ = kMaxComposed;
   // Whether a step was larger than what is read.
   bool is_inexact_ = false;
   std::map<int64_t, InstructionIndexing> entries_;
+  std::map<std::pair<int, int64_t>, LeafSets> doubled_;
 };
 
 // (d..) -> (), and ()[s..] -> (s..).
