@@ -434,14 +434,16 @@ TEST(DependenceTest, ConverseExchangesAndSorts) {
   EXPECT_EQ(Converse({{0, 2}, {0, 5}, {1, 1}}), (Relation{{1, 1}, {2, 0}, {5, 0}}));
 }
 
-TEST(DependenceTest, OperationsWithoutADefinitionAreRefused) {
-  auto module = ParseModule("ENTRY e { p = f32[2] parameter(0) ROOT r = domain(p) }");
+TEST(DependenceTest, WhatHasNoDefinitionIsRefused) {
+  auto module =
+      ParseModule("ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2]{0:T(2)} bitcast(p) }");
   ASSERT_TRUE(module.ok()) << module.status();
   const HloComputation& entry = *(*module)->entry_computation();
   const std::vector<Value> arguments = RandomArguments(entry, 0);
   auto dependence = DependenceOfComputation(entry, Pointers(arguments), 0);
   EXPECT_EQ(dependence.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(dependence.status().message()), ::testing::HasSubstr("domain"));
+  EXPECT_THAT(std::string(dependence.status().message()),
+              ::testing::HasSubstr("bitcast of tiled layouts"));
 }
 
 TEST(IntegersTest, WrapToTheirType) {
