@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -41,6 +42,84 @@ TEST_F(CustomCallTest, ShardsAreReadWhole) {
   EXPECT_THAT(OutputToInput(call),
               ElementsAre("0.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 3]"
                           "  (over-approximate: whole operand: custom-call is not analysed)"));
+}
+
+// A library's matrix product is the dot that its configuration describes, plus what is added.
+TEST_F(CustomCallTest, MatrixProductsAreDots) {
+  const HloInstruction* call = Entry(R"(
+    a = f32[2,4,8] parameter(0)
+    b = f32[2,8,5] parameter(1)
+    c = f32[2,4,5] parameter(2)
+    bias = f32[5] parameter(3)
+    ROOT r = (f32[2,4,5], s8[64]) custom-call(a, b, c, bias),
+      custom_call_target="__cublas$lt$matmul",
+      backend_config={"gemm_backend_config":{"alpha_real":1,"beta":1,"dot_dimension_numbers":{
+        "lhs_contracting_dimensions":["2"],"rhs_contracting_dimensions":["1"],
+        "lhs_batch_dimensions":["0"],"rhs_batch_dimensions":["0"]},"epilogue":"BIAS"}})");
+  const std::string dims = ", domain: d0 in [0, 1], d1 in [0, 3], d2 in [0, 4]";
+  EXPECT_THAT(OutputToInput(call),
+              ElementsAre("0.0.0 (d0, d1, d2)[s0] -> (d0, d1, s0)" + dims + ", s0 in [0, 7]",
+                          "0.1.0 (d0, d1, d2)[s0] -> (d0, s0, d2)" + dims + ", s0 in [0, 7]",
+                          "0.2.0 (d0, d1, d2) -> (d0, d1, d2)" + dims,
+                          "0.3.0 (d0, d1, d2) -> (d2)" + dims));
+  EXPECT_THAT(
+      InputToOutput(call),
+      ElementsAre("0.0.0 (d0, d1, d2)[s0] -> (d0, d1, s0), domain: d0 in [0, 1], d1 in [0, 3], d2 "
+                  "in [0, 7], s0 in [0, 4]",
+                  "0.1.0 (d0, d1, d2)[s0] -> (d0, s0, d2), domain: d0 in [0, 1], d1 in [0, 7], d2 "
+                  "in [0, 4], s0 in [0, 3]",
+                  "0.2.0 (d0, d1, d2) -> (d0, d1, d2)" + dims,
+                  "0.3.0 (d0)[s0, s1] -> (s0, s1, d0), domain: d0 in [0, 4], s0 in [0, 1], s1 in "
+                  "[0, 3]"));
+}
+
+TEST_F(CustomCallTest, ConfigurationsMayBeStrings) {
+  const HloInstruction* call = Entry(R"(
+    a = f32[4,8] parameter(0)
+    b = f32[8,5] parameter(1)
+    ROOT r = f32[4,5] custom-call(a, b), custom_call_target="__cublas$gemm",
+      backend_config="{\"beta\":0,\"dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[1],\"rhs_contracting_dimensions\":[0]}}")");
+  EXPECT_THAT(OutputToInput(call),
+              ElementsAre("0.0.0 (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 4], s0 "
+                          "in [0, 7]",
+                          "0.1.0 (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 4], s0 "
+                          "in [0, 7]"));
+}
+
+// Of a call that does not fit its configuration, or says more, nothing is claimed.
+TEST_F(CustomCallTest, MatrixProductsThatAreNoneAreReadWhole) {
+  for (
+      const char* config :
+      {R"({"beta":0,"dot_dimension_numbers":{"lhs_contracting_dimensions":[0],"rhs_contracting_dimensions":[0]}})",
+       R"({"beta":1,"dot_dimension_numbers":{"lhs_contracting_dimensions":[1],"rhs_contracting_dimensions":[0]}})",
+       R"({"epilogue":"GELU_AUX","dot_dimension_numbers":{"lhs_contracting_dimensions":[1],"rhs_contracting_dimensions":[0]}})",
+       R"({"dot_dimension_numbers":{"lhs_contracting_dimensions":["x"]}})", "{1", R"({"a":1})"}) {
+    const HloInstruction* call = Entry(absl::StrCat(R"(
+      a = f32[4,8] parameter(0)
+      b = f32[8,5] parameter(1)
+      ROOT r = f32[4,5] custom-call(a, b), custom_call_target="__cublas$gemm", backend_config=)",
+                                                    config[1] == '1' ? "\"{1\"" : config));
+    EXPECT_THAT(OutputToInput(call),
+                testing::Each(HasSubstr("whole operand: custom-call is not analysed")))
+        << config;
+  }
+}
+
+TEST_F(CustomCallTest, LibraryConvolutionsAreConvolutions) {
+  const char kOperands[] = R"(
+    a = f32[2,9,9,3] parameter(0)
+    b = f32[3,3,3,4] parameter(1)
+    ROOT r = )";
+  const char kAttributes[] = "window={size=3x3 stride=2x1 pad=1_1x0_0}, dim_labels=b01f_01io->b01f";
+  const HloInstruction* call =
+      Entry(absl::StrCat(kOperands, "(f32[2,5,7,4], u8[0]) custom-call(a, b), ", kAttributes,
+                         ", custom_call_target=\"__cudnn$convForward\""));
+  const std::vector<std::string> backward = OutputToInput(call);
+  const std::vector<std::string> forward = InputToOutput(call);
+  const HloInstruction* convolution =
+      Entry(absl::StrCat(kOperands, "f32[2,5,7,4] convolution(a, b), ", kAttributes));
+  EXPECT_EQ(backward, OutputToInput(convolution));
+  EXPECT_EQ(forward, InputToOutput(convolution));
 }
 
 TEST_F(CustomCallTest, PaddedAndSliced) {

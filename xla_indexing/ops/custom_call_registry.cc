@@ -7,6 +7,8 @@
 //   PadToStatic       leaf 0 is the operand, indexed at its bounds; the others are sizes
 //   SliceToDynamic    the operand, indexed at its bounds; every element reads the sizes
 //   TopK              values and positions: every element of the last dimension
+//
+// and those of ops/library_calls.h.
 
 #include "xla_indexing/ops/custom_call_registry.h"
 
@@ -16,6 +18,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/library_calls.h"
 #include "xla_indexing/ops/map_builder.h"
 
 namespace xla_indexing {
@@ -142,6 +145,7 @@ CustomCallRegistry MakeDefault() {
   registry.Add("PadToStatic", {PadToStatic, PadToStatic});
   registry.Add("SliceToDynamic", {SliceToDynamic, SliceToDynamic});
   registry.Add("TopK", {TopK, TopK});
+  AddLibraryCallRules(&registry);
   return registry;
 }
 

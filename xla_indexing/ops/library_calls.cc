@@ -1,0 +1,208 @@
+#include "xla_indexing/ops/library_calls.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/hlo/attribute.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/hlo/shape_inference.h"
+#include "xla_indexing/ops/map_builder.h"
+
+namespace xla_indexing {
+namespace {
+
+using Entries = absl::StatusOr<std::optional<InstructionIndexing>>;
+using ::llvm::json::Object;
+
+// The entries of result leaf 0 as an operation on the first operands.
+Entries EntriesOfOperation(const CustomCallLeaf& leaf, HloOpcode opcode, int64_t operand_count,
+                           const std::vector<Attribute>& attributes) {
+  const HloInstruction& call = leaf.instruction;
+  const bool forward = leaf.operand >= 0;
+  InstructionIndexing none;
+  if (forward ? leaf.operand >= operand_count : leaf.leaf > 0) return none;
+  HloModule module("equivalent");
+  HloComputation* computation = module.AddComputation("equivalent");
+  std::vector<const HloInstruction*> operands;
+  for (int64_t i = 0; i < operand_count; ++i) {
+    HloInstruction* parameter = computation->AddInstruction(
+        HloOpcode::kParameter, i == 0 ? "lhs" : "rhs", call.operand(i)->shape());
+    parameter->SetAttribute(AttributeKey::kParameterNumber, i);
+    operands.push_back(parameter);
+  }
+  HloInstruction* operation =
+      computation->AddInstruction(opcode, "r", call.shape().Leaf(0), operands);
+  for (const Attribute& attribute : attributes) {
+    operation->SetAttribute(attribute.key, attribute.value);
+  }
+  if (!CheckShape(*operation).ok()) return std::nullopt;
+  absl::StatusOr<InstructionIndexing> entries =
+      forward ? ComputeInputToOutputIndexing(*operation, leaf.operand, 0, leaf.context)
+              : ComputeOutputToInputIndexing(*operation, 0, leaf.context);
+  if (!entries.ok()) return entries.status();
+  return *std::move(entries);
+}
+
+bool OperandsAreArrays(const HloInstruction& call, int64_t least) {
+  if (call.operand_count() < least || call.shape().LeafCount() == 0 ||
+      !call.shape().Leaf(0).IsArray()) {
+    return false;
+  }
+  for (const HloInstruction* operand : call.operands()) {
+    if (!operand->shape().IsArray()) return false;
+  }
+  return true;
+}
+
+std::optional<llvm::json::Value> ParseJson(llvm::StringRef text) {
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  if (value) return *std::move(value);
+  llvm::consumeError(value.takeError());
+  return std::nullopt;
+}
+
+// The configuration is JSON, or a string with JSON in it.
+std::optional<Object> ParseConfiguration(absl::string_view text) {
+  std::optional<llvm::json::Value> value = ParseJson({text.data(), text.size()});
+  if (value && value->kind() == llvm::json::Value::String) value = ParseJson(*value->getAsString());
+  if (!value || value->kind() != llvm::json::Value::Object) return std::nullopt;
+  return std::move(*value->getAsObject());
+}
+
+// A list of numbers, which may be strings; empty where there is none.
+std::optional<std::vector<int64_t>> Numbers(const Object& object, llvm::StringRef name) {
+  std::vector<int64_t> numbers;
+  const llvm::json::Array* array = object.getArray(name);
+  if (array == nullptr) return numbers;
+  for (const llvm::json::Value& value : *array) {
+    int64_t number = 0;
+    if (const std::optional<int64_t> integer = value.getAsInteger()) {
+      number = *integer;
+    } else if (const std::optional<llvm::StringRef> text = value.getAsString();
+               !text || !absl::SimpleAtoi(absl::string_view(text->data(), text->size()), &number)) {
+      return std::nullopt;
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+struct Gemm {
+  std::vector<int64_t> lhs_contracting;
+  std::vector<int64_t> rhs_contracting;
+  std::vector<int64_t> lhs_batch;
+  std::vector<int64_t> rhs_batch;
+  bool has_addend = false;
+  bool has_bias = false;
+};
+
+std::optional<Gemm> GemmOf(const HloInstruction& call) {
+  const std::optional<Object> configuration =
+      ParseConfiguration(call.GetText(AttributeKey::kBackendConfig));
+  if (!configuration) return std::nullopt;
+  const Object* config = configuration->getObject("gemm_backend_config");
+  if (config == nullptr) config = &*configuration;
+  const Object* dims = config->getObject("dot_dimension_numbers");
+  if (dims == nullptr) return std::nullopt;
+  Gemm gemm;
+  for (const auto& [name, numbers] :
+       std::initializer_list<std::pair<llvm::StringRef, std::vector<int64_t>*>>{
+           {"lhs_contracting_dimensions", &gemm.lhs_contracting},
+           {"rhs_contracting_dimensions", &gemm.rhs_contracting},
+           {"lhs_batch_dimensions", &gemm.lhs_batch},
+           {"rhs_batch_dimensions", &gemm.rhs_batch}}) {
+    std::optional<std::vector<int64_t>> given = Numbers(*dims, name);
+    if (!given) return std::nullopt;
+    *numbers = *std::move(given);
+  }
+  gemm.has_addend = config->getNumber("beta").value_or(0) != 0;
+  const llvm::StringRef epilogue = config->getString("epilogue").value_or("DEFAULT");
+  for (const llvm::StringRef name : {"BIAS", "BIAS_RELU", "BIAS_GELU"}) {
+    gemm.has_bias = gemm.has_bias || epilogue == name;
+  }
+  if (!gemm.has_bias && epilogue != "DEFAULT" && epilogue != "RELU" && epilogue != "GELU") {
+    return std::nullopt;
+  }
+  return gemm;
+}
+
+// Operand `operand` as it is in the last dimensions of the result.
+void AddInPlace(const CustomCallLeaf& leaf, int64_t operand, InstructionIndexing* entries) {
+  const bool forward = leaf.operand >= 0;
+  if (forward ? leaf.operand != operand : leaf.leaf > 0) return;
+  const Shape& output = leaf.instruction.shape().Leaf(0);
+  const Shape& array = leaf.instruction.operand(operand)->shape();
+  const int64_t first = output.rank() - array.rank();
+  MapBuilder builder(forward ? array : output, forward ? output : array, leaf.context);
+  llvm::SmallVector<mlir::AffineExpr, 4> indices;
+  for (int64_t d = forward ? 0 : first; d < output.rank(); ++d) {
+    indices.push_back(!forward     ? builder.Dim(d)
+                      : d >= first ? builder.Dim(d - first)
+                                   : builder.AddRangeOverAxis(output.dimension(d)));
+  }
+  OperandIndexingSet set(builder.Build(indices));
+  if (!set.empty()) entries->push_back({0, operand, 0, std::move(set)});
+}
+
+Entries GemmRule(const CustomCallLeaf& leaf) {
+  const HloInstruction& call = leaf.instruction;
+  const std::optional<Gemm> gemm = GemmOf(call);
+  if (!gemm) return std::nullopt;
+  const int64_t operand_count = 2 + (gemm->has_addend ? 1 : 0) + (gemm->has_bias ? 1 : 0);
+  if (call.operand_count() != operand_count || !OperandsAreArrays(call, operand_count)) {
+    return std::nullopt;
+  }
+  const auto sizes = call.shape().Leaf(0).dimensions();
+  if (gemm->has_addend && call.operand(2)->shape().dimensions() != sizes) return std::nullopt;
+  if (gemm->has_bias &&
+      (sizes.empty() || call.operand(operand_count - 1)->shape().dimensions() != sizes.last(1))) {
+    return std::nullopt;
+  }
+  Entries entries = EntriesOfOperation(
+      leaf, HloOpcode::kDot, 2,
+      {{AttributeKey::kLhsContractingDims, "", absl::MakeConstSpan(gemm->lhs_contracting)},
+       {AttributeKey::kRhsContractingDims, "", absl::MakeConstSpan(gemm->rhs_contracting)},
+       {AttributeKey::kLhsBatchDims, "", absl::MakeConstSpan(gemm->lhs_batch)},
+       {AttributeKey::kRhsBatchDims, "", absl::MakeConstSpan(gemm->rhs_batch)}});
+  if (!entries.ok() || !entries->has_value()) return entries;
+  if (gemm->has_addend) AddInPlace(leaf, 2, &**entries);
+  if (gemm->has_bias) AddInPlace(leaf, operand_count - 1, &**entries);
+  return entries;
+}
+
+Entries ConvolutionRule(const CustomCallLeaf& leaf) {
+  const HloInstruction& call = leaf.instruction;
+  if (call.operand_count() != 2 || !OperandsAreArrays(call, 2)) return std::nullopt;
+  std::vector<Attribute> attributes;
+  for (const AttributeKey key :
+       {AttributeKey::kWindow, AttributeKey::kDimLabels, AttributeKey::kFeatureGroupCount,
+        AttributeKey::kBatchGroupCount}) {
+    if (const Attribute* given = call.FindAttribute(key)) attributes.push_back(*given);
+  }
+  return EntriesOfOperation(leaf, HloOpcode::kConvolution, 2, attributes);
+}
+
+}  // namespace
+
+void AddLibraryCallRules(CustomCallRegistry* registry) {
+  registry->Add("__cublas$gemm", {GemmRule, GemmRule});
+  registry->Add("__cublas$lt$matmul", {GemmRule, GemmRule});
+  registry->Add("__cudnn$convForward", {ConvolutionRule, ConvolutionRule});
+}
+
+}  // namespace xla_indexing
