@@ -123,6 +123,46 @@ constexpr Operation kOperations[] = {
     {"get_tuple_element", R"(
       p0 = (f32[10,20], s32[7]) parameter(0)
       ROOT r = s32[7] get-tuple-element(p0), index=1)"},
+    {"scatter", R"(
+      p0 = f32[100,64] parameter(0)
+      p1 = s32[2,50,1] parameter(1)
+      p2 = f32[2,50,8,64] parameter(2)
+      ROOT r = f32[100,64] scatter(p0, p1, p2), update_window_dims={2,3}, inserted_window_dims={},
+          scatter_dims_to_operand_dims={0}, index_vector_dim=2, to_apply=add)"},
+    {"convolution", R"(
+      p0 = f32[8,56,56,64] parameter(0)
+      p1 = f32[3,3,64,128] parameter(1)
+      ROOT r = f32[8,28,28,128] convolution(p0, p1), window={size=3x3 stride=2x2 pad=0_1x0_1},
+          dim_labels=b01f_01io->b01f)"},
+    {"select_and_scatter", R"(
+      p0 = f32[8,112,112,64] parameter(0)
+      p1 = f32[8,56,56,64] parameter(1)
+      p2 = f32[] parameter(2)
+      ROOT r = f32[8,112,112,64] select-and-scatter(p0, p1, p2),
+          window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x0_1x0_1x0_0}, select=at_least, scatter=add)"},
+    {"sort", R"(
+      p0 = f32[16,128] parameter(0)
+      ROOT r = f32[16,128] sort(p0), dimensions={1}, to_apply=at_least)"},
+    {"triangular_solve", R"(
+      p0 = f32[4,16,16] parameter(0)
+      p1 = f32[4,16,8] parameter(1)
+      ROOT r = f32[4,16,8] triangular-solve(p0, p1), left_side=true, lower=true,
+          transpose_a=NO_TRANSPOSE)"},
+    {"all_gather", R"(
+      p0 = f32[16,32] parameter(0)
+      ROOT r = f32[128,32] all-gather(p0), dimensions={0}, channel_id=1,
+          replica_groups=[4,8]<=[8,4]T(1,0), use_global_device_ids=true)"},
+    {"while", R"(
+      p0 = (s32[], f32[64,32]) parameter(0)
+      x = f32[64,32] get-tuple-element(p0), index=1
+      zero = s32[] constant(0)
+      init = (s32[], f32[64,32]) tuple(zero, x)
+      ROOT r = (s32[], f32[64,32]) while(init), condition=ten_times, body=next)"},
+    {"scan", R"(
+      p0 = f32[100,64] parameter(0)
+      p1 = f32[64] parameter(1)
+      ROOT r = (f32[100,64], f32[64]) scan(p0, p1), dimensions={0}, num_carries=1,
+          to_apply=running_sum)"},
     {"fusion", R"(
       p0 = f32[1000,1000] parameter(0)
       ROOT r = f32[1000,1000] fusion(p0), kind=kLoop, calls=add_transpose)"},
@@ -149,6 +189,32 @@ constexpr char kCalled[] = R"(
     ac = f32[] maximum(a, c)
     bd = s32[] maximum(b, d)
     ROOT pair = (f32[], s32[]) tuple(ac, bd)
+  }
+  at_least {
+    a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    ROOT c = pred[] compare(a, b), direction=GE
+  }
+  ten_times {
+    state = (s32[], f32[64,32]) parameter(0)
+    i = s32[] get-tuple-element(state), index=0
+    ten = s32[] constant(10)
+    ROOT c = pred[] compare(i, ten), direction=LT
+  }
+  next {
+    state = (s32[], f32[64,32]) parameter(0)
+    i = s32[] get-tuple-element(state), index=0
+    x = f32[64,32] get-tuple-element(state), index=1
+    one = s32[] constant(1)
+    j = s32[] add(i, one)
+    y = f32[64,32] reverse(x), dimensions={1}
+    ROOT t = (s32[], f32[64,32]) tuple(j, y)
+  }
+  running_sum {
+    x = f32[64] parameter(0)
+    carry = f32[64] parameter(1)
+    sum = f32[64] add(x, carry)
+    ROOT t = (f32[64], f32[64]) tuple(sum, sum)
   }
   add_transpose {
     p0 = f32[1000,1000] parameter(0)

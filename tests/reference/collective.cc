@@ -301,27 +301,6 @@ Value ResultOf(const HloInstruction& instruction, const Shape& shape, int64_t de
 
 }  // namespace
 
-bool IsCollective(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherDone:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllReduceDone:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kCollectiveBroadcast:
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteDone:
-    case HloOpcode::kCollectivePermuteStart:
-    case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::vector<Value> ExecuteCollective(const HloInstruction& instruction,
                                      const DeviceOperands& operands) {
   std::vector<Value> results;

@@ -10,6 +10,7 @@
 #include "tests/reference/execute.h"
 #include "tests/reference/value.h"
 #include "tests/testing/random.h"
+#include "xla_indexing/hlo/collective.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"

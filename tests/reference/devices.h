@@ -60,9 +60,6 @@ absl::StatusOr<std::vector<Value>> ExecuteInstructionOnDevices(const HloInstruct
                                                                const DeviceOperands& operands,
                                                                const Devices& devices);
 
-// Whether an opcode is one of those that devices execute together.
-bool IsCollective(HloOpcode opcode);
-
 // collective.cc: the results of an operation across replicas, from its operands on every device.
 std::vector<Value> ExecuteCollective(const HloInstruction& instruction,
                                      const DeviceOperands& operands);

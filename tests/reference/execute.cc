@@ -15,6 +15,7 @@
 #include "tests/reference/operations.h"
 #include "tests/reference/value.h"
 #include "tests/testing/random.h"
+#include "xla_indexing/hlo/collective.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/instruction.h"

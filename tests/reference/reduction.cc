@@ -26,6 +26,35 @@ Index OtherDimensions(int64_t rank, absl::Span<const int64_t> a, absl::Span<cons
   return others;
 }
 
+// Calls `visit` for every product of an element of lhs and one of rhs that an index of the result
+// names from dimension `first` on: with that index, and those of the elements.
+void ForEachProduct(
+    const Array& result, size_t first, Operands operands, const DotDimensionNumbers& numbers,
+    const Index& lhs_free, const Index& rhs_free,
+    absl::FunctionRef<void(const Index& index, const Index& in_lhs, const Index& in_rhs)> visit) {
+  const Array& lhs = operands[0]->front();
+  Index contracted_sizes;
+  for (int64_t d : numbers.lhs_contracting_dims) contracted_sizes.push_back(lhs.size(d));
+  ForEachIndex(result.sizes(), [&](const Index& index) {
+    Index in_lhs(lhs.rank());
+    Index in_rhs(operands[1]->front().rank());
+    size_t next = first;
+    for (size_t b = 0; b < numbers.lhs_batch_dims.size(); ++b, ++next) {
+      in_lhs[numbers.lhs_batch_dims[b]] = index[next];
+      in_rhs[numbers.rhs_batch_dims[b]] = index[next];
+    }
+    for (int64_t d : lhs_free) in_lhs[d] = index[next++];
+    for (int64_t d : rhs_free) in_rhs[d] = index[next++];
+    ForEachIndex(contracted_sizes, [&](const Index& contracted) {
+      for (size_t c = 0; c < contracted.size(); ++c) {
+        in_lhs[numbers.lhs_contracting_dims[c]] = contracted[c];
+        in_rhs[numbers.rhs_contracting_dims[c]] = contracted[c];
+      }
+      visit(index, in_lhs, in_rhs);
+    });
+  });
+}
+
 }  // namespace
 
 // result[batch.., m.., n..] = sum over k of lhs[batch, m, k] * rhs[batch, k, n], the dimensions
@@ -38,30 +67,14 @@ Array Dot(const HloInstruction& instruction, Operands operands) {
       OtherDimensions(lhs.rank(), numbers.lhs_batch_dims, numbers.lhs_contracting_dims);
   const Index rhs_free =
       OtherDimensions(rhs.rank(), numbers.rhs_batch_dims, numbers.rhs_contracting_dims);
-  Index contracted_sizes;
-  for (int64_t d : numbers.lhs_contracting_dims) contracted_sizes.push_back(lhs.size(d));
 
   Array result(instruction.shape());
-  ForEachIndex(result.sizes(), [&](const Index& index) {
-    Index in_lhs(lhs.rank());
-    Index in_rhs(rhs.rank());
-    size_t next = 0;
-    for (size_t b = 0; b < numbers.lhs_batch_dims.size(); ++b, ++next) {
-      in_lhs[numbers.lhs_batch_dims[b]] = index[next];
-      in_rhs[numbers.rhs_batch_dims[b]] = index[next];
-    }
-    for (int64_t d : lhs_free) in_lhs[d] = index[next++];
-    for (int64_t d : rhs_free) in_rhs[d] = index[next++];
-    SourceSet& sources = result.at(index).sources;
-    ForEachIndex(contracted_sizes, [&](const Index& contracted) {
-      for (size_t c = 0; c < contracted.size(); ++c) {
-        in_lhs[numbers.lhs_contracting_dims[c]] = contracted[c];
-        in_rhs[numbers.rhs_contracting_dims[c]] = contracted[c];
-      }
-      sources.AddAll(lhs.at(in_lhs).sources);
-      sources.AddAll(rhs.at(in_rhs).sources);
-    });
-  });
+  ForEachProduct(result, 0, operands, numbers, lhs_free, rhs_free,
+                 [&](const Index& index, const Index& in_lhs, const Index& in_rhs) {
+                   SourceSet& sources = result.at(index).sources;
+                   sources.AddAll(lhs.at(in_lhs).sources);
+                   sources.AddAll(rhs.at(in_rhs).sources);
+                 });
   return result;
 }
 
@@ -95,8 +108,6 @@ Array RaggedDot(const HloInstruction& instruction, Operands operands) {
   Index rhs_used(numbers.rhs_contracting_dims.begin(), numbers.rhs_contracting_dims.end());
   rhs_used.insert(rhs_used.end(), group_dims.begin(), group_dims.end());
   const Index rhs_free = OtherDimensions(rhs.rank(), numbers.rhs_batch_dims, rhs_used);
-  Index contracted_sizes;
-  for (int64_t d : numbers.lhs_contracting_dims) contracted_sizes.push_back(lhs.size(d));
   // The dimensions of lhs along which sizes differ: batch, and those of the same kind before.
   Index prefix;
   if (sizes.rank() > 1) {
@@ -108,40 +119,27 @@ Array RaggedDot(const HloInstruction& instruction, Operands operands) {
   }
 
   Array result(instruction.shape());
-  ForEachIndex(result.sizes(), [&](const Index& index) {
-    Index in_lhs(lhs.rank());
-    Index in_rhs(rhs.rank());
-    size_t next = in_contraction ? 1 : 0;
-    for (size_t b = 0; b < numbers.lhs_batch_dims.size(); ++b, ++next) {
-      in_lhs[numbers.lhs_batch_dims[b]] = index[next];
-      in_rhs[numbers.rhs_batch_dims[b]] = index[next];
-    }
-    for (int64_t d : lhs_free) in_lhs[d] = index[next++];
-    for (int64_t d : rhs_free) in_rhs[d] = index[next++];
+  const auto add_product = [&](const Index& index, const Index& in_lhs, Index in_rhs) {
     SourceSet& sources = result.at(index).sources;
-    ForEachIndex(contracted_sizes, [&](const Index& contracted) {
-      for (size_t c = 0; c < contracted.size(); ++c) {
-        in_lhs[numbers.lhs_contracting_dims[c]] = contracted[c];
-        in_rhs[numbers.rhs_contracting_dims[c]] = contracted[c];
-      }
-      Index in_sizes;
-      for (int64_t d : prefix) in_sizes.push_back(in_lhs[d]);
-      in_sizes.push_back(0);
-      Integer end = 0;
-      for (int64_t g = 0; g < sizes.size(sizes.rank() - 1); ++g) {
-        if (in_contraction ? g > index[0] : end > in_lhs[ragged]) break;
-        in_sizes.back() = g;
-        sources.AddAll(sizes.at(in_sizes).sources);
-        const Integer begin = end;
-        end += std::max<Integer>(*sizes.at(in_sizes).value, 0);
-        if (in_lhs[ragged] < begin || in_lhs[ragged] >= end) continue;
-        if (in_contraction && g != index[0]) continue;
-        if (!in_contraction) in_rhs[group_dims[0]] = g;
-        sources.AddAll(lhs.at(in_lhs).sources);
-        sources.AddAll(rhs.at(in_rhs).sources);
-      }
-    });
-  });
+    Index in_sizes;
+    for (int64_t d : prefix) in_sizes.push_back(in_lhs[d]);
+    in_sizes.push_back(0);
+    Integer end = 0;
+    for (int64_t g = 0; g < sizes.size(sizes.rank() - 1); ++g) {
+      if (in_contraction ? g > index[0] : end > in_lhs[ragged]) break;
+      in_sizes.back() = g;
+      sources.AddAll(sizes.at(in_sizes).sources);
+      const Integer begin = end;
+      end += std::max<Integer>(*sizes.at(in_sizes).value, 0);
+      if (in_lhs[ragged] < begin || in_lhs[ragged] >= end) continue;
+      if (in_contraction && g != index[0]) continue;
+      if (!in_contraction) in_rhs[group_dims[0]] = g;
+      sources.AddAll(lhs.at(in_lhs).sources);
+      sources.AddAll(rhs.at(in_rhs).sources);
+    }
+  };
+  ForEachProduct(result, in_contraction ? 1 : 0, operands, numbers, lhs_free, rhs_free,
+                 add_product);
   return result;
 }
 

@@ -342,27 +342,6 @@ RandomValue AddRaggedAllToAll(RandomComputation* c) {
 
 }  // namespace
 
-bool IsRandomCollective(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAllGather:
-    case HloOpcode::kAllGatherDone:
-    case HloOpcode::kAllGatherStart:
-    case HloOpcode::kAllReduce:
-    case HloOpcode::kAllReduceDone:
-    case HloOpcode::kAllReduceStart:
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kCollectiveBroadcast:
-    case HloOpcode::kCollectivePermute:
-    case HloOpcode::kCollectivePermuteDone:
-    case HloOpcode::kCollectivePermuteStart:
-    case HloOpcode::kRaggedAllToAll:
-    case HloOpcode::kReduceScatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
 RandomValue AddRandomCollective(HloOpcode opcode, RandomComputation* c) {
   switch (opcode) {
     case HloOpcode::kAllGather:

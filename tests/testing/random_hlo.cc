@@ -10,6 +10,7 @@
 #include "tests/testing/random.h"
 #include "tests/testing/random_computation.h"
 #include "tests/testing/random_instructions.h"
+#include "xla_indexing/hlo/collective.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 
@@ -190,7 +191,7 @@ HloOpcode RandomOpcode(RandomComputation* c) {
     // Other operations are made for sizes that are known.
     if (opcode == HloOpcode::kSetDimensionSize) continue;
     // They are many, and there is something to them on several devices only.
-    if (IsRandomCollective(opcode) &&
+    if (IsCollective(opcode) &&
         (!c->is_synchronous() || (c->module()->replica_count * c->module()->partition_count == 1 &&
                                   !c->random().OneIn(8)))) {
       continue;
@@ -320,7 +321,7 @@ RandomValue AddRandomInstruction(HloOpcode opcode, RandomComputation* c) {
     case HloOpcode::kWhile:
       return AddRandomWhile(c);
     default:
-      if (IsRandomCollective(opcode)) return AddRandomCollective(opcode, c);
+      if (IsCollective(opcode)) return AddRandomCollective(opcode, c);
       return AddRandomElementwise(opcode, c);
   }
 }
@@ -336,7 +337,7 @@ std::vector<HloOpcode> RandomOpcodes() {
 std::string RandomOperationModule(HloOpcode opcode, uint64_t seed) {
   Random random(MixBits(seed) + static_cast<uint64_t>(opcode));
   RandomModuleText text;
-  if (IsRandomCollective(opcode) && !random.OneIn(8)) SetRandomDevices(&random, &text);
+  if (IsCollective(opcode) && !random.OneIn(8)) SetRandomDevices(&random, &text);
   RandomComputation main(&text, &random, /*reuse_percent=*/15, /*depth=*/0);
   main.set_is_synchronous(true);
   main.Finish(AddRandomInstruction(opcode, &main), /*is_entry=*/true);

@@ -15,7 +15,6 @@ namespace xla_indexing {
 
 // random_collective.cc: operations across the replicas and partitions of the module.
 RandomValue AddRandomCollective(HloOpcode opcode, RandomComputation* computation);
-bool IsRandomCollective(HloOpcode opcode);
 
 // random_elementwise.cc
 RandomValue AddRandomElementwise(HloOpcode opcode, RandomComputation* computation);

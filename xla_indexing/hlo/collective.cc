@@ -258,6 +258,27 @@ std::optional<int64_t> CollectiveGroups::GroupSize() const {
   return static_cast<int64_t>(size) * DevicesPerId();
 }
 
+bool IsCollective(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAllGather:
+    case HloOpcode::kAllGatherDone:
+    case HloOpcode::kAllGatherStart:
+    case HloOpcode::kAllReduce:
+    case HloOpcode::kAllReduceDone:
+    case HloOpcode::kAllReduceStart:
+    case HloOpcode::kAllToAll:
+    case HloOpcode::kCollectiveBroadcast:
+    case HloOpcode::kCollectivePermute:
+    case HloOpcode::kCollectivePermuteDone:
+    case HloOpcode::kCollectivePermuteStart:
+    case HloOpcode::kRaggedAllToAll:
+    case HloOpcode::kReduceScatter:
+      return true;
+    default:
+      return false;
+  }
+}
+
 absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& i) {
   CollectiveGroups collective;
   const absl::StatusOr<DeviceIdSpace> space = IdSpaceOf(i);

@@ -44,6 +44,9 @@ enum class DeviceIdSpace : uint8_t {
   kDevices,                 // Flattened ids.
 };
 
+// Whether an opcode is one of those that devices execute together, or the -start or -done of one.
+bool IsCollective(HloOpcode opcode);
+
 struct CollectiveGroups {
   DeviceIdSpace space = DeviceIdSpace::kReplicas;
   int64_t replica_count = 1;
