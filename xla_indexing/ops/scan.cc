@@ -16,7 +16,8 @@
 // Levels that are equal are one piece: a constraint on the difference of the two steps. A carry
 // that keeps its place, as in cumulative sums, has one level, so that output d reads the inputs s_k
 // <= d_k. Values inside f are of one step, and are taken for any of their values, over-approximate.
-// Past kMaxLevels different levels or kMaxMaps maps of one leaf it is whole slices.
+// Past kMaxLevels different levels, kMaxMaps maps of one leaf or kMaxComposed composed for it, it
+// is whole slices.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,7 @@ using ::mlir::AffineExpr;
 
 constexpr int64_t kMaxLevels = 64;
 constexpr size_t kMaxMaps = 16;
+constexpr size_t kMaxComposed = 4096;
 
 // What is found at the levels first, .., last.
 struct Piece {
@@ -109,6 +111,8 @@ class Scan {
           forward_ ? build_.ReachOf(called, {leaf, 0}) : build_.ReadOf(called, leaf);
       for (const IndexingEntry& entry : entries) {
         const int64_t to = forward_ ? entry.output_leaf : entry.operand;
+        composed_ += set.size() * entry.indexing.size();
+        if (composed_ > kMaxComposed) return behind;
         OperandIndexingSet step;
         for (const OperandIndexing& map : entry.indexing) step.Add(OfAnyStep(map));
         behind[to].Add(ComposeOrWiden(set, step, Here(start_), Behind(to), build_.mlir_context));
@@ -158,7 +162,8 @@ class Scan {
     }
   }
 
-  static bool TooMany(const Level& level) {
+  bool TooMany(const Level& level) const {
+    if (composed_ > kMaxComposed) return true;
     for (const auto& [leaf, set] : level) {
       if (set.size() > kMaxMaps) return true;
     }
@@ -282,6 +287,7 @@ class Scan {
   const bool is_flipped_;
   int64_t inputs_ = 0;
   int64_t outputs_ = 0;
+  size_t composed_ = 0;
   std::map<int64_t, std::vector<Piece>> pieces_;
 };
 
