@@ -1,7 +1,9 @@
 // Custom calls: the library's rules and a program's; and operations on dynamic sizes. Expected maps
 // follow from the definitions.
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,6 +122,61 @@ TEST_F(CustomCallTest, LibraryConvolutionsAreConvolutions) {
       Entry(absl::StrCat(kOperands, "f32[2,5,7,4] convolution(a, b), ", kAttributes));
   EXPECT_EQ(backward, OutputToInput(convolution));
   EXPECT_EQ(forward, InputToOutput(convolution));
+}
+
+// Every tensor of a convolution as the result of a call, and the others as its operands: exactly
+// the elements that some product has both of. Products are those with i = 2x + w - 1 in [0, 7].
+TEST_F(CustomCallTest, LibraryConvolutionsRelateWhatIsMultiplied) {
+  using Index = std::vector<int64_t>;
+  const std::string shapes[] = {"f32[2,8,3]", "f32[3,3,2]", "f32[2,4,2]"};
+  std::set<std::vector<Index>> products;  // (input, kernel, output)
+  for (int64_t point = 0; point < 2 * 3 * 2 * 4 * 3; ++point) {
+    const int64_t b = point % 2, c = point / 2 % 3, f = point / 6 % 2, x = point / 12 % 4,
+                  w = point / 48, i = 2 * x + w - 1;
+    if (i >= 0 && i < 8) products.insert({{b, i, c}, {w, c, f}, {b, x, f}});
+  }
+  struct Call {
+    const char* target;
+    int tensors[3];  // result, operands
+  };
+  for (const Call& call :
+       {Call{"__cudnn$convForward", {2, 0, 1}}, Call{"__cudnn$convBackwardInput", {0, 2, 1}},
+        Call{"__cudnn$convBackwardFilter", {1, 0, 2}}}) {
+    const HloInstruction* instruction = Entry(absl::StrCat(
+        "p = ", shapes[call.tensors[1]], " parameter(0)\n q = ", shapes[call.tensors[2]],
+        " parameter(1)\n ROOT r = (", shapes[call.tensors[0]],
+        ", u8[0]) custom-call(p, q), window={size=3 stride=2 pad=1_0}, dim_labels=b0f_0io->b0f, "
+        "custom_call_target=\"",
+        call.target, "\""));
+    for (int64_t operand = 0; operand < 2; ++operand) {
+      for (const bool forward : {false, true}) {
+        std::set<std::vector<Index>> expected;
+        for (const std::vector<Index>& product : products) {
+          const Index& result = product[call.tensors[0]];
+          const Index& read = product[call.tensors[1 + operand]];
+          expected.insert(forward ? std::vector{read, result} : std::vector{result, read});
+        }
+        const auto entries = forward
+                                 ? ComputeInputToOutputIndexing(*instruction, operand, 0, &context_)
+                                 : ComputeOutputToInputIndexing(*instruction, 0, &context_);
+        ASSERT_TRUE(entries.ok()) << entries.status();
+        std::set<std::vector<Index>> actual;
+        for (const IndexingEntry& entry : *entries) {
+          if (entry.operand != operand) continue;
+          EXPECT_TRUE(entry.indexing.label().IsExact());
+          for (const OperandIndexing& map : entry.indexing) {
+            const absl::Status status =
+                map.map().ForEachPoint(100000, [&](auto dims, auto /*symbols*/, auto results) {
+                  actual.insert(
+                      {Index(dims.begin(), dims.end()), Index(results.begin(), results.end())});
+                });
+            ASSERT_TRUE(status.ok()) << status;
+          }
+        }
+        EXPECT_EQ(actual, expected) << call.target << " operand " << operand;
+      }
+    }
+  }
 }
 
 TEST_F(CustomCallTest, PaddedAndSliced) {

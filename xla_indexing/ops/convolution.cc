@@ -11,6 +11,8 @@
 //
 // Source: XLA's operation semantics (ConvWithGeneralPadding).
 
+#include "xla_indexing/ops/convolution.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -20,9 +22,6 @@
 
 namespace xla_indexing {
 namespace {
-
-constexpr int64_t kInput = 0;
-constexpr int64_t kKernel = 1;
 
 // The size of one of `groups` groups of a dimension; of as many elements as there are where there
 // is one.
@@ -35,19 +34,22 @@ Loop AddSharedLoop(int64_t size, int64_t other_size, LoopNest* nest) {
 
 }  // namespace
 
-LoopNests ConvolutionNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
-  const ConvolutionDimensionNumbers& dims = *build.instruction.convolution_dimension_numbers();
-  const Shape& input = build.Operand(kInput);
-  const Shape& kernel = build.Operand(kKernel);
-  const int64_t feature_groups = build.instruction.feature_group_count();
-  const int64_t batch_groups = build.instruction.batch_group_count();
+LoopNest ConvolutionNest(const HloInstruction& convolution, ConvolutionTensor from,
+                         ConvolutionTensor to) {
+  const ConvolutionDimensionNumbers& dims = *convolution.convolution_dimension_numbers();
+  const Shape& input = convolution.operand(0)->shape();
+  const Shape& kernel = convolution.operand(1)->shape();
+  const Shape& output = convolution.shape();
+  const int64_t feature_groups = convolution.feature_group_count();
+  const int64_t batch_groups = convolution.batch_group_count();
   const int64_t groups = feature_groups * batch_groups;  // One of them is 1.
   if ((groups > 1 && kernel.IsUnboundedDimension(dims.kernel_output_feature)) ||
       (feature_groups > 1 && input.IsUnboundedDimension(dims.input_feature)) ||
       (batch_groups > 1 && input.IsUnboundedDimension(dims.input_batch))) {
-    return {WholeNest(
-        build.Output(), build.Operand(operand),
-        ExactnessLabel::OverApproximate("whole operand: a dimension in groups has no bound"))};
+    const Shape* shapes[] = {&input, &kernel, &output};
+    return WholeNest(
+        *shapes[static_cast<size_t>(from)], *shapes[static_cast<size_t>(to)],
+        ExactnessLabel::OverApproximate("whole operand: a dimension in groups has no bound"));
   }
   const int64_t batch = GroupSize(input.dimension(dims.input_batch), batch_groups);
   const int64_t in_features = GroupSize(input.dimension(dims.input_feature), feature_groups);
@@ -55,35 +57,45 @@ LoopNests ConvolutionNests(const BuildContext& build, int64_t /*output_leaf*/, i
 
   LoopNest nest;
   const Loop g = nest.AddLoop(groups);
-  const Loop b = AddSharedLoop(batch, build.Output().dimension(dims.output_batch), &nest);
+  const Loop b = AddSharedLoop(batch, output.dimension(dims.output_batch), &nest);
   const Loop c = AddSharedLoop(in_features, kernel.dimension(dims.kernel_input_feature), &nest);
   const Loop o = nest.AddLoop(out_features);
   const auto in_group = [g](Loop inner, int64_t size, int64_t group_count) {
     return group_count == 1 ? NestAxis::Along(inner) : NestAxis::Grouped(g, inner, size);
   };
-  llvm::SmallVector<NestAxis, 6> input_axes(input.rank());
-  llvm::SmallVector<NestAxis, 6> kernel_axes(kernel.rank());
-  nest.result.resize(build.Output().rank());
+  using Axes = llvm::SmallVector<NestAxis, 6>;
+  Axes input_axes(input.rank());
+  Axes kernel_axes(kernel.rank());
+  Axes output_axes(output.rank());
   input_axes[dims.input_batch] = in_group(b, batch, batch_groups);
   input_axes[dims.input_feature] = in_group(c, in_features, feature_groups);
   kernel_axes[dims.kernel_input_feature] = NestAxis::Along(c);
   kernel_axes[dims.kernel_output_feature] = in_group(o, out_features, groups);
-  nest.result[dims.output_batch] = NestAxis::Along(b);
-  nest.result[dims.output_feature] = in_group(o, out_features, groups);
-  const absl::Span<const WindowDimension> windows = WindowOf(build.instruction);
+  output_axes[dims.output_batch] = NestAxis::Along(b);
+  output_axes[dims.output_feature] = in_group(o, out_features, groups);
+  const absl::Span<const WindowDimension> windows = WindowOf(convolution);
   for (size_t k = 0; k < windows.size(); ++k) {
     const WindowDimension& window = windows[k];
-    const Loop place = nest.AddLoop(build.Output().dimension(dims.output_spatial[k]));
+    const Loop place = nest.AddLoop(output.dimension(dims.output_spatial[k]));
     const Loop tap = nest.AddLoop(window.size);
-    nest.result[dims.output_spatial[k]] = NestAxis::Along(place);
+    output_axes[dims.output_spatial[k]] = NestAxis::Along(place);
     kernel_axes[dims.kernel_spatial[k]] =
         window.window_reversal ? NestAxis::Reversed(tap, window.size) : NestAxis::Along(tap);
     input_axes[dims.input_spatial[k]] =
         NestAxis::OnWindow(place, tap, window, input.dimension(dims.input_spatial[k]));
-    if (operand == kKernel) nest.inside.push_back(input_axes[dims.input_spatial[k]]);
+    if (from != ConvolutionTensor::kInput && to != ConvolutionTensor::kInput) {
+      nest.inside.push_back(input_axes[dims.input_spatial[k]]);
+    }
   }
-  nest.operand = operand == kInput ? input_axes : kernel_axes;
-  return {nest};
+  const Axes* axes[] = {&input_axes, &kernel_axes, &output_axes};
+  nest.result = *axes[static_cast<size_t>(from)];
+  nest.operand = *axes[static_cast<size_t>(to)];
+  return nest;
+}
+
+LoopNests ConvolutionNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
+  return {ConvolutionNest(build.instruction, ConvolutionTensor::kOutput,
+                          operand == 0 ? ConvolutionTensor::kInput : ConvolutionTensor::kKernel)};
 }
 
 }  // namespace xla_indexing

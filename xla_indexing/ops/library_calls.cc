@@ -1,5 +1,6 @@
 #include "xla_indexing/ops/library_calls.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -21,6 +22,9 @@
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/hlo/shape_inference.h"
+#include "xla_indexing/ops/builders.h"
+#include "xla_indexing/ops/convolution.h"
+#include "xla_indexing/ops/loop_nest.h"
 #include "xla_indexing/ops/map_builder.h"
 
 namespace xla_indexing {
@@ -29,34 +33,36 @@ namespace {
 using Entries = absl::StatusOr<std::optional<InstructionIndexing>>;
 using ::llvm::json::Object;
 
-// The entries of result leaf 0 as an operation on the first operands.
-Entries EntriesOfOperation(const CustomCallLeaf& leaf, HloOpcode opcode, int64_t operand_count,
-                           const std::vector<Attribute>& attributes) {
-  const HloInstruction& call = leaf.instruction;
-  const bool forward = leaf.operand >= 0;
-  InstructionIndexing none;
-  if (forward ? leaf.operand >= operand_count : leaf.leaf > 0) return none;
-  HloModule module("equivalent");
-  HloComputation* computation = module.AddComputation("equivalent");
-  std::vector<const HloInstruction*> operands;
-  for (int64_t i = 0; i < operand_count; ++i) {
-    HloInstruction* parameter = computation->AddInstruction(
-        HloOpcode::kParameter, i == 0 ? "lhs" : "rhs", call.operand(i)->shape());
-    parameter->SetAttribute(AttributeKey::kParameterNumber, i);
-    operands.push_back(parameter);
+// An operation of two arrays that does what a call does.
+class Equivalent {
+ public:
+  Equivalent(HloOpcode opcode, const Shape& lhs, const Shape& rhs, const Shape& result,
+             absl::Span<const Attribute> attributes)
+      : module_("equivalent") {
+    HloComputation* computation = module_.AddComputation("equivalent");
+    const HloInstruction* operands[] = {AddParameter("lhs", 0, lhs, computation),
+                                        AddParameter("rhs", 1, rhs, computation)};
+    HloInstruction* operation = computation->AddInstruction(opcode, "result", result, operands);
+    for (const Attribute& attribute : attributes) {
+      operation->SetAttribute(attribute.key, attribute.value);
+    }
+    if (CheckShape(*operation).ok()) operation_ = operation;
   }
-  HloInstruction* operation =
-      computation->AddInstruction(opcode, "r", call.shape().Leaf(0), operands);
-  for (const Attribute& attribute : attributes) {
-    operation->SetAttribute(attribute.key, attribute.value);
+
+  // Null where it is none, by its shapes and attributes.
+  const HloInstruction* operation() const { return operation_; }
+
+ private:
+  static const HloInstruction* AddParameter(absl::string_view name, int64_t number,
+                                            const Shape& shape, HloComputation* computation) {
+    HloInstruction* parameter = computation->AddInstruction(HloOpcode::kParameter, name, shape);
+    parameter->SetAttribute(AttributeKey::kParameterNumber, number);
+    return parameter;
   }
-  if (!CheckShape(*operation).ok()) return std::nullopt;
-  absl::StatusOr<InstructionIndexing> entries =
-      forward ? ComputeInputToOutputIndexing(*operation, leaf.operand, 0, leaf.context)
-              : ComputeOutputToInputIndexing(*operation, 0, leaf.context);
-  if (!entries.ok()) return entries.status();
-  return *std::move(entries);
-}
+
+  HloModule module_;
+  const HloInstruction* operation_ = nullptr;
+};
 
 bool OperandsAreArrays(const HloInstruction& call, int64_t least) {
   if (call.operand_count() < least || call.shape().LeafCount() == 0 ||
@@ -173,19 +179,35 @@ Entries GemmRule(const CustomCallLeaf& leaf) {
       (sizes.empty() || call.operand(operand_count - 1)->shape().dimensions() != sizes.last(1))) {
     return std::nullopt;
   }
-  Entries entries = EntriesOfOperation(
-      leaf, HloOpcode::kDot, 2,
-      {{AttributeKey::kLhsContractingDims, "", absl::MakeConstSpan(gemm->lhs_contracting)},
-       {AttributeKey::kRhsContractingDims, "", absl::MakeConstSpan(gemm->rhs_contracting)},
-       {AttributeKey::kLhsBatchDims, "", absl::MakeConstSpan(gemm->lhs_batch)},
-       {AttributeKey::kRhsBatchDims, "", absl::MakeConstSpan(gemm->rhs_batch)}});
-  if (!entries.ok() || !entries->has_value()) return entries;
-  if (gemm->has_addend) AddInPlace(leaf, 2, &**entries);
-  if (gemm->has_bias) AddInPlace(leaf, operand_count - 1, &**entries);
+  const Attribute attributes[] = {
+      {AttributeKey::kLhsContractingDims, "", absl::MakeConstSpan(gemm->lhs_contracting)},
+      {AttributeKey::kRhsContractingDims, "", absl::MakeConstSpan(gemm->rhs_contracting)},
+      {AttributeKey::kLhsBatchDims, "", absl::MakeConstSpan(gemm->lhs_batch)},
+      {AttributeKey::kRhsBatchDims, "", absl::MakeConstSpan(gemm->rhs_batch)}};
+  const Equivalent dot(HloOpcode::kDot, call.operand(0)->shape(), call.operand(1)->shape(),
+                       call.shape().Leaf(0), attributes);
+  if (dot.operation() == nullptr) return std::nullopt;
+  InstructionIndexing entries;
+  const bool forward = leaf.operand >= 0;
+  if (forward ? leaf.operand < 2 : leaf.leaf == 0) {
+    absl::StatusOr<InstructionIndexing> of_dot =
+        forward ? ComputeInputToOutputIndexing(*dot.operation(), leaf.operand, 0, leaf.context)
+                : ComputeOutputToInputIndexing(*dot.operation(), 0, leaf.context);
+    if (!of_dot.ok()) return of_dot.status();
+    entries = *std::move(of_dot);
+  }
+  if (gemm->has_addend) AddInPlace(leaf, 2, &entries);
+  if (gemm->has_bias) AddInPlace(leaf, operand_count - 1, &entries);
   return entries;
 }
 
-Entries ConvolutionRule(const CustomCallLeaf& leaf) {
+// Which tensors of a convolution the result and the two operands of a call are.
+struct ConvolutionRoles {
+  ConvolutionTensor result;
+  ConvolutionTensor operands[2];
+};
+
+Entries EntriesOfConvolution(const CustomCallLeaf& leaf, const ConvolutionRoles& roles) {
   const HloInstruction& call = leaf.instruction;
   if (call.operand_count() != 2 || !OperandsAreArrays(call, 2)) return std::nullopt;
   std::vector<Attribute> attributes;
@@ -194,7 +216,37 @@ Entries ConvolutionRule(const CustomCallLeaf& leaf) {
         AttributeKey::kBatchGroupCount}) {
     if (const Attribute* given = call.FindAttribute(key)) attributes.push_back(*given);
   }
-  return EntriesOfOperation(leaf, HloOpcode::kConvolution, 2, attributes);
+  const Shape& result = call.shape().Leaf(0);
+  const Shape* shapes[3];
+  shapes[static_cast<size_t>(roles.result)] = &result;
+  for (int64_t i = 0; i < 2; ++i) {
+    shapes[static_cast<size_t>(roles.operands[i])] = &call.operand(i)->shape();
+  }
+  const Equivalent convolution(HloOpcode::kConvolution, *shapes[0], *shapes[1], *shapes[2],
+                               attributes);
+  if (convolution.operation() == nullptr) return std::nullopt;
+  InstructionIndexing entries;
+  const bool forward = leaf.operand >= 0;
+  for (int64_t i = 0; i < 2; ++i) {
+    if (forward ? leaf.operand != i : leaf.leaf > 0) continue;
+    const LoopNest nest =
+        ConvolutionNest(*convolution.operation(), roles.result, roles.operands[i]);
+    if (nest.IsEmpty()) continue;
+    const Shape& operand = call.operand(i)->shape();
+    OperandIndexingSet set;
+    AddUnlessEmpty(forward ? InputToOutputOfNest(nest, result, operand, leaf.context)
+                           : OutputToInputOfNest(nest, result, operand, leaf.context),
+                   &set);
+    if (!set.empty()) entries.push_back({0, i, 0, std::move(set)});
+  }
+  return entries;
+}
+
+CustomCallRule ConvolutionRule(const ConvolutionRoles& roles) {
+  const auto rule = [roles](const CustomCallLeaf& leaf) {
+    return EntriesOfConvolution(leaf, roles);
+  };
+  return {rule, rule};
 }
 
 }  // namespace
@@ -202,7 +254,10 @@ Entries ConvolutionRule(const CustomCallLeaf& leaf) {
 void AddLibraryCallRules(CustomCallRegistry* registry) {
   registry->Add("__cublas$gemm", {GemmRule, GemmRule});
   registry->Add("__cublas$lt$matmul", {GemmRule, GemmRule});
-  registry->Add("__cudnn$convForward", {ConvolutionRule, ConvolutionRule});
+  using enum ConvolutionTensor;
+  registry->Add("__cudnn$convForward", ConvolutionRule({kOutput, {kInput, kKernel}}));
+  registry->Add("__cudnn$convBackwardInput", ConvolutionRule({kInput, {kOutput, kKernel}}));
+  registry->Add("__cudnn$convBackwardFilter", ConvolutionRule({kKernel, {kInput, kOutput}}));
 }
 
 }  // namespace xla_indexing

@@ -4,7 +4,10 @@
 //                     gemm_backend_config; with beta other than 0 plus operand 2 in place; with an
 //                     epilogue that adds a bias plus the last operand along the last dimension
 //   __cudnn$convForward                 a convolution with the call's window, dim_labels and group
-//                     counts
+//                     counts; operands: input, kernel
+//   __cudnn$convBackwardInput, __cudnn$convBackwardFilter
+//                     its gradients: window and labels are those of the convolution, operands the
+//                     gradient of its result and the kernel, or the input and that gradient
 //
 // The maps of result leaf 0 are those of the operation. The other leaves are room for the library's
 // work, of which nothing is specified: they read nothing. A call that does not fit the operation by
