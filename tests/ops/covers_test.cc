@@ -53,6 +53,15 @@ TEST_F(CoversTest, WhoeverReadsARowReadsItsElements) {
       Parse(kRow), Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
 }
 
+// No range of a known size is all of an axis that has none.
+TEST_F(CoversTest, AxesOfUnboundedSizeAreReadWholeByUnboundedRangesOnly) {
+  Shape to = Shape::Scalar(ElementType::kF32);
+  to.AddDimension(Shape::kUnboundedSize, /*is_dynamic=*/true);
+  const OperandIndexing element = Parse("(d0) -> (d0), domain: d0 in [0, 9]");
+  EXPECT_FALSE(Covers(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]"), element, to));
+  EXPECT_TRUE(Covers(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, inf]"), element, to));
+}
+
 TEST_F(CoversTest, SetsKeepWhatIsNotCovered) {
   OperandIndexingSet set;
   set.Add(Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));

@@ -124,16 +124,17 @@ TEST_F(CustomCallTest, LibraryConvolutionsAreConvolutions) {
   EXPECT_EQ(forward, InputToOutput(convolution));
 }
 
-// Every tensor of a convolution as the result of a call, and the others as its operands: exactly
-// the elements that some product has both of. Products are those with i = 2x + w - 1 in [0, 7].
+// Every tensor of a convolution as the result of a call, and the others as its operands: exactly the
+// elements that some product has both of. Products are those with i = 2x + w - 1 in [0, 7], in each
+// of two groups of features.
 TEST_F(CustomCallTest, LibraryConvolutionsRelateWhatIsMultiplied) {
   using Index = std::vector<int64_t>;
-  const std::string shapes[] = {"f32[2,8,3]", "f32[3,3,2]", "f32[2,4,2]"};
+  const std::string shapes[] = {"f32[2,8,6]", "f32[3,3,4]", "f32[2,4,4]"};
   std::set<std::vector<Index>> products;  // (input, kernel, output)
-  for (int64_t point = 0; point < 2 * 3 * 2 * 4 * 3; ++point) {
-    const int64_t b = point % 2, c = point / 2 % 3, f = point / 6 % 2, x = point / 12 % 4,
-                  w = point / 48, i = 2 * x + w - 1;
-    if (i >= 0 && i < 8) products.insert({{b, i, c}, {w, c, f}, {b, x, f}});
+  for (int64_t point = 0; point < 2 * 3 * 4 * 4 * 3; ++point) {
+    const int64_t b = point % 2, c = point / 2 % 3, f = point / 6 % 4, x = point / 24 % 4,
+                  w = point / 96, i = 2 * x + w - 1, group = f / 2;
+    if (i >= 0 && i < 8) products.insert({{b, i, group * 3 + c}, {w, c, f}, {b, x, f}});
   }
   struct Call {
     const char* target;
@@ -146,7 +147,7 @@ TEST_F(CustomCallTest, LibraryConvolutionsRelateWhatIsMultiplied) {
         "p = ", shapes[call.tensors[1]], " parameter(0)\n q = ", shapes[call.tensors[2]],
         " parameter(1)\n ROOT r = (", shapes[call.tensors[0]],
         ", u8[0]) custom-call(p, q), window={size=3 stride=2 pad=1_0}, dim_labels=b0f_0io->b0f, "
-        "custom_call_target=\"",
+        "feature_group_count=2, custom_call_target=\"",
         call.target, "\""));
     for (int64_t operand = 0; operand < 2; ++operand) {
       for (const bool forward : {false, true}) {

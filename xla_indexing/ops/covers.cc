@@ -10,6 +10,7 @@
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/map_builder.h"
 
 namespace xla_indexing {
 namespace {
@@ -67,7 +68,7 @@ bool Covers(const OperandIndexing& a, const OperandIndexing& b, const Shape& to)
     if (to.dimension(i) == 1) continue;
     const AffineExpr expr = map_a.results()[i];
     if (const std::optional<unsigned> range =
-            FreeRange(expr, map_a, Interval::OfSize(to.dimension(i)))) {
+            FreeRange(expr, map_a, IndicesOfAxis(to.dimension(i)))) {
       if (used.test(*range)) return false;
       used.set(*range);
       continue;

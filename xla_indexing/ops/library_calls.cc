@@ -75,7 +75,28 @@ bool OperandsAreArrays(const HloInstruction& call, int64_t least) {
   return true;
 }
 
+// LLVM's parser recurses, a level for each bracket; configurations have a few.
+constexpr int kMaxNesting = 64;
+
+bool IsNestedTooDeep(llvm::StringRef text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (in_string && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (text[i] == '[' || text[i] == '{')) {
+      if (++depth > kMaxNesting) return true;
+    } else if (!in_string && (text[i] == ']' || text[i] == '}')) {
+      --depth;
+    }
+  }
+  return false;
+}
+
 std::optional<llvm::json::Value> ParseJson(llvm::StringRef text) {
+  if (IsNestedTooDeep(text)) return std::nullopt;
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (value) return *std::move(value);
   llvm::consumeError(value.takeError());
