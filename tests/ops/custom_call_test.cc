@@ -124,9 +124,9 @@ TEST_F(CustomCallTest, LibraryConvolutionsAreConvolutions) {
   EXPECT_EQ(forward, InputToOutput(convolution));
 }
 
-// Every tensor of a convolution as the result of a call, and the others as its operands: exactly the
-// elements that some product has both of. Products are those with i = 2x + w - 1 in [0, 7], in each
-// of two groups of features.
+// Every tensor of a convolution as the result of a call, and the others as its operands: exactly
+// the elements that some product has both of. Products are those with i = 2x + w - 1 in [0, 7], in
+// each of two groups of features.
 TEST_F(CustomCallTest, LibraryConvolutionsRelateWhatIsMultiplied) {
   using Index = std::vector<int64_t>;
   const std::string shapes[] = {"f32[2,8,6]", "f32[3,3,4]", "f32[2,4,4]"};

@@ -19,7 +19,7 @@
 namespace xla_indexing::reference {
 namespace {
 
-constexpr int64_t kMaxIterations = 100;
+constexpr int64_t kMaxIterations = 400;
 
 // The leaf of the parameter that a leaf of an instruction is handed on from, by operations that do
 // nothing else.

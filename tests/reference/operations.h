@@ -94,7 +94,7 @@ using Run = absl::FunctionRef<absl::StatusOr<Value>(const HloComputation& comput
 absl::StatusOr<Value> AsyncStart(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Call(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Conditional(const HloInstruction& instruction, Operands operands, Run run);
-// loop.cc. ResourceExhausted where the loop does not end after a hundred iterations.
+// loop.cc. ResourceExhausted where the loop does not end after kMaxIterations.
 absl::StatusOr<Value> While(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Scan(const HloInstruction& instruction, Operands operands, Run run);
 
