@@ -292,7 +292,7 @@ TEST_F(ComputationIndexingTest, WalksPastTheBoundOfStepsAreWidenedAndSaySo) {
     ROOT t = (f32[4], f32[4]) tuple(c, p1)
   })";
   FusionOptions options;
-  options.max_steps = 9;
+  options.max_steps = 7;
   const auto expected = ElementsAre(
       "0/0/0: (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]  "
       "(over-approximate: whole tensor: it takes too many steps to compose the maps)",
@@ -314,7 +314,7 @@ TEST_F(ComputationIndexingTest, StepsThatSomeLeavesLeaveOverAreForOthers) {
   options.max_steps = 20;
   EXPECT_THAT(OutputToInput(text, options),
               Contains("0/0/0: (d0) -> (-d0 + 3), domain: d0 in [0, 3]"));
-  options.max_steps = 10;
+  options.max_steps = 6;
   EXPECT_THAT(OutputToInput(text, options), Contains(HasSubstr("too many steps")));
 }
 

@@ -16,10 +16,7 @@
 
 namespace xla_indexing {
 
-using ::mlir::AffineExpr;
-using ::mlir::AffineExprKind;
-
-LinearSum ExprSimplifier::Join(LinearSum sum) {
+DigitSum ExprSimplifier::Join(DigitSum sum) {
   // Every step removes a mod atom, puts one in the place of two, or reduces the coefficient of a
   // floor atom for good, since the atoms of its dividend are nested less deep.
   while (sum.valid() && ((!facts_.empty() && ReplaceExactDivision(sum)) ||
@@ -28,22 +25,23 @@ LinearSum ExprSimplifier::Join(LinearSum sum) {
   return sum;
 }
 
-bool ExprSimplifier::JoinOnce(LinearSum& sum) {
-  llvm::SmallVector<std::pair<Term, const ModAtom*>, 4> mods;
-  for (const Term& term : sum.terms()) {
-    if (const ModAtom* mod = LookUpModAtom(term.atom)) mods.push_back({term, mod});
+bool ExprSimplifier::JoinOnce(DigitSum& sum) {
+  llvm::SmallVector<DigitTerm, 4> mods;
+  for (const DigitTerm& term : sum.terms()) {
+    if (term.atom->IsMod()) mods.push_back(term);
   }
-  for (const auto& [low, low_mod] : mods) {
-    int64_t n = low_mod->modulus;
+  for (const DigitTerm& low : mods) {
+    const DigitAtom* low_mod = low.atom;
+    int64_t n = low_mod->divisor;
     std::optional<int64_t> step = CheckedMul(low.coefficient, n);
     if (!step) continue;
-    for (const Term& quotient_term : low_mod->quotient.terms()) {
-      AffineExpr floor = quotient_term.atom;
+    for (const DigitTerm& quotient_term : low_mod->quotient.terms()) {
+      const DigitAtom* floor = quotient_term.atom;
       int64_t sign = quotient_term.coefficient;
-      if (!LookUpFloorAtom(floor) || (sign != 1 && sign != -1)) continue;
+      if (!floor->IsFloor() || (sign != 1 && sign != -1)) continue;
 
       if (sum.CoefficientOf(floor) == *step * sign) {
-        LinearSum joined = sum;
+        DigitSum joined = sum;
         joined.AddTerm(low.atom, -low.coefficient);
         joined.AddScaled(low_mod->dividend, low.coefficient);
         joined.AddScaled(low_mod->quotient, -*step);
@@ -52,23 +50,24 @@ bool ExprSimplifier::JoinOnce(LinearSum& sum) {
           return true;
         }
       }
-      for (const auto& [high, high_mod] : mods) {
+      for (const DigitTerm& high : mods) {
+        const DigitAtom* high_mod = high.atom;
         if (high.coefficient != *step && high.coefficient != -*step) continue;
         int64_t direction = high.coefficient == *step ? 1 : -1;
         if (high_mod->dividend.CoefficientOf(floor) != direction * sign) continue;
-        std::optional<int64_t> modulus = CheckedMul(n, high_mod->modulus);
+        std::optional<int64_t> modulus = CheckedMul(n, high_mod->divisor);
         if (!modulus) continue;
-        LinearSum value = high_mod->dividend;  // n*Z + M or n*Z + n - 1 - M
+        DigitSum value = high_mod->dividend;  // n*Z + M or n*Z + n - 1 - M
         value.Scale(n);
         value.AddScaled(low_mod->dividend, direction);
         value.AddScaled(low_mod->quotient, -direction * n);
         if (direction == -1) value.AddConstant(n - 1);
-        LinearSum joined = sum;
+        DigitSum joined = sum;
         joined.AddTerm(low.atom, -low.coefficient);
         joined.AddTerm(high.atom, -high.coefficient);
         joined.AddScaled(Modulo(value, *modulus), direction * low.coefficient);
         if (direction == -1) {
-          joined.AddScaled(LinearSum(n - 1), low.coefficient);
+          joined.AddScaled(DigitSum(n - 1), low.coefficient);
         }
         if (!joined.valid() || joined.terms().size() >= sum.terms().size()) continue;
         sum = std::move(joined);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
@@ -16,9 +17,6 @@
 namespace xla_indexing {
 namespace {
 
-using ::mlir::AffineExpr;
-using ::mlir::AffineExprKind;
-
 // c mod m in (-m/2, m/2].
 int64_t SymmetricResidue(int64_t c, int64_t m) {
   int64_t residue = FloorMod(c, m);
@@ -27,7 +25,7 @@ int64_t SymmetricResidue(int64_t c, int64_t m) {
 
 // Leaves `residue` of the coefficient of a term in the rest; what is taken away must be a multiple
 // of m and goes to the quotient, unless the numbers do not fit int64.
-void MoveToQuotient(LinearSum& rest, LinearSum& quotient, Term term, int64_t residue, int64_t m) {
+void MoveToQuotient(DigitSum& rest, DigitSum& quotient, DigitTerm term, int64_t residue, int64_t m) {
   Int128 taken = static_cast<Int128>(term.coefficient) - residue;
   if (taken == 0 || !NarrowToInt64(-taken)) return;
   quotient.AddTerm(term.atom, static_cast<int64_t>(taken / m));
@@ -35,7 +33,7 @@ void MoveToQuotient(LinearSum& rest, LinearSum& quotient, Term term, int64_t res
 }
 
 // The same for the constant.
-void MoveConstantToQuotient(LinearSum& rest, LinearSum& quotient, int64_t amount, int64_t m) {
+void MoveConstantToQuotient(DigitSum& rest, DigitSum& quotient, int64_t amount, int64_t m) {
   std::optional<int64_t> taken = NarrowToInt64(-static_cast<Int128>(amount) * m);
   if (!taken || !CheckedAdd(rest.constant(), *taken)) return;
   quotient.AddConstant(amount);
@@ -43,9 +41,9 @@ void MoveConstantToQuotient(LinearSum& rest, LinearSum& quotient, int64_t amount
 }
 
 // All gcds of m with the coefficients, and of pairs of those, above 1, greatest first.
-llvm::SmallVector<int64_t, 8> RadixCandidates(const LinearSum& sum, int64_t m) {
+llvm::SmallVector<int64_t, 8> RadixCandidates(const DigitSum& sum, int64_t m) {
   llvm::SmallVector<int64_t, 8> candidates;
-  for (const Term& term : sum.terms()) candidates.push_back(Gcd(m, term.coefficient));
+  for (const DigitTerm& term : sum.terms()) candidates.push_back(Gcd(m, term.coefficient));
   size_t num_terms = candidates.size();
   int64_t all = m;
   for (size_t i = 0; i < num_terms; ++i) {
@@ -65,8 +63,8 @@ llvm::SmallVector<int64_t, 8> RadixCandidates(const LinearSum& sum, int64_t m) {
 
 // floor((m*Q + R) / m) = Q + floor(R / m): terms whose coefficient is a multiple of m are Q.
 void ExprSimplifier::ExtractMultiples(Division& division, int64_t m) {
-  llvm::SmallVector<Term, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
-  for (const Term& term : terms) {
+  llvm::SmallVector<DigitTerm, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
+  for (const DigitTerm& term : terms) {
     if (term.coefficient % m == 0) MoveToQuotient(division.rest, division.quotient, term, 0, m);
   }
   MoveConstantToQuotient(division.rest, division.quotient, FloorDiv(division.rest.constant(), m),
@@ -76,11 +74,11 @@ void ExprSimplifier::ExtractMultiples(Division& division, int64_t m) {
 // The same with the rest of every coefficient in (-m/2, m/2], which makes its range the smallest. A
 // floor atom may keep -m/2: unnesting it with its sign finds the division that it was made from.
 void ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
-  llvm::SmallVector<Term, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
-  for (const Term& term : terms) {
+  llvm::SmallVector<DigitTerm, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
+  for (const DigitTerm& term : terms) {
     int64_t residue = SymmetricResidue(term.coefficient, m);
     bool keeps_sign = residue == m - residue && term.coefficient < 0 &&
-                      term.atom.getKind() == AffineExprKind::FloorDiv;
+                      term.atom->IsFloor();
     MoveToQuotient(division.rest, division.quotient, term, keeps_sign ? -residue : residue, m);
   }
 }
@@ -88,13 +86,13 @@ void ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
 // floor((c * (X mod n) + R) / m) = floor((c*X + R) / m) - (c*n/m) * floor(X / n) where m divides
 // c*n: the mod of a coarser digit is of no use below a division.
 bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
-  LinearSum rest = division.rest;
-  LinearSum quotient = division.quotient;
+  DigitSum rest = division.rest;
+  DigitSum quotient = division.quotient;
   bool found = false;
-  for (const Term& term : division.rest.terms()) {
-    const ModAtom* mod = LookUpModAtom(term.atom);
-    if (!mod) continue;
-    Int128 dropped = static_cast<Int128>(term.coefficient) * mod->modulus;
+  for (const DigitTerm& term : division.rest.terms()) {
+    const DigitAtom* mod = term.atom;
+    if (!mod->IsMod()) continue;
+    Int128 dropped = static_cast<Int128>(term.coefficient) * mod->divisor;
     if (dropped % m != 0 || !NarrowToInt64(-(dropped / m))) continue;
     rest.AddTerm(term.atom, -term.coefficient);
     rest.AddScaled(mod->dividend, term.coefficient);
@@ -109,7 +107,7 @@ bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
 }
 
 // Carry and radix such that low in [carry * radix, carry * radix + radix - 1].
-ExprSimplifier::Split ExprSimplifier::MakeSplit(LinearSum high, LinearSum low, int64_t carry,
+ExprSimplifier::Split ExprSimplifier::MakeSplit(DigitSum high, DigitSum low, int64_t carry,
                                                 int64_t radix) {
   high.AddConstant(carry);
   low.AddConstant(static_cast<int64_t>(-static_cast<Int128>(carry) * radix));
@@ -118,21 +116,21 @@ ExprSimplifier::Split ExprSimplifier::MakeSplit(LinearSum high, LinearSum low, i
 
 // rest = g*H + L where g divides m and L in [t*g, t*g + g - 1]: the low part never carries into H.
 // The greatest g that works is taken, first m itself; what is left splits further.
-std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(const LinearSum& rest,
+std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(const DigitSum& rest,
                                                                        int64_t m) {
   Interval whole = RangeOf(rest).FloorDiv(m);
   if (whole.IsPoint() && NarrowToInt64(static_cast<Int128>(whole.lower()) * m)) {
-    return MakeSplit(LinearSum(), rest, whole.lower(), m);
+    return MakeSplit(DigitSum(), rest, whole.lower(), m);
   }
   return SplitByRadix(rest, m);
 }
 
-std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const LinearSum& rest,
+std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const DigitSum& rest,
                                                                   int64_t m) {
   for (int64_t g : RadixCandidates(rest, m)) {
-    LinearSum high;
-    LinearSum low(rest.constant());
-    for (const Term& term : rest.terms()) {
+    DigitSum high;
+    DigitSum low(rest.constant());
+    for (const DigitTerm& term : rest.terms()) {
       bool is_multiple = term.coefficient % g == 0;
       (is_multiple ? high : low).AddTerm(term.atom, term.coefficient);
     }
@@ -150,9 +148,9 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const LinearSu
 std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& division, int64_t m) {
   ExtractMultiples(division, m);
   if (auto split = SplitWithoutCarry(division.rest, m)) return split;
-  LinearSum floor_form = FloorForm(division.rest);
+  DigitSum floor_form = FloorForm(division.rest);
   if (floor_form.valid() && HasFloorAtom(floor_form)) {
-    LinearSum digits = ViewsOf(floor_form).digits;
+    DigitSum digits = ViewsOf(floor_form).digits;
     if (digits.terms().size() <= division.rest.terms().size() && !(digits == division.rest)) {
       division.rest = std::move(digits);
       ExtractMultiples(division, m);
@@ -162,7 +160,7 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& divisio
   if (DropCoarserMods(division, m)) {
     if (auto split = SplitWithoutCarry(division.rest, m)) return split;
   }
-  LinearSum before = division.rest;
+  DigitSum before = division.rest;
   ReduceResidues(division, m);
   if (before == division.rest) return std::nullopt;
   return SplitWithoutCarry(division.rest, m);
@@ -170,25 +168,25 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& divisio
 
 // floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m)), and for a summand -floor(Y/a), which is
 // floor((-Y - 1) / a) + 1, likewise. The first such summand in summand order is unnested.
-std::optional<LinearSum> ExprSimplifier::UnnestDivision(const Division& division, int64_t m) {
+std::optional<DigitSum> ExprSimplifier::UnnestDivision(const Division& division, int64_t m) {
   // A split may undo an unnesting, which may then be undone again.
   constexpr int kMaxUnnesting = 4;
   if (unnesting_ >= kMaxUnnesting) return std::nullopt;
   ++unnesting_;
   llvm::scope_exit leave([this] { --unnesting_; });
-  for (const Term& term : division.rest.terms()) {
+  for (const DigitTerm& term : division.rest.terms()) {
     if (term.coefficient != 1 && term.coefficient != -1) continue;
-    const FloorAtom* floor = LookUpFloorAtom(term.atom);
-    if (!floor) continue;
+    const DigitAtom* floor = term.atom;
+    if (!floor->IsFloor()) continue;
     std::optional<int64_t> divisor = CheckedMul(floor->divisor, m);
     if (!divisor) continue;
-    LinearSum dividend = division.rest;
+    DigitSum dividend = division.rest;
     dividend.AddTerm(term.atom, -term.coefficient);
     dividend.Scale(floor->divisor);
     dividend.AddScaled(floor->dividend, term.coefficient);
     if (term.coefficient == -1) dividend.AddConstant(floor->divisor - 1);
     if (!dividend.valid()) continue;
-    LinearSum result = FloorDivide(Join(std::move(dividend)), *divisor);
+    DigitSum result = FloorDivide(Join(std::move(dividend)), *divisor);
     result.AddScaled(division.quotient, 1);
     if (result.valid()) return result;
   }
@@ -211,26 +209,26 @@ void ExprSimplifier::Orient(Division& division, int64_t m) {
   // A coefficient m/2 has no sign of its own: m/2 and -m/2 are the same residue. Only floor atoms
   // keep the sign of such a coefficient; they decide where there is no other.
   division.rest.Sort();
-  auto is_half = [m](const Term& term) {
+  auto is_half = [m](const DigitTerm& term) {
     const Int128 twice = static_cast<Int128>(term.coefficient) * 2;
     return twice == m || twice == -static_cast<Int128>(m);
   };
-  const Term* leading = llvm::find_if_not(division.rest.terms(), is_half);
+  const DigitTerm* leading = llvm::find_if_not(division.rest.terms(), is_half);
   if (leading == division.rest.terms().end()) {
-    leading = llvm::find_if(division.rest.terms(), [](const Term& term) {
-      return term.atom.getKind() == AffineExprKind::FloorDiv;
+    leading = llvm::find_if(division.rest.terms(), [](const DigitTerm& term) {
+      return term.atom->IsFloor();
     });
   }
   if (leading != division.rest.terms().end() && leading->coefficient < 0) Negate(division);
   ReduceResidues(division, m);  // m/2 may have become -m/2
-  auto is_negative = [](const Term& term) { return term.coefficient < 0; };
+  auto is_negative = [](const DigitTerm& term) { return term.coefficient < 0; };
   if (llvm::none_of(division.rest.terms(), is_negative)) return;
 
   division.rest.Sort();
   Int128 sum = 0;
   Int128 negated_sum = 0;
   int first_greater = 0;  // where the coefficients differ first
-  for (const Term& term : division.rest.terms()) {
+  for (const DigitTerm& term : division.rest.terms()) {
     const int64_t residue = FloorMod(term.coefficient, m);
     sum += residue;
     negated_sum += m - residue;
@@ -239,8 +237,8 @@ void ExprSimplifier::Orient(Division& division, int64_t m) {
     }
   }
   if (negated_sum < sum || (negated_sum == sum && first_greater < 0)) Negate(division);
-  llvm::SmallVector<Term, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
-  for (const Term& term : terms) {
+  llvm::SmallVector<DigitTerm, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
+  for (const DigitTerm& term : terms) {
     MoveToQuotient(division.rest, division.quotient, term, FloorMod(term.coefficient, m), m);
   }
 }
@@ -257,22 +255,22 @@ void ExprSimplifier::ShiftConstant(Division& division, int64_t m) {
   MoveConstantToQuotient(division.rest, division.quotient, amount, m);
 }
 
-LinearSum ExprSimplifier::FloorDivide(const LinearSum& digits, int64_t m) {
+DigitSum ExprSimplifier::FloorDivide(const DigitSum& digits, int64_t m) {
   if (m == 1 || !digits.valid()) return digits;
-  if (digits.IsConstant()) return LinearSum(FloorDiv(digits.constant(), m));
-  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return LinearSum::Invalid();
+  if (digits.IsConstant()) return DigitSum(FloorDiv(digits.constant(), m));
+  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return DigitSum::Invalid();
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits, {}};
   if (auto split = Normalize(division, m)) {
-    LinearSum result = FloorDivide(split->high, m / split->radix);
+    DigitSum result = FloorDivide(split->high, m / split->radix);
     result.AddScaled(division.quotient, 1);
     return Join(std::move(result));
   }
   division.rest.Sort();
   ReduceToResidue(division, m);
   if (auto result = UnnestDivision(division, m)) return Join(*std::move(result));
-  LinearSum result = std::move(division.quotient);
+  DigitSum result = std::move(division.quotient);
   division = Division{std::move(division.rest), {}};
   // floor((Z + 1) / 2) = Z - floor(Z / 2): no sign of Z is better than the other, but one constant
   // is.
@@ -285,34 +283,34 @@ LinearSum ExprSimplifier::FloorDivide(const LinearSum& digits, int64_t m) {
   Orient(division, m);
   ReduceToResidue(division, m);
   ShiftConstant(division, m);
-  LinearSum part = MakeFloorAtom(division.rest, m);
+  DigitSum part = MakeFloorAtom(division.rest, m);
   part.AddScaled(division.quotient, 1);
   if (division.negated) part.AddConstant(1);
   result.AddScaled(part, division.negated ? -1 : 1);
   return Join(std::move(result));
 }
 
-LinearSum ExprSimplifier::Modulo(const LinearSum& digits, int64_t m) {
-  if (m == 1) return LinearSum();
+DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
+  if (m == 1) return DigitSum();
   if (!digits.valid()) return digits;
-  if (digits.IsConstant()) return LinearSum(FloorMod(digits.constant(), m));
+  if (digits.IsConstant()) return DigitSum(FloorMod(digits.constant(), m));
   if (!facts_.empty()) {
     if (const std::optional<int64_t> residue = ResiduesOf(digits).ResidueModulo(m)) {
-      return LinearSum(*residue);
+      return DigitSum(*residue);
     }
   }
-  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return LinearSum::Invalid();
+  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return DigitSum::Invalid();
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits, {}};
   if (auto split = Normalize(division, m)) {
-    LinearSum result = Modulo(split->high, m / split->radix);
+    DigitSum result = Modulo(split->high, m / split->radix);
     result.Scale(split->radix);
     result.AddScaled(split->low, 1);
     return Join(std::move(result));
   }
-  bool has_floor = llvm::any_of(division.rest.terms(), [](const Term& term) {
-    return term.atom.getKind() == AffineExprKind::FloorDiv;
+  bool has_floor = llvm::any_of(division.rest.terms(), [](const DigitTerm& term) {
+    return term.atom->IsFloor();
   });
   if (m == 2 && division.rest.constant() == 1 && !has_floor) {  // (Z + 1) mod 2 = 1 - Z mod 2
     division.rest.AddConstant(-1);
@@ -321,7 +319,7 @@ LinearSum ExprSimplifier::Modulo(const LinearSum& digits, int64_t m) {
     Orient(division, m);
     ShiftConstant(division, m);
   }
-  LinearSum result = MakeModAtom(division.rest, m);
+  DigitSum result = MakeModAtom(division.rest, m);
   if (division.negated) {
     result.Scale(-1);
     result.AddConstant(m - 1);
@@ -329,48 +327,92 @@ LinearSum ExprSimplifier::Modulo(const LinearSum& digits, int64_t m) {
   return result;
 }
 
-// The expression of an atom. MLIR folds a floordiv or mod whose dividend shows a multiple of m; the
-// shortest way to write the dividend may, its digits never do.
-AffineExpr ExprSimplifier::AtomExpr(AffineExprKind kind, const LinearSum& dividend,
-                                    const LinearSum& dividend_floor_form, int64_t m) {
-  auto build = [&](LinearSum sum) {
-    AffineExpr e = sum.ToExpr(context_);
-    AffineExpr atom = kind == AffineExprKind::Mod ? Mod(e, m) : ::xla_indexing::FloorDiv(e, m);
-    return atom && atom.getKind() == kind ? atom : AffineExpr();
-  };
-  if (!HasFloorAtom(dividend_floor_form)) return build(dividend_floor_form);
-  AffineExpr atom = build(ViewsOf(dividend_floor_form).shortest);
-  return atom ? atom : build(dividend);
+const DigitAtom* ExprSimplifier::FindAtom(DigitAtom::Kind kind, const DigitSum& floor_form,
+                                          int64_t m, size_t hash) const {
+  const auto it = atoms_.find(hash);
+  if (it == atoms_.end()) return nullptr;
+  for (const DigitAtom* atom : it->second) {
+    if (atom->kind == kind && atom->divisor == m && atom->dividend_floor_form == floor_form) {
+      return atom;
+    }
+  }
+  return nullptr;
 }
 
-LinearSum ExprSimplifier::MakeFloorAtom(const LinearSum& dividend, int64_t m) {
-  LinearSum floor_form = FloorForm(dividend);
-  AffineExpr atom = AtomExpr(AffineExprKind::FloorDiv, dividend, floor_form, m);
-  if (!atom) return LinearSum::Invalid();
-  if (!floor_atoms_.contains(atom)) {
-    Interval range = RangeOf(dividend).FloorDiv(m);
-    floor_atoms_[atom] = &floor_atom_storage_.emplace_back(
-        FloorAtom{dividend, std::move(floor_form), m, range, ResiduesOf(dividend).FloorDiv(m)});
-    evaluated_[atom] = &evaluated_storage_.emplace_back(LinearSum::Of(atom));
+// How the atom is written: the shortest way to write the dividend. MLIR folds a floordiv or mod
+// whose dividend shows a multiple of m, which the shortest way may, its digits never do. False past
+// the bounds of affine/build.h.
+bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
+  const DigitSum& floor_form = atom->dividend_floor_form;
+  atom->shown = HasFloorAtom(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
+  const int64_t m = atom->divisor;
+  if (llvm::any_of(atom->shown.terms(),
+                   [m](const DigitTerm& term) { return term.coefficient % m == 0; })) {
+    atom->shown = dividend;
   }
-  return LinearSum::Of(atom);
+  atom->shown.Sort();
+  bool has_dim = false;
+  int64_t summands = atom->shown.constant() == 0 ? 0 : 1;
+  atom->depth = 0;
+  for (const DigitTerm& term : atom->shown.terms()) {
+    has_dim = has_dim || term.atom->summand_class <= SummandClass::kDimMod;
+    summands += term.atom->summands;
+    atom->depth = std::max(atom->depth, term.atom->depth);
+  }
+  if (!atom->shown.valid() || summands > kMaxSummands || ++atom->depth >= kMaxExprDepth) {
+    return false;
+  }
+  atom->summands = static_cast<int>(summands);
+  if (atom->IsMod()) {
+    atom->summand_class = has_dim ? SummandClass::kDimMod : SummandClass::kMod;
+  } else {
+    atom->summand_class = has_dim ? SummandClass::kDimFloorDiv : SummandClass::kFloorDiv;
+  }
+  return true;
 }
 
-LinearSum ExprSimplifier::MakeModAtom(const LinearSum& dividend, int64_t m) {
-  LinearSum floor_form = FloorForm(dividend);
-  AffineExpr atom = AtomExpr(AffineExprKind::Mod, dividend, floor_form, m);
-  if (!atom) return LinearSum::Invalid();
-  if (!mod_atoms_.contains(atom)) {
-    LinearSum quotient = FloorDivide(dividend, m);
-    floor_form.AddScaled(FloorForm(quotient), -m);
-    if (!floor_form.valid()) return floor_form;
-    const Congruence residues = ResiduesOf(dividend).Mod(m);
-    mod_atoms_[atom] = &mod_atom_storage_.emplace_back(
-        ModAtom{dividend, std::move(quotient), std::move(floor_form), m,
-                residues.Tighten(Interval::OfSize(m)), residues});
-    evaluated_[atom] = &evaluated_storage_.emplace_back(LinearSum::Of(atom));
+DigitSum ExprSimplifier::MakeFloorAtom(const DigitSum& dividend, int64_t m) {
+  DigitSum floor_form = FloorForm(dividend);
+  if (!floor_form.valid()) return floor_form;
+  const size_t hash = llvm::hash_combine(floor_form.Hash(), m, 0);
+  if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kFloor, floor_form, m, hash)) {
+    return DigitSum::Of(known);
   }
-  return LinearSum::Of(atom);
+  DigitAtom atom;
+  atom.kind = DigitAtom::Kind::kFloor;
+  atom.divisor = m;
+  atom.dividend_floor_form = std::move(floor_form);
+  if (!Show(dividend, &atom)) return DigitSum::Invalid();
+  atom.range = RangeOf(dividend).FloorDiv(m);
+  atom.residues = ResiduesOf(dividend).FloorDiv(m);
+  atom.dividend = dividend;
+  const DigitAtom* made = &atom_storage_.emplace_back(std::move(atom));
+  atoms_[hash].push_back(made);
+  return DigitSum::Of(made);
+}
+
+DigitSum ExprSimplifier::MakeModAtom(const DigitSum& dividend, int64_t m) {
+  DigitSum floor_form = FloorForm(dividend);
+  if (!floor_form.valid()) return floor_form;
+  const size_t hash = llvm::hash_combine(floor_form.Hash(), m, 1);
+  if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kMod, floor_form, m, hash)) {
+    return DigitSum::Of(known);
+  }
+  DigitAtom atom;
+  atom.kind = DigitAtom::Kind::kMod;
+  atom.divisor = m;
+  atom.dividend_floor_form = std::move(floor_form);
+  if (!Show(dividend, &atom)) return DigitSum::Invalid();
+  atom.quotient = FloorDivide(dividend, m);
+  atom.floor_form = atom.dividend_floor_form;
+  atom.floor_form.AddScaled(FloorForm(atom.quotient), -m);
+  if (!atom.floor_form.valid()) return atom.floor_form;
+  atom.residues = ResiduesOf(dividend).Mod(m);
+  atom.range = atom.residues.Tighten(Interval::OfSize(m));
+  atom.dividend = dividend;
+  const DigitAtom* made = &atom_storage_.emplace_back(std::move(atom));
+  atoms_[hash].push_back(made);
+  return DigitSum::Of(made);
 }
 
 }  // namespace xla_indexing

@@ -1,8 +1,5 @@
 #include "xla_indexing/affine/linear_sum.h"
 
-#include <algorithm>
-#include <limits>
-#include <numeric>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,10 +29,9 @@ bool ContainsDim(AffineExpr e) {
   }
 }
 
-// The classes of summands, in the order they are written.
-enum class SummandClass { kDim, kDimFloorDiv, kDimMod, kSymbol, kFloorDiv, kMod, kConstant };
+}  // namespace
 
-SummandClass ClassOf(AffineExpr atom) {
+SummandClass SummandClassOf(AffineExpr atom) {
   switch (atom.getKind()) {
     case AffineExprKind::DimId:
       return SummandClass::kDim;
@@ -51,6 +47,8 @@ SummandClass ClassOf(AffineExpr atom) {
   }
 }
 
+namespace {
+
 int Sign(bool less, bool greater) { return less ? -1 : (greater ? 1 : 0); }
 template <typename T>
 int CompareValues(T a, T b) {
@@ -61,8 +59,8 @@ int CompareExprs(AffineExpr a, AffineExpr b);
 
 int CompareAtoms(AffineExpr a, AffineExpr b) {
   if (a == b) return 0;
-  SummandClass class_a = ClassOf(a);
-  SummandClass class_b = ClassOf(b);
+  SummandClass class_a = SummandClassOf(a);
+  SummandClass class_b = SummandClassOf(b);
   if (class_a != class_b) return CompareValues(class_a, class_b);
   switch (class_a) {
     case SummandClass::kDim:
@@ -162,74 +160,6 @@ LinearSum LinearSum::FromExpr(AffineExpr e) {
   return sum;
 }
 
-int64_t LinearSum::CoefficientOf(AffineExpr atom) const {
-  for (const Term& term : terms_) {
-    if (term.atom == atom) return term.coefficient;
-  }
-  return 0;
-}
-
-void LinearSum::AddConstant(int64_t value) {
-  if (__builtin_add_overflow(constant_, value, &constant_)) valid_ = false;
-}
-
-void LinearSum::AddTerm(AffineExpr atom, int64_t coefficient) {
-  if (coefficient == 0) return;
-  for (Term& term : terms_) {
-    if (term.atom != atom) continue;
-    if (__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient)) valid_ = false;
-    if (term.coefficient == 0) terms_.erase(&term);
-    return;
-  }
-  terms_.push_back({atom, coefficient});
-}
-
-void LinearSum::AddScaled(const LinearSum& other, int64_t factor) {
-  valid_ = valid_ && other.valid_;
-  int64_t product;
-  if (__builtin_mul_overflow(other.constant_, factor, &product)) {
-    valid_ = false;
-    return;
-  }
-  AddConstant(product);
-  for (const Term& term : other.terms_) {
-    if (__builtin_mul_overflow(term.coefficient, factor, &product)) {
-      valid_ = false;
-      return;
-    }
-    AddTerm(term.atom, product);
-  }
-}
-
-void LinearSum::Scale(int64_t factor) {
-  if (factor == 0) {
-    *this = LinearSum();
-    return;
-  }
-  if (__builtin_mul_overflow(constant_, factor, &constant_)) valid_ = false;
-  for (Term& term : terms_) {
-    if (__builtin_mul_overflow(term.coefficient, factor, &term.coefficient)) valid_ = false;
-  }
-}
-
-int64_t LinearSum::CoefficientGcd() const {
-  uint64_t gcd = 0;
-  for (const Term& term : terms_) {
-    uint64_t magnitude = term.coefficient < 0 ? -static_cast<uint64_t>(term.coefficient)
-                                              : static_cast<uint64_t>(term.coefficient);
-    gcd = std::gcd(gcd, magnitude);
-    if (gcd == 1) break;
-  }
-  // Only all coefficients int64 min give 2^63; half of it divides them as well.
-  if (gcd > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) gcd /= 2;
-  return static_cast<int64_t>(gcd);
-}
-
-void LinearSum::DivideExactly(int64_t divisor) {
-  constant_ /= divisor;
-  for (Term& term : terms_) term.coefficient /= divisor;
-}
-
 void LinearSum::Sort() {
   if (terms_.size() < 2) return;
   llvm::sort(terms_, [](const Term& a, const Term& b) { return SummandLess(a.atom, b.atom); });
@@ -251,14 +181,6 @@ AffineExpr LinearSum::ToExpr(mlir::MLIRContext* context) {
   if (constant_ == 0) return result;
   return mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result,
                                      mlir::getAffineConstantExpr(constant_, context));
-}
-
-bool operator==(const LinearSum& a, const LinearSum& b) {
-  if (a.constant_ != b.constant_ || a.valid_ != b.valid_ || a.terms_.size() != b.terms_.size()) {
-    return false;
-  }
-  return llvm::all_of(
-      a.terms_, [&](const Term& term) { return b.CoefficientOf(term.atom) == term.coefficient; });
 }
 
 }  // namespace xla_indexing

@@ -22,21 +22,16 @@
 
 #include <cstdint>
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/sum.h"
 
 namespace xla_indexing {
 
-struct Term {
-  mlir::AffineExpr atom;
-  int64_t coefficient;
-};
+using Term = Sum<mlir::AffineExpr>::Term;
 
-class LinearSum {
+class LinearSum : public Sum<mlir::AffineExpr> {
  public:
-  LinearSum() = default;
-  explicit LinearSum(int64_t constant) : constant_(constant) {}
+  using Sum::Sum;
   static LinearSum Of(mlir::AffineExpr atom, int64_t coefficient = 1);
   static LinearSum Invalid();
 
@@ -44,40 +39,25 @@ class LinearSum {
   // ceildiv and products of two variables make the sum invalid.
   static LinearSum FromExpr(mlir::AffineExpr e);
 
-  // Terms in no particular order until Sort(); atoms are distinct and coefficients non-zero.
-  llvm::ArrayRef<Term> terms() const { return terms_; }
-  int64_t constant() const { return constant_; }
-  bool valid() const { return valid_; }
-  bool IsConstant() const { return terms_.empty(); }
-  // The coefficient of an atom, 0 where it does not occur.
-  int64_t CoefficientOf(mlir::AffineExpr atom) const;
-
-  void AddConstant(int64_t value);
-  void AddTerm(mlir::AffineExpr atom, int64_t coefficient);
-  // this += factor * other.
-  void AddScaled(const LinearSum& other, int64_t factor);
-  void Scale(int64_t factor);
-
-  // The gcd of the coefficients; 0 for a constant.
-  int64_t CoefficientGcd() const;
-  // Divides terms and constant by `divisor`, which must divide all of them.
-  void DivideExactly(int64_t divisor);
-
   void Sort();
   // Null when invalid or longer than the bounds of affine/build.h. Sorts.
   mlir::AffineExpr ToExpr(mlir::MLIRContext* context);
-
-  // Equal as sums; the order of terms does not count.
-  friend bool operator==(const LinearSum& a, const LinearSum& b);
-
- private:
-  llvm::SmallVector<Term, 4> terms_;
-  int64_t constant_ = 0;
-  bool valid_ = true;
 };
 
 // Whether summand `a` is written before summand `b`; a strict weak order on expressions.
 bool SummandLess(mlir::AffineExpr a, mlir::AffineExpr b);
+
+// The classes of summands, in the order in which they are written.
+enum class SummandClass : uint8_t {
+  kDim,
+  kDimFloorDiv,
+  kDimMod,
+  kSymbol,
+  kFloorDiv,
+  kMod,
+  kConstant
+};
+SummandClass SummandClassOf(mlir::AffineExpr atom);
 
 }  // namespace xla_indexing
 

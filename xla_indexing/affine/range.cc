@@ -17,30 +17,19 @@ Interval ExprSimplifier::RangeOfVariable(AffineExpr variable) const {
   return position < list.size() ? list[position] : Interval::All();
 }
 
-Interval ExprSimplifier::RangeOfAtom(AffineExpr atom) const {
-  if (atom.getKind() == AffineExprKind::DimId || atom.getKind() == AffineExprKind::SymbolId) {
-    return RangeOfVariable(atom);
-  }
-  if (const FloorAtom* floor = LookUpFloorAtom(atom)) return floor->range;
-  if (const ModAtom* mod = LookUpModAtom(atom)) return mod->range;
-  auto it = opaque_atoms_.find(atom);
-  return it != opaque_atoms_.end() ? it->second : Interval::All();
-}
-
-Interval ExprSimplifier::SumOfRanges(const LinearSum& sum) const {
+Interval ExprSimplifier::SumOfRanges(const DigitSum& sum) const {
   Interval result = Interval::Point(sum.constant());
-  for (const Term& term : sum.terms()) {
-    result = result.Add(RangeOfAtom(term.atom).Mul(term.coefficient));
+  for (const DigitTerm& term : sum.terms()) {
+    result = result.Add(term.atom->range.Mul(term.coefficient));
   }
   return result;
 }
 
-Interval ExprSimplifier::RangeOf(const LinearSum& digits) {
+Interval ExprSimplifier::RangeOf(const DigitSum& digits) {
   if (!digits.valid()) return Interval::All();
   Interval range = SumOfRanges(digits);
-  bool is_linear = llvm::none_of(digits.terms(), [](const Term& term) {
-    return term.atom.getKind() == AffineExprKind::FloorDiv ||
-           term.atom.getKind() == AffineExprKind::Mod;
+  bool is_linear = llvm::none_of(digits.terms(), [](const DigitTerm& term) {
+    return term.atom->IsFloor() || term.atom->IsMod();
   });
   // The ranges of independent terms add up exactly, and one term is independent.
   if (is_linear || digits.terms().size() < 2) return range;
@@ -50,23 +39,23 @@ Interval ExprSimplifier::RangeOf(const LinearSum& digits) {
 // The least of the ranges of all ways to write the sum, and of
 //   c * (Q + floor(Y / a)) = c * floor((a * Q + Y) / a),
 // where variables of Q and Y may cancel.
-Interval ExprSimplifier::RangeOfFloorForm(const LinearSum& sum) {
+Interval ExprSimplifier::RangeOfFloorForm(const DigitSum& sum) {
   if (!sum.valid()) return Interval::All();
   if (!HasFloorAtom(sum)) return SumOfRanges(sum);
   Interval range = ViewsOf(sum).range;
   constexpr int kMaxNesting = 3;
   if (depth_ >= kMaxNesting || sum.terms().size() < 2) return range;
   ++depth_;
-  for (const Term& term : sum.terms()) {
-    const FloorAtom* floor = LookUpFloorAtom(term.atom);
-    if (!floor) continue;
+  for (const DigitTerm& term : sum.terms()) {
+    const DigitAtom* floor = term.atom;
+    if (!floor->IsFloor()) continue;
     int64_t c = term.coefficient;
-    if (!llvm::all_of(sum.terms(), [c](const Term& other) {
+    if (!llvm::all_of(sum.terms(), [c](const DigitTerm& other) {
           return c == 1 || c == -1 || other.coefficient % c == 0;
         })) {
       continue;
     }
-    LinearSum joined = sum;
+    DigitSum joined = sum;
     joined.AddConstant(-sum.constant());
     joined.AddTerm(term.atom, -c);
     if (c == -1) {

@@ -11,49 +11,45 @@
 namespace xla_indexing {
 
 Congruence ExprSimplifier::Residues(mlir::AffineExpr e) {
-  const LinearSum digits = Evaluate(e);
+  const DigitSum digits = Evaluate(e);
   return digits.valid() ? ResiduesOf(digits) : Congruence::All();
 }
 
-void ExprSimplifier::Assume(LinearSum sum, const Congruence& residues) {
+void ExprSimplifier::Assume(const LinearSum& sum, const Congruence& residues) {
   if (!sum.valid() || sum.IsConstant() || residues.IsAll()) return;
-  const Congruence shifted = residues.Add(Congruence::Point(sum.constant()).Mul(-1));
-  sum.AddConstant(-sum.constant());
-  if (!sum.valid() || shifted.IsPoint()) return;
-  sum.Sort();
-  facts_.push_back({std::move(sum), shifted});
+  LinearSum written = sum;
+  DigitSum digits = Evaluate(written.ToExpr(context_));
+  if (!digits.valid() || digits.IsConstant()) return;
+  const Congruence shifted = residues.Add(Congruence::Point(digits.constant()).Mul(-1));
+  digits.AddConstant(-digits.constant());
+  if (!digits.valid() || shifted.IsPoint()) return;
+  digits.Sort();
+  facts_.push_back({std::move(digits), shifted});
   // Atoms and sums that were made without the fact are not in normal form any more.
-  floor_atoms_.clear();
-  mod_atoms_.clear();
+  atoms_.clear();
   evaluated_.clear();
   views_.clear();
 }
 
 // Every term by itself.
-Congruence ExprSimplifier::StructuralResidues(const LinearSum& digits) const {
+Congruence ExprSimplifier::StructuralResidues(const DigitSum& digits) const {
   Congruence result = Congruence::Point(digits.constant());
-  for (const Term& term : digits.terms()) {
-    Congruence residues = Congruence::All();
-    if (const FloorAtom* floor = LookUpFloorAtom(term.atom)) {
-      residues = floor->residues;
-    } else if (const ModAtom* mod = LookUpModAtom(term.atom)) {
-      residues = mod->residues;
-    }
-    result = result.Add(residues.Mul(term.coefficient));
+  for (const DigitTerm& term : digits.terms()) {
+    result = result.Add(term.atom->residues.Mul(term.coefficient));
   }
   return result;
 }
 
 // Facts are taken out of the sum one after another; what is left is looked at term by term.
-Congruence ExprSimplifier::ResiduesOf(const LinearSum& digits) const {
+Congruence ExprSimplifier::ResiduesOf(const DigitSum& digits) const {
   if (!digits.valid()) return Congruence::All();
   const Congruence structural = StructuralResidues(digits);
   if (facts_.empty() || digits.IsConstant()) return structural;
-  LinearSum rest = digits;
+  DigitSum rest = digits;
   Congruence known = Congruence::Point(0);
   bool used = false;
   for (const Fact& fact : facts_) {
-    const Term& leading = fact.sum.terms()[0];
+    const DigitTerm& leading = fact.sum.terms()[0];
     const int64_t coefficient = rest.CoefficientOf(leading.atom);
     if (coefficient == 0 || leading.coefficient == 0 || leading.coefficient == -1 ||
         coefficient % leading.coefficient != 0) {
@@ -61,7 +57,7 @@ Congruence ExprSimplifier::ResiduesOf(const LinearSum& digits) const {
     }
     const int64_t factor = coefficient / leading.coefficient;
     if (factor == kInt64Min) continue;
-    LinearSum less = rest;
+    DigitSum less = rest;
     less.AddScaled(fact.sum, -factor);
     if (!less.valid()) continue;
     rest = std::move(less);
@@ -87,10 +83,10 @@ void ExprSimplifier::ReduceToResidue(Division& division, int64_t m) const {
 
 // k*floor(X / m) = s*floor(X / m) + q*(X - r) with k = q*m + s, s in (-m/2, m/2], where X = r (mod
 // m): the division has no remainder but r. Of the floors in a sum the first of these is replaced.
-bool ExprSimplifier::ReplaceExactDivision(LinearSum& sum) const {
-  for (const Term& term : sum.terms()) {
-    const FloorAtom* floor = LookUpFloorAtom(term.atom);
-    if (!floor) continue;
+bool ExprSimplifier::ReplaceExactDivision(DigitSum& sum) const {
+  for (const DigitTerm& term : sum.terms()) {
+    const DigitAtom* floor = term.atom;
+    if (!floor->IsFloor()) continue;
     const int64_t m = floor->divisor;
     const int64_t residue = FloorMod(term.coefficient, m);
     const int64_t kept = residue > m - residue ? residue - m : residue;
@@ -98,9 +94,9 @@ bool ExprSimplifier::ReplaceExactDivision(LinearSum& sum) const {
     const std::optional<int64_t> r = ResiduesOf(floor->dividend).ResidueModulo(m);
     const Int128 multiple = (static_cast<Int128>(term.coefficient) - kept) / m;
     if (!r || !NarrowToInt64(-multiple * m)) continue;
-    LinearSum exact = floor->dividend;
+    DigitSum exact = floor->dividend;
     exact.AddConstant(-*r);
-    LinearSum replaced = sum;
+    DigitSum replaced = sum;
     replaced.AddTerm(term.atom, static_cast<int64_t>(-multiple * m));
     replaced.AddScaled(exact, static_cast<int64_t>(multiple));
     if (!replaced.valid()) continue;

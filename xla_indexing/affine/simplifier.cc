@@ -26,27 +26,45 @@ AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
 
 Interval ExprSimplifier::Range(AffineExpr e) { return RangeOf(Evaluate(e)); }
 
-LinearSum ExprSimplifier::Evaluate(AffineExpr e) {
-  LinearSum flat = LinearSum::FromExpr(e);
-  if (!flat.valid()) return flat;
-  LinearSum result(flat.constant());
+DigitSum ExprSimplifier::Evaluate(AffineExpr e) {
+  const LinearSum flat = LinearSum::FromExpr(e);
+  if (!flat.valid()) return DigitSum::Invalid();
+  DigitSum result(flat.constant());
   for (const Term& term : flat.terms()) {
     result.AddScaled(EvaluateAtom(term.atom), term.coefficient);
   }
   return Join(std::move(result));
 }
 
-LinearSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
+DigitSum ExprSimplifier::EvaluateVariable(AffineExpr variable) {
+  const bool is_dim = variable.getKind() == AffineExprKind::DimId;
+  const unsigned position = is_dim ? cast<mlir::AffineDimExpr>(variable).getPosition()
+                                   : cast<mlir::AffineSymbolExpr>(variable).getPosition();
+  llvm::SmallVector<const DigitAtom*, 8>& atoms = is_dim ? dim_atoms_ : symbol_atoms_;
+  if (position >= atoms.size()) atoms.resize(position + 1);
+  if (atoms[position] == nullptr) {
+    DigitAtom& atom = atom_storage_.emplace_back();
+    atom.kind = DigitAtom::Kind::kVariable;
+    atom.summand_class = is_dim ? SummandClass::kDim : SummandClass::kSymbol;
+    atom.position = position;
+    atom.range = RangeOfVariable(variable);
+    atom.expr = variable;
+    atoms[position] = &atom;
+  }
+  const Interval& range = atoms[position]->range;
+  return range.IsPoint() ? DigitSum(range.lower()) : DigitSum::Of(atoms[position]);
+}
+
+DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
   if (atom.getKind() == AffineExprKind::DimId || atom.getKind() == AffineExprKind::SymbolId) {
-    Interval range = RangeOfVariable(atom);
-    return range.IsPoint() ? LinearSum(range.lower()) : LinearSum::Of(atom);
+    return EvaluateVariable(atom);
   }
   if (auto it = evaluated_.find(atom); it != evaluated_.end()) return *it->second;
   auto binary = cast<AffineBinaryOpExpr>(atom);
   auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
-  LinearSum result = LinearSum::Invalid();
+  DigitSum result = DigitSum::Invalid();
   if (divisor && divisor.getValue() >= 1) {
-    LinearSum dividend = Evaluate(binary.getLHS());
+    DigitSum dividend = Evaluate(binary.getLHS());
     result = atom.getKind() == AffineExprKind::Mod ? Modulo(dividend, divisor.getValue())
                                                    : FloorDivide(dividend, divisor.getValue());
   }
@@ -56,15 +74,19 @@ LinearSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
 }
 
 // An expression whose normal form does not fit int64 stays as it is and counts as a variable.
-LinearSum ExprSimplifier::OpaqueAtom(AffineExpr atom) {
-  Interval range = Interval::All();
-  auto binary = cast<AffineBinaryOpExpr>(atom);
+DigitSum ExprSimplifier::OpaqueAtom(AffineExpr expr) {
+  DigitAtom& atom = atom_storage_.emplace_back();
+  atom.kind = DigitAtom::Kind::kOpaque;
+  atom.summand_class = SummandClassOf(expr);
+  atom.depth = DivisionDepth(expr);
+  atom.summands = kMaxSummands / 8;  // not counted
+  auto binary = cast<AffineBinaryOpExpr>(expr);
   auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (atom.getKind() == AffineExprKind::Mod && divisor && divisor.getValue() >= 1) {
-    range = Interval::OfSize(divisor.getValue());
+  if (expr.getKind() == AffineExprKind::Mod && divisor && divisor.getValue() >= 1) {
+    atom.range = Interval::OfSize(divisor.getValue());
   }
-  opaque_atoms_[atom] = range;
-  return LinearSum::Of(atom);
+  atom.expr = expr;
+  return DigitSum::Of(&atom);
 }
 
 unsigned ExprSimplifier::AddSymbol(Interval range) {
@@ -72,29 +94,17 @@ unsigned ExprSimplifier::AddSymbol(Interval range) {
   return symbols_.size() - 1;
 }
 
-LinearSum ExprSimplifier::FloorForm(const LinearSum& digits) const {
+DigitSum ExprSimplifier::FloorForm(const DigitSum& digits) const {
   if (!digits.valid()) return digits;
-  LinearSum result(digits.constant());
-  for (const Term& term : digits.terms()) {
-    if (const ModAtom* mod = LookUpModAtom(term.atom)) {
-      result.AddScaled(mod->floor_form, term.coefficient);
+  DigitSum result(digits.constant());
+  for (const DigitTerm& term : digits.terms()) {
+    if (term.atom->IsMod()) {
+      result.AddScaled(term.atom->floor_form, term.coefficient);
     } else {
       result.AddTerm(term.atom, term.coefficient);
     }
   }
   return result;
-}
-
-const ExprSimplifier::FloorAtom* ExprSimplifier::LookUpFloorAtom(AffineExpr atom) const {
-  if (atom.getKind() != AffineExprKind::FloorDiv) return nullptr;
-  auto it = floor_atoms_.find(atom);
-  return it != floor_atoms_.end() ? it->second : nullptr;
-}
-
-const ExprSimplifier::ModAtom* ExprSimplifier::LookUpModAtom(AffineExpr atom) const {
-  if (atom.getKind() != AffineExprKind::Mod) return nullptr;
-  auto it = mod_atoms_.find(atom);
-  return it != mod_atoms_.end() ? it->second : nullptr;
 }
 
 }  // namespace xla_indexing

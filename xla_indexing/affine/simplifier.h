@@ -60,6 +60,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/digit_sum.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
@@ -88,115 +89,99 @@ class ExprSimplifier {
   Congruence Residues(mlir::AffineExpr e);
 
   // From now on `sum` is known to be in `residues` (neither empty nor a single value). Sums of
-  // digits and atoms made before have no meaning any more. `sum` is in the normal form of
-  // Evaluate(). Facts that contradict each other make no result wrong, there being no point at
-  // which it counts.
-  void Assume(LinearSum sum, const Congruence& residues);
+  // digits made before have no meaning any more. Facts that contradict each other make no result
+  // wrong, there being no point at which it counts.
+  void Assume(const LinearSum& sum, const Congruence& residues);
 
   // --- Sums of digits, for callers that compose or do linear algebra
   // --------------------------------
 
   // `e` as a sum of digits; invalid on overflow.
-  LinearSum Evaluate(mlir::AffineExpr e);
+  DigitSum Evaluate(mlir::AffineExpr e);
 
   // One more symbol, after all existing ones. Returns its position.
   unsigned AddSymbol(Interval range);
 
   // The expression of a sum of digits; null when the sum is invalid.
-  mlir::AffineExpr ToExpr(const LinearSum& digits);
-  Interval RangeOf(const LinearSum& digits);
-  Congruence ResiduesOf(const LinearSum& digits) const;
+  mlir::AffineExpr ToExpr(const DigitSum& digits);
+  Interval RangeOf(const DigitSum& digits);
+  Congruence ResiduesOf(const DigitSum& digits) const;
   // The sum without mod atoms; equal functions that linear algebra can tell equal have equal ones.
-  LinearSum FloorForm(const LinearSum& digits) const;
+  DigitSum FloorForm(const DigitSum& digits) const;
 
   // floor(sum / divisor) and sum mod divisor, divisor >= 1.
-  LinearSum FloorDivide(const LinearSum& digits, int64_t divisor);
-  LinearSum Modulo(const LinearSum& digits, int64_t divisor);
-
-  // The atoms in normal form that an expression stands for; null for any other expression.
-  struct FloorAtom {
-    LinearSum dividend;             // digits
-    LinearSum dividend_floor_form;  // the same without mods
-    int64_t divisor;
-    Interval range;
-    Congruence residues;
-  };
-  struct ModAtom {
-    LinearSum dividend;  // digits
-    LinearSum quotient;  // floor(dividend / modulus), digits
-    LinearSum floor_form;
-    int64_t modulus;
-    Interval range;
-    Congruence residues;
-  };
-  const FloorAtom* LookUpFloorAtom(mlir::AffineExpr atom) const;
-  const ModAtom* LookUpModAtom(mlir::AffineExpr atom) const;
+  DigitSum FloorDivide(const DigitSum& digits, int64_t divisor);
+  DigitSum Modulo(const DigitSum& digits, int64_t divisor);
 
  private:
   // A dividend m * quotient + rest in the making; where it is negated, -(m * quotient + rest) - 1.
   struct Division {
-    LinearSum rest;
-    LinearSum quotient;
+    DigitSum rest;
+    DigitSum quotient;
     bool negated = false;
   };
   // rest = radix * high + low with low in [0, radix - 1] and radix dividing m.
   struct Split {
-    LinearSum high;
-    LinearSum low;
+    DigitSum high;
+    DigitSum low;
     int64_t radix;
   };
   // Ways to write one floor form.
   struct Views {
-    LinearSum digits;
-    LinearSum shortest;
+    DigitSum floor_form;
+    DigitSum digits;
+    DigitSum shortest;
     Interval range;
   };
-  LinearSum EvaluateAtom(mlir::AffineExpr atom);
-  LinearSum OpaqueAtom(mlir::AffineExpr atom);
+  DigitSum EvaluateAtom(mlir::AffineExpr atom);
+  DigitSum EvaluateVariable(mlir::AffineExpr variable);
+  DigitSum OpaqueAtom(mlir::AffineExpr atom);
   Interval RangeOfVariable(mlir::AffineExpr variable) const;
-  Interval RangeOfAtom(mlir::AffineExpr atom) const;
-  Interval SumOfRanges(const LinearSum& sum) const;
-  Interval RangeOfFloorForm(const LinearSum& floor_form);
+  Interval SumOfRanges(const DigitSum& sum) const;
+  Interval RangeOfFloorForm(const DigitSum& floor_form);
 
   // Congruences (residues.cc).
   // Of a variable or a sum of digits, without a constant: `sum` is in `residues`.
   struct Fact {
-    LinearSum sum;
+    DigitSum sum;
     Congruence residues;
   };
-  Congruence StructuralResidues(const LinearSum& digits) const;
+  Congruence StructuralResidues(const DigitSum& digits) const;
   void ReduceToResidue(Division& division, int64_t m) const;
-  bool ReplaceExactDivision(LinearSum& sum) const;
+  bool ReplaceExactDivision(DigitSum& sum) const;
 
   // Division (floor_division.cc).
   static void ExtractMultiples(Division& division, int64_t m);
   static void ReduceResidues(Division& division, int64_t m);
   bool DropCoarserMods(Division& division, int64_t m);
-  std::optional<Split> SplitWithoutCarry(const LinearSum& rest, int64_t m);
-  std::optional<Split> SplitByRadix(const LinearSum& rest, int64_t m);
-  static Split MakeSplit(LinearSum high, LinearSum low, int64_t carry, int64_t radix);
+  std::optional<Split> SplitWithoutCarry(const DigitSum& rest, int64_t m);
+  std::optional<Split> SplitByRadix(const DigitSum& rest, int64_t m);
+  static Split MakeSplit(DigitSum high, DigitSum low, int64_t carry, int64_t radix);
   std::optional<Split> Normalize(Division& division, int64_t m);
-  std::optional<LinearSum> UnnestDivision(const Division& division, int64_t m);
+  std::optional<DigitSum> UnnestDivision(const Division& division, int64_t m);
   static void Negate(Division& division);
   static void Orient(Division& division, int64_t m);
   void ShiftConstant(Division& division, int64_t m);
-  mlir::AffineExpr AtomExpr(mlir::AffineExprKind kind, const LinearSum& dividend,
-                            const LinearSum& dividend_floor_form, int64_t m);
-  LinearSum MakeFloorAtom(const LinearSum& dividend, int64_t m);
-  LinearSum MakeModAtom(const LinearSum& dividend, int64_t m);
+  const DigitAtom* FindAtom(DigitAtom::Kind kind, const DigitSum& dividend_floor_form, int64_t m,
+                            size_t hash) const;
+  bool Show(const DigitSum& dividend, DigitAtom* atom);
+  mlir::AffineExpr ExprOf(const DigitAtom* atom);
+  mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
+  DigitSum MakeFloorAtom(const DigitSum& dividend, int64_t m);
+  DigitSum MakeModAtom(const DigitSum& dividend, int64_t m);
 
   // Digits that meet in a sum (digits.cc).
-  LinearSum Join(LinearSum sum);
-  bool JoinOnce(LinearSum& sum);
+  DigitSum Join(DigitSum sum);
+  bool JoinOnce(DigitSum& sum);
 
   // Ways to write a floor form (views.cc).
-  static bool HasFloorAtom(const LinearSum& sum);
-  const Views& ViewsOf(const LinearSum& floor_form);
-  llvm::SmallVector<mlir::AffineExpr, 4> FloorAtomsOf(const LinearSum& sum) const;
-  std::pair<LinearSum, int64_t> DigitBelow(mlir::AffineExpr floor_atom, const LinearSum& sum,
-                                           llvm::ArrayRef<mlir::AffineExpr> atoms);
-  void SplitDigit(const LinearSum& sum, mlir::AffineExpr floor_atom,
-                  llvm::ArrayRef<mlir::AffineExpr> atoms, llvm::SmallVectorImpl<LinearSum>& ways);
+  static bool HasFloorAtom(const DigitSum& sum);
+  const Views& ViewsOf(const DigitSum& floor_form);
+  llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
+  std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,
+                                           llvm::ArrayRef<const DigitAtom*> atoms);
+  void SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom,
+                  llvm::ArrayRef<const DigitAtom*> atoms, llvm::SmallVectorImpl<DigitSum>& ways);
 
   mlir::MLIRContext* context_;
   llvm::SmallVector<Interval, 8> dims_;
@@ -210,14 +195,14 @@ class ExprSimplifier {
   int unnesting_ = 0;
 
   llvm::SmallVector<Fact, 2> facts_;
-  llvm::DenseMap<mlir::AffineExpr, const FloorAtom*> floor_atoms_;
-  llvm::DenseMap<mlir::AffineExpr, const ModAtom*> mod_atoms_;
-  llvm::DenseMap<mlir::AffineExpr, Interval> opaque_atoms_;
-  llvm::DenseMap<mlir::AffineExpr, const LinearSum*> evaluated_;  // floordivs and mods seen
-  llvm::DenseMap<mlir::AffineExpr, const Views*> views_;  // by the expression of the floor form
-  std::deque<FloorAtom> floor_atom_storage_;
-  std::deque<ModAtom> mod_atom_storage_;
-  std::deque<LinearSum> evaluated_storage_;
+  // Floors and mods by hash; variables by position.
+  llvm::DenseMap<size_t, llvm::SmallVector<const DigitAtom*, 1>> atoms_;
+  llvm::SmallVector<const DigitAtom*, 8> dim_atoms_;
+  llvm::SmallVector<const DigitAtom*, 8> symbol_atoms_;
+  llvm::DenseMap<mlir::AffineExpr, const DigitSum*> evaluated_;  // floordivs and mods seen
+  llvm::DenseMap<size_t, llvm::SmallVector<const Views*, 1>> views_;  // by the floor form's hash
+  std::deque<DigitAtom> atom_storage_;
+  std::deque<DigitSum> evaluated_storage_;
   std::deque<Views> view_storage_;
 };
 

@@ -10,29 +10,25 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/simplifier.h"
 
 namespace xla_indexing {
 
-using ::mlir::AffineExpr;
-using ::mlir::AffineExprKind;
-
-bool ExprSimplifier::HasFloorAtom(const LinearSum& sum) {
-  return llvm::any_of(sum.terms(), [](const Term& term) {
-    return term.atom.getKind() == AffineExprKind::FloorDiv;
+bool ExprSimplifier::HasFloorAtom(const DigitSum& sum) {
+  return llvm::any_of(sum.terms(), [](const DigitTerm& term) {
+    return term.atom->IsFloor();
   });
 }
 
 // Least divisor first, so that digits are split off from the low end.
-llvm::SmallVector<AffineExpr, 4> ExprSimplifier::FloorAtomsOf(const LinearSum& sum) const {
-  llvm::SmallVector<AffineExpr, 4> atoms;
-  for (const Term& term : sum.terms()) {
-    if (LookUpFloorAtom(term.atom)) atoms.push_back(term.atom);
+llvm::SmallVector<const DigitAtom*, 4> ExprSimplifier::FloorAtomsOf(const DigitSum& sum) const {
+  llvm::SmallVector<const DigitAtom*, 4> atoms;
+  for (const DigitTerm& term : sum.terms()) {
+    if (term.atom->IsFloor()) atoms.push_back(term.atom);
   }
-  llvm::sort(atoms, [&](AffineExpr a, AffineExpr b) {
-    int64_t divisor_a = LookUpFloorAtom(a)->divisor;
-    int64_t divisor_b = LookUpFloorAtom(b)->divisor;
-    return divisor_a != divisor_b ? divisor_a < divisor_b : SummandLess(a, b);
+  llvm::sort(atoms, [](const DigitAtom* a, const DigitAtom* b) {
+    return a->divisor != b->divisor ? a->divisor < b->divisor : AtomLess(a, b);
   });
   return atoms;
 }
@@ -40,17 +36,17 @@ llvm::SmallVector<AffineExpr, 4> ExprSimplifier::FloorAtomsOf(const LinearSum& s
 // X and n such that `floor_atom` = floor(X / n): X is the dividend Y and n the divisor a, or, where
 // `atoms` has the next lower digit T' = floor(Y' / a') of the same expression, that is floor(Y /
 // a') = P + T' or P - T', X is that and n = a / a'.
-std::pair<LinearSum, int64_t> ExprSimplifier::DigitBelow(AffineExpr floor_atom,
-                                                         const LinearSum& sum,
-                                                         llvm::ArrayRef<AffineExpr> atoms) {
-  const FloorAtom& floor = *LookUpFloorAtom(floor_atom);
-  for (AffineExpr lower_atom : llvm::reverse(atoms)) {
-    const FloorAtom& lower = *LookUpFloorAtom(lower_atom);
+std::pair<DigitSum, int64_t> ExprSimplifier::DigitBelow(const DigitAtom* floor_atom,
+                                                         const DigitSum& sum,
+                                                         llvm::ArrayRef<const DigitAtom*> atoms) {
+  const DigitAtom& floor = *floor_atom;
+  for (const DigitAtom* lower_atom : llvm::reverse(atoms)) {
+    const DigitAtom& lower = *lower_atom;
     if (lower.divisor >= floor.divisor || floor.divisor % lower.divisor != 0 ||
         sum.CoefficientOf(lower_atom) == 0) {
       continue;
     }
-    LinearSum quotient = FloorForm(FloorDivide(floor.dividend, lower.divisor));
+    DigitSum quotient = FloorForm(FloorDivide(floor.dividend, lower.divisor));
     int64_t link = quotient.CoefficientOf(lower_atom);
     if (quotient.valid() && (link == 1 || link == -1)) {
       return {std::move(quotient), floor.divisor / lower.divisor};
@@ -61,20 +57,20 @@ std::pair<LinearSum, int64_t> ExprSimplifier::DigitBelow(AffineExpr floor_atom,
 
 // Appends to `ways` every v * X -> v * (X mod n) + v*n * T on `sum` that cancels a summand of X,
 // where X and the sum are compared as floor forms and as digits.
-void ExprSimplifier::SplitDigit(const LinearSum& sum, AffineExpr floor_atom,
-                                llvm::ArrayRef<AffineExpr> atoms,
-                                llvm::SmallVectorImpl<LinearSum>& ways) {
+void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom,
+                                llvm::ArrayRef<const DigitAtom*> atoms,
+                                llvm::SmallVectorImpl<DigitSum>& ways) {
   auto [value, modulus] = DigitBelow(floor_atom, sum, atoms);
-  LinearSum digit;
+  DigitSum digit;
   llvm::SmallVector<int64_t, 4> factors;
-  auto try_shape = [&](const LinearSum& shape) {
+  auto try_shape = [&](const DigitSum& shape) {
     // Nothing but the digit may be new in the sum.
-    if (!llvm::all_of(shape.terms(), [&](const Term& term) {
+    if (!llvm::all_of(shape.terms(), [&](const DigitTerm& term) {
           return term.atom == floor_atom || sum.CoefficientOf(term.atom) != 0;
         })) {
       return;
     }
-    for (const Term& term : shape.terms()) {
+    for (const DigitTerm& term : shape.terms()) {
       int64_t coefficient = sum.CoefficientOf(term.atom);
       if (coefficient == 0 || term.coefficient == 0 || coefficient % term.coefficient != 0)
         continue;
@@ -82,17 +78,17 @@ void ExprSimplifier::SplitDigit(const LinearSum& sum, AffineExpr floor_atom,
       if (llvm::is_contained(factors, factor)) continue;
       factors.push_back(factor);
       if (digit.terms().empty()) digit = Modulo(value, modulus);
-      LinearSum way = sum;
+      DigitSum way = sum;
       way.AddScaled(shape, -factor);
       way.AddScaled(digit, factor);
-      way.AddScaled(LinearSum::Of(floor_atom, modulus), factor);
+      way.AddScaled(DigitSum::Of(floor_atom, modulus), factor);
       if (way.valid() && way.terms().size() <= sum.terms().size() + 1)
         ways.push_back(std::move(way));
     }
   };
   try_shape(value);
   if (!HasFloorAtom(value)) return;
-  LinearSum digits = ViewsOf(value).digits;
+  DigitSum digits = ViewsOf(value).digits;
   if (!(digits == value)) try_shape(digits);
 }
 
@@ -110,14 +106,12 @@ struct Cost {
   std::tuple<size_t, int, double> DigitOrder() const { return {summands, -mods, magnitude}; }
 };
 
-Cost CostOf(const LinearSum& sum) {
+Cost CostOf(const DigitSum& sum) {
   Cost cost;
   cost.summands = sum.terms().size();
-  for (const Term& term : sum.terms()) {
-    bool is_variable = term.atom.getKind() == AffineExprKind::DimId ||
-                       term.atom.getKind() == AffineExprKind::SymbolId;
-    cost.divisions += is_variable ? 0 : 1;
-    cost.mods += term.atom.getKind() == AffineExprKind::Mod ? 1 : 0;
+  for (const DigitTerm& term : sum.terms()) {
+    cost.divisions += term.atom->kind == DigitAtom::Kind::kVariable ? 0 : 1;
+    cost.mods += term.atom->IsMod() ? 1 : 0;
     cost.magnitude += std::abs(static_cast<double>(term.coefficient));
   }
   return cost;
@@ -126,32 +120,32 @@ Cost CostOf(const LinearSum& sum) {
 }  // namespace
 
 // Asked for only where there is a floor atom; other sums have one view.
-const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const LinearSum& floor_form) {
-  llvm::SmallVector<AffineExpr, 4> atoms = FloorAtomsOf(floor_form);
-  LinearSum key_sum = floor_form;
-  AffineExpr key = key_sum.ToExpr(context_);
-  if (!key)
-    return view_storage_.emplace_back(Views{floor_form, floor_form, SumOfRanges(floor_form)});
-  if (auto it = views_.find(key); it != views_.end()) return *it->second;
-
+const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
+  const size_t hash = floor_form.Hash();
+  if (const auto it = views_.find(hash); it != views_.end()) {
+    for (const Views* known : it->second) {
+      if (known->floor_form == floor_form) return *known;
+    }
+  }
+  const llvm::SmallVector<const DigitAtom*, 4> atoms = FloorAtomsOf(floor_form);
   // Low digits first; every way found so far is taken on to the next floor atom.
-  llvm::SmallVector<LinearSum, 8> ways = {floor_form};
+  llvm::SmallVector<DigitSum, 8> ways = {floor_form};
   constexpr size_t kMaxWays = 48;
-  for (AffineExpr atom : atoms) {
+  for (const DigitAtom* atom : atoms) {
     size_t num_ways = ways.size();
     for (size_t i = 0; i < num_ways && ways.size() < kMaxWays; ++i) {
       if (ways[i].CoefficientOf(atom) == 0 || ++work_ > kMaxWork) continue;
-      LinearSum way = ways[i];
+      DigitSum way = ways[i];
       SplitDigit(way, atom, atoms, ways);
     }
   }
   Views views;
   views.range = Interval::All();
-  const LinearSum* digits = nullptr;
-  const LinearSum* shortest = nullptr;
+  const DigitSum* digits = nullptr;
+  const DigitSum* shortest = nullptr;
   Cost digits_cost;
   Cost shortest_cost;
-  for (const LinearSum& way : ways) {
+  for (const DigitSum& way : ways) {
     views.range = views.range.Intersect(SumOfRanges(way));
     Cost cost = CostOf(way);
     if (!digits || cost.DigitOrder() < digits_cost.DigitOrder()) {
@@ -165,18 +159,60 @@ const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const LinearSum& floor_form
   }
   views.digits = *digits;
   views.shortest = *shortest;
+  views.floor_form = floor_form;
   const Views& stored = view_storage_.emplace_back(std::move(views));
-  views_[key] = &stored;
+  views_[hash].push_back(&stored);
   return stored;
 }
 
-AffineExpr ExprSimplifier::ToExpr(const LinearSum& digits) {
-  LinearSum floor_form = FloorForm(digits);
-  if (!floor_form.valid()) return {};
-  if (!HasFloorAtom(floor_form)) return floor_form.ToExpr(context_);
-  const LinearSum& shortest = ViewsOf(floor_form).shortest;
-  LinearSum best = CostOf(digits).Order() < CostOf(shortest).Order() ? digits : shortest;
-  return best.ToExpr(context_);
+// The expression of a sum in summand order.
+mlir::AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
+  if (!sorted.valid() || sorted.terms().size() > static_cast<size_t>(kMaxSummands)) return {};
+  mlir::AffineExpr result;
+  for (const DigitTerm& term : sorted.terms()) {
+    mlir::AffineExpr summand = ExprOf(term.atom);
+    if (!summand) return {};
+    if (term.coefficient != 1) {
+      summand = mlir::getAffineBinaryOpExpr(
+          mlir::AffineExprKind::Mul, summand,
+          mlir::getAffineConstantExpr(term.coefficient, context_));
+    }
+    result = result ? mlir::getAffineBinaryOpExpr(mlir::AffineExprKind::Add, result, summand)
+                    : summand;
+  }
+  if (!result) return mlir::getAffineConstantExpr(sorted.constant(), context_);
+  if (sorted.constant() == 0) return result;
+  return mlir::getAffineBinaryOpExpr(mlir::AffineExprKind::Add, result,
+                                     mlir::getAffineConstantExpr(sorted.constant(), context_));
+}
+
+// Divisions nest less deep in an atom's dividend.
+mlir::AffineExpr ExprSimplifier::ExprOf(const DigitAtom* atom) {
+  if (!atom->expr) {
+    const auto kind =
+        atom->IsMod() ? mlir::AffineExprKind::Mod : mlir::AffineExprKind::FloorDiv;
+    if (const mlir::AffineExpr dividend = ExprOfSum(atom->shown)) {
+      atom->expr = mlir::getAffineBinaryOpExpr(
+          kind, dividend, mlir::getAffineConstantExpr(atom->divisor, context_));
+      // It is its own normal form.
+      if (atom->expr.getKind() == kind) {
+        evaluated_[atom->expr] = &evaluated_storage_.emplace_back(DigitSum::Of(atom));
+      }
+    }
+  }
+  return atom->expr;
+}
+
+mlir::AffineExpr ExprSimplifier::ToExpr(const DigitSum& digits) {
+  if (!digits.valid()) return {};
+  DigitSum best = FloorForm(digits);
+  if (!best.valid()) return {};
+  if (HasFloorAtom(best)) {
+    const DigitSum& shortest = ViewsOf(best).shortest;
+    best = CostOf(digits).Order() < CostOf(shortest).Order() ? digits : shortest;
+  }
+  best.Sort();
+  return ExprOfSum(best);
 }
 
 }  // namespace xla_indexing

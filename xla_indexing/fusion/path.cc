@@ -7,9 +7,14 @@
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/Hashing.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/positional_lowering.h"
+#include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
@@ -35,54 +40,84 @@ Path::Origin::Origin(OperandIndexing map, const Shape& leads_to)
 Path::Path(OperandIndexing base, const Shape& shape)
     : origin_(std::make_shared<Origin>(std::move(base), shape)), hash_(origin_->hash) {}
 
-bool Path::Extend(const HloInstruction& instruction, Direction direction) {
+bool Path::Extend(const HloInstruction& instruction, int64_t operand, Direction direction) {
   Origin& origin = *origin_;
-  if (origin.base.IsUnknown()) return false;
+  if (origin.base.IsUnknown() || !IsReindexing(instruction, operand)) return false;
+  if (IsElementwise(instruction.opcode())) return true;
   if (!origin.algebra) {
-    if (!IsReindexing(instruction)) return false;
-    mlir::MLIRContext* context = origin.base.map().context();
-    llvm::SmallVector<Interval, 4> box;
-    for (const int64_t size : origin.shape.dimensions()) box.push_back(Interval::OfSize(size));
-    origin.algebra.emplace(context, box);
-    for (size_t i = 0; i < box.size(); ++i) {
-      origin.variables.push_back(
-          origin.algebra->Evaluate(mlir::getAffineDimExpr(i, context), {}, {}));
+    origin.algebra.emplace();
+    for (const int64_t size : origin.shape.dimensions()) {
+      origin.start.indices.push_back(origin.algebra->AddVariable(size));
     }
   }
-  Indices indices = indices_.value_or(origin.variables);
-  if (!ApplyReindexing(instruction, direction, *origin.algebra, indices)) return false;
-  indices_ = std::move(indices);
-  if (*indices_ == origin.variables) indices_.reset();
+  Position position = position_ ? *position_ : origin.start;
+  if (!ApplyReindexing(instruction, operand, direction, *origin.algebra, position)) return false;
   hash_ = origin.hash;
-  if (!indices_) return true;
-  // Terms of equal sums may stand in different orders.
-  for (const LinearSum& index : *indices_) {
-    size_t terms = 0;
-    for (const Term& term : index.terms()) {
-      terms += absl::HashOf(term.atom.getAsOpaquePointer(), term.coefficient);
-    }
-    hash_ = absl::HashOf(hash_, index.constant(), terms);
+  if (position == origin.start) {
+    position_.reset();
+    return true;
   }
+  for (const Number& index : position.indices) {
+    hash_ = llvm::hash_combine(hash_, llvm::hash_combine_range(index.begin(), index.end()));
+  }
+  position_ = std::move(position);
   return true;
+}
+
+std::optional<OperandIndexing> Path::MapOfChain() const {
+  mlir::MLIRContext* context = origin_->base.map().context();
+  const PositionalAlgebra& algebra = *origin_->algebra;
+  Variables dims;
+  Variables ranges;
+  llvm::SmallVector<Interval, 8> dim_bounds;
+  llvm::SmallVector<Interval, 8> range_bounds;
+  llvm::SmallVector<mlir::AffineExpr, 8> variables;
+  for (int i = 0; i < algebra.num_variables(); ++i) {
+    const bool is_dim = i < origin_->shape.rank();
+    const Interval bounds = algebra.RangeOfVariable(i);
+    variables.push_back(is_dim ? mlir::getAffineDimExpr(dims.size(), context)
+                               : mlir::getAffineSymbolExpr(ranges.size(), context));
+    (is_dim ? dims : ranges).push_back({bounds, {}});
+    (is_dim ? dim_bounds : range_bounds).push_back(bounds);
+  }
+  ExprSimplifier simplifier(context, dim_bounds, range_bounds);
+  PositionalLowering lowering(&algebra, &simplifier, variables);
+  llvm::SmallVector<mlir::AffineExpr, 4> results;
+  for (const Number& index : position_->indices) {
+    results.push_back(lowering.Lower(index));
+    if (!results.back()) return std::nullopt;
+  }
+  Constraints constraints;
+  for (const Position::Restriction& restriction : position_->restrictions) {
+    const mlir::AffineExpr index = lowering.Lower(restriction.index);
+    if (!index) return std::nullopt;
+    if (!restriction.interval.IsAll()) constraints.push_back({index, restriction.interval});
+    if (restriction.modulus == 1) continue;
+    const mlir::AffineExpr residue =
+        Mod(Sub(index, Constant(restriction.residue, context)), restriction.modulus);
+    if (!residue) return std::nullopt;
+    constraints.push_back({residue, Interval::Point(0)});
+  }
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(dims.size(), ranges.size(), results, context);
+  const bool is_simple = constraints.empty() && ranges.empty();
+  IndexingMap map(affine_map, std::move(dims), std::move(ranges), {}, std::move(constraints));
+  if (is_simple) return OperandIndexing::InNormalForm(std::move(map));
+  OperandIndexing chain(std::move(map));
+  chain.Simplify();
+  return chain;
 }
 
 OperandIndexing Path::Map(const Shape& here) const {
   const OperandIndexing& base = origin_->base;
-  if (!indices_ || base.IsUnknown()) return base;
+  if (!position_ || base.IsUnknown()) return base;
   mlir::MLIRContext* context = base.map().context();
-  const auto sizes = origin_->shape.dimensions();
-  llvm::SmallVector<mlir::AffineExpr, 4> results;
-  for (const LinearSum& index : *indices_) {
-    if (mlir::AffineExpr result = origin_->algebra->Lower(index)) results.push_back(result);
-  }
+  std::optional<OperandIndexing> of_chain = MapOfChain();
   OperandIndexing chain =
-      results.size() == indices_->size()
-          ? OperandIndexing(IndexingMap::FromTensorSizes(
-                mlir::AffineMap::get(sizes.size(), 0, results, context),
-                llvm::SmallVector<int64_t, 4>(sizes.begin(), sizes.end())))
-          : WholeTensorIndexing(origin_->shape, here,
-                                "whole tensor: the index expressions of a chain are too large",
-                                context);
+      of_chain ? *std::move(of_chain)
+               : WholeTensorIndexing(origin_->shape, here,
+                                     "whole tensor: the index expressions of a chain are too large",
+                                     context);
   if (base.IsExact() && base.bindings().empty() && !ChangesDevice() &&
       IsIdentityOf(base.map(), origin_->shape)) {
     return chain;
@@ -102,8 +137,8 @@ OperandIndexing Path::Map(const Shape& here) const {
 }
 
 bool operator==(const Path& a, const Path& b) {
-  return a.hash_ == b.hash_ && a.indices_ == b.indices_ &&
-         (a.origin_ == b.origin_ || (!a.indices_ && a.origin_->base == b.origin_->base));
+  return a.hash_ == b.hash_ && a.position_ == b.position_ &&
+         (a.origin_ == b.origin_ || (!a.position_ && a.origin_->base == b.origin_->base));
 }
 
 void PathSet::Add(Path path) {

@@ -24,8 +24,8 @@ class Path {
   // The path that is `base`, which leads to an array of this shape.
   Path(OperandIndexing base, const Shape& shape);
 
-  // Goes on through a reindexing; false, unchanged, where the instruction is none.
-  bool Extend(const HloInstruction& instruction, Direction direction);
+  // Goes on through a reindexing of that operand; false, unchanged, where the instruction is none.
+  bool Extend(const HloInstruction& instruction, int64_t operand, Direction direction);
 
   // The map of the whole path, which has led to an array of shape `here`, simplified. A chain whose
   // index expressions pass the bounds of affine/simplifier.h reads everything, over-approximate.
@@ -47,12 +47,15 @@ class Path {
     OperandIndexing base;
     size_t hash;
     Shape shape;
-    std::optional<IndexAlgebra> algebra;
-    Indices variables;
+    std::optional<PositionalAlgebra> algebra;
+    Position start;
   };
 
+  // The map of the chain alone; none where its expressions would be too long.
+  std::optional<OperandIndexing> MapOfChain() const;
+
   std::shared_ptr<Origin> origin_;
-  std::optional<Indices> indices_;  // none: those of the origin
+  std::optional<Position> position_;  // none: that of the origin
   size_t hash_;
 };
 

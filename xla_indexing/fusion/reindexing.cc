@@ -1,10 +1,14 @@
 #include "xla_indexing/fusion/reindexing.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/base/checked.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -14,10 +18,7 @@ namespace xla_indexing {
 namespace {
 
 using Sizes = llvm::SmallVector<int64_t, 4>;
-
-Sizes SizesOf(const Shape& shape) {
-  return Sizes(shape.dimensions().begin(), shape.dimensions().end());
-}
+using Indices = llvm::SmallVector<Number, 4>;
 
 bool HasElements(const Shape& shape) {
   if (!shape.IsArray()) return false;
@@ -25,9 +26,13 @@ bool HasElements(const Shape& shape) {
   return count.ok() && *count > 0;
 }
 
-bool Reshape(const Shape& from, const Shape& to, IndexAlgebra& algebra, Indices& indices) {
+bool Reshape(const Shape& from, const Shape& to, PositionalAlgebra& algebra, Indices& indices) {
   if (*from.ElementCount() != *to.ElementCount()) return false;
-  indices = algebra.Delinearize(algebra.Linearize(indices, SizesOf(from)), SizesOf(to));
+  const auto sizes = to.dimensions();
+  std::optional<Indices> reshaped =
+      algebra.Reshape(indices, llvm::ArrayRef(sizes.data(), sizes.size()));
+  if (!reshaped) return false;
+  indices = *std::move(reshaped);
   return true;
 }
 
@@ -45,23 +50,20 @@ bool PhysicalOrder(const Shape& shape, Sizes* order, int64_t* bits) {
   return order->size() == static_cast<size_t>(shape.rank());
 }
 
-bool Bitcast(const Shape& from, const Shape& to, IndexAlgebra& algebra, Indices& indices) {
-  Sizes from_order, to_order;
+bool Bitcast(const Shape& from, const Shape& to, PositionalAlgebra& algebra, Indices& indices) {
+  Sizes from_order, to_order, to_sizes;
   int64_t from_bits, to_bits;
   if (!PhysicalOrder(from, &from_order, &from_bits) || !PhysicalOrder(to, &to_order, &to_bits) ||
       from_bits != to_bits || *from.ElementCount() != *to.ElementCount()) {
     return false;
   }
   Indices physical;
-  Sizes from_sizes, to_sizes;
-  for (int64_t dim : from_order) {
-    physical.push_back(indices[dim]);
-    from_sizes.push_back(from.dimension(dim));
-  }
-  for (int64_t dim : to_order) to_sizes.push_back(to.dimension(dim));
-  physical = algebra.Delinearize(algebra.Linearize(physical, from_sizes), to_sizes);
-  indices.assign(to.rank(), LinearSum());
-  for (size_t i = 0; i < to_order.size(); ++i) indices[to_order[i]] = std::move(physical[i]);
+  for (const int64_t dim : from_order) physical.push_back(indices[dim]);
+  for (const int64_t dim : to_order) to_sizes.push_back(to.dimension(dim));
+  std::optional<Indices> reshaped = algebra.Reshape(physical, to_sizes);
+  if (!reshaped) return false;
+  indices.assign(to.rank(), Number());
+  for (size_t i = 0; i < to_order.size(); ++i) indices[to_order[i]] = std::move((*reshaped)[i]);
   return true;
 }
 
@@ -78,37 +80,208 @@ void Transpose(absl::Span<const int64_t> dimensions, Direction direction, Indice
   indices = std::move(permuted);
 }
 
-}  // namespace
-
-bool IsReindexing(const HloInstruction& instruction) {
-  const HloOpcode opcode = instruction.opcode();
-  return (opcode == HloOpcode::kReshape || opcode == HloOpcode::kBitcast ||
-          opcode == HloOpcode::kTranspose || opcode == HloOpcode::kReverse) &&
-         HasElements(instruction.shape()) && HasElements(instruction.operand(0)->shape());
+// dimensions[i] is the dimension of the result that dimension i of the operand is.
+void Broadcast(absl::Span<const int64_t> dimensions, const Shape& to, Direction direction,
+               PositionalAlgebra& algebra, Indices& indices) {
+  Indices result;
+  if (direction == Direction::kOutputToInput) {
+    for (const int64_t dim : dimensions) result.push_back(std::move(indices[dim]));
+  } else {
+    result.resize(to.rank());
+    for (int64_t dim = 0; dim < to.rank(); ++dim) {
+      const auto found = absl::c_find(dimensions, dim);
+      result[dim] = found != dimensions.end()
+                        ? std::move(indices[found - dimensions.begin()])
+                        : algebra.AddVariable(to.dimension(dim));
+    }
+  }
+  indices = std::move(result);
 }
 
-bool ApplyReindexing(const HloInstruction& instruction, Direction direction, IndexAlgebra& algebra,
-                     Indices& indices) {
-  if (!IsReindexing(instruction)) return false;
-  const HloOpcode opcode = instruction.opcode();
+// An axis of which every `step`-th index from `start` on is an index of another: the result's axis
+// in the operand of a slice, the operand's in the result of a pad or a concatenation.
+struct Embedding {
+  int64_t start = 0;
+  int64_t step = 1;
+  int64_t inner_size = 1;
+  int64_t outer_size = 1;
+};
+
+// Adds a restriction to those there are, of the number that stands in the index and not of what
+// slices and pads have made of it. False where nothing is left.
+bool Restrict(Position::Restriction restriction, const PositionalAlgebra& algebra,
+              Position& position) {
+  if (restriction.interval.IsAll() && restriction.modulus == 1) return true;
+  while (std::optional<PositionalAlgebra::AffineForm> form =
+             algebra.AsAffine(restriction.index)) {
+    // factor * N + offset = residue (mod m) is not a residue of N for every factor.
+    if (restriction.modulus > 1 && form->factor != 1 && form->factor != -1) break;
+    restriction.interval = restriction.interval.Sub(form->offset).PreimageOfMul(form->factor);
+    restriction.residue = FloorMod(form->factor * FloorMod(restriction.residue - form->offset,
+                                                           restriction.modulus),
+                                   restriction.modulus);
+    restriction.index = std::move(form->number);
+  }
+  if (restriction.interval.IsEmpty()) return false;
+  algebra.ShrinkToFit(restriction.index);
+  for (Position::Restriction& known : position.restrictions) {
+    if (known.index != restriction.index) continue;
+    known.interval = known.interval.Intersect(restriction.interval);
+    if (known.interval.IsEmpty()) return false;
+    restriction.interval = Interval::All();
+    if (restriction.modulus == 1) return true;
+    if (known.modulus == 1) {
+      known.modulus = restriction.modulus;
+      known.residue = restriction.residue;
+      return true;
+    }
+    if (known.modulus == restriction.modulus) return known.residue == restriction.residue;
+  }
+  position.restrictions.push_back(std::move(restriction));
+  return true;
+}
+
+// From an index of the inner axis to the outer one, or back. Only the elements that are on both
+// sides are led on.
+bool Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra, Position& position,
+           int64_t dim) {
+  Number& index = position.indices[dim];
+  // inner = (outer - start) / step.
+  const std::optional<int64_t> end = CheckedMul(axis.inner_size - 1, axis.step);
+  const std::optional<int64_t> last = end ? CheckedAdd(*end, axis.start) : std::nullopt;
+  if (!last || axis.start == kInt64Min) return false;
+  const Interval inner = Interval::OfSize(axis.inner_size);
+  const Interval outer = Interval::OfSize(axis.outer_size);
+  Position::Restriction restriction{index, Interval::All(), 1, 0};
+  if (outward) {
+    const Interval reach = outer.Sub(axis.start);
+    restriction.interval = inner.Intersect(
+        Interval::Closed(CeilDiv(reach.lower(), axis.step), FloorDiv(reach.upper(), axis.step)));
+  } else {
+    restriction.interval = outer.Intersect(Interval::Closed(axis.start, *last));
+    restriction.modulus = axis.step;
+    restriction.residue = FloorMod(axis.start, axis.step);
+  }
+  if (restriction.interval.IsEmpty()) return false;
+  if (restriction.modulus > 1) {
+    if (const auto residue = algebra.ConstantResidue(index, restriction.modulus)) {
+      if (*residue != restriction.residue) return false;
+      restriction.modulus = 1;
+      restriction.residue = 0;
+    }
+  }
+  std::optional<Number> result =
+      outward ? algebra.Affine(index, axis.step, axis.start, 1, axis.outer_size)
+              : algebra.Affine(index, 1, -axis.start, axis.step, axis.inner_size);
+  if (!result) return false;
+  if (algebra.RangeOf(index).IsSubsetOf(restriction.interval)) {
+    restriction.interval = Interval::All();
+  }
+  if (!Restrict(std::move(restriction), algebra, position)) return false;
+  index = *std::move(result);
+  return true;
+}
+
+// How the axes of an operand lie in those of the result, or those of the result in the operand's.
+llvm::SmallVector<Embedding, 4> EmbeddingsOf(const HloInstruction& instruction, int64_t operand) {
   const Shape& output = instruction.shape();
-  const Shape& input = instruction.operand(0)->shape();
+  const Shape& input = instruction.operand(operand)->shape();
+  llvm::SmallVector<Embedding, 4> axes;
+  for (int64_t dim = 0; dim < output.rank(); ++dim) {
+    axes.push_back({0, 1, input.dimension(dim), output.dimension(dim)});
+  }
+  switch (instruction.opcode()) {
+    case HloOpcode::kSlice:
+      for (int64_t dim = 0; dim < output.rank(); ++dim) {
+        const SliceRange& range = instruction.slice()[dim];
+        axes[dim] = {range.start, range.stride, output.dimension(dim), input.dimension(dim)};
+      }
+      break;
+    case HloOpcode::kPad:
+      for (int64_t dim = 0; dim < output.rank(); ++dim) {
+        const PaddingDimension& padding = instruction.padding()[dim];
+        axes[dim].start = padding.low;
+        axes[dim].step = padding.interior + 1;
+      }
+      break;
+    default: {
+      Embedding& axis = axes[instruction.dimensions()[0]];
+      for (int64_t i = 0; i < operand; ++i) {
+        axis.start += instruction.operand(i)->shape().dimension(instruction.dimensions()[0]);
+      }
+    }
+  }
+  return axes;
+}
+
+bool ApplyEmbedding(const HloInstruction& instruction, int64_t operand, Direction direction,
+                    PositionalAlgebra& algebra, Position& position) {
+  const bool operand_is_inner = instruction.opcode() != HloOpcode::kSlice;
+  const bool outward = operand_is_inner == (direction == Direction::kInputToOutput);
+  Position moved = position;
+  int64_t dim = 0;
+  for (const Embedding& axis : EmbeddingsOf(instruction, operand)) {
+    const bool is_same =
+        axis.start == 0 && axis.step == 1 && axis.inner_size == axis.outer_size;
+    if (!is_same && !Embed(axis, outward, algebra, moved, dim)) return false;
+    ++dim;
+  }
+  position = std::move(moved);
+  return true;
+}
+
+}  // namespace
+
+bool IsReindexing(const HloInstruction& instruction, int64_t operand) {
+  const Shape& output = instruction.shape();
+  const Shape& input = instruction.operand(operand)->shape();
+  switch (instruction.opcode()) {
+    case HloOpcode::kReshape:
+    case HloOpcode::kBitcast:
+    case HloOpcode::kTranspose:
+    case HloOpcode::kReverse:
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kSlice:
+    case HloOpcode::kConcatenate:
+      break;
+    case HloOpcode::kPad:
+      if (operand != 0) return false;
+      break;
+    default:
+      return IsElementwise(instruction.opcode()) && output.IsArray() && input.IsArray() &&
+             output.dimensions() == input.dimensions();
+  }
+  return HasElements(output) && HasElements(input);
+}
+
+bool ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
+                     PositionalAlgebra& algebra, Position& position) {
+  const Shape& output = instruction.shape();
+  const Shape& input = instruction.operand(operand)->shape();
   const bool backward = direction == Direction::kOutputToInput;
   const Shape& from = backward ? output : input;
   const Shape& to = backward ? input : output;
-  switch (opcode) {
+  switch (instruction.opcode()) {
     case HloOpcode::kReshape:
-      return Reshape(from, to, algebra, indices);
+      return Reshape(from, to, algebra, position.indices);
     case HloOpcode::kBitcast:
-      return Bitcast(from, to, algebra, indices);
+      return Bitcast(from, to, algebra, position.indices);
     case HloOpcode::kTranspose:
-      Transpose(instruction.dimensions(), direction, indices);
+      Transpose(instruction.dimensions(), direction, position.indices);
       return true;
-    default:
+    case HloOpcode::kReverse:
       for (const int64_t dim : instruction.dimensions()) {
-        indices[dim].Scale(-1);
-        indices[dim].AddConstant(output.dimension(dim) - 1);
+        PositionalAlgebra::Reverse(position.indices[dim]);
       }
+      return true;
+    case HloOpcode::kBroadcast:
+      Broadcast(instruction.dimensions(), to, direction, algebra, position.indices);
+      return true;
+    case HloOpcode::kSlice:
+    case HloOpcode::kPad:
+    case HloOpcode::kConcatenate:
+      return ApplyEmbedding(instruction, operand, direction, algebra, position);
+    default:
       return true;
   }
 }

@@ -1,35 +1,65 @@
-// Instructions that only rename the elements of one array: every element of the result is one
-// element of the operand and every element of the operand is one of the result's.
+// Instructions that only move the elements of an array: an element of the result is at most one
+// element of the operand, at an index that is a positional number (affine/positional.h) in the
+// digits of its own.
 //
-//   reshape      the same place in the row-major order
-//   bitcast      the same place in memory: transpose to the physical order, reshape, transpose back
-//   transpose    dimension i of the result is dimension dimensions[i] of the operand
-//   reverse      index i becomes n - 1 - i
+//   elementwise    the same index
+//   reshape        the same place in the row-major order
+//   bitcast        the same place in memory: transpose to the physical order, reshape, transpose back
+//   transpose      dimension i of the result is dimension dimensions[i] of the operand
+//   reverse        index i becomes n - 1 - i
+//   broadcast      some of the result's indices; the others are free
+//   slice          start + i * stride
+//   pad            (i - low) / (interior + 1), where that is an index of the operand
+//   concatenate    i - offset, where that is an index of the operand
 //
-// They are applied to index sums (affine/index_algebra.h), where a chain of them cancels against
-// its inverse.
+// They are applied to positions, where a chain of them cancels against its inverse.
 #ifndef XLA_INDEXING_FUSION_REINDEXING_H_
 #define XLA_INDEXING_FUSION_REINDEXING_H_
 
+#include <cstdint>
+
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/affine/index_algebra.h"
+#include "xla_indexing/affine/positional.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/instruction.h"
 
 namespace xla_indexing {
 
-using Indices = llvm::SmallVector<LinearSum, 4>;
-
 enum class Direction { kOutputToInput, kInputToOutput };
 
-// Whether it is one of these operations between arrays that have elements. Bitcasts between tiled
-// layouts or widths may still be refused below.
-bool IsReindexing(const HloInstruction& instruction);
+// Where a chain has led to from the variables of its algebra.
+struct Position {
+  // index in interval and index = residue (mod modulus).
+  struct Restriction {
+    Number index;
+    Interval interval;
+    int64_t modulus = 1;
+    int64_t residue = 0;
 
-// Replaces `indices` of an element on one side of the instruction by those of the element on the
-// other side. False, with `indices` as they were, where the instruction is not a reindexing (or has
-// no elements, tiles or dimensions without bound).
-bool ApplyReindexing(const HloInstruction& instruction, Direction direction, IndexAlgebra& algebra,
-                     Indices& indices);
+    friend bool operator==(const Restriction& a, const Restriction& b) {
+      return a.index == b.index && a.interval == b.interval && a.modulus == b.modulus &&
+             a.residue == b.residue;
+    }
+  };
+
+  llvm::SmallVector<Number, 4> indices;
+  llvm::SmallVector<Restriction, 0> restrictions;
+
+  friend bool operator==(const Position& a, const Position& b) {
+    return a.indices == b.indices && a.restrictions == b.restrictions;
+  }
+};
+
+// Whether it is one of these operations, as far as this operand goes, between arrays that have
+// elements. Some that are may still be refused below.
+bool IsReindexing(const HloInstruction& instruction, int64_t operand);
+
+// Replaces the position of an element on one side of the instruction by that of the element on the
+// other side. False, with `position` as it was, where the instruction is not a reindexing of that
+// operand, or has no elements, tiles or dimensions without bound, or where no element is on the other
+// side.
+bool ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
+                     PositionalAlgebra& algebra, Position& position);
 
 }  // namespace xla_indexing
 

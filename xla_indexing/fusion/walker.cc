@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -173,25 +174,34 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
   for (auto& [leaf, set] : paths) {
     Bound(instruction, leaf, set);
     const Shape& from = instruction.shape().Leaf(leaf);
-    if (instruction.operand_count() == 1) {
-      PathSet rest;
+    // What no path goes on through by itself, by operand.
+    std::vector<PathSet> rest(instruction.operand_count());
+    bool has_rest = instruction.operand_count() == 0;
+    for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
+      if (!IsReindexing(instruction, operand)) {
+        rest[operand] = set;
+        has_rest = true;
+        continue;
+      }
       steps_ += static_cast<int64_t>(set.size());
       for (Path path : set.paths()) {
-        if (path.Extend(instruction, direction_)) {
-          (*end)[0][0].Add(std::move(path));
+        if (path.Extend(instruction, operand, direction_)) {
+          (*end)[operand][0].Add(std::move(path));
         } else {
-          rest.Add(std::move(path));
+          rest[operand].Add(std::move(path));
+          has_rest = true;
         }
       }
-      set = std::move(rest);
-      if (set.empty()) continue;
     }
+    if (!has_rest) continue;
     absl::StatusOr<InstructionIndexing> entries =
         called_.EntriesOf(instruction, direction_, {0, leaf}, frame.depth);
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
+      if (rest[entry.operand].empty()) continue;
       const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
-      Apply(entry, from, to, frame, set, &(*end)[entry.operand][entry.operand_leaf]);
+      Apply(entry, from, to, frame, rest[entry.operand],
+            &(*end)[entry.operand][entry.operand_leaf]);
     }
   }
   return absl::OkStatus();
@@ -216,7 +226,7 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     PathSet rest;
     steps_ += static_cast<int64_t>(set.size());
     for (Path path : set.paths()) {
-      if (instruction.operand_count() == 1 && path.Extend(instruction, direction_)) {
+      if (path.Extend(instruction, operand, direction_)) {
         (*end)[0].Add(std::move(path));
       } else {
         rest.Add(std::move(path));

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -57,9 +59,65 @@ bool CombineResidues(Constraints& constraints, mlir::MLIRContext* context, bool*
   return combined;
 }
 
+// Whether the expression is a sum of multiples of variables of more than one value, in summand order:
+// nothing is to be done about it.
+bool IsSortedLinear(AffineExpr expr, const IndexingMap& map) {
+  // The position of the summand after the one that is looked at, symbols after dimensions.
+  int64_t next = std::numeric_limits<int64_t>::max();
+  if (expr.getKind() == mlir::AffineExprKind::Constant) return true;
+  if (auto sum = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expr);
+      sum && expr.getKind() == mlir::AffineExprKind::Add &&
+      sum.getRHS().getKind() == mlir::AffineExprKind::Constant) {
+    expr = sum.getLHS();
+  }
+  while (true) {
+    AffineExpr rest;
+    AffineExpr summand = expr;
+    if (expr.getKind() == mlir::AffineExprKind::Add) {
+      rest = llvm::cast<mlir::AffineBinaryOpExpr>(expr).getLHS();
+      summand = llvm::cast<mlir::AffineBinaryOpExpr>(expr).getRHS();
+    }
+    if (summand.getKind() == mlir::AffineExprKind::Mul) {
+      auto product = llvm::cast<mlir::AffineBinaryOpExpr>(summand);
+      if (product.getRHS().getKind() != mlir::AffineExprKind::Constant) return false;
+      summand = product.getLHS();
+    }
+    int64_t position;
+    if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(summand)) {
+      position = dim.getPosition();
+      if (position >= map.num_dims() || map.dims()[position].bounds.IsPoint()) return false;
+    } else if (auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(summand)) {
+      position = symbol.getPosition();
+      if (position >= map.num_symbols() ||
+          map.symbol(static_cast<int>(position)).bounds.IsPoint()) {
+        return false;
+      }
+      position += map.num_dims();
+    } else {
+      return false;
+    }
+    if (position >= next) return false;
+    if (!rest) return true;
+    next = position;
+    expr = rest;
+  }
+}
+
 }  // namespace
 
 bool IndexingMap::Simplify() {
+  if (constraints_.empty() && !IsKnownEmpty()) {
+    const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
+    if (llvm::all_of(results(), is_linear)) return false;
+    ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
+    llvm::SmallVector<AffineExpr, 4> simplified;
+    for (AffineExpr result : results()) {
+      simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
+    }
+    const mlir::AffineMap before = affine_map_;
+    affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
+    return affine_map_ != before;
+  }
   const IndexingMap before = *this;
   auto make_empty = [&] {
     *this = MakeEmpty(context(), num_dims(), num_ranges(), num_runtimes(), num_results());

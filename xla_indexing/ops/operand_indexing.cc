@@ -311,6 +311,16 @@ std::vector<llvm::SmallVector<int, 2>> RuntimesInOrder(const IndexingMap& map,
   return order;
 }
 
+// The normal form of a map, with those range variables eliminated that can be.
+void SimplifyWithRanges(IndexingMap* map, std::optional<int> without_reader) {
+  map->Simplify();
+  if (map->num_ranges() == 0) return;
+  if (ReplaceDeterminedRanges(map, without_reader)) map->Simplify();
+  const bool eliminated = EliminateRangeVariables(map);
+  const bool rescaled = RescaleRangeVariables(map);
+  if (eliminated || rescaled) map->Simplify();
+}
+
 }  // namespace
 
 OperandIndexing::OperandIndexing(IndexingMap map, RuntimeVarIndexings bindings,
@@ -336,7 +346,10 @@ bool OperandIndexing::MergeAndOrderRuntimeVariables() {
   return map_.num_runtimes() < count;
 }
 
-void OperandIndexing::OrderRuntimeVariables() { MergeAndOrderRuntimeVariables(); }
+void OperandIndexing::OrderRuntimeVariables() {
+  is_simplified_ = false;
+  MergeAndOrderRuntimeVariables();
+}
 
 void OperandIndexing::DropUnusedSymbols() {
   const int num_ranges = map_.num_ranges();
@@ -379,9 +392,31 @@ void OperandIndexing::OrderRangeVariables() {
   Select(selection, &map_, &bindings_, &replica_map_);
 }
 
-bool OperandIndexing::Simplify() {
-  if (IsUnknown()) return false;
-  const OperandIndexing before = *this;
+void OperandIndexing::Simplify() {
+  if (IsUnknown() || is_simplified_) return;
+  // A map by itself is what most are.
+  if (bindings_.empty() && replica_map_ == nullptr) {
+    SimplifyWithRanges(&map_, std::nullopt);
+    if (map_.IsKnownEmpty()) {
+      MakeEmpty();
+    } else if (map_.num_ranges() > 0) {
+      DropUnusedSymbols();
+      OrderRangeVariables();
+    }
+  } else {
+    SimplifyTogether();
+  }
+  is_simplified_ = true;
+}
+
+void OperandIndexing::MakeEmpty() {
+  map_ = IndexingMap::MakeEmpty(map_.context(), map_.num_dims(), 0, 0, map_.num_results());
+  bindings_.clear();
+  replica_map_ = nullptr;
+  label_ = ExactnessLabel::Exact();
+}
+
+void OperandIndexing::SimplifyTogether() {
   const int num_results = map_.num_results();
   bool merged = true;
   while (merged) {
@@ -390,7 +425,6 @@ bool OperandIndexing::Simplify() {
       bounds = bounds.Intersect(bindings_[i].ValueRange());
     }
     IndexingMap all = Join(map_, bindings_, replica_map_.get());
-    all.Simplify();
     // Results and elements do not depend on the reader, the last dimension.
     std::optional<int> without_reader;
     if (replica_map_ != nullptr) {
@@ -399,19 +433,10 @@ bool OperandIndexing::Simplify() {
         *without_reader += static_cast<int>(binding.element.size());
       }
     }
-    if (ReplaceDeterminedRanges(&all, without_reader)) all.Simplify();
-    const bool eliminated = EliminateRangeVariables(&all);
-    const bool rescaled = RescaleRangeVariables(&all);
-    if (eliminated || rescaled) all.Simplify();
-    if (all.IsKnownEmpty()) {
-      map_ = IndexingMap::MakeEmpty(map_.context(), map_.num_dims(), 0, 0, num_results);
-      bindings_.clear();
-      replica_map_ = nullptr;
-      label_ = ExactnessLabel::Exact();
-      break;
-    }
+    SimplifyWithRanges(&all, without_reader);
+    if (all.IsKnownEmpty()) return MakeEmpty();
     std::optional<Parts> parts = TakeApart(all, num_results, bindings_, replica_map_ != nullptr);
-    if (!parts) break;
+    if (!parts) return;
     map_ = std::move(parts->map);
     bindings_ = std::move(parts->bindings);
     replica_map_ = std::move(parts->replica_map);
@@ -419,7 +444,6 @@ bool OperandIndexing::Simplify() {
     OrderRangeVariables();
     merged = MergeAndOrderRuntimeVariables();
   }
-  return *this != before;
 }
 
 namespace {

@@ -49,6 +49,14 @@ class OperandIndexing {
   explicit OperandIndexing(IndexingMap map, RuntimeVarIndexings bindings = {},
                            ExactnessLabel label = ExactnessLabel::Exact());
 
+  // The exact answer that a map without symbols and constraints is whose results are in normal form
+  // already, which Simplify() does not look at again.
+  static OperandIndexing InNormalForm(IndexingMap map) {
+    OperandIndexing indexing(std::move(map));
+    indexing.is_simplified_ = true;
+    return indexing;
+  }
+
   // An answer that says nothing. Its map has neither variables nor results and no meaning.
   static OperandIndexing Unknown(mlir::MLIRContext* context, std::string reason);
 
@@ -64,6 +72,7 @@ class OperandIndexing {
   const ReplicaMap* replica_map() const { return replica_map_.get(); }
   void SetReplicaMap(ReplicaMap replica_map) {
     replica_map_ = std::make_shared<const ReplicaMap>(std::move(replica_map));
+    is_simplified_ = false;
   }
   // The dimension of a replica map that stands for the reader.
   mlir::AffineExpr Reader() const;
@@ -71,9 +80,15 @@ class OperandIndexing {
   Interval DevicesRead() const;
 
   // For restricting the domain. Variables must stay as many as they are.
-  IndexingMap& mutable_map() { return map_; }
+  IndexingMap& mutable_map() {
+    is_simplified_ = false;
+    return map_;
+  }
   // For rebinding variables. Bindings must stay as many as they are.
-  absl::Span<RuntimeVarIndexing> mutable_bindings() { return absl::MakeSpan(bindings_); }
+  absl::Span<RuntimeVarIndexing> mutable_bindings() {
+    is_simplified_ = false;
+    return absl::MakeSpan(bindings_);
+  }
   // The label becomes the weaker of its own and this one.
   void Weaken(const ExactnessLabel& label);
 
@@ -92,8 +107,7 @@ class OperandIndexing {
   //     element reads), in the order of CompareBindings where that leaves a choice;
   //   - range variables are numbered in the order in which results, then constraints, then
   //     bindings, then the replica map use them.
-  // Returns whether anything changed.
-  bool Simplify();
+  void Simplify();
 
   // The same relation with runtime variables in the order that Simplify() gives them and those with
   // equal bindings merged; nothing else changes.
@@ -148,6 +162,8 @@ class OperandIndexing {
   }
   bool HasNoReaders() const;
 
+  void SimplifyTogether();
+  void MakeEmpty();
   void DropUnusedSymbols();
   void OrderRangeVariables();
   // Returns whether variables were merged.
@@ -157,6 +173,7 @@ class OperandIndexing {
   RuntimeVarIndexings bindings_;
   ExactnessLabel label_;
   std::shared_ptr<const ReplicaMap> replica_map_;
+  bool is_simplified_ = false;  // nothing has changed since
 };
 
 // A map without runtime variables, read on any of `devices` by any of `readers`.

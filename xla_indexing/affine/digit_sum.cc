@@ -1,0 +1,60 @@
+#include "xla_indexing/affine/digit_sum.h"
+
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace xla_indexing {
+namespace {
+
+template <typename T>
+int CompareValues(T a, T b) {
+  return a < b ? -1 : (b < a ? 1 : 0);
+}
+
+// Summand by summand from the first one; a sum that ends earlier comes first. The recursion is as
+// deep as divisions nest.
+int CompareAtoms(const DigitAtom* a, const DigitAtom* b) {
+  if (a == b) return 0;
+  if (int c = CompareValues(a->summand_class, b->summand_class)) return c;
+  if (a->kind == DigitAtom::Kind::kVariable) return CompareValues(a->position, b->position);
+  if (a->kind == DigitAtom::Kind::kOpaque || b->kind == DigitAtom::Kind::kOpaque) {
+    if (a->kind != b->kind) return CompareValues(a->kind, b->kind);
+    return SummandLess(a->expr, b->expr) ? -1 : 1;
+  }
+  for (auto [term_a, term_b] : llvm::zip(a->shown.terms(), b->shown.terms())) {
+    if (int c = CompareAtoms(term_a.atom, term_b.atom)) return c;
+    if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
+  }
+  if (int c = CompareValues(a->shown.terms().size(), b->shown.terms().size())) return c;
+  if (int c = CompareValues(a->shown.constant(), b->shown.constant())) return c;
+  if (int c = CompareValues(a->divisor, b->divisor)) return c;
+  return CompareValues(a->kind, b->kind);
+}
+
+}  // namespace
+
+bool AtomLess(const DigitAtom* a, const DigitAtom* b) { return CompareAtoms(a, b) < 0; }
+
+void DigitSum::Sort() {
+  constexpr size_t kMaxInsertion = 16;
+  if (terms_.size() > kMaxInsertion) {
+    llvm::stable_sort(terms_,
+                      [](const Term& a, const Term& b) { return AtomLess(a.atom, b.atom); });
+    return;
+  }
+  // Nearly always in order already, and short.
+  for (size_t i = 1; i < terms_.size(); ++i) {
+    const Term term = terms_[i];
+    size_t j = i;
+    for (; j > 0 && AtomLess(term.atom, terms_[j - 1].atom); --j) terms_[j] = terms_[j - 1];
+    terms_[j] = term;
+  }
+}
+
+size_t DigitSum::Hash() const {
+  size_t hash = llvm::hash_value(constant_);
+  for (const Term& term : terms_) hash += llvm::hash_combine(term.atom, term.coefficient);
+  return hash;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,77 @@
+// The atoms of the normal form, and sums of them (affine/simplifier.h).
+//
+// An atom is a variable, a floor floor(Y / m), a mod X mod n, or an expression that has no normal
+// form and counts as a variable (opaque). Atoms belong to a simplifier, which makes one of each: they
+// are equal where they are the same object. What an atom is made of, its range and its residues stand
+// in it, so that nothing is looked up and no expression is built before the end.
+#ifndef XLA_INDEXING_AFFINE_DIGIT_SUM_H_
+#define XLA_INDEXING_AFFINE_DIGIT_SUM_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/affine/sum.h"
+#include "xla_indexing/base/congruence.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing {
+
+struct DigitAtom;
+
+class DigitSum : public Sum<const DigitAtom*> {
+ public:
+  using Sum::Sum;
+  static DigitSum Of(const DigitAtom* atom, int64_t coefficient = 1) {
+    DigitSum sum;
+    sum.AddTerm(atom, coefficient);
+    return sum;
+  }
+  static DigitSum Invalid() {
+    DigitSum sum;
+    sum.valid_ = false;
+    return sum;
+  }
+
+  // Puts the terms into summand order (affine/linear_sum.h).
+  void Sort();
+  // The same for sums that are equal, in whichever order their terms are.
+  size_t Hash() const;
+};
+using DigitTerm = DigitSum::Term;
+
+struct DigitAtom {
+  enum class Kind : uint8_t { kVariable, kOpaque, kFloor, kMod };
+
+  Kind kind = Kind::kVariable;
+  SummandClass summand_class = SummandClass::kDim;
+  uint32_t position = 0;  // of a variable
+
+  // Of floors and mods.
+  int64_t divisor = 1;
+  DigitSum dividend;             // digits
+  DigitSum dividend_floor_form;  // the same without mods
+  DigitSum shown;                // the way in which the dividend is written, in summand order
+  DigitSum quotient;             // of a mod: floor(dividend / divisor), digits
+  DigitSum floor_form;           // of a mod: without mods
+
+  Interval range = Interval::All();
+  Congruence residues = Congruence::All();
+
+  // As written: occurrences of summands in the dividend, and how deep divisions nest.
+  int summands = 1;
+  int depth = 0;
+  // Null until it is asked for; of variables and opaque atoms there from the beginning.
+  mutable mlir::AffineExpr expr;
+
+  bool IsFloor() const { return kind == Kind::kFloor; }
+  bool IsMod() const { return kind == Kind::kMod; }
+};
+
+// Whether atom `a` is written before atom `b`.
+bool AtomLess(const DigitAtom* a, const DigitAtom* b);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_AFFINE_DIGIT_SUM_H_

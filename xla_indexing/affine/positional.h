@@ -1,0 +1,194 @@
+// Positional numbers: the indices of an array as lists of digits, which reshapes, transposes,
+// reverses, slices, pads and concatenations only move, cut and join.
+//
+// Mathematics. A *source* is an integer quantity x >= 0: a variable, a *run*, which is a number made
+// of digits, or a *linear* source k*N + c of a number N. A *digit* of a source is
+//
+//   digit(x, a, b) = floor(x / a) mod b     or, flipped,     b - 1 - digit(x, a, b),
+//
+// in [0, b - 1]; a constant is a digit, too. A *number* is a list of digits D0, D1, .., least
+// significant first, of sizes b0, b1, .., with the value D0 + D1*b0 + D2*b0*b1 + .. . Its places are
+// 1, b0, b0*b1, .. and everything between two places that divides the digit there.
+//
+//   linearize     the row-major position of indices is the list of their digits, one after another
+//   delinearize   cuts that list at the products of the sizes
+//   cut at r      r is a place: the digit there is cut in two. Otherwise, with q the greatest place
+//                 that divides r and p the least that r divides, Y = the digits from q to p is a run,
+//                 and its digits are (Y, 1, r/q) and (Y, r/q, p/r)
+//   join          digit(x, a, b) + b*digit(x, a*b, b') = digit(x, a, b*b')
+//   reverse       flips every digit
+//   slice, pad, concatenate   (k*N + c) / m, where m divides it: a linear source
+//
+// Numbers are kept in a form that does not depend on how they came about: digits that can be joined
+// are; a run holds no more digits than its digit depends on, and a digit of a run is cut wherever
+// the run has a place; runs and linear sources are flipped so that their most significant digit is
+// not. So a reshape and its inverse cancel, and chains that differ in the order of steps that commute
+// or in how a reshape is split end in equal numbers.
+//
+//   PositionalAlgebra algebra;
+//   Number d0 = algebra.AddVariable(12), d1 = algebra.AddVariable(8);
+//   *algebra.Reshape({d0, d1}, {16, 6});   // {(X, 6, 16), (X, 1, 6)} with the run X = d0*8 + d1 cut
+//                                          // to what it takes: d0*4 + d1 floordiv 2, cut at 3
+//
+// Errors. Where a number does not fit int64, or runs nest too deep, there is no result.
+#ifndef XLA_INDEXING_AFFINE_POSITIONAL_H_
+#define XLA_INDEXING_AFFINE_POSITIONAL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing {
+
+struct Digit {
+  // Of a constant the value.
+  int64_t place = 0;
+  int64_t size = 1;
+  // 0: a constant. Others are numbered as they are made.
+  uint32_t source = 0;
+  bool flipped = false;
+
+  bool IsConstant() const { return source == 0; }
+  friend bool operator==(const Digit& a, const Digit& b) {
+    return a.place == b.place && a.size == b.size && a.source == b.source && a.flipped == b.flipped;
+  }
+  friend llvm::hash_code hash_value(const Digit& digit) {
+    return llvm::hash_combine(digit.place, digit.size, digit.source, digit.flipped);
+  }
+};
+
+// Least significant digit first; no digit: 0, of size 1. Sizes are 2 and more.
+using Number = llvm::SmallVector<Digit, 3>;
+
+class PositionalAlgebra {
+ public:
+  // A new variable in [0, size - 1], size >= 1. Its position is the number of variables before it.
+  Number AddVariable(int64_t size);
+  int num_variables() const { return static_cast<int>(variables_.size()); }
+  Interval RangeOfVariable(int position) const { return Interval::OfSize(variables_[position]); }
+
+  // The number of values, the product of the digits' sizes.
+  static int64_t SizeOf(const Number& number);
+
+  // size - 1 - number.
+  static void Reverse(Number& number);
+
+  // The indices in an array of the sizes `to` of the element with these indices, in an array of as
+  // many elements. indices[i] is of the size of its axis; the greatest axis stands first.
+  std::optional<llvm::SmallVector<Number, 4>> Reshape(llvm::ArrayRef<Number> indices,
+                                                      llvm::ArrayRef<int64_t> to);
+
+  // (factor * number + offset) / divisor, of `size` values, where it is known that the division
+  // leaves no rest and that the result is in [0, size - 1]; none where that cannot be.
+  std::optional<Number> Affine(const Number& number, int64_t factor, int64_t offset,
+                               int64_t divisor, int64_t size);
+
+  // What is a number that one slice or pad has made of another: factor * number + offset.
+  struct AffineForm {
+    Number number;
+    int64_t factor;
+    int64_t offset;
+  };
+  std::optional<AffineForm> AsAffine(const Number& number) const;
+
+  // An interval that contains the values of the number.
+  Interval RangeOf(const Number& number) const;
+
+  // Takes room from the most significant digit that it never needs.
+  void ShrinkToFit(Number& number) const;
+
+  // number mod divisor where that is a constant.
+  std::optional<int64_t> ConstantResidue(const Number& number, int64_t divisor);
+
+  struct Source {
+    enum class Kind { kVariable, kRun, kLinear };
+    Kind kind = Kind::kVariable;
+    int variable = 0;  // its position
+    Number number;     // of a run and a linear source
+    int64_t factor = 1;
+    int64_t offset = 0;
+    int64_t modulus = 1;  // divides every value
+    int64_t least = 0;    // of the values
+    int64_t greatest = 0;
+    size_t nodes = 1;  // occurrences of digits in it, those of its digits' sources counted
+    int depth = 0;     // how deep sources nest in it
+  };
+  const Source& source(uint32_t id) const { return sources_[id - 1]; }
+  size_t num_sources() const { return sources_.size(); }
+  // Occurrences of digits in the number with all its sources, and how deep they nest.
+  size_t NodesOf(const Number& number) const;
+  int DepthOf(const Number& number) const;
+
+ private:
+  struct Parts {
+    Number low;
+    Number high;
+  };
+
+  // Indices and the position that they are known to be of. A reshape and its inverse cancel where
+  // digits do not join again, too.
+  struct Linearized {
+    llvm::SmallVector<Number, 4> indices;
+    Number position;
+  };
+  const Linearized* FindByIndices(llvm::ArrayRef<Number> indices) const;
+  const Linearized* FindByPosition(const Number& position, llvm::ArrayRef<int64_t> sizes) const;
+  void Remember(llvm::ArrayRef<Number> indices, const Number& position);
+  std::optional<Number> Linearize(llvm::ArrayRef<Number> indices);
+
+  uint32_t Intern(Source source);
+
+  // All of these give false or none past the bounds.
+  bool AppendDigit(Number& number, const Digit& digit);
+  bool Append(Number& number, const Number& more);
+  std::optional<Number> JoinedRuns(const Digit& low, const Digit& high);
+  std::optional<Number> JoinRuns(const Digit& low, const Digit& high);
+  bool JoinLinear(Number& number, const Digit& digit);
+
+  int64_t GreatestOf(const Digit& digit) const;
+  bool AppendConstant(Number& number, const Digit& constant);
+  std::optional<Int128> MoveOffsetsOut(Number& number);
+  bool Unwrap(Source& linear) const;
+  bool Resize(Number& number, int64_t size) const;
+
+  // The number cut in two; r divides its size.
+  std::optional<Parts> Cut(const Number& number, int64_t r);
+  std::optional<Parts> CutAtPlace(const Number& number, int64_t r);
+  std::optional<Parts> CutDigit(const Digit& digit, int64_t radix);
+
+  Number RunOf(const Digit& digit) const;
+  std::optional<Number> Flatten(const Number& run, int64_t& place);
+  std::optional<Number> RunDigit(const Number& run, int64_t place, int64_t size);
+  std::optional<Number> LinearDigit(Source linear, int64_t place, int64_t size);
+
+  llvm::SmallVector<int64_t, 4> variables_;  // their sizes
+  // Digits of runs and linear sources that are cut, and pairs of digits of runs that are joined.
+  static constexpr int kMaxWork = 100000;
+  int work_ = 0;
+  int depth_ = 0;
+  std::deque<Source> sources_;
+  llvm::DenseMap<size_t, llvm::SmallVector<uint32_t, 1>> by_hash_;
+  std::deque<Linearized> linearized_;
+  llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_indices_;
+  llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_position_;
+  // What cuts and joins came to: of a source's digit at a radix, and of two digits (twice the source,
+  // and one more where it is flipped).
+  llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t, int64_t>, Parts> cuts_;
+  llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t, uint32_t, int64_t, int64_t>,
+                 std::optional<Number>>
+      joins_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_AFFINE_POSITIONAL_H_

@@ -1,0 +1,66 @@
+#include "xla_indexing/affine/positional_lowering.h"
+
+#include <utility>
+
+#include "xla_indexing/base/checked.h"
+
+namespace xla_indexing {
+
+PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra,
+                                       ExprSimplifier* simplifier,
+                                       llvm::ArrayRef<mlir::AffineExpr> variables)
+    : algebra_(*algebra), simplifier_(*simplifier), variables_(variables) {}
+
+mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
+  if (algebra_.NodesOf(number) > kMaxLoweredDigits) return {};
+  return simplifier_.ToExpr(Sum(number));
+}
+
+DigitSum PositionalLowering::Sum(const Number& number) {
+  DigitSum sum;
+  int64_t stride = 1;
+  for (const Digit& digit : number) {
+    if (digit.IsConstant()) {
+      sum.AddScaled(DigitSum(digit.place), stride);
+    } else if (digit.flipped) {
+      sum.AddScaled(DigitSum(digit.size - 1), stride);
+      sum.AddScaled(ValueOf(digit), -stride);
+    } else {
+      sum.AddScaled(ValueOf(digit), stride);
+    }
+    stride *= digit.size;
+  }
+  return sum;
+}
+
+// Sources nest as deep as kMaxLoweredDigits at most.
+const DigitSum& PositionalLowering::ValueOf(uint32_t source) {
+  if (const auto it = sources_.find(source); it != sources_.end()) return it->second;
+  const PositionalAlgebra::Source& from = algebra_.source(source);
+  DigitSum value;
+  switch (from.kind) {
+    case PositionalAlgebra::Source::Kind::kVariable:
+      value = simplifier_.Evaluate(variables_[from.variable]);
+      break;
+    case PositionalAlgebra::Source::Kind::kRun:
+      value = Sum(from.number);
+      break;
+    case PositionalAlgebra::Source::Kind::kLinear:
+      value = DigitSum(from.offset);
+      value.AddScaled(Sum(from.number), from.factor);
+      break;
+  }
+  return sources_.try_emplace(source, std::move(value)).first->second;
+}
+
+DigitSum PositionalLowering::ValueOf(const Digit& digit) {
+  const auto key = std::make_tuple(digit.source, digit.place, digit.size);
+  if (const auto it = digits_.find(key); it != digits_.end()) return it->second;
+  const PositionalAlgebra::Source& from = algebra_.source(digit.source);
+  DigitSum value = simplifier_.FloorDivide(ValueOf(digit.source), digit.place);
+  if (from.greatest / digit.place >= digit.size) value = simplifier_.Modulo(value, digit.size);
+  digits_.try_emplace(key, value);
+  return value;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,50 @@
+// Positional numbers as affine expressions.
+//
+//   PositionalLowering lowering(&algebra, &simplifier, {d0, d1});
+//   lowering.Lower(number)   // its normal form (affine/simplifier.h)
+//
+// Shared sources are lowered once. A number that would be longer than kMaxLoweredDigits, those of
+// its sources counted as often as they occur, has no expression.
+#ifndef XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
+#define XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/digit_sum.h"
+#include "xla_indexing/affine/positional.h"
+#include "xla_indexing/affine/simplifier.h"
+
+namespace xla_indexing {
+
+inline constexpr size_t kMaxLoweredDigits = 512;
+
+class PositionalLowering {
+ public:
+  // variables[i] is what variable i of the algebra is. Keeps references.
+  PositionalLowering(const PositionalAlgebra* algebra, ExprSimplifier* simplifier,
+                     llvm::ArrayRef<mlir::AffineExpr> variables);
+
+  // Null where it is too long.
+  mlir::AffineExpr Lower(const Number& number);
+
+ private:
+  DigitSum Sum(const Number& number);
+  const DigitSum& ValueOf(uint32_t source);
+  DigitSum ValueOf(const Digit& digit);
+
+  const PositionalAlgebra& algebra_;
+  ExprSimplifier& simplifier_;
+  llvm::SmallVector<mlir::AffineExpr, 8> variables_;
+  llvm::DenseMap<uint32_t, DigitSum> sources_;
+  llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t>, DigitSum> digits_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
