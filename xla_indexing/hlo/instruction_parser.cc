@@ -336,14 +336,17 @@ bool InstructionParser::Finish(const char* end) {
 // taken.
 void InstructionParser::NameGenerated() {
   absl::flat_hash_map<absl::string_view, int64_t> suffixes;
-  for (HloInstruction* instruction : computation_->instructions_) {
+  for (size_t i = 0; i < computation_->instructions_.size(); ++i) {
+    HloInstruction* instruction = computation_->instructions_[i];
     if (!instruction->name_.empty()) continue;
     const absl::string_view base = OpcodeName(instruction->opcode());
     int64_t& suffix = suffixes[base];
     std::string name(base);
-    while (computation_->by_name_.contains(name)) name = absl::StrCat(base, ".", ++suffix);
+    while (computation_->FindInstruction(name) != nullptr) {
+      name = absl::StrCat(base, ".", ++suffix);
+    }
     instruction->name_ = module_parser_.module().arena().CopyString(name);
-    computation_->by_name_.emplace(instruction->name_, instruction);
+    computation_->names_.Add(computation_->instructions_, i);
   }
 }
 
