@@ -9,6 +9,8 @@
 #define XLA_INDEXING_BENCHMARKS_BENCHMARK_UTIL_H_
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <fstream>
 #include <limits>
@@ -30,6 +32,15 @@
 #include "xla_indexing/hlo/parser.h"
 
 namespace xla_indexing {
+
+// Files that several programs measure.
+constexpr char kGemma2[] = "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax.hlo";
+constexpr char kLlama31[] = "tools/benchmarks/hlo/hlo_llama31_8b_bf16_1x8.hlo";
+constexpr char kMobileNet[] = "tools/data/benchmarking/mobilenet_v2.hlo";
+constexpr char kMaxText[] =
+    "tools/benchmarks/hlo/nv_maxtext_1n1g_jit_train_step_before_optimization.hlo";
+constexpr char kResNet50[] = "backends/cpu/benchmarks/hlo/resnet50_keras_jax_f32.hlo";
+constexpr char kLargeLoop[] = "codegen/emitters/tests/loop/large_loop_slow_compile_time.hlo";
 
 constexpr auto kNoThreading = mlir::MLIRContext::Threading::DISABLED;
 
@@ -59,21 +70,32 @@ inline double IdentityMapSeconds() {
   return seconds;
 }
 
-// Counts the processor time from where it is made to Report(), for the column U of the table.
+// Whose time is measured: that of all threads on their processors, or that which passes.
+enum class MeterClock { kProcessor, kElapsed };
+
+// Counts the time from where it is made to Report(), for the column U of the table.
 class IdentityMapMeter {
  public:
-  explicit IdentityMapMeter(benchmark::State& state) : state_(state), start_(std::clock()) {}
+  explicit IdentityMapMeter(benchmark::State& state, MeterClock clock = MeterClock::kProcessor)
+      : state_(state), clock_(clock), start_(Now()) {}
 
   // The time of one of `parts` equal parts of an iteration, in units of U.
   void Report(double parts = 1) {
-    const double seconds = static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;
+    const double seconds = Now() - start_;
     state_.counters["U"] =
         seconds / (IdentityMapSeconds() * parts * static_cast<double>(state_.iterations()));
   }
 
  private:
+  double Now() const {
+    if (clock_ == MeterClock::kProcessor) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+  }
+
   benchmark::State& state_;
-  std::clock_t start_;
+  const MeterClock clock_;
+  const double start_;
 };
 
 // The row of the table for U itself; it differs from 1 by what is uncertain.

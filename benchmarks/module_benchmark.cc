@@ -1,18 +1,21 @@
-// Whole modules, every instruction in both directions, and a large computation taken as one fusion.
+// Whole modules, every instruction, output to input and in both directions, on one thread and on
+// two; and a large computation taken as one fusion.
 //
 // Each iteration has an MLIRContext of its own, as a program has that analyses a module once: the
 // time of making every expression for the first time is in it.
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/ops/instruction_indexing.h"
@@ -20,13 +23,7 @@
 namespace xla_indexing {
 namespace {
 
-constexpr char kGemma2[] = "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax.hlo";
-constexpr char kLlama31[] = "tools/benchmarks/hlo/hlo_llama31_8b_bf16_1x8.hlo";
-constexpr char kMobileNet[] = "tools/data/benchmarking/mobilenet_v2.hlo";
-constexpr char kMaxText[] =
-    "tools/benchmarks/hlo/nv_maxtext_1n1g_jit_train_step_before_optimization.hlo";
-constexpr char kResNet50[] = "backends/cpu/benchmarks/hlo/resnet50_keras_jax_f32.hlo";
-constexpr char kLargeLoop[] = "codegen/emitters/tests/loop/large_loop_slow_compile_time.hlo";
+enum class Directions { kToInput, kBoth };
 
 int64_t CountMaps(const InstructionIndexing& entries) {
   int64_t maps = 0;
@@ -34,39 +31,54 @@ int64_t CountMaps(const InstructionIndexing& entries) {
   return maps;
 }
 
-// The number of maps of all instructions, both directions.
-absl::StatusOr<int64_t> BuildAllMaps(const HloModule& module) {
-  mlir::MLIRContext context(kNoThreading);
-  int64_t maps = 0;
-  for (const HloComputation* computation : module.computations()) {
-    for (const HloInstruction* instruction : computation->instructions()) {
-      const auto inputs = ComputeOutputToInputIndexingThroughCalls(*instruction, &context);
-      if (!inputs.ok()) return inputs.status();
-      const auto outputs = ComputeInputToOutputIndexingThroughCalls(*instruction, &context);
-      if (!outputs.ok()) return outputs.status();
-      maps += CountMaps(*inputs) + CountMaps(*outputs);
-    }
+// The number of maps of all instructions, on a thread for each context.
+absl::StatusOr<int64_t> BuildAllMaps(const HloModule& module, Directions directions, int threads) {
+  std::vector<std::unique_ptr<mlir::MLIRContext>> owned;
+  std::vector<mlir::MLIRContext*> contexts;
+  for (int i = 0; i < threads; ++i) {
+    contexts.push_back(owned.emplace_back(std::make_unique<mlir::MLIRContext>(kNoThreading)).get());
   }
+  ParallelIndexingOptions options;
+  options.input_to_output = directions == Directions::kBoth;
+  absl::Status status;
+  int64_t maps = 0;
+  ComputeIndexingInParallel(
+      InstructionsOf(module), contexts, options, [&](const IndexedInstruction& result) {
+        for (const auto* entries : {&result.output_to_input, &result.input_to_output}) {
+          status.Update(entries->status());
+          if (entries->ok()) maps += CountMaps(**entries);
+        }
+      });
+  if (!status.ok()) return status;
   return maps;
 }
 
-void AllInstructions(benchmark::State& state, const char* path) {
+// U is for each instruction.
+void MeasureAllMaps(benchmark::State& state, const char* path, Directions directions, int threads,
+                    MeterClock clock) {
   const std::unique_ptr<HloModule> module = ParseCorpusFileOrSkip(state, path);
   if (module == nullptr) return;
   int64_t maps = 0;
-  IdentityMapMeter meter(state);
+  IdentityMapMeter meter(state, clock);
   for (auto _ : state) {
-    const absl::StatusOr<int64_t> count = BuildAllMaps(*module);
+    const absl::StatusOr<int64_t> count = BuildAllMaps(*module, directions, threads);
     if (!count.ok()) return Skip(state, count.status());
     maps = *count;
   }
-  state.counters["instructions"] = static_cast<double>(module->instruction_count());
+  const auto instructions = static_cast<double>(module->instruction_count());
+  state.counters["instructions"] = instructions;
   state.counters["maps"] = static_cast<double>(maps);
-  // U for each map.
-  meter.Report(static_cast<double>(maps));
+  meter.Report(instructions);
 }
-#define MODULE_BENCHMARK(name, path) \
-  BENCHMARK_CAPTURE(AllInstructions, name, path)->Unit(benchmark::kMillisecond)
+
+void AllInstructions(benchmark::State& state, const char* path, Directions directions) {
+  MeasureAllMaps(state, path, directions, /*threads=*/1, MeterClock::kProcessor);
+}
+#define MODULE_BENCHMARK(name, path)                                                     \
+  BENCHMARK_CAPTURE(AllInstructions, name##_output_to_input, path, Directions::kToInput) \
+      ->Unit(benchmark::kMillisecond);                                                   \
+  BENCHMARK_CAPTURE(AllInstructions, name##_both, path, Directions::kBoth)               \
+      ->Unit(benchmark::kMillisecond)
 MODULE_BENCHMARK(gemma2_2b, kGemma2);
 MODULE_BENCHMARK(llama31_8b, kLlama31);
 MODULE_BENCHMARK(large_loop, kLargeLoop);
@@ -74,6 +86,22 @@ MODULE_BENCHMARK(mobilenet_v2, kMobileNet);
 MODULE_BENCHMARK(maxtext_train_step, kMaxText);
 MODULE_BENCHMARK(resnet50, kResNet50);
 #undef MODULE_BENCHMARK
+
+// Both directions on several threads; time, and U, is that which passes.
+void InParallel(benchmark::State& state, const char* path) {
+  MeasureAllMaps(state, path, Directions::kBoth, static_cast<int>(state.range(0)),
+                 MeterClock::kElapsed);
+}
+#define PARALLEL_BENCHMARK(name, path)      \
+  BENCHMARK_CAPTURE(InParallel, name, path) \
+      ->ArgName("threads")                  \
+      ->Arg(1)                              \
+      ->Arg(2)                              \
+      ->UseRealTime()                       \
+      ->Unit(benchmark::kMillisecond)
+PARALLEL_BENCHMARK(llama31_8b, kLlama31);
+PARALLEL_BENCHMARK(resnet50, kResNet50);
+#undef PARALLEL_BENCHMARK
 
 // A computation from its root to its parameters or back: the module's largest (of a file that is
 // one loop fusion), or its entry.

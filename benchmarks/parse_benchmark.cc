@@ -1,4 +1,5 @@
-// Parsing of HLO text, in bytes per second: large files of the corpus, and a long chain.
+// Parsing of HLO text, in bytes per second and in U for a million bytes: large files of the corpus,
+// and a long chain.
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,7 @@ namespace {
 // The text is copied in each iteration, as the parser keeps it. Taking the modules down counts too.
 void ParseSource(benchmark::State& state, const SourceText& source) {
   int64_t instructions = 0;
+  IdentityMapMeter meter(state);
   for (auto _ : state) {
     instructions = 0;
     for (const auto& module : ParseModules(source)) {
@@ -26,25 +28,22 @@ void ParseSource(benchmark::State& state, const SourceText& source) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(source.text.size()));
   state.counters["instructions"] = static_cast<double>(instructions);
+  meter.Report(static_cast<double>(source.text.size()) / 1e6);
 }
 
 void Parse(benchmark::State& state, const char* path) {
   const std::optional<SourceText> source = ReadCorpusFile(state, path);
   if (source.has_value()) ParseSource(state, *source);
 }
-BENCHMARK_CAPTURE(Parse, gemma2_2b, "backends/cpu/benchmarks/hlo/gemma2_2b_keras_jax.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Parse, llama31_8b, "tools/benchmarks/hlo/hlo_llama31_8b_bf16_1x8.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Parse, large_loop, "codegen/emitters/tests/loop/large_loop_slow_compile_time.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Parse, mobilenet_v2, "tools/data/benchmarking/mobilenet_v2.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Parse, maxtext_train_step,
-                  "tools/benchmarks/hlo/nv_maxtext_1n1g_jit_train_step_before_optimization.hlo")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Parse, resnet50, "backends/cpu/benchmarks/hlo/resnet50_keras_jax_f32.hlo")
-    ->Unit(benchmark::kMillisecond);
+#define PARSE_BENCHMARK(name, path) \
+  BENCHMARK_CAPTURE(Parse, name, path)->Unit(benchmark::kMillisecond)
+PARSE_BENCHMARK(gemma2_2b, kGemma2);
+PARSE_BENCHMARK(llama31_8b, kLlama31);
+PARSE_BENCHMARK(large_loop, kLargeLoop);
+PARSE_BENCHMARK(mobilenet_v2, kMobileNet);
+PARSE_BENCHMARK(maxtext_train_step, kMaxText);
+PARSE_BENCHMARK(resnet50, kResNet50);
+#undef PARSE_BENCHMARK
 
 // A chain of this many instructions: the time for each must not grow with the length.
 void ParseChain(benchmark::State& state) {

@@ -57,13 +57,22 @@ function(xla_indexing_link_abseil_archives)
   endforeach()
 endfunction()
 
-# xla_indexing_precompile(<target> [MLIR] [GTEST])
+# xla_indexing_precompile(<target> [MLIR] [GTEST] [SHARED_BY <kind>])
 # Most of the time to compile a file goes into reading the headers of MLIR, abseil and GoogleTest. With
-# XLA_INDEXING_PRECOMPILE_HEADERS a target reads them once.
+# XLA_INDEXING_PRECOMPILE_HEADERS they are read once: for a target, or for all targets of a kind, which have to
+# be compiled with the same options and definitions and ask for the same headers.
 function(xla_indexing_precompile target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MLIR;GTEST" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MLIR;GTEST" "SHARED_BY" "")
   if(NOT XLA_INDEXING_PRECOMPILE_HEADERS)
     return()
+  endif()
+  if(arg_SHARED_BY)
+    get_property(first GLOBAL PROPERTY "XLA_INDEXING_PRECOMPILED_${arg_SHARED_BY}")
+    if(first)
+      target_precompile_headers(${target} REUSE_FROM ${first})
+      return()
+    endif()
+    set_property(GLOBAL PROPERTY "XLA_INDEXING_PRECOMPILED_${arg_SHARED_BY}" ${target})
   endif()
   set(headers
     <algorithm> <cstddef> <cstdint> <map> <memory> <optional> <set> <string> <utility> <vector>
@@ -94,10 +103,13 @@ function(xla_indexing_add_layer layer)
   if(sources)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PRIVATE xla_indexing_options)
-    if(arg_MLIR)
-      xla_indexing_precompile(${target} MLIR)
+    # The fuzzers look into what the lower layers do (tests/fuzz), which are compiled differently for that.
+    if(layer MATCHES "^(affine|map)$")
+      xla_indexing_precompile(${target} MLIR SHARED_BY lower_layers)
+    elseif(arg_MLIR)
+      xla_indexing_precompile(${target} MLIR SHARED_BY upper_layers)
     else()
-      xla_indexing_precompile(${target})
+      xla_indexing_precompile(${target} SHARED_BY layers_without_mlir)
     endif()
     if(NOT layer STREQUAL "tools")
       set_property(GLOBAL APPEND PROPERTY XLA_INDEXING_COMPILED_LAYERS ${target})

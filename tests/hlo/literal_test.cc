@@ -103,6 +103,8 @@ TEST(Feature15Literals, EmptyElidedSplatAndTuples) {
   EXPECT_TRUE(splat.IsSplat());
   EXPECT_EQ(splat.IntegerAt({999999, 5}), -7);
   EXPECT_EQ(splat.ElementCount(), 1000000000000);
+  EXPECT_EQ(Parse("s32[0]", "1"), Parse("s32[0]", "{}"));
+  EXPECT_EQ(Parse("f32[2,0]", "1.5"), Parse("f32[2,0]", "{}"));
   const Literal tuple = Parse("(s32[2], (pred[], f32[0]))", "( {1, 2}, (true, {}) )");
   ASSERT_EQ(tuple.tuple_elements().size(), 2u);
   EXPECT_EQ(tuple.tuple_elements()[0].IntegerAt(1), 2);

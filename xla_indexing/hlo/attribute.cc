@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/name_index.h"
 
 namespace xla_indexing {
 namespace {
@@ -22,6 +22,12 @@ constexpr std::array kProperties = {
 #undef XLA_INDEXING_PROPERTIES
 };
 
+constexpr NameIndex kIndex([] {
+  std::array<absl::string_view, kProperties.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kProperties[i].name;
+  return names;
+}());
+
 }  // namespace
 
 AttributeKind KindOf(AttributeKey key) { return kProperties[static_cast<size_t>(key)].kind; }
@@ -31,18 +37,9 @@ absl::string_view AttributeName(AttributeKey key) {
 }
 
 std::optional<AttributeKey> AttributeKeyFromName(absl::string_view name) {
-  static const auto* const kByName = [] {
-    auto* by_name = new absl::flat_hash_map<absl::string_view, AttributeKey>();
-    for (size_t i = 0; i < kProperties.size(); ++i) {
-      if (!kProperties[i].name.empty()) {
-        by_name->emplace(kProperties[i].name, static_cast<AttributeKey>(i));
-      }
-    }
-    return by_name;
-  }();
-  const auto it = kByName->find(name);
-  if (it == kByName->end()) return std::nullopt;
-  return it->second;
+  const std::optional<size_t> position = kIndex.Find(name);
+  if (!position.has_value()) return std::nullopt;
+  return static_cast<AttributeKey>(*position);
 }
 
 }  // namespace xla_indexing

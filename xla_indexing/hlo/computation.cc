@@ -16,8 +16,7 @@ const HloInstruction* HloComputation::root_instruction() const {
 }
 
 const HloInstruction* HloComputation::FindInstruction(absl::string_view name) const {
-  const auto it = by_name_.find(name);
-  return it == by_name_.end() ? nullptr : it->second;
+  return names_.Find(instructions_, name);
 }
 
 void HloComputation::SetExecutionThread(absl::string_view thread) {
@@ -51,7 +50,7 @@ HloInstruction* HloComputation::AddConstant(absl::string_view name, const Litera
 bool HloComputation::AppendOwned(HloInstruction* instruction) {
   instruction->index_ = static_cast<int32_t>(instructions_.size());
   instructions_.push_back(instruction);
-  return instruction->name_.empty() || by_name_.try_emplace(instruction->name_, instruction).second;
+  return instruction->name_.empty() || names_.Add(instructions_, instructions_.size() - 1);
 }
 
 bool HloComputation::RegisterParameter(HloInstruction* instruction, int64_t number) {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/instruction_names.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 
@@ -46,8 +46,12 @@ class HloComputation {
   absl::Span<const HloInstruction* const> parameters() const { return parameters_; }
   const HloInstruction* parameter(int64_t number) const { return parameters_[number]; }
 
-  // The instruction of that name (without `%`), null if there is none. Constant time.
+  // The instruction of that name (without `%`), null if there is none; the first where several have
+  // it, which the verifier refuses. Constant time.
   const HloInstruction* FindInstruction(absl::string_view name) const;
+
+  // Whether no two instructions have the same name; a computation that was parsed is so.
+  bool HasUniqueNames() const { return names_.are_unique(); }
 
   // The name of the thread that the computation runs on, `}, execution_thread="t"`; empty if it is
   // not given.
@@ -89,7 +93,7 @@ class HloComputation {
   HloModule* parent_;
   std::vector<HloInstruction*> instructions_;
   std::vector<const HloInstruction*> parameters_;
-  absl::flat_hash_map<absl::string_view, HloInstruction*> by_name_;
+  InstructionNames names_;
   const HloInstruction* root_ = nullptr;
   absl::string_view execution_thread_;
   int64_t index_ = 0;

@@ -1,11 +1,12 @@
 #include "xla_indexing/hlo/element_type.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/name_index.h"
 
 namespace xla_indexing {
 namespace {
@@ -25,6 +26,16 @@ constexpr std::array kProperties = {
 #undef XLA_INDEXING_PROPERTIES
 };
 
+// Without what the text has brackets for.
+constexpr NameIndex kIndex([] {
+  std::array<absl::string_view, kProperties.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto type = static_cast<ElementType>(i);
+    if (type != ElementType::kTuple && type != ElementType::kBuffer) names[i] = kProperties[i].name;
+  }
+  return names;
+}());
+
 const TypeProperties& PropertiesOf(ElementType type) {
   return kProperties[static_cast<size_t>(type)];
 }
@@ -34,18 +45,9 @@ const TypeProperties& PropertiesOf(ElementType type) {
 absl::string_view ElementTypeName(ElementType type) { return PropertiesOf(type).name; }
 
 std::optional<ElementType> ElementTypeFromName(absl::string_view name) {
-  static const auto* const kByName = [] {
-    auto* by_name = new absl::flat_hash_map<absl::string_view, ElementType>();
-    for (size_t i = 0; i < kProperties.size(); ++i) {
-      const auto type = static_cast<ElementType>(i);
-      if (type == ElementType::kTuple || type == ElementType::kBuffer) continue;
-      by_name->emplace(kProperties[i].name, type);
-    }
-    return by_name;
-  }();
-  const auto it = kByName->find(name);
-  if (it == kByName->end()) return std::nullopt;
-  return it->second;
+  const std::optional<size_t> position = kIndex.Find(name);
+  if (!position.has_value()) return std::nullopt;
+  return static_cast<ElementType>(*position);
 }
 
 int BitWidth(ElementType type) { return PropertiesOf(type).bits; }

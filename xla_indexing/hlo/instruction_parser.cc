@@ -169,8 +169,16 @@ bool InstructionParser::ReadOperand(int depth, Operands* operands) {
   const char* const start = lexer_.position();
   const HloInstruction* operand = nullptr;
   const Shape* shape = nullptr;
-  // Most operands are names alone.
   if (lexer_.PeekRaw() != '%') {
+    // Most operands are names alone.
+    const absl::string_view name = lexer_.ReadWord();
+    const char after = lexer_.PeekRaw();
+    if (!name.empty() && (after == ',' || after == ')')) {
+      if (!ResolveOperand(start, name, &operand)) return false;
+      operands->push_back(operand);
+      return true;
+    }
+    lexer_.SetPosition(start);
     if (ShapeFollows(lexer_) && !module_parser_.ReadInternedShape(0, &shape)) return false;
     const char next = lexer_.Peek();
     if (shape != nullptr && shapes_as_operands_ && (next == ',' || next == ')')) {
@@ -204,10 +212,8 @@ bool InstructionParser::ReadNamedOperand(const Shape* declared_shape,
   const char* const start = lexer_.position();
   absl::string_view name;
   if (!lexer_.ReadName("an operand", &name)) return false;
-  const HloInstruction* found = computation_->FindInstruction(name);
-  if (found == nullptr) {
-    return lexer_.FailAt(start, absl::StrCat("'", name, "' is not defined before this place"));
-  }
+  const HloInstruction* found = nullptr;
+  if (!ResolveOperand(start, name, &found)) return false;
   while (lexer_.Peek() == '#') {
     const char* const index_start = lexer_.position();
     lexer_.ConsumeRaw('#');
@@ -235,6 +241,13 @@ bool InstructionParser::ReadNamedOperand(const Shape* declared_shape,
   }
   *operand = found;
   return true;
+}
+
+bool InstructionParser::ResolveOperand(const char* start, absl::string_view name,
+                                       const HloInstruction** operand) {
+  *operand = computation_->FindInstruction(name);
+  if (*operand != nullptr) return true;
+  return lexer_.FailAt(start, absl::StrCat("'", name, "' is not defined before this place"));
 }
 
 const HloInstruction* InstructionParser::AddShapeOnlyParameter(const char* start,
@@ -336,14 +349,17 @@ bool InstructionParser::Finish(const char* end) {
 // taken.
 void InstructionParser::NameGenerated() {
   absl::flat_hash_map<absl::string_view, int64_t> suffixes;
-  for (HloInstruction* instruction : computation_->instructions_) {
+  for (size_t i = 0; i < computation_->instructions_.size(); ++i) {
+    HloInstruction* instruction = computation_->instructions_[i];
     if (!instruction->name_.empty()) continue;
     const absl::string_view base = OpcodeName(instruction->opcode());
     int64_t& suffix = suffixes[base];
     std::string name(base);
-    while (computation_->by_name_.contains(name)) name = absl::StrCat(base, ".", ++suffix);
+    while (computation_->FindInstruction(name) != nullptr) {
+      name = absl::StrCat(base, ".", ++suffix);
+    }
     instruction->name_ = module_parser_.module().arena().CopyString(name);
-    computation_->by_name_.emplace(instruction->name_, instruction);
+    computation_->names_.Add(computation_->instructions_, i);
   }
 }
 

@@ -56,6 +56,8 @@ class InstructionParser {
   bool ReadOperands(int depth, Operands* operands);
   bool ReadOperand(int depth, Operands* operands);
   bool ReadNamedOperand(const Shape* declared_shape, const HloInstruction** operand);
+  // The instruction of that name, which stands at `start`.
+  bool ResolveOperand(const char* start, absl::string_view name, const HloInstruction** operand);
   const HloInstruction* AddShapeOnlyParameter(const char* start, const Shape* shape);
 
   // `attributes` of the instruction itself; those that belong to the operation that an asynchronous

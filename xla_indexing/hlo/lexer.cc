@@ -78,8 +78,7 @@ bool Lexer::Consume(absl::string_view text) {
   return true;
 }
 
-bool Lexer::Expect(char c) {
-  if (Consume(c)) return true;
+bool Lexer::FailExpected(char c) {
   return FailExpected(absl::StrCat("'", absl::string_view(&c, 1), "'"));
 }
 
@@ -91,10 +90,10 @@ bool Lexer::Expect(absl::string_view text) {
 absl::string_view Lexer::ReadWord() {
   SkipSpace();
   const char* const start = position_;
-  if (position_ == end_ || !IsNameStart(*position_)) return {};
-  do {
-    ++position_;
-  } while (position_ < end_ && IsNameCharacter(*position_));
+  if (start == end_ || !IsNameStart(*start)) return {};
+  const char* stop = start + 1;
+  while (stop != end_ && IsNameCharacter(*stop)) ++stop;
+  position_ = stop;
   return TextSince(start);
 }
 

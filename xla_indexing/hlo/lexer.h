@@ -89,7 +89,7 @@ class Lexer {
   }
   bool Consume(absl::string_view text);
   // As Consume, but it is an error if something else stands there.
-  bool Expect(char c);
+  bool Expect(char c) { return Consume(c) || FailExpected(c); }
   bool Expect(absl::string_view text);
 
   // Whether a name can begin with, or go on with, a character.
@@ -119,6 +119,8 @@ class Lexer {
   bool ReadUntilComma(absl::string_view* raw);
 
  private:
+  bool FailExpected(char c);
+
   static constexpr uint8_t kStartsName = 1;
   static constexpr uint8_t kContinuesName = 2;
   static constexpr std::array<uint8_t, 256> kCharacterClasses = [] {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/name_index.h"
 
 namespace xla_indexing {
 namespace {
@@ -22,6 +22,12 @@ constexpr std::array<OpcodeProperties, kOpcodeCount> kProperties = {{
 #undef XLA_INDEXING_PROPERTIES
 }};
 
+constexpr NameIndex kIndex([] {
+  std::array<absl::string_view, kOpcodeCount> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kProperties[i].name;
+  return names;
+}());
+
 const OpcodeProperties& PropertiesOf(HloOpcode opcode) {
   return kProperties[static_cast<size_t>(opcode)];
 }
@@ -31,16 +37,9 @@ const OpcodeProperties& PropertiesOf(HloOpcode opcode) {
 absl::string_view OpcodeName(HloOpcode opcode) { return PropertiesOf(opcode).name; }
 
 std::optional<HloOpcode> OpcodeFromName(absl::string_view name) {
-  static const auto* const kByName = [] {
-    auto* by_name = new absl::flat_hash_map<absl::string_view, HloOpcode>();
-    for (size_t i = 0; i < kProperties.size(); ++i) {
-      by_name->emplace(kProperties[i].name, static_cast<HloOpcode>(i));
-    }
-    return by_name;
-  }();
-  const auto it = kByName->find(name);
-  if (it == kByName->end()) return std::nullopt;
-  return it->second;
+  const std::optional<size_t> position = kIndex.Find(name);
+  if (!position.has_value()) return std::nullopt;
+  return static_cast<HloOpcode>(*position);
 }
 
 std::optional<int> OpcodeArity(HloOpcode opcode) {

@@ -238,7 +238,10 @@ bool ReadLiteral(Lexer& lexer, const Shape& shape, int depth, Literal* literal) 
     absl::StatusOr<Literal> splat = Literal::Splat(shape);
     if (!splat.ok()) return lexer.FailAt(start, splat.status().message());
     *literal = *std::move(splat);
-    return ReadElement(lexer, shape.element_type(), 0, literal);
+    if (!ReadElement(lexer, shape.element_type(), 0, literal)) return false;
+    // Of an array without elements nothing has the value, and it is not kept.
+    if (literal->ElementCount() == 0) *literal = *Literal::Zeros(shape);
+    return true;
   }
   // An array of few characters cannot have many elements; its memory is not reserved on its word.
   if (const absl::StatusOr<int64_t> count = shape.ElementCount();

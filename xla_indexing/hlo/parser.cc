@@ -45,15 +45,18 @@ std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> ParseModules(SourceText 
   }
   const auto shared = std::make_shared<const SourceText>(std::move(source));
   const absl::string_view text = shared->text;
-  // The line in which the piece begins, so that the lines of a text of many errors are counted
-  // once.
+  // Lines are counted for errors alone, and those of a text of many errors once: `line` is the line
+  // of the first byte that is not counted.
   int64_t line = 1;
+  size_t counted = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = PieceEnd(text, begin);
     Lexer lexer(text.substr(begin, end - begin), begin);
     std::unique_ptr<HloModule> module = ModuleParser(lexer, shared).Parse();
     if (lexer.failed()) {
       const size_t offset = lexer.error_offset();
+      line += std::count(text.begin() + counted, text.begin() + begin, '\n');
+      counted = begin;
       SourcePosition position = PositionAt(text.substr(begin), offset - begin);
       position.line += line - 1;
       modules.push_back(absl::InvalidArgumentError(
@@ -64,7 +67,6 @@ std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> ParseModules(SourceText 
     // The next piece begins after the separator's line.
     const size_t newline = text.find('\n', end);
     const size_t next = newline == text.npos ? text.size() : newline + 1;
-    line += std::count(text.begin() + begin, text.begin() + next, '\n');
     begin = next;
   }
   return modules;

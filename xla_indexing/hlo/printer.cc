@@ -181,7 +181,7 @@ void PrintLiteral(const Literal& literal, std::string* text) {
     }
     text->append(")");
   } else {
-    if (literal.IsSplat()) {
+    if (literal.IsSplat() && literal.ElementCount() > 0) {
       PrintElement(literal, 0, text);
     } else {
       PrintArray(literal, text);

@@ -71,7 +71,8 @@ class Verifier {
   }
 
   absl::Status InstructionStatus(const HloInstruction& i) {
-    if (i.parent()->FindInstruction(i.name()) != &i) {
+    if (i.name().empty()) return Error(i, "has no name");
+    if (!i.parent()->HasUniqueNames() && i.parent()->FindInstruction(i.name()) != &i) {
       return Error(i, "is defined twice in computation '", i.parent()->name(), "'");
     }
     for (const HloInstruction* operand : i.operands()) {

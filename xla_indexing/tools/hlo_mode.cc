@@ -15,12 +15,12 @@
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/base/parallel.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/json_output.h"
-#include "xla_indexing/tools/parallel.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
 #include "xla_indexing/tools/summary.h"
@@ -32,9 +32,13 @@ namespace {
 // Files are worked on together until they have this many bytes: enough to keep threads busy, few
 // enough that memory does not grow with the number of files.
 constexpr size_t kBytesPerBatch = size_t{1} << 23;
-// How many instructions one context is used for: expressions stay in memory as long as their
-// context.
+// How many instructions one context is used for at most: expressions stay in memory as long as
+// their context.
 constexpr size_t kSubjectsPerUnit = 256;
+// Where there are several threads, into how many units a thread's share of a module is cut, so that
+// none is left waiting for the last one for long; and how many instructions a context is made for.
+constexpr size_t kUnitsPerJob = 8;
+constexpr size_t kLeastSubjectsPerUnit = 32;
 // Of one module, no more errors than this are shown.
 constexpr int64_t kMaxErrors = 20;
 
@@ -63,6 +67,12 @@ std::string ErrorText(const VerificationError& error) {
                    : FormatDiagnostic(source->filename, source->text, 0, error.message);
 }
 
+size_t SubjectsPerUnit(size_t subjects, int jobs) {
+  if (jobs == 1) return kSubjectsPerUnit;
+  return std::clamp(subjects / (kUnitsPerJob * static_cast<size_t>(jobs)), kLeastSubjectsPerUnit,
+                    kSubjectsPerUnit);
+}
+
 std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
   std::vector<Piece> pieces;
   for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed : ParseModules(std::move(source))) {
@@ -81,8 +91,9 @@ std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
   const bool are_several = pieces.size() > 1 || line.files.size() > 1 || line.all_instructions;
   for (Piece& piece : pieces) {
     piece.has_headings = are_several;
-    for (size_t i = 0; i < piece.subjects.size(); i += kSubjectsPerUnit) {
-      piece.units.push_back({absl::MakeConstSpan(piece.subjects).subspan(i, kSubjectsPerUnit),
+    const size_t per_unit = SubjectsPerUnit(piece.subjects.size(), line.jobs);
+    for (size_t i = 0; i < piece.subjects.size(); i += per_unit) {
+      piece.units.push_back({absl::MakeConstSpan(piece.subjects).subspan(i, per_unit),
                              are_several || piece.subjects.size() > 1,
                              "",
                              {}});

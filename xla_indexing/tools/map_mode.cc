@@ -12,10 +12,10 @@
 #include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/base/parallel.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/tools/files.h"
-#include "xla_indexing/tools/parallel.h"
 
 namespace xla_indexing {
 namespace {

@@ -1,7 +1,7 @@
 // Independent pieces of work on several threads.
 
-#ifndef XLA_INDEXING_TOOLS_PARALLEL_H_
-#define XLA_INDEXING_TOOLS_PARALLEL_H_
+#ifndef XLA_INDEXING_BASE_PARALLEL_H_
+#define XLA_INDEXING_BASE_PARALLEL_H_
 
 #include <cstddef>
 
@@ -15,4 +15,4 @@ void ParallelFor(int jobs, size_t count, absl::FunctionRef<void(size_t)> work);
 
 }  // namespace xla_indexing
 
-#endif  // XLA_INDEXING_TOOLS_PARALLEL_H_
+#endif  // XLA_INDEXING_BASE_PARALLEL_H_

@@ -1,4 +1,4 @@
-#include "xla_indexing/tools/parallel.h"
+#include "xla_indexing/base/parallel.h"
 
 #include <cstddef>
 #include <vector>

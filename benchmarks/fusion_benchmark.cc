@@ -1,0 +1,112 @@
+// Computations of one shape, made larger and larger, each taken as one fusion: chains, in which a
+// path is long, and graphs in which paths meet again and again.
+//
+// Each iteration has an MLIRContext of its own, as a program has that analyses a fusion once.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/substitute.h"
+#include "benchmark/benchmark.h"
+#include "benchmarks/benchmark_util.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/module.h"
+
+namespace xla_indexing {
+namespace {
+
+enum class Direction { kOutputToInput, kInputToOutput };
+// What U is for.
+enum class Per { kInstruction, kMap };
+
+void Measure(benchmark::State& state, const std::string& text, Direction direction, Per per) {
+  const std::unique_ptr<HloModule> module = ParseOrSkip(state, text);
+  if (module == nullptr) return;
+  const HloComputation& computation = *module->entry_computation();
+  size_t maps = 0;
+  IdentityMapMeter meter(state);
+  for (auto _ : state) {
+    mlir::MLIRContext context(kNoThreading);
+    const auto entries = direction == Direction::kOutputToInput
+                             ? ComputeOutputToInputIndexing(computation, &context)
+                             : ComputeInputToOutputIndexing(computation, &context);
+    if (!entries.ok()) return Skip(state, entries.status());
+    maps = 0;
+    for (const IndexingEntry& entry : *entries) maps += entry.indexing.size();
+  }
+  const auto instructions = static_cast<double>(computation.instruction_count());
+  state.counters["instructions"] = instructions;
+  state.counters["maps"] = static_cast<double>(maps);
+  meter.Report(per == Per::kMap ? static_cast<double>(maps) : instructions);
+}
+
+// `x0`, a parameter of this shape, and then what `step` writes of each i: the lines of `x<i+1>`.
+std::string ChainText(absl::string_view shape, int64_t length,
+                      absl::FunctionRef<std::string(int64_t)> step) {
+  std::string text = absl::StrCat("ENTRY e {\n  x0 = ", shape, " parameter(0)\n");
+  for (int64_t i = 0; i < length; ++i) absl::StrAppend(&text, step(i));
+  return text + "}\n";
+}
+
+// negate(negate(..)).
+void Negations(benchmark::State& state, Direction direction) {
+  const std::string text = ChainText("f32[64,32]", state.range(0), [](int64_t i) {
+    return absl::Substitute("  x$1 = f32[64,32] negate(x$0)\n", i, i + 1);
+  });
+  Measure(state, text, direction, Per::kInstruction);
+}
+
+// x + transpose(x), again and again: two paths through each step, two maps in all.
+void Diamonds(benchmark::State& state, Direction direction) {
+  const std::string text = ChainText("f32[64,64]", state.range(0), [](int64_t i) {
+    return absl::Substitute(
+        "  t$0 = f32[64,64] transpose(x$0), dimensions={1,0}\n"
+        "  x$1 = f32[64,64] add(x$0, t$0)\n",
+        i, i + 1);
+  });
+  Measure(state, text, direction, Per::kInstruction);
+}
+
+// x + rotate(x, 2^i) for i = 0 .. k-1 over 2^k elements, as in a prefix sum or a Fourier transform:
+// every rotation of the whole, each in as many maps as its parts have domains.
+void Butterflies(benchmark::State& state, Direction direction) {
+  const int64_t steps = state.range(0);
+  const int64_t size = int64_t{1} << steps;
+  const std::string text = ChainText(absl::StrCat("f32[", size, "]"), steps, [&](int64_t i) {
+    const int64_t by = int64_t{1} << i;
+    return absl::Substitute(
+        "  h$0 = f32[$3] slice(x$0), slice={[$2:$4]}\n"
+        "  l$0 = f32[$2] slice(x$0), slice={[0:$2]}\n"
+        "  r$0 = f32[$4] concatenate(h$0, l$0), dimensions={0}\n"
+        "  x$1 = f32[$4] add(x$0, r$0)\n",
+        i, i + 1, by, size - by, size);
+  });
+  Measure(state, text, direction, Per::kMap);
+}
+
+#define FUSION_BENCHMARK(function)                                        \
+  BENCHMARK_CAPTURE(function, output_to_input, Direction::kOutputToInput) \
+      ->Unit(benchmark::kMillisecond)                                     \
+      ->Apply(function##Sizes);                                           \
+  BENCHMARK_CAPTURE(function, input_to_output, Direction::kInputToOutput) \
+      ->Unit(benchmark::kMillisecond)                                     \
+      ->Apply(function##Sizes)
+
+void NegationsSizes(benchmark::internal::Benchmark* sizes) { sizes->Arg(1000)->Arg(40000); }
+void DiamondsSizes(benchmark::internal::Benchmark* sizes) { sizes->Arg(100)->Arg(1000); }
+void ButterfliesSizes(benchmark::internal::Benchmark* sizes) { sizes->Arg(4)->Arg(6)->Arg(8); }
+
+FUSION_BENCHMARK(Negations);
+FUSION_BENCHMARK(Diamonds);
+FUSION_BENCHMARK(Butterflies);
+#undef FUSION_BENCHMARK
+
+}  // namespace
+}  // namespace xla_indexing
