@@ -1,0 +1,42 @@
+// Whether a map is one-to-one, and whether it is one-to-one onto a box: yes, no, or not decided
+// within a number of steps (map/decision.h).
+//
+// Mathematics. For each value of the runtime variables the map is the function (d, s) -> f(d, s,
+// rt) on its domain. It is injective where no two points (d, s) have one result. It is a bijection
+// onto the box of sizes n_0, n_1, .. where it is injective and its results are all of [0, n_0 - 1]
+// x [0, n_1 - 1] x .., for every value of the runtime variables in their intervals. The map of a
+// transpose, reverse or reshape is one; that of a slice or broadcast is not.
+//
+// How. Injective: the results determine every variable (map/solve.h); otherwise all points, where
+// they are few; otherwise more points than results can have, or emptiness of the pairs
+// { (u, u') : f(u) = f(u'), u_j > u'_j } for each variable u_j. Onto: no point has a result
+// outside, and the box is within the projection onto the results (map/project.h); otherwise by
+// counting.
+//
+// Errors. InvalidArgument for a map that does not Verify(), for sizes that are not as many as the
+// results, and for a negative size.
+//
+// Example:
+//   (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 9], d1 in [0, 7]    injective, onto {80}
+//   (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 9], d1 in [0, 8]    not: (0, 8) and (1, 0)
+//   (d0) -> (d0 * 2), domain: d0 in [0, 9]                           injective, onto no box
+#ifndef XLA_INDEXING_MAP_BIJECTION_H_
+#define XLA_INDEXING_MAP_BIJECTION_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/map/decision.h"
+#include "xla_indexing/map/indexing_map.h"
+
+namespace xla_indexing {
+
+absl::StatusOr<Decision> IsInjective(const IndexingMap& map, int64_t max_steps = kDefaultSteps);
+
+absl::StatusOr<Decision> IsBijectionOnto(const IndexingMap& map, llvm::ArrayRef<int64_t> sizes,
+                                         int64_t max_steps = kDefaultSteps);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_MAP_BIJECTION_H_

@@ -1,0 +1,245 @@
+#include "xla_indexing/map/decide.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/map/domain.h"
+#include "xla_indexing/map/points.h"
+#include "xla_indexing/map/project.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::mlir::AffineExpr;
+
+constexpr int kSamples = 24;
+
+absl::Status CheckNumbers(const IndexingMap& a, const IndexingMap& b) {
+  for (const IndexingMap* map : {&a, &b}) {
+    if (absl::Status status = map->Verify(); !status.ok()) return status;
+  }
+  if (a.num_dims() == b.num_dims() && a.num_results() == b.num_results() &&
+      a.num_runtimes() == b.num_runtimes()) {
+    return absl::OkStatus();
+  }
+  const auto numbers = [](const IndexingMap& map) {
+    return absl::StrCat(map.num_dims(), " dimensions, ", map.num_results(), " results and ",
+                        map.num_runtimes(), " runtime variables");
+  };
+  return absl::InvalidArgumentError(
+      absl::StrCat("a map of ", numbers(a), " beside one of ", numbers(b)));
+}
+
+// --- Functions
+// ----------------------------------------------------------------------------------
+
+// Whether one point tells two functions apart; none where a number does not fit.
+std::optional<bool> DifferAt(const IndexingMap& a, const IndexingMap& b,
+                             llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols) {
+  const absl::StatusOr<bool> in_a = a.Contains(dims, symbols);
+  const absl::StatusOr<bool> in_b = b.Contains(dims, symbols);
+  if (!in_a.ok() || !in_b.ok()) return std::nullopt;
+  if (*in_a != *in_b) return true;
+  if (!*in_a) return false;
+  const auto a_results = a.Evaluate(dims, symbols);
+  const auto b_results = b.Evaluate(dims, symbols);
+  if (!a_results.ok() || !b_results.ok()) return std::nullopt;
+  return *a_results != *b_results;
+}
+
+bool SamplesDiffer(const IndexingMap& a, const IndexingMap& b, StepBudget* budget) {
+  for (const IndexingMap* map : {&a, &b}) {
+    for (const auto& point : SamplePoints(*map, kSamples)) {
+      if (!budget->Take(1)) return false;
+      const llvm::ArrayRef<int64_t> all = point;
+      if (DifferAt(a, b, all.take_front(a.num_dims()), all.drop_front(a.num_dims())) == true) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// The graph of a function: every (d, s, rt, r).
+std::optional<Points> GraphOf(const IndexingMap& map, StepBudget* budget) {
+  return Enumerate(map, budget, [](auto... lists) { return Joined(lists...); });
+}
+
+std::optional<bool> SameSimplified(const IndexingMap& a, const IndexingMap& b, StepBudget* budget) {
+  if (a == b) return true;
+  if (SamplesDiffer(a, b, budget)) return false;
+  const std::optional<bool> answers[] = {DomainWithin(a, b, budget), DomainWithin(b, a, budget),
+                                         SameResultsOn(a, b, budget)};
+  if (llvm::all_of(answers, [](const auto& answer) { return answer == true; })) return true;
+  if (llvm::is_contained(answers, std::optional<bool>(false))) return false;
+  const std::optional<Points> a_graph = GraphOf(a, budget);
+  if (!a_graph) return std::nullopt;
+  const std::optional<Points> b_graph = GraphOf(b, budget);
+  if (!b_graph) return std::nullopt;
+  return a_graph->set == b_graph->set;
+}
+
+// --- Relations
+// ----------------------------------------------------------------------------------
+
+// Over the dimensions (d, rt), with the projection onto (d, rt, r).
+std::optional<Projected> RelationOf(const IndexingMap& map) {
+  return ProjectOntoResults(map, {.dims = true, .runtimes = true});
+}
+
+// Whether all pairs of `a` are in the set of `b`: at every point of `a`, with its results for the
+// dimensions that stand for results.
+std::optional<bool> WithinExplicit(const IndexingMap& a, const IndexingMap& b_set,
+                                   StepBudget* budget) {
+  llvm::SmallVector<AffineExpr, 8> places(a.num_dims());
+  places.append(a.results().begin(), a.results().end());
+  Constraints constraints;
+  for (auto [result, dim] : llvm::zip_equal(a.results(), b_set.dims().drop_front(a.num_dims()))) {
+    constraints.push_back({result, dim.bounds});
+  }
+  for (const Constraint& constraint : b_set.constraints()) {
+    constraints.push_back({Substitute(constraint.expr, places, {}), constraint.interval});
+    if (!constraints.back().expr) return std::nullopt;
+  }
+  Variables dims(b_set.dims().take_front(a.num_dims()));
+  const mlir::AffineMap no_results =
+      mlir::AffineMap::get(a.num_dims(), a.num_ranges(), a.context());
+  const IndexingMap pulled_back(no_results, std::move(dims), Variables(a.ranges()), {},
+                                std::move(constraints));
+  return DomainWithin(a, pulled_back, budget);
+}
+
+// Whether the relation has the pair dims -> results.
+std::optional<bool> HasPair(const Projected& relation, llvm::ArrayRef<int64_t> dims,
+                            llvm::ArrayRef<int64_t> results, StepBudget* budget) {
+  if (relation.projection && relation.projection->IsExplicit()) {
+    const absl::StatusOr<bool> contains =
+        relation.projection->set.Contains(Joined(dims, results), {});
+    if (contains.ok()) return *contains;
+  }
+  IndexingMap at_pair = relation.map;
+  for (auto [i, value] : llvm::enumerate(dims)) {
+    at_pair.AddConstraint(mlir::getAffineDimExpr(i, at_pair.context()), Interval::Point(value));
+  }
+  for (auto [result, value] : llvm::zip_equal(relation.map.results(), results)) {
+    at_pair.AddConstraint(result, Interval::Point(value));
+  }
+  return DomainHasPoint(at_pair, budget);
+}
+
+bool SampleIsMissing(const Projected& a, const Projected& b, StepBudget* budget) {
+  for (const auto& point : SamplePoints(a.map, kSamples)) {
+    if (!budget->Take(1)) return false;
+    const llvm::ArrayRef<int64_t> all = point;
+    const llvm::ArrayRef<int64_t> dims = all.take_front(a.map.num_dims());
+    const llvm::ArrayRef<int64_t> ranges = all.drop_front(a.map.num_dims());
+    const absl::StatusOr<bool> contains = a.map.Contains(dims, ranges);
+    if (!contains.ok() || !*contains) continue;
+    const auto results = a.map.Evaluate(dims, ranges);
+    if (results.ok() && HasPair(b, dims, *results, budget) == false) return true;
+  }
+  return false;
+}
+
+// The pairs of two relations: every (d, rt, r).
+std::optional<std::pair<Points, Points>> PairsOf(const IndexingMap& a, const IndexingMap& b,
+                                                 StepBudget* budget) {
+  const auto pairs_of = [&](const IndexingMap& map) {
+    return Enumerate(map, budget,
+                     [](auto dims, auto, auto results) { return Joined(dims, results); });
+  };
+  std::optional<Points> a_pairs = pairs_of(a);
+  if (!a_pairs) return std::nullopt;
+  std::optional<Points> b_pairs = pairs_of(b);
+  if (!b_pairs) return std::nullopt;
+  return std::pair(*std::move(a_pairs), *std::move(b_pairs));
+}
+
+bool IsSubset(const Points& a, const Points& b) {
+  return llvm::all_of(a.set, [&](const Point& point) { return b.set.contains(point); });
+}
+
+bool WrittenTheSame(const Projected& a, const Projected& b) {
+  return a.map == b.map || (a.projection && b.projection && a.projection->set == b.projection->set);
+}
+
+// Without enumeration.
+std::optional<bool> WithinSymbolically(const Projected& a, const Projected& b, StepBudget* budget) {
+  if (a.map.IsKnownEmpty()) return true;
+  if (SampleIsMissing(a, b, budget)) return false;
+  if (!b.projection || !b.projection->IsExplicit()) {
+    if (DomainHasPoint(a.map, budget) == false) return true;
+    return std::nullopt;
+  }
+  return WithinExplicit(a.map, b.projection->set, budget);
+}
+
+}  // namespace
+
+absl::StatusOr<Decision> IsEmptyDomain(const IndexingMap& map, int64_t max_steps) {
+  if (absl::Status status = map.Verify(); !status.ok()) return status;
+  StepBudget budget(max_steps);
+  std::optional<bool> has_point = DomainHasPoint(map, &budget);
+  if (has_point) *has_point = !*has_point;
+  return budget.Decide(has_point);
+}
+
+absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b,
+                                      int64_t max_steps) {
+  if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
+  if (a.num_ranges() != b.num_ranges()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a function of ", a.num_ranges(), " range variables beside one of ", b.num_ranges()));
+  }
+  StepBudget budget(max_steps);
+  IndexingMap a_form = a;
+  IndexingMap b_form = b;
+  a_form.Simplify();
+  b_form.Simplify();
+  return budget.Decide(SameSimplified(a_form, b_form, &budget));
+}
+
+absl::StatusOr<Decision> IsSubrelation(const IndexingMap& a, const IndexingMap& b,
+                                       int64_t max_steps) {
+  if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
+  StepBudget budget(max_steps);
+  const std::optional<Projected> from = RelationOf(a);
+  const std::optional<Projected> to = RelationOf(b);
+  if (!from || !to) return budget.Decide(std::nullopt);
+  if (WrittenTheSame(*from, *to)) return budget.Decide(true);
+  if (const auto within = WithinSymbolically(*from, *to, &budget)) return budget.Decide(within);
+  const auto pairs = PairsOf(from->map, to->map, &budget);
+  if (!pairs) return budget.Decide(std::nullopt);
+  return budget.Decide(IsSubset(pairs->first, pairs->second));
+}
+
+absl::StatusOr<Decision> SameRelation(const IndexingMap& a, const IndexingMap& b,
+                                      int64_t max_steps) {
+  if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
+  StepBudget budget(max_steps);
+  const std::optional<Projected> one = RelationOf(a);
+  const std::optional<Projected> other = RelationOf(b);
+  if (!one || !other) return budget.Decide(std::nullopt);
+  if (WrittenTheSame(*one, *other)) return budget.Decide(true);
+  const std::optional<bool> there = WithinSymbolically(*one, *other, &budget);
+  if (there == false) return budget.Decide(false);
+  const std::optional<bool> back = WithinSymbolically(*other, *one, &budget);
+  if (back == false) return budget.Decide(false);
+  if (there && back) return budget.Decide(true);
+  const auto pairs = PairsOf(one->map, other->map, &budget);
+  if (!pairs) return budget.Decide(std::nullopt);
+  return budget.Decide(pairs->first.set == pairs->second.set);
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,78 @@
+// Answers that may stay open: yes, no, or not decided within a number of steps.
+//
+// Mathematics. Questions about maps, such as whether two are the same function, are about
+// quasi-affine formulas (Presburger arithmetic), which are decidable at a cost that no program
+// should meet unprepared. Those of map/decide.h, map/bijection.h and map/image.h therefore take a
+// budget. "Yes" and "no" are proofs; kUndecided says nothing about the maps.
+//
+// Budget. A step is one point of a domain that is tried. A question for emptiness that goes to the
+// normal form and to HasPoint (map/has_point.h) counts as kStepsOfQuestion steps, whose cost those
+// two bound. A step is of the order of 0.1 us. Bringing the maps themselves into normal form, and
+// solving for variables, are not counted: they have bounds of their own, and a budget of 0 steps
+// answers with them alone. The same question gives the same answer at every run.
+//
+// Errors. A question that has no meaning, about maps that do not Verify() or that cannot be
+// compared, is an InvalidArgument and no Decision. A number past int64 on the way is no error: what
+// needs it stays undecided.
+//
+// Example:
+//   absl::StatusOr<Decision> same = SameFunction(a, b, /*max_steps=*/1000000);
+//   if (same.ok() && same->IsYes()) Merge(a, b);
+//   if (same.ok() && same->IsUndecided()) LOG(INFO) << "gave up after " << same->steps;
+//
+// Source: Presburger, "Uber die Vollstandigkeit eines gewissen Systems der Arithmetik ganzer
+// Zahlen" (1929), that they are decidable.
+#ifndef XLA_INDEXING_MAP_DECISION_H_
+#define XLA_INDEXING_MAP_DECISION_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+
+namespace xla_indexing {
+
+enum class Answer { kNo, kYes, kUndecided };
+
+struct Decision {
+  Answer answer = Answer::kUndecided;
+  int64_t steps = 0;  // that it took
+
+  bool IsYes() const { return answer == Answer::kYes; }
+  bool IsNo() const { return answer == Answer::kNo; }
+  bool IsUndecided() const { return answer == Answer::kUndecided; }
+};
+
+// For GoogleTest's messages.
+void PrintTo(const Decision& decision, std::ostream* os);
+
+inline constexpr int64_t kDefaultSteps = int64_t{1} << 17;
+inline constexpr int64_t kStepsOfQuestion = 256;
+
+// The steps that are left of a budget.
+class StepBudget {
+ public:
+  explicit StepBudget(int64_t max_steps) : left_(std::max<int64_t>(max_steps, 0)) {}
+
+  // Takes `steps` (at least 0) where as many are left; nothing otherwise.
+  bool Take(int64_t steps) {
+    if (steps > left_) return false;
+    left_ -= steps;
+    used_ += steps;
+    return true;
+  }
+
+  // The decision that what was used has led to; none is undecided.
+  Decision Decide(std::optional<bool> answer) const {
+    if (!answer) return {Answer::kUndecided, used_};
+    return {*answer ? Answer::kYes : Answer::kNo, used_};
+  }
+
+ private:
+  int64_t left_;
+  int64_t used_ = 0;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_MAP_DECISION_H_
