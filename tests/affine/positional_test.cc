@@ -158,8 +158,7 @@ class Chain {
     const int64_t divisor = factor == 1 && random_.OneIn(3) ? random_.Between(1, 3) : 1;
     const int64_t offset = random_.Between(-4, 4);
     const int64_t size = random_.Between(1, 12);
-    std::optional<Number> moved =
-        algebra_.Affine(numbers_[dim], factor, offset, divisor, size);
+    std::optional<Number> moved = algebra_.Affine(numbers_[dim], factor, offset, divisor, size);
     std::vector<std::optional<Values>> values = values_;
     bool any = false;
     for (std::optional<Values>& value : values) {

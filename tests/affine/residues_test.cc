@@ -81,7 +81,8 @@ TEST_F(ResiduesTest, NormalFormsAreEqualWhereTheFactsHold) {
       if (random.Int(0, 4) == 0) sum = sum + D(random.Int(0, 2)).floorDiv(random.Int(2, 4));
       facts.push_back({sum, Congruence::Of(random.Int(0, 11), random.Int(2, 12))});
       DigitSum digits = simplifier.Evaluate(sum);
-      if (!digits.IsConstant()) simplifier.Assume(LinearSum::FromExpr(simplifier.ToExpr(digits)), facts.back().residues);
+      if (!digits.IsConstant())
+        simplifier.Assume(LinearSum::FromExpr(simplifier.ToExpr(digits)), facts.back().residues);
     }
     const AffineExpr simplified = simplifier.Simplify(expr);
     const Congruence residues = simplifier.Residues(expr);

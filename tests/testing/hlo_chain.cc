@@ -91,13 +91,14 @@ ChainStep Reverse(const ChainArray& array, ChainSizes dimensions) {
 }
 
 ChainStep Slice(const ChainArray& from, ChainSizes start, ChainSizes sizes, ChainSizes stride) {
-  ChainStep step{ChainOpcode::kSlice, from, {std::move(sizes), from.layout},
-                 {},                  std::move(start), {}, std::move(stride)};
+  ChainStep step{
+      ChainOpcode::kSlice, from, {std::move(sizes), from.layout}, {}, std::move(start), {},
+      std::move(stride)};
   return step;
 }
 
 ChainStep Pad(const ChainArray& from, ChainSizes low, ChainSizes high, ChainSizes interior) {
-  ChainStep step{ChainOpcode::kPad, from,           from, {}, std::move(low), std::move(high),
+  ChainStep step{ChainOpcode::kPad,  from, from, {}, std::move(low), std::move(high),
                  std::move(interior)};
   for (size_t i = 0; i < from.sizes.size(); ++i) {
     step.to.sizes[i] = step.start[i] + step.end[i] + (from.sizes[i] - 1) * (step.stride[i] + 1) + 1;
@@ -205,8 +206,8 @@ ChainStep RandomStep(const ChainArray& from, unsigned kinds, Random& random) {
 
 using Steps = std::vector<ChainStep>;
 
-// The dimensions of `to` that the reversed dimensions of `from` become, where a reshape lies between
-// and every group of dimensions that it mixes is reversed as a whole or not at all.
+// The dimensions of `to` that the reversed dimensions of `from` become, where a reshape lies
+// between and every group of dimensions that it mixes is reversed as a whole or not at all.
 std::optional<ChainSizes> ReversedThroughReshape(const ChainSizes& from, const ChainSizes& to,
                                                  const ChainSizes& dimensions) {
   ChainSizes result;
@@ -239,8 +240,8 @@ ChainStep MirroredSlice(const ChainArray& from, const ChainStep& slice,
                         const ChainSizes& reversed) {
   ChainSizes start = slice.start;
   for (const int64_t dim : reversed) {
-    start[dim] = from.sizes[dim] - 1 - (slice.start[dim] + (slice.to.sizes[dim] - 1) *
-                                                               slice.stride[dim]);
+    start[dim] =
+        from.sizes[dim] - 1 - (slice.start[dim] + (slice.to.sizes[dim] - 1) * slice.stride[dim]);
   }
   return Slice(from, start, slice.to.sizes, slice.stride);
 }
@@ -398,9 +399,9 @@ std::string StepText(const ChainStep& step, const std::string& operand, const st
     case ChainOpcode::kSlice: {
       std::vector<std::string> parts;
       for (size_t i = 0; i < step.start.size(); ++i) {
-        parts.push_back(absl::StrCat(
-            "[", step.start[i], ":",
-            step.start[i] + (step.to.sizes[i] - 1) * step.stride[i] + 1, ":", step.stride[i], "]"));
+        parts.push_back(absl::StrCat("[", step.start[i], ":",
+                                     step.start[i] + (step.to.sizes[i] - 1) * step.stride[i] + 1,
+                                     ":", step.stride[i], "]"));
       }
       return absl::StrCat(head, " slice(", operand, "), slice={", absl::StrJoin(parts, ", "), "}");
     }
@@ -433,8 +434,7 @@ std::string ChainArray::ToString() const {
   return absl::StrCat("f32[", absl::StrJoin(sizes, ","), "]{", absl::StrJoin(layout, ","), "}");
 }
 
-HloChain RandomHloChain(const ChainSizes& factors, int64_t length, unsigned kinds,
-                        Random& random) {
+HloChain RandomHloChain(const ChainSizes& factors, int64_t length, unsigned kinds, Random& random) {
   ChainSizes some = factors;
   random.Shuffle(&some);
   some.resize(random.Between(1, std::min<int64_t>(static_cast<int64_t>(some.size()), 7)));

@@ -1,9 +1,9 @@
 // The atoms of the normal form, and sums of them (affine/simplifier.h).
 //
 // An atom is a variable, a floor floor(Y / m), a mod X mod n, or an expression that has no normal
-// form and counts as a variable (opaque). Atoms belong to a simplifier, which makes one of each: they
-// are equal where they are the same object. What an atom is made of, its range and its residues stand
-// in it, so that nothing is looked up and no expression is built before the end.
+// form and counts as a variable (opaque). Atoms belong to a simplifier, which makes one of each:
+// they are equal where they are the same object. What an atom is made of, its range and its
+// residues stand in it, so that nothing is looked up and no expression is built before the end.
 #ifndef XLA_INDEXING_AFFINE_DIGIT_SUM_H_
 #define XLA_INDEXING_AFFINE_DIGIT_SUM_H_
 

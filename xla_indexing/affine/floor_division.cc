@@ -25,7 +25,8 @@ int64_t SymmetricResidue(int64_t c, int64_t m) {
 
 // Leaves `residue` of the coefficient of a term in the rest; what is taken away must be a multiple
 // of m and goes to the quotient, unless the numbers do not fit int64.
-void MoveToQuotient(DigitSum& rest, DigitSum& quotient, DigitTerm term, int64_t residue, int64_t m) {
+void MoveToQuotient(DigitSum& rest, DigitSum& quotient, DigitTerm term, int64_t residue,
+                    int64_t m) {
   Int128 taken = static_cast<Int128>(term.coefficient) - residue;
   if (taken == 0 || !NarrowToInt64(-taken)) return;
   quotient.AddTerm(term.atom, static_cast<int64_t>(taken / m));
@@ -77,8 +78,7 @@ void ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
   llvm::SmallVector<DigitTerm, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
   for (const DigitTerm& term : terms) {
     int64_t residue = SymmetricResidue(term.coefficient, m);
-    bool keeps_sign = residue == m - residue && term.coefficient < 0 &&
-                      term.atom->IsFloor();
+    bool keeps_sign = residue == m - residue && term.coefficient < 0 && term.atom->IsFloor();
     MoveToQuotient(division.rest, division.quotient, term, keeps_sign ? -residue : residue, m);
   }
 }
@@ -125,8 +125,7 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(const Dig
   return SplitByRadix(rest, m);
 }
 
-std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const DigitSum& rest,
-                                                                  int64_t m) {
+std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m) {
   for (int64_t g : RadixCandidates(rest, m)) {
     DigitSum high;
     DigitSum low(rest.constant());
@@ -215,9 +214,8 @@ void ExprSimplifier::Orient(Division& division, int64_t m) {
   };
   const DigitTerm* leading = llvm::find_if_not(division.rest.terms(), is_half);
   if (leading == division.rest.terms().end()) {
-    leading = llvm::find_if(division.rest.terms(), [](const DigitTerm& term) {
-      return term.atom->IsFloor();
-    });
+    leading = llvm::find_if(division.rest.terms(),
+                            [](const DigitTerm& term) { return term.atom->IsFloor(); });
   }
   if (leading != division.rest.terms().end() && leading->coefficient < 0) Negate(division);
   ReduceResidues(division, m);  // m/2 may have become -m/2
@@ -309,9 +307,8 @@ DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
     result.AddScaled(split->low, 1);
     return Join(std::move(result));
   }
-  bool has_floor = llvm::any_of(division.rest.terms(), [](const DigitTerm& term) {
-    return term.atom->IsFloor();
-  });
+  bool has_floor = llvm::any_of(division.rest.terms(),
+                                [](const DigitTerm& term) { return term.atom->IsFloor(); });
   if (m == 2 && division.rest.constant() == 1 && !has_floor) {  // (Z + 1) mod 2 = 1 - Z mod 2
     division.rest.AddConstant(-1);
     division.negated = true;

@@ -260,8 +260,7 @@ bool PositionalAlgebra::AppendConstant(Number& number, const Digit& constant) {
   if (!size || depth_ >= kMaxRecursion) return false;
   ++depth_;
   const llvm::scope_exit leave([this] { --depth_; });
-  const std::optional<Number> moved =
-      Affine(Number{last}, 1, constant.place * last.size, 1, *size);
+  const std::optional<Number> moved = Affine(Number{last}, 1, constant.place * last.size, 1, *size);
   if (!moved || moved->size() != 1) {
     number.push_back(constant);
     return true;
@@ -310,7 +309,8 @@ bool PositionalAlgebra::AppendDigit(Number& number, const Digit& digit) {
   }
   if (digit.IsConstant()) return AppendConstant(number, digit);
   if (last.source == digit.source && last.flipped == digit.flipped &&
-      last.place * last.size == digit.place && source(last.source).kind == Source::Kind::kVariable) {
+      last.place * last.size == digit.place &&
+      source(last.source).kind == Source::Kind::kVariable) {
     last.size *= digit.size;
     return true;
   }
@@ -500,8 +500,8 @@ std::optional<Number> PositionalAlgebra::Flatten(const Number& run, int64_t& pla
   const Digit last = run.back();
   // floor(Y/a) + (s/a)*H = floor((Y + s*H) / a) where s is the size of Y: a digit that ends its run
   // goes on in what stands above.
-  if (const Number* inner = run_of(first); inner && first.place * first.size == SizeOf(*inner) &&
-                                           CheckedMul(SizeOf(run), first.place)) {
+  if (const Number* inner = run_of(first);
+      inner && first.place * first.size == SizeOf(*inner) && CheckedMul(SizeOf(run), first.place)) {
     Number flat = RunOf(first);
     if (!Append(flat, Number(run.begin() + 1, run.end()))) return std::nullopt;
     place *= first.place;
@@ -632,16 +632,13 @@ std::optional<Number> PositionalAlgebra::Affine(const Number& number, int64_t fa
   // What is known of the result from the range of the number.
   const Interval image = RangeOf(number).Mul(factor).Add(offset);
   Interval values = Interval::OfSize(size);
-  values = values.Intersect(Interval::All().Intersect(
-      Interval::Closed(image.CeilDiv(divisor).has_lower() ? image.CeilDiv(divisor).lower() : 0,
-                       image.FloorDiv(divisor).has_upper() ? image.FloorDiv(divisor).upper()
-                                                           : size - 1)));
+  values = values.Intersect(Interval::All().Intersect(Interval::Closed(
+      image.CeilDiv(divisor).has_lower() ? image.CeilDiv(divisor).lower() : 0,
+      image.FloorDiv(divisor).has_upper() ? image.FloorDiv(divisor).upper() : size - 1)));
   if (values.IsEmpty()) return std::nullopt;
   Number inner = number;
   Int128 k = factor, c = offset, m = divisor;
-  const auto fits = [&] {
-    return NarrowToInt64(k) && NarrowToInt64(c) && NarrowToInt64(m);
-  };
+  const auto fits = [&] { return NarrowToInt64(k) && NarrowToInt64(c) && NarrowToInt64(m); };
   while (true) {
     // Constant digits at either end.
     while (!inner.empty() && inner.front().IsConstant()) {
@@ -696,8 +693,8 @@ std::optional<Number> PositionalAlgebra::Affine(const Number& number, int64_t fa
     values = Interval::Point(size - 1).Sub(values);
   }
   if (!fits()) return std::nullopt;
-  const int64_t common = Gcd(Gcd(static_cast<int64_t>(k), static_cast<int64_t>(c)),
-                             static_cast<int64_t>(m));
+  const int64_t common =
+      Gcd(Gcd(static_cast<int64_t>(k), static_cast<int64_t>(c)), static_cast<int64_t>(m));
   k /= common;
   c /= common;
   m /= common;

@@ -1,20 +1,20 @@
 // Positional numbers: the indices of an array as lists of digits, which reshapes, transposes,
 // reverses, slices, pads and concatenations only move, cut and join.
 //
-// Mathematics. A *source* is an integer quantity x >= 0: a variable, a *run*, which is a number made
-// of digits, or a *linear* source k*N + c of a number N. A *digit* of a source is
+// Mathematics. A *source* is an integer quantity x >= 0: a variable, a *run*, which is a number
+// made of digits, or a *linear* source k*N + c of a number N. A *digit* of a source is
 //
 //   digit(x, a, b) = floor(x / a) mod b     or, flipped,     b - 1 - digit(x, a, b),
 //
 // in [0, b - 1]; a constant is a digit, too. A *number* is a list of digits D0, D1, .., least
-// significant first, of sizes b0, b1, .., with the value D0 + D1*b0 + D2*b0*b1 + .. . Its places are
-// 1, b0, b0*b1, .. and everything between two places that divides the digit there.
+// significant first, of sizes b0, b1, .., with the value D0 + D1*b0 + D2*b0*b1 + .. . Its places
+// are 1, b0, b0*b1, .. and everything between two places that divides the digit there.
 //
 //   linearize     the row-major position of indices is the list of their digits, one after another
 //   delinearize   cuts that list at the products of the sizes
 //   cut at r      r is a place: the digit there is cut in two. Otherwise, with q the greatest place
-//                 that divides r and p the least that r divides, Y = the digits from q to p is a run,
-//                 and its digits are (Y, 1, r/q) and (Y, r/q, p/r)
+//                 that divides r and p the least that r divides, Y = the digits from q to p is a
+//                 run, and its digits are (Y, 1, r/q) and (Y, r/q, p/r)
 //   join          digit(x, a, b) + b*digit(x, a*b, b') = digit(x, a, b*b')
 //   reverse       flips every digit
 //   slice, pad, concatenate   (k*N + c) / m, where m divides it: a linear source
@@ -22,12 +22,13 @@
 // Numbers are kept in a form that does not depend on how they came about: digits that can be joined
 // are; a run holds no more digits than its digit depends on, and a digit of a run is cut wherever
 // the run has a place; runs and linear sources are flipped so that their most significant digit is
-// not. So a reshape and its inverse cancel, and chains that differ in the order of steps that commute
-// or in how a reshape is split end in equal numbers.
+// not. So a reshape and its inverse cancel, and chains that differ in the order of steps that
+// commute or in how a reshape is split end in equal numbers.
 //
 //   PositionalAlgebra algebra;
 //   Number d0 = algebra.AddVariable(12), d1 = algebra.AddVariable(8);
-//   *algebra.Reshape({d0, d1}, {16, 6});   // {(X, 6, 16), (X, 1, 6)} with the run X = d0*8 + d1 cut
+//   *algebra.Reshape({d0, d1}, {16, 6});   // {(X, 6, 16), (X, 1, 6)} with the run X = d0*8 + d1
+//   cut
 //                                          // to what it takes: d0*4 + d1 floordiv 2, cut at 3
 //
 // Errors. Where a number does not fit int64, or runs nest too deep, there is no result.
@@ -181,8 +182,8 @@ class PositionalAlgebra {
   std::deque<Linearized> linearized_;
   llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_indices_;
   llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_position_;
-  // What cuts and joins came to: of a source's digit at a radix, and of two digits (twice the source,
-  // and one more where it is flipped).
+  // What cuts and joins came to: of a source's digit at a radix, and of two digits (twice the
+  // source, and one more where it is flipped).
   llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t, int64_t>, Parts> cuts_;
   llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t, uint32_t, int64_t, int64_t>,
                  std::optional<Number>>

@@ -6,8 +6,7 @@
 
 namespace xla_indexing {
 
-PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra,
-                                       ExprSimplifier* simplifier,
+PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra, ExprSimplifier* simplifier,
                                        llvm::ArrayRef<mlir::AffineExpr> variables)
     : algebra_(*algebra), simplifier_(*simplifier), variables_(variables) {}
 

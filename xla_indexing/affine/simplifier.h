@@ -179,7 +179,7 @@ class ExprSimplifier {
   const Views& ViewsOf(const DigitSum& floor_form);
   llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
   std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,
-                                           llvm::ArrayRef<const DigitAtom*> atoms);
+                                          llvm::ArrayRef<const DigitAtom*> atoms);
   void SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom,
                   llvm::ArrayRef<const DigitAtom*> atoms, llvm::SmallVectorImpl<DigitSum>& ways);
 
@@ -199,7 +199,7 @@ class ExprSimplifier {
   llvm::DenseMap<size_t, llvm::SmallVector<const DigitAtom*, 1>> atoms_;
   llvm::SmallVector<const DigitAtom*, 8> dim_atoms_;
   llvm::SmallVector<const DigitAtom*, 8> symbol_atoms_;
-  llvm::DenseMap<mlir::AffineExpr, const DigitSum*> evaluated_;  // floordivs and mods seen
+  llvm::DenseMap<mlir::AffineExpr, const DigitSum*> evaluated_;       // floordivs and mods seen
   llvm::DenseMap<size_t, llvm::SmallVector<const Views*, 1>> views_;  // by the floor form's hash
   std::deque<DigitAtom> atom_storage_;
   std::deque<DigitSum> evaluated_storage_;

@@ -110,9 +110,8 @@ class Sum {
     if (a.constant_ != b.constant_ || a.valid_ != b.valid_ || a.terms_.size() != b.terms_.size()) {
       return false;
     }
-    return llvm::all_of(a.terms_, [&](const Term& term) {
-      return b.CoefficientOf(term.atom) == term.coefficient;
-    });
+    return llvm::all_of(
+        a.terms_, [&](const Term& term) { return b.CoefficientOf(term.atom) == term.coefficient; });
   }
 
  protected:

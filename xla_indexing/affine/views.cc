@@ -16,9 +16,7 @@
 namespace xla_indexing {
 
 bool ExprSimplifier::HasFloorAtom(const DigitSum& sum) {
-  return llvm::any_of(sum.terms(), [](const DigitTerm& term) {
-    return term.atom->IsFloor();
-  });
+  return llvm::any_of(sum.terms(), [](const DigitTerm& term) { return term.atom->IsFloor(); });
 }
 
 // Least divisor first, so that digits are split off from the low end.
@@ -37,8 +35,8 @@ llvm::SmallVector<const DigitAtom*, 4> ExprSimplifier::FloorAtomsOf(const DigitS
 // `atoms` has the next lower digit T' = floor(Y' / a') of the same expression, that is floor(Y /
 // a') = P + T' or P - T', X is that and n = a / a'.
 std::pair<DigitSum, int64_t> ExprSimplifier::DigitBelow(const DigitAtom* floor_atom,
-                                                         const DigitSum& sum,
-                                                         llvm::ArrayRef<const DigitAtom*> atoms) {
+                                                        const DigitSum& sum,
+                                                        llvm::ArrayRef<const DigitAtom*> atoms) {
   const DigitAtom& floor = *floor_atom;
   for (const DigitAtom* lower_atom : llvm::reverse(atoms)) {
     const DigitAtom& lower = *lower_atom;
@@ -173,12 +171,12 @@ mlir::AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
     mlir::AffineExpr summand = ExprOf(term.atom);
     if (!summand) return {};
     if (term.coefficient != 1) {
-      summand = mlir::getAffineBinaryOpExpr(
-          mlir::AffineExprKind::Mul, summand,
-          mlir::getAffineConstantExpr(term.coefficient, context_));
+      summand =
+          mlir::getAffineBinaryOpExpr(mlir::AffineExprKind::Mul, summand,
+                                      mlir::getAffineConstantExpr(term.coefficient, context_));
     }
-    result = result ? mlir::getAffineBinaryOpExpr(mlir::AffineExprKind::Add, result, summand)
-                    : summand;
+    result =
+        result ? mlir::getAffineBinaryOpExpr(mlir::AffineExprKind::Add, result, summand) : summand;
   }
   if (!result) return mlir::getAffineConstantExpr(sorted.constant(), context_);
   if (sorted.constant() == 0) return result;
@@ -189,8 +187,7 @@ mlir::AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
 // Divisions nest less deep in an atom's dividend.
 mlir::AffineExpr ExprSimplifier::ExprOf(const DigitAtom* atom) {
   if (!atom->expr) {
-    const auto kind =
-        atom->IsMod() ? mlir::AffineExprKind::Mod : mlir::AffineExprKind::FloorDiv;
+    const auto kind = atom->IsMod() ? mlir::AffineExprKind::Mod : mlir::AffineExprKind::FloorDiv;
     if (const mlir::AffineExpr dividend = ExprOfSum(atom->shown)) {
       atom->expr = mlir::getAffineBinaryOpExpr(
           kind, dividend, mlir::getAffineConstantExpr(atom->divisor, context_));

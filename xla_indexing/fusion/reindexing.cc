@@ -90,9 +90,8 @@ void Broadcast(absl::Span<const int64_t> dimensions, const Shape& to, Direction 
     result.resize(to.rank());
     for (int64_t dim = 0; dim < to.rank(); ++dim) {
       const auto found = absl::c_find(dimensions, dim);
-      result[dim] = found != dimensions.end()
-                        ? std::move(indices[found - dimensions.begin()])
-                        : algebra.AddVariable(to.dimension(dim));
+      result[dim] = found != dimensions.end() ? std::move(indices[found - dimensions.begin()])
+                                              : algebra.AddVariable(to.dimension(dim));
     }
   }
   indices = std::move(result);
@@ -112,14 +111,13 @@ struct Embedding {
 bool Restrict(Position::Restriction restriction, const PositionalAlgebra& algebra,
               Position& position) {
   if (restriction.interval.IsAll() && restriction.modulus == 1) return true;
-  while (std::optional<PositionalAlgebra::AffineForm> form =
-             algebra.AsAffine(restriction.index)) {
+  while (std::optional<PositionalAlgebra::AffineForm> form = algebra.AsAffine(restriction.index)) {
     // factor * N + offset = residue (mod m) is not a residue of N for every factor.
     if (restriction.modulus > 1 && form->factor != 1 && form->factor != -1) break;
     restriction.interval = restriction.interval.Sub(form->offset).PreimageOfMul(form->factor);
-    restriction.residue = FloorMod(form->factor * FloorMod(restriction.residue - form->offset,
-                                                           restriction.modulus),
-                                   restriction.modulus);
+    restriction.residue =
+        FloorMod(form->factor * FloorMod(restriction.residue - form->offset, restriction.modulus),
+                 restriction.modulus);
     restriction.index = std::move(form->number);
   }
   if (restriction.interval.IsEmpty()) return false;
@@ -221,8 +219,7 @@ bool ApplyEmbedding(const HloInstruction& instruction, int64_t operand, Directio
   Position moved = position;
   int64_t dim = 0;
   for (const Embedding& axis : EmbeddingsOf(instruction, operand)) {
-    const bool is_same =
-        axis.start == 0 && axis.step == 1 && axis.inner_size == axis.outer_size;
+    const bool is_same = axis.start == 0 && axis.step == 1 && axis.inner_size == axis.outer_size;
     if (!is_same && !Embed(axis, outward, algebra, moved, dim)) return false;
     ++dim;
   }

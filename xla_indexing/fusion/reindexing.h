@@ -4,10 +4,9 @@
 //
 //   elementwise    the same index
 //   reshape        the same place in the row-major order
-//   bitcast        the same place in memory: transpose to the physical order, reshape, transpose back
-//   transpose      dimension i of the result is dimension dimensions[i] of the operand
-//   reverse        index i becomes n - 1 - i
-//   broadcast      some of the result's indices; the others are free
+//   bitcast        the same place in memory: transpose to the physical order, reshape, transpose
+//   back transpose      dimension i of the result is dimension dimensions[i] of the operand reverse
+//   index i becomes n - 1 - i broadcast      some of the result's indices; the others are free
 //   slice          start + i * stride
 //   pad            (i - low) / (interior + 1), where that is an index of the operand
 //   concatenate    i - offset, where that is an index of the operand
@@ -56,8 +55,8 @@ bool IsReindexing(const HloInstruction& instruction, int64_t operand);
 
 // Replaces the position of an element on one side of the instruction by that of the element on the
 // other side. False, with `position` as it was, where the instruction is not a reindexing of that
-// operand, or has no elements, tiles or dimensions without bound, or where no element is on the other
-// side.
+// operand, or has no elements, tiles or dimensions without bound, or where no element is on the
+// other side.
 bool ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
                      PositionalAlgebra& algebra, Position& position);
 

@@ -59,8 +59,8 @@ bool CombineResidues(Constraints& constraints, mlir::MLIRContext* context, bool*
   return combined;
 }
 
-// Whether the expression is a sum of multiples of variables of more than one value, in summand order:
-// nothing is to be done about it.
+// Whether the expression is a sum of multiples of variables of more than one value, in summand
+// order: nothing is to be done about it.
 bool IsSortedLinear(AffineExpr expr, const IndexingMap& map) {
   // The position of the summand after the one that is looked at, symbols after dimensions.
   int64_t next = std::numeric_limits<int64_t>::max();
