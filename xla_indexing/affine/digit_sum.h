@@ -59,8 +59,9 @@ struct DigitAtom {
   Interval range = Interval::All();
   Congruence residues = Congruence::All();
 
-  // As written: occurrences of summands in the dividend, and how deep divisions nest.
+  // As written: occurrences of summands and divisions, and how deep divisions nest.
   int summands = 1;
+  int divisions = 0;  // floordivs and mods in it, itself counted
   int depth = 0;
   // Null until it is asked for; of variables and opaque atoms there from the beginning.
   mutable mlir::AffineExpr expr;

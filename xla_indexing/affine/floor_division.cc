@@ -83,25 +83,31 @@ void ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
   }
 }
 
-// floor((c * (X mod n) + R) / m) = floor((c*X + R) / m) - (c*n/m) * floor(X / n) where m divides
-// c*n: the mod of a coarser digit is of no use below a division.
+// c * (X mod n) + R = c*X + R' with R' = R - c*n*floor(X / n), where the terms of floor(X / n) are
+// multiples of m in R', as they are wherever m divides c*n: they leave the division, in which the
+// mod of a coarser digit is of no use.
 bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
   DigitSum rest = division.rest;
-  DigitSum quotient = division.quotient;
   bool found = false;
   for (const DigitTerm& term : division.rest.terms()) {
     const DigitAtom* mod = term.atom;
     if (!mod->IsMod()) continue;
-    Int128 dropped = static_cast<Int128>(term.coefficient) * mod->divisor;
-    if (dropped % m != 0 || !NarrowToInt64(-(dropped / m))) continue;
-    rest.AddTerm(term.atom, -term.coefficient);
-    rest.AddScaled(mod->dividend, term.coefficient);
-    quotient.AddScaled(mod->quotient, static_cast<int64_t>(-(dropped / m)));
+    const Int128 step = static_cast<Int128>(term.coefficient) * mod->divisor;
+    if (!NarrowToInt64(-step)) continue;
+    DigitSum without = rest;
+    without.AddTerm(term.atom, -term.coefficient);
+    without.AddScaled(mod->dividend, term.coefficient);
+    without.AddScaled(mod->quotient, static_cast<int64_t>(-step));
+    const bool leaves =
+        without.valid() && llvm::all_of(mod->quotient.terms(), [&](const DigitTerm& of_quotient) {
+          return without.CoefficientOf(of_quotient.atom) % m == 0;
+        });
+    if (!leaves) continue;
+    rest = std::move(without);
     found = true;
   }
-  if (!found || !rest.valid() || !quotient.valid()) return false;
+  if (!found) return false;
   division.rest = Join(std::move(rest));
-  division.quotient = std::move(quotient);
   ExtractMultiples(division, m);
   return true;
 }
@@ -253,9 +259,36 @@ void ExprSimplifier::ShiftConstant(Division& division, int64_t m) {
   MoveConstantToQuotient(division.rest, division.quotient, amount, m);
 }
 
+// f(x) = f(l) + (f(l + 1) - f(l)) * (x - l) for x in [l, l + 1]: what depends on nothing but a
+// variable of two values is linear. None where that is not so.
+std::optional<DigitSum> ExprSimplifier::LinearInTwoValues(const DigitSum& digits,
+                                                          llvm::function_ref<int64_t(int64_t)> f) {
+  if (digits.terms().size() != 1) return std::nullopt;
+  const DigitTerm& term = digits.terms()[0];
+  const Interval& range = term.atom->range;
+  if (!range.IsFinite() || range.Size() != 2) return std::nullopt;
+  const auto at = [&](int64_t x) {
+    return NarrowToInt64(static_cast<Int128>(term.coefficient) * x + digits.constant());
+  };
+  const std::optional<int64_t> first = at(range.lower());
+  const std::optional<int64_t> second = at(range.upper());
+  if (!first || !second) return std::nullopt;
+  const std::optional<int64_t> step = CheckedSub(f(*second), f(*first));
+  const std::optional<int64_t> start =
+      step ? NarrowToInt64(f(*first) - static_cast<Int128>(*step) * range.lower()) : std::nullopt;
+  if (!start) return std::nullopt;
+  DigitSum result = DigitSum(*start);
+  result.AddTerm(term.atom, *step);
+  return result;
+}
+
 DigitSum ExprSimplifier::FloorDivide(const DigitSum& digits, int64_t m) {
   if (m == 1 || !digits.valid()) return digits;
   if (digits.IsConstant()) return DigitSum(FloorDiv(digits.constant(), m));
+  if (auto linear =
+          LinearInTwoValues(digits, [m](int64_t x) { return ::xla_indexing::FloorDiv(x, m); })) {
+    return Join(*std::move(linear));
+  }
   if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return DigitSum::Invalid();
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
@@ -292,6 +325,9 @@ DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
   if (m == 1) return DigitSum();
   if (!digits.valid()) return digits;
   if (digits.IsConstant()) return DigitSum(FloorMod(digits.constant(), m));
+  if (auto linear = LinearInTwoValues(digits, [m](int64_t x) { return FloorMod(x, m); })) {
+    return Join(*std::move(linear));
+  }
   if (!facts_.empty()) {
     if (const std::optional<int64_t> residue = ResiduesOf(digits).ResidueModulo(m)) {
       return DigitSum(*residue);
@@ -307,9 +343,7 @@ DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
     result.AddScaled(split->low, 1);
     return Join(std::move(result));
   }
-  bool has_floor = llvm::any_of(division.rest.terms(),
-                                [](const DigitTerm& term) { return term.atom->IsFloor(); });
-  if (m == 2 && division.rest.constant() == 1 && !has_floor) {  // (Z + 1) mod 2 = 1 - Z mod 2
+  if (m == 2 && division.rest.constant() == 1) {  // (Z + 1) mod 2 = 1 - Z mod 2
     division.rest.AddConstant(-1);
     division.negated = true;
   } else {
@@ -351,9 +385,11 @@ bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
   bool has_dim = false;
   int64_t summands = atom->shown.constant() == 0 ? 0 : 1;
   atom->depth = 0;
+  atom->divisions = 1;
   for (const DigitTerm& term : atom->shown.terms()) {
     has_dim = has_dim || term.atom->summand_class <= SummandClass::kDimMod;
     summands += term.atom->summands;
+    atom->divisions += term.atom->divisions;
     atom->depth = std::max(atom->depth, term.atom->depth);
   }
   if (!atom->shown.valid() || summands > kMaxSummands || ++atom->depth >= kMaxExprDepth) {

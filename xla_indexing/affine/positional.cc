@@ -627,8 +627,53 @@ std::optional<Int128> PositionalAlgebra::MoveOffsetsOut(Number& number) {
   return offset;
 }
 
+// What an affine step was made of, where this one undoes it.
+std::optional<Number> PositionalAlgebra::Undo(const Number& number, int64_t factor, int64_t offset,
+                                              int64_t divisor, int64_t size) const {
+  const auto found = by_moved_.find(HashOf(number));
+  if (found == by_moved_.end()) return std::nullopt;
+  for (const size_t place : found->second) {
+    const Moved& known = moved_[place];
+    if (known.to != number || SizeOf(known.from) != size) continue;
+    // ((x*f + o)/d * factor + offset) / divisor is x, or size - 1 - x.
+    const std::optional<int64_t> scale = CheckedMul(known.divisor, divisor);
+    const std::optional<int64_t> slope = CheckedMul(known.factor, factor);
+    const Int128 constant = Int128{known.offset} * factor + Int128{offset} * known.divisor;
+    if (!scale || !slope) continue;
+    if (*slope == *scale && constant == 0) return known.from;
+    if (-Int128{*slope} == *scale && constant == Int128{*scale} * (size - 1)) {
+      Number reversed = known.from;
+      Reverse(reversed);
+      return reversed;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Number> PositionalAlgebra::Affine(const Number& number, int64_t factor,
                                                 int64_t offset, int64_t divisor, int64_t size) {
+  if (std::optional<Number> undone = Undo(number, factor, offset, divisor, size)) return undone;
+  Number reversed = number;
+  Reverse(reversed);
+  const std::optional<int64_t> shifted =
+      NarrowToInt64(offset + Int128{factor} * (SizeOf(number) - 1));
+  if (shifted && factor != kInt64Min) {
+    if (std::optional<Number> undone = Undo(reversed, -factor, *shifted, divisor, size)) {
+      return undone;
+    }
+  }
+  std::optional<Number> result = ComputeAffine(number, factor, offset, divisor, size);
+  // Within joins numbers are moved that are no one's index.
+  if (result && depth_ == 0) {
+    by_moved_[HashOf(*result)].push_back(moved_.size());
+    moved_.push_back({number, *result, factor, offset, divisor});
+  }
+  return result;
+}
+
+std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int64_t factor,
+                                                       int64_t offset, int64_t divisor,
+                                                       int64_t size) {
   // What is known of the result from the range of the number.
   const Interval image = RangeOf(number).Mul(factor).Add(offset);
   Interval values = Interval::OfSize(size);

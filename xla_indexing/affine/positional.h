@@ -147,6 +147,19 @@ class PositionalAlgebra {
   void Remember(llvm::ArrayRef<Number> indices, const Number& position);
   std::optional<Number> Linearize(llvm::ArrayRef<Number> indices);
 
+  // An affine step that was made, so that its inverse gives back what there was before.
+  struct Moved {
+    Number from;
+    Number to;
+    int64_t factor;
+    int64_t offset;
+    int64_t divisor;
+  };
+  std::optional<Number> Undo(const Number& number, int64_t factor, int64_t offset, int64_t divisor,
+                             int64_t size) const;
+  std::optional<Number> ComputeAffine(const Number& number, int64_t factor, int64_t offset,
+                                      int64_t divisor, int64_t size);
+
   uint32_t Intern(Source source);
 
   // All of these give false or none past the bounds.
@@ -182,6 +195,8 @@ class PositionalAlgebra {
   std::deque<Linearized> linearized_;
   llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_indices_;
   llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_position_;
+  std::deque<Moved> moved_;
+  llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_moved_;
   // What cuts and joins came to: of a source's digit at a radix, and of two digits (twice the
   // source, and one more where it is flipped).
   llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t, int64_t>, Parts> cuts_;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/build.h"
 
 namespace xla_indexing {
 
@@ -11,8 +11,46 @@ PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra, ExprSim
     : algebra_(*algebra), simplifier_(*simplifier), variables_(variables) {}
 
 mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
-  if (algebra_.NodesOf(number) > kMaxLoweredDigits) return {};
-  return simplifier_.ToExpr(Sum(number));
+  const size_t nodes = algebra_.NodesOf(number);
+  if (nodes > kMaxLoweredDigits) return {};
+  if (nodes <= kMaxSimplifiedDigits) return simplifier_.ToExpr(Sum(number));
+  LinearSum sum = WrittenSum(number);
+  return sum.ToExpr(simplifier_.context());
+}
+
+LinearSum PositionalLowering::WrittenSum(const Number& number) {
+  LinearSum sum;
+  int64_t stride = 1;
+  for (const Digit& digit : number) {
+    if (digit.IsConstant()) {
+      sum.AddScaled(LinearSum(digit.place), stride);
+    } else {
+      const mlir::AffineExpr expr = Written(digit);
+      if (!expr) return LinearSum::Invalid();
+      const LinearSum value = LinearSum::FromExpr(expr);
+      if (digit.flipped) sum.AddScaled(LinearSum(digit.size - 1), stride);
+      sum.AddScaled(value, digit.flipped ? -stride : stride);
+    }
+    stride *= digit.size;
+  }
+  return sum;
+}
+
+mlir::AffineExpr PositionalLowering::Written(const Digit& digit) {
+  const PositionalAlgebra::Source& from = algebra_.source(digit.source);
+  if (from.nodes <= kMaxSimplifiedDigits) return simplifier_.ToExpr(ValueOf(digit));
+  const auto key = std::make_tuple(digit.source, digit.place, digit.size);
+  if (const auto it = written_.find(key); it != written_.end()) return it->second;
+  LinearSum sum = WrittenSum(from.number);
+  if (from.kind == PositionalAlgebra::Source::Kind::kLinear) {
+    sum.Scale(from.factor);
+    sum.AddConstant(from.offset);
+  }
+  mlir::AffineExpr expr = sum.ToExpr(simplifier_.context());
+  if (expr && digit.place > 1) expr = FloorDiv(expr, digit.place);
+  if (expr && from.greatest / digit.place >= digit.size) expr = Mod(expr, digit.size);
+  written_.try_emplace(key, expr);
+  return expr;
 }
 
 DigitSum PositionalLowering::Sum(const Number& number) {

@@ -3,8 +3,9 @@
 //   PositionalLowering lowering(&algebra, &simplifier, {d0, d1});
 //   lowering.Lower(number)   // its normal form (affine/simplifier.h)
 //
-// Shared sources are lowered once. A number that would be longer than kMaxLoweredDigits, those of
-// its sources counted as often as they occur, has no expression.
+// Shared sources are lowered once. What is longer than kMaxSimplifiedDigits, those of its sources
+// counted as often as they occur, is written as the digits are, with normal forms inside; a number
+// longer than kMaxLoweredDigits has no expression.
 #ifndef XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
 #define XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
 
@@ -17,11 +18,13 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/digit_sum.h"
+#include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/positional.h"
 #include "xla_indexing/affine/simplifier.h"
 
 namespace xla_indexing {
 
+inline constexpr size_t kMaxSimplifiedDigits = 5;
 inline constexpr size_t kMaxLoweredDigits = 512;
 
 class PositionalLowering {
@@ -37,12 +40,16 @@ class PositionalLowering {
   DigitSum Sum(const Number& number);
   const DigitSum& ValueOf(uint32_t source);
   DigitSum ValueOf(const Digit& digit);
+  // The same without the normal form; invalid and null past the bounds of affine/build.h.
+  LinearSum WrittenSum(const Number& number);
+  mlir::AffineExpr Written(const Digit& digit);
 
   const PositionalAlgebra& algebra_;
   ExprSimplifier& simplifier_;
   llvm::SmallVector<mlir::AffineExpr, 8> variables_;
   llvm::DenseMap<uint32_t, DigitSum> sources_;
   llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t>, DigitSum> digits_;
+  llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t>, mlir::AffineExpr> written_;
 };
 
 }  // namespace xla_indexing

@@ -2,6 +2,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
 
@@ -17,10 +18,37 @@ Interval ExprSimplifier::RangeOfVariable(AffineExpr variable) const {
   return position < list.size() ? list[position] : Interval::All();
 }
 
-Interval ExprSimplifier::SumOfRanges(const DigitSum& sum) const {
+namespace {
+
+Interval TermByTerm(const DigitSum& sum) {
   Interval result = Interval::Point(sum.constant());
   for (const DigitTerm& term : sum.terms()) {
     result = result.Add(term.atom->range.Mul(term.coefficient));
+  }
+  return result;
+}
+
+}  // namespace
+
+// Term by term, or with a multiple of a sum that is known to be bounded taken out.
+Interval ExprSimplifier::SumOfRanges(const DigitSum& sum) const {
+  Interval result = TermByTerm(sum);
+  if (!sum.valid()) return result;
+  for (const Bound& bound : bounds_) {
+    for (const DigitTerm& part : bound.sum.terms()) {
+      const int64_t coefficient = sum.CoefficientOf(part.atom);
+      if (coefficient == 0 || coefficient == kInt64Min || part.coefficient == kInt64Min ||
+          coefficient % part.coefficient != 0) {
+        continue;
+      }
+      const int64_t factor = coefficient / part.coefficient;
+      DigitSum rest = sum;
+      rest.AddScaled(bound.sum, -factor);
+      if (!rest.valid()) continue;
+      const Interval known = TermByTerm(rest).Add(bound.interval.Mul(factor));
+      // Bounds that contradict each other: there is no point, so that anything may be said.
+      if (const Interval both = result.Intersect(known); !both.IsEmpty()) result = both;
+    }
   }
   return result;
 }

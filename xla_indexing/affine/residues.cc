@@ -15,20 +15,36 @@ Congruence ExprSimplifier::Residues(mlir::AffineExpr e) {
   return digits.valid() ? ResiduesOf(digits) : Congruence::All();
 }
 
-void ExprSimplifier::Assume(const LinearSum& sum, const Congruence& residues) {
-  if (!sum.valid() || sum.IsConstant() || residues.IsAll()) return;
+// The sum in normal form without its constant; invalid where there is nothing to be known of it.
+DigitSum ExprSimplifier::AssumedSum(const LinearSum& sum, int64_t* constant) {
   LinearSum written = sum;
-  DigitSum digits = Evaluate(written.ToExpr(context_));
-  if (!digits.valid() || digits.IsConstant()) return;
-  const Congruence shifted = residues.Add(Congruence::Point(digits.constant()).Mul(-1));
+  const mlir::AffineExpr expr = written.ToExpr(context_);
+  DigitSum digits = expr ? Evaluate(expr) : DigitSum::Invalid();
+  if (!digits.valid() || digits.IsConstant()) return DigitSum::Invalid();
+  *constant = digits.constant();
   digits.AddConstant(-digits.constant());
-  if (!digits.valid() || shifted.IsPoint()) return;
   digits.Sort();
-  facts_.push_back({std::move(digits), shifted});
   // Atoms and sums that were made without the fact are not in normal form any more.
   atoms_.clear();
   evaluated_.clear();
   views_.clear();
+  return digits;
+}
+
+void ExprSimplifier::Assume(const LinearSum& sum, const Congruence& residues) {
+  if (residues.IsAll()) return;
+  int64_t constant = 0;
+  DigitSum digits = AssumedSum(sum, &constant);
+  if (!digits.valid()) return;
+  const Congruence shifted = residues.Add(Congruence::Point(constant).Mul(-1));
+  if (!shifted.IsPoint()) facts_.push_back({std::move(digits), shifted});
+}
+
+void ExprSimplifier::Assume(const LinearSum& sum, const Interval& interval) {
+  if (interval.IsAll() || interval.IsEmpty()) return;
+  int64_t constant = 0;
+  DigitSum digits = AssumedSum(sum, &constant);
+  if (digits.valid()) bounds_.push_back({std::move(digits), interval.Sub(constant)});
 }
 
 // Every term by itself.

@@ -36,6 +36,13 @@ DigitSum ExprSimplifier::Evaluate(AffineExpr e) {
   return Join(std::move(result));
 }
 
+const DigitAtom* ExprSimplifier::AtomOf(AffineExpr e) {
+  const DigitSum digits = Evaluate(e);
+  const bool is_atom = digits.valid() && digits.constant() == 0 && digits.terms().size() == 1 &&
+                       digits.terms()[0].coefficient == 1;
+  return is_atom ? digits.terms()[0].atom : nullptr;
+}
+
 DigitSum ExprSimplifier::EvaluateVariable(AffineExpr variable) {
   const bool is_dim = variable.getKind() == AffineExprKind::DimId;
   const unsigned position = is_dim ? cast<mlir::AffineDimExpr>(variable).getPosition()
@@ -80,6 +87,7 @@ DigitSum ExprSimplifier::OpaqueAtom(AffineExpr expr) {
   atom.summand_class = SummandClassOf(expr);
   atom.depth = DivisionDepth(expr);
   atom.summands = kMaxSummands / 8;  // not counted
+  atom.divisions = 1;
   auto binary = cast<AffineBinaryOpExpr>(expr);
   auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (expr.getKind() == AffineExprKind::Mod && divisor && divisor.getValue() >= 1) {

@@ -58,6 +58,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/digit_sum.h"
@@ -93,6 +94,9 @@ class ExprSimplifier {
   // wrong, there being no point at which it counts.
   void Assume(const LinearSum& sum, const Congruence& residues);
 
+  // From now on `sum` is known to be in `interval`, likewise.
+  void Assume(const LinearSum& sum, const Interval& interval);
+
   // --- Sums of digits, for callers that compose or do linear algebra
   // --------------------------------
 
@@ -108,6 +112,11 @@ class ExprSimplifier {
   Congruence ResiduesOf(const DigitSum& digits) const;
   // The sum without mod atoms; equal functions that linear algebra can tell equal have equal ones.
   DigitSum FloorForm(const DigitSum& digits) const;
+
+  // The sum over the expressions of its atoms, as it is; invalid past the bounds of affine/build.h.
+  LinearSum Written(const DigitSum& digits);
+  // The atom that an expression in normal form is; null where it is none.
+  const DigitAtom* AtomOf(mlir::AffineExpr e);
 
   // floor(sum / divisor) and sum mod divisor, divisor >= 1.
   DigitSum FloorDivide(const DigitSum& digits, int64_t divisor);
@@ -146,11 +155,19 @@ class ExprSimplifier {
     DigitSum sum;
     Congruence residues;
   };
+  // The same of an interval.
+  struct Bound {
+    DigitSum sum;
+    Interval interval;
+  };
+  DigitSum AssumedSum(const LinearSum& sum, int64_t* constant);
   Congruence StructuralResidues(const DigitSum& digits) const;
   void ReduceToResidue(Division& division, int64_t m) const;
   bool ReplaceExactDivision(DigitSum& sum) const;
 
   // Division (floor_division.cc).
+  std::optional<DigitSum> LinearInTwoValues(const DigitSum& digits,
+                                            llvm::function_ref<int64_t(int64_t)> f);
   static void ExtractMultiples(Division& division, int64_t m);
   static void ReduceResidues(Division& division, int64_t m);
   bool DropCoarserMods(Division& division, int64_t m);
@@ -195,6 +212,7 @@ class ExprSimplifier {
   int unnesting_ = 0;
 
   llvm::SmallVector<Fact, 2> facts_;
+  llvm::SmallVector<Bound, 2> bounds_;
   // Floors and mods by hash; variables by position.
   llvm::DenseMap<size_t, llvm::SmallVector<const DigitAtom*, 1>> atoms_;
   llvm::SmallVector<const DigitAtom*, 8> dim_atoms_;

@@ -99,7 +99,7 @@ struct Cost {
   double magnitude = 0;
 
   // Shorter ways to write a sum come first.
-  std::tuple<size_t, size_t, double> Order() const { return {summands, divisions, magnitude}; }
+  std::tuple<size_t, size_t, double> Order() const { return {divisions, summands, magnitude}; }
   // So do ways with as few summands and more digits.
   std::tuple<size_t, int, double> DigitOrder() const { return {summands, -mods, magnitude}; }
 };
@@ -108,7 +108,7 @@ Cost CostOf(const DigitSum& sum) {
   Cost cost;
   cost.summands = sum.terms().size();
   for (const DigitTerm& term : sum.terms()) {
-    cost.divisions += term.atom->kind == DigitAtom::Kind::kVariable ? 0 : 1;
+    cost.divisions += term.atom->divisions;
     cost.mods += term.atom->IsMod() ? 1 : 0;
     cost.magnitude += std::abs(static_cast<double>(term.coefficient));
   }
@@ -198,6 +198,17 @@ mlir::AffineExpr ExprSimplifier::ExprOf(const DigitAtom* atom) {
     }
   }
   return atom->expr;
+}
+
+LinearSum ExprSimplifier::Written(const DigitSum& digits) {
+  if (!digits.valid()) return LinearSum::Invalid();
+  LinearSum sum(digits.constant());
+  for (const DigitTerm& term : digits.terms()) {
+    const mlir::AffineExpr atom = ExprOf(term.atom);
+    if (!atom) return LinearSum::Invalid();
+    sum.AddTerm(atom, term.coefficient);
+  }
+  return sum;
 }
 
 mlir::AffineExpr ExprSimplifier::ToExpr(const DigitSum& digits) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
@@ -200,6 +201,78 @@ bool RescaleRangeVariables(IndexingMap* map) {
   if (!rescaled.ok()) return false;
   *map = IndexingMap(rescaled->affine_map(), Variables(map->dims()), std::move(ranges),
                      Variables(map->runtimes()), Constraints(rescaled->constraints()));
+  return true;
+}
+
+namespace {
+
+// The sums that an expression is made of, its own and those of dividends, each once.
+void CollectSums(AffineExpr expr, llvm::DenseSet<AffineExpr>* seen,
+                 llvm::SmallVectorImpl<LinearSum>* sums) {
+  llvm::SmallVector<AffineExpr, 8> pending = {expr};
+  while (!pending.empty()) {
+    const AffineExpr next = pending.pop_back_val();
+    if (!seen->insert(next).second) continue;
+    LinearSum sum = LinearSum::FromExpr(next);
+    for (const Term& term : sum.terms()) {
+      if (auto division = llvm::dyn_cast<AffineBinaryOpExpr>(term.atom)) {
+        pending.push_back(division.getLHS());
+      }
+    }
+    sums->push_back(std::move(sum));
+  }
+}
+
+}  // namespace
+
+bool JoinRangeVariables(IndexingMap* map) {
+  if (map->num_ranges() < 2 || map->IsKnownEmpty()) return false;
+  mlir::MLIRContext* context = map->context();
+  llvm::DenseSet<AffineExpr> seen;
+  llvm::SmallVector<LinearSum, 8> sums;
+  for (const AffineExpr result : map->results()) CollectSums(result, &seen, &sums);
+  for (const Constraint& constraint : map->constraints()) {
+    CollectSums(constraint.expr, &seen, &sums);
+  }
+  Variables ranges(map->ranges());
+  // Coefficients of a pair in all sums; both occur, and low is the digit below high.
+  const auto is_number = [&](int high, int low) {
+    const std::optional<int64_t> size = ranges[low].bounds.Size();
+    if (!size || *size < 2 || !ranges[high].bounds.IsFinite()) return false;
+    const AffineExpr high_symbol = mlir::getAffineSymbolExpr(high, context);
+    const AffineExpr low_symbol = mlir::getAffineSymbolExpr(low, context);
+    bool used = false;
+    for (const LinearSum& sum : sums) {
+      if (!sum.valid()) return false;
+      const int64_t of_low = sum.CoefficientOf(low_symbol);
+      if (CheckedMul(of_low, *size) != sum.CoefficientOf(high_symbol)) return false;
+      used = used || of_low != 0;
+    }
+    return used;
+  };
+  llvm::SmallVector<AffineExpr, 4> replacements(map->num_symbols());
+  bool changed = false;
+  for (int high = 0; high < map->num_ranges(); ++high) {
+    for (int low = 0; low < map->num_ranges(); ++low) {
+      // One pair for each variable at a time: the coefficients are those before.
+      if (high == low || replacements[high] || replacements[low] || !is_number(high, low)) continue;
+      const int64_t size = *ranges[low].bounds.Size();
+      const Interval joined = ranges[high].bounds.Mul(size).Add(ranges[low].bounds);
+      const std::optional<int64_t> count = ranges[high].bounds.Size();
+      if (!count || joined.Size() != CheckedMul(*count, size)) continue;
+      replacements[high] = Constant(0, context);
+      replacements[low] = mlir::getAffineSymbolExpr(low, context);
+      ranges[low].bounds = joined;
+      changed = true;
+    }
+  }
+  if (!changed) return false;
+  absl::StatusOr<IndexingMap> substituted = map->Substitute({}, replacements);
+  if (!substituted.ok()) return false;
+  *map = IndexingMap(substituted->affine_map(), Variables(map->dims()), std::move(ranges),
+                     Variables(map->runtimes()), Constraints(substituted->constraints()));
+  // Three variables may be one number.
+  JoinRangeVariables(map);
   return true;
 }
 

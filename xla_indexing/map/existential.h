@@ -23,6 +23,14 @@
 // Example: (d0)[s0] -> (s0 floordiv 2), domain: d0 in [0, 9], s0 in [1, 7], (s0 - 1) mod 2 in [0,
 // 0] becomes  (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3].
 
+// Two range variables that always occur together as the digits of one number are that number:
+//
+//   n*s + t wherever s or t is, t in [l, l + n - 1]     t in [n*first(s) + l, n*last(s) + l + n -
+//   1]
+//
+// Example: (d0)[s0, s1] -> (s0 * 4 + s1), domain: d0 in [0, 9], s0 in [0, 7], s1 in [0, 3]
+// becomes  (d0)[s0, s1] -> (s1), domain: d0 in [0, 9], s0 in [0, 7], s1 in [0, 31].
+
 #ifndef XLA_INDEXING_MAP_EXISTENTIAL_H_
 #define XLA_INDEXING_MAP_EXISTENTIAL_H_
 
@@ -38,6 +46,10 @@ bool EliminateRangeVariables(IndexingMap* map);
 // The same relation with range variables that count the elements of their residue classes. Whether
 // anything changed; what did is not simplified. To be called with simplified constraints.
 bool RescaleRangeVariables(IndexingMap* map);
+
+// The same relation where pairs of range variables that always occur together are one; the other
+// stays without use. Whether anything changed.
+bool JoinRangeVariables(IndexingMap* map);
 
 }  // namespace xla_indexing
 

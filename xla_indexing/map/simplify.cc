@@ -162,7 +162,7 @@ bool IndexingMap::Simplify() {
         case ConstraintState::kKept:
           kept.push_back(constraint);
           if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
-            simplifier.Assume(std::move(fact->sum), fact->residues);
+            simplifier.Assume(fact->sum, fact->residues);
           }
           break;
       }
@@ -176,13 +176,19 @@ bool IndexingMap::Simplify() {
       continue;
     }
     if (HasPoint(DimBounds(), SymbolBounds(), kept) == false) return make_empty();
-    // Results know the narrowed intervals and all residues.
+    // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;
-    if (narrowed) {
+    const auto is_sum = [](const Constraint& constraint) { return !ResidueFactOf(constraint); };
+    if (narrowed || llvm::any_of(kept, is_sum)) {
       last.emplace(context(), DimBounds(), SymbolBounds());
       for (const Constraint& constraint : kept) {
         if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
-          last->Assume(std::move(fact->sum), fact->residues);
+          last->Assume(fact->sum, fact->residues);
+        }
+      }
+      for (const Constraint& constraint : kept) {
+        if (is_sum(constraint)) {
+          last->Assume(LinearSum::FromExpr(constraint.expr), constraint.interval);
         }
       }
     }

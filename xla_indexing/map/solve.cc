@@ -49,7 +49,7 @@ class Solver {
         solved_(map.num_ranges()) {
     for (const Constraint& constraint : map.constraints()) {
       if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
-        unknowns_.Assume(std::move(fact->sum), fact->residues);
+        unknowns_.Assume(fact->sum, fact->residues);
       }
     }
     for (int i = 0; i < map.num_ranges(); ++i) {
@@ -88,10 +88,19 @@ class Solver {
     return true;
   }
 
+  // The sum as a sum of digits.
+  DigitSum DigitsOf(const LinearSum& sum) {
+    LinearSum written = sum;
+    const AffineExpr expr = written.ToExpr(map_.context());
+    return expr ? unknowns_.Evaluate(expr) : DigitSum::Invalid();
+  }
+
+  void Learn(const LinearSum& sum, AffineExpr value) { Learn(DigitsOf(sum), value); }
+
   // Adds the equation  digits = value, where it says anything new.
-  void Learn(const LinearSum& digits, AffineExpr value) {
+  void Learn(const DigitSum& digits, AffineExpr value) {
     if (!digits.valid() || equations_.size() >= kMaxSolverEquations) return;
-    LinearSum sum = unknowns_.FloorForm(digits);
+    const LinearSum sum = unknowns_.Written(unknowns_.FloorForm(digits));
     if (!sum.valid()) return;
     // What is known goes to the other side.
     LinearSum unknown;
@@ -230,13 +239,13 @@ class Solver {
   void LearnAtom(AffineExpr atom, AffineExpr value) {
     if (!value) return;
     Learn(unknowns_.Evaluate(atom), value);
-    const ExprSimplifier::ModAtom* mod = unknowns_.LookUpModAtom(atom);
-    if (mod == nullptr) return;
+    const DigitAtom* mod = unknowns_.AtomOf(atom);
+    if (mod == nullptr || !mod->IsMod()) return;
     const Interval range = unknowns_.RangeOf(mod->dividend);
     const std::optional<int64_t> size = range.Size();
-    if (!size || *size > mod->modulus) return;
+    if (!size || *size > mod->divisor) return;
     const AffineExpr least = Constant(range.lower(), map_.context());
-    Learn(LinearSum(mod->dividend), Add(least, Mod(Sub(value, least), mod->modulus)));
+    Learn(mod->dividend, Add(least, Mod(Sub(value, least), mod->divisor)));
   }
 
   // A sum of floors in digits: for each floor T = floor(X/n) in it, with v*X among the other terms,
@@ -244,9 +253,8 @@ class Solver {
   llvm::SmallVector<LinearSum, 8> WaysToWrite(const LinearSum& floor_form) {
     llvm::SmallVector<std::pair<int64_t, AffineExpr>, 4> floors;  // by divisor
     for (const Term& term : floor_form.terms()) {
-      if (const auto* floor = unknowns_.LookUpFloorAtom(term.atom)) {
-        floors.push_back({floor->divisor, term.atom});
-      }
+      const DigitAtom* floor = unknowns_.AtomOf(term.atom);
+      if (floor != nullptr && floor->IsFloor()) floors.push_back({floor->divisor, term.atom});
     }
     llvm::stable_sort(floors, llvm::less_first());
     constexpr size_t kMaxWays = 24;
@@ -260,7 +268,7 @@ class Solver {
             const std::optional<int64_t> multiple = CheckedMul(v, n);
             if (!minus_v || !multiple || ways.size() == kMaxWays) continue;
             way.AddScaled(below, *minus_v);
-            way.AddScaled(unknowns_.Modulo(below, n), v);
+            way.AddScaled(unknowns_.Written(unknowns_.Modulo(DigitsOf(below), n)), v);
             way.AddTerm(floor, *multiple);
             if (way.valid()) ways.push_back(std::move(way));
           }
@@ -273,17 +281,17 @@ class Solver {
   // The X and n with floor = floor(X/n) that a sum can have: the dividend, and finer floors of it.
   llvm::SmallVector<std::pair<LinearSum, int64_t>, 2> DigitsBelow(AffineExpr floor,
                                                                   const LinearSum& sum) {
-    const ExprSimplifier::FloorAtom& whole = *unknowns_.LookUpFloorAtom(floor);
+    const DigitAtom& whole = *unknowns_.AtomOf(floor);
     llvm::SmallVector<std::pair<LinearSum, int64_t>, 2> below;
     for (const Term& term : sum.terms()) {
-      const ExprSimplifier::FloorAtom* finer = unknowns_.LookUpFloorAtom(term.atom);
-      if (finer != nullptr && finer->divisor < whole.divisor &&
+      const DigitAtom* finer = unknowns_.AtomOf(term.atom);
+      if (finer != nullptr && finer->IsFloor() && finer->divisor < whole.divisor &&
           whole.divisor % finer->divisor == 0 &&
           finer->dividend_floor_form == whole.dividend_floor_form) {
         below.push_back({LinearSum::Of(term.atom), whole.divisor / finer->divisor});
       }
     }
-    below.push_back({whole.dividend_floor_form, whole.divisor});
+    below.push_back({unknowns_.Written(whole.dividend_floor_form), whole.divisor});
     return below;
   }
 
@@ -323,7 +331,7 @@ class Solver {
         low.AddTerm(term.atom, term.coefficient);
       }
       const int64_t g = high.CoefficientGcd();
-      const Interval range = unknowns_.RangeOf(low);
+      const Interval range = unknowns_.RangeOf(DigitsOf(low));
       const std::optional<int64_t> size = range.Size();
       if (!size || *size > g) continue;
       const AffineExpr least = Constant(range.lower(), map_.context());

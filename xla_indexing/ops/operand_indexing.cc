@@ -319,6 +319,7 @@ void SimplifyWithRanges(IndexingMap* map, std::optional<int> without_reader) {
   const bool eliminated = EliminateRangeVariables(map);
   const bool rescaled = RescaleRangeVariables(map);
   if (eliminated || rescaled) map->Simplify();
+  if (JoinRangeVariables(map)) map->Simplify();
 }
 
 }  // namespace
