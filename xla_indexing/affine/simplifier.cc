@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
 
@@ -19,9 +20,72 @@ ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interv
                                llvm::ArrayRef<Interval> symbols)
     : context_(context), dims_(dims), symbols_(symbols) {}
 
+namespace {
+
+// Floordivs and mods in an expression, as often as they occur; no more than `most` are counted.
+int CountDivisions(AffineExpr e, int most) {
+  int count = 0;
+  llvm::SmallVector<AffineExpr, 8> pending = {e};
+  while (!pending.empty() && count < most) {
+    auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(pending.pop_back_val());
+    if (!binary) continue;
+    count +=
+        binary.getKind() == AffineExprKind::FloorDiv || binary.getKind() == AffineExprKind::Mod;
+    pending.push_back(binary.getLHS());
+    if (binary.getKind() == AffineExprKind::Add) pending.push_back(binary.getRHS());
+  }
+  return count;
+}
+
+}  // namespace
+
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  AffineExpr result = ToExpr(Evaluate(e));
-  return result ? result : e;
+  const AffineExpr result = ToExpr(Evaluate(e));
+  if (!result) return e;
+  // The form does not always have the fewest divisions; it is not taken for more than there were.
+  constexpr int kMost = 8;
+  const int divisions = CountDivisions(result, kMost);
+  if (divisions < 2 || divisions == kMost || CountDivisions(e, divisions) == divisions)
+    return result;
+  const AffineExpr same = WithShiftedConstants(e);
+  return same && CountDivisions(same, divisions) < divisions ? same : result;
+}
+
+// The expression as it is but for the constants of dividends, which are those of the normal form;
+// null where it has variables of one value or numbers that do not fit. Divisions nest less deep
+// than the bound on their number.
+AffineExpr ExprSimplifier::WithShiftedConstants(AffineExpr e) {
+  const LinearSum flat = LinearSum::FromExpr(e);
+  if (!flat.valid()) return {};
+  LinearSum result(flat.constant());
+  for (const Term& term : flat.terms()) {
+    auto division = llvm::dyn_cast<AffineBinaryOpExpr>(term.atom);
+    if (!division) {
+      if (RangeOfVariable(term.atom).IsPoint()) return {};
+      result.AddTerm(term.atom, term.coefficient);
+      continue;
+    }
+    auto divisor = llvm::dyn_cast<AffineConstantExpr>(division.getRHS());
+    const AffineExpr dividend = WithShiftedConstants(division.getLHS());
+    if (!divisor || divisor.getValue() < 1 || !dividend) return {};
+    const int64_t m = divisor.getValue();
+    LinearSum shifted = LinearSum::FromExpr(dividend);
+    int64_t amount = ::xla_indexing::FloorDiv(shifted.constant(), m);
+    if (const Interval range = Range(dividend); shifted.constant() % m != 0 && range.has_lower()) {
+      amount = ::xla_indexing::FloorDiv(range.lower(), m);
+    }
+    const std::optional<int64_t> taken = NarrowToInt64(-static_cast<Int128>(amount) * m);
+    if (!taken) return {};
+    shifted.AddConstant(*taken);
+    const bool is_mod = term.atom.getKind() == AffineExprKind::Mod;
+    const AffineExpr written = shifted.ToExpr(context_);
+    const AffineExpr quotient = is_mod ? Mod(written, m) : ::xla_indexing::FloorDiv(written, m);
+    if (!quotient) return {};
+    LinearSum part = LinearSum::FromExpr(quotient);
+    if (!is_mod) part.AddConstant(amount);
+    result.AddScaled(part, term.coefficient);
+  }
+  return result.ToExpr(context_);
 }
 
 Interval ExprSimplifier::Range(AffineExpr e) { return RangeOf(Evaluate(e)); }

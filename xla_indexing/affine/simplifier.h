@@ -80,7 +80,8 @@ class ExprSimplifier {
 
   mlir::MLIRContext* context() const { return context_; }
 
-  // The normal form of `e`.
+  // The normal form of `e`; `e` itself, but for the constants of its dividends, where the form
+  // would have more divisions.
   mlir::AffineExpr Simplify(mlir::AffineExpr e);
 
   // An interval that contains every value of `e`; the hull of them for sums of independent digits.
@@ -142,6 +143,7 @@ class ExprSimplifier {
     DigitSum shortest;
     Interval range;
   };
+  mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
   DigitSum EvaluateAtom(mlir::AffineExpr atom);
   DigitSum EvaluateVariable(mlir::AffineExpr variable);
   DigitSum OpaqueAtom(mlir::AffineExpr atom);

@@ -14,7 +14,7 @@
 // Method. One walk over the instructions, from the root in reverse topological order (or from the
 // parameters in topological order), that carries for every instruction leaf the set of maps from
 // the start to it. Instructions that only move elements (reshape, transpose, reverse, bitcast) or
-// keep them in place (elementwise) extend a *chain* of reindexings (affine/index_algebra.h), in
+// keep them in place (elementwise) extend a *chain* of reindexings (affine/positional.h), in
 // which a step and its inverse cancel; other instructions compose. The cost is linear in
 // instructions times maps.
 //
