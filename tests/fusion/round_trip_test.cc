@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/hlo_chain.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/fusion/computation_indexing.h"
@@ -58,7 +59,7 @@ std::string Identity(const ChainSizes& sizes) {
 }
 
 void ExpectRoundTrips(const ChainSizes& factors, int64_t max_length, unsigned kinds, int cases) {
-  for (int i = 0; i < cases; ++i) {
+  for (int i = 0; i < Cases(cases); ++i) {
     Random random(i);
     HloChain chain = RandomHloChain(factors, random.Between(1, max_length), kinds, random);
     const HloChain inverse = InverseHloChain(chain);
@@ -85,7 +86,7 @@ TEST(RoundTripTest, PadsAndConcatenationsThatSlicesUndoAreTheIdentity) {
 // many of the maps differ.
 int CountDifferences(const ChainSizes& factors, int64_t max_length, unsigned kinds, int cases) {
   int different = 0;
-  for (int i = 0; i < cases; ++i) {
+  for (int i = 0; i < Cases(cases); ++i) {
     Random random(i);
     const HloChain chain = RandomHloChain(factors, random.Between(1, max_length), kinds, random);
     const HloChain same = RewrittenHloChain(chain, random.Between(1, 8), random);

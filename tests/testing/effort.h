@@ -1,0 +1,29 @@
+// How many cases a test of properties tries.
+#ifndef XLA_INDEXING_TESTS_TESTING_EFFORT_H_
+#define XLA_INDEXING_TESTS_TESTING_EFFORT_H_
+
+namespace xla_indexing {
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define XLA_INDEXING_IS_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define XLA_INDEXING_IS_SANITIZED 1
+#endif
+
+// Sanitizers, which make every case ten times slower and more, look for faults of memory and
+// arithmetic that a part of the cases shows as well.
+#ifdef XLA_INDEXING_IS_SANITIZED
+inline constexpr int kOneCaseOf = 16;
+#else
+inline constexpr int kOneCaseOf = 1;
+#endif
+#undef XLA_INDEXING_IS_SANITIZED
+
+constexpr int Cases(int cases) { return cases / kOneCaseOf; }
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TESTS_TESTING_EFFORT_H_
