@@ -309,7 +309,7 @@ bool PositionalAlgebra::AppendDigit(Number& number, const Digit& digit) {
   }
   if (digit.IsConstant()) return AppendConstant(number, digit);
   if (last.source == digit.source && last.flipped == digit.flipped &&
-      last.place * last.size == digit.place &&
+      Int128{last.place} * last.size == digit.place &&
       source(last.source).kind == Source::Kind::kVariable) {
     last.size *= digit.size;
     return true;
