@@ -78,7 +78,8 @@ void ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
   llvm::SmallVector<DigitTerm, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
   for (const DigitTerm& term : terms) {
     int64_t residue = SymmetricResidue(term.coefficient, m);
-    bool keeps_sign = residue == m - residue && term.coefficient < 0 && term.atom->IsFloor();
+    bool keeps_sign =
+        residue > 0 && residue == m - residue && term.coefficient < 0 && term.atom->IsFloor();
     MoveToQuotient(division.rest, division.quotient, term, keeps_sign ? -residue : residue, m);
   }
 }
