@@ -20,7 +20,9 @@ DigitSum ExprSimplifier::AssumedSum(const LinearSum& sum, int64_t* constant) {
   LinearSum written = sum;
   const mlir::AffineExpr expr = written.ToExpr(context_);
   DigitSum digits = expr ? Evaluate(expr) : DigitSum::Invalid();
-  if (!digits.valid() || digits.IsConstant()) return DigitSum::Invalid();
+  if (!digits.valid() || digits.IsConstant() || digits.constant() == kInt64Min) {
+    return DigitSum::Invalid();
+  }
   *constant = digits.constant();
   digits.AddConstant(-digits.constant());
   digits.Sort();

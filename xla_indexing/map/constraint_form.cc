@@ -113,6 +113,7 @@ std::optional<ResidueFact> ResidueFactOf(const Constraint& constraint) {
   const int64_t n = DivisorOf(constraint.expr);
   LinearSum sum = LinearSum::FromExpr(cast<AffineBinaryOpExpr>(constraint.expr).getLHS());
   const int64_t constant = sum.constant();
+  if (constant == kInt64Min) return std::nullopt;
   sum.AddConstant(-constant);
   if (!sum.valid() || n < 1) return std::nullopt;
   sum.Sort();
@@ -142,6 +143,7 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
       return interval.Contains(sum.constant()) ? ConstraintState::kImplied
                                                : ConstraintState::kUnsatisfiable;
     }
+    if (sum.constant() == kInt64Min) return ConstraintState::kKept;
     interval = interval.Sub(sum.constant());
     sum.AddConstant(-sum.constant());
     const int64_t gcd = sum.CoefficientGcd();
