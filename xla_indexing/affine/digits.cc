@@ -42,9 +42,9 @@ bool ExprSimplifier::JoinOnce(DigitSum& sum) {
 
       if (sum.CoefficientOf(floor) == *step * sign) {
         DigitSum joined = sum;
-        joined.AddTerm(low.atom, -low.coefficient);
+        joined.RemoveTerm(low.atom);
         joined.AddScaled(low_mod->dividend, low.coefficient);
-        joined.AddScaled(low_mod->quotient, -*step);
+        joined.SubtractScaled(low_mod->quotient, *step);
         if (joined.valid()) {
           sum = std::move(joined);
           return true;
@@ -63,8 +63,8 @@ bool ExprSimplifier::JoinOnce(DigitSum& sum) {
         value.AddScaled(low_mod->quotient, -direction * n);
         if (direction == -1) value.AddConstant(n - 1);
         DigitSum joined = sum;
-        joined.AddTerm(low.atom, -low.coefficient);
-        joined.AddTerm(high.atom, -high.coefficient);
+        joined.RemoveTerm(low.atom);
+        joined.RemoveTerm(high.atom);
         joined.AddScaled(Modulo(value, *modulus), direction * low.coefficient);
         if (direction == -1) {
           joined.AddScaled(DigitSum(n - 1), low.coefficient);

@@ -96,7 +96,7 @@ bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
     const Int128 step = static_cast<Int128>(term.coefficient) * mod->divisor;
     if (!NarrowToInt64(-step)) continue;
     DigitSum without = rest;
-    without.AddTerm(term.atom, -term.coefficient);
+    without.RemoveTerm(term.atom);
     without.AddScaled(mod->dividend, term.coefficient);
     without.AddScaled(mod->quotient, static_cast<int64_t>(-step));
     const bool leaves =
@@ -187,7 +187,7 @@ std::optional<DigitSum> ExprSimplifier::UnnestDivision(const Division& division,
     std::optional<int64_t> divisor = CheckedMul(floor->divisor, m);
     if (!divisor) continue;
     DigitSum dividend = division.rest;
-    dividend.AddTerm(term.atom, -term.coefficient);
+    dividend.RemoveTerm(term.atom);
     dividend.Scale(floor->divisor);
     dividend.AddScaled(floor->dividend, term.coefficient);
     if (term.coefficient == -1) dividend.AddConstant(floor->divisor - 1);

@@ -37,15 +37,12 @@ Interval ExprSimplifier::SumOfRanges(const DigitSum& sum) const {
   for (const Bound& bound : bounds_) {
     for (const DigitTerm& part : bound.sum.terms()) {
       const int64_t coefficient = sum.CoefficientOf(part.atom);
-      if (coefficient == 0 || coefficient == kInt64Min || part.coefficient == kInt64Min ||
-          coefficient % part.coefficient != 0) {
-        continue;
-      }
-      const int64_t factor = coefficient / part.coefficient;
+      const std::optional<int64_t> factor = ExactQuotient(coefficient, part.coefficient);
+      if (coefficient == 0 || !factor) continue;
       DigitSum rest = sum;
-      rest.AddScaled(bound.sum, -factor);
+      rest.SubtractScaled(bound.sum, *factor);
       if (!rest.valid()) continue;
-      const Interval known = TermByTerm(rest).Add(bound.interval.Mul(factor));
+      const Interval known = TermByTerm(rest).Add(bound.interval.Mul(*factor));
       // Bounds that contradict each other: there is no point, so that anything may be said.
       if (const Interval both = result.Intersect(known); !both.IsEmpty()) result = both;
     }
@@ -84,8 +81,8 @@ Interval ExprSimplifier::RangeOfFloorForm(const DigitSum& sum) {
       continue;
     }
     DigitSum joined = sum;
-    joined.AddConstant(-sum.constant());
-    joined.AddTerm(term.atom, -c);
+    joined.RemoveConstant();
+    joined.RemoveTerm(term.atom);
     if (c == -1) {
       joined.Scale(-1);
     } else {

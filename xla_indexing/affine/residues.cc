@@ -24,7 +24,7 @@ DigitSum ExprSimplifier::AssumedSum(const LinearSum& sum, int64_t* constant) {
     return DigitSum::Invalid();
   }
   *constant = digits.constant();
-  digits.AddConstant(-digits.constant());
+  digits.RemoveConstant();
   digits.Sort();
   // Atoms and sums that were made without the fact are not in normal form any more.
   atoms_.clear();
@@ -69,17 +69,13 @@ Congruence ExprSimplifier::ResiduesOf(const DigitSum& digits) const {
   for (const Fact& fact : facts_) {
     const DigitTerm& leading = fact.sum.terms()[0];
     const int64_t coefficient = rest.CoefficientOf(leading.atom);
-    if (coefficient == 0 || leading.coefficient == 0 || leading.coefficient == -1 ||
-        coefficient % leading.coefficient != 0) {
-      continue;
-    }
-    const int64_t factor = coefficient / leading.coefficient;
-    if (factor == kInt64Min) continue;
+    const std::optional<int64_t> factor = ExactQuotient(coefficient, leading.coefficient);
+    if (coefficient == 0 || !factor) continue;
     DigitSum less = rest;
-    less.AddScaled(fact.sum, -factor);
+    less.SubtractScaled(fact.sum, *factor);
     if (!less.valid()) continue;
     rest = std::move(less);
-    known = known.Add(fact.residues.Mul(factor));
+    known = known.Add(fact.residues.Mul(*factor));
     used = true;
   }
   if (!used) return structural;
@@ -96,7 +92,7 @@ void ExprSimplifier::ReduceToResidue(Division& division, int64_t m) const {
   if (residues.IsPoint()) return;
   const int64_t g = Gcd(residues.modulus(), m);
   const int64_t r = FloorMod(residues.residue(), g);
-  if (CheckedSub(division.rest.constant(), r)) division.rest.AddConstant(-r);
+  if (CheckedSub(division.rest.constant(), r)) division.rest.SubtractConstant(r);
 }
 
 // k*floor(X / m) = s*floor(X / m) + q*(X - r) with k = q*m + s, s in (-m/2, m/2], where X = r (mod

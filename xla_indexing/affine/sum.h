@@ -43,6 +43,13 @@ class Sum {
     if (__builtin_add_overflow(constant_, value, &constant_)) valid_ = false;
   }
 
+  // The least int64 has no negation, so what is taken away is not added negated.
+  void SubtractConstant(int64_t value) {
+    if (__builtin_sub_overflow(constant_, value, &constant_)) valid_ = false;
+  }
+
+  void RemoveConstant() { constant_ = 0; }
+
   void AddTerm(Atom atom, int64_t coefficient) {
     if (coefficient == 0) return;
     for (Term& term : terms_) {
@@ -52,6 +59,10 @@ class Sum {
       return;
     }
     terms_.push_back({atom, coefficient});
+  }
+
+  void RemoveTerm(Atom atom) {
+    llvm::erase_if(terms_, [&](const Term& term) { return term.atom == atom; });
   }
 
   // this += factor * other.
@@ -70,6 +81,16 @@ class Sum {
       }
       AddTerm(term.atom, product);
     }
+  }
+
+  // this -= factor * other.
+  void SubtractScaled(const Sum& other, int64_t factor) {
+    int64_t negated;
+    if (__builtin_sub_overflow(0, factor, &negated)) {
+      valid_ = false;
+      return;
+    }
+    AddScaled(other, negated);
   }
 
   void Scale(int64_t factor) {

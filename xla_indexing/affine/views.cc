@@ -5,6 +5,7 @@
 // of their ranges.
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
 
@@ -70,16 +72,14 @@ void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom
     }
     for (const DigitTerm& term : shape.terms()) {
       int64_t coefficient = sum.CoefficientOf(term.atom);
-      if (coefficient == 0 || term.coefficient == 0 || coefficient % term.coefficient != 0)
-        continue;
-      int64_t factor = coefficient / term.coefficient;
-      if (llvm::is_contained(factors, factor)) continue;
-      factors.push_back(factor);
+      const std::optional<int64_t> factor = ExactQuotient(coefficient, term.coefficient);
+      if (coefficient == 0 || !factor || llvm::is_contained(factors, *factor)) continue;
+      factors.push_back(*factor);
       if (digit.terms().empty()) digit = Modulo(value, modulus);
       DigitSum way = sum;
-      way.AddScaled(shape, -factor);
-      way.AddScaled(digit, factor);
-      way.AddScaled(DigitSum::Of(floor_atom, modulus), factor);
+      way.SubtractScaled(shape, *factor);
+      way.AddScaled(digit, *factor);
+      way.AddScaled(DigitSum::Of(floor_atom, modulus), *factor);
       if (way.valid() && way.terms().size() <= sum.terms().size() + 1)
         ways.push_back(std::move(way));
     }

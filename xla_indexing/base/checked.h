@@ -65,6 +65,14 @@ constexpr int64_t CeilDiv(int64_t a, int64_t divisor) {
   return a / divisor + (a % divisor > 0 ? 1 : 0);
 }
 
+// a / b where b divides a and the quotient fits; 0 divides nothing.
+constexpr std::optional<int64_t> ExactQuotient(int64_t a, int64_t b) {
+  if (b == 0) return std::nullopt;
+  if (b == -1) return CheckedNeg(a);
+  if (a % b != 0) return std::nullopt;
+  return a / b;
+}
+
 // The remainder in [0, divisor - 1], for divisor > 0.
 constexpr int64_t FloorMod(int64_t a, int64_t divisor) {
   assert(divisor > 0);

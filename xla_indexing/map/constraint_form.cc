@@ -77,7 +77,7 @@ void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
   }
   if (residues.lower() == 0) return;
   LinearSum shifted = sum;
-  shifted.AddConstant(-residues.lower());
+  shifted.SubtractConstant(residues.lower());
   // As in any dividend: a multiple of n goes, otherwise the least value is in [0, n - 1].
   int64_t amount = FloorDiv(shifted.constant(), n);
   if (FloorMod(shifted.constant(), n) != 0) {
@@ -113,8 +113,7 @@ std::optional<ResidueFact> ResidueFactOf(const Constraint& constraint) {
   const int64_t n = DivisorOf(constraint.expr);
   LinearSum sum = LinearSum::FromExpr(cast<AffineBinaryOpExpr>(constraint.expr).getLHS());
   const int64_t constant = sum.constant();
-  if (constant == kInt64Min) return std::nullopt;
-  sum.AddConstant(-constant);
+  sum.RemoveConstant();
   if (!sum.valid() || n < 1) return std::nullopt;
   sum.Sort();
   return ResidueFact{
@@ -124,7 +123,7 @@ std::optional<ResidueFact> ResidueFactOf(const Constraint& constraint) {
 
 std::optional<Constraint> ConstraintOf(const ResidueFact& fact, mlir::MLIRContext* context) {
   LinearSum dividend = fact.sum;
-  dividend.AddConstant(-fact.residues.residue());
+  dividend.SubtractConstant(fact.residues.residue());
   const AffineExpr expr = Mod(dividend.ToExpr(context), fact.residues.modulus());
   if (!expr) return std::nullopt;
   return Constraint{expr, Interval::Point(0)};
@@ -145,7 +144,7 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
     }
     if (sum.constant() == kInt64Min) return ConstraintState::kKept;
     interval = interval.Sub(sum.constant());
-    sum.AddConstant(-sum.constant());
+    sum.RemoveConstant();
     const int64_t gcd = sum.CoefficientGcd();
     sum.DivideExactly(gcd);
     interval = interval.PreimageOfMul(gcd);

@@ -38,7 +38,7 @@ std::optional<Split> SplitOff(AffineExpr expr, unsigned symbol) {
   const AffineExpr variable = mlir::getAffineSymbolExpr(symbol, expr.getContext());
   const int64_t coefficient = sum.CoefficientOf(variable);
   if (coefficient == 0 || coefficient == kInt64Min) return std::nullopt;
-  sum.AddTerm(variable, -coefficient);
+  sum.RemoveTerm(variable);
   for (const Term& term : sum.terms()) {
     if (term.atom.isFunctionOfSymbol(symbol)) return std::nullopt;
   }
@@ -76,7 +76,7 @@ std::optional<Constraint> EliminateFromMod(const Split& split, int64_t n, const 
   const Interval residues = window.Intersect(Interval::OfSize(n));
   if ((size && *size < n / g) || residues.IsEmpty()) return std::nullopt;
   LinearSum shifted = split.rest;
-  shifted.AddConstant(-residues.lower());
+  shifted.SubtractConstant(residues.lower());
   const AffineExpr expr = Mod(shifted.ToExpr(context), g);
   if (!expr) return std::nullopt;
   return Constraint{expr, residues.Sub(residues.lower())};
