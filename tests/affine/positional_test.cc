@@ -144,7 +144,7 @@ class Chain {
 
   void Reverse() {
     const int64_t dim = random_.Between(0, static_cast<int64_t>(sizes_.size()) - 1);
-    PositionalAlgebra::Reverse(numbers_[dim]);
+    xla_indexing::Reverse(numbers_[dim]);
     for (std::optional<Values>& value : values_) {
       if (value) (*value)[dim] = sizes_[dim] - 1 - (*value)[dim];
     }
@@ -250,7 +250,7 @@ TEST_F(PositionalAlgebraTest, ARunHoldsNoMoreThanItsDigitDependsOn) {
   ASSERT_EQ(indices[1].size(), 2u);
   EXPECT_EQ(indices[1][0].size, 2);  // d1 mod 2
   const PositionalAlgebra::Source& run = algebra_.source(indices[1][1].source);
-  EXPECT_EQ(PositionalAlgebra::SizeOf(run.number), 12);
+  EXPECT_EQ(SizeOf(run.number), 12);
 }
 
 TEST_F(PositionalAlgebraTest, AffineStepsComposeAndCancel) {

@@ -1,14 +1,9 @@
 // Positional numbers: the indices of an array as lists of digits, which reshapes, transposes,
 // reverses, slices, pads and concatenations only move, cut and join.
 //
-// Mathematics. A *source* is an integer quantity x >= 0: a variable, a *run*, which is a number
-// made of digits, or a *linear* source k*N + c of a number N. A *digit* of a source is
-//
-//   digit(x, a, b) = floor(x / a) mod b     or, flipped,     b - 1 - digit(x, a, b),
-//
-// in [0, b - 1]; a constant is a digit, too. A *number* is a list of digits D0, D1, .., least
-// significant first, of sizes b0, b1, .., with the value D0 + D1*b0 + D2*b0*b1 + .. . Its places
-// are 1, b0, b0*b1, .. and everything between two places that divides the digit there.
+// Mathematics (of digits, numbers and places: affine/number.h). A *source* is an integer quantity
+// x >= 0: a variable, a *run*, which is a number made of digits, or a *linear* source k*N + c of a
+// number N.
 //
 //   linearize     the row-major position of indices is the list of their digits, one after another
 //   delinearize   cuts that list at the products of the sizes
@@ -27,9 +22,10 @@
 //
 //   PositionalAlgebra algebra;
 //   Number d0 = algebra.AddVariable(12), d1 = algebra.AddVariable(8);
-//   *algebra.Reshape({d0, d1}, {16, 6});   // {(X, 6, 16), (X, 1, 6)} with the run X = d0*8 + d1
-//   cut
-//                                          // to what it takes: d0*4 + d1 floordiv 2, cut at 3
+//   // {(X, 6, 16), (X, 1, 6)} with the run X = d0*8 + d1 cut to what it takes: d0*4 + d1 floordiv
+//   2,
+//   // cut at 3.
+//   *algebra.Reshape({d0, d1}, {16, 6});
 //
 // Errors. Where a number does not fit int64, or runs nest too deep, there is no result.
 #ifndef XLA_INDEXING_AFFINE_POSITIONAL_H_
@@ -44,32 +40,11 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/number.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing {
-
-struct Digit {
-  // Of a constant the value.
-  int64_t place = 0;
-  int64_t size = 1;
-  // 0: a constant. Others are numbered as they are made.
-  uint32_t source = 0;
-  bool flipped = false;
-
-  bool IsConstant() const { return source == 0; }
-  friend bool operator==(const Digit& a, const Digit& b) {
-    return a.place == b.place && a.size == b.size && a.source == b.source && a.flipped == b.flipped;
-  }
-  friend llvm::hash_code hash_value(const Digit& digit) {
-    return llvm::hash_combine(digit.place, digit.size, digit.source, digit.flipped);
-  }
-};
-
-// Least significant digit first; no digit: 0, of size 1. Sizes are 2 and more.
-using Number = llvm::SmallVector<Digit, 3>;
 
 class PositionalAlgebra {
  public:
@@ -77,12 +52,6 @@ class PositionalAlgebra {
   Number AddVariable(int64_t size);
   int num_variables() const { return static_cast<int>(variables_.size()); }
   Interval RangeOfVariable(int position) const { return Interval::OfSize(variables_[position]); }
-
-  // The number of values, the product of the digits' sizes.
-  static int64_t SizeOf(const Number& number);
-
-  // size - 1 - number.
-  static void Reverse(Number& number);
 
   // The indices in an array of the sizes `to` of the element with these indices, in an array of as
   // many elements. indices[i] is of the size of its axis; the greatest axis stands first.
@@ -119,7 +88,7 @@ class PositionalAlgebra {
     int64_t factor = 1;
     int64_t offset = 0;
     int64_t modulus = 1;  // divides every value
-    int64_t least = 0;    // of the values
+    int64_t least = 0;    // of the values, 0 or more
     int64_t greatest = 0;
     size_t nodes = 1;  // occurrences of digits in it, those of its digits' sources counted
     int depth = 0;     // how deep sources nest in it
@@ -171,7 +140,7 @@ class PositionalAlgebra {
 
   int64_t GreatestOf(const Digit& digit) const;
   bool AppendConstant(Number& number, const Digit& constant);
-  std::optional<Int128> MoveOffsetsOut(Number& number);
+  std::optional<int64_t> MoveOffsetsOut(Number& number);
   bool Unwrap(Source& linear) const;
   bool Resize(Number& number, int64_t size) const;
 
@@ -185,6 +154,8 @@ class PositionalAlgebra {
   std::optional<Number> RunDigit(const Number& run, int64_t place, int64_t size);
   std::optional<Number> LinearDigit(Source linear, int64_t place, int64_t size);
 
+  // Joining and cutting call each other; no chain of reindexings comes near.
+  static constexpr int kMaxRecursion = 64;
   llvm::SmallVector<int64_t, 4> variables_;  // their sizes
   // Digits of runs and linear sources that are cut, and pairs of digits of runs that are joined.
   static constexpr int kMaxWork = 100000;

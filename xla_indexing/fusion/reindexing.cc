@@ -268,7 +268,7 @@ bool ApplyReindexing(const HloInstruction& instruction, int64_t operand, Directi
       return true;
     case HloOpcode::kReverse:
       for (const int64_t dim : instruction.dimensions()) {
-        PositionalAlgebra::Reverse(position.indices[dim]);
+        Reverse(position.indices[dim]);
       }
       return true;
     case HloOpcode::kBroadcast:

@@ -1,0 +1,141 @@
+// Digits of runs.
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "llvm/ADT/ScopeExit.h"
+#include "xla_indexing/affine/number.h"
+#include "xla_indexing/affine/positional.h"
+#include "xla_indexing/base/checked.h"
+
+namespace xla_indexing {
+
+// The digits of the run that the digit is of, as they are flipped with it.
+Number PositionalAlgebra::RunOf(const Digit& digit) const {
+  Number run = source(digit.source).number;
+  if (digit.flipped) Reverse(run);
+  return run;
+}
+
+std::optional<Number> PositionalAlgebra::JoinedRuns(const Digit& low, const Digit& high) {
+  const auto key = std::make_tuple(low.source * 2 + low.flipped, low.place, low.size,
+                                   high.source * 2 + high.flipped, high.place, high.size);
+  if (const auto known = joins_.find(key); known != joins_.end()) return known->second;
+  if (++work_ > kMaxWork) return std::nullopt;
+  std::optional<Number> joined = JoinRuns(low, high);
+  joins_.try_emplace(key, joined);
+  return joined;
+}
+
+// Two runs that are pieces of one: the digit above begins where the one below ends.
+std::optional<Number> PositionalAlgebra::JoinRuns(const Digit& low, const Digit& high) {
+  const int64_t end = low.place * low.size;
+  Number first = RunOf(low);
+  Number second = RunOf(high);
+  int64_t place = low.place;
+  Number all;  // what lies below both
+  if (end % high.place == 0) {
+    const int64_t shift = end / high.place;
+    if (shift >= SizeOf(first)) return std::nullopt;
+    std::optional<Parts> parts = CutAtPlace(first, shift);
+    if (!parts) return std::nullopt;
+    all = std::move(parts->low);
+    first = std::move(parts->high);
+  } else if (high.place % end == 0) {
+    const int64_t shift = high.place / end;
+    if (shift >= SizeOf(second)) return std::nullopt;
+    std::optional<Parts> parts = CutAtPlace(second, shift);
+    if (!parts) return std::nullopt;
+    all = std::move(parts->low);
+    second = std::move(parts->high);
+    place *= shift;
+  } else {
+    return std::nullopt;
+  }
+  Number& longer = SizeOf(first) >= SizeOf(second) ? first : second;
+  const Number& shorter = SizeOf(first) >= SizeOf(second) ? second : first;
+  if (SizeOf(longer) % SizeOf(shorter) != 0) return std::nullopt;
+  const std::optional<Parts> parts = CutAtPlace(longer, SizeOf(shorter));
+  if (!parts || parts->low != shorter) return std::nullopt;
+  if (!CheckedMul(SizeOf(all), SizeOf(longer)) || !Append(all, longer)) return std::nullopt;
+  // Where there is a place between them they stay apart.
+  const int64_t boundary = place * low.size;
+  if (PlaceBelow(all, boundary) == boundary) return std::nullopt;
+  return RunDigit(all, place, low.size * high.size);
+}
+
+// The run with the digits of the run that its lowest or highest digit is of, in which `place` is
+// where it was; none where there is no such digit.
+std::optional<Number> PositionalAlgebra::Flatten(const Number& run, int64_t& place) {
+  const auto run_of = [&](const Digit& digit) -> const Number* {
+    if (digit.IsConstant()) return nullptr;
+    const Source& from = source(digit.source);
+    return from.kind == Source::Kind::kRun ? &from.number : nullptr;
+  };
+  const Digit first = run.front();
+  const Digit last = run.back();
+  // floor(Y/a) + (s/a)*H = floor((Y + s*H) / a) where s is the size of Y: a digit that ends its run
+  // goes on in what stands above.
+  if (const Number* inner = run_of(first);
+      inner && first.place * first.size == SizeOf(*inner) && CheckedMul(SizeOf(run), first.place)) {
+    Number flat = RunOf(first);
+    if (!Append(flat, Number(run.begin() + 1, run.end()))) return std::nullopt;
+    place *= first.place;
+    return flat;
+  }
+  // What stands above a run's lowest digit is no matter to what is below its size.
+  if (const Number* inner = run_of(last);
+      inner && last.place == 1 && CheckedMul(SizeOf(run) / last.size, SizeOf(*inner))) {
+    Number flat(run.begin(), run.end() - 1);
+    if (!Append(flat, RunOf(last))) return std::nullopt;
+    return flat;
+  }
+  return std::nullopt;
+}
+
+// The digit of a run, over the least run that it depends on and cut at the places in it.
+std::optional<Number> PositionalAlgebra::RunDigit(const Number& run, int64_t place, int64_t size) {
+  if (size == 1) return Number();
+  if (depth_ >= kMaxRecursion) return std::nullopt;
+  ++depth_;
+  const llvm::scope_exit leave([this] { --depth_; });
+  const int64_t end = place * size;
+  const int64_t above = PlaceAbove(run, end);
+  std::optional<Parts> outer = CutAtPlace(run, above);
+  if (!outer) return std::nullopt;
+  const int64_t below = PlaceBelow(outer->low, place);
+  std::optional<Parts> inner = CutAtPlace(outer->low, below);
+  if (!inner) return std::nullopt;
+  Number least = std::move(inner->high);
+  place /= below;
+  if (place == 1 && size == above / below) return least;
+  if (std::optional<Number> flat = Flatten(least, place)) return RunDigit(*flat, place, size);
+  // A place inside: the least, or, in the lowest digits, the greatest.
+  int64_t inside = place;
+  int64_t at = 1;
+  for (const Digit& digit : least) {
+    if ((place * size) % at != 0 || inside > place) break;
+    const int64_t common = Gcd(digit.size, place * size / at);
+    const int64_t step = place == 1 ? common : place / Gcd(place, at);
+    const int64_t candidate = at * step;
+    if (common % step == 0 && candidate > place && candidate < place * size) inside = candidate;
+    at *= digit.size;
+  }
+  if (inside > place) {
+    std::optional<Number> low = RunDigit(least, place, inside / place);
+    const std::optional<Number> high = RunDigit(least, inside, place * size / inside);
+    if (!low || !high || !Append(*low, *high)) return std::nullopt;
+    return low;
+  }
+  Digit digit{place, size, 0, IsFlipped(least)};
+  if (digit.flipped) Reverse(least);
+  Source source;
+  source.kind = Source::Kind::kRun;
+  source.greatest = above / below - 1;
+  source.number = std::move(least);
+  digit.source = Intern(std::move(source));
+  return Number{digit};
+}
+
+}  // namespace xla_indexing
