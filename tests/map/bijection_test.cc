@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 #include "tests/map/small_maps.h"
+#include "tests/testing/effort.h"
 
 namespace xla_indexing {
 namespace {
@@ -102,14 +103,14 @@ TEST_F(BijectionTest, InjectivityAgreesWithEnumeration) {
   SmallMaps maps(21, &context_);
   int yes = 0;
   int no = 0;
-  for (int i = 0; i < 6000; ++i) {
+  for (int i = 0; i < Cases(6000); ++i) {
     const IndexingMap map = maps.Map();
     const bool expected = IsInjectiveByPoints(map);
     ASSERT_EQ(IsInjective(map)->answer, expected ? Answer::kYes : Answer::kNo) << map.ToString();
     ++(expected ? yes : no);
   }
-  EXPECT_GT(yes, 1000);
-  EXPECT_GT(no, 1000);
+  EXPECT_GT(yes, Cases(1000));
+  EXPECT_GT(no, Cases(1000));
 }
 
 // With more points than are enumerated first, so that pairs and counts are looked at.
@@ -117,21 +118,22 @@ TEST_F(BijectionTest, InjectivityOfLargerMapsAgreesWithEnumeration) {
   SmallMaps maps(25, &context_, /*max_size=*/120);
   int yes = 0;
   int no = 0;
-  for (int i = 0; i < 250; ++i) {
-    const IndexingMap map = maps.Map({2, 0, maps.Chance(10) ? 1 : 0}, maps.Int(1, 3));
+  for (int i = 0; i < Cases(250); ++i) {
+    const NumVariables count{2, 0, maps.Chance(10) ? 1 : 0};
+    const IndexingMap map = maps.Map(count, maps.Int(1, 3));
     const bool expected = IsInjectiveByPoints(map);
     ASSERT_EQ(IsInjective(map, int64_t{1} << 22)->answer, expected ? Answer::kYes : Answer::kNo)
         << map.ToString();
     ++(expected ? yes : no);
   }
-  EXPECT_GT(yes, 40);
-  EXPECT_GT(no, 40);
+  EXPECT_GT(yes, Cases(40));
+  EXPECT_GT(no, Cases(40));
 }
 
 TEST_F(BijectionTest, LargeMapsAreNearlyAllDecided) {
   SmallMaps maps(26, &context_, /*max_size=*/1000000);
   int undecided = 0;
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < Cases(1500); ++i) {
     undecided += IsInjective(maps.Map())->IsUndecided() ? 1 : 0;
   }
   EXPECT_LE(undecided, 15);
@@ -143,7 +145,7 @@ TEST_F(BijectionTest, BijectionsOntoBoxesAgreeWithEnumeration) {
   SmallMaps maps(22, &context_);
   int yes = 0;
   int no = 0;
-  for (int i = 0; i < 6000; ++i) {
+  for (int i = 0; i < Cases(6000); ++i) {
     IndexingMap map = maps.Map();
     std::vector<int64_t> sizes;
     if (maps.Chance(60)) {
@@ -169,8 +171,8 @@ TEST_F(BijectionTest, BijectionsOntoBoxesAgreeWithEnumeration) {
     ASSERT_EQ(onto->answer, expected ? Answer::kYes : Answer::kNo) << map.ToString();
     ++(expected ? yes : no);
   }
-  EXPECT_GT(yes, 1500);
-  EXPECT_GT(no, 1000);
+  EXPECT_GT(yes, Cases(1500));
+  EXPECT_GT(no, Cases(1000));
 }
 
 TEST_F(BijectionTest, ChainsOfReshapesAreShownWithoutEnumeration) {

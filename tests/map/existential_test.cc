@@ -11,6 +11,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 
@@ -109,7 +110,7 @@ TEST_F(ExistentialTest, RandomMapsKeepTheirRelation) {
   };
   int eliminated = 0;
   int rescaled = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < Cases(20000); ++i) {
     const int num_ranges = static_cast<int>(number(1, 3));
     Variables dims = {{Interval::OfSize(number(1, 7)), {}}};
     Variables runtimes;
@@ -158,8 +159,8 @@ TEST_F(ExistentialTest, RandomMapsKeepTheirRelation) {
     }
     ASSERT_EQ(RelationOf(map), expected) << before << "\n" << map.ToString();
   }
-  EXPECT_GT(eliminated, 1000);
-  EXPECT_GT(rescaled, 100);
+  EXPECT_GT(eliminated, Cases(1000));
+  EXPECT_GT(rescaled, Cases(100));
 }
 
 }  // namespace

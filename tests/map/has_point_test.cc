@@ -10,6 +10,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
@@ -109,7 +110,7 @@ TEST_F(HasPointTest, AgreesWithEnumerationOnRandomDomains) {
   };
   int empty = 0;
   int decided_by_presburger = 0;
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < Cases(10000); ++i) {
     const int num_variables = static_cast<int>(number(1, 3));
     std::vector<Interval> dims;
     for (int v = 0; v < num_variables; ++v) {
@@ -141,9 +142,9 @@ TEST_F(HasPointTest, AgreesWithEnumerationOnRandomDomains) {
     map.Simplify();
     ASSERT_EQ(map.IsKnownEmpty(), !expected) << map.ToString();
   }
-  EXPECT_GT(empty, 1000);
+  EXPECT_GT(empty, Cases(1000));
   EXPECT_LT(empty, 9000);
-  EXPECT_GT(decided_by_presburger, 8000);
+  EXPECT_GT(decided_by_presburger, Cases(8000));
 }
 
 TEST_F(HasPointTest, ResiduesCombineByTheChineseRemainderTheorem) {

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "tests/map/small_maps.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/map/decide.h"
 
 namespace xla_indexing {
@@ -147,9 +148,9 @@ TEST_F(InverseTest, RandomMapsAreInvertedRightly) {
   SmallMaps maps(32, &context_);
   int one_to_one = 0;
   int inverted = 0;
-  for (int i = 0; i < 8000; ++i) {
-    const IndexingMap map = maps.Map(
-        {maps.Int(0, 2), maps.Chance(20) ? 1 : 0, maps.Chance(20) ? 1 : 0}, maps.Int(0, 3));
+  for (int i = 0; i < Cases(8000); ++i) {
+    const NumVariables count{maps.Int(0, 2), maps.Chance(20) ? 1 : 0, maps.Chance(20) ? 1 : 0};
+    const IndexingMap map = maps.Map(count, maps.Int(0, 3));
     const bool is_function = DimsAreFunctionOfResults(map);
     one_to_one += is_function ? 1 : 0;
     const absl::StatusOr<IndexingMap> inverse = Inverse(map);
@@ -162,7 +163,7 @@ TEST_F(InverseTest, RandomMapsAreInvertedRightly) {
     ASSERT_TRUE(is_function) << map.ToString();
     ASSERT_TRUE(IsInverse(map, *inverse)) << map.ToString() << '\n' << inverse->ToString();
   }
-  EXPECT_GT(one_to_one, 2000);
+  EXPECT_GT(one_to_one, Cases(2000));
   EXPECT_GT(inverted, one_to_one * 97 / 100);
   RecordProperty("one_to_one", one_to_one);
   RecordProperty("inverted", inverted);
@@ -170,7 +171,7 @@ TEST_F(InverseTest, RandomMapsAreInvertedRightly) {
 
 TEST_F(InverseTest, NothingGoesWrongAtTheEndsOfInt64) {
   RandomMaps maps(33, &context_);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < Cases(300); ++i) {
     const IndexingMap map = maps.Map();
     const absl::StatusOr<IndexingMap> inverse = Inverse(map, 20000);
     if (inverse.ok()) {

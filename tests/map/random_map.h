@@ -61,8 +61,10 @@ class RandomMaps {
         return Interval::AtMost(lower);
       case 3:
         return Interval::Closed(INT64_MIN, INT64_MAX);
-      default:
-        return Interval::Closed(Int(-9, 3), Int(3, 20));
+      default: {
+        const int64_t least = Int(-9, 3);
+        return Interval::Closed(least, Int(3, 20));
+      }
     }
   }
 

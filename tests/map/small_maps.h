@@ -78,6 +78,8 @@ struct NumVariables {
   int64_t runtimes;
 };
 
+// Two arguments of one call are never both random: compilers differ in which comes first, and every
+// compiler shall see the same maps.
 class SmallMaps {
  public:
   // Intervals have up to `max_size` values.
@@ -91,7 +93,8 @@ class SmallMaps {
   mlir::AffineExpr Expr(int64_t num_dims, int64_t num_symbols) {
     mlir::AffineExpr sum = Constant(Chance(40) ? Int(-5, 5) : 0, context_);
     for (int64_t i = num_dims + num_symbols == 0 ? 0 : Int(1, 2); i > 0; --i) {
-      sum = Add(sum, Scale(Digit(num_dims, num_symbols), Chance(60) ? 1 : Int(-6, 6)));
+      const mlir::AffineExpr digit = Digit(num_dims, num_symbols);
+      sum = Add(sum, Scale(digit, Chance(60) ? 1 : Int(-6, 6)));
     }
     if (Chance(10)) sum = Chance(50) ? Mod(sum, Int(2, 6)) : FloorDiv(sum, Int(2, 6));
     return sum;
@@ -138,7 +141,8 @@ class SmallMaps {
       const mlir::AffineExpr d0 = mlir::getAffineDimExpr(0, context_);
       constraints.push_back({Add(Scale(d0, 2), Mod(d0, 2)),
                              Interval::Closed(2 * bounds.lower(), 2 * bounds.upper() + 1)});
-      dims[0].bounds = Interval::Closed(bounds.lower() - Int(0, 3), bounds.upper() + Int(0, 3));
+      const int64_t lower = bounds.lower() - Int(0, 3);
+      dims[0].bounds = Interval::Closed(lower, bounds.upper() + Int(0, 3));
     }
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, context_);
@@ -194,8 +198,8 @@ class SmallMaps {
     Constraints constraints(map.constraints());
     const auto nudge = [&](Interval& interval) {
       if (interval.IsEmpty()) return;
-      interval = Interval::Closed(interval.lower() - (Chance(50) ? 1 : 0),
-                                  interval.upper() + (Chance(50) ? 1 : -1));
+      const int64_t lower = interval.lower() - (Chance(50) ? 1 : 0);
+      interval = Interval::Closed(lower, interval.upper() + (Chance(50) ? 1 : -1));
     };
     switch (Int(0, 3)) {
       case 0:
@@ -255,7 +259,8 @@ class SmallMaps {
                                  ? mlir::getAffineDimExpr(choice, context_)
                                  : mlir::getAffineSymbolExpr(choice - num_dims, context_);
     if (Chance(30)) {
-      digit = Add(Scale(digit, Chance(70) ? 1 : Int(-3, 3)), Constant(Int(-2, 2), context_));
+      digit = Scale(digit, Chance(70) ? 1 : Int(-3, 3));
+      digit = Add(digit, Constant(Int(-2, 2), context_));
       digit = Chance(50) ? Mod(digit, Int(2, 5)) : FloorDiv(digit, Int(2, 5));
     }
     return digit;
