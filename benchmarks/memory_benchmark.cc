@@ -57,7 +57,7 @@ void MapMemory(benchmark::State& state, const char* path) {
     const int64_t before = BytesInUse();
     mlir::MLIRContext context(kNoThreading);
     const int64_t context_bytes = BytesInUse() - before;
-    std::vector<InstructionIndexing> kept;
+    std::vector<SharedIndexing> kept;
     kept.reserve(instructions.size());
     absl::Status status;
     ComputeIndexingInParallel(instructions, {&context}, {}, [&](IndexedInstruction result) {

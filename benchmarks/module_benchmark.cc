@@ -46,7 +46,7 @@ absl::StatusOr<int64_t> BuildAllMaps(const HloModule& module, Directions directi
       InstructionsOf(module), contexts, options, [&](const IndexedInstruction& result) {
         for (const auto* entries : {&result.output_to_input, &result.input_to_output}) {
           status.Update(entries->status());
-          if (entries->ok()) maps += CountMaps(**entries);
+          if (entries->ok()) maps += CountMaps(***entries);
         }
       });
   if (!status.ok()) return status;

@@ -2,8 +2,12 @@
 // (`ours`) and on the bare affine maps by MLIR, whose simplifyAffineMap knows no intervals
 // (`mlir`).
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
+#include "benchmarks/maps_to_simplify.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/computation_indexing.h"
@@ -29,45 +34,8 @@ namespace {
 BENCHMARK(IdentityMap);
 
 // --- Single maps
-// ----------------------------------------------------------------------------------
 
-struct NamedMap {
-  const char* name;
-  const char* text;
-};
-
-// The examples of the indexing document, and what compositions of its operations look like.
-constexpr NamedMap kMaps[] = {
-    {"identity",
-     "(d0, d1, d2, d3) -> (d0, d1, d2, d3), "
-     "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d3 in [0, 9]"},
-    {"document_1_small_index",
-     "(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]"},
-    {"document_2_delinearize",
-     "(d0, d1, d2) -> ((d0 * 100 + d1 * 10 + d2) floordiv 100, "
-     "((d0 * 100 + d1 * 10 + d2) mod 100) floordiv 10, d2 mod 10), "
-     "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
-    {"document_3_multiples",
-     "(d0, d1, d2) -> ((d0 * 16 + d1 * 4 + d2) floordiv 8, (d0 * 16 + d1 * 4 + d2) mod 8), "
-     "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
-    {"document_4_negative",
-     "(d0, d1) -> (-((-d0 * 11 - d1 + 109) floordiv 11) + 9), "
-     "domain: d0 in [0, 9], d1 in [0, 10]"},
-    {"document_constraints",
-     "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 5], s0 in [1, 3], d0 + s0 in [0, 20], "
-     "d0 * 6 + s0 * 2 - 7 in [3, 25], (d0 + s0 + 4) floordiv 3 in [1, 3]"},
-    {"reshape_reshape",
-     "(d0, d1, d2) -> (((d0 * 5 + d1 floordiv 2) * 20 + (d1 mod 2) * 10 + d2) floordiv 100, "
-     "(((d0 * 5 + d1 floordiv 2) * 20 + (d1 mod 2) * 10 + d2) floordiv 10) mod 10, "
-     "((d1 mod 2) * 10 + d2) mod 10), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
-    {"gpu_threads",
-     "(d0, d1)[s0, s1] -> (((d1 * 128 + d0) * 4 + s1) floordiv 49152 + s0 * 8, "
-     "(((d1 * 128 + d0) * 4 + s1) floordiv 64) mod 768, ((d1 * 128 + d0) * 4 + s1) mod 64), "
-     "domain: d0 in [0, 127], d1 in [0, 1023], s0 in [0, 3], s1 in [0, 3], "
-     "(d1 * 128 + d0) * 4 + s1 in [0, 524287]"},
-};
-
-void SimplifyOurs(benchmark::State& state, const char* text) {
+void SimplifyOurs(benchmark::State& state, const std::string& text) {
   mlir::MLIRContext context(kNoThreading);
   const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context);
   if (!map.ok()) return Skip(state, map.status());
@@ -80,7 +48,7 @@ void SimplifyOurs(benchmark::State& state, const char* text) {
   meter.Report();
 }
 
-void SimplifyMlir(benchmark::State& state, const char* text) {
+void SimplifyMlir(benchmark::State& state, const std::string& text) {
   mlir::MLIRContext context(kNoThreading);
   const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context);
   if (!map.ok()) return Skip(state, map.status());
@@ -89,8 +57,52 @@ void SimplifyMlir(benchmark::State& state, const char* text) {
   meter.Report();
 }
 
+// The least time of several runs of `simplify`, in seconds.
+template <typename Simplify>
+double LeastSeconds(Simplify simplify) {
+  constexpr int kRuns = 7;
+  constexpr int kTimes = 64;
+  double least = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < kRuns; ++run) {
+    const std::clock_t start = std::clock();
+    for (int i = 0; i < kTimes; ++i) simplify();
+    least = std::min(least, static_cast<double>(std::clock() - start));
+  }
+  return std::max(least, 1.0) / CLOCKS_PER_SEC / kTimes;
+}
+
+// All maps one after another: in how many cases MLIR is faster, how many times as long we take in
+// the worst one, and how many times as long MLIR takes in the geometric mean.
+void AgainstMlir(benchmark::State& state) {
+  mlir::MLIRContext context(kNoThreading);
+  int64_t slower = 0;
+  double worst = 0;
+  double sum_of_logs = 0;
+  for (auto _ : state) {
+    for (const NamedMap& named : MapsToSimplify()) {
+      const absl::StatusOr<IndexingMap> map = ParseIndexingMap(named.text, &context);
+      if (!map.ok()) return Skip(state, map.status());
+      const double ours = LeastSeconds([&] {
+        IndexingMap simplified = *map;
+        simplified.Simplify();
+        benchmark::DoNotOptimize(simplified.affine_map());
+      });
+      const double mlir = LeastSeconds(
+          [&] { benchmark::DoNotOptimize(mlir::simplifyAffineMap(map->affine_map())); });
+      slower += ours > mlir ? 1 : 0;
+      worst = std::max(worst, ours / mlir);
+      sum_of_logs += std::log(mlir / ours);
+    }
+  }
+  const auto count = static_cast<double>(MapsToSimplify().size());
+  state.counters["maps"] = count;
+  state.counters["slower"] = static_cast<double>(slower);
+  state.counters["worst"] = worst;
+  state.counters["mlir_to_ours"] = std::exp(sum_of_logs / count);
+}
+BENCHMARK(AgainstMlir)->Iterations(1)->Unit(benchmark::kMillisecond);
+
 // --- Chains
-// ---------------------------------------------------------------------------------------
 
 // One operation after another on a tensor: reshape to these sizes, or a transpose with this
 // permutation.
@@ -224,7 +236,7 @@ void ComputationOurs(benchmark::State& state, const Chain* chain, int length) {
 }
 
 const bool registered = [] {
-  for (const NamedMap& map : kMaps) {
+  for (const NamedMap& map : MapsToSimplify()) {
     const std::string name = absl::StrCat("Simplify/", map.name);
     benchmark::RegisterBenchmark((name + "/ours").c_str(), SimplifyOurs, map.text);
     benchmark::RegisterBenchmark((name + "/mlir").c_str(), SimplifyMlir, map.text);
