@@ -10,6 +10,8 @@
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/congruence.h"
+#include "xla_indexing/base/residue_search.h"
 
 namespace xla_indexing {
 namespace {
@@ -29,41 +31,6 @@ int64_t DivisorOf(AffineExpr division) {
   return cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(division).getRHS()).getValue();
 }
 
-// The variable x of a dividend x + c; null for any other dividend.
-AffineExpr ShiftedVariable(const LinearSum& dividend) {
-  if (dividend.terms().size() != 1 || dividend.terms()[0].coefficient != 1) return {};
-  AffineExpr atom = dividend.terms()[0].atom;
-  return IsVariable(atom) ? atom : AffineExpr();
-}
-
-// The least x >= lower, or the greatest x <= upper, with (x + c) mod n in [a, b].
-Interval MoveEnds(Interval x, int64_t c, int64_t n, int64_t a, int64_t b) {
-  Interval result = x;
-  if (x.has_lower()) {
-    Int128 residue = (static_cast<Int128>(x.lower()) + c) % n;
-    if (residue < 0) residue += n;
-    if (residue < a || residue > b) {
-      Int128 step = (a - residue) % n;
-      if (step < 0) step += n;
-      if (auto lower = NarrowToInt64(x.lower() + step)) {
-        result = result.Intersect(Interval::AtLeast(*lower));
-      }
-    }
-  }
-  if (x.has_upper()) {
-    Int128 residue = (static_cast<Int128>(x.upper()) + c) % n;
-    if (residue < 0) residue += n;
-    if (residue < a || residue > b) {
-      Int128 step = (residue - b) % n;
-      if (step < 0) step += n;
-      if (auto upper = NarrowToInt64(x.upper() - step)) {
-        result = result.Intersect(Interval::AtMost(*upper));
-      }
-    }
-  }
-  return result;
-}
-
 // X mod n in [a, b] with the interval's lower end at 0.
 void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
                   function_ref<void(AffineExpr, Interval)> narrow) {
@@ -71,9 +38,11 @@ void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
   AffineExpr dividend = cast<AffineBinaryOpExpr>(constraint.expr).getLHS();
   LinearSum sum = LinearSum::FromExpr(dividend);
   Interval residues = constraint.interval;  // within [0, n - 1]
-  if (AffineExpr variable = ShiftedVariable(sum)) {
-    Interval range = simplifier.Range(variable);
-    narrow(variable, MoveEnds(range, sum.constant(), n, residues.lower(), residues.upper()));
+  if (sum.terms().size() == 1 && IsVariable(sum.terms()[0].atom)) {
+    const Term& term = sum.terms()[0];
+    narrow(term.atom,
+           TightenToResidues(simplifier.Range(term.atom), {term.coefficient, sum.constant(), n,
+                                                           residues.lower(), residues.upper()}));
   }
   if (residues.lower() == 0) return;
   LinearSum shifted = sum;
@@ -90,17 +59,33 @@ void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
   constraint = {expr, residues.Sub(residues.lower())};
 }
 
-// Every variable of a sum is bounded by what the interval and the other summands leave.
+// Every variable of a sum is bounded by what the interval [l, u] and the other summands leave. With
+// c*x + R in [l, u] and R = r (mod g),
+//
+//   c*x is in [l, u] - range(R),   (u - r - c*x) mod g is in [0, u - l]   where u - l < g - 1,
+//
+// since R reaches [l, u] - c*x only where that has an element of its class. For two variables that
+// is all there is to be known of either: R is any such element of its range.
 void NarrowVariables(ExprSimplifier& simplifier, const LinearSum& sum, Interval interval,
                      function_ref<void(AffineExpr, Interval)> narrow) {
+  const std::optional<int64_t> size = interval.Size();
   for (const Term& term : sum.terms()) {
     if (!IsVariable(term.atom)) continue;
     Interval rest = Interval::Point(sum.constant());
+    Congruence residues = Congruence::Point(sum.constant());
     for (const Term& other : sum.terms()) {
       if (other.atom == term.atom) continue;
       rest = rest.Add(simplifier.Range(other.atom).Mul(other.coefficient));
+      residues = residues.Add(simplifier.Residues(other.atom).Mul(other.coefficient));
     }
-    narrow(term.atom, interval.Sub(rest).PreimageOfMul(term.coefficient));
+    Interval narrower =
+        simplifier.Range(term.atom).Intersect(interval.Sub(rest).PreimageOfMul(term.coefficient));
+    const int64_t g = residues.IsEmpty() ? 0 : residues.modulus();
+    if (size && *size < g && term.coefficient != kInt64Min) {
+      const auto offset = static_cast<int64_t>((Int128{interval.upper()} - residues.residue()) % g);
+      narrower = TightenToResidues(narrower, {-term.coefficient, offset, g, 0, *size - 1});
+    }
+    narrow(term.atom, narrower);
   }
 }
 
