@@ -17,11 +17,13 @@
 namespace xla_indexing {
 
 DigitSum ExprSimplifier::Join(DigitSum sum) {
+  const DigitSum before = trace_ ? sum : DigitSum();
   // Every step removes a mod atom, puts one in the place of two, or reduces the coefficient of a
   // floor atom for good, since the atoms of its dividend are nested less deep.
   while (sum.valid() && ((!facts_.empty() && ReplaceExactDivision(sum)) ||
                          (sum.terms().size() > 1 && JoinOnce(sum)))) {
   }
+  if (trace_) TraceSum("digits that meet: X mod n + n * floor(X / n) = X", before, sum);
   return sum;
 }
 

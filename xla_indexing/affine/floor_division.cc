@@ -286,22 +286,30 @@ std::optional<DigitSum> ExprSimplifier::LinearInTwoValues(const DigitSum& digits
 DigitSum ExprSimplifier::FloorDivide(const DigitSum& digits, int64_t m) {
   if (m == 1 || !digits.valid()) return digits;
   if (digits.IsConstant()) return DigitSum(FloorDiv(digits.constant(), m));
+  Divided divided = FloorDivideByRule(digits, m);
+  if (trace_) TraceDivision(mlir::AffineExprKind::FloorDiv, digits, m, divided);
+  return std::move(divided.result);
+}
+
+ExprSimplifier::Divided ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m) {
   if (auto linear =
           LinearInTwoValues(digits, [m](int64_t x) { return ::xla_indexing::FloorDiv(x, m); })) {
-    return Join(*std::move(linear));
+    return {Join(*std::move(linear)), "of two values: linear"};
   }
-  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return DigitSum::Invalid();
+  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return {DigitSum::Invalid()};
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits, {}};
   if (auto split = Normalize(division, m)) {
     DigitSum result = FloorDivide(split->high, m / split->radix);
     result.AddScaled(division.quotient, 1);
-    return Join(std::move(result));
+    return {Join(std::move(result)), "floor((g*H + L) / m) = floor((H + t) / (m/g))"};
   }
   division.rest.Sort();
   ReduceToResidue(division, m);
-  if (auto result = UnnestDivision(division, m)) return Join(*std::move(result));
+  if (auto result = UnnestDivision(division, m)) {
+    return {Join(*std::move(result)), "floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))"};
+  }
   DigitSum result = std::move(division.quotient);
   division = Division{std::move(division.rest), {}};
   // floor((Z + 1) / 2) = Z - floor(Z / 2): no sign of Z is better than the other, but one constant
@@ -310,7 +318,7 @@ DigitSum ExprSimplifier::FloorDivide(const DigitSum& digits, int64_t m) {
     division.rest.AddConstant(-1);
     result.AddScaled(division.rest, 1);
     result.AddScaled(FloorDivide(division.rest, 2), -1);
-    return Join(std::move(result));
+    return {Join(std::move(result)), "floor((Z + 1) / 2) = Z - floor(Z / 2)"};
   }
   Orient(division, m);
   ReduceToResidue(division, m);
@@ -319,22 +327,28 @@ DigitSum ExprSimplifier::FloorDivide(const DigitSum& digits, int64_t m) {
   part.AddScaled(division.quotient, 1);
   if (division.negated) part.AddConstant(1);
   result.AddScaled(part, division.negated ? -1 : 1);
-  return Join(std::move(result));
+  return {Join(std::move(result)), "floor((m*Q + R) / m) = Q + floor(R / m)"};
 }
 
 DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
   if (m == 1) return DigitSum();
   if (!digits.valid()) return digits;
   if (digits.IsConstant()) return DigitSum(FloorMod(digits.constant(), m));
+  Divided divided = ModuloByRule(digits, m);
+  if (trace_) TraceDivision(mlir::AffineExprKind::Mod, digits, m, divided);
+  return std::move(divided.result);
+}
+
+ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m) {
   if (auto linear = LinearInTwoValues(digits, [m](int64_t x) { return FloorMod(x, m); })) {
-    return Join(*std::move(linear));
+    return {Join(*std::move(linear)), "of two values: linear"};
   }
   if (!facts_.empty()) {
     if (const std::optional<int64_t> residue = ResiduesOf(digits).ResidueModulo(m)) {
-      return DigitSum(*residue);
+      return {DigitSum(*residue), "X mod m = r where X = r (mod m)"};
     }
   }
-  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return DigitSum::Invalid();
+  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return {DigitSum::Invalid()};
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits, {}};
@@ -342,21 +356,23 @@ DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
     DigitSum result = Modulo(split->high, m / split->radix);
     result.Scale(split->radix);
     result.AddScaled(split->low, 1);
-    return Join(std::move(result));
+    return {Join(std::move(result)), "(g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g"};
   }
-  if (m == 2 && division.rest.constant() == 1) {  // (Z + 1) mod 2 = 1 - Z mod 2
+  if (m == 2 && division.rest.constant() == 1) {
     division.rest.AddConstant(-1);
     division.negated = true;
   } else {
     Orient(division, m);
     ShiftConstant(division, m);
   }
+  const char* rule =
+      division.negated ? "(-X) mod m = m - 1 - (X - 1) mod m" : "(m*Q + R) mod m = R mod m";
   DigitSum result = MakeModAtom(division.rest, m);
   if (division.negated) {
     result.Scale(-1);
     result.AddConstant(m - 1);
   }
-  return result;
+  return {std::move(result), rule};
 }
 
 const DigitAtom* ExprSimplifier::FindAtom(DigitAtom::Kind kind, const DigitSum& floor_form,

@@ -48,7 +48,9 @@ AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
   if (divisions < 2 || divisions == kMost || CountDivisions(e, divisions) == divisions)
     return result;
   const AffineExpr same = WithShiftedConstants(e);
-  return same && CountDivisions(same, divisions) < divisions ? same : result;
+  if (!same || CountDivisions(same, divisions) >= divisions) return result;
+  if (trace_) trace_->push_back({"the form has more divisions: as it was", result, same});
+  return same;
 }
 
 // The expression as it is but for the constants of dividends, which are those of the normal form;

@@ -63,6 +63,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/digit_sum.h"
 #include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
 
@@ -97,6 +98,9 @@ class ExprSimplifier {
 
   // From now on `sum` is known to be in `interval`, likewise.
   void Assume(const LinearSum& sum, const Interval& interval);
+
+  // From now on every use of a rule that changes something is written down there; null: no more.
+  void TraceTo(RuleTrace* trace) { trace_ = trace; }
 
   // --- Sums of digits, for callers that compose or do linear algebra
   // --------------------------------
@@ -167,7 +171,13 @@ class ExprSimplifier {
   void ReduceToResidue(Division& division, int64_t m) const;
   bool ReplaceExactDivision(DigitSum& sum) const;
 
-  // Division (floor_division.cc).
+  // Division (floor_division.cc). With the rule that did it; null where none did.
+  struct Divided {
+    DigitSum result;
+    const char* rule = nullptr;
+  };
+  Divided FloorDivideByRule(const DigitSum& digits, int64_t m);
+  Divided ModuloByRule(const DigitSum& digits, int64_t m);
   std::optional<DigitSum> LinearInTwoValues(const DigitSum& digits,
                                             llvm::function_ref<int64_t(int64_t)> f);
   static void ExtractMultiples(Division& division, int64_t m);
@@ -193,6 +203,11 @@ class ExprSimplifier {
   DigitSum Join(DigitSum sum);
   bool JoinOnce(DigitSum& sum);
 
+  // What is written down (trace.cc).
+  void TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m,
+                     const Divided& divided);
+  void TraceSum(const char* rule, const DigitSum& before, const DigitSum& after);
+
   // Ways to write a floor form (views.cc).
   static bool HasFloorAtom(const DigitSum& sum);
   const Views& ViewsOf(const DigitSum& floor_form);
@@ -208,6 +223,7 @@ class ExprSimplifier {
   static constexpr int kMaxWork = 50000;
   static constexpr int kMaxRecursion = 128;
 
+  RuleTrace* trace_ = nullptr;
   int depth_ = 0;
   int work_ = 0;
   int recursion_ = 0;

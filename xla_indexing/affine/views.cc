@@ -219,6 +219,7 @@ mlir::AffineExpr ExprSimplifier::ToExpr(const DigitSum& digits) {
     const DigitSum& shortest = ViewsOf(best).shortest;
     best = CostOf(digits).Order() < CostOf(shortest).Order() ? digits : shortest;
   }
+  if (trace_) TraceSum("the shortest way to write the sum", digits, best);
   best.Sort();
   return ExprOfSum(best);
 }

@@ -35,6 +35,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing {
@@ -153,8 +154,8 @@ class IndexingMap {
 
   // Brings results, constraints and intervals into normal form (docs/simplifier.md): the same
   // relation on the same variables. Variables of one value are replaced by it. Returns whether
-  // anything changed.
-  bool Simplify();
+  // anything changed. The rules that were used are appended to `trace` unless it is null.
+  bool Simplify(RuleTrace* trace = nullptr);
 
   // Drops range and runtime variables (and, for RemoveUnusedVariables, dimensions) that neither
   // results nor constraints use. A variable with an empty interval makes the map the canonical

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/map/combine_residues.h"
 #include "xla_indexing/map/constraint_form.h"
 #include "xla_indexing/map/has_point.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -20,44 +20,6 @@ namespace xla_indexing {
 using ::mlir::AffineExpr;
 
 namespace {
-
-// Constraints on the residues of one sum become one. Whether there were any, or a pair that
-// excludes each other (then `*unsatisfiable`).
-bool CombineResidues(Constraints& constraints, mlir::MLIRContext* context, bool* unsatisfiable) {
-  bool combined = false;
-  llvm::SmallVector<std::pair<ResidueFact, size_t>, 4> facts;  // and the constraint's position
-  size_t kept = 0;
-  for (size_t i = 0; i < constraints.size(); ++i) {
-    const Constraint constraint = constraints[i];
-    std::optional<ResidueFact> fact = ResidueFactOf(constraint);
-    if (fact && !fact->residues.IsPoint()) {
-      auto same =
-          llvm::find_if(facts, [&](const auto& other) { return other.first.sum == fact->sum; });
-      if (same != facts.end()) {
-        const Congruence both = same->first.residues.Intersect(fact->residues);
-        if (both.IsEmpty()) {
-          *unsatisfiable = true;
-          return true;
-        }
-        ResidueFact joint{fact->sum, both};
-        // Where the least common multiple of the moduli does not fit, one of the two is left over.
-        const bool is_both = both.ResidueModulo(fact->residues.modulus()) &&
-                             both.ResidueModulo(same->first.residues.modulus());
-        if (std::optional<Constraint> merged = ConstraintOf(joint, context); merged && is_both) {
-          constraints[same->second] = *merged;
-          same->first = std::move(joint);
-          combined = true;
-          continue;
-        }
-      } else {
-        facts.push_back({*std::move(fact), kept});
-      }
-    }
-    constraints[kept++] = constraint;
-  }
-  constraints.truncate(kept);
-  return combined;
-}
 
 // Whether the expression is a sum of multiples of variables of more than one value, in summand
 // order: nothing is to be done about it.
@@ -103,13 +65,26 @@ bool IsSortedLinear(AffineExpr expr, const IndexingMap& map) {
   }
 }
 
+const char* RuleOf(ConstraintState state) {
+  switch (state) {
+    case ConstraintState::kImplied:
+      return "intervals say all of the constraint";
+    case ConstraintState::kUnsatisfiable:
+      return "no point satisfies the constraint";
+    case ConstraintState::kKept:
+      break;
+  }
+  return "normal form of the constraint";
+}
+
 }  // namespace
 
-bool IndexingMap::Simplify() {
+bool IndexingMap::Simplify(RuleTrace* trace) {
   if (constraints_.empty() && !IsKnownEmpty()) {
     const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
     if (llvm::all_of(results(), is_linear)) return false;
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
+    simplifier.TraceTo(trace);
     llvm::SmallVector<AffineExpr, 4> simplified;
     for (AffineExpr result : results()) {
       simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
@@ -130,6 +105,7 @@ bool IndexingMap::Simplify() {
   constexpr int kMaxRounds = 4;
   for (int round = 0;; ++round) {
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
+    simplifier.TraceTo(trace);
     bool narrowed = false;
     bool unsatisfiable = false;
     auto narrow = [&](AffineExpr variable, Interval interval) {
@@ -143,6 +119,7 @@ bool IndexingMap::Simplify() {
       }
       const Interval narrower = bounds->Intersect(interval);
       if (narrower == *bounds) return;
+      if (trace) trace->push_back({"a constraint narrows", variable, variable, *bounds, narrower});
       *bounds = narrower;
       narrowed = true;
       if (narrower.IsEmpty()) unsatisfiable = true;
@@ -153,7 +130,13 @@ bool IndexingMap::Simplify() {
         [](const Constraint& constraint) { return ResidueFactOf(constraint).has_value(); });
     Constraints kept;
     for (Constraint constraint : constraints_) {
-      switch (NormalizeConstraint(simplifier, constraint, narrow)) {
+      const Constraint given = constraint;
+      const ConstraintState state = NormalizeConstraint(simplifier, constraint, narrow);
+      if (trace && (state != ConstraintState::kKept || !(given == constraint))) {
+        trace->push_back(
+            {RuleOf(state), given.expr, constraint.expr, given.interval, constraint.interval});
+      }
+      switch (state) {
         case ConstraintState::kImplied:
           break;
         case ConstraintState::kUnsatisfiable:
@@ -167,20 +150,27 @@ bool IndexingMap::Simplify() {
           break;
       }
     }
-    const bool combined = !unsatisfiable && CombineResidues(kept, context(), &unsatisfiable);
-    if (unsatisfiable) return make_empty();
+    const Combined residues =
+        unsatisfiable ? Combined::kUnsatisfiable : CombineResidues(kept, context());
+    if (residues == Combined::kUnsatisfiable) return make_empty();
+    const bool combined = residues == Combined::kSome;
+    if (trace && combined) trace->push_back({"residues of one sum are one constraint"});
     // Constraints grow fewer by combining, so that this ends.
     if (combined || (narrowed && round < kMaxRounds)) {
       constraints_ = std::move(kept);
       if (combined) --round;
       continue;
     }
-    if (HasPoint(DimBounds(), SymbolBounds(), kept) == false) return make_empty();
+    if (HasPoint(DimBounds(), SymbolBounds(), kept) == false) {
+      if (trace) trace->push_back({"no integer point satisfies all constraints"});
+      return make_empty();
+    }
     // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;
     const auto is_sum = [](const Constraint& constraint) { return !ResidueFactOf(constraint); };
     if (narrowed || llvm::any_of(kept, is_sum)) {
       last.emplace(context(), DimBounds(), SymbolBounds());
+      last->TraceTo(trace);
       for (const Constraint& constraint : kept) {
         if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
           last->Assume(fact->sum, fact->residues);

@@ -100,6 +100,8 @@ constexpr Flag kFlags[] = {
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
     {"jobs", "a number of threads, 1 to 1024", SetJobs},
     {"map", "a file of indexing maps, or - for standard input", SetMapFile},
+    {"explain", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->explain); }},
     {"help", "",
      [](absl::string_view value, CommandLine* line) {
        line->action = CommandLine::Action::kShowHelp;
@@ -155,13 +157,17 @@ absl::Status CheckMapLine(const CommandLine& line) {
                             !line.output_to_input || line.input_to_output || line.summary;
   if (asks_for_hlo || line.simplify != defaults.simplify || line.format != defaults.format) {
     return absl::InvalidArgumentError(
-        "--map reads maps and prints them simplified, one a line; of the other flags only --jobs "
-        "goes with it, and no FILE");
+        "--map reads maps and prints them simplified, one a line; of the other flags only "
+        "--explain "
+        "and --jobs go with it, and no FILE");
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckHloLine(const CommandLine& line) {
+  if (line.explain) {
+    return absl::InvalidArgumentError("--explain goes with --map, whose maps it explains");
+  }
   if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
   if (std::count(line.files.begin(), line.files.end(), "-") > 1) {
     return absl::InvalidArgumentError("standard input, '-', can be read only once");

@@ -44,6 +44,7 @@ struct CommandLine {
   Action action = Action::kPrintIndexing;
   std::vector<std::string> files;
   std::string map_file;
+  bool explain = false;  // With the rules that made each map what it is.
 
   // Names without `%`.
   std::optional<std::string> instruction;

@@ -47,6 +47,7 @@ How it is printed
 Without HLO
   --map=FILE             reads indexing maps, one a line ('-' reads standard input), and prints each
                          simplified
+  --explain              below each of them, indented, what became of what by which rule
 
   --help, --version
 

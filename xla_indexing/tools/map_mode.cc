@@ -11,9 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/base/parallel.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/rule_step_text.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/tools/files.h"
 
@@ -46,7 +48,7 @@ std::vector<Part> SplitIntoParts(absl::string_view text) {
   return parts;
 }
 
-void SimplifyPart(const SourceText& source, Part* part) {
+void SimplifyPart(const SourceText& source, bool explain, Part* part) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::string_view text = source.text;
   int64_t line_number = part->first_line;
@@ -57,8 +59,12 @@ void SimplifyPart(const SourceText& source, Part* part) {
       MapParseError error;
       absl::StatusOr<IndexingMap> map = ParseIndexingMap(line, &context, &error);
       if (map.ok()) {
-        map->Simplify();
+        RuleTrace steps;
+        map->Simplify(explain ? &steps : nullptr);
         absl::StrAppend(&part->output, map->ToString(), "\n");
+        for (const RuleStep& step : steps) {
+          absl::StrAppend(&part->output, "  ", ToString(step, *map), "\n");
+        }
       } else {
         const SourcePosition position{line_number, static_cast<int64_t>(error.offset) + 1};
         absl::StrAppend(
@@ -80,7 +86,8 @@ int PrintSimplifiedMaps(const CommandLine& line) {
     return 1;
   }
   std::vector<Part> parts = SplitIntoParts(source->text);
-  ParallelFor(line.jobs, parts.size(), [&](size_t i) { SimplifyPart(*source, &parts[i]); });
+  ParallelFor(line.jobs, parts.size(),
+              [&](size_t i) { SimplifyPart(*source, line.explain, &parts[i]); });
   bool all_read = true;
   for (const Part& part : parts) {
     WriteOutput(part.output);

@@ -1,0 +1,33 @@
+// What the rules of the normal form did, step by step, for people who want to know why an
+// expression became what it is.
+//
+// A step is one use of one rule: what stood before and what stands in its place. Steps within steps
+// come first: where floor((g*H + L) / m) becomes floor((H + t) / (m/g)), the steps that divide H +
+// t stand before it. docs/simplifier.md explains the rules.
+#ifndef XLA_INDEXING_AFFINE_RULE_TRACE_H_
+#define XLA_INDEXING_AFFINE_RULE_TRACE_H_
+
+#include <optional>
+#include <vector>
+
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing {
+
+struct RuleStep {
+  // The rule in one line; a literal.
+  const char* rule;
+  // Null where the step is about the domain as a whole.
+  mlir::AffineExpr before = {};
+  mlir::AffineExpr after = {};
+  // Of a constraint: where the expressions have to be.
+  std::optional<Interval> interval_before = {};
+  std::optional<Interval> interval_after = {};
+};
+
+using RuleTrace = std::vector<RuleStep>;
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_AFFINE_RULE_TRACE_H_
