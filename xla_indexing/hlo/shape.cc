@@ -61,11 +61,17 @@ Shape Shape::Array(ElementType element_type, absl::Span<const int64_t> dimension
 Shape Shape::Tuple(std::vector<Shape> elements) {
   Shape shape(ElementType::kTuple);
   shape.elements_ = std::move(elements);
+  shape.is_flat_ = true;
+  for (const Shape& element : shape.elements_) {
+    shape.leaf_count_ += element.LeafCount();
+    shape.is_flat_ = shape.is_flat_ && element.IsArray();
+  }
   return shape;
 }
 
 Shape Shape::Buffer(Shape array) {
   Shape shape(ElementType::kBuffer);
+  shape.leaf_count_ = array.LeafCount();
   shape.elements_.push_back(std::move(array));
   return shape;
 }
@@ -104,13 +110,6 @@ void Shape::ClearLayout() {
   for (Shape& element : elements_) element.ClearLayout();
 }
 
-int64_t Shape::LeafCount() const {
-  if (IsArray()) return 1;
-  int64_t count = 0;
-  for (const Shape& element : elements_) count += element.LeafCount();
-  return count;
-}
-
 std::vector<const Shape*> Shape::Leaves() const {
   std::vector<const Shape*> leaves;
   AppendLeaves(*this, &leaves);
@@ -120,6 +119,7 @@ std::vector<const Shape*> Shape::Leaves() const {
 const Shape& Shape::Leaf(int64_t leaf) const {
   const Shape* shape = this;
   while (!shape->IsArray()) {
+    if (shape->is_flat_) return shape->elements_[leaf];
     size_t i = 0;
     for (int64_t count = shape->elements_[i].LeafCount(); leaf >= count;
          count = shape->elements_[i].LeafCount()) {
@@ -132,6 +132,7 @@ const Shape& Shape::Leaf(int64_t leaf) const {
 }
 
 int64_t Shape::FirstLeafOfElement(int64_t i) const {
+  if (is_flat_) return i;
   int64_t count = 0;
   for (int64_t before = 0; before < i; ++before) count += elements_[before].LeafCount();
   return count;

@@ -81,7 +81,7 @@ class Shape {
   absl::Span<const Shape> tuple_elements() const { return elements_; }
   const Shape& tuple_element(int64_t i) const { return elements_[i]; }
 
-  int64_t LeafCount() const;
+  int64_t LeafCount() const { return IsArray() ? 1 : leaf_count_; }
   // The leaves in order; pointers into this shape.
   std::vector<const Shape*> Leaves() const;
   // Leaf `leaf`, which must be in [0, LeafCount()).
@@ -108,6 +108,8 @@ class Shape {
   absl::InlinedVector<bool, 8> dynamic_;  // Empty: every dimension is static.
   std::optional<Layout> layout_;
   std::vector<Shape> elements_;
+  int64_t leaf_count_ = 0;  // Of all elements.
+  bool is_flat_ = false;    // A tuple of arrays: element i is leaf i.
 };
 
 // Everything equal. A missing layout differs from a layout that is given.
