@@ -9,6 +9,7 @@
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/call_scope.h"
+#include "xla_indexing/ops/loop_memo.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 #include "xla_indexing/ops/other_devices.h"
 
@@ -57,6 +58,8 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
     : context_(context), options_(options), loop_options_(options) {
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
 }
+
+CalledComputations::~CalledComputations() = default;
 
 const FusionOptions& CalledComputations::OptionsFor(const HloComputation& computation) const {
   return loop_bodies_.contains(&computation) ? loop_options_ : options_;
@@ -152,6 +155,24 @@ absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
   return Seen(called, Direction::kInputToOutput, parameter_leaf, [&](int depth, int64_t max_steps) {
     return InputToOutput(called.computation, parameter_leaf, depth, max_steps);
   });
+}
+
+std::vector<OperandLeaf> CalledComputations::LeavesRead(const HloComputation& computation,
+                                                        int64_t output_leaf) {
+  return ReachabilityOf(computation, Direction::kOutputToInput)
+      .Of(*computation.root_instruction(), output_leaf);
+}
+
+std::vector<OperandLeaf> CalledComputations::LeavesReached(const HloComputation& computation,
+                                                           OperandLeaf parameter_leaf) {
+  return ReachabilityOf(computation, Direction::kInputToOutput)
+      .Of(*computation.parameter(parameter_leaf.operand), parameter_leaf.operand_leaf);
+}
+
+LoopMemo& CalledComputations::MemoOf(const HloInstruction& loop, bool forward) {
+  std::unique_ptr<LoopMemo>& memo = loops_[{&loop, forward, depth_}];
+  if (!memo) memo = std::make_unique<LoopMemo>();
+  return *memo;
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,

@@ -41,12 +41,18 @@ class CalledComputations final : public ComputationIndexer {
  public:
   // Keeps a reference to `options`.
   CalledComputations(mlir::MLIRContext* context, const FusionOptions& options);
+  ~CalledComputations() override;
 
   // ComputationIndexer: as `called.caller` sees it.
   absl::StatusOr<InstructionIndexing> OutputToInput(const CalledComputation& called,
                                                     int64_t output_leaf) override;
   absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                     OperandLeaf parameter_leaf) override;
+  std::vector<OperandLeaf> LeavesRead(const HloComputation& computation,
+                                      int64_t output_leaf) override;
+  std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
+                                         OperandLeaf parameter_leaf) override;
+  LoopMemo& MemoOf(const HloInstruction& loop, bool forward) override;
 
   // The same as the computation itself sees it, where it is called at this depth, in so many steps.
   absl::StatusOr<Walked> OutputToInput(const HloComputation& computation, int64_t output_leaf,
@@ -106,6 +112,8 @@ class CalledComputations final : public ComputationIndexer {
   int64_t called_instructions_ = 0;
   absl::flat_hash_map<Key, InstructionIndexing> known_;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
+  absl::flat_hash_map<std::tuple<const HloInstruction*, bool, int>, std::unique_ptr<LoopMemo>>
+      loops_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<Users>> users_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;
   absl::flat_hash_map<std::pair<const HloComputation*, Direction>, std::unique_ptr<Reachability>>

@@ -40,6 +40,7 @@
 namespace xla_indexing {
 
 class ComputationIndexer;
+struct LoopMemo;
 class CustomCallRegistry;
 
 // What a scatter does with a window that is partly outside its operand.
@@ -145,6 +146,16 @@ class ComputationIndexer {
   // The entries of one leaf of one parameter.
   virtual absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                             OperandLeaf parameter_leaf) = 0;
+
+  // The leaves of parameters that entries of a leaf of the root can be about, and those of the root
+  // that entries of a leaf of a parameter can; without making any map.
+  virtual std::vector<OperandLeaf> LeavesRead(const HloComputation& computation,
+                                              int64_t output_leaf) = 0;
+  virtual std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
+                                                 OperandLeaf parameter_leaf) = 0;
+
+  // What is known of a loop, met where the indexer was asked for last, for its other leaves.
+  virtual LoopMemo& MemoOf(const HloInstruction& loop, bool forward) = 0;
 };
 
 }  // namespace xla_indexing

@@ -17,17 +17,19 @@
 // squared, so that a body that translates, permutes or repeats itself is exact however often it
 // runs. Where T is not known the answer is the union over all numbers of iterations, exact only
 // where it is the same for all; past kMaxMaps maps it is whole leaves, all those that are
-// reachable.
+// reachable. A loop that comes there from one leaf comes there from every leaf that leads to it,
+// which is not tried again: models have loops with hundreds of leaves.
 
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -35,6 +37,8 @@
 #include "xla_indexing/ops/call_scope.h"
 #include "xla_indexing/ops/leaf_relation.h"
 #include "xla_indexing/ops/loop_counter.h"
+#include "xla_indexing/ops/loop_memo.h"
+#include "xla_indexing/ops/other_devices.h"
 
 namespace xla_indexing {
 namespace {
@@ -52,9 +56,6 @@ constexpr size_t kMaxComposedByDoubling = 4096;
 // Rounds until the union over all numbers of iterations must have stopped growing.
 constexpr int kMaxRounds = 16;
 
-// The maps between one array and the leaves of the loop's state.
-using LeafSets = std::map<int64_t, OperandIndexingSet>;
-
 // The relation of a loop, in one direction.
 class WhileLoop {
  public:
@@ -62,14 +63,19 @@ class WhileLoop {
       : build_(build),
         loop_(build.instruction),
         forward_(forward),
-        counter_(FindLoopCounter(build.instruction)) {}
+        counter_(FindLoopCounter(build.instruction)),
+        memo_(build.options.computations->MemoOf(build.instruction, forward)) {}
 
-  bool PassesThrough(int64_t leaf) const { return BodyPassesThrough(loop_, leaf); }
+  bool PassesThrough(int64_t leaf) {
+    const auto [it, is_new] = memo_.passes_through.try_emplace(leaf);
+    if (is_new) it->second = BodyPassesThrough(loop_, leaf);
+    return it->second;
+  }
 
   // From an array of shape `from`, where `start` leads to leaves of the state after all iterations
   // (backwards) or before them, to those at the other end.
   LeafSets AllIterations(LeafSets start, const Shape& from) {
-    if (!counter_) return AnyIterations(std::move(start), from);
+    if (!counter_ || IsTooWide(start)) return AnyIterations(std::move(start), from);
     if (counter_->count > kMaxSteps) {
       std::optional<LeafSets> sets = AllByDoubling(start, from);
       return sets ? *std::move(sets) : AnyIterations(std::move(start), from);
@@ -87,18 +93,16 @@ class WhileLoop {
   }
 
   // Forwards from an array of shape `from` to the scalar that the condition yields, at whichever
-  // iteration.
-  OperandIndexingSet ReachOfCondition(LeafSets sets, const Shape& from) {
+  // iteration. `all` is where all iterations lead, which any number does where none is known.
+  OperandIndexingSet ReachOfCondition(LeafSets sets, const LeafSets& all, const Shape& from) {
+    if (!counter_) return ToCondition(all, from);
     const LeafSets start = sets;
     OperandIndexingSet reached = ToCondition(sets, from);
-    const int64_t count = counter_ ? counter_->count : kMaxSteps + 1;
-    for (int64_t k = 0; k < count; ++k) {
+    for (int64_t k = 0; k < counter_->count; ++k) {
       is_varying_ = false;
       LeafSets next;
-      if (k < kMaxSteps && counter_) next = Step(sets, IterationOf(k), from);
-      if (k >= kMaxSteps || !counter_ || TooMany(next)) {
-        return ToCondition(AnyIterations(start, from), from);
-      }
+      if (k < kMaxSteps) next = Step(sets, IterationOf(k), from);
+      if (k >= kMaxSteps || TooMany(next)) return ToCondition(AnyIterations(start, from), from);
       const bool is_stable = !is_varying_ && next == sets;
       if (is_stable) break;
       sets = std::move(next);
@@ -109,7 +113,13 @@ class WhileLoop {
   }
 
   // Backwards from the scalar that the condition yields, at whichever iteration.
-  LeafSets ReadByCondition() {
+  const LeafSets& ReadByCondition() {
+    if (!memo_.read_by_condition) memo_.read_by_condition = FindReadByCondition();
+    return *memo_.read_by_condition;
+  }
+
+ private:
+  LeafSets FindReadByCondition() {
     const Shape& decision = loop_.while_condition()->root_instruction()->shape();
     LeafSets reads;
     for (const IndexingEntry& entry : build_.ReadOf(Called(*loop_.while_condition()), 0)) {
@@ -132,7 +142,6 @@ class WhileLoop {
     return all;
   }
 
- private:
   CalledComputation Called(const HloComputation& computation) const {
     return {loop_, computation, std::nullopt};
   }
@@ -166,7 +175,9 @@ class WhileLoop {
   // What the condition reads of leaves, from where maps lead to them.
   OperandIndexingSet ToCondition(const LeafSets& sets, const Shape& from) {
     OperandIndexingSet reached;
+    ComputationIndexer& indexer = *build_.options.computations;
     for (const auto& [leaf, set] : sets) {
+      if (indexer.LeavesReached(*loop_.while_condition(), {0, leaf}).empty()) continue;
       for (const IndexingEntry& entry :
            build_.ReachOf(Called(*loop_.while_condition()), {0, leaf})) {
         OperandIndexingSet step;
@@ -264,8 +275,8 @@ class WhileLoop {
 
   // The maps of 2^power iterations from a leaf; of no meaning once too many were composed.
   const LeafSets& Doubled(int power, int64_t leaf) {
-    const auto known = doubled_.find({power, leaf});
-    if (known != doubled_.end()) return known->second;
+    const auto known = memo_.doubled.find({power, leaf});
+    if (known != memo_.doubled.end()) return known->second;
     const Shape& from = Leaf(leaf);
     LeafSets sets;
     if (power > 0) {
@@ -274,11 +285,11 @@ class WhileLoop {
       sets[leaf].Add(IdentityIndexing(from, build_.mlir_context));
       sets = Step(sets, std::nullopt, from);
     }
-    return doubled_[{power, leaf}] = std::move(sets);
+    return memo_.doubled[{power, leaf}] = std::move(sets);
   }
 
   const InstructionIndexing& EntriesOf(int64_t leaf) {
-    const auto [it, is_new] = entries_.try_emplace(leaf);
+    const auto [it, is_new] = memo_.entries.try_emplace(leaf);
     if (is_new) {
       const CalledComputation body = Called(*loop_.while_body());
       it->second = forward_ ? build_.ReachOf(body, {0, leaf}) : build_.ReadOf(body, leaf);
@@ -286,8 +297,82 @@ class WhileLoop {
     return it->second;
   }
 
+  // The leaves that one iteration from a leaf can lead to.
+  const std::vector<int64_t>& LeavesFrom(int64_t leaf) {
+    const auto [it, is_new] = memo_.leaves.try_emplace(leaf);
+    if (is_new) {
+      ComputationIndexer& indexer = *build_.options.computations;
+      const HloComputation& body = *loop_.while_body();
+      for (const OperandLeaf& to :
+           forward_ ? indexer.LeavesReached(body, {0, leaf}) : indexer.LeavesRead(body, leaf)) {
+        it->second.push_back(to.operand_leaf);
+      }
+    }
+    return it->second;
+  }
+
+  // Whether one iteration is more maps than are composed.
+  bool IsTooWide(const LeafSets& start) {
+    return llvm::any_of(
+        start, [&](const auto& place) { return LeavesFrom(place.first).size() > kMaxComposed; });
+  }
+
+  // Whether any number of iterations from one of these leaves is too many maps: so it is where it
+  // is from a leaf that iterations lead to.
+  bool IsHopeless(const LeafSets& start) {
+    llvm::SmallVector<int64_t, 8> pending;
+    for (const auto& [leaf, set] : start) pending.push_back(leaf);
+    std::set<int64_t> seen(pending.begin(), pending.end());
+    while (!pending.empty()) {
+      const int64_t leaf = pending.pop_back_val();
+      // Passed through by every iteration, a leaf leads where the first one leads.
+      if (!PassesThrough(leaf) && !UnionFrom(leaf)) return true;
+      for (const int64_t next : LeavesFrom(leaf)) {
+        if (seen.insert(next).second) pending.push_back(next);
+      }
+    }
+    return false;
+  }
+
+  LeafSets Identity(int64_t leaf) const {
+    LeafSets identity;
+    identity[leaf].Add(IdentityIndexing(Leaf(leaf), build_.mlir_context));
+    return identity;
+  }
+
+  const std::optional<LeafSets>& UnionFrom(int64_t leaf) {
+    const auto [it, is_new] = memo_.unions.try_emplace(leaf);
+    if (is_new) {
+      const LeafSets start = Identity(leaf);
+      if (!IsTooWide(start)) it->second = Union(start, Leaf(leaf));
+      if (it->second && LeadsToWholeLeaves(*it->second, Leaf(leaf))) it->second.reset();
+    }
+    return it->second;
+  }
+
+  // Whether nothing is said but that some leaves are reached.
+  bool LeadsToWholeLeaves(const LeafSets& sets, const Shape& from) const {
+    return llvm::all_of(sets, [&](const auto& place) {
+      const OperandIndexing whole =
+          WholeTensorIndexing(from, Leaf(place.first), "", build_.mlir_context);
+      return llvm::any_of(place.second, [&](const OperandIndexing& map) {
+        return !map.IsExact() && OperandIndexing::SameRelation(map, whole);
+      });
+    });
+  }
+
   // The union over all numbers of iterations.
   LeafSets AnyIterations(const LeafSets& start, const Shape& from) {
+    if (start.empty()) return {};
+    if (IsHopeless(start)) return ReachableLeaves(start, from);
+    const int64_t leaf = start.begin()->first;
+    const bool is_known = start == Identity(leaf) && from == Leaf(leaf);
+    const std::optional<LeafSets> all = is_known ? UnionFrom(leaf) : Union(start, from);
+    return all ? *all : ReachableLeaves(start, from);
+  }
+
+  // The same, where it is not too many maps.
+  std::optional<LeafSets> Union(const LeafSets& start, const Shape& from) {
     LeafSets all = start;
     // Whether one more iteration can make a difference.
     bool has_changed = false;
@@ -306,7 +391,7 @@ class WhileLoop {
       }
       all = std::move(more);
     }
-    return ReachableLeaves(start, from);
+    return std::nullopt;
   }
 
   static bool SameRelations(const LeafSets& a, const LeafSets& b) {
@@ -341,6 +426,7 @@ class WhileLoop {
   LeafSets ReachableLeaves(const LeafSets& start, const Shape& from) {
     std::vector<int64_t> pending;
     LeafSets all;
+    const bool has_devices = DevicesAcrossWhich(*loop_.while_body()).has_value();
     Interval readers = Interval::Empty();
     Interval devices = Interval::Empty();
     const auto add_devices = [&](const OperandIndexingSet& set) {
@@ -359,15 +445,19 @@ class WhileLoop {
     };
     for (const auto& [leaf, set] : start) {
       add_devices(set);
-      reach(leaf);
+      if (forward_ && PassesThrough(leaf)) {  // Nothing else leads there.
+        all[leaf] = set;
+        pending.push_back(leaf);
+      } else {
+        reach(leaf);
+      }
     }
     while (!pending.empty()) {
       const int64_t leaf = pending.back();
       pending.pop_back();
-      for (const IndexingEntry& entry : EntriesOf(leaf)) {
-        add_devices(entry.indexing);
-        reach(forward_ ? entry.output_leaf : entry.operand_leaf);
-      }
+      for (const int64_t next : LeavesFrom(leaf)) reach(next);
+      if (!has_devices) continue;
+      for (const IndexingEntry& entry : EntriesOf(leaf)) add_devices(entry.indexing);
     }
     if (readers.IsEmpty()) return all;
     for (auto& [leaf, set] : all) set.Add(OnAnyDevice(set.maps()[0], readers, devices));
@@ -385,8 +475,7 @@ class WhileLoop {
   size_t max_composed_ = kMaxComposed;
   // Whether a step was larger than what is read.
   bool is_inexact_ = false;
-  std::map<int64_t, InstructionIndexing> entries_;
-  std::map<std::pair<int, int64_t>, LeafSets> doubled_;
+  LoopMemo& memo_;
 };
 
 // (d..) -> (), and ()[s..] -> (s..).
@@ -439,7 +528,8 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   WhileLoop loop(build, /*forward=*/true);
   LeafSets reached = loop.AllIterations({{operand_leaf, identity}}, from);
   // What the condition reads reaches every leaf that changes.
-  const OperandIndexingSet to_scalar = loop.ReachOfCondition({{operand_leaf, identity}}, from);
+  const OperandIndexingSet to_scalar =
+      loop.ReachOfCondition({{operand_leaf, identity}}, reached, from);
   const int64_t leaf_count = state.LeafCount();
   for (int64_t leaf = 0; leaf < leaf_count && !to_scalar.empty(); ++leaf) {
     if (loop.PassesThrough(leaf)) continue;

@@ -1,0 +1,34 @@
+// What the leaves of a loop's state have in common in one direction, found once for all of them.
+#ifndef XLA_INDEXING_OPS_LOOP_MEMO_H_
+#define XLA_INDEXING_OPS_LOOP_MEMO_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing {
+
+// The maps between one array and the leaves of the loop's state.
+using LeafSets = std::map<int64_t, OperandIndexingSet>;
+
+struct LoopMemo {
+  std::map<int64_t, bool> passes_through;
+  // The body's entries of a leaf, and the leaves that they can be about.
+  std::map<int64_t, InstructionIndexing> entries;
+  std::map<int64_t, std::vector<int64_t>> leaves;
+  // The maps of 2^first iterations from the leaf `second`.
+  std::map<std::pair<int, int64_t>, LeafSets> doubled;
+  // Where any number of iterations leads from a leaf; nothing where that is too many maps, or whole
+  // leaves.
+  std::map<int64_t, std::optional<LeafSets>> unions;
+  std::optional<LeafSets> read_by_condition;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_OPS_LOOP_MEMO_H_
