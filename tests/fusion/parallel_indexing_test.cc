@@ -51,6 +51,11 @@ std::string ToText(const absl::StatusOr<InstructionIndexing>& entries) {
   return text;
 }
 
+std::string ToText(const absl::StatusOr<SharedIndexing>& entries) {
+  if (!entries.ok()) return entries.status().ToString();
+  return ToText(absl::StatusOr<InstructionIndexing>(**entries));
+}
+
 TEST(ParallelIndexing, GivesWhatOneThreadGivesInOrder) {
   const std::unique_ptr<HloModule> module = MakeModule();
   ASSERT_NE(module, nullptr);
@@ -87,8 +92,8 @@ TEST(ParallelIndexing, MakesOnlyWhatIsAskedFor) {
   ComputeIndexingInParallel({root}, {&context}, {}, [&](IndexedInstruction result) {
     EXPECT_EQ(result.context, &context);
     ASSERT_TRUE(result.output_to_input.ok() && result.input_to_output.ok());
-    EXPECT_EQ(result.output_to_input->size(), 2);
-    EXPECT_TRUE(result.input_to_output->empty());
+    EXPECT_EQ((*result.output_to_input)->size(), 2);
+    EXPECT_TRUE((*result.input_to_output)->empty());
   });
 }
 

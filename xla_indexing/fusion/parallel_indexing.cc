@@ -32,9 +32,10 @@ class ParallelIndexer {
   // thread does that with its own, so that it is the thread that made maps which frees them: memory
   // that another one frees is not to be had without waiting for it.
   void Work(mlir::MLIRContext* context) {
+    InstructionIndexer indexer(context, options_.fusion);
     std::deque<Piece> finished;
     for (size_t number = next_++; number < piece_count_; number = next_++) {
-      finished.push_back({number, Analyse(number, context)});
+      finished.push_back({number, Analyse(number, context, indexer)});
       HandOver(&finished);
     }
     while (!finished.empty()) {
@@ -49,21 +50,16 @@ class ParallelIndexer {
     std::vector<IndexedInstruction> results;
   };
 
-  std::vector<IndexedInstruction> Analyse(size_t number, mlir::MLIRContext* context) const {
+  std::vector<IndexedInstruction> Analyse(size_t number, mlir::MLIRContext* context,
+                                          InstructionIndexer& indexer) const {
     std::vector<IndexedInstruction> results;
     for (const HloInstruction* instruction :
          instructions_.subspan(number * kInstructionsPerPiece, kInstructionsPerPiece)) {
       IndexedInstruction& result = results.emplace_back();
       result.instruction = instruction;
       result.context = context;
-      if (options_.output_to_input) {
-        result.output_to_input =
-            ComputeOutputToInputIndexingThroughCalls(*instruction, context, options_.fusion);
-      }
-      if (options_.input_to_output) {
-        result.input_to_output =
-            ComputeInputToOutputIndexingThroughCalls(*instruction, context, options_.fusion);
-      }
+      if (options_.output_to_input) result.output_to_input = indexer.OutputToInput(*instruction);
+      if (options_.input_to_output) result.input_to_output = indexer.InputToOutput(*instruction);
     }
     return results;
   }

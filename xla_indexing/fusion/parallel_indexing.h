@@ -22,9 +22,9 @@
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/instruction_indexer.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
 
@@ -39,9 +39,9 @@ struct IndexedInstruction {
   const HloInstruction* instruction = nullptr;
   // What the maps belong to.
   mlir::MLIRContext* context = nullptr;
-  // As of ComputeOutputToInputIndexingThroughCalls and its reverse; empty where not asked for.
-  absl::StatusOr<InstructionIndexing> output_to_input = InstructionIndexing();
-  absl::StatusOr<InstructionIndexing> input_to_output = InstructionIndexing();
+  // Without entries where not asked for. Instructions that one thread has worked on may share them.
+  absl::StatusOr<SharedIndexing> output_to_input = InstructionIndexer::Nothing();
+  absl::StatusOr<SharedIndexing> input_to_output = InstructionIndexer::Nothing();
 };
 
 // Gives `receive` the maps of every instruction, in the order of `instructions`. Each thread gives
