@@ -206,6 +206,14 @@ TEST(BroadcastShape, BadOperandsAreErrors) {
               AllOf(HasSubstr("the result, f32[1,"), HasSubstr("has rank 65")));
 }
 
+TEST(BroadcastShape, RanksAreRequiredWhereTheyAreNeeded) {
+  const auto ranked = RequireRanks(Types({"f32[2]", "s32[?]"}));
+  ASSERT_TRUE(ranked.ok());
+  EXPECT_THAT(*ranked, ElementsAre(*Type("f32[2]"), *Type("s32[?]")));
+  EXPECT_THAT(RequireRanks(Types({"f32[2]", "*"})).status().message(),
+              HasSubstr("operand 1 has no rank"));
+}
+
 TEST(BroadcastGuards, AreThePreconditionsOfTheTable) {
   // (?, ?): sizes above 1 must be equal.
   EXPECT_THAT(Guards({"f32[?]", "f32[?]"}),

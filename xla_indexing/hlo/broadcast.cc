@@ -160,6 +160,18 @@ std::string BroadcastGuard::ToString() const {
                       size.IsUnbounded() ? "" : absl::StrCat(", at most ", size.size));
 }
 
+absl::StatusOr<std::vector<Shape>> RequireRanks(absl::Span<const MaybeRanked> operands) {
+  std::vector<Shape> shapes;
+  for (const MaybeRanked& operand : operands) {
+    if (!operand.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "operand ", shapes.size(), " has no rank; its dimensions and sizes must be known here"));
+    }
+    shapes.push_back(*operand);
+  }
+  return shapes;
+}
+
 std::vector<int64_t> DimensionsFrom(int64_t offset, int64_t rank) {
   std::vector<int64_t> dimensions(rank);
   std::iota(dimensions.begin(), dimensions.end(), offset);

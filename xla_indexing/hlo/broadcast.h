@@ -138,6 +138,9 @@ absl::StatusOr<BroadcastInference> InferAlignedShape(absl::Span<const AlignedOpe
 // dimensions, none of a negative size.
 absl::Status CheckBroadcastOperand(int64_t operand, const Shape& shape);
 
+// The shapes of operands that must have a rank.
+absl::StatusOr<std::vector<Shape>> RequireRanks(absl::Span<const MaybeRanked> operands);
+
 // `{offset, offset + 1, ..}`, `rank` numbers: the dimensions of an array that is lined up with the
 // last ones of a larger one.
 std::vector<int64_t> DimensionsFrom(int64_t offset, int64_t rank);
