@@ -155,26 +155,20 @@ absl::StatusOr<const HloInstruction*> HloBuilder::Add(
                      opcode == HloOpcode::kParameter ? "AddParameter" : "AddConstant"));
   }
   XLA_INDEXING_RETURN_IF_ERROR(CheckOperands(what, operands));
-  Instructions explicit_operands(operands.begin(), operands.end());
-  if (BroadcastsImplicitly(opcode) && options_.rule != BroadcastRule::kNone && !operands.empty()) {
-    const absl::StatusOr<ImplicitBroadcast> broadcast =
-        LineUp(operands, details.broadcast_dimensions);
-    absl::Status status = broadcast.status();
-    if (status.ok()) {
-      reserved_name_ = details.name;
-      absl::StatusOr<Instructions> made = MakeBroadcasts(operands, *broadcast);
-      reserved_name_ = {};
-      status = made.status();
-      if (made.ok()) explicit_operands = *std::move(made);
-    }
-    if (!status.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(what, ": ", status.message()));
+  absl::StatusOr<Instructions> explicit_operands = Instructions(operands.begin(), operands.end());
+  if (BroadcastsImplicitly(opcode) && options_.rule != BroadcastRule::kNone) {
+    reserved_name_ = details.name;
+    explicit_operands = MakeAllExplicit(operands, details.broadcast_dimensions);
+    reserved_name_ = {};
+    if (!explicit_operands.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, ": ", explicit_operands.status().message()));
     }
   } else if (!details.broadcast_dimensions.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(what, ": broadcast_dimensions are given, and no operand is broadcast"));
   }
-  const absl::StatusOr<const HloInstruction*> made = Make(opcode, explicit_operands, details);
+  const absl::StatusOr<const HloInstruction*> made = Make(opcode, *explicit_operands, details);
   if (made.ok()) AddPending();
   return made;
 }

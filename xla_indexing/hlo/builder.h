@@ -155,8 +155,9 @@ class HloBuilder {
 
   absl::StatusOr<ImplicitBroadcast> LineUp(absl::Span<const HloInstruction* const> operands,
                                            absl::Span<const int64_t> broadcast_dimensions) const;
-  absl::StatusOr<Instructions> MakeBroadcasts(absl::Span<const HloInstruction* const> operands,
-                                              const ImplicitBroadcast& broadcast);
+  // The operands in the shape of the result.
+  absl::StatusOr<Instructions> MakeAllExplicit(absl::Span<const HloInstruction* const> operands,
+                                               absl::Span<const int64_t> broadcast_dimensions);
   // An operand whose dimensions are these of the result, in the shape of the result.
   absl::StatusOr<const HloInstruction*> MakeExplicit(const HloInstruction* operand,
                                                      const Shape& result,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -70,21 +71,29 @@ absl::StatusOr<std::vector<const HloInstruction*>> HloBuilder::Broadcast(
     absl::Span<const int64_t> broadcast_dimensions) {
   pending_.clear();
   XLA_INDEXING_RETURN_IF_ERROR(CheckOperands("broadcast", operands));
-  const absl::StatusOr<ImplicitBroadcast> broadcast = LineUp(operands, broadcast_dimensions);
-  if (!broadcast.ok()) return broadcast.status();
-  absl::StatusOr<Instructions> made = MakeBroadcasts(operands, *broadcast);
+  absl::StatusOr<Instructions> made = MakeAllExplicit(operands, broadcast_dimensions);
   if (made.ok()) AddPending();
   return made;
 }
 
-absl::StatusOr<HloBuilder::Instructions> HloBuilder::MakeBroadcasts(
-    absl::Span<const HloInstruction* const> operands, const ImplicitBroadcast& broadcast) {
+absl::StatusOr<HloBuilder::Instructions> HloBuilder::MakeAllExplicit(
+    absl::Span<const HloInstruction* const> operands,
+    absl::Span<const int64_t> broadcast_dimensions) {
   Instructions made;
+  const bool is_one_shape = absl::c_all_of(operands, [&](const HloInstruction* operand) {
+    return SameDimensions(operand->shape(), operands[0]->shape());
+  });
+  if (is_one_shape && !operands.empty() && broadcast_dimensions.empty()) {
+    made.assign(operands.begin(), operands.end());
+    return made;
+  }
+  const absl::StatusOr<ImplicitBroadcast> broadcast = LineUp(operands, broadcast_dimensions);
+  if (!broadcast.ok()) return broadcast.status();
   for (size_t i = 0; i < operands.size(); ++i) {
-    const std::vector<int64_t>& dimensions = broadcast.dimensions[i];
+    const std::vector<int64_t>& dimensions = broadcast->dimensions[i];
     XLA_INDEXING_RETURN_IF_ERROR(CheckCanBecome(static_cast<int64_t>(i), operands[i]->shape(),
-                                                broadcast.result, dimensions));
-    const auto explicit_operand = MakeExplicit(operands[i], broadcast.result, dimensions);
+                                                broadcast->result, dimensions));
+    const auto explicit_operand = MakeExplicit(operands[i], broadcast->result, dimensions);
     if (!explicit_operand.ok()) return explicit_operand.status();
     made.push_back(*explicit_operand);
   }
