@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "parse_helpers.h"
 
 namespace xla_indexing {
 namespace {
@@ -20,15 +21,9 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Shape Array(absl::string_view text) {
-  absl::StatusOr<Shape> shape = ParseShape(text);
-  EXPECT_TRUE(shape.ok()) << text << ": " << shape.status();
-  return shape.ok() ? *std::move(shape) : Shape();
-}
-
 std::vector<Shape> Arrays(std::initializer_list<absl::string_view> texts) {
   std::vector<Shape> shapes;
-  for (const absl::string_view text : texts) shapes.push_back(Array(text));
+  for (const absl::string_view text : texts) shapes.push_back(ShapeOf(text));
   return shapes;
 }
 
@@ -72,7 +67,7 @@ TEST(NumpyBroadcastDimensions, AreNoneOfScalarsAndOfEqualRanks) {
 }
 
 TEST(NumpyBroadcastDimensions, AreAnErrorOfTuplesAndOfTooManyDimensions) {
-  EXPECT_EQ(NumpyBroadcastDimensions(Array("f32[2]"), Array("()")).status().message(),
+  EXPECT_EQ(NumpyBroadcastDimensions(ShapeOf("f32[2]"), ShapeOf("()")).status().message(),
             "operand 1, (), is not an array");
   EXPECT_THAT(Derived(65, 1).status().message(),
               AllOf(HasSubstr("operand 0, "), HasSubstr("has rank 65")));

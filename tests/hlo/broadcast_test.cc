@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "parse_helpers.h"
 
 namespace xla_indexing {
 namespace {
@@ -28,9 +29,7 @@ using ::testing::IsEmpty;
 // `f32[2,?]`; `*` has no rank.
 MaybeRanked Type(absl::string_view text) {
   if (text == "*") return std::nullopt;
-  absl::StatusOr<Shape> shape = ParseShape(text);
-  EXPECT_TRUE(shape.ok()) << text << ": " << shape.status();
-  return shape.ok() ? *std::move(shape) : Shape();
+  return ShapeOf(text);
 }
 
 std::vector<MaybeRanked> Types(std::initializer_list<absl::string_view> texts) {

@@ -30,12 +30,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Shape Array(absl::string_view text) {
-  absl::StatusOr<Shape> shape = ParseShape(text);
-  EXPECT_TRUE(shape.ok()) << text << ": " << shape.status();
-  return shape.ok() ? *std::move(shape) : Shape();
-}
-
 Attribute Dimensions(const std::vector<int64_t>& dimensions) {
   return MakeAttribute(AttributeKey::kDimensions, absl::Span<const int64_t>(dimensions));
 }
@@ -49,7 +43,7 @@ class Built {
     for (const absl::string_view shape : parameters) {
       const auto number = static_cast<int64_t>(parameters_.size());
       parameters_.push_back(
-          *builder_.AddParameter(number, Array(shape), absl::StrCat("p", number)));
+          *builder_.AddParameter(number, ShapeOf(shape), absl::StrCat("p", number)));
     }
   }
 
@@ -235,6 +229,14 @@ TEST(BuilderBroadcast, LeavesAloneWhatIsAsItShouldBe) {
   EXPECT_EQ(built.Lines(built->Add(HloOpcode::kAdd, built.all())), "add = f32[2,3] add(p0, p1)");
 }
 
+TEST(BuilderBroadcast, OperandsOfOneShapeMayHaveAnyRank) {
+  const Shape shape = Shape::Array(ElementType::kF32, std::vector<int64_t>(70, 1));
+  Built built({shape.ToString(), shape.ToString(), "f32[]"});
+  EXPECT_TRUE(built->Add(HloOpcode::kAdd, {built.p(0), built.p(1)}).ok());
+  EXPECT_THAT(built->Add(HloOpcode::kAdd, {built.p(0), built.p(2)}).status().message(),
+              HasSubstr("has rank 70"));
+}
+
 TEST(BuilderBroadcast, KeepsDimensionsOfSizeOneThatStay) {
   for (const BroadcastStyle style : {BroadcastStyle::kDirect, BroadcastStyle::kPromoted}) {
     Built built({"f32[1,5]", "f32[7,1,5]"}, {.rule = BroadcastRule::kNumpy, .style = style});
@@ -275,12 +277,12 @@ TEST(BuilderBroadcast, TakesTernaryOperations) {
 TEST(BuilderBroadcast, TakesMap) {
   HloModule module("m");
   HloBuilder scalar(module.AddComputation("f"));
-  const auto a = scalar.AddParameter(0, Array("f32[]"));
-  const auto b = scalar.AddParameter(1, Array("s32[]"));
+  const auto a = scalar.AddParameter(0, ShapeOf("f32[]"));
+  const auto b = scalar.AddParameter(1, ShapeOf("s32[]"));
   ASSERT_TRUE(a.ok() && b.ok() && scalar.SetRoot(*a).ok());
   HloBuilder main(module.AddComputation("main"), {.rule = BroadcastRule::kNumpy});
-  const auto p = main.AddParameter(0, Array("f32[3]"), "p");
-  const auto q = main.AddParameter(1, Array("s32[2,1]"), "q");
+  const auto p = main.AddParameter(0, ShapeOf("f32[3]"), "p");
+  const auto q = main.AddParameter(1, ShapeOf("s32[2,1]"), "q");
   const HloComputation* f = module.FindComputation("f");
   const auto map =
       main.Add(HloOpcode::kMap, {*p, *q},
@@ -323,9 +325,10 @@ TEST(BuilderBroadcast, BringsOperandsOfAnyTypesToOneShape) {
   const auto operands = built->Broadcast(built.all());
   ASSERT_TRUE(operands.ok()) << operands.status();
   ASSERT_EQ(operands->size(), 3u);
-  EXPECT_EQ((*operands)[0]->shape(), Array("pred[3,2]"));
-  EXPECT_EQ((*operands)[1]->shape(), Array("f32[3,2]"));
-  EXPECT_EQ((*operands)[2]->shape(), Array("s8[3,2]"));
+  EXPECT_EQ((*operands)[0]->shape(), ShapeOf("pred[3,2]"));
+  EXPECT_EQ((*operands)[1]->shape(), ShapeOf("f32[3,2]"));
+  EXPECT_EQ((*operands)[2]->shape(), ShapeOf("s8[3,2]"));
+  EXPECT_THAT(built->Broadcast({}).status().message(), HasSubstr("at least one operand"));
 }
 
 TEST(BuilderBroadcast, IsNotDoneWhereTheRuleIsNone) {
@@ -368,18 +371,19 @@ TEST(Builder, InfersShapesAndTakesThoseThatAgree) {
   const auto transpose =
       built->Add(HloOpcode::kTranspose, {built.p(0)}, {.attributes = {Dimensions({1, 0})}});
   ASSERT_TRUE(transpose.ok()) << transpose.status();
-  EXPECT_EQ((*transpose)->shape(), Array("f32[3,2]"));
+  EXPECT_EQ((*transpose)->shape(), ShapeOf("f32[3,2]"));
   EXPECT_TRUE(built
                   ->Add(HloOpcode::kTranspose, {built.p(0)},
-                        {.shape = Array("f32[3,2]{0,1}"), .attributes = {Dimensions({1, 0})}})
+                        {.shape = ShapeOf("f32[3,2]{0,1}"), .attributes = {Dimensions({1, 0})}})
                   .ok());
-  EXPECT_EQ(built
-                ->Add(HloOpcode::kTranspose, {built.p(0)},
-                      {.name = "t", .shape = Array("f32[2,3]"), .attributes = {Dimensions({1, 0})}})
-                .status()
-                .message(),
-            "instruction 't' (transpose) has shape f32[2,3] but its operands and attributes give "
-            "f32[3,2]");
+  EXPECT_EQ(
+      built
+          ->Add(HloOpcode::kTranspose, {built.p(0)},
+                {.name = "t", .shape = ShapeOf("f32[2,3]"), .attributes = {Dimensions({1, 0})}})
+          .status()
+          .message(),
+      "instruction 't' (transpose) has shape f32[2,3] but its operands and attributes give "
+      "f32[3,2]");
   EXPECT_EQ(built->Add(HloOpcode::kReshape, {built.p(0)}).status().code(),
             absl::StatusCode::kUnimplemented);
   EXPECT_THAT(built->Add(HloOpcode::kTranspose, {built.p(0)}).status().message(),
@@ -392,7 +396,7 @@ TEST(Builder, MakesNamesThatAreNew) {
   ASSERT_TRUE(built->Add(HloOpcode::kNegate, {built.p(0)}, {.name = "negate.1"}).ok());
   EXPECT_EQ((*built->Add(HloOpcode::kNegate, {built.p(0)}))->name(), "negate");
   EXPECT_EQ((*built->Add(HloOpcode::kNegate, {built.p(0)}))->name(), "negate.2");
-  EXPECT_EQ((*built->AddParameter(1, Array("f32[]")))->name(), "parameter");
+  EXPECT_EQ((*built->AddParameter(1, ShapeOf("f32[]")))->name(), "parameter");
   EXPECT_EQ((*built->AddConstant(Literal::IntegerScalar(ElementType::kS32, 7)))->name(),
             "constant");
   EXPECT_EQ(built->Add(HloOpcode::kNegate, {built.p(0)}, {.name = "p0"}).status().message(),
@@ -411,16 +415,16 @@ TEST(Builder, ImplicitInstructionsDoNotTakeTheNameThatIsAskedFor) {
 
 TEST(Builder, ParametersHaveNumbersOfTheirOwn) {
   Built built({"f32[]"});
-  EXPECT_EQ(built->AddParameter(0, Array("f32[]"), "q").status().message(),
+  EXPECT_EQ(built->AddParameter(0, ShapeOf("f32[]"), "q").status().message(),
             "q: parameter 0 is 'p0' already");
   for (const int64_t number : {int64_t{-1}, int64_t{1} << 20, INT64_MAX, INT64_MIN}) {
-    EXPECT_EQ(built->AddParameter(number, Array("f32[]"), "q").status().message(),
+    EXPECT_EQ(built->AddParameter(number, ShapeOf("f32[]"), "q").status().message(),
               absl::StrCat("q: no parameter can have the number ", number));
   }
   EXPECT_THAT(built->AddParameter(1, Shape::Array(ElementType::kF32, {-1})).status().message(),
               HasSubstr("dimension 0 of f32[-1] is negative"));
   // Number 1 may still come.
-  ASSERT_TRUE(built->AddParameter(2, Array("f32[]"), "r").ok());
+  ASSERT_TRUE(built->AddParameter(2, ShapeOf("f32[]"), "r").ok());
   EXPECT_THAT(CheckBuiltModule(built.module()).message(), HasSubstr("has no parameter 1"));
 }
 
@@ -489,10 +493,10 @@ TEST(Builder, SetsRowMajorLayoutsWhereNoneAreGiven) {
   const auto transpose =
       built->Add(HloOpcode::kTranspose, {built.p(1)}, {.attributes = {Dimensions({1, 0})}});
   ASSERT_TRUE(transpose.ok());
-  EXPECT_EQ((*transpose)->shape(), Array("f32[2,3]{1,0}"));
+  EXPECT_EQ((*transpose)->shape(), ShapeOf("f32[2,3]{1,0}"));
   const auto tuple = built->Add(HloOpcode::kTuple, {built.p(0), built.p(1)});
   ASSERT_TRUE(tuple.ok()) << tuple.status();
-  EXPECT_EQ((*tuple)->shape(), Array("(f32[2,3]{1,0}, f32[3,2]{0,1})"));
+  EXPECT_EQ((*tuple)->shape(), ShapeOf("(f32[2,3]{1,0}, f32[3,2]{0,1})"));
   EXPECT_TRUE(CheckBuiltModule(built.module()).ok());
 }
 
