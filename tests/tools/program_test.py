@@ -443,6 +443,25 @@ class Broadcasts(Program):
         self.assertIn("no reshape and broadcast makes size <=5 the size 3", errors)
 
 
+    def test_arguments_that_are_no_shapes_are_refused(self):
+        for text in ("", "f32", "f32[", "f32[2", "f32[-1]", "f32[9223372036854775808]", "f32[?,",
+                     "f32[<=]", "f32[2]x", "[2]", "f32[*,2]", "[*]", "f32[4294967296,4294967296]",
+                     "(" * 50000, "f32[" + "1," * 50000, "\x01\x7f"):
+            code, output, errors = run("--broadcast", "f32[2]", text)
+            self.assertEqual((code, output), (2, ""), text[:80])
+            self.assertIn("operand 1, '", errors)
+            self.assertIn("is no shape", errors)
+            self.assertLess(len(errors), 300)
+
+    def test_large_sizes_are_sizes(self):
+        code, output, _ = run("--broadcast", "f32[9223372036854775807]", "f32[1,1]")
+        self.assertEqual(code, 0)
+        self.assertIn("result f32[1,9223372036854775807]\n", output)
+        code, output, errors = run("--broadcast", "--emit=hlo", "f32[4611686018427387904,1]", "f32[4]")
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("does not fit 64 bits", errors)
+
+
 class Threads(Program):
     def test_the_output_does_not_depend_on_the_number_of_threads(self):
         lines = ["HloModule many", "ENTRY main {", "  x0 = f32[6,4] parameter(0)"]

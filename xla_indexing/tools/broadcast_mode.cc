@@ -205,9 +205,12 @@ int PrintBroadcast(const CommandLine& line) {
   for (const std::string& text : line.shapes) {
     absl::StatusOr<MaybeRanked> operand = ParseOperand(text);
     if (!operand.ok()) {
-      return Report(absl::StrCat("operand ", given.size(), ", '", text,
-                                 "', is no shape: ", operand.status().message()),
-                    2);
+      constexpr size_t kLongestShown = 60;
+      const bool is_cut = text.size() > kLongestShown;
+      return Report(
+          absl::StrCat("operand ", given.size(), ", '", text.substr(0, kLongestShown),
+                       is_cut ? "..." : "", "', is no shape: ", operand.status().message()),
+          2);
     }
     given.push_back(*std::move(operand));
   }
