@@ -85,6 +85,15 @@ TEST(BroadcastDimension, FollowsTheTable) {
   EXPECT_EQ(Pair("7", "8"), "error");
 }
 
+TEST(BroadcastDimension, IsStaticBoundedOrNeither) {
+  EXPECT_EQ(Size("3"), DimensionSize::Static(3));
+  EXPECT_EQ(Size("<=3"), DimensionSize::AtMost(3));
+  EXPECT_EQ(Size("?"), DimensionSize::Unbounded());
+  // However a shape came to a dimension without bound.
+  const Shape shape = Shape::Array(ElementType::kF32, {Shape::kUnboundedSize});
+  EXPECT_EQ(DimensionSize::Of(shape, 0), DimensionSize::Unbounded());
+}
+
 TEST(BroadcastDimension, ZeroIsAStaticSizeOtherThanOne) {
   EXPECT_EQ(Pair("0", "1"), "0");
   EXPECT_EQ(Pair("0", "0"), "0");

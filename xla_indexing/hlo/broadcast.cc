@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "xla_indexing/hlo/broadcast_util.h"
 #include "xla_indexing/hlo/shape_inference_util.h"
 
 namespace xla_indexing {

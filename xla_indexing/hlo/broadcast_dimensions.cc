@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "xla_indexing/hlo/broadcast_util.h"
 #include "xla_indexing/hlo/shape_inference_util.h"
 
 namespace xla_indexing {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/broadcast.h"
+#include "xla_indexing/hlo/broadcast_util.h"
 #include "xla_indexing/hlo/builder.h"
 #include "xla_indexing/hlo/shape_inference_util.h"
 
