@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -12,6 +13,7 @@
 #include "xla_indexing/hlo/equality.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing {
 
@@ -40,6 +42,13 @@ inline std::string Entry(absl::string_view lines) {
 inline std::string ErrorOf(absl::string_view text) {
   const absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text, "f.hlo");
   return module.ok() ? "" : std::string(module.status().message());
+}
+
+// The shape that `text` spells; the empty tuple, and a failed expectation, if it spells none.
+inline Shape ShapeOf(absl::string_view text) {
+  absl::StatusOr<Shape> shape = ParseShape(text);
+  EXPECT_TRUE(shape.ok()) << text << ": " << shape.status();
+  return shape.ok() ? *std::move(shape) : Shape();
 }
 
 // The root of the entry computation.

@@ -87,6 +87,25 @@ TEST(CommandLine, MapsGoWithoutHlo) {
   }
 }
 
+TEST(CommandLine, BroadcastTakesShapesForFiles) {
+  const auto line = Parse({"--broadcast", "f32[10,1]", "--format=json", "f32[]", "--jobs=2"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->action, CommandLine::Action::kBroadcast);
+  EXPECT_THAT(line->shapes, ElementsAre("f32[10,1]", "f32[]"));
+  EXPECT_TRUE(line->files.empty());
+  EXPECT_EQ(line->emit, EmitMode::kNothing);
+  EXPECT_EQ(Parse({"f32[]", "--emit=hlo", "--broadcast"})->emit, EmitMode::kHlo);
+  EXPECT_EQ(Parse({"--broadcast", "f32[]", "--emit=promoted-hlo"})->emit, EmitMode::kPromotedHlo);
+  EXPECT_EQ(Parse({"--broadcast", "--broadcast=false", "m.hlo"})->action,
+            CommandLine::Action::kPrintIndexing);
+  EXPECT_THAT(Error({"--broadcast"}), HasSubstr("--broadcast needs a SHAPE"));
+  EXPECT_THAT(Error({"m.hlo", "--emit=hlo"}), HasSubstr("--emit prints what --broadcast"));
+  for (const absl::string_view other : {"--instruction=x", "--direction=both", "--simplify=always",
+                                        "--map=-", "--summary", "--exact", "--operand_id=0"}) {
+    EXPECT_THAT(Error({"--broadcast", "f32[]", other}), HasSubstr("--broadcast says how")) << other;
+  }
+}
+
 TEST(CommandLine, UnknownFlagsComeWithTheNearestOneIfThatIsNear) {
   EXPECT_THAT(Error({"--directon=both"}), HasSubstr("did you mean '--direction'?"));
   EXPECT_THAT(Error({"--output-id=0"}), HasSubstr("did you mean '--output_id'?"));

@@ -81,7 +81,8 @@ class CommandLines(Program):
         code, output, errors = run("--help")
         self.assertEqual((code, errors), (0, ""))
         for flag in ("instruction", "computation", "fuse", "direction", "output_id", "operand_id",
-                     "exact", "simplify", "format", "jobs", "map", "help", "version"):
+                     "exact", "simplify", "format", "jobs", "map", "broadcast", "emit", "help",
+                     "version"):
             self.assertIn("--" + flag, output)
         self.assertIn("Exit codes", output)
         self.assertEqual(run("-h")[1], output)
@@ -102,6 +103,15 @@ class CommandLines(Program):
         self.assert_refused("-", "-", message="standard input")
         self.assert_refused("--map=-", "a.hlo", message="--map")
         self.assert_refused("--map=-", "--format=json", message="--map")
+
+        self.assert_refused("--broadcast", message="--broadcast needs a SHAPE")
+        self.assert_refused("--broadcast", "--exact", "f32[2]", message="--broadcast says how")
+        self.assert_refused("--broadcast", "--emit=hlo", "--format=json", "f32[2]",
+                            message="--broadcast says how")
+        self.assert_refused("--map=-", "--broadcast", "f32[2]", message="--broadcast says how")
+        self.assert_refused("--broadcast", "f32[2]", "--map=-", message="--broadcast says how")
+        self.assert_refused("--broadcast", "--emit=mlir", "f32[2]", message="--emit=mlir: the value")
+        self.assert_refused("--emit=hlo", "a.hlo", message="--emit prints what --broadcast")
 
     def test_unknown_flags_come_with_the_nearest_one(self):
         self.assert_refused("--instuction=all", "a.hlo",
@@ -349,6 +359,107 @@ class Maps(Program):
         self.assertEqual(len(maps), 6)
         once = self.simplified(*maps)
         self.assertEqual(self.simplified(*once), once)
+
+
+class Broadcasts(Program):
+    def test_json_is_that_of_the_documented_form(self):
+        code, output, errors = run("--broadcast", "f32[10,1]", "f32[6,8,1,5]", "--format=json")
+        self.assertEqual((code, errors, output.count("\n")), (0, "", 1))
+        domain = "d0 in [0, 5], d1 in [0, 7], d2 in [0, 9], d3 in [0, 4]"
+        self.assertEqual(json.loads(output), {
+            "result": "f32[6,8,10,5]",
+            "operands": [
+                {"shape": "f32[10,1]", "broadcast_dimensions": [2, 3],
+                 "map": f"(d0, d1, d2, d3) -> (d2, 0), domain: {domain}",
+                 "inverse": "(d0, d1)[s0, s1, s2] -> (s0, s1, d0, s2), domain: d0 in [0, 9], "
+                            "d1 in [0, 0], s0 in [0, 5], s1 in [0, 7], s2 in [0, 4]"},
+                {"shape": "f32[6,8,1,5]", "broadcast_dimensions": [0, 1, 2, 3],
+                 "map": f"(d0, d1, d2, d3) -> (d0, d1, 0, d3), domain: {domain}",
+                 "inverse": "(d0, d1, d2, d3)[s0] -> (d0, d1, s0, d3), domain: d0 in [0, 5], "
+                            "d1 in [0, 7], d2 in [0, 0], d3 in [0, 4], s0 in [0, 9]"}]})
+
+    def test_json_has_guards_and_cases_where_sizes_are_open(self):
+        code, output, _ = run("--broadcast", "--format=json", "f32[?]", "f32[4]")
+        self.assertEqual(code, 0)
+        broadcast = json.loads(output)
+        self.assertEqual(broadcast["guards"], ["operand 0 dimension 0 (?): size 1 or 4"])
+        self.assertEqual(broadcast["operands"][0], {
+            "shape": "f32[?]", "broadcast_dimensions": [0], "cases": [
+                {"where": "dimension 0 has size 1", "map": "(d0) -> (0), domain: d0 in [0, 3]",
+                 "inverse": "(d0)[s0] -> (s0), domain: d0 in [0, 0], s0 in [0, 3]"},
+                {"where": "dimension 0 has size 4", "map": "(d0) -> (d0), domain: d0 in [0, 3]",
+                 "inverse": "(d0) -> (d0), domain: d0 in [0, 3]"}]})
+
+    def test_every_map_of_json_reads_back(self):
+        for shapes in (["f32[0]", "f32[3,1]"], ["f32[]", "f32[]"], ["f32[?,?]", "f32[5]", "f32[?]"],
+                       ["f32[" + ",".join("?" * 9) + "]", "f32[" + ",".join("2" * 9) + "]"]):
+            code, output, _ = run("--broadcast", "--format=json", *shapes)
+            self.assertEqual(code, 0)
+            maps = [case[key] for operand in json.loads(output)["operands"]
+                    for case in operand.get("cases", [operand]) for key in ("map", "inverse")]
+            code, _, errors = run("--map=-", stdin="".join(line + "\n" for line in maps))
+            self.assertEqual((code, errors), (0, ""), shapes)
+
+    def test_a_module_that_is_emitted_has_the_same_maps(self):
+        shapes = ["f32[10,1]", "f32[6,8,1,5]", "f32[5]"]
+        broadcast = json.loads(run("--broadcast", "--format=json", *shapes)[1])
+        for form in ("hlo", "promoted-hlo"):
+            code, module, errors = run("--broadcast", "--emit=" + form, *shapes)
+            self.assertEqual((code, errors), (0, ""))
+            for number, operand in enumerate(broadcast["operands"]):
+                for key, direction in (("map", "output-to-input"), ("inverse", "input-to-output")):
+                    _, maps, _ = run("--fuse", f"--operand_id={number}", "--direction=" + direction,
+                                     "-", stdin=module)
+                    self.assertEqual(maps.splitlines()[1:],
+                                     run("--map=-", stdin=operand[key])[1].splitlines())
+
+    def test_operands_of_different_types_are_emitted_as_a_tuple(self):
+        code, module, _ = run("--broadcast", "--emit=hlo", "pred[2,1]", "f32[3]")
+        self.assertEqual(code, 0)
+        self.assertIn("(pred[2,3], f32[2,3]) tuple(", module)
+
+    def test_shapes_that_do_not_go_together_are_errors(self):
+        def assert_error(*shapes, message, code=1):
+            self.assertEqual(run("--broadcast", *shapes),
+                             (code, "", "print-indexing: error: " + message + "\n"))
+
+        assert_error("f32[3]", "f32[2]",
+                     message="operand 1, f32[2], dimension 0: size 2 does not go with size 3 of "
+                             "operand 0, f32[3], dimension 0")
+        assert_error("f32[2]", "f32[*]", message="operand 1 has no rank; its dimensions and sizes "
+                                                 "must be known here")
+        assert_error("(f32[2])", message="operand 0, (f32[2]), is not an array")
+        assert_error("f32[2]", "f32[2", code=2,
+                     message="operand 1, 'f32[2', is no shape: column 6: expected ']', found the end "
+                             "of the text")
+        assert_error("f32[2]", "x[*]", code=2,
+                     message="operand 1, 'x[*]', is no shape: column 1: expected an element type, "
+                             "found 'x'")
+        code, output, errors = run("--broadcast", "f32[" + ",".join("1" * 65) + "]")
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("has rank 65; at most 64 dimensions", errors)
+        code, output, errors = run("--broadcast", "--emit=hlo", "f32[<=5]", "f32[3]")
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("no reshape and broadcast makes size <=5 the size 3", errors)
+
+
+    def test_arguments_that_are_no_shapes_are_refused(self):
+        for text in ("", "f32", "f32[", "f32[2", "f32[-1]", "f32[9223372036854775808]", "f32[?,",
+                     "f32[<=]", "f32[2]x", "[2]", "f32[*,2]", "[*]", "f32[4294967296,4294967296]",
+                     "(" * 50000, "f32[" + "1," * 50000, "\x01\x7f"):
+            code, output, errors = run("--broadcast", "f32[2]", text)
+            self.assertEqual((code, output), (2, ""), text[:80])
+            self.assertIn("operand 1, '", errors)
+            self.assertIn("is no shape", errors)
+            self.assertLess(len(errors), 300)
+
+    def test_large_sizes_are_sizes(self):
+        code, output, _ = run("--broadcast", "f32[9223372036854775807]", "f32[1,1]")
+        self.assertEqual(code, 0)
+        self.assertIn("result f32[1,9223372036854775807]\n", output)
+        code, output, errors = run("--broadcast", "--emit=hlo", "f32[4611686018427387904,1]", "f32[4]")
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("does not fit 64 bits", errors)
 
 
 class Threads(Program):

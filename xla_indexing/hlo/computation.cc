@@ -23,13 +23,19 @@ void HloComputation::SetExecutionThread(absl::string_view thread) {
   execution_thread_ = parent_->arena().CopyString(thread);
 }
 
-HloInstruction* HloComputation::AddInstruction(HloOpcode opcode, absl::string_view name,
-                                               const Shape& shape,
-                                               absl::Span<const HloInstruction* const> operands) {
+HloInstruction* HloComputation::MakeInstruction(HloOpcode opcode, absl::string_view name,
+                                                absl::Span<const HloInstruction* const> operands) {
   Arena& arena = parent_->arena();
   auto* instruction = arena.New<HloInstruction>(this, opcode, arena.CopyString(name));
   instruction->operands_ = arena.Copy(operands);
-  instruction->shape_ = parent_->InternShape(shape);
+  return instruction;
+}
+
+HloInstruction* HloComputation::AddInstruction(HloOpcode opcode, absl::string_view name,
+                                               const Shape& shape,
+                                               absl::Span<const HloInstruction* const> operands) {
+  HloInstruction* instruction = MakeInstruction(opcode, name, operands);
+  instruction->SetShape(shape);
   AppendOwned(instruction);
   return instruction;
 }
@@ -55,7 +61,6 @@ bool HloComputation::AppendOwned(HloInstruction* instruction) {
 
 bool HloComputation::RegisterParameter(HloInstruction* instruction, int64_t number) {
   // A number past all that could be asked for in earnest is left to the verifier, not allocated.
-  constexpr int64_t kMaxParameters = int64_t{1} << 20;
   if (number < 0 || number >= kMaxParameters) return false;
   if (number >= static_cast<int64_t>(parameters_.size())) parameters_.resize(number + 1, nullptr);
   if (parameters_[number] != nullptr) return false;

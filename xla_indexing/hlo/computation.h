@@ -24,6 +24,9 @@ class HloModule;
 
 class HloComputation {
  public:
+  // Numbers of parameters are less than this.
+  static constexpr int64_t kMaxParameters = int64_t{1} << 20;
+
   HloComputation(const HloComputation&) = delete;
   HloComputation& operator=(const HloComputation&) = delete;
 
@@ -76,6 +79,7 @@ class HloComputation {
 
  private:
   friend class Arena;
+  friend class HloBuilder;
   friend class HloInstruction;
   friend class HloModule;
   friend class InstructionParser;
@@ -83,6 +87,10 @@ class HloComputation {
 
   HloComputation(HloModule* parent, absl::string_view name) : name_(name), parent_(parent) {}
 
+  // Makes an instruction that has no shape and is not yet in the list; AppendOwned puts it at the
+  // end.
+  HloInstruction* MakeInstruction(HloOpcode opcode, absl::string_view name,
+                                  absl::Span<const HloInstruction* const> operands);
   // Puts an instruction whose name and operands lie in the module's memory at the end. One without
   // a name is given one later. False if the name is taken.
   bool AppendOwned(HloInstruction* instruction);

@@ -81,6 +81,11 @@ bool SetMapFile(absl::string_view value, CommandLine* line) {
   return !value.empty();
 }
 
+bool SetEmit(absl::string_view value, CommandLine* line) {
+  line->emit = value == "hlo" ? EmitMode::kHlo : EmitMode::kPromotedHlo;
+  return value == "hlo" || value == "promoted-hlo";
+}
+
 constexpr Flag kFlags[] = {
     {"instruction", "a name, or all", SetInstruction},
     {"computation", "a name",
@@ -102,6 +107,9 @@ constexpr Flag kFlags[] = {
     {"map", "a file of indexing maps, or - for standard input", SetMapFile},
     {"explain", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->explain); }},
+    {"broadcast", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->broadcast); }},
+    {"emit", "hlo or promoted-hlo", SetEmit},
     {"help", "",
      [](absl::string_view value, CommandLine* line) {
        line->action = CommandLine::Action::kShowHelp;
@@ -150,16 +158,35 @@ absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
   return absl::InvalidArgumentError(message);
 }
 
+// Whether a flag is given that says what is analysed of HLO, or how.
+bool AsksForHlo(const CommandLine& line) {
+  return line.instruction || line.computation || line.fuse || line.exact || line.output_id ||
+         line.operand_id || !line.output_to_input || line.input_to_output || line.summary ||
+         line.simplify != SimplifyMode::kAuto;
+}
+
 absl::Status CheckMapLine(const CommandLine& line) {
-  const CommandLine defaults;
-  const bool asks_for_hlo = !line.files.empty() || line.instruction || line.computation ||
-                            line.fuse || line.exact || line.output_id || line.operand_id ||
-                            !line.output_to_input || line.input_to_output || line.summary;
-  if (asks_for_hlo || line.simplify != defaults.simplify || line.format != defaults.format) {
+  if (!line.files.empty() || AsksForHlo(line) || line.format != OutputFormat::kText) {
     return absl::InvalidArgumentError(
         "--map reads maps and prints them simplified, one a line; of the other flags only "
         "--explain "
         "and --jobs go with it, and no FILE");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBroadcastLine(const CommandLine& line) {
+  if (line.shapes.empty()) {
+    return absl::InvalidArgumentError(
+        "--broadcast needs a SHAPE, as 'f32[10,1]', for each operand");
+  }
+  const bool prints_maps = line.emit == EmitMode::kNothing;
+  if (AsksForHlo(line) || !line.map_file.empty() || line.explain ||
+      (!prints_maps && line.format != OutputFormat::kText)) {
+    return absl::InvalidArgumentError(
+        "--broadcast says how shapes are broadcast; of the other flags only --format or --emit "
+        "goes "
+        "with it, and --jobs");
   }
   return absl::OkStatus();
 }
@@ -182,6 +209,19 @@ absl::Status CheckHloLine(const CommandLine& line) {
                      line.instruction ? "--instruction" : "--computation", " exclude each other"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckLine(CommandLine* line) {
+  if (line->broadcast) {
+    line->action = CommandLine::Action::kBroadcast;
+    line->shapes.swap(line->files);
+    return CheckBroadcastLine(*line);
+  }
+  if (line->emit != EmitMode::kNothing) {
+    return absl::InvalidArgumentError("--emit prints what --broadcast, which is not given, builds");
+  }
+  return line->action == CommandLine::Action::kPrintMaps ? CheckMapLine(*line)
+                                                         : CheckHloLine(*line);
 }
 
 }  // namespace
@@ -227,8 +267,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const absl::string_view>
       return line;
     }
   }
-  const bool prints_maps = line.action == CommandLine::Action::kPrintMaps;
-  absl::Status status = prints_maps ? CheckMapLine(line) : CheckHloLine(line);
+  absl::Status status = CheckLine(&line);
   if (!status.ok()) return status;
   return line;
 }

@@ -1,6 +1,7 @@
 // The command line of print-indexing.
 //
 //   print-indexing [flags] FILE...
+//   print-indexing --broadcast [flags] SHAPE...
 //
 // A flag with a value is written `--flag=value` or `--flag value`, a switch `--flag` (or
 // `--flag=true`, `--flag=false`); of one that is given twice the last counts. After `--` everything
@@ -33,18 +34,28 @@ enum class SimplifyMode {
   kNever,   // As the builders say it, runtime values not folded.
 };
 
+enum class EmitMode {
+  kNothing,
+  kHlo,          // The broadcast as reshape and broadcast.
+  kPromotedHlo,  // As PyTorch/XLA promotes shapes.
+};
+
 struct CommandLine {
   enum class Action {
     kShowHelp,
     kShowVersion,
     kPrintIndexing,  // of the HLO in `files`
     kPrintMaps,      // those in `map_file`, simplified
+    kBroadcast,      // the implicit broadcast of `shapes`
   };
 
   Action action = Action::kPrintIndexing;
   std::vector<std::string> files;
   std::string map_file;
   bool explain = false;  // With the rules that made each map what it is.
+  bool broadcast = false;
+  std::vector<std::string> shapes;
+  EmitMode emit = EmitMode::kNothing;
 
   // Names without `%`.
   std::optional<std::string> instruction;

@@ -48,6 +48,10 @@ Without HLO
   --map=FILE             reads indexing maps, one a line ('-' reads standard input), and prints each
                          simplified
   --explain              below each of them, indented, what became of what by which rule
+  --broadcast SHAPE...   the implicit broadcast of operands of these shapes, as numpy does it: the
+                         shape of the result, each operand's dimensions in it, and its maps
+  --emit=hlo             of --broadcast: instead, a module in which it is explicit
+  --emit=promoted-hlo    the same as PyTorch/XLA writes it
 
   --help, --version
 
@@ -92,9 +96,14 @@ Examples
         print-indexing --map=-
     (d0, d1) -> (d0), domain: d0 in [0, 6], d1 in [0, 14]
 
+  Multiply two arrays of different ranks:
+
+    $ print-indexing --broadcast 'f32[10,1]' 'f32[6,8,1,5]'
+
 Exit codes
   0  everything asked for was printed, operands reported as 'unknown' included
-  1  an input could not be read or is not valid HLO (or no map); the others were still printed
+  1  an input could not be read or is not valid HLO (or no map); the others were still printed; the
+     shapes do not go together
   2  the command line is wrong
 )";
 }

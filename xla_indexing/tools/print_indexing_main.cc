@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/tools/broadcast_mode.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/help.h"
@@ -27,6 +28,8 @@ int Run(const CommandLine& line) {
       return PrintHloIndexing(line);
     case CommandLine::Action::kPrintMaps:
       return PrintSimplifiedMaps(line);
+    case CommandLine::Action::kBroadcast:
+      return PrintBroadcast(line);
   }
   return 0;
 }

@@ -1,0 +1,129 @@
+// The shape rules of operations that broadcast their operands implicitly: which shapes go together,
+// and what shape their result has.
+//
+// Mathematics. Operands are lined up with the dimensions of the result, a rank that is too small
+// being filled with dimensions of size 1 on the left. The sizes that meet in one dimension give the
+// size of the result there. n and m are static sizes other than 1 (0 is one of them), N and M
+// bounds, `?` has none:
+//
+//   one       other    result
+//   1         any      the other
+//   n         n        n; n and m that differ: an error
+//   n         ?        n
+//   n         <=N      n where n <= N, else an error
+//   ?         ?        ?
+//   ?         <=N      ?
+//   <=M       <=N      <=min(M, N); where one of the bounds is 1, the other
+//
+// The order of the two does not matter. Of more operands the first two give a size that meets the
+// third, and so on; without bounds the order does not matter there either, errors included.
+// Operands of unknown rank say nothing. Element types are free.
+//
+// What sizes at run time must be beyond that, lest the operation be undefined, are guards.
+//
+// A given result goes with the inferred shape where both have one rank, and in each dimension
+//
+//   inferred  given
+//   dynamic   static   an error: the operands do not promise it
+//   dynamic   dynamic  fine
+//   static    ?        fine
+//   n         <=N      fine where n <= N
+//   n         n        fine; other sizes are an error
+//
+// and wherever one of them has no rank.
+//
+// Errors. InvalidArgument, naming operand, dimension and sizes, as in `operand 1, f32[2],
+// dimension 0: size 2 does not go with size 3 of operand 0, f32[3], dimension 0`.
+//
+// Example: f32[10,1] and f32[6,8,1,5] give f32[6,8,10,5]; f32[?] and f32[4] give f32[4], guarded by
+// `operand 0 dimension 0 (?): size 1 or 4`.
+//
+// Source: MLIR's trait Broadcastable, "Dimension inference", "Shape inference", "Verification".
+
+#ifndef XLA_INDEXING_HLO_BROADCAST_H_
+#define XLA_INDEXING_HLO_BROADCAST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/shape.h"
+
+namespace xla_indexing {
+
+// The most dimensions that an operand or a result may have.
+inline constexpr int64_t kMaxBroadcastRank = 64;
+
+// The size of one dimension, as far as it is known.
+struct DimensionSize {
+  static DimensionSize Static(int64_t size) { return {size, false}; }
+  static DimensionSize AtMost(int64_t bound) { return {bound, true}; }
+  static DimensionSize Unbounded() { return {Shape::kUnboundedSize, true}; }
+  // That of dimension `i` of an array.
+  static DimensionSize Of(const Shape& shape, int64_t i);
+
+  bool IsStatic() const { return !is_dynamic; }
+  bool IsUnbounded() const { return size == Shape::kUnboundedSize; }
+  bool IsStaticOne() const { return !is_dynamic && size == 1; }
+  // `3`, `<=3`, `?`.
+  std::string ToString() const;
+
+  friend bool operator==(const DimensionSize& a, const DimensionSize& b) = default;
+
+  int64_t size = 1;  // The bound of a bounded one; Shape::kUnboundedSize without bound.
+  bool is_dynamic = false;
+};
+
+// The size that two sizes give, by the first table.
+absl::StatusOr<DimensionSize> InferBroadcastDimension(DimensionSize a, DimensionSize b);
+
+// A dimension of an operand.
+struct OperandDimension {
+  int64_t operand = 0;
+  int64_t dimension = 0;
+
+  friend bool operator==(const OperandDimension& a, const OperandDimension& b) = default;
+};
+
+// What must hold at run time in one dimension of the result: those of the sizes of these dynamic
+// dimensions that are not 1 are all the same, and one that `size`, the result's, allows.
+struct BroadcastGuard {
+  int64_t dimension = 0;  // Of the result.
+  DimensionSize size;
+  std::vector<OperandDimension> operands;
+  std::vector<DimensionSize> operand_sizes;  // What is known of each.
+
+  // `operand 0 dimension 0 (?) and operand 2 dimension 1 (<=5): size 1 or 4`, or `..: size 1 or one
+  // size in common`, or `..: size 1 or one size in common, at most 3`.
+  std::string ToString() const;
+};
+
+// An array, or, where it is empty, something of unknown rank.
+using MaybeRanked = std::optional<Shape>;
+
+struct BroadcastInference {
+  // Without layout, of the element type of the first operand with a rank; empty where none has one.
+  MaybeRanked shape;
+  // In the order of the dimensions; only of those where something is left to run time.
+  std::vector<BroadcastGuard> guards;
+};
+
+// The shape of the result. Errors where there is no operand, one is no array, has more than
+// kMaxBroadcastRank dimensions or a negative size, and where sizes do not go together.
+absl::StatusOr<BroadcastInference> InferBroadcastShape(absl::Span<const MaybeRanked> operands);
+
+// Whether `result` may be the shape of the result, by the second table. Errors where the operands
+// give no shape, and where it is not compatible with the one that they give.
+absl::Status VerifyBroadcastShape(absl::Span<const MaybeRanked> operands,
+                                  const MaybeRanked& result);
+
+// The shapes of operands that must have a rank.
+absl::StatusOr<std::vector<Shape>> RequireRanks(absl::Span<const MaybeRanked> operands);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_HLO_BROADCAST_H_
