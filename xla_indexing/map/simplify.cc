@@ -100,13 +100,14 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
   };
   if (IsKnownEmpty()) return make_empty();
 
-  // A constraint that narrows a variable can make others say more; what is not found in a few
-  // rounds is left to the constraints that stay.
-  constexpr int kMaxRounds = 4;
-  for (int round = 0;; ++round) {
+  // A constraint that narrows a variable can make others say more; what is not found in two rounds
+  // is left to the constraints that stay. Variables of one value leave constraints, though.
+  constexpr int kMaxRounds = 2;
+  for (int round = 1;; ++round) {
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
     simplifier.TraceTo(trace);
     bool narrowed = false;
+    bool found_value = false;
     bool unsatisfiable = false;
     auto narrow = [&](AffineExpr variable, Interval interval) {
       Interval* bounds;
@@ -122,6 +123,7 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
       if (trace) trace->push_back({"a constraint narrows", variable, variable, *bounds, narrower});
       *bounds = narrower;
       narrowed = true;
+      if (narrower.IsPoint()) found_value = true;
       if (narrower.IsEmpty()) unsatisfiable = true;
     };
     // Residues first: what they say is known when the others are looked at.
@@ -155,8 +157,8 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
     if (residues == Combined::kUnsatisfiable) return make_empty();
     const bool combined = residues == Combined::kSome;
     if (trace && combined) trace->push_back({"residues of one sum are one constraint"});
-    // Constraints grow fewer by combining, so that this ends.
-    if (combined || (narrowed && round < kMaxRounds)) {
+    // Constraints grow fewer by combining, variables with several values by finding one: this ends.
+    if (combined || found_value || (narrowed && round < kMaxRounds)) {
       constraints_ = std::move(kept);
       if (combined) --round;
       continue;
