@@ -383,6 +383,29 @@ Interval ElementsOf(const Access& access, StepBudget* budget) {
   return over_values ? *over_values : BoundElements(access, budget);
 }
 
+// The reads of one map that has the same number of them whatever the values.
+std::optional<Interval> ReadsWhateverTheValues(const Access& access, StepBudget* budget) {
+  if (!access.IsCertain()) return std::nullopt;
+  const auto map = WithoutRuntimes(access, [&](const Runtime& runtime) {
+    return !runtime.DependsOnRanges(access.map().num_dims());
+  });
+  if (!map) return std::nullopt;
+  return CountPairs(*map, budget);
+}
+
+// Bounds on the reads of one map: what is read with the values of one place, and no more than
+// there are points.
+Interval BoundReads(const Access& access, StepBudget* budget) {
+  const IndexingMap& map = access.map();
+  Interval least = Interval::Point(0);
+  if (const auto some = AtOnePlace(access, /*fix_dims=*/false)) least = CountPairs(*some, budget);
+  Interval points = Interval::Point(1);
+  for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
+    points = points.Mul(CountOf(BoundsOf(map, v).Size().value_or(kInt64Max)));
+  }
+  return FromLeastToMost(least, CountPairs(map, budget)).Intersect(UpTo(points));
+}
+
 bool HasUnboundedSize(const Shape& shape) { return !shape.ElementCount().ok(); }
 
 }  // namespace
@@ -412,7 +435,9 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
   if (without_values.size() == maps.size()) {
     return CountUnionOfImages(without_values, sizes, budget);
   }
-  if (all.size() == 1 && exact.size() == 1) return ElementsOf(all[0], budget);
+  if (all.size() == 1 && exact.size() == 1) {
+    return ElementsOf(all[0], budget).Intersect(UpTo(CountElements(operand)));
+  }
   const Interval of_exact = CountUnionOfImages(without_values, sizes, budget);
   if (of_exact == CountElements(operand)) return of_exact;
   const auto over_values = [&](llvm::ArrayRef<Access> accesses) {
@@ -442,38 +467,37 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
   return FromLeastToMost(least, *most).Intersect(UpTo(sum));
 }
 
-Interval CountReads(const OperandIndexing& indexing, const Shape& output, const Shape& operand,
-                    StepBudget* budget) {
-  if (indexing.IsUnknown() || HasUnboundedSize(operand) || HasUnboundedSize(output)) {
-    return UpTo(CountElements(output).Mul(CountElements(operand)));
-  }
-  const Access access(indexing);
-  const int num_dims = access.map().num_dims();
-  const auto has_one_for_each_d = [&](const Runtime& runtime) {
-    return !runtime.DependsOnRanges(num_dims);
-  };
-  Interval count = Interval::Empty();
-  if (const auto map = WithoutRuntimes(access, has_one_for_each_d)) {
-    count = CountPairs(*map, budget);
-    if (!access.IsCertain()) count = UpTo(count);
-  } else if (const auto over_values =
-                 OverAllValues({access}, budget, [&](llvm::ArrayRef<IndexingMap> maps) {
-                   return maps.empty() ? Interval::Point(0) : CountPairs(maps[0], budget);
-                 })) {
-    count = *over_values;
-  } else {
-    // Each element of the output reads something, and no more than there are points.
-    Interval least = Interval::Point(0);
-    if (const auto some = AtOnePlace(access, /*fix_dims=*/false)) {
-      least = CountPairs(*some, budget);
+Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& output,
+                    const Shape& operand, StepBudget* budget) {
+  const Interval all_pairs = CountElements(output).Mul(CountElements(operand));
+  const bool has_no_size = HasUnboundedSize(operand) || HasUnboundedSize(output);
+  Interval sum = Interval::Point(0);
+  // Exact maps whose reads differ with values that they may share.
+  std::vector<Access> with_values;
+  for (const OperandIndexing* indexing : maps) {
+    if (indexing->IsUnknown() || has_no_size) {
+      sum = sum.Add(UpTo(all_pairs));
+      continue;
     }
-    Interval points = Interval::Point(1);
-    for (int v = 0; v < num_dims + access.map().num_ranges(); ++v) {
-      points = points.Mul(CountOf(BoundsOf(access.map(), v).Size().value_or(kInt64Max)));
+    Access access(*indexing);
+    if (const std::optional<Interval> count = ReadsWhateverTheValues(access, budget)) {
+      sum = sum.Add(indexing->IsExact() ? *count : UpTo(*count));
+    } else if (indexing->IsExact()) {
+      with_values.push_back(std::move(access));
+    } else {
+      sum = sum.Add(UpTo(BoundReads(access, budget)));
     }
-    count = FromLeastToMost(least, CountPairs(access.map(), budget)).Intersect(UpTo(points));
   }
-  return indexing.IsExact() ? count : UpTo(count);
+  if (with_values.empty()) return sum;
+  const auto over_values =
+      OverAllValues(with_values, budget, [&](llvm::ArrayRef<IndexingMap> at_values) {
+        Interval reads = Interval::Point(0);
+        for (const IndexingMap& map : at_values) reads = reads.Add(CountPairs(map, budget));
+        return reads;
+      });
+  if (over_values) return sum.Add(*over_values);
+  for (const Access& access : with_values) sum = sum.Add(BoundReads(access, budget));
+  return sum;
 }
 
 }  // namespace xla_indexing

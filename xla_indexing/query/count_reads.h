@@ -39,9 +39,9 @@ Interval CountElements(const Shape& array);
 Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& operand,
                            StepBudget* budget);
 
-// The reads of one map from the elements of `output`.
-Interval CountReads(const OperandIndexing& map, const Shape& output, const Shape& operand,
-                    StepBudget* budget);
+// The reads of all maps together from the elements of `output`.
+Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& output,
+                    const Shape& operand, StepBudget* budget);
 
 }  // namespace xla_indexing
 

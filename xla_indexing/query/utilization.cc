@@ -110,12 +110,11 @@ Utilization ComputeUtilization(const OperandIndexingSet& maps, const Shape& outp
   StepBudget budget(max_steps);
   Utilization result;
   std::vector<const OperandIndexing*> pointers;
-  result.reads = Interval::Point(0);
   for (const OperandIndexing& map : maps) {
     pointers.push_back(&map);
     result.has_runtime_values |= !map.bindings().empty();
-    result.reads = result.reads.Add(CountReads(map, output, operand, &budget));
   }
+  result.reads = CountReads(pointers, output, operand, &budget);
   result.elements = CountElements(operand);
   result.elements_read = CountElementsRead(pointers, operand, &budget);
   result.bytes_read = BytesOf(result.elements_read, operand);

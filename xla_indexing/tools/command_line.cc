@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 namespace xla_indexing {
@@ -81,6 +82,28 @@ bool SetMapFile(absl::string_view value, CommandLine* line) {
   return !value.empty();
 }
 
+struct Query {
+  absl::string_view name;
+  bool Queries::*asked;
+};
+
+constexpr Query kQueries[] = {
+    {"utilization", &Queries::utilization},
+};
+constexpr absl::string_view kQueryValues = "a list, with commas, of: utilization";
+
+bool SetQueries(absl::string_view value, CommandLine* line) {
+  line->queries = Queries();
+  for (const absl::string_view name : absl::StrSplit(value, ',')) {
+    const Query* query =
+        std::find_if(std::begin(kQueries), std::end(kQueries),
+                     [&](const Query& candidate) { return candidate.name == name; });
+    if (query == std::end(kQueries)) return false;
+    line->queries.*query->asked = true;
+  }
+  return true;
+}
+
 constexpr Flag kFlags[] = {
     {"instruction", "a name, or all", SetInstruction},
     {"computation", "a name",
@@ -98,6 +121,12 @@ constexpr Flag kFlags[] = {
     {"format", "text or json", SetFormat},
     {"summary", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
+    {"query", kQueryValues, SetQueries},
+    {"compare", "",
+     [](absl::string_view value, CommandLine* line) {
+       line->action = CommandLine::Action::kCompare;
+       return value == "true";
+     }},
     {"jobs", "a number of threads, 1 to 1024", SetJobs},
     {"map", "a file of indexing maps, or - for standard input", SetMapFile},
     {"help", "",
@@ -152,13 +181,35 @@ absl::Status CheckMapLine(const CommandLine& line) {
   const CommandLine defaults;
   const bool asks_for_hlo = !line.files.empty() || line.instruction || line.computation ||
                             line.fuse || line.exact || line.output_id || line.operand_id ||
-                            !line.output_to_input || line.input_to_output || line.summary;
+                            !line.output_to_input || line.input_to_output || line.summary ||
+                            line.queries.Any();
   if (asks_for_hlo || line.simplify != defaults.simplify || line.format != defaults.format) {
     return absl::InvalidArgumentError(
         "--map reads maps and prints them simplified, one a line; of the other flags only --jobs "
         "goes with it, and no FILE");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckCompareLine(const CommandLine& line) {
+  const CommandLine defaults;
+  const bool asks_for_maps = line.instruction || line.fuse || line.exact || line.output_id ||
+                             line.operand_id || !line.output_to_input || line.input_to_output ||
+                             line.summary || line.queries.Any() ||
+                             line.simplify != defaults.simplify;
+  if (asks_for_maps) {
+    return absl::InvalidArgumentError(
+        "of the other flags only --computation, --format and --jobs go with --compare");
+  }
+  const size_t names =
+      line.computation ? 1 + std::count(line.computation->begin(), line.computation->end(), ',')
+                       : 0;
+  if (names > 2) {
+    return absl::InvalidArgumentError("--compare takes two computations, --computation=A,B");
+  }
+  if (line.files.size() == 2 || (line.files.size() == 1 && names == 2)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--compare takes two FILEs, or one and two of its computations, --computation=A,B");
 }
 
 absl::Status CheckHloLine(const CommandLine& line) {
@@ -169,6 +220,16 @@ absl::Status CheckHloLine(const CommandLine& line) {
   if (line.summary && line.format == OutputFormat::kJson) {
     return absl::InvalidArgumentError(
         "--summary, which is text, and --format=json exclude each other");
+  }
+  if (line.summary && line.queries.Any()) {
+    return absl::InvalidArgumentError(
+        "--summary, which is instead of the maps, and --query, which is beside them, exclude each "
+        "other");
+  }
+  if (line.queries.utilization && !line.output_to_input) {
+    return absl::InvalidArgumentError(
+        "--query=utilization is of what is read, so that it needs --direction=output-to-input or "
+        "both");
   }
   if (line.fuse && (line.instruction || line.computation)) {
     return absl::InvalidArgumentError(
@@ -221,8 +282,14 @@ absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const absl::string_view>
       return line;
     }
   }
-  const bool prints_maps = line.action == CommandLine::Action::kPrintMaps;
-  absl::Status status = prints_maps ? CheckMapLine(line) : CheckHloLine(line);
+  absl::Status status;
+  if (line.action == CommandLine::Action::kPrintMaps) {
+    status = CheckMapLine(line);
+  } else if (line.action == CommandLine::Action::kCompare) {
+    status = CheckCompareLine(line);
+  } else {
+    status = CheckHloLine(line);
+  }
   if (!status.ok()) return status;
   return line;
 }

@@ -33,12 +33,20 @@ enum class SimplifyMode {
   kNever,   // As the builders say it, runtime values not folded.
 };
 
+// What is asked of the maps beside themselves (`--query=LIST`).
+struct Queries {
+  bool utilization = false;
+
+  bool Any() const { return utilization; }
+};
+
 struct CommandLine {
   enum class Action {
     kShowHelp,
     kShowVersion,
     kPrintIndexing,  // of the HLO in `files`
     kPrintMaps,      // those in `map_file`, simplified
+    kCompare,        // two computations of the HLO in `files`
   };
 
   Action action = Action::kPrintIndexing;
@@ -48,7 +56,7 @@ struct CommandLine {
   // Names without `%`.
   std::optional<std::string> instruction;
   bool all_instructions = false;
-  std::optional<std::string> computation;
+  std::optional<std::string> computation;  // With kCompare it may be two, `A,B`.
   bool fuse = false;
 
   bool output_to_input = true;
@@ -60,6 +68,7 @@ struct CommandLine {
 
   OutputFormat format = OutputFormat::kText;
   bool summary = false;  // How much is exact, instead of the maps.
+  Queries queries;
   int jobs = 1;          // Default: one a processor.
 };
 

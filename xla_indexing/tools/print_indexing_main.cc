@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/tools/command_line.h"
+#include "xla_indexing/tools/compare_mode.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/help.h"
 #include "xla_indexing/tools/hlo_mode.h"
@@ -27,6 +28,8 @@ int Run(const CommandLine& line) {
       return PrintHloIndexing(line);
     case CommandLine::Action::kPrintMaps:
       return PrintSimplifiedMaps(line);
+    case CommandLine::Action::kCompare:
+      return PrintComparison(line);
   }
   return 0;
 }
