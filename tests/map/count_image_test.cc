@@ -71,6 +71,16 @@ TEST_F(CountImageTest, ReshapesAreOneToOne) {
             Interval::Point(24000000));
 }
 
+TEST_F(CountImageTest, ChainsOfInequalitiesAreCutInTheMiddle) {
+  // As many as there are ways to choose 4 of 200 with repetition: 203 over 4.
+  StepBudget budget(int64_t{1} << 18);
+  EXPECT_EQ(CountPoints(Parse("(d0, d1, d2, d3) -> (), domain: d0 in [0, 199], d1 in [0, 199], "
+                              "d2 in [0, 199], d3 in [0, 199], d1 - d0 in [0, 199], "
+                              "d2 - d1 in [0, 199], d3 - d2 in [0, 199]"),
+                        &budget),
+            Interval::Point(68685050));
+}
+
 TEST_F(CountImageTest, UnionsOfBoxesWithStrides) {
   // Even rows and every third column of 12 x 12: 6 * 12 + 12 * 4 - 6 * 4.
   EXPECT_EQ(Union({"(d0, d1) -> (d0 * 2, d1), domain: d0 in [0, 5], d1 in [0, 11]",
@@ -111,7 +121,8 @@ TEST_F(CountImageTest, EmptyAndSingleSizesAreOrdinary) {
   EXPECT_EQ(Image("() -> ()"), Interval::Point(1));
   EXPECT_EQ(Union({}, {}), Interval::Point(0));
   EXPECT_EQ(Union({"(d0) -> (), domain: d0 in [0, 5]"}, {}), Interval::Point(1));
-  EXPECT_EQ(Union({"(d0) -> (d0), domain: d0 in [0, 5], d0 mod 2 in [3, 3]"}, {6}), Interval::Point(0));
+  EXPECT_EQ(Union({"(d0) -> (d0), domain: d0 in [0, 5], d0 mod 2 in [3, 3]"}, {6}),
+            Interval::Point(0));
 }
 
 TEST_F(CountImageTest, AgreesWithEnumeration) {

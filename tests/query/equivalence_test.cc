@@ -157,9 +157,9 @@ TEST_F(EquivalenceTest, WhatIsOverApproximateIsNotTakenForEqual) {
 }
 
 TEST_F(EquivalenceTest, OtherShapesAreDifferent) {
-  const EquivalenceReport report = OfEntries(
-      "p = f32[4] parameter(0)\nROOT n = f32[4] negate(p)",
-      "p = f32[2,2] parameter(0)\nROOT r = f32[4] reshape(p)");
+  const EquivalenceReport report =
+      OfEntries("p = f32[4] parameter(0)\nROOT n = f32[4] negate(p)",
+                "p = f32[2,2] parameter(0)\nROOT r = f32[4] reshape(p)");
   EXPECT_EQ(report.same, Answer::kNo);
   EXPECT_THAT(report.difference, HasSubstr("parameter 0 is f32[4]"));
   EXPECT_THAT(report.leaves, IsEmpty());

@@ -28,9 +28,8 @@ class UtilizationTest : public ::testing::Test {
     EXPECT_TRUE(VerifyModule(**module).ok()) << VerifyModule(**module);
     modules_.push_back(*std::move(module));
     const HloComputation& computation = *modules_.back()->entry_computation();
-    const auto report = as_fusion
-                            ? ComputeUtilization(computation, &context_)
-                            : ComputeUtilization(*computation.root_instruction(), &context_);
+    const auto report = as_fusion ? ComputeUtilization(computation, &context_)
+                                  : ComputeUtilization(*computation.root_instruction(), &context_);
     EXPECT_TRUE(report.ok()) << report.status();
     return report.ok() ? *report : UtilizationReport();
   }
@@ -157,8 +156,7 @@ TEST_F(UtilizationTest, SizesOfZeroAndOneAreOrdinary) {
 }
 
 TEST_F(UtilizationTest, CountsPastInt64AreIntervals) {
-  const UtilizationReport report =
-      Of(R"(a = pred[2147483648,1048576] parameter(0)
+  const UtilizationReport report = Of(R"(a = pred[2147483648,1048576] parameter(0)
             b = pred[1048576,2147483648] parameter(1)
             ROOT d = pred[2147483648,2147483648] dot(a, b), lhs_contracting_dims={1},
               rhs_contracting_dims={0})");

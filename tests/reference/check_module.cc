@@ -171,10 +171,9 @@ absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* conte
               ? ComputeOutputToInputIndexing(computation, context, variant.options)
               : ComputeInputToOutputIndexing(computation, context, variant.options);
       const absl::Status status =
-          entries.ok()
-              ? CheckEntries(*entries, direction, executed.truth, executed.result.shape(),
-                             computation.parameters(), executed.devices)
-              : entries.status();
+          entries.ok() ? CheckEntries(*entries, direction, executed.truth, executed.result.shape(),
+                                      computation.parameters(), executed.devices)
+                       : entries.status();
       if (!status.ok()) {
         return WithContext(status, absl::StrCat("computation ", computation.name(), "\n",
                                                 DirectionName(direction), ", ", variant.name));

@@ -75,8 +75,7 @@ absl::Status CheckEntry(const Executed& executed, const OperandUtilization& said
   bool is_remote = false;
   for (const OperandIndexing& map : maps) is_remote |= map.replica_map() != nullptr;
   if (is_remote && utilization.has_runtime_values) return absl::OkStatus();
-  const Relation& truth =
-      executed.truth.at({said.output_leaf, said.operand, said.operand_leaf});
+  const Relation& truth = executed.truth.at({said.output_leaf, said.operand, said.operand_leaf});
   const bool is_exact = maps.label().IsExact();
   ++tally->entries;
   if (is_exact && !utilization.has_runtime_values && !utilization.IsExact()) ++tally->not_found;
@@ -110,9 +109,9 @@ absl::Status CheckEntry(const Executed& executed, const OperandUtilization& said
       status.Update(absl::InternalError("pairs of over-approximate maps past the most"));
     }
     if (!status.ok()) {
-      std::string text = absl::StrCat(status.message(), " of operand ", said.operand, " leaf ",
-                                      said.operand_leaf, " for output ", said.output_leaf, " of ",
-                                      executed.result.ToString());
+      std::string text =
+          absl::StrCat(status.message(), " of operand ", said.operand, " leaf ", said.operand_leaf,
+                       " for output ", said.output_leaf, " of ", executed.result.ToString());
       for (const OperandIndexing& map : maps) absl::StrAppend(&text, "\n", map.ToString());
       return absl::InternalError(text);
     }
@@ -146,9 +145,9 @@ void CheckModules(int first, int count, Make make) {
     if ((i - first) % 64 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }
-    const absl::Status status = ForEachExecuted(
-        make(i), i, {},
-        [&](const Executed& executed) { return CheckUtilization(executed, context.get(), &tally); });
+    const absl::Status status = ForEachExecuted(make(i), i, {}, [&](const Executed& executed) {
+      return CheckUtilization(executed, context.get(), &tally);
+    });
     ASSERT_TRUE(status.ok()) << status.message();
   }
   EXPECT_EQ(tally.not_found, 0) << "of " << tally.entries << " entries";
@@ -162,9 +161,8 @@ constexpr int kModulesPerShard = 20000 / (2 * kShards);
 
 TEST_P(UtilizationOfOperationsTest, IsWhatIsRead) {
   const std::vector<HloOpcode> opcodes = RandomOpcodes();
-  CheckModules(GetParam() * kModulesPerShard, Cases(kModulesPerShard), [&](int i) {
-    return RandomOperationModule(opcodes[i % opcodes.size()], i);
-  });
+  CheckModules(GetParam() * kModulesPerShard, Cases(kModulesPerShard),
+               [&](int i) { return RandomOperationModule(opcodes[i % opcodes.size()], i); });
 }
 INSTANTIATE_TEST_SUITE_P(All, UtilizationOfOperationsTest, ::testing::Range(0, kShards));
 

@@ -32,9 +32,7 @@ TEST(JsonWriter, PutsOneSpaceAfterCommasAndColons) {
   json.Key("f");
   json.Bool(true);
   json.EndObject();
-  EXPECT_EQ(
-      out,
-      R"({"a": -1, "b": [], "c": ["x", {}, 1, 2], "d": "", "e": 0.25, "f": true})");
+  EXPECT_EQ(out, R"({"a": -1, "b": [], "c": ["x", {}, 1, 2], "d": "", "e": 0.25, "f": true})");
 }
 
 std::string Quoted(absl::string_view text) {

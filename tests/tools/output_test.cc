@@ -65,7 +65,8 @@ TEST_F(OutputTest, UnknownAsJsonIsOneMapWithoutText) {
 }
 
 TEST_F(OutputTest, PartsOfAModuleAreOneLine) {
-  EXPECT_EQ(ModuleJson("m", {"{}, {}", "{}"}, {}), "{\"module\": \"m\", \"indexing\": [{}, {}, {}]}\n");
+  EXPECT_EQ(ModuleJson("m", {"{}, {}", "{}"}, {}),
+            "{\"module\": \"m\", \"indexing\": [{}, {}, {}]}\n");
   EXPECT_EQ(ModuleJson("m", {}, {}), "{\"module\": \"m\", \"indexing\": []}\n");
 }
 

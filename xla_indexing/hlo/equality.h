@@ -16,10 +16,10 @@ namespace xla_indexing {
 // differs first.
 bool ModulesEqual(const HloModule& a, const HloModule& b, std::string* difference = nullptr);
 
-// Whether two instructions, of modules that may be different, do the same to their operands: opcode,
-// shape but for layouts, and attributes in any order. What only describes (metadata, sharding,
-// frontend attributes) does not count. Of computations that they call nothing is compared but name
-// and place.
+// Whether two instructions, of modules that may be different, do the same to their operands:
+// opcode, shape but for layouts, and attributes in any order. What only describes (metadata,
+// sharding, frontend attributes) does not count. Of computations that they call nothing is compared
+// but name and place.
 bool SameOperation(const HloInstruction& a, const HloInstruction& b);
 
 }  // namespace xla_indexing

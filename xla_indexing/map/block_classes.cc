@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -109,7 +110,7 @@ class Places {
 };
 
 // Which images have each place. Sets of images are numbered as they come up, so that a place is
-// one number.
+// one small number.
 class Marks {
  public:
   Marks(size_t num_places, size_t num_images) : marks_(num_places) {
@@ -123,20 +124,26 @@ class Marks {
   }
 
   void Mark(size_t place) {
-    uint32_t& set = marks_[place];
+    uint16_t& set = marks_[place];
     if (set >= num_older_) return;  // marked by this image before
-    uint32_t& next = with_image_[set];
+    uint16_t& next = with_image_[set];
     if (next == 0) {
-      next = static_cast<uint32_t>(sets_.size());
+      if (sets_.size() > kMaxSets) {
+        has_too_many_sets_ = true;
+        return;
+      }
+      next = static_cast<uint16_t>(sets_.size());
       sets_.push_back(sets_[set]);
       sets_.back()[image_ / 64] |= uint64_t{1} << (image_ % 64);
     }
     set = next;
   }
 
-  ClassSizes Sizes() const {
+  // None where there are too many different sets.
+  std::optional<ClassSizes> Sizes() const {
+    if (has_too_many_sets_) return std::nullopt;
     std::vector<int64_t> counts(sets_.size());
-    for (const uint32_t set : marks_) ++counts[set];
+    for (const uint16_t set : marks_) ++counts[set];
     ClassSizes sizes;
     for (size_t i = 1; i < counts.size(); ++i) {
       if (counts[i] > 0) sizes[sets_[i]] += counts[i];
@@ -145,11 +152,14 @@ class Marks {
   }
 
  private:
-  std::vector<uint32_t> marks_;
+  static constexpr size_t kMaxSets = std::numeric_limits<uint16_t>::max();
+
+  std::vector<uint16_t> marks_;
   std::vector<ImageMask> sets_;
+  bool has_too_many_sets_ = false;
   size_t image_ = 0;
   size_t num_older_ = 0;
-  std::vector<uint32_t> with_image_;  // of older sets; 0: not there yet
+  std::vector<uint16_t> with_image_;  // of older sets; 0: not there yet
 };
 
 // Calls mark(place) for the product of parts.
@@ -161,19 +171,17 @@ bool ForEachPlace(llvm::ArrayRef<const ImagePart*> parts, const Places& places, 
     return true;
   }
   bool done = true;
-  const bool visited =
-      ForEachElement(*parts[0], budget, [&](llvm::ArrayRef<int64_t> element) {
-        if (!done) return;
-        done = ForEachPlace(parts.drop_front(), places, base + places.NumberOf(*parts[0], element),
-                            budget, mark);
-      });
+  const bool visited = ForEachElement(*parts[0], budget, [&](llvm::ArrayRef<int64_t> element) {
+    if (!done) return;
+    done = ForEachPlace(parts.drop_front(), places, base + places.NumberOf(*parts[0], element),
+                        budget, mark);
+  });
   return visited && done;
 }
 
 }  // namespace
 
-std::optional<ClassSizes> ClassesOfRanges(llvm::ArrayRef<StridedRange> ranges,
-                                          StepBudget* budget) {
+std::optional<ClassSizes> ClassesOfRanges(llvm::ArrayRef<StridedRange> ranges, StepBudget* budget) {
   // Where ranges begin, and the places after their ends.
   std::vector<Int128> ends;
   for (const StridedRange& range : ranges) {

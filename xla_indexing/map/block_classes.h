@@ -31,8 +31,8 @@ std::optional<ClassSizes> ClassesOfRanges(llvm::ArrayRef<StridedRange> ranges, S
 // The classes of a block of any results: that of image i is the product of parts[i]. Marks each
 // element in an array of all places between the least and the greatest. None where there are more
 // places, or elements, than steps are left.
-std::optional<ClassSizes> ClassesOfElements(
-    llvm::ArrayRef<std::vector<const ImagePart*>> parts, StepBudget* budget);
+std::optional<ClassSizes> ClassesOfElements(llvm::ArrayRef<std::vector<const ImagePart*>> parts,
+                                            StepBudget* budget);
 
 }  // namespace xla_indexing
 

@@ -36,7 +36,8 @@ std::vector<Component> ComponentsOf(const IndexingMap& map) {
   // The first variable of each expression; none for a constant.
   constexpr int kNone = -1;
   const auto first_variable = [&](AffineExpr expr) {
-    const llvm::SmallVector<int, 4> variables = VariablesOf(expr, map.num_dims());
+    llvm::SmallVector<int, 4> variables = VariablesOf(expr, map.num_dims());
+    llvm::erase_if(variables, [&](int variable) { return BoundsOf(map, variable).IsPoint(); });
     for (const int variable : variables) classes.join(variables[0], variable);
     return variables.empty() ? kNone : variables[0];
   };
@@ -62,9 +63,24 @@ std::vector<Component> ComponentsOf(const IndexingMap& map) {
   return components;
 }
 
+Component AllOf(const IndexingMap& map) {
+  Component all;
+  for (int i = 0; i < map.num_dims() + map.num_symbols(); ++i) all.variables.push_back(i);
+  for (int i = 0; i < map.num_results(); ++i) all.results.push_back(i);
+  const auto num_constraints = static_cast<int>(map.constraints().size());
+  for (int i = 0; i < num_constraints; ++i) all.constraints.push_back(i);
+  return all;
+}
+
 std::optional<IndexingMap> MapOfComponent(const IndexingMap& map, const Component& component) {
   llvm::SmallVector<AffineExpr, 8> dims(map.num_dims());
   llvm::SmallVector<AffineExpr, 8> symbols(map.num_symbols());
+  for (int i = 0; i < map.num_dims() + map.num_symbols(); ++i) {
+    const Interval& bounds = BoundsOf(map, i);
+    if (!bounds.IsPoint()) continue;
+    (i < map.num_dims() ? dims[i] : symbols[i - map.num_dims()]) =
+        Constant(bounds.lower(), map.context());
+  }
   Variables own_dims;
   Variables ranges;
   for (const int variable : component.variables) {
@@ -72,8 +88,7 @@ std::optional<IndexingMap> MapOfComponent(const IndexingMap& map, const Componen
       dims[variable] = mlir::getAffineDimExpr(own_dims.size(), map.context());
       own_dims.push_back({BoundsOf(map, variable), {}});
     } else {
-      symbols[variable - map.num_dims()] =
-          mlir::getAffineSymbolExpr(ranges.size(), map.context());
+      symbols[variable - map.num_dims()] = mlir::getAffineSymbolExpr(ranges.size(), map.context());
       ranges.push_back({BoundsOf(map, variable), {}});
     }
   }

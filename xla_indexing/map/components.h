@@ -7,7 +7,7 @@
 //   domain = X_1 x X_2 x ..      image = f_1(X_1) x f_2(X_2) x ..
 //
 // so that what is to be counted is counted class by class and multiplied. Dimensions, range and
-// runtime variables are all alike here.
+// runtime variables are all alike here; one of a single value is a constant and joins nothing.
 //
 // Example: (d0, d1)[s0] -> (d0 + s0, d1), d0 + s0 in [0, 9] has the components
 //   variables d0, s0, result 0, the constraint;    variable d1, result 1.
@@ -42,6 +42,9 @@ inline const Interval& BoundsOf(const IndexingMap& map, int variable) {
 // In the order of their first variables; results and constraints without variables, one by one,
 // come last. Every variable is in one.
 std::vector<Component> ComponentsOf(const IndexingMap& map);
+
+// A map as a whole.
+Component AllOf(const IndexingMap& map);
 
 // A component by itself: a map of its dimensions, its symbols as range variables, its results and
 // constraints, all in their order. None where an expression cannot be written so.

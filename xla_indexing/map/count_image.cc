@@ -27,18 +27,9 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-// [least, most] of counts that are intervals.
-Interval Between(const Interval& least, const Interval& most) {
-  return Interval::AtLeast(least.lower())
-      .Intersect(most.has_upper() ? Interval::AtMost(most.upper()) : Interval::All());
-}
-
 Interval CountPlaces(llvm::ArrayRef<Interval> hull) {
   Interval places = Interval::Point(1);
-  for (const Interval& interval : hull) {
-    const std::optional<int64_t> size = interval.Size();
-    places = places.Mul(size ? Interval::Point(*size) : Interval::AtLeast(kInt64Max));
-  }
+  for (const Interval& interval : hull) places = places.Mul(CountOf(interval));
   return places;
 }
 
@@ -54,20 +45,20 @@ Interval CountPart(const ImagePart& part, StepBudget* budget) {
   if (part.is_injective) return CountPoints(*part.map, budget);
   if (const auto classes = ClassesOfElements({{&part}}, budget)) return CountOf(SumOf(*classes));
   const Interval points = CountPoints(*part.map, budget);
-  return Between(Interval::Point(std::min<int64_t>(points.lower(), 1)), points)
-      .Intersect(Between(Interval::Point(0), CountPlaces(HullOf(part))));
+  return CountBetween(Interval::Point(std::min<int64_t>(points.lower(), 1)), points)
+      .Intersect(CountUpTo(CountPlaces(HullOf(part))));
 }
 
 Interval CountOneImage(const ImageParts& image, StepBudget* budget) {
   if (image.has_point == false) return Interval::Point(0);
   Interval count = Interval::Point(1);
   for (const ImagePart& part : image.parts) count = count.Mul(CountPart(part, budget));
-  return image.has_point ? count : Between(Interval::Point(0), count);
+  return image.has_point ? count : CountUpTo(count);
 }
 
 // The blocks of several images: results that share a part of any, and of each image its parts.
-std::vector<std::vector<std::vector<const ImagePart*>>> BlocksOf(
-    llvm::ArrayRef<ImageParts> images, int num_results) {
+std::vector<std::vector<std::vector<const ImagePart*>>> BlocksOf(llvm::ArrayRef<ImageParts> images,
+                                                                 int num_results) {
   llvm::IntEqClasses classes(num_results);
   for (const ImageParts& image : images) {
     for (const ImagePart& part : image.parts) {
@@ -230,12 +221,7 @@ IndexingMap DimsAlone(const IndexingMap& map) {
 
 // Of a component by itself, whose dimensions are dimensions.
 Interval CountPairsOfComponent(const IndexingMap& map, StepBudget* budget) {
-  Component all;
-  for (int i = 0; i < map.num_dims() + map.num_symbols(); ++i) all.variables.push_back(i);
-  for (int i = 0; i < map.num_results(); ++i) all.results.push_back(i);
-  for (size_t i = 0; i < map.constraints().size(); ++i) {
-    all.constraints.push_back(static_cast<int>(i));
-  }
+  const Component all = AllOf(map);
   if (SymbolsAreDetermined(map, all)) return CountPoints(map, budget);
   if (const std::optional<IndexingMap> fiber = WithoutDims(map, all)) {
     const Interval dims = CountPoints(DimsAlone(map), budget);
@@ -248,7 +234,7 @@ Interval CountPairsOfComponent(const IndexingMap& map, StepBudget* budget) {
 
 Interval CountImage(const IndexingMap& map, StepBudget* budget) {
   std::optional<ImageParts> parts = PartsOf(map, budget);
-  if (!parts) return Between(Interval::Point(0), CountPoints(map, budget));
+  if (!parts) return CountUpTo(CountPoints(map, budget));
   return CountOneImage(*parts, budget);
 }
 
@@ -276,12 +262,12 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
     }
     const Interval count = parts ? CountOneImage(*parts, budget) : CountImage(map, budget);
     rest = rest.Add(count);
-    largest = Between(Interval::Point(std::max(largest.lower(), count.lower())), places);
+    largest = CountBetween(Interval::Point(std::max(largest.lower(), count.lower())), places);
   }
   if (images.size() == 1 && rest == Interval::Point(0)) return CountOneImage(images[0], budget);
   if (const auto sum = CountUnion(images, static_cast<int>(sizes.size()), budget)) {
     const Interval least = Interval::Point(std::max(sum->lower(), largest.lower()));
-    return Between(least, sum->Add(rest)).Intersect(Between(Interval::Point(0), places));
+    return CountBetween(least, sum->Add(rest)).Intersect(CountUpTo(places));
   }
   int64_t least = largest.lower();
   for (const ImageParts& image : images) {
@@ -289,7 +275,7 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
     least = std::max(least, count.lower());
     rest = rest.Add(count);
   }
-  return Between(Interval::Point(least), rest).Intersect(Between(Interval::Point(0), places));
+  return CountBetween(Interval::Point(least), rest).Intersect(CountUpTo(places));
 }
 
 Interval CountPairs(const IndexingMap& map, StepBudget* budget) {
@@ -298,12 +284,11 @@ Interval CountPairs(const IndexingMap& map, StepBudget* budget) {
   for (const Component& component : ComponentsOf(map)) {
     const bool has_dim = !component.variables.empty() && component.variables[0] < map.num_dims();
     if (has_dim && component.variables.size() == 1 && component.constraints.empty()) {
-      const std::optional<int64_t> size = BoundsOf(map, component.variables[0]).Size();
-      count = count.Mul(size ? Interval::Point(*size) : Interval::AtLeast(kInt64Max));
+      count = count.Mul(CountOf(BoundsOf(map, component.variables[0])));
       continue;
     }
     const std::optional<IndexingMap> alone = MapOfComponent(map, component);
-    if (!alone) return Between(Interval::Point(0), CountPoints(map, budget));
+    if (!alone) return CountUpTo(CountPoints(map, budget));
     count = count.Mul(CountPairsOfComponent(*alone, budget));
   }
   return count;

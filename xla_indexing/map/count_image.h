@@ -5,7 +5,8 @@
 // image are a *block*; every image is then a product over the same blocks. The elements of a block
 // fall into classes by the images whose set has them, and
 //
-//   | union | = sum over (class of block 1) x (class of block 2) x .. of the product of their sizes,
+//   | union | = sum over (class of block 1) x (class of block 2) x .. of the product of their
+//   sizes,
 //
 // where some image is in all of the classes. It is summed block by block, over the sets of images
 // that are still in all classes. Sizes of classes are counted in closed form for a result that is a

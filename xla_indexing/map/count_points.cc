@@ -124,8 +124,8 @@ std::optional<Condition> ConditionOn(int variable, const Constraint& constraint,
   const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(sum->term->atom);
   const std::optional<SplitSum> dividend = Split(division.getLHS(), variable, num_dims);
   if (!dividend || !IsVariable(dividend->term->atom)) return std::nullopt;
-  condition.form = division.getKind() == AffineExprKind::Mod ? Condition::Form::kMod
-                                                             : Condition::Form::kFloor;
+  condition.form =
+      division.getKind() == AffineExprKind::Mod ? Condition::Form::kMod : Condition::Form::kFloor;
   condition.m = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
   condition.a = dividend->term->coefficient;
   condition.offset = dividend->rest;
@@ -183,8 +183,8 @@ std::optional<Int128> CountIn(const Span& x, const Congruence& residue_class,
     const Congruence own = ClassOf(first, t);
     const Congruence both = own.Intersect(residue_class);
     // An intersection whose modulus does not fit would be a class that is too large.
-    if (!both.IsEmpty() && (both.modulus() % own.modulus() != 0 ||
-                            both.modulus() % residue_class.modulus() != 0)) {
+    if (!both.IsEmpty() &&
+        (both.modulus() % own.modulus() != 0 || both.modulus() % residue_class.modulus() != 0)) {
       return std::nullopt;
     }
     const auto part = CountIn(x, both, residues.drop_front(), budget);
@@ -200,6 +200,9 @@ class Sweep {
   // Where no variable can be x, all are among the others.
   Sweep(const IndexingMap& map, const Component& component)
       : map_(map), point_(map.num_dims() + map.num_symbols()) {
+    for (int i = 0; i < map.num_dims() + map.num_symbols(); ++i) {
+      if (BoundsOf(map, i).IsPoint()) point_[i] = BoundsOf(map, i).lower();
+    }
     llvm::SmallVector<int, 4> by_size(component.variables);
     llvm::stable_sort(by_size, [&](int a, int b) { return SizeOf(a) > SizeOf(b); });
     for (const int variable : by_size) {
@@ -218,14 +221,20 @@ class Sweep {
     }
   }
 
-  std::optional<Int128> Count(StepBudget* budget) {
+  // The points of the other variables; none where they are past int64.
+  std::optional<int64_t> NumSteps() const {
     Int128 points = 1;
     for (const int variable : others_) {
       points *= SizeOf(variable);
       if (points > kInt64Max) return std::nullopt;
-      point_[variable] = BoundsOf(map_, variable).IsFinite() ? BoundsOf(map_, variable).lower() : 0;
     }
-    if (!budget->Take(static_cast<int64_t>(points))) return std::nullopt;
+    return static_cast<int64_t>(points);
+  }
+
+  std::optional<Int128> Count(StepBudget* budget) {
+    const std::optional<int64_t> points = NumSteps();
+    if (!points || !budget->Take(*points)) return std::nullopt;
+    for (const int variable : others_) point_[variable] = BoundsOf(map_, variable).lower();
     llvm::SmallVector<AffineExpr, 8> expressions;
     for (const Condition& condition : conditions_) expressions.push_back(condition.constant);
     for (const Condition& condition : conditions_) {
@@ -326,13 +335,70 @@ class Sweep {
   ExprProgram::Workspace values_;
 };
 
-// The product of the sizes; the greatest count is infinite where one is.
+// The product of the sizes.
 Interval CountCandidates(const IndexingMap& map, const Component& component) {
   Interval count = Interval::Point(1);
+  for (const int variable : component.variables) count = count.Mul(CountOf(BoundsOf(map, variable)));
+  return count;
+}
+
+// A variable without which the component falls apart, and about how many steps it then takes to
+// count for each of its values.
+struct Cut {
+  int variable;
+  Int128 steps;
+};
+
+IndexingMap With(const IndexingMap& map, int variable, int64_t value) {
+  IndexingMap at = map;
+  Variable& changed = variable < map.num_dims() ? at.mutable_dim(variable)
+                      : variable < map.num_dims() + map.num_ranges()
+                          ? at.mutable_range(variable - map.num_dims())
+                          : at.mutable_runtime(variable - map.num_dims() - map.num_ranges());
+  changed.bounds = Interval::Point(value);
+  return at;
+}
+
+// The cut of the fewest steps; none where no variable parts the others.
+std::optional<Cut> CutOf(const IndexingMap& map, const Component& component) {
+  // What a component costs beside its steps.
+  constexpr int64_t kStepsOfComponent = 64;
+  std::optional<Cut> best;
   for (const int variable : component.variables) {
     const Interval& bounds = BoundsOf(map, variable);
     const std::optional<int64_t> size = bounds.Size();
-    count = count.Mul(size ? Interval::Point(*size) : Interval::AtLeast(kInt64Max));
+    if (!size) continue;
+    Int128 steps = 0;
+    int num_parts = 0;
+    for (const Component& part : ComponentsOf(With(map, variable, bounds.lower()))) {
+      if (part.constraints.empty() || part.variables.empty()) continue;
+      const std::optional<int64_t> of_part = Sweep(map, part).NumSteps();
+      // No more than int64, so that products fit.
+      steps = std::min<Int128>(steps + kStepsOfComponent + of_part.value_or(kInt64Max), kInt64Max);
+      ++num_parts;
+    }
+    steps *= *size;
+    if (num_parts > 1 && (!best || steps < best->steps)) best = Cut{variable, steps};
+  }
+  return best;
+}
+
+// The points of a component, where a cut makes that shorter than one sweep.
+std::optional<Interval> CountByCut(const IndexingMap& map, const Component& component,
+                                   int64_t steps_of_sweep, StepBudget* budget) {
+  constexpr int64_t kFewSteps = 4096;
+  if (steps_of_sweep <= kFewSteps) return std::nullopt;
+  const std::optional<IndexingMap> alone = MapOfComponent(map, component);
+  if (!alone) return std::nullopt;
+  const std::optional<Cut> cut = CutOf(*alone, AllOf(*alone));
+  if (!cut || cut->steps >= steps_of_sweep) return std::nullopt;
+  const Interval& bounds = BoundsOf(*alone, cut->variable);
+  Interval count = Interval::Point(0);
+  for (int64_t i = 0; i < *bounds.Size(); ++i) {
+    if (!budget->Take(1)) return std::nullopt;
+    const Interval here = CountPoints(With(*alone, cut->variable, bounds.lower() + i), budget);
+    if (!here.IsPoint()) return std::nullopt;
+    count = count.Add(here);
   }
   return count;
 }
@@ -344,6 +410,16 @@ Interval CountOf(Int128 count) {
   return narrow ? Interval::Point(*narrow) : Interval::AtLeast(kInt64Max);
 }
 
+Interval CountOf(const Interval& values) {
+  const std::optional<int64_t> size = values.Size();
+  return size ? Interval::Point(*size) : Interval::AtLeast(kInt64Max);
+}
+
+Interval CountBetween(const Interval& least, const Interval& most) {
+  return Interval::AtLeast(least.lower())
+      .Intersect(most.has_upper() ? Interval::AtMost(most.upper()) : Interval::All());
+}
+
 Interval CountPoints(const IndexingMap& map, StepBudget* budget) {
   if (map.IsKnownEmpty()) return Interval::Point(0);
   Interval count = Interval::Point(1);
@@ -353,17 +429,20 @@ Interval CountPoints(const IndexingMap& map, StepBudget* budget) {
       count = count.Mul(candidates);
       continue;
     }
-    if (const std::optional<Int128> points = Sweep(map, component).Count(budget)) {
+    Sweep sweep(map, component);
+    const int64_t steps = sweep.NumSteps().value_or(kInt64Max);
+    if (const std::optional<Interval> by_cut = CountByCut(map, component, steps, budget)) {
+      count = count.Mul(*by_cut);
+      continue;
+    }
+    if (const std::optional<Int128> points = sweep.Count(budget)) {
       if (*points == 0) return Interval::Point(0);
       count = count.Mul(CountOf(*points));
       continue;
     }
     const std::optional<IndexingMap> alone = MapOfComponent(map, component);
     const bool has_point = alone && DomainHasPoint(*alone, budget) == true;
-    const Interval some = has_point ? Interval::AtLeast(1) : Interval::AtLeast(0);
-    count = count.Mul(candidates.has_upper()
-                          ? some.Intersect(Interval::AtMost(candidates.upper()))
-                          : some);
+    count = count.Mul(CountBetween(Interval::Point(has_point ? 1 : 0), candidates));
   }
   return count;
 }

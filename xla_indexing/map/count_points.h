@@ -10,6 +10,9 @@
 //     classes. x is the variable with the most values of those whose constraints are of these
 //     forms.
 //
+// Where many steps would be needed and the other variables of a component fall apart once some
+// variable has a value, that one takes its values first: of a <= b <= c <= d, say, b.
+//
 // Steps. A point of the other variables is a step, and so is each residue class (map/decision.h).
 //
 // Counts. A count is an interval, so that one that was not found within the steps is still said
@@ -33,6 +36,11 @@ Interval CountPoints(const IndexingMap& map, StepBudget* budget);
 
 // A count as an interval.
 Interval CountOf(Int128 count);
+// The number of elements of an interval, which may be infinite.
+Interval CountOf(const Interval& values);
+// No less than one count and no more than the other.
+Interval CountBetween(const Interval& least, const Interval& most);
+inline Interval CountUpTo(const Interval& most) { return CountBetween(Interval::Point(0), most); }
 
 }  // namespace xla_indexing
 

@@ -5,8 +5,8 @@
 //
 //   a and g_1 and .. and g_(i-1) and not g_i        for each i,
 //
-// where r are a's results. Of b_1, b_2, .. each takes away from what those before it have left. What
-// is left is empty, or not: a question about domains (map/domain.h).
+// where r are a's results. Of b_1, b_2, .. each takes away from what those before it have left.
+// What is left is empty, or not: a question about domains (map/domain.h).
 //
 // Example: d0 -> d0, d0 in [0, 9] is covered by the same with d0 in [0, 4] and with d0 in [5, 9].
 #ifndef XLA_INDEXING_MAP_COVER_H_

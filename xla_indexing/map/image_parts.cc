@@ -12,6 +12,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/components.h"
 #include "xla_indexing/map/constraint_form.h"
 #include "xla_indexing/map/domain.h"
@@ -64,8 +65,7 @@ std::optional<StridedRange> StridedResultOf(const IndexingMap& map, const Compon
       continue;
     }
     if (restricted || component.variables.size() != 1) return std::nullopt;
-    const std::optional<StridedRange> values =
-        Restricted(map, constraint, component.variables[0]);
+    const std::optional<StridedRange> values = Restricted(map, constraint, component.variables[0]);
     if (!values) return std::nullopt;
     if (values->count == 0) return StridedRange{};
     restricted = {component.variables[0], *values};
@@ -140,11 +140,10 @@ bool Visit(const IndexingMap& map, bool dims_are_results, StepBudget* budget,
   const std::optional<int64_t> candidates = NumCandidates(map);
   if (!candidates || !budget->Take(*candidates)) return false;
   return map
-      .ForEachPoint(*candidates,
-                    [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t>,
-                        llvm::ArrayRef<int64_t> results) {
-                      visit(dims_are_results ? dims : results);
-                    })
+      .ForEachPoint(
+          *candidates,
+          [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t>,
+              llvm::ArrayRef<int64_t> results) { visit(dims_are_results ? dims : results); })
       .ok();
 }
 
@@ -174,8 +173,7 @@ std::optional<ImageParts> PartsOf(const IndexingMap& map, StepBudget* budget) {
     if (component.results.empty()) {
       if (component.constraints.empty()) continue;
       const std::optional<IndexingMap> alone = MapOfComponent(map, component);
-      const std::optional<bool> has_point =
-          alone ? DomainHasPoint(*alone, budget) : std::nullopt;
+      const std::optional<bool> has_point = alone ? DomainHasPoint(*alone, budget) : std::nullopt;
       if (has_point != true && image.has_point != false) image.has_point = has_point;
       continue;
     }
@@ -207,8 +205,10 @@ bool ForEachElement(const ImagePart& part, StepBudget* budget,
   if (part.domain) return Visit(*part.domain, /*dims_are_results=*/true, budget, visit);
   if (part.map) return Visit(*part.map, /*dims_are_results=*/false, budget, visit);
   if (!budget->Take(part.range->count)) return false;
-  int64_t value = part.range->offset;
-  for (int64_t i = 0; i < part.range->count; ++i, value += part.range->stride) visit(value);
+  for (int64_t i = 0; i < part.range->count; ++i) {
+    const auto value = static_cast<int64_t>(part.range->offset + Int128{i} * part.range->stride);
+    visit(value);
+  }
   return true;
 }
 

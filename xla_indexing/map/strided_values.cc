@@ -120,8 +120,7 @@ class Evaluation {
 
 StridedRange IntersectWith(const StridedRange& range, const Interval& interval) {
   if (range.count == 0) return {};
-  const Interval inside =
-      Interval::Closed(range.offset, LastOf(range)).Intersect(interval);
+  const Interval inside = Interval::Closed(range.offset, LastOf(range)).Intersect(interval);
   if (inside.IsEmpty()) return {};
   // Steps from the first element; differences of two of its elements may be up to 2^64.
   const Int128 first = (Int128{inside.lower()} - range.offset + range.stride - 1) / range.stride;

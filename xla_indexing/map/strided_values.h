@@ -25,7 +25,6 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/image.h"
 
-
 namespace xla_indexing {
 
 // The last value of a range that is not empty.

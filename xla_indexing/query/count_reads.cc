@@ -33,13 +33,6 @@ using ::mlir::AffineExpr;
 // Runtime variables take all their values together where there are no more than this.
 constexpr int64_t kMaxAssignments = 4096;
 
-Interval FromLeastToMost(const Interval& least, const Interval& most) {
-  return Interval::AtLeast(least.lower())
-      .Intersect(most.has_upper() ? Interval::AtMost(most.upper()) : Interval::All());
-}
-
-Interval UpTo(const Interval& most) { return FromLeastToMost(Interval::Point(0), most); }
-
 // What a runtime variable of a map depends on.
 struct Runtime {
   RuntimeVarIndexing binding;
@@ -81,8 +74,7 @@ class Access {
     if (llvm::any_of(map_.constraints(), [&](const Constraint& c) { return has(c.expr); })) {
       return false;
     }
-    const AffineExpr symbol =
-        mlir::getAffineSymbolExpr(map_.num_ranges() + i, map_.context());
+    const AffineExpr symbol = mlir::getAffineSymbolExpr(map_.num_ranges() + i, map_.context());
     return llvm::all_of(map_.results(), [&](AffineExpr result) {
       const LinearSum sum = LinearSum::FromExpr(result);
       return sum.valid() && llvm::all_of(sum.terms(), [&](const Term& term) {
@@ -137,8 +129,8 @@ class Access {
     }
     Variables ranges(map.ranges());
     ranges.push_back({replicas->readers, {}});
-    const mlir::AffineMap affine_map = mlir::AffineMap::get(
-        map.num_dims(), map.num_symbols() + 1, results, map.context());
+    const mlir::AffineMap affine_map =
+        mlir::AffineMap::get(map.num_dims(), map.num_symbols() + 1, results, map.context());
     return IndexingMap(affine_map, Variables(map.dims()), std::move(ranges),
                        Variables(map.runtimes()), std::move(constraints));
   }
@@ -205,8 +197,7 @@ class Access {
     const bool is_dim = *moved < map_.num_dims();
     const Interval& bounds = BoundsOf(map_, *moved);
     ExprSimplifier simplifier(map_.context(), map_.DimBounds(), map_.SymbolBounds());
-    if (!offset ||
-        !constraint.interval.Sub(simplifier.Range(offset)).IsSubsetOf(bounds)) {
+    if (!offset || !constraint.interval.Sub(simplifier.Range(offset)).IsSubsetOf(bounds)) {
       return false;
     }
     llvm::SmallVector<AffineExpr, 8> dims(map_.num_dims());
@@ -366,16 +357,16 @@ Interval BoundElements(const Access& access, StepBudget* budget) {
     const bool is_used = matters[v] || llvm::any_of(access.runtimes(), [&](const Runtime& runtime) {
                            return runtime.depends_on[v];
                          });
-    if (is_used) places = places.Mul(CountOf(BoundsOf(map, v).Size().value_or(kInt64Max)));
+    if (is_used) places = places.Mul(CountOf(BoundsOf(map, v)));
   }
-  return FromLeastToMost(least, CountImage(map, budget)).Intersect(UpTo(places));
+  return CountBetween(least, CountImage(map, budget)).Intersect(CountUpTo(places));
 }
 
 Interval ElementsOf(const Access& access, StepBudget* budget) {
   const auto is_fixed = [](const Runtime& runtime) { return runtime.IsFixed(); };
   if (const auto map = WithoutRuntimes(access, is_fixed)) {
     const Interval count = CountImage(*map, budget);
-    return access.IsCertain() ? count : UpTo(count);
+    return access.IsCertain() ? count : CountUpTo(count);
   }
   const auto over_values = OverAllValues({access}, budget, [&](llvm::ArrayRef<IndexingMap> maps) {
     return maps.empty() ? Interval::Point(0) : CountImage(maps[0], budget);
@@ -401,9 +392,9 @@ Interval BoundReads(const Access& access, StepBudget* budget) {
   if (const auto some = AtOnePlace(access, /*fix_dims=*/false)) least = CountPairs(*some, budget);
   Interval points = Interval::Point(1);
   for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
-    points = points.Mul(CountOf(BoundsOf(map, v).Size().value_or(kInt64Max)));
+    points = points.Mul(CountOf(BoundsOf(map, v)));
   }
-  return FromLeastToMost(least, CountPairs(map, budget)).Intersect(UpTo(points));
+  return CountBetween(least, CountPairs(map, budget)).Intersect(CountUpTo(points));
 }
 
 bool HasUnboundedSize(const Shape& shape) { return !shape.ElementCount().ok(); }
@@ -419,7 +410,7 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
                            StepBudget* budget) {
   if (llvm::any_of(maps, [](const OperandIndexing* map) { return map->IsUnknown(); }) ||
       HasUnboundedSize(operand)) {
-    return UpTo(CountElements(operand));
+    return CountUpTo(CountElements(operand));
   }
   const llvm::SmallVector<int64_t, 4> sizes(operand.dimensions().begin(),
                                             operand.dimensions().end());
@@ -436,7 +427,7 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
     return CountUnionOfImages(without_values, sizes, budget);
   }
   if (all.size() == 1 && exact.size() == 1) {
-    return ElementsOf(all[0], budget).Intersect(UpTo(CountElements(operand)));
+    return ElementsOf(all[0], budget).Intersect(CountUpTo(CountElements(operand)));
   }
   const Interval of_exact = CountUnionOfImages(without_values, sizes, budget);
   if (of_exact == CountElements(operand)) return of_exact;
@@ -464,7 +455,7 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
     for (const Access& access : all) free.push_back(access.map());
     most = CountUnionOfImages(free, sizes, budget);
   }
-  return FromLeastToMost(least, *most).Intersect(UpTo(sum));
+  return CountBetween(least, *most).Intersect(CountUpTo(sum));
 }
 
 Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& output,
@@ -476,16 +467,16 @@ Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& ou
   std::vector<Access> with_values;
   for (const OperandIndexing* indexing : maps) {
     if (indexing->IsUnknown() || has_no_size) {
-      sum = sum.Add(UpTo(all_pairs));
+      sum = sum.Add(CountUpTo(all_pairs));
       continue;
     }
     Access access(*indexing);
     if (const std::optional<Interval> count = ReadsWhateverTheValues(access, budget)) {
-      sum = sum.Add(indexing->IsExact() ? *count : UpTo(*count));
+      sum = sum.Add(indexing->IsExact() ? *count : CountUpTo(*count));
     } else if (indexing->IsExact()) {
       with_values.push_back(std::move(access));
     } else {
-      sum = sum.Add(UpTo(BoundReads(access, budget)));
+      sum = sum.Add(CountUpTo(BoundReads(access, budget)));
     }
   }
   if (with_values.empty()) return sum;

@@ -83,7 +83,8 @@ class Relations {
       dims[place].bounds = dims[place].bounds.Intersect(map.runtimes()[i].bounds);
     }
     llvm::SmallVector<AffineExpr, 4> results;
-    for (const AffineExpr result : map.results()) results.push_back(Substitute(result, {}, symbols));
+    for (const AffineExpr result : map.results())
+      results.push_back(Substitute(result, {}, symbols));
     Constraints constraints;
     for (const Constraint& constraint : map.constraints()) {
       constraints.push_back({Substitute(constraint.expr, {}, symbols), constraint.interval});
@@ -102,8 +103,7 @@ class Relations {
   // Whether the variables can have any values together: one at most, read from a parameter.
   bool TakeAllValues() const {
     return keys_.empty() ||
-           (keys_.size() == 1 &&
-            keys_[0].binding->instruction->opcode() == HloOpcode::kParameter);
+           (keys_.size() == 1 && keys_[0].binding->instruction->opcode() == HloOpcode::kParameter);
   }
 
  private:
@@ -112,8 +112,7 @@ class Relations {
     return false;
   }
 
-  std::optional<RuntimeKey> KeyOf(const IndexingMap& map,
-                                  const RuntimeVarIndexing& binding) const {
+  std::optional<RuntimeKey> KeyOf(const IndexingMap& map, const RuntimeVarIndexing& binding) const {
     if (!binding.call_path.empty() || binding.device || !numbers_.Has(*binding.instruction)) {
       return std::nullopt;
     }
@@ -180,10 +179,9 @@ std::optional<std::set<Point>> PairsAt(llvm::ArrayRef<IndexingMap> maps,
       at.mutable_dim(static_cast<int>(i)).bounds = Interval::Point(value);
     }
     if (!is_inside || map.IsKnownEmpty()) continue;
-    const std::optional<Points> points =
-        Enumerate(at, budget, [&](auto dims, auto, auto results) {
-          return Joined(dims.drop_front(element.size()), results);
-        });
+    const std::optional<Points> points = Enumerate(at, budget, [&](auto dims, auto, auto results) {
+      return Joined(dims.drop_front(element.size()), results);
+    });
     if (!points) return std::nullopt;
     pairs.insert(points->set.begin(), points->set.end());
   }
@@ -313,8 +311,7 @@ class LeafComparer {
   }
 
  private:
-  void CompareExact(const Side& a, const Side& b, const Shape& output,
-                    LeafComparison* comparison) {
+  void CompareExact(const Side& a, const Side& b, const Shape& output, LeafComparison* comparison) {
     if (SameMaps(a.all, b.all)) {
       comparison->same = Answer::kYes;
       return;
@@ -425,9 +422,9 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
   };
   for (const LeafPlace& place : places) {
     const Shape& output = a.root_instruction()->shape().Leaf(std::get<0>(place));
-    LeafComparison comparison = LeafComparer(numbers, max_steps)
-                                    .Compare(place, set_at(*of_a, place), set_at(*of_b, place),
-                                             output);
+    LeafComparison comparison =
+        LeafComparer(numbers, max_steps)
+            .Compare(place, set_at(*of_a, place), set_at(*of_b, place), output);
     if (same_roots && comparison.same == Answer::kUndecided) comparison.same = Answer::kYes;
     if (comparison.same == Answer::kNo) report.same = Answer::kNo;
     if (comparison.same == Answer::kUndecided && report.same == Answer::kYes) {

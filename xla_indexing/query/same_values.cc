@@ -38,9 +38,8 @@ void ValueNumbers::AddAll(const HloComputation& computation) {
       operands.push_back(numbers_.at(operand));
     }
     std::vector<const HloInstruction*>& alike = by_operands_[operands];
-    const auto same = absl::c_find_if(alike, [&](const HloInstruction* other) {
-      return SameOperation(*instruction, *other);
-    });
+    const auto same = absl::c_find_if(
+        alike, [&](const HloInstruction* other) { return SameOperation(*instruction, *other); });
     if (same != alike.end()) {
       numbers_[instruction] = numbers_.at(*same);
       continue;

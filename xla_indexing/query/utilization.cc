@@ -29,7 +29,8 @@ InstructionIndexing EntriesToCount(
     const InstructionIndexing& entries,
     absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries) {
   InstructionIndexing counted = entries;
-  if (absl::c_all_of(entries, [](const IndexingEntry& e) { return e.indexing.label().IsExact(); })) {
+  if (absl::c_all_of(entries,
+                     [](const IndexingEntry& e) { return e.indexing.label().IsExact(); })) {
     return counted;
   }
   absl::StatusOr<InstructionIndexing> exact = exact_entries();
@@ -87,7 +88,16 @@ bool WritesItsResult(const HloInstruction& instruction) {
          instruction.opcode() != HloOpcode::kConstant;
 }
 
+std::optional<double> Ratio(const Interval& a, const Interval& b) {
+  if (!a.IsPoint() || !b.IsPoint() || b.lower() == 0) return std::nullopt;
+  return static_cast<double>(a.lower()) / static_cast<double>(b.lower());
+}
+
 }  // namespace
+
+std::optional<double> Utilization::UsedFraction() const { return Ratio(elements_read, elements); }
+
+std::optional<double> Utilization::ReadsPerElement() const { return Ratio(reads, elements_read); }
 
 void Traffic::Add(const Traffic& other) {
   bytes_of_reads = bytes_of_reads.Add(other.bytes_of_reads);
@@ -149,10 +159,11 @@ UtilizationReport ReportUtilization(
     report.operands.push_back({0, leaf.operand, leaf.operand_leaf,
                                ComputeUtilization(OperandIndexingSet(), operand, operand)});
   }
-  absl::c_stable_sort(report.operands, [](const OperandUtilization& a, const OperandUtilization& b) {
-    return std::tie(a.output_leaf, a.operand, a.operand_leaf) <
-           std::tie(b.output_leaf, b.operand, b.operand_leaf);
-  });
+  absl::c_stable_sort(report.operands,
+                      [](const OperandUtilization& a, const OperandUtilization& b) {
+                        return std::tie(a.output_leaf, a.operand, a.operand_leaf) <
+                               std::tie(b.output_leaf, b.operand, b.operand_leaf);
+                      });
   return report;
 }
 

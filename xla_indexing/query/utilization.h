@@ -28,6 +28,7 @@
 #define XLA_INDEXING_QUERY_UTILIZATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -56,6 +57,10 @@ struct Utilization {
   bool has_runtime_values = false;
 
   bool IsExact() const { return elements_read.IsPoint() && reads.IsPoint(); }
+  // Elements read / elements, and reads / elements read; none where one of the counts is not a
+  // number, or the second is 0.
+  std::optional<double> UsedFraction() const;
+  std::optional<double> ReadsPerElement() const;
 
   friend bool operator==(const Utilization& a, const Utilization& b) = default;
 };

@@ -84,7 +84,7 @@ bool SetMapFile(absl::string_view value, CommandLine* line) {
 
 struct Query {
   absl::string_view name;
-  bool Queries::*asked;
+  bool Queries::* asked;
 };
 
 constexpr Query kQueries[] = {
@@ -201,9 +201,9 @@ absl::Status CheckCompareLine(const CommandLine& line) {
     return absl::InvalidArgumentError(
         "of the other flags only --computation, --format and --jobs go with --compare");
   }
-  const size_t names =
-      line.computation ? 1 + std::count(line.computation->begin(), line.computation->end(), ',')
-                       : 0;
+  const size_t names = line.computation
+                           ? 1 + std::count(line.computation->begin(), line.computation->end(), ',')
+                           : 0;
   if (names > 2) {
     return absl::InvalidArgumentError("--compare takes two computations, --computation=A,B");
   }

@@ -69,7 +69,7 @@ struct CommandLine {
   OutputFormat format = OutputFormat::kText;
   bool summary = false;  // How much is exact, instead of the maps.
   Queries queries;
-  int jobs = 1;          // Default: one a processor.
+  int jobs = 1;  // Default: one a processor.
 };
 
 // The arguments without the program's name. InvalidArgument where they are no command line.

@@ -31,12 +31,6 @@ void WriteCount(absl::string_view key, const Interval& count, JsonWriter* json) 
   json->EndObject();
 }
 
-// a / b, where both are known and b is not 0.
-std::optional<double> Ratio(const Interval& a, const Interval& b) {
-  if (!a.IsPoint() || !b.IsPoint() || b.lower() == 0) return std::nullopt;
-  return static_cast<double>(a.lower()) / static_cast<double>(b.lower());
-}
-
 void WriteRatio(absl::string_view key, const std::optional<double>& ratio, JsonWriter* json) {
   json->Key(key);
   if (ratio) {
@@ -56,11 +50,11 @@ absl::string_view WhichRuntimeValues(const Utilization& utilization) {
 std::string UtilizationText(const Utilization& utilization) {
   std::string text = absl::StrCat(CountText(utilization.elements_read), " of ",
                                   CountText(utilization.elements), " elements");
-  if (const auto used = Ratio(utilization.elements_read, utilization.elements)) {
+  if (const auto used = utilization.UsedFraction()) {
     absl::StrAppendFormat(&text, " (%.2f%%)", 100 * *used);
   }
   absl::StrAppend(&text, ", ", CountText(utilization.reads), " reads");
-  if (const auto each = Ratio(utilization.reads, utilization.elements_read)) {
+  if (const auto each = utilization.ReadsPerElement()) {
     absl::StrAppendFormat(&text, " (%.2f an element)", *each);
   }
   absl::StrAppend(&text, "; ", CountText(utilization.bytes_read), " of ",
@@ -85,8 +79,8 @@ void WriteUtilization(const Utilization& utilization, JsonWriter* json) {
   WriteCount("bytes_read", utilization.bytes_read, json);
   WriteCount("bytes", utilization.bytes, json);
   WriteCount("bytes_of_reads", utilization.bytes_of_reads, json);
-  WriteRatio("used_fraction", Ratio(utilization.elements_read, utilization.elements), json);
-  WriteRatio("reads_per_element", Ratio(utilization.reads, utilization.elements_read), json);
+  WriteRatio("used_fraction", utilization.UsedFraction(), json);
+  WriteRatio("reads_per_element", utilization.ReadsPerElement(), json);
   json->Key("runtime_values");
   json->String(WhichRuntimeValues(utilization));
   json->Key("exact");
