@@ -95,16 +95,20 @@ TEST(RandomEquivalenceTest, AgreesWithExecutions) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Tally tally;
   for (const auto& [signature, entries] : alike) {
-    // Each with the next, and the first with itself.
-    for (size_t i = 0; i < std::min<size_t>(entries.size(), 20); ++i) {
-      const HloComputation& a = *entries[i];
-      const HloComputation& b = *entries[i == 0 ? 0 : i - 1];
-      Check(a, b, &context, &tally);
-      if (HasFailure()) FAIL() << a.parent()->ToString() << "\nbeside\n" << b.parent()->ToString();
+    // The first with itself, each with two others.
+    for (size_t i = 0; i < std::min<size_t>(entries.size(), 60); ++i) {
+      for (const size_t j : {i - std::min<size_t>(i, 1), i / 2}) {
+        const HloComputation& a = *entries[i];
+        const HloComputation& b = *entries[j];
+        Check(a, b, &context, &tally);
+        if (HasFailure()) {
+          FAIL() << a.parent()->ToString() << "\nbeside\n" << b.parent()->ToString();
+        }
+      }
     }
   }
   EXPECT_GT(tally.same, Cases(4000));
-  EXPECT_GT(tally.different, Cases(500));
+  EXPECT_GT(tally.different, Cases(300));
   EXPECT_LT(tally.not_decided, tally.same / 4);
 }
 
