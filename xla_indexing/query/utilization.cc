@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/hlo/element_type.h"
@@ -40,10 +41,14 @@ InstructionIndexing EntriesToCount(
   };
   for (IndexingEntry& entry : counted) {
     if (entry.indexing.label().IsExact()) continue;
-    const auto it = absl::c_find_if(
-        *exact, [&](const IndexingEntry& other) { return place(other) == place(entry); });
+    // Entries are sorted.
+    const auto it =
+        absl::c_lower_bound(*exact, entry, [&](const IndexingEntry& a, const IndexingEntry& b) {
+          return place(a) < place(b);
+        });
     // Of exact maps there may be none: nothing is read.
-    entry.indexing = it == exact->end() ? OperandIndexingSet() : it->indexing;
+    const bool is_there = it != exact->end() && place(*it) == place(entry);
+    entry.indexing = is_there ? it->indexing : OperandIndexingSet();
   }
   return counted;
 }
@@ -63,16 +68,21 @@ Interval BytesReadOnce(const InstructionIndexing& entries,
   Interval bytes = Interval::Point(0);
   for (const auto& key : order) {
     const std::vector<size_t>& of_leaf = readers[key];
-    if (of_leaf.size() == 1) {
-      bytes = bytes.Add(utilizations[of_leaf[0]].utilization.bytes_read);
+    // One reader of all of it, or the only one, says it without a look at the others.
+    const auto says_all = absl::c_find_if(of_leaf, [&](size_t i) {
+      const Utilization& utilization = utilizations[i].utilization;
+      return of_leaf.size() == 1 || (utilization.elements.IsPoint() &&
+                                     utilization.elements_read == utilization.elements);
+    });
+    if (says_all != of_leaf.end()) {
+      bytes = bytes.Add(utilizations[*says_all].utilization.bytes_read);
       continue;
     }
     std::vector<const OperandIndexing*> maps;
+    absl::flat_hash_set<OperandIndexing> seen;
     for (const size_t i : of_leaf) {
       for (const OperandIndexing& map : entries[i].indexing) {
-        if (absl::c_none_of(maps, [&](const OperandIndexing* other) { return *other == map; })) {
-          maps.push_back(&map);
-        }
+        if (seen.insert(map).second) maps.push_back(&map);
       }
     }
     const Shape& leaf = key.first->shape().Leaf(key.second);
