@@ -29,8 +29,7 @@ std::string SignatureOf(const HloComputation& computation) {
   for (const HloInstruction* parameter : computation.parameters()) {
     absl::StrAppend(&text, parameter->shape().ToStringWithoutLayout(), " ");
   }
-  return absl::StrCat(text, "-> ",
-                      computation.root_instruction()->shape().ToStringWithoutLayout());
+  return absl::StrCat(text, "-> ", computation.root_instruction()->shape().ToStringWithoutLayout());
 }
 
 struct Tally {
@@ -42,7 +41,8 @@ struct Tally {
 bool Has(const Relation& relation, const PairOfOne& pair, const Shape& output,
          const Shape& operand) {
   const std::pair<int64_t, int64_t> positions = {
-      PositionOf(output.dimensions(), Index(pair.output_element.begin(), pair.output_element.end())),
+      PositionOf(output.dimensions(),
+                 Index(pair.output_element.begin(), pair.output_element.end())),
       PositionOf(operand.dimensions(),
                  Index(pair.operand_element.begin(), pair.operand_element.end()))};
   return std::binary_search(relation.begin(), relation.end(), positions);

@@ -338,7 +338,8 @@ class Sweep {
 // The product of the sizes.
 Interval CountCandidates(const IndexingMap& map, const Component& component) {
   Interval count = Interval::Point(1);
-  for (const int variable : component.variables) count = count.Mul(CountOf(BoundsOf(map, variable)));
+  for (const int variable : component.variables)
+    count = count.Mul(CountOf(BoundsOf(map, variable)));
   return count;
 }
 

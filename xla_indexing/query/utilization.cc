@@ -42,10 +42,9 @@ InstructionIndexing EntriesToCount(
   for (IndexingEntry& entry : counted) {
     if (entry.indexing.label().IsExact()) continue;
     // Entries are sorted.
-    const auto it =
-        absl::c_lower_bound(*exact, entry, [&](const IndexingEntry& a, const IndexingEntry& b) {
-          return place(a) < place(b);
-        });
+    const auto it = absl::c_lower_bound(
+        *exact, entry,
+        [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
     // Of exact maps there may be none: nothing is read.
     const bool is_there = it != exact->end() && place(*it) == place(entry);
     entry.indexing = is_there ? it->indexing : OperandIndexingSet();
@@ -71,8 +70,8 @@ Interval BytesReadOnce(const InstructionIndexing& entries,
     // One reader of all of it, or the only one, says it without a look at the others.
     const auto says_all = absl::c_find_if(of_leaf, [&](size_t i) {
       const Utilization& utilization = utilizations[i].utilization;
-      return of_leaf.size() == 1 || (utilization.elements.IsPoint() &&
-                                     utilization.elements_read == utilization.elements);
+      return of_leaf.size() == 1 ||
+             (utilization.elements.IsPoint() && utilization.elements_read == utilization.elements);
     });
     if (says_all != of_leaf.end()) {
       bytes = bytes.Add(utilizations[*says_all].utilization.bytes_read);
