@@ -133,10 +133,9 @@ bool GivesDisjointPieces(const HloInstruction& instruction) {
          (instruction.opcode() == HloOpcode::kScatter && instruction.shape().IsArray());
 }
 
-absl::Status CheckInstruction(const HloInstruction& instruction, const Devices& devices,
-                              mlir::MLIRContext* context, const CheckOptions& options) {
-  const absl::StatusOr<Dependence> truth = DependenceOfInstruction(instruction, devices);
-  if (!truth.ok()) return truth.status();
+absl::Status CheckInstruction(const Executed& executed, mlir::MLIRContext* context,
+                              const CheckOptions& options) {
+  const HloInstruction& instruction = executed.result;
   for (const Variant& variant : InstructionVariants(options)) {
     for (Direction direction : kDirections) {
       absl::StatusOr<InstructionIndexing> entries =
@@ -149,8 +148,8 @@ absl::Status CheckInstruction(const HloInstruction& instruction, const Devices& 
         const Overlap overlap = variant.all_exact && GivesDisjointPieces(instruction)
                                     ? Overlap::kNone
                                     : Overlap::kAllowed;
-        status = CheckEntries(*entries, direction, *truth, instruction.shape(),
-                              instruction.operands(), devices, overlap);
+        status = CheckEntries(*entries, direction, executed.truth, instruction.shape(),
+                              instruction.operands(), executed.devices, overlap);
       }
       if (status.ok() && variant.all_exact) status = CheckAllExact(*entries);
       if (!status.ok()) {
@@ -162,9 +161,9 @@ absl::Status CheckInstruction(const HloInstruction& instruction, const Devices& 
   return absl::OkStatus();
 }
 
-absl::Status CheckComputation(const HloComputation& computation, const Dependence& truth,
-                              const Devices& devices, mlir::MLIRContext* context,
+absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* context,
                               const CheckOptions& options) {
+  const HloComputation& computation = *executed.result.parent();
   for (const Variant& variant : ComputationVariants(options)) {
     for (Direction direction : kDirections) {
       const absl::StatusOr<InstructionIndexing> entries =
@@ -172,10 +171,9 @@ absl::Status CheckComputation(const HloComputation& computation, const Dependenc
               ? ComputeOutputToInputIndexing(computation, context, variant.options)
               : ComputeInputToOutputIndexing(computation, context, variant.options);
       const absl::Status status =
-          entries.ok()
-              ? CheckEntries(*entries, direction, truth, computation.root_instruction()->shape(),
-                             computation.parameters(), devices)
-              : entries.status();
+          entries.ok() ? CheckEntries(*entries, direction, executed.truth, executed.result.shape(),
+                                      computation.parameters(), executed.devices)
+                       : entries.status();
       if (!status.ok()) {
         return WithContext(status, absl::StrCat("computation ", computation.name(), "\n",
                                                 DirectionName(direction), ", ", variant.name));
@@ -185,16 +183,20 @@ absl::Status CheckComputation(const HloComputation& computation, const Dependenc
   return absl::OkStatus();
 }
 
+using Visitor = absl::FunctionRef<absl::Status(const Executed&)>;
+
 // The instructions of an executed computation and of those that it calls.
-absl::Status CheckInstructions(const HloComputation& computation, const Devices& devices,
-                               mlir::MLIRContext* context, const CheckOptions& options) {
+absl::Status VisitInstructions(const HloComputation& computation, const Devices& devices,
+                               Visitor visit) {
   for (const HloInstruction* instruction : computation.instructions()) {
-    absl::Status status = CheckInstruction(*instruction, devices, context, options);
+    const absl::StatusOr<Dependence> truth = DependenceOfInstruction(*instruction, devices);
+    if (!truth.ok()) return truth.status();
+    absl::Status status = visit({*instruction, /*is_computation=*/false, *truth, devices});
     for (const HloComputation* called : instruction->called_computations()) {
       if (!status.ok()) break;
       for (const Devices& together : devices.Called(instruction, called)) {
         if (!status.ok()) break;
-        status = CheckInstructions(*called, together, context, options);
+        status = VisitInstructions(*called, together, visit);
       }
     }
     if (!status.ok()) return status;
@@ -202,9 +204,8 @@ absl::Status CheckInstructions(const HloComputation& computation, const Devices&
   return absl::OkStatus();
 }
 
-absl::Status CheckOnDevices(const HloComputation& entry, int64_t device_count, uint64_t seed,
-                            mlir::MLIRContext* context, const CheckOptions& options,
-                            const ExecutionOptions& execution_options) {
+absl::Status VisitOnDevices(const HloComputation& entry, int64_t device_count, uint64_t seed,
+                            const ExecutionOptions& execution_options, Visitor visit) {
   std::vector<std::vector<Value>> arguments;
   std::vector<uint64_t> seeds;
   for (int64_t p = 0; p < device_count; ++p) {
@@ -217,45 +218,53 @@ absl::Status CheckOnDevices(const HloComputation& entry, int64_t device_count, u
       ExecuteOnDevices(entry, operands, seeds, execution_options);
   if (!executions.ok()) return executions.status();
   const Devices devices(*executions);
-  absl::Status status = CheckInstructions(entry, devices, context, options);
+  absl::Status status = VisitInstructions(entry, devices, visit);
   if (!status.ok()) return status;
   const absl::StatusOr<Dependence> truth =
       DependenceOfComputation(entry, operands, seeds, execution_options);
   if (!truth.ok()) return truth.status();
-  return CheckComputation(entry, *truth, devices, context, options);
+  return visit({*entry.root_instruction(), /*is_computation=*/true, *truth, devices});
 }
 
-absl::Status CheckParsedModule(const HloModule& module, uint64_t seed, mlir::MLIRContext* context,
-                               const CheckOptions& options) {
+absl::Status VisitParsedModule(const HloModule& module, uint64_t seed, const CheckOptions& options,
+                               Visitor visit) {
   ExecutionOptions execution_options;
   execution_options.drops_whole_windows = options.scatter_bounds == ScatterBounds::kWindow;
   const HloComputation& entry = *module.entry_computation();
   if (DeviceCount(module) > 1) {
-    return CheckOnDevices(entry, DeviceCount(module), seed, context, options, execution_options);
+    return VisitOnDevices(entry, DeviceCount(module), seed, execution_options, visit);
   }
   const std::vector<Value> arguments = RandomArguments(entry, seed);
   const absl::StatusOr<Execution> execution =
       Execute(entry, Pointers(arguments), seed, execution_options);
   if (!execution.ok()) return execution.status();
-  absl::Status status = CheckInstructions(entry, *execution, context, options);
+  absl::Status status = VisitInstructions(entry, *execution, visit);
   if (!status.ok()) return status;
   const absl::StatusOr<Dependence> truth =
       DependenceOfComputation(entry, Pointers(arguments), seed, execution_options);
   if (!truth.ok()) return truth.status();
-  return CheckComputation(entry, *truth, *execution, context, options);
+  return visit({*entry.root_instruction(), /*is_computation=*/true, *truth, *execution});
 }
 
 }  // namespace
 
-absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
-                         const CheckOptions& options) {
+absl::Status ForEachExecuted(const std::string& text, uint64_t seed, const CheckOptions& options,
+                             absl::FunctionRef<absl::Status(const Executed&)> visit) {
   const absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text);
   absl::Status status = module.status();
   if (status.ok()) status = VerifyModule(**module);
-  if (status.ok()) status = CheckParsedModule(**module, seed, context, options);
+  if (status.ok()) status = VisitParsedModule(**module, seed, options, visit);
   if (status.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat(status.message(), "\nseed ", seed, ", module:\n", text));
+}
+
+absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
+                         const CheckOptions& options) {
+  return ForEachExecuted(text, seed, options, [&](const Executed& executed) {
+    return executed.is_computation ? CheckComputation(executed, context, options)
+                                   : CheckInstruction(executed, context, options);
+  });
 }
 
 }  // namespace xla_indexing::reference

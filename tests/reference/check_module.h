@@ -6,9 +6,13 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/reference/dependence.h"
+#include "tests/reference/devices.h"
+#include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing::reference {
@@ -16,6 +20,26 @@ namespace xla_indexing::reference {
 struct CheckOptions {
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
 };
+
+// What was executed, on one or several devices: an instruction and its operands, or a computation,
+// by its root, and its parameters; and what depended on what.
+struct Executed {
+  const HloInstruction& result;
+  bool is_computation;
+  const Dependence& truth;
+  const Devices& devices;
+
+  absl::Span<const HloInstruction* const> operands() const {
+    return is_computation ? result.parent()->parameters() : result.operands();
+  }
+};
+
+// Parses and verifies a module, executes its entry with arbitrary contents of its parameters
+// (`seed`) and visits every instruction of the entry and of the computations that it runs, and last
+// the entry as one computation. The first error ends it, and comes back with the seed and the
+// module's text.
+absl::Status ForEachExecuted(const std::string& text, uint64_t seed, const CheckOptions& options,
+                             absl::FunctionRef<absl::Status(const Executed&)> visit);
 
 // Parses and verifies a module and, with arbitrary contents of its parameters (`seed`), compares
 // with the reference, in both directions:

@@ -122,5 +122,30 @@ TEST(CommandLine, NumbersAreChecked) {
   EXPECT_THAT(Error({"--operand_id", "m.hlo"}), HasSubstr("--operand_id=m.hlo"));
 }
 
+TEST(CommandLine, QueriesAreAListOfNames) {
+  const auto line = Parse({"--query=utilization", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_TRUE(line->queries.utilization);
+  EXPECT_FALSE(Parse({"m.hlo"})->queries.Any());
+  EXPECT_THAT(Error({"--query=utilisation", "m.hlo"}), HasSubstr("utilization"));
+  EXPECT_THAT(Error({"--query=utilization,", "m.hlo"}), HasSubstr("utilization"));
+  EXPECT_THAT(Error({"--query=utilization", "--summary", "m.hlo"}), HasSubstr("--summary"));
+  EXPECT_THAT(Error({"--query=utilization", "--direction=input-to-output", "m.hlo"}),
+              HasSubstr("--direction=output-to-input"));
+}
+
+TEST(CommandLine, CompareTakesTwoFilesOrTwoComputationsOfOne) {
+  const auto files = Parse({"--compare", "a.hlo", "b.hlo"});
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ(files->action, CommandLine::Action::kCompare);
+  EXPECT_THAT(files->files, ElementsAre("a.hlo", "b.hlo"));
+  EXPECT_TRUE(Parse({"--compare", "--computation=f,g", "m.hlo"}).ok());
+  EXPECT_TRUE(Parse({"--compare", "--computation=f", "a.hlo", "b.hlo"}).ok());
+  EXPECT_THAT(Error({"--compare", "a.hlo"}), HasSubstr("two FILEs"));
+  EXPECT_THAT(Error({"--compare", "--computation=f", "a.hlo"}), HasSubstr("two FILEs"));
+  EXPECT_THAT(Error({"--compare", "--computation=f,g,h", "a.hlo"}), HasSubstr("two computations"));
+  EXPECT_THAT(Error({"--compare", "--exact", "a.hlo", "b.hlo"}), HasSubstr("--compare"));
+}
+
 }  // namespace
 }  // namespace xla_indexing

@@ -27,8 +27,12 @@ TEST(JsonWriter, PutsOneSpaceAfterCommasAndColons) {
   json.EndArray();
   json.Key("d");
   json.String("");
+  json.Key("e");
+  json.Number(0.25);
+  json.Key("f");
+  json.Bool(true);
   json.EndObject();
-  EXPECT_EQ(out, R"({"a": -1, "b": [], "c": ["x", {}, 1, 2], "d": ""})");
+  EXPECT_EQ(out, R"({"a": -1, "b": [], "c": ["x", {}, 1, 2], "d": "", "e": 0.25, "f": true})");
 }
 
 std::string Quoted(absl::string_view text) {

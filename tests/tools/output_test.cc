@@ -65,8 +65,9 @@ TEST_F(OutputTest, UnknownAsJsonIsOneMapWithoutText) {
 }
 
 TEST_F(OutputTest, PartsOfAModuleAreOneLine) {
-  EXPECT_EQ(ModuleJson("m", {"{}, {}", "{}"}), "{\"module\": \"m\", \"indexing\": [{}, {}, {}]}\n");
-  EXPECT_EQ(ModuleJson("m", {}), "{\"module\": \"m\", \"indexing\": []}\n");
+  EXPECT_EQ(ModuleJson("m", {"{}, {}", "{}"}, {}),
+            "{\"module\": \"m\", \"indexing\": [{}, {}, {}]}\n");
+  EXPECT_EQ(ModuleJson("m", {}, {}), "{\"module\": \"m\", \"indexing\": []}\n");
 }
 
 }  // namespace

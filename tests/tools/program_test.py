@@ -70,6 +70,129 @@ class Summaries(Program):
         self.assertIn("--summary", errors)
 
 
+class Queries(Program):
+    SLICE = """HloModule m
+ENTRY main {
+  p = f32[8] parameter(0)
+  ROOT s = f32[3] slice(p), slice={[1:6:2]}
+}
+"""
+
+    def test_utilization_is_a_line_below_the_maps_and_a_total_at_the_end(self):
+        code, output, errors = run("--query=utilization", self.file("m.hlo", self.SLICE))
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(output, "Output 0 operand 0:\n"
+                                 "(d0) -> (d0 * 2 + 1), domain: d0 in [0, 2]\n"
+                                 "  utilization: 3 of 8 elements (37.50%), 3 reads (1.00 an element); "
+                                 "12 of 32 bytes, 12 in reads\n"
+                                 "Total of main: 12 bytes in reads, 12 with a perfect cache, 12 written\n")
+
+    def test_utilization_is_a_field_of_entries_and_totals_one_of_modules(self):
+        file = self.file("m.hlo", self.SLICE)
+        module = json.loads(run("--query=utilization", "--format=json", file)[1])
+        self.assertEqual(module["indexing"][0]["utilization"],
+                         {"elements_read": 3, "elements": 8, "reads": 3, "bytes_read": 12, "bytes": 32,
+                          "bytes_of_reads": 12, "used_fraction": 0.375, "reads_per_element": 1,
+                          "runtime_values": "none", "exact": True})
+        self.assertEqual(module["totals"],
+                         [{"computation": "main", "scope": "instruction", "bytes_of_reads": 12,
+                           "bytes_read": 12, "bytes_written": 12, "exact": True}])
+        self.assertNotIn("totals", json.loads(run("--format=json", file)[1]))
+
+    def test_what_depends_on_runtime_values_is_a_least_and_a_most(self):
+        text = ("HloModule m\nENTRY main {\n  t = f32[100] parameter(0)\n  i = s32[5,1] parameter(1)\n"
+                "  ROOT g = f32[5,1] gather(t, i), offset_dims={1}, collapsed_slice_dims={}, "
+                "start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n}\n")
+        module = json.loads(run("--query=utilization", "--format=json", self.file("m.hlo", text))[1])
+        table, indices = [entry["utilization"] for entry in module["indexing"]]
+        self.assertEqual((table["elements_read"], table["reads"]), ({"least": 1, "most": 5}, 5))
+        self.assertEqual((table["runtime_values"], table["exact"]), ("bounds", False))
+        self.assertEqual((indices["elements_read"], indices["exact"]), (5, True))
+
+    def test_totals_are_of_all_instructions_of_a_computation_whatever_the_threads(self):
+        text = self.SLICE.replace("ROOT s", "s") .replace("}\n}", "}\n  ROOT n = f32[3] negate(s)\n}")
+        file = self.file("m.hlo", text)
+        one = run("--query=utilization", "--instruction=all", "--jobs=1", file)
+        self.assertTrue(one[1].endswith(
+            "Total of main: 24 bytes in reads, 24 with a perfect cache, 24 written\n"), one[1])
+        self.assertEqual(run("--query=utilization", "--instruction=all", "--jobs=4", file), one)
+
+    def test_queries_beside_nothing_to_ask_are_refused(self):
+        file = self.file("m.hlo", self.SLICE)
+        for flags in (["--query=speed"], ["--query="], ["--query=utilization", "--summary"],
+                      ["--query=utilization", "--direction=input-to-output"]):
+            code, output, errors = run(*flags, file)
+            self.assertEqual((code, output), (2, ""), flags)
+            self.assertTrue(errors.startswith("print-indexing: error: "), errors)
+
+
+class Comparisons(Program):
+    REVERSE = """HloModule m
+ENTRY main {
+  p = f32[4] parameter(0)
+  r = f32[4] reverse(p), dimensions={0}
+  ROOT s = f32[4] add(p, r)
+}
+"""
+
+    def test_equal_readings_are_exit_code_0(self):
+        a = self.file("a.hlo", self.REVERSE)
+        b = self.file("b.hlo", self.REVERSE.replace("add(p, r)", "multiply(r, p)"))
+        self.assertEqual(run("--compare", a, b), (0, "Output 0 operand 0: same\n", ""))
+
+    def test_different_ones_are_exit_code_1_and_show_the_first_difference(self):
+        a = self.file("a.hlo", self.REVERSE)
+        b = self.file("b.hlo", NEGATE)
+        self.assertEqual(run("--compare", a, b), (1, "Output 0 operand 0: different\n"
+                                                     "  first: (0) reads (3) in the first alone\n", ""))
+        report = json.loads(run("--compare", "--format=json", b, a)[1])
+        self.assertEqual(report["answer"], "different")
+        self.assertEqual(report["leaves"][0]["difference"],
+                         {"read_by": "second", "output_element": [0], "operand_element": [3],
+                          "runtime_values": [], "is_first": True})
+        wider = self.file("wider.hlo", NEGATE.replace("[4]", "[5]"))
+        self.assertEqual(run("--compare", b, wider),
+                         (1, "different: parameter 0 is f32[4] in one and f32[5] in the other\n", ""))
+
+    def test_bad_command_lines_and_inputs_are_exit_code_2(self):
+        a = self.file("a.hlo", NEGATE)
+        for arguments in ([a], [a, "no such file"], [a, self.file("bad.hlo", "ENTRY e {")],
+                          [a, self.file("two.hlo", NEGATE + "// -----\n" + NEGATE)],
+                          ["--computation=main,none", a]):
+            code, output, errors = run("--compare", *arguments)
+            self.assertEqual((code, output), (2, ""), arguments)
+            self.assertTrue(errors, arguments)
+
+    def test_what_is_not_known_is_exit_code_3(self):
+        call = ("HloModule m\nENTRY main {\n  p = f32[4] parameter(0)\n"
+                "  ROOT c = f32[4] custom-call(p), custom_call_target=\"%s\"\n}\n")
+        code, output, _ = run("--compare", self.file("a.hlo", call % "f"), self.file("b.hlo", call % "g"))
+        self.assertEqual(code, 3)
+        self.assertTrue(output.startswith("Output 0 operand 0: not decided: over-approximate: "), output)
+
+    def test_two_computations_of_one_file(self):
+        text = """HloModule m
+f {
+  p = f32[2,3] parameter(0)
+  ROOT t = f32[3,2] transpose(p), dimensions={1,0}
+}
+g {
+  p = f32[2,3] parameter(0)
+  ROOT r = f32[3,2] reshape(p)
+}
+ENTRY main {
+  p = f32[2,3] parameter(0)
+  a = f32[3,2] call(p), to_apply=f
+  b = f32[3,2] call(p), to_apply=g
+  ROOT s = f32[3,2] add(a, b)
+}
+"""
+        # Element (0, 1) is p[1, 0] transposed, and the second of p in row-major order reshaped.
+        self.assertEqual(run("--compare", "--computation=f,g", self.file("m.hlo", text)),
+                         (1, "Output 0 operand 0: different\n"
+                             "  first: (0, 1) reads (0, 1) in the second alone\n", ""))
+
+
 class CommandLines(Program):
     def assert_refused(self, *arguments, message):
         code, output, errors = run(*arguments)

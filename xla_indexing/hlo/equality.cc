@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -144,6 +145,25 @@ class Comparison {
 };
 
 }  // namespace
+
+bool SameOperation(const HloInstruction& a, const HloInstruction& b) {
+  if (a.opcode() != b.opcode() || !EqualIgnoringLayout(a.shape(), b.shape())) return false;
+  const auto counts = [](const Attribute& attribute) {
+    return attribute.key != AttributeKey::kMetadata && attribute.key != AttributeKey::kSharding &&
+           attribute.key != AttributeKey::kFrontendAttributes;
+  };
+  const auto has = [](const HloInstruction& instruction, const Attribute& attribute) {
+    return absl::c_any_of(instruction.attributes(), [&](const Attribute& own) {
+      return own.key == attribute.key && own.name == attribute.name &&
+             own.value.index() == attribute.value.index() &&
+             std::visit(SameValue{own.value}, attribute.value);
+    });
+  };
+  return absl::c_count_if(a.attributes(), counts) == absl::c_count_if(b.attributes(), counts) &&
+         absl::c_all_of(a.attributes(), [&](const Attribute& attribute) {
+           return !counts(attribute) || has(b, attribute);
+         });
+}
 
 bool ModulesEqual(const HloModule& a, const HloModule& b, std::string* difference) {
   return Comparison(difference).Modules(a, b);

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
 
 namespace xla_indexing {
@@ -14,6 +15,12 @@ namespace xla_indexing {
 // attributes in order). Where they are not, `*difference` (if not null) says in one sentence what
 // differs first.
 bool ModulesEqual(const HloModule& a, const HloModule& b, std::string* difference = nullptr);
+
+// Whether two instructions, of modules that may be different, do the same to their operands:
+// opcode, shape but for layouts, and attributes in any order. What only describes (metadata,
+// sharding, frontend attributes) does not count. Of computations that they call nothing is compared
+// but name and place.
+bool SameOperation(const HloInstruction& a, const HloInstruction& b);
 
 }  // namespace xla_indexing
 

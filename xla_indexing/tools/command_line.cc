@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 namespace xla_indexing {
@@ -86,6 +87,28 @@ bool SetEmit(absl::string_view value, CommandLine* line) {
   return value == "hlo" || value == "promoted-hlo";
 }
 
+struct Query {
+  absl::string_view name;
+  bool Queries::* asked;
+};
+
+constexpr Query kQueries[] = {
+    {"utilization", &Queries::utilization},
+};
+constexpr absl::string_view kQueryValues = "a list, with commas, of: utilization";
+
+bool SetQueries(absl::string_view value, CommandLine* line) {
+  line->queries = Queries();
+  for (const absl::string_view name : absl::StrSplit(value, ',')) {
+    const Query* query =
+        std::find_if(std::begin(kQueries), std::end(kQueries),
+                     [&](const Query& candidate) { return candidate.name == name; });
+    if (query == std::end(kQueries)) return false;
+    line->queries.*query->asked = true;
+  }
+  return true;
+}
+
 constexpr Flag kFlags[] = {
     {"instruction", "a name, or all", SetInstruction},
     {"computation", "a name",
@@ -103,6 +126,9 @@ constexpr Flag kFlags[] = {
     {"format", "text or json", SetFormat},
     {"summary", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
+    {"query", kQueryValues, SetQueries},
+    {"compare", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->compare); }},
     {"jobs", "a number of threads, 1 to 1024", SetJobs},
     {"map", "a file of indexing maps, or - for standard input", SetMapFile},
     {"explain", "",
@@ -162,7 +188,7 @@ absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
 bool AsksForHlo(const CommandLine& line) {
   return line.instruction || line.computation || line.fuse || line.exact || line.output_id ||
          line.operand_id || !line.output_to_input || line.input_to_output || line.summary ||
-         line.simplify != SimplifyMode::kAuto;
+         line.simplify != SimplifyMode::kAuto || line.queries.Any();
 }
 
 absl::Status CheckMapLine(const CommandLine& line) {
@@ -181,7 +207,7 @@ absl::Status CheckBroadcastLine(const CommandLine& line) {
         "--broadcast needs a SHAPE, as 'f32[10,1]', for each operand");
   }
   const bool prints_maps = line.emit == EmitMode::kNothing;
-  if (AsksForHlo(line) || !line.map_file.empty() || line.explain ||
+  if (AsksForHlo(line) || !line.map_file.empty() || line.explain || line.compare ||
       (!prints_maps && line.format != OutputFormat::kText)) {
     return absl::InvalidArgumentError(
         "--broadcast says how shapes are broadcast; of the other flags only --format or --emit "
@@ -189,6 +215,24 @@ absl::Status CheckBroadcastLine(const CommandLine& line) {
         "with it, and --jobs");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckCompareLine(const CommandLine& line) {
+  CommandLine without_names = line;
+  without_names.computation.reset();
+  if (AsksForHlo(without_names) || line.explain || !line.map_file.empty()) {
+    return absl::InvalidArgumentError(
+        "of the other flags only --computation, --format and --jobs go with --compare");
+  }
+  const size_t names = line.computation
+                           ? 1 + std::count(line.computation->begin(), line.computation->end(), ',')
+                           : 0;
+  if (names > 2) {
+    return absl::InvalidArgumentError("--compare takes two computations, --computation=A,B");
+  }
+  if (line.files.size() == 2 || (line.files.size() == 1 && names == 2)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--compare takes two FILEs, or one and two of its computations, --computation=A,B");
 }
 
 absl::Status CheckHloLine(const CommandLine& line) {
@@ -202,6 +246,16 @@ absl::Status CheckHloLine(const CommandLine& line) {
   if (line.summary && line.format == OutputFormat::kJson) {
     return absl::InvalidArgumentError(
         "--summary, which is text, and --format=json exclude each other");
+  }
+  if (line.summary && line.queries.Any()) {
+    return absl::InvalidArgumentError(
+        "--summary, which is instead of the maps, and --query, which is beside them, exclude each "
+        "other");
+  }
+  if (line.queries.utilization && !line.output_to_input) {
+    return absl::InvalidArgumentError(
+        "--query=utilization is of what is read, so that it needs --direction=output-to-input or "
+        "both");
   }
   if (line.fuse && (line.instruction || line.computation)) {
     return absl::InvalidArgumentError(
@@ -219,6 +273,10 @@ absl::Status CheckLine(CommandLine* line) {
   }
   if (line->emit != EmitMode::kNothing) {
     return absl::InvalidArgumentError("--emit prints what --broadcast, which is not given, builds");
+  }
+  if (line->compare) {
+    line->action = CommandLine::Action::kCompare;
+    return CheckCompareLine(*line);
   }
   return line->action == CommandLine::Action::kPrintMaps ? CheckMapLine(*line)
                                                          : CheckHloLine(*line);

@@ -40,6 +40,13 @@ enum class EmitMode {
   kPromotedHlo,  // As PyTorch/XLA promotes shapes.
 };
 
+// What is asked of the maps beside themselves (`--query=LIST`).
+struct Queries {
+  bool utilization = false;
+
+  bool Any() const { return utilization; }
+};
+
 struct CommandLine {
   enum class Action {
     kShowHelp,
@@ -47,12 +54,14 @@ struct CommandLine {
     kPrintIndexing,  // of the HLO in `files`
     kPrintMaps,      // those in `map_file`, simplified
     kBroadcast,      // the implicit broadcast of `shapes`
+    kCompare,        // two computations of the HLO in `files`
   };
 
   Action action = Action::kPrintIndexing;
   std::vector<std::string> files;
   std::string map_file;
   bool explain = false;  // With the rules that made each map what it is.
+  bool compare = false;
   bool broadcast = false;
   std::vector<std::string> shapes;
   EmitMode emit = EmitMode::kNothing;
@@ -60,7 +69,7 @@ struct CommandLine {
   // Names without `%`.
   std::optional<std::string> instruction;
   bool all_instructions = false;
-  std::optional<std::string> computation;
+  std::optional<std::string> computation;  // With kCompare it may be two, `A,B`.
   bool fuse = false;
 
   bool output_to_input = true;
@@ -72,7 +81,8 @@ struct CommandLine {
 
   OutputFormat format = OutputFormat::kText;
   bool summary = false;  // How much is exact, instead of the maps.
-  int jobs = 1;          // Default: one a processor.
+  Queries queries;
+  int jobs = 1;  // Default: one a processor.
 };
 
 // The arguments without the program's name. InvalidArgument where they are no command line.

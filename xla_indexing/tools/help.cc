@@ -42,7 +42,16 @@ How it is printed
   --format=json          one JSON object for each module, one line each
   --summary              instead of maps: how many of them are exact, and what keeps the others from
                          being so, by opcode and reason; over all of FILE...
+  --query=LIST           beside the maps, answers to questions, with commas between them:
+                         utilization   how many elements of each operand are read, how often, and
+                                       bytes; a line below the maps, and totals of computations
   --jobs=N               threads (default: one a processor); the output does not depend on it
+
+Whether two computations read their parameters in the same way
+  --compare A B          those of the ENTRYs of two files of one module each: for each output and
+                         parameter 'same', 'different' with the first difference, or 'not decided'.
+                         --computation=C takes that of both; --compare --computation=C,D FILE two of
+                         one file
 
 Without HLO
   --map=FILE             reads indexing maps, one a line ('-' reads standard input), and prints each
@@ -90,6 +99,14 @@ Examples
 
     $ print-indexing --instruction=all --direction=both --summary dump/*.hlo
 
+  How much of its operand does one row of the softmax use, and how often?
+
+    $ print-indexing --query=utilization --instruction=row_max examples/softmax.hlo
+
+  Did a pass change what is read?
+
+    $ print-indexing --compare before.hlo after.hlo
+
   Simplify a map:
 
     $ echo '(d0, d1) -> ((d0 * 16 + d1) floordiv 16), domain: d0 in [0, 6], d1 in [0, 14]' |
@@ -105,6 +122,7 @@ Exit codes
   1  an input could not be read or is not valid HLO (or no map); the others were still printed; the
      shapes do not go together
   2  the command line is wrong
+With --compare: 0 the same, 1 different, 2 the command line or an input is wrong, 3 not decided
 )";
 }
 

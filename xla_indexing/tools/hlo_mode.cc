@@ -14,13 +14,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/base/parallel.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/json_output.h"
+#include "xla_indexing/tools/queries.h"
+#include "xla_indexing/tools/read_modules.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
 #include "xla_indexing/tools/summary.h"
@@ -39,8 +38,6 @@ constexpr size_t kSubjectsPerUnit = 256;
 // none is left waiting for the last one for long; and how many instructions a context is made for.
 constexpr size_t kUnitsPerJob = 8;
 constexpr size_t kLeastSubjectsPerUnit = 32;
-// Of one module, no more errors than this are shown.
-constexpr int64_t kMaxErrors = 20;
 
 // What is done by one thread with one context: some of the subjects of a module.
 struct Unit {
@@ -48,6 +45,7 @@ struct Unit {
   bool has_headings = false;
   std::string output;
   Summary summary;
+  QueryTotals totals;
 };
 
 // A piece of a file: a module and what is selected of it, or errors.
@@ -59,14 +57,6 @@ struct Piece {
   std::vector<Unit> units;
 };
 
-std::string ErrorText(const VerificationError& error) {
-  const SourceText* source = error.module->source();
-  const bool has_place = error.instruction != nullptr &&
-                         error.instruction->source_offset() != HloInstruction::kNoSourceOffset;
-  return has_place ? error.ToString()
-                   : FormatDiagnostic(source->filename, source->text, 0, error.message);
-}
-
 size_t SubjectsPerUnit(size_t subjects, int jobs) {
   if (jobs == 1) return kSubjectsPerUnit;
   return std::clamp(subjects / (kUnitsPerJob * static_cast<size_t>(jobs)), kLeastSubjectsPerUnit,
@@ -75,18 +65,11 @@ size_t SubjectsPerUnit(size_t subjects, int jobs) {
 
 std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
   std::vector<Piece> pieces;
-  for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed : ParseModules(std::move(source))) {
+  for (ReadModule& read : ReadModules(std::move(source))) {
     Piece& piece = pieces.emplace_back();
-    if (!parsed.ok()) {
-      piece.errors.emplace_back(parsed.status().message());
-      continue;
-    }
-    for (const VerificationError& error : FindErrors(**parsed, kMaxErrors)) {
-      piece.errors.push_back(ErrorText(error));
-    }
-    if (!piece.errors.empty()) continue;
-    piece.module = *std::move(parsed);
-    piece.subjects = SelectSubjects(*piece.module, line);
+    piece.module = std::move(read.module);
+    piece.errors = std::move(read.errors);
+    if (piece.module != nullptr) piece.subjects = SelectSubjects(*piece.module, line);
   }
   const bool are_several = pieces.size() > 1 || line.files.size() > 1 || line.all_instructions;
   for (Piece& piece : pieces) {
@@ -96,6 +79,7 @@ std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
       piece.units.push_back({absl::MakeConstSpan(piece.subjects).subspan(i, per_unit),
                              are_several || piece.subjects.size() > 1,
                              "",
+                             {},
                              {}});
     }
   }
@@ -112,11 +96,12 @@ void Analyse(const CommandLine& line, Unit* unit) {
       const bool is_asked_for =
           direction == Direction::kOutputToInput ? line.output_to_input : line.input_to_output;
       if (!is_asked_for) continue;
-      const auto entries = ReportIndexing(subject, direction, line, &context);
+      std::vector<ReportedEntry> entries = ReportIndexing(subject, direction, line, &context);
       if (line.summary) {
         unit->summary.Add(subject.instruction->opcode(), direction, entries);
         continue;
       }
+      AnswerQueries(subject, direction, line, &context, &entries, &unit->totals);
       (is_text ? AppendText : AppendJson)(subject, direction, entries, &unit->output);
     }
   }
@@ -124,13 +109,18 @@ void Analyse(const CommandLine& line, Unit* unit) {
 
 std::string ModuleOutput(const CommandLine& line, Piece* piece) {
   std::vector<std::string> outputs;
+  QueryTotals totals;
   for (Unit& unit : piece->units) {
     if (!unit.output.empty()) outputs.push_back(std::move(unit.output));
+    totals.Add(unit.totals);
   }
-  if (line.format == OutputFormat::kJson) return ModuleJson(piece->module->name(), outputs);
+  if (line.format == OutputFormat::kJson) {
+    return ModuleJson(piece->module->name(), outputs, totals);
+  }
   std::string text;
   if (piece->has_headings) AppendModuleHeading(piece->module->name(), &text);
   for (const std::string& output : outputs) text.append(output);
+  totals.AppendText(&text);
   return text;
 }
 

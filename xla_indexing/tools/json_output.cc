@@ -9,6 +9,7 @@
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 #include "xla_indexing/tools/json_writer.h"
+#include "xla_indexing/tools/utilization_output.h"
 
 namespace xla_indexing {
 namespace {
@@ -88,6 +89,10 @@ void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry
   json->BeginArray();
   for (const ReportedMap& map : entry.maps) WriteMap(map, json);
   json->EndArray();
+  if (entry.utilization) {
+    json->Key("utilization");
+    WriteUtilization(*entry.utilization, json);
+  }
   json->EndObject();
 }
 
@@ -102,7 +107,8 @@ void AppendJson(const Subject& subject, Direction direction,
   }
 }
 
-std::string ModuleJson(absl::string_view name, const std::vector<std::string>& entries) {
+std::string ModuleJson(absl::string_view name, const std::vector<std::string>& entries,
+                       const QueryTotals& totals) {
   std::string out;
   JsonWriter json(&out);
   json.BeginObject();
@@ -111,6 +117,7 @@ std::string ModuleJson(absl::string_view name, const std::vector<std::string>& e
   json.BeginArray();
   for (const std::string& part : entries) json.Raw(part);
   json.EndArray();
+  totals.WriteJson(&json);
   json.EndObject();
   out.push_back('\n');
   return out;

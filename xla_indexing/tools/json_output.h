@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "xla_indexing/tools/queries.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
 
@@ -17,8 +18,9 @@ namespace xla_indexing {
 void AppendJson(const Subject& subject, Direction direction,
                 const std::vector<ReportedEntry>& entries, std::string* out);
 
-// The line of a module, of what AppendJson wrote for parts of it.
-std::string ModuleJson(absl::string_view name, const std::vector<std::string>& entries);
+// The line of a module, of what AppendJson wrote for parts of it, and the totals of queries.
+std::string ModuleJson(absl::string_view name, const std::vector<std::string>& entries,
+                       const QueryTotals& totals);
 
 }  // namespace xla_indexing
 

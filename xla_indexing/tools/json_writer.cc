@@ -64,6 +64,11 @@ void JsonWriter::Integer(int64_t value) {
   absl::StrAppend(&out_, value);
 }
 
+void JsonWriter::Number(double value) {
+  Separate();
+  absl::StrAppend(&out_, value);
+}
+
 void JsonWriter::Raw(absl::string_view json) {
   if (json.empty()) return;
   Separate();

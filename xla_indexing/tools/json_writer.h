@@ -33,6 +33,9 @@ class JsonWriter {
   void Key(absl::string_view key);
   void String(absl::string_view value);
   void Integer(int64_t value);
+  void Bool(bool value) { Raw(value ? "true" : "false"); }
+  // With six significant digits.
+  void Number(double value);
   // A value that is JSON already, or several with ", " between them; none if empty.
   void Raw(absl::string_view json);
 

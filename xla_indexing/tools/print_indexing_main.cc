@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "xla_indexing/tools/broadcast_mode.h"
 #include "xla_indexing/tools/command_line.h"
+#include "xla_indexing/tools/compare_mode.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/help.h"
 #include "xla_indexing/tools/hlo_mode.h"
@@ -30,6 +31,8 @@ int Run(const CommandLine& line) {
       return PrintSimplifiedMaps(line);
     case CommandLine::Action::kBroadcast:
       return PrintBroadcast(line);
+    case CommandLine::Action::kCompare:
+      return PrintComparison(line);
   }
   return 0;
 }

@@ -19,26 +19,6 @@
 namespace xla_indexing {
 namespace {
 
-absl::StatusOr<InstructionIndexing> ComputeIndexing(const Subject& subject, Direction direction,
-                                                    const CommandLine& line,
-                                                    mlir::MLIRContext* context) {
-  FusionOptions options;
-  options.indexing.exact = line.exact;
-  options.indexing.fold_runtime_variables = line.simplify != SimplifyMode::kNever;
-  const bool to_input = direction == Direction::kOutputToInput;
-  if (subject.is_fusion) {
-    // The first output's entries name the operands that no output reads.
-    const bool one_output = line.output_id.value_or(0) > 0 &&
-                            *line.output_id < subject.instruction->shape().LeafCount();
-    return to_input ? ComputeOutputToInputIndexing(subject.computation(), context, options,
-                                                   one_output ? line.output_id : std::nullopt)
-                    : ComputeInputToOutputIndexing(subject.computation(), context, options);
-  }
-  return to_input
-             ? ComputeOutputToInputIndexingThroughCalls(*subject.instruction, context, options)
-             : ComputeInputToOutputIndexingThroughCalls(*subject.instruction, context, options);
-}
-
 // Nothing is known between any two leaves.
 InstructionIndexing UnknownIndexing(const Subject& subject, const absl::Status& status,
                                     mlir::MLIRContext* context) {
@@ -85,6 +65,26 @@ std::vector<ReportedMap> ReportMaps(const OperandIndexingSet& set, const Exactne
 }
 
 }  // namespace
+
+absl::StatusOr<InstructionIndexing> ComputeIndexing(const Subject& subject, Direction direction,
+                                                    const CommandLine& line,
+                                                    mlir::MLIRContext* context) {
+  FusionOptions options;
+  options.indexing.exact = line.exact;
+  options.indexing.fold_runtime_variables = line.simplify != SimplifyMode::kNever;
+  const bool to_input = direction == Direction::kOutputToInput;
+  if (subject.is_fusion) {
+    // The first output's entries name the operands that no output reads.
+    const bool one_output = line.output_id.value_or(0) > 0 &&
+                            *line.output_id < subject.instruction->shape().LeafCount();
+    return to_input ? ComputeOutputToInputIndexing(subject.computation(), context, options,
+                                                   one_output ? line.output_id : std::nullopt)
+                    : ComputeInputToOutputIndexing(subject.computation(), context, options);
+  }
+  return to_input
+             ? ComputeOutputToInputIndexingThroughCalls(*subject.instruction, context, options)
+             : ComputeInputToOutputIndexingThroughCalls(*subject.instruction, context, options);
+}
 
 std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction direction,
                                           const CommandLine& line, mlir::MLIRContext* context) {

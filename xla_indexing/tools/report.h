@@ -4,13 +4,17 @@
 #define XLA_INDEXING_TOOLS_REPORT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/subject.h"
 
@@ -34,7 +38,14 @@ struct ReportedEntry {
   // one.
   std::vector<ReportedMap> maps;
   ExactnessLabel label;
+  // Where it is asked for (tools/queries.h), of all maps together.
+  std::optional<Utilization> utilization = std::nullopt;
 };
+
+// The maps that the command line's options for them give of a whole subject.
+absl::StatusOr<InstructionIndexing> ComputeIndexing(const Subject& subject, Direction direction,
+                                                    const CommandLine& line,
+                                                    mlir::MLIRContext* context);
 
 // The entries that the command line asks for, sorted by output leaf, operand, operand leaf (output
 // to input) or by operand, operand leaf, output leaf (input to output). Where the analysis fails,

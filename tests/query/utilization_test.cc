@@ -1,0 +1,189 @@
+#include "xla_indexing/query/utilization.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/verifier.h"
+
+namespace xla_indexing {
+namespace {
+
+class UtilizationTest : public ::testing::Test {
+ protected:
+  // Of the root of an entry, whose calls are looked into, or of the entry as one fusion.
+  UtilizationReport Of(absl::string_view entry, bool as_fusion = false) {
+    auto module = ParseModule(absl::StrCat(
+        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
+        "ENTRY e {\n",
+        entry, "\n}\n"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    if (!module.ok()) return {};
+    EXPECT_TRUE(VerifyModule(**module).ok()) << VerifyModule(**module);
+    modules_.push_back(*std::move(module));
+    const HloComputation& computation = *modules_.back()->entry_computation();
+    const auto report = as_fusion ? ComputeUtilization(computation, &context_)
+                                  : ComputeUtilization(*computation.root_instruction(), &context_);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() ? *report : UtilizationReport();
+  }
+
+  static void Expect(const UtilizationReport& report, size_t operand, Interval elements_read,
+                     Interval reads) {
+    ASSERT_LT(operand, report.operands.size());
+    EXPECT_EQ(report.operands[operand].utilization.elements_read, elements_read);
+    EXPECT_EQ(report.operands[operand].utilization.reads, reads);
+  }
+  static void Expect(const UtilizationReport& report, size_t operand, int64_t elements_read,
+                     int64_t reads) {
+    Expect(report, operand, Interval::Point(elements_read), Interval::Point(reads));
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  std::vector<std::unique_ptr<HloModule>> modules_;
+};
+
+TEST_F(UtilizationTest, WindowsOverlapAndPaddingIsNotRead) {
+  const UtilizationReport report = Of(
+      R"(p = f32[10] parameter(0)
+         z = f32[] parameter(1)
+         ROOT r = f32[10] reduce-window(p, z), window={size=3 pad=1_1}, to_apply=add)");
+  // Windows of 3 around each of 10; two of the 30 places are padding.
+  Expect(report, 0, 10, 28);
+}
+
+TEST_F(UtilizationTest, ConvolutionReadsWindowsAndTheWholeKernel) {
+  const UtilizationReport report = Of(
+      R"(x = f32[2,11,11,3] parameter(0)
+         k = f32[3,3,3,8] parameter(1)
+         ROOT c = f32[2,5,5,8] convolution(x, k), window={size=3x3 stride=2x2},
+           dim_labels=b01f_01io->b01f)");
+  // Windows at 0, 2, .., 8 of 3 cover 0 .. 10. Each of 2*5*5*8 outputs reads 27 and 27.
+  Expect(report, 0, 2 * 11 * 11 * 3, 400 * 27);
+  Expect(report, 1, 3 * 3 * 3 * 8, 400 * 27);
+}
+
+TEST_F(UtilizationTest, StrideBeyondTheWindowLeavesGaps) {
+  Expect(Of(R"(p = f32[100,100] parameter(0)
+               z = f32[] parameter(1)
+               ROOT r = f32[25,50] reduce-window(p, z), window={size=3x1 stride=4x2}, to_apply=add)"),
+         0, 75 * 50, 25 * 50 * 3);
+}
+
+TEST_F(UtilizationTest, PaddingIsCountedExactly) {
+  const UtilizationReport report = Of(R"(p = f32[10] parameter(0)
+      v = f32[] parameter(1)
+      ROOT q = f32[24] pad(p, v), padding=2_3_1)");
+  Expect(report, 0, 10, 10);
+  // 10 + 9 + 2 + 3 elements, of which 10 are the operand's.
+  Expect(report, 1, 1, 14);
+}
+
+TEST_F(UtilizationTest, UpdatedElementsAreNotReadWhereverTheUpdateIs) {
+  const UtilizationReport report = Of(R"(p = f32[20,30] parameter(0)
+      u = f32[5,10] parameter(1)
+      i = s32[] parameter(2)
+      j = s32[] parameter(3)
+      ROOT d = f32[20,30] dynamic-update-slice(p, u, i, j))");
+  Expect(report, 0, 550, 550);
+  Expect(report, 1, 50, 50);
+  EXPECT_TRUE(report.operands[0].utilization.has_runtime_values);
+}
+
+TEST_F(UtilizationTest, SlicesOfOneSizeAreThatSizeWhereverTheyAre) {
+  const UtilizationReport report = Of(R"(p = f32[1000000] parameter(0)
+      i = s64[] parameter(1)
+      ROOT d = f32[7] dynamic-slice(p, i), dynamic_slice_sizes={7})");
+  Expect(report, 0, 7, 7);
+  Expect(report, 1, 1, 7);
+}
+
+TEST_F(UtilizationTest, GatheredRowsMayBeTheSame) {
+  const UtilizationReport report = Of(R"(t = f32[100,8] parameter(0)
+      i = s32[5,1] parameter(1)
+      ROOT g = f32[5,8] gather(t, i), offset_dims={1}, collapsed_slice_dims={0},
+        start_index_map={0}, index_vector_dim=1, slice_sizes={1,8})");
+  Expect(report, 0, Interval::Closed(8, 40), Interval::Point(40));
+}
+
+TEST_F(UtilizationTest, TwoSlicesOverlapAsTheirStartsSay) {
+  const UtilizationReport report = Of(
+      R"(p = f32[10] parameter(0)
+         i = s32[] parameter(1)
+         a = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}
+         b = f32[4] slice(p), slice={[0:4]}
+         ROOT r = f32[4] add(a, b))",
+      /*as_fusion=*/true);
+  Expect(report, 0, Interval::Closed(4, 8), Interval::Point(8));
+}
+
+TEST_F(UtilizationTest, BytesArePackedAndRoundedUp) {
+  const UtilizationReport report =
+      Of("p = s4[9] parameter(0)\nROOT s = s4[3] slice(p), slice={[0:9:3]}");
+  const Utilization& utilization = report.operands[0].utilization;
+  EXPECT_EQ(utilization.bytes, Interval::Point(5));
+  EXPECT_EQ(utilization.bytes_read, Interval::Point(2));
+  EXPECT_EQ(report.total.bytes_written, Interval::Point(2));
+  EXPECT_EQ(BytesOf(Interval::Point(3), *ParseShape("s4[9]{0:E(8)}")), Interval::Point(3));
+  EXPECT_EQ(BytesOf(Interval::Point(3), *ParseShape("pred[9]")), Interval::Point(3));
+}
+
+TEST_F(UtilizationTest, ACacheReadsAValueOnceForAllOperandsAndOutputs) {
+  const UtilizationReport report = Of(
+      R"(p = f32[10] parameter(0)
+         a = f32[6] slice(p), slice={[0:6]}
+         b = f32[6] slice(p), slice={[4:10]}
+         ROOT t = (f32[6], f32[6]) tuple(a, b))",
+      /*as_fusion=*/true);
+  EXPECT_EQ(report.total.bytes_of_reads, Interval::Point(48));
+  EXPECT_EQ(report.total.bytes_read, Interval::Point(40));
+  EXPECT_EQ(report.total.bytes_written, Interval::Point(48));
+  const UtilizationReport twice = Of("p = f32[10] parameter(0)\nROOT r = f32[10] add(p, p)");
+  EXPECT_EQ(twice.total.bytes_of_reads, Interval::Point(80));
+  EXPECT_EQ(twice.total.bytes_read, Interval::Point(40));
+}
+
+TEST_F(UtilizationTest, SizesOfZeroAndOneAreOrdinary) {
+  Expect(Of("p = f32[0,5] parameter(0)\nROOT n = f32[0,5] negate(p)"), 0, 0, 0);
+  Expect(Of("p = f32[] parameter(0)\nROOT b = f32[1,0] broadcast(p), dimensions={}"), 0, 0, 0);
+  Expect(Of("p = f32[1,1] parameter(0)\nROOT r = f32[] reshape(p)"), 0, 1, 1);
+}
+
+TEST_F(UtilizationTest, CountsPastInt64AreIntervals) {
+  const UtilizationReport report = Of(R"(a = pred[2147483648,1048576] parameter(0)
+            b = pred[1048576,2147483648] parameter(1)
+            ROOT d = pred[2147483648,2147483648] dot(a, b), lhs_contracting_dims={1},
+              rhs_contracting_dims={0})");
+  // 2^31 * 2^20 elements; 2^31 * 2^31 * 2^20 reads.
+  Expect(report, 0, Interval::Point(int64_t{1} << 51), Interval::AtLeast(INT64_MAX));
+  EXPECT_FALSE(report.operands[0].utilization.IsExact());
+  Expect(Of("p = s8[9223372036854775807] parameter(0)\n"
+            "ROOT n = s8[9223372036854775807] negate(p)"),
+         0, INT64_MAX, INT64_MAX);
+  EXPECT_EQ(BytesOf(Interval::Point(INT64_MAX), *ParseShape("f32[2]")),
+            Interval::AtLeast(INT64_MAX));
+}
+
+TEST_F(UtilizationTest, WhatIsNotAnalysedMayBeReadOrNot) {
+  const UtilizationReport report =
+      Of("p = f32[4] parameter(0)\nROOT c = f32[4] custom-call(p), custom_call_target=\"f\"");
+  Expect(report, 0, Interval::Closed(0, 4), Interval::Closed(0, 16));
+}
+
+TEST_F(UtilizationTest, WhatNothingReadsHasNoReads) {
+  const UtilizationReport report =
+      Of("p = f32[4] parameter(0)\nq = f32[3] parameter(1)\nROOT n = f32[4] negate(p)",
+         /*as_fusion=*/true);
+  ASSERT_EQ(report.operands.size(), 2);
+  EXPECT_EQ(report.operands[1].operand, 1);
+  Expect(report, 1, 0, 0);
+}
+
+}  // namespace
+}  // namespace xla_indexing

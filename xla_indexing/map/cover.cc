@@ -1,0 +1,101 @@
+#include "xla_indexing/map/cover.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/map/domain.h"
+#include "xla_indexing/map/project.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// Past this many disjoint pieces nothing is decided.
+constexpr size_t kMaxPieces = 256;
+
+// What an explicit set over (d, rt, r) says of the points of `a`: intervals and constraints. False
+// where an expression cannot be written.
+bool PullBack(const IndexingMap& a, const IndexingMap& set, Constraints* conditions) {
+  llvm::SmallVector<AffineExpr, 8> places;
+  for (int i = 0; i < a.num_dims(); ++i) places.push_back(mlir::getAffineDimExpr(i, a.context()));
+  places.append(a.results().begin(), a.results().end());
+  for (const auto& [place, dim] : llvm::zip_equal(places, set.dims())) {
+    conditions->push_back({place, dim.bounds});
+  }
+  for (const Constraint& constraint : set.constraints()) {
+    const AffineExpr expr = Substitute(constraint.expr, places, {});
+    if (!expr) return false;
+    conditions->push_back({expr, constraint.interval});
+  }
+  return true;
+}
+
+// The pieces of `piece` where some condition does not hold.
+bool AddPiecesOutside(IndexingMap piece, const Constraints& conditions, StepBudget* budget,
+                      std::vector<IndexingMap>* pieces) {
+  for (const Constraint& condition : conditions) {
+    if (condition.interval.IsEmpty()) {
+      pieces->push_back(std::move(piece));
+      return true;
+    }
+    for (const bool below : {true, false}) {
+      const Interval& inside = condition.interval;
+      if (!(below ? inside.has_lower() : inside.has_upper())) continue;
+      const int64_t end = below ? inside.lower() : inside.upper();
+      if (end == (below ? kInt64Min : kInt64Max)) continue;
+      IndexingMap outside = piece;
+      outside.AddConstraint(condition.expr,
+                            below ? Interval::AtMost(end - 1) : Interval::AtLeast(end + 1));
+      if (DomainHasPoint(outside, budget) == false) continue;
+      pieces->push_back(std::move(outside));
+      if (pieces->size() > kMaxPieces) return false;
+    }
+    piece.AddConstraint(condition.expr, condition.interval);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<bool> IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others,
+                              StepBudget* budget) {
+  constexpr KnownVariables kKnown = {.dims = true, .runtimes = true};
+  const std::optional<Projected> projected = ProjectOntoResults(a, kKnown);
+  if (!projected) return std::nullopt;
+  std::vector<IndexingMap> left = {projected->map};
+  bool all_are_explicit = true;
+  for (const IndexingMap& other : others) {
+    const std::optional<Projected> taken = ProjectOntoResults(other, kKnown);
+    if (taken && taken->map.IsKnownEmpty()) continue;
+    Constraints conditions;
+    if (!taken || !taken->projection || !taken->projection->IsExplicit() ||
+        !PullBack(projected->map, taken->projection->set, &conditions)) {
+      all_are_explicit = false;
+      continue;
+    }
+    std::vector<IndexingMap> still;
+    for (IndexingMap& piece : left) {
+      if (!AddPiecesOutside(std::move(piece), conditions, budget, &still)) return std::nullopt;
+    }
+    left = std::move(still);
+  }
+  bool none = true;
+  for (const IndexingMap& piece : left) {
+    const std::optional<bool> has_point = DomainHasPoint(piece, budget);
+    if (has_point == true && all_are_explicit) return false;
+    none &= has_point == false;
+  }
+  return none ? std::optional<bool>(true) : std::nullopt;
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,79 @@
+// Whether two computations read their parameters in the same way.
+//
+// Mathematics. For each leaf of the output and each leaf of a parameter, a computation is the
+// relation of pairs (element of the output, element of the parameter) that its maps name together,
+// for each value of the runtime variables. Two computations read the same where all of these
+// relations are equal. Runtime variables correspond where they read the same element of the same
+// value: of parameters of one number, and of what is computed from those in the same way
+// (query/same_values.h).
+//
+// How. What decides first, for each pair of leaves:
+//   1. the sets of maps are the same in normal form;
+//   2. the maps of each side are covered by those of the other (map/cover.h);
+//   3. the elements of the output, one after the other: both sides name the same ones.
+// What is not decided then is said to be so, with the reason. Maps that are over-approximate name
+// more than is read: they make nothing equal, unless the roots are computed in the same way
+// altogether, and are different where one side reads exactly what the other does not name.
+//
+// A difference is shown by a pair that one side has and the other has not: the first, in the order
+// of output elements and then of parameter elements, where the third way found it.
+//
+// Errors. Those of fusion/computation_indexing.h. Computations with other numbers of outputs or
+// parameters, or other dimensions of one, are different and no error: `difference` says so.
+//
+// Example: p0[d0] + p0[9 - d0] and reverse(p0) + p0 read the same; p0 + p0 reads p0[0] for element
+// 0, and not p0[9].
+
+#ifndef XLA_INDEXING_QUERY_EQUIVALENCE_H_
+#define XLA_INDEXING_QUERY_EQUIVALENCE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/map/decision.h"
+
+namespace xla_indexing {
+
+// The steps (map/decision.h) that each pair of leaves may take.
+inline constexpr int64_t kEquivalenceSteps = int64_t{1} << 22;
+
+// A pair that one of the two reads and the other does not.
+struct PairOfOne {
+  bool is_of_first = false;
+  std::vector<int64_t> output_element;
+  std::vector<int64_t> operand_element;
+  // What yields each runtime variable, and its value in this pair.
+  std::vector<std::pair<std::string, int64_t>> runtime_values;
+  bool is_least = false;  // No pair before it tells the two apart.
+};
+
+struct LeafComparison {
+  int64_t output_leaf = 0;
+  int64_t parameter = 0;
+  int64_t parameter_leaf = 0;
+  Answer same = Answer::kUndecided;
+  std::optional<PairOfOne> difference;  // where they are not the same; none if none was found
+  std::string reason;                   // why it is not decided
+};
+
+struct EquivalenceReport {
+  Answer same = Answer::kUndecided;
+  std::string difference;              // of the shapes; then nothing else is compared
+  std::vector<LeafComparison> leaves;  // by output leaf, parameter, parameter leaf
+};
+
+absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const HloComputation& b,
+                                               mlir::MLIRContext* context,
+                                               const FusionOptions& options = {},
+                                               int64_t max_steps = kEquivalenceSteps);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_QUERY_EQUIVALENCE_H_

@@ -1,0 +1,206 @@
+#include "xla_indexing/query/utilization.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/map/count_points.h"
+#include "xla_indexing/query/count_reads.h"
+
+namespace xla_indexing {
+namespace {
+
+const Shape& ShapeOf(absl::Span<const HloInstruction* const> operands, int64_t operand,
+                     int64_t leaf) {
+  return operands[operand]->shape().Leaf(leaf);
+}
+
+// The entries that are counted.
+InstructionIndexing EntriesToCount(
+    const InstructionIndexing& entries,
+    absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries) {
+  InstructionIndexing counted = entries;
+  if (absl::c_all_of(entries,
+                     [](const IndexingEntry& e) { return e.indexing.label().IsExact(); })) {
+    return counted;
+  }
+  absl::StatusOr<InstructionIndexing> exact = exact_entries();
+  if (!exact.ok()) return counted;
+  const auto place = [](const IndexingEntry& entry) {
+    return std::tuple(entry.output_leaf, entry.operand, entry.operand_leaf);
+  };
+  for (IndexingEntry& entry : counted) {
+    if (entry.indexing.label().IsExact()) continue;
+    // Entries are sorted.
+    const auto it = absl::c_lower_bound(
+        *exact, entry,
+        [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
+    // Of exact maps there may be none: nothing is read.
+    const bool is_there = it != exact->end() && place(*it) == place(entry);
+    entry.indexing = is_there ? it->indexing : OperandIndexingSet();
+  }
+  return counted;
+}
+
+// Bytes of the elements that are read for some output, each once.
+Interval BytesReadOnce(const InstructionIndexing& entries,
+                       const std::vector<OperandUtilization>& utilizations,
+                       absl::Span<const HloInstruction* const> operands) {
+  // By the value and its leaf, which may be several operands.
+  std::map<std::pair<const HloInstruction*, int64_t>, std::vector<size_t>> readers;
+  std::vector<std::pair<const HloInstruction*, int64_t>> order;
+  for (const auto& [i, entry] : llvm::enumerate(entries)) {
+    std::vector<size_t>& of_leaf = readers[{operands[entry.operand], entry.operand_leaf}];
+    if (of_leaf.empty()) order.push_back({operands[entry.operand], entry.operand_leaf});
+    of_leaf.push_back(i);
+  }
+  Interval bytes = Interval::Point(0);
+  for (const auto& key : order) {
+    const std::vector<size_t>& of_leaf = readers[key];
+    // One reader of all of it, or the only one, says it without a look at the others.
+    const auto says_all = absl::c_find_if(of_leaf, [&](size_t i) {
+      const Utilization& utilization = utilizations[i].utilization;
+      return of_leaf.size() == 1 ||
+             (utilization.elements.IsPoint() && utilization.elements_read == utilization.elements);
+    });
+    if (says_all != of_leaf.end()) {
+      bytes = bytes.Add(utilizations[*says_all].utilization.bytes_read);
+      continue;
+    }
+    std::vector<const OperandIndexing*> maps;
+    absl::flat_hash_set<OperandIndexing> seen;
+    for (const size_t i : of_leaf) {
+      for (const OperandIndexing& map : entries[i].indexing) {
+        if (seen.insert(map).second) maps.push_back(&map);
+      }
+    }
+    const Shape& leaf = key.first->shape().Leaf(key.second);
+    StepBudget budget(kMaxCountingSteps);
+    bytes = bytes.Add(BytesOf(CountElementsRead(maps, leaf, &budget), leaf));
+  }
+  return bytes;
+}
+
+// What is there before anything runs is not written.
+bool WritesItsResult(const HloInstruction& instruction) {
+  return instruction.opcode() != HloOpcode::kParameter &&
+         instruction.opcode() != HloOpcode::kConstant;
+}
+
+std::optional<double> Ratio(const Interval& a, const Interval& b) {
+  if (!a.IsPoint() || !b.IsPoint() || b.lower() == 0) return std::nullopt;
+  return static_cast<double>(a.lower()) / static_cast<double>(b.lower());
+}
+
+}  // namespace
+
+std::optional<double> Utilization::UsedFraction() const { return Ratio(elements_read, elements); }
+
+std::optional<double> Utilization::ReadsPerElement() const { return Ratio(reads, elements_read); }
+
+void Traffic::Add(const Traffic& other) {
+  bytes_of_reads = bytes_of_reads.Add(other.bytes_of_reads);
+  bytes_read = bytes_read.Add(other.bytes_read);
+  bytes_written = bytes_written.Add(other.bytes_written);
+}
+
+Interval BytesOf(const Interval& elements, const Shape& array) {
+  int64_t bits = StorageBitWidth(array.element_type());
+  if (array.has_layout() && array.layout()->element_size_in_bits > 0) {
+    bits = array.layout()->element_size_in_bits;
+  }
+  const auto bytes = [&](int64_t count) { return CountOf((Int128{count} * bits + 7) / 8); };
+  if (!elements.has_upper()) return Interval::AtLeast(bytes(elements.lower()).lower());
+  return bytes(elements.lower()).Union(bytes(elements.upper()));
+}
+
+Utilization ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
+                               const Shape& operand, int64_t max_steps) {
+  StepBudget budget(max_steps);
+  Utilization result;
+  std::vector<const OperandIndexing*> pointers;
+  for (const OperandIndexing& map : maps) {
+    pointers.push_back(&map);
+    result.has_runtime_values |= !map.bindings().empty();
+  }
+  result.reads = CountReads(pointers, output, operand, &budget);
+  result.elements = CountElements(operand);
+  result.elements_read = CountElementsRead(pointers, operand, &budget);
+  result.bytes_read = BytesOf(result.elements_read, operand);
+  result.bytes = BytesOf(result.elements, operand);
+  result.bytes_of_reads = BytesOf(result.reads, operand);
+  return result;
+}
+
+UtilizationReport ReportUtilization(
+    const InstructionIndexing& entries,
+    absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries,
+    const HloInstruction& result, absl::Span<const HloInstruction* const> operands) {
+  const InstructionIndexing counted = EntriesToCount(entries, exact_entries);
+  UtilizationReport report;
+  for (const IndexingEntry& entry : counted) {
+    const Shape& operand = ShapeOf(operands, entry.operand, entry.operand_leaf);
+    report.operands.push_back(
+        {entry.output_leaf, entry.operand, entry.operand_leaf,
+         ComputeUtilization(entry.indexing, result.shape().Leaf(entry.output_leaf), operand)});
+    const Utilization& utilization = report.operands.back().utilization;
+    report.total.bytes_of_reads = report.total.bytes_of_reads.Add(utilization.bytes_of_reads);
+  }
+  report.total.bytes_read = BytesReadOnce(counted, report.operands, operands);
+  if (WritesItsResult(result)) {
+    for (const Shape* leaf : result.shape().Leaves()) {
+      report.total.bytes_written =
+          report.total.bytes_written.Add(BytesOf(CountElements(*leaf), *leaf));
+    }
+  }
+  for (const OperandLeaf& leaf : UnreadOperandLeaves(operands, entries)) {
+    const Shape& operand = ShapeOf(operands, leaf.operand, leaf.operand_leaf);
+    report.operands.push_back({0, leaf.operand, leaf.operand_leaf,
+                               ComputeUtilization(OperandIndexingSet(), operand, operand)});
+  }
+  absl::c_stable_sort(report.operands,
+                      [](const OperandUtilization& a, const OperandUtilization& b) {
+                        return std::tie(a.output_leaf, a.operand, a.operand_leaf) <
+                               std::tie(b.output_leaf, b.operand, b.operand_leaf);
+                      });
+  return report;
+}
+
+absl::StatusOr<UtilizationReport> ComputeUtilization(const HloInstruction& instruction,
+                                                     mlir::MLIRContext* context,
+                                                     const FusionOptions& options) {
+  const absl::StatusOr<InstructionIndexing> entries =
+      ComputeOutputToInputIndexingThroughCalls(instruction, context, options);
+  if (!entries.ok()) return entries.status();
+  FusionOptions exact = options;
+  exact.indexing.exact = true;
+  return ReportUtilization(
+      *entries,
+      [&] { return ComputeOutputToInputIndexingThroughCalls(instruction, context, exact); },
+      instruction, instruction.operands());
+}
+
+absl::StatusOr<UtilizationReport> ComputeUtilization(const HloComputation& computation,
+                                                     mlir::MLIRContext* context,
+                                                     const FusionOptions& options) {
+  const absl::StatusOr<InstructionIndexing> entries =
+      ComputeOutputToInputIndexing(computation, context, options);
+  if (!entries.ok()) return entries.status();
+  FusionOptions exact = options;
+  exact.indexing.exact = true;
+  return ReportUtilization(
+      *entries, [&] { return ComputeOutputToInputIndexing(computation, context, exact); },
+      *computation.root_instruction(), computation.parameters());
+}
+
+}  // namespace xla_indexing

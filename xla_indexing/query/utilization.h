@@ -1,0 +1,120 @@
+// How much of its operands an instruction, fusion or computation uses, and how often it reads it.
+//
+// Mathematics. For a leaf of an operand and a leaf of the output,
+//
+//   elements        of the operand's leaf
+//   elements read   those that some element of the output reads
+//   reads           pairs (element of the output, element of the operand), summed over the
+//                   different maps: what is read if nothing is kept between them
+//   used fraction   elements read / elements
+//   reads an element   reads / elements read
+//
+// and bytes of each: elements times the bits that the element type, or the layout, gives one,
+// rounded up to whole bytes. All are exact integers where they do not depend on runtime values and
+// are found within 2^26 counting steps; otherwise intervals [least, most] (query/count_reads.h).
+// Past int64 the least is 2^63 - 1 and there is no most.
+//
+// Totals are of all operands: bytes of all reads; of each element that is read, once, as with a
+// cache that keeps everything, where a value that is passed twice, or read for several outputs,
+// counts once; and bytes of the output.
+//
+// Where the answer of the usual form is over-approximate, the exact maps (IndexingOptions::exact)
+// are what is counted. What is over-approximate even so may be read or not: it counts for the most
+// alone.
+//
+// Example, row_max = f32[2,65] reduce(p: f32[2,65,125], init), dimensions={2}:
+//   operand 0: 16250 of 16250 elements, 16250 reads;   operand 1: 1 of 1 elements, 130 reads
+#ifndef XLA_INDEXING_QUERY_UTILIZATION_H_
+#define XLA_INDEXING_QUERY_UTILIZATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/count_image.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing {
+
+struct Utilization {
+  Interval elements_read;
+  Interval elements;
+  Interval reads;
+  Interval bytes_read;  // of elements_read
+  Interval bytes;       // of elements
+  Interval bytes_of_reads;
+  // Some map has a runtime variable. Exact counts are those for every value of it.
+  bool has_runtime_values = false;
+
+  bool IsExact() const { return elements_read.IsPoint() && reads.IsPoint(); }
+  // Elements read / elements, and reads / elements read; none where one of the counts is not a
+  // number, or the second is 0.
+  std::optional<double> UsedFraction() const;
+  std::optional<double> ReadsPerElement() const;
+
+  friend bool operator==(const Utilization& a, const Utilization& b) = default;
+};
+
+struct OperandUtilization {
+  int64_t output_leaf = 0;
+  int64_t operand = 0;  // Of a computation: the parameter's number.
+  int64_t operand_leaf = 0;
+  Utilization utilization;
+
+  friend bool operator==(const OperandUtilization& a, const OperandUtilization& b) = default;
+};
+
+struct Traffic {
+  Interval bytes_of_reads = Interval::Point(0);
+  Interval bytes_read = Interval::Point(0);  // once
+  Interval bytes_written = Interval::Point(0);
+
+  void Add(const Traffic& other);
+  bool IsExact() const { return bytes_of_reads.IsPoint() && bytes_read.IsPoint(); }
+
+  friend bool operator==(const Traffic& a, const Traffic& b) = default;
+};
+
+struct UtilizationReport {
+  // Sorted by output leaf, operand, operand leaf. A leaf that nothing reads stands with output 0.
+  std::vector<OperandUtilization> operands;
+  Traffic total;
+};
+
+// Bytes of a number of elements of an array.
+Interval BytesOf(const Interval& elements, const Shape& array);
+
+// Of the maps of one entry, from `output` to `operand`.
+Utilization ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
+                               const Shape& operand, int64_t max_steps = kMaxCountingSteps);
+
+// What entries between the leaves of a result and those of operands (or parameters) say.
+// `exact_entries` gives the same with exact maps; it is called, once, where some entry is not
+// exact. What it fails to give stays over-approximate.
+UtilizationReport ReportUtilization(
+    const InstructionIndexing& entries,
+    absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries,
+    const HloInstruction& result, absl::Span<const HloInstruction* const> operands);
+
+// Of an instruction, which verifies and whose called computations are looked into; of a
+// computation, from its root to its parameters. Errors as those of fusion/computation_indexing.h.
+absl::StatusOr<UtilizationReport> ComputeUtilization(const HloInstruction& instruction,
+                                                     mlir::MLIRContext* context,
+                                                     const FusionOptions& options = {});
+absl::StatusOr<UtilizationReport> ComputeUtilization(const HloComputation& computation,
+                                                     mlir::MLIRContext* context,
+                                                     const FusionOptions& options = {});
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_QUERY_UTILIZATION_H_

@@ -1,0 +1,54 @@
+// `--query=LIST`: what is said of maps beside themselves.
+//
+// A query has a member of Queries and a row of the table in command_line.cc, an answer in
+// ReportedEntry (or ReportedMap), which AnswerQueries() fills in and text_output.cc and
+// json_output.cc print below the maps, and, where it has sums of a computation, a part of
+// QueryTotals.
+
+#ifndef XLA_INDEXING_TOOLS_QUERIES_H_
+#define XLA_INDEXING_TOOLS_QUERIES_H_
+
+#include <string>
+#include <vector>
+
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/reindexing.h"
+#include "xla_indexing/query/utilization.h"
+#include "xla_indexing/tools/command_line.h"
+#include "xla_indexing/tools/json_writer.h"
+#include "xla_indexing/tools/report.h"
+#include "xla_indexing/tools/subject.h"
+
+namespace xla_indexing {
+
+// Sums over the subjects of each computation of a module, in the order of the computations. They
+// have no text and no JSON where there was no query for them.
+class QueryTotals {
+ public:
+  void AddTraffic(const Subject& subject, const Traffic& traffic);
+  void Add(const QueryTotals& other);
+
+  // `Total of main: ..`, a line for each computation.
+  void AppendText(std::string* out) const;
+  // The field "totals" of a module.
+  void WriteJson(JsonWriter* json) const;
+
+ private:
+  struct Row {
+    std::string computation;
+    bool is_fusion = false;
+    Traffic traffic;
+  };
+  void AddRow(const Row& row);
+
+  std::vector<Row> rows_;
+};
+
+// Answers the queries of the command line for the entries of a subject.
+void AnswerQueries(const Subject& subject, Direction direction, const CommandLine& line,
+                   mlir::MLIRContext* context, std::vector<ReportedEntry>* entries,
+                   QueryTotals* totals);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_QUERIES_H_

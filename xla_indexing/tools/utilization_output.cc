@@ -1,0 +1,99 @@
+#include "xla_indexing/tools/utilization_output.h"
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+
+namespace xla_indexing {
+namespace {
+
+// A number, or [least, most].
+std::string CountText(const Interval& count) {
+  return count.IsPoint() ? absl::StrCat(count.lower()) : count.ToString();
+}
+
+// A number, or {"least": N, "most": N}, where a most that is past int64 is null.
+void WriteCount(absl::string_view key, const Interval& count, JsonWriter* json) {
+  json->Key(key);
+  if (count.IsPoint()) return json->Integer(count.lower());
+  json->BeginObject();
+  json->Key("least");
+  json->Integer(count.lower());
+  json->Key("most");
+  if (count.has_upper()) {
+    json->Integer(count.upper());
+  } else {
+    json->Raw("null");
+  }
+  json->EndObject();
+}
+
+void WriteRatio(absl::string_view key, const std::optional<double>& ratio, JsonWriter* json) {
+  json->Key(key);
+  if (ratio) {
+    json->Number(*ratio);
+  } else {
+    json->Raw("null");
+  }
+}
+
+absl::string_view WhichRuntimeValues(const Utilization& utilization) {
+  if (!utilization.has_runtime_values) return "none";
+  return utilization.IsExact() ? "any" : "bounds";
+}
+
+}  // namespace
+
+std::string UtilizationText(const Utilization& utilization) {
+  std::string text = absl::StrCat(CountText(utilization.elements_read), " of ",
+                                  CountText(utilization.elements), " elements");
+  if (const auto used = utilization.UsedFraction()) {
+    absl::StrAppendFormat(&text, " (%.2f%%)", 100 * *used);
+  }
+  absl::StrAppend(&text, ", ", CountText(utilization.reads), " reads");
+  if (const auto each = utilization.ReadsPerElement()) {
+    absl::StrAppendFormat(&text, " (%.2f an element)", *each);
+  }
+  absl::StrAppend(&text, "; ", CountText(utilization.bytes_read), " of ",
+                  CountText(utilization.bytes), " bytes, ", CountText(utilization.bytes_of_reads),
+                  " in reads");
+  if (!utilization.IsExact()) absl::StrAppend(&text, "; bounds");
+  if (utilization.has_runtime_values) absl::StrAppend(&text, "; for any runtime values");
+  return text;
+}
+
+std::string TrafficText(const Traffic& traffic) {
+  return absl::StrCat(CountText(traffic.bytes_of_reads), " bytes in reads, ",
+                      CountText(traffic.bytes_read), " with a perfect cache, ",
+                      CountText(traffic.bytes_written), " written");
+}
+
+void WriteUtilization(const Utilization& utilization, JsonWriter* json) {
+  json->BeginObject();
+  WriteCount("elements_read", utilization.elements_read, json);
+  WriteCount("elements", utilization.elements, json);
+  WriteCount("reads", utilization.reads, json);
+  WriteCount("bytes_read", utilization.bytes_read, json);
+  WriteCount("bytes", utilization.bytes, json);
+  WriteCount("bytes_of_reads", utilization.bytes_of_reads, json);
+  WriteRatio("used_fraction", utilization.UsedFraction(), json);
+  WriteRatio("reads_per_element", utilization.ReadsPerElement(), json);
+  json->Key("runtime_values");
+  json->String(WhichRuntimeValues(utilization));
+  json->Key("exact");
+  json->Bool(utilization.IsExact());
+  json->EndObject();
+}
+
+void WriteTraffic(const Traffic& traffic, JsonWriter* json) {
+  WriteCount("bytes_of_reads", traffic.bytes_of_reads, json);
+  WriteCount("bytes_read", traffic.bytes_read, json);
+  WriteCount("bytes_written", traffic.bytes_written, json);
+  json->Key("exact");
+  json->Bool(traffic.IsExact());
+}
+
+}  // namespace xla_indexing
