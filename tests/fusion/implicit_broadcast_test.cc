@@ -247,7 +247,6 @@ TEST_F(DocumentBroadcast, MapsAreTheSameRelationAsThoseOfTheBuiltModule) {
 }
 
 // --- Random broadcasts
-// ----------------------------------------------------------------------------
 
 constexpr int64_t kMaxElements = 48;
 

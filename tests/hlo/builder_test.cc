@@ -222,7 +222,6 @@ TEST(BuilderDocument, XlaFailsWhereRanksDifferWithoutBroadcastDimensions) {
 }
 
 // --- Implicit broadcasting
-// ------------------------------------------------------------------------
 
 TEST(BuilderBroadcast, LeavesAloneWhatIsAsItShouldBe) {
   Built built({"f32[2,3]", "f32[2,3]{0,1}"});
@@ -364,7 +363,6 @@ TEST(BuilderBroadcast, ErrorsLeaveTheComputationAsItWas) {
 }
 
 // --- Instructions
-// ---------------------------------------------------------------------------------
 
 TEST(Builder, InfersShapesAndTakesThoseThatAgree) {
   Built built({"f32[2,3]"});
@@ -501,7 +499,6 @@ TEST(Builder, SetsRowMajorLayoutsWhereNoneAreGiven) {
 }
 
 // --- Every operation
-// ------------------------------------------------------------------------------
 
 // Builds a module again, instruction by instruction; shapes are left to the builder where that
 // gives the same one and `infers` is set.

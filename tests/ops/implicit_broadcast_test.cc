@@ -187,7 +187,6 @@ TEST_F(ImplicitBroadcastTest, TooManyOpenDimensionsAreReadWhole) {
 }
 
 // --- Sizes at run time, by brute force
-// ------------------------------------------------------------
 
 // All sizes at run time that a dimension can have, up to 3.
 std::vector<int64_t> RuntimeSizes(DimensionSize size) {

@@ -107,7 +107,6 @@ class Executed {
   InstructionIndexing entries_;
 };
 
-// ---------------------------------------------------------------------------------------------
 // The worked examples.
 
 constexpr int64_t kStarts[] = {0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 0, 9,
@@ -262,7 +261,6 @@ std::string OnParameters(const HloInstruction& instruction) {
                       absl::StrJoin(operands, ", "), ")", line.substr(attributes), "\n}\n");
 }
 
-// ---------------------------------------------------------------------------------------------
 // Forms with and without batching dimensions.
 
 TEST_F(BatchingDimsTest, BothFormsOfTheSpecificationsExamplesHaveEqualMaps) {
@@ -322,7 +320,6 @@ TEST_F(BatchingDimsTest, BothFormsOfRandomScattersHaveEqualMaps) {
   });
 }
 
-// ---------------------------------------------------------------------------------------------
 // A batched gather is the concatenation of the gathers of the slices; so is a scatter.
 
 using Dims = std::vector<int64_t>;

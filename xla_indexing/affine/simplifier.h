@@ -103,7 +103,6 @@ class ExprSimplifier {
   void TraceTo(RuleTrace* trace) { trace_ = trace; }
 
   // --- Sums of digits, for callers that compose or do linear algebra
-  // --------------------------------
 
   // `e` as a sum of digits; invalid on overflow.
   DigitSum Evaluate(mlir::AffineExpr e);

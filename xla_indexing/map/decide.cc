@@ -42,7 +42,6 @@ absl::Status CheckNumbers(const IndexingMap& a, const IndexingMap& b) {
 }
 
 // --- Functions
-// ----------------------------------------------------------------------------------
 
 // Whether one point tells two functions apart; none where a number does not fit.
 std::optional<bool> DifferAt(const IndexingMap& a, const IndexingMap& b,
@@ -91,7 +90,6 @@ std::optional<bool> SameSimplified(const IndexingMap& a, const IndexingMap& b, S
 }
 
 // --- Relations
-// ----------------------------------------------------------------------------------
 
 // Over the dimensions (d, rt), with the projection onto (d, rt, r).
 std::optional<Projected> RelationOf(const IndexingMap& map) {

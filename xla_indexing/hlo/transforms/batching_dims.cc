@@ -173,7 +173,6 @@ HloInstruction* Concatenate(const std::vector<const HloInstruction*>& parts, int
   return all;
 }
 
-// ---------------------------------------------------------------------------------------------
 // Decomposition.
 
 // Whether the index vectors with the batching dimensions in them are sorted: their components in
@@ -244,7 +243,6 @@ absl::Status Decompose(const Names& names, InstructionRewriter& rewriter) {
   return absl::OkStatus();
 }
 
-// ---------------------------------------------------------------------------------------------
 // Recognition.
 
 // The dimension that a part of the indices runs along, if that can be a batching dimension for
