@@ -9,6 +9,39 @@
 #include "absl/strings/str_join.h"
 
 namespace xla_indexing {
+const std::vector<NamedMap>& ExampleMaps() {
+  static const auto* maps = new std::vector<NamedMap>{
+      {"identity",
+       "(d0, d1, d2, d3) -> (d0, d1, d2, d3), "
+       "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d3 in [0, 9]"},
+      {"document_1_small_index",
+       "(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]"},
+      {"document_2_delinearize",
+       "(d0, d1, d2) -> ((d0 * 100 + d1 * 10 + d2) floordiv 100, "
+       "((d0 * 100 + d1 * 10 + d2) mod 100) floordiv 10, d2 mod 10), "
+       "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
+      {"document_3_multiples",
+       "(d0, d1, d2) -> ((d0 * 16 + d1 * 4 + d2) floordiv 8, (d0 * 16 + d1 * 4 + d2) mod 8), "
+       "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
+      {"document_4_negative",
+       "(d0, d1) -> (-((-d0 * 11 - d1 + 109) floordiv 11) + 9), "
+       "domain: d0 in [0, 9], d1 in [0, 10]"},
+      {"document_constraints",
+       "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 5], s0 in [1, 3], d0 + s0 in [0, 20], "
+       "d0 * 6 + s0 * 2 - 7 in [3, 25], (d0 + s0 + 4) floordiv 3 in [1, 3]"},
+      {"reshape_reshape",
+       "(d0, d1, d2) -> (((d0 * 5 + d1 floordiv 2) * 20 + (d1 mod 2) * 10 + d2) floordiv 100, "
+       "(((d0 * 5 + d1 floordiv 2) * 20 + (d1 mod 2) * 10 + d2) floordiv 10) mod 10, "
+       "((d1 mod 2) * 10 + d2) mod 10), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
+      {"gpu_threads",
+       "(d0, d1)[s0, s1] -> (((d1 * 128 + d0) * 4 + s1) floordiv 49152 + s0 * 8, "
+       "(((d1 * 128 + d0) * 4 + s1) floordiv 64) mod 768, ((d1 * 128 + d0) * 4 + s1) mod 64), "
+       "domain: d0 in [0, 127], d1 in [0, 1023], s0 in [0, 3], s1 in [0, 3], "
+       "(d1 * 128 + d0) * 4 + s1 in [0, 524287]"},
+  };
+  return *maps;
+}
+
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -76,35 +109,7 @@ NamedMap Threads(const Sizes& sizes, int64_t threads, int64_t vector) {
 }
 
 std::vector<NamedMap> Make() {
-  std::vector<NamedMap> maps = {
-      {"identity",
-       "(d0, d1, d2, d3) -> (d0, d1, d2, d3), "
-       "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], d3 in [0, 9]"},
-      {"document_1_small_index",
-       "(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]"},
-      {"document_2_delinearize",
-       "(d0, d1, d2) -> ((d0 * 100 + d1 * 10 + d2) floordiv 100, "
-       "((d0 * 100 + d1 * 10 + d2) mod 100) floordiv 10, d2 mod 10), "
-       "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
-      {"document_3_multiples",
-       "(d0, d1, d2) -> ((d0 * 16 + d1 * 4 + d2) floordiv 8, (d0 * 16 + d1 * 4 + d2) mod 8), "
-       "domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
-      {"document_4_negative",
-       "(d0, d1) -> (-((-d0 * 11 - d1 + 109) floordiv 11) + 9), "
-       "domain: d0 in [0, 9], d1 in [0, 10]"},
-      {"document_constraints",
-       "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 5], s0 in [1, 3], d0 + s0 in [0, 20], "
-       "d0 * 6 + s0 * 2 - 7 in [3, 25], (d0 + s0 + 4) floordiv 3 in [1, 3]"},
-      {"reshape_reshape",
-       "(d0, d1, d2) -> (((d0 * 5 + d1 floordiv 2) * 20 + (d1 mod 2) * 10 + d2) floordiv 100, "
-       "(((d0 * 5 + d1 floordiv 2) * 20 + (d1 mod 2) * 10 + d2) floordiv 10) mod 10, "
-       "((d1 mod 2) * 10 + d2) mod 10), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]"},
-      {"gpu_threads",
-       "(d0, d1)[s0, s1] -> (((d1 * 128 + d0) * 4 + s1) floordiv 49152 + s0 * 8, "
-       "(((d1 * 128 + d0) * 4 + s1) floordiv 64) mod 768, ((d1 * 128 + d0) * 4 + s1) mod 64), "
-       "domain: d0 in [0, 127], d1 in [0, 1023], s0 in [0, 3], s1 in [0, 3], "
-       "(d1 * 128 + d0) * 4 + s1 in [0, 524287]"},
-  };
+  std::vector<NamedMap> maps = ExampleMaps();
   for (const std::vector<Sizes>& shapes : std::vector<std::vector<Sizes>>{
            {{10, 10, 10}, {1000}, {10, 10, 10}},
            {{8, 4, 4}, {32, 4}},

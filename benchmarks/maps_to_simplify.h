@@ -1,5 +1,4 @@
-// Maps before they are simplified: the examples of the indexing document, what compositions of its
-// operations look like, and digits of all kinds.
+// Maps before they are simplified.
 #ifndef XLA_INDEXING_BENCHMARKS_MAPS_TO_SIMPLIFY_H_
 #define XLA_INDEXING_BENCHMARKS_MAPS_TO_SIMPLIFY_H_
 
@@ -13,6 +12,10 @@ struct NamedMap {
   std::string text;
 };
 
+// The examples of the indexing document, and what compositions of its operations look like.
+const std::vector<NamedMap>& ExampleMaps();
+
+// Those and more: reshapes, threads of a grid, digits of all kinds.
 const std::vector<NamedMap>& MapsToSimplify();
 
 }  // namespace xla_indexing

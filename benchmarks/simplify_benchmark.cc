@@ -236,7 +236,7 @@ void ComputationOurs(benchmark::State& state, const Chain* chain, int length) {
 }
 
 const bool registered = [] {
-  for (const NamedMap& map : MapsToSimplify()) {
+  for (const NamedMap& map : ExampleMaps()) {
     const std::string name = absl::StrCat("Simplify/", map.name);
     benchmark::RegisterBenchmark((name + "/ours").c_str(), SimplifyOurs, map.text);
     benchmark::RegisterBenchmark((name + "/mlir").c_str(), SimplifyMlir, map.text);

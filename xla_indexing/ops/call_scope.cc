@@ -11,6 +11,16 @@ namespace xla_indexing {
 
 LeafSource FollowRoutes(LeafSource source) {
   while (true) {
+    // Of a tuple, which may have hundreds, without listing all of them.
+    if (source.instruction->opcode() == HloOpcode::kTuple) {
+      int64_t operand = 0;
+      const auto leaf_count = [&] {
+        return source.instruction->operand(operand)->shape().LeafCount();
+      };
+      for (; source.leaf >= leaf_count(); ++operand) source.leaf -= leaf_count();
+      source.instruction = source.instruction->operand(operand);
+      continue;
+    }
     const LeafRouter routes = IndexingOfOpcode(source.instruction->opcode()).routes;
     if (routes == nullptr) return source;
     bool has_moved = false;

@@ -48,11 +48,11 @@ OperandIndexing OperandPiece(const BuildContext& build, int64_t dim, const Inter
 void AddOperand(BuildContext& build) {
   const Shape& update = build.Operand(1);
   OperandIndexingSet pieces;
-  bool is_bounded = true;
-  for (int64_t k = 0; k < build.Output().rank(); ++k) {
-    is_bounded =
-        is_bounded && !update.IsUnboundedDimension(k) && !build.Output().IsUnboundedDimension(k);
-    if (!is_bounded) break;
+  const bool is_bounded =
+      !update.HasUnboundedDimension() && !build.Output().HasUnboundedDimension();
+  for (int64_t k = 0; k < build.Output().rank() && is_bounded; ++k) {
+    // Whether there is a piece is all that is asked of the usual form.
+    if (!pieces.empty() && !build.options.exact) break;
     AddUnlessEmpty(OperandPiece(build, k, Interval::AtMost(-1)), &pieces);
     AddUnlessEmpty(OperandPiece(build, k, Interval::AtLeast(update.dimension(k))), &pieces);
   }
