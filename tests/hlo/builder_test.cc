@@ -353,13 +353,13 @@ TEST(BuilderBroadcast, ErrorsLeaveTheComputationAsItWas) {
   EXPECT_EQ(error(0, 2), "add: add of f32[10,5] and s32[10,5]: element types differ");
   EXPECT_EQ(error(0, 3), "add: operand 1, (f32[2]), is not an array");
   EXPECT_THAT(error(0, 2, {1, 0}), HasSubstr("broadcast_dimensions={1,0}"));
-  const auto negated =
-      built->Add(HloOpcode::kNegate, {built.p(0)}, {.broadcast_dimensions = {{0, 1}}});
+  const std::vector<int64_t> both = {0, 1};
+  const auto negated = built->Add(HloOpcode::kNegate, {built.p(0)}, {.broadcast_dimensions = both});
   EXPECT_THAT(negated.status().message(), HasSubstr("no operand is broadcast"));
   Built numpy({"f32[2,3]", "f32[3]"}, {.rule = BroadcastRule::kNumpy});
-  EXPECT_THAT(
-      numpy.Lines(numpy->Add(HloOpcode::kAdd, numpy.all(), {.broadcast_dimensions = {{1}}})),
-      HasSubstr("broadcast_dimensions={1} are given"));
+  const std::vector<int64_t> last = {1};
+  EXPECT_THAT(numpy.Lines(numpy->Add(HloOpcode::kAdd, numpy.all(), {.broadcast_dimensions = last})),
+              HasSubstr("broadcast_dimensions={1} are given"));
 }
 
 // --- Instructions
