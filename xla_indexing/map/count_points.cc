@@ -225,7 +225,9 @@ class Sweep {
   std::optional<int64_t> NumSteps() const {
     Int128 points = 1;
     for (const int variable : others_) {
-      points *= SizeOf(variable);
+      const Int128 size = SizeOf(variable);
+      if (size > kInt64Max) return std::nullopt;
+      points *= size;
       if (points > kInt64Max) return std::nullopt;
     }
     return static_cast<int64_t>(points);
@@ -254,6 +256,7 @@ class Sweep {
   // The number of values, past int64 where they are infinitely many.
   Int128 SizeOf(int variable) const {
     const Span span = SpanOf(BoundsOf(map_, variable));
+    if (span.lower <= -kFar || span.upper >= kFar) return kFar;
     return span.upper - span.lower + 1;
   }
 
