@@ -2,39 +2,55 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
 
 namespace xla_indexing::reference {
 namespace {
 
-// (i + 1, `next`) of (i, x, y, z), three arrays of 5 numbers, as long as i < `count`.
-void CheckLoop(const std::string& body, const std::string& next, int count) {
-  const std::string state = "(s32[], f32[5], f32[5], f32[5])";
+using Names = std::vector<std::string>;
+
+// (i + 1, `next`) of (i, leaves..), arrays of 5 numbers, as long as i < `count`.
+void CheckLoop(const Names& leaves, const std::string& body, const Names& next, int count) {
+  std::string state = "(s32[]";
+  std::string elements;
+  std::string parameters;
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    absl::StrAppend(&state, ", f32[5]");
+    absl::StrAppend(&elements, " ", leaves[k], " = f32[5] get-tuple-element(p), index=", k + 1,
+                    "\n");
+    absl::StrAppend(&parameters, " ", leaves[k], " = f32[5] parameter(", k, ")\n");
+  }
+  state.push_back(')');
   const std::string text = absl::StrCat(
       "HloModule m\nbody {\n p = ", state,
-      " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
-      " x = f32[5] get-tuple-element(p), index=1\n y = f32[5] get-tuple-element(p), index=2\n"
-      " z = f32[5] get-tuple-element(p), index=3\n one = s32[] constant(1)\n"
-      " j = s32[] add(i, one)\n zero = f32[1] constant({0})\n",
-      body, "\n ROOT t = ", state, " tuple(j, ", next, ")\n}\ncondition {\n p = ", state,
+      " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n", elements,
+      " one = s32[] constant(1)\n j = s32[] add(i, one)\n zero = f32[1] constant({0})\n", body,
+      "\n ROOT t = ", state, " tuple(j, ", absl::StrJoin(next, ", "),
+      ")\n}\ncondition {\n p = ", state,
       " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n n = s32[] constant(", count,
-      ")\n ROOT c = pred[] compare(i, n), direction=LT\n}\nENTRY e {\n"
-      " zero = s32[] constant(0)\n x = f32[5] parameter(0)\n y = f32[5] parameter(1)\n"
-      " z = f32[5] parameter(2)\n s = ",
-      state, " tuple(zero, x, y, z)\n ROOT w = ", state,
+      ")\n ROOT c = pred[] compare(i, n), direction=LT\n}\nENTRY e {\n",
+      " zero = s32[] constant(0)\n", parameters, " s = ", state, " tuple(zero, ",
+      absl::StrJoin(leaves, ", "), ")\n ROOT w = ", state,
       " while(s), condition=condition, body=body\n}\n");
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::Status status = CheckModule(text, /*seed=*/0, &context);
   EXPECT_TRUE(status.ok()) << status;
 }
 
+void CheckLoop(const std::string& body, const Names& next, int count) {
+  CheckLoop({"x", "y", "z"}, body, next, count);
+}
+
 TEST(LongLoopsTest, LeavesChangePlaces) {
   for (const int count : {257, 258, 259, 300}) {
-    CheckLoop(" r = f32[5] reverse(x), dimensions={0}", "y, z, r", count);
+    CheckLoop(" r = f32[5] reverse(x), dimensions={0}", {"y", "z", "r"}, count);
   }
 }
 
@@ -43,7 +59,7 @@ TEST(LongLoopsTest, ElementsRotate) {
     CheckLoop(
         " a = f32[1] slice(x), slice={[0:1]}\n b = f32[4] slice(x), slice={[1:5]}\n"
         " r = f32[5] concatenate(b, a), dimensions={0}",
-        "r, y, x", count);
+        {"r", "y", "x"}, count);
   }
 }
 
@@ -51,11 +67,25 @@ TEST(LongLoopsTest, ElementsLeave) {
   CheckLoop(
       " b = f32[4] slice(x), slice={[1:5]}\n"
       " r = f32[5] concatenate(b, zero), dimensions={0}\n a = f32[5] add(y, z)",
-      "r, a, z", 257);
+      {"r", "a", "z"}, 257);
 }
 
 TEST(LongLoopsTest, AtTheBoundIterationsAreComposedOneByOne) {
-  CheckLoop(" r = f32[5] reverse(x), dimensions={0}", "y, z, r", 256);
+  CheckLoop(" r = f32[5] reverse(x), dimensions={0}", {"y", "z", "r"}, 256);
+}
+
+// Of so many leaves, each of which is computed from all, too many maps are composed for any leaf:
+// it is told of all of them, whichever leaves were asked for before.
+TEST(LongLoopsTest, ManyLeavesDependOnAll) {
+  for (const int count : {12, 257, 300}) {
+    Names leaves;
+    std::string sums = " s0 = f32[5] copy(x0)\n";
+    for (int k = 0; k < 16; ++k) {
+      leaves.push_back(absl::StrCat("x", k));
+      if (k > 0) absl::StrAppend(&sums, " s", k, " = f32[5] add(s", k - 1, ", x", k, ")\n");
+    }
+    CheckLoop(leaves, sums, Names(leaves.size(), "s15"), count);
+  }
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "xla_indexing/ops/instruction_indexing.h"
@@ -21,8 +20,6 @@ struct LoopMemo {
   // The body's entries of a leaf, and the leaves that they can be about.
   std::map<int64_t, InstructionIndexing> entries;
   std::map<int64_t, std::vector<int64_t>> leaves;
-  // The maps of 2^first iterations from the leaf `second`.
-  std::map<std::pair<int, int64_t>, LeafSets> doubled;
   // Where any number of iterations leads from a leaf; nothing where that is too many maps, or whole
   // leaves.
   std::map<int64_t, std::optional<LeafSets>> unions;

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -129,6 +130,9 @@ class WhileLoop {
       reads[entry.operand_leaf].Simplify();
     }
     if (!counter_ || counter_->count > kMaxSteps) return AnyIterations(reads, decision);
+    // The answer is for all leaves, whatever was composed for the one that asks first.
+    composed_ = 0;
+    max_composed_ = kMaxComposed;
     LeafSets all = reads;
     for (int64_t k = 0; k < counter_->count; ++k) {
       is_varying_ = false;
@@ -273,10 +277,11 @@ class WhileLoop {
     return next;
   }
 
-  // The maps of 2^power iterations from a leaf; of no meaning once too many were composed.
+  // The maps of 2^power iterations from a leaf; of no meaning once too many were composed. What is
+  // known of them is not for other leaves of the result, which have their own bound.
   const LeafSets& Doubled(int power, int64_t leaf) {
-    const auto known = memo_.doubled.find({power, leaf});
-    if (known != memo_.doubled.end()) return known->second;
+    const auto known = doubled_.find({power, leaf});
+    if (known != doubled_.end()) return known->second;
     const Shape& from = Leaf(leaf);
     LeafSets sets;
     if (power > 0) {
@@ -285,7 +290,7 @@ class WhileLoop {
       sets[leaf].Add(IdentityIndexing(from, build_.mlir_context));
       sets = Step(sets, std::nullopt, from);
     }
-    return memo_.doubled[{power, leaf}] = std::move(sets);
+    return doubled_[{power, leaf}] = std::move(sets);
   }
 
   const InstructionIndexing& EntriesOf(int64_t leaf) {
@@ -460,7 +465,10 @@ class WhileLoop {
       for (const IndexingEntry& entry : EntriesOf(leaf)) add_devices(entry.indexing);
     }
     if (readers.IsEmpty()) return all;
-    for (auto& [leaf, set] : all) set.Add(OnAnyDevice(set.maps()[0], readers, devices));
+    for (auto& [leaf, set] : all) {
+      if (forward_ && PassesThrough(leaf)) continue;  // It stays where it is.
+      set.Add(OnAnyDevice(set.maps()[0], readers, devices));
+    }
     return all;
   }
 
@@ -475,6 +483,7 @@ class WhileLoop {
   size_t max_composed_ = kMaxComposed;
   // Whether a step was larger than what is read.
   bool is_inexact_ = false;
+  std::map<std::pair<int, int64_t>, LeafSets> doubled_;
   LoopMemo& memo_;
 };
 
