@@ -1,12 +1,9 @@
 #include "xla_indexing/hlo/builder.h"
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,6 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
+#include "tests/testing/corpus.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random_hlo.h"
 #include "xla_indexing/hlo/equality.h"
@@ -586,13 +584,6 @@ class Rebuilder {
   std::vector<Pointers<HloInstruction>> preceding_;
 };
 
-std::string FileText(const std::filesystem::path& path) {
-  std::ifstream stream(path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
 TEST(BuilderRebuilds, RandomModulesOfEveryOpcode) {
   constexpr int kModulesOfEach = Cases(48);
   EXPECT_EQ(RandomOpcodes().size(), static_cast<size_t>(kOpcodeCount));
@@ -612,21 +603,16 @@ TEST(BuilderRebuilds, RandomModulesOfEveryOpcode) {
 }
 
 TEST(BuilderRebuilds, EveryModuleOfTheCorpusThatVerifies) {
-  const std::filesystem::path corpus = XLA_INDEXING_CORPUS;
-  if (!std::filesystem::is_directory(corpus)) {
-    GTEST_SKIP() << "NOT TESTED: no directory of HLO files at " << corpus
-                 << "; set XLA_INDEXING_CORPUS";
-  }
+  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
   int64_t rebuilt = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (file.path().extension() != ".hlo") continue;
-    for (const auto& module : ParseModules({file.path().filename(), FileText(file.path())})) {
+  ForEachCorpusFile([&](const std::string& name, const std::string& text) {
+    for (const auto& module : ParseModules({name, text})) {
       if (!module.ok() || !CheckBuiltModule(**module).ok()) continue;
       const absl::Status status = Rebuilder(**module, /*infers=*/true).Run();
-      EXPECT_TRUE(status.ok()) << file.path() << ": " << status;
+      EXPECT_TRUE(status.ok()) << name << ": " << status;
       ++rebuilt;
     }
-  }
+  });
   EXPECT_EQ(rebuilt, 393);
 }
 

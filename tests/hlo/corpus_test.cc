@@ -1,12 +1,11 @@
 // The files of a directory of real HLO modules, and modules of the sizes that occur.
 
+#include "tests/testing/corpus.h"
+
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,7 @@ namespace xla_indexing {
 namespace {
 
 TEST(Corpus, EveryPieceParsesPrintsAndReparsesEqual) {
-  const std::filesystem::path corpus = XLA_INDEXING_CORPUS;
-  if (!std::filesystem::is_directory(corpus)) {
-    GTEST_SKIP() << "NOT TESTED: no directory of HLO files at " << corpus
-                 << "; set XLA_INDEXING_CORPUS";
-  }
+  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
   // The number of pieces that are no valid HLO, by file: those cut off from their modules, those
   // that begin with a stray line, and a text protocol buffer.
   const std::map<std::string, int> expected_errors = {{"case_conditional.hlo", 1},
@@ -32,13 +27,8 @@ TEST(Corpus, EveryPieceParsesPrintsAndReparsesEqual) {
                                                       {"simple.hlo", 1}};
   std::map<std::string, int> errors;
   int64_t valid = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (file.path().extension() != ".hlo") continue;
-    std::ifstream stream(file.path());
-    std::stringstream text;
-    text << stream.rdbuf();
-    const std::string name = file.path().filename();
-    for (const auto& module : ParseModules({name, text.str()})) {
+  ForEachCorpusFile([&](const std::string& name, const std::string& text) {
+    for (const auto& module : ParseModules({name, text})) {
       if (!module.ok()) {
         ++errors[name];
         EXPECT_EQ(expected_errors.count(name), 1u) << module.status().message();
@@ -51,7 +41,7 @@ TEST(Corpus, EveryPieceParsesPrintsAndReparsesEqual) {
       std::string difference;
       EXPECT_TRUE(ModulesEqual(**module, **again, &difference)) << name << ": " << difference;
     }
-  }
+  });
   EXPECT_EQ(errors, expected_errors);
   EXPECT_EQ(valid, 398);
 }

@@ -1,12 +1,10 @@
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/testing/corpus.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
 
@@ -24,20 +22,11 @@ using ::testing::Pair;
 // - print_indexing_test.hlo gives a fusion a vector for its scalar parameter;
 // - rewrite_bf16_conv_to_onednn.hlo has a convolution that changes the size of the batch.
 TEST(VerifierCorpusTest, EveryPieceVerifiesButFiveWhoseShapesContradictTheirOperations) {
-  const std::filesystem::path corpus = XLA_INDEXING_CORPUS;
-  if (!std::filesystem::is_directory(corpus)) {
-    GTEST_SKIP() << "NOT TESTED: no directory of HLO files at " << corpus
-                 << "; set XLA_INDEXING_CORPUS";
-  }
+  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
   std::map<std::string, std::string> errors;
   int64_t right = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (file.path().extension() != ".hlo") continue;
-    std::ifstream stream(file.path());
-    std::stringstream text;
-    text << stream.rdbuf();
-    const std::string name = file.path().filename();
-    for (const auto& module : ParseModules({name, text.str()})) {
+  ForEachCorpusFile([&](const std::string& name, const std::string& text) {
+    for (const auto& module : ParseModules({name, text})) {
       if (!module.ok()) continue;
       const absl::Status status = VerifyModule(**module);
       if (status.ok()) {
@@ -46,7 +35,7 @@ TEST(VerifierCorpusTest, EveryPieceVerifiesButFiveWhoseShapesContradictTheirOper
         errors[name] += std::string(status.message());
       }
     }
-  }
+  });
   EXPECT_EQ(right, 393);
   EXPECT_THAT(
       errors,

@@ -1,15 +1,13 @@
 // Real HLO: what does not depend on runtime values is counted exactly.
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/corpus.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/query/utilization.h"
@@ -45,21 +43,13 @@ class Labels {
 };
 
 TEST(UtilizationCorpusTest, CountsThatDoNotDependOnRuntimeValuesAreExact) {
-  const std::filesystem::path corpus = XLA_INDEXING_CORPUS;
-  if (!std::filesystem::is_directory(corpus)) {
-    GTEST_SKIP() << "NOT TESTED: no directory of HLO files at " << corpus
-                 << "; set XLA_INDEXING_CORPUS";
-  }
+  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
   int64_t exact = 0;
   int64_t with_runtime_values = 0;
   int64_t over_approximate = 0;
   std::string not_found;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(corpus)) {
-    if (file.path().extension() != ".hlo") continue;
-    std::ifstream stream(file.path());
-    std::stringstream text;
-    text << stream.rdbuf();
-    for (const auto& module : ParseModules({file.path().filename(), text.str()})) {
+  ForEachCorpusFile([&](const std::string& name, const std::string& text) {
+    for (const auto& module : ParseModules({name, text})) {
       if (!module.ok() || !VerifyModule(**module).ok()) continue;
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
       for (const HloComputation* computation : (*module)->computations()) {
@@ -75,14 +65,14 @@ TEST(UtilizationCorpusTest, CountsThatDoNotDependOnRuntimeValuesAreExact) {
             } else if (!labels.AreExact(of)) {
               ++over_approximate;
             } else {
-              absl::StrAppend(&not_found, file.path().filename().string(), ": ",
-                              instruction->name(), " operand ", of.operand, "\n");
+              absl::StrAppend(&not_found, name, ": ", instruction->name(), " operand ", of.operand,
+                              "\n");
             }
           }
         }
       }
     }
-  }
+  });
   EXPECT_EQ(not_found, "");
   EXPECT_GT(exact, 300000);
   EXPECT_LT(with_runtime_values, 400);

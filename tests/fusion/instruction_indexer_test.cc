@@ -1,0 +1,127 @@
+#include "xla_indexing/fusion/instruction_indexer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/testing/corpus.h"
+#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/parallel_indexing.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/verifier.h"
+
+namespace xla_indexing {
+namespace {
+
+bool AreEqual(const InstructionIndexing& a, const InstructionIndexing& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].output_leaf != b[i].output_leaf || a[i].operand != b[i].operand ||
+        a[i].operand_leaf != b[i].operand_leaf || a[i].indexing != b[i].indexing) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The number of instructions with operands that were given what another was given before. All have
+// the maps that each has for itself.
+int64_t CheckModule(const HloModule& module) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  InstructionIndexer indexer(&context);
+  std::set<SharedIndexing> given;
+  int64_t shared = 0;
+  for (const HloInstruction* instruction : InstructionsOf(module)) {
+    const auto to_input = indexer.OutputToInput(*instruction);
+    const auto to_output = indexer.InputToOutput(*instruction);
+    const auto own_to_input = ComputeOutputToInputIndexingThroughCalls(*instruction, &context);
+    const auto own_to_output = ComputeInputToOutputIndexingThroughCalls(*instruction, &context);
+    EXPECT_TRUE(to_input.ok() && to_output.ok() && own_to_input.ok() && own_to_output.ok());
+    if (!to_input.ok() || !to_output.ok()) return shared;
+    EXPECT_TRUE(AreEqual(**to_input, *own_to_input)) << instruction->ToString();
+    EXPECT_TRUE(AreEqual(**to_output, *own_to_output)) << instruction->ToString();
+    if (instruction->operand_count() == 0) continue;
+    shared += given.insert(*to_input).second ? 0 : 1;
+  }
+  return shared;
+}
+
+std::unique_ptr<HloModule> Parse(const std::string& text) {
+  auto module = ParseModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return nullptr;
+  EXPECT_TRUE(VerifyModule(**module).ok()) << VerifyModule(**module);
+  return *std::move(module);
+}
+
+// Each differs from the one before in one thing that its maps depend on.
+TEST(InstructionIndexerTest, WhatDiffersInOneAttributeIsNotShared) {
+  const auto module = Parse(R"(
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+    ENTRY e {
+      x = f32[8,8] parameter(0)
+      c = f32[] constant(0)
+      s0 = f32[4,8] slice(x), slice={[0:4], [0:8]}
+      s1 = f32[4,8] slice(x), slice={[4:8], [0:8]}
+      s2 = f32[4,8] slice(x), slice={[0:8:2], [0:8]}
+      t0 = f32[8,8] transpose(x), dimensions={0,1}
+      t1 = f32[8,8] transpose(x), dimensions={1,0}
+      r0 = f32[8] reduce(x, c), dimensions={0}, to_apply=add
+      r1 = f32[8] reduce(x, c), dimensions={1}, to_apply=add
+      b0 = f32[8,8] broadcast(r0), dimensions={0}
+      b1 = f32[8,8] broadcast(r1), dimensions={1}
+      v0 = f32[8,8] reverse(x), dimensions={0}
+      v1 = f32[8,8] reverse(x), dimensions={1}
+      p0 = f32[9,8] pad(x, c), padding=1_0x0_0
+      p1 = f32[9,8] pad(x, c), padding=0_1x0_0
+      d0 = f32[8,8] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+      d1 = f32[8,8] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={1}
+      k0 = f32[16,8] concatenate(x, x), dimensions={0}
+      tu = (f32[8,8], f32[8,8]) tuple(x, v0)
+      g0 = f32[8,8] get-tuple-element(tu), index=0
+      g1 = f32[8,8] get-tuple-element(tu), index=1
+      i = s32[] constant(0)
+      j = s32[] constant(4)
+      z0 = f32[4,8] dynamic-slice(x, i, i), dynamic_slice_sizes={4,8}
+      z1 = f32[4,8] dynamic-slice(x, j, i), dynamic_slice_sizes={4,8}
+      ROOT n = f32[8,8] add(g0, g1)
+    })");
+  ASSERT_NE(module, nullptr);
+  EXPECT_EQ(CheckModule(*module), 0);
+}
+
+TEST(InstructionIndexerTest, InstructionsOfOneKindShareTheirMaps) {
+  const auto module = Parse(R"(
+    ENTRY e {
+      x = f32[8,8] parameter(0)
+      a = f32[8,8] add(x, x), metadata={op_name="a"}
+      m = f32[8,8] add(a, x), metadata={op_name="m"}
+      t = f32[8,8] transpose(m), dimensions={1,0}
+      ROOT u = f32[8,8] transpose(t), dimensions={1,0}, metadata={op_name="u"}
+    })");
+  ASSERT_NE(module, nullptr);
+  EXPECT_EQ(CheckModule(*module), 2);
+}
+
+TEST(InstructionIndexerTest, RealModulesHaveTheMapsThatTheirInstructionsHave) {
+  XLA_INDEXING_SKIP_WITHOUT_CORPUS();
+  int64_t shared = 0;
+  ForEachCorpusFile([&](const std::string& name, const std::string& text) {
+    SCOPED_TRACE(name);
+    for (const auto& module : ParseModules({name, text})) {
+      if (!module.ok() || !VerifyModule(**module).ok()) continue;
+      shared += CheckModule(**module);
+    }
+  });
+  EXPECT_GT(shared, 10000);
+}
+
+}  // namespace
+}  // namespace xla_indexing

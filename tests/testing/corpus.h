@@ -1,0 +1,47 @@
+// The real HLO files that tests read where there are any: those below XLA_INDEXING_CORPUS.
+//
+//   TEST(X, Y) {
+//     XLA_INDEXING_SKIP_WITHOUT_CORPUS();
+//     ForEachCorpusFile([&](const std::string& name, const std::string& text) { .. });
+//   }
+#ifndef XLA_INDEXING_TESTS_TESTING_CORPUS_H_
+#define XLA_INDEXING_TESTS_TESTING_CORPUS_H_
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+// Ends the test, and says so, where there is no such directory.
+#define XLA_INDEXING_SKIP_WITHOUT_CORPUS()                                             \
+  if (!std::filesystem::is_directory(XLA_INDEXING_CORPUS)) {                           \
+    GTEST_SKIP() << "NOT TESTED: no directory of HLO files at " << XLA_INDEXING_CORPUS \
+                 << "; set XLA_INDEXING_CORPUS";                                       \
+  }                                                                                    \
+  static_assert(true)
+
+namespace xla_indexing {
+
+// Calls visit(name, text) for each file, in the order of their paths.
+template <typename Visit>
+void ForEachCorpusFile(Visit visit) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(XLA_INDEXING_CORPUS)) {
+    if (file.path().extension() == ".hlo") paths.push_back(file.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const std::filesystem::path& path : paths) {
+    std::ifstream stream(path);
+    std::stringstream text;
+    text << stream.rdbuf();
+    visit(path.filename().string(), text.str());
+  }
+}
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TESTS_TESTING_CORPUS_H_
