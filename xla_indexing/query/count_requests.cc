@@ -1,0 +1,574 @@
+#include "xla_indexing/query/count_requests.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/map/count_points.h"
+#include "xla_indexing/query/residue_counts.h"
+
+namespace xla_indexing {
+namespace {
+
+// How many values of launch variables are tried together; past it they are taken for free.
+constexpr int64_t kMaxLaunches = 4096;
+// A variable of no more values is not bisected but tried out.
+constexpr int64_t kFewValues = 4;
+
+constexpr VariableSet Bit(int variable) { return VariableSet{1} << variable; }
+
+class Counter {
+ public:
+  Counter(LaunchAccess* access, const RequestMeter& meter, int64_t max_steps)
+      : access_(*access),
+        forms_(access->algebra),
+        meter_(meter),
+        modulus_(meter.modulus()),
+        steps_left_(std::max<int64_t>(max_steps, 0)) {}
+
+  RequestTotals Run();
+
+ private:
+  using Indices = llvm::SmallVector<int, 4>;
+
+  bool IsFixed(int variable) const { return forms_.range(variable).IsPoint(); }
+  template <typename Visit>
+  void ForEachIn(VariableSet set, Visit visit) const {
+    for (int v = 0; v < forms_.num_variables(); ++v) {
+      if ((set & Bit(v)) != 0) visit(v);
+    }
+  }
+  // Those of the set that have more than one value left.
+  VariableSet Unfixed(VariableSet set) const;
+
+  bool Take(int64_t steps) {
+    if (steps > steps_left_) return false;
+    steps_left_ -= steps;
+    return true;
+  }
+
+  void SetAsideFreeVariables();
+  std::optional<int64_t> PeriodOf(int variable, llvm::ArrayRef<int> constraints) const;
+  void CountLaunches(VariableSet launch);
+
+  void Count(Int128 weight);
+  bool SplitLinear(llvm::ArrayRef<int> open, Int128 weight);
+  void CountValues(int variable, ValueRange values, Int128 weight);
+  void Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
+                 Int128 weight);
+  void CountPeriod(int variable, int64_t period, Int128 weight);
+  void AddBounds(Int128 weight);
+
+  // A leaf: the requests of the outer variables that are left, whose lanes move alike.
+  void CountLeaf(llvm::ArrayRef<int> open, Int128 weight);
+  void CollectLanes(llvm::ArrayRef<int> open);
+  int64_t ValueOf(const Form& form) const;
+  void MeasureLeaf(const ResidueCounts& residues);
+  void MeasureFree(const ResidueCounts& residues);
+  void AddAnywhere(Int128 count);
+  void AddRequests(Int128 count, const RequestCost& least, const RequestCost& most);
+  void OfferWorst(const RequestCost& cost, const ResidueCounts& residues, int64_t residue,
+                  int64_t free_residue = 0);
+
+  LaunchAccess& access_;
+  FormAlgebra& forms_;
+  const RequestMeter& meter_;
+  const int64_t modulus_;
+  int64_t steps_left_;
+  VariableSet outer_ = 0;
+  bool lanes_are_apart_ = false;  // Free values may differ even where keys do not say so.
+  ResidueCounts free_shifts_;
+
+  RequestTotals totals_;  // of one launch
+  bool worst_is_known_ = true;
+  std::optional<RequestPoint> worst_;
+
+  // Of the leaf that is counted.
+  llvm::SmallVector<int64_t, 0> values_;                                  // by the id of a term
+  llvm::SmallVector<int64_t, 64> lanes_;                                  // bit addresses
+  std::map<std::vector<int64_t>, llvm::SmallVector<int64_t, 8>> groups_;  // by keys
+  // Costs by shift, of the lanes that were measured last.
+  llvm::SmallVector<int64_t, 64> measured_lanes_;
+  llvm::SmallVector<RequestCost, 0> measured_;
+  int64_t measured_granularity_ = 0;
+};
+
+VariableSet Counter::Unfixed(VariableSet set) const {
+  VariableSet unfixed = 0;
+  ForEachIn(set, [&](int v) {
+    if (!IsFixed(v)) unfixed |= Bit(v);
+  });
+  return unfixed;
+}
+
+int64_t Counter::ValueOf(const Form& form) const {
+  int64_t value = form.constant;
+  for (const FormTerm& term : form.terms) value += term.coefficient * values_[term.id];
+  return value;
+}
+
+// Free variables leave the forms: what they add is said apart.
+void Counter::SetAsideFreeVariables() {
+  const VariableSet free = access_.free;
+  if (free == 0) return;
+  const auto has_free = [&](const Form& form) { return (forms_.VariablesOf(form) & free) != 0; };
+  for (const Form& key : access_.keys) lanes_are_apart_ |= has_free(key);
+  if (lanes_are_apart_) access_.keys.clear();
+  // Whether a point is there is not known where it depends on one.
+  for (const FormConstraint& constraint : access_.constraints) {
+    access_.may_be_fewer |= has_free(constraint.form);
+  }
+  llvm::erase_if(access_.constraints,
+                 [&](const FormConstraint& constraint) { return has_free(constraint.form); });
+  access_.may_be_anywhere |= (forms_.DividedVariablesOf(access_.address) & free) != 0;
+  llvm::SmallVector<MovingTerm, 4> moving;
+  Form address = FormAlgebra::Constant(access_.address.constant);
+  for (const FormTerm& term : access_.address.terms) {
+    if (term.id < FormAlgebra::kMaxVariables && (Bit(term.id) & free) != 0) {
+      const ValueRange values = forms_.range(term.id);
+      address.constant += term.coefficient * values.lower;
+      moving.push_back({term.id, term.coefficient, values});
+    } else {
+      address.terms.push_back(term);
+    }
+  }
+  if (access_.may_be_anywhere) return;
+  access_.address = address;
+  free_shifts_ = ResidueCounts(moving, modulus_);
+}
+
+// The number of values after which nothing that is counted changes.
+std::optional<int64_t> Counter::PeriodOf(int variable, llvm::ArrayRef<int> constraints) const {
+  const std::optional<Shift> address = forms_.ShiftOf(access_.address, variable);
+  if (!address) return std::nullopt;
+  std::optional<int64_t> period =
+      CheckedMul(address->period, modulus_ / Gcd(modulus_, address->change));
+  const auto join = [&](int64_t other) {
+    if (period) period = CheckedMul(*period / Gcd(*period, other), other);
+  };
+  for (const Form& key : access_.keys) {
+    const std::optional<Shift> shift = forms_.ShiftOf(key, variable);
+    if (!shift) return std::nullopt;
+    join(shift->period);
+  }
+  for (const int i : constraints) {
+    const std::optional<Shift> shift = forms_.ShiftOf(access_.constraints[i].form, variable);
+    if (!shift || shift->change != 0) return std::nullopt;
+    join(shift->period);
+  }
+  return period;
+}
+
+RequestTotals Counter::Run() {
+  if (access_.is_empty || !forms_.ok()) return {};
+  forms_.UpdateDivisionRanges();
+  Indices all;
+  for (size_t i = 0; i < access_.constraints.size(); ++i) all.push_back(static_cast<int>(i));
+  VariableSet launch = Unfixed(access_.launch);
+  int64_t launches = 1;
+  ForEachIn(launch, [&](int v) {
+    const int64_t size = forms_.range(v).Size();
+    launches =
+        std::min(kMaxLaunches + 1,
+                 launches * std::min({size, PeriodOf(v, all).value_or(size), kMaxLaunches + 1}));
+  });
+  if (launches > kMaxLaunches) {
+    access_.free |= launch;
+    launch = 0;
+  }
+  SetAsideFreeVariables();
+  VariableSet variables = 0;
+  for (int v = 0; v < forms_.num_variables(); ++v) variables |= Bit(v);
+  outer_ = variables & ~access_.inner & ~access_.free & ~access_.launch;
+  values_.resize(FormAlgebra::kMaxVariables + forms_.divisions().size());
+
+  std::optional<RequestTotals> result;
+  llvm::SmallVector<std::pair<int, int64_t>, 2> tried;  // launch variables and numbers of values
+  ForEachIn(launch, [&](int v) {
+    const int64_t size = forms_.range(v).Size();
+    tried.push_back({v, std::min(size, PeriodOf(v, all).value_or(size))});
+  });
+  llvm::SmallVector<int64_t, 2> at(tried.size());
+  llvm::SmallVector<int64_t, 2> lower;
+  for (const auto& [v, count] : tried) lower.push_back(forms_.range(v).lower);
+  while (true) {
+    for (size_t i = 0; i < tried.size(); ++i) {
+      forms_.Narrow(tried[i].first, {lower[i] + at[i], lower[i] + at[i]});
+    }
+    totals_ = {};
+    Count(1);
+    if (!result) {
+      result = totals_;
+    } else {
+      result->requests.Hull(totals_.requests);
+      result->units.Hull(totals_.units);
+      result->least.Hull(totals_.least);
+      result->other.Hull(totals_.other);
+    }
+    size_t i = 0;
+    while (i < tried.size() && ++at[i] == tried[i].second) at[i++] = 0;
+    if (i == tried.size()) break;
+  }
+  if (access_.may_be_fewer) {
+    for (RequestBounds* bounds :
+         {&result->requests, &result->units, &result->least, &result->other}) {
+      bounds->least = 0;
+    }
+  }
+  if (worst_is_known_ && !access_.may_be_fewer) result->worst = std::move(worst_);
+  return *std::move(result);
+}
+
+void Counter::Count(Int128 weight) {
+  forms_.UpdateDivisionRanges();
+  Indices open;
+  for (size_t i = 0; i < access_.constraints.size(); ++i) {
+    const FormConstraint& constraint = access_.constraints[i];
+    const ValueRange values = forms_.RangeOf(constraint.form);
+    if (values.lower > constraint.interval.upper || values.upper < constraint.interval.lower) {
+      return;
+    }
+    if (values.lower < constraint.interval.lower || values.upper > constraint.interval.upper) {
+      open.push_back(static_cast<int>(i));
+    }
+  }
+  if (!Take(1)) return AddBounds(weight);
+  if (SplitLinear(open, weight)) return;
+  VariableSet bisected = 0;
+  for (const int i : open) bisected |= forms_.DividedVariablesOf(access_.constraints[i].form);
+  VariableSet divided = bisected | forms_.DividedVariablesOf(access_.address);
+  for (const Form& key : access_.keys) divided |= forms_.DividedVariablesOf(key);
+  if (const VariableSet candidates = Unfixed(divided & outer_); candidates != 0) {
+    return Enumerate(candidates, bisected, open, weight);
+  }
+  CountLeaf(open, weight);
+}
+
+// Splits by the outer variable that is added to a constraint with the greatest effect.
+bool Counter::SplitLinear(llvm::ArrayRef<int> open, Int128 weight) {
+  for (const int i : open) {
+    const FormConstraint& constraint = access_.constraints[i];
+    const VariableSet divided = forms_.DividedVariablesOf(constraint.form);
+    const FormTerm* best = nullptr;
+    Int128 best_effect = 0;
+    for (const FormTerm& term : constraint.form.terms) {
+      if (term.id >= FormAlgebra::kMaxVariables) break;
+      if ((Bit(term.id) & outer_ & ~divided) == 0 || IsFixed(term.id)) continue;
+      const ValueRange values = forms_.range(term.id);
+      Int128 effect = Int128{term.coefficient} * (values.upper - values.lower);
+      if (effect < 0) effect = -effect;
+      if (effect > best_effect) {
+        best = &term;
+        best_effect = effect;
+      }
+    }
+    if (best == nullptr) continue;
+    // k*v + rest in [lower, upper]; mirrored where k is negative.
+    const int v = best->id;
+    const int64_t k = best->coefficient < 0 ? -best->coefficient : best->coefficient;
+    const bool is_mirrored = best->coefficient < 0;
+    const ValueRange values = forms_.range(v);
+    const ValueRange u = is_mirrored ? ValueRange{-values.upper, -values.lower} : values;
+    const ValueRange all = forms_.RangeOf(constraint.form);
+    const Int128 rest_lower = all.lower - Int128{k} * u.lower;
+    const Int128 rest_upper = all.upper - Int128{k} * u.upper;
+    const auto at_least = [&](Int128 x) {
+      const Int128 q = x / k + (x % k > 0 ? 1 : 0);
+      return static_cast<int64_t>(std::clamp<Int128>(q, u.lower, Int128{u.upper} + 1));
+    };
+    const auto at_most = [&](Int128 x) {
+      const Int128 q = x / k - (x % k < 0 ? 1 : 0);
+      return static_cast<int64_t>(std::clamp<Int128>(q, Int128{u.lower} - 1, u.upper));
+    };
+    const ValueRange possible{at_least(constraint.interval.lower - rest_upper),
+                              at_most(constraint.interval.upper - rest_lower)};
+    ValueRange certain{at_least(constraint.interval.lower - rest_lower),
+                       at_most(constraint.interval.upper - rest_upper)};
+    if (possible.lower > possible.upper) return true;
+    const auto as_v = [&](ValueRange range) {
+      return is_mirrored ? ValueRange{-range.upper, -range.lower} : range;
+    };
+    if (certain.lower > certain.upper) {
+      CountValues(v, as_v(possible), weight);
+    } else {
+      if (possible.lower < certain.lower) {
+        CountValues(v, as_v({possible.lower, certain.lower - 1}), weight);
+      }
+      forms_.Narrow(v, as_v(certain));
+      Count(weight);
+      if (certain.upper < possible.upper) {
+        CountValues(v, as_v({certain.upper + 1, possible.upper}), weight);
+      }
+    }
+    forms_.Narrow(v, values);
+    return true;
+  }
+  return false;
+}
+
+// Each value by itself.
+void Counter::CountValues(int variable, ValueRange values, Int128 weight) {
+  if (values.Size() > steps_left_) {
+    forms_.Narrow(variable, values);
+    return AddBounds(weight);
+  }
+  for (int64_t value = values.lower; value <= values.upper; ++value) {
+    if (steps_left_ == 0) {
+      forms_.Narrow(variable, {value, values.upper});
+      return AddBounds(weight);
+    }
+    forms_.Narrow(variable, {value, value});
+    Count(weight);
+  }
+}
+
+// Takes the variable that has the fewest different values.
+void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
+                        Int128 weight) {
+  int best = -1;
+  int64_t best_count = 0;
+  bool is_periodic = false;
+  ForEachIn(candidates, [&](int v) {
+    const int64_t size = forms_.range(v).Size();
+    const std::optional<int64_t> period = PeriodOf(v, open);
+    const int64_t count = std::min(size, period.value_or(size));
+    if (best >= 0 && count >= best_count) return;
+    best = v;
+    best_count = count;
+    is_periodic = count < size;
+  });
+  const ValueRange values = forms_.range(best);
+  if (is_periodic) {
+    CountPeriod(best, best_count, weight);
+  } else if ((bisected & Bit(best)) != 0 && best_count > kFewValues) {
+    const int64_t middle = values.lower + (values.upper - values.lower) / 2;
+    forms_.Narrow(best, {values.lower, middle});
+    Count(weight);
+    forms_.Narrow(best, {middle + 1, values.upper});
+    Count(weight);
+  } else {
+    CountValues(best, values, weight);
+  }
+  forms_.Narrow(best, values);
+}
+
+void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
+  const ValueRange values = forms_.range(variable);
+  const int64_t size = values.Size();
+  if (period > steps_left_) return AddBounds(weight);
+  for (int64_t r = 0; r < period; ++r) {
+    if (steps_left_ == 0) {
+      // Of the values, those after r in their period are left.
+      forms_.Narrow(variable, {values.lower, values.lower + (size - 1) / period});
+      return AddBounds(TimesCount(weight, period - r));
+    }
+    forms_.Narrow(variable, {values.lower + r, values.lower + r});
+    Count(TimesCount(weight, (size - 1 - r) / period + 1));
+  }
+}
+
+void Counter::AddBounds(Int128 weight) {
+  worst_is_known_ = false;
+  int64_t lanes = 1;
+  ForEachIn(access_.inner, [&](int v) { lanes *= forms_.range(v).Size(); });
+  ForEachIn(Unfixed(outer_), [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
+  const RequestCost most = meter_.Most(lanes, access_.width);
+  totals_.requests.Add(0, weight);
+  totals_.units.Add(0, TimesCount(weight, most.units));
+  totals_.least.Add(0, TimesCount(weight, most.least));
+  totals_.other.Add(0, TimesCount(weight, most.other));
+}
+
+void Counter::CollectLanes(llvm::ArrayRef<int> open) {
+  lanes_.clear();
+  groups_.clear();
+  const bool has_groups = access_.free != 0 && (lanes_are_apart_ || !access_.keys.empty());
+  llvm::SmallVector<int, 4> inner;
+  VariableSet moving = Unfixed(outer_);
+  for (int v = 0; v < forms_.num_variables(); ++v) values_[v] = forms_.range(v).lower;
+  ForEachIn(Unfixed(access_.inner), [&](int v) { inner.push_back(v); });
+  llvm::SmallVector<int, 8> divisions;  // that differ from lane to lane
+  for (size_t i = 0; i < forms_.divisions().size(); ++i) {
+    const int id = FormAlgebra::kMaxVariables + static_cast<int>(i);
+    values_[id] = forms_.range(id).lower;
+    if (!forms_.range(id).IsPoint() && (forms_.divisions()[i].variables & moving) == 0) {
+      divisions.push_back(static_cast<int>(i));
+    }
+  }
+  while (true) {
+    for (const int i : divisions) {
+      const FormDivision& division = forms_.divisions()[i];
+      const int64_t dividend = ValueOf(division.dividend);
+      values_[FormAlgebra::kMaxVariables + i] = division.is_mod
+                                                    ? FloorMod(dividend, division.divisor)
+                                                    : FloorDiv(dividend, division.divisor);
+    }
+    const bool is_active = absl::c_all_of(open, [&](int i) {
+      const FormConstraint& constraint = access_.constraints[i];
+      const int64_t value = ValueOf(constraint.form);
+      return constraint.interval.lower <= value && value <= constraint.interval.upper;
+    });
+    if (is_active) {
+      const int64_t address = ValueOf(access_.address);
+      if (has_groups) {
+        std::vector<int64_t> key;
+        for (const Form& form : access_.keys) key.push_back(ValueOf(form));
+        if (lanes_are_apart_) key.push_back(static_cast<int64_t>(lanes_.size()));
+        groups_[std::move(key)].push_back(address);
+      }
+      lanes_.push_back(address);
+    }
+    size_t i = 0;
+    while (i < inner.size() && values_[inner[i]] == forms_.range(inner[i]).upper) {
+      values_[inner[i]] = forms_.range(inner[i]).lower;
+      ++i;
+    }
+    if (i == inner.size()) break;
+    ++values_[inner[i]];
+  }
+  if (!has_groups && access_.free != 0) {
+    groups_[{}].assign(lanes_.begin(), lanes_.end());
+  }
+}
+
+void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
+  int64_t points = 1;
+  ForEachIn(access_.inner, [&](int v) { points *= forms_.range(v).Size(); });
+  if (!Take(points)) return AddBounds(weight);
+  CollectLanes(open);
+  if (lanes_.empty()) return;
+  llvm::SmallVector<MovingTerm, 4> moving;
+  VariableSet outer = Unfixed(outer_);
+  for (const FormTerm& term : access_.address.terms) {
+    if (term.id >= FormAlgebra::kMaxVariables || (Bit(term.id) & outer) == 0) continue;
+    moving.push_back({term.id, term.coefficient, forms_.range(term.id)});
+    outer &= ~Bit(term.id);
+  }
+  ForEachIn(outer, [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
+  ResidueCounts residues(moving, modulus_, weight);
+  const int64_t shifts = residues.NumResidues();
+  if (!Take(shifts * points * (access_.free == 0 ? 1 : free_shifts_.NumResidues()))) {
+    for (const MovingTerm& term : moving) weight = TimesCount(weight, term.values.Size());
+    return AddAnywhere(weight);
+  }
+  if (access_.may_be_anywhere) {
+    AddAnywhere(residues.Total());
+  } else if (access_.free == 0) {
+    MeasureLeaf(residues);
+  } else {
+    MeasureFree(residues);
+  }
+}
+
+// Requests of the lanes that are active, wherever they are.
+void Counter::AddAnywhere(Int128 count) {
+  worst_is_known_ = false;
+  AddRequests(count, {1, 1, 1}, meter_.Most(static_cast<int64_t>(lanes_.size()), access_.width));
+}
+
+void Counter::AddRequests(Int128 count, const RequestCost& least, const RequestCost& most) {
+  totals_.requests.Add(count, count);
+  totals_.units.Add(TimesCount(count, least.units), TimesCount(count, most.units));
+  totals_.least.Add(TimesCount(count, least.least), TimesCount(count, most.least));
+  totals_.other.Add(TimesCount(count, least.other), TimesCount(count, most.other));
+}
+
+// Sorts, and moves the least address into the first period.
+void Canonicalize(int64_t modulus, llvm::SmallVectorImpl<int64_t>* lanes) {
+  if (!absl::c_is_sorted(*lanes)) absl::c_sort(*lanes);
+  const int64_t begin = FloorDiv(lanes->front(), modulus) * modulus;
+  for (int64_t& lane : *lanes) lane -= begin;
+}
+
+void Counter::MeasureLeaf(const ResidueCounts& residues) {
+  Canonicalize(modulus_, &lanes_);
+  const int64_t granularity = residues.granularity();
+  if (granularity != measured_granularity_ || lanes_ != measured_lanes_) {
+    measured_granularity_ = granularity;
+    measured_lanes_ = lanes_;
+    measured_.assign(modulus_ / granularity, RequestCost{-1, 0, 0});
+  }
+  for (int64_t i = 0; i < modulus_ / granularity; ++i) {
+    const Int128 count = residues.CountAt(i);
+    if (count == 0) continue;
+    if (measured_[i].units < 0) {
+      measured_[i] = meter_.Measure(lanes_, access_.width, i * granularity);
+    }
+    AddRequests(count, measured_[i], measured_[i]);
+    OfferWorst(measured_[i], residues, i);
+  }
+}
+
+void Counter::MeasureFree(const ResidueCounts& residues) {
+  worst_is_known_ = worst_is_known_ && groups_.size() == 1;
+  for (auto& [key, lanes] : groups_) Canonicalize(modulus_, &lanes);
+  for (int64_t i = 0; i < modulus_ / residues.granularity(); ++i) {
+    const Int128 count = residues.CountAt(i);
+    if (count == 0) continue;
+    RequestCost least;
+    RequestCost most;
+    for (const auto& [key, lanes] : groups_) {
+      std::optional<RequestCost> low;
+      RequestCost high;
+      for (int64_t j = 0; j < modulus_ / free_shifts_.granularity(); ++j) {
+        if (free_shifts_.CountAt(j) == 0) continue;
+        const RequestCost cost = meter_.Measure(
+            lanes, access_.width, i * residues.granularity() + j * free_shifts_.granularity());
+        if (!low) low = cost;
+        low = {std::min(low->units, cost.units), std::min(low->least, cost.least),
+               std::min(low->other, cost.other)};
+        high = {std::max(high.units, cost.units), std::max(high.least, cost.least),
+                std::max(high.other, cost.other)};
+        if (worst_is_known_) OfferWorst(cost, residues, i, j);
+      }
+      // Groups may share everything, or nothing.
+      least = {std::max(least.units, low->units), std::max(least.least, low->least),
+               std::max(least.other, low->other)};
+      most = {most.units + high.units, most.least + high.least, most.other + high.other};
+    }
+    AddRequests(count, least, most);
+  }
+}
+
+void Counter::OfferWorst(const RequestCost& cost, const ResidueCounts& residues, int64_t residue,
+                         int64_t free_residue) {
+  if (worst_) {
+    const Int128 now = Int128{cost.units} * worst_->cost.least;
+    const Int128 before = Int128{worst_->cost.units} * cost.least;
+    if (now < before || (now == before && cost.units <= worst_->cost.units)) return;
+  }
+  RequestPoint point;
+  point.cost = cost;
+  for (int v = 0; v < forms_.num_variables(); ++v) point.values.push_back(forms_.range(v).lower);
+  residues.FindValues(residue, &point.values);
+  free_shifts_.FindValues(free_residue, &point.values);
+  worst_ = std::move(point);
+}
+
+}  // namespace
+
+void RequestBounds::Add(Int128 a, Int128 b) {
+  least = PlusCount(least, a);
+  most = PlusCount(most, b);
+}
+
+void RequestBounds::Hull(const RequestBounds& other) {
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+}
+
+Interval RequestBounds::ToInterval() const { return CountBetween(CountOf(least), CountOf(most)); }
+
+RequestTotals CountRequests(LaunchAccess access, const RequestMeter& meter, int64_t max_steps) {
+  return Counter(&access, meter, max_steps).Run();
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,96 @@
+// The cost of all requests of a launch, without making them all.
+//
+// Mathematics. The bit address of an access is a form A(inner, outer) (query/access_forms.h): inner
+// variables run over the lanes of a warp and the elements of a vector, and their values together
+// are one request; each value of the outer ones (blocks, warps, loops) is another. A point counts
+// where all constraints hold. The sum of the costs of all requests is found as follows, each step
+// exact:
+//
+//   - A constraint that holds for every value of its variables is dropped; one that holds for none
+//     leaves nothing. One that is linear in an outer variable splits its values into those for
+//     which it holds, those for which it does not and the few between; one with the variable in a
+//     division is bisected.
+//   - A(v + P) = A(v) + c is read off the form, for the least such P. Where c is a multiple of the
+//     meter's modulus and the constraints do not change, values of v that are equal modulo P cost
+//     the same: P of them are counted, with their numbers.
+//   - An outer variable that is only added, k*v, moves all lanes alike. How often each residue of
+//     the sum of such variables comes up is a convolution; the lanes are measured once a residue.
+//
+// So a row-major loop, or a transpose whose sizes are not in each other's way, takes the
+// measurement of one warp at a few residues, however large it is.
+//
+// Unknown values are of two kinds. *Launch* variables have one value for all of the launch (the
+// start of a dynamic-slice, the base address below its alignment): least and most are over their
+// values, each the sum of a whole launch. *Free* ones may have another value for every request, or
+// for every lane (the indices of a gather): least and most are summed over requests, each with the
+// cheapest and the dearest values by themselves. Lanes with equal keys have equal free values.
+//
+// Budget. A measured lane is a step. What is left when there are none counts with its bounds.
+#ifndef XLA_INDEXING_QUERY_COUNT_REQUESTS_H_
+#define XLA_INDEXING_QUERY_COUNT_REQUESTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/query/access_forms.h"
+#include "xla_indexing/query/request_meter.h"
+
+namespace xla_indexing {
+
+struct FormConstraint {
+  Form form;
+  ValueRange interval;
+};
+
+struct LaunchAccess {
+  FormAlgebra algebra;
+  Form address;  // in bits
+  int64_t width = 0;
+  llvm::SmallVector<FormConstraint, 4> constraints;
+  VariableSet inner = 0;
+  VariableSet launch = 0;
+  VariableSet free = 0;
+  llvm::SmallVector<Form, 2> keys;
+  // The domain has no point.
+  bool is_empty = false;
+  // Points may be fewer than the constraints say, nobody knows which.
+  bool may_be_fewer = false;
+  // Addresses are not known at all.
+  bool may_be_anywhere = false;
+};
+
+struct RequestBounds {
+  Int128 least = 0;
+  Int128 most = 0;
+
+  void Add(Int128 a, Int128 b);
+  void Hull(const RequestBounds& other);
+  // Past int64: 2^63 - 1, and no most.
+  Interval ToInterval() const;
+};
+
+// One request.
+struct RequestPoint {
+  RequestCost cost;
+  llvm::SmallVector<int64_t, 8> values;  // of all variables; the inner ones' do not count
+};
+
+struct RequestTotals {
+  RequestBounds requests;
+  RequestBounds units;
+  RequestBounds least;
+  RequestBounds other;
+  // The request with the most units for its least; none where there are none, or where only bounds
+  // are known of some.
+  std::optional<RequestPoint> worst;
+};
+
+RequestTotals CountRequests(LaunchAccess access, const RequestMeter& meter, int64_t max_steps);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_QUERY_COUNT_REQUESTS_H_

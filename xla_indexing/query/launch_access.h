@@ -1,0 +1,118 @@
+// The byte addresses that a launch accesses through an indexing map, in the form in which requests
+// are counted (query/count_requests.h).
+//
+// Mathematics. For a thread mapping T from threads to elements of an array, and a map f from these
+// to elements of a tensor, element i of which lies at bit  width * sum_k stride_k * i_k  from its
+// beginning, the address is
+//
+//   A(thread, block, loops; s, rt) = width * sum_k stride_k * f_k(T(thread, block, loops), s, rt)
+//
+// where T and f have the point in their domains. Variables are
+//
+//   warp of the launch    warps of a block, block by block; a block's last warp may be part of one
+//   lane                  inner
+//   loops of T, s         vector ranges are inner
+//   rt                    launch or free (query/count_requests.h), as its binding says: one value
+//                         for all points, or another one wherever the element that it is read from
+//                         is another
+//   base                  where the tensor may begin at more than one place of the period
+//
+// A variable that is divided by m, and by m*n, is written as its digits, so that addresses are sums
+// where they can be.
+//
+// Strides are those of the layout's minor_to_major order (row-major without a layout), width that
+// of the layout or of the element type, in bits: elements of 4 bits are two to a byte.
+//
+// Errors. What cannot be said is Unimplemented or OutOfRange, with the reason: tiled, sparse or
+// split layouts, sizes without a bound, other devices, addresses past 2^62 bits.
+#ifndef XLA_INDEXING_QUERY_LAUNCH_ACCESS_H_
+#define XLA_INDEXING_QUERY_LAUNCH_ACCESS_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/query/count_requests.h"
+#include "xla_indexing/query/thread_mapping.h"
+
+namespace xla_indexing {
+
+// Where the elements of an array lie.
+struct ByteLayout {
+  int64_t width = 0;                      // of an element, in bits
+  llvm::SmallVector<int64_t, 4> strides;  // of each dimension, in bits
+};
+absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array);
+
+// What a launch accesses.
+struct AccessedTensor {
+  const ByteLayout& layout;
+  // Null: the elements that are computed themselves.
+  const OperandIndexing* indexing = nullptr;
+  // Places at which the tensor may begin, from 0 on, in bits.
+  int64_t base_step = 0;
+  int64_t base_count = 1;
+};
+
+// One request of a launch, by the variables of the thread mapping and of the operand's map.
+struct WarpRequest {
+  llvm::SmallVector<int64_t, 3> block;  // in the order of block_dims
+  int64_t first_thread = 0;             // linear id in its block
+  llvm::SmallVector<int64_t, 4> loops;  // of each range variable of the mapping; vectors: the first
+  llvm::SmallVector<int64_t, 4> symbols;  // range and runtime variables of the operand's map
+  int64_t base = 0;                       // in bits
+
+  friend bool operator==(const WarpRequest& a, const WarpRequest& b) = default;
+};
+
+// Makes the accesses of one launch.
+class LaunchAccessBuilder {
+ public:
+  // The mapping verifies for an array of these sizes, and outlives this object.
+  LaunchAccessBuilder(const ThreadMapping& mapping, llvm::ArrayRef<int64_t> sizes,
+                      int64_t warp_size);
+
+  absl::StatusOr<LaunchAccess> Build(const AccessedTensor& tensor);
+  // Of what was built last.
+  WarpRequest RequestAt(const RequestPoint& point) const;
+
+ private:
+  // A variable and its digits: it is the sum of them.
+  struct Root {
+    ValueRange values;
+    llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next
+    Form form;
+    llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
+  };
+
+  void BeginPass(LaunchAccess* access);
+  void AddRoot(Root* root, LaunchAccess* access);
+  void AddThreads(LaunchAccess* access);
+  void AddOperand(const OperandIndexing& indexing, LaunchAccess* access);
+  void AddAddress(const AccessedTensor& tensor, LaunchAccess* access);
+  bool FindBoundaries(const LaunchAccess& access);
+  int64_t ValueOf(const Root& root, const RequestPoint& point) const;
+
+  const ThreadMapping& mapping_;
+  const llvm::ArrayRef<int64_t> sizes_;
+  const int64_t warp_size_;
+  int64_t threads_;
+  int64_t warps_of_block_;
+
+  bool has_warps_ = false;  // The launch has a thread, and its warps are counted in int64.
+  Root warp_;
+  llvm::SmallVector<Root, 4> loops_;    // range variables of the mapping
+  llvm::SmallVector<Root, 4> symbols_;  // range and runtime variables of the operand's map
+  Root base_;
+  llvm::SmallVector<Form, 4> elements_;  // what a thread computes
+  llvm::SmallVector<Form, 4> results_;   // what it accesses
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_QUERY_LAUNCH_ACCESS_H_

@@ -1,0 +1,89 @@
+#include "xla_indexing/query/request_meter.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/checked.h"
+
+namespace xla_indexing {
+namespace {
+
+int Log2(int64_t power_of_two) { return std::countr_zero(static_cast<uint64_t>(power_of_two)); }
+
+// How many chunks of 2^log bits have a bit of the request. Elements are equally wide, so that ends
+// ascend as beginnings do.
+int64_t CountChunks(absl::Span<const int64_t> sorted, int64_t width, int64_t shift, int log) {
+  int64_t count = 0;
+  int64_t next = 0;  // Chunks before it are counted.
+  for (const int64_t address : sorted) {
+    const int64_t first = std::max((address + shift) >> log, next);
+    const int64_t end = ((address + shift + width - 1) >> log) + 1;
+    if (end <= first) continue;
+    count += end - first;
+    next = end;
+  }
+  return count;
+}
+
+}  // namespace
+
+SectorMeter::SectorMeter(int64_t sector_bytes, int64_t line_bytes)
+    : sector_log_(Log2(sector_bytes)), line_log_(Log2(line_bytes)) {}
+
+RequestCost SectorMeter::Measure(absl::Span<const int64_t> sorted, int64_t width,
+                                 int64_t shift) const {
+  const int64_t bytes = CountChunks(sorted, width, shift, 3);
+  return {CountChunks(sorted, width, shift, sector_log_ + 3),
+          CeilDiv(bytes, int64_t{1} << sector_log_),
+          CountChunks(sorted, width, shift, line_log_ + 3)};
+}
+
+RequestCost SectorMeter::Most(int64_t lanes, int64_t width) const {
+  const auto chunks = [&](int log) { return lanes * ((width >> log) + 2); };
+  return {chunks(sector_log_ + 3), CeilDiv(chunks(3), int64_t{1} << sector_log_),
+          chunks(line_log_ + 3)};
+}
+
+BankMeter::BankMeter(int64_t banks, int64_t word_bytes, const XorSwizzle& swizzle)
+    : banks_(banks),
+      word_log_(Log2(word_bytes)),
+      swizzle_(swizzle),
+      modulus_(std::max(8 * banks * word_bytes, int64_t{8} << (swizzle.source + swizzle.bits))) {}
+
+int64_t BankMeter::Swizzled(int64_t byte) const {
+  const int64_t mask = (int64_t{1} << swizzle_.bits) - 1;
+  return byte ^ (((byte >> swizzle_.source) & mask) << swizzle_.target);
+}
+
+RequestCost BankMeter::Measure(absl::Span<const int64_t> sorted, int64_t width,
+                               int64_t shift) const {
+  // Bits of a byte stay together, so bytes are what is moved.
+  llvm::SmallVector<int64_t, 64> words;
+  int64_t next = 0;  // Bytes before it are taken.
+  for (const int64_t address : sorted) {
+    const int64_t first = std::max((address + shift) >> 3, next);
+    const int64_t end = ((address + shift + width - 1) >> 3) + 1;
+    for (int64_t byte = first; byte < end; ++byte) {
+      const int64_t word = Swizzled(byte) >> word_log_;
+      if (words.empty() || words.back() != word) words.push_back(word);
+    }
+    next = std::max(next, end);
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  llvm::SmallVector<int64_t, 32> of_bank(banks_);
+  for (const int64_t word : words) ++of_bank[word & (banks_ - 1)];
+  const auto distinct = static_cast<int64_t>(words.size());
+  return {*std::max_element(of_bank.begin(), of_bank.end()), CeilDiv(distinct, banks_), distinct};
+}
+
+RequestCost BankMeter::Most(int64_t lanes, int64_t width) const {
+  const int64_t words = lanes * ((width >> (word_log_ + 3)) + 2);
+  return {words, CeilDiv(words, banks_), words};
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,96 @@
+// What one warp-wide access costs, as a function of the addresses of its lanes.
+//
+// A request is a set of bits [a, a + width), one for each active lane and element of a vector. A
+// meter says its cost, three numbers, and after how many bits its answers repeat: the cost of
+// addresses a + k * modulus is that of addresses a.
+//
+//   SectorMeter   sectors and lines of global memory that have a byte of the request, and the least
+//                 sectors that its distinct bytes fit in
+//   BankMeter     wavefronts of shared memory: banks have one word a cycle, so that a request takes
+//                 the greatest number of distinct words that it has in one bank; the least that its
+//                 distinct words fit in; and the distinct words
+//
+// A vector access is one request with several elements a lane. (Hardware gives a shared-memory
+// access of 8 or 16 bytes a lane in two or four parts; their wavefronts add up to no less than what
+// is said here, and to the same where no bank is asked for more than its share.)
+//
+// Example: 32 lanes that read 4 bytes each, 4 bytes apart from a multiple of 128: 4 sectors of 4 at
+// least, 1 line. 4096 bytes apart: 32 sectors of 4 at least, 32 lines; as shared memory 32
+// wavefronts of 1 at least.
+#ifndef XLA_INDEXING_QUERY_REQUEST_METER_H_
+#define XLA_INDEXING_QUERY_REQUEST_METER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace xla_indexing {
+
+struct RequestCost {
+  int64_t units = 0;  // sectors; wavefronts
+  int64_t least = 0;  // the fewest that what is asked for fits in
+  int64_t other = 0;  // lines; distinct words
+
+  friend bool operator==(const RequestCost& a, const RequestCost& b) = default;
+};
+
+class RequestMeter {
+ public:
+  virtual ~RequestMeter() = default;
+
+  // In bits, a power of two.
+  virtual int64_t modulus() const = 0;
+  // Of the addresses a + shift for a in `sorted`, which is not empty, ascending, of numbers that
+  // are at least 0 and far from int64's end.
+  virtual RequestCost Measure(absl::Span<const int64_t> sorted, int64_t width,
+                              int64_t shift) const = 0;
+  // No less than `lanes` elements of this width can cost.
+  virtual RequestCost Most(int64_t lanes, int64_t width) const = 0;
+};
+
+// Sizes in bytes, powers of two.
+class SectorMeter final : public RequestMeter {
+ public:
+  SectorMeter(int64_t sector_bytes, int64_t line_bytes);
+
+  int64_t modulus() const override { return int64_t{8} << line_log_; }
+  RequestCost Measure(absl::Span<const int64_t> sorted, int64_t width,
+                      int64_t shift) const override;
+  RequestCost Most(int64_t lanes, int64_t width) const override;
+
+ private:
+  int sector_log_;  // of the bytes
+  int line_log_;
+};
+
+// The XOR of some bits of the byte address with others: bits [source, source + bits) are XORed into
+// bits [target, target + bits). With bits = 0 addresses stay as they are. target + bits <= source.
+struct XorSwizzle {
+  int bits = 0;
+  int target = 0;
+  int source = 0;
+};
+
+class BankMeter final : public RequestMeter {
+ public:
+  // Banks and bytes of a word are powers of two.
+  BankMeter(int64_t banks, int64_t word_bytes, const XorSwizzle& swizzle);
+
+  int64_t modulus() const override { return modulus_; }
+  RequestCost Measure(absl::Span<const int64_t> sorted, int64_t width,
+                      int64_t shift) const override;
+  RequestCost Most(int64_t lanes, int64_t width) const override;
+
+ private:
+  int64_t Swizzled(int64_t byte) const;
+
+  int64_t banks_;
+  int word_log_;
+  XorSwizzle swizzle_;
+  int64_t modulus_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_QUERY_REQUEST_METER_H_
