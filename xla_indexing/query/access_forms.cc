@@ -55,15 +55,12 @@ void FormAlgebra::AddConstant(Form* form, Int128 value) {
   form->constant = static_cast<int64_t>(value);
 }
 
-void FormAlgebra::AddTerm(Form* form, int id, Int128 coefficient) {
+bool FormAlgebra::PlusTerm(Form* form, int id, Int128 coefficient) {
   auto* it = llvm::lower_bound(form->terms, id,
                                [](const FormTerm& term, int other) { return term.id < other; });
   const bool is_there = it != form->terms.end() && it->id == id;
   if (is_there) coefficient += it->coefficient;
-  if (coefficient < -kLimit || coefficient > kLimit) {
-    ok_ = false;
-    return;
-  }
+  if (coefficient < -kLimit || coefficient > kLimit) return false;
   const auto narrow = static_cast<int64_t>(coefficient);
   if (narrow == 0) {
     if (is_there) form->terms.erase(it);
@@ -72,6 +69,7 @@ void FormAlgebra::AddTerm(Form* form, int id, Int128 coefficient) {
   } else {
     form->terms.insert(it, {id, narrow});
   }
+  return true;
 }
 
 Form FormAlgebra::Add(const Form& a, const Form& b, int64_t factor) {
@@ -320,6 +318,67 @@ Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims,
     if (!is_sum) break;
   }
   return sum;
+}
+
+void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
+  llvm::SmallVector<int, 16> places(divisions_.size(), -1);
+  const auto use = [&](const Form& form) {
+    for (const FormTerm& term : form.terms) {
+      if (term.id >= kMaxVariables) places[term.id - kMaxVariables] = 0;
+    }
+  };
+  for (const Form* form : forms) use(*form);
+  for (size_t i = divisions_.size(); i-- > 0;) {
+    if (places[i] == 0) use(divisions_[i].dividend);
+  }
+  const auto renumber = [&](Form* form) {
+    for (FormTerm& term : form->terms) {
+      if (term.id >= kMaxVariables) term.id = kMaxVariables + places[term.id - kMaxVariables];
+    }
+  };
+  int kept = 0;
+  for (size_t i = 0; i < divisions_.size(); ++i) {
+    if (places[i] < 0) continue;
+    renumber(&divisions_[i].dividend);
+    places[i] = kept;
+    division_ranges_[kept] = division_ranges_[i];
+    if (kept != static_cast<int>(i)) divisions_[kept] = std::move(divisions_[i]);
+    ++kept;
+  }
+  divisions_.truncate(kept);
+  division_ranges_.truncate(kept);
+  for (Form* form : forms) renumber(form);
+}
+
+bool FormAlgebra::AddLinear(const Form& form, int64_t factor, Form* sum) const {
+  const auto add_constant = [&](Int128 value) {
+    value = value * factor + sum->constant;
+    sum->constant = static_cast<int64_t>(value);
+    return value >= -kLimit && value <= kLimit;
+  };
+  if (!add_constant(form.constant)) return false;
+  for (const FormTerm& term : form.terms) {
+    const Int128 coefficient = Int128{term.coefficient} * factor;
+    if (coefficient < -kLimit || coefficient > kLimit) return false;
+    if (term.id < kMaxVariables) {
+      if (!PlusTerm(sum, term.id, coefficient)) return false;
+      continue;
+    }
+    const ValueRange& values = range(term.id);
+    if (values.IsPoint()) {
+      if (!add_constant(Int128{term.coefficient} * values.lower)) return false;
+      continue;
+    }
+    const FormDivision& division = divisions_[term.id - kMaxVariables];
+    const ValueRange dividend = RangeOf(division.dividend);
+    const int64_t quotient = FloorDiv(dividend.lower, division.divisor);
+    if (!division.is_mod || quotient != FloorDiv(dividend.upper, division.divisor)) return false;
+    if (!add_constant(-Int128{term.coefficient} * quotient * division.divisor) ||
+        !AddLinear(division.dividend, static_cast<int64_t>(coefficient), sum)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::optional<Shift> FormAlgebra::Combine(const Shift& a, const Shift& b, int64_t factor) {

@@ -104,8 +104,17 @@ class FormAlgebra {
   // The part of them that stands in divisions.
   VariableSet DividedVariablesOf(const Form& form) const;
 
+  // Adds factor * form to `sum` with quotients that have one value by that, and remainders by
+  // dividend - m * quotient, so that only variables are left. False, and `sum` of no use, where a
+  // quotient has several values or a coefficient passes 2^62.
+  bool AddLinear(const Form& form, int64_t factor, Form* sum) const;
+
   // The least period of a variable that is read off the form; none where it does not fit int64.
   std::optional<Shift> ShiftOf(const Form& form, int variable) const;
+
+  // Drops the divisions that are not part of one of these forms; no other forms have a meaning
+  // afterwards.
+  void KeepOnly(llvm::ArrayRef<Form*> forms);
 
   // Gives a variable another range, within the one that it had when it was made, and the divisions
   // theirs. Forms must not be made while a range is narrowed.
@@ -121,7 +130,11 @@ class FormAlgebra {
   Divided Divide(const Form& form, int64_t divisor, bool wants_mod);
   Form MakeDivision(bool is_mod, Form dividend, int64_t divisor);
   void JoinDigits(Form* form);
-  void AddTerm(Form* form, int id, Int128 coefficient);
+  // False where the coefficient passes 2^62.
+  static bool PlusTerm(Form* form, int id, Int128 coefficient);
+  void AddTerm(Form* form, int id, Int128 coefficient) {
+    ok_ = PlusTerm(form, id, coefficient) && ok_;
+  }
   void AddConstant(Form* form, Int128 value);
   void CheckRange(const Form& form);
   ValueRange RangeOfDivision(const FormDivision& division) const;

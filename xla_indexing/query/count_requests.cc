@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/count_points.h"
+#include "xla_indexing/query/request_lanes.h"
 #include "xla_indexing/query/residue_counts.h"
 
 namespace xla_indexing {
@@ -32,7 +31,8 @@ class Counter {
         forms_(access->algebra),
         meter_(meter),
         modulus_(meter.modulus()),
-        steps_left_(std::max<int64_t>(max_steps, 0)) {}
+        steps_left_(std::max<int64_t>(max_steps, 0)),
+        lanes_(access, modulus_, meter.TakesCopies()) {}
 
   RequestTotals Run();
 
@@ -69,11 +69,8 @@ class Counter {
 
   // A leaf: the requests of the outer variables that are left, whose lanes move alike.
   void CountLeaf(llvm::ArrayRef<int> open, Int128 weight);
-  void CollectLanes(llvm::ArrayRef<int> open);
-  int64_t ValueOf(const Form& form) const;
   void MeasureLeaf(const ResidueCounts& residues);
   void MeasureFree(const ResidueCounts& residues);
-  void AddAnywhere(Int128 count);
   void AddRequests(Int128 count, const RequestCost& least, const RequestCost& most);
   void OfferWorst(const RequestCost& cost, const ResidueCounts& residues, int64_t residue,
                   int64_t free_residue = 0);
@@ -91,12 +88,10 @@ class Counter {
   bool worst_is_known_ = true;
   std::optional<RequestPoint> worst_;
 
-  // Of the leaf that is counted.
-  llvm::SmallVector<int64_t, 0> values_;                                  // by the id of a term
-  llvm::SmallVector<int64_t, 64> lanes_;                                  // bit addresses
-  std::map<std::vector<int64_t>, llvm::SmallVector<int64_t, 8>> groups_;  // by keys
+  RequestLanes lanes_;  // of the leaf that is counted
   // Costs by shift, of the lanes that were measured last.
-  llvm::SmallVector<int64_t, 64> measured_lanes_;
+  RequestLanes::Runs measured_lanes_;
+  int64_t measured_copies_ = 0;
   llvm::SmallVector<RequestCost, 0> measured_;
   int64_t measured_granularity_ = 0;
 };
@@ -107,12 +102,6 @@ VariableSet Counter::Unfixed(VariableSet set) const {
     if (!IsFixed(v)) unfixed |= Bit(v);
   });
   return unfixed;
-}
-
-int64_t Counter::ValueOf(const Form& form) const {
-  int64_t value = form.constant;
-  for (const FormTerm& term : form.terms) value += term.coefficient * values_[term.id];
-  return value;
 }
 
 // Free variables leave the forms: what they add is said apart.
@@ -188,7 +177,6 @@ RequestTotals Counter::Run() {
   VariableSet variables = 0;
   for (int v = 0; v < forms_.num_variables(); ++v) variables |= Bit(v);
   outer_ = variables & ~access_.inner & ~access_.free & ~access_.launch;
-  values_.resize(FormAlgebra::kMaxVariables + forms_.divisions().size());
 
   std::optional<RequestTotals> result;
   llvm::SmallVector<std::pair<int, int64_t>, 2> tried;  // launch variables and numbers of values
@@ -387,91 +375,31 @@ void Counter::AddBounds(Int128 weight) {
   totals_.other.Add(0, TimesCount(weight, most.other));
 }
 
-void Counter::CollectLanes(llvm::ArrayRef<int> open) {
-  lanes_.clear();
-  groups_.clear();
-  const bool has_groups = access_.free != 0 && (lanes_are_apart_ || !access_.keys.empty());
-  llvm::SmallVector<int, 4> inner;
-  VariableSet moving = Unfixed(outer_);
-  for (int v = 0; v < forms_.num_variables(); ++v) values_[v] = forms_.range(v).lower;
-  ForEachIn(Unfixed(access_.inner), [&](int v) { inner.push_back(v); });
-  llvm::SmallVector<int, 8> divisions;  // that differ from lane to lane
-  for (size_t i = 0; i < forms_.divisions().size(); ++i) {
-    const int id = FormAlgebra::kMaxVariables + static_cast<int>(i);
-    values_[id] = forms_.range(id).lower;
-    if (!forms_.range(id).IsPoint() && (forms_.divisions()[i].variables & moving) == 0) {
-      divisions.push_back(static_cast<int>(i));
-    }
-  }
-  while (true) {
-    for (const int i : divisions) {
-      const FormDivision& division = forms_.divisions()[i];
-      const int64_t dividend = ValueOf(division.dividend);
-      values_[FormAlgebra::kMaxVariables + i] = division.is_mod
-                                                    ? FloorMod(dividend, division.divisor)
-                                                    : FloorDiv(dividend, division.divisor);
-    }
-    const bool is_active = absl::c_all_of(open, [&](int i) {
-      const FormConstraint& constraint = access_.constraints[i];
-      const int64_t value = ValueOf(constraint.form);
-      return constraint.interval.lower <= value && value <= constraint.interval.upper;
-    });
-    if (is_active) {
-      const int64_t address = ValueOf(access_.address);
-      if (has_groups) {
-        std::vector<int64_t> key;
-        for (const Form& form : access_.keys) key.push_back(ValueOf(form));
-        if (lanes_are_apart_) key.push_back(static_cast<int64_t>(lanes_.size()));
-        groups_[std::move(key)].push_back(address);
-      }
-      lanes_.push_back(address);
-    }
-    size_t i = 0;
-    while (i < inner.size() && values_[inner[i]] == forms_.range(inner[i]).upper) {
-      values_[inner[i]] = forms_.range(inner[i]).lower;
-      ++i;
-    }
-    if (i == inner.size()) break;
-    ++values_[inner[i]];
-  }
-  if (!has_groups && access_.free != 0) {
-    groups_[{}].assign(lanes_.begin(), lanes_.end());
-  }
-}
-
 void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
   int64_t points = 1;
   ForEachIn(access_.inner, [&](int v) { points *= forms_.range(v).Size(); });
   if (!Take(points)) return AddBounds(weight);
-  CollectLanes(open);
-  if (lanes_.empty()) return;
+  const VariableSet outer = Unfixed(outer_);
+  const bool has_free = access_.free != 0;
+  has_free ? lanes_.CollectGroups(open, outer, lanes_are_apart_) : lanes_.Collect(open, outer);
+  if (has_free ? lanes_.groups().empty() : lanes_.runs().empty()) return;
   llvm::SmallVector<MovingTerm, 4> moving;
-  VariableSet outer = Unfixed(outer_);
+  VariableSet still = outer;
   for (const FormTerm& term : access_.address.terms) {
     if (term.id >= FormAlgebra::kMaxVariables || (Bit(term.id) & outer) == 0) continue;
     moving.push_back({term.id, term.coefficient, forms_.range(term.id)});
-    outer &= ~Bit(term.id);
+    still &= ~Bit(term.id);
   }
-  ForEachIn(outer, [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
-  ResidueCounts residues(moving, modulus_, weight);
-  const int64_t shifts = residues.NumResidues();
-  if (!Take(shifts * points * (access_.free == 0 ? 1 : free_shifts_.NumResidues()))) {
-    for (const MovingTerm& term : moving) weight = TimesCount(weight, term.values.Size());
-    return AddAnywhere(weight);
+  ForEachIn(still, [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
+  const ResidueCounts residues(moving, modulus_, weight);
+  const int64_t shifts = residues.NumResidues() * (has_free ? free_shifts_.NumResidues() : 1);
+  if (access_.may_be_anywhere || !Take(shifts * points)) {
+    // Requests of lanes that are active, wherever they are.
+    worst_is_known_ = false;
+    return AddRequests(residues.Total(), {1, 1, 1}, meter_.Most(points, access_.width));
   }
-  if (access_.may_be_anywhere) {
-    AddAnywhere(residues.Total());
-  } else if (access_.free == 0) {
-    MeasureLeaf(residues);
-  } else {
-    MeasureFree(residues);
-  }
-}
-
-// Requests of the lanes that are active, wherever they are.
-void Counter::AddAnywhere(Int128 count) {
-  worst_is_known_ = false;
-  AddRequests(count, {1, 1, 1}, meter_.Most(static_cast<int64_t>(lanes_.size()), access_.width));
+  lanes_.Canonicalize();
+  has_free ? MeasureFree(residues) : MeasureLeaf(residues);
 }
 
 void Counter::AddRequests(Int128 count, const RequestCost& least, const RequestCost& most) {
@@ -481,26 +409,20 @@ void Counter::AddRequests(Int128 count, const RequestCost& least, const RequestC
   totals_.other.Add(TimesCount(count, least.other), TimesCount(count, most.other));
 }
 
-// Sorts, and moves the least address into the first period.
-void Canonicalize(int64_t modulus, llvm::SmallVectorImpl<int64_t>* lanes) {
-  if (!absl::c_is_sorted(*lanes)) absl::c_sort(*lanes);
-  const int64_t begin = FloorDiv(lanes->front(), modulus) * modulus;
-  for (int64_t& lane : *lanes) lane -= begin;
-}
-
 void Counter::MeasureLeaf(const ResidueCounts& residues) {
-  Canonicalize(modulus_, &lanes_);
   const int64_t granularity = residues.granularity();
-  if (granularity != measured_granularity_ || lanes_ != measured_lanes_) {
+  if (granularity != measured_granularity_ || lanes_.copies() != measured_copies_ ||
+      lanes_.runs() != measured_lanes_) {
     measured_granularity_ = granularity;
-    measured_lanes_ = lanes_;
+    measured_lanes_ = lanes_.runs();
+    measured_copies_ = lanes_.copies();
     measured_.assign(modulus_ / granularity, RequestCost{-1, 0, 0});
   }
   for (int64_t i = 0; i < modulus_ / granularity; ++i) {
     const Int128 count = residues.CountAt(i);
     if (count == 0) continue;
     if (measured_[i].units < 0) {
-      measured_[i] = meter_.Measure(lanes_, access_.width, i * granularity);
+      measured_[i] = meter_.Measure(lanes_.runs(), lanes_.copies(), i * granularity);
     }
     AddRequests(count, measured_[i], measured_[i]);
     OfferWorst(measured_[i], residues, i);
@@ -508,20 +430,19 @@ void Counter::MeasureLeaf(const ResidueCounts& residues) {
 }
 
 void Counter::MeasureFree(const ResidueCounts& residues) {
-  worst_is_known_ = worst_is_known_ && groups_.size() == 1;
-  for (auto& [key, lanes] : groups_) Canonicalize(modulus_, &lanes);
+  worst_is_known_ = worst_is_known_ && lanes_.groups().size() == 1;
   for (int64_t i = 0; i < modulus_ / residues.granularity(); ++i) {
     const Int128 count = residues.CountAt(i);
     if (count == 0) continue;
     RequestCost least;
     RequestCost most;
-    for (const auto& [key, lanes] : groups_) {
+    for (const auto& [key, lanes] : lanes_.groups()) {
       std::optional<RequestCost> low;
       RequestCost high;
       for (int64_t j = 0; j < modulus_ / free_shifts_.granularity(); ++j) {
         if (free_shifts_.CountAt(j) == 0) continue;
-        const RequestCost cost = meter_.Measure(
-            lanes, access_.width, i * residues.granularity() + j * free_shifts_.granularity());
+        const RequestCost cost =
+            meter_.Measure(lanes, 1, i * residues.granularity() + j * free_shifts_.granularity());
         if (!low) low = cost;
         low = {std::min(low->units, cost.units), std::min(low->least, cost.least),
                std::min(low->other, cost.other)};

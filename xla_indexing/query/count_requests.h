@@ -36,32 +36,10 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/base/interval.h"
-#include "xla_indexing/query/access_forms.h"
+#include "xla_indexing/query/launch_variables.h"
 #include "xla_indexing/query/request_meter.h"
 
 namespace xla_indexing {
-
-struct FormConstraint {
-  Form form;
-  ValueRange interval;
-};
-
-struct LaunchAccess {
-  FormAlgebra algebra;
-  Form address;  // in bits
-  int64_t width = 0;
-  llvm::SmallVector<FormConstraint, 4> constraints;
-  VariableSet inner = 0;
-  VariableSet launch = 0;
-  VariableSet free = 0;
-  llvm::SmallVector<Form, 2> keys;
-  // The domain has no point.
-  bool is_empty = false;
-  // Points may be fewer than the constraints say, nobody knows which.
-  bool may_be_fewer = false;
-  // Addresses are not known at all.
-  bool may_be_anywhere = false;
-};
 
 struct RequestBounds {
   Int128 least = 0;

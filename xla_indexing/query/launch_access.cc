@@ -241,27 +241,14 @@ void LaunchAccessBuilder::AddAddress(const AccessedTensor& tensor, LaunchAccess*
 // Divisors of variables that make a chain. Whether there are new ones.
 bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
   const llvm::ArrayRef<FormDivision> divisions = access.algebra.divisions();
-  // Divisions that came and went on the way do not count.
-  llvm::SmallVector<bool, 16> used(divisions.size());
-  const auto use = [&](const Form& form) {
-    for (const FormTerm& term : form.terms) {
-      if (term.id >= FormAlgebra::kMaxVariables) used[term.id - FormAlgebra::kMaxVariables] = true;
-    }
-  };
-  use(access.address);
-  for (const FormConstraint& constraint : access.constraints) use(constraint.form);
-  for (const Form& key : access.keys) use(key);
-  for (size_t i = divisions.size(); i-- > 0;) {
-    if (used[i]) use(divisions[i].dividend);
-  }
   bool found = false;
   const auto look_at = [&](Root* root) {
     if (root->values.lower < 0) return;
     llvm::SmallVector<int64_t, 8> all(root->boundaries.begin(), root->boundaries.end());
     for (const auto& [digit, below] : root->digits) {
-      for (const auto& [i, division] : llvm::enumerate(divisions)) {
+      for (const FormDivision& division : divisions) {
         const Form& dividend = division.dividend;
-        if (!used[i] || !IsOneTerm(dividend)) continue;
+        if (!IsOneTerm(dividend)) continue;
         std::optional<int64_t> divisor = CheckedMul(division.divisor, below);
         int id = dividend.terms[0].id;
         // A digit of a quotient: (x floordiv a) mod b.
@@ -333,6 +320,11 @@ absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& te
     if (indexing != nullptr) AddOperand(*indexing, &access);
     AddAddress(tensor, &access);
     if (!access.algebra.ok()) break;
+    // What came and went on the way does not count.
+    llvm::SmallVector<Form*, 8> forms = {&access.address};
+    for (FormConstraint& constraint : access.constraints) forms.push_back(&constraint.form);
+    for (Form& key : access.keys) forms.push_back(&key);
+    access.algebra.KeepOnly(forms);
     if (pass + 1 == kMaxPasses || !FindBoundaries(access)) return access;
   }
   // Too many digits are no reason to give up.

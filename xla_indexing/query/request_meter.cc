@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <vector>
 
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
@@ -14,17 +13,14 @@ namespace {
 
 int Log2(int64_t power_of_two) { return std::countr_zero(static_cast<uint64_t>(power_of_two)); }
 
-// How many chunks of 2^log bits have a bit of the request. Elements are equally wide, so that ends
-// ascend as beginnings do.
-int64_t CountChunks(absl::Span<const int64_t> sorted, int64_t width, int64_t shift, int log) {
+// How many chunks of 2^log bits have a bit of the request.
+int64_t CountChunks(absl::Span<const BitRun> runs, int64_t shift, int log) {
   int64_t count = 0;
   int64_t next = 0;  // Chunks before it are counted.
-  for (const int64_t address : sorted) {
-    const int64_t first = std::max((address + shift) >> log, next);
-    const int64_t end = ((address + shift + width - 1) >> log) + 1;
-    if (end <= first) continue;
-    count += end - first;
-    next = end;
+  for (const BitRun& run : runs) {
+    const int64_t first = std::max((run.begin + shift) >> log, next);
+    next = ((run.end + shift - 1) >> log) + 1;
+    count += next - first;
   }
   return count;
 }
@@ -34,12 +30,12 @@ int64_t CountChunks(absl::Span<const int64_t> sorted, int64_t width, int64_t shi
 SectorMeter::SectorMeter(int64_t sector_bytes, int64_t line_bytes)
     : sector_log_(Log2(sector_bytes)), line_log_(Log2(line_bytes)) {}
 
-RequestCost SectorMeter::Measure(absl::Span<const int64_t> sorted, int64_t width,
+RequestCost SectorMeter::Measure(absl::Span<const BitRun> runs, int64_t copies,
                                  int64_t shift) const {
-  const int64_t bytes = CountChunks(sorted, width, shift, 3);
-  return {CountChunks(sorted, width, shift, sector_log_ + 3),
+  const int64_t bytes = copies * CountChunks(runs, shift, 3);
+  return {copies * CountChunks(runs, shift, sector_log_ + 3),
           CeilDiv(bytes, int64_t{1} << sector_log_),
-          CountChunks(sorted, width, shift, line_log_ + 3)};
+          copies * CountChunks(runs, shift, line_log_ + 3)};
 }
 
 RequestCost SectorMeter::Most(int64_t lanes, int64_t width) const {
@@ -59,19 +55,18 @@ int64_t BankMeter::Swizzled(int64_t byte) const {
   return byte ^ (((byte >> swizzle_.source) & mask) << swizzle_.target);
 }
 
-RequestCost BankMeter::Measure(absl::Span<const int64_t> sorted, int64_t width,
+RequestCost BankMeter::Measure(absl::Span<const BitRun> runs, int64_t /*copies*/,
                                int64_t shift) const {
   // Bits of a byte stay together, so bytes are what is moved.
   llvm::SmallVector<int64_t, 64> words;
   int64_t next = 0;  // Bytes before it are taken.
-  for (const int64_t address : sorted) {
-    const int64_t first = std::max((address + shift) >> 3, next);
-    const int64_t end = ((address + shift + width - 1) >> 3) + 1;
-    for (int64_t byte = first; byte < end; ++byte) {
+  for (const BitRun& run : runs) {
+    const int64_t first = std::max((run.begin + shift) >> 3, next);
+    next = ((run.end + shift - 1) >> 3) + 1;
+    for (int64_t byte = first; byte < next; ++byte) {
       const int64_t word = Swizzled(byte) >> word_log_;
       if (words.empty() || words.back() != word) words.push_back(word);
     }
-    next = std::max(next, end);
   }
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());

@@ -1,8 +1,8 @@
 // What one warp-wide access costs, as a function of the addresses of its lanes.
 //
-// A request is a set of bits [a, a + width), one for each active lane and element of a vector. A
-// meter says its cost, three numbers, and after how many bits its answers repeat: the cost of
-// addresses a + k * modulus is that of addresses a.
+// A request is a set of bits, those of the elements of its active lanes. A meter says its cost,
+// three numbers, and after how many bits its answers repeat: the cost of addresses a + k * modulus
+// is that of addresses a.
 //
 //   SectorMeter   sectors and lines of global memory that have a byte of the request, and the least
 //                 sectors that its distinct bytes fit in
@@ -21,11 +21,18 @@
 #define XLA_INDEXING_QUERY_REQUEST_METER_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/types/span.h"
 
 namespace xla_indexing {
+
+// Bits [begin, end).
+struct BitRun {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  friend bool operator==(const BitRun& a, const BitRun& b) = default;
+};
 
 struct RequestCost {
   int64_t units = 0;  // sectors; wavefronts
@@ -41,10 +48,13 @@ class RequestMeter {
 
   // In bits, a power of two.
   virtual int64_t modulus() const = 0;
-  // Of the addresses a + shift for a in `sorted`, which is not empty, ascending, of numbers that
-  // are at least 0 and far from int64's end.
-  virtual RequestCost Measure(absl::Span<const int64_t> sorted, int64_t width,
+  // Of the bits of `runs`, moved on by `shift`. There are some; runs ascend and do not overlap;
+  // numbers are at least 0 and far from int64's end. Of several copies, all but one are left out:
+  // they are multiples of the modulus away from each other, and have no period in common.
+  virtual RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies,
                               int64_t shift) const = 0;
+  // Whether it takes more than one copy.
+  virtual bool TakesCopies() const = 0;
   // No less than `lanes` elements of this width can cost.
   virtual RequestCost Most(int64_t lanes, int64_t width) const = 0;
 };
@@ -55,8 +65,8 @@ class SectorMeter final : public RequestMeter {
   SectorMeter(int64_t sector_bytes, int64_t line_bytes);
 
   int64_t modulus() const override { return int64_t{8} << line_log_; }
-  RequestCost Measure(absl::Span<const int64_t> sorted, int64_t width,
-                      int64_t shift) const override;
+  RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies, int64_t shift) const override;
+  bool TakesCopies() const override { return true; }
   RequestCost Most(int64_t lanes, int64_t width) const override;
 
  private:
@@ -78,8 +88,8 @@ class BankMeter final : public RequestMeter {
   BankMeter(int64_t banks, int64_t word_bytes, const XorSwizzle& swizzle);
 
   int64_t modulus() const override { return modulus_; }
-  RequestCost Measure(absl::Span<const int64_t> sorted, int64_t width,
-                      int64_t shift) const override;
+  RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies, int64_t shift) const override;
+  bool TakesCopies() const override { return false; }
   RequestCost Most(int64_t lanes, int64_t width) const override;
 
  private:

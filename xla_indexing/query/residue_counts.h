@@ -27,6 +27,7 @@ inline constexpr Int128 kMaxCount = Int128{1} << 100;
 // Of numbers that are at least 0 and at most kMaxCount.
 constexpr Int128 PlusCount(Int128 a, Int128 b) { return a + b > kMaxCount ? kMaxCount : a + b; }
 constexpr Int128 TimesCount(Int128 a, Int128 b) {
+  if ((a | b) >> 50 == 0) return a * b;
   if (a == 0 || b == 0) return 0;
   return a > kMaxCount / b ? kMaxCount : a * b;
 }
