@@ -32,14 +32,6 @@ absl::Status CheckPowerOfTwo(absl::string_view what, int64_t bytes) {
       what, " is ", bytes, " bytes, and should be a power of two from 1 to ", kMostBytes));
 }
 
-Coalescing Unknown(std::string reason) {
-  Coalescing result;
-  result.requests = result.sectors = result.least_sectors = result.lines = Interval::AtLeast(0);
-  result.coalesced = std::nullopt;
-  result.reason = std::move(reason);
-  return result;
-}
-
 }  // namespace
 
 absl::Status CoalescingOptions::Verify() const {
@@ -60,6 +52,14 @@ absl::Status CoalescingOptions::Verify() const {
         absl::StrCat("the factor is ", factor, ", and should be at least 1"));
   }
   return absl::OkStatus();
+}
+
+Coalescing Coalescing::Unknown(std::string reason) {
+  Coalescing result;
+  result.requests = result.sectors = result.least_sectors = result.lines = Interval::AtLeast(0);
+  result.coalesced = std::nullopt;
+  result.reason = std::move(reason);
+  return result;
 }
 
 std::optional<double> Coalescing::Efficiency() const {
@@ -96,7 +96,7 @@ absl::StatusOr<CoalescingAnalysis> CoalescingAnalysis::OfLoop(const Shape& outpu
 
 Coalescing CoalescingAnalysis::Of(const OperandIndexing* indexing, const Shape& accessed) const {
   const absl::StatusOr<ByteLayout> layout = ByteLayoutOf(accessed);
-  if (!layout.ok()) return Unknown(std::string(layout.status().message()));
+  if (!layout.ok()) return Coalescing::Unknown(std::string(layout.status().message()));
   AccessedTensor tensor{*layout, indexing};
   if (options_.alignment_bytes < options_.line_bytes) {
     tensor.base_step = 8 * options_.alignment_bytes;
@@ -104,7 +104,7 @@ Coalescing CoalescingAnalysis::Of(const OperandIndexing* indexing, const Shape& 
   }
   LaunchAccessBuilder builder(mapping_, sizes_, options_.warp_size);
   absl::StatusOr<LaunchAccess> access = builder.Build(tensor);
-  if (!access.ok()) return Unknown(std::string(access.status().message()));
+  if (!access.ok()) return Coalescing::Unknown(std::string(access.status().message()));
   const SectorMeter meter(options_.sector_bytes, options_.line_bytes);
   const RequestTotals totals = CountRequests(*std::move(access), meter, options_.max_steps);
   Coalescing result;
@@ -143,13 +143,13 @@ Coalescing CoalescingAnalysis::Of(const OperandIndexing* indexing, const Shape& 
 
 Coalescing CoalescingAnalysis::OfReads(const OperandIndexing& indexing,
                                        const Shape& operand) const {
-  if (indexing.IsUnknown()) return Unknown(indexing.label().reason);
+  if (indexing.IsUnknown()) return Coalescing::Unknown(indexing.label().reason);
   if (indexing.map().num_dims() != mapping_.map.num_results() ||
       indexing.map().num_results() != operand.rank()) {
-    return Unknown(absl::StrCat("a map of ", indexing.map().num_dims(), " dimensions and ",
-                                indexing.map().num_results(), " results from ",
-                                output_.ToStringWithoutLayout(), " to ",
-                                operand.ToStringWithoutLayout()));
+    return Coalescing::Unknown(absl::StrCat("a map of ", indexing.map().num_dims(),
+                                            " dimensions and ", indexing.map().num_results(),
+                                            " results from ", output_.ToStringWithoutLayout(),
+                                            " to ", operand.ToStringWithoutLayout()));
   }
   return Of(&indexing, operand);
 }

@@ -78,6 +78,8 @@ struct Coalescing {
   RequestCost worst_cost;
   std::string reason;  // why nothing is known; empty where something is
 
+  static Coalescing Unknown(std::string reason);
+
   bool IsUnknown() const { return !reason.empty(); }
   bool IsExact() const {
     return requests.IsPoint() && sectors.IsPoint() && least_sectors.IsPoint() && lines.IsPoint();

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "xla_indexing/tools/coalescing_output.h"
 
 namespace xla_indexing {
 namespace {
@@ -87,15 +88,27 @@ bool SetEmit(absl::string_view value, CommandLine* line) {
   return value == "hlo" || value == "promoted-hlo";
 }
 
+// A flag of the launch, whose value is checked with the others.
+bool SetLaunchNumber(absl::string_view value, CommandLine* line, int64_t* target) {
+  line->launch.are_given = true;
+  return absl::SimpleAtoi(value, target);
+}
+
+bool SetLaunchSize(absl::string_view value, CommandLine* line, std::optional<int64_t>* target) {
+  target->emplace();
+  return SetLaunchNumber(value, line, &**target);
+}
+
 struct Query {
   absl::string_view name;
   bool Queries::* asked;
 };
 
 constexpr Query kQueries[] = {
+    {"coalescing", &Queries::coalescing},
     {"utilization", &Queries::utilization},
 };
-constexpr absl::string_view kQueryValues = "a list, with commas, of: utilization";
+constexpr absl::string_view kQueryValues = "a list, with commas, of: coalescing, utilization";
 
 bool SetQueries(absl::string_view value, CommandLine* line) {
   line->queries = Queries();
@@ -127,6 +140,45 @@ constexpr Flag kFlags[] = {
     {"summary", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
     {"query", kQueryValues, SetQueries},
+    {"thread_map", "an indexing map",
+     [](absl::string_view value, CommandLine* line) {
+       line->launch.are_given = true;
+       line->launch.thread_map = std::string(value);
+       return !value.empty();
+     }},
+    {"threads_per_block", "a number of threads",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchSize(value, line, &line->launch.threads_per_block);
+     }},
+    {"elements_per_thread", "a number of elements",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchSize(value, line, &line->launch.elements_per_thread);
+     }},
+    {"vector_width", "a number of elements",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchSize(value, line, &line->launch.vector_width);
+     }},
+    {"warp_size", "32 or 64",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchNumber(value, line, &line->launch.options.warp_size);
+     }},
+    {"sector_bytes", "a number of bytes",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchNumber(value, line, &line->launch.options.sector_bytes);
+     }},
+    {"line_bytes", "a number of bytes",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchNumber(value, line, &line->launch.options.line_bytes);
+     }},
+    {"alignment", "a number of bytes",
+     [](absl::string_view value, CommandLine* line) {
+       return SetLaunchNumber(value, line, &line->launch.options.alignment_bytes);
+     }},
+    {"coalescing_factor", "a number, 1 or more",
+     [](absl::string_view value, CommandLine* line) {
+       line->launch.are_given = true;
+       return absl::SimpleAtod(value, &line->launch.options.factor);
+     }},
     {"compare", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->compare); }},
     {"jobs", "a number of threads, 1 to 1024", SetJobs},
@@ -171,7 +223,7 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
 
 absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
   std::string message = absl::StrCat("unknown flag '", argument, "'");
-  constexpr size_t kLongestFlag = 16;
+  constexpr size_t kLongestFlag = 24;
   if (!name.empty() && name.size() <= kLongestFlag) {
     const Flag* nearest =
         std::min_element(std::begin(kFlags), std::end(kFlags), [&](const Flag& a, const Flag& b) {
@@ -188,7 +240,7 @@ absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
 bool AsksForHlo(const CommandLine& line) {
   return line.instruction || line.computation || line.fuse || line.exact || line.output_id ||
          line.operand_id || !line.output_to_input || line.input_to_output || line.summary ||
-         line.simplify != SimplifyMode::kAuto || line.queries.Any();
+         line.simplify != SimplifyMode::kAuto || line.queries.Any() || line.launch.are_given;
 }
 
 absl::Status CheckMapLine(const CommandLine& line) {
@@ -252,10 +304,17 @@ absl::Status CheckHloLine(const CommandLine& line) {
         "--summary, which is instead of the maps, and --query, which is beside them, exclude each "
         "other");
   }
-  if (line.queries.utilization && !line.output_to_input) {
+  if (line.queries.Any() && !line.output_to_input) {
     return absl::InvalidArgumentError(
-        "--query=utilization is of what is read, so that it needs --direction=output-to-input or "
-        "both");
+        absl::StrCat("--query=", line.queries.utilization ? "utilization" : "coalescing",
+                     " is of what is read, so that it needs --direction=output-to-input or both"));
+  }
+  if (line.queries.coalescing) {
+    if (absl::Status status = CheckLaunchFlags(line.launch); !status.ok()) return status;
+  } else if (line.launch.are_given) {
+    return absl::InvalidArgumentError(
+        "--thread_map and the other flags of a launch say what --query=coalescing, which is not "
+        "given, is of");
   }
   if (line.fuse && (line.instruction || line.computation)) {
     return absl::InvalidArgumentError(

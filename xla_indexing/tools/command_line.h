@@ -23,6 +23,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "xla_indexing/query/coalescing.h"
+#include "xla_indexing/query/thread_mapping.h"
 
 namespace xla_indexing {
 
@@ -43,8 +45,25 @@ enum class EmitMode {
 // What is asked of the maps beside themselves (`--query=LIST`).
 struct Queries {
   bool utilization = false;
+  bool coalescing = false;
 
-  bool Any() const { return utilization; }
+  bool Any() const { return utilization || coalescing; }
+};
+
+// The launch that coalescing is said of.
+struct LaunchFlags {
+  std::string thread_map;  // as text; empty: the row-major loop
+  std::optional<int64_t> threads_per_block;
+  std::optional<int64_t> elements_per_thread;  // default: one vector
+  std::optional<int64_t> vector_width;
+  CoalescingOptions options;
+  bool are_given = false;  // some of them
+
+  LoopOptions Loop() const {
+    const int64_t width = vector_width.value_or(1);
+    return {threads_per_block.value_or(LoopOptions().threads_per_block),
+            elements_per_thread.value_or(width), width};
+  }
 };
 
 struct CommandLine {
@@ -82,6 +101,7 @@ struct CommandLine {
   OutputFormat format = OutputFormat::kText;
   bool summary = false;  // How much is exact, instead of the maps.
   Queries queries;
+  LaunchFlags launch;
   int jobs = 1;  // Default: one a processor.
 };
 

@@ -43,8 +43,21 @@ How it is printed
   --summary              instead of maps: how many of them are exact, and what keeps the others from
                          being so, by opcode and reason; over all of FILE...
   --query=LIST           beside the maps, answers to questions, with commas between them:
+                         coalescing    how many requests, sectors and lines of memory the warps of
+                                       a launch touch; lines below each map, and of the output's
+                                       writes
                          utilization   how many elements of each operand are read, how often, and
                                        bytes; a line below the maps, and totals of computations
+  --threads_per_block=N, --elements_per_thread=N, --vector_width=N
+                         of --query=coalescing: the loop over the output, its elements in the order
+                         of memory (default: 128, 1 and 1)
+  --thread_map=MAP       of --query=coalescing: instead, the map from thread and block coordinates
+                         th_x, th_y, th_z, bl_x, bl_y, bl_z (or d0 and d1) and loops to elements of
+                         the output; a range variable vec is the elements of a vector access
+  --warp_size=32|64, --sector_bytes=N, --line_bytes=N, --alignment=N, --coalescing_factor=X
+                         of --query=coalescing: threads of a warp, sizes of memory, where operands
+                         begin, and how many times the least sectors an access may touch and be
+                         called coalesced (default: 32, 32, 128, 256, 1.25)
   --jobs=N               threads (default: one a processor); the output does not depend on it
 
 Whether two computations read their parameters in the same way
@@ -102,6 +115,10 @@ Examples
   How much of its operand does one row of the softmax use, and how often?
 
     $ print-indexing --query=utilization --instruction=row_max examples/softmax.hlo
+
+  Which bytes do the warps touch that add a matrix and its transpose?
+
+    $ print-indexing --query=coalescing examples/transpose_add.hlo
 
   Did a pass change what is read?
 

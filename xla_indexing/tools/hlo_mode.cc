@@ -101,8 +101,10 @@ void Analyse(const CommandLine& line, Unit* unit) {
         unit->summary.Add(subject.instruction->opcode(), direction, entries);
         continue;
       }
-      AnswerQueries(subject, direction, line, &context, &entries, &unit->totals);
+      const std::vector<ReportedWrites> writes =
+          AnswerQueries(subject, direction, line, &context, &entries, &unit->totals);
       (is_text ? AppendText : AppendJson)(subject, direction, entries, &unit->output);
+      if (is_text) AppendWrites(writes, &unit->output);
     }
   }
 }

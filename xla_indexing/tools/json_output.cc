@@ -8,6 +8,7 @@
 #include "xla_indexing/map/variable_names.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
+#include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/utilization_output.h"
 
@@ -65,6 +66,10 @@ void WriteMap(const ReportedMap& map, JsonWriter* json) {
   WriteRuntimeVariables(indexing, json);
   WriteField("replica_map",
              indexing.replica_map() == nullptr ? "" : indexing.DeviceMap().ToString(), json);
+  if (map.coalescing) {
+    json->Key("coalescing");
+    WriteCoalescing(*map.coalescing, json);
+  }
   json->EndObject();
 }
 

@@ -59,7 +59,13 @@ void QueryTotals::AddTraffic(const Subject& subject, const Traffic& traffic) {
   AddRow({std::string(subject.computation().name()), subject.is_fusion, traffic});
 }
 
+void QueryTotals::AddWrites(const Subject& subject, const std::vector<ReportedWrites>& writes) {
+  AppendWritesJson(subject, writes, &writes_json_);
+}
+
 void QueryTotals::Add(const QueryTotals& other) {
+  if (!writes_json_.empty() && !other.writes_json_.empty()) writes_json_.append(", ");
+  writes_json_.append(other.writes_json_);
   for (const Row& row : other.rows_) AddRow(row);
 }
 
@@ -70,6 +76,12 @@ void QueryTotals::AppendText(std::string* out) const {
 }
 
 void QueryTotals::WriteJson(JsonWriter* json) const {
+  if (!writes_json_.empty()) {
+    json->Key("outputs");
+    json->BeginArray();
+    json->Raw(writes_json_);
+    json->EndArray();
+  }
   if (rows_.empty()) return;
   json->Key("totals");
   json->BeginArray();
@@ -85,12 +97,19 @@ void QueryTotals::WriteJson(JsonWriter* json) const {
   json->EndArray();
 }
 
-void AnswerQueries(const Subject& subject, Direction direction, const CommandLine& line,
-                   mlir::MLIRContext* context, std::vector<ReportedEntry>* entries,
-                   QueryTotals* totals) {
+std::vector<ReportedWrites> AnswerQueries(const Subject& subject, Direction direction,
+                                          const CommandLine& line, mlir::MLIRContext* context,
+                                          std::vector<ReportedEntry>* entries,
+                                          QueryTotals* totals) {
   if (line.queries.utilization && direction == Direction::kOutputToInput) {
     AnswerUtilization(subject, direction, line, context, entries, totals);
   }
+  std::vector<ReportedWrites> writes;
+  if (line.queries.coalescing && direction == Direction::kOutputToInput) {
+    writes = AnswerCoalescing(subject, line, context, entries);
+    if (line.format == OutputFormat::kJson) totals->AddWrites(subject, writes);
+  }
+  return writes;
 }
 
 }  // namespace xla_indexing

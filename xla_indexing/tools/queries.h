@@ -14,6 +14,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/query/utilization.h"
+#include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/report.h"
@@ -26,11 +27,12 @@ namespace xla_indexing {
 class QueryTotals {
  public:
   void AddTraffic(const Subject& subject, const Traffic& traffic);
+  void AddWrites(const Subject& subject, const std::vector<ReportedWrites>& writes);
   void Add(const QueryTotals& other);
 
   // `Total of main: ..`, a line for each computation.
   void AppendText(std::string* out) const;
-  // The field "totals" of a module.
+  // The fields "outputs" and "totals" of a module.
   void WriteJson(JsonWriter* json) const;
 
  private:
@@ -42,12 +44,14 @@ class QueryTotals {
   void AddRow(const Row& row);
 
   std::vector<Row> rows_;
+  std::string writes_json_;
 };
 
-// Answers the queries of the command line for the entries of a subject.
-void AnswerQueries(const Subject& subject, Direction direction, const CommandLine& line,
-                   mlir::MLIRContext* context, std::vector<ReportedEntry>* entries,
-                   QueryTotals* totals);
+// Answers the queries of the command line for the entries of a subject. What is said of its output
+// and not of a map is returned.
+std::vector<ReportedWrites> AnswerQueries(const Subject& subject, Direction direction,
+                                          const CommandLine& line, mlir::MLIRContext* context,
+                                          std::vector<ReportedEntry>* entries, QueryTotals* totals);
 
 }  // namespace xla_indexing
 

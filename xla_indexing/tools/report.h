@@ -14,11 +14,20 @@
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/query/coalescing.h"
+#include "xla_indexing/query/thread_mapping.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/subject.h"
 
 namespace xla_indexing {
+
+// Coalescing of a map, or of writes.
+struct ReportedCoalescing {
+  Coalescing coalescing;
+  std::vector<LaneAddress> addresses;                     // of its worst request
+  std::optional<ThreadCoverage> coverage = std::nullopt;  // of a thread map that is given
+};
 
 // A map and the lines that it is printed in.
 struct ReportedMap {
@@ -26,6 +35,8 @@ struct ReportedMap {
   std::string line;                   // Map and label.
   std::vector<std::string> bindings;  // A line for each runtime variable, not indented.
   std::string replica = {};           // That of the replica map; empty where there is none.
+  // Where it is asked for (tools/queries.h).
+  std::optional<ReportedCoalescing> coalescing = std::nullopt;
 };
 
 // The maps between a leaf of the output and a leaf of an operand. Without maps: nothing of the

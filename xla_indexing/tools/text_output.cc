@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
 namespace xla_indexing {
@@ -43,6 +44,7 @@ void AppendText(const Subject& subject, Direction direction,
       absl::StrAppend(out, map.line, "\n");
       for (const std::string& binding : map.bindings) absl::StrAppend(out, "  ", binding, "\n");
       if (!map.replica.empty()) absl::StrAppend(out, "  ", map.replica, "\n");
+      if (map.coalescing) AppendCoalescing(*map.coalescing, "  ", out);
     }
     if (entry.utilization) {
       absl::StrAppend(out, "  utilization: ", UtilizationText(*entry.utilization), "\n");

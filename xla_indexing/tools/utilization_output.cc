@@ -1,44 +1,14 @@
 #include "xla_indexing/tools/utilization_output.h"
 
-#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/tools/count_output.h"
 
 namespace xla_indexing {
 namespace {
-
-// A number, or [least, most].
-std::string CountText(const Interval& count) {
-  return count.IsPoint() ? absl::StrCat(count.lower()) : count.ToString();
-}
-
-// A number, or {"least": N, "most": N}, where a most that is past int64 is null.
-void WriteCount(absl::string_view key, const Interval& count, JsonWriter* json) {
-  json->Key(key);
-  if (count.IsPoint()) return json->Integer(count.lower());
-  json->BeginObject();
-  json->Key("least");
-  json->Integer(count.lower());
-  json->Key("most");
-  if (count.has_upper()) {
-    json->Integer(count.upper());
-  } else {
-    json->Raw("null");
-  }
-  json->EndObject();
-}
-
-void WriteRatio(absl::string_view key, const std::optional<double>& ratio, JsonWriter* json) {
-  json->Key(key);
-  if (ratio) {
-    json->Number(*ratio);
-  } else {
-    json->Raw("null");
-  }
-}
 
 absl::string_view WhichRuntimeValues(const Utilization& utilization) {
   if (!utilization.has_runtime_values) return "none";

@@ -1,0 +1,243 @@
+#include "xla_indexing/tools/coalescing_output.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/query/coalescing.h"
+#include "xla_indexing/query/thread_mapping.h"
+#include "xla_indexing/tools/count_output.h"
+
+namespace xla_indexing {
+namespace {
+
+absl::StatusOr<CoalescingAnalysis> AnalysisOf(const Shape& output, const LaunchFlags& flags,
+                                              mlir::MLIRContext* context) {
+  if (flags.thread_map.empty()) {
+    return CoalescingAnalysis::OfLoop(output, flags.Loop(), context, flags.options);
+  }
+  absl::StatusOr<ThreadMapping> mapping = ParseThreadMapping(flags.thread_map, context);
+  if (!mapping.ok()) return mapping.status();
+  return CoalescingAnalysis::Create(*std::move(mapping), output, flags.options);
+}
+
+// The answer with the addresses of its worst request.
+ReportedCoalescing Report(const CoalescingAnalysis& analysis, Coalescing coalescing,
+                          const OperandIndexing* indexing, const Shape& accessed) {
+  ReportedCoalescing report{std::move(coalescing), {}, {}};
+  if (!report.coalescing.worst) return report;
+  const auto addresses = analysis.AddressesOf(*report.coalescing.worst, indexing, accessed);
+  if (addresses.ok()) report.addresses = *addresses;
+  return report;
+}
+
+ReportedCoalescing NoLaunch(const absl::Status& status) {
+  ReportedCoalescing report;
+  report.coalescing = Coalescing::Unknown(std::string(status.message()));
+  return report;
+}
+
+// The first byte of each thread.
+std::vector<LaneAddress> FirstOfThreads(const std::vector<LaneAddress>& addresses) {
+  std::vector<LaneAddress> first;
+  for (const LaneAddress& address : addresses) {
+    if (first.empty() || first.back().thread != address.thread) first.push_back(address);
+  }
+  return first;
+}
+
+// `0 to 124 in steps of 4`, or all of them.
+std::string BytesText(const std::vector<LaneAddress>& lanes) {
+  const auto byte = [&](size_t i) { return FloorDiv(lanes[i].bit, 8); };
+  if (lanes.size() > 2) {
+    const int64_t step = byte(1) - byte(0);
+    bool is_even = true;
+    for (size_t i = 2; i < lanes.size(); ++i) is_even &= byte(i) - byte(i - 1) == step;
+    if (is_even) {
+      return absl::StrCat(byte(0), " to ", byte(lanes.size() - 1), " in steps of ", step);
+    }
+  }
+  return absl::StrJoin(lanes, ", ", [](std::string* out, const LaneAddress& lane) {
+    absl::StrAppend(out, FloorDiv(lane.bit, 8));
+  });
+}
+
+void WriteIntegers(absl::string_view key, llvm::ArrayRef<int64_t> values, JsonWriter* json) {
+  json->Key(key);
+  json->BeginArray();
+  for (const int64_t value : values) json->Integer(value);
+  json->EndArray();
+}
+
+}  // namespace
+
+absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
+  if (absl::Status status = flags.options.Verify(); !status.ok()) return status;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  if (flags.thread_map.empty()) {
+    return RowMajorLoop(Shape::Scalar(ElementType::kF32), flags.Loop(), &context).status();
+  }
+  if (flags.threads_per_block || flags.elements_per_thread || flags.vector_width) {
+    return absl::InvalidArgumentError(
+        "--thread_map says what --threads_per_block, --elements_per_thread and --vector_width say "
+        "of the row-major loop; they exclude each other");
+  }
+  absl::Status status = ParseThreadMapping(flags.thread_map, &context).status();
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat("--thread_map: ", status.message()));
+}
+
+std::vector<ReportedWrites> AnswerCoalescing(const Subject& subject, const CommandLine& line,
+                                             mlir::MLIRContext* context,
+                                             std::vector<ReportedEntry>* entries) {
+  std::vector<ReportedWrites> writes;
+  const std::vector<const Shape*> leaves = subject.instruction->shape().Leaves();
+  std::vector<absl::StatusOr<CoalescingAnalysis>> analyses;
+  analyses.reserve(leaves.size());
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    analyses.push_back(AnalysisOf(*leaves[leaf], line.launch, context));
+    const auto number = static_cast<int64_t>(leaf);
+    if (line.output_id.value_or(number) != number) continue;
+    const absl::StatusOr<CoalescingAnalysis>& analysis = analyses.back();
+    writes.push_back({number, analysis.ok()
+                                  ? Report(*analysis, analysis->OfWrites(), nullptr, *leaves[leaf])
+                                  : NoLaunch(analysis.status())});
+    if (analysis.ok() && !line.launch.thread_map.empty()) {
+      writes.back().writes.coverage = CoverageOf(analysis->mapping(), *leaves[leaf]);
+    }
+  }
+  for (ReportedEntry& entry : *entries) {
+    for (ReportedMap& map : entry.maps) {
+      const absl::StatusOr<CoalescingAnalysis>& analysis = analyses[entry.output_leaf];
+      const Shape& operand = subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
+      map.coalescing = analysis.ok() ? Report(*analysis, analysis->OfReads(map.indexing, operand),
+                                              &map.indexing, operand)
+                                     : NoLaunch(analysis.status());
+    }
+  }
+  return writes;
+}
+
+void AppendCoalescing(const ReportedCoalescing& report, absl::string_view indent,
+                      std::string* out) {
+  const Coalescing& coalescing = report.coalescing;
+  absl::StrAppend(out, indent, "coalescing: ");
+  if (coalescing.IsUnknown()) {
+    absl::StrAppend(out, "unknown: ", coalescing.reason, "\n");
+    return;
+  }
+  absl::StrAppend(out, CountText(coalescing.requests), " requests, ", CountText(coalescing.sectors),
+                  " sectors of ", CountText(coalescing.least_sectors), " at least");
+  if (const auto efficiency = coalescing.Efficiency()) {
+    absl::StrAppendFormat(out, " (efficiency %.2f)", *efficiency);
+  }
+  absl::StrAppend(out, ", ", CountText(coalescing.lines), " lines; ",
+                  !coalescing.coalesced   ? "may be coalesced"
+                  : *coalescing.coalesced ? "coalesced"
+                                          : "not coalesced",
+                  coalescing.IsExact() ? "\n" : "; bounds\n");
+  if (coalescing.worst && coalescing.coalesced != true) {
+    const std::vector<LaneAddress> lanes = FirstOfThreads(report.addresses);
+    absl::StrAppend(out, indent, "  worst: ", coalescing.worst_cost.units, " sectors of ",
+                    coalescing.worst_cost.least, " at least, block (",
+                    absl::StrJoin(coalescing.worst->block, ", "), ")");
+    if (!lanes.empty()) {
+      absl::StrAppend(out, ", threads ", lanes.front().thread, " to ", lanes.back().thread,
+                      ", bytes ", BytesText(lanes));
+    }
+    out->push_back('\n');
+  }
+  if (report.coverage && !report.coverage->IsOnce()) {
+    absl::StrAppend(out, indent, "  thread map: ", CountText(report.coverage->computed), " of ",
+                    CountText(report.coverage->elements), " elements, computed ",
+                    CountText(report.coverage->computations), " times\n");
+  }
+}
+
+void AppendWrites(const std::vector<ReportedWrites>& writes, std::string* out) {
+  for (const ReportedWrites& leaf : writes) {
+    absl::StrAppend(out, "Output ", leaf.output_leaf, " writes:\n");
+    AppendCoalescing(leaf.writes, "  ", out);
+  }
+}
+
+void WriteCoalescing(const ReportedCoalescing& report, JsonWriter* json) {
+  const Coalescing& coalescing = report.coalescing;
+  json->BeginObject();
+  WriteCount("requests", coalescing.requests, json);
+  WriteCount("sectors", coalescing.sectors, json);
+  WriteCount("least_sectors", coalescing.least_sectors, json);
+  WriteCount("lines", coalescing.lines, json);
+  WriteRatio("efficiency", coalescing.Efficiency(), json);
+  json->Key("coalesced");
+  if (coalescing.coalesced) {
+    json->Bool(*coalescing.coalesced);
+  } else {
+    json->Raw("null");
+  }
+  json->Key("exact");
+  json->Bool(coalescing.IsExact());
+  if (coalescing.IsUnknown()) {
+    json->Key("reason");
+    json->String(coalescing.reason);
+  }
+  if (coalescing.worst) {
+    json->Key("worst");
+    json->BeginObject();
+    json->Key("sectors");
+    json->Integer(coalescing.worst_cost.units);
+    json->Key("least_sectors");
+    json->Integer(coalescing.worst_cost.least);
+    WriteIntegers("block", coalescing.worst->block, json);
+    WriteIntegers("loops", coalescing.worst->loops, json);
+    WriteIntegers("symbols", coalescing.worst->symbols, json);
+    std::vector<int64_t> threads;
+    std::vector<int64_t> bytes;
+    for (const LaneAddress& lane : FirstOfThreads(report.addresses)) {
+      threads.push_back(lane.thread);
+      bytes.push_back(FloorDiv(lane.bit, 8));
+    }
+    WriteIntegers("threads", threads, json);
+    WriteIntegers("addresses", bytes, json);
+    json->EndObject();
+  }
+  if (report.coverage) {
+    json->Key("thread_map");
+    json->BeginObject();
+    WriteCount("elements", report.coverage->elements, json);
+    WriteCount("computed", report.coverage->computed, json);
+    WriteCount("computations", report.coverage->computations, json);
+    json->EndObject();
+  }
+  json->EndObject();
+}
+
+void AppendWritesJson(const Subject& subject, const std::vector<ReportedWrites>& writes,
+                      std::string* out) {
+  for (const ReportedWrites& leaf : writes) {
+    if (!out->empty()) out->append(", ");
+    JsonWriter json(out);
+    json.BeginObject();
+    json.Key("computation");
+    json.String(subject.computation().name());
+    json.Key("instruction");
+    json.String(subject.instruction->name());
+    json.Key("output_id");
+    json.Integer(leaf.output_leaf);
+    json.Key("writes");
+    WriteCoalescing(leaf.writes, &json);
+    json.EndObject();
+  }
+}
+
+}  // namespace xla_indexing
