@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,20 +25,12 @@
 #include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/query/bank_conflicts.h"
 #include "xla_indexing/query/thread_mapping.h"
 
 namespace xla_indexing::reference {
 namespace {
 
 constexpr int64_t kMaxThreadPoints = 100000;
-
-// What is tried: sizes, and what threads do with them.
-struct Case {
-  ThreadMapping mapping;
-  CoalescingOptions options;
-  std::string text;
-};
 
 template <typename C>
 ChainSizes Factors(Random& random, const C& choices, int64_t count) {
@@ -310,6 +306,151 @@ TEST_P(RandomLaunchesTest, AreCounted) {
   EXPECT_GT(compared, cases * 5 / 6);
 }
 INSTANTIATE_TEST_SUITE_P(All, RandomLaunchesTest, ::testing::Range(0, kShards));
+
+// --- Runtime values
+
+class RuntimeValuesTest : public ::testing::Test {
+ protected:
+  RuntimeValuesTest() : context_(mlir::MLIRContext::Threading::DISABLED) {}
+
+  // The map of parameter 0, and what is said of it.
+  void Analyse(absl::string_view entry) {
+    auto module = ParseModule(absl::StrCat("ENTRY e {\n", entry, "\n}\n"));
+    ASSERT_TRUE(module.ok()) << module.status();
+    module_ = *std::move(module);
+    const HloComputation& computation = *module_->entry_computation();
+    entries_ = ComputeOutputToInputIndexing(computation, &context_).value();
+    ASSERT_EQ(entries_[0].operand, 0);
+    ASSERT_EQ(entries_[0].indexing.size(), 1);
+    const Shape& output = computation.root_instruction()->shape();
+    analysis_.emplace(CoalescingAnalysis::OfLoop(output, loop_, &context_, options_).value());
+    said_ = analysis_->OfReads(Map(), Operand());
+    ASSERT_FALSE(said_.IsUnknown()) << said_.reason;
+  }
+  const OperandIndexing& Map() const { return entries_[0].indexing.maps()[0]; }
+  const Shape& Operand() const { return module_->entry_computation()->parameters()[0]->shape(); }
+  SectorCounts Simulate(std::function<int64_t(int, const std::vector<int64_t>&)> values) const {
+    return CountSectors(
+        {analysis_->mapping(), &Map().map(), Operand(), options_.warp_size, 0, std::move(values)});
+  }
+  // One value for all points: least and most are over all values.
+  void ExpectHullOfValues() {
+    const IndexingMap& map = Map().map();
+    std::vector<int64_t> values;
+    Interval requests;
+    Interval sectors;
+    Interval least;
+    Interval lines;
+    const std::function<void()> visit = [&] {
+      if (values.size() < static_cast<size_t>(map.num_runtimes())) {
+        const Interval bounds = map.runtimes()[values.size()].bounds;
+        for (int64_t value = bounds.lower(); value <= bounds.upper(); ++value) {
+          values.push_back(value);
+          visit();
+          values.pop_back();
+        }
+        return;
+      }
+      const SectorCounts counts =
+          Simulate([&](int i, const std::vector<int64_t>&) { return values[i]; });
+      requests = requests.Union(Interval::Point(counts.requests));
+      sectors = sectors.Union(Interval::Point(counts.sectors));
+      least = least.Union(Interval::Point(counts.least));
+      lines = lines.Union(Interval::Point(counts.lines));
+    };
+    visit();
+    EXPECT_EQ(said_.requests, requests);
+    EXPECT_EQ(said_.sectors, sectors);
+    EXPECT_EQ(said_.least_sectors, least);
+    EXPECT_EQ(said_.lines, lines);
+  }
+  // Values that differ from point to point: what any of them give is within the counts.
+  void ExpectContainsAny(int tries) {
+    const IndexingMap& map = Map().map();
+    Random random(7);
+    for (int i = 0; i < tries; ++i) {
+      // Few values or many; equal elements have equal values.
+      const int64_t spread = random.Between(0, 2);
+      const uint64_t salt = random.Bits();
+      const SectorCounts counts = Simulate([&](int rt, const std::vector<int64_t>& point) {
+        uint64_t hash = salt + static_cast<uint64_t>(rt);
+        const std::vector<int64_t> dims(point.begin(), point.begin() + map.num_dims());
+        const std::vector<int64_t> ranges(point.begin() + map.num_dims(), point.end());
+        for (const mlir::AffineExpr element : Map().bindings()[rt].element) {
+          hash = MixBits(hash ^ static_cast<uint64_t>(ValueAt(element, dims, ranges)));
+        }
+        const Interval bounds = map.runtimes()[rt].bounds;
+        const int64_t size = spread == 0   ? 1
+                             : spread == 1 ? std::min<int64_t>(3, *bounds.Size())
+                                           : *bounds.Size();
+        return bounds.lower() + static_cast<int64_t>(hash % static_cast<uint64_t>(size));
+      });
+      EXPECT_TRUE(said_.requests.Contains(counts.requests));
+      EXPECT_TRUE(said_.sectors.Contains(counts.sectors))
+          << said_.sectors.ToString() << " " << counts.sectors;
+      EXPECT_TRUE(said_.least_sectors.Contains(counts.least))
+          << said_.least_sectors.ToString() << " " << counts.least;
+      EXPECT_TRUE(said_.lines.Contains(counts.lines))
+          << said_.lines.ToString() << " " << counts.lines;
+      if (said_.coalesced == true) {
+        EXPECT_LE(static_cast<double>(counts.worst_sectors),
+                  1.25 * static_cast<double>(counts.worst_least));
+      }
+    }
+  }
+
+  mlir::MLIRContext context_;
+  std::unique_ptr<HloModule> module_;
+  InstructionIndexing entries_;
+  std::optional<CoalescingAnalysis> analysis_;
+  LoopOptions loop_;
+  CoalescingOptions options_;
+  Coalescing said_;
+};
+
+TEST_F(RuntimeValuesTest, Slices) {
+  Analyse(
+      "p = bf16[20,37] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)\n"
+      "ROOT r = bf16[9,11] dynamic-slice(p, i, j), dynamic_slice_sizes={9,11}");
+  ExpectHullOfValues();
+  loop_ = {32, 2, 2};
+  Analyse(
+      "p = s4[300] parameter(0) i = s32[] parameter(1)\n"
+      "ROOT r = s4[100] dynamic-slice(p, i), dynamic_slice_sizes={100}");
+  ExpectHullOfValues();
+  Analyse(
+      "p = f32[8,64] parameter(0) i = s32[] parameter(1) z = s32[] constant(0)\n"
+      "ROOT r = f32[2,64] dynamic-slice(p, i, z), dynamic_slice_sizes={2,64}");
+  EXPECT_TRUE(said_.IsExact());
+  ExpectHullOfValues();
+}
+
+TEST_F(RuntimeValuesTest, UpdatesWhereverTheyAre) {
+  // How many threads read the update does not depend on the place, which warps do.
+  Analyse(
+      "u = f32[20] parameter(0) p = f32[150] parameter(1) i = s32[] parameter(2)\n"
+      "ROOT r = f32[150] dynamic-update-slice(p, u, i)");
+  ExpectHullOfValues();
+}
+
+TEST_F(RuntimeValuesTest, Gathers) {
+  for (const char* sizes : {"10,64", "10,7", "40,3", "5,100"}) {
+    const std::string columns(
+        absl::string_view(sizes).substr(absl::string_view(sizes).find(',') + 1));
+    const std::string rows(absl::string_view(sizes).substr(0, absl::string_view(sizes).find(',')));
+    Analyse(absl::StrCat("p = f32[50,", columns, "] parameter(0) i = s32[", rows,
+                         ",1] parameter(1)\nROOT r = f32[", sizes,
+                         "] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, "
+                         "start_index_map={0}, index_vector_dim=1, slice_sizes={1,",
+                         columns, "}"));
+    ExpectContainsAny(60);
+  }
+  Analyse(
+      "p = s8[500] parameter(0) i = s32[70,1] parameter(1)\n"
+      "ROOT r = s8[70] gather(p, i), offset_dims={}, collapsed_slice_dims={0}, "
+      "start_index_map={0}, index_vector_dim=1, slice_sizes={1}");
+  ExpectContainsAny(60);
+}
 
 }  // namespace
 }  // namespace xla_indexing::reference

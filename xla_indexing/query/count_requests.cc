@@ -368,7 +368,7 @@ void Counter::AddBounds(Int128 weight) {
   int64_t lanes = 1;
   ForEachIn(access_.inner, [&](int v) { lanes *= forms_.range(v).Size(); });
   ForEachIn(Unfixed(outer_), [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
-  const RequestCost most = meter_.Most(lanes, access_.width);
+  const RequestCost most = meter_.Most(lanes, access_.width, access_.extent);
   totals_.requests.Add(0, weight);
   totals_.units.Add(0, TimesCount(weight, most.units));
   totals_.least.Add(0, TimesCount(weight, most.least));
@@ -396,7 +396,8 @@ void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
   if (access_.may_be_anywhere || !Take(shifts * points)) {
     // Requests of lanes that are active, wherever they are.
     worst_is_known_ = false;
-    return AddRequests(residues.Total(), {1, 1, 1}, meter_.Most(points, access_.width));
+    return AddRequests(residues.Total(), {1, 1, 1},
+                       meter_.Most(points, access_.width, access_.extent));
   }
   lanes_.Canonicalize();
   has_free ? MeasureFree(residues) : MeasureLeaf(residues);
@@ -436,6 +437,7 @@ void Counter::MeasureFree(const ResidueCounts& residues) {
     if (count == 0) continue;
     RequestCost least;
     RequestCost most;
+    int64_t elements = 0;
     for (const auto& [key, lanes] : lanes_.groups()) {
       std::optional<RequestCost> low;
       RequestCost high;
@@ -454,7 +456,11 @@ void Counter::MeasureFree(const ResidueCounts& residues) {
       least = {std::max(least.units, low->units), std::max(least.least, low->least),
                std::max(least.other, low->other)};
       most = {most.units + high.units, most.least + high.least, most.other + high.other};
+      for (const BitRun& run : lanes) elements += (run.end - run.begin) / access_.width;
     }
+    const RequestCost bound = meter_.Most(elements, access_.width, access_.extent);
+    most = {std::min(most.units, bound.units), std::min(most.least, bound.least),
+            std::min(most.other, bound.other)};
     AddRequests(count, least, most);
   }
 }

@@ -98,6 +98,7 @@ absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array) {
     stride = CheckedMul(*stride, std::max<int64_t>(array.dimension(dim), 1));
   }
   if (!stride || *stride > kLimit) return NumbersDoNotFit();
+  result.size = *stride;
   return result;
 }
 
@@ -236,6 +237,7 @@ void LaunchAccessBuilder::AddAddress(const AccessedTensor& tensor, LaunchAccess*
     access->address = algebra.Add(access->address, index, stride);
   }
   access->width = tensor.layout.width;
+  access->extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
 }
 
 // Divisors of variables that make a chain. Whether there are new ones.

@@ -45,6 +45,7 @@ namespace xla_indexing {
 // Where the elements of an array lie.
 struct ByteLayout {
   int64_t width = 0;                      // of an element, in bits
+  int64_t size = 0;                       // of all elements, in bits
   llvm::SmallVector<int64_t, 4> strides;  // of each dimension, in bits
 };
 absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array);

@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/query/access_forms.h"
+#include "xla_indexing/query/request_meter.h"
 
 namespace xla_indexing {
 
@@ -23,6 +24,7 @@ struct LaunchAccess {
   FormAlgebra algebra;
   Form address;  // in bits
   int64_t width = 0;
+  BitRun extent;  // that all addresses are in
   llvm::SmallVector<FormConstraint, 4> constraints;
   VariableSet inner = 0;
   VariableSet launch = 0;

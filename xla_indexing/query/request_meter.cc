@@ -38,8 +38,10 @@ RequestCost SectorMeter::Measure(absl::Span<const BitRun> runs, int64_t copies,
           copies * CountChunks(runs, shift, line_log_ + 3)};
 }
 
-RequestCost SectorMeter::Most(int64_t lanes, int64_t width) const {
-  const auto chunks = [&](int log) { return lanes * ((width >> log) + 2); };
+RequestCost SectorMeter::Most(int64_t lanes, int64_t width, BitRun extent) const {
+  const auto chunks = [&](int log) {
+    return std::min(lanes * ((width >> log) + 2), CountChunks({extent}, 0, log));
+  };
   return {chunks(sector_log_ + 3), CeilDiv(chunks(3), int64_t{1} << sector_log_),
           chunks(line_log_ + 3)};
 }
@@ -76,7 +78,7 @@ RequestCost BankMeter::Measure(absl::Span<const BitRun> runs, int64_t /*copies*/
   return {*std::max_element(of_bank.begin(), of_bank.end()), CeilDiv(distinct, banks_), distinct};
 }
 
-RequestCost BankMeter::Most(int64_t lanes, int64_t width) const {
+RequestCost BankMeter::Most(int64_t lanes, int64_t width, BitRun /*extent*/) const {
   const int64_t words = lanes * ((width >> (word_log_ + 3)) + 2);
   return {words, CeilDiv(words, banks_), words};
 }

@@ -55,8 +55,8 @@ class RequestMeter {
                               int64_t shift) const = 0;
   // Whether it takes more than one copy.
   virtual bool TakesCopies() const = 0;
-  // No less than `lanes` elements of this width can cost.
-  virtual RequestCost Most(int64_t lanes, int64_t width) const = 0;
+  // No less than `lanes` elements of this width, all within `extent`, can cost.
+  virtual RequestCost Most(int64_t lanes, int64_t width, BitRun extent) const = 0;
 };
 
 // Sizes in bytes, powers of two.
@@ -67,7 +67,7 @@ class SectorMeter final : public RequestMeter {
   int64_t modulus() const override { return int64_t{8} << line_log_; }
   RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies, int64_t shift) const override;
   bool TakesCopies() const override { return true; }
-  RequestCost Most(int64_t lanes, int64_t width) const override;
+  RequestCost Most(int64_t lanes, int64_t width, BitRun extent) const override;
 
  private:
   int sector_log_;  // of the bytes
@@ -90,7 +90,7 @@ class BankMeter final : public RequestMeter {
   int64_t modulus() const override { return modulus_; }
   RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies, int64_t shift) const override;
   bool TakesCopies() const override { return false; }
-  RequestCost Most(int64_t lanes, int64_t width) const override;
+  RequestCost Most(int64_t lanes, int64_t width, BitRun extent) const override;
 
  private:
   int64_t Swizzled(int64_t byte) const;

@@ -169,8 +169,8 @@ absl::StatusOr<ThreadMapping> RowMajorLoop(const Shape& shape, const LoopOptions
   const int64_t per_block = options.threads_per_block * each;
   const int64_t blocks = CeilDiv(*elements, per_block);
   MappingBuilder builder(context);
-  AffineExpr place = Add(Scale(builder.Thread(options.threads_per_block), each),
-                         Scale(builder.Block(blocks), per_block));
+  AffineExpr place = Scale(builder.Thread(options.threads_per_block), each);
+  place = Add(place, Scale(builder.Block(blocks), per_block));
   if (each > options.vector_width) {
     place = Add(place, Scale(builder.Loop(each / options.vector_width), options.vector_width));
   }
@@ -240,8 +240,8 @@ absl::StatusOr<ThreadMapping> RowReduction(const Shape& shape, const RowReductio
   const int64_t blocks = CeilDiv(*rows, options.rows_per_block);
   MappingBuilder builder(context);
   AffineExpr column = Scale(builder.Thread(options.threads_per_row), options.vector_width);
-  AffineExpr row = Add(builder.Thread(options.rows_per_block),
-                       Scale(builder.Block(blocks), options.rows_per_block));
+  AffineExpr row = builder.Thread(options.rows_per_block);
+  row = Add(row, Scale(builder.Block(blocks), options.rows_per_block));
   if (steps > 1) column = Add(column, Scale(builder.Loop(steps), at_once));
   if (options.vector_width > 1) column = Add(column, builder.Vector(options.vector_width));
   if (options.row_length % at_once != 0) builder.Bound(column, options.row_length);
