@@ -35,6 +35,25 @@ function(check program mlir llvm)
   endforeach()
 endfunction()
 
+# build_example(<name>): a project in examples/.
+function(build_example name)
+  run("${CMAKE_COMMAND}" -S "${EXAMPLES_DIR}/${name}" -B "${SCRATCH_DIR}/${name}" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER}"
+    "-DCMAKE_PREFIX_PATH=${SCRATCH_DIR}/prefix" -DCMAKE_BUILD_TYPE=Release)
+  run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/${name}")
+endfunction()
+
+# Its numbers are worked out in docs/queries.md, which has the same table.
+build_example(fusion_cost_pass)
+run("${SCRATCH_DIR}/fusion_cost_pass/fusion_cost_pass" "${EXAMPLES_DIR}/fusion_cost_pass/model.hlo")
+file(READ "${EXAMPLES_DIR}/../docs/queries.md" page)
+string(STRIP "${output}" indented)
+string(REPLACE "\n" "\n    " indented "${indented}")
+string(FIND "${page}" "    ${indented}" place)
+if(place EQUAL -1)
+  message(FATAL_ERROR "docs/queries.md does not have what fusion_cost_pass prints:\n${output}")
+endif()
+
 check(archives NO_MLIR NO_LLVM)
 check(shared MLIR LLVM)
 check(targets NO_MLIR LLVM)

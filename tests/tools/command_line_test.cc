@@ -128,6 +128,7 @@ TEST(CommandLine, QueriesAreAListOfNames) {
   EXPECT_TRUE(line->queries.utilization);
   EXPECT_FALSE(Parse({"m.hlo"})->queries.Any());
   EXPECT_THAT(Error({"--query=utilisation", "m.hlo"}), HasSubstr("utilization"));
+  EXPECT_FALSE(line->queries.coalescing);
   EXPECT_THAT(Error({"--query=utilization,", "m.hlo"}), HasSubstr("utilization"));
   EXPECT_THAT(Error({"--query=utilization", "--summary", "m.hlo"}), HasSubstr("--summary"));
   EXPECT_THAT(Error({"--query=utilization", "--direction=input-to-output", "m.hlo"}),
@@ -145,6 +146,47 @@ TEST(CommandLine, CompareTakesTwoFilesOrTwoComputationsOfOne) {
   EXPECT_THAT(Error({"--compare", "--computation=f", "a.hlo"}), HasSubstr("two FILEs"));
   EXPECT_THAT(Error({"--compare", "--computation=f,g,h", "a.hlo"}), HasSubstr("two computations"));
   EXPECT_THAT(Error({"--compare", "--exact", "a.hlo", "b.hlo"}), HasSubstr("--compare"));
+}
+
+TEST(CommandLine, TheLaunchOfCoalescingIsChecked) {
+  const auto line =
+      Parse({"--query=coalescing,utilization", "--threads_per_block=64", "--vector_width=4",
+             "--warp_size=64", "--sector_bytes=64", "--line_bytes=256", "--alignment=16",
+             "--coalescing_factor=1.5", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_TRUE(line->queries.coalescing);
+  EXPECT_TRUE(line->queries.utilization);
+  EXPECT_EQ(line->launch.Loop().threads_per_block, 64);
+  EXPECT_EQ(line->launch.Loop().elements_per_thread, 4);
+  EXPECT_EQ(line->launch.Loop().vector_width, 4);
+  EXPECT_EQ(line->launch.options.warp_size, 64);
+  EXPECT_EQ(line->launch.options.sector_bytes, 64);
+  EXPECT_EQ(line->launch.options.line_bytes, 256);
+  EXPECT_EQ(line->launch.options.alignment_bytes, 16);
+  EXPECT_EQ(line->launch.options.factor, 1.5);
+
+  const auto error = [](absl::string_view flag) {
+    return Error({"--query=coalescing", flag, "m.hlo"});
+  };
+  EXPECT_THAT(error("--warp_size=48"), HasSubstr("warp size is 48"));
+  EXPECT_THAT(error("--warp_size=many"), HasSubstr("32 or 64"));
+  EXPECT_THAT(error("--sector_bytes=3"), HasSubstr("a sector is 3 bytes"));
+  EXPECT_THAT(error("--line_bytes=16"), HasSubstr("a line of 16 bytes"));
+  EXPECT_THAT(error("--alignment=-4"), HasSubstr("the alignment is -4"));
+  EXPECT_THAT(error("--coalescing_factor=0.9"), HasSubstr("factor is 0.9"));
+  EXPECT_THAT(error("--threads_per_block=0"), HasSubstr("threads a block is 0"));
+  EXPECT_THAT(error("--elements_per_thread=0"), HasSubstr("elements a thread is 0"));
+  EXPECT_THAT(Error({"--query=coalescing", "--elements_per_thread=3", "--vector_width=2", "m.hlo"}),
+              HasSubstr("accesses of 2 elements do not make 3"));
+  EXPECT_THAT(error("--thread_map=(th_x"), HasSubstr("--thread_map: 1:6"));
+  EXPECT_THAT(error("--thread_map=(i) -> (i), domain: i in [0, 3]"), HasSubstr("th_x, th_y, th_z"));
+  EXPECT_THAT(Error({"--query=coalescing", "--thread_map=(d0) -> (d0), domain: d0 in [0, 31]",
+                     "--vector_width=2", "m.hlo"}),
+              HasSubstr("exclude each other"));
+  EXPECT_THAT(Error({"--warp_size=32", "m.hlo"}), HasSubstr("--query=coalescing"));
+  EXPECT_THAT(Error({"--query=coalescing", "--direction=input-to-output", "m.hlo"}),
+              HasSubstr("--query=coalescing is of what is read"));
+  EXPECT_THAT(Error({"--query=coalescing", "--summary", "m.hlo"}), HasSubstr("--summary"));
 }
 
 }  // namespace

@@ -117,10 +117,45 @@ ENTRY main {
             "Total of main: 24 bytes in reads, 24 with a perfect cache, 24 written\n"), one[1])
         self.assertEqual(run("--query=utilization", "--instruction=all", "--jobs=4", file), one)
 
+    def test_coalescing_is_a_field_of_maps_and_of_outputs(self):
+        # Every other float of 6: bytes 4, 12 and 20. The output's 12 bytes. One warp, one sector.
+        module = json.loads(run("--query=coalescing", "--format=json", self.file("m.hlo", self.SLICE))[1])
+        read = module["indexing"][0]["maps"][0]["coalescing"]
+        self.assertEqual(read, {
+            "requests": 1, "sectors": 1, "least_sectors": 1, "lines": 1, "efficiency": 1,
+            "coalesced": True, "exact": True,
+            "worst": {"sectors": 1, "least_sectors": 1, "block": [0], "loops": [], "symbols": [],
+                      "threads": [0, 1, 2], "addresses": [4, 12, 20]}})
+        [output] = module["outputs"]
+        self.assertEqual([output[key] for key in ("computation", "instruction", "output_id")],
+                         ["main", "s", 0])
+        self.assertEqual(output["writes"]["worst"]["addresses"], [0, 4, 8])
+        self.assertNotIn("outputs", json.loads(run("--format=json", self.file("m.hlo", self.SLICE))[1]))
+
+    def test_the_output_does_not_depend_on_the_threads(self):
+        text = self.SLICE.replace("ROOT s", "s") .replace("}\n}", "}\n  ROOT n = f32[3] negate(s)\n}")
+        file = self.file("m.hlo", text)
+        for format in ("text", "json"):
+            flags = ("--query=coalescing", "--instruction=all", "--format=" + format)
+            self.assertEqual(run(*flags, "--jobs=1", file), run(*flags, "--jobs=4", file))
+
+    def test_a_thread_map_that_does_not_fit_is_unknown_and_says_why(self):
+        code, output, _ = run("--query=coalescing", "--thread_map=(d0) -> (d0, d0), domain: d0 in [0, 2]",
+                              self.file("m.hlo", self.SLICE))
+        self.assertEqual(code, 0)
+        self.assertIn("  coalescing: unknown: thread mapping: it has 2 results, and f32[3] has rank 1\n",
+                      output)
+        output = run("--query=coalescing", "--format=json",
+                     "--thread_map=(d0) -> (d0), domain: d0 in [0, 1]", self.file("m.hlo", self.SLICE))[1]
+        self.assertEqual(json.loads(output)["outputs"][0]["writes"]["thread_map"],
+                         {"elements": 3, "computed": 2, "computations": 2})
+
     def test_queries_beside_nothing_to_ask_are_refused(self):
         file = self.file("m.hlo", self.SLICE)
         for flags in (["--query=speed"], ["--query="], ["--query=utilization", "--summary"],
-                      ["--query=utilization", "--direction=input-to-output"]):
+                      ["--query=utilization", "--direction=input-to-output"],
+                      ["--query=coalescing", "--warp_size=31"], ["--warp_size=32"],
+                      ["--query=coalescing", "--thread_map=(d0)"]):
             code, output, errors = run(*flags, file)
             self.assertEqual((code, output), (2, ""), flags)
             self.assertTrue(errors.startswith("print-indexing: error: "), errors)
