@@ -1,11 +1,12 @@
 // Coalescing: of single operand maps and of all instructions of a module.
 //
-// `U` is the time of one operand map: the address, the count and the worst request. In `OneMap` the
-// thread mapping is made before; `OneMapAndLoop` makes the row-major loop each time.
+// `U` is the time of one operand map: the address, the count and the worst request. In
+// `CoalescingOfOneMap` the thread mapping is made before; in the rows `_and_loop` the row-major
+// loop is made each time, in the rows `_vectors` a thread has 4 elements in one access.
 //
-// `OfAllInstructions` asks of every map of every instruction of a module, output to input, with the
-// row-major loop over each output, made once an instruction. `exact_percent` is how many of the
-// answers are exact.
+// `CoalescingOfAllInstructions` asks of every map of every instruction of a module, output to
+// input, with the row-major loop over each output, made once an instruction. `exact_percent` is how
+// many of the answers are exact.
 
 #include <cstdint>
 #include <ctime>
@@ -27,7 +28,8 @@ namespace xla_indexing {
 namespace {
 
 // The map of parameter 0 of an entry.
-void OneMap(benchmark::State& state, const char* entry, const LoopOptions& loop, bool makes_loop) {
+void CoalescingOfOneMap(benchmark::State& state, const char* entry, const LoopOptions& loop,
+                        bool makes_loop) {
   const std::unique_ptr<HloModule> module = ParseOrSkip(
       state, absl::StrCat("add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] "
                           "add(a, b) }\nENTRY e {\n",
@@ -72,10 +74,10 @@ constexpr char kReshape[] =
     "p = f32[64,96,128] parameter(0) t = f32[64,128,96] transpose(p), dimensions={0,2,1} "
     "ROOT r = f32[512,1536] reshape(t)";
 
-#define ONE_MAP(name, entry)                                                         \
-  BENCHMARK_CAPTURE(OneMap, name, entry, LoopOptions{}, false);                      \
-  BENCHMARK_CAPTURE(OneMap, name##_vectors, entry, (LoopOptions{128, 4, 4}), false); \
-  BENCHMARK_CAPTURE(OneMap, name##_and_loop, entry, LoopOptions{}, true)
+#define ONE_MAP(name, entry)                                                                     \
+  BENCHMARK_CAPTURE(CoalescingOfOneMap, name, entry, LoopOptions{}, false);                      \
+  BENCHMARK_CAPTURE(CoalescingOfOneMap, name##_vectors, entry, (LoopOptions{128, 4, 4}), false); \
+  BENCHMARK_CAPTURE(CoalescingOfOneMap, name##_and_loop, entry, LoopOptions{}, true)
 ONE_MAP(identity, kIdentity);
 ONE_MAP(transpose, kTranspose);
 ONE_MAP(odd_transpose, kOddTranspose);
@@ -86,7 +88,7 @@ ONE_MAP(reduce, kReduce);
 ONE_MAP(reshaped_transpose, kReshape);
 #undef ONE_MAP
 
-void OfAllInstructions(benchmark::State& state, const char* path) {
+void CoalescingOfAllInstructions(benchmark::State& state, const char* path) {
   const std::unique_ptr<HloModule> module = ParseCorpusFileOrSkip(state, path);
   if (module == nullptr) return;
   mlir::MLIRContext context(kNoThreading);
@@ -133,7 +135,7 @@ void OfAllInstructions(benchmark::State& state, const char* path) {
   meter.Report(static_cast<double>(maps));
 }
 #define OF_ALL(name, path) \
-  BENCHMARK_CAPTURE(OfAllInstructions, name, path)->Unit(benchmark::kMillisecond)
+  BENCHMARK_CAPTURE(CoalescingOfAllInstructions, name, path)->Unit(benchmark::kMillisecond)
 OF_ALL(gemma2_2b, kGemma2);
 OF_ALL(llama31_8b, kLlama31);
 OF_ALL(large_loop, kLargeLoop);

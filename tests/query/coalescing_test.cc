@@ -342,6 +342,14 @@ TEST_F(CoalescingTest, AThreadMapOfOnesOwn) {
             Exactly(8, 4 * 8, 4 * 8, 2 * 8));
 }
 
+TEST_F(CoalescingTest, LanesThatShareALine) {
+  // 96 bytes a lane, 128 apart, from byte 64 on: 3 sectors each, in lines l and l + 1.
+  mapping_ = "(th_x)[vec] -> (th_x * 32 + vec), domain: th_x in [0, 31], vec in [0, 23]";
+  EXPECT_EQ(CountsOf(Read("p = f32[1040] parameter(0)\n"
+                          "ROOT r = f32[1024] slice(p), slice={[16:1040]}")),
+            Exactly(1, 96, 96, 33));
+}
+
 TEST_F(CoalescingTest, TheWorstRequest) {
   // Rows of 40 floats, each 2 lines (32 floats and 8) of 64. Five warps are four rows:
   //   floats of row 0: 0 to 31           1 line
