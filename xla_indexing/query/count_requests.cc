@@ -21,6 +21,8 @@ namespace {
 constexpr int64_t kMaxLaunches = 4096;
 // A variable of no more values is not bisected but tried out.
 constexpr int64_t kFewValues = 4;
+// What looking at a part of the launch costs, in lanes.
+constexpr int64_t kStepsOfPart = 8;
 
 constexpr VariableSet Bit(int variable) { return VariableSet{1} << variable; }
 
@@ -228,7 +230,7 @@ void Counter::Count(Int128 weight) {
       open.push_back(static_cast<int>(i));
     }
   }
-  if (!Take(1)) return AddBounds(weight);
+  if (!Take(kStepsOfPart)) return AddBounds(weight);
   if (SplitLinear(open, weight)) return;
   VariableSet bisected = 0;
   for (const int i : open) bisected |= forms_.DividedVariablesOf(access_.constraints[i].form);
@@ -304,12 +306,12 @@ bool Counter::SplitLinear(llvm::ArrayRef<int> open, Int128 weight) {
 
 // Each value by itself.
 void Counter::CountValues(int variable, ValueRange values, Int128 weight) {
-  if (values.Size() > steps_left_) {
+  if (values.Size() > steps_left_ / kStepsOfPart) {
     forms_.Narrow(variable, values);
     return AddBounds(weight);
   }
   for (int64_t value = values.lower; value <= values.upper; ++value) {
-    if (steps_left_ == 0) {
+    if (steps_left_ < kStepsOfPart) {
       forms_.Narrow(variable, {value, values.upper});
       return AddBounds(weight);
     }
@@ -351,9 +353,9 @@ void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::Arra
 void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
   const ValueRange values = forms_.range(variable);
   const int64_t size = values.Size();
-  if (period > steps_left_) return AddBounds(weight);
+  if (period > steps_left_ / kStepsOfPart) return AddBounds(weight);
   for (int64_t r = 0; r < period; ++r) {
-    if (steps_left_ == 0) {
+    if (steps_left_ < kStepsOfPart) {
       // Of the values, those after r in their period are left.
       forms_.Narrow(variable, {values.lower, values.lower + (size - 1) / period});
       return AddBounds(TimesCount(weight, period - r));

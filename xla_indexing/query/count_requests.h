@@ -25,7 +25,8 @@
 // for every lane (the indices of a gather): least and most are summed over requests, each with the
 // cheapest and the dearest values by themselves. Lanes with equal keys have equal free values.
 //
-// Budget. A measured lane is a step. What is left when there are none counts with its bounds.
+// Budget. A measured lane is a step, a part of the launch that is looked at 8 steps. What is left
+// when there are none counts with its bounds.
 #ifndef XLA_INDEXING_QUERY_COUNT_REQUESTS_H_
 #define XLA_INDEXING_QUERY_COUNT_REQUESTS_H_
 
