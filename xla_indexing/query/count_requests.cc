@@ -394,8 +394,9 @@ void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
   }
   ForEachIn(still, [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
   const ResidueCounts residues(moving, modulus_, weight);
-  const int64_t shifts = residues.NumResidues() * (has_free ? free_shifts_.NumResidues() : 1);
-  if (access_.may_be_anywhere || !Take(shifts * points)) {
+  const int64_t measured =
+      has_free ? free_shifts_.NumResidues() * points : static_cast<int64_t>(lanes_.runs().size());
+  if (access_.may_be_anywhere || !Take(residues.NumResidues() * measured)) {
     // Requests of lanes that are active, wherever they are.
     worst_is_known_ = false;
     return AddRequests(residues.Total(), {1, 1, 1},
