@@ -66,6 +66,9 @@ struct DigitAtom {
   // Null until it is asked for; of variables and opaque atoms there from the beginning.
   mutable mlir::AffineExpr expr;
 
+  size_t hash = 0;
+  DigitAtom* next = nullptr;
+
   bool IsFloor() const { return kind == Kind::kFloor; }
   bool IsMod() const { return kind == Kind::kMod; }
 };

@@ -377,10 +377,10 @@ ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int
 
 const DigitAtom* ExprSimplifier::FindAtom(DigitAtom::Kind kind, const DigitSum& floor_form,
                                           int64_t m, size_t hash) const {
-  const auto it = atoms_.find(hash);
-  if (it == atoms_.end()) return nullptr;
-  for (const DigitAtom* atom : it->second) {
-    if (atom->kind == kind && atom->divisor == m && atom->dividend_floor_form == floor_form) {
+  for (const DigitAtom* atom = memory_->atom_table.First(hash); atom != nullptr;
+       atom = atom->next) {
+    if (atom->hash == hash && atom->kind == kind && atom->divisor == m &&
+        atom->dividend_floor_form == floor_form) {
       return atom;
     }
   }
@@ -428,17 +428,15 @@ DigitSum ExprSimplifier::MakeFloorAtom(const DigitSum& dividend, int64_t m) {
   if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kFloor, floor_form, m, hash)) {
     return DigitSum::Of(known);
   }
-  DigitAtom atom;
-  atom.kind = DigitAtom::Kind::kFloor;
+  DigitAtom& atom = *NewAtom(DigitAtom::Kind::kFloor);
   atom.divisor = m;
   atom.dividend_floor_form = std::move(floor_form);
   if (!Show(dividend, &atom)) return DigitSum::Invalid();
   atom.range = RangeOf(dividend).FloorDiv(m);
   atom.residues = ResiduesOf(dividend).FloorDiv(m);
   atom.dividend = dividend;
-  const DigitAtom* made = &atom_storage_.emplace_back(std::move(atom));
-  atoms_[hash].push_back(made);
-  return DigitSum::Of(made);
+  memory_->atom_table.Insert(hash, &atom);
+  return DigitSum::Of(&atom);
 }
 
 DigitSum ExprSimplifier::MakeModAtom(const DigitSum& dividend, int64_t m) {
@@ -448,8 +446,7 @@ DigitSum ExprSimplifier::MakeModAtom(const DigitSum& dividend, int64_t m) {
   if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kMod, floor_form, m, hash)) {
     return DigitSum::Of(known);
   }
-  DigitAtom atom;
-  atom.kind = DigitAtom::Kind::kMod;
+  DigitAtom& atom = *NewAtom(DigitAtom::Kind::kMod);
   atom.divisor = m;
   atom.dividend_floor_form = std::move(floor_form);
   if (!Show(dividend, &atom)) return DigitSum::Invalid();
@@ -460,9 +457,8 @@ DigitSum ExprSimplifier::MakeModAtom(const DigitSum& dividend, int64_t m) {
   atom.residues = ResiduesOf(dividend).Mod(m);
   atom.range = atom.residues.Tighten(Interval::OfSize(m));
   atom.dividend = dividend;
-  const DigitAtom* made = &atom_storage_.emplace_back(std::move(atom));
-  atoms_[hash].push_back(made);
-  return DigitSum::Of(made);
+  memory_->atom_table.Insert(hash, &atom);
+  return DigitSum::Of(&atom);
 }
 
 }  // namespace xla_indexing

@@ -27,9 +27,7 @@ DigitSum ExprSimplifier::AssumedSum(const LinearSum& sum, int64_t* constant) {
   digits.RemoveConstant();
   digits.Sort();
   // Atoms and sums that were made without the fact are not in normal form any more.
-  atoms_.clear();
-  evaluated_.clear();
-  views_.clear();
+  memory_->ClearTables();
   return digits;
 }
 

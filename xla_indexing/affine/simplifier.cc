@@ -18,7 +18,9 @@ using ::mlir::AffineExprKind;
 
 ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
                                llvm::ArrayRef<Interval> symbols)
-    : context_(context), dims_(dims), symbols_(symbols) {}
+    : context_(context), dims_(dims), symbols_(symbols), memory_(TakeMemory()) {}
+
+ExprSimplifier::~ExprSimplifier() { GiveBackMemory(std::move(memory_)); }
 
 namespace {
 
@@ -113,11 +115,11 @@ DigitSum ExprSimplifier::EvaluateVariable(AffineExpr variable) {
   const bool is_dim = variable.getKind() == AffineExprKind::DimId;
   const unsigned position = is_dim ? cast<mlir::AffineDimExpr>(variable).getPosition()
                                    : cast<mlir::AffineSymbolExpr>(variable).getPosition();
-  llvm::SmallVector<const DigitAtom*, 8>& atoms = is_dim ? dim_atoms_ : symbol_atoms_;
+  llvm::SmallVector<const DigitAtom*, 8>& atoms =
+      is_dim ? memory_->dim_atoms : memory_->symbol_atoms;
   if (position >= atoms.size()) atoms.resize(position + 1);
   if (atoms[position] == nullptr) {
-    DigitAtom& atom = atom_storage_.emplace_back();
-    atom.kind = DigitAtom::Kind::kVariable;
+    DigitAtom& atom = *NewAtom(DigitAtom::Kind::kVariable);
     atom.summand_class = is_dim ? SummandClass::kDim : SummandClass::kSymbol;
     atom.position = position;
     atom.range = RangeOfVariable(variable);
@@ -132,7 +134,10 @@ DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
   if (atom.getKind() == AffineExprKind::DimId || atom.getKind() == AffineExprKind::SymbolId) {
     return EvaluateVariable(atom);
   }
-  if (auto it = evaluated_.find(atom); it != evaluated_.end()) return *it->second;
+  for (const EvaluatedExpr* known = memory_->evaluated_table.First(hash_value(atom));
+       known != nullptr; known = known->next) {
+    if (known->expr == atom) return known->sum;
+  }
   auto binary = cast<AffineBinaryOpExpr>(atom);
   auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
   DigitSum result = DigitSum::Invalid();
@@ -142,14 +147,32 @@ DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
                                                    : FloorDivide(dividend, divisor.getValue());
   }
   if (!result.valid()) result = OpaqueAtom(atom);
-  evaluated_[atom] = &evaluated_storage_.emplace_back(result);
+  Remember(atom, result);
   return result;
+}
+
+void ExprSimplifier::Remember(AffineExpr atom, const DigitSum& sum) {
+  EvaluatedExpr* evaluated = memory_->evaluated.New();
+  evaluated->expr = atom;
+  evaluated->sum = sum;
+  memory_->evaluated_table.Insert(hash_value(atom), evaluated);
+}
+
+DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
+  DigitAtom* atom = memory_->atoms.New();
+  atom->kind = kind;
+  atom->range = Interval::All();
+  atom->residues = Congruence::All();
+  atom->summands = 1;
+  atom->divisions = 0;
+  atom->depth = 0;
+  atom->expr = {};
+  return atom;
 }
 
 // An expression whose normal form does not fit int64 stays as it is and counts as a variable.
 DigitSum ExprSimplifier::OpaqueAtom(AffineExpr expr) {
-  DigitAtom& atom = atom_storage_.emplace_back();
-  atom.kind = DigitAtom::Kind::kOpaque;
+  DigitAtom& atom = *NewAtom(DigitAtom::Kind::kOpaque);
   atom.summand_class = SummandClassOf(expr);
   atom.depth = DivisionDepth(expr);
   atom.summands = kMaxSummands / 8;  // not counted

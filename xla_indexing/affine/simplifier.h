@@ -52,18 +52,18 @@
 #define XLA_INDEXING_AFFINE_SIMPLIFIER_H_
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/digit_sum.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/rule_trace.h"
+#include "xla_indexing/affine/simplifier_memory.h"
 #include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
 
@@ -75,6 +75,7 @@ class ExprSimplifier {
   // beyond the lists are unbounded. A variable of one value is replaced by it.
   ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
                  llvm::ArrayRef<Interval> symbols);
+  ~ExprSimplifier();
 
   ExprSimplifier(const ExprSimplifier&) = delete;
   ExprSimplifier& operator=(const ExprSimplifier&) = delete;
@@ -139,16 +140,12 @@ class ExprSimplifier {
     DigitSum low;
     int64_t radix;
   };
-  // Ways to write one floor form.
-  struct Views {
-    DigitSum floor_form;
-    DigitSum digits;
-    DigitSum shortest;
-    Interval range;
-  };
   mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
   DigitSum EvaluateAtom(mlir::AffineExpr atom);
   DigitSum EvaluateVariable(mlir::AffineExpr variable);
+  // A new atom without dividend, in no table.
+  DigitAtom* NewAtom(DigitAtom::Kind kind);
+  void Remember(mlir::AffineExpr atom, const DigitSum& sum);
   DigitSum OpaqueAtom(mlir::AffineExpr atom);
   Interval RangeOfVariable(mlir::AffineExpr variable) const;
   Interval SumOfRanges(const DigitSum& sum) const;
@@ -209,7 +206,7 @@ class ExprSimplifier {
 
   // Ways to write a floor form (views.cc).
   static bool HasFloorAtom(const DigitSum& sum);
-  const Views& ViewsOf(const DigitSum& floor_form);
+  const SumViews& ViewsOf(const DigitSum& floor_form);
   llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
   std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,
                                           llvm::ArrayRef<const DigitAtom*> atoms);
@@ -230,15 +227,7 @@ class ExprSimplifier {
 
   llvm::SmallVector<Fact, 2> facts_;
   llvm::SmallVector<Bound, 2> bounds_;
-  // Floors and mods by hash; variables by position.
-  llvm::DenseMap<size_t, llvm::SmallVector<const DigitAtom*, 1>> atoms_;
-  llvm::SmallVector<const DigitAtom*, 8> dim_atoms_;
-  llvm::SmallVector<const DigitAtom*, 8> symbol_atoms_;
-  llvm::DenseMap<mlir::AffineExpr, const DigitSum*> evaluated_;       // floordivs and mods seen
-  llvm::DenseMap<size_t, llvm::SmallVector<const Views*, 1>> views_;  // by the floor form's hash
-  std::deque<DigitAtom> atom_storage_;
-  std::deque<DigitSum> evaluated_storage_;
-  std::deque<Views> view_storage_;
+  std::unique_ptr<SimplifierMemory> memory_;
 };
 
 }  // namespace xla_indexing

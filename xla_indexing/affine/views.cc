@@ -118,12 +118,11 @@ Cost CostOf(const DigitSum& sum) {
 }  // namespace
 
 // Asked for only where there is a floor atom; other sums have one view.
-const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
+const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
   const size_t hash = floor_form.Hash();
-  if (const auto it = views_.find(hash); it != views_.end()) {
-    for (const Views* known : it->second) {
-      if (known->floor_form == floor_form) return *known;
-    }
+  for (const SumViews* known = memory_->view_table.First(hash); known != nullptr;
+       known = known->next) {
+    if (known->hash == hash && known->floor_form == floor_form) return *known;
   }
   const llvm::SmallVector<const DigitAtom*, 4> atoms = FloorAtomsOf(floor_form);
   // Low digits first; every way found so far is taken on to the next floor atom.
@@ -137,14 +136,14 @@ const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const DigitSum& floor_form)
       SplitDigit(way, atom, atoms, ways);
     }
   }
-  Views views;
-  views.range = Interval::All();
+  SumViews* views = memory_->views.New();
+  views->range = Interval::All();
   const DigitSum* digits = nullptr;
   const DigitSum* shortest = nullptr;
   Cost digits_cost;
   Cost shortest_cost;
   for (const DigitSum& way : ways) {
-    views.range = views.range.Intersect(SumOfRanges(way));
+    views->range = views->range.Intersect(SumOfRanges(way));
     Cost cost = CostOf(way);
     if (!digits || cost.DigitOrder() < digits_cost.DigitOrder()) {
       digits = &way;
@@ -155,12 +154,11 @@ const ExprSimplifier::Views& ExprSimplifier::ViewsOf(const DigitSum& floor_form)
       shortest_cost = cost;
     }
   }
-  views.digits = *digits;
-  views.shortest = *shortest;
-  views.floor_form = floor_form;
-  const Views& stored = view_storage_.emplace_back(std::move(views));
-  views_[hash].push_back(&stored);
-  return stored;
+  views->digits = *digits;
+  views->shortest = *shortest;
+  views->floor_form = floor_form;
+  memory_->view_table.Insert(hash, views);
+  return *views;
 }
 
 // The expression of a sum in summand order.
@@ -192,9 +190,7 @@ mlir::AffineExpr ExprSimplifier::ExprOf(const DigitAtom* atom) {
       atom->expr = mlir::getAffineBinaryOpExpr(
           kind, dividend, mlir::getAffineConstantExpr(atom->divisor, context_));
       // It is its own normal form.
-      if (atom->expr.getKind() == kind) {
-        evaluated_[atom->expr] = &evaluated_storage_.emplace_back(DigitSum::Of(atom));
-      }
+      if (atom->expr.getKind() == kind) Remember(atom->expr, DigitSum::Of(atom));
     }
   }
   return atom->expr;

@@ -42,6 +42,11 @@ Interval FromWide(WideEnd lower, WideEnd upper) {
   return Interval::All();
 }
 
+// What is nearly always so, and done without wide numbers where its results fit.
+bool AreFinite(const Interval& a, const Interval& b) {
+  return a.has_lower() && a.has_upper() && b.has_lower() && b.has_upper();
+}
+
 WideEnd FloorDivEnd(WideEnd end, Int128 divisor) {
   if (!end.finite) return end;
   const Int128 quotient = end.value / divisor;
@@ -74,6 +79,9 @@ bool Interval::IsSubsetOf(const Interval& other) const {
 
 Interval Interval::Intersect(const Interval& other) const {
   if (IsEmpty() || other.IsEmpty()) return Empty();
+  if (AreFinite(*this, other)) {
+    return Closed(std::max(lower_, other.lower_), std::min(upper_, other.upper_));
+  }
   WideEnd lower = LowerOf(*this);
   if (other.has_lower_ && (!lower.finite || other.lower_ > lower.value)) lower = LowerOf(other);
   WideEnd upper = UpperOf(*this);
@@ -100,11 +108,25 @@ Interval Interval::Neg() const {
 
 Interval Interval::Add(const Interval& other) const {
   if (IsEmpty() || other.IsEmpty()) return Empty();
+  if (int64_t lower = 0, upper = 0;
+      AreFinite(*this, other) && !__builtin_add_overflow(lower_, other.lower_, &lower) &&
+      !__builtin_add_overflow(upper_, other.upper_, &upper)) {
+    return Closed(lower, upper);
+  }
   WideEnd lower;
   if (has_lower_ && other.has_lower_) lower = {true, Int128{lower_} + other.lower_};
   WideEnd upper;
   if (has_upper_ && other.has_upper_) upper = {true, Int128{upper_} + other.upper_};
   return FromWide(lower, upper);
+}
+
+Interval Interval::Mul(int64_t constant) const {
+  if (int64_t first = 0, last = 0; has_lower_ && has_upper_ &&
+                                   !__builtin_mul_overflow(lower_, constant, &first) &&
+                                   !__builtin_mul_overflow(upper_, constant, &last)) {
+    return constant < 0 ? Closed(last, first) : Closed(first, last);
+  }
+  return Mul(Point(constant));
 }
 
 Interval Interval::Mul(const Interval& other) const {
@@ -148,6 +170,10 @@ Interval Interval::Mul(const Interval& other) const {
 Interval Interval::FloorDiv(int64_t divisor) const {
   if (IsEmpty()) return Empty();
   if (divisor == 0) return All();
+  if (divisor > 0 && has_lower_ && has_upper_) {
+    return Closed(::xla_indexing::FloorDiv(lower_, divisor),
+                  ::xla_indexing::FloorDiv(upper_, divisor));
+  }
   const WideEnd at_lower = FloorDivEnd(LowerOf(*this), divisor);
   const WideEnd at_upper = FloorDivEnd(UpperOf(*this), divisor);
   return divisor > 0 ? FromWide(at_lower, at_upper) : FromWide(at_upper, at_lower);

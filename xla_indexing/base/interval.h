@@ -87,7 +87,7 @@ class Interval {
   Interval Sub(const Interval& other) const { return Add(other.Neg()); }
   Interval Sub(int64_t constant) const { return Sub(Point(constant)); }
   Interval Mul(const Interval& other) const;
-  Interval Mul(int64_t constant) const { return Mul(Point(constant)); }
+  Interval Mul(int64_t constant) const;
 
   // Division of the rational numbers, rounded down (up); `divisor` may be negative. A division by 0
   // has no result to speak of and gives All().

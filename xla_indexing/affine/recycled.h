@@ -1,0 +1,85 @@
+// Storage for objects that are made by the dozen and thrown away together: what a simplifier keeps
+// for the expressions of one domain. From one use to the next it keeps its memory.
+//
+//   Recycled<DigitAtom> atoms;
+//   DigitAtom* atom = atoms.New();   // as its last user left it: every field has to be set
+//   HashedChains<DigitAtom> by_hash;
+//   by_hash.Insert(hash, atom);      // DigitAtom has the fields `hash` and `next`
+//   for (DigitAtom* a = by_hash.First(hash); a != nullptr; a = a->next) ..  // also of other hashes
+#ifndef XLA_INDEXING_AFFINE_RECYCLED_H_
+#define XLA_INDEXING_AFFINE_RECYCLED_H_
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace xla_indexing {
+
+// Objects that stay where they are until Reset().
+template <typename T>
+class Recycled {
+ public:
+  T* New() {
+    if (used_ == objects_.size()) objects_.push_back(std::make_unique<T>());
+    return objects_[used_++].get();
+  }
+  void Reset() {
+    constexpr size_t kMostKept = 256;
+    if (objects_.size() > kMostKept) objects_.truncate(kMostKept);
+    used_ = 0;
+  }
+
+ private:
+  llvm::SmallVector<std::unique_ptr<T>, 0> objects_;
+  size_t used_ = 0;
+};
+
+// Objects by their hash, last inserted first. T has the fields `size_t hash` and `T* next`, which
+// belong to the table.
+template <typename T>
+class HashedChains {
+ public:
+  T* First(size_t hash) const { return chains_[hash & (chains_.size() - 1)]; }
+
+  void Insert(size_t hash, T* object) {
+    if (++count_ > 2 * chains_.size()) Grow();
+    object->hash = hash;
+    Link(object);
+  }
+
+  void Clear() {
+    if (count_ == 0) return;
+    chains_.assign(kFewest, nullptr);
+    count_ = 0;
+  }
+
+ private:
+  static constexpr size_t kFewest = 8;
+
+  void Link(T* object) {
+    T*& first = chains_[object->hash & (chains_.size() - 1)];
+    object->next = first;
+    first = object;
+  }
+
+  void Grow() {
+    const llvm::SmallVector<T*, kFewest> before = std::move(chains_);
+    chains_.assign(before.size() * 4, nullptr);
+    for (T* object : before) {
+      while (object != nullptr) {
+        T* const next = object->next;
+        Link(object);
+        object = next;
+      }
+    }
+  }
+
+  llvm::SmallVector<T*, kFewest> chains_{kFewest, nullptr};
+  size_t count_ = 0;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_AFFINE_RECYCLED_H_
