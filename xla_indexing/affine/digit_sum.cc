@@ -1,6 +1,8 @@
 #include "xla_indexing/affine/digit_sum.h"
 
-#include "llvm/ADT/Hashing.h"
+#include <cstddef>
+#include <cstdint>
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace xla_indexing {
@@ -51,9 +53,37 @@ void DigitSum::Sort() {
   }
 }
 
+bool HasFloorAtom(const DigitSum& sum) {
+  return llvm::any_of(sum.terms(), [](const DigitTerm& term) { return term.atom->IsFloor(); });
+}
+
+bool HasMod(const DigitSum& sum) {
+  return llvm::any_of(sum.terms(), [](const DigitTerm& term) { return term.atom->IsMod(); });
+}
+
+bool IsLinear(const DigitSum& sum) {
+  return llvm::none_of(sum.terms(), [](const DigitTerm& term) {
+    return term.atom->IsFloor() || term.atom->IsMod();
+  });
+}
+
+bool IsOfTwoValues(const DigitSum& sum) {
+  if (sum.terms().size() != 1) return false;
+  const Interval& range = sum.terms()[0].atom->range;
+  return range.has_lower() && range.has_upper() &&
+         static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) == 1;
+}
+
 size_t DigitSum::Hash() const {
-  size_t hash = llvm::hash_value(constant_);
-  for (const Term& term : terms_) hash += llvm::hash_combine(term.atom, term.coefficient);
+  // Multiplied by an odd number, of which the high bits are well mixed, and folded.
+  const auto mix = [](uint64_t x) {
+    x *= 0x9E3779B97F4A7C15;
+    return x ^ (x >> 32);
+  };
+  uint64_t hash = mix(static_cast<uint64_t>(constant_));
+  for (const Term& term : terms_) {
+    hash += mix(reinterpret_cast<uintptr_t>(term.atom) + mix(static_cast<uint64_t>(term.coefficient)));
+  }
   return hash;
 }
 

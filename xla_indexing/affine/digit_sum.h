@@ -59,6 +59,10 @@ struct DigitAtom {
   Interval range = Interval::All();
   Congruence residues = Congruence::All();
 
+  // The division of the dividend by the divisor is this atom, without a rule that changes anything;
+  // the dividend is a sum of variables.
+  bool is_its_own = false;
+
   // As written: occurrences of summands and divisions, and how deep divisions nest.
   int summands = 1;
   int divisions = 0;  // floordivs and mods in it, itself counted
@@ -72,6 +76,13 @@ struct DigitAtom {
   bool IsFloor() const { return kind == Kind::kFloor; }
   bool IsMod() const { return kind == Kind::kMod; }
 };
+
+// Whether an atom of a sum is a floor, is a mod, and whether none is either.
+bool HasFloorAtom(const DigitSum& sum);
+bool HasMod(const DigitSum& sum);
+bool IsLinear(const DigitSum& sum);
+// Whether the sum depends on nothing but one atom, which has two values.
+bool IsOfTwoValues(const DigitSum& sum);
 
 // Whether atom `a` is written before atom `b`.
 bool AtomLess(const DigitAtom* a, const DigitAtom* b);

@@ -23,37 +23,40 @@ int64_t SymmetricResidue(int64_t c, int64_t m) {
   return residue > m - residue ? residue - m : residue;
 }
 
-// Leaves `residue` of the coefficient of a term in the rest; what is taken away must be a multiple
-// of m and goes to the quotient, unless the numbers do not fit int64.
-void MoveToQuotient(DigitSum& rest, DigitSum& quotient, DigitTerm term, int64_t residue,
-                    int64_t m) {
-  Int128 taken = static_cast<Int128>(term.coefficient) - residue;
-  if (taken == 0 || !NarrowToInt64(-taken)) return;
-  quotient.AddTerm(term.atom, static_cast<int64_t>(taken / m));
-  rest.AddTerm(term.atom, static_cast<int64_t>(-taken));
-}
-
-// The same for the constant.
-void MoveConstantToQuotient(DigitSum& rest, DigitSum& quotient, int64_t amount, int64_t m) {
-  std::optional<int64_t> taken = NarrowToInt64(-static_cast<Int128>(amount) * m);
-  if (!taken || !CheckedAdd(rest.constant(), *taken)) return;
-  quotient.AddConstant(amount);
-  rest.AddConstant(*taken);
+// Leaves residue(term) of the coefficient of every term in the rest; what is taken away must be a
+// multiple of m and goes to the quotient, unless the numbers do not fit int64. Whether any was.
+template <typename Residue>
+bool MoveToQuotient(DigitSum& rest, DigitSum& quotient, int64_t m, Residue residue) {
+  return rest.ReplaceCoefficients([&](const DigitTerm& term) {
+    const int64_t left = residue(term);
+    if (left == term.coefficient) return left;
+    const Int128 taken = static_cast<Int128>(term.coefficient) - left;
+    if (!NarrowToInt64(-taken)) return term.coefficient;
+    const std::optional<int64_t> narrow = NarrowToInt64(taken);
+    quotient.AddTerm(term.atom, narrow ? *narrow / m : static_cast<int64_t>(taken / m));
+    return left;
+  });
 }
 
 // All gcds of m with the coefficients, and of pairs of those, above 1, greatest first.
 llvm::SmallVector<int64_t, 8> RadixCandidates(const DigitSum& sum, int64_t m) {
+  constexpr size_t kMostInPairs = 16;
   llvm::SmallVector<int64_t, 8> candidates;
-  for (const DigitTerm& term : sum.terms()) candidates.push_back(Gcd(m, term.coefficient));
-  size_t num_terms = candidates.size();
+  size_t num_in_pairs = 0;
+  for (const auto& [i, term] : llvm::enumerate(sum.terms())) {
+    const int64_t gcd = Gcd(m, term.coefficient);
+    if (gcd > 1 && !llvm::is_contained(candidates, gcd)) candidates.push_back(gcd);
+    if (i < kMostInPairs) num_in_pairs = candidates.size();
+  }
+  if (candidates.size() < 2) return candidates;
   int64_t all = m;
-  for (size_t i = 0; i < num_terms; ++i) {
-    all = Gcd(all, candidates[i]);
-    for (size_t j = i + 1; j < std::min<size_t>(num_terms, 16); ++j) {
+  for (const DigitTerm& term : sum.terms()) all = Gcd(all, term.coefficient);
+  candidates.push_back(all);
+  for (size_t i = 0; i < num_in_pairs; ++i) {
+    for (size_t j = i + 1; j < num_in_pairs; ++j) {
       candidates.push_back(Gcd(candidates[i], candidates[j]));
     }
   }
-  candidates.push_back(all);
   llvm::sort(candidates, std::greater<>());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   while (!candidates.empty() && candidates.back() <= 1) candidates.pop_back();
@@ -62,32 +65,47 @@ llvm::SmallVector<int64_t, 8> RadixCandidates(const DigitSum& sum, int64_t m) {
 
 }  // namespace
 
+// Leaves a constant that is less by amount*m in the rest, unless the numbers do not fit int64.
+void ExprSimplifier::MoveConstantToQuotient(Division& division, int64_t amount, int64_t m) {
+  if (amount == 0) return;
+  std::optional<int64_t> taken = NarrowToInt64(-static_cast<Int128>(amount) * m);
+  if (!taken || !CheckedAdd(division.rest.constant(), *taken)) return;
+  division.quotient.AddConstant(amount);
+  division.rest.AddConstant(*taken);
+  if (division.range) division.range = division.range->Add(*taken);
+  division.is_normal = false;
+}
+
 // floor((m*Q + R) / m) = Q + floor(R / m): terms whose coefficient is a multiple of m are Q.
 void ExprSimplifier::ExtractMultiples(Division& division, int64_t m) {
-  llvm::SmallVector<DigitTerm, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
-  for (const DigitTerm& term : terms) {
-    if (term.coefficient % m == 0) MoveToQuotient(division.rest, division.quotient, term, 0, m);
-  }
-  MoveConstantToQuotient(division.rest, division.quotient, FloorDiv(division.rest.constant(), m),
-                         m);
+  const bool moved =
+      MoveToQuotient(division.rest, division.quotient, m, [m](const DigitTerm& term) {
+        return term.coefficient % m == 0 ? 0 : term.coefficient;
+      });
+  if (moved) division.MakeOther();
+  MoveConstantToQuotient(division, FloorDiv(division.rest.constant(), m), m);
 }
 
 // The same with the rest of every coefficient in (-m/2, m/2], which makes its range the smallest. A
 // floor atom may keep -m/2: unnesting it with its sign finds the division that it was made from.
-void ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
-  llvm::SmallVector<DigitTerm, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
-  for (const DigitTerm& term : terms) {
-    int64_t residue = SymmetricResidue(term.coefficient, m);
-    bool keeps_sign =
-        residue > 0 && residue == m - residue && term.coefficient < 0 && term.atom->IsFloor();
-    MoveToQuotient(division.rest, division.quotient, term, keeps_sign ? -residue : residue, m);
-  }
+// Whether any coefficient changed.
+bool ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
+  const bool moved =
+      MoveToQuotient(division.rest, division.quotient, m, [m](const DigitTerm& term) {
+        const int64_t residue = SymmetricResidue(term.coefficient, m);
+        const bool keeps_sign =
+            residue > 0 && residue == m - residue && term.coefficient < 0 && term.atom->IsFloor();
+        return keeps_sign ? -residue : residue;
+      });
+  if (moved) division.MakeOther();
+  return moved;
 }
 
 // c * (X mod n) + R = c*X + R' with R' = R - c*n*floor(X / n), where the terms of floor(X / n) are
 // multiples of m in R', as they are wherever m divides c*n: they leave the division, in which the
 // mod of a coarser digit is of no use.
 bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
+  if (!HasMod(division.rest)) return false;
   DigitSum rest = division.rest;
   bool found = false;
   for (const DigitTerm& term : division.rest.terms()) {
@@ -109,6 +127,7 @@ bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
   }
   if (!found) return false;
   division.rest = Join(std::move(rest));
+  division.MakeOther();
   ExtractMultiples(division, m);
   return true;
 }
@@ -121,28 +140,35 @@ ExprSimplifier::Split ExprSimplifier::MakeSplit(DigitSum high, DigitSum low, int
   return Split{std::move(high), std::move(low), radix};
 }
 
+// The range of the rest.
+const Interval& ExprSimplifier::RangeOfRest(Division& division) {
+  if (!division.range) division.range = RangeOf(division.rest);
+  return *division.range;
+}
+
 // rest = g*H + L where g divides m and L in [t*g, t*g + g - 1]: the low part never carries into H.
 // The greatest g that works is taken, first m itself; what is left splits further.
-std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(const DigitSum& rest,
+std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(Division& division,
                                                                        int64_t m) {
-  Interval whole = RangeOf(rest).FloorDiv(m);
+  const Interval whole = RangeOfRest(division).FloorDiv(m);
   if (whole.IsPoint() && NarrowToInt64(static_cast<Int128>(whole.lower()) * m)) {
-    return MakeSplit(DigitSum(), rest, whole.lower(), m);
+    return MakeSplit(DigitSum(), division.rest, whole.lower(), m);
   }
-  return SplitByRadix(rest, m);
+  return SplitByRadix(division.rest, m);
 }
 
 std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m) {
   for (int64_t g : RadixCandidates(rest, m)) {
-    DigitSum high;
     DigitSum low(rest.constant());
     for (const DigitTerm& term : rest.terms()) {
-      bool is_multiple = term.coefficient % g == 0;
-      (is_multiple ? high : low).AddTerm(term.atom, term.coefficient);
+      if (term.coefficient % g != 0) low.AddNewTerm(term.atom, term.coefficient);
     }
-    Interval carry = RangeOf(low).FloorDiv(g);
+    const Interval carry = RangeOf(low).FloorDiv(g);
     if (!carry.IsPoint() || !NarrowToInt64(static_cast<Int128>(carry.lower()) * g)) continue;
-    high.DivideExactly(g);
+    DigitSum high;
+    for (const DigitTerm& term : rest.terms()) {
+      if (term.coefficient % g == 0) high.AddNewTerm(term.atom, term.coefficient / g);
+    }
     return MakeSplit(std::move(high), std::move(low), carry.lower(), g);
   }
   return std::nullopt;
@@ -153,23 +179,32 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const DigitSum
 // they have the ranges that whoever made them had in mind.
 std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& division, int64_t m) {
   ExtractMultiples(division, m);
-  if (auto split = SplitWithoutCarry(division.rest, m)) return split;
-  DigitSum floor_form = FloorForm(division.rest);
-  if (floor_form.valid() && HasFloorAtom(floor_form)) {
-    DigitSum digits = ViewsOf(floor_form).digits;
-    if (digits.terms().size() <= division.rest.terms().size() && !(digits == division.rest)) {
-      division.rest = std::move(digits);
-      ExtractMultiples(division, m);
-      if (auto split = SplitWithoutCarry(division.rest, m)) return split;
+  if (auto split = SplitWithoutCarry(division, m)) return split;
+  const bool is_linear = IsLinear(division.rest);
+  bool same = true;  // as it was when the multiples had been moved
+  if (!is_linear) {
+    DigitSum floor_form = FloorForm(division.rest);
+    if (floor_form.valid() && HasFloorAtom(floor_form)) {
+      const DigitSum& digits = ViewsOf(floor_form).digits;
+      if (digits.terms().size() <= division.rest.terms().size() && !(digits == division.rest)) {
+        same = false;
+        division.rest = digits;
+        division.MakeOther();
+        ExtractMultiples(division, m);
+        if (auto split = SplitWithoutCarry(division, m)) return split;
+      }
+    }
+    if (DropCoarserMods(division, m)) {
+      same = false;
+      if (auto split = SplitWithoutCarry(division, m)) return split;
     }
   }
-  if (DropCoarserMods(division, m)) {
-    if (auto split = SplitWithoutCarry(division.rest, m)) return split;
+  if (ReduceResidues(division, m)) {
+    same = false;
+    if (auto split = SplitWithoutCarry(division, m)) return split;
   }
-  DigitSum before = division.rest;
-  ReduceResidues(division, m);
-  if (before == division.rest) return std::nullopt;
-  return SplitWithoutCarry(division.rest, m);
+  division.is_normal = same || is_linear;
+  return std::nullopt;
 }
 
 // floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m)), and for a summand -floor(Y/a), which is
@@ -203,6 +238,7 @@ std::optional<DigitSum> ExprSimplifier::UnnestDivision(const Division& division,
 void ExprSimplifier::Negate(Division& division) {
   division.rest.Scale(-1);
   division.rest.AddConstant(-1);
+  division.MakeOther();
   division.quotient.Scale(-1);
   division.negated = !division.negated;
 }
@@ -242,10 +278,9 @@ void ExprSimplifier::Orient(Division& division, int64_t m) {
     }
   }
   if (negated_sum < sum || (negated_sum == sum && first_greater < 0)) Negate(division);
-  llvm::SmallVector<DigitTerm, 4> terms(division.rest.terms().begin(), division.rest.terms().end());
-  for (const DigitTerm& term : terms) {
-    MoveToQuotient(division.rest, division.quotient, term, FloorMod(term.coefficient, m), m);
-  }
+  MoveToQuotient(division.rest, division.quotient, m,
+                 [m](const DigitTerm& term) { return FloorMod(term.coefficient, m); });
+  division.MakeOther();
 }
 
 // A constant that is a multiple of m leaves the rest; any other is shifted by a multiple of m so
@@ -254,20 +289,19 @@ void ExprSimplifier::ShiftConstant(Division& division, int64_t m) {
   int64_t constant = division.rest.constant();
   int64_t amount = FloorDiv(constant, m);
   if (constant % m != 0) {
-    Interval range = RangeOf(division.rest);
+    const Interval& range = RangeOfRest(division);
     if (range.has_lower()) amount = FloorDiv(range.lower(), m);
   }
-  MoveConstantToQuotient(division.rest, division.quotient, amount, m);
+  MoveConstantToQuotient(division, amount, m);
 }
 
 // f(x) = f(l) + (f(l + 1) - f(l)) * (x - l) for x in [l, l + 1]: what depends on nothing but a
 // variable of two values is linear. None where that is not so.
 std::optional<DigitSum> ExprSimplifier::LinearInTwoValues(const DigitSum& digits,
                                                           llvm::function_ref<int64_t(int64_t)> f) {
-  if (digits.terms().size() != 1) return std::nullopt;
+  if (!IsOfTwoValues(digits)) return std::nullopt;
   const DigitTerm& term = digits.terms()[0];
   const Interval& range = term.atom->range;
-  if (!range.IsFinite() || range.Size() != 2) return std::nullopt;
   const auto at = [&](int64_t x) {
     return NarrowToInt64(static_cast<Int128>(term.coefficient) * x + digits.constant());
   };
@@ -292,6 +326,9 @@ DigitSum ExprSimplifier::FloorDivide(const DigitSum& digits, int64_t m) {
 }
 
 ExprSimplifier::Divided ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m) {
+  if (const DigitAtom* known = FindItsOwn(DigitAtom::Kind::kFloor, digits, m)) {
+    return {DigitSum::Of(known)};
+  }
   if (auto linear =
           LinearInTwoValues(digits, [m](int64_t x) { return ::xla_indexing::FloorDiv(x, m); })) {
     return {Join(*std::move(linear)), "of two values: linear"};
@@ -299,19 +336,24 @@ ExprSimplifier::Divided ExprSimplifier::FloorDivideByRule(const DigitSum& digits
   if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return {DigitSum::Invalid()};
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
-  Division division{digits, {}};
+  Division division{digits};
   if (auto split = Normalize(division, m)) {
     DigitSum result = FloorDivide(split->high, m / split->radix);
     result.AddScaled(division.quotient, 1);
     return {Join(std::move(result)), "floor((g*H + L) / m) = floor((H + t) / (m/g))"};
   }
+  return FloorOfNormal(std::move(division), m);
+}
+
+// Of a division whose rest has no split.
+ExprSimplifier::Divided ExprSimplifier::FloorOfNormal(Division division, int64_t m) {
   division.rest.Sort();
   ReduceToResidue(division, m);
   if (auto result = UnnestDivision(division, m)) {
     return {Join(*std::move(result)), "floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))"};
   }
   DigitSum result = std::move(division.quotient);
-  division = Division{std::move(division.rest), {}};
+  division.quotient = DigitSum();
   // floor((Z + 1) / 2) = Z - floor(Z / 2): no sign of Z is better than the other, but one constant
   // is.
   if (m == 2 && division.rest.constant() == 1) {
@@ -323,7 +365,7 @@ ExprSimplifier::Divided ExprSimplifier::FloorDivideByRule(const DigitSum& digits
   Orient(division, m);
   ReduceToResidue(division, m);
   ShiftConstant(division, m);
-  DigitSum part = MakeFloorAtom(division.rest, m);
+  DigitSum part = MakeFloorAtom(division, m);
   part.AddScaled(division.quotient, 1);
   if (division.negated) part.AddConstant(1);
   result.AddScaled(part, division.negated ? -1 : 1);
@@ -340,6 +382,9 @@ DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
 }
 
 ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m) {
+  if (const DigitAtom* known = FindItsOwn(DigitAtom::Kind::kMod, digits, m)) {
+    return {DigitSum::Of(known)};
+  }
   if (auto linear = LinearInTwoValues(digits, [m](int64_t x) { return FloorMod(x, m); })) {
     return {Join(*std::move(linear)), "of two values: linear"};
   }
@@ -351,7 +396,7 @@ ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int
   if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return {DigitSum::Invalid()};
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
-  Division division{digits, {}};
+  Division division{digits};
   if (auto split = Normalize(division, m)) {
     DigitSum result = Modulo(split->high, m / split->radix);
     result.Scale(split->radix);
@@ -360,6 +405,7 @@ ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int
   }
   if (m == 2 && division.rest.constant() == 1) {
     division.rest.AddConstant(-1);
+    division.MakeOther();
     division.negated = true;
   } else {
     Orient(division, m);
@@ -367,98 +413,12 @@ ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int
   }
   const char* rule =
       division.negated ? "(-X) mod m = m - 1 - (X - 1) mod m" : "(m*Q + R) mod m = R mod m";
-  DigitSum result = MakeModAtom(division.rest, m);
+  DigitSum result = MakeModAtom(division, m);
   if (division.negated) {
     result.Scale(-1);
     result.AddConstant(m - 1);
   }
   return {std::move(result), rule};
-}
-
-const DigitAtom* ExprSimplifier::FindAtom(DigitAtom::Kind kind, const DigitSum& floor_form,
-                                          int64_t m, size_t hash) const {
-  for (const DigitAtom* atom = memory_->atom_table.First(hash); atom != nullptr;
-       atom = atom->next) {
-    if (atom->hash == hash && atom->kind == kind && atom->divisor == m &&
-        atom->dividend_floor_form == floor_form) {
-      return atom;
-    }
-  }
-  return nullptr;
-}
-
-// How the atom is written: the shortest way to write the dividend. MLIR folds a floordiv or mod
-// whose dividend shows a multiple of m, which the shortest way may, its digits never do. False past
-// the bounds of affine/build.h.
-bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
-  const DigitSum& floor_form = atom->dividend_floor_form;
-  atom->shown = HasFloorAtom(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
-  const int64_t m = atom->divisor;
-  if (llvm::any_of(atom->shown.terms(),
-                   [m](const DigitTerm& term) { return term.coefficient % m == 0; })) {
-    atom->shown = dividend;
-  }
-  atom->shown.Sort();
-  bool has_dim = false;
-  int64_t summands = atom->shown.constant() == 0 ? 0 : 1;
-  atom->depth = 0;
-  atom->divisions = 1;
-  for (const DigitTerm& term : atom->shown.terms()) {
-    has_dim = has_dim || term.atom->summand_class <= SummandClass::kDimMod;
-    summands += term.atom->summands;
-    atom->divisions += term.atom->divisions;
-    atom->depth = std::max(atom->depth, term.atom->depth);
-  }
-  if (!atom->shown.valid() || summands > kMaxSummands || ++atom->depth >= kMaxExprDepth) {
-    return false;
-  }
-  atom->summands = static_cast<int>(summands);
-  if (atom->IsMod()) {
-    atom->summand_class = has_dim ? SummandClass::kDimMod : SummandClass::kMod;
-  } else {
-    atom->summand_class = has_dim ? SummandClass::kDimFloorDiv : SummandClass::kFloorDiv;
-  }
-  return true;
-}
-
-DigitSum ExprSimplifier::MakeFloorAtom(const DigitSum& dividend, int64_t m) {
-  DigitSum floor_form = FloorForm(dividend);
-  if (!floor_form.valid()) return floor_form;
-  const size_t hash = llvm::hash_combine(floor_form.Hash(), m, 0);
-  if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kFloor, floor_form, m, hash)) {
-    return DigitSum::Of(known);
-  }
-  DigitAtom& atom = *NewAtom(DigitAtom::Kind::kFloor);
-  atom.divisor = m;
-  atom.dividend_floor_form = std::move(floor_form);
-  if (!Show(dividend, &atom)) return DigitSum::Invalid();
-  atom.range = RangeOf(dividend).FloorDiv(m);
-  atom.residues = ResiduesOf(dividend).FloorDiv(m);
-  atom.dividend = dividend;
-  memory_->atom_table.Insert(hash, &atom);
-  return DigitSum::Of(&atom);
-}
-
-DigitSum ExprSimplifier::MakeModAtom(const DigitSum& dividend, int64_t m) {
-  DigitSum floor_form = FloorForm(dividend);
-  if (!floor_form.valid()) return floor_form;
-  const size_t hash = llvm::hash_combine(floor_form.Hash(), m, 1);
-  if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kMod, floor_form, m, hash)) {
-    return DigitSum::Of(known);
-  }
-  DigitAtom& atom = *NewAtom(DigitAtom::Kind::kMod);
-  atom.divisor = m;
-  atom.dividend_floor_form = std::move(floor_form);
-  if (!Show(dividend, &atom)) return DigitSum::Invalid();
-  atom.quotient = FloorDivide(dividend, m);
-  atom.floor_form = atom.dividend_floor_form;
-  atom.floor_form.AddScaled(FloorForm(atom.quotient), -m);
-  if (!atom.floor_form.valid()) return atom.floor_form;
-  atom.residues = ResiduesOf(dividend).Mod(m);
-  atom.range = atom.residues.Tighten(Interval::OfSize(m));
-  atom.dividend = dividend;
-  memory_->atom_table.Insert(hash, &atom);
-  return DigitSum::Of(&atom);
 }
 
 }  // namespace xla_indexing

@@ -53,11 +53,8 @@ Interval ExprSimplifier::SumOfRanges(const DigitSum& sum) const {
 Interval ExprSimplifier::RangeOf(const DigitSum& digits) {
   if (!digits.valid()) return Interval::All();
   Interval range = SumOfRanges(digits);
-  bool is_linear = llvm::none_of(digits.terms(), [](const DigitTerm& term) {
-    return term.atom->IsFloor() || term.atom->IsMod();
-  });
   // The ranges of independent terms add up exactly, and one term is independent.
-  if (is_linear || digits.terms().size() < 2) return range;
+  if (digits.terms().size() < 2 || IsLinear(digits)) return range;
   return range.Intersect(RangeOfFloorForm(FloorForm(digits)));
 }
 

@@ -90,7 +90,9 @@ void ExprSimplifier::ReduceToResidue(Division& division, int64_t m) const {
   if (residues.IsPoint()) return;
   const int64_t g = Gcd(residues.modulus(), m);
   const int64_t r = FloorMod(residues.residue(), g);
-  if (CheckedSub(division.rest.constant(), r)) division.rest.SubtractConstant(r);
+  if (r == 0 || !CheckedSub(division.rest.constant(), r)) return;
+  division.rest.SubtractConstant(r);
+  division.MakeOther();
 }
 
 // k*floor(X / m) = s*floor(X / m) + q*(X - r) with k = q*m + s, s in (-m/2, m/2], where X = r (mod

@@ -165,6 +165,7 @@ DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
   atom->residues = Congruence::All();
   atom->summands = 1;
   atom->divisions = 0;
+  atom->is_its_own = false;
   atom->depth = 0;
   atom->expr = {};
   return atom;
@@ -192,7 +193,7 @@ unsigned ExprSimplifier::AddSymbol(Interval range) {
 }
 
 DigitSum ExprSimplifier::FloorForm(const DigitSum& digits) const {
-  if (!digits.valid()) return digits;
+  if (!digits.valid() || !HasMod(digits)) return digits;
   DigitSum result(digits.constant());
   for (const DigitTerm& term : digits.terms()) {
     if (term.atom->IsMod()) {

@@ -131,8 +131,18 @@ class ExprSimplifier {
   // A dividend m * quotient + rest in the making; where it is negated, -(m * quotient + rest) - 1.
   struct Division {
     DigitSum rest;
-    DigitSum quotient;
+    DigitSum quotient = {};
+    // Of the rest, once it was asked for.
+    std::optional<Interval> range = {};
+    // The rest has no split, and has been looked at in every way that may give it one.
+    bool is_normal = false;
     bool negated = false;
+
+    // The rest is another sum now.
+    void MakeOther() {
+      range.reset();
+      is_normal = false;
+    }
   };
   // rest = radix * high + low with low in [0, radix - 1] and radix dividing m.
   struct Split {
@@ -176,10 +186,13 @@ class ExprSimplifier {
   Divided ModuloByRule(const DigitSum& digits, int64_t m);
   std::optional<DigitSum> LinearInTwoValues(const DigitSum& digits,
                                             llvm::function_ref<int64_t(int64_t)> f);
+  Divided FloorOfNormal(Division division, int64_t m);
+  const Interval& RangeOfRest(Division& division);
+  static void MoveConstantToQuotient(Division& division, int64_t amount, int64_t m);
   static void ExtractMultiples(Division& division, int64_t m);
-  static void ReduceResidues(Division& division, int64_t m);
+  static bool ReduceResidues(Division& division, int64_t m);
   bool DropCoarserMods(Division& division, int64_t m);
-  std::optional<Split> SplitWithoutCarry(const DigitSum& rest, int64_t m);
+  std::optional<Split> SplitWithoutCarry(Division& division, int64_t m);
   std::optional<Split> SplitByRadix(const DigitSum& rest, int64_t m);
   static Split MakeSplit(DigitSum high, DigitSum low, int64_t carry, int64_t radix);
   std::optional<Split> Normalize(Division& division, int64_t m);
@@ -187,13 +200,17 @@ class ExprSimplifier {
   static void Negate(Division& division);
   static void Orient(Division& division, int64_t m);
   void ShiftConstant(Division& division, int64_t m);
+
+  // Atoms (atoms.cc).
   const DigitAtom* FindAtom(DigitAtom::Kind kind, const DigitSum& dividend_floor_form, int64_t m,
                             size_t hash) const;
+  const DigitAtom* FindItsOwn(DigitAtom::Kind kind, const DigitSum& digits, int64_t m) const;
+  bool IsItsOwn(const Division& division) const;
   bool Show(const DigitSum& dividend, DigitAtom* atom);
   mlir::AffineExpr ExprOf(const DigitAtom* atom);
   mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
-  DigitSum MakeFloorAtom(const DigitSum& dividend, int64_t m);
-  DigitSum MakeModAtom(const DigitSum& dividend, int64_t m);
+  DigitSum MakeFloorAtom(Division& division, int64_t m);
+  DigitSum MakeModAtom(Division& division, int64_t m);
 
   // Digits that meet in a sum (digits.cc).
   DigitSum Join(DigitSum sum);
@@ -205,7 +222,6 @@ class ExprSimplifier {
   void TraceSum(const char* rule, const DigitSum& before, const DigitSum& after);
 
   // Ways to write a floor form (views.cc).
-  static bool HasFloorAtom(const DigitSum& sum);
   const SumViews& ViewsOf(const DigitSum& floor_form);
   llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
   std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,

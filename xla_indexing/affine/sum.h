@@ -11,7 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/short_list.h"
 
 namespace xla_indexing {
 
@@ -61,8 +61,28 @@ class Sum {
     terms_.push_back({atom, coefficient});
   }
 
+  // Of an atom that does not occur yet, with a coefficient that is not 0.
+  void AddNewTerm(Atom atom, int64_t coefficient) { terms_.push_back({atom, coefficient}); }
+
   void RemoveTerm(Atom atom) {
-    llvm::erase_if(terms_, [&](const Term& term) { return term.atom == atom; });
+    for (Term& term : terms_) {
+      if (term.atom == atom) return terms_.erase(&term);
+    }
+  }
+
+  // Replaces the coefficient of every term by replacement(term); where that is 0 the term goes.
+  // Whether any was replaced.
+  template <typename Replacement>
+  bool ReplaceCoefficients(Replacement replacement) {
+    bool changed = false;
+    size_t kept = 0;
+    for (const Term& term : terms_) {
+      const int64_t coefficient = replacement(term);
+      changed = changed || coefficient != term.coefficient;
+      if (coefficient != 0) terms_[kept++] = {term.atom, coefficient};
+    }
+    terms_.truncate(kept);
+    return changed;
   }
 
   // this += factor * other.
@@ -136,7 +156,7 @@ class Sum {
   }
 
  protected:
-  llvm::SmallVector<Term, 4> terms_;
+  ShortList<Term, 4> terms_;
   int64_t constant_ = 0;
   bool valid_ = true;
 };

@@ -17,10 +17,6 @@
 
 namespace xla_indexing {
 
-bool ExprSimplifier::HasFloorAtom(const DigitSum& sum) {
-  return llvm::any_of(sum.terms(), [](const DigitTerm& term) { return term.atom->IsFloor(); });
-}
-
 // Least divisor first, so that digits are split off from the low end.
 llvm::SmallVector<const DigitAtom*, 4> ExprSimplifier::FloorAtomsOf(const DigitSum& sum) const {
   llvm::SmallVector<const DigitAtom*, 4> atoms;

@@ -1,0 +1,130 @@
+// Making floor and mod atoms of dividends that no rule takes apart any further.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/simplifier.h"
+
+namespace xla_indexing {
+namespace {
+
+size_t HashOfAtom(DigitAtom::Kind kind, const DigitSum& dividend_floor_form, int64_t m) {
+  return dividend_floor_form.Hash() + static_cast<size_t>(m) * 2 +
+         (kind == DigitAtom::Kind::kMod ? 1 : 0);
+}
+
+}  // namespace
+
+const DigitAtom* ExprSimplifier::FindAtom(DigitAtom::Kind kind, const DigitSum& floor_form,
+                                          int64_t m, size_t hash) const {
+  for (const DigitAtom* atom = memory_->atom_table.First(hash); atom != nullptr;
+       atom = atom->next) {
+    if (atom->hash == hash && atom->kind == kind && atom->divisor == m &&
+        atom->dividend_floor_form == floor_form) {
+      return atom;
+    }
+  }
+  return nullptr;
+}
+
+// The atom that the division of these digits is, where it is known without dividing them: an atom
+// of the dividend that came out of its division as it went in.
+const DigitAtom* ExprSimplifier::FindItsOwn(DigitAtom::Kind kind, const DigitSum& digits,
+                                            int64_t m) const {
+  const DigitAtom* known = FindAtom(kind, digits, m, HashOfAtom(kind, digits, m));
+  return known != nullptr && known->is_its_own ? known : nullptr;
+}
+
+// How the atom is written: the shortest way to write the dividend. MLIR folds a floordiv or mod
+// whose dividend shows a multiple of m, which the shortest way may, its digits never do. False past
+// the bounds of affine/build.h.
+bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
+  const DigitSum& floor_form = atom->dividend_floor_form;
+  const DigitSum& shortest =
+      HasFloorAtom(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
+  const int64_t m = atom->divisor;
+  const bool shows_multiple = llvm::any_of(
+      shortest.terms(), [m](const DigitTerm& term) { return term.coefficient % m == 0; });
+  atom->shown = shows_multiple ? dividend : shortest;
+  atom->shown.Sort();
+  bool has_dim = false;
+  int64_t summands = atom->shown.constant() == 0 ? 0 : 1;
+  atom->depth = 0;
+  atom->divisions = 1;
+  for (const DigitTerm& term : atom->shown.terms()) {
+    has_dim = has_dim || term.atom->summand_class <= SummandClass::kDimMod;
+    summands += term.atom->summands;
+    atom->divisions += term.atom->divisions;
+    atom->depth = std::max(atom->depth, term.atom->depth);
+  }
+  if (!atom->shown.valid() || summands > kMaxSummands || ++atom->depth >= kMaxExprDepth) {
+    return false;
+  }
+  atom->summands = static_cast<int>(summands);
+  if (atom->IsMod()) {
+    atom->summand_class = has_dim ? SummandClass::kDimMod : SummandClass::kMod;
+  } else {
+    atom->summand_class = has_dim ? SummandClass::kDimFloorDiv : SummandClass::kFloorDiv;
+  }
+  return true;
+}
+
+// Whether dividing the rest anew would change nothing: it is a sum of variables, which nothing but
+// their ranges decides about, and has been what it is since it was found to have no split.
+bool ExprSimplifier::IsItsOwn(const Division& division) const {
+  return division.is_normal && facts_.empty() && IsLinear(division.rest) &&
+         !IsOfTwoValues(division.rest);
+}
+
+DigitSum ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
+  const DigitSum& dividend = division.rest;
+  DigitSum floor_form = FloorForm(dividend);
+  if (!floor_form.valid()) return floor_form;
+  const size_t hash = HashOfAtom(DigitAtom::Kind::kFloor, floor_form, m);
+  if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kFloor, floor_form, m, hash)) {
+    return DigitSum::Of(known);
+  }
+  DigitAtom& atom = *NewAtom(DigitAtom::Kind::kFloor);
+  atom.divisor = m;
+  atom.dividend_floor_form = std::move(floor_form);
+  if (!Show(dividend, &atom)) return DigitSum::Invalid();
+  atom.range = RangeOfRest(division).FloorDiv(m);
+  atom.residues = ResiduesOf(dividend).FloorDiv(m);
+  atom.dividend = dividend;
+  atom.is_its_own = IsItsOwn(division);
+  memory_->atom_table.Insert(hash, &atom);
+  return DigitSum::Of(&atom);
+}
+
+DigitSum ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
+  const DigitSum& dividend = division.rest;
+  DigitSum floor_form = FloorForm(dividend);
+  if (!floor_form.valid()) return floor_form;
+  const size_t hash = HashOfAtom(DigitAtom::Kind::kMod, floor_form, m);
+  if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kMod, floor_form, m, hash)) {
+    return DigitSum::Of(known);
+  }
+  DigitAtom& atom = *NewAtom(DigitAtom::Kind::kMod);
+  atom.divisor = m;
+  atom.dividend_floor_form = std::move(floor_form);
+  if (!Show(dividend, &atom)) return DigitSum::Invalid();
+  atom.is_its_own = IsItsOwn(division);
+  if (atom.is_its_own && trace_ == nullptr) {
+    atom.quotient = FloorOfNormal(Division{dividend, DigitSum(), division.range, true}, m).result;
+  } else {
+    atom.quotient = FloorDivide(dividend, m);
+  }
+  atom.floor_form = atom.dividend_floor_form;
+  atom.floor_form.AddScaled(FloorForm(atom.quotient), -m);
+  if (!atom.floor_form.valid()) return atom.floor_form;
+  atom.residues = ResiduesOf(dividend).Mod(m);
+  atom.range = atom.residues.Tighten(Interval::OfSize(m));
+  atom.dividend = dividend;
+  memory_->atom_table.Insert(hash, &atom);
+  return DigitSum::Of(&atom);
+}
+
+}  // namespace xla_indexing

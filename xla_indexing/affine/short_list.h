@@ -1,0 +1,99 @@
+// A list of a few small things, which is copied in place while it is short. llvm::SmallVector calls
+// out for every copy and every append; sums of two or three terms are copied by the thousand.
+#ifndef XLA_INDEXING_AFFINE_SHORT_LIST_H_
+#define XLA_INDEXING_AFFINE_SHORT_LIST_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace xla_indexing {
+
+template <typename T, uint32_t kInPlace>
+class ShortList {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+ public:
+  ShortList() {}  // no element has a value
+  ShortList(const ShortList& other) { Append(other); }
+  ShortList(ShortList&& other) noexcept { MoveFrom(other); }
+  ShortList& operator=(const ShortList& other) {
+    if (this == &other) return *this;
+    size_ = 0;
+    Append(other);
+    return *this;
+  }
+  ShortList& operator=(ShortList&& other) noexcept {
+    if (this != &other) MoveFrom(other);
+    return *this;
+  }
+  ~ShortList() = default;
+
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
+  operator llvm::ArrayRef<T>() const { return {data(), size_}; }
+
+  void push_back(T value) {
+    if (size_ == capacity_) Grow(size_ + 1);
+    data()[size_++] = value;
+  }
+  void erase(T* at) {
+    std::copy(at + 1, end(), at);
+    --size_;
+  }
+  // Keeps the first ones.
+  void truncate(size_t size) { size_ = static_cast<uint32_t>(size); }
+  void clear() { size_ = 0; }
+
+ private:
+  T* data() { return far_ ? far_.get() : near_; }
+  const T* data() const { return far_ ? far_.get() : near_; }
+
+  void Append(const ShortList& other) {
+    if (other.size_ > capacity_) Grow(other.size_);
+    std::copy(other.begin(), other.end(), data());
+    size_ = other.size_;
+  }
+
+  void MoveFrom(ShortList& other) {
+    if (other.far_) {
+      far_ = std::move(other.far_);
+      capacity_ = std::exchange(other.capacity_, kInPlace);
+      size_ = std::exchange(other.size_, 0);
+    } else {
+      size_ = 0;
+      Append(other);
+    }
+  }
+
+  void Grow(uint32_t least) {
+    const uint32_t capacity = std::max(least, 2 * capacity_);
+    auto larger = std::make_unique_for_overwrite<T[]>(capacity);
+    std::copy(begin(), end(), larger.get());
+    far_ = std::move(larger);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<T[]> far_;
+  uint32_t size_ = 0;
+  uint32_t capacity_ = kInPlace;
+  // As many as size_ says have values.
+  union {
+    T near_[kInPlace];
+  };
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_AFFINE_SHORT_LIST_H_
