@@ -43,8 +43,7 @@ const DigitAtom* ExprSimplifier::FindItsOwn(DigitAtom::Kind kind, const DigitSum
 // the bounds of affine/build.h.
 bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
   const DigitSum& floor_form = atom->dividend_floor_form;
-  const DigitSum& shortest =
-      HasFloorAtom(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
+  const DigitSum& shortest = ShortestWay(floor_form);
   const int64_t m = atom->divisor;
   const bool shows_multiple = llvm::any_of(
       shortest.terms(), [m](const DigitTerm& term) { return term.coefficient % m == 0; });
@@ -123,6 +122,9 @@ DigitSum ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   atom.residues = ResiduesOf(dividend).Mod(m);
   atom.range = atom.residues.Tighten(Interval::OfSize(m));
   atom.dividend = dividend;
+  const DigitAtom* floor = LoneAtom(atom.quotient);
+  atom.is_digit = atom.is_its_own && floor != nullptr && floor->IsFloor() && floor->divisor == m &&
+                  floor->dividend_floor_form == atom.dividend_floor_form;
   memory_->atom_table.Insert(hash, &atom);
   return DigitSum::Of(&atom);
 }

@@ -53,6 +53,12 @@ void DigitSum::Sort() {
   }
 }
 
+const DigitAtom* LoneAtom(const DigitSum& sum) {
+  const bool is_atom = sum.valid() && sum.constant() == 0 && sum.terms().size() == 1 &&
+                       sum.terms()[0].coefficient == 1;
+  return is_atom ? sum.terms()[0].atom : nullptr;
+}
+
 bool HasFloorAtom(const DigitSum& sum) {
   return llvm::any_of(sum.terms(), [](const DigitTerm& term) { return term.atom->IsFloor(); });
 }

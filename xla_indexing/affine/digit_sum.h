@@ -63,6 +63,9 @@ struct DigitAtom {
   // the dividend is a sum of variables.
   bool is_its_own = false;
 
+  // Of a mod: it is its own, and its quotient is the floor atom of the same dividend.
+  bool is_digit = false;
+
   // As written: occurrences of summands and divisions, and how deep divisions nest.
   int summands = 1;
   int divisions = 0;  // floordivs and mods in it, itself counted
@@ -76,6 +79,9 @@ struct DigitAtom {
   bool IsFloor() const { return kind == Kind::kFloor; }
   bool IsMod() const { return kind == Kind::kMod; }
 };
+
+// The atom that the sum is, without a factor or a constant; null where it is none.
+const DigitAtom* LoneAtom(const DigitSum& sum);
 
 // Whether an atom of a sum is a floor, is a mod, and whether none is either.
 bool HasFloorAtom(const DigitSum& sum);

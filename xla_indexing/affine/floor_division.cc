@@ -185,7 +185,7 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& divisio
   if (!is_linear) {
     DigitSum floor_form = FloorForm(division.rest);
     if (floor_form.valid() && HasFloorAtom(floor_form)) {
-      const DigitSum& digits = ViewsOf(floor_form).digits;
+      const DigitSum& digits = WayOfDigits(floor_form);
       if (digits.terms().size() <= division.rest.terms().size() && !(digits == division.rest)) {
         same = false;
         division.rest = digits;

@@ -64,7 +64,7 @@ Interval ExprSimplifier::RangeOf(const DigitSum& digits) {
 Interval ExprSimplifier::RangeOfFloorForm(const DigitSum& sum) {
   if (!sum.valid()) return Interval::All();
   if (!HasFloorAtom(sum)) return SumOfRanges(sum);
-  Interval range = ViewsOf(sum).range;
+  Interval range = RangeOfWays(sum);
   constexpr int kMaxNesting = 3;
   if (depth_ >= kMaxNesting || sum.terms().size() < 2) return range;
   ++depth_;

@@ -24,6 +24,10 @@ ExprSimplifier::~ExprSimplifier() { GiveBackMemory(std::move(memory_)); }
 
 namespace {
 
+bool IsVariable(AffineExpr e) {
+  return e.getKind() == AffineExprKind::DimId || e.getKind() == AffineExprKind::SymbolId;
+}
+
 // Floordivs and mods in an expression, as often as they occur; no more than `most` are counted.
 int CountDivisions(AffineExpr e, int most) {
   int count = 0;
@@ -42,8 +46,8 @@ int CountDivisions(AffineExpr e, int most) {
 }  // namespace
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  const AffineExpr result = ToExpr(Evaluate(e));
-  if (!result) return e;
+  const AffineExpr result = ToExpr(Evaluate(e), e);
+  if (!result || result == e) return e;
   // The form does not always have the fewest divisions; it is not taken for more than there were.
   constexpr int kMost = 8;
   const int divisions = CountDivisions(result, kMost);
@@ -99,22 +103,23 @@ DigitSum ExprSimplifier::Evaluate(AffineExpr e) {
   if (!flat.valid()) return DigitSum::Invalid();
   DigitSum result(flat.constant());
   for (const Term& term : flat.terms()) {
-    result.AddScaled(EvaluateAtom(term.atom), term.coefficient);
+    if (IsVariable(term.atom)) {
+      AddVariable(result, term);
+    } else {
+      result.AddScaled(EvaluateAtom(term.atom), term.coefficient);
+    }
   }
   return Join(std::move(result));
 }
 
 const DigitAtom* ExprSimplifier::AtomOf(AffineExpr e) {
-  const DigitSum digits = Evaluate(e);
-  const bool is_atom = digits.valid() && digits.constant() == 0 && digits.terms().size() == 1 &&
-                       digits.terms()[0].coefficient == 1;
-  return is_atom ? digits.terms()[0].atom : nullptr;
+  return LoneAtom(Evaluate(e));
 }
 
-DigitSum ExprSimplifier::EvaluateVariable(AffineExpr variable) {
-  const bool is_dim = variable.getKind() == AffineExprKind::DimId;
-  const unsigned position = is_dim ? cast<mlir::AffineDimExpr>(variable).getPosition()
-                                   : cast<mlir::AffineSymbolExpr>(variable).getPosition();
+void ExprSimplifier::AddVariable(DigitSum& sum, const Term& term) {
+  const bool is_dim = term.atom.getKind() == AffineExprKind::DimId;
+  const unsigned position = is_dim ? cast<mlir::AffineDimExpr>(term.atom).getPosition()
+                                   : cast<mlir::AffineSymbolExpr>(term.atom).getPosition();
   llvm::SmallVector<const DigitAtom*, 8>& atoms =
       is_dim ? memory_->dim_atoms : memory_->symbol_atoms;
   if (position >= atoms.size()) atoms.resize(position + 1);
@@ -122,18 +127,19 @@ DigitSum ExprSimplifier::EvaluateVariable(AffineExpr variable) {
     DigitAtom& atom = *NewAtom(DigitAtom::Kind::kVariable);
     atom.summand_class = is_dim ? SummandClass::kDim : SummandClass::kSymbol;
     atom.position = position;
-    atom.range = RangeOfVariable(variable);
-    atom.expr = variable;
+    atom.range = RangeOfVariable(term.atom);
+    atom.expr = term.atom;
     atoms[position] = &atom;
   }
   const Interval& range = atoms[position]->range;
-  return range.IsPoint() ? DigitSum(range.lower()) : DigitSum::Of(atoms[position]);
+  if (range.IsPoint()) {
+    sum.AddScaled(DigitSum(range.lower()), term.coefficient);
+  } else {
+    sum.AddTerm(atoms[position], term.coefficient);
+  }
 }
 
 DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
-  if (atom.getKind() == AffineExprKind::DimId || atom.getKind() == AffineExprKind::SymbolId) {
-    return EvaluateVariable(atom);
-  }
   for (const EvaluatedExpr* known = memory_->evaluated_table.First(hash_value(atom));
        known != nullptr; known = known->next) {
     if (known->expr == atom) return known->sum;
@@ -147,6 +153,7 @@ DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
                                                    : FloorDivide(dividend, divisor.getValue());
   }
   if (!result.valid()) result = OpaqueAtom(atom);
+  KeepExpr(result, atom);
   Remember(atom, result);
   return result;
 }
@@ -166,6 +173,7 @@ DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
   atom->summands = 1;
   atom->divisions = 0;
   atom->is_its_own = false;
+  atom->is_digit = false;
   atom->depth = 0;
   atom->expr = {};
   return atom;

@@ -151,8 +151,10 @@ class ExprSimplifier {
     int64_t radix;
   };
   mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
+  // sum += coefficient * variable.
+  void AddVariable(DigitSum& sum, const Term& term);
+  // Of a floordiv or mod.
   DigitSum EvaluateAtom(mlir::AffineExpr atom);
-  DigitSum EvaluateVariable(mlir::AffineExpr variable);
   // A new atom without dividend, in no table.
   DigitAtom* NewAtom(DigitAtom::Kind kind);
   void Remember(mlir::AffineExpr atom, const DigitSum& sum);
@@ -207,14 +209,20 @@ class ExprSimplifier {
   const DigitAtom* FindItsOwn(DigitAtom::Kind kind, const DigitSum& digits, int64_t m) const;
   bool IsItsOwn(const Division& division) const;
   bool Show(const DigitSum& dividend, DigitAtom* atom);
-  mlir::AffineExpr ExprOf(const DigitAtom* atom);
-  mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
   DigitSum MakeFloorAtom(Division& division, int64_t m);
   DigitSum MakeModAtom(Division& division, int64_t m);
 
   // Digits that meet in a sum (digits.cc).
   DigitSum Join(DigitSum sum);
   bool JoinOnce(DigitSum& sum);
+
+  // Expressions (write.cc).
+  mlir::AffineExpr ExprOf(const DigitAtom* atom);
+  mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
+  // ToExpr of what `from` was found to be.
+  mlir::AffineExpr ToExpr(const DigitSum& digits, mlir::AffineExpr from);
+  // Where `e` is what the atom that the digits are would be written as, it need not be built.
+  static void KeepExpr(const DigitSum& digits, mlir::AffineExpr e);
 
   // What is written down (trace.cc).
   void TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m,
@@ -223,6 +231,13 @@ class ExprSimplifier {
 
   // Ways to write a floor form (views.cc).
   const SumViews& ViewsOf(const DigitSum& floor_form);
+  static bool MayHaveOtherWays(const DigitSum& floor_form);
+  // What ViewsOf gives; a sum that has one way itself.
+  const DigitSum& ShortestWay(const DigitSum& floor_form);
+  const DigitSum& WayOfDigits(const DigitSum& floor_form);
+  Interval RangeOfWays(const DigitSum& floor_form);
+  // The shortest way to write digits, in summand order.
+  DigitSum AsWritten(const DigitSum& digits);
   llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
   std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,
                                           llvm::ArrayRef<const DigitAtom*> atoms);

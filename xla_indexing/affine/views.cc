@@ -82,7 +82,7 @@ void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom
   };
   try_shape(value);
   if (!HasFloorAtom(value)) return;
-  DigitSum digits = ViewsOf(value).digits;
+  const DigitSum& digits = WayOfDigits(value);
   if (!(digits == value)) try_shape(digits);
 }
 
@@ -113,7 +113,35 @@ Cost CostOf(const DigitSum& sum) {
 
 }  // namespace
 
-// Asked for only where there is a floor atom; other sums have one view.
+// Whether a floor form may have another way to be written; if not, no step finds anything to cancel.
+bool ExprSimplifier::MayHaveOtherWays(const DigitSum& floor_form) {
+  return llvm::any_of(floor_form.terms(), [&](const DigitTerm& term) {
+    const DigitAtom* floor = term.atom;
+    if (!floor->IsFloor()) return false;
+    return llvm::all_of(floor->dividend_floor_form.terms(),
+                        [&](const DigitTerm& part) {
+                          return floor_form.CoefficientOf(part.atom) != 0;
+                        }) ||
+           HasFloorAtom(floor->dividend_floor_form) ||
+           llvm::any_of(floor_form.terms(), [&](const DigitTerm& other) {
+             return other.atom->IsFloor() && other.atom->divisor < floor->divisor &&
+                    floor->divisor % other.atom->divisor == 0;
+           });
+  });
+}
+
+const DigitSum& ExprSimplifier::ShortestWay(const DigitSum& floor_form) {
+  return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
+}
+
+const DigitSum& ExprSimplifier::WayOfDigits(const DigitSum& floor_form) {
+  return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).digits : floor_form;
+}
+
+Interval ExprSimplifier::RangeOfWays(const DigitSum& floor_form) {
+  return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).range : SumOfRanges(floor_form);
+}
+
 const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
   const size_t hash = floor_form.Hash();
   for (const SumViews* known = memory_->view_table.First(hash); known != nullptr;
@@ -157,63 +185,25 @@ const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
   return *views;
 }
 
-// The expression of a sum in summand order.
-mlir::AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
-  if (!sorted.valid() || sorted.terms().size() > static_cast<size_t>(kMaxSummands)) return {};
-  mlir::AffineExpr result;
-  for (const DigitTerm& term : sorted.terms()) {
-    mlir::AffineExpr summand = ExprOf(term.atom);
-    if (!summand) return {};
-    if (term.coefficient != 1) {
-      summand =
-          mlir::getAffineBinaryOpExpr(mlir::AffineExprKind::Mul, summand,
-                                      mlir::getAffineConstantExpr(term.coefficient, context_));
+// A digit alone: of the two ways to write its floor form it is the shorter one.
+bool IsDigitAlone(const DigitSum& digits) {
+  return digits.terms().size() == 1 && digits.terms()[0].atom->is_digit;
+}
+
+DigitSum ExprSimplifier::AsWritten(const DigitSum& digits) {
+  DigitSum best = digits;
+  if (!IsDigitAlone(digits)) {
+    const DigitSum floor_form = FloorForm(digits);
+    const DigitSum& shortest =
+        floor_form.valid() && HasFloorAtom(floor_form) ? ShortestWay(floor_form) : floor_form;
+    if (!floor_form.valid() || !HasFloorAtom(floor_form) ||
+        !(CostOf(digits).Order() < CostOf(shortest).Order())) {
+      best = shortest;
     }
-    result =
-        result ? mlir::getAffineBinaryOpExpr(mlir::AffineExprKind::Add, result, summand) : summand;
-  }
-  if (!result) return mlir::getAffineConstantExpr(sorted.constant(), context_);
-  if (sorted.constant() == 0) return result;
-  return mlir::getAffineBinaryOpExpr(mlir::AffineExprKind::Add, result,
-                                     mlir::getAffineConstantExpr(sorted.constant(), context_));
-}
-
-// Divisions nest less deep in an atom's dividend.
-mlir::AffineExpr ExprSimplifier::ExprOf(const DigitAtom* atom) {
-  if (!atom->expr) {
-    const auto kind = atom->IsMod() ? mlir::AffineExprKind::Mod : mlir::AffineExprKind::FloorDiv;
-    if (const mlir::AffineExpr dividend = ExprOfSum(atom->shown)) {
-      atom->expr = mlir::getAffineBinaryOpExpr(
-          kind, dividend, mlir::getAffineConstantExpr(atom->divisor, context_));
-      // It is its own normal form.
-      if (atom->expr.getKind() == kind) Remember(atom->expr, DigitSum::Of(atom));
-    }
-  }
-  return atom->expr;
-}
-
-LinearSum ExprSimplifier::Written(const DigitSum& digits) {
-  if (!digits.valid()) return LinearSum::Invalid();
-  LinearSum sum(digits.constant());
-  for (const DigitTerm& term : digits.terms()) {
-    const mlir::AffineExpr atom = ExprOf(term.atom);
-    if (!atom) return LinearSum::Invalid();
-    sum.AddTerm(atom, term.coefficient);
-  }
-  return sum;
-}
-
-mlir::AffineExpr ExprSimplifier::ToExpr(const DigitSum& digits) {
-  if (!digits.valid()) return {};
-  DigitSum best = FloorForm(digits);
-  if (!best.valid()) return {};
-  if (HasFloorAtom(best)) {
-    const DigitSum& shortest = ViewsOf(best).shortest;
-    best = CostOf(digits).Order() < CostOf(shortest).Order() ? digits : shortest;
   }
   if (trace_) TraceSum("the shortest way to write the sum", digits, best);
   best.Sort();
-  return ExprOfSum(best);
+  return best;
 }
 
 }  // namespace xla_indexing

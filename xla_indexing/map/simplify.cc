@@ -89,9 +89,9 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
     for (AffineExpr result : results()) {
       simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
     }
-    const mlir::AffineMap before = affine_map_;
+    if (llvm::equal(simplified, results())) return false;
     affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
-    return affine_map_ != before;
+    return true;
   }
   const IndexingMap before = *this;
   auto make_empty = [&] {
