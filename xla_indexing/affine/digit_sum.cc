@@ -35,7 +35,10 @@ int CompareAtoms(const DigitAtom* a, const DigitAtom* b) {
 
 }  // namespace
 
-bool AtomLess(const DigitAtom* a, const DigitAtom* b) { return CompareAtoms(a, b) < 0; }
+bool AtomLess(const DigitAtom* a, const DigitAtom* b) {
+  if (a->summand_class != b->summand_class) return a->summand_class < b->summand_class;
+  return CompareAtoms(a, b) < 0;
+}
 
 void DigitSum::Sort() {
   constexpr size_t kMaxInsertion = 16;
@@ -51,26 +54,6 @@ void DigitSum::Sort() {
     for (; j > 0 && AtomLess(term.atom, terms_[j - 1].atom); --j) terms_[j] = terms_[j - 1];
     terms_[j] = term;
   }
-}
-
-const DigitAtom* LoneAtom(const DigitSum& sum) {
-  const bool is_atom = sum.valid() && sum.constant() == 0 && sum.terms().size() == 1 &&
-                       sum.terms()[0].coefficient == 1;
-  return is_atom ? sum.terms()[0].atom : nullptr;
-}
-
-bool HasFloorAtom(const DigitSum& sum) {
-  return llvm::any_of(sum.terms(), [](const DigitTerm& term) { return term.atom->IsFloor(); });
-}
-
-bool HasMod(const DigitSum& sum) {
-  return llvm::any_of(sum.terms(), [](const DigitTerm& term) { return term.atom->IsMod(); });
-}
-
-bool IsLinear(const DigitSum& sum) {
-  return llvm::none_of(sum.terms(), [](const DigitTerm& term) {
-    return term.atom->IsFloor() || term.atom->IsMod();
-  });
 }
 
 bool IsOfTwoValues(const DigitSum& sum) {

@@ -81,12 +81,26 @@ struct DigitAtom {
 };
 
 // The atom that the sum is, without a factor or a constant; null where it is none.
-const DigitAtom* LoneAtom(const DigitSum& sum);
+inline const DigitAtom* LoneAtom(const DigitSum& sum) {
+  const bool is_atom = sum.valid() && sum.constant() == 0 && sum.terms().size() == 1 &&
+                       sum.terms()[0].coefficient == 1;
+  return is_atom ? sum.terms()[0].atom : nullptr;
+}
 
 // Whether an atom of a sum is a floor, is a mod, and whether none is either.
-bool HasFloorAtom(const DigitSum& sum);
-bool HasMod(const DigitSum& sum);
-bool IsLinear(const DigitSum& sum);
+inline bool HasFloorAtom(const DigitSum& sum) {
+  for (const DigitTerm& term : sum.terms()) {
+    if (term.atom->IsFloor()) return true;
+  }
+  return false;
+}
+inline bool HasMod(const DigitSum& sum) {
+  for (const DigitTerm& term : sum.terms()) {
+    if (term.atom->IsMod()) return true;
+  }
+  return false;
+}
+inline bool IsLinear(const DigitSum& sum) { return !HasFloorAtom(sum) && !HasMod(sum); }
 // Whether the sum depends on nothing but one atom, which has two values.
 bool IsOfTwoValues(const DigitSum& sum);
 

@@ -17,6 +17,7 @@
 namespace xla_indexing {
 
 DigitSum ExprSimplifier::Join(DigitSum sum) {
+  if (sum.terms().size() < 2 && facts_.empty()) return sum;
   const DigitSum before = trace_ ? sum : DigitSum();
   // Every step removes a mod atom, puts one in the place of two, or reduces the coefficient of a
   // floor atom for good, since the atoms of its dividend are nested less deep.
@@ -28,6 +29,7 @@ DigitSum ExprSimplifier::Join(DigitSum sum) {
 }
 
 bool ExprSimplifier::JoinOnce(DigitSum& sum) {
+  if (!HasMod(sum)) return false;
   llvm::SmallVector<DigitTerm, 4> mods;
   for (const DigitTerm& term : sum.terms()) {
     if (term.atom->IsMod()) mods.push_back(term);

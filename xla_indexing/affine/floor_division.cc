@@ -251,6 +251,12 @@ void ExprSimplifier::Orient(Division& division, int64_t m) {
   // A coefficient m/2 has no sign of its own: m/2 and -m/2 are the same residue. Only floor atoms
   // keep the sign of such a coefficient; they decide where there is no other.
   division.rest.Sort();
+  // As they nearly always are: nothing is to be done.
+  if (llvm::all_of(division.rest.terms(), [m](const DigitTerm& term) {
+        return term.coefficient > 0 && term.coefficient <= m - term.coefficient;
+      })) {
+    return;
+  }
   auto is_half = [m](const DigitTerm& term) {
     const Int128 twice = static_cast<Int128>(term.coefficient) * 2;
     return twice == m || twice == -static_cast<Int128>(m);

@@ -23,7 +23,8 @@ namespace {
 Interval TermByTerm(const DigitSum& sum) {
   Interval result = Interval::Point(sum.constant());
   for (const DigitTerm& term : sum.terms()) {
-    result = result.Add(term.atom->range.Mul(term.coefficient));
+    const Interval& range = term.atom->range;
+    result = result.Add(term.coefficient == 1 ? range : range.Mul(term.coefficient));
   }
   return result;
 }

@@ -49,6 +49,11 @@ void ExprSimplifier::Assume(const LinearSum& sum, const Interval& interval) {
 
 // Every term by itself.
 Congruence ExprSimplifier::StructuralResidues(const DigitSum& digits) const {
+  // A term of all integers says that a difference of values may be its coefficient.
+  const auto is_unit = [](const DigitTerm& term) {
+    return (term.coefficient == 1 || term.coefficient == -1) && term.atom->residues.IsAll();
+  };
+  if (llvm::any_of(digits.terms(), is_unit)) return Congruence::All();
   Congruence result = Congruence::Point(digits.constant());
   for (const DigitTerm& term : digits.terms()) {
     result = result.Add(term.atom->residues.Mul(term.coefficient));

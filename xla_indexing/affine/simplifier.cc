@@ -1,5 +1,8 @@
 #include "xla_indexing/affine/simplifier.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -28,6 +31,12 @@ bool IsVariable(AffineExpr e) {
   return e.getKind() == AffineExprKind::DimId || e.getKind() == AffineExprKind::SymbolId;
 }
 
+int DivisionsOf(const DigitSum& written) {
+  int64_t divisions = 0;
+  for (const DigitTerm& term : written.terms()) divisions += term.atom->divisions;
+  return static_cast<int>(std::min<int64_t>(divisions, std::numeric_limits<int>::max()));
+}
+
 // Floordivs and mods in an expression, as often as they occur; no more than `most` are counted.
 int CountDivisions(AffineExpr e, int most) {
   int count = 0;
@@ -46,11 +55,12 @@ int CountDivisions(AffineExpr e, int most) {
 }  // namespace
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  const AffineExpr result = ToExpr(Evaluate(e), e);
+  const DigitSum written = AsWritten(Evaluate(e));
+  const AffineExpr result = ExprOfSum(written, e);
   if (!result || result == e) return e;
   // The form does not always have the fewest divisions; it is not taken for more than there were.
   constexpr int kMost = 8;
-  const int divisions = CountDivisions(result, kMost);
+  const int divisions = std::min(DivisionsOf(written), kMost);
   if (divisions < 2 || divisions == kMost || CountDivisions(e, divisions) == divisions)
     return result;
   const AffineExpr same = WithShiftedConstants(e);
@@ -99,6 +109,11 @@ AffineExpr ExprSimplifier::WithShiftedConstants(AffineExpr e) {
 Interval ExprSimplifier::Range(AffineExpr e) { return RangeOf(Evaluate(e)); }
 
 DigitSum ExprSimplifier::Evaluate(AffineExpr e) {
+  if (IsVariable(e)) {
+    DigitSum result;
+    AddVariable(result, {e, 1});
+    return result;
+  }
   const LinearSum flat = LinearSum::FromExpr(e);
   if (!flat.valid()) return DigitSum::Invalid();
   DigitSum result(flat.constant());

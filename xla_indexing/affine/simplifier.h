@@ -219,8 +219,8 @@ class ExprSimplifier {
   // Expressions (write.cc).
   mlir::AffineExpr ExprOf(const DigitAtom* atom);
   mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
-  // ToExpr of what `from` was found to be.
-  mlir::AffineExpr ToExpr(const DigitSum& digits, mlir::AffineExpr from);
+  // The same where it may be `from`, and need not be built then.
+  mlir::AffineExpr ExprOfSum(const DigitSum& sorted, mlir::AffineExpr from);
   // Where `e` is what the atom that the digits are would be written as, it need not be built.
   static void KeepExpr(const DigitSum& digits, mlir::AffineExpr e);
 
@@ -236,7 +236,7 @@ class ExprSimplifier {
   const DigitSum& ShortestWay(const DigitSum& floor_form);
   const DigitSum& WayOfDigits(const DigitSum& floor_form);
   Interval RangeOfWays(const DigitSum& floor_form);
-  // The shortest way to write digits, in summand order.
+  // The shortest way to write digits, in summand order; invalid where the digits or it are.
   DigitSum AsWritten(const DigitSum& digits);
   llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
   std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,

@@ -191,6 +191,7 @@ bool IsDigitAlone(const DigitSum& digits) {
 }
 
 DigitSum ExprSimplifier::AsWritten(const DigitSum& digits) {
+  if (!digits.valid()) return digits;
   DigitSum best = digits;
   if (!IsDigitAlone(digits)) {
     const DigitSum floor_form = FloorForm(digits);

@@ -111,14 +111,10 @@ LinearSum ExprSimplifier::Written(const DigitSum& digits) {
   return sum;
 }
 
-AffineExpr ExprSimplifier::ToExpr(const DigitSum& digits) {
-  return digits.valid() ? ExprOfSum(AsWritten(digits)) : AffineExpr();
+AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted, AffineExpr from) {
+  return sorted.valid() && IsWrittenAs(sorted, from) ? from : ExprOfSum(sorted);
 }
 
-AffineExpr ExprSimplifier::ToExpr(const DigitSum& digits, AffineExpr from) {
-  if (!digits.valid()) return {};
-  const DigitSum written = AsWritten(digits);
-  return IsWrittenAs(written, from) ? from : ExprOfSum(written);
-}
+AffineExpr ExprSimplifier::ToExpr(const DigitSum& digits) { return ExprOfSum(AsWritten(digits)); }
 
 }  // namespace xla_indexing

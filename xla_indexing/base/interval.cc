@@ -42,11 +42,6 @@ Interval FromWide(WideEnd lower, WideEnd upper) {
   return Interval::All();
 }
 
-// What is nearly always so, and done without wide numbers where its results fit.
-bool AreFinite(const Interval& a, const Interval& b) {
-  return a.has_lower() && a.has_upper() && b.has_lower() && b.has_upper();
-}
-
 WideEnd FloorDivEnd(WideEnd end, Int128 divisor) {
   if (!end.finite) return end;
   const Int128 quotient = end.value / divisor;
@@ -77,11 +72,8 @@ bool Interval::IsSubsetOf(const Interval& other) const {
   return lower_inside && upper_inside;
 }
 
-Interval Interval::Intersect(const Interval& other) const {
+Interval Interval::IntersectAny(const Interval& other) const {
   if (IsEmpty() || other.IsEmpty()) return Empty();
-  if (AreFinite(*this, other)) {
-    return Closed(std::max(lower_, other.lower_), std::min(upper_, other.upper_));
-  }
   WideEnd lower = LowerOf(*this);
   if (other.has_lower_ && (!lower.finite || other.lower_ > lower.value)) lower = LowerOf(other);
   WideEnd upper = UpperOf(*this);
@@ -106,27 +98,13 @@ Interval Interval::Neg() const {
   return FromWide({upper.finite, -upper.value}, {lower.finite, -lower.value});
 }
 
-Interval Interval::Add(const Interval& other) const {
+Interval Interval::AddAny(const Interval& other) const {
   if (IsEmpty() || other.IsEmpty()) return Empty();
-  if (int64_t lower = 0, upper = 0;
-      AreFinite(*this, other) && !__builtin_add_overflow(lower_, other.lower_, &lower) &&
-      !__builtin_add_overflow(upper_, other.upper_, &upper)) {
-    return Closed(lower, upper);
-  }
   WideEnd lower;
   if (has_lower_ && other.has_lower_) lower = {true, Int128{lower_} + other.lower_};
   WideEnd upper;
   if (has_upper_ && other.has_upper_) upper = {true, Int128{upper_} + other.upper_};
   return FromWide(lower, upper);
-}
-
-Interval Interval::Mul(int64_t constant) const {
-  if (int64_t first = 0, last = 0; has_lower_ && has_upper_ &&
-                                   !__builtin_mul_overflow(lower_, constant, &first) &&
-                                   !__builtin_mul_overflow(upper_, constant, &last)) {
-    return constant < 0 ? Closed(last, first) : Closed(first, last);
-  }
-  return Mul(Point(constant));
 }
 
 Interval Interval::Mul(const Interval& other) const {

@@ -78,16 +78,36 @@ class Interval {
   bool IsSubsetOf(const Interval& other) const;
 
   // Both as sets: the elements of both, and the hull of the elements of either.
-  Interval Intersect(const Interval& other) const;
+  Interval Intersect(const Interval& other) const {
+    if (AreFinite(*this, other)) {
+      return Closed(lower_ > other.lower_ ? lower_ : other.lower_,
+                    upper_ < other.upper_ ? upper_ : other.upper_);
+    }
+    return IntersectAny(other);
+  }
   Interval Union(const Interval& other) const;
 
   Interval Neg() const;
-  Interval Add(const Interval& other) const;
+  Interval Add(const Interval& other) const {
+    if (int64_t lower = 0, upper = 0;
+        AreFinite(*this, other) && !__builtin_add_overflow(lower_, other.lower_, &lower) &&
+        !__builtin_add_overflow(upper_, other.upper_, &upper)) {
+      return Closed(lower, upper);
+    }
+    return AddAny(other);
+  }
   Interval Add(int64_t constant) const { return Add(Point(constant)); }
   Interval Sub(const Interval& other) const { return Add(other.Neg()); }
   Interval Sub(int64_t constant) const { return Sub(Point(constant)); }
   Interval Mul(const Interval& other) const;
-  Interval Mul(int64_t constant) const;
+  Interval Mul(int64_t constant) const {
+    if (int64_t first = 0, last = 0; has_lower_ && has_upper_ &&
+                                     !__builtin_mul_overflow(lower_, constant, &first) &&
+                                     !__builtin_mul_overflow(upper_, constant, &last)) {
+      return constant < 0 ? Closed(last, first) : Closed(first, last);
+    }
+    return Mul(Point(constant));
+  }
 
   // Division of the rational numbers, rounded down (up); `divisor` may be negative. A division by 0
   // has no result to speak of and gives All().
@@ -118,6 +138,13 @@ class Interval {
   }
 
  private:
+  // What is nearly always so, and done in place where the results fit.
+  static constexpr bool AreFinite(const Interval& a, const Interval& b) {
+    return a.has_lower_ && a.has_upper_ && b.has_lower_ && b.has_upper_;
+  }
+  Interval IntersectAny(const Interval& other) const;
+  Interval AddAny(const Interval& other) const;
+
   enum class Kind : uint8_t { kEmpty, kNonEmpty };
 
   constexpr Interval(Kind kind, bool has_lower, int64_t lower, bool has_upper, int64_t upper)
