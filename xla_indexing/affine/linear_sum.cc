@@ -97,6 +97,9 @@ int CompareExprs(AffineExpr a, AffineExpr b) {
 }  // namespace
 
 bool SummandLess(AffineExpr a, AffineExpr b) {
+  if (a.getKind() == AffineExprKind::DimId && b.getKind() == AffineExprKind::DimId) {
+    return cast<AffineDimExpr>(a).getPosition() < cast<AffineDimExpr>(b).getPosition();
+  }
   bool is_sum = a.getKind() == AffineExprKind::Add || a.getKind() == AffineExprKind::Mul ||
                 b.getKind() == AffineExprKind::Add || b.getKind() == AffineExprKind::Mul;
   return (is_sum ? CompareExprs(a, b) : CompareAtoms(a, b)) < 0;

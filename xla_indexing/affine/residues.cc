@@ -17,9 +17,7 @@ Congruence ExprSimplifier::Residues(mlir::AffineExpr e) {
 
 // The sum in normal form without its constant; invalid where there is nothing to be known of it.
 DigitSum ExprSimplifier::AssumedSum(const LinearSum& sum, int64_t* constant) {
-  LinearSum written = sum;
-  const mlir::AffineExpr expr = written.ToExpr(context_);
-  DigitSum digits = expr ? Evaluate(expr) : DigitSum::Invalid();
+  DigitSum digits = Evaluate(sum);
   if (!digits.valid() || digits.IsConstant() || digits.constant() == kInt64Min) {
     return DigitSum::Invalid();
   }

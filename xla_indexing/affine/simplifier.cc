@@ -114,7 +114,10 @@ DigitSum ExprSimplifier::Evaluate(AffineExpr e) {
     AddVariable(result, {e, 1});
     return result;
   }
-  const LinearSum flat = LinearSum::FromExpr(e);
+  return Evaluate(LinearSum::FromExpr(e));
+}
+
+DigitSum ExprSimplifier::Evaluate(const LinearSum& flat) {
   if (!flat.valid()) return DigitSum::Invalid();
   DigitSum result(flat.constant());
   for (const Term& term : flat.terms()) {

@@ -107,6 +107,7 @@ class ExprSimplifier {
 
   // `e` as a sum of digits; invalid on overflow.
   DigitSum Evaluate(mlir::AffineExpr e);
+  DigitSum Evaluate(const LinearSum& sum);
 
   // One more symbol, after all existing ones. Returns its position.
   unsigned AddSymbol(Interval range);

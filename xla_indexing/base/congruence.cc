@@ -114,6 +114,7 @@ Congruence Congruence::Mod(int64_t n) const {
 }
 
 Interval Congruence::Tighten(const Interval& interval) const {
+  if (IsAll()) return interval;
   if (IsEmpty()) return Interval::Empty();
   if (IsPoint()) return interval.Intersect(Interval::Point(residue_));
   Interval result = interval;

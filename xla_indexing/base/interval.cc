@@ -180,6 +180,7 @@ Interval Interval::Mod(int64_t modulus) const {
 Interval Interval::PreimageOfMul(int64_t factor) const {
   if (IsEmpty()) return Empty();
   if (factor == 0) return Contains(0) ? All() : Empty();
+  if (factor == 1) return *this;
   // lower <= x * factor <= upper, divided by the factor; a negative one exchanges the ends.
   const WideEnd first = factor > 0 ? LowerOf(*this) : UpperOf(*this);
   const WideEnd last = factor > 0 ? UpperOf(*this) : LowerOf(*this);

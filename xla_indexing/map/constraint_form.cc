@@ -1,9 +1,11 @@
 #include "xla_indexing/map/constraint_form.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -69,17 +71,33 @@ void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
 void NarrowVariables(ExprSimplifier& simplifier, const LinearSum& sum, Interval interval,
                      function_ref<void(AffineExpr, Interval)> narrow) {
   const std::optional<int64_t> size = interval.Size();
+  // What each summand can be, and what it and those after it can be together.
+  struct Values {
+    Interval range;
+    Congruence residues;
+  };
+  llvm::SmallVector<Interval, 8> ranges;  // of the atoms
+  llvm::SmallVector<Values, 8> summands;
   for (const Term& term : sum.terms()) {
+    const DigitSum atom = simplifier.Evaluate(term.atom);
+    ranges.push_back(simplifier.RangeOf(atom));
+    const Congruence residues = atom.valid() ? simplifier.ResiduesOf(atom) : Congruence::All();
+    summands.push_back(
+        {ranges.back().Mul(term.coefficient), residues.Mul(term.coefficient)});
+  }
+  llvm::SmallVector<Values, 8> from(summands);
+  from.push_back({Interval::Point(0), Congruence::Point(0)});
+  for (size_t i = summands.size(); i-- > 0;) {
+    from[i] = {summands[i].range.Add(from[i + 1].range),
+               summands[i].residues.Add(from[i + 1].residues)};
+  }
+  Values before = {Interval::Point(sum.constant()), Congruence::Point(sum.constant())};
+  for (const auto& [i, term] : llvm::enumerate(sum.terms())) {
+    const Interval rest = before.range.Add(from[i + 1].range);
+    const Congruence residues = before.residues.Add(from[i + 1].residues);
+    before = {before.range.Add(summands[i].range), before.residues.Add(summands[i].residues)};
     if (!IsVariable(term.atom)) continue;
-    Interval rest = Interval::Point(sum.constant());
-    Congruence residues = Congruence::Point(sum.constant());
-    for (const Term& other : sum.terms()) {
-      if (other.atom == term.atom) continue;
-      rest = rest.Add(simplifier.Range(other.atom).Mul(other.coefficient));
-      residues = residues.Add(simplifier.Residues(other.atom).Mul(other.coefficient));
-    }
-    Interval narrower =
-        simplifier.Range(term.atom).Intersect(interval.Sub(rest).PreimageOfMul(term.coefficient));
+    Interval narrower = ranges[i].Intersect(interval.Sub(rest).PreimageOfMul(term.coefficient));
     const int64_t g = residues.IsEmpty() ? 0 : residues.modulus();
     if (size && *size < g && term.coefficient != kInt64Min) {
       const auto offset = static_cast<int64_t>((Int128{interval.upper()} - residues.residue()) % g);
@@ -129,20 +147,23 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
     }
     if (sum.constant() == kInt64Min) return ConstraintState::kKept;
     interval = interval.Sub(sum.constant());
+    bool same = sum.constant() == 0;
     sum.RemoveConstant();
     const int64_t gcd = sum.CoefficientGcd();
     sum.DivideExactly(gcd);
     interval = interval.PreimageOfMul(gcd);
     sum.Sort();
+    same = same && gcd == 1 && sum.terms()[0].coefficient > 0;
     if (sum.terms()[0].coefficient < 0) {
       sum.Scale(-1);
       interval = interval.Neg();
     }
-    expr = sum.ToExpr(context);
+    const DigitSum digits = simplifier.Evaluate(sum);
+    if (!same || !digits.valid()) expr = sum.ToExpr(context);
     if (!expr) return ConstraintState::kKept;
-    const Interval range = simplifier.Range(expr);
+    const Interval range = simplifier.RangeOf(digits);
     if (range.IsSubsetOf(interval)) return ConstraintState::kImplied;
-    const Congruence residues = simplifier.Residues(expr);
+    const Congruence residues = digits.valid() ? simplifier.ResiduesOf(digits) : Congruence::All();
     interval = residues.Tighten(interval.Intersect(range));
     if (!interval.IsEmpty() && residues.Tighten(range) == interval) {
       return ConstraintState::kImplied;

@@ -64,7 +64,7 @@ IndexingMap::IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables r
       constraints_(std::move(constraints)) {
   if (constraints_.empty()) return;
   // What need not be kept as a constraint goes; those of one expression merge; the rest is sorted.
-  llvm::DenseMap<AffineExpr, size_t> places;
+  llvm::SmallDenseMap<AffineExpr, size_t, 8> places;
   size_t kept = 0;
   for (const Constraint constraint : constraints_) {
     if (!constraint.expr || AbsorbConstraint(constraint)) continue;
