@@ -71,7 +71,8 @@ size_t DigitSum::Hash() const {
   };
   uint64_t hash = mix(static_cast<uint64_t>(constant_));
   for (const Term& term : terms_) {
-    hash += mix(reinterpret_cast<uintptr_t>(term.atom) + mix(static_cast<uint64_t>(term.coefficient)));
+    hash +=
+        mix(reinterpret_cast<uintptr_t>(term.atom) + mix(static_cast<uint64_t>(term.coefficient)));
   }
   return hash;
 }

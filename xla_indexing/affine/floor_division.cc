@@ -38,6 +38,18 @@ bool MoveToQuotient(DigitSum& rest, DigitSum& quotient, int64_t m, Residue resid
   });
 }
 
+// The t with range within [t*m, t*m + m - 1]; none where t*m does not fit.
+std::optional<int64_t> CommonQuotient(const Interval& range, int64_t m) {
+  if (!range.has_lower() || !range.has_upper() ||
+      static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) >=
+          static_cast<uint64_t>(m)) {
+    return std::nullopt;
+  }
+  const int64_t quotient = FloorDiv(range.lower(), m);
+  if (quotient != FloorDiv(range.upper(), m) || !CheckedMul(quotient, m)) return std::nullopt;
+  return quotient;
+}
+
 // All gcds of m with the coefficients, and of pairs of those, above 1, greatest first.
 llvm::SmallVector<int64_t, 8> RadixCandidates(const DigitSum& sum, int64_t m) {
   constexpr size_t kMostInPairs = 16;
@@ -78,10 +90,9 @@ void ExprSimplifier::MoveConstantToQuotient(Division& division, int64_t amount, 
 
 // floor((m*Q + R) / m) = Q + floor(R / m): terms whose coefficient is a multiple of m are Q.
 void ExprSimplifier::ExtractMultiples(Division& division, int64_t m) {
-  const bool moved =
-      MoveToQuotient(division.rest, division.quotient, m, [m](const DigitTerm& term) {
-        return term.coefficient % m == 0 ? 0 : term.coefficient;
-      });
+  const bool moved = MoveToQuotient(
+      division.rest, division.quotient, m,
+      [m](const DigitTerm& term) { return term.coefficient % m == 0 ? 0 : term.coefficient; });
   if (moved) division.MakeOther();
   MoveConstantToQuotient(division, FloorDiv(division.rest.constant(), m), m);
 }
@@ -150,9 +161,8 @@ const Interval& ExprSimplifier::RangeOfRest(Division& division) {
 // The greatest g that works is taken, first m itself; what is left splits further.
 std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(Division& division,
                                                                        int64_t m) {
-  const Interval whole = RangeOfRest(division).FloorDiv(m);
-  if (whole.IsPoint() && NarrowToInt64(static_cast<Int128>(whole.lower()) * m)) {
-    return MakeSplit(DigitSum(), division.rest, whole.lower(), m);
+  if (const auto carry = CommonQuotient(RangeOfRest(division), m)) {
+    return MakeSplit(DigitSum(), division.rest, *carry, m);
   }
   return SplitByRadix(division.rest, m);
 }
@@ -163,13 +173,13 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const DigitSum
     for (const DigitTerm& term : rest.terms()) {
       if (term.coefficient % g != 0) low.AddNewTerm(term.atom, term.coefficient);
     }
-    const Interval carry = RangeOf(low).FloorDiv(g);
-    if (!carry.IsPoint() || !NarrowToInt64(static_cast<Int128>(carry.lower()) * g)) continue;
+    const std::optional<int64_t> carry = CommonQuotient(RangeOf(low), g);
+    if (!carry) continue;
     DigitSum high;
     for (const DigitTerm& term : rest.terms()) {
       if (term.coefficient % g == 0) high.AddNewTerm(term.atom, term.coefficient / g);
     }
-    return MakeSplit(std::move(high), std::move(low), carry.lower(), g);
+    return MakeSplit(std::move(high), std::move(low), *carry, g);
   }
   return std::nullopt;
 }

@@ -1,4 +1,7 @@
 // Ranges of atoms and of sums of digits.
+#include <cstdint>
+#include <optional>
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/simplifier.h"
@@ -20,11 +23,32 @@ Interval ExprSimplifier::RangeOfVariable(AffineExpr variable) const {
 
 namespace {
 
-Interval TermByTerm(const DigitSum& sum) {
-  Interval result = Interval::Point(sum.constant());
+// Where all numbers are finite and fit; none otherwise.
+std::optional<Interval> FiniteTermByTerm(const DigitSum& sum) {
+  int64_t lower = sum.constant();
+  int64_t upper = sum.constant();
   for (const DigitTerm& term : sum.terms()) {
     const Interval& range = term.atom->range;
-    result = result.Add(term.coefficient == 1 ? range : range.Mul(term.coefficient));
+    if (!range.has_lower() || !range.has_upper()) return std::nullopt;
+    const bool is_up = term.coefficient > 0;
+    int64_t least = 0;
+    int64_t greatest = 0;
+    if (__builtin_mul_overflow(is_up ? range.lower() : range.upper(), term.coefficient, &least) ||
+        __builtin_mul_overflow(is_up ? range.upper() : range.lower(), term.coefficient,
+                               &greatest) ||
+        __builtin_add_overflow(lower, least, &lower) ||
+        __builtin_add_overflow(upper, greatest, &upper)) {
+      return std::nullopt;
+    }
+  }
+  return Interval::Closed(lower, upper);
+}
+
+Interval TermByTerm(const DigitSum& sum) {
+  if (const std::optional<Interval> finite = FiniteTermByTerm(sum)) return *finite;
+  Interval result = Interval::Point(sum.constant());
+  for (const DigitTerm& term : sum.terms()) {
+    result = result.Add(term.atom->range.Mul(term.coefficient));
   }
   return result;
 }

@@ -130,9 +130,7 @@ DigitSum ExprSimplifier::Evaluate(const LinearSum& flat) {
   return Join(std::move(result));
 }
 
-const DigitAtom* ExprSimplifier::AtomOf(AffineExpr e) {
-  return LoneAtom(Evaluate(e));
-}
+const DigitAtom* ExprSimplifier::AtomOf(AffineExpr e) { return LoneAtom(Evaluate(e)); }
 
 void ExprSimplifier::AddVariable(DigitSum& sum, const Term& term) {
   const bool is_dim = term.atom.getKind() == AffineExprKind::DimId;

@@ -1,6 +1,6 @@
 // What a simplifier (affine/simplifier.h) keeps while it works: atoms, what expressions were found
-// to be, and ways to write sums, each with a table to find them in. It is handed from one simplifier
-// of a thread to the next, since most of them serve a map or two.
+// to be, and ways to write sums, each with a table to find them in. It is handed from one
+// simplifier of a thread to the next, since most of them serve a map or two.
 #ifndef XLA_INDEXING_AFFINE_SIMPLIFIER_MEMORY_H_
 #define XLA_INDEXING_AFFINE_SIMPLIFIER_MEMORY_H_
 

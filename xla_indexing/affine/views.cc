@@ -113,15 +113,15 @@ Cost CostOf(const DigitSum& sum) {
 
 }  // namespace
 
-// Whether a floor form may have another way to be written; if not, no step finds anything to cancel.
+// Whether a floor form may have another way to be written; if not, no step finds anything to
+// cancel.
 bool ExprSimplifier::MayHaveOtherWays(const DigitSum& floor_form) {
   return llvm::any_of(floor_form.terms(), [&](const DigitTerm& term) {
     const DigitAtom* floor = term.atom;
     if (!floor->IsFloor()) return false;
-    return llvm::all_of(floor->dividend_floor_form.terms(),
-                        [&](const DigitTerm& part) {
-                          return floor_form.CoefficientOf(part.atom) != 0;
-                        }) ||
+    return llvm::all_of(
+               floor->dividend_floor_form.terms(),
+               [&](const DigitTerm& part) { return floor_form.CoefficientOf(part.atom) != 0; }) ||
            HasFloorAtom(floor->dividend_floor_form) ||
            llvm::any_of(floor_form.terms(), [&](const DigitTerm& other) {
              return other.atom->IsFloor() && other.atom->divisor < floor->divisor &&
@@ -193,14 +193,16 @@ bool IsDigitAlone(const DigitSum& digits) {
 DigitSum ExprSimplifier::AsWritten(const DigitSum& digits) {
   if (!digits.valid()) return digits;
   DigitSum best = digits;
-  if (!IsDigitAlone(digits)) {
-    const DigitSum floor_form = FloorForm(digits);
-    const DigitSum& shortest =
-        floor_form.valid() && HasFloorAtom(floor_form) ? ShortestWay(floor_form) : floor_form;
-    if (!floor_form.valid() || !HasFloorAtom(floor_form) ||
-        !(CostOf(digits).Order() < CostOf(shortest).Order())) {
-      best = shortest;
-    }
+  if (!IsLinear(digits) && !IsDigitAlone(digits)) {
+    const bool has_mod = HasMod(digits);
+    const DigitSum eliminated = has_mod ? FloorForm(digits) : DigitSum();
+    const DigitSum& floor_form = has_mod ? eliminated : digits;
+    if (!floor_form.valid()) return floor_form;
+    const bool has_floor = HasFloorAtom(floor_form);
+    const DigitSum& shortest = has_floor ? ShortestWay(floor_form) : floor_form;
+    const bool is_longer =
+        &shortest != &digits && !(has_floor && CostOf(digits).Order() < CostOf(shortest).Order());
+    if (is_longer) best = shortest;
   }
   if (trace_) TraceSum("the shortest way to write the sum", digits, best);
   best.Sort();

@@ -73,12 +73,10 @@ AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
     AffineExpr summand = ExprOf(term.atom);
     if (!summand) return {};
     if (term.coefficient != 1) {
-      summand =
-          mlir::getAffineBinaryOpExpr(AffineExprKind::Mul, summand,
-                                      mlir::getAffineConstantExpr(term.coefficient, context_));
+      summand = mlir::getAffineBinaryOpExpr(
+          AffineExprKind::Mul, summand, mlir::getAffineConstantExpr(term.coefficient, context_));
     }
-    result =
-        result ? mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result, summand) : summand;
+    result = result ? mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result, summand) : summand;
   }
   if (!result) return mlir::getAffineConstantExpr(sorted.constant(), context_);
   if (sorted.constant() == 0) return result;

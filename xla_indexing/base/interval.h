@@ -89,9 +89,9 @@ class Interval {
 
   Interval Neg() const;
   Interval Add(const Interval& other) const {
-    if (int64_t lower = 0, upper = 0;
-        AreFinite(*this, other) && !__builtin_add_overflow(lower_, other.lower_, &lower) &&
-        !__builtin_add_overflow(upper_, other.upper_, &upper)) {
+    if (int64_t lower = 0, upper = 0; AreFinite(*this, other) &&
+                                      !__builtin_add_overflow(lower_, other.lower_, &lower) &&
+                                      !__builtin_add_overflow(upper_, other.upper_, &upper)) {
       return Closed(lower, upper);
     }
     return AddAny(other);

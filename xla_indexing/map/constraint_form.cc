@@ -82,8 +82,7 @@ void NarrowVariables(ExprSimplifier& simplifier, const LinearSum& sum, Interval 
     const DigitSum atom = simplifier.Evaluate(term.atom);
     ranges.push_back(simplifier.RangeOf(atom));
     const Congruence residues = atom.valid() ? simplifier.ResiduesOf(atom) : Congruence::All();
-    summands.push_back(
-        {ranges.back().Mul(term.coefficient), residues.Mul(term.coefficient)});
+    summands.push_back({ranges.back().Mul(term.coefficient), residues.Mul(term.coefficient)});
   }
   llvm::SmallVector<Values, 8> from(summands);
   from.push_back({Interval::Point(0), Congruence::Point(0)});

@@ -1,0 +1,122 @@
+// What simplifiers keep their atoms and sums in: lists that are copied in place, tables, and memory
+// that is handed from one simplifier to the next.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/affine/recycled.h"
+#include "xla_indexing/affine/short_list.h"
+#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing {
+namespace {
+
+using List = ShortList<int64_t, 4>;
+
+List UpTo(int64_t count) {
+  List list;
+  for (int64_t i = 0; i < count; ++i) list.push_back(i);
+  return list;
+}
+
+std::vector<int64_t> ValuesOf(const List& list) { return {list.begin(), list.end()}; }
+
+std::vector<int64_t> Counted(int64_t count) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(i);
+  return values;
+}
+
+TEST(ShortListTest, CopiesAndMovesAllOfItsElements) {
+  for (const int64_t from : {0, 1, 4, 5, 9, 40}) {
+    for (const int64_t to : {0, 3, 4, 5, 17}) {
+      List source = UpTo(from);
+      List copy = UpTo(to);
+      copy = source;
+      EXPECT_EQ(ValuesOf(copy), Counted(from));
+      EXPECT_EQ(ValuesOf(source), Counted(from));
+      copy.push_back(from);
+      EXPECT_EQ(ValuesOf(copy), Counted(from + 1));
+      EXPECT_EQ(ValuesOf(source), Counted(from)) << "a copy is one of its own";
+      List moved = UpTo(to);
+      moved = std::move(source);
+      EXPECT_EQ(ValuesOf(moved), Counted(from));
+      EXPECT_EQ(ValuesOf(List(moved)), Counted(from));
+      EXPECT_EQ(ValuesOf(List(std::move(moved))), Counted(from));
+    }
+  }
+}
+
+TEST(ShortListTest, ErasesOneElement) {
+  for (const int64_t count : {1, 4, 5, 12}) {
+    for (int64_t at = 0; at < count; ++at) {
+      List list = UpTo(count);
+      list.erase(list.begin() + at);
+      std::vector<int64_t> expected = Counted(count);
+      expected.erase(expected.begin() + at);
+      EXPECT_EQ(ValuesOf(list), expected);
+    }
+  }
+}
+
+struct Entry {
+  int64_t value = 0;
+  size_t hash = 0;
+  Entry* next = nullptr;
+};
+
+TEST(HashedChainsTest, FindsEveryEntryAlsoOfOneHash) {
+  constexpr int64_t kCount = 1000;
+  Recycled<Entry> storage;
+  HashedChains<Entry> table;
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t i = 0; i < kCount; ++i) {
+      Entry* entry = storage.New();
+      entry->value = i;
+      table.Insert(static_cast<size_t>(i / 3), entry);
+    }
+    for (int64_t i = 0; i < kCount; ++i) {
+      int found = 0;
+      const auto hash = static_cast<size_t>(i / 3);
+      for (const Entry* entry = table.First(hash); entry != nullptr; entry = entry->next) {
+        found += entry->hash == hash && entry->value == i ? 1 : 0;
+      }
+      EXPECT_EQ(found, 1);
+    }
+    table.Clear();
+    for (size_t hash = 0; hash < 400; ++hash) EXPECT_EQ(table.First(hash), nullptr);
+    storage.Reset();
+  }
+}
+
+// Of d0 in [0, 7] d0 floordiv 8 is 0, of d0 in [0, 9] it is not; nothing of one domain is known in
+// the other, whether its simplifier is there still or has left its memory behind.
+TEST(SimplifierMemoryTest, OneSimplifierKnowsNothingOfAnother) {
+  mlir::MLIRContext context;
+  const mlir::AffineExpr d0 = mlir::getAffineDimExpr(0, &context);
+  const mlir::AffineExpr quotient = d0.floorDiv(8);
+  const mlir::AffineExpr zero = mlir::getAffineConstantExpr(0, &context);
+  const Interval small = Interval::OfSize(8);
+  const Interval large = Interval::OfSize(10);
+  for (int round = 0; round < 3; ++round) {
+    auto first = std::make_unique<ExprSimplifier>(&context, small, llvm::ArrayRef<Interval>());
+    EXPECT_EQ(first->Simplify(quotient), zero);
+    ExprSimplifier second(&context, large, {});
+    EXPECT_EQ(second.Simplify(quotient), quotient);
+    EXPECT_EQ(first->Simplify(quotient), zero);
+    first.reset();
+    ExprSimplifier third(&context, large, {});
+    EXPECT_EQ(third.Simplify(quotient), quotient);
+    EXPECT_EQ(third.Simplify(d0 % 8 + quotient * 8), d0);
+    EXPECT_EQ(second.Simplify(d0 % 8 + quotient * 8), d0);
+  }
+}
+
+}  // namespace
+}  // namespace xla_indexing
