@@ -81,15 +81,14 @@ const char* RuleOf(ConstraintState state) {
 
 bool IndexingMap::Simplify(RuleTrace* trace) {
   if (constraints_.empty() && !IsKnownEmpty()) {
-    llvm::SmallVector<AffineExpr, 4> simplified(results());
-    std::optional<ExprSimplifier> simplifier;
-    for (AffineExpr& result : simplified) {
-      if (IsSortedLinear(result, *this)) continue;
-      if (!simplifier) {
-        simplifier.emplace(context(), DimBounds(), SymbolBounds());
-        simplifier->TraceTo(trace);
-      }
-      result = simplifier->Simplify(result);
+    const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
+    const auto* const first = llvm::find_if_not(results(), is_linear);
+    if (first == results().end()) return false;
+    ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
+    simplifier.TraceTo(trace);
+    llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
+    for (AffineExpr result : results().drop_front(simplified.size())) {
+      simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
     }
     if (llvm::equal(simplified, results())) return false;
     affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
