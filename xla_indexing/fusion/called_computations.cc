@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "xla_indexing/fusion/path.h"
 #include "xla_indexing/fusion/walker.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -32,11 +33,16 @@ int64_t LeafCount(const HloComputation& computation, Direction direction) {
 }
 
 // `end` is the shape of the leaf that the paths have led to.
-void AddEntry(const IndexingEntry& place, const PathSet& paths, const Shape& end,
-              InstructionIndexing* entries) {
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end) {
   OperandIndexingSet set;
   for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
+  return set;
+}
+
+void AddEntry(const IndexingEntry& place, const PathSet& paths, const Shape& end,
+              InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end);
   if (set.empty()) return;
   entries->push_back({place.output_leaf, place.operand, place.operand_leaf, std::move(set)});
 }
@@ -112,6 +118,33 @@ absl::StatusOr<Walked> CalledComputations::OutputToInput(const HloComputation& c
   if (root == nullptr || !root->shape().Leaf(output_leaf).IsArray()) return Walked();
   return Walk(computation, Direction::kOutputToInput, {0, output_leaf},
               root->shape().Leaf(output_leaf), depth, max_steps);
+}
+
+absl::StatusOr<std::vector<InstructionReads>> CalledComputations::OutputToInstructions(
+    const HloComputation& computation, int64_t output_leaf, int64_t max_steps) {
+  const Shape& array = computation.root_instruction()->shape().Leaf(output_leaf);
+  Walker walker(context_, options_, Direction::kOutputToInput, array, DevicesOf(computation),
+                max_steps, this);
+  std::vector<InstructionReads> reads;
+  walker.VisitWith([&](const HloInstruction& instruction, const Walker::LeafPaths& leaves) {
+    for (const auto& [leaf, paths] : leaves) {
+      const Shape& shape = instruction.shape().Leaf(leaf);
+      if (!shape.IsArray()) continue;
+      OperandIndexingSet maps = MapsOf(paths, shape);
+      if (!maps.empty()) reads.push_back({&instruction, leaf, std::move(maps)});
+    }
+  });
+  std::map<int64_t, Walker::LeafPaths> start;
+  std::map<int64_t, Walker::LeafPaths> end;
+  start[0][output_leaf].Add(Path(IdentityIndexing(array, context_), array));
+  const absl::Status status = walker.WalkComputation(computation, Frame(), start, &end);
+  if (!status.ok()) return status;
+  if (walker.was_stopped()) {
+    return absl::ResourceExhaustedError(absl::StrCat("computation ", computation.name(),
+                                                     ": it takes more than ", max_steps,
+                                                     " steps to compose the maps"));
+  }
+  return reads;
 }
 
 absl::StatusOr<Walked> CalledComputations::InputToOutput(const HloComputation& computation,

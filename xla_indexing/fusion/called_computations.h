@@ -20,6 +20,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/instruction_reads.h"
 #include "xla_indexing/fusion/reachability.h"
 #include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/hlo/computation.h"
@@ -59,6 +60,11 @@ class CalledComputations final : public ComputationIndexer {
                                        int depth, int64_t max_steps);
   absl::StatusOr<Walked> InputToOutput(const HloComputation& computation,
                                        OperandLeaf parameter_leaf, int depth, int64_t max_steps);
+
+  // The maps from a leaf of the root, an array, to every instruction of the computation that it
+  // depends on, the root first. ResourceExhausted past that many steps.
+  absl::StatusOr<std::vector<InstructionReads>> OutputToInstructions(
+      const HloComputation& computation, int64_t output_leaf, int64_t max_steps);
 
   // The indexer for an instruction that is met at this depth; null where its computations are not
   // looked into.

@@ -272,6 +272,10 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
       if (frame.depth > 0) called_.Spend();
       LeafPaths paths = std::move(last->second);
       pending.erase(last);
+      if (visitor_ && frame.caller == nullptr) {
+        for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
+        visitor_(instruction, paths);
+      }
       if (instruction.opcode() == HloOpcode::kParameter) {
         for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
         add_all(paths, (*end)[instruction.parameter_number()]);

@@ -4,7 +4,9 @@
 #define XLA_INDEXING_FUSION_WALKER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "mlir/IR/MLIRContext.h"
@@ -39,6 +41,11 @@ class Walker {
 
   // Paths by leaf of an instruction.
   using LeafPaths = std::map<int64_t, PathSet>;
+
+  // Is told of every instruction of the walked computation itself, output to input, with the paths
+  // that have led to it, when these are complete.
+  using Visitor = std::function<void(const HloInstruction&, const LeafPaths&)>;
+  void VisitWith(Visitor visitor) { visitor_ = std::move(visitor); }
 
   // Output to input: from leaves of the root to leaves of the parameters, by parameter number.
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
@@ -79,6 +86,7 @@ class Walker {
   const Interval devices_;
   const int64_t max_steps_;
   int64_t steps_ = 0;
+  Visitor visitor_;
   CalledComputations& called_;
 };
 
