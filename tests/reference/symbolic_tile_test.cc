@@ -1,0 +1,296 @@
+// Tiles against executions of random modules: what the elements of a tile read.
+#include "xla_indexing/query/symbolic_tile.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/reference/check_module.h"
+#include "tests/reference/dependence.h"
+#include "tests/reference/library_relation.h"
+#include "tests/testing/effort.h"
+#include "tests/testing/random.h"
+#include "tests/testing/random_hlo.h"
+#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/query/tile_computation.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+using Index = std::vector<int64_t>;
+using Elements = std::set<Index>;
+
+Index IndexOf(int64_t position, const Shape& shape) {
+  Index index(shape.rank());
+  for (int64_t i = shape.rank(); i-- > 0;) {
+    index[i] = position % shape.dimension(i);
+    position /= shape.dimension(i);
+  }
+  return index;
+}
+
+// The elements that each tile reads, also of tiles that read none.
+std::map<Index, Elements> ByTile(const Relation& relation, const Shape& from, const Shape& to,
+                                 const Index& sizes) {
+  const auto tile_of = [&](int64_t position) {
+    Index tile = IndexOf(position, from);
+    for (size_t i = 0; i < sizes.size(); ++i) tile[i] /= sizes[i];
+    return tile;
+  };
+  std::map<Index, Elements> tiles;
+  for (int64_t position = 0; position < *from.ElementCount(); ++position) tiles[tile_of(position)];
+  for (const auto& [reader, element] : relation) {
+    tiles[tile_of(reader)].insert(IndexOf(element, to));
+  }
+  return tiles;
+}
+
+Elements ElementsOf(const ConcreteTile& tile) {
+  if (tile.is_empty) return {};
+  Elements elements = {Index()};
+  for (const TileRange& range : tile.ranges) {
+    Elements longer;
+    for (const Index& element : elements) {
+      for (int64_t i = 0; i < range.size; ++i) {
+        Index next = element;
+        next.push_back(range.offset.lower() + i * range.stride);
+        longer.insert(next);
+      }
+    }
+    elements = std::move(longer);
+  }
+  return elements;
+}
+
+// Sizes and strides of the elements as a box; none where they are none.
+std::optional<std::vector<std::pair<int64_t, int64_t>>> BoxOf(const Elements& elements,
+                                                              size_t rank) {
+  std::vector<std::pair<int64_t, int64_t>> box;
+  int64_t volume = elements.empty() ? 0 : 1;
+  for (size_t i = 0; i < rank; ++i) {
+    std::set<int64_t> values;
+    for (const Index& element : elements) values.insert(element[i]);
+    int64_t stride = 1;
+    if (values.size() > 1) {
+      stride = *std::next(values.begin()) - *values.begin();
+      if (*values.rbegin() - *values.begin() !=
+          stride * (static_cast<int64_t>(values.size()) - 1)) {
+        return std::nullopt;
+      }
+      for (auto it = values.begin(); std::next(it) != values.end(); ++it) {
+        if (*std::next(it) - *it != stride) return std::nullopt;
+      }
+    }
+    volume *= static_cast<int64_t>(values.size());
+    box.emplace_back(values.size(), stride);
+  }
+  if (volume != static_cast<int64_t>(elements.size())) return std::nullopt;
+  return box;
+}
+
+struct Tally {
+  int64_t maps = 0;
+  int64_t exact = 0;
+  int64_t undecided = 0;
+};
+
+absl::Status Wrong(absl::string_view what, const OperandIndexing& map, const Index& sizes,
+                   const Index& tile) {
+  return absl::InternalError(absl::StrCat(what, ": ", map.ToString(), "\ntile sizes ",
+                                          absl::StrJoin(sizes, ","), ", tile ",
+                                          absl::StrJoin(tile, ",")));
+}
+
+absl::Status CheckMap(const OperandIndexing& map, const Relation& relation, const Shape& from,
+                      const Shape& to, Random& random, Tally* tally) {
+  Index sizes;
+  for (const int64_t size : from.dimensions()) sizes.push_back(random.Between(1, size));
+  const Index dims(from.dimensions().begin(), from.dimensions().end());
+  const absl::StatusOr<SymbolicTile> symbolic = SymbolicTile::Of(map, dims);
+  if (!symbolic.ok()) return symbolic.status();
+  const absl::StatusOr<Decision> exact = symbolic->IsExact(sizes);
+  const absl::StatusOr<ConcreteTile> full = symbolic->FullTile(sizes);
+  if (!exact.ok()) return exact.status();
+  if (!full.ok()) return full.status();
+  ++tally->maps;
+  tally->exact += exact->IsYes() ? 1 : 0;
+  tally->undecided += exact->IsUndecided() ? 1 : 0;
+  if (exact->IsYes() != full->is_exact) return Wrong("two answers", map, sizes, {});
+  const bool is_fixed = map.map().num_runtimes() == 0;
+  std::optional<std::vector<std::pair<int64_t, int64_t>>> common;
+  bool are_alike = true;
+  bool has_full = false;
+  for (const auto& [index, read] : ByTile(relation, from, to, sizes)) {
+    const absl::StatusOr<ConcreteTile> tile = symbolic->TileAt(sizes, index);
+    if (!tile.ok()) return tile.status();
+    if (is_fixed) {
+      const Elements said = ElementsOf(*tile);
+      if (tile->is_exact ? said != read
+                         : !std::includes(said.begin(), said.end(), read.begin(), read.end())) {
+        return Wrong(tile->is_exact ? "not what is read" : "less than is read", map, sizes, index);
+      }
+      if (tile->excess && map.IsExact() &&
+          *tile->excess != static_cast<int64_t>(said.size() - read.size())) {
+        return Wrong("another excess", map, sizes, index);
+      }
+    }
+    if (tile->is_clipped) continue;
+    const auto box = BoxOf(read, to.rank());
+    if (!has_full) common = box;
+    has_full = true;
+    are_alike = are_alike && box.has_value() && box == common;
+    if (exact->IsYes()) {
+      if (!box) return Wrong("no box", map, sizes, index);
+      for (size_t i = 0; i < box->size(); ++i) {
+        const TileRange& range = full->ranges[i];
+        if ((*box)[i].first != range.size ||
+            (range.size > 1 && (*box)[i].second != std::abs(range.stride))) {
+          return Wrong("another box", map, sizes, index);
+        }
+      }
+    }
+  }
+  // Runtime values may happen to make tiles boxes.
+  if (has_full && is_fixed && map.IsExact() && exact->IsNo() && are_alike && !(*common).empty() &&
+      (*common)[0].first > 0) {
+    return Wrong("refused", map, sizes, {});
+  }
+  return absl::OkStatus();
+}
+
+// The tiles of all maps to each parameter, together, against what is read of it.
+absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* context,
+                              Random& random) {
+  const HloComputation& computation = *executed.result.parent();
+  const absl::StatusOr<TiledComputation> tiled = TileComputation(computation, context);
+  if (!tiled.ok()) {
+    // Of nothing there are no tiles.
+    for (const Shape* leaf : executed.result.shape().Leaves()) {
+      if (leaf->IsArray()) return tiled.status();
+    }
+    return absl::OkStatus();
+  }
+  Index sizes;
+  for (const int64_t size : tiled->dim_sizes()) {
+    sizes.push_back(random.Between(1, std::max<int64_t>(size, 1)));
+  }
+  for (int root = 0; root < static_cast<int>(tiled->roots().size()); ++root) {
+    const Shape& from = executed.result.shape().Leaf(tiled->roots()[root].leaf);
+    if (*from.ElementCount() == 0) continue;
+    const llvm::ArrayRef<int64_t> own = tiled->SizesOf(root, sizes);
+    for (const auto& [place, relation] : executed.truth) {
+      const auto& [output_leaf, operand, operand_leaf] = place;
+      if (output_leaf != tiled->roots()[root].leaf) continue;
+      const HloInstruction* parameter = executed.operands()[operand];
+      const Shape& to = parameter->shape().Leaf(operand_leaf);
+      for (const auto& [index, read] : ByTile(relation, from, to, Index(own.begin(), own.end()))) {
+        Elements said;
+        bool are_exact = true;
+        bool are_fixed = true;
+        for (const TiledInstruction& instruction : tiled->instructions()) {
+          if (instruction.root != root || instruction.instruction != parameter ||
+              instruction.leaf != operand_leaf) {
+            continue;
+          }
+          are_fixed = are_fixed && instruction.tile.map().num_runtimes() == 0;
+          if (!are_fixed) break;
+          const auto tile = instruction.tile.TileAt(own, index);
+          if (!tile.ok()) return tile.status();
+          are_exact = are_exact && tile->is_exact;
+          said.merge(ElementsOf(*tile));
+        }
+        if (!are_fixed) break;
+        if (are_exact ? said != read
+                      : !std::includes(said.begin(), said.end(), read.begin(), read.end())) {
+          return absl::InternalError(absl::StrCat("tiles of ", parameter->name(), " for tile ",
+                                                  absl::StrJoin(index, ","), " of sizes ",
+                                                  absl::StrJoin(own, ",")));
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTiles(const Executed& executed, mlir::MLIRContext* context, Random& random,
+                        Tally* tally) {
+  if (executed.devices.count() != 1) return absl::OkStatus();
+  const absl::StatusOr<InstructionIndexing> entries =
+      executed.is_computation ? ComputeOutputToInputIndexing(*executed.result.parent(), context)
+                              : ComputeOutputToInputIndexingThroughCalls(executed.result, context);
+  if (!entries.ok()) return entries.status();
+  for (const IndexingEntry& entry : *entries) {
+    const Shape& from = executed.result.shape().Leaf(entry.output_leaf);
+    const Shape& to = executed.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
+    if (*from.ElementCount() == 0) continue;
+    for (const OperandIndexing& map : entry.indexing) {
+      if (map.IsUnknown() || map.replica_map() != nullptr) continue;
+      absl::StatusOr<Relation> relation = RelationOf(map, {from, to}, executed.devices);
+      if (!relation.ok()) return relation.status();
+      // Of the only map it is what was executed.
+      if (entry.indexing.size() == 1 && map.IsExact()) {
+        *relation = executed.truth.at({entry.output_leaf, entry.operand, entry.operand_leaf});
+      }
+      const absl::Status status = CheckMap(map, *relation, from, to, random, tally);
+      if (!status.ok()) return status;
+    }
+  }
+  return executed.is_computation ? CheckComputation(executed, context, random) : absl::OkStatus();
+}
+
+template <typename Make>
+void CheckModules(int first, int count, Make make) {
+  std::unique_ptr<mlir::MLIRContext> context;
+  Tally tally;
+  for (int i = first; i < first + count; ++i) {
+    if ((i - first) % 64 == 0) {
+      context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+    }
+    Random random(i);
+    const absl::Status status = ForEachExecuted(make(i), i, {}, [&](const Executed& executed) {
+      return CheckTiles(executed, context.get(), random, &tally);
+    });
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  EXPECT_LE(tally.undecided, tally.maps / 10000) << "of " << tally.maps << " maps";
+  // About what is exact of them: a test of tiles that are none would show nothing.
+  EXPECT_GT(tally.exact, tally.maps / 4) << "of " << tally.maps << " maps";
+}
+
+class TilesOfOperationsTest : public ::testing::TestWithParam<int> {};
+class TilesOfFusionsTest : public ::testing::TestWithParam<int> {};
+
+constexpr int kShards = 4;
+constexpr int kModulesPerShard = 20000 / kShards;
+
+TEST_P(TilesOfOperationsTest, AreWhatTheirElementsRead) {
+  const std::vector<HloOpcode> opcodes = RandomOpcodes();
+  constexpr int kOperations = kModulesPerShard / 2;
+  CheckModules(GetParam() * kOperations, Cases(kOperations),
+               [&](int i) { return RandomOperationModule(opcodes[i % opcodes.size()], i); });
+}
+INSTANTIATE_TEST_SUITE_P(All, TilesOfOperationsTest, ::testing::Range(0, kShards));
+
+TEST_P(TilesOfFusionsTest, AreWhatTheirElementsRead) {
+  CheckModules(GetParam() * kModulesPerShard, Cases(kModulesPerShard),
+               [](int i) { return RandomFusionModule(i); });
+}
+INSTANTIATE_TEST_SUITE_P(All, TilesOfFusionsTest, ::testing::Range(0, kShards));
+
+}  // namespace
+}  // namespace xla_indexing::reference

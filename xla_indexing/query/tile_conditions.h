@@ -1,0 +1,34 @@
+// The conditions on tile sizes under which a symbolic tile is exact, as text.
+//
+// All of them have to hold. Each is about few sizes: that the tiles of one variable are aligned, or
+// that one window of a result goes on where the smaller ones end (query/tile_digits.h), so that a
+// reshape of many dimensions has a condition for each of them and not one for each combination:
+//
+//   clause       alternative or alternative ..
+//   alternative  literal and literal ..
+//   literal      t0 = 1, t0 <= 4, t0 >= 8, t0 mod 8 = 0 (8 divides t0), 8 mod t0 = 0 (t0 divides
+//   8),
+//                or a sum of these: (t0 - 1) * 2 + (t1 - 1) * 3 >= 5
+//
+// Where they do not say everything, sizes for which the tiles of few dimensions are alike all the
+// same are added one by one, as `or (t0, t1) in {(6, 1), (7, 1)}`; so are all sizes of maps that
+// are no sums of digits. That is done where the array is small; elsewhere `or decided point by
+// point` says that SymbolicTile::IsExact knows more.
+//
+// Example, (d0) -> (d0 floordiv 8, d0 mod 8) of 32 elements: 8 mod t0 = 0 or t0 mod 8 = 0.
+#ifndef XLA_INDEXING_QUERY_TILE_CONDITIONS_H_
+#define XLA_INDEXING_QUERY_TILE_CONDITIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "xla_indexing/query/symbolic_tile.h"
+
+namespace xla_indexing {
+
+// The size of dimension i is called t<first_size + i>.
+std::vector<std::string> TileConditions(const SymbolicTile& tile, int first_size = 0);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_QUERY_TILE_CONDITIONS_H_
