@@ -106,9 +106,23 @@ struct Query {
 
 constexpr Query kQueries[] = {
     {"coalescing", &Queries::coalescing},
+    {"tiling", &Queries::tiling},
     {"utilization", &Queries::utilization},
 };
-constexpr absl::string_view kQueryValues = "a list, with commas, of: coalescing, utilization";
+constexpr absl::string_view kQueryValues =
+    "a list, with commas, of: coalescing, tiling, utilization";
+
+bool SetTileSizes(absl::string_view value, CommandLine* line) {
+  line->tile_sizes.emplace();
+  // A scalar has no sizes.
+  if (value.empty()) return true;
+  for (const absl::string_view text : absl::StrSplit(value, ',')) {
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(text, &size) || size < 1) return false;
+    line->tile_sizes->push_back(size);
+  }
+  return true;
+}
 
 bool SetQueries(absl::string_view value, CommandLine* line) {
   line->queries = Queries();
@@ -140,6 +154,7 @@ constexpr Flag kFlags[] = {
     {"summary", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
     {"query", kQueryValues, SetQueries},
+    {"tile_sizes", "sizes of at least 1, with commas, one for each dimension", SetTileSizes},
     {"thread_map", "an indexing map",
      [](absl::string_view value, CommandLine* line) {
        line->launch.are_given = true;
@@ -240,7 +255,8 @@ absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
 bool AsksForHlo(const CommandLine& line) {
   return line.instruction || line.computation || line.fuse || line.exact || line.output_id ||
          line.operand_id || !line.output_to_input || line.input_to_output || line.summary ||
-         line.simplify != SimplifyMode::kAuto || line.queries.Any() || line.launch.are_given;
+         line.simplify != SimplifyMode::kAuto || line.queries.Any() || line.launch.are_given ||
+         line.tile_sizes;
 }
 
 absl::Status CheckMapLine(const CommandLine& line) {
@@ -304,10 +320,14 @@ absl::Status CheckHloLine(const CommandLine& line) {
         "--summary, which is instead of the maps, and --query, which is beside them, exclude each "
         "other");
   }
-  if (line.queries.Any() && !line.output_to_input) {
+  if ((line.queries.utilization || line.queries.coalescing) && !line.output_to_input) {
     return absl::InvalidArgumentError(
         absl::StrCat("--query=", line.queries.utilization ? "utilization" : "coalescing",
                      " is of what is read, so that it needs --direction=output-to-input or both"));
+  }
+  if (line.tile_sizes && !line.queries.tiling) {
+    return absl::InvalidArgumentError(
+        "--tile_sizes are what --query=tiling, which is not given, is asked for");
   }
   if (line.queries.coalescing) {
     if (absl::Status status = CheckLaunchFlags(line.launch); !status.ok()) return status;

@@ -46,8 +46,9 @@ enum class EmitMode {
 struct Queries {
   bool utilization = false;
   bool coalescing = false;
+  bool tiling = false;
 
-  bool Any() const { return utilization || coalescing; }
+  bool Any() const { return utilization || coalescing || tiling; }
 };
 
 // The launch that coalescing is said of.
@@ -102,7 +103,8 @@ struct CommandLine {
   bool summary = false;  // How much is exact, instead of the maps.
   Queries queries;
   LaunchFlags launch;
-  int jobs = 1;  // Default: one a processor.
+  std::optional<std::vector<int64_t>> tile_sizes;  // each at least 1
+  int jobs = 1;                                    // Default: one a processor.
 };
 
 // The arguments without the program's name. InvalidArgument where they are no command line.

@@ -14,16 +14,16 @@ std::string CountText(const Interval& count) {
 
 void WriteCount(absl::string_view key, const Interval& count, JsonWriter* json) {
   json->Key(key);
+  WriteCountValue(count, json);
+}
+
+void WriteCountValue(const Interval& count, JsonWriter* json) {
   if (count.IsPoint()) return json->Integer(count.lower());
   json->BeginObject();
   json->Key("least");
-  json->Integer(count.lower());
+  count.has_lower() ? json->Integer(count.lower()) : json->Raw("null");
   json->Key("most");
-  if (count.has_upper()) {
-    json->Integer(count.upper());
-  } else {
-    json->Raw("null");
-  }
+  count.has_upper() ? json->Integer(count.upper()) : json->Raw("null");
   json->EndObject();
 }
 

@@ -18,6 +18,9 @@ std::string CountText(const Interval& count);
 // A field: a number, or {"least": N, "most": N}, where a most that is past int64 is null.
 void WriteCount(absl::string_view key, const Interval& count, JsonWriter* json);
 
+// The value of such a field alone.
+void WriteCountValue(const Interval& count, JsonWriter* json);
+
 // A field: a number or null.
 void WriteRatio(absl::string_view key, const std::optional<double>& ratio, JsonWriter* json);
 

@@ -46,8 +46,13 @@ How it is printed
                          coalescing    how many requests, sectors and lines of memory the warps of
                                        a launch touch; lines below each map, and of the output's
                                        writes
+                         tiling        what tile of each operand a tile of the output needs: offset,
+                                       size and stride by tile index k and sizes t, and the
+                                       conditions under which that is just what is read
                          utilization   how many elements of each operand are read, how often, and
                                        bytes; a line below the maps, and totals of computations
+  --tile_sizes=A,B,..    of --query=tiling: sizes, one for each dimension of the output (of the
+                         operand, for --direction=input-to-output), for the first tile as numbers
   --threads_per_block=N, --elements_per_thread=N, --vector_width=N
                          of --query=coalescing: the loop over the output, its elements in the order
                          of memory (default: 128, 1 and 1)

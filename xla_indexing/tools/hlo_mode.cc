@@ -24,6 +24,7 @@
 #include "xla_indexing/tools/subject.h"
 #include "xla_indexing/tools/summary.h"
 #include "xla_indexing/tools/text_output.h"
+#include "xla_indexing/tools/tiling_output.h"
 
 namespace xla_indexing {
 namespace {
@@ -180,6 +181,12 @@ class HloPrinter {
                     *line_.output_id < subject.instruction->shape().LeafCount();
       has_operand_ = has_operand_ || !line_.operand_id ||
                      *line_.operand_id < static_cast<int64_t>(subject.operands().size());
+      if (const absl::Status fits = CheckTileSizes(subject, line_); fits.ok()) {
+        has_tiles_ = true;
+      } else if (why_no_tiles_.empty()) {
+        why_no_tiles_ =
+            absl::StrCat("--tile_sizes: ", subject.instruction->name(), ": ", fits.message());
+      }
     }
     if (line_.summary) {
       for (const Unit& unit : piece->units) summary_.Add(unit.summary);
@@ -187,7 +194,7 @@ class HloPrinter {
     }
     held_back_ += ModuleOutput(line_, piece);
     // Until something is selected, the command line may turn out to be wrong.
-    if (has_subject_ && has_output_ && has_operand_) WriteOutput(std::exchange(held_back_, ""));
+    if (IsFound()) WriteOutput(std::exchange(held_back_, ""));
   }
 
   void ReportBadInput(absl::string_view message) {
@@ -195,10 +202,12 @@ class HloPrinter {
     WriteError(message);
   }
 
+  bool IsFound() const { return has_subject_ && has_output_ && has_operand_ && has_tiles_; }
+
   int ExitCode() const {
     // What was asked for may be in an input that could not be read.
     if (has_bad_input_) return 1;
-    if (!has_module_ || (has_subject_ && has_output_ && has_operand_)) return 0;
+    if (!has_module_ || IsFound()) return 0;
     std::string message;
     if (!has_subject_) {
       message = line_.computation
@@ -211,8 +220,10 @@ class HloPrinter {
       }
     } else if (!has_output_) {
       message = absl::StrCat("nothing selected has an output leaf ", *line_.output_id);
-    } else {
+    } else if (!has_operand_) {
       message = absl::StrCat("nothing selected has an operand ", *line_.operand_id);
+    } else {
+      message = why_no_tiles_;
     }
     WriteError(absl::StrCat("print-indexing: error: ", message));
     return 2;
@@ -227,6 +238,8 @@ class HloPrinter {
   bool has_subject_ = false;
   bool has_output_ = false;
   bool has_operand_ = false;
+  bool has_tiles_ = false;
+  std::string why_no_tiles_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "xla_indexing/ops/runtime_var_indexing.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/json_writer.h"
+#include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
 namespace xla_indexing {
@@ -69,6 +70,10 @@ void WriteMap(const ReportedMap& map, JsonWriter* json) {
   if (map.coalescing) {
     json->Key("coalescing");
     WriteCoalescing(*map.coalescing, json);
+  }
+  if (map.tile) {
+    json->Key("tile");
+    WriteTile(*map.tile, json);
   }
   json->EndObject();
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
 namespace xla_indexing {
@@ -104,6 +105,7 @@ std::vector<ReportedWrites> AnswerQueries(const Subject& subject, Direction dire
   if (line.queries.utilization && direction == Direction::kOutputToInput) {
     AnswerUtilization(subject, direction, line, context, entries, totals);
   }
+  if (line.queries.tiling) AnswerTiling(subject, direction, line, entries);
   std::vector<ReportedWrites> writes;
   if (line.queries.coalescing && direction == Direction::kOutputToInput) {
     writes = AnswerCoalescing(subject, line, context, entries);

@@ -15,6 +15,7 @@
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/query/coalescing.h"
+#include "xla_indexing/query/symbolic_tile.h"
 #include "xla_indexing/query/thread_mapping.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tools/command_line.h"
@@ -29,6 +30,16 @@ struct ReportedCoalescing {
   std::optional<ThreadCoverage> coverage = std::nullopt;  // of a thread map that is given
 };
 
+// The tile of a map, symbolic, and with tile sizes given the first one of these.
+struct ReportedTile {
+  std::string error;  // why there is none, or none of these sizes
+  std::string offset_map;
+  std::string size_map;
+  std::string stride_map;
+  std::vector<std::string> conditions;
+  std::optional<ConcreteTile> first = std::nullopt;
+};
+
 // A map and the lines that it is printed in.
 struct ReportedMap {
   OperandIndexing indexing;
@@ -37,6 +48,7 @@ struct ReportedMap {
   std::string replica = {};           // That of the replica map; empty where there is none.
   // Where it is asked for (tools/queries.h).
   std::optional<ReportedCoalescing> coalescing = std::nullopt;
+  std::optional<ReportedTile> tile = std::nullopt;
 };
 
 // The maps between a leaf of the output and a leaf of an operand. Without maps: nothing of the

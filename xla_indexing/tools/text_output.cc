@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/tools/coalescing_output.h"
+#include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
 namespace xla_indexing {
@@ -45,6 +46,7 @@ void AppendText(const Subject& subject, Direction direction,
       for (const std::string& binding : map.bindings) absl::StrAppend(out, "  ", binding, "\n");
       if (!map.replica.empty()) absl::StrAppend(out, "  ", map.replica, "\n");
       if (map.coalescing) AppendCoalescing(*map.coalescing, "  ", out);
+      if (map.tile) AppendTile(*map.tile, "  ", out);
     }
     if (entry.utilization) {
       absl::StrAppend(out, "  utilization: ", UtilizationText(*entry.utilization), "\n");

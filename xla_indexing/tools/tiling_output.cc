@@ -1,0 +1,200 @@
+#include "xla_indexing/tools/tiling_output.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/query/symbolic_tile.h"
+#include "xla_indexing/query/tile_conditions.h"
+#include "xla_indexing/query/tile_text.h"
+#include "xla_indexing/tools/count_output.h"
+
+namespace xla_indexing {
+namespace {
+
+std::vector<int64_t> DimSizes(const Shape& shape) {
+  std::vector<int64_t> sizes;
+  for (const int64_t size : shape.dimensions()) {
+    sizes.push_back(size == Shape::kUnboundedSize ? INT64_MAX : size);
+  }
+  return sizes;
+}
+
+absl::Status Fits(const std::vector<int64_t>& sizes, const Shape& shape) {
+  if (static_cast<int64_t>(sizes.size()) != shape.rank()) {
+    return absl::InvalidArgumentError(absl::StrCat(sizes.size(), " tile sizes for ",
+                                                   shape.ToString(), ", which has ", shape.rank(),
+                                                   " dimensions"));
+  }
+  const std::vector<int64_t> most = DimSizes(shape);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] <= std::max<int64_t>(most[i], 1)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("tile size ", sizes[i], " of dimension ", i,
+                                                   " is larger than ", shape.ToString()));
+  }
+  return absl::OkStatus();
+}
+
+ReportedTile Report(const OperandIndexing& indexing, const Shape& from, const CommandLine& line) {
+  ReportedTile report;
+  const absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(indexing, DimSizes(from));
+  if (!tile.ok()) {
+    report.error = std::string(tile.status().message());
+    return report;
+  }
+  report.offset_map = OffsetMapText(*tile);
+  report.size_map = SizeMapText(*tile);
+  report.stride_map = StrideMapText(*tile);
+  report.conditions = TileConditions(*tile);
+  if (!line.tile_sizes) return report;
+  const std::vector<int64_t>& sizes = *line.tile_sizes;
+  if (absl::Status status = Fits(sizes, from); !status.ok()) {
+    report.error = std::string(status.message());
+    return report;
+  }
+  const absl::StatusOr<Decision> exact = tile->IsExact(sizes);
+  absl::StatusOr<ConcreteTile> first =
+      tile->TileAt(sizes, llvm::SmallVector<int64_t, 4>(sizes.size(), 0));
+  // What is said of the first tile holds for every full one, unless it is clipped.
+  if (first.ok() && !first->is_clipped) first = tile->FullTile(sizes);
+  if (!exact.ok() || !first.ok()) {
+    report.error = std::string((exact.ok() ? first.status() : exact.status()).message());
+    return report;
+  }
+  report.first = *std::move(first);
+  report.first->is_exact = report.first->is_exact && exact->IsYes();
+  return report;
+}
+
+void WriteStrings(absl::string_view key, const std::vector<std::string>& values, JsonWriter* json) {
+  json->Key(key);
+  json->BeginArray();
+  for (const std::string& value : values) json->String(value);
+  json->EndArray();
+}
+
+void WriteText(absl::string_view key, absl::string_view value, JsonWriter* json) {
+  json->Key(key);
+  json->String(value);
+}
+
+}  // namespace
+
+absl::Status CheckTileSizes(const Subject& subject, const CommandLine& line) {
+  if (!line.tile_sizes) return absl::OkStatus();
+  absl::Status first = absl::OkStatus();
+  bool fits = false;
+  const auto check = [&](const Shape& shape) {
+    if (!shape.IsArray()) return;
+    const absl::Status status = Fits(*line.tile_sizes, shape);
+    fits = fits || status.ok();
+    if (first.ok()) first = status;
+  };
+  const auto check_leaves = [&](const Shape& shape, std::optional<int64_t> only) {
+    for (int64_t leaf = 0; leaf < shape.LeafCount(); ++leaf) {
+      if (only.value_or(leaf) == leaf) check(shape.Leaf(leaf));
+    }
+  };
+  if (line.output_to_input) check_leaves(subject.instruction->shape(), line.output_id);
+  if (line.input_to_output) {
+    for (size_t i = 0; i < subject.operands().size(); ++i) {
+      if (line.operand_id.value_or(i) != static_cast<int64_t>(i)) continue;
+      check_leaves(subject.operands()[i]->shape(), std::nullopt);
+    }
+  }
+  return fits ? absl::OkStatus() : first;
+}
+
+void AnswerTiling(const Subject& subject, Direction direction, const CommandLine& line,
+                  std::vector<ReportedEntry>* entries) {
+  for (ReportedEntry& entry : *entries) {
+    const Shape& from = direction == Direction::kOutputToInput
+                            ? subject.instruction->shape().Leaf(entry.output_leaf)
+                            : subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
+    for (ReportedMap& map : entry.maps) map.tile = Report(map.indexing, from, line);
+  }
+}
+
+void AppendTile(const ReportedTile& tile, absl::string_view indent, std::string* out) {
+  if (!tile.error.empty()) {
+    absl::StrAppend(out, indent, "tile: none: ", tile.error, "\n");
+    if (tile.offset_map.empty()) return;
+  }
+  if (tile.first) {
+    const auto list = [&](auto text_of) {
+      return absl::StrCat("(",
+                          absl::StrJoin(tile.first->ranges, ", ",
+                                        [&](std::string* text, const TileRange& range) {
+                                          absl::StrAppend(text, text_of(range));
+                                        }),
+                          ")");
+    };
+    absl::StrAppend(
+        out, indent, "tile: offsets ",
+        list([](const TileRange& range) { return CountText(range.offset); }), ", sizes ",
+        list([](const TileRange& range) { return absl::StrCat(range.size); }), ", strides ",
+        list([](const TileRange& range) { return absl::StrCat(range.stride); }));
+    if (tile.first->is_exact) {
+      absl::StrAppend(out, "; exact");
+    } else {
+      absl::StrAppend(out, "; bounding");
+      if (tile.first->excess) absl::StrAppend(out, ", ", *tile.first->excess, " not read");
+    }
+    if (tile.first->is_empty) {
+      absl::StrAppend(out, "; nothing read");
+    } else if (tile.first->is_clipped) {
+      absl::StrAppend(out, "; clipped");
+    }
+    out->push_back('\n');
+  }
+  absl::StrAppend(out, indent, "tile offset: ", tile.offset_map, "\n");
+  absl::StrAppend(out, indent, "tile size: ", tile.size_map, "\n");
+  absl::StrAppend(out, indent, "tile stride: ", tile.stride_map, "\n");
+  for (const std::string& condition : tile.conditions) {
+    absl::StrAppend(out, indent, "tile condition: ", condition, "\n");
+  }
+}
+
+void WriteTile(const ReportedTile& tile, JsonWriter* json) {
+  json->BeginObject();
+  if (!tile.error.empty()) WriteText("error", tile.error, json);
+  if (tile.first) {
+    json->Key("offsets");
+    json->BeginArray();
+    for (const TileRange& range : tile.first->ranges) WriteCountValue(range.offset, json);
+    json->EndArray();
+    json->Key("sizes");
+    json->BeginArray();
+    for (const TileRange& range : tile.first->ranges) json->Integer(range.size);
+    json->EndArray();
+    json->Key("strides");
+    json->BeginArray();
+    for (const TileRange& range : tile.first->ranges) json->Integer(range.stride);
+    json->EndArray();
+    json->Key("exact");
+    json->Bool(tile.first->is_exact);
+    json->Key("clipped");
+    json->Bool(tile.first->is_clipped);
+    json->Key("empty");
+    json->Bool(tile.first->is_empty);
+    if (tile.first->excess) {
+      json->Key("excess");
+      json->Integer(*tile.first->excess);
+    }
+  }
+  if (!tile.offset_map.empty()) {
+    WriteText("offset_map", tile.offset_map, json);
+    WriteText("size_map", tile.size_map, json);
+    WriteText("stride_map", tile.stride_map, json);
+    WriteStrings("conditions", tile.conditions, json);
+  }
+  json->EndObject();
+}
+
+}  // namespace xla_indexing
