@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs the commands that a Markdown page shows and compares what they print with what the page shows.
 
-    run_commands.py SOURCE_DIR BIN_DIR PAGE
+    run_commands.py SOURCE_DIR BIN_DIR PAGE [SHOWN_DIR]
 
 In a code block (indented by four spaces, or between ``` fences) a line that starts with `$ ` is a command,
 continued where it ends in a backslash; the lines after it, up to the next command or the end of the block,
 are its output and errors, in which a line `...` stands for any lines. Commands run in SOURCE_DIR, and
-`build/release/bin/` in them means BIN_DIR. One without output shown has to succeed.
+SHOWN_DIR in them, `build/release/bin` if it is not given, means BIN_DIR. One without output shown has to
+succeed.
 """
 
 import os
@@ -63,14 +64,15 @@ def matches(shown, printed):
 
 
 def main():
-    source_dir, bin_dir, page = sys.argv[1:]
+    source_dir, bin_dir, page = sys.argv[1:4]
+    shown_dir = sys.argv[4] if len(sys.argv) > 4 else "build/release/bin"
     with open(os.path.join(source_dir, page), encoding="utf-8") as file:
         lines = file.read().split("\n")
     count = failed = 0
     for number, command, shown in commands(lines):
         count += 1
         run = subprocess.run(
-            ["bash", "-c", command.replace("build/release/bin/", bin_dir + "/")], cwd=source_dir,
+            ["bash", "-c", command.replace(shown_dir + "/", bin_dir + "/")], cwd=source_dir,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             universal_newlines=True, check=False)
         printed = [line.rstrip() for line in run.stdout.split("\n")]

@@ -54,6 +54,11 @@ if(place EQUAL -1)
   message(FATAL_ERROR "docs/queries.md does not have what fusion_cost_pass prints:\n${output}")
 endif()
 
+# Its page shows what it prints.
+build_example(tiling_pass)
+run("${PYTHON}" "${RUN_COMMANDS}" "${EXAMPLES_DIR}/.." "${SCRATCH_DIR}/tiling_pass"
+  examples/tiling_pass/README.md build/tiling_pass)
+
 check(archives NO_MLIR NO_LLVM)
 check(shared MLIR LLVM)
 check(targets NO_MLIR LLVM)
