@@ -44,9 +44,9 @@ class SymbolicTileTest : public ::testing::Test {
     EXPECT_TRUE(entries.ok()) << entries.status();
     for (const IndexingEntry& entry : *entries) {
       if (entry.operand != operand) continue;
-      auto tile = SymbolicTile::Of(entry.indexing.maps().front(),
-                                   Sizes(root.shape().dimensions().begin(),
-                                         root.shape().dimensions().end()));
+      auto tile = SymbolicTile::Of(
+          entry.indexing.maps().front(),
+          Sizes(root.shape().dimensions().begin(), root.shape().dimensions().end()));
       EXPECT_TRUE(tile.ok()) << tile.status();
       return *std::move(tile);
     }
@@ -110,12 +110,11 @@ TEST_F(SymbolicTileTest, OfSplitDimensionsNeedsSizesThatDivide) {
 }
 
 TEST_F(SymbolicTileTest, OfJoinedDimensionsNeedsWholeRowsOrOneOfThem) {
-  const SymbolicTile tile =
-      Tile("(d0, d1, d2) -> (d0 * 32 + d1 * 8 + d2), domain: d0 in [0, 2], d1 in [0, 3], "
-           "d2 in [0, 7]");
+  const SymbolicTile tile = Tile(
+      "(d0, d1, d2) -> (d0 * 32 + d1 * 8 + d2), domain: d0 in [0, 2], d1 in [0, 3], "
+      "d2 in [0, 7]");
   EXPECT_THAT(TileConditions(tile),
-              ElementsAre("t1 = 1 or t2 = 1 or t2 = 8",
-                          "t0 = 1 or (t2 = 1 and t1 = 1) or t1 = 4"));
+              ElementsAre("t1 = 1 or t2 = 1 or t2 = 8", "t0 = 1 or (t2 = 1 and t1 = 1) or t1 = 4"));
   EXPECT_EQ(StrideMapText(tile), "(t0, t1, t2) -> ((t2 > 1 ? 1 : (t1 > 1 ? 8 : 32)))");
   EXPECT_EQ(Text(tile.FullTile({1, 2, 8})), "0 size 16; exact");
   EXPECT_EQ(Text(tile.FullTile({1, 3, 1})), "0 size 3 stride 8; exact");
@@ -157,8 +156,7 @@ TEST_F(SymbolicTileTest, OfAStridedSliceHasItsStride) {
 }
 
 TEST_F(SymbolicTileTest, OfWindowsHasTheirHalo) {
-  const SymbolicTile tile =
-      Tile("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]");
+  const SymbolicTile tile = Tile("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]");
   EXPECT_EQ(SizeMapText(tile), "(t0) -> ((t0 - 1) * 2 + 3)");
   EXPECT_EQ(Text(tile.TileAt({4}, {1})), "8 size 9; exact");
   EXPECT_THAT(TileConditions(tile), IsEmpty());
@@ -166,24 +164,21 @@ TEST_F(SymbolicTileTest, OfWindowsHasTheirHalo) {
 
 TEST_F(SymbolicTileTest, OfWindowsWithGapsIsOneWindow) {
   // Windows of 2 at multiples of 4 are no progression: 0, 1, 4, 5.
-  const SymbolicTile tile =
-      Tile("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 1]");
+  const SymbolicTile tile = Tile("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 1]");
   EXPECT_THAT(TileConditions(tile), ElementsAre("t0 = 1"));
   EXPECT_EQ(Text(tile.FullTile({2})), "0 size 6; bounding, 2 too many");
 }
 
 TEST_F(SymbolicTileTest, OfDilatedWindowsNeedsSizesThatFillTheGaps) {
   // Steps of 3 between the window's elements: tiles of 3 and more leave none.
-  const SymbolicTile tile =
-      Tile("(d0)[s0] -> (d0 + s0 * 3), domain: d0 in [0, 9], s0 in [0, 4]");
+  const SymbolicTile tile = Tile("(d0)[s0] -> (d0 + s0 * 3), domain: d0 in [0, 9], s0 in [0, 4]");
   EXPECT_THAT(TileConditions(tile), ElementsAre("t0 = 1 or t0 >= 3"));
   EXPECT_EQ(Text(tile.FullTile({1})), "0 size 5 stride 3; exact");
   EXPECT_EQ(Text(tile.FullTile({3})), "0 size 15; exact");
 }
 
 TEST_F(SymbolicTileTest, OfAReductionReadsTheWholeRange) {
-  const SymbolicTile tile =
-      Tile("(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 124]");
+  const SymbolicTile tile = Tile("(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 124]");
   EXPECT_EQ(SizeMapText(tile), "(t0) -> (t0, 125)");
   EXPECT_EQ(Text(tile.TileAt({2}, {3})), "6 size 2, 0 size 125; exact");
 }
@@ -196,9 +191,9 @@ TEST_F(SymbolicTileTest, OfADiagonalIsOneElement) {
 
 TEST_F(SymbolicTileTest, OfAReshapeThatSplitsNoFactorIsFoundPointByPoint) {
   // f32[4,9] as f32[6,6]: three rows of 6 are two of 9, three elements are a third of each.
-  const SymbolicTile tile =
-      Tile("(d0, d1) -> ((d0 * 6 + d1) floordiv 9, (d0 * 6 + d1) mod 9), domain: d0 in [0, 5], "
-           "d1 in [0, 5]");
+  const SymbolicTile tile = Tile(
+      "(d0, d1) -> ((d0 * 6 + d1) floordiv 9, (d0 * 6 + d1) mod 9), domain: d0 in [0, 5], "
+      "d1 in [0, 5]");
   EXPECT_THAT(TileConditions(tile), ElementsAre("(t0, t1) in {(1, 1), (1, 3), (3, 6), (6, 6)}"));
   EXPECT_EQ(SizeMapText(tile), "(t0, t1) -> (?, ?)");
   EXPECT_EQ(Text(tile.TileAt({3, 6}, {1, 0})), "2 size 2, 0 size 9; exact");

@@ -102,8 +102,8 @@ TEST_F(TileComputationTest, GoodSizesAreExactAndWithinTheBudget) {
     last = good.bytes;
     sizes.push_back(good.sizes);
   }
-  // Of the divisors 1, 2, 3, 4, 6, 8, 12, 16, 24 and 48 of 48 and the powers of two those that divide
-  // 8 or are multiples of it, of twice 4 bytes an element.
+  // Of the divisors 1, 2, 3, 4, 6, 8, 12, 16, 24 and 48 of 48 and the powers of two those that
+  // divide 8 or are multiples of it, of twice 4 bytes an element.
   EXPECT_THAT(sizes, ElementsAre(Sizes{24}, Sizes{16}, Sizes{8}, Sizes{4}, Sizes{2}, Sizes{1}));
 }
 

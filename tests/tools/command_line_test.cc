@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -133,6 +134,24 @@ TEST(CommandLine, QueriesAreAListOfNames) {
   EXPECT_THAT(Error({"--query=utilization", "--summary", "m.hlo"}), HasSubstr("--summary"));
   EXPECT_THAT(Error({"--query=utilization", "--direction=input-to-output", "m.hlo"}),
               HasSubstr("--direction=output-to-input"));
+}
+
+TEST(CommandLine, TileSizesAreOfTiling) {
+  const auto line = Parse({"--query=tiling", "--tile_sizes=4,1,128", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_TRUE(line->queries.tiling);
+  ASSERT_TRUE(line->tile_sizes.has_value());
+  EXPECT_THAT(*line->tile_sizes, ElementsAre(4, 1, 128));
+  EXPECT_TRUE(Parse({"--query=tiling", "--direction=input-to-output", "m.hlo"}).ok());
+  EXPECT_FALSE(Parse({"--query=tiling", "m.hlo"})->tile_sizes.has_value());
+  // Of a scalar.
+  EXPECT_TRUE(Parse({"--query=tiling", "--tile_sizes=", "m.hlo"})->tile_sizes->empty());
+  EXPECT_THAT(Error({"--tile_sizes=4", "m.hlo"}), HasSubstr("--query=tiling"));
+  for (const char* sizes : {"0", "4,-1", "4,,1", "4,", "x", "9223372036854775808"}) {
+    EXPECT_THAT(Error({"--query=tiling", absl::StrCat("--tile_sizes=", sizes), "m.hlo"}),
+                HasSubstr("at least 1"))
+        << sizes;
+  }
 }
 
 TEST(CommandLine, CompareTakesTwoFilesOrTwoComputationsOfOne) {

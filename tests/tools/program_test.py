@@ -139,12 +139,20 @@ ENTRY main {
             flags = ("--query=coalescing", "--instruction=all", "--format=" + format)
             self.assertEqual(run(*flags, "--jobs=1", file), run(*flags, "--jobs=4", file))
 
-    def test_a_thread_map_that_does_not_fit_is_unknown_and_says_why(self):
-        code, output, _ = run("--query=coalescing", "--thread_map=(d0) -> (d0, d0), domain: d0 in [0, 2]",
-                              self.file("m.hlo", self.SLICE))
-        self.assertEqual(code, 0)
+    def test_a_thread_map_has_to_fit_something_that_is_selected(self):
+        flags = ("--query=coalescing", "--thread_map=(d0) -> (d0, d0), domain: d0 in [0, 2]")
+        code, output, errors = run(*flags, self.file("m.hlo", self.SLICE))
+        self.assertEqual((code, output), (2, ""))
+        self.assertEqual(errors, "print-indexing: error: --thread_map: s: thread mapping: it has 2 "
+                                 "results, and f32[3] has rank 1\n")
+        # Of several instructions those that it does not fit say so.
+        other = NEGATE.replace("f32[4]", "f32[3,3]")
+        code, output, errors = run(*flags, self.file("m.hlo", self.SLICE), self.file("o.hlo", other))
+        self.assertEqual((code, errors), (0, ""))
         self.assertIn("  coalescing: unknown: thread mapping: it has 2 results, and f32[3] has rank 1\n",
                       output)
+
+    def test_a_thread_map_that_leaves_elements_out_says_how_many(self):
         output = run("--query=coalescing", "--format=json",
                      "--thread_map=(d0) -> (d0), domain: d0 in [0, 1]", self.file("m.hlo", self.SLICE))[1]
         self.assertEqual(json.loads(output)["outputs"][0]["writes"]["thread_map"],
@@ -239,8 +247,8 @@ class CommandLines(Program):
         code, output, errors = run("--help")
         self.assertEqual((code, errors), (0, ""))
         for flag in ("instruction", "computation", "fuse", "direction", "output_id", "operand_id",
-                     "exact", "simplify", "format", "jobs", "map", "broadcast", "emit", "help",
-                     "version"):
+                     "exact", "simplify", "format", "jobs", "map", "broadcast", "emit", "query",
+                     "tile_sizes", "thread_map", "compare", "summary", "help", "version"):
             self.assertIn("--" + flag, output)
         self.assertIn("Exit codes", output)
         self.assertEqual(run("-h")[1], output)
@@ -270,6 +278,22 @@ class CommandLines(Program):
         self.assert_refused("--broadcast", "f32[2]", "--map=-", message="--broadcast says how")
         self.assert_refused("--broadcast", "--emit=mlir", "f32[2]", message="--emit=mlir: the value")
         self.assert_refused("--emit=hlo", "a.hlo", message="--emit prints what --broadcast")
+
+    def test_tile_sizes_have_to_fit_something_that_is_selected(self):
+        path = self.file("m.hlo", NEGATE)
+        for sizes, why in (("2,2", "n: 2 tile sizes for f32[4], which has 1 dimensions"),
+                           ("5", "n: tile size 5 of dimension 0 is larger than f32[4]")):
+            code, output, errors = run("--query=tiling", "--tile_sizes=" + sizes, path)
+            self.assertEqual((code, output), (2, ""))
+            self.assertEqual(errors, f"print-indexing: error: --tile_sizes: {why}\n")
+        code, output, errors = run("--query=tiling", "--tile_sizes=3", path)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn("  tile: offsets (0), sizes (3), strides (1); exact\n", output)
+        # Of several instructions those that they do not fit say so.
+        other = self.file("o.hlo", NEGATE.replace("f32[4]", "f32[2]"))
+        code, output, errors = run("--query=tiling", "--tile_sizes=3", path, other)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn("  tile: none: tile size 3 of dimension 0 is larger than f32[2]\n", output)
 
     def test_unknown_flags_come_with_the_nearest_one(self):
         self.assert_refused("--instuction=all", "a.hlo",

@@ -27,6 +27,31 @@ bool IsRuntime(const IndexingMap& map, int variable) {
   return variable >= map.num_dims() + map.num_ranges();
 }
 
+// How many elements a box has and how many of it are read, part by part of a map.
+class ElementCount {
+ public:
+  explicit ElementCount(bool is_known) : is_known_(is_known) {}
+
+  void Add(llvm::ArrayRef<TileRange> ranges, llvm::ArrayRef<int> results,
+           std::optional<int64_t> read = std::nullopt) {
+    Int128 in_box = 1;
+    for (const int i : results) in_box = std::min<Int128>(in_box * ranges[i].size, kInt64Max);
+    read_ = std::min<Int128>(read_ * read.value_or(static_cast<int64_t>(in_box)), kInt64Max);
+    in_box_ = std::min<Int128>(in_box_ * in_box, kInt64Max);
+  }
+  void Forget() { is_known_ = false; }
+  // Elements of the box that are not read, where both are known and fit int64.
+  std::optional<int64_t> Excess() const {
+    if (!is_known_ || in_box_ == kInt64Max) return std::nullopt;
+    return static_cast<int64_t>(in_box_ - read_);
+  }
+
+ private:
+  bool is_known_;
+  Int128 in_box_ = 1;
+  Int128 read_ = 1;
+};
+
 // What constraints say of variables alone is not an edge of the domain but of the variables.
 IndexingMap WithNarrowedIntervals(IndexingMap map) {
   if (!map.constraints().empty()) map.Simplify();
@@ -297,48 +322,43 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> size
   llvm::SmallVector<Interval, 4> box;
   for (const int64_t size : sizes) box.push_back(Interval::OfSize(size));
   StepBudget budget(max_steps);
-  // What the box has, and what the first tile reads of it.
-  Int128 num_of_box = 1;
-  Int128 num_read = 1;
-  bool is_counted = tile.is_exact;
+  ElementCount count(tile.is_exact);
   for (const TilePart& part : TilePartsOf(map_)) {
-    Int128 num_of_part = 1;
+    const llvm::ArrayRef<int> results = part.component.results;
     if (IsBoxByDigits(part, digits_, counts)) {
-      SayByDigits(part.component.results, starts, counts, &tile);
-      for (const int i : part.component.results) num_of_part *= tile.ranges[i].size;
-      num_read *= num_of_part;
-    } else {
-      const TilePoints points(part.map, part.num_runtimes);
-      const std::optional<TilesOfPoints> tiles = points.AllTiles(
-          part.OfDims<Interval>(array), part.OfDims(sizes), /*stops=*/false, &budget);
-      const std::optional<TileOfPoints> first =
-          tiles && tiles->num_full > 0 ? points.TileAt(part.OfDims<Interval>(box), &budget)
-                                       : std::nullopt;
-      if (!first) {
-        SayByRange(part.component.results, box, &tile);
-        is_counted = false;
-        continue;
-      }
-      tile.is_exact = tile.is_exact && tiles->are_alike;
-      for (const auto [own, i] : llvm::enumerate(part.component.results)) {
-        const Progression& range = tiles->ranges[own];
-        // The first tile at any values of runtime variables has room to move in that at all of
-        // them.
-        const int64_t moves = (first->ranges[own].size - 1) * first->ranges[own].stride -
-                              (range.size - 1) * range.stride;
-        const int64_t offset = first->offsets[own];
-        tile.ranges[i] = {Interval::Closed(offset, offset + std::max<int64_t>(moves, 0)),
-                          range.size, range.stride};
-        num_of_part *= range.size;
-      }
-      if (part.num_runtimes > 0 && !tiles->are_alike) is_counted = false;
-      num_read *= tiles->are_alike ? num_of_part : Int128{first->num_elements};
+      SayByDigits(results, starts, counts, &tile);
+      count.Add(tile.ranges, results);
+      continue;
     }
-    num_of_box *= num_of_part;
-    if (num_of_box > kInt64Max) is_counted = false;
-    if (!is_counted) num_of_box = num_read = 1;
+    const TilePoints points(part.map, part.num_runtimes);
+    const std::optional<TilesOfPoints> tiles =
+        points.AllTiles(part.OfDims<Interval>(array), part.OfDims(sizes), /*stops=*/false, &budget);
+    const std::optional<TileOfPoints> first =
+        tiles && tiles->num_full > 0 ? points.TileAt(part.OfDims<Interval>(box), &budget)
+                                     : std::nullopt;
+    if (!first) {
+      SayByRange(results, box, &tile);
+      count.Forget();
+      continue;
+    }
+    tile.is_exact = tile.is_exact && tiles->are_alike;
+    for (const auto [own, i] : llvm::enumerate(results)) {
+      const Progression& range = tiles->ranges[own];
+      // The first tile at any values of runtime variables has room to move in that at all of them.
+      const int64_t moves = (first->ranges[own].size - 1) * first->ranges[own].stride -
+                            (range.size - 1) * range.stride;
+      const int64_t offset = first->offsets[own];
+      tile.ranges[i] = {Interval::Closed(offset, offset + std::max<int64_t>(moves, 0)), range.size,
+                        range.stride};
+    }
+    if (tiles->are_alike) {
+      count.Add(tile.ranges, results);
+    } else {
+      count.Add(tile.ranges, results, first->num_elements);
+      if (part.num_runtimes > 0) count.Forget();
+    }
   }
-  tile.excess = is_counted ? NarrowToInt64(num_of_box - num_read) : std::nullopt;
+  tile.excess = count.Excess();
   if (!are_pinned) SpreadOverRuntimes(&tile);
   return tile;
 }
@@ -399,47 +419,39 @@ absl::StatusOr<ConcreteTile> SymbolicTile::TileAt(llvm::ArrayRef<int64_t> sizes,
     return tile;
   }
   StepBudget budget(max_steps);
-  Int128 num_of_box = 1;
-  Int128 num_read = 1;
-  bool is_counted = tile.is_exact;
+  ElementCount count(tile.is_exact);
   for (const TilePart& part : TilePartsOf(map_)) {
+    const llvm::ArrayRef<int> results = part.component.results;
     const bool part_is_cut =
         llvm::any_of(part.component.constraints, [&](int i) { return is_cut[i]; });
-    Int128 num_of_part = 1;
     if (!part_is_cut && IsBoxByDigits(part, digits_, counts)) {
-      SayByDigits(part.component.results, starts, counts, &tile);
-      for (const int i : part.component.results) num_of_part *= tile.ranges[i].size;
-      num_read *= num_of_part;
-    } else {
-      const std::optional<TileOfPoints> points =
-          part.num_runtimes > 0
-              ? std::nullopt
-              : TilePoints(part.map, 0).TileAt(part.OfDims<Interval>(box), &budget);
-      tile.is_clipped = tile.is_clipped || (points ? !points->is_full : part_is_cut);
-      if (!points) {
-        SayByRange(part.component.results, box, &tile);
-        is_counted = false;
-        continue;
-      }
-      tile.is_exact = tile.is_exact && points->IsBox();
-      for (const auto [own, i] : llvm::enumerate(part.component.results)) {
-        const Progression& range = points->ranges[own];
-        tile.ranges[i] = {Interval::Point(points->offsets[own]), range.size, range.stride};
-        num_of_part *= range.size;
-      }
-      num_read *= points->num_elements;
-      // Where one part has no points the tile has none.
-      if (points->num_elements == 0) {
-        MakeEmpty(&tile);
-        tile.is_exact = is_exact_;
-        return tile;
-      }
+      SayByDigits(results, starts, counts, &tile);
+      count.Add(tile.ranges, results);
+      continue;
     }
-    num_of_box *= num_of_part;
-    if (num_of_box > kInt64Max) is_counted = false;
-    if (!is_counted) num_of_box = num_read = 1;
+    const std::optional<TileOfPoints> points =
+        part.num_runtimes > 0 ? std::nullopt
+                              : TilePoints(part.map, 0).TileAt(part.OfDims<Interval>(box), &budget);
+    tile.is_clipped = tile.is_clipped || (points ? !points->is_full : part_is_cut);
+    if (!points) {
+      SayByRange(results, box, &tile);
+      count.Forget();
+      continue;
+    }
+    // Where one part has no points the tile has none.
+    if (points->num_elements == 0) {
+      MakeEmpty(&tile);
+      tile.is_exact = is_exact_;
+      return tile;
+    }
+    tile.is_exact = tile.is_exact && points->IsBox();
+    for (const auto [own, i] : llvm::enumerate(results)) {
+      const Progression& range = points->ranges[own];
+      tile.ranges[i] = {Interval::Point(points->offsets[own]), range.size, range.stride};
+    }
+    count.Add(tile.ranges, results, points->num_elements);
   }
-  tile.excess = is_counted ? NarrowToInt64(num_of_box - num_read) : std::nullopt;
+  tile.excess = count.Excess();
   if (!are_pinned) SpreadOverRuntimes(&tile);
   return tile;
 }

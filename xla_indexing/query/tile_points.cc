@@ -44,7 +44,7 @@ bool Begin(llvm::ArrayRef<Interval> box, llvm::SmallVectorImpl<int64_t>& point) 
   return true;
 }
 
-// The least progression with the values, which are sorted and all different.
+// The least progression with the values, of which the last is no further from the first than int64.
 Progression HullOf(const std::set<int64_t>& values) {
   if (values.empty()) return {0, 1};
   int64_t stride = 0;
@@ -119,6 +119,9 @@ std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
   }
   tile.num_elements = static_cast<int64_t>(elements.size());
   for (const std::set<int64_t>& of_result : values) {
+    if (!of_result.empty() && !CheckedSub(*of_result.rbegin(), *of_result.begin())) {
+      return std::nullopt;
+    }
     tile.offsets.push_back(of_result.empty() ? 0 : *of_result.begin());
     tile.ranges.push_back(HullOf(of_result));
   }

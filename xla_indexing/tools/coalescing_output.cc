@@ -97,6 +97,21 @@ absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
   return absl::InvalidArgumentError(absl::StrCat("--thread_map: ", status.message()));
 }
 
+absl::Status CheckLaunch(const Subject& subject, const CommandLine& line) {
+  // The row-major loop goes over any output.
+  if (line.launch.thread_map.empty()) return absl::OkStatus();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  absl::Status first = absl::OkStatus();
+  const Shape& output = subject.instruction->shape();
+  for (int64_t leaf = 0; leaf < output.LeafCount(); ++leaf) {
+    if (line.output_id.value_or(leaf) != leaf) continue;
+    const absl::Status status = AnalysisOf(output.Leaf(leaf), line.launch, &context).status();
+    if (status.ok()) return status;
+    if (first.ok()) first = status;
+  }
+  return first;
+}
+
 std::vector<ReportedWrites> AnswerCoalescing(const Subject& subject, const CommandLine& line,
                                              mlir::MLIRContext* context,
                                              std::vector<ReportedEntry>* entries) {

@@ -20,6 +20,10 @@ namespace xla_indexing {
 // Whether the options and the thread map of the command line are any.
 absl::Status CheckLaunchFlags(const LaunchFlags& flags);
 
+// Whether some leaf of the output that the command line asks for can be computed by its launch; of
+// none, why not the first.
+absl::Status CheckLaunch(const Subject& subject, const CommandLine& line);
+
 // How the leaves of a subject's output are written.
 struct ReportedWrites {
   int64_t output_leaf = 0;

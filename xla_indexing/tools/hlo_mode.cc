@@ -16,6 +16,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/parallel.h"
 #include "xla_indexing/hlo/module.h"
+#include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/json_output.h"
 #include "xla_indexing/tools/queries.h"
@@ -155,6 +156,21 @@ class HloPrinter {
   }
 
  private:
+  // Whether a flag's value fits something that is selected.
+  struct Fit {
+    template <typename Check>
+    void Try(absl::string_view flag, const Subject& subject, Check check) {
+      if (fits) return;
+      const absl::Status status = check();
+      fits = status.ok();
+      if (fits || !why_not.empty()) return;
+      why_not = absl::StrCat(flag, ": ", subject.instruction->name(), ": ", status.message());
+    }
+
+    bool fits = false;
+    std::string why_not;
+  };
+
   void PrintBatch(std::vector<SourceText> sources) {
     std::vector<std::vector<Piece>> files(sources.size());
     ParallelFor(line_.jobs, sources.size(),
@@ -181,12 +197,8 @@ class HloPrinter {
                     *line_.output_id < subject.instruction->shape().LeafCount();
       has_operand_ = has_operand_ || !line_.operand_id ||
                      *line_.operand_id < static_cast<int64_t>(subject.operands().size());
-      if (const absl::Status fits = CheckTileSizes(subject, line_); fits.ok()) {
-        has_tiles_ = true;
-      } else if (why_no_tiles_.empty()) {
-        why_no_tiles_ =
-            absl::StrCat("--tile_sizes: ", subject.instruction->name(), ": ", fits.message());
-      }
+      tiles_.Try("--tile_sizes", subject, [&] { return CheckTileSizes(subject, line_); });
+      launch_.Try("--thread_map", subject, [&] { return CheckLaunch(subject, line_); });
     }
     if (line_.summary) {
       for (const Unit& unit : piece->units) summary_.Add(unit.summary);
@@ -202,7 +214,9 @@ class HloPrinter {
     WriteError(message);
   }
 
-  bool IsFound() const { return has_subject_ && has_output_ && has_operand_ && has_tiles_; }
+  bool IsFound() const {
+    return has_subject_ && has_output_ && has_operand_ && tiles_.fits && launch_.fits;
+  }
 
   int ExitCode() const {
     // What was asked for may be in an input that could not be read.
@@ -223,7 +237,7 @@ class HloPrinter {
     } else if (!has_operand_) {
       message = absl::StrCat("nothing selected has an operand ", *line_.operand_id);
     } else {
-      message = why_no_tiles_;
+      message = tiles_.fits ? launch_.why_not : tiles_.why_not;
     }
     WriteError(absl::StrCat("print-indexing: error: ", message));
     return 2;
@@ -238,8 +252,8 @@ class HloPrinter {
   bool has_subject_ = false;
   bool has_output_ = false;
   bool has_operand_ = false;
-  bool has_tiles_ = false;
-  std::string why_no_tiles_;
+  Fit tiles_;
+  Fit launch_;
 };
 
 }  // namespace
