@@ -22,9 +22,13 @@
 namespace xla_indexing {
 namespace {
 
-// Arrays whose sizes are tried one by one: of one dimension, and points of all tiles of all sizes.
+// What is tried one by one: sizes of one dimension; combinations of sizes of several; points of all
+// tiles of all sizes, more of them where no dimension is longer than kSmallDim.
 constexpr int64_t kMaxSizesOfDim = 64;
-constexpr int64_t kMaxPoints = 1 << 18;
+constexpr int64_t kMaxCombinations = 4096;
+constexpr int64_t kSmallDim = 16;
+constexpr int64_t kMaxPoints = 1 << 16;
+constexpr int64_t kMaxPointsOfSmall = 1 << 22;
 
 int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
 
@@ -373,12 +377,14 @@ void Writer::AddPinned(std::vector<std::string>* clauses) const {
 
 std::optional<std::vector<std::string>> Writer::ByPoints(const TilePart& part) const {
   std::vector<std::string> found;
+  bool is_small = true;
   Int128 sizes = 1;
   for (const int dim : part.dims) {
     sizes *= SizeOf(dim);
-    if (sizes > kMaxPoints) return std::nullopt;
+    if (sizes > kMaxCombinations) return std::nullopt;
+    is_small = is_small && SizeOf(dim) <= kSmallDim;
   }
-  StepBudget budget(kMaxPoints);
+  StepBudget budget(is_small ? kMaxPointsOfSmall : kMaxPoints);
   const TilePoints points(part.map, part.num_runtimes);
   const llvm::SmallVector<Interval, 4> array = part.OfDims<Interval>(tile_.Array());
   llvm::SmallVector<int64_t, 4> all(tile_.num_sizes(), 1);

@@ -10,10 +10,12 @@
 //   8),
 //                or a sum of these: (t0 - 1) * 2 + (t1 - 1) * 3 >= 5
 //
-// Where they do not say everything, sizes for which the tiles of few dimensions are alike all the
-// same are added one by one, as `or (t0, t1) in {(6, 1), (7, 1)}`; so are all sizes of maps that
-// are no sums of digits. That is done where the array is small; elsewhere `or decided point by
-// point` says that SymbolicTile::IsExact knows more.
+// Where there are few tiles, these may be alike for other sizes too. Such sizes are added one by
+// one, as `or (t0, t1) in {(6, 1), (7, 1)}`, and so are all sizes of maps that are no sums of
+// digits, where there are few to try (dimensions up to 64, 4096 combinations of sizes up to 16).
+// Elsewhere they are left out, and maps that are no sums of digits have the condition `decided
+// point by point`: it is SymbolicTile::IsExact that knows. The texts of the size maps are not those
+// of sizes added one by one.
 //
 // Example, (d0) -> (d0 floordiv 8, d0 mod 8) of 32 elements: 8 mod t0 = 0 or t0 mod 8 = 0.
 #ifndef XLA_INDEXING_QUERY_TILE_CONDITIONS_H_
