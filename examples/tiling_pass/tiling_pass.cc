@@ -111,7 +111,7 @@ absl::Status PrintFirstTiles(const std::vector<const TiledInstruction*>& arrays,
     std::vector<std::string> offsets;
     Numbers counts;
     Numbers strides;
-    int64_t elements = 1;
+    int64_t elements = tile->is_empty ? 0 : 1;
     for (const TileRange& range : tile->ranges) {
       // An interval where it is known only when the program runs.
       offsets.push_back(range.offset.IsPoint() ? absl::StrCat(range.offset.lower())
@@ -125,7 +125,9 @@ absl::Status PrintFirstTiles(const std::vector<const TiledInstruction*>& arrays,
                 tiled->shape().ToStringWithoutLayout().c_str(), Text(offsets).c_str(),
                 Text(counts).c_str(), Text(strides).c_str(),
                 static_cast<long long>(bytes.has_upper() ? bytes.upper() : kInt64Max),
-                tile->is_exact ? "exact" : "not exact");
+                tile->is_empty   ? "nothing is read"
+                : tile->is_exact ? "exact"
+                                 : "not exact");
   }
   return absl::OkStatus();
 }
@@ -155,10 +157,10 @@ absl::StatusOr<std::set<Numbers>> ElementsRead(const TiledInstruction& tiled, co
 
 // The elements of a tile that does not depend on runtime values.
 std::set<Numbers> ElementsOf(const ConcreteTile& tile) {
+  std::set<Numbers> elements;
+  if (tile.is_empty) return elements;
   Numbers counts;
   for (const TileRange& range : tile.ranges) counts.push_back(range.size);
-  std::set<Numbers> elements;
-  if (std::count(counts.begin(), counts.end(), 0) > 0) return elements;
   Numbers step(counts.size(), 0);
   do {
     Numbers element;
