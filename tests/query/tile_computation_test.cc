@@ -86,6 +86,17 @@ TEST_F(TileComputationTest, BytesAreThoseOfParametersAndResult) {
   EXPECT_EQ(*tiled->BytesOf({4, 32}), 4 * (4 * 32 + 4 * 32 + 4 * 128));
 }
 
+TEST_F(TileComputationTest, NoTileIsLargerThanItsArray) {
+  const auto tiled = Tiled(R"(
+    ENTRY e {
+      p = f32[4] parameter(0)
+      q = f32[5] parameter(1)
+      ROOT c = f32[9] concatenate(p, q), dimensions={0}
+    })");
+  ASSERT_TRUE(tiled.ok()) << tiled.status();
+  EXPECT_EQ(*tiled->BytesOf({9}), 4 * (9 + 4 + 5));
+}
+
 TEST_F(TileComputationTest, GoodSizesAreExactAndWithinTheBudget) {
   const auto tiled = Tiled(R"(
     ENTRY e {

@@ -117,8 +117,12 @@ absl::StatusOr<int64_t> TiledComputation::BytesOf(llvm::ArrayRef<int64_t> sizes)
     const absl::StatusOr<ConcreteTile> tile = tiled.tile.FullTile(SizesOf(tiled.root, sizes));
     if (!tile.ok()) return tile.status();
     Int128 elements = 1;
-    for (const TileRange& range : tile->ranges) {
-      elements = std::min<Int128>(elements * range.size, kInt64Max);
+    for (const auto [i, range] : llvm::enumerate(tile->ranges)) {
+      // What is larger than the array is clipped wherever it is.
+      const int64_t most = tiled.shape().dimension(static_cast<int64_t>(i));
+      const bool is_bounded = most != Shape::kUnboundedSize;
+      const int64_t size = is_bounded ? std::min(range.size, most) : range.size;
+      elements = std::min<Int128>(elements * size, kInt64Max);
     }
     const Interval bytes =
         xla_indexing::BytesOf(Interval::Point(static_cast<int64_t>(elements)), tiled.shape());
@@ -172,6 +176,9 @@ absl::StatusOr<TiledComputation> TileComputation(const HloComputation& computati
   std::vector<TiledRoot> roots;
   std::vector<int64_t> dim_sizes;
   std::vector<TiledInstruction> instructions;
+  // Leaves have equal shares of the steps.
+  FusionOptions of_leaf = options;
+  of_leaf.max_steps /= std::max<int64_t>(root->shape().LeafCount(), 1);
   for (int64_t leaf = 0; leaf < root->shape().LeafCount(); ++leaf) {
     const Shape& shape = root->shape().Leaf(leaf);
     if (!shape.IsArray()) continue;
@@ -191,7 +198,7 @@ absl::StatusOr<TiledComputation> TileComputation(const HloComputation& computati
     }
     roots.push_back(tiled);
     absl::StatusOr<std::vector<InstructionReads>> reads =
-        ComputeInstructionReads(computation, leaf, context, options);
+        ComputeInstructionReads(computation, leaf, context, of_leaf);
     if (!reads.ok()) return reads.status();
     const auto root_number = static_cast<int>(roots.size()) - 1;
     for (const InstructionReads& read : *reads) {
