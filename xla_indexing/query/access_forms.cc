@@ -82,33 +82,49 @@ Form FormAlgebra::Add(const Form& a, const Form& b, int64_t factor) {
 }
 
 void FormAlgebra::JoinDigits(Form* form) {
-  bool joined = true;
-  while (joined && ok_) {
-    joined = false;
-    for (const FormTerm& mod : form->terms) {
-      if (mod.id < kMaxVariables || !divisions_[mod.id - kMaxVariables].is_mod) continue;
-      const FormDivision& digit = divisions_[mod.id - kMaxVariables];
-      const auto* floor = llvm::find_if(form->terms, [&](const FormTerm& term) {
-        if (term.id < kMaxVariables) return false;
-        const FormDivision& other = divisions_[term.id - kMaxVariables];
-        return !other.is_mod && other.divisor == digit.divisor &&
-               Int128{mod.coefficient} * digit.divisor == term.coefficient &&
-               other.dividend == digit.dividend;
-      });
-      if (floor == form->terms.end()) continue;
-      const FormTerm mod_term = mod;
-      const FormTerm floor_term = *floor;
-      const Form dividend = digit.dividend;
-      AddTerm(form, mod_term.id, -Int128{mod_term.coefficient});
-      AddTerm(form, floor_term.id, -Int128{floor_term.coefficient});
-      AddConstant(form, Int128{dividend.constant} * mod_term.coefficient);
-      for (const FormTerm& term : dividend.terms) {
-        AddTerm(form, term.id, Int128{term.coefficient} * mod_term.coefficient);
+  while (ok_ && JoinTwo(form)) {
+  }
+}
+
+// Looks for k*(D mod m) and a term with k*m that goes on where it ends.
+bool FormAlgebra::JoinTwo(Form* form) {
+  for (const FormTerm& low : form->terms) {
+    if (low.id < kMaxVariables || !divisions_[low.id - kMaxVariables].is_mod) continue;
+    const FormDivision& digit = divisions_[low.id - kMaxVariables];
+    const Int128 coefficient = Int128{low.coefficient} * digit.divisor;
+    const auto is_quotient = [&](int id) {
+      if (id < kMaxVariables) return false;
+      const FormDivision& other = divisions_[id - kMaxVariables];
+      return !other.is_mod && other.divisor == digit.divisor && other.dividend == digit.dividend;
+    };
+    for (const FormTerm& high : form->terms) {
+      if (high.id < kMaxVariables || high.coefficient != coefficient) continue;
+      const FormDivision& other = divisions_[high.id - kMaxVariables];
+      // The quotient itself, or its lowest digit.
+      const bool is_all = is_quotient(high.id);
+      if (!is_all &&
+          !(other.is_mod && other.dividend.constant == 0 && other.dividend.terms.size() == 1 &&
+            other.dividend.terms[0].coefficient == 1 && is_quotient(other.dividend.terms[0].id))) {
+        continue;
       }
-      joined = true;
-      break;
+      Form joined = digit.dividend;
+      if (!is_all) {
+        const std::optional<int64_t> product = CheckedMul(digit.divisor, other.divisor);
+        if (!product || *product > kLimit / 2) continue;
+        joined = Modulo(Form(joined), *product);
+      }
+      const FormTerm low_term = low;
+      const FormTerm high_term = high;
+      AddTerm(form, low_term.id, -Int128{low_term.coefficient});
+      AddTerm(form, high_term.id, -Int128{high_term.coefficient});
+      AddConstant(form, Int128{joined.constant} * low_term.coefficient);
+      for (const FormTerm& term : joined.terms) {
+        AddTerm(form, term.id, Int128{term.coefficient} * low_term.coefficient);
+      }
+      return true;
     }
   }
+  return false;
 }
 
 void FormAlgebra::CheckRange(const Form& form) {

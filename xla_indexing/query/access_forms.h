@@ -10,6 +10,7 @@
 //   (g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g       g | m, L in [t*g, t*g + g - 1]
 //   floor(floor(D / a) / m) = floor(D / (a*m))
 //   k*m*floor(D / m) + k*(D mod m) = k*D
+//   k*a*(floor(D / a) mod b) + k*(D mod a) = k*(D mod a*b)
 //
 // This is a small part of affine/simplifier.h, for one purpose: with the lanes of a warp as one
 // variable and the warps of a launch as another, the address of a row-major loop falls into a part
@@ -130,6 +131,7 @@ class FormAlgebra {
   Divided Divide(const Form& form, int64_t divisor, bool wants_mod);
   Form MakeDivision(bool is_mod, Form dividend, int64_t divisor);
   void JoinDigits(Form* form);
+  bool JoinTwo(Form* form);
   // False where the coefficient passes 2^62.
   static bool PlusTerm(Form* form, int id, Int128 coefficient);
   void AddTerm(Form* form, int id, Int128 coefficient) {
