@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/count_points.h"
+#include "xla_indexing/query/lane_classes.h"
 #include "xla_indexing/query/request_lanes.h"
 #include "xla_indexing/query/residue_counts.h"
 
@@ -25,6 +26,13 @@ constexpr int64_t kFewValues = 4;
 constexpr int64_t kStepsOfPart = 8;
 
 constexpr VariableSet Bit(int variable) { return VariableSet{1} << variable; }
+
+// More units for its least number; of as many, more of both.
+bool IsWorse(const RequestCost& a, const RequestCost& b) {
+  const Int128 of_a = Int128{a.units} * b.least;
+  const Int128 of_b = Int128{b.units} * a.least;
+  return of_a > of_b || (of_a == of_b && a.units > b.units);
+}
 
 class Counter {
  public:
@@ -51,6 +59,13 @@ class Counter {
   // Those of the set that have more than one value left.
   VariableSet Unfixed(VariableSet set) const;
 
+  // Of the inner variables: the elements of a request.
+  int64_t NumPoints() const {
+    int64_t points = 1;
+    ForEachIn(access_.inner, [&](int v) { points *= forms_.range(v).Size(); });
+    return points;
+  }
+
   bool Take(int64_t steps) {
     if (steps > steps_left_) return false;
     steps_left_ -= steps;
@@ -67,8 +82,15 @@ class Counter {
   void Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
                  Int128 weight);
   void CountPeriod(int variable, int64_t period, Int128 weight);
+  bool CountClasses(int variable, int64_t period, llvm::ArrayRef<int> open, Int128 weight);
+  void MeasureClasses(int variable, LaneClasses* classes, const ResidueCounts& residues);
   void AddBounds(Int128 weight);
+  // Of so many requests nothing is known.
+  void AddAtMost(Int128 count);
 
+  // How the outer variables that are only added move the lanes. All values of those that do not
+  // count come with each.
+  ResidueCounts MovesOf(VariableSet outer, Int128 weight) const;
   // A leaf: the requests of the outer variables that are left, whose lanes move alike.
   void CountLeaf(llvm::ArrayRef<int> open, Int128 weight);
   void MeasureLeaf(const ResidueCounts& residues);
@@ -336,6 +358,7 @@ void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::Arra
     is_periodic = count < size;
   });
   const ValueRange values = forms_.range(best);
+  if (candidates == Bit(best) && CountClasses(best, best_count, open, weight)) return;
   if (is_periodic) {
     CountPeriod(best, best_count, weight);
   } else if ((bisected & Bit(best)) != 0 && best_count > kFewValues) {
@@ -365,26 +388,100 @@ void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
   }
 }
 
-void Counter::AddBounds(Int128 weight) {
-  worst_is_known_ = false;
-  int64_t lanes = 1;
-  ForEachIn(access_.inner, [&](int v) { lanes *= forms_.range(v).Size(); });
-  ForEachIn(Unfixed(outer_), [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
-  const RequestCost most = meter_.Most(lanes, access_.width, access_.extent);
-  totals_.requests.Add(0, weight);
-  totals_.units.Add(0, TimesCount(weight, most.units));
-  totals_.least.Add(0, TimesCount(weight, most.least));
-  totals_.other.Add(0, TimesCount(weight, most.other));
+// The last variable that is divided, by classes of its values. False, and nothing done, where that
+// is not possible.
+bool Counter::CountClasses(int variable, int64_t period, llvm::ArrayRef<int> open, Int128 weight) {
+  if (access_.free != 0) return false;
+  const ValueRange values = forms_.range(variable);
+  if (!Take(NumPoints())) return false;
+  LaneClasses classes(access_, open, variable, modulus_);
+  if (!classes.fits()) return false;
+  // So many values at the beginning come up once more than those after them.
+  const int64_t times = values.Size() / period;
+  const int64_t more = values.Size() % period;
+  const int64_t middle = values.lower + more;
+  const int64_t end = values.lower + period;
+  int64_t places = steps_left_ / kStepsOfPart;
+  int64_t next = classes.Add({values.lower, middle - 1}, times + 1, &places);
+  if (next == middle) next = classes.Add({middle, end - 1}, times, &places);
+  steps_left_ = std::clamp<int64_t>(places * kStepsOfPart, 0, steps_left_);
+  MeasureClasses(variable, &classes, MovesOf(Unfixed(outer_) & ~Bit(variable), weight));
+  if (next < end) {
+    const Int128 left = Int128{end - next} * times + std::max<int64_t>(middle - next, 0);
+    forms_.Narrow(variable, {next, next});
+    AddBounds(TimesCount(weight, left));
+  }
+  forms_.Narrow(variable, values);
+  return true;
 }
 
-void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
-  int64_t points = 1;
-  ForEachIn(access_.inner, [&](int v) { points *= forms_.range(v).Size(); });
-  if (!Take(points)) return AddBounds(weight);
-  const VariableSet outer = Unfixed(outer_);
-  const bool has_free = access_.free != 0;
-  has_free ? lanes_.CollectGroups(open, outer, lanes_are_apart_) : lanes_.Collect(open, outer);
-  if (has_free ? lanes_.groups().empty() : lanes_.runs().empty()) return;
+void Counter::MeasureClasses(int variable, LaneClasses* classes, const ResidueCounts& residues) {
+  const llvm::ArrayRef<LaneClass> all = classes->classes();
+  std::vector<llvm::SmallVector<int, 2>> of_pattern(classes->num_patterns());
+  for (size_t i = 0; i < all.size(); ++i) {
+    of_pattern[all[i].pattern].push_back(static_cast<int>(i));
+  }
+  const int64_t points = NumPoints();
+  const int64_t num_moves = modulus_ / residues.granularity();
+  struct Worst {
+    RequestCost cost{-1, 0, 0};
+    int64_t move = 0;
+  };
+  std::vector<Worst> worst(all.size());
+  RequestLanes::Runs runs;
+  llvm::SmallVector<RequestCost, 0> measured;  // by shift
+  for (const llvm::SmallVector<int, 2>& members : of_pattern) {
+    int64_t granularity = residues.granularity();
+    Int128 count = 0;
+    for (const int i : members) {
+      granularity = Gcd(granularity, all[i].residue);
+      count += all[i].count;
+    }
+    const int64_t shifts = modulus_ / granularity;
+    const int64_t most_measured =
+        std::min<int64_t>(shifts, residues.NumResidues() * static_cast<int64_t>(members.size()));
+    if (!Take(points + most_measured * points)) {
+      AddAtMost(TimesCount(residues.Total(), count));
+      continue;
+    }
+    classes->RunsOf(all[members[0]].pattern, &runs);
+    if (runs.empty()) continue;
+    measured.assign(shifts, RequestCost{-1, 0, 0});
+    for (const int i : members) {
+      for (int64_t move = 0; move < num_moves; ++move) {
+        const Int128 moves = residues.CountAt(move);
+        if (moves == 0) continue;
+        const int64_t shift = (all[i].residue + move * residues.granularity()) & (modulus_ - 1);
+        RequestCost& cost = measured[shift / granularity];
+        if (cost.units < 0) cost = meter_.Measure(runs, 1, shift);
+        AddRequests(TimesCount(moves, all[i].count), cost, cost);
+        if (worst[i].cost.units < 0 || IsWorse(cost, worst[i].cost)) worst[i] = {cost, move};
+      }
+    }
+  }
+  // As they were seen.
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (worst[i].cost.units < 0) continue;
+    forms_.Narrow(variable, {all[i].first, all[i].first});
+    OfferWorst(worst[i].cost, residues, worst[i].move);
+  }
+}
+
+void Counter::AddBounds(Int128 weight) {
+  ForEachIn(Unfixed(outer_), [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
+  AddAtMost(weight);
+}
+
+void Counter::AddAtMost(Int128 count) {
+  worst_is_known_ = false;
+  const RequestCost most = meter_.Most(NumPoints(), access_.width, access_.extent);
+  totals_.requests.Add(0, count);
+  totals_.units.Add(0, TimesCount(count, most.units));
+  totals_.least.Add(0, TimesCount(count, most.least));
+  totals_.other.Add(0, TimesCount(count, most.other));
+}
+
+ResidueCounts Counter::MovesOf(VariableSet outer, Int128 weight) const {
   llvm::SmallVector<MovingTerm, 4> moving;
   VariableSet still = outer;
   for (const FormTerm& term : access_.address.terms) {
@@ -393,7 +490,17 @@ void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
     still &= ~Bit(term.id);
   }
   ForEachIn(still, [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
-  const ResidueCounts residues(moving, modulus_, weight);
+  return ResidueCounts(moving, modulus_, weight);
+}
+
+void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
+  const int64_t points = NumPoints();
+  if (!Take(points)) return AddBounds(weight);
+  const VariableSet outer = Unfixed(outer_);
+  const bool has_free = access_.free != 0;
+  has_free ? lanes_.CollectGroups(open, outer, lanes_are_apart_) : lanes_.Collect(open, outer);
+  if (has_free ? lanes_.groups().empty() : lanes_.runs().empty()) return;
+  const ResidueCounts residues = MovesOf(outer, weight);
   const int64_t measured =
       has_free ? free_shifts_.NumResidues() * points : static_cast<int64_t>(lanes_.runs().size());
   if (access_.may_be_anywhere || !Take(residues.NumResidues() * measured)) {
@@ -470,11 +577,7 @@ void Counter::MeasureFree(const ResidueCounts& residues) {
 
 void Counter::OfferWorst(const RequestCost& cost, const ResidueCounts& residues, int64_t residue,
                          int64_t free_residue) {
-  if (worst_) {
-    const Int128 now = Int128{cost.units} * worst_->cost.least;
-    const Int128 before = Int128{worst_->cost.units} * cost.least;
-    if (now < before || (now == before && cost.units <= worst_->cost.units)) return;
-  }
+  if (worst_ && !IsWorse(cost, worst_->cost)) return;
   RequestPoint point;
   point.cost = cost;
   for (int v = 0; v < forms_.num_variables(); ++v) point.values.push_back(forms_.range(v).lower);

@@ -29,6 +29,24 @@ Holds HoldsIn(const FormConstraint& constraint, const FormAlgebra& forms) {
 
 }  // namespace
 
+void CanonicalizeRuns(int64_t modulus, llvm::SmallVectorImpl<BitRun>* runs) {
+  if (runs->empty()) return;
+  const auto is_before = [](const BitRun& a, const BitRun& b) { return a.begin < b.begin; };
+  if (!absl::c_is_sorted(*runs, is_before)) absl::c_sort(*runs, is_before);
+  const int64_t origin = FloorDiv(runs->front().begin, modulus) * modulus;
+  size_t last = 0;
+  for (BitRun& run : *runs) run = {run.begin - origin, run.end - origin};
+  for (size_t i = 1; i < runs->size(); ++i) {
+    const BitRun run = (*runs)[i];
+    if (run.begin <= (*runs)[last].end) {
+      (*runs)[last].end = std::max((*runs)[last].end, run.end);
+    } else {
+      (*runs)[++last] = run;
+    }
+  }
+  runs->truncate(last + 1);
+}
+
 int64_t RequestLanes::ValueOf(const Form& form) const {
   int64_t value = form.constant;
   for (const FormTerm& term : form.terms) value += term.coefficient * values_[term.id];
@@ -199,27 +217,9 @@ void RequestLanes::AddBox(const Form& address, bool is_whole) {
   }
 }
 
-void RequestLanes::CanonicalizeRuns(Runs* runs) const {
-  if (runs->empty()) return;
-  const auto is_before = [](const BitRun& a, const BitRun& b) { return a.begin < b.begin; };
-  if (!absl::c_is_sorted(*runs, is_before)) absl::c_sort(*runs, is_before);
-  const int64_t origin = FloorDiv(runs->front().begin, modulus_) * modulus_;
-  size_t last = 0;
-  for (BitRun& run : *runs) run = {run.begin - origin, run.end - origin};
-  for (size_t i = 1; i < runs->size(); ++i) {
-    const BitRun run = (*runs)[i];
-    if (run.begin <= (*runs)[last].end) {
-      (*runs)[last].end = std::max((*runs)[last].end, run.end);
-    } else {
-      (*runs)[++last] = run;
-    }
-  }
-  runs->truncate(last + 1);
-}
-
 void RequestLanes::Canonicalize() {
-  CanonicalizeRuns(&runs_);
-  for (auto& [key, runs] : groups_) CanonicalizeRuns(&runs);
+  CanonicalizeRuns(modulus_, &runs_);
+  for (auto& [key, runs] : groups_) CanonicalizeRuns(modulus_, &runs);
 }
 
 }  // namespace xla_indexing

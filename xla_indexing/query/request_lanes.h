@@ -22,6 +22,10 @@
 
 namespace xla_indexing {
 
+// Ascending, without overlap, and moved by a multiple of the modulus, so that the first begins in
+// its first period.
+void CanonicalizeRuns(int64_t modulus, llvm::SmallVectorImpl<BitRun>* runs);
+
 class RequestLanes {
  public:
   using Runs = llvm::SmallVector<BitRun, 64>;
@@ -56,7 +60,6 @@ class RequestLanes {
   void CollectPieces(llvm::ArrayRef<int> open, bool is_whole);
   void AddBox(const Form& address, bool is_whole);
   int64_t ValueOf(const Form& form) const;
-  void CanonicalizeRuns(Runs* runs) const;
 
   LaunchAccess& access_;
   FormAlgebra& forms_;
