@@ -88,38 +88,38 @@ void FormAlgebra::JoinDigits(Form* form) {
 
 // Looks for k*(D mod m) and a term with k*m that goes on where it ends.
 bool FormAlgebra::JoinTwo(Form* form) {
-  for (const FormTerm& low : form->terms) {
+  for (const FormTerm low : form->terms) {
     if (low.id < kMaxVariables || !divisions_[low.id - kMaxVariables].is_mod) continue;
     const FormDivision& digit = divisions_[low.id - kMaxVariables];
-    const Int128 coefficient = Int128{low.coefficient} * digit.divisor;
-    const auto is_quotient = [&](int id) {
-      if (id < kMaxVariables) return false;
-      const FormDivision& other = divisions_[id - kMaxVariables];
-      return !other.is_mod && other.divisor == digit.divisor && other.dividend == digit.dividend;
+    const int64_t m = digit.divisor;
+    const auto is_quotient = [&](const FormTerm& term) {
+      if (term.id < kMaxVariables) return false;
+      const FormDivision& other = divisions_[term.id - kMaxVariables];
+      return !other.is_mod && other.divisor == m && other.dividend == digit.dividend;
     };
-    for (const FormTerm& high : form->terms) {
-      if (high.id < kMaxVariables || high.coefficient != coefficient) continue;
-      const FormDivision& other = divisions_[high.id - kMaxVariables];
-      // The quotient itself, or its lowest digit.
-      const bool is_all = is_quotient(high.id);
-      if (!is_all &&
-          !(other.is_mod && other.dividend.constant == 0 && other.dividend.terms.size() == 1 &&
-            other.dividend.terms[0].coefficient == 1 && is_quotient(other.dividend.terms[0].id))) {
-        continue;
-      }
+    for (const FormTerm high : form->terms) {
+      if (high.id < kMaxVariables || high.coefficient != Int128{low.coefficient} * m) continue;
       Form joined = digit.dividend;
-      if (!is_all) {
-        const std::optional<int64_t> product = CheckedMul(digit.divisor, other.divisor);
-        if (!product || *product > kLimit / 2) continue;
+      if (!is_quotient(high)) {
+        // (Q + floor(D / m)) mod n goes on as well: together (m*Q + D) mod m*n.
+        const FormDivision& other = divisions_[high.id - kMaxVariables];
+        const auto* quotient = llvm::find_if(other.dividend.terms, is_quotient);
+        const std::optional<int64_t> product = CheckedMul(m, other.divisor);
+        if (!other.is_mod || quotient == other.dividend.terms.end() || quotient->coefficient != 1 ||
+            !product || *product > kLimit / 2 || Magnitude(other.dividend) > kLimit / 2 / m - m) {
+          continue;
+        }
+        joined.constant += m * other.dividend.constant;
+        for (const FormTerm& term : other.dividend.terms) {
+          if (term != *quotient) AddTerm(&joined, term.id, Int128{m} * term.coefficient);
+        }
         joined = Modulo(Form(joined), *product);
       }
-      const FormTerm low_term = low;
-      const FormTerm high_term = high;
-      AddTerm(form, low_term.id, -Int128{low_term.coefficient});
-      AddTerm(form, high_term.id, -Int128{high_term.coefficient});
-      AddConstant(form, Int128{joined.constant} * low_term.coefficient);
+      AddTerm(form, low.id, -Int128{low.coefficient});
+      AddTerm(form, high.id, -Int128{high.coefficient});
+      AddConstant(form, Int128{joined.constant} * low.coefficient);
       for (const FormTerm& term : joined.terms) {
-        AddTerm(form, term.id, Int128{term.coefficient} * low_term.coefficient);
+        AddTerm(form, term.id, Int128{term.coefficient} * low.coefficient);
       }
       return true;
     }
@@ -127,19 +127,20 @@ bool FormAlgebra::JoinTwo(Form* form) {
   return false;
 }
 
-void FormAlgebra::CheckRange(const Form& form) {
+// What the terms add up to at most if none is less than 0; past the limit, something past it.
+Int128 FormAlgebra::Magnitude(const Form& form) const {
   Int128 most = form.constant < 0 ? -Int128{form.constant} : Int128{form.constant};
   for (const FormTerm& term : form.terms) {
     const ValueRange& values = range(term.id);
     const Int128 a = Int128{term.coefficient} * values.lower;
     const Int128 b = Int128{term.coefficient} * values.upper;
     most += std::max(a < 0 ? -a : a, b < 0 ? -b : b);
-    if (most > kLimit) {
-      ok_ = false;
-      return;
-    }
+    if (most > kLimit) break;  // Before it passes Int128.
   }
+  return most;
 }
+
+void FormAlgebra::CheckRange(const Form& form) { ok_ = ok_ && Magnitude(form) <= kLimit; }
 
 ValueRange FormAlgebra::RangeOf(const Form& form) const {
   ValueRange result{form.constant, form.constant};

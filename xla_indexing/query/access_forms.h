@@ -10,7 +10,7 @@
 //   (g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g       g | m, L in [t*g, t*g + g - 1]
 //   floor(floor(D / a) / m) = floor(D / (a*m))
 //   k*m*floor(D / m) + k*(D mod m) = k*D
-//   k*a*(floor(D / a) mod b) + k*(D mod a) = k*(D mod a*b)
+//   k*m*((Q + floor(D / m)) mod n) + k*(D mod m) = k*((m*Q + D) mod m*n)
 //
 // This is a small part of affine/simplifier.h, for one purpose: with the lanes of a warp as one
 // variable and the warps of a launch as another, the address of a row-major loop falls into a part
@@ -138,6 +138,7 @@ class FormAlgebra {
     ok_ = PlusTerm(form, id, coefficient) && ok_;
   }
   void AddConstant(Form* form, Int128 value);
+  Int128 Magnitude(const Form& form) const;
   void CheckRange(const Form& form);
   ValueRange RangeOfDivision(const FormDivision& division) const;
   static std::optional<Shift> Combine(const Shift& a, const Shift& b, int64_t factor);

@@ -30,7 +30,8 @@ LaneClasses::LaneClasses(const LaunchAccess& access, llvm::ArrayRef<int> constra
     : access_(access),
       constraint_ids_(constraints.begin(), constraints.end()),
       variable_(variable),
-      modulus_(modulus) {
+      modulus_(modulus),
+      width_(access.width) {
   const FormAlgebra& forms = access.algebra;
   const auto num_divisions = static_cast<int>(forms.divisions().size());
   // Those that have several values and are part of a form that counts.
@@ -84,13 +85,24 @@ void LaneClasses::AddPoints(llvm::ArrayRef<const Form*> sources, llvm::ArrayRef<
                             llvm::ArrayRef<int> digit_of, llvm::ArrayRef<int> of_points) {
   const FormAlgebra& forms = access_.algebra;
   llvm::SmallVector<int64_t, 80> values(kMaxVariables + digit_of.size());
+  VariableSet not_only_added = 0;
+  for (const Form* source : sources.drop_back()) not_only_added |= forms.VariablesOf(*source);
+  for (const int i : of_points) not_only_added |= forms.divisions()[i].variables;
   llvm::SmallVector<int, 4> inner;
   for (int v = 0; v < forms.num_variables(); ++v) {
     values[v] = forms.range(v).lower;
-    if ((access_.inner >> v & 1) != 0 && !forms.range(v).IsPoint()) {
-      inner.push_back(v);
-      num_points_ *= forms.range(v).Size();
+    if ((access_.inner >> v & 1) == 0 || forms.range(v).IsPoint()) continue;
+    const int64_t size = forms.range(v).Size();
+    const auto* term =
+        llvm::find_if(access_.address.terms, [&](const FormTerm& t) { return t.id == v; });
+    if ((not_only_added >> v & 1) == 0 && term != access_.address.terms.end() &&
+        term->coefficient == width_) {
+      // Elements side by side, everywhere: one wide element.
+      width_ *= size;
+      continue;
     }
+    inner.push_back(v);
+    num_points_ *= size;
   }
   for (size_t i = 0; i < digit_of.size(); ++i) {
     values[kMaxVariables + i] = forms.range(kMaxVariables + static_cast<int>(i)).lower;
@@ -326,9 +338,9 @@ void LaneClasses::RunsOf(int pattern, llvm::SmallVectorImpl<BitRun>* runs) {
     if (is_active_[point] == 0) continue;
     const int64_t begin = differences_[point];
     if (!runs->empty() && runs->back().end == begin) {
-      runs->back().end += access_.width;
+      runs->back().end += width_;
     } else {
-      runs->push_back({begin, begin + access_.width});
+      runs->push_back({begin, begin + width_});
     }
   }
   CanonicalizeRuns(modulus_, runs);

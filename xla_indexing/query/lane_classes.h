@@ -112,6 +112,7 @@ class LaneClasses {
   const llvm::SmallVector<int, 4> constraint_ids_;
   const int variable_;
   const int64_t modulus_;
+  int64_t width_;  // of what a point accesses
   bool fits_ = true;
 
   size_t num_points_ = 1;

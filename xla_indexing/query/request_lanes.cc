@@ -32,7 +32,13 @@ Holds HoldsIn(const FormConstraint& constraint, const FormAlgebra& forms) {
 void CanonicalizeRuns(int64_t modulus, llvm::SmallVectorImpl<BitRun>* runs) {
   if (runs->empty()) return;
   const auto is_before = [](const BitRun& a, const BitRun& b) { return a.begin < b.begin; };
-  if (!absl::c_is_sorted(*runs, is_before)) absl::c_sort(*runs, is_before);
+  // Where there is one carry, the lanes after it ascend as those before it do.
+  auto* second = std::is_sorted_until(runs->begin(), runs->end(), is_before);
+  if (std::is_sorted(second, runs->end(), is_before)) {
+    std::inplace_merge(runs->begin(), second, runs->end(), is_before);
+  } else {
+    absl::c_sort(*runs, is_before);
+  }
   const int64_t origin = FloorDiv(runs->front().begin, modulus) * modulus;
   size_t last = 0;
   for (BitRun& run : *runs) run = {run.begin - origin, run.end - origin};

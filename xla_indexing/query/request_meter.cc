@@ -13,17 +13,18 @@ namespace {
 
 int Log2(int64_t power_of_two) { return std::countr_zero(static_cast<uint64_t>(power_of_two)); }
 
-// How many chunks of 2^log bits have a bit of the request.
-int64_t CountChunks(absl::Span<const BitRun> runs, int64_t shift, int log) {
+// How many chunks of 2^log bits have a bit of runs that ascend.
+struct ChunkCounter {
+  int log;
   int64_t count = 0;
   int64_t next = 0;  // Chunks before it are counted.
-  for (const BitRun& run : runs) {
-    const int64_t first = std::max((run.begin + shift) >> log, next);
-    next = ((run.end + shift - 1) >> log) + 1;
+
+  void Add(int64_t begin, int64_t end) {
+    const int64_t first = std::max(begin >> log, next);
+    next = ((end - 1) >> log) + 1;
     count += next - first;
   }
-  return count;
-}
+};
 
 }  // namespace
 
@@ -32,15 +33,25 @@ SectorMeter::SectorMeter(int64_t sector_bytes, int64_t line_bytes)
 
 RequestCost SectorMeter::Measure(absl::Span<const BitRun> runs, int64_t copies,
                                  int64_t shift) const {
-  const int64_t bytes = copies * CountChunks(runs, shift, 3);
-  return {copies * CountChunks(runs, shift, sector_log_ + 3),
-          CeilDiv(bytes, int64_t{1} << sector_log_),
-          copies * CountChunks(runs, shift, line_log_ + 3)};
+  ChunkCounter bytes{3};
+  ChunkCounter sectors{sector_log_ + 3};
+  ChunkCounter lines{line_log_ + 3};
+  for (const BitRun& run : runs) {
+    const int64_t begin = run.begin + shift;
+    const int64_t end = run.end + shift;
+    bytes.Add(begin, end);
+    sectors.Add(begin, end);
+    lines.Add(begin, end);
+  }
+  return {copies * sectors.count, CeilDiv(copies * bytes.count, int64_t{1} << sector_log_),
+          copies * lines.count};
 }
 
 RequestCost SectorMeter::Most(int64_t lanes, int64_t width, BitRun extent) const {
   const auto chunks = [&](int log) {
-    return std::min(lanes * ((width >> log) + 2), CountChunks({extent}, 0, log));
+    ChunkCounter all{log};
+    all.Add(extent.begin, extent.end);
+    return std::min(lanes * ((width >> log) + 2), all.count);
   };
   return {chunks(sector_log_ + 3), CeilDiv(chunks(3), int64_t{1} << sector_log_),
           chunks(line_log_ + 3)};
