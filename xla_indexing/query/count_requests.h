@@ -13,6 +13,10 @@
 //   - A(v + P) = A(v) + c is read off the form, for the least such P. Where c is a multiple of the
 //     meter's modulus and the constraints do not change, values of v that are equal modulo P cost
 //     the same: P of them are counted, with their numbers.
+//   - The values of the last outer variable in divisions are counted by classes (query/
+//     lane_classes.h): those whose lanes carry at the same places, from the same residue of the
+//     modulus on, cost the same. Values without a carry in between are one step, so that the work is
+//     by rows and not by warps.
 //   - An outer variable that is only added, k*v, moves all lanes alike. How often each residue of
 //     the sum of such variables comes up is a convolution; the lanes are measured once a residue.
 //
@@ -25,8 +29,8 @@
 // for every lane (the indices of a gather): least and most are summed over requests, each with the
 // cheapest and the dearest values by themselves. Lanes with equal keys have equal free values.
 //
-// Budget. A measured lane is a step, a part of the launch that is looked at 8 steps. What is left
-// when there are none counts with its bounds.
+// Budget. A measured lane is a step, a part of the launch or a place of its classes that is looked
+// at 8 steps. What is left when there are none counts with its bounds.
 #ifndef XLA_INDEXING_QUERY_COUNT_REQUESTS_H_
 #define XLA_INDEXING_QUERY_COUNT_REQUESTS_H_
 
