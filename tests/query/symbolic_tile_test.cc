@@ -230,9 +230,9 @@ TEST_F(SymbolicTileTest, OfInteriorPaddingNeedsWholeSteps) {
 
 TEST_F(SymbolicTileTest, OfPaddingBelowDilatedWindowsIsFoundPointByPoint) {
   // d1 and s0 are known by their sum alone: even ones have elements.
-  const SymbolicTile tile =
-      Tile("(d0, d1)[s0] -> (d0 + 1, (d1 + s0) floordiv 2), domain: d0 in [0, 7], d1 in [0, 12], "
-           "s0 in [0, 2], (d1 + s0) mod 2 in [0, 0]");
+  const SymbolicTile tile = Tile(
+      "(d0, d1)[s0] -> (d0 + 1, (d1 + s0) floordiv 2), domain: d0 in [0, 7], d1 in [0, 12], "
+      "s0 in [0, 2], (d1 + s0) mod 2 in [0, 0]");
   EXPECT_TRUE(IsExact(tile, {3, 2}));
   EXPECT_EQ(Text(tile.TileAt({3, 2}, {1, 1})), "4 size 3, 1 size 2; exact");
 }
