@@ -15,8 +15,8 @@
 //     the same: P of them are counted, with their numbers.
 //   - The values of the last outer variable in divisions are counted by classes (query/
 //     lane_classes.h): those whose lanes carry at the same places, from the same residue of the
-//     modulus on, cost the same. Values without a carry in between are one step, so that the work is
-//     by rows and not by warps.
+//     modulus on, cost the same. Values without a carry in between are one step, so that the work
+//     is by rows and not by warps.
 //   - An outer variable that is only added, k*v, moves all lanes alike. How often each residue of
 //     the sum of such variables comes up is a convolution; the lanes are measured once a residue.
 //
