@@ -401,11 +401,16 @@ bool Counter::CountClasses(int variable, int64_t period, llvm::ArrayRef<int> ope
   const int64_t more = values.Size() % period;
   const int64_t middle = values.lower + more;
   const int64_t end = values.lower + period;
-  int64_t places = steps_left_ / kStepsOfPart;
-  int64_t next = classes.Add({values.lower, middle - 1}, times + 1, &places);
-  if (next == middle) next = classes.Add({middle, end - 1}, times, &places);
-  steps_left_ = std::clamp<int64_t>(places * kStepsOfPart, 0, steps_left_);
-  MeasureClasses(variable, &classes, MovesOf(Unfixed(outer_) & ~Bit(variable), weight));
+  const ResidueCounts residues = MovesOf(Unfixed(outer_) & ~Bit(variable), weight);
+  int64_t next = values.lower;
+  while (next < end && steps_left_ >= kStepsOfPart) {
+    int64_t places = steps_left_ / kStepsOfPart;
+    if (next < middle) next = classes.Add({next, middle - 1}, times + 1, &places);
+    if (next >= middle) next = classes.Add({next, end - 1}, times, &places);
+    steps_left_ = std::max<int64_t>(places * kStepsOfPart, 0);
+    MeasureClasses(variable, &classes, residues);
+    classes.Clear();
+  }
   if (next < end) {
     const Int128 left = Int128{end - next} * times + std::max<int64_t>(middle - next, 0);
     forms_.Narrow(variable, {next, next});

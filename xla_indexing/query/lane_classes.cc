@@ -26,11 +26,12 @@ constexpr int64_t kResiduesOfPlace = 8;
 }  // namespace
 
 LaneClasses::LaneClasses(const LaunchAccess& access, llvm::ArrayRef<int> constraints, int variable,
-                         int64_t modulus)
+                         int64_t modulus, size_t max_classes)
     : access_(access),
       constraint_ids_(constraints.begin(), constraints.end()),
       variable_(variable),
       modulus_(modulus),
+      max_classes_(max_classes),
       width_(access.width) {
   const FormAlgebra& forms = access.algebra;
   const auto num_divisions = static_cast<int>(forms.divisions().size());
@@ -230,7 +231,7 @@ LaneClasses::Stretch LaneClasses::LookAt(int64_t v) {
 
 int64_t LaneClasses::Add(ValueRange values, int64_t weight, int64_t* places) {
   int64_t v = values.lower;
-  while (v <= values.upper && *places > 0) {
+  while (v <= values.upper && *places > 0 && classes_.size() < max_classes_) {
     const Stretch stretch = LookAt(v);
     const int64_t length = std::min(stretch.length, values.upper - v + 1);
     if (stretch.is_active) {
@@ -252,6 +253,15 @@ int64_t LaneClasses::Add(ValueRange values, int64_t weight, int64_t* places) {
     v += length;
   }
   return v;
+}
+
+void LaneClasses::Clear() {
+  plain_pattern_ = -1;
+  next_.clear();
+  keys_.clear();
+  pattern_of_hash_.clear();
+  classes_.clear();
+  class_of_.clear();
 }
 
 int LaneClasses::FindPattern() {

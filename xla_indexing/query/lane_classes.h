@@ -49,19 +49,26 @@ struct LaneClass {
 
 class LaneClasses {
  public:
+  // Few megabytes.
+  static constexpr size_t kMaxClasses = size_t{1} << 14;
+
   // The access outlives this object and its ranges do not change meanwhile; they are as
   // FormAlgebra::UpdateDivisionRanges leaves them. `constraints` are those that do not hold
   // everywhere; other variables than v and the inner ones are at their lower ends, and in no
   // division that has several values. The modulus is a power of two.
   LaneClasses(const LaunchAccess& access, llvm::ArrayRef<int> constraints, int variable,
-              int64_t modulus);
+              int64_t modulus, size_t max_classes = kMaxClasses);
 
   // Whether numbers are small enough (2^60); without that there are no classes.
   bool fits() const { return fits_; }
 
-  // Adds the values, each `weight` times, as long as `places` is more than 0: a place takes one,
-  // and more where it has many residues. The first value that was not added.
+  // Adds the values, each `weight` times, as long as `places` is more than 0 and there are fewer
+  // than `max_classes`: a place takes one, and more where it has many residues. The first value
+  // that was not added.
   int64_t Add(ValueRange values, int64_t weight, int64_t* places);
+
+  // Forgets what was added, so that there is room for more.
+  void Clear();
 
   // In the order in which they were seen.
   llvm::ArrayRef<LaneClass> classes() const { return classes_; }
@@ -112,6 +119,7 @@ class LaneClasses {
   const llvm::SmallVector<int, 4> constraint_ids_;
   const int variable_;
   const int64_t modulus_;
+  const size_t max_classes_;
   int64_t width_;  // of what a point accesses
   bool fits_ = true;
 
