@@ -295,6 +295,14 @@ class CommandLines(Program):
         self.assertEqual((code, errors), (0, ""))
         self.assertIn("  tile: none: tile size 3 of dimension 0 is larger than f32[2]\n", output)
 
+    def test_queries_of_what_has_no_arrays_have_no_answers(self):
+        path = self.file("m.hlo", "HloModule m\nENTRY main {\n  p = f32[4] parameter(0)\n"
+                         "  t = token[] after-all()\n  ROOT o = token[] outfeed(p, t)\n}\n")
+        for query in ("tiling", "coalescing", "utilization"):
+            code, output, errors = run("--query=" + query, path)
+            self.assertEqual((code, errors), (0, ""), query)
+            self.assertIn("(nothing read)\n", output)
+
     def test_unknown_flags_come_with_the_nearest_one(self):
         self.assert_refused("--instuction=all", "a.hlo",
                             message="unknown flag '--instuction=all'; did you mean '--instruction'?")

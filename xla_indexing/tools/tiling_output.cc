@@ -114,6 +114,8 @@ absl::Status CheckTileSizes(const Subject& subject, const CommandLine& line) {
 void AnswerTiling(const Subject& subject, Direction direction, const CommandLine& line,
                   std::vector<ReportedEntry>* entries) {
   for (ReportedEntry& entry : *entries) {
+    // There may be no leaf of the output where nothing is read.
+    if (entry.maps.empty()) continue;
     const Shape& from = direction == Direction::kOutputToInput
                             ? subject.instruction->shape().Leaf(entry.output_leaf)
                             : subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
