@@ -311,7 +311,8 @@ void LaneClasses::DifferencesOf(const Sum& sum, std::vector<int64_t>* difference
 
 void LaneClasses::RunsOf(int pattern, llvm::SmallVectorImpl<BitRun>* runs) {
   runs->clear();
-  const int64_t* key = &keys_[pattern * pattern_.size()];
+  // There is no key where there is nothing to tell patterns apart.
+  const int64_t* key = keys_.data() + pattern * pattern_.size();
   for (size_t i = 0; i < digits_.size(); ++i) {
     const Digit& digit = digits_[i];
     std::vector<int64_t>& differences = digit_differences_[i];
