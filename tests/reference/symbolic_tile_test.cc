@@ -267,7 +267,8 @@ void CheckModules(int first, int count, Make make) {
     });
     ASSERT_TRUE(status.ok()) << status.message();
   }
-  EXPECT_LE(tally.undecided, tally.maps / 10000) << "of " << tally.maps << " maps";
+  // Of large windows there may be more points than are looked at.
+  EXPECT_LE(tally.undecided, 1 + tally.maps / 10000) << "of " << tally.maps << " maps";
   // About what is exact of them: a test of tiles that are none would show nothing.
   EXPECT_GT(tally.exact, tally.maps / 4) << "of " << tally.maps << " maps";
 }
