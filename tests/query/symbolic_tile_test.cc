@@ -262,6 +262,13 @@ TEST_F(SymbolicTileTest, OfAGatherIsOneRowOfIndices) {
   EXPECT_EQ(Text(tile.FullTile({2, 4})), "0 size 20, 0 size 4; bounding");
 }
 
+TEST_F(SymbolicTileTest, OfResiduesThatRuntimeValuesDecideIsNotExact) {
+  // Where rt0 is odd nothing is read.
+  EXPECT_FALSE(IsExact(
+      Tile("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 9], rt0 mod 2 in [0, 0]"),
+      {4}));
+}
+
 TEST_F(SymbolicTileTest, OfAnOverApproximateMapIsNotExact) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
@@ -329,6 +336,17 @@ TEST_F(SymbolicTileTest, OfManyJoinedDimensionsHasAConditionForEach) {
   EXPECT_FALSE(IsExact(tile, sizes));
   sizes[0] = sizes[1] = 1;
   EXPECT_TRUE(IsExact(tile, sizes));
+}
+
+// The first tile lies in one row; the second has the end of it and the beginning of the next.
+TEST_F(SymbolicTileTest, WhatIsTooLargeToLookAtHoldsEveryTile) {
+  const SymbolicTile tile =
+      Tile("(d0) -> (d0 floordiv 1000, d0 mod 1000), domain: d0 in [0, 9999999]");
+  const auto full = tile.FullTile({600});
+  ASSERT_TRUE(full.ok());
+  EXPECT_FALSE(full->is_exact);
+  EXPECT_GE(full->ranges[0].size, 2);
+  EXPECT_EQ(full->ranges[1].size, 1000);
 }
 
 TEST_F(SymbolicTileTest, NumbersPastInt64AreNoNumbers) {

@@ -64,6 +64,16 @@ void MakeEmpty(ConcreteTile* tile) {
   tile->excess = 0;
 }
 
+// Whether residues depend on runtime variables, so that these decide whether a full tile reads
+// anything.
+bool HasRuntimeResidues(const IndexingMap& map) {
+  return llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
+    return constraint.expr.getKind() == mlir::AffineExprKind::Mod &&
+           llvm::any_of(VariablesOf(constraint.expr, map.num_dims()),
+                        [&](int variable) { return IsRuntime(map, variable); });
+  });
+}
+
 // Whether values of runtime variables leave points out of the domain.
 bool RestrictsDomain(const IndexingMap& map, const OperandIndexing& indexing) {
   for (const auto [runtime, binding] : llvm::zip(map.runtimes(), indexing.bindings())) {
@@ -106,7 +116,7 @@ SymbolicTile::SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes,
     : map_(std::move(map)),
       dim_sizes_(dim_sizes),
       pinned_(pinned),
-      is_exact_(is_exact),
+      is_exact_(is_exact && !HasRuntimeResidues(map_)),
       digits_(map_, pinned) {
   if (!dim_sizes.empty()) return;
   for (const Variable& dim : map_.dims()) {
@@ -336,8 +346,10 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> size
     const std::optional<TileOfPoints> first =
         tiles && tiles->num_full > 0 ? points.TileAt(part.OfDims<Interval>(box), &budget)
                                      : std::nullopt;
-    if (!first) {
-      SayByRange(results, box, &tile);
+    // What holds every tile has to hold the largest, at any runtime values: with the values of the
+    // whole array it does.
+    if (!first || (part.num_runtimes > 0 && !tiles->are_alike)) {
+      SayByRange(results, array, &tile);
       count.Forget();
       continue;
     }
@@ -355,7 +367,6 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> size
       count.Add(tile.ranges, results);
     } else {
       count.Add(tile.ranges, results, first->num_elements);
-      if (part.num_runtimes > 0) count.Forget();
     }
   }
   tile.excess = count.Excess();
