@@ -4,9 +4,10 @@
 //
 //   elementwise    the same index
 //   reshape        the same place in the row-major order
-//   bitcast        the same place in memory: transpose to the physical order, reshape, transpose
-//   back transpose      dimension i of the result is dimension dimensions[i] of the operand reverse
-//   index i becomes n - 1 - i broadcast      some of the result's indices; the others are free
+//   bitcast        the same place in memory: to the physical order, reshape, and back
+//   transpose      dimension i of the result is dimension dimensions[i] of the operand
+//   reverse        index i becomes n - 1 - i
+//   broadcast      some of the result's indices; the others are free
 //   slice          start + i * stride
 //   pad            (i - low) / (interior + 1), where that is an index of the operand
 //   concatenate    i - offset, where that is an index of the operand

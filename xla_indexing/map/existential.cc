@@ -223,10 +223,23 @@ void CollectSums(AffineExpr expr, llvm::DenseSet<AffineExpr>* seen,
   }
 }
 
+// Whether two range variables may be digits of one number. A variable that is a result by itself is
+// none: its neighbour is not in that sum.
+bool MayJoin(const IndexingMap& map) {
+  llvm::SmallBitVector alone(map.num_ranges());
+  for (const AffineExpr result : map.results()) {
+    const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(result);
+    if (symbol && static_cast<int>(symbol.getPosition()) < map.num_ranges()) {
+      alone.set(symbol.getPosition());
+    }
+  }
+  return alone.count() + 2 <= alone.size();
+}
+
 }  // namespace
 
 bool JoinRangeVariables(IndexingMap* map) {
-  if (map->num_ranges() < 2 || map->IsKnownEmpty()) return false;
+  if (!MayJoin(*map) || map->IsKnownEmpty()) return false;
   mlir::MLIRContext* context = map->context();
   llvm::DenseSet<AffineExpr> seen;
   llvm::SmallVector<LinearSum, 8> sums;

@@ -78,8 +78,43 @@ void BuildContext::AddWholeReach(int64_t output_leaf, int64_t operand, int64_t o
                    instruction.shape().Leaf(output_leaf), std::move(label), mlir_context));
 }
 
+namespace {
+
+// Whether one of four points is in the domain: dimensions at the low or the high ends of their
+// intervals, and symbols likewise.
+bool HasCorner(const OperandIndexing& indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.replica_map() != nullptr) return false;
+  llvm::SmallVector<int64_t, 4> dims[2];
+  llvm::SmallVector<int64_t, 4> symbols[2];
+  const auto add = [](const Interval& bounds, llvm::SmallVector<int64_t, 4>* ends) {
+    if (!bounds.IsFinite() || bounds.IsEmpty()) return false;
+    ends[0].push_back(bounds.lower());
+    ends[1].push_back(bounds.upper());
+    return true;
+  };
+  for (const Variable& dim : map.dims()) {
+    if (!add(dim.bounds, dims)) return false;
+  }
+  for (const Variable& range : map.ranges()) {
+    if (!add(range.bounds, symbols)) return false;
+  }
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    const Interval values = indexing.bindings()[i].ValueRange();
+    if (!add(map.runtimes()[i].bounds.Intersect(values), symbols)) return false;
+  }
+  for (const auto& at_dims : dims) {
+    for (const auto& at_symbols : symbols) {
+      if (map.Contains(at_dims, at_symbols).value_or(false)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void AddUnlessEmpty(OperandIndexing map, OperandIndexingSet* set) {
-  if (!map.map().constraints().empty() || map.replica_map() != nullptr) {
+  if ((!map.map().constraints().empty() || map.replica_map() != nullptr) && !HasCorner(map)) {
     OperandIndexing simplified = map;
     simplified.Simplify();
     if (simplified.IsKnownEmpty()) return;

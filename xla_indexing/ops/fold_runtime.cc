@@ -238,7 +238,13 @@ OperandIndexingSet FoldRuntimeVariables(const OperandIndexing& indexing,
 
 OperandIndexingSet FoldRuntimeVariables(const OperandIndexingSet& set, const FoldOptions& options) {
   OperandIndexingSet result;
-  for (const OperandIndexing& indexing : set) result.Add(FoldRuntimeVariables(indexing, options));
+  for (const OperandIndexing& indexing : set) {
+    if (indexing.map().num_runtimes() == 0) {
+      result.Add(indexing);
+    } else {
+      result.Add(FoldRuntimeVariables(indexing, options));
+    }
+  }
   return result;
 }
 

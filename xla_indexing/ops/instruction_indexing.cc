@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -70,18 +71,23 @@ void AddInputToOutput(const OpcodeIndexing& opcode, int64_t operand, int64_t ope
   }
 }
 
+bool HasRuntimeVariables(const OperandIndexingSet& set) {
+  return absl::c_any_of(
+      set, [](const OperandIndexing& indexing) { return indexing.map().num_runtimes() > 0; });
+}
+
 // Folds what is to be folded and sorts.
 absl::StatusOr<InstructionIndexing> Finish(BuildContext build) {
   if (!build.status.ok()) return build.status;
-  InstructionIndexing entries;
-  for (IndexingEntry& entry : build.entries) {
-    if (build.options.fold_runtime_variables) {
+  if (build.options.fold_runtime_variables) {
+    for (IndexingEntry& entry : build.entries) {
+      if (!HasRuntimeVariables(entry.indexing)) continue;
       entry.indexing = FoldRuntimeVariables(entry.indexing);
     }
-    if (!entry.indexing.empty()) entries.push_back(std::move(entry));
   }
-  SortEntries(&entries);
-  return entries;
+  std::erase_if(build.entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
+  SortEntries(&build.entries);
+  return std::move(build.entries);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace xla_indexing {
 using LeafSets = std::map<int64_t, OperandIndexingSet>;
 
 struct LoopMemo {
-  std::map<int64_t, bool> passes_through;
+  // Which leaves the body gives back as they are.
+  std::optional<std::vector<bool>> passes_through;
   // The body's entries of a leaf, and the leaves that they can be about.
   std::map<int64_t, InstructionIndexing> entries;
   std::map<int64_t, std::vector<int64_t>> leaves;
@@ -24,6 +25,8 @@ struct LoopMemo {
   // leaves.
   std::map<int64_t, std::optional<LeafSets>> unions;
   std::optional<LeafSets> read_by_condition;
+  // Whether the body has operations across replicas.
+  std::optional<bool> has_devices;
 };
 
 }  // namespace xla_indexing

@@ -199,6 +199,11 @@ ExactnessLabel OperandIndexingSet::label() const {
 }
 
 void OperandIndexingSet::Simplify() {
+  if (maps_.size() == 1) {  // As most have.
+    maps_.front().Simplify();
+    if (maps_.front().IsKnownEmpty()) maps_.clear();
+    return;
+  }
   std::vector<OperandIndexing> maps = std::exchange(maps_, {});
   for (OperandIndexing& indexing : maps) {
     indexing.Simplify();

@@ -68,14 +68,19 @@ class WhileLoop {
         memo_(build.options.computations->MemoOf(build.instruction, forward)) {}
 
   bool PassesThrough(int64_t leaf) {
-    const auto [it, is_new] = memo_.passes_through.try_emplace(leaf);
-    if (is_new) it->second = BodyPassesThrough(loop_, leaf);
-    return it->second;
+    if (!memo_.passes_through) {
+      std::vector<bool>& passes = memo_.passes_through.emplace(loop_.shape().LeafCount());
+      for (size_t i = 0; i < passes.size(); ++i) {
+        passes[i] = BodyPassesThrough(loop_, static_cast<int64_t>(i));
+      }
+    }
+    return (*memo_.passes_through)[leaf];
   }
 
   // From an array of shape `from`, where `start` leads to leaves of the state after all iterations
   // (backwards) or before them, to those at the other end.
   LeafSets AllIterations(LeafSets start, const Shape& from) {
+    has_whole_leaves_ = false;
     if (!counter_ || IsTooWide(start)) return AnyIterations(std::move(start), from);
     if (counter_->count > kMaxSteps) {
       std::optional<LeafSets> sets = AllByDoubling(start, from);
@@ -92,6 +97,10 @@ class WhileLoop {
     }
     return sets;
   }
+
+  // Whether the last answer, of all iterations, is all of every leaf that it leads to, so that maps
+  // of no better label add nothing to one.
+  bool HasWholeLeaves() { return has_whole_leaves_ && !HasDevices(); }
 
   // Forwards from an array of shape `from` to the scalar that the condition yields, at whichever
   // iteration. `all` is where all iterations lead, which any number does where none is known.
@@ -325,18 +334,23 @@ class WhileLoop {
   // Whether any number of iterations from one of these leaves is too many maps: so it is where it
   // is from a leaf that iterations lead to.
   bool IsHopeless(const LeafSets& start) {
-    llvm::SmallVector<int64_t, 8> pending;
-    for (const auto& [leaf, set] : start) pending.push_back(leaf);
-    std::set<int64_t> seen(pending.begin(), pending.end());
-    while (!pending.empty()) {
-      const int64_t leaf = pending.pop_back_val();
-      // Passed through by every iteration, a leaf leads where the first one leads.
-      if (!PassesThrough(leaf) && !UnionFrom(leaf)) return true;
-      for (const int64_t next : LeavesFrom(leaf)) {
-        if (seen.insert(next).second) pending.push_back(next);
+    llvm::SmallVector<int64_t, 8> leaves;
+    for (const auto& [leaf, set] : start) leaves.push_back(leaf);
+    std::set<int64_t> seen(leaves.begin(), leaves.end());
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      for (const int64_t next : LeavesFrom(leaves[i])) {
+        if (seen.insert(next).second) leaves.push_back(next);
       }
     }
-    return false;
+    // Passed through by every iteration, a leaf leads where the first one leads.
+    llvm::erase_if(leaves, [&](int64_t leaf) { return PassesThrough(leaf); });
+    return llvm::any_of(leaves, [&](int64_t leaf) { return IsKnownHopeless(leaf); }) ||
+           llvm::any_of(leaves, [&](int64_t leaf) { return !UnionFrom(leaf); });
+  }
+
+  bool IsKnownHopeless(int64_t leaf) const {
+    const auto known = memo_.unions.find(leaf);
+    return known != memo_.unions.end() && !known->second;
   }
 
   LeafSets Identity(int64_t leaf) const {
@@ -426,12 +440,19 @@ class WhileLoop {
     }
   }
 
+  // Whether an iteration can lead to other devices.
+  bool HasDevices() {
+    if (!memo_.has_devices) memo_.has_devices = DevicesAcrossWhich(*loop_.while_body()).has_value();
+    return *memo_.has_devices;
+  }
+
   // Every element of the leaves that are reached at all; where an iteration leads to other devices,
   // on those too.
   LeafSets ReachableLeaves(const LeafSets& start, const Shape& from) {
     std::vector<int64_t> pending;
     LeafSets all;
-    const bool has_devices = DevicesAcrossWhich(*loop_.while_body()).has_value();
+    has_whole_leaves_ = true;
+    const bool has_devices = HasDevices();
     Interval readers = Interval::Empty();
     Interval devices = Interval::Empty();
     const auto add_devices = [&](const OperandIndexingSet& set) {
@@ -483,6 +504,8 @@ class WhileLoop {
   size_t max_composed_ = kMaxComposed;
   // Whether a step was larger than what is read.
   bool is_inexact_ = false;
+  // Whether an answer was whole leaves.
+  bool has_whole_leaves_ = false;
   std::map<std::pair<int, int64_t>, LeafSets> doubled_;
   LoopMemo& memo_;
 };
@@ -500,6 +523,10 @@ OperandIndexing FromScalar(const Shape& to, mlir::MLIRContext* context) {
   return builder.Build(indices);
 }
 
+bool HasExactMap(const OperandIndexingSet& set) {
+  return llvm::any_of(set, [](const OperandIndexing& map) { return map.IsExact(); });
+}
+
 }  // namespace
 
 void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
@@ -515,8 +542,10 @@ void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
     return;
   }
   LeafSets reads = loop.AllIterations({{output_leaf, identity}}, from);
+  const bool has_whole_leaves = loop.HasWholeLeaves();
   const OperandIndexingSet to_scalar(ToScalar(from, build.mlir_context));
   for (const auto& [leaf, set] : loop.ReadByCondition()) {
+    if (has_whole_leaves && reads.contains(leaf) && !HasExactMap(set)) continue;
     reads[leaf].Add(ComposeOrWiden(to_scalar, set, from, build.instruction.shape().Leaf(leaf),
                                    build.mlir_context));
   }
@@ -536,12 +565,15 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
   WhileLoop loop(build, /*forward=*/true);
   LeafSets reached = loop.AllIterations({{operand_leaf, identity}}, from);
+  const bool has_whole_leaves = loop.HasWholeLeaves();
   // What the condition reads reaches every leaf that changes.
   const OperandIndexingSet to_scalar =
       loop.ReachOfCondition({{operand_leaf, identity}}, reached, from);
+  const bool is_exact = HasExactMap(to_scalar);
   const int64_t leaf_count = state.LeafCount();
   for (int64_t leaf = 0; leaf < leaf_count && !to_scalar.empty(); ++leaf) {
     if (loop.PassesThrough(leaf)) continue;
+    if (has_whole_leaves && reached.contains(leaf) && !is_exact) continue;
     const OperandIndexingSet everywhere(FromScalar(state.Leaf(leaf), build.mlir_context));
     reached[leaf].Add(
         ComposeOrWiden(to_scalar, everywhere, from, state.Leaf(leaf), build.mlir_context));
