@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/build.h"
 
 namespace xla_indexing {
@@ -10,7 +11,24 @@ PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra, ExprSim
                                        llvm::ArrayRef<mlir::AffineExpr> variables)
     : algebra_(*algebra), simplifier_(*simplifier), variables_(variables) {}
 
+bool PositionalLowering::IsOfDistinctVariables(const Number& number) const {
+  llvm::SmallVector<uint32_t, 8> sources;
+  for (const Digit& digit : number) {
+    if (digit.IsConstant()) continue;
+    if (algebra_.source(digit.source).kind != PositionalAlgebra::Source::Kind::kVariable ||
+        llvm::is_contained(sources, digit.source)) {
+      return false;
+    }
+    sources.push_back(digit.source);
+  }
+  return true;
+}
+
 mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
+  if (IsOfDistinctVariables(number)) {
+    LinearSum sum = WrittenSum(number);
+    return sum.ToExpr(simplifier_.context());
+  }
   const size_t nodes = algebra_.NodesOf(number);
   if (nodes > kMaxLoweredDigits) return {};
   if (nodes <= kMaxSimplifiedDigits) return simplifier_.ToExpr(Sum(number));
@@ -23,7 +41,10 @@ LinearSum PositionalLowering::WrittenSum(const Number& number) {
   int64_t stride = 1;
   for (const Digit& digit : number) {
     if (digit.IsConstant()) {
-      sum.AddScaled(LinearSum(digit.place), stride);
+      sum.AddConstant(digit.place * stride);
+    } else if (algebra_.source(digit.source).kind == PositionalAlgebra::Source::Kind::kVariable) {
+      if (digit.flipped) sum.AddConstant((digit.size - 1) * stride);
+      sum.AddTerm(DigitOfVariable(digit), digit.flipped ? -stride : stride);
     } else {
       const mlir::AffineExpr expr = Written(digit);
       if (!expr) return LinearSum::Invalid();
@@ -34,6 +55,18 @@ LinearSum PositionalLowering::WrittenSum(const Number& number) {
     stride *= digit.size;
   }
   return sum;
+}
+
+mlir::AffineExpr PositionalLowering::DigitOfVariable(const Digit& digit) {
+  const PositionalAlgebra::Source& from = algebra_.source(digit.source);
+  mlir::AffineExpr expr = variables_[from.variable];
+  const auto apply = [&](mlir::AffineExprKind kind, int64_t divisor) {
+    expr = mlir::getAffineBinaryOpExpr(kind, expr,
+                                       mlir::getAffineConstantExpr(divisor, simplifier_.context()));
+  };
+  if (digit.place > 1) apply(mlir::AffineExprKind::FloorDiv, digit.place);
+  if (from.greatest / digit.place >= digit.size) apply(mlir::AffineExprKind::Mod, digit.size);
+  return expr;
 }
 
 mlir::AffineExpr PositionalLowering::Written(const Digit& digit) {
