@@ -6,10 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
 #include "benchmark/benchmark.h"
@@ -90,6 +95,62 @@ void Butterflies(benchmark::State& state, Direction direction) {
   });
   Measure(state, text, direction, Per::kMap);
 }
+
+// A random factor of 8*128*12*64 = 2^18 * 3 for each axis, of 2 to 5 axes.
+std::vector<int64_t> RandomSizes(std::mt19937_64& random) {
+  std::vector<int64_t> sizes(2 + random() % 4, 1);
+  sizes[random() % sizes.size()] *= 3;
+  for (int i = 0; i < 18; ++i) sizes[random() % sizes.size()] *= 2;
+  return sizes;
+}
+
+// Transposes and reshapes, both random, one after the other over f32[8,128,12,64].
+std::string RandomChainText(int64_t length, std::mt19937_64& random) {
+  std::vector<int64_t> sizes = {8, 128, 12, 64};
+  const auto shape = [&] { return absl::StrCat("f32[", absl::StrJoin(sizes, ","), "]"); };
+  std::string text = absl::StrCat("ENTRY e {\n  x0 = ", shape(), " parameter(0)\n");
+  for (int64_t i = 0; i < length; ++i) {
+    std::string attributes;
+    if (i % 2 == 0) {
+      std::vector<size_t> order(sizes.size());
+      std::iota(order.begin(), order.end(), size_t{0});
+      for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random() % k]);
+      attributes = absl::StrCat(", dimensions={", absl::StrJoin(order, ","), "}");
+      std::vector<int64_t> permuted;
+      for (const size_t dim : order) permuted.push_back(sizes[dim]);
+      sizes = permuted;
+    } else {
+      sizes = RandomSizes(random);
+    }
+    absl::StrAppend(&text, "  x", i + 1, " = ", shape(), i % 2 == 0 ? " transpose" : " reshape",
+                    "(x", i, ")", attributes, "\n");
+  }
+  return text + "}\n";
+}
+
+// Many chains of a length, each taken as one fusion; U is for each operation. MLIR has the
+// expressions from the iterations before.
+void RandomChains(benchmark::State& state) {
+  constexpr int kChains = 64;
+  std::mt19937_64 random(1);
+  std::vector<std::unique_ptr<HloModule>> modules;
+  for (int i = 0; i < kChains; ++i) {
+    modules.push_back(ParseOrSkip(state, RandomChainText(state.range(0), random)));
+    if (modules.back() == nullptr) return;
+  }
+  mlir::MLIRContext context(kNoThreading);
+  IdentityMapMeter meter(state);
+  for (auto _ : state) {
+    for (const std::unique_ptr<HloModule>& module : modules) {
+      const auto entries = ComputeOutputToInputIndexing(*module->entry_computation(), &context);
+      if (!entries.ok()) return Skip(state, entries.status());
+      benchmark::DoNotOptimize(entries->data());
+    }
+  }
+  state.counters["chains"] = kChains;
+  meter.Report(static_cast<double>(kChains * state.range(0)));
+}
+BENCHMARK(RandomChains)->RangeMultiplier(2)->Range(2, 64)->Unit(benchmark::kMillisecond);
 
 #define FUSION_BENCHMARK(function)                                        \
   BENCHMARK_CAPTURE(function, output_to_input, Direction::kOutputToInput) \
