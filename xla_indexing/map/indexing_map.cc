@@ -149,12 +149,13 @@ IndexingMap IndexingMap::MakeEmpty(mlir::MLIRContext* context, int num_dims, int
 }
 
 bool operator==(const IndexingMap& a, const IndexingMap& b) {
-  const bool a_empty = a.IsKnownEmpty();
-  if (a_empty != b.IsKnownEmpty()) return false;
-  if (a_empty) return a.num_dims() == b.num_dims() && a.num_results() == b.num_results();
-  return a.affine_map_ == b.affine_map_ && SameBounds(a.dims_, b.dims_) &&
-         SameBounds(a.ranges_, b.ranges_) && SameBounds(a.runtimes_, b.runtimes_) &&
-         a.constraints_ == b.constraints_;
+  if (a.affine_map_ == b.affine_map_ && SameBounds(a.dims_, b.dims_) &&
+      SameBounds(a.ranges_, b.ranges_) && SameBounds(a.runtimes_, b.runtimes_) &&
+      a.constraints_ == b.constraints_) {
+    return true;
+  }
+  return a.num_dims() == b.num_dims() && a.num_results() == b.num_results() && a.IsKnownEmpty() &&
+         b.IsKnownEmpty();
 }
 
 llvm::hash_code hash_value(const IndexingMap& map) {

@@ -52,6 +52,15 @@ std::optional<unsigned> FreeRange(AffineExpr expr, const IndexingMap& map, const
   return range.getPosition();
 }
 
+// Whether the results are the same, but along axes of one element.
+bool HaveSameResults(const IndexingMap& a, const IndexingMap& b, const Shape& to) {
+  if (a.affine_map() == b.affine_map()) return true;
+  for (int i = 0; i < a.num_results(); ++i) {
+    if (to.dimension(i) != 1 && a.results()[i] != b.results()[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool Covers(const OperandIndexing& a, const OperandIndexing& b, const Shape& to) {
@@ -62,6 +71,9 @@ bool Covers(const OperandIndexing& a, const OperandIndexing& b, const Shape& to)
     return false;
   }
   if (a.replica_map() != nullptr || b.replica_map() != nullptr) return false;
+  if (map_a.num_ranges() == 0) {
+    return HaveSameResults(map_a, map_b, to) && IsDefinedWhere(map_a, map_b);
+  }
   if (!IsDefinedWhere(map_a, map_b)) return false;
   llvm::SmallBitVector used(map_a.num_ranges());
   for (int i = 0; i < map_a.num_results(); ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/ops/covers.h"
 
 namespace xla_indexing {
@@ -68,10 +69,17 @@ std::optional<OperandIndexing> MergeAlongDimension(const OperandIndexing& a,
   const Interval& interval_b = bounds_b[*dim];
   if (!TouchOrOverlap(interval_a, interval_b)) return std::nullopt;
   const Interval both = interval_a.Union(interval_b);
-  if (OperandIndexing::SameRelation(WithDimIn(a, *dim, interval_b), b)) {
+  // Where a dimension has one value, no result mentions it, and it is the same on any interval.
+  const auto may_be_on = [](const OperandIndexing& from, const Interval& interval,
+                            const OperandIndexing& to) {
+    return !interval.IsPoint() || from.map().affine_map() == to.map().affine_map();
+  };
+  if (may_be_on(a, interval_a, b) &&
+      OperandIndexing::SameRelation(WithDimIn(a, *dim, interval_b), b)) {
     return WithDimIn(a, *dim, both);
   }
-  if (OperandIndexing::SameRelation(WithDimIn(b, *dim, interval_a), a)) {
+  if (may_be_on(b, interval_b, a) &&
+      OperandIndexing::SameRelation(WithDimIn(b, *dim, interval_a), a)) {
     return WithDimIn(b, *dim, both);
   }
   return std::nullopt;
@@ -153,20 +161,42 @@ std::optional<OperandIndexing> Merge(const OperandIndexing& a, const OperandInde
   return MergeAlongSymbolOrConstraint(a, b);
 }
 
+// Of a map whose normal form does not depend on its intervals, as long as they are of several
+// values: sums of variables without constraints. Null of others.
+mlir::AffineMap FixedFormula(const OperandIndexing& indexing) {
+  const IndexingMap& map = indexing.map();
+  const auto is_point = [](const Variable& variable) { return variable.bounds.IsPoint(); };
+  const auto is_sum = [](mlir::AffineExpr result) { return result.isPureAffine(); };
+  if (!indexing.bindings().empty() || indexing.replica_map() != nullptr ||
+      !map.constraints().empty() || llvm::any_of(map.dims(), is_point) ||
+      llvm::any_of(map.ranges(), is_point) || !llvm::all_of(map.results(), is_sum)) {
+    return {};
+  }
+  return map.affine_map();
+}
+
 // Merges until no two maps can be; true if any were.
 bool MergeAll(std::vector<OperandIndexing>* maps) {
+  // Of two maps that have fixed formulas these would have to be equal.
+  std::vector<mlir::AffineMap> formulas;
+  formulas.reserve(maps->size());
+  for (const OperandIndexing& map : *maps) formulas.push_back(FixedFormula(map));
   bool merged_any = false;
   for (size_t i = 0; i < maps->size(); ++i) {
     for (size_t j = 0; j < maps->size();) {
       std::optional<OperandIndexing> merged;
-      if (i != j) merged = Merge((*maps)[i], (*maps)[j]);
+      if (i != j && (!formulas[i] || !formulas[j] || formulas[i] == formulas[j])) {
+        merged = Merge((*maps)[i], (*maps)[j]);
+      }
       if (!merged) {
         ++j;
         continue;
       }
       merged_any = true;
       (*maps)[i] = *std::move(merged);
+      formulas[i] = FixedFormula((*maps)[i]);
       maps->erase(maps->begin() + static_cast<std::ptrdiff_t>(j));
+      formulas.erase(formulas.begin() + static_cast<std::ptrdiff_t>(j));
       if (j < i) --i;
       j = 0;
     }
@@ -176,14 +206,38 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
 
 }  // namespace
 
+OperandIndexing* OperandIndexingSet::Find(const OperandIndexing& indexing) {
+  constexpr size_t kFew = 8;
+  if (maps_.size() <= kFew) {
+    for (OperandIndexing& present : maps_) {
+      if (OperandIndexing::SameRelation(present, indexing)) return &present;
+    }
+    return nullptr;
+  }
+  const auto hash_of = [](const OperandIndexing& map) {
+    return static_cast<size_t>(hash_value(map.map()));
+  };
+  while (hashes_.size() < maps_.size()) hashes_.push_back(hash_of(maps_[hashes_.size()]));
+  const size_t hash = hash_of(indexing);
+  for (size_t i = 0; i < maps_.size(); ++i) {
+    if (hashes_[i] == hash && OperandIndexing::SameRelation(maps_[i], indexing)) return &maps_[i];
+  }
+  return nullptr;
+}
+
+std::vector<OperandIndexing> OperandIndexingSet::Take() {
+  hashes_.clear();
+  return std::exchange(maps_, {});
+}
+
 void OperandIndexingSet::Add(OperandIndexing indexing) {
   if (indexing.IsKnownEmpty()) return;
-  for (OperandIndexing& present : maps_) {
-    if (!OperandIndexing::SameRelation(present, indexing)) continue;
-    if (indexing.label().exactness < present.label().exactness) present = std::move(indexing);
-    return;
+  OperandIndexing* present = Find(indexing);
+  if (present == nullptr) {
+    maps_.push_back(std::move(indexing));
+  } else if (indexing.label().exactness < present->label().exactness) {
+    *present = std::move(indexing);
   }
-  maps_.push_back(std::move(indexing));
 }
 
 void OperandIndexingSet::Add(const OperandIndexingSet& other) {
@@ -204,25 +258,27 @@ void OperandIndexingSet::Simplify() {
     if (maps_.front().IsKnownEmpty()) maps_.clear();
     return;
   }
-  std::vector<OperandIndexing> maps = std::exchange(maps_, {});
+  std::vector<OperandIndexing> maps = Take();
   for (OperandIndexing& indexing : maps) {
     indexing.Simplify();
     Add(std::move(indexing));
   }
   if (maps_.size() < 2) return;
+  hashes_.clear();
   if (MergeAll(&maps_)) {
-    maps = std::exchange(maps_, {});
+    maps = Take();
     for (OperandIndexing& indexing : maps) Add(std::move(indexing));
   }
   std::vector<std::pair<std::string, size_t>> order;
   order.reserve(maps_.size());
   for (size_t i = 0; i < maps_.size(); ++i) order.emplace_back(maps_[i].ToString(), i);
   std::sort(order.begin(), order.end());
-  maps = std::exchange(maps_, {});
+  maps = Take();
   for (const auto& [text, i] : order) maps_.push_back(std::move(maps[i]));
 }
 
 void OperandIndexingSet::DropCovered(const Shape& to) {
+  hashes_.clear();
   for (size_t i = 0; i < maps_.size(); ++i) {
     for (size_t j = 0; j < maps_.size();) {
       if (i == j || !Covers(maps_[i], maps_[j], to)) {

@@ -61,7 +61,14 @@ class OperandIndexingSet {
   }
 
  private:
+  // The map of the same relation, or null.
+  OperandIndexing* Find(const OperandIndexing& indexing);
+  // All maps, which are then none.
+  std::vector<OperandIndexing> Take();
+
   std::vector<OperandIndexing> maps_;
+  // Of as many maps, from the first on; of none while there are few.
+  std::vector<size_t> hashes_;
 };
 
 // Every map of `first` composed with every map of `second`, empty results dropped; not simplified.
