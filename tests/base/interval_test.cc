@@ -15,13 +15,13 @@
 namespace xla_indexing {
 namespace {
 
-constexpr int64_t kBound = 6;
+constexpr int64_t kFarthest = 6;
 
 // The empty interval and every interval with finite ends in [-6, 6].
 std::vector<Interval> FiniteIntervals() {
   std::vector<Interval> intervals = {Interval::Empty()};
-  for (int64_t lower = -kBound; lower <= kBound; ++lower) {
-    for (int64_t upper = lower; upper <= kBound; ++upper) {
+  for (int64_t lower = -kFarthest; lower <= kFarthest; ++lower) {
+    for (int64_t upper = lower; upper <= kFarthest; ++upper) {
       intervals.push_back(Interval::Closed(lower, upper));
     }
   }
@@ -30,7 +30,7 @@ std::vector<Interval> FiniteIntervals() {
 
 std::vector<Interval> AllIntervals() {
   std::vector<Interval> intervals = FiniteIntervals();
-  for (int64_t end = -kBound; end <= kBound; ++end) {
+  for (int64_t end = -kFarthest; end <= kFarthest; ++end) {
     intervals.push_back(Interval::AtLeast(end));
     intervals.push_back(Interval::AtMost(end));
   }
@@ -199,7 +199,7 @@ TEST(IntervalTest, SumDifferenceAndProductAreHullsOfResults) {
 
 TEST(IntervalTest, ArithmeticWithConstantsIsThatWithPoints) {
   for (const Interval& a : AllIntervals()) {
-    for (int64_t c = -kBound; c <= kBound; ++c) {
+    for (int64_t c = -kFarthest; c <= kFarthest; ++c) {
       EXPECT_EQ(a.Add(c), HullOfUnary(a, [&](int64_t x) { return x + c; })) << a.ToString() << c;
       EXPECT_EQ(a.Sub(c), HullOfUnary(a, [&](int64_t x) { return x - c; })) << a.ToString() << c;
       EXPECT_EQ(a.Mul(c), HullOfUnary(a, [&](int64_t x) { return x * c; })) << a.ToString() << c;
@@ -209,7 +209,7 @@ TEST(IntervalTest, ArithmeticWithConstantsIsThatWithPoints) {
 
 TEST(IntervalTest, DivisionIsTheHullOfRoundedQuotientsForDivisorsOfBothSigns) {
   for (const Interval& a : AllIntervals()) {
-    for (int64_t c = -kBound; c <= kBound; ++c) {
+    for (int64_t c = -kFarthest; c <= kFarthest; ++c) {
       if (c == 0) continue;
       EXPECT_EQ(a.FloorDiv(c), HullOfUnary(a, [&](int64_t x) { return FloorOfQuotient(x, c); }))
           << a.ToString() << " floordiv " << c;
@@ -244,7 +244,7 @@ TEST(IntervalTest, ModIsTheHullOfResidues) {
 
 TEST(IntervalTest, PreimagesAreTheSetsTheyName) {
   for (const Interval& a : AllIntervals()) {
-    for (int64_t c = -kBound; c <= kBound; ++c) {
+    for (int64_t c = -kFarthest; c <= kFarthest; ++c) {
       const Interval of_mul = a.PreimageOfMul(c);
       for (int64_t x = -40; x <= 40; ++x) {
         EXPECT_EQ(of_mul.Contains(x), a.Contains(x * c)) << x << "*" << c << " " << a.ToString();

@@ -44,6 +44,12 @@ class LinearSum : public Sum<mlir::AffineExpr> {
   mlir::AffineExpr ToExpr(mlir::MLIRContext* context);
 };
 
+// A dimension or a symbol.
+inline bool IsVariable(mlir::AffineExpr e) {
+  return e.getKind() == mlir::AffineExprKind::DimId ||
+         e.getKind() == mlir::AffineExprKind::SymbolId;
+}
+
 // Whether summand `a` is written before summand `b`; a strict weak order on expressions.
 bool SummandLess(mlir::AffineExpr a, mlir::AffineExpr b);
 

@@ -27,10 +27,6 @@ ExprSimplifier::~ExprSimplifier() { GiveBackMemory(std::move(memory_)); }
 
 namespace {
 
-bool IsVariable(AffineExpr e) {
-  return e.getKind() == AffineExprKind::DimId || e.getKind() == AffineExprKind::SymbolId;
-}
-
 int DivisionsOf(const DigitSum& written) {
   int64_t divisions = 0;
   for (const DigitTerm& term : written.terms()) divisions += term.atom->divisions;

@@ -15,29 +15,29 @@ struct AttributeProperties {
   AttributeKind kind;
 };
 
-constexpr std::array kProperties = {
+constexpr std::array kAttributes = {
 #define XLA_INDEXING_PROPERTIES(enumerator, name, kind) \
   AttributeProperties{name, AttributeKind::kind},
     XLA_INDEXING_ATTRIBUTES(XLA_INDEXING_PROPERTIES)
 #undef XLA_INDEXING_PROPERTIES
 };
 
-constexpr NameIndex kIndex([] {
-  std::array<absl::string_view, kProperties.size()> names;
-  for (size_t i = 0; i < names.size(); ++i) names[i] = kProperties[i].name;
+constexpr NameIndex kAttributeNames([] {
+  std::array<absl::string_view, kAttributes.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kAttributes[i].name;
   return names;
 }());
 
 }  // namespace
 
-AttributeKind KindOf(AttributeKey key) { return kProperties[static_cast<size_t>(key)].kind; }
+AttributeKind KindOf(AttributeKey key) { return kAttributes[static_cast<size_t>(key)].kind; }
 
 absl::string_view AttributeName(AttributeKey key) {
-  return kProperties[static_cast<size_t>(key)].name;
+  return kAttributes[static_cast<size_t>(key)].name;
 }
 
 std::optional<AttributeKey> AttributeKeyFromName(absl::string_view name) {
-  const std::optional<size_t> position = kIndex.Find(name);
+  const std::optional<size_t> position = kAttributeNames.Find(name);
   if (!position.has_value()) return std::nullopt;
   return static_cast<AttributeKey>(*position);
 }

@@ -19,7 +19,7 @@ struct TypeProperties {
   TypeClass type_class;
 };
 
-constexpr std::array kProperties = {
+constexpr std::array kElementTypes = {
 #define XLA_INDEXING_PROPERTIES(enumerator, name, bits, class_name) \
   TypeProperties{name, bits, TypeClass::class_name},
     XLA_INDEXING_ELEMENT_TYPES(XLA_INDEXING_PROPERTIES)
@@ -27,17 +27,18 @@ constexpr std::array kProperties = {
 };
 
 // Without what the text has brackets for.
-constexpr NameIndex kIndex([] {
-  std::array<absl::string_view, kProperties.size()> names;
+constexpr NameIndex kElementTypeNames([] {
+  std::array<absl::string_view, kElementTypes.size()> names;
   for (size_t i = 0; i < names.size(); ++i) {
     const auto type = static_cast<ElementType>(i);
-    if (type != ElementType::kTuple && type != ElementType::kBuffer) names[i] = kProperties[i].name;
+    if (type != ElementType::kTuple && type != ElementType::kBuffer)
+      names[i] = kElementTypes[i].name;
   }
   return names;
 }());
 
 const TypeProperties& PropertiesOf(ElementType type) {
-  return kProperties[static_cast<size_t>(type)];
+  return kElementTypes[static_cast<size_t>(type)];
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ const TypeProperties& PropertiesOf(ElementType type) {
 absl::string_view ElementTypeName(ElementType type) { return PropertiesOf(type).name; }
 
 std::optional<ElementType> ElementTypeFromName(absl::string_view name) {
-  const std::optional<size_t> position = kIndex.Find(name);
+  const std::optional<size_t> position = kElementTypeNames.Find(name);
   if (!position.has_value()) return std::nullopt;
   return static_cast<ElementType>(*position);
 }

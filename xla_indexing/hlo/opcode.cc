@@ -16,20 +16,20 @@ struct OpcodeProperties {
   bool elementwise;
 };
 
-constexpr std::array<OpcodeProperties, kOpcodeCount> kProperties = {{
+constexpr std::array<OpcodeProperties, kOpcodeCount> kOpcodes = {{
 #define XLA_INDEXING_PROPERTIES(enumerator, name, arity, elementwise) {name, arity, elementwise},
     XLA_INDEXING_OPCODES(XLA_INDEXING_PROPERTIES)
 #undef XLA_INDEXING_PROPERTIES
 }};
 
-constexpr NameIndex kIndex([] {
+constexpr NameIndex kOpcodeNames([] {
   std::array<absl::string_view, kOpcodeCount> names;
-  for (size_t i = 0; i < names.size(); ++i) names[i] = kProperties[i].name;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kOpcodes[i].name;
   return names;
 }());
 
 const OpcodeProperties& PropertiesOf(HloOpcode opcode) {
-  return kProperties[static_cast<size_t>(opcode)];
+  return kOpcodes[static_cast<size_t>(opcode)];
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ const OpcodeProperties& PropertiesOf(HloOpcode opcode) {
 absl::string_view OpcodeName(HloOpcode opcode) { return PropertiesOf(opcode).name; }
 
 std::optional<HloOpcode> OpcodeFromName(absl::string_view name) {
-  const std::optional<size_t> position = kIndex.Find(name);
+  const std::optional<size_t> position = kOpcodeNames.Find(name);
   if (!position.has_value()) return std::nullopt;
   return static_cast<HloOpcode>(*position);
 }

@@ -23,7 +23,7 @@ using ::mlir::AffineExprKind;
 // parentheses.
 enum class Surroundings { kSum, kProduct };
 
-uint64_t Magnitude(int64_t value) {
+uint64_t UnsignedMagnitude(int64_t value) {
   return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
@@ -130,7 +130,7 @@ class Printer {
   void ExpandSum(AffineBinaryOpExpr sum) {
     AffineExpr rhs = sum.getRHS();
     if (auto constant = dyn_cast<AffineConstantExpr>(rhs); constant && constant.getValue() < 0) {
-      PushNumber(Magnitude(constant.getValue()));
+      PushNumber(UnsignedMagnitude(constant.getValue()));
       PushText(" - ");
     } else if (const int64_t factor = NegativeFactorOf(rhs); factor < 0) {
       AffineExpr factored = cast<AffineBinaryOpExpr>(rhs).getLHS();
@@ -139,7 +139,7 @@ class Printer {
         const bool is_sum = factored.getKind() == AffineExprKind::Add;
         PushExpr(factored, is_sum ? Surroundings::kProduct : Surroundings::kSum);
       } else {
-        PushNumber(Magnitude(factor));
+        PushNumber(UnsignedMagnitude(factor));
         PushText(" * ");
         PushExpr(factored, Surroundings::kProduct);
       }

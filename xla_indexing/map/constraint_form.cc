@@ -25,10 +25,6 @@ using ::mlir::AffineConstantExpr;
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
-bool IsVariable(AffineExpr e) {
-  return e.getKind() == AffineExprKind::DimId || e.getKind() == AffineExprKind::SymbolId;
-}
-
 int64_t DivisorOf(AffineExpr division) {
   return cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(division).getRHS()).getValue();
 }

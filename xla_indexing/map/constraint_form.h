@@ -10,9 +10,8 @@
 //   X mod n in [a, b]         (X - a) mod n in [0, b - a]      0 <= a <= b < n
 //   e in [a, b]               e in [a, b] meet range(e)        so that equal domains look equal
 //   c*x + R in [a, b]         x in ([a, b] - range(R)) / c     besides
-//   c*x + R in [a, b]         (b - r - c*x) mod g in [0, b - a]   besides; R = r (mod g), b - a < g
-//   - 1:
-//                                                              x begins and ends at a solution
+//   c*x + R in [a, b]         (b - r - c*x) mod g in [0, b - a]   besides; R = r (mod g) and
+//                             b - a < g - 1: x begins and ends at a solution
 //   (c*x + d) mod n in [a, b] x begins and ends at a solution  besides
 //   e in [a, b]               a and b move to values of e      where e is in a known residue class
 //   e = r (mod m), e = s (mod n)   e = t (mod lcm(m, n))       by the Chinese remainder theorem

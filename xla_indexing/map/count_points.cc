@@ -107,10 +107,6 @@ std::optional<SplitSum> Split(AffineExpr expr, int variable, int num_dims) {
   return split;
 }
 
-bool IsVariable(AffineExpr e) {
-  return e.getKind() == AffineExprKind::DimId || e.getKind() == AffineExprKind::SymbolId;
-}
-
 std::optional<Condition> ConditionOn(int variable, const Constraint& constraint, int num_dims) {
   const std::optional<SplitSum> sum = Split(constraint.expr, variable, num_dims);
   if (!sum) return std::nullopt;

@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/has_point.h"
 
@@ -23,11 +24,6 @@ llvm::SmallVector<Interval, 8> AllBounds(const IndexingMap& map) {
   llvm::SmallVector<Interval, 8> bounds(map.DimBounds());
   bounds.append(map.SymbolBounds());
   return bounds;
-}
-
-bool IsVariable(AffineExpr e) {
-  return e.getKind() == mlir::AffineExprKind::DimId ||
-         e.getKind() == mlir::AffineExprKind::SymbolId;
 }
 
 // What is outside an interval, in at most two intervals. None where an end is the last of int64, so

@@ -28,11 +28,11 @@ using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
 // sum = c * variable + rest, where the rest does not mention the variable.
-struct Split {
+struct SplitSymbol {
   int64_t coefficient;
   LinearSum rest;
 };
-std::optional<Split> SplitOff(AffineExpr expr, unsigned symbol) {
+std::optional<SplitSymbol> SplitOff(AffineExpr expr, unsigned symbol) {
   LinearSum sum = LinearSum::FromExpr(expr);
   if (!sum.valid()) return std::nullopt;
   const AffineExpr variable = mlir::getAffineSymbolExpr(symbol, expr.getContext());
@@ -42,11 +42,11 @@ std::optional<Split> SplitOff(AffineExpr expr, unsigned symbol) {
   for (const Term& term : sum.terms()) {
     if (term.atom.isFunctionOfSymbol(symbol)) return std::nullopt;
   }
-  return Split{coefficient, std::move(sum)};
+  return SplitSymbol{coefficient, std::move(sum)};
 }
 
 // some s in `bounds`: rest + c*s in `window`.
-std::optional<Constraint> EliminateFromSum(const Split& split, const Interval& bounds,
+std::optional<Constraint> EliminateFromSum(const SplitSymbol& split, const Interval& bounds,
                                            const Interval& window, mlir::MLIRContext* context) {
   const int64_t c = split.coefficient;
   const std::optional<int64_t> width = window.Size();
@@ -69,8 +69,9 @@ std::optional<Constraint> EliminateFromSum(const Split& split, const Interval& b
 }
 
 // some s in `bounds`: (rest + c*s) mod n in `window`.
-std::optional<Constraint> EliminateFromMod(const Split& split, int64_t n, const Interval& bounds,
-                                           const Interval& window, mlir::MLIRContext* context) {
+std::optional<Constraint> EliminateFromMod(const SplitSymbol& split, int64_t n,
+                                           const Interval& bounds, const Interval& window,
+                                           mlir::MLIRContext* context) {
   const int64_t g = Gcd(split.coefficient, n);
   const std::optional<int64_t> size = bounds.Size();
   const Interval residues = window.Intersect(Interval::OfSize(n));
@@ -85,13 +86,13 @@ std::optional<Constraint> EliminateFromMod(const Split& split, int64_t n, const 
 std::optional<Constraint> Eliminate(const Constraint& constraint, unsigned symbol,
                                     const Interval& bounds) {
   mlir::MLIRContext* context = constraint.expr.getContext();
-  if (std::optional<Split> split = SplitOff(constraint.expr, symbol)) {
+  if (std::optional<SplitSymbol> split = SplitOff(constraint.expr, symbol)) {
     return EliminateFromSum(*split, bounds, constraint.interval, context);
   }
   if (constraint.expr.getKind() != AffineExprKind::Mod) return std::nullopt;
   auto mod = cast<AffineBinaryOpExpr>(constraint.expr);
   const auto n = llvm::dyn_cast<AffineConstantExpr>(mod.getRHS());
-  std::optional<Split> split = SplitOff(mod.getLHS(), symbol);
+  std::optional<SplitSymbol> split = SplitOff(mod.getLHS(), symbol);
   if (!n || n.getValue() < 1 || !split) return std::nullopt;
   return EliminateFromMod(*split, n.getValue(), bounds, constraint.interval, context);
 }

@@ -43,10 +43,6 @@ struct Domain {
   const Interval& Bounds(AffineExpr variable) const { return Bounds(Position(variable)); }
 };
 
-bool IsVariable(AffineExpr e) {
-  return e.getKind() == AffineExprKind::DimId || e.getKind() == AffineExprKind::SymbolId;
-}
-
 SmallVector<size_t, 8> VariablesOf(AffineExpr expr, const Domain& domain) {
   SmallVector<size_t, 8> variables;
   llvm::SmallPtrSet<const void*, 16> seen;

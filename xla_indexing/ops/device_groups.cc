@@ -25,7 +25,7 @@ AffineExpr Linearize(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t>
   return position;
 }
 
-Exprs Delinearize(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
+Exprs CoordinatesOf(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
   Exprs indices(sizes.size());
   for (size_t i = sizes.size(); i-- > 0;) {
     indices[i] = i == 0 ? position : Mod(position, sizes[i]);
@@ -133,12 +133,12 @@ class Analysis {
   DeviceGroups FromIota(const IotaGroups& iota) {
     llvm::SmallVector<int64_t, 4> permuted_sizes;
     for (const int64_t i : iota.permutation) permuted_sizes.push_back(iota.sizes[i]);
-    const Exprs coordinates = Delinearize(ids_.ReaderId(), iota.sizes);
+    const Exprs coordinates = CoordinatesOf(ids_.ReaderId(), iota.sizes);
     Exprs permuted;
     for (const int64_t i : iota.permutation) permuted.push_back(coordinates[i]);
     AddUniform(Linearize(permuted, permuted_sizes, context_), iota.group_size,
                [&](AffineExpr place) {
-                 const Exprs at = Delinearize(place, permuted_sizes);
+                 const Exprs at = CoordinatesOf(place, permuted_sizes);
                  Exprs indices(at.size());
                  for (size_t i = 0; i < at.size(); ++i) indices[iota.permutation[i]] = at[i];
                  return Linearize(indices, iota.sizes, context_);

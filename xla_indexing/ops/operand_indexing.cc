@@ -61,7 +61,7 @@ bool MentionsDim(AffineExpr expr, int dim) {
 }
 
 // A map that Join put together, taken apart again.
-struct Parts {
+struct MapParts {
   IndexingMap map;
   RuntimeVarIndexings bindings;
   std::shared_ptr<const ReplicaMap> replica_map;
@@ -69,8 +69,8 @@ struct Parts {
 
 // None where a result or an element has come to depend on the reader, which only the replica map
 // can say.
-std::optional<Parts> TakeApart(const IndexingMap& joined, size_t num_results,
-                               RuntimeVarIndexings bindings, bool has_replica_map) {
+std::optional<MapParts> TakeApart(const IndexingMap& joined, size_t num_results,
+                                  RuntimeVarIndexings bindings, bool has_replica_map) {
   mlir::MLIRContext* context = joined.context();
   const int num_dims = joined.num_dims() - (has_replica_map ? 1 : 0);
   size_t next = num_results;
@@ -102,7 +102,7 @@ std::optional<Parts> TakeApart(const IndexingMap& joined, size_t num_results,
                                        joined.results().take_front(num_results), context),
                   std::move(dims), Variables(joined.ranges()), Variables(joined.runtimes()),
                   std::move(constraints));
-  return Parts{std::move(map), std::move(bindings), std::move(replica_map)};
+  return MapParts{std::move(map), std::move(bindings), std::move(replica_map)};
 }
 
 // Replaces symbol i in element and device by symbols[i]; false where a bound of affine/build.h is
@@ -436,7 +436,7 @@ void OperandIndexing::SimplifyTogether() {
     }
     SimplifyWithRanges(&all, without_reader);
     if (all.IsKnownEmpty()) return MakeEmpty();
-    std::optional<Parts> parts = TakeApart(all, num_results, bindings_, replica_map_ != nullptr);
+    std::optional<MapParts> parts = TakeApart(all, num_results, bindings_, replica_map_ != nullptr);
     if (!parts) return;
     map_ = std::move(parts->map);
     bindings_ = std::move(parts->bindings);
@@ -626,7 +626,7 @@ absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& fi
     all = ComposeIndexingMaps(map, Join(second.map(), bindings, nullptr));
   }
   if (!all.ok()) return all.status();
-  std::optional<Parts> parts =
+  std::optional<MapParts> parts =
       TakeApart(*all, second.map().num_results(), std::move(bindings), has_replica_map);
   if (!parts) return absl::InternalError("an index depends on the device");
 

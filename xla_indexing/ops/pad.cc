@@ -62,14 +62,14 @@ Interval IntervalOf(Place place, const PaddedAxis& axis, int64_t output_size) {
   return output;
 }
 
-using Axes = llvm::SmallVector<PaddedAxis, 4>;
+using PaddedAxes = llvm::SmallVector<PaddedAxis, 4>;
 
 enum class Direction { kOutputToInput, kInputToOutput };
 
 // The piece that stands at `place` in dimension `dim`, in line with the operand in the dimensions
 // before it, and anywhere in those after it.
-OperandIndexing ValuePiece(const BuildContext& build, const Axes& axes, int64_t dim, Place place,
-                           Direction direction) {
+OperandIndexing ValuePiece(const BuildContext& build, const PaddedAxes& axes, int64_t dim,
+                           Place place, Direction direction) {
   const bool to_input = direction == Direction::kOutputToInput;
   MapBuilder builder = to_input ? build.FromOutput(1) : build.ToOutput(1);
   llvm::SmallVector<AffineExpr, 4> d;
@@ -89,7 +89,8 @@ OperandIndexing ValuePiece(const BuildContext& build, const Axes& axes, int64_t 
 }
 
 // The pieces in which the value is read, or which it reaches.
-OperandIndexingSet ValuePieces(const BuildContext& build, const Axes& axes, Direction direction) {
+OperandIndexingSet ValuePieces(const BuildContext& build, const PaddedAxes& axes,
+                               Direction direction) {
   OperandIndexingSet pieces;
   for (int64_t dim = 0; dim < build.Output().rank(); ++dim) {
     for (const Place place : {Place::kBefore, Place::kAfter, Place::kBetween}) {
@@ -101,7 +102,7 @@ OperandIndexingSet ValuePieces(const BuildContext& build, const Axes& axes, Dire
 }
 
 void AddValue(BuildContext& build, Direction direction) {
-  Axes axes;
+  PaddedAxes axes;
   bool fits = true;
   for (const PaddingDimension& padding : build.instruction.padding()) {
     const auto k = static_cast<int64_t>(axes.size());

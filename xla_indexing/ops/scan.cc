@@ -16,8 +16,8 @@
 // Levels that are equal are one piece: a constraint on the difference of the two steps. A carry
 // that keeps its place, as in cumulative sums, has one level, so that output d reads the inputs s_k
 // <= d_k. Values inside f are of one step, and are taken for any of their values, over-approximate.
-// Past kMaxLevels different levels, kMaxMaps maps of one leaf or kMaxComposed composed for it, it
-// is whole slices.
+// Past kMaxLevels different levels, kMaxMapsOfLeaf maps of one leaf or kMaxComposedForLeaf composed
+// for it, it is whole slices.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,11 +42,11 @@ namespace {
 using ::mlir::AffineExpr;
 
 constexpr int64_t kMaxLevels = 64;
-constexpr size_t kMaxMaps = 16;
-constexpr size_t kMaxComposed = 4096;
+constexpr size_t kMaxMapsOfLeaf = 16;
+constexpr size_t kMaxComposedForLeaf = 4096;
 
 // What is found at the levels first, .., last.
-struct Piece {
+struct LevelSpan {
   int64_t first;
   int64_t last;
   OperandIndexingSet set;
@@ -76,7 +76,7 @@ class Scan {
     for (const auto& [leaf, pieces] : pieces_) {
       const bool is_array = leaf < ArraysBehind();
       OperandIndexingSet set;
-      for (const Piece& piece : pieces) {
+      for (const LevelSpan& piece : pieces) {
         // From one end to the other there are all steps.
         if (!is_array && !StartsFromSlice() && piece.last != steps_ - 1) continue;
         for (const OperandIndexing& map : piece.set) {
@@ -112,7 +112,7 @@ class Scan {
       for (const IndexingEntry& entry : entries) {
         const int64_t to = forward_ ? entry.output_leaf : entry.operand;
         composed_ += set.size() * entry.indexing.size();
-        if (composed_ > kMaxComposed) return behind;
+        if (composed_ > kMaxComposedForLeaf) return behind;
         OperandIndexingSet step;
         for (const OperandIndexing& map : entry.indexing) step.Add(OfAnyStep(map));
         behind[to].Add(ComposeOrWiden(set, step, Here(start_), Behind(to), build_.mlir_context));
@@ -163,15 +163,15 @@ class Scan {
   }
 
   bool TooMany(const Level& level) const {
-    if (composed_ > kMaxComposed) return true;
+    if (composed_ > kMaxComposedForLeaf) return true;
     for (const auto& [leaf, set] : level) {
-      if (set.size() > kMaxMaps) return true;
+      if (set.size() > kMaxMapsOfLeaf) return true;
     }
     return false;
   }
 
-  void AddPiece(int64_t leaf, Piece piece) {
-    std::vector<Piece>& pieces = pieces_[leaf];
+  void AddPiece(int64_t leaf, LevelSpan piece) {
+    std::vector<LevelSpan>& pieces = pieces_[leaf];
     if (!pieces.empty() && pieces.back().last + 1 == piece.first &&
         pieces.back().set == piece.set) {
       pieces.back().last = piece.last;
@@ -201,12 +201,12 @@ class Scan {
                        : Interval::Closed(first, last);
   }
 
-  OperandIndexing ToCarry(const OperandIndexing& map, const Piece& piece) const {
+  OperandIndexing ToCarry(const OperandIndexing& map, const LevelSpan& piece) const {
     if (!StartsFromSlice()) return map;
     return Lift(map, Flipped(piece.first, piece.last), nullptr, std::nullopt, {});
   }
 
-  OperandIndexing ToSlice(const OperandIndexing& map, const Piece& piece) const {
+  OperandIndexing ToSlice(const OperandIndexing& map, const LevelSpan& piece) const {
     mlir::MLIRContext* context = build_.mlir_context;
     if (!StartsFromSlice()) {
       const Interval steps = Flipped(steps_ - 1 - piece.last, steps_ - 1 - piece.first);
@@ -288,10 +288,10 @@ class Scan {
   int64_t inputs_ = 0;
   int64_t outputs_ = 0;
   size_t composed_ = 0;
-  std::map<int64_t, std::vector<Piece>> pieces_;
+  std::map<int64_t, std::vector<LevelSpan>> pieces_;
 };
 
-bool IsLookedInto(const BuildContext& build) {
+bool LooksIntoFunction(const BuildContext& build) {
   const Shape& first = build.instruction.operand(0)->shape();
   return build.options.computations != nullptr &&
          !first.IsUnboundedDimension(build.instruction.dimensions()[0]);
@@ -300,7 +300,7 @@ bool IsLookedInto(const BuildContext& build) {
 }  // namespace
 
 void ScanOutputToInput(BuildContext& build, int64_t output_leaf) {
-  if (IsLookedInto(build)) {
+  if (LooksIntoFunction(build)) {
     Scan(build, /*forward=*/false, output_leaf).AddEntries();
   } else {
     UnanalysedOutputToInput(build, output_leaf);
@@ -308,7 +308,7 @@ void ScanOutputToInput(BuildContext& build, int64_t output_leaf) {
 }
 
 void ScanInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
-  if (IsLookedInto(build)) {
+  if (LooksIntoFunction(build)) {
     Scan(build, /*forward=*/true, operand).AddEntries();
   } else {
     UnanalysedInputToOutput(build, operand, operand_leaf);

@@ -30,8 +30,6 @@ constexpr int64_t kSmallDim = 16;
 constexpr int64_t kMaxPoints = 1 << 16;
 constexpr int64_t kMaxPointsOfSmall = 1 << 22;
 
-int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
-
 // Literals that all have to hold.
 class Alternative {
  public:

@@ -17,8 +17,6 @@ using ::mlir::AffineExprKind;
 
 namespace {
 
-int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
-
 std::optional<int64_t> ConstantOf(AffineExpr expr) {
   if (const auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(expr)) {
     return constant.getValue();

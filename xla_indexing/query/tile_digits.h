@@ -43,6 +43,8 @@
 
 namespace xla_indexing {
 
+inline int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
+
 // ((v + shift) floordiv low) mod count; count 0: no mod.
 struct TileDigit {
   int variable = -1;

@@ -18,8 +18,6 @@
 namespace xla_indexing {
 namespace {
 
-int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
-
 std::string Size(int dim) { return absl::StrCat("t", dim); }
 
 bool IsNumber(const std::string& text) {
