@@ -182,7 +182,7 @@ void AddTo(const RandomAccess& random, LaneClasses* classes, std::map<Bits, int6
     }
     bits = random.InFirstPeriod(std::move(bits));
     EXPECT_EQ(bits, random.RequestAt(lane_class.first));
-    (*requests)[bits] += lane_class.count;
+    (*requests)[bits] += 2 * lane_class.counts[0] + lane_class.counts[1];
   }
 }
 
@@ -197,7 +197,7 @@ TEST(LaneClassesTest, AreTheRequestsOfAllValues) {
     LaneClasses classes(random.access(), random.open(), /*variable=*/0, random.modulus(),
                         max_classes);
     ASSERT_TRUE(classes.fits());
-    // All of them or as many as a few places have; the first ones twice.
+    // All of them or as many as a few places have; those of part 0 twice.
     const auto [lower, upper] = random.values();
     const int64_t middle = random.random().Between(lower, upper);
     const bool is_enough = !random.random().OneIn(4);
@@ -205,11 +205,13 @@ TEST(LaneClassesTest, AreTheRequestsOfAllValues) {
     std::map<Bits, int64_t> actual;
     int64_t next = lower;
     while (next <= upper && places > 0) {
-      if (next < middle) next = classes.Add({next, middle - 1}, 2, &places);
+      if (next < middle) next = classes.Add({next, middle - 1}, 0, &places);
       if (next >= middle) next = classes.Add({next, upper}, 1, &places);
       AddTo(random, &classes, &actual);
       with_sharing += std::any_of(classes.classes().begin(), classes.classes().end(),
-                                  [](const LaneClass& lane_class) { return lane_class.count > 2; });
+                                  [](const LaneClass& lane_class) {
+                                    return lane_class.counts[0] + lane_class.counts[1] > 1;
+                                  });
       classes.Clear();
     }
     ASSERT_TRUE(is_enough ? next == upper + 1 : next <= upper + 1);
@@ -237,13 +239,13 @@ TEST(LaneClassesTest, AStretchIsOnePlace) {
   LaneClasses classes(access, {}, /*variable=*/0, 1024);
   int64_t places = 100;
   // 21 values without a carry, one with it.
-  EXPECT_EQ(classes.Add({0, 21}, 1, &places), 22);
+  EXPECT_EQ(classes.Add({0, 21}, 0, &places), 22);
   EXPECT_EQ(places, 98);
   ASSERT_EQ(classes.classes().size(), 2);
-  EXPECT_EQ(classes.classes()[0].count, 21);
-  EXPECT_EQ(classes.classes()[1].count, 1);
+  EXPECT_EQ(classes.classes()[0].counts[0], 21);
+  EXPECT_EQ(classes.classes()[1].counts[0], 1);
   // 175 warps are 8 rows: 7 ends of rows within a warp, the eighth between two.
-  EXPECT_EQ(classes.Add({22, 174}, 1, &places), 175);
+  EXPECT_EQ(classes.Add({22, 174}, 0, &places), 175);
   EXPECT_EQ(places, 100 - 7 - 8);
   EXPECT_EQ(classes.num_patterns(), 8);
 }

@@ -409,7 +409,8 @@ std::optional<Shift> FormAlgebra::Combine(const Shift& a, const Shift& b, int64_
   return Shift{*period, *change};
 }
 
-std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable) const {
+std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable,
+                                          llvm::SmallVectorImpl<int64_t>* periods) const {
   const VariableSet bit = VariableSet{1} << variable;
   // Of the divisions that have the variable, those before others that they are part of.
   llvm::SmallVector<Shift, 8> shifts(divisions_.size());
@@ -437,8 +438,78 @@ std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable) const 
     const std::optional<int64_t> change = CheckedMul(dividend->change, times);
     if (!period || !change) return std::nullopt;
     shifts[i] = {*period, division.is_mod ? 0 : *change / division.divisor};
+    if (periods != nullptr) periods->push_back(*period);
   }
   return of_form(form);
+}
+
+std::optional<FormAlgebra::Move> FormAlgebra::SumOfMoves(
+    const Form& form, int variable, llvm::ArrayRef<std::optional<Move>> of_divisions) const {
+  Int128 linear = 0;
+  int64_t other = 0;
+  for (const FormTerm& term : form.terms) {
+    Move move;
+    if (term.id == variable) move.step = variables_[variable].Size();
+    if (term.id >= kMaxVariables) {
+      if (!of_divisions[term.id - kMaxVariables]) return std::nullopt;
+      move = *of_divisions[term.id - kMaxVariables];
+    }
+    const Int128 step = Int128{move.step} * term.coefficient;
+    if (step < -kLimit || step > kLimit) return std::nullopt;
+    if (move.is_linear) {
+      linear += step;
+    } else {
+      other = Gcd(other, static_cast<int64_t>(step));
+    }
+  }
+  if (linear < -kLimit || linear > kLimit) return std::nullopt;
+  const auto step = static_cast<int64_t>(linear);
+  return other == 0 ? Move{step, true} : Move{Gcd(step, other), false};
+}
+
+std::optional<int64_t> FormAlgebra::MoveOf(const Form& form, int variable) const {
+  // Those of the divisions before others that they are part of.
+  llvm::SmallVector<std::optional<Move>, 8> moves(divisions_.size(), Move{});
+  int last = -1;
+  for (const FormTerm& term : form.terms) {
+    if (term.id >= kMaxVariables) last = std::max(last, term.id - kMaxVariables);
+  }
+  for (int i = 0; i <= last; ++i) {
+    const FormDivision& division = divisions_[i];
+    if ((division.variables >> variable & 1) == 0) continue;
+    const int64_t m = division.divisor;
+    moves[i] = SumOfMoves(division.dividend, variable, moves);
+    if (!moves[i] || moves[i]->step == 0) continue;
+    if (moves[i]->step % m == 0) {
+      moves[i] = division.is_mod ? Move{} : Move{moves[i]->step / m, moves[i]->is_linear};
+      continue;
+    }
+    const int64_t k = Gcd(moves[i]->step, m);
+    const ValueRange values = RangeOf(division.dividend);
+    if (FloorDiv(values.lower, k) != FloorDiv(values.upper, k)) {
+      moves[i] = std::nullopt;
+    } else {
+      moves[i] = Move{division.is_mod ? k : 1, false};
+    }
+  }
+  const std::optional<Move> sum = SumOfMoves(form, variable, moves);
+  if (!sum) return std::nullopt;
+  return sum->step;
+}
+
+int64_t FormAlgebra::ValueAt(const Form& form, llvm::MutableArrayRef<int64_t> values) const {
+  const auto value_of = [&](const Form& f) {
+    int64_t value = f.constant;
+    for (const FormTerm& term : f.terms) value += term.coefficient * values[term.id];
+    return value;
+  };
+  for (size_t i = 0; i < divisions_.size(); ++i) {
+    const int64_t dividend = value_of(divisions_[i].dividend);
+    const int64_t quotient = FloorDiv(dividend, divisions_[i].divisor);
+    values[kMaxVariables + i] =
+        divisions_[i].is_mod ? dividend - quotient * divisions_[i].divisor : quotient;
+  }
+  return value_of(form);
 }
 
 }  // namespace xla_indexing

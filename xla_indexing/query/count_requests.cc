@@ -10,7 +10,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
-#include "xla_indexing/map/count_points.h"
+#include "xla_indexing/query/class_costs.h"
 #include "xla_indexing/query/lane_classes.h"
 #include "xla_indexing/query/request_lanes.h"
 #include "xla_indexing/query/residue_counts.h"
@@ -26,13 +26,6 @@ constexpr int64_t kFewValues = 4;
 constexpr int64_t kStepsOfPart = 8;
 
 constexpr VariableSet Bit(int variable) { return VariableSet{1} << variable; }
-
-// More units for its least number; of as many, more of both.
-bool IsWorse(const RequestCost& a, const RequestCost& b) {
-  const Int128 of_a = Int128{a.units} * b.least;
-  const Int128 of_b = Int128{b.units} * a.least;
-  return of_a > of_b || (of_a == of_b && a.units > b.units);
-}
 
 class Counter {
  public:
@@ -73,6 +66,8 @@ class Counter {
   }
 
   void SetAsideFreeVariables();
+  std::optional<Shift> ShiftOf(int variable, llvm::ArrayRef<int> constraints,
+                               llvm::SmallVectorImpl<int64_t>* periods = nullptr) const;
   std::optional<int64_t> PeriodOf(int variable, llvm::ArrayRef<int> constraints) const;
   void CountLaunches(VariableSet launch);
 
@@ -82,20 +77,20 @@ class Counter {
   void Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
                  Int128 weight);
   void CountPeriod(int variable, int64_t period, Int128 weight);
-  bool CountClasses(int variable, int64_t period, llvm::ArrayRef<int> open, Int128 weight);
-  void MeasureClasses(int variable, LaneClasses* classes, const ResidueCounts& residues);
+  ValuePeriod ValuePeriodOf(int variable, llvm::ArrayRef<int> open);
+  bool CountClasses(int variable, llvm::ArrayRef<int> open, Int128 weight);
+  RequestCost MostOfRequest() const {
+    return meter_.Most(NumPoints(), access_.width, access_.extent);
+  }
   void AddBounds(Int128 weight);
-  // Of so many requests nothing is known.
-  void AddAtMost(Int128 count);
 
   // How the outer variables that are only added move the lanes. All values of those that do not
-  // count come with each.
-  ResidueCounts MovesOf(VariableSet outer, Int128 weight) const;
+  // count come with each: they multiply the weight.
+  llvm::SmallVector<MovingTerm, 4> MovesOf(VariableSet outer, Int128* weight) const;
   // A leaf: the requests of the outer variables that are left, whose lanes move alike.
   void CountLeaf(llvm::ArrayRef<int> open, Int128 weight);
   void MeasureLeaf(const ResidueCounts& residues);
   void MeasureFree(const ResidueCounts& residues);
-  void AddRequests(Int128 count, const RequestCost& least, const RequestCost& most);
   void OfferWorst(const RequestCost& cost, const ResidueCounts& residues, int64_t residue,
                   int64_t free_residue = 0);
 
@@ -158,12 +153,13 @@ void Counter::SetAsideFreeVariables() {
   free_shifts_ = ResidueCounts(moving, modulus_);
 }
 
-// The number of values after which nothing that is counted changes.
-std::optional<int64_t> Counter::PeriodOf(int variable, llvm::ArrayRef<int> constraints) const {
-  const std::optional<Shift> address = forms_.ShiftOf(access_.address, variable);
+// After how many values nothing that is counted changes but for a number that is added to the
+// address, here modulo the modulus.
+std::optional<Shift> Counter::ShiftOf(int variable, llvm::ArrayRef<int> constraints,
+                                      llvm::SmallVectorImpl<int64_t>* periods) const {
+  const std::optional<Shift> address = forms_.ShiftOf(access_.address, variable, periods);
   if (!address) return std::nullopt;
-  std::optional<int64_t> period =
-      CheckedMul(address->period, modulus_ / Gcd(modulus_, address->change));
+  std::optional<int64_t> period = address->period;
   const auto join = [&](int64_t other) {
     if (period) period = CheckedMul(*period / Gcd(*period, other), other);
   };
@@ -173,11 +169,21 @@ std::optional<int64_t> Counter::PeriodOf(int variable, llvm::ArrayRef<int> const
     join(shift->period);
   }
   for (const int i : constraints) {
-    const std::optional<Shift> shift = forms_.ShiftOf(access_.constraints[i].form, variable);
+    const std::optional<Shift> shift =
+        forms_.ShiftOf(access_.constraints[i].form, variable, periods);
     if (!shift || shift->change != 0) return std::nullopt;
     join(shift->period);
   }
-  return period;
+  if (!period) return std::nullopt;
+  const int64_t times = FloorMod(*period / address->period, modulus_);
+  return Shift{*period, FloorMod(FloorMod(address->change, modulus_) * times, modulus_)};
+}
+
+// The number of values after which nothing that is counted changes.
+std::optional<int64_t> Counter::PeriodOf(int variable, llvm::ArrayRef<int> constraints) const {
+  const std::optional<Shift> shift = ShiftOf(variable, constraints);
+  if (!shift) return std::nullopt;
+  return CheckedMul(shift->period, modulus_ / Gcd(modulus_, shift->change));
 }
 
 RequestTotals Counter::Run() {
@@ -220,10 +226,7 @@ RequestTotals Counter::Run() {
     if (!result) {
       result = totals_;
     } else {
-      result->requests.Hull(totals_.requests);
-      result->units.Hull(totals_.units);
-      result->least.Hull(totals_.least);
-      result->other.Hull(totals_.other);
+      result->Hull(totals_);
     }
     size_t i = 0;
     while (i < tried.size() && ++at[i] == tried[i].second) at[i++] = 0;
@@ -358,7 +361,7 @@ void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::Arra
     is_periodic = count < size;
   });
   const ValueRange values = forms_.range(best);
-  if (candidates == Bit(best) && CountClasses(best, best_count, open, weight)) return;
+  if (candidates == Bit(best) && CountClasses(best, open, weight)) return;
   if (is_periodic) {
     CountPeriod(best, best_count, weight);
   } else if ((bisected & Bit(best)) != 0 && best_count > kFewValues) {
@@ -388,105 +391,89 @@ void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
   }
 }
 
+// The shortest period that is found of the values of the variable, which is left narrowed to it.
+ValuePeriod Counter::ValuePeriodOf(int variable, llvm::ArrayRef<int> open) {
+  const ValueRange values = forms_.range(variable);
+  const auto narrow = [&](int64_t length) {
+    forms_.Narrow(variable, {values.lower, values.lower + length - 1});
+    forms_.UpdateDivisionRanges();
+  };
+  llvm::SmallVector<int64_t, 8> lengths;
+  const std::optional<Shift> shift = ShiftOf(variable, open, &lengths);
+  if (!shift) return {values.Size()};
+  llvm::sort(lengths);
+  const int64_t longest = std::min(shift->period, values.Size());
+  for (const int64_t length : lengths) {
+    if (length >= longest) break;
+    const int64_t num_moves = CeilDiv(longest, length);
+    if (shift->period % length != 0 || num_moves > steps_left_) continue;
+    narrow(length);
+    const auto moves_by = [&](const Form& form) { return forms_.MoveOf(form, variable); };
+    if (!moves_by(access_.address) ||
+        !llvm::all_of(open, [&](int i) { return moves_by(access_.constraints[i].form) == 0; })) {
+      continue;
+    }
+    Take(num_moves);
+    ValuePeriod period{length, {}, shift->change};
+    llvm::SmallVector<int64_t, 80> at(FormAlgebra::kMaxVariables + forms_.divisions().size());
+    for (int v = 0; v < forms_.num_variables(); ++v) at[v] = forms_.range(v).lower;
+    const int64_t first = forms_.ValueAt(access_.address, at);
+    for (int64_t u = 0; u < num_moves; ++u) {
+      at[variable] = values.lower + u * length;
+      period.moves.push_back(FloorMod(forms_.ValueAt(access_.address, at) - first, modulus_));
+    }
+    return period;
+  }
+  narrow(longest);
+  return {longest, {0}, shift->change};
+}
+
 // The last variable that is divided, by classes of its values. False, and nothing done, where that
 // is not possible.
-bool Counter::CountClasses(int variable, int64_t period, llvm::ArrayRef<int> open, Int128 weight) {
+bool Counter::CountClasses(int variable, llvm::ArrayRef<int> open, Int128 weight) {
   if (access_.free != 0) return false;
   const ValueRange values = forms_.range(variable);
   if (!Take(NumPoints())) return false;
+  const ValuePeriod period = ValuePeriodOf(variable, open);
   LaneClasses classes(access_, open, variable, modulus_);
-  if (!classes.fits()) return false;
-  // So many values at the beginning come up once more than those after them.
-  const int64_t times = values.Size() / period;
-  const int64_t more = values.Size() % period;
-  const int64_t middle = values.lower + more;
-  const int64_t end = values.lower + period;
-  const ResidueCounts residues = MovesOf(Unfixed(outer_) & ~Bit(variable), weight);
-  int64_t next = values.lower;
-  while (next < end && steps_left_ >= kStepsOfPart) {
+  if (!classes.fits()) {
+    forms_.Narrow(variable, values);
+    forms_.UpdateDivisionRanges();
+    return false;
+  }
+  Int128 times = weight;
+  const auto others = MovesOf(Unfixed(outer_) & ~Bit(variable), &times);
+  const PeriodMoves moves(values, period, others, modulus_, times);
+  ClassCosts costs(moves, meter_, NumPoints(), MostOfRequest());
+  ValueRange left[] = {moves.Part(0), moves.Part(1)};
+  while (left[0].Size() + left[1].Size() > 0 && steps_left_ >= kStepsOfPart) {
     int64_t places = steps_left_ / kStepsOfPart;
-    if (next < middle) next = classes.Add({next, middle - 1}, times + 1, &places);
-    if (next >= middle) next = classes.Add({next, end - 1}, times, &places);
+    for (const int part : {0, 1}) left[part].lower = classes.Add(left[part], part, &places);
     steps_left_ = std::max<int64_t>(places * kStepsOfPart, 0);
-    MeasureClasses(variable, &classes, residues);
+    costs.Measure(&classes, &steps_left_, &totals_);
     classes.Clear();
   }
-  if (next < end) {
-    const Int128 left = Int128{end - next} * times + std::max<int64_t>(middle - next, 0);
-    forms_.Narrow(variable, {next, next});
-    AddBounds(TimesCount(weight, left));
+  for (const int part : {0, 1}) {
+    if (left[part].Size() == 0) continue;
+    forms_.Narrow(variable, {left[part].lower, left[part].lower});
+    AddBounds(TimesCount(weight, Int128{left[part].Size()} * moves.NumPeriods(part)));
+  }
+  worst_is_known_ = worst_is_known_ && costs.is_complete();
+  if (const auto& worst = costs.worst()) {
+    forms_.Narrow(variable, {worst->value, worst->value});
+    OfferWorst(worst->cost, moves.others(), worst->move);
   }
   forms_.Narrow(variable, values);
   return true;
 }
 
-void Counter::MeasureClasses(int variable, LaneClasses* classes, const ResidueCounts& residues) {
-  const llvm::ArrayRef<LaneClass> all = classes->classes();
-  std::vector<llvm::SmallVector<int, 2>> of_pattern(classes->num_patterns());
-  for (size_t i = 0; i < all.size(); ++i) {
-    of_pattern[all[i].pattern].push_back(static_cast<int>(i));
-  }
-  const int64_t points = NumPoints();
-  const int64_t num_moves = modulus_ / residues.granularity();
-  struct Worst {
-    RequestCost cost{-1, 0, 0};
-    int64_t move = 0;
-  };
-  std::vector<Worst> worst(all.size());
-  RequestLanes::Runs runs;
-  llvm::SmallVector<RequestCost, 0> measured;  // by shift
-  for (const llvm::SmallVector<int, 2>& members : of_pattern) {
-    int64_t granularity = residues.granularity();
-    Int128 count = 0;
-    for (const int i : members) {
-      granularity = Gcd(granularity, all[i].residue);
-      count += all[i].count;
-    }
-    const int64_t shifts = modulus_ / granularity;
-    const int64_t most_measured =
-        std::min<int64_t>(shifts, residues.NumResidues() * static_cast<int64_t>(members.size()));
-    if (!Take(points + most_measured * points)) {
-      AddAtMost(TimesCount(residues.Total(), count));
-      continue;
-    }
-    classes->RunsOf(all[members[0]].pattern, &runs);
-    if (runs.empty()) continue;
-    measured.assign(shifts, RequestCost{-1, 0, 0});
-    for (const int i : members) {
-      for (int64_t move = 0; move < num_moves; ++move) {
-        const Int128 moves = residues.CountAt(move);
-        if (moves == 0) continue;
-        const int64_t shift = (all[i].residue + move * residues.granularity()) & (modulus_ - 1);
-        RequestCost& cost = measured[shift / granularity];
-        if (cost.units < 0) cost = meter_.Measure(runs, 1, shift);
-        AddRequests(TimesCount(moves, all[i].count), cost, cost);
-        if (worst[i].cost.units < 0 || IsWorse(cost, worst[i].cost)) worst[i] = {cost, move};
-      }
-    }
-  }
-  // As they were seen.
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (worst[i].cost.units < 0) continue;
-    forms_.Narrow(variable, {all[i].first, all[i].first});
-    OfferWorst(worst[i].cost, residues, worst[i].move);
-  }
-}
-
 void Counter::AddBounds(Int128 weight) {
   ForEachIn(Unfixed(outer_), [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
-  AddAtMost(weight);
-}
-
-void Counter::AddAtMost(Int128 count) {
   worst_is_known_ = false;
-  const RequestCost most = meter_.Most(NumPoints(), access_.width, access_.extent);
-  totals_.requests.Add(0, count);
-  totals_.units.Add(0, TimesCount(count, most.units));
-  totals_.least.Add(0, TimesCount(count, most.least));
-  totals_.other.Add(0, TimesCount(count, most.other));
+  totals_.AddAtMost(weight, MostOfRequest());
 }
 
-ResidueCounts Counter::MovesOf(VariableSet outer, Int128 weight) const {
+llvm::SmallVector<MovingTerm, 4> Counter::MovesOf(VariableSet outer, Int128* weight) const {
   llvm::SmallVector<MovingTerm, 4> moving;
   VariableSet still = outer;
   for (const FormTerm& term : access_.address.terms) {
@@ -494,8 +481,8 @@ ResidueCounts Counter::MovesOf(VariableSet outer, Int128 weight) const {
     moving.push_back({term.id, term.coefficient, forms_.range(term.id)});
     still &= ~Bit(term.id);
   }
-  ForEachIn(still, [&](int v) { weight = TimesCount(weight, forms_.range(v).Size()); });
-  return ResidueCounts(moving, modulus_, weight);
+  ForEachIn(still, [&](int v) { *weight = TimesCount(*weight, forms_.range(v).Size()); });
+  return moving;
 }
 
 void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
@@ -505,24 +492,17 @@ void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
   const bool has_free = access_.free != 0;
   has_free ? lanes_.CollectGroups(open, outer, lanes_are_apart_) : lanes_.Collect(open, outer);
   if (has_free ? lanes_.groups().empty() : lanes_.runs().empty()) return;
-  const ResidueCounts residues = MovesOf(outer, weight);
+  const auto moving = MovesOf(outer, &weight);
+  const ResidueCounts residues(moving, modulus_, weight);
   const int64_t measured =
       has_free ? free_shifts_.NumResidues() * points : static_cast<int64_t>(lanes_.runs().size());
   if (access_.may_be_anywhere || !Take(residues.NumResidues() * measured)) {
     // Requests of lanes that are active, wherever they are.
     worst_is_known_ = false;
-    return AddRequests(residues.Total(), {1, 1, 1},
-                       meter_.Most(points, access_.width, access_.extent));
+    return totals_.Add(residues.Total(), {1, 1, 1}, MostOfRequest());
   }
   lanes_.Canonicalize();
   has_free ? MeasureFree(residues) : MeasureLeaf(residues);
-}
-
-void Counter::AddRequests(Int128 count, const RequestCost& least, const RequestCost& most) {
-  totals_.requests.Add(count, count);
-  totals_.units.Add(TimesCount(count, least.units), TimesCount(count, most.units));
-  totals_.least.Add(TimesCount(count, least.least), TimesCount(count, most.least));
-  totals_.other.Add(TimesCount(count, least.other), TimesCount(count, most.other));
 }
 
 void Counter::MeasureLeaf(const ResidueCounts& residues) {
@@ -540,7 +520,7 @@ void Counter::MeasureLeaf(const ResidueCounts& residues) {
     if (measured_[i].units < 0) {
       measured_[i] = meter_.Measure(lanes_.runs(), lanes_.copies(), i * granularity);
     }
-    AddRequests(count, measured_[i], measured_[i]);
+    totals_.Add(count, measured_[i], measured_[i]);
     OfferWorst(measured_[i], residues, i);
   }
 }
@@ -576,7 +556,7 @@ void Counter::MeasureFree(const ResidueCounts& residues) {
     const RequestCost bound = meter_.Most(elements, access_.width, access_.extent);
     most = {std::min(most.units, bound.units), std::min(most.least, bound.least),
             std::min(most.other, bound.other)};
-    AddRequests(count, least, most);
+    totals_.Add(count, least, most);
   }
 }
 
@@ -592,18 +572,6 @@ void Counter::OfferWorst(const RequestCost& cost, const ResidueCounts& residues,
 }
 
 }  // namespace
-
-void RequestBounds::Add(Int128 a, Int128 b) {
-  least = PlusCount(least, a);
-  most = PlusCount(most, b);
-}
-
-void RequestBounds::Hull(const RequestBounds& other) {
-  least = std::min(least, other.least);
-  most = std::max(most, other.most);
-}
-
-Interval RequestBounds::ToInterval() const { return CountBetween(CountOf(least), CountOf(most)); }
 
 RequestTotals CountRequests(LaunchAccess access, const RequestMeter& meter, int64_t max_steps) {
   return Counter(&access, meter, max_steps).Run();

@@ -16,7 +16,8 @@
 //   - The values of the last outer variable in divisions are counted by classes (query/
 //     lane_classes.h): those whose lanes carry at the same places, from the same residue of the
 //     modulus on, cost the same. Values without a carry in between are one step, so that the work
-//     is by rows and not by warps.
+//     is by rows and not by warps, and by those of one period P, whatever c is (query/
+//     class_costs.h).
 //   - An outer variable that is only added, k*v, moves all lanes alike. How often each residue of
 //     the sum of such variables comes up is a convolution; the lanes are measured once a residue.
 //
@@ -35,42 +36,12 @@
 #define XLA_INDEXING_QUERY_COUNT_REQUESTS_H_
 
 #include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/base/checked.h"
-#include "xla_indexing/base/interval.h"
 #include "xla_indexing/query/launch_variables.h"
 #include "xla_indexing/query/request_meter.h"
+#include "xla_indexing/query/request_totals.h"
 
 namespace xla_indexing {
-
-struct RequestBounds {
-  Int128 least = 0;
-  Int128 most = 0;
-
-  void Add(Int128 a, Int128 b);
-  void Hull(const RequestBounds& other);
-  // Past int64: 2^63 - 1, and no most.
-  Interval ToInterval() const;
-};
-
-// One request.
-struct RequestPoint {
-  RequestCost cost;
-  llvm::SmallVector<int64_t, 8> values;  // of all variables; the inner ones' do not count
-};
-
-struct RequestTotals {
-  RequestBounds requests;
-  RequestBounds units;
-  RequestBounds least;
-  RequestBounds other;
-  // The request with the most units for its least; none where there are none, or where only bounds
-  // are known of some.
-  std::optional<RequestPoint> worst;
-};
 
 RequestTotals CountRequests(LaunchAccess access, const RequestMeter& meter, int64_t max_steps);
 

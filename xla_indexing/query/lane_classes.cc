@@ -229,7 +229,7 @@ LaneClasses::Stretch LaneClasses::LookAt(int64_t v) {
   return stretch;
 }
 
-int64_t LaneClasses::Add(ValueRange values, int64_t weight, int64_t* places) {
+int64_t LaneClasses::Add(ValueRange values, int part, int64_t* places) {
   int64_t v = values.lower;
   while (v <= values.upper && *places > 0 && classes_.size() < max_classes_) {
     const Stretch stretch = LookAt(v);
@@ -243,8 +243,8 @@ int64_t LaneClasses::Add(ValueRange values, int64_t weight, int64_t* places) {
       const int64_t residues = std::min(length, order);
       auto residue = static_cast<uint64_t>(address_state_.value) & mask;
       for (int64_t i = 0; i < residues; ++i) {
-        AddToClass({pattern, static_cast<int64_t>(residue), ((length - 1 - i) / order + 1) * weight,
-                    v + i});
+        AddToClass(pattern, static_cast<int64_t>(residue), part, (length - 1 - i) / order + 1,
+                   v + i);
         residue = (residue + slope) & mask;
       }
       *places -= residues / kResiduesOfPlace;
@@ -290,14 +290,11 @@ int LaneClasses::FindPattern() {
   return pattern;
 }
 
-void LaneClasses::AddToClass(const LaneClass& part) {
+void LaneClasses::AddToClass(int pattern, int64_t residue, int part, int64_t count, int64_t first) {
   const auto [it, is_new] =
-      class_of_.try_emplace({part.pattern, part.residue}, static_cast<int>(classes_.size()));
-  if (is_new) {
-    classes_.push_back(part);
-  } else {
-    classes_[it->second].count += part.count;
-  }
+      class_of_.try_emplace({pattern, residue}, static_cast<int>(classes_.size()));
+  if (is_new) classes_.push_back({pattern, residue, {0, 0}, first});
+  classes_[it->second].counts[part] += count;
 }
 
 // What a sum is more than at l0, at each point.

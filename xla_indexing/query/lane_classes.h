@@ -26,6 +26,7 @@
 #ifndef XLA_INDEXING_QUERY_LANE_CLASSES_H_
 #define XLA_INDEXING_QUERY_LANE_CLASSES_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -43,8 +44,9 @@ namespace xla_indexing {
 struct LaneClass {
   int pattern = 0;
   int64_t residue = 0;  // A(v, l0) mod modulus
-  int64_t count = 0;    // of values
-  int64_t first = 0;    // one of them, the one that was seen first
+  // Of values, by the part that they were added to.
+  std::array<int64_t, 2> counts = {0, 0};
+  int64_t first = 0;  // one of them, the one that was seen first
 };
 
 class LaneClasses {
@@ -62,10 +64,10 @@ class LaneClasses {
   // Whether numbers are small enough (2^60); without that there are no classes.
   bool fits() const { return fits_; }
 
-  // Adds the values, each `weight` times, as long as `places` is more than 0 and there are fewer
-  // than `max_classes`: a place takes one, and more where it has many residues. The first value
-  // that was not added.
-  int64_t Add(ValueRange values, int64_t weight, int64_t* places);
+  // Adds the values to a part, 0 or 1, as long as `places` is more than 0 and there are fewer than
+  // `max_classes`: a place takes one, and more where it has many residues. The first value that was
+  // not added.
+  int64_t Add(ValueRange values, int part, int64_t* places);
 
   // Forgets what was added, so that there is room for more.
   void Clear();
@@ -112,7 +114,7 @@ class LaneClasses {
   // Leaves the states and the pattern at v.
   Stretch LookAt(int64_t v);
   int FindPattern();
-  void AddToClass(const LaneClass& part);
+  void AddToClass(int pattern, int64_t residue, int part, int64_t count, int64_t first);
   void DifferencesOf(const Sum& sum, std::vector<int64_t>* differences) const;
 
   const LaunchAccess& access_;

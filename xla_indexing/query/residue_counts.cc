@@ -49,7 +49,15 @@ Counts Moved(const Counts& counts, int64_t step, int64_t n) {
 }  // namespace
 
 ResidueCounts::ResidueCounts(llvm::ArrayRef<MovingTerm> terms, int64_t modulus, Int128 factor)
-    : granularity_(modulus), total_(factor) {
+    : ResidueCounts({Int128{1}}, terms, modulus, factor) {}
+
+ResidueCounts::ResidueCounts(llvm::ArrayRef<Int128> start, llvm::ArrayRef<MovingTerm> terms,
+                             int64_t modulus, Int128 factor) {
+  const int64_t of_start = modulus / static_cast<int64_t>(start.size());
+  granularity_ = of_start;
+  total_ = 0;
+  for (const Int128 count : start) total_ = PlusCount(total_, count);
+  total_ = TimesCount(total_, factor);
   for (const MovingTerm& term : terms) {
     total_ = TimesCount(total_, term.values.Size());
     if (term.coefficient % modulus == 0) {
@@ -59,10 +67,12 @@ ResidueCounts::ResidueCounts(llvm::ArrayRef<MovingTerm> terms, int64_t modulus, 
     granularity_ = Gcd(granularity_, term.coefficient);
     terms_.push_back(term);
   }
-  if (terms_.empty()) return;
   const int64_t size = modulus / granularity_;
+  if (size == 1) return;
   counts_.assign(size, 0);
-  counts_[0] = factor;
+  for (size_t i = 0; i < start.size(); ++i) {
+    counts_[i * (of_start / granularity_)] = TimesCount(start[i], factor);
+  }
   for (const MovingTerm& term : terms_) {
     before_.push_back(counts_);
     counts_ = Moved(counts_, FloorMod(term.coefficient / granularity_, size), term.values.Size());

@@ -44,6 +44,10 @@ class ResidueCounts {
   // One residue, 0, once.
   ResidueCounts() = default;
   ResidueCounts(llvm::ArrayRef<MovingTerm> terms, int64_t modulus, Int128 factor = 1);
+  // Of the sum with another number, which has residue  i * (modulus / start.size())  start[i]
+  // times.
+  ResidueCounts(llvm::ArrayRef<Int128> start, llvm::ArrayRef<MovingTerm> terms, int64_t modulus,
+                Int128 factor = 1);
 
   int64_t granularity() const { return granularity_; }
   // Of r / granularity() = i, in [0, modulus / granularity() - 1].
@@ -52,7 +56,8 @@ class ResidueCounts {
   int64_t NumResidues() const;
   Int128 Total() const { return total_; }
 
-  // Values of the variables, by their numbers, that give residue i, whose count is not 0.
+  // Values of the variables, by their numbers, that give residue i, whose count is not 0; without
+  // another number.
   void FindValues(int64_t i, llvm::SmallVectorImpl<int64_t>* values) const;
 
  private:

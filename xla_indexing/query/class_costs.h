@@ -1,0 +1,127 @@
+// What the requests of lane classes (query/lane_classes.h) cost.
+//
+// Mathematics. Let v have the values of an interval from a on, and let all that is counted be the
+// same at v and v + P, but for a number c that is added to the address (Shift, query/
+// access_forms.h). It may be so of a part of P, too, where the number that is added is another one
+// each time. With v = a + t + R*u, t in [0, R - 1] and R a divisor of P,
+//
+//   A(v, l) = A(a + t, l) + g(u),   g(u) = g(u mod U) + c * (u floordiv U),   U = P / R
+//
+// for u in [0, N] at the first `more` of the t, and for u in [0, N - 1] at the others, where there
+// are N*R + more values. As other variables that are only added do, u moves all lanes alike: how
+// often a class begins at each residue of the modulus is the convolution of both (query/
+// residue_counts.h), and costs are measured once for each pattern and residue. So the work is by
+// the rows of R values: of one image, or the few before images begin with a warp again.
+//
+// Example. Images of 14 rows of 14 elements, 384 channels, and the address of a weight of the
+// channel, A = 288 * ((e floordiv 196) mod 384), with e = 32*v + l: R = 49 warps are 8 images, and
+// P = 2352 are all channels. g(u) = 8 * 288 * u, c = 0. Of t, 49 values are looked at.
+//
+// The worst is that with the least v, and of these with the first residue of the other variables.
+#ifndef XLA_INDEXING_QUERY_CLASS_COSTS_H_
+#define XLA_INDEXING_QUERY_CLASS_COSTS_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/checked.h"
+#include "xla_indexing/query/access_forms.h"
+#include "xla_indexing/query/lane_classes.h"
+#include "xla_indexing/query/request_meter.h"
+#include "xla_indexing/query/request_totals.h"
+#include "xla_indexing/query/residue_counts.h"
+
+namespace xla_indexing {
+
+// The R, g and c of above.
+struct ValuePeriod {
+  int64_t length = 1;                      // R
+  llvm::SmallVector<int64_t, 1> moves{0};  // g(u) for u in [0, U - 1], or as many as come up
+  int64_t change = 0;                      // c
+};
+
+// The values of v as those of t and u, and how u and other variables move the lanes.
+class PeriodMoves {
+ public:
+  // `others` come `weight` times each. There are values, and no fewer than a period's length.
+  PeriodMoves(ValueRange values, const ValuePeriod& period, llvm::ArrayRef<MovingTerm> others,
+              int64_t modulus, Int128 weight);
+
+  // The values of a + t: part 0 has N + 1 values of u, part 1 has N.
+  ValueRange Part(int part) const {
+    return part == 0 ? ValueRange{first_, first_ + more_ - 1}
+                     : ValueRange{first_ + more_, first_ + period_.length - 1};
+  }
+  int64_t NumPeriods(int part) const { return part == 0 ? times_ + 1 : times_; }
+  int64_t length() const { return period_.length; }
+
+  // Moves of the other variables alone.
+  const ResidueCounts& others() const { return others_; }
+  // Moves of u and the others are multiples of it.
+  int64_t granularity() const { return granularity_; }
+  // Of those, that come up.
+  int64_t NumResidues() const;
+  // How many requests of a class are moved by  i * granularity().
+  Int128 CountAt(const LaneClass& of, int64_t i) const;
+  Int128 Total(const LaneClass& of) const { return TimesCount(others_.Total(), TimesOf(of)); }
+  // g(u), as a residue, and after how many u it comes again in any case.
+  int64_t MoveOf(int64_t u) const;
+  int64_t Order() const;
+
+ private:
+  Int128 TimesOf(const LaneClass& of) const {
+    return Int128{of.counts[0]} * NumPeriods(0) + Int128{of.counts[1]} * NumPeriods(1);
+  }
+  void AddPart(int part, llvm::ArrayRef<MovingTerm> others, Int128 weight);
+
+  const ValuePeriod period_;  // numbers modulo the modulus
+  const int64_t modulus_;
+  int64_t first_;
+  int64_t times_;
+  int64_t more_;
+  bool u_moves_ = false;
+  int64_t granularity_;
+  ResidueCounts others_;
+  std::array<ResidueCounts, 2> parts_;  // of u and others, where u moves
+};
+
+class ClassCosts {
+ public:
+  struct Worst {
+    RequestCost cost;
+    int64_t value = 0;  // of v
+    int64_t move = 0;   // a residue of the others
+  };
+
+  // Points are the elements of a request; `most` is what it can cost. All outlive this object.
+  ClassCosts(const PeriodMoves& moves, const RequestMeter& meter, int64_t points,
+             const RequestCost& most)
+      : moves_(moves), meter_(meter), points_(points), most_(most) {}
+
+  // Adds the requests of the classes to the totals, as far as steps last, one a measured lane; of
+  // the others that they may be there.
+  void Measure(LaneClasses* classes, int64_t* steps, RequestTotals* totals);
+
+  // Of all that was measured; none where there was no request.
+  const std::optional<Worst>& worst() const { return worst_; }
+  // Whether all were measured.
+  bool is_complete() const { return is_complete_; }
+
+ private:
+  void OfferWorst(const LaneClass& of, const RequestCost& cost, int64_t granularity);
+
+  const PeriodMoves& moves_;
+  const RequestMeter& meter_;
+  const int64_t points_;
+  const RequestCost most_;
+  llvm::SmallVector<RequestCost, 0> measured_;  // of one pattern, by shift
+  std::optional<Worst> worst_;
+  bool is_complete_ = true;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_QUERY_CLASS_COSTS_H_
