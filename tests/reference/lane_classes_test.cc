@@ -171,14 +171,21 @@ class RandomAccess {
 };
 
 void AddTo(const RandomAccess& random, LaneClasses* classes, std::map<Bits, int64_t>* requests) {
-  llvm::SmallVector<BitRun, 8> runs;
   for (const LaneClass& lane_class : classes->classes()) {
-    classes->RunsOf(lane_class.pattern, &runs);
-    if (runs.empty()) continue;
-    EXPECT_LT(runs[0].begin, random.modulus());
+    const LaneBits::Trains& trains = classes->BitsOf(lane_class.pattern);
+    if (trains.empty()) continue;
+    EXPECT_GE(trains[0].first.begin, 0);
+    EXPECT_LT(trains[0].first.begin, random.modulus());
     Bits bits;
-    for (const BitRun& run : runs) {
-      for (int64_t bit = run.begin; bit < run.end; ++bit) bits.push_back(bit + lane_class.residue);
+    for (const auto& [first, step, count] : trains) {
+      // They ascend and do not overlap, as their runs do.
+      EXPECT_TRUE(bits.empty() || bits.back() < first.begin + lane_class.residue);
+      EXPECT_TRUE(count == 1 || step >= first.end - first.begin);
+      for (int64_t i = 0; i < count; ++i) {
+        for (int64_t bit = first.begin; bit < first.end; ++bit) {
+          bits.push_back(bit + i * step + lane_class.residue);
+        }
+      }
     }
     bits = random.InFirstPeriod(std::move(bits));
     EXPECT_EQ(bits, random.RequestAt(lane_class.first));

@@ -1,23 +1,16 @@
 #include "xla_indexing/query/class_costs.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
-#include "xla_indexing/query/request_lanes.h"
 
 namespace xla_indexing {
-namespace {
-
-// That take as long as a measured lane does.
-constexpr int64_t kLookUpsOfStep = 8;
-
-}  // namespace
-
 PeriodMoves::PeriodMoves(ValueRange values, const ValuePeriod& period,
                          llvm::ArrayRef<MovingTerm> others, int64_t modulus, Int128 weight)
     : period_(period),
@@ -28,31 +21,42 @@ PeriodMoves::PeriodMoves(ValueRange values, const ValuePeriod& period,
       others_(others, modulus, weight) {
   const bool comes_again =
       NumPeriods(more_ > 0 ? 0 : 1) > static_cast<int64_t>(period_.moves.size());
-  granularity_ = Gcd(others_.granularity(), comes_again ? period_.change : 0);
-  for (const int64_t move : period_.moves) granularity_ = Gcd(granularity_, move);
   u_moves_ = (comes_again && period_.change != 0) ||
              llvm::any_of(period_.moves, [](int64_t move) { return move != 0; });
-  if (!u_moves_) return;
-  if (more_ > 0) AddPart(0, others, weight);
-  AddPart(1, others, weight);
+  if (!u_moves_) {
+    for (int64_t i = 0; i < modulus / others_.granularity(); ++i) {
+      const Int128 count = others_.CountAt(i);
+      if (count == 0) continue;
+      moved_.push_back({i * others_.granularity(),
+                        {TimesCount(count, NumPeriods(0)), TimesCount(count, NumPeriods(1))}});
+    }
+    return;
+  }
+  int64_t granularity = Gcd(others_.granularity(), comes_again ? period_.change : 0);
+  for (const int64_t move : period_.moves) granularity = Gcd(granularity, move);
+  const ResidueCounts last = PartOf(1, granularity, others, weight);
+  const ResidueCounts first = more_ > 0 ? PartOf(0, granularity, others, weight) : last;
+  for (int64_t i = 0; i < modulus / granularity; ++i) {
+    // What comes up in the part of fewer u does so in the other.
+    if (first.CountAt(i) == 0) continue;
+    moved_.push_back({i * granularity, {first.CountAt(i), last.CountAt(i)}});
+  }
 }
 
-void PeriodMoves::AddPart(int part, llvm::ArrayRef<MovingTerm> others, Int128 weight) {
+ResidueCounts PeriodMoves::PartOf(int part, int64_t granularity,
+                                  llvm::ArrayRef<MovingTerm> others, Int128 weight) const {
   const auto num_moves = static_cast<int64_t>(period_.moves.size());
   const int64_t around = NumPeriods(part) / num_moves;
   const int64_t on = NumPeriods(part) % num_moves;
-  const int64_t size = modulus_ / granularity_;
-  llvm::SmallVector<Int128, 0> start(size, 0);
+  llvm::SmallVector<Int128, 0> start(modulus_ / granularity, 0);
   if (around > 0) {
-    for (const int64_t move : period_.moves) ++start[move / granularity_];
+    for (const int64_t move : period_.moves) ++start[move / granularity];
     const MovingTerm cycles{/*variable=*/-1, period_.change, {0, around - 1}};
     const ResidueCounts all(start, {cycles}, modulus_);
-    for (int64_t i = 0; i < size; ++i) start[i] = all.CountAt(i);
+    for (size_t i = 0; i < start.size(); ++i) start[i] = all.CountAt(static_cast<int64_t>(i));
   }
-  for (int64_t i = 0; i < on; ++i) {
-    ++start[MoveOf(around * num_moves + i) / granularity_];
-  }
-  parts_[part] = ResidueCounts(start, others, modulus_, weight);
+  for (int64_t i = 0; i < on; ++i) ++start[MoveOf(around * num_moves + i) / granularity];
+  return ResidueCounts(start, others, modulus_, weight);
 }
 
 int64_t PeriodMoves::MoveOf(int64_t u) const {
@@ -68,69 +72,64 @@ int64_t PeriodMoves::Order() const {
   return modulus_ / Gcd(modulus_, period_.change) * static_cast<int64_t>(period_.moves.size());
 }
 
-int64_t PeriodMoves::NumResidues() const {
-  if (!u_moves_) return others_.NumResidues();
-  return (more_ > 0 ? parts_[0] : parts_[1]).NumResidues();
-}
-
-Int128 PeriodMoves::CountAt(const LaneClass& of, int64_t i) const {
-  if (!u_moves_) return TimesCount(others_.CountAt(i), TimesOf(of));
-  Int128 count = TimesCount(parts_[1].CountAt(i), of.counts[1]);
-  if (of.counts[0] != 0) {
-    count = PlusCount(count, TimesCount(parts_[0].CountAt(i), of.counts[0]));
-  }
-  return count;
-}
-
 void ClassCosts::Measure(LaneClasses* classes, int64_t* steps, RequestTotals* totals) {
   const llvm::ArrayRef<LaneClass> all = classes->classes();
   // The classes of a pattern, one after the other.
-  std::vector<int> first(classes->num_patterns(), -1);
-  std::vector<int> next(all.size());
+  llvm::SmallVector<int, 64> first(classes->num_patterns(), -1);
+  llvm::SmallVector<int, 64> next(all.size());
+  // All shifts are multiples of a power of two.
+  auto bits = static_cast<uint64_t>(meter_.modulus());
   for (size_t i = all.size(); i-- > 0;) {
     next[i] = first[all[i].pattern];
     first[all[i].pattern] = static_cast<int>(i);
+    bits |= static_cast<uint64_t>(all[i].residue);
   }
-  const int64_t num_moves = meter_.modulus() / moves_.granularity();
-  const int64_t num_residues = moves_.NumResidues();
-  RequestLanes::Runs runs;
+  for (const PeriodMoves::Moved& moved : moves_.moved()) {
+    bits |= static_cast<uint64_t>(moved.residue);
+  }
+  granularity_log_ = std::countr_zero(bits);
+  const int64_t shifts = meter_.modulus() >> granularity_log_;
+  measured_.assign(shifts, RequestCost{-1, 0, 0});
+  const auto num_moved = static_cast<int64_t>(moves_.moved().size());
+  RequestSums sums;
   for (const int head : first) {
-    int64_t granularity = moves_.granularity();
     int64_t members = 0;
-    for (int i = head; i >= 0; i = next[i]) {
-      granularity = Gcd(granularity, all[i].residue);
-      ++members;
-    }
-    const int64_t shifts = meter_.modulus() / granularity;
-    const int64_t lanes = points_ + std::min(shifts, num_residues * members) * points_;
+    for (int i = head; i >= 0; i = next[i]) ++members;
+    const int64_t lanes = points_ + std::min(shifts, num_moved * members) * points_;
     if (lanes > *steps) {
       is_complete_ = false;
       for (int i = head; i >= 0; i = next[i]) totals->AddAtMost(moves_.Total(all[i]), most_);
       continue;
     }
     *steps -= lanes;
-    classes->RunsOf(all[head].pattern, &runs);
-    if (runs.empty()) continue;
-    measured_.assign(shifts, RequestCost{-1, 0, 0});
+    const LaneBits::Trains& trains = classes->BitsOf(all[head].pattern);
+    if (trains.empty()) continue;
     for (int i = head; i >= 0; i = next[i]) {
+      const LaneClass& of = all[i];
       RequestCost worst;
-      for (int64_t move = 0; move < num_moves; ++move) {
-        const Int128 count = moves_.CountAt(all[i], move);
+      for (const auto& [residue, counts] : moves_.moved()) {
+        const Int128 count = PlusCount(TimesCount(counts[0], of.counts[0]),
+                                       TimesCount(counts[1], of.counts[1]));
         if (count == 0) continue;
-        const int64_t shift =
-            (all[i].residue + move * moves_.granularity()) & (meter_.modulus() - 1);
-        RequestCost& cost = measured_[shift / granularity];
-        if (cost.units < 0) cost = meter_.Measure(runs, 1, shift);
-        totals->Add(count, cost, cost);
+        const int64_t shift = (of.residue + residue) & (meter_.modulus() - 1);
+        RequestCost& cost = MeasuredAt(shift);
+        if (cost.units < 0) {
+          cost = meter_.MeasureTrains(trains, shift);
+          shifts_.push_back(shift);
+        }
+        sums.Add(count, cost);
         if (worst.units == 0 || IsWorse(cost, worst)) worst = cost;
       }
-      if (!worst_ || !IsWorse(worst_->cost, worst)) OfferWorst(all[i], worst, granularity);
+      if (!worst_ || !IsWorse(worst_->cost, worst)) OfferWorst(of, worst);
     }
+    for (const int64_t shift : shifts_) MeasuredAt(shift).units = -1;
+    shifts_.clear();
   }
+  totals->Add(sums);
 }
 
 // Looks for the least v of the class that costs as much, if there is none less yet.
-void ClassCosts::OfferWorst(const LaneClass& of, const RequestCost& cost, int64_t granularity) {
+void ClassCosts::OfferWorst(const LaneClass& of, const RequestCost& cost) {
   const bool is_worse = !worst_ || IsWorse(cost, worst_->cost);
   const ResidueCounts& others = moves_.others();
   const int64_t num_moves = meter_.modulus() / others.granularity();
@@ -141,8 +140,7 @@ void ClassCosts::OfferWorst(const LaneClass& of, const RequestCost& cost, int64_
     const int64_t residue = of.residue + moves_.MoveOf(u);
     for (int64_t move = 0; move < num_moves; ++move) {
       if (others.CountAt(move) == 0) continue;
-      const int64_t shift = (residue + move * others.granularity()) & (meter_.modulus() - 1);
-      const RequestCost& there = measured_[shift / granularity];
+      const RequestCost& there = MeasuredAt(residue + move * others.granularity());
       if (IsWorse(cost, there)) continue;
       worst_ = {there, value, move};
       return;

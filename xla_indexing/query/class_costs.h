@@ -60,22 +60,24 @@ class PeriodMoves {
 
   // Moves of the other variables alone.
   const ResidueCounts& others() const { return others_; }
-  // Moves of u and the others are multiples of it.
-  int64_t granularity() const { return granularity_; }
-  // Of those, that come up.
-  int64_t NumResidues() const;
-  // How many requests of a class are moved by  i * granularity().
-  Int128 CountAt(const LaneClass& of, int64_t i) const;
-  Int128 Total(const LaneClass& of) const { return TimesCount(others_.Total(), TimesOf(of)); }
+  // Of u and the others together: those that come up, and how many requests of a value of each part
+  // they move.
+  struct Moved {
+    int64_t residue = 0;
+    std::array<Int128, 2> counts = {0, 0};
+  };
+  llvm::ArrayRef<Moved> moved() const { return moved_; }
+  Int128 Total(const LaneClass& of) const {
+    return TimesCount(others_.Total(), Int128{of.counts[0]} * NumPeriods(0) +
+                                           Int128{of.counts[1]} * NumPeriods(1));
+  }
   // g(u), as a residue, and after how many u it comes again in any case.
   int64_t MoveOf(int64_t u) const;
   int64_t Order() const;
 
  private:
-  Int128 TimesOf(const LaneClass& of) const {
-    return Int128{of.counts[0]} * NumPeriods(0) + Int128{of.counts[1]} * NumPeriods(1);
-  }
-  void AddPart(int part, llvm::ArrayRef<MovingTerm> others, Int128 weight);
+  ResidueCounts PartOf(int part, int64_t granularity, llvm::ArrayRef<MovingTerm> others,
+                       Int128 weight) const;
 
   const ValuePeriod period_;  // numbers modulo the modulus
   const int64_t modulus_;
@@ -83,9 +85,8 @@ class PeriodMoves {
   int64_t times_;
   int64_t more_;
   bool u_moves_ = false;
-  int64_t granularity_;
   ResidueCounts others_;
-  std::array<ResidueCounts, 2> parts_;  // of u and others, where u moves
+  llvm::SmallVector<Moved, 1> moved_;
 };
 
 class ClassCosts {
@@ -102,7 +103,7 @@ class ClassCosts {
       : moves_(moves), meter_(meter), points_(points), most_(most) {}
 
   // Adds the requests of the classes to the totals, as far as steps last, one a measured lane; of
-  // the others that they may be there.
+  // the others, that they may be there.
   void Measure(LaneClasses* classes, int64_t* steps, RequestTotals* totals);
 
   // Of all that was measured; none where there was no request.
@@ -111,13 +112,19 @@ class ClassCosts {
   bool is_complete() const { return is_complete_; }
 
  private:
-  void OfferWorst(const LaneClass& of, const RequestCost& cost, int64_t granularity);
+  RequestCost& MeasuredAt(int64_t shift) {
+    return measured_[(shift & (meter_.modulus() - 1)) >> granularity_log_];
+  }
+  void OfferWorst(const LaneClass& of, const RequestCost& cost);
 
   const PeriodMoves& moves_;
   const RequestMeter& meter_;
   const int64_t points_;
   const RequestCost most_;
-  llvm::SmallVector<RequestCost, 0> measured_;  // of one pattern, by shift
+  // Of one pattern, by shift; -1 units where it was not measured.
+  llvm::SmallVector<RequestCost, 0> measured_;
+  llvm::SmallVector<int64_t, 0> shifts_;  // that were
+  int granularity_log_ = 0;
   std::optional<Worst> worst_;
   bool is_complete_ = true;
 };

@@ -1,6 +1,7 @@
 #include "xla_indexing/query/count_requests.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -348,6 +349,10 @@ void Counter::CountValues(int variable, ValueRange values, Int128 weight) {
 // Takes the variable that has the fewest different values.
 void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
                         Int128 weight) {
+  if ((candidates & (candidates - 1)) == 0 &&
+      CountClasses(std::countr_zero(candidates), open, weight)) {
+    return;
+  }
   int best = -1;
   int64_t best_count = 0;
   bool is_periodic = false;
@@ -361,7 +366,6 @@ void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::Arra
     is_periodic = count < size;
   });
   const ValueRange values = forms_.range(best);
-  if (candidates == Bit(best) && CountClasses(best, open, weight)) return;
   if (is_periodic) {
     CountPeriod(best, best_count, weight);
   } else if ((bisected & Bit(best)) != 0 && best_count > kFewValues) {

@@ -10,16 +10,12 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
-#include "xla_indexing/query/request_lanes.h"
 
 namespace xla_indexing {
 namespace {
 
-constexpr int kMaxVariables = FormAlgebra::kMaxVariables;
-// Sums of a few of them, and the differences of two, fit int64.
-constexpr int64_t kMaxNumber = int64_t{1} << 60;
-// In a pattern: no carry, or a constraint that holds everywhere.
-constexpr int64_t kDoesNotCount = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMaxNumber = LaneForms::kMaxNumber;
+constexpr int64_t kDoesNotCount = LaneBits::kDoesNotCount;
 // That take as long as a place does.
 constexpr int64_t kResiduesOfPlace = 8;
 
@@ -27,141 +23,14 @@ constexpr int64_t kResiduesOfPlace = 8;
 
 LaneClasses::LaneClasses(const LaunchAccess& access, llvm::ArrayRef<int> constraints, int variable,
                          int64_t modulus, size_t max_classes)
-    : access_(access),
-      constraint_ids_(constraints.begin(), constraints.end()),
-      variable_(variable),
+    : forms_(access, constraints, variable),
       modulus_(modulus),
       max_classes_(max_classes),
-      width_(access.width) {
-  const FormAlgebra& forms = access.algebra;
-  const auto num_divisions = static_cast<int>(forms.divisions().size());
-  // Those that have several values and are part of a form that counts.
-  llvm::SmallVector<bool, 8> is_used(num_divisions, false);
-  const auto use = [&](const Form& form) {
-    const ValueRange range = forms.RangeOf(form);
-    fits_ &= range.lower >= -kMaxNumber && range.upper <= kMaxNumber;
-    for (const FormTerm& term : form.terms) {
-      if (term.id >= kMaxVariables && !forms.range(term.id).IsPoint()) {
-        is_used[term.id - kMaxVariables] = true;
-      }
-    }
-  };
-  use(access.address);
-  for (const int i : constraints) use(access.constraints[i].form);
-  for (int i = num_divisions; i-- > 0;) {
-    if (is_used[i]) use(forms.divisions()[i].dividend);
-  }
-  if (!fits_) return;
+      bits_(forms_, modulus),
+      states_(forms_.digits.size()),
+      pattern_(forms_.digits.size() + forms_.constraints.size()) {}
 
-  // Divisions with v are digits; the others are values of the points.
-  llvm::SmallVector<int, 8> digit_of(num_divisions, -1);
-  llvm::SmallVector<int, 4> of_points;
-  llvm::SmallVector<const Form*, 8> sources;
-  for (int i = 0; i < num_divisions; ++i) {
-    if (!is_used[i]) continue;
-    const FormDivision& division = forms.divisions()[i];
-    if ((division.variables >> variable & 1) == 0) {
-      of_points.push_back(i);
-      continue;
-    }
-    digit_of[i] = static_cast<int>(digits_.size());
-    digits_.push_back({{}, division.divisor, division.is_mod});
-    sources.push_back(&division.dividend);
-  }
-  for (const int i : constraints) sources.push_back(&access.constraints[i].form);
-  sources.push_back(&access.address);
-  constraints_.resize(constraints.size());
-  llvm::SmallVector<Sum*, 8> sums;
-  for (Digit& digit : digits_) sums.push_back(&digit.dividend);
-  for (Sum& constraint : constraints_) sums.push_back(&constraint);
-  sums.push_back(&address_);
-  AddPoints(sources, sums, digit_of, of_points);
-  states_.resize(digits_.size());
-  digit_differences_.resize(digits_.size());
-  pattern_.resize(digits_.size() + constraints_.size());
-}
-
-// What does not depend on v, at every point.
-void LaneClasses::AddPoints(llvm::ArrayRef<const Form*> sources, llvm::ArrayRef<Sum*> sums,
-                            llvm::ArrayRef<int> digit_of, llvm::ArrayRef<int> of_points) {
-  const FormAlgebra& forms = access_.algebra;
-  llvm::SmallVector<int64_t, 80> values(kMaxVariables + digit_of.size());
-  VariableSet not_only_added = 0;
-  for (const Form* source : sources.drop_back()) not_only_added |= forms.VariablesOf(*source);
-  for (const int i : of_points) not_only_added |= forms.divisions()[i].variables;
-  llvm::SmallVector<int, 4> inner;
-  for (int v = 0; v < forms.num_variables(); ++v) {
-    values[v] = forms.range(v).lower;
-    if ((access_.inner >> v & 1) == 0 || forms.range(v).IsPoint()) continue;
-    const int64_t size = forms.range(v).Size();
-    const auto* term =
-        llvm::find_if(access_.address.terms, [&](const FormTerm& t) { return t.id == v; });
-    if ((not_only_added >> v & 1) == 0 && term != access_.address.terms.end() &&
-        term->coefficient == width_) {
-      // Elements side by side, everywhere: one wide element.
-      width_ *= size;
-      continue;
-    }
-    inner.push_back(v);
-    num_points_ *= size;
-  }
-  for (size_t i = 0; i < digit_of.size(); ++i) {
-    values[kMaxVariables + i] = forms.range(kMaxVariables + static_cast<int>(i)).lower;
-  }
-  struct Term {
-    int id;
-    int64_t coefficient;
-  };
-  llvm::SmallVector<llvm::SmallVector<Term, 2>, 8> terms(sums.size());  // that differ by point
-  for (size_t i = 0; i < sums.size(); ++i) {
-    Sum& sum = *sums[i];
-    sum.constant = sources[i]->constant;
-    sum.added.reserve(num_points_);
-    for (const FormTerm& term : sources[i]->terms) {
-      const int digit = term.id < kMaxVariables ? -1 : digit_of[term.id - kMaxVariables];
-      if (term.id == variable_) {
-        sum.slope = term.coefficient;
-      } else if (digit >= 0) {
-        sum.digits.push_back({digit, term.coefficient});
-      } else {
-        terms[i].push_back({term.id, term.coefficient});
-      }
-    }
-  }
-  for (size_t point = 0; point < num_points_; ++point) {
-    for (const int i : of_points) {
-      const FormDivision& division = forms.divisions()[i];
-      int64_t dividend = division.dividend.constant;
-      for (const FormTerm& term : division.dividend.terms) {
-        dividend += term.coefficient * values[term.id];
-      }
-      values[kMaxVariables + i] = division.is_mod ? FloorMod(dividend, division.divisor)
-                                                  : FloorDiv(dividend, division.divisor);
-    }
-    for (size_t i = 0; i < sums.size(); ++i) {
-      int64_t value = 0;
-      for (const Term& term : terms[i]) value += term.coefficient * values[term.id];
-      Sum& sum = *sums[i];
-      if (point == 0) sum.constant += value;
-      sum.added.push_back(value);
-    }
-    // Elements of a vector one after the other: they mostly lie so.
-    for (const int v : llvm::reverse(inner)) {
-      if (values[v]++ < forms.range(v).upper) break;
-      values[v] = forms.range(v).lower;
-    }
-  }
-  for (Sum* sum : sums) {
-    const int64_t at_first = sum->added[0];
-    for (int64_t& value : sum->added) {
-      value -= at_first;
-      sum->low = std::min(sum->low, value);
-      sum->high = std::max(sum->high, value);
-    }
-  }
-}
-
-LaneClasses::State LaneClasses::StateOf(const Sum& sum, int64_t v) const {
+LaneClasses::State LaneClasses::StateOf(const LaneSum& sum, int64_t v) const {
   State state{sum.constant + sum.slope * v, sum.slope, sum.low, sum.high};
   for (const auto& [digit, coefficient] : sum.digits) {
     const State& of_digit = states_[digit];
@@ -181,8 +50,8 @@ LaneClasses::Stretch LaneClasses::LookAt(int64_t v) {
     if (slope > 0) stretch.length = std::min(stretch.length, above / slope + 1);
     if (slope < 0) stretch.length = std::min(stretch.length, below / -slope + 1);
   };
-  for (size_t i = 0; i < digits_.size(); ++i) {
-    const Digit& digit = digits_[i];
+  for (size_t i = 0; i < forms_.digits.size(); ++i) {
+    const LaneDigit& digit = forms_.digits[i];
     const State dividend = StateOf(digit.dividend, v);
     const int64_t m = digit.divisor;
     const int64_t quotient = FloorDiv(dividend.value, m);
@@ -204,12 +73,12 @@ LaneClasses::Stretch LaneClasses::LookAt(int64_t v) {
     // Where there is no next value, it may be a slope that no two values have.
     if (stretch.length == 1) state.slope = 0;
   }
-  for (size_t i = 0; i < constraints_.size(); ++i) {
-    const ValueRange& interval = access_.constraints[constraint_ids_[i]].interval;
-    const State state = StateOf(constraints_[i], v);
+  for (size_t i = 0; i < forms_.constraints.size(); ++i) {
+    const auto& [sum, interval] = forms_.constraints[i];
+    const State state = StateOf(sum, v);
     const int64_t low = state.value + state.low;
     const int64_t high = state.value + state.high;
-    int64_t& key = pattern_[digits_.size() + i];
+    int64_t& key = pattern_[forms_.digits.size() + i];
     key = kDoesNotCount;
     if (low > interval.upper) {
       stretch.is_active = false;
@@ -225,7 +94,7 @@ LaneClasses::Stretch LaneClasses::LookAt(int64_t v) {
       limit(state.slope, 0, 0);
     }
   }
-  address_state_ = StateOf(address_, v);
+  address_state_ = StateOf(forms_.address, v);
   return stretch;
 }
 
@@ -295,63 +164,6 @@ void LaneClasses::AddToClass(int pattern, int64_t residue, int part, int64_t cou
       class_of_.try_emplace({pattern, residue}, static_cast<int>(classes_.size()));
   if (is_new) classes_.push_back({pattern, residue, {0, 0}, first});
   classes_[it->second].counts[part] += count;
-}
-
-// What a sum is more than at l0, at each point.
-void LaneClasses::DifferencesOf(const Sum& sum, std::vector<int64_t>* differences) const {
-  differences->assign(sum.added.begin(), sum.added.end());
-  for (const auto& [digit, coefficient] : sum.digits) {
-    const std::vector<int64_t>& of_digit = digit_differences_[digit];
-    for (size_t i = 0; i < num_points_; ++i) (*differences)[i] += coefficient * of_digit[i];
-  }
-}
-
-void LaneClasses::RunsOf(int pattern, llvm::SmallVectorImpl<BitRun>* runs) {
-  runs->clear();
-  // There is no key where there is nothing to tell patterns apart.
-  const int64_t* key = keys_.data() + pattern * pattern_.size();
-  for (size_t i = 0; i < digits_.size(); ++i) {
-    const Digit& digit = digits_[i];
-    std::vector<int64_t>& differences = digit_differences_[i];
-    DifferencesOf(digit.dividend, &differences);
-    if (key[i] == kDoesNotCount) {
-      if (!digit.is_mod) differences.assign(num_points_, 0);
-      continue;
-    }
-    for (int64_t& difference : differences) {
-      const int64_t value = key[i] + difference;
-      // Most carry once at most.
-      int64_t quotient = 0;
-      if (value < 0 || value >= digit.divisor) {
-        quotient = value >= 0 && value - digit.divisor < digit.divisor
-                       ? 1
-                       : FloorDiv(value, digit.divisor);
-      }
-      difference = digit.is_mod ? difference - quotient * digit.divisor : quotient;
-    }
-  }
-  is_active_.assign(num_points_, 1);
-  for (size_t i = 0; i < constraints_.size(); ++i) {
-    const int64_t at_first = key[digits_.size() + i];
-    if (at_first == kDoesNotCount) continue;
-    const ValueRange& interval = access_.constraints[constraint_ids_[i]].interval;
-    DifferencesOf(constraints_[i], &differences_);
-    for (size_t point = 0; point < num_points_; ++point) {
-      const int64_t value = at_first + differences_[point];
-      if (value < interval.lower || value > interval.upper) is_active_[point] = 0;
-    }
-  }
-  DifferencesOf(address_, &differences_);
-  for (size_t point = 0; point < num_points_; ++point) {
-    if (is_active_[point] == 0) continue;
-    const int64_t begin = differences_[point];
-    if (!runs->empty() && runs->back().end == begin) {
-      runs->back().end += width_;
-    } else {
-      runs->push_back({begin, begin + width_});
-    }
-  }
-  CanonicalizeRuns(modulus_, runs);
 }
 
 }  // namespace xla_indexing

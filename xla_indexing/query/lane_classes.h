@@ -36,8 +36,9 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/query/access_forms.h"
+#include "xla_indexing/query/lane_bits.h"
+#include "xla_indexing/query/lane_forms.h"
 #include "xla_indexing/query/launch_variables.h"
-#include "xla_indexing/query/request_meter.h"
 
 namespace xla_indexing {
 
@@ -62,7 +63,7 @@ class LaneClasses {
               int64_t modulus, size_t max_classes = kMaxClasses);
 
   // Whether numbers are small enough (2^60); without that there are no classes.
-  bool fits() const { return fits_; }
+  bool fits() const { return forms_.fits; }
 
   // Adds the values to a part, 0 or 1, as long as `places` is more than 0 and there are fewer than
   // `max_classes`: a place takes one, and more where it has many residues. The first value that was
@@ -75,25 +76,13 @@ class LaneClasses {
   // In the order in which they were seen.
   llvm::ArrayRef<LaneClass> classes() const { return classes_; }
   int num_patterns() const { return static_cast<int>(next_.size()); }
-  // The bits of a pattern where A(v, l0) is 0, and all of them moved by a multiple of the modulus,
-  // so that the first is in its first period; ascending, without overlap. None: no lane is active.
-  void RunsOf(int pattern, llvm::SmallVectorImpl<BitRun>* runs);
+  // The bits of a pattern (query/lane_bits.h); none: no lane is active.
+  const LaneBits::Trains& BitsOf(int pattern) {
+    // There is no key where there is nothing to tell patterns apart.
+    return bits_.Of(llvm::ArrayRef<int64_t>(keys_).slice(pattern * pattern_.size(), pattern_.size()));
+  }
 
  private:
-  // A form over v and divisions with v, and what the inner variables add to it at each point.
-  struct Sum {
-    int64_t constant = 0;  // at l0
-    int64_t slope = 0;     // of v
-    int64_t low = 0;       // of what the points add
-    int64_t high = 0;
-    llvm::SmallVector<std::pair<int, int64_t>, 2> digits;  // number, coefficient
-    std::vector<int64_t> added;                            // by point
-  };
-  struct Digit {
-    Sum dividend;
-    int64_t divisor = 1;
-    bool is_mod = false;
-  };
   // Of a sum or a digit, at one v.
   struct State {
     int64_t value = 0;  // at l0
@@ -108,27 +97,16 @@ class LaneClasses {
     bool is_active = true;  // Some lane may be.
   };
 
-  void AddPoints(llvm::ArrayRef<const Form*> sources, llvm::ArrayRef<Sum*> sums,
-                 llvm::ArrayRef<int> digit_of, llvm::ArrayRef<int> of_points);
-  State StateOf(const Sum& sum, int64_t v) const;
+  State StateOf(const LaneSum& sum, int64_t v) const;
   // Leaves the states and the pattern at v.
   Stretch LookAt(int64_t v);
   int FindPattern();
   void AddToClass(int pattern, int64_t residue, int part, int64_t count, int64_t first);
-  void DifferencesOf(const Sum& sum, std::vector<int64_t>* differences) const;
 
-  const LaunchAccess& access_;
-  const llvm::SmallVector<int, 4> constraint_ids_;
-  const int variable_;
+  const LaneForms forms_;
   const int64_t modulus_;
   const size_t max_classes_;
-  int64_t width_;  // of what a point accesses
-  bool fits_ = true;
-
-  size_t num_points_ = 1;
-  llvm::SmallVector<Digit, 4> digits_;
-  llvm::SmallVector<Sum, 2> constraints_;
-  Sum address_;
+  LaneBits bits_;
 
   llvm::SmallVector<State, 4> states_;  // of the digits
   State address_state_;
@@ -141,11 +119,6 @@ class LaneClasses {
   llvm::DenseMap<uint64_t, int> pattern_of_hash_;
   std::vector<LaneClass> classes_;
   llvm::DenseMap<std::pair<int, int64_t>, int> class_of_;
-
-  // Of one pattern, by point.
-  llvm::SmallVector<std::vector<int64_t>, 4> digit_differences_;
-  std::vector<int64_t> differences_;
-  std::vector<char> is_active_;
 };
 
 }  // namespace xla_indexing

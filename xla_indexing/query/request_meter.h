@@ -34,6 +34,15 @@ struct BitRun {
   friend bool operator==(const BitRun& a, const BitRun& b) = default;
 };
 
+// `count` runs as long as the first, each `step` bits after the one before it, which ends before it.
+struct BitTrain {
+  BitRun first;
+  int64_t step = 0;
+  int64_t count = 1;
+
+  int64_t end() const { return first.end + (count - 1) * step; }
+};
+
 struct RequestCost {
   int64_t units = 0;  // sectors; wavefronts
   int64_t least = 0;  // the fewest that what is asked for fits in
@@ -53,6 +62,8 @@ class RequestMeter {
   // they are multiples of the modulus away from each other, and have no period in common.
   virtual RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies,
                               int64_t shift) const = 0;
+  // The same of trains, which ascend and do not overlap as a whole.
+  virtual RequestCost MeasureTrains(absl::Span<const BitTrain> trains, int64_t shift) const;
   // Whether it takes more than one copy.
   virtual bool TakesCopies() const = 0;
   // No less than `lanes` elements of this width, all within `extent`, can cost.
@@ -66,6 +77,7 @@ class SectorMeter final : public RequestMeter {
 
   int64_t modulus() const override { return int64_t{8} << line_log_; }
   RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies, int64_t shift) const override;
+  RequestCost MeasureTrains(absl::Span<const BitTrain> trains, int64_t shift) const override;
   bool TakesCopies() const override { return true; }
   RequestCost Most(int64_t lanes, int64_t width, BitRun extent) const override;
 

@@ -4,7 +4,6 @@
 
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/count_points.h"
-#include "xla_indexing/query/residue_counts.h"
 
 namespace xla_indexing {
 
@@ -25,6 +24,13 @@ void RequestTotals::Add(Int128 count, const RequestCost& low, const RequestCost&
   units.Add(TimesCount(count, low.units), TimesCount(count, high.units));
   least.Add(TimesCount(count, low.least), TimesCount(count, high.least));
   other.Add(TimesCount(count, low.other), TimesCount(count, high.other));
+}
+
+void RequestTotals::Add(const RequestSums& sums) {
+  requests.Add(sums.requests, sums.requests);
+  units.Add(sums.units, sums.units);
+  least.Add(sums.least, sums.least);
+  other.Add(sums.other, sums.other);
 }
 
 void RequestTotals::AddAtMost(Int128 count, const RequestCost& high) {

@@ -11,6 +11,7 @@
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/query/request_meter.h"
+#include "xla_indexing/query/residue_counts.h"
 
 namespace xla_indexing {
 
@@ -30,6 +31,21 @@ struct RequestPoint {
   llvm::SmallVector<int64_t, 8> values;  // of all variables; the inner ones' do not count
 };
 
+// The sums of requests whose costs are known.
+struct RequestSums {
+  Int128 requests = 0;
+  Int128 units = 0;
+  Int128 least = 0;
+  Int128 other = 0;
+
+  void Add(Int128 count, const RequestCost& cost) {
+    requests = PlusCount(requests, count);
+    units = PlusCount(units, TimesCount(count, cost.units));
+    least = PlusCount(least, TimesCount(count, cost.least));
+    other = PlusCount(other, TimesCount(count, cost.other));
+  }
+};
+
 struct RequestTotals {
   RequestBounds requests;
   RequestBounds units;
@@ -41,6 +57,7 @@ struct RequestTotals {
 
   // So many requests that cost between these.
   void Add(Int128 count, const RequestCost& low, const RequestCost& high);
+  void Add(const RequestSums& sums);
   // No more than so many that cost no more than this.
   void AddAtMost(Int128 count, const RequestCost& high);
   void Hull(const RequestTotals& others);  // of the four sums
