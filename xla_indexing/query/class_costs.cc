@@ -43,8 +43,8 @@ PeriodMoves::PeriodMoves(ValueRange values, const ValuePeriod& period,
   }
 }
 
-ResidueCounts PeriodMoves::PartOf(int part, int64_t granularity,
-                                  llvm::ArrayRef<MovingTerm> others, Int128 weight) const {
+ResidueCounts PeriodMoves::PartOf(int part, int64_t granularity, llvm::ArrayRef<MovingTerm> others,
+                                  Int128 weight) const {
   const auto num_moves = static_cast<int64_t>(period_.moves.size());
   const int64_t around = NumPeriods(part) / num_moves;
   const int64_t on = NumPeriods(part) % num_moves;
@@ -108,8 +108,8 @@ void ClassCosts::Measure(LaneClasses* classes, int64_t* steps, RequestTotals* to
       const LaneClass& of = all[i];
       RequestCost worst;
       for (const auto& [residue, counts] : moves_.moved()) {
-        const Int128 count = PlusCount(TimesCount(counts[0], of.counts[0]),
-                                       TimesCount(counts[1], of.counts[1]));
+        const Int128 count =
+            PlusCount(TimesCount(counts[0], of.counts[0]), TimesCount(counts[1], of.counts[1]));
         if (count == 0) continue;
         const int64_t shift = (of.residue + residue) & (meter_.modulus() - 1);
         RequestCost& cost = MeasuredAt(shift);

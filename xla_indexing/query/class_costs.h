@@ -1,21 +1,14 @@
 // What the requests of lane classes (query/lane_classes.h) cost.
 //
-// Mathematics. Let v have the values of an interval from a on, and let all that is counted be the
-// same at v and v + P, but for a number c that is added to the address (Shift, query/
-// access_forms.h). It may be so of a part of P, too, where the number that is added is another one
-// each time. With v = a + t + R*u, t in [0, R - 1] and R a divisor of P,
+// Mathematics. With a period of the values v in [a, b] (query/value_periods.h), v = a + t + R*u,
 //
-//   A(v, l) = A(a + t, l) + g(u),   g(u) = g(u mod U) + c * (u floordiv U),   U = P / R
+//   A(v, l) = A(a + t, l) + g(u)
 //
 // for u in [0, N] at the first `more` of the t, and for u in [0, N - 1] at the others, where there
 // are N*R + more values. As other variables that are only added do, u moves all lanes alike: how
 // often a class begins at each residue of the modulus is the convolution of both (query/
 // residue_counts.h), and costs are measured once for each pattern and residue. So the work is by
-// the rows of R values: of one image, or the few before images begin with a warp again.
-//
-// Example. Images of 14 rows of 14 elements, 384 channels, and the address of a weight of the
-// channel, A = 288 * ((e floordiv 196) mod 384), with e = 32*v + l: R = 49 warps are 8 images, and
-// P = 2352 are all channels. g(u) = 8 * 288 * u, c = 0. Of t, 49 values are looked at.
+// R values.
 //
 // The worst is that with the least v, and of these with the first residue of the other variables.
 #ifndef XLA_INDEXING_QUERY_CLASS_COSTS_H_
@@ -33,15 +26,9 @@
 #include "xla_indexing/query/request_meter.h"
 #include "xla_indexing/query/request_totals.h"
 #include "xla_indexing/query/residue_counts.h"
+#include "xla_indexing/query/value_periods.h"
 
 namespace xla_indexing {
-
-// The R, g and c of above.
-struct ValuePeriod {
-  int64_t length = 1;                      // R
-  llvm::SmallVector<int64_t, 1> moves{0};  // g(u) for u in [0, U - 1], or as many as come up
-  int64_t change = 0;                      // c
-};
 
 // The values of v as those of t and u, and how u and other variables move the lanes.
 class PeriodMoves {
@@ -68,8 +55,8 @@ class PeriodMoves {
   };
   llvm::ArrayRef<Moved> moved() const { return moved_; }
   Int128 Total(const LaneClass& of) const {
-    return TimesCount(others_.Total(), Int128{of.counts[0]} * NumPeriods(0) +
-                                           Int128{of.counts[1]} * NumPeriods(1));
+    return TimesCount(others_.Total(),
+                      Int128{of.counts[0]} * NumPeriods(0) + Int128{of.counts[1]} * NumPeriods(1));
   }
   // g(u), as a residue, and after how many u it comes again in any case.
   int64_t MoveOf(int64_t u) const;

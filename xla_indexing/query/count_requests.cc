@@ -15,6 +15,7 @@
 #include "xla_indexing/query/lane_classes.h"
 #include "xla_indexing/query/request_lanes.h"
 #include "xla_indexing/query/residue_counts.h"
+#include "xla_indexing/query/value_periods.h"
 
 namespace xla_indexing {
 namespace {
@@ -67,9 +68,9 @@ class Counter {
   }
 
   void SetAsideFreeVariables();
-  std::optional<Shift> ShiftOf(int variable, llvm::ArrayRef<int> constraints,
-                               llvm::SmallVectorImpl<int64_t>* periods = nullptr) const;
-  std::optional<int64_t> PeriodOf(int variable, llvm::ArrayRef<int> constraints) const;
+  std::optional<int64_t> PeriodOf(int variable, llvm::ArrayRef<int> constraints) const {
+    return xla_indexing::PeriodOf(access_, variable, constraints, modulus_);
+  }
   void CountLaunches(VariableSet launch);
 
   void Count(Int128 weight);
@@ -78,7 +79,6 @@ class Counter {
   void Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
                  Int128 weight);
   void CountPeriod(int variable, int64_t period, Int128 weight);
-  ValuePeriod ValuePeriodOf(int variable, llvm::ArrayRef<int> open);
   bool CountClasses(int variable, llvm::ArrayRef<int> open, Int128 weight);
   RequestCost MostOfRequest() const {
     return meter_.Most(NumPoints(), access_.width, access_.extent);
@@ -152,39 +152,6 @@ void Counter::SetAsideFreeVariables() {
   if (access_.may_be_anywhere) return;
   access_.address = address;
   free_shifts_ = ResidueCounts(moving, modulus_);
-}
-
-// After how many values nothing that is counted changes but for a number that is added to the
-// address, here modulo the modulus.
-std::optional<Shift> Counter::ShiftOf(int variable, llvm::ArrayRef<int> constraints,
-                                      llvm::SmallVectorImpl<int64_t>* periods) const {
-  const std::optional<Shift> address = forms_.ShiftOf(access_.address, variable, periods);
-  if (!address) return std::nullopt;
-  std::optional<int64_t> period = address->period;
-  const auto join = [&](int64_t other) {
-    if (period) period = CheckedMul(*period / Gcd(*period, other), other);
-  };
-  for (const Form& key : access_.keys) {
-    const std::optional<Shift> shift = forms_.ShiftOf(key, variable);
-    if (!shift) return std::nullopt;
-    join(shift->period);
-  }
-  for (const int i : constraints) {
-    const std::optional<Shift> shift =
-        forms_.ShiftOf(access_.constraints[i].form, variable, periods);
-    if (!shift || shift->change != 0) return std::nullopt;
-    join(shift->period);
-  }
-  if (!period) return std::nullopt;
-  const int64_t times = FloorMod(*period / address->period, modulus_);
-  return Shift{*period, FloorMod(FloorMod(address->change, modulus_) * times, modulus_)};
-}
-
-// The number of values after which nothing that is counted changes.
-std::optional<int64_t> Counter::PeriodOf(int variable, llvm::ArrayRef<int> constraints) const {
-  const std::optional<Shift> shift = ShiftOf(variable, constraints);
-  if (!shift) return std::nullopt;
-  return CheckedMul(shift->period, modulus_ / Gcd(modulus_, shift->change));
 }
 
 RequestTotals Counter::Run() {
@@ -395,50 +362,13 @@ void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
   }
 }
 
-// The shortest period that is found of the values of the variable, which is left narrowed to it.
-ValuePeriod Counter::ValuePeriodOf(int variable, llvm::ArrayRef<int> open) {
-  const ValueRange values = forms_.range(variable);
-  const auto narrow = [&](int64_t length) {
-    forms_.Narrow(variable, {values.lower, values.lower + length - 1});
-    forms_.UpdateDivisionRanges();
-  };
-  llvm::SmallVector<int64_t, 8> lengths;
-  const std::optional<Shift> shift = ShiftOf(variable, open, &lengths);
-  if (!shift) return {values.Size()};
-  llvm::sort(lengths);
-  const int64_t longest = std::min(shift->period, values.Size());
-  for (const int64_t length : lengths) {
-    if (length >= longest) break;
-    const int64_t num_moves = CeilDiv(longest, length);
-    if (shift->period % length != 0 || num_moves > steps_left_) continue;
-    narrow(length);
-    const auto moves_by = [&](const Form& form) { return forms_.MoveOf(form, variable); };
-    if (!moves_by(access_.address) ||
-        !llvm::all_of(open, [&](int i) { return moves_by(access_.constraints[i].form) == 0; })) {
-      continue;
-    }
-    Take(num_moves);
-    ValuePeriod period{length, {}, shift->change};
-    llvm::SmallVector<int64_t, 80> at(FormAlgebra::kMaxVariables + forms_.divisions().size());
-    for (int v = 0; v < forms_.num_variables(); ++v) at[v] = forms_.range(v).lower;
-    const int64_t first = forms_.ValueAt(access_.address, at);
-    for (int64_t u = 0; u < num_moves; ++u) {
-      at[variable] = values.lower + u * length;
-      period.moves.push_back(FloorMod(forms_.ValueAt(access_.address, at) - first, modulus_));
-    }
-    return period;
-  }
-  narrow(longest);
-  return {longest, {0}, shift->change};
-}
-
 // The last variable that is divided, by classes of its values. False, and nothing done, where that
 // is not possible.
 bool Counter::CountClasses(int variable, llvm::ArrayRef<int> open, Int128 weight) {
   if (access_.free != 0) return false;
   const ValueRange values = forms_.range(variable);
   if (!Take(NumPoints())) return false;
-  const ValuePeriod period = ValuePeriodOf(variable, open);
+  const ValuePeriod period = NarrowToPeriod(&access_, variable, open, modulus_, &steps_left_);
   LaneClasses classes(access_, open, variable, modulus_);
   if (!classes.fits()) {
     forms_.Narrow(variable, values);

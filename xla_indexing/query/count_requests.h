@@ -16,8 +16,8 @@
 //   - The values of the last outer variable in divisions are counted by classes (query/
 //     lane_classes.h): those whose lanes carry at the same places, from the same residue of the
 //     modulus on, cost the same. Values without a carry in between are one step, so that the work
-//     is by rows and not by warps, and by those of one period P, whatever c is (query/
-//     class_costs.h).
+//     is by rows and not by warps, and by those of one period (query/value_periods.h, query/
+//     class_costs.h), whatever c is.
 //   - An outer variable that is only added, k*v, moves all lanes alike. How often each residue of
 //     the sum of such variables comes up is a convolution; the lanes are measured once a residue.
 //

@@ -57,7 +57,9 @@ void LaneBits::GoAlongLine(llvm::ArrayRef<int64_t> pattern) {
         const int64_t value = pattern[i] + dividend.difference;
         const int64_t m = digit.divisor;
         // Most carry once at most.
-        if (value < 0 || value >= m) quotient = value >= m && value - m < m ? 1 : FloorDiv(value, m);
+        if (value < 0 || value >= m) {
+          quotient = value >= m && value - m < m ? 1 : FloorDiv(value, m);
+        }
         const int64_t rest = value - quotient * m;
         length = std::min(length, PointsUntil(dividend.step, m - 1 - rest, rest));
       }
@@ -76,15 +78,15 @@ void LaneBits::GoAlongLine(llvm::ArrayRef<int64_t> pattern) {
       const int64_t value = at_first + state.difference;
       if (value < interval.lower) {
         is_active = false;
-        length = std::min(length, PointsUntil(state.step, interval.lower - value - 1,
-                                              LaneForms::kMaxNumber));
+        length = std::min(
+            length, PointsUntil(state.step, interval.lower - value - 1, LaneForms::kMaxNumber));
       } else if (value > interval.upper) {
         is_active = false;
-        length = std::min(length, PointsUntil(state.step, LaneForms::kMaxNumber,
-                                              value - interval.upper - 1));
+        length = std::min(
+            length, PointsUntil(state.step, LaneForms::kMaxNumber, value - interval.upper - 1));
       } else {
-        length = std::min(length, PointsUntil(state.step, interval.upper - value,
-                                              value - interval.lower));
+        length = std::min(length,
+                          PointsUntil(state.step, interval.upper - value, value - interval.lower));
       }
     }
     if (is_active) {

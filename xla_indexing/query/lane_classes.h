@@ -79,7 +79,8 @@ class LaneClasses {
   // The bits of a pattern (query/lane_bits.h); none: no lane is active.
   const LaneBits::Trains& BitsOf(int pattern) {
     // There is no key where there is nothing to tell patterns apart.
-    return bits_.Of(llvm::ArrayRef<int64_t>(keys_).slice(pattern * pattern_.size(), pattern_.size()));
+    return bits_.Of(
+        llvm::ArrayRef<int64_t>(keys_).slice(pattern * pattern_.size(), pattern_.size()));
   }
 
  private:

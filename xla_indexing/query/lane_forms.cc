@@ -87,7 +87,7 @@ void LaneForms::AddPoints(const LaunchAccess& access, int variable,
     const int64_t size = forms.range(v).Size();
     const auto* term =
         llvm::find_if(access.address.terms, [&](const FormTerm& t) { return t.id == v; });
-    if ((not_only_added >> v & 1) == 0 && term != access.address.terms.end() ) {
+    if ((not_only_added >> v & 1) == 0 && term != access.address.terms.end()) {
       if (term->coefficient == width && elements.empty()) {
         width *= size;
       } else {

@@ -62,9 +62,9 @@ struct LaneForms {
   bool fits = true;  // Whether numbers are at most kMaxNumber; if not, nothing has a meaning.
   size_t num_points = 1;
   bool are_in_line = false;
-  int64_t width = 0;                        // of an element of a point, in bits
+  int64_t width = 0;                         // of an element of a point, in bits
   llvm::SmallVector<LaneSteps, 2> elements;  // Where a point's elements are: the sum of these.
-  llvm::SmallVector<LaneDigit, 4> digits;  // those before others that they are part of
+  llvm::SmallVector<LaneDigit, 4> digits;    // those before others that they are part of
   llvm::SmallVector<LaneConstraint, 2> constraints;
   LaneSum address;
 

@@ -34,7 +34,8 @@ struct BitRun {
   friend bool operator==(const BitRun& a, const BitRun& b) = default;
 };
 
-// `count` runs as long as the first, each `step` bits after the one before it, which ends before it.
+// `count` runs as long as the first, each `step` bits after the one before it, which ends before
+// it.
 struct BitTrain {
   BitRun first;
   int64_t step = 0;
