@@ -163,27 +163,48 @@ void LaneBits::Canonicalize() {
 
 // As the rows of a table: false, and nothing done, where steps differ or a run is in two rows.
 bool LaneBits::JoinTrains() {
-  const int64_t base = trains_.front().first.begin;
+  int64_t base = trains_.front().first.begin;
   int64_t step = 0;
   for (const BitTrain& train : trains_) step = std::max(step, train.step);
   if (step == 0) return false;
   struct Column {
-    BitRun run;  // within a row
+    BitRun run;  // within a row, which it may pass the end of
     int64_t first_row;
     int64_t end_row;
   };
   llvm::SmallVector<Column, 16> columns;
-  llvm::SmallVector<int64_t, 32> ends;  // of stretches of equal rows
-  for (const BitTrain& train : trains_) {
-    const int64_t row = (train.first.begin - base) / step;
-    const int64_t begin = train.first.begin - base - row * step;
-    const int64_t end = begin + train.first.end - train.first.begin;
-    if (end > step || (train.count > 1 && train.step != step)) return false;
-    columns.push_back({{begin, end}, row, row + train.count});
-    ends.push_back(row);
-    ends.push_back(row + train.count);
+  const auto place = [&] {
+    columns.clear();
+    for (const BitTrain& train : trains_) {
+      const int64_t row = (train.first.begin - base) / step;
+      const int64_t begin = train.first.begin - base - row * step;
+      const int64_t end = begin + train.first.end - train.first.begin;
+      columns.push_back({{begin, end}, row, row + train.count});
+    }
+    absl::c_sort(columns,
+                 [](const Column& a, const Column& b) { return a.run.begin < b.run.begin; });
+  };
+  place();
+  // Rows should begin after a gap: what ends with a row goes on in the next one.
+  int64_t end = 0;
+  int64_t after_gap = 0;
+  for (const Column& column : columns) {
+    if (column.run.begin > end) after_gap = column.run.begin;
+    end = std::max(end, column.run.end);
   }
-  absl::c_sort(columns, [](const Column& a, const Column& b) { return a.run.begin < b.run.begin; });
+  if (end >= step && after_gap > 0) {
+    base += after_gap - step;
+    place();
+  }
+  llvm::SmallVector<int64_t, 32> ends;  // of stretches of equal rows
+  for (const auto& [run, first_row, end_row] : columns) {
+    if (run.end > step) return false;
+    ends.push_back(first_row);
+    ends.push_back(end_row);
+  }
+  for (const BitTrain& train : trains_) {
+    if (train.count > 1 && train.step != step) return false;
+  }
   absl::c_sort(ends);
   trains_.clear();
   for (size_t i = 1; i < ends.size(); ++i) {
