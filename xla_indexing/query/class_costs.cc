@@ -11,6 +11,13 @@
 #include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
+namespace {
+
+// That take as long as a measured lane does.
+constexpr int64_t kLookUpsOfStep = 8;
+
+}  // namespace
+
 PeriodMoves::PeriodMoves(ValueRange values, const ValuePeriod& period,
                          llvm::ArrayRef<MovingTerm> others, int64_t modulus, Int128 weight)
     : period_(period),
@@ -120,7 +127,7 @@ void ClassCosts::Measure(LaneClasses* classes, int64_t* steps, RequestTotals* to
         sums.Add(count, cost);
         if (worst.units == 0 || IsWorse(cost, worst)) worst = cost;
       }
-      if (!worst_ || !IsWorse(worst_->cost, worst)) OfferWorst(of, worst);
+      if (!worst_ || !IsWorse(worst_->cost, worst)) OfferWorst(of, worst, steps);
     }
     for (const int64_t shift : shifts_) MeasuredAt(shift).units = -1;
     shifts_.clear();
@@ -129,7 +136,7 @@ void ClassCosts::Measure(LaneClasses* classes, int64_t* steps, RequestTotals* to
 }
 
 // Looks for the least v of the class that costs as much, if there is none less yet.
-void ClassCosts::OfferWorst(const LaneClass& of, const RequestCost& cost) {
+void ClassCosts::OfferWorst(const LaneClass& of, const RequestCost& cost, int64_t* steps) {
   const bool is_worse = !worst_ || IsWorse(cost, worst_->cost);
   const ResidueCounts& others = moves_.others();
   const int64_t num_moves = meter_.modulus() / others.granularity();
@@ -137,6 +144,12 @@ void ClassCosts::OfferWorst(const LaneClass& of, const RequestCost& cost) {
   for (int64_t u = 0; u < periods; ++u) {
     const int64_t value = of.first + u * moves_.length();
     if (!is_worse && value >= worst_->value) return;
+    *steps -= 1 + num_moves / kLookUpsOfStep;
+    if (*steps < 0) {
+      *steps = 0;
+      is_complete_ = false;
+      return;
+    }
     const int64_t residue = of.residue + moves_.MoveOf(u);
     for (int64_t move = 0; move < num_moves; ++move) {
       if (others.CountAt(move) == 0) continue;

@@ -95,14 +95,14 @@ class ClassCosts {
 
   // Of all that was measured; none where there was no request.
   const std::optional<Worst>& worst() const { return worst_; }
-  // Whether all were measured.
+  // Whether all were measured, and steps were enough to look for the worst.
   bool is_complete() const { return is_complete_; }
 
  private:
   RequestCost& MeasuredAt(int64_t shift) {
     return measured_[(shift & (meter_.modulus() - 1)) >> granularity_log_];
   }
-  void OfferWorst(const LaneClass& of, const RequestCost& cost);
+  void OfferWorst(const LaneClass& of, const RequestCost& cost, int64_t* steps);
 
   const PeriodMoves& moves_;
   const RequestMeter& meter_;
