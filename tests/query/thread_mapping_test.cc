@@ -48,7 +48,7 @@ class ThreadMappingTest : public ::testing::Test {
   mlir::MLIRContext context_;
 };
 
-const Shape kRows = Shape::Array(ElementType::kF32, {6, 40, 50});
+const Shape kBatch = Shape::Array(ElementType::kF32, {6, 40, 50});
 
 TEST_F(ThreadMappingTest, RowMajorLoopAsText) {
   EXPECT_EQ(RowMajorLoop(Shape::Array(ElementType::kF32, {1000}), {}, &context_)->map.ToString(),
@@ -58,9 +58,9 @@ TEST_F(ThreadMappingTest, RowMajorLoopAsText) {
 
 TEST_F(ThreadMappingTest, BuildersComputeEveryElementOnce) {
   std::vector<Shape> shapes = {
-      kRows, Shape::Array(ElementType::kF32, {64, 32}), Shape::Array(ElementType::kF32, {1, 7}),
+      kBatch, Shape::Array(ElementType::kF32, {64, 32}), Shape::Array(ElementType::kF32, {1, 7}),
       Shape::Array(ElementType::kF32, {3, 0}), Shape::Array(ElementType::kF32, {33, 1, 65})};
-  shapes.push_back(kRows);
+  shapes.push_back(kBatch);
   Layout layout;
   layout.minor_to_major = {1, 2, 0};
   shapes.back().SetLayout(layout);
@@ -156,14 +156,14 @@ TEST_F(ThreadMappingTest, Errors) {
                        Shape::Array(ElementType::kF32, {31})),
               HasSubstr("leaves"));
   const auto error = [&](const LoopOptions& loop) {
-    return std::string(RowMajorLoop(kRows, loop, &context_).status().message());
+    return std::string(RowMajorLoop(kBatch, loop, &context_).status().message());
   };
   EXPECT_THAT(error({0, 1, 1}), HasSubstr("threads a block is 0"));
   EXPECT_THAT(error({2048, 1, 1}), HasSubstr("threads a block is 2048"));
   EXPECT_THAT(error({128, 3, 2}), HasSubstr("accesses of 2 elements do not make 3"));
-  EXPECT_THAT(TiledTranspose(kRows, {1, 1}, &context_).status().message(),
+  EXPECT_THAT(TiledTranspose(kBatch, {1, 1}, &context_).status().message(),
               HasSubstr("dimensions 1 and 1"));
-  EXPECT_THAT(RowReduction(kRows, {7}, &context_).status().message(), HasSubstr("rows of 7"));
+  EXPECT_THAT(RowReduction(kBatch, {7}, &context_).status().message(), HasSubstr("rows of 7"));
   EXPECT_THAT(RowMajorLoop(Shape::Token(), {}, &context_).status().message(),
               HasSubstr("not an array"));
 }

@@ -4,14 +4,10 @@
 #include <cstdint>
 
 #include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/base/compare.h"
 
 namespace xla_indexing {
 namespace {
-
-template <typename T>
-int CompareValues(T a, T b) {
-  return a < b ? -1 : (b < a ? 1 : 0);
-}
 
 // Summand by summand from the first one; a sum that ends earlier comes first. The recursion is as
 // deep as divisions nest.

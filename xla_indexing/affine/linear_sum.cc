@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/compare.h"
 
 namespace xla_indexing {
 namespace {
@@ -48,12 +49,6 @@ SummandClass SummandClassOf(AffineExpr atom) {
 }
 
 namespace {
-
-int Sign(bool less, bool greater) { return less ? -1 : (greater ? 1 : 0); }
-template <typename T>
-int CompareValues(T a, T b) {
-  return Sign(a < b, b < a);
-}
 
 int CompareExprs(AffineExpr a, AffineExpr b);
 

@@ -8,17 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
+#include "xla_indexing/base/compare.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/ops/expr_util.h"
 
 namespace xla_indexing {
 namespace {
-
-template <typename T>
-int CompareValues(const T& a, const T& b) {
-  if (a < b) return -1;
-  return b < a ? 1 : 0;
-}
 
 int CompareInstructions(const HloInstruction* a, const HloInstruction* b) {
   if (a == b) return 0;

@@ -18,8 +18,6 @@ namespace {
 using ::llvm::cast;
 using ::mlir::AffineExprKind;
 
-constexpr int64_t kLimit = int64_t{1} << 62;
-
 }  // namespace
 
 Form FormAlgebra::AddVariable(int64_t lower, int64_t upper) {

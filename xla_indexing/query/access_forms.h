@@ -79,6 +79,8 @@ struct Shift {
 class FormAlgebra {
  public:
   static constexpr int kMaxVariables = 64;
+  // Of values, coefficients and divisors, which are no further from 0.
+  static constexpr int64_t kLimit = int64_t{1} << 62;
 
   bool ok() const { return ok_; }
   int num_variables() const { return static_cast<int>(num_variables_); }

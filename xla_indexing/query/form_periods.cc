@@ -11,8 +11,6 @@
 namespace xla_indexing {
 namespace {
 
-constexpr int64_t kLimit = int64_t{1} << 62;
-
 std::optional<int64_t> CheckedLcm(int64_t a, int64_t b) { return CheckedMul(a / Gcd(a, b), b); }
 
 }  // namespace

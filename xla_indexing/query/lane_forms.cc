@@ -12,8 +12,6 @@
 namespace xla_indexing {
 namespace {
 
-constexpr int kMaxVariables = FormAlgebra::kMaxVariables;
-
 // An inner variable that tells points apart.
 struct Axis {
   int variable;
@@ -32,8 +30,8 @@ LaneForms::LaneForms(const LaunchAccess& access, llvm::ArrayRef<int> constraint_
     const ValueRange range = forms.RangeOf(form);
     fits &= range.lower >= -kMaxNumber && range.upper <= kMaxNumber;
     for (const FormTerm& term : form.terms) {
-      if (term.id >= kMaxVariables && !forms.range(term.id).IsPoint()) {
-        is_used[term.id - kMaxVariables] = true;
+      if (term.id >= FormAlgebra::kMaxVariables && !forms.range(term.id).IsPoint()) {
+        is_used[term.id - FormAlgebra::kMaxVariables] = true;
       }
     }
   };
@@ -76,7 +74,7 @@ void LaneForms::AddPoints(const LaunchAccess& access, int variable,
                           llvm::ArrayRef<const Form*> sources, llvm::ArrayRef<LaneSum*> sums,
                           llvm::ArrayRef<int> digit_of, llvm::ArrayRef<int> of_points) {
   const FormAlgebra& forms = access.algebra;
-  llvm::SmallVector<int64_t, 80> values(kMaxVariables + digit_of.size());
+  llvm::SmallVector<int64_t, 80> values(FormAlgebra::kMaxVariables + digit_of.size());
   VariableSet not_only_added = 0;
   for (const Form* source : sources.drop_back()) not_only_added |= forms.VariablesOf(*source);
   for (const int i : of_points) not_only_added |= forms.divisions()[i].variables;
@@ -103,7 +101,8 @@ void LaneForms::AddPoints(const LaunchAccess& access, int variable,
     inner[i - 1].stride = inner[i].stride * forms.range(inner[i].variable).Size();
   }
   for (size_t i = 0; i < digit_of.size(); ++i) {
-    values[kMaxVariables + i] = forms.range(kMaxVariables + static_cast<int>(i)).lower;
+    values[FormAlgebra::kMaxVariables + i] =
+        forms.range(FormAlgebra::kMaxVariables + static_cast<int>(i)).lower;
   }
   llvm::SmallVector<llvm::SmallVector<FormTerm, 2>, 8> terms(sums.size());  // that differ by point
   are_in_line = of_points.empty();
@@ -111,7 +110,9 @@ void LaneForms::AddPoints(const LaunchAccess& access, int variable,
     LaneSum& sum = *sums[i];
     sum.constant = sources[i]->constant;
     for (const FormTerm& term : sources[i]->terms) {
-      const int digit = term.id < kMaxVariables ? -1 : digit_of[term.id - kMaxVariables];
+      const int digit = term.id < FormAlgebra::kMaxVariables
+                            ? -1
+                            : digit_of[term.id - FormAlgebra::kMaxVariables];
       if (term.id == variable) {
         sum.slope = term.coefficient;
       } else if (digit >= 0) {
@@ -149,8 +150,9 @@ void LaneForms::AddPoints(const LaunchAccess& access, int variable,
     for (const int i : of_points) {
       const FormDivision& division = forms.divisions()[i];
       const int64_t dividend = division.dividend.constant + value_of(division.dividend.terms);
-      values[kMaxVariables + i] = division.is_mod ? FloorMod(dividend, division.divisor)
-                                                  : FloorDiv(dividend, division.divisor);
+      values[FormAlgebra::kMaxVariables + i] = division.is_mod
+                                                   ? FloorMod(dividend, division.divisor)
+                                                   : FloorDiv(dividend, division.divisor);
     }
     for (size_t i = 0; i < sums.size(); ++i) sums[i]->added.push_back(value_of(terms[i]));
     for (const Axis& axis : llvm::reverse(inner)) {

@@ -19,7 +19,6 @@
 namespace xla_indexing {
 namespace {
 
-constexpr int64_t kLimit = int64_t{1} << 62;
 // Digits of digits; what is not found by then is counted with its divisions.
 constexpr int kMaxPasses = 8;
 
@@ -30,8 +29,10 @@ absl::Status NumbersDoNotFit() {
 }
 
 ValueRange Clamped(const Interval& interval) {
-  return {interval.has_lower() ? std::max(interval.lower(), -kLimit) : -kLimit,
-          interval.has_upper() ? std::min(interval.upper(), kLimit) : kLimit};
+  return {
+      interval.has_lower() ? std::max(interval.lower(), -FormAlgebra::kLimit)
+                           : -FormAlgebra::kLimit,
+      interval.has_upper() ? std::min(interval.upper(), FormAlgebra::kLimit) : FormAlgebra::kLimit};
 }
 
 // A variable or a division, as it is.
@@ -93,11 +94,11 @@ absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array) {
   result.strides.assign(array.rank(), 0);
   std::optional<int64_t> stride = result.width;
   for (const int64_t dim : minor_to_major) {
-    if (!stride || *stride > kLimit) return NumbersDoNotFit();
+    if (!stride || *stride > FormAlgebra::kLimit) return NumbersDoNotFit();
     result.strides[dim] = *stride;
     stride = CheckedMul(*stride, std::max<int64_t>(array.dimension(dim), 1));
   }
-  if (!stride || *stride > kLimit) return NumbersDoNotFit();
+  if (!stride || *stride > FormAlgebra::kLimit) return NumbersDoNotFit();
   result.size = *stride;
   return result;
 }

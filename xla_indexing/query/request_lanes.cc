@@ -15,8 +15,6 @@
 namespace xla_indexing {
 namespace {
 
-constexpr int kMaxVariables = FormAlgebra::kMaxVariables;
-
 enum class Holds { kNever, kAlways, kSometimes };
 
 Holds HoldsIn(const FormConstraint& constraint, const FormAlgebra& forms) {
@@ -61,7 +59,7 @@ int64_t RequestLanes::ValueOf(const Form& form) const {
 
 template <typename Visit>
 void RequestLanes::ForEachPoint(llvm::ArrayRef<int> open, VariableSet moving, Visit visit) {
-  values_.resize(kMaxVariables + forms_.divisions().size());
+  values_.resize(FormAlgebra::kMaxVariables + forms_.divisions().size());
   llvm::SmallVector<int, 4> inner;
   for (int v = 0; v < forms_.num_variables(); ++v) {
     values_[v] = forms_.range(v).lower;
@@ -69,7 +67,7 @@ void RequestLanes::ForEachPoint(llvm::ArrayRef<int> open, VariableSet moving, Vi
   }
   llvm::SmallVector<int, 8> divisions;  // that differ from lane to lane
   for (size_t i = 0; i < forms_.divisions().size(); ++i) {
-    const int id = kMaxVariables + static_cast<int>(i);
+    const int id = FormAlgebra::kMaxVariables + static_cast<int>(i);
     values_[id] = forms_.range(id).lower;
     if (!forms_.range(id).IsPoint() && (forms_.divisions()[i].variables & moving) == 0) {
       divisions.push_back(static_cast<int>(i));
@@ -79,8 +77,9 @@ void RequestLanes::ForEachPoint(llvm::ArrayRef<int> open, VariableSet moving, Vi
     for (const int i : divisions) {
       const FormDivision& division = forms_.divisions()[i];
       const int64_t dividend = ValueOf(division.dividend);
-      values_[kMaxVariables + i] = division.is_mod ? FloorMod(dividend, division.divisor)
-                                                   : FloorDiv(dividend, division.divisor);
+      values_[FormAlgebra::kMaxVariables + i] = division.is_mod
+                                                    ? FloorMod(dividend, division.divisor)
+                                                    : FloorDiv(dividend, division.divisor);
     }
     const bool is_active = absl::c_all_of(open, [&](int i) {
       const FormConstraint& constraint = access_.constraints[i];
@@ -106,8 +105,8 @@ bool RequestLanes::HasManyPieces() const {
   }
   int64_t pieces = 0;
   for (const FormTerm& term : access_.address.terms) {
-    if (term.id < kMaxVariables || forms_.range(term.id).IsPoint()) continue;
-    const FormDivision& division = forms_.divisions()[term.id - kMaxVariables];
+    if (term.id < FormAlgebra::kMaxVariables || forms_.range(term.id).IsPoint()) continue;
+    const FormDivision& division = forms_.divisions()[term.id - FormAlgebra::kMaxVariables];
     const ValueRange dividend = forms_.RangeOf(division.dividend);
     pieces += std::min(points, FloorDiv(dividend.upper, division.divisor) -
                                    FloorDiv(dividend.lower, division.divisor));
@@ -178,7 +177,8 @@ void RequestLanes::AddBox(const Form& address, bool is_whole) {
   llvm::SmallVector<std::pair<int64_t, int64_t>, 4> steps;  // a step, and how often
   for (const FormTerm& term : address.terms) {
     const ValueRange values = forms_.range(term.id);
-    const bool is_inner = term.id < kMaxVariables && (access_.inner >> term.id & 1) != 0;
+    const bool is_inner =
+        term.id < FormAlgebra::kMaxVariables && (access_.inner >> term.id & 1) != 0;
     const bool is_down = is_inner && term.coefficient < 0;
     begin += term.coefficient * (is_down ? values.upper : values.lower);
     if (is_inner && !values.IsPoint()) {

@@ -26,10 +26,6 @@
 namespace xla_indexing {
 namespace {
 
-absl::Status Error(std::string message) {
-  return absl::InvalidArgumentError(absl::StrCat("thread mapping: ", message));
-}
-
 std::optional<int64_t> Product(llvm::ArrayRef<int64_t> sizes) {
   std::optional<int64_t> product = 1;
   if (llvm::is_contained(sizes, 0)) return 0;
@@ -42,24 +38,30 @@ std::optional<int64_t> Product(llvm::ArrayRef<int64_t> sizes) {
 absl::Status CheckRoles(const ThreadMapping& mapping, llvm::ArrayRef<int> dims,
                         llvm::ArrayRef<int64_t> sizes, llvm::SmallVectorImpl<int>* roles) {
   if (dims.size() != sizes.size()) {
-    return Error(absl::StrCat(dims.size(), " coordinates have ", sizes.size(), " sizes"));
+    return ThreadMappingError(
+        absl::StrCat(dims.size(), " coordinates have ", sizes.size(), " sizes"));
   }
   for (const auto& [dim, size] : llvm::zip(dims, sizes)) {
     if (dim < 0 || dim >= mapping.map.num_dims()) {
-      return Error(absl::StrCat("dimension ", dim, " of ", mapping.map.num_dims()));
+      return ThreadMappingError(absl::StrCat("dimension ", dim, " of ", mapping.map.num_dims()));
     }
     ++(*roles)[dim];
     const Interval& bounds = mapping.map.dims()[dim].bounds;
     if (size < 0 || !bounds.IsSubsetOf(Interval::OfSize(size))) {
-      return Error(absl::StrCat("dimension ", dim, " is in ", bounds.ToString(),
-                                ", and should be in [0, ", size - 1, "]"));
+      return ThreadMappingError(absl::StrCat("dimension ", dim, " is in ", bounds.ToString(),
+                                             ", and should be in [0, ", size - 1, "]"));
     }
   }
-  if (!Product(sizes)) return Error("the threads or blocks are more than int64 counts");
+  if (!Product(sizes))
+    return ThreadMappingError("the threads or blocks are more than int64 counts");
   return absl::OkStatus();
 }
 
 }  // namespace
+
+absl::Status ThreadMappingError(absl::string_view message) {
+  return absl::InvalidArgumentError(absl::StrCat("thread mapping: ", message));
+}
 
 absl::Status ThreadMapping::Verify() const {
   if (absl::Status status = map.Verify(); !status.ok()) return status;
@@ -71,24 +73,26 @@ absl::Status ThreadMapping::Verify() const {
     return status;
   }
   for (const auto& [dim, count] : llvm::enumerate(roles)) {
-    if (count != 1) return Error(absl::StrCat("dimension ", dim, " has ", count, " roles"));
+    if (count != 1)
+      return ThreadMappingError(absl::StrCat("dimension ", dim, " has ", count, " roles"));
   }
-  if (map.num_runtimes() > 0) return Error("it has a runtime variable");
+  if (map.num_runtimes() > 0) return ThreadMappingError("it has a runtime variable");
   Int128 width = 1;
   for (const auto& [i, range] : llvm::enumerate(map.ranges())) {
     if (!range.bounds.IsFinite()) {
-      return Error(absl::StrCat("range variable ", i, " is in ", range.bounds.ToString(),
-                                ", which is not finite"));
+      return ThreadMappingError(absl::StrCat("range variable ", i, " is in ",
+                                             range.bounds.ToString(), ", which is not finite"));
     }
     if (!IsVectorRange(static_cast<int>(i)) || range.bounds.IsEmpty()) continue;
     width *= Int128{range.bounds.upper()} - range.bounds.lower() + 1;
     if (width > kMaxVectorWidth) {
-      return Error(absl::StrCat("a vector access has more than ", kMaxVectorWidth, " elements"));
+      return ThreadMappingError(
+          absl::StrCat("a vector access has more than ", kMaxVectorWidth, " elements"));
     }
   }
   const int ranges = map.num_ranges();
   if (llvm::any_of(vector_ranges, [&](int range) { return range < 0 || range >= ranges; })) {
-    return Error(absl::StrCat("a vector range that is none of ", ranges));
+    return ThreadMappingError(absl::StrCat("a vector range that is none of ", ranges));
   }
   return absl::OkStatus();
 }
@@ -96,8 +100,9 @@ absl::Status ThreadMapping::Verify() const {
 absl::Status ThreadMapping::VerifyFor(const Shape& shape) const {
   if (absl::Status status = Verify(); !status.ok()) return status;
   if (!shape.IsArray() || shape.rank() != map.num_results()) {
-    return Error(absl::StrCat("it has ", map.num_results(), " results, and ",
-                              shape.ToStringWithoutLayout(), " has rank ", shape.rank()));
+    return ThreadMappingError(absl::StrCat("it has ", map.num_results(), " results, and ",
+                                           shape.ToStringWithoutLayout(), " has rank ",
+                                           shape.rank()));
   }
   StepBudget budget(kDefaultSteps);
   for (const auto& [i, result] : llvm::enumerate(map.results())) {
@@ -106,9 +111,9 @@ absl::Status ThreadMapping::VerifyFor(const Shape& shape) const {
                                  : Interval::OfSize(shape.dimension(static_cast<int64_t>(i)));
     const std::optional<bool> holds = HoldsEverywhere(map, result, indices, &budget);
     if (holds == true) continue;
-    return Error(absl::StrCat("result ", i, holds ? " leaves" : " is not known to stay in",
-                              " dimension ", i, " of ", shape.ToStringWithoutLayout(),
-                              ", whose indices are ", indices.ToString()));
+    return ThreadMappingError(absl::StrCat(
+        "result ", i, holds ? " leaves" : " is not known to stay in", " dimension ", i, " of ",
+        shape.ToStringWithoutLayout(), ", whose indices are ", indices.ToString()));
   }
   return absl::OkStatus();
 }
@@ -151,7 +156,7 @@ absl::StatusOr<ThreadMapping> ParseThreadMapping(absl::string_view text,
   }
   if (static_cast<int>(mapping.thread_dims.size() + mapping.block_dims.size()) !=
       mapping.map.num_dims()) {
-    return Error(
+    return ThreadMappingError(
         "its dimensions are named th_x, th_y, th_z (of a thread) and bl_x, bl_y, bl_z (of a "
         "block), or they are d0 (the thread) and d1 (the block)");
   }

@@ -121,6 +121,9 @@ absl::StatusOr<ThreadMapping> ColumnReduction(const Shape& shape,
 absl::StatusOr<ThreadMapping> ParseThreadMapping(absl::string_view text,
                                                  mlir::MLIRContext* context);
 
+// InvalidArgument that speaks of a thread mapping.
+absl::Status ThreadMappingError(absl::string_view message);
+
 // How often elements are computed.
 struct ThreadCoverage {
   Interval elements;      // of the array

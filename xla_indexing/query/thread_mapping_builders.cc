@@ -28,14 +28,10 @@ using ::mlir::AffineExpr;
 
 constexpr int64_t kMaxThreadsPerBlock = 1024;
 
-absl::Status Error(std::string message) {
-  return absl::InvalidArgumentError(absl::StrCat("thread mapping: ", message));
-}
-
 // Checks that a parameter is in [1, most].
 absl::Status CheckSize(absl::string_view what, int64_t size, int64_t most) {
   if (size >= 1 && size <= most) return absl::OkStatus();
-  return Error(absl::StrCat(what, " is ", size, ", and should be from 1 to ", most));
+  return ThreadMappingError(absl::StrCat(what, " is ", size, ", and should be from 1 to ", most));
 }
 
 // Variables by role in the order in which they are asked for, and what they compute.
@@ -70,7 +66,7 @@ class MappingBuilder {
     const auto is_null = [](AffineExpr expr) { return !expr; };
     if (llvm::any_of(results, is_null) ||
         llvm::any_of(constraints_, [&](const Constraint& c) { return is_null(c.expr); })) {
-      return Error("a number does not fit int64");
+      return ThreadMappingError("a number does not fit int64");
     }
     const mlir::AffineMap map =
         mlir::AffineMap::get(dims_.size(), ranges_.size(), results, context_);
@@ -103,7 +99,8 @@ class MappingBuilder {
 };
 
 absl::StatusOr<int64_t> NumElements(const Shape& shape) {
-  if (!shape.IsArray()) return Error(absl::StrCat(shape.ToString(), " is not an array"));
+  if (!shape.IsArray())
+    return ThreadMappingError(absl::StrCat(shape.ToString(), " is not an array"));
   return shape.ElementCount();
 }
 
@@ -145,7 +142,7 @@ absl::StatusOr<int64_t> NumRows(const Shape& shape, int64_t row_length) {
   const absl::StatusOr<int64_t> elements = NumElements(shape);
   if (!elements.ok()) return elements.status();
   if (row_length < 1 || *elements % row_length != 0) {
-    return Error(absl::StrCat("rows of ", row_length, " elements of ", *elements));
+    return ThreadMappingError(absl::StrCat("rows of ", row_length, " elements of ", *elements));
   }
   return *elements / row_length;
 }
@@ -163,8 +160,8 @@ absl::StatusOr<ThreadMapping> RowMajorLoop(const Shape& shape, const LoopOptions
   if (!status.ok()) return status;
   const int64_t each = options.elements_per_thread;
   if (each % options.vector_width != 0) {
-    return Error(absl::StrCat("accesses of ", options.vector_width, " elements do not make ", each,
-                              " elements a thread"));
+    return ThreadMappingError(absl::StrCat("accesses of ", options.vector_width,
+                                           " elements do not make ", each, " elements a thread"));
   }
   const int64_t per_block = options.threads_per_block * each;
   const int64_t blocks = CeilDiv(*elements, per_block);
@@ -189,14 +186,14 @@ absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptio
   if (!status.ok()) return status;
   const int64_t tile = options.threads_per_row;
   if (tile % options.rows_per_block != 0) {
-    return Error(
+    return ThreadMappingError(
         absl::StrCat(options.rows_per_block, " rows at once do not make a tile of ", tile));
   }
   const int64_t rank = shape.rank();
   if (options.lanes < 0 || options.lanes >= rank || options.rows < 0 || options.rows >= rank ||
       options.lanes == options.rows) {
-    return Error(absl::StrCat("tiles along the dimensions ", options.lanes, " and ", options.rows,
-                              " of ", shape.ToStringWithoutLayout()));
+    return ThreadMappingError(absl::StrCat("tiles along the dimensions ", options.lanes, " and ",
+                                           options.rows, " of ", shape.ToStringWithoutLayout()));
   }
   // Blocks count tiles along both dimensions and the indices of the others.
   DimensionVector counts(shape.dimensions().begin(), shape.dimensions().end());
@@ -205,7 +202,7 @@ absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptio
   for (const int64_t count : counts) {
     if (blocks) blocks = CheckedMul(*blocks, count);
   }
-  if (!blocks) return Error("the blocks are more than int64 counts");
+  if (!blocks) return ThreadMappingError("the blocks are more than int64 counts");
   MappingBuilder builder(context);
   AffineExpr lane = builder.Thread(tile);
   AffineExpr row = builder.Thread(options.rows_per_block);
