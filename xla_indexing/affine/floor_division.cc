@@ -217,6 +217,56 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& divisio
   return std::nullopt;
 }
 
+// X mod m where X has floors and mods: which digits X was made of does not tell its mod. All mods
+// go, c*(X mod n) = c*X - c*n*floor(X/n), coefficients become their residues, and those mods come
+// back which take all of X and its floor along. Whether that is another sum.
+bool ExprSimplifier::ChooseMods(Division& division, int64_t m) {
+  if (IsLinear(division.rest)) return false;
+  // A floor alone is what it is.
+  const DigitTerm& first = division.rest.terms()[0];
+  if (division.rest.terms().size() == 1 && first.atom->IsFloor() && first.coefficient > 0) {
+    return false;
+  }
+  Division chosen{FloorForm(division.rest)};
+  DigitSum& rest = chosen.rest;
+  const auto reduce = [&] {
+    MoveToQuotient(rest, chosen.quotient, m,
+                   [m](const DigitTerm& term) { return SymmetricResidue(term.coefficient, m); });
+  };
+  reduce();
+  const DigitSum floors = rest;
+  for (const DigitTerm& term : floors.terms()) {
+    const DigitAtom* floor = term.atom;
+    if (!floor->IsFloor() || !IsLinear(floor->dividend)) continue;
+    const DigitTerm& leading = floor->dividend.terms()[0];
+    const int64_t c = rest.CoefficientOf(leading.atom);
+    if (c == 0 || leading.coefficient != 1) continue;
+    const auto goes = [&](const DigitTerm& part, Int128 amount) {
+      return (rest.CoefficientOf(part.atom) - amount) % m == 0;
+    };
+    const bool all_go = goes(term, -static_cast<Int128>(c) * floor->divisor) &&
+                        llvm::all_of(floor->dividend.terms(), [&](const DigitTerm& part) {
+                          return goes(part, static_cast<Int128>(c) * part.coefficient);
+                        });
+    if (!all_go) continue;
+    DigitSum with_mod = rest;
+    with_mod.RemoveTerm(floor);
+    for (const DigitTerm& part : floor->dividend.terms()) with_mod.RemoveTerm(part.atom);
+    with_mod.AddScaled(DigitSum(floor->dividend.constant()), -c);
+    with_mod.AddScaled(Modulo(floor->dividend, floor->divisor), c);
+    if (!with_mod.valid()) continue;
+    rest = std::move(with_mod);
+    reduce();
+  }
+  if (!rest.valid()) return false;
+  MoveConstantToQuotient(chosen, FloorDiv(rest.constant(), m), m);
+  if (rest.terms().size() > division.rest.terms().size() || rest == division.rest) return false;
+  // The quotient does not count: what went with the mod is a multiple of m.
+  division.rest = std::move(rest);
+  division.MakeOther();
+  return true;
+}
+
 // floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m)), and for a summand -floor(Y/a), which is
 // floor((-Y - 1) / a) + 1, likewise. The first such summand in summand order is unnested.
 std::optional<DigitSum> ExprSimplifier::UnnestDivision(const Division& division, int64_t m) {
@@ -413,7 +463,9 @@ ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits};
-  if (auto split = Normalize(division, m)) {
+  std::optional<Split> split = Normalize(division, m);
+  if (!split && ChooseMods(division, m)) split = SplitWithoutCarry(division, m);
+  if (split) {
     DigitSum result = Modulo(split->high, m / split->radix);
     result.Scale(split->radix);
     result.AddScaled(split->low, 1);

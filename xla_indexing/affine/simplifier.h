@@ -20,7 +20,12 @@
 // joins digits of one expression wherever they meet in a sum (digits.cc). Read as an elimination of
 // all mods it gives the *floor form*: an integer combination of variables and floor atoms alone, in
 // which equal sums cancel by linear algebra. The result is written with as few summands as the
-// floor form and its digits allow. docs/simplifier.md goes through all of it.
+// floor form and its digits allow; sums of floors along one linear form are told from their values
+// and written with the fewest floors (affine/staircase.h), as in Hermite's identity,
+//
+//   floor(Y / 2m) + floor((Y + m) / 2m) = floor(Y / m).
+//
+// docs/simplifier.md goes through all of it.
 //
 // Ranges. Digits of one expression are independent, so x - 6 * floor(x / 6), which is x mod 6, has
 // the range [0, 5] and not the difference of two ranges.
@@ -199,6 +204,7 @@ class ExprSimplifier {
   std::optional<Split> SplitByRadix(const DigitSum& rest, int64_t m);
   static Split MakeSplit(DigitSum high, DigitSum low, int64_t carry, int64_t radix);
   std::optional<Split> Normalize(Division& division, int64_t m);
+  bool ChooseMods(Division& division, int64_t m);
   std::optional<DigitSum> UnnestDivision(const Division& division, int64_t m);
   static void Negate(Division& division);
   static void Orient(Division& division, int64_t m);
@@ -216,6 +222,17 @@ class ExprSimplifier {
   // Digits that meet in a sum (digits.cc).
   DigitSum Join(DigitSum sum);
   bool JoinOnce(DigitSum& sum);
+
+  // Sums of floors that depend on one linear form (one_direction.cc).
+  // Whether a floor form may be equal to one with other floors.
+  static bool MayHaveOtherFloors(const DigitSum& floor_form);
+  // The floor form with the fewest floors, which equal ones have as well, and with digits of digits
+  // in it. Invalid on overflow.
+  struct OtherFloors {
+    DigitSum floors;
+    DigitSum digits;
+  };
+  OtherFloors WithFewestFloors(const DigitSum& floor_form);
 
   // Expressions (write.cc).
   mlir::AffineExpr ExprOf(const DigitAtom* atom);
@@ -243,7 +260,8 @@ class ExprSimplifier {
   std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,
                                           llvm::ArrayRef<const DigitAtom*> atoms);
   void SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom,
-                  llvm::ArrayRef<const DigitAtom*> atoms, llvm::SmallVectorImpl<DigitSum>& ways);
+                  llvm::ArrayRef<const DigitAtom*> atoms, llvm::SmallVectorImpl<DigitSum>& ways,
+                  llvm::SmallVectorImpl<DigitSum>& swapped);
 
   mlir::MLIRContext* context_;
   llvm::SmallVector<Interval, 8> dims_;

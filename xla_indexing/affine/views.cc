@@ -55,7 +55,8 @@ std::pair<DigitSum, int64_t> ExprSimplifier::DigitBelow(const DigitAtom* floor_a
 // where X and the sum are compared as floor forms and as digits.
 void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom,
                                 llvm::ArrayRef<const DigitAtom*> atoms,
-                                llvm::SmallVectorImpl<DigitSum>& ways) {
+                                llvm::SmallVectorImpl<DigitSum>& ways,
+                                llvm::SmallVectorImpl<DigitSum>& swapped) {
   auto [value, modulus] = DigitBelow(floor_atom, sum, atoms);
   DigitSum digit;
   llvm::SmallVector<int64_t, 4> factors;
@@ -66,19 +67,33 @@ void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom
         })) {
       return;
     }
+    const auto split_off = [&](int64_t factor, llvm::SmallVectorImpl<DigitSum>& found) {
+      if (llvm::is_contained(factors, factor)) return;
+      factors.push_back(factor);
+      if (digit.terms().empty()) digit = Modulo(value, modulus);
+      DigitSum way = sum;
+      way.SubtractScaled(shape, factor);
+      way.AddScaled(digit, factor);
+      way.AddScaled(DigitSum::Of(floor_atom, modulus), factor);
+      if (way.valid() && way.terms().size() <= sum.terms().size() + 1)
+        found.push_back(std::move(way));
+    };
     for (const DigitTerm& term : shape.terms()) {
       int64_t coefficient = sum.CoefficientOf(term.atom);
       const std::optional<int64_t> factor = ExactQuotient(coefficient, term.coefficient);
-      if (coefficient == 0 || !factor || llvm::is_contained(factors, *factor)) continue;
-      factors.push_back(*factor);
-      if (digit.terms().empty()) digit = Modulo(value, modulus);
-      DigitSum way = sum;
-      way.SubtractScaled(shape, *factor);
-      way.AddScaled(digit, *factor);
-      way.AddScaled(DigitSum::Of(floor_atom, modulus), *factor);
-      if (way.valid() && way.terms().size() <= sum.terms().size() + 1)
-        ways.push_back(std::move(way));
+      if (coefficient != 0 && factor) split_off(*factor, ways);
     }
+    // The floor itself goes where -factor*modulus is what multiplies it; all summands stay.
+    const int64_t coefficient = sum.CoefficientOf(floor_atom);
+    if (coefficient % modulus != 0) return;
+    const double factor = -static_cast<double>(coefficient / modulus);
+    double growth = std::abs(factor) - std::abs(static_cast<double>(coefficient));
+    for (const DigitTerm& term : shape.terms()) {
+      const auto before = static_cast<double>(sum.CoefficientOf(term.atom));
+      growth +=
+          std::abs(before - factor * static_cast<double>(term.coefficient)) - std::abs(before);
+    }
+    if (growth < 0) split_off(-(coefficient / modulus), swapped);
   };
   try_shape(value);
   if (!HasFloorAtom(value)) return;
@@ -96,6 +111,7 @@ struct Cost {
 
   // Shorter ways to write a sum come first.
   std::tuple<size_t, size_t, double> Order() const { return {divisions, summands, magnitude}; }
+  std::pair<size_t, size_t> Size() const { return {divisions, summands}; }
   // So do ways with as few summands and more digits.
   std::tuple<size_t, int, double> DigitOrder() const { return {summands, -mods, magnitude}; }
 };
@@ -151,13 +167,14 @@ const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
   const llvm::SmallVector<const DigitAtom*, 4> atoms = FloorAtomsOf(floor_form);
   // Low digits first; every way found so far is taken on to the next floor atom.
   llvm::SmallVector<DigitSum, 8> ways = {floor_form};
+  llvm::SmallVector<DigitSum, 2> swapped;
   constexpr size_t kMaxWays = 48;
   for (const DigitAtom* atom : atoms) {
     size_t num_ways = ways.size();
     for (size_t i = 0; i < num_ways && ways.size() < kMaxWays; ++i) {
       if (ways[i].CoefficientOf(atom) == 0 || ++work_ > kMaxWork) continue;
       DigitSum way = ways[i];
-      SplitDigit(way, atom, atoms, ways);
+      SplitDigit(way, atom, atoms, ways, swapped);
     }
   }
   SumViews* views = memory_->views.New();
@@ -174,6 +191,13 @@ const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
       digits_cost = cost;
     }
     if (!shortest || cost.Order() < shortest_cost.Order()) {
+      shortest = &way;
+      shortest_cost = cost;
+    }
+  }
+  for (const DigitSum& way : swapped) {
+    const Cost cost = CostOf(way);
+    if (cost.Order() < shortest_cost.Order()) {
       shortest = &way;
       shortest_cost = cost;
     }
@@ -203,6 +227,14 @@ DigitSum ExprSimplifier::AsWritten(const DigitSum& digits) {
     const bool is_longer =
         &shortest != &digits && !(has_floor && CostOf(digits).Order() < CostOf(shortest).Order());
     if (is_longer) best = shortest;
+    if (has_floor && MayHaveOtherFloors(floor_form)) {
+      const OtherFloors other = WithFewestFloors(floor_form);
+      const DigitSum* way = other.floors.valid() ? &ShortestWay(other.floors) : &other.floors;
+      if (other.digits.valid() && CostOf(other.digits).Order() < CostOf(*way).Order()) {
+        way = &other.digits;
+      }
+      if (way->valid() && CostOf(*way).Size() <= CostOf(best).Size()) best = *way;
+    }
   }
   if (trace_) TraceSum("the shortest way to write the sum", digits, best);
   best.Sort();
