@@ -212,6 +212,19 @@ bool ShareVariable(const DigitSum& a, const DigitSum& b) {
                       [&](const DigitTerm& term) { return b.CoefficientOf(term.atom) != 0; });
 }
 
+// Whether a floor has floors in its dividend that may be along one linear form with it: all other
+// variables of the dividend are theirs.
+bool MayNestAlong(const DigitSum& dividend) {
+  return HasFloorAtom(dividend) && llvm::all_of(dividend.terms(), [&](const DigitTerm& term) {
+           return term.atom->IsFloor() ||
+                  llvm::any_of(dividend.terms(), [&](const DigitTerm& part) {
+                    const DigitSum& below = part.atom->dividend_floor_form;
+                    return part.atom->IsFloor() &&
+                           (HasFloorAtom(below) || below.CoefficientOf(term.atom) != 0);
+                  });
+         });
+}
+
 // Whether a floor of a variable climbs so seldom that others are equal to it.
 bool HasShortRange(const DigitAtom* floor) {
   const Interval& range = floor->range;
@@ -265,7 +278,7 @@ bool ExprSimplifier::MayHaveOtherFloors(const DigitSum& floor_form) {
   for (size_t i = 0; i < terms.size(); ++i) {
     const DigitAtom* floor = terms[i].atom;
     if (!floor->IsFloor()) continue;
-    if (HasShortRange(floor) || HasFloorAtom(floor->dividend_floor_form)) return true;
+    if (HasShortRange(floor) || MayNestAlong(floor->dividend_floor_form)) return true;
     for (size_t j = i + 1; j < terms.size(); ++j) {
       const DigitAtom* other = terms[j].atom;
       if (other->IsFloor() && !AreDigits(terms[i], terms[j]) &&

@@ -86,6 +86,7 @@ void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom
     // The floor itself goes where -factor*modulus is what multiplies it; all summands stay.
     const int64_t coefficient = sum.CoefficientOf(floor_atom);
     if (coefficient % modulus != 0) return;
+    if (llvm::is_contained(factors, -(coefficient / modulus))) return;
     const double factor = -static_cast<double>(coefficient / modulus);
     double growth = std::abs(factor) - std::abs(static_cast<double>(coefficient));
     for (const DigitTerm& term : shape.terms()) {
