@@ -33,7 +33,7 @@ std::vector<Digit> DigitsOf(const Number& variable) {
   return digits;
 }
 
-int64_t ValueOf(const Digit& digit, int64_t x) {
+int64_t ValueOfDigit(const Digit& digit, int64_t x) {
   const int64_t value = x / digit.place % digit.size;
   return digit.flipped ? digit.size - 1 - value : value;
 }
@@ -60,8 +60,9 @@ TEST(PositionalLoweringTest, DigitsOfDistinctVariablesAreWrittenInTheirNormalFor
             ASSERT_TRUE(expr);
             ++count;
             ForEachPoint({box[0], box[1]}, [&](const std::vector<int64_t>& at) {
-              ASSERT_EQ(Value(expr, at, {}),
-                        ValueOf(low, at[0]) + low.size * (constant + 3 * ValueOf(high, at[1])))
+              ASSERT_EQ(
+                  Value(expr, at, {}),
+                  ValueOfDigit(low, at[0]) + low.size * (constant + 3 * ValueOfDigit(high, at[1])))
                   << ToString(expr);
             });
             ExprSimplifier other(&context, box, {});

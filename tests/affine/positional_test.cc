@@ -19,7 +19,8 @@ namespace {
 using Values = std::vector<int64_t>;
 
 // The value of a number where the variables have these values, from the definition of a digit.
-int64_t ValueOf(const PositionalAlgebra& algebra, const Number& number, const Values& variables);
+int64_t ValueOfNumber(const PositionalAlgebra& algebra, const Number& number,
+                      const Values& variables);
 
 int64_t SourceValue(const PositionalAlgebra& algebra, uint32_t id, const Values& variables) {
   const PositionalAlgebra::Source& source = algebra.source(id);
@@ -27,14 +28,15 @@ int64_t SourceValue(const PositionalAlgebra& algebra, uint32_t id, const Values&
     case PositionalAlgebra::Source::Kind::kVariable:
       return variables[source.variable];
     case PositionalAlgebra::Source::Kind::kRun:
-      return ValueOf(algebra, source.number, variables);
+      return ValueOfNumber(algebra, source.number, variables);
     case PositionalAlgebra::Source::Kind::kLinear:
-      return source.factor * ValueOf(algebra, source.number, variables) + source.offset;
+      return source.factor * ValueOfNumber(algebra, source.number, variables) + source.offset;
   }
   return 0;
 }
 
-int64_t ValueOf(const PositionalAlgebra& algebra, const Number& number, const Values& variables) {
+int64_t ValueOfNumber(const PositionalAlgebra& algebra, const Number& number,
+                      const Values& variables) {
   int64_t value = 0, stride = 1;
   for (const Digit& digit : number) {
     int64_t one = digit.place;
@@ -96,7 +98,7 @@ class Chain {
       if (!values_[i]) continue;
       const Values variables = Delinearize(static_cast<int64_t>(i), start_);
       for (size_t dim = 0; dim < sizes_.size(); ++dim) {
-        ASSERT_EQ(ValueOf(algebra_, numbers_[dim], variables), (*values_[i])[dim])
+        ASSERT_EQ(ValueOfNumber(algebra_, numbers_[dim], variables), (*values_[i])[dim])
             << steps_ << " dimension " << dim << " element " << i;
         ASSERT_TRUE(algebra_.RangeOf(numbers_[dim]).Contains((*values_[i])[dim])) << steps_;
       }

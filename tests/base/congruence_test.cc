@@ -28,7 +28,7 @@ std::vector<Congruence> Classes() {
 }
 
 // The elements in [-bound, bound].
-std::vector<int64_t> Elements(const Congruence& congruence, int64_t bound) {
+std::vector<int64_t> ElementsUpTo(const Congruence& congruence, int64_t bound) {
   std::vector<int64_t> elements;
   for (int64_t x = -bound; x <= bound; ++x) {
     if (congruence.Contains(x)) elements.push_back(x);
@@ -52,7 +52,7 @@ constexpr int64_t kBound = 60;
 
 Congruence ImageOf(const Congruence& congruence, const std::function<int64_t(int64_t)>& f) {
   std::set<int64_t> image;
-  for (const int64_t x : Elements(congruence, kBound)) image.insert(f(x));
+  for (const int64_t x : ElementsUpTo(congruence, kBound)) image.insert(f(x));
   return LeastClass(image);
 }
 
@@ -91,8 +91,8 @@ TEST(CongruenceTest, UnionIsTheLeastClassOfBoth) {
   for (const Congruence& a : Classes()) {
     for (const Congruence& b : Classes()) {
       std::set<int64_t> values;
-      for (const int64_t x : Elements(a, kBound)) values.insert(x);
-      for (const int64_t x : Elements(b, kBound)) values.insert(x);
+      for (const int64_t x : ElementsUpTo(a, kBound)) values.insert(x);
+      for (const int64_t x : ElementsUpTo(b, kBound)) values.insert(x);
       EXPECT_EQ(a.Union(b), LeastClass(values)) << a.ToString() << " or " << b.ToString();
     }
   }
@@ -102,8 +102,8 @@ TEST(CongruenceTest, AddIsTheLeastClassOfSums) {
   for (const Congruence& a : Classes()) {
     for (const Congruence& b : Classes()) {
       std::set<int64_t> sums;
-      for (const int64_t x : Elements(a, kBound)) {
-        for (const int64_t y : Elements(b, kBound)) sums.insert(x + y);
+      for (const int64_t x : ElementsUpTo(a, kBound)) {
+        for (const int64_t y : ElementsUpTo(b, kBound)) sums.insert(x + y);
       }
       EXPECT_EQ(a.Add(b), LeastClass(sums)) << a.ToString() << " + " << b.ToString();
     }

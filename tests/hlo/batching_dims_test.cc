@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::unique_ptr<HloModule> Parse(const std::string& text) {
+std::unique_ptr<HloModule> ParseBatched(const std::string& text) {
   absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return nullptr;
@@ -42,10 +42,10 @@ std::vector<std::string> Lines(const absl::StatusOr<std::unique_ptr<HloModule>>&
 }
 
 std::vector<std::string> Decomposed(const std::string& entry) {
-  return Lines(DecomposeGatherBatchingDims(*Parse("ENTRY e {\n" + entry + "\n}\n")));
+  return Lines(DecomposeGatherBatchingDims(*ParseBatched("ENTRY e {\n" + entry + "\n}\n")));
 }
 std::vector<std::string> Recognized(const std::string& entry) {
-  return Lines(RecognizeGatherBatchingDims(*Parse("ENTRY e {\n" + entry + "\n}\n")));
+  return Lines(RecognizeGatherBatchingDims(*ParseBatched("ENTRY e {\n" + entry + "\n}\n")));
 }
 
 TEST(DecomposeBatchingDimsTest, TheGatherOfTheSpecification) {
@@ -64,7 +64,7 @@ TEST(DecomposeBatchingDimsTest, TheGatherOfTheSpecification) {
 }
 
 TEST(DecomposeBatchingDimsTest, AScatterOfSeveralOperands) {
-  const auto module = Parse(R"(
+  const auto module = ParseBatched(R"(
     f { a = f32[] parameter(0) b = s32[] parameter(1) c = f32[] parameter(2)
         d = s32[] parameter(3) ROOT t = (f32[], s32[]) tuple(c, d) }
     ENTRY e {
@@ -167,7 +167,7 @@ TEST(DecomposeBatchingDimsTest, IndicesStaySortedWhereThatFollows) {
 }
 
 TEST(DecomposeBatchingDimsTest, ABatchingDimensionWithoutBoundIsAnError) {
-  const auto module = Parse(R"(
+  const auto module = ParseBatched(R"(
     ENTRY e {
       a = f32[?,8] parameter(0)
       i = s32[?,1] parameter(1)
@@ -181,7 +181,7 @@ TEST(DecomposeBatchingDimsTest, ABatchingDimensionWithoutBoundIsAnError) {
 }
 
 TEST(DecomposeBatchingDimsTest, TheRestOfTheModuleIsCopied) {
-  const auto module = Parse(R"(
+  const auto module = ParseBatched(R"(
     HloModule m, is_scheduled=true
     f { a = f32[5,8] parameter(0)
         i = s32[5,1] parameter(1)

@@ -33,7 +33,7 @@ IotaGroups IotaOf(absl::string_view text) {
   return groups->iota;
 }
 
-std::string ErrorOf(absl::string_view text) {
+std::string GroupsErrorOf(absl::string_view text) {
   return std::string(ParseReplicaGroups(text).status().message());
 }
 
@@ -45,9 +45,9 @@ TEST(ReplicaGroupsTest, Lists) {
   EXPECT_EQ(groups->IdCount(), 4);
   EXPECT_EQ(ParseReplicaGroups("{}")->form, ReplicaGroups::Form::kAll);
   EXPECT_EQ(ParseReplicaGroups("{{}}")->form, ReplicaGroups::Form::kAll);
-  EXPECT_THAT(ErrorOf("{{0},{}}"), HasSubstr("a group without devices"));
-  EXPECT_THAT(ErrorOf("{{0},{0}}"), HasSubstr("device 0 is in two places"));
-  EXPECT_THAT(ErrorOf("{{0}} x"), HasSubstr("the end of the replica groups"));
+  EXPECT_THAT(GroupsErrorOf("{{0},{}}"), HasSubstr("a group without devices"));
+  EXPECT_THAT(GroupsErrorOf("{{0},{0}}"), HasSubstr("device 0 is in two places"));
+  EXPECT_THAT(GroupsErrorOf("{{0}} x"), HasSubstr("the end of the replica groups"));
 }
 
 TEST(ReplicaGroupsTest, Iota) {
@@ -87,9 +87,9 @@ TEST(ReplicaGroupsTest, AMeshIsAnIota) {
   EXPECT_EQ(none.group_count, 8);
   EXPECT_EQ(none.group_size, 1);
 
-  EXPECT_THAT(ErrorOf("mesh['x'=8] {'x','x'}"), HasSubstr("taken twice"));
-  EXPECT_THAT(ErrorOf("mesh['x'=12] {'x':(1)3,'x':(2)2}"), HasSubstr("cut in two ways"));
-  EXPECT_THAT(ErrorOf("mesh['x'=4294967296,'y'=4294967296] {'x'}"),
+  EXPECT_THAT(GroupsErrorOf("mesh['x'=8] {'x','x'}"), HasSubstr("taken twice"));
+  EXPECT_THAT(GroupsErrorOf("mesh['x'=12] {'x':(1)3,'x':(2)2}"), HasSubstr("cut in two ways"));
+  EXPECT_THAT(GroupsErrorOf("mesh['x'=4294967296,'y'=4294967296] {'x'}"),
               HasSubstr("does not fit 64 bits"));
 }
 

@@ -25,7 +25,7 @@ std::string ConstantText(absl::string_view shape, absl::string_view value) {
 }
 
 // The literal of a constant, after a round trip.
-Literal Parse(absl::string_view shape, absl::string_view value) {
+Literal ParseLiteralOrDie(absl::string_view shape, absl::string_view value) {
   SCOPED_TRACE(absl::StrCat(shape, " constant(", value, ")"));
   const auto module = RoundTrip(ConstantText(shape, value));
   return module == nullptr ? Literal() : *Root(*module).literal();
@@ -46,15 +46,15 @@ double FloatAt(const Literal& literal, int64_t position = 0) {
 }
 
 TEST(Feature15Literals, IntegersOfEveryWidthToTheirBounds) {
-  EXPECT_EQ(Parse("s32[]", "42").IntegerAt(0), 42);
-  EXPECT_EQ(Parse("s4[]", "-8").IntegerAt(0), -8);
-  EXPECT_EQ(Parse("u4[]", "15").IntegerAt(0), 15);
-  EXPECT_EQ(Parse("s1[]", "-1").IntegerAt(0), -1);
-  EXPECT_EQ(Parse("u1[]", "1").IntegerAt(0), 1);
-  EXPECT_EQ(Parse("s64[]", "-9223372036854775808").IntegerAt(0), INT64_MIN);
-  EXPECT_EQ(Parse("s64[]", "9223372036854775807").IntegerAt(0), INT64_MAX);
-  EXPECT_EQ(Parse("u64[]", "18446744073709551615").BitsAt(0), UINT64_MAX);
-  EXPECT_EQ(Parse("u64[]", "18446744073709551615").IntegerAt(0), std::nullopt);
+  EXPECT_EQ(ParseLiteralOrDie("s32[]", "42").IntegerAt(0), 42);
+  EXPECT_EQ(ParseLiteralOrDie("s4[]", "-8").IntegerAt(0), -8);
+  EXPECT_EQ(ParseLiteralOrDie("u4[]", "15").IntegerAt(0), 15);
+  EXPECT_EQ(ParseLiteralOrDie("s1[]", "-1").IntegerAt(0), -1);
+  EXPECT_EQ(ParseLiteralOrDie("u1[]", "1").IntegerAt(0), 1);
+  EXPECT_EQ(ParseLiteralOrDie("s64[]", "-9223372036854775808").IntegerAt(0), INT64_MIN);
+  EXPECT_EQ(ParseLiteralOrDie("s64[]", "9223372036854775807").IntegerAt(0), INT64_MAX);
+  EXPECT_EQ(ParseLiteralOrDie("u64[]", "18446744073709551615").BitsAt(0), UINT64_MAX);
+  EXPECT_EQ(ParseLiteralOrDie("u64[]", "18446744073709551615").IntegerAt(0), std::nullopt);
   EXPECT_THAT(ConstantError("s4[]", "8"), HasSubstr("8 is out of the range of s4"));
   EXPECT_THAT(ConstantError("s8[]", "-129"), HasSubstr("out of the range of s8"));
   EXPECT_THAT(ConstantError("u8[]", "256"), HasSubstr("out of the range of u8"));
@@ -65,7 +65,7 @@ TEST(Feature15Literals, IntegersOfEveryWidthToTheirBounds) {
 }
 
 TEST(Feature15Literals, ArraysAreNestedAsTheirDimensions) {
-  const Literal literal = Parse("s32[2,3]", "{ {1, 2, 3}, /*i0=1*/ {4, 5, 6} }");
+  const Literal literal = ParseLiteralOrDie("s32[2,3]", "{ {1, 2, 3}, /*i0=1*/ {4, 5, 6} }");
   EXPECT_EQ(literal.ElementCount(), 6);
   EXPECT_EQ(literal.IntegerAt({1, 2}), 6);
   EXPECT_EQ(literal.IntegerAt({0, 1}), 2);
@@ -74,10 +74,10 @@ TEST(Feature15Literals, ArraysAreNestedAsTheirDimensions) {
   EXPECT_EQ(literal.IntegerAt(-1), std::nullopt);
   EXPECT_EQ(Printed(literal), "{{1, 2, 3}, {4, 5, 6}}");
   EXPECT_EQ(literal, Literal::Integers(ElementType::kS32, {2, 3}, {1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(Parse("pred[3]", "{true, 0, 1}"),
+  EXPECT_EQ(ParseLiteralOrDie("pred[3]", "{true, 0, 1}"),
             Literal::Integers(ElementType::kPred, {3}, {1, 0, 1}));
   // The layout does not change the order of the text.
-  EXPECT_EQ(Parse("s32[2,2]{0,1}", "{{1,2},{3,4}}").IntegerAt({1, 0}), 3);
+  EXPECT_EQ(ParseLiteralOrDie("s32[2,2]{0,1}", "{{1,2},{3,4}}").IntegerAt({1, 0}), 3);
 }
 
 TEST(Feature15Literals, OfWrongShapeAreErrors) {
@@ -92,40 +92,40 @@ TEST(Feature15Literals, OfWrongShapeAreErrors) {
 }
 
 TEST(Feature15Literals, EmptyElidedSplatAndTuples) {
-  EXPECT_EQ(Parse("f32[0]", "{}").ElementCount(), 0);
-  EXPECT_EQ(Parse("f32[2,0]", "{{}, {}}"), Parse("f32[2,0]", "{}"));
-  EXPECT_EQ(Parse("f32[0,2]", "{}").ElementCount(), 0);
-  EXPECT_EQ(Parse("f32[1099511627776,0]", "{}").ElementCount(), 0);
-  const Literal elided = Parse("s32[1000,1000]", "{...}");
+  EXPECT_EQ(ParseLiteralOrDie("f32[0]", "{}").ElementCount(), 0);
+  EXPECT_EQ(ParseLiteralOrDie("f32[2,0]", "{{}, {}}"), ParseLiteralOrDie("f32[2,0]", "{}"));
+  EXPECT_EQ(ParseLiteralOrDie("f32[0,2]", "{}").ElementCount(), 0);
+  EXPECT_EQ(ParseLiteralOrDie("f32[1099511627776,0]", "{}").ElementCount(), 0);
+  const Literal elided = ParseLiteralOrDie("s32[1000,1000]", "{...}");
   EXPECT_TRUE(elided.IsElided());
   EXPECT_EQ(elided.IntegerAt(0), std::nullopt);
-  const Literal splat = Parse("s32[1000000,1000000]", "-7");
+  const Literal splat = ParseLiteralOrDie("s32[1000000,1000000]", "-7");
   EXPECT_TRUE(splat.IsSplat());
   EXPECT_EQ(splat.IntegerAt({999999, 5}), -7);
   EXPECT_EQ(splat.ElementCount(), 1000000000000);
-  EXPECT_EQ(Parse("s32[0]", "1"), Parse("s32[0]", "{}"));
-  EXPECT_EQ(Parse("f32[2,0]", "1.5"), Parse("f32[2,0]", "{}"));
-  const Literal tuple = Parse("(s32[2], (pred[], f32[0]))", "( {1, 2}, (true, {}) )");
+  EXPECT_EQ(ParseLiteralOrDie("s32[0]", "1"), ParseLiteralOrDie("s32[0]", "{}"));
+  EXPECT_EQ(ParseLiteralOrDie("f32[2,0]", "1.5"), ParseLiteralOrDie("f32[2,0]", "{}"));
+  const Literal tuple = ParseLiteralOrDie("(s32[2], (pred[], f32[0]))", "( {1, 2}, (true, {}) )");
   ASSERT_EQ(tuple.tuple_elements().size(), 2u);
   EXPECT_EQ(tuple.tuple_elements()[0].IntegerAt(1), 2);
   EXPECT_EQ(tuple.tuple_elements()[1].tuple_elements()[0].IntegerAt(0), 1);
-  EXPECT_EQ(Parse("()", "()").tuple_elements().size(), 0u);
+  EXPECT_EQ(ParseLiteralOrDie("()", "()").tuple_elements().size(), 0u);
 }
 
 TEST(Feature15Literals, FloatsInfinitiesAndNansWithPayload) {
-  EXPECT_EQ(FloatAt(Parse("f32[]", "0.1")), static_cast<double>(0.1f));
-  EXPECT_EQ(FloatAt(Parse("f64[]", "1e-5")), 1e-5);
-  EXPECT_EQ(FloatAt(Parse("f32[]", ".5")), 0.5);
-  EXPECT_EQ(FloatAt(Parse("f32[]", "-3")), -3.0);
-  EXPECT_EQ(FloatAt(Parse("f32[]", "inf")), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(FloatAt(Parse("bf16[]", "-inf")), -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(Parse("f32[]", "nan").BitsAt(0), 0x7fc00000u);
-  EXPECT_EQ(Parse("f32[]", "-nan").BitsAt(0), 0xffc00000u);
-  EXPECT_EQ(Parse("f32[]", "nan(0x7f)").BitsAt(0), 0x7f80007fu);
-  EXPECT_EQ(Parse("f64[]", "-nan(0x1)").BitsAt(0), 0xfff0000000000001u);
-  EXPECT_EQ(Parse("f32[]", "-0.0").BitsAt(0), 0x80000000u);
-  EXPECT_EQ(Parse("f32[]", "1e-46").BitsAt(0), 0u);
-  EXPECT_EQ(Parse("f32[]", "1e-45").BitsAt(0), 1u);
+  EXPECT_EQ(FloatAt(ParseLiteralOrDie("f32[]", "0.1")), static_cast<double>(0.1f));
+  EXPECT_EQ(FloatAt(ParseLiteralOrDie("f64[]", "1e-5")), 1e-5);
+  EXPECT_EQ(FloatAt(ParseLiteralOrDie("f32[]", ".5")), 0.5);
+  EXPECT_EQ(FloatAt(ParseLiteralOrDie("f32[]", "-3")), -3.0);
+  EXPECT_EQ(FloatAt(ParseLiteralOrDie("f32[]", "inf")), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(FloatAt(ParseLiteralOrDie("bf16[]", "-inf")), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(ParseLiteralOrDie("f32[]", "nan").BitsAt(0), 0x7fc00000u);
+  EXPECT_EQ(ParseLiteralOrDie("f32[]", "-nan").BitsAt(0), 0xffc00000u);
+  EXPECT_EQ(ParseLiteralOrDie("f32[]", "nan(0x7f)").BitsAt(0), 0x7f80007fu);
+  EXPECT_EQ(ParseLiteralOrDie("f64[]", "-nan(0x1)").BitsAt(0), 0xfff0000000000001u);
+  EXPECT_EQ(ParseLiteralOrDie("f32[]", "-0.0").BitsAt(0), 0x80000000u);
+  EXPECT_EQ(ParseLiteralOrDie("f32[]", "1e-46").BitsAt(0), 0u);
+  EXPECT_EQ(ParseLiteralOrDie("f32[]", "1e-45").BitsAt(0), 1u);
   EXPECT_THAT(ConstantError("f32[]", "1e39"), HasSubstr("1e39 is out of the range of f32"));
   EXPECT_THAT(ConstantError("f64[]", "1e400"), HasSubstr("out of the range of f64"));
   EXPECT_THAT(ConstantError("f16[]", "65520"), HasSubstr("out of the range of f16"));
@@ -137,11 +137,11 @@ TEST(Feature15Literals, FloatsInfinitiesAndNansWithPayload) {
 }
 
 TEST(Feature15Literals, ComplexNumbers) {
-  const Literal literal = Parse("c64[2]", "{(1, -2.5), (inf, nan)}");
+  const Literal literal = ParseLiteralOrDie("c64[2]", "{(1, -2.5), (inf, nan)}");
   EXPECT_EQ(DecodeFloat(ElementType::kF32, literal.BitsAt(0, 0)), 1.0);
   EXPECT_EQ(DecodeFloat(ElementType::kF32, literal.BitsAt(0, 1)), -2.5);
   EXPECT_TRUE(std::isnan(DecodeFloat(ElementType::kF32, literal.BitsAt(1, 1))));
-  const Literal real = Parse("c128[]", "4");
+  const Literal real = ParseLiteralOrDie("c128[]", "4");
   EXPECT_EQ(DecodeFloat(ElementType::kF64, real.BitsAt(0, 0)), 4.0);
   EXPECT_EQ(real.BitsAt(0, 1), 0u);
 }
@@ -155,10 +155,12 @@ TEST(Literal, NestingIsBoundedAndAHugeOneIsReadInLinearTime) {
     open += "{";
     close += "}";
   }
-  EXPECT_EQ(Parse(absl::StrCat("s32[", rank, "]"), absl::StrCat(open, "5", close)).IntegerAt(0), 5);
+  EXPECT_EQ(ParseLiteralOrDie(absl::StrCat("s32[", rank, "]"), absl::StrCat(open, "5", close))
+                .IntegerAt(0),
+            5);
   std::string values = "{0";
   for (int i = 1; i < 300000; ++i) absl::StrAppend(&values, ",", i % 1000);
-  const Literal literal = Parse("s32[300000]", values + "}");
+  const Literal literal = ParseLiteralOrDie("s32[300000]", values + "}");
   EXPECT_EQ(literal.IntegerAt(299999), 999);
 }
 
@@ -213,7 +215,7 @@ TEST(FloatFormat, EveryBitPatternOfTheNarrowFormatsPrintsAndReadsBack) {
     absl::StatusOr<Literal> literal = Literal::Zeros(Shape::Array(type, {count}));
     ASSERT_TRUE(literal.ok());
     for (int64_t bits = 0; bits < count; ++bits) literal->SetBits(bits, bits);
-    const Literal again = Parse(literal->shape().ToString(), Printed(*literal));
+    const Literal again = ParseLiteralOrDie(literal->shape().ToString(), Printed(*literal));
     for (int64_t bits = 0; bits < count; ++bits) {
       ASSERT_EQ(again.BitsAt(bits), static_cast<uint64_t>(bits)) << ElementTypeName(type);
     }

@@ -79,7 +79,7 @@ constexpr char kCollapsing[] =
 std::vector<std::string> CollapsingOperands() { return {"f32[8,7]", "s32[2,3]"}; }
 
 // Two batching dimensions of equal sizes.
-constexpr char kBatched[] =
+constexpr char kBatchedGather[] =
     "gather(p0, p1), offset_dims={}, operand_batching_dims={0,1}, "
     "start_indices_batching_dims={0,1}, start_index_map={}, index_vector_dim=2, "
     "slice_sizes={1,1}";
@@ -87,7 +87,7 @@ std::vector<std::string> BatchedOperands() { return {"f32[8,8]", "s32[8,8,0]"}; 
 
 TEST(GatherShapeTest, EachConstraintOfTheSpecificationHasItsError) {
   EXPECT_EQ(CheckInstruction(CollapsingOperands(), kCollapsing), "f32[3]");
-  EXPECT_EQ(CheckInstruction(BatchedOperands(), kBatched), "f32[8,8]");
+  EXPECT_EQ(CheckInstruction(BatchedOperands(), kBatchedGather), "f32[8,8]");
   const auto edit = [](int constraint, absl::string_view what, absl::string_view with,
                        std::string error) {
     return Violation{constraint, GatherOperands(), Replace(kGather, what, with), std::move(error)};
@@ -116,7 +116,7 @@ TEST(GatherShapeTest, EachConstraintOfTheSpecificationHasItsError) {
           {6, CollapsingOperands(), Replace(kCollapsing, "slice_dims={0,1}", "slice_dims={1,1}"),
            "collapsed_slice_dims={1,1}: dimension 1 is there twice"},
           {6, BatchedOperands(),
-           Replace(kBatched, "operand_batching_dims={0,1}", "operand_batching_dims={1,1}"),
+           Replace(kBatchedGather, "operand_batching_dims={0,1}", "operand_batching_dims={1,1}"),
            "operand_batching_dims={1,1}: dimension 1 is there twice"},
           {7, CollapsingOperands(), Replace(kCollapsing, "slice_dims={0,1}", "slice_dims={1,0}"),
            "collapsed_slice_dims={1,0} is not in ascending order"},
@@ -125,14 +125,14 @@ TEST(GatherShapeTest, EachConstraintOfTheSpecificationHasItsError) {
           edit(9, "slice_sizes={1,1,2,2}", "slice_sizes={1,2,2,2}",
                "the size of dimension 1, in collapsed_slice_dims, is more than 1"),
           {10, BatchedOperands(),
-           Replace(kBatched, "operand_batching_dims={0,1}", "operand_batching_dims={1,0}"),
+           Replace(kBatchedGather, "operand_batching_dims={0,1}", "operand_batching_dims={1,0}"),
            "operand_batching_dims={1,0} is not in ascending order"},
           edit(11, "operand_batching_dims={0}", "operand_batching_dims={-1}",
                "operand_batching_dims={-1}: -1 is not a dimension of an array of rank 4"),
           edit(12, "slice_sizes={1,1,2,2}", "slice_sizes={2,1,2,2}",
                "the size of dimension 0, in operand_batching_dims, is more than 1"),
           {13, BatchedOperands(),
-           Replace(kBatched, "indices_batching_dims={0,1}", "indices_batching_dims={1,1}"),
+           Replace(kBatchedGather, "indices_batching_dims={0,1}", "indices_batching_dims={1,1}"),
            "start_indices_batching_dims={1,1}: dimension 1 is there twice"},
           edit(14, "indices_batching_dims={1}", "indices_batching_dims={4}",
                "start_indices_batching_dims={4}: 4 is not a dimension of an array of rank 4"),

@@ -89,7 +89,7 @@ TEST_F(ExistentialTest, VariablesOfOneResidueClassCountItsElements) {
 }
 
 // The relation of a map: for each point of dimensions and runtime variables, the results.
-std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> RelationOf(const IndexingMap& map) {
+std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> PointsOf(const IndexingMap& map) {
   std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> relation;
   EXPECT_TRUE(map.ForEachPoint(1 << 20,
                                [&](auto dims, auto symbols, auto results) {
@@ -144,20 +144,20 @@ TEST_F(ExistentialTest, RandomMapsKeepTheirRelation) {
     if (number(0, 3) == 0) result = result + mlir::getAffineSymbolExpr(0, &context_);
     const mlir::AffineMap affine_map = mlir::AffineMap::get(1, num_symbols, result);
     IndexingMap map(affine_map, dims, ranges, runtimes, constraints);
-    const auto expected = RelationOf(map);
+    const auto expected = PointsOf(map);
     map.Simplify();
     const std::string before = map.ToString();
     if (EliminateRangeVariables(&map)) {
       ++eliminated;
       ASSERT_TRUE(map.Verify().ok()) << before;
-      ASSERT_EQ(RelationOf(map), expected) << before << "\n" << map.ToString();
+      ASSERT_EQ(PointsOf(map), expected) << before << "\n" << map.ToString();
       map.Simplify();
     }
     if (RescaleRangeVariables(&map)) {
       ++rescaled;
       map.Simplify();
     }
-    ASSERT_EQ(RelationOf(map), expected) << before << "\n" << map.ToString();
+    ASSERT_EQ(PointsOf(map), expected) << before << "\n" << map.ToString();
   }
   EXPECT_GT(eliminated, Cases(1000));
   EXPECT_GT(rescaled, Cases(100));

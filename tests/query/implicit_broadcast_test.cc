@@ -15,10 +15,11 @@
 namespace xla_indexing {
 namespace {
 
-using Sizes = std::vector<int64_t>;
+using SizesIn = std::vector<int64_t>;
 
 // A product of two parameters of these sizes.
-std::unique_ptr<HloModule> Product(const Sizes& left, const Sizes& right, BroadcastStyle style) {
+std::unique_ptr<HloModule> Product(const SizesIn& left, const SizesIn& right,
+                                   BroadcastStyle style) {
   auto module = std::make_unique<HloModule>("m");
   HloBuilder builder(module->AddComputation("main"),
                      {.rule = BroadcastRule::kNumpy, .style = style});
@@ -41,9 +42,9 @@ Answer ReadTheSame(const HloModule& a, const HloModule& b) {
 
 // The three cases of the document on PyTorch/XLA: one rank, a scalar, different ranks.
 TEST(ImplicitBroadcastTest, BothStylesReadTheSame) {
-  const std::vector<std::vector<Sizes>> cases = {
+  const std::vector<std::vector<SizesIn>> cases = {
       {{10, 1}, {1, 5}}, {{}, {1, 5}}, {{10, 1}, {6, 8, 1, 5}}};
-  for (const std::vector<Sizes>& sizes : cases) {
+  for (const std::vector<SizesIn>& sizes : cases) {
     const auto direct = Product(sizes[0], sizes[1], BroadcastStyle::kDirect);
     const auto promoted = Product(sizes[0], sizes[1], BroadcastStyle::kPromoted);
     ASSERT_TRUE(direct != nullptr && promoted != nullptr);

@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
-using Sizes = std::vector<int64_t>;
+using TileSizesOf = std::vector<int64_t>;
 
 constexpr char kSoftmax[] = R"(
   max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
@@ -51,14 +51,14 @@ class TileComputationTest : public ::testing::Test {
 };
 
 // The sizes of the tiles of each instruction.
-std::map<std::string, std::multiset<Sizes>> TileSizes(const TiledComputation& tiled,
-                                                      const Sizes& sizes) {
-  std::map<std::string, std::multiset<Sizes>> all;
+std::map<std::string, std::multiset<TileSizesOf>> TileSizes(const TiledComputation& tiled,
+                                                            const TileSizesOf& sizes) {
+  std::map<std::string, std::multiset<TileSizesOf>> all;
   const auto tiles = tiled.TilesOf(sizes);
   EXPECT_TRUE(tiles.ok()) << tiles.status();
   if (!tiles.ok()) return all;
   for (size_t i = 0; i < tiles->size(); ++i) {
-    Sizes own;
+    TileSizesOf own;
     for (const TileRange& range : (*tiles)[i].ranges) own.push_back(range.size);
     all[std::string(tiled.instructions()[i].instruction->name())].insert(own);
   }
@@ -70,12 +70,12 @@ TEST_F(TileComputationTest, InstructionsHaveATileForEachWayInWhichTheyAreRead) {
   ASSERT_TRUE(tiled.ok()) << tiled.status();
   auto sizes = TileSizes(*tiled, {4, 32});
   // The quotient reads its own exponentials, and those of its rows for their sum.
-  EXPECT_THAT(sizes["q"], ElementsAre(Sizes{4, 32}));
-  EXPECT_THAT(sizes["x"], UnorderedElementsAre(Sizes{4, 32}, Sizes{4, 128}));
-  EXPECT_THAT(sizes["d"], ElementsAre(Sizes{4}));
+  EXPECT_THAT(sizes["q"], ElementsAre(TileSizesOf{4, 32}));
+  EXPECT_THAT(sizes["x"], UnorderedElementsAre(TileSizesOf{4, 32}, TileSizesOf{4, 128}));
+  EXPECT_THAT(sizes["d"], ElementsAre(TileSizesOf{4}));
   // Through either exponential it is the same rows' maximum.
-  EXPECT_THAT(sizes["m"], ElementsAre(Sizes{4}));
-  EXPECT_THAT(sizes["p"], UnorderedElementsAre(Sizes{4, 32}, Sizes{4, 128}));
+  EXPECT_THAT(sizes["m"], ElementsAre(TileSizesOf{4}));
+  EXPECT_THAT(sizes["p"], UnorderedElementsAre(TileSizesOf{4, 32}, TileSizesOf{4, 128}));
   EXPECT_THAT(tiled->Conditions(), IsEmpty());
 }
 
@@ -106,7 +106,7 @@ TEST_F(TileComputationTest, GoodSizesAreExactAndWithinTheBudget) {
     })");
   ASSERT_TRUE(tiled.ok()) << tiled.status();
   EXPECT_THAT(tiled->Conditions(), ElementsAre("8 mod t0 = 0 or t0 mod 8 = 0"));
-  std::vector<Sizes> sizes;
+  std::vector<TileSizesOf> sizes;
   int64_t last = INT64_MAX;
   for (const GoodTileSizes& good : tiled->FindGoodTileSizes(/*max_bytes=*/200)) {
     EXPECT_LE(good.bytes, last);
@@ -115,7 +115,8 @@ TEST_F(TileComputationTest, GoodSizesAreExactAndWithinTheBudget) {
   }
   // Of the divisors 1, 2, 3, 4, 6, 8, 12, 16, 24 and 48 of 48 and the powers of two those that
   // divide 8 or are multiples of it, of twice 4 bytes an element.
-  EXPECT_THAT(sizes, ElementsAre(Sizes{24}, Sizes{16}, Sizes{8}, Sizes{4}, Sizes{2}, Sizes{1}));
+  EXPECT_THAT(sizes, ElementsAre(TileSizesOf{24}, TileSizesOf{16}, TileSizesOf{8}, TileSizesOf{4},
+                                 TileSizesOf{2}, TileSizesOf{1}));
 }
 
 TEST_F(TileComputationTest, RootsOfOneShapeShareSizesAndOthersHaveTheirOwn) {
@@ -134,7 +135,7 @@ TEST_F(TileComputationTest, RootsOfOneShapeShareSizesAndOthersHaveTheirOwn) {
   EXPECT_EQ(tiled->roots()[1].first_size, 2);
   EXPECT_EQ(tiled->roots()[2].first_size, 0);
   EXPECT_THAT(TileSizes(*tiled, {2, 4, 1, 3})["p"],
-              UnorderedElementsAre(Sizes{2, 4}, Sizes{3, 1}, Sizes{2, 4}));
+              UnorderedElementsAre(TileSizesOf{2, 4}, TileSizesOf{3, 1}, TileSizesOf{2, 4}));
 }
 
 TEST_F(TileComputationTest, CandidatesAreAtMostAsManyAsAllowed) {

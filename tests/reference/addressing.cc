@@ -31,7 +31,7 @@ std::vector<Element> StartElements(Operands operands, size_t first) {
   return starts;
 }
 
-bool Contains(absl::Span<const int64_t> values, int64_t value) {
+bool HasDimension(absl::Span<const int64_t> values, int64_t value) {
   return absl::c_linear_search(values, value);
 }
 
@@ -87,7 +87,7 @@ Array Gather(const HloInstruction& instruction, Operands operands) {
     Index in_starts;
     Index offsets;
     for (int64_t d = 0; d < result.rank(); ++d) {
-      (Contains(numbers.offset_dims, d) ? offsets : in_starts).push_back(index[d]);
+      (HasDimension(numbers.offset_dims, d) ? offsets : in_starts).push_back(index[d]);
     }
     if (has_vector) in_starts.insert(in_starts.begin() + numbers.index_vector_dim, 0);
 
@@ -105,8 +105,8 @@ Array Gather(const HloInstruction& instruction, Operands operands) {
     }
     size_t next_offset = 0;
     for (int64_t d = 0; d < operand.rank(); ++d) {
-      if (Contains(numbers.collapsed_slice_dims, d)) continue;
-      if (Contains(numbers.operand_batching_dims, d)) continue;
+      if (HasDimension(numbers.collapsed_slice_dims, d)) continue;
+      if (HasDimension(numbers.operand_batching_dims, d)) continue;
       read[d] += offsets[next_offset++];
     }
 

@@ -27,7 +27,7 @@
 namespace xla_indexing::reference {
 namespace {
 
-absl::Status WithContext(const absl::Status& status, absl::string_view context) {
+absl::Status WithSeed(const absl::Status& status, absl::string_view context) {
   return status.ok() ? status
                      : absl::Status(status.code(), absl::StrCat(context, ": ", status.message()));
 }
@@ -153,8 +153,8 @@ absl::Status CheckInstruction(const Executed& executed, mlir::MLIRContext* conte
       }
       if (status.ok() && variant.all_exact) status = CheckAllExact(*entries);
       if (!status.ok()) {
-        return WithContext(status, absl::StrCat(instruction.ToString(), "\n",
-                                                DirectionName(direction), ", ", variant.name));
+        return WithSeed(status, absl::StrCat(instruction.ToString(), "\n", DirectionName(direction),
+                                             ", ", variant.name));
       }
     }
   }
@@ -175,8 +175,8 @@ absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* conte
                                       computation.parameters(), executed.devices)
                        : entries.status();
       if (!status.ok()) {
-        return WithContext(status, absl::StrCat("computation ", computation.name(), "\n",
-                                                DirectionName(direction), ", ", variant.name));
+        return WithSeed(status, absl::StrCat("computation ", computation.name(), "\n",
+                                             DirectionName(direction), ", ", variant.name));
       }
     }
   }

@@ -48,7 +48,7 @@ Value GetTupleElement(const HloInstruction& instruction, Operands operands) {
 }
 
 // Arrays that an instruction passes on may have another layout in its shape than in the operand's.
-void SetShape(const Shape& shape, Value* value) {
+void SetResultShape(const Shape& shape, Value* value) {
   const std::vector<const Shape*> leaves = shape.Leaves();
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) (*value)[leaf].SetShape(*leaves[leaf]);
 }
@@ -234,7 +234,7 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
     }
   }();
   if (!value.ok()) return value.status();
-  SetShape(instruction.shape(), &*value);
+  SetResultShape(instruction.shape(), &*value);
   FillIntegers(seed, &*value);
   return value;
 }
@@ -282,7 +282,7 @@ absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands ar
     if (instruction->opcode() == HloOpcode::kParameter) {
       Value& value = execution.values[instruction];
       value = *arguments[instruction->parameter_number()];
-      SetShape(instruction->shape(), &value);
+      SetResultShape(instruction->shape(), &value);
       continue;
     }
     const std::vector<const Value*> operands = OperandValues(*instruction, execution);

@@ -27,7 +27,7 @@ struct Hit {
 
 using Places = std::map<int64_t, std::vector<Hit>>;  // By position in the results.
 
-bool Contains(absl::Span<const int64_t> values, int64_t value) {
+bool IsAmong(absl::Span<const int64_t> values, int64_t value) {
   return absl::c_linear_search(values, value);
 }
 
@@ -58,7 +58,7 @@ class Placement {
     Index in_indices;
     Index in_window;
     for (int64_t d = 0; d < updates_.rank(); ++d) {
-      (Contains(numbers_.update_window_dims, d) ? in_window : in_indices).push_back(index[d]);
+      (IsAmong(numbers_.update_window_dims, d) ? in_window : in_indices).push_back(index[d]);
     }
     const bool has_vector = numbers_.index_vector_dim < indices_.rank();
     if (has_vector) in_indices.insert(in_indices.begin() + numbers_.index_vector_dim, 0);
@@ -80,8 +80,7 @@ class Placement {
     for (int64_t d = 0; d < operand_.rank(); ++d) {
       int64_t offset = 0;
       int64_t window_size = 1;
-      if (!Contains(numbers_.inserted_window_dims, d) &&
-          !Contains(numbers_.input_batching_dims, d)) {
+      if (!IsAmong(numbers_.inserted_window_dims, d) && !IsAmong(numbers_.input_batching_dims, d)) {
         offset = in_window[window_dim];
         window_size = updates_.size(numbers_.update_window_dims[window_dim++]);
       }

@@ -160,7 +160,7 @@ std::string RandomPairs(const Ids& ids, RandomComputation* c) {
   return absl::StrCat(", source_target_pairs=", Lists(pairs));
 }
 
-Shape WithoutLayout(Shape shape) {
+Shape DropLayout(Shape shape) {
   shape.ClearLayout();
   return shape;
 }
@@ -198,7 +198,7 @@ RandomValue AddDone(absl::string_view opcode, const RandomValue& start, const Sh
 }
 
 // A function of two scalars of any type for `to_apply`.
-std::string AddReducer(RandomComputation* c) {
+std::string AddSumReducer(RandomComputation* c) {
   RandomComputation body(c->module(), &c->random(), /*reuse_percent=*/0, c->depth() + 1);
   const Shape scalar = Shape::Scalar(ElementType::kF32);
   const RandomValue a = body.AddParameter(scalar);
@@ -223,7 +223,7 @@ RandomValue AddGather(HloOpcode opcode, RandomComputation* c) {
   dim = c->random().Between(0, dim);
   std::vector<Shape> results;
   for (const RandomValue& operand : operands) {
-    results.push_back(WithoutLayout(operand.shape));
+    results.push_back(DropLayout(operand.shape));
     results.back().SetDimension(dim, operand.shape.dimension(dim) * shards);
   }
   const std::string attributes =
@@ -239,14 +239,14 @@ RandomValue AddReduceScatter(RandomComputation* c) {
   const Ids ids = RandomIds(/*has_global_ids=*/true, c);
   const Groups groups = RandomGroups(ids, c);
   const int64_t shards = groups.size * ids.devices_per_id;
-  Shape result = WithoutLayout(Shape::Array(
+  Shape result = DropLayout(Shape::Array(
       c->RandomType(), c->RandomSizes(c->random().Between(1, 3), kMaxRandomElements / shards)));
   const int64_t dim = c->random().Between(0, result.rank() - 1);
   Shape operand = result;
   operand.SetDimension(dim, result.dimension(dim) * shards);
   return c->Add(result, "reduce-scatter", {c->OperandLike(operand)},
                 absl::StrCat(ListAttribute("dimensions", {dim}), ids.attributes, groups.attribute,
-                             ", to_apply=", AddReducer(c)));
+                             ", to_apply=", AddSumReducer(c)));
 }
 
 std::vector<RandomValue> OneOrTwo(RandomComputation* c) {
@@ -268,7 +268,8 @@ RandomValue AddAllReduce(HloOpcode opcode, RandomComputation* c) {
       IsDone(opcode) ? std::vector<RandomValue>{c->ArrayOperand(0)} : OneOrTwo(c);
   const std::string groups = c->random().OneIn(3) ? RandomUnequalGroups(ids, /*all=*/true, c)
                                                   : RandomGroups(ids, c).attribute;
-  const std::string attributes = absl::StrCat(ids.attributes, groups, ", to_apply=", AddReducer(c));
+  const std::string attributes =
+      absl::StrCat(ids.attributes, groups, ", to_apply=", AddSumReducer(c));
   const bool splits = opcode != HloOpcode::kAllReduce;
   const RandomValue value = AddWithResults(splits ? "all-reduce-start" : "all-reduce", operands,
                                            ShapesOf(operands), attributes, splits, false, c);
@@ -305,7 +306,7 @@ RandomValue AddAllToAll(RandomComputation* c) {
   if (c->random().OneIn(3)) {
     std::vector<RandomValue> operands = {c->ArrayOperand(0)};
     while (static_cast<int64_t>(operands.size()) < groups.size) {
-      operands.push_back(c->OperandLike(WithoutLayout(operands[0].shape)));
+      operands.push_back(c->OperandLike(DropLayout(operands[0].shape)));
     }
     return c->Add(Shape::Tuple(ShapesOf(operands)), "all-to-all", operands, attributes);
   }

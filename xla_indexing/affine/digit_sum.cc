@@ -11,7 +11,7 @@ namespace {
 
 // Summand by summand from the first one; a sum that ends earlier comes first. The recursion is as
 // deep as divisions nest.
-int CompareAtoms(const DigitAtom* a, const DigitAtom* b) {
+int CompareDigitAtoms(const DigitAtom* a, const DigitAtom* b) {
   if (a == b) return 0;
   if (int c = CompareValues(a->summand_class, b->summand_class)) return c;
   if (a->kind == DigitAtom::Kind::kVariable) return CompareValues(a->position, b->position);
@@ -20,7 +20,7 @@ int CompareAtoms(const DigitAtom* a, const DigitAtom* b) {
     return SummandLess(a->expr, b->expr) ? -1 : 1;
   }
   for (auto [term_a, term_b] : llvm::zip(a->shown.terms(), b->shown.terms())) {
-    if (int c = CompareAtoms(term_a.atom, term_b.atom)) return c;
+    if (int c = CompareDigitAtoms(term_a.atom, term_b.atom)) return c;
     if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
   }
   if (int c = CompareValues(a->shown.terms().size(), b->shown.terms().size())) return c;
@@ -33,7 +33,7 @@ int CompareAtoms(const DigitAtom* a, const DigitAtom* b) {
 
 bool AtomLess(const DigitAtom* a, const DigitAtom* b) {
   if (a->summand_class != b->summand_class) return a->summand_class < b->summand_class;
-  return CompareAtoms(a, b) < 0;
+  return CompareDigitAtoms(a, b) < 0;
 }
 
 void DigitSum::Sort() {

@@ -310,7 +310,9 @@ ExprSimplifier::OtherFloors ExprSimplifier::WithFewestFloors(const DigitSum& flo
     if (direction.sum().IsConstant()) break;
     pending = std::move(others);
     std::optional<StaircaseForm> form;
-    if (MayHaveOtherFloors(direction.sum()) && ++work_ <= kMaxWork) {
+    // Telling a staircase takes as long as many other steps.
+    constexpr int kStepsOfStaircase = 20;
+    if (MayHaveOtherFloors(direction.sum()) && (work_ += kStepsOfStaircase) <= kMaxWork) {
       DigitSum beside = linear;
       beside.AddScaled(direction.linear(), 1);
       const int64_t slope = SlopeAlong(y, beside);

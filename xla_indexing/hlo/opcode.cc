@@ -28,13 +28,13 @@ constexpr NameIndex kOpcodeNames([] {
   return names;
 }());
 
-const OpcodeProperties& PropertiesOf(HloOpcode opcode) {
+const OpcodeProperties& OpcodePropertiesOf(HloOpcode opcode) {
   return kOpcodes[static_cast<size_t>(opcode)];
 }
 
 }  // namespace
 
-absl::string_view OpcodeName(HloOpcode opcode) { return PropertiesOf(opcode).name; }
+absl::string_view OpcodeName(HloOpcode opcode) { return OpcodePropertiesOf(opcode).name; }
 
 std::optional<HloOpcode> OpcodeFromName(absl::string_view name) {
   const std::optional<size_t> position = kOpcodeNames.Find(name);
@@ -43,11 +43,11 @@ std::optional<HloOpcode> OpcodeFromName(absl::string_view name) {
 }
 
 std::optional<int> OpcodeArity(HloOpcode opcode) {
-  const int arity = PropertiesOf(opcode).arity;
+  const int arity = OpcodePropertiesOf(opcode).arity;
   if (arity < 0) return std::nullopt;
   return arity;
 }
 
-bool IsElementwise(HloOpcode opcode) { return PropertiesOf(opcode).elementwise; }
+bool IsElementwise(HloOpcode opcode) { return OpcodePropertiesOf(opcode).elementwise; }
 
 }  // namespace xla_indexing

@@ -33,7 +33,7 @@ Interval CountPlaces(llvm::ArrayRef<Interval> hull) {
   return places;
 }
 
-Int128 SumOf(const ClassSizes& classes) {
+Int128 SumOfSizes(const ClassSizes& classes) {
   Int128 sum = 0;
   for (const auto& [mask, size] : classes) sum += size;
   return sum;
@@ -43,7 +43,8 @@ Interval CountPart(const ImagePart& part, StepBudget* budget) {
   if (part.range) return Interval::Point(part.range->count);
   if (part.domain) return CountPoints(*part.domain, budget);
   if (part.is_injective) return CountPoints(*part.map, budget);
-  if (const auto classes = ClassesOfElements({{&part}}, budget)) return CountOf(SumOf(*classes));
+  if (const auto classes = ClassesOfElements({{&part}}, budget))
+    return CountOf(SumOfSizes(*classes));
   const Interval points = CountPoints(*part.map, budget);
   return CountBetween(Interval::Point(std::min<int64_t>(points.lower(), 1)), points)
       .Intersect(CountUpTo(CountPlaces(HullOf(part))));

@@ -136,7 +136,7 @@ std::optional<bool> HasPair(const Projected& relation, llvm::ArrayRef<int64_t> d
   return DomainHasPoint(at_pair, budget);
 }
 
-bool SampleIsMissing(const Projected& a, const Projected& b, StepBudget* budget) {
+bool SampledPairIsMissing(const Projected& a, const Projected& b, StepBudget* budget) {
   for (const auto& point : SamplePoints(a.map, kSamples)) {
     if (!budget->Take(1)) return false;
     const llvm::ArrayRef<int64_t> all = point;
@@ -175,7 +175,7 @@ bool WrittenTheSame(const Projected& a, const Projected& b) {
 // Without enumeration.
 std::optional<bool> WithinSymbolically(const Projected& a, const Projected& b, StepBudget* budget) {
   if (a.map.IsKnownEmpty()) return true;
-  if (SampleIsMissing(a, b, budget)) return false;
+  if (SampledPairIsMissing(a, b, budget)) return false;
   if (!b.projection || !b.projection->IsExplicit()) {
     if (DomainHasPoint(a.map, budget) == false) return true;
     return std::nullopt;

@@ -91,8 +91,8 @@ IndexingMap BoxOf(llvm::ArrayRef<StridedRange> ranges, mlir::MLIRContext* contex
 }
 
 // Whether one of some points of the box is known to be no result.
-bool SampleIsMissing(const IndexingMap& map, llvm::ArrayRef<StridedRange> ranges,
-                     StepBudget* budget) {
+bool SampledElementIsMissing(const IndexingMap& map, llvm::ArrayRef<StridedRange> ranges,
+                             StepBudget* budget) {
   constexpr int kSamples = 8;
   Variables places;
   for (const StridedRange& range : ranges) places.push_back({Interval::OfSize(range.count), {}});
@@ -121,7 +121,7 @@ std::optional<bool> IsAllOf(const IndexingMap& map, const Projection& projection
   }
   const std::optional<int64_t> points = NumCandidates(map);
   if (points && size > *points) return false;
-  if (SampleIsMissing(map, ranges, budget)) return false;
+  if (SampledElementIsMissing(map, ranges, budget)) return false;
   const std::optional<Points> image =
       Enumerate(map, budget, [](auto, auto, auto results) { return Joined(results); });
   if (!image) return std::nullopt;

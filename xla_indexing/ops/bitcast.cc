@@ -22,7 +22,7 @@ namespace xla_indexing {
 namespace {
 
 using ::mlir::AffineExpr;
-using IndexVector = llvm::SmallVector<AffineExpr, 4>;
+using Indices = llvm::SmallVector<AffineExpr, 4>;
 using SizeVector = llvm::SmallVector<int64_t, 4>;
 
 // The dimensions, the most major first, and the sizes in that order.
@@ -74,10 +74,10 @@ OperandIndexing BitcastMap(const Shape& from, const Shape& to, mlir::MLIRContext
   if (source.count < 0 || target.count < 0) return whole("a bitcast of sizes that have no bound");
 
   MapBuilder builder(from, to, context);
-  IndexVector logical(to.rank(), builder.Value(0));
+  Indices logical(to.rank(), builder.Value(0));
   if (source.count == 0) return builder.Build(logical);  // The domain is empty.
 
-  IndexVector indices;
+  Indices indices;
   for (const int64_t dim : source.major_to_minor) indices.push_back(builder.Dim(dim));
   // The wide elements are arrays of narrow ones.
   if (source.bits > target.bits && source.bits % target.bits == 0) {
@@ -96,14 +96,14 @@ OperandIndexing BitcastMap(const Shape& from, const Shape& to, mlir::MLIRContext
   } else if (source.bits != target.bits || source.count != target.count) {
     return whole("a bitcast that changes the number of bits");
   }
-  const IndexVector physical = ReshapeIndices(indices, source.sizes, target.sizes, builder);
+  const Indices physical = ReshapeIndices(indices, source.sizes, target.sizes, builder);
   for (int64_t i = 0; i < to.rank(); ++i) logical[target.major_to_minor[i]] = physical[i];
   return builder.Build(logical);
 }
 
 OperandIndexing BitcastConvertMap(const Shape& from, const Shape& to, mlir::MLIRContext* context) {
   MapBuilder builder(from, to, context);
-  IndexVector indices;
+  Indices indices;
   for (int64_t i = 0; i < to.rank(); ++i) {
     indices.push_back(i < from.rank() ? builder.Dim(i) : builder.AddRangeOverAxis(to.dimension(i)));
   }

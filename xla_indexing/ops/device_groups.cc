@@ -18,8 +18,8 @@ using ::mlir::AffineExpr;
 using Exprs = llvm::SmallVector<AffineExpr, 4>;
 
 // The row-major position of `indices` in an array of `sizes`, and the indices at a position.
-AffineExpr Linearize(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t> sizes,
-                     mlir::MLIRContext* context) {
+AffineExpr PositionOf(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t> sizes,
+                      mlir::MLIRContext* context) {
   AffineExpr position = Constant(0, context);
   for (size_t i = 0; i < sizes.size(); ++i) position = Add(Scale(position, sizes[i]), indices[i]);
   return position;
@@ -136,12 +136,12 @@ class Analysis {
     const Exprs coordinates = CoordinatesOf(ids_.ReaderId(), iota.sizes);
     Exprs permuted;
     for (const int64_t i : iota.permutation) permuted.push_back(coordinates[i]);
-    AddUniform(Linearize(permuted, permuted_sizes, context_), iota.group_size,
+    AddUniform(PositionOf(permuted, permuted_sizes, context_), iota.group_size,
                [&](AffineExpr place) {
                  const Exprs at = CoordinatesOf(place, permuted_sizes);
                  Exprs indices(at.size());
                  for (size_t i = 0; i < at.size(); ++i) indices[iota.permutation[i]] = at[i];
-                 return Linearize(indices, iota.sizes, context_);
+                 return PositionOf(indices, iota.sizes, context_);
                });
     return std::move(result_);
   }

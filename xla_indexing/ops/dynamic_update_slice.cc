@@ -45,7 +45,7 @@ OperandIndexing OperandPiece(const BuildContext& build, int64_t dim, const Inter
 }
 
 // What the update leaves of the operand; its own converse.
-void AddOperand(BuildContext& build) {
+void AddUpdatedOperand(BuildContext& build) {
   const Shape& update = build.Operand(1);
   OperandIndexingSet pieces;
   const bool is_bounded =
@@ -72,7 +72,7 @@ void AddOperand(BuildContext& build) {
 }  // namespace
 
 void DynamicUpdateSliceOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
-  AddOperand(build);
+  AddUpdatedOperand(build);
   MapBuilder builder = build.FromOutput(1);
   llvm::SmallVector<AffineExpr, 4> indices = Starts(build, &builder);
   for (int64_t k = 0; k < build.Output().rank(); ++k) {
@@ -86,7 +86,7 @@ void DynamicUpdateSliceOutputToInput(BuildContext& build, int64_t /*output_leaf*
 void DynamicUpdateSliceInputToOutput(BuildContext& build, int64_t operand,
                                      int64_t /*operand_leaf*/) {
   if (operand == 0) {
-    AddOperand(build);
+    AddUpdatedOperand(build);
     return;
   }
   if (operand >= kFirstStart) {

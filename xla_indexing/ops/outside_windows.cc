@@ -189,9 +189,9 @@ std::vector<Alternative> AlternativesOf(const std::vector<Condition>& conditions
 }
 
 // The elements for which the window of batch index i is missed in the way `ways[i]`.
-OperandIndexing Piece(const BuildContext& build, const IndexedWindows& windows,
-                      const std::vector<BatchIndex>& batches,
-                      const std::vector<Alternative>& ways) {
+OperandIndexing PieceOutside(const BuildContext& build, const IndexedWindows& windows,
+                             const std::vector<BatchIndex>& batches,
+                             const std::vector<Alternative>& ways) {
   MapBuilder builder(windows.array(), windows.array(), build.mlir_context);
   for (size_t i = 0; i < batches.size(); ++i) {
     const IndexVector origin = windows.AddOrigin(Constants(batches[i], builder), &builder);
@@ -226,7 +226,7 @@ std::optional<OperandIndexingSet> OutsideVaryingWindows(const BuildContext& buil
   }
   OperandIndexingSet pieces;
   for (const std::vector<Alternative>& ways : combinations) {
-    AddUnlessEmpty(Piece(build, windows, batches, ways), &pieces);
+    AddUnlessEmpty(PieceOutside(build, windows, batches, ways), &pieces);
   }
   return pieces;
 }

@@ -153,7 +153,7 @@ void AddAnything(BuildContext& build, const CollectiveGroups& collective, int64_
                         devices, devices));
 }
 
-void AddOperand(BuildContext& build, int64_t operand, bool forward) {
+void AddRaggedOperand(BuildContext& build, int64_t operand, bool forward) {
   if (operand == kOutput) {
     AddOutput(build);
     return;
@@ -182,12 +182,12 @@ void AddOperand(BuildContext& build, int64_t operand, bool forward) {
 
 void RaggedAllToAllOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
   for (int64_t operand = kInput; operand <= kReceiveSizes; ++operand) {
-    AddOperand(build, operand, /*forward=*/false);
+    AddRaggedOperand(build, operand, /*forward=*/false);
   }
 }
 
 void RaggedAllToAllInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
-  AddOperand(build, operand, /*forward=*/true);
+  AddRaggedOperand(build, operand, /*forward=*/true);
 }
 
 }  // namespace xla_indexing

@@ -9,7 +9,7 @@ namespace xla_indexing {
 namespace {
 
 using ::mlir::AffineExpr;
-using IndexVector = llvm::SmallVector<AffineExpr, 4>;
+using Indices = llvm::SmallVector<AffineExpr, 4>;
 
 // The row-major position of an index.
 AffineExpr Linearize(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t> sizes,
@@ -24,8 +24,8 @@ AffineExpr Linearize(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t>
 }
 
 // The index at a row-major position, which is inside the array.
-IndexVector Delinearize(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
-  IndexVector indices(sizes.size());
+Indices Delinearize(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
+  Indices indices(sizes.size());
   for (size_t i = sizes.size(); i-- > 0;) {
     indices[i] = i == 0 ? position : Mod(position, sizes[i]);
     position = FloorDiv(position, sizes[i]);
@@ -59,13 +59,13 @@ llvm::SmallVector<AffineExpr, 4> ReshapeIndices(llvm::ArrayRef<AffineExpr> indic
                                                 llvm::ArrayRef<int64_t> from_sizes,
                                                 llvm::ArrayRef<int64_t> to_sizes,
                                                 const MapBuilder& builder) {
-  IndexVector result;
+  Indices result;
   while (!from_sizes.empty() && !to_sizes.empty()) {
     const Group group = FirstGroup(from_sizes, to_sizes);
     if (group.from == 1 && group.to == 1) {
       result.push_back(indices[0]);
     } else {
-      IndexVector part = Delinearize(
+      Indices part = Delinearize(
           Linearize(indices.take_front(group.from), from_sizes.take_front(group.from), builder),
           to_sizes.take_front(group.to));
       builder.Simplify(part);

@@ -8,7 +8,7 @@
 namespace xla_indexing {
 namespace {
 
-void AddRoutes(int64_t count, LeafRoute first, LeafRoutes* routes) {
+void AddLeafRoutes(int64_t count, LeafRoute first, LeafRoutes* routes) {
   for (int64_t i = 0; i < count; ++i) {
     routes->push_back({first.output_leaf + i, first.operand, first.operand_leaf + i});
   }
@@ -19,23 +19,24 @@ void AddRoutes(int64_t count, LeafRoute first, LeafRoutes* routes) {
 LeafRoutes TupleRoutes(const HloInstruction& instruction) {
   LeafRoutes routes;
   for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-    AddRoutes(instruction.operand(i)->shape().LeafCount(),
-              {static_cast<int64_t>(routes.size()), i, 0}, &routes);
+    AddLeafRoutes(instruction.operand(i)->shape().LeafCount(),
+                  {static_cast<int64_t>(routes.size()), i, 0}, &routes);
   }
   return routes;
 }
 
 LeafRoutes GetTupleElementRoutes(const HloInstruction& instruction) {
   LeafRoutes routes;
-  AddRoutes(instruction.shape().LeafCount(),
-            {0, 0, instruction.operand(0)->shape().FirstLeafOfElement(instruction.tuple_index())},
-            &routes);
+  AddLeafRoutes(
+      instruction.shape().LeafCount(),
+      {0, 0, instruction.operand(0)->shape().FirstLeafOfElement(instruction.tuple_index())},
+      &routes);
   return routes;
 }
 
 LeafRoutes PassThroughRoutes(const HloInstruction& instruction) {
   LeafRoutes routes;
-  AddRoutes(instruction.shape().LeafCount(), {0, 0, 0}, &routes);
+  AddLeafRoutes(instruction.shape().LeafCount(), {0, 0, 0}, &routes);
   return routes;
 }
 

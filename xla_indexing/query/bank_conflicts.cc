@@ -14,7 +14,7 @@
 namespace xla_indexing {
 namespace {
 
-absl::Status CheckPowerOfTwo(absl::string_view what, int64_t number, int64_t most) {
+absl::Status CheckPowerOfTwoUpTo(absl::string_view what, int64_t number, int64_t most) {
   if (number >= 1 && number <= most && std::has_single_bit(static_cast<uint64_t>(number))) {
     return absl::OkStatus();
   }
@@ -29,8 +29,8 @@ absl::Status BankOptions::Verify() const {
     return absl::InvalidArgumentError(
         absl::StrCat("the warp size is ", warp_size, ", and should be 32 or 64"));
   }
-  absl::Status status = CheckPowerOfTwo("the number of banks is", banks, 1024);
-  status.Update(CheckPowerOfTwo("the bytes of a word are", word_bytes, 64));
+  absl::Status status = CheckPowerOfTwoUpTo("the number of banks is", banks, 1024);
+  status.Update(CheckPowerOfTwoUpTo("the bytes of a word are", word_bytes, 64));
   if (!status.ok()) return status;
   constexpr int kMostBits = 16;
   const XorSwizzle& s = swizzle;

@@ -20,8 +20,8 @@
 namespace xla_indexing {
 namespace {
 
-const Shape& ShapeOf(absl::Span<const HloInstruction* const> operands, int64_t operand,
-                     int64_t leaf) {
+const Shape& ShapeOfLeaf(absl::Span<const HloInstruction* const> operands, int64_t operand,
+                         int64_t leaf) {
   return operands[operand]->shape().Leaf(leaf);
 }
 
@@ -149,7 +149,7 @@ UtilizationReport ReportUtilization(
   const InstructionIndexing counted = EntriesToCount(entries, exact_entries);
   UtilizationReport report;
   for (const IndexingEntry& entry : counted) {
-    const Shape& operand = ShapeOf(operands, entry.operand, entry.operand_leaf);
+    const Shape& operand = ShapeOfLeaf(operands, entry.operand, entry.operand_leaf);
     report.operands.push_back(
         {entry.output_leaf, entry.operand, entry.operand_leaf,
          ComputeUtilization(entry.indexing, result.shape().Leaf(entry.output_leaf), operand)});
@@ -164,7 +164,7 @@ UtilizationReport ReportUtilization(
     }
   }
   for (const OperandLeaf& leaf : UnreadOperandLeaves(operands, entries)) {
-    const Shape& operand = ShapeOf(operands, leaf.operand, leaf.operand_leaf);
+    const Shape& operand = ShapeOfLeaf(operands, leaf.operand, leaf.operand_leaf);
     report.operands.push_back({0, leaf.operand, leaf.operand_leaf,
                                ComputeUtilization(OperandIndexingSet(), operand, operand)});
   }

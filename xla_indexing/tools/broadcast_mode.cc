@@ -41,7 +41,7 @@ absl::StatusOr<MaybeRanked> ParseOperand(absl::string_view text) {
   return *std::move(shape);
 }
 
-int Report(absl::string_view message, int exit_code) {
+int FailWith(absl::string_view message, int exit_code) {
   WriteError(absl::StrCat("print-indexing: error: ", message));
   return exit_code;
 }
@@ -207,7 +207,7 @@ int PrintBroadcast(const CommandLine& line) {
     if (!operand.ok()) {
       constexpr size_t kLongestShown = 60;
       const bool is_cut = text.size() > kLongestShown;
-      return Report(
+      return FailWith(
           absl::StrCat("operand ", given.size(), ", '", text.substr(0, kLongestShown),
                        is_cut ? "..." : "", "', is no shape: ", operand.status().message()),
           2);
@@ -215,14 +215,14 @@ int PrintBroadcast(const CommandLine& line) {
     given.push_back(*std::move(operand));
   }
   const absl::StatusOr<std::vector<Shape>> operands = RequireRanks(given);
-  if (!operands.ok()) return Report(operands.status().message(), 1);
+  if (!operands.ok()) return FailWith(operands.status().message(), 1);
   const absl::StatusOr<ImplicitBroadcast> broadcast = BroadcastLikeNumpy(*operands);
-  if (!broadcast.ok()) return Report(broadcast.status().message(), 1);
+  if (!broadcast.ok()) return FailWith(broadcast.status().message(), 1);
   if (line.emit != EmitMode::kNothing) {
     const absl::StatusOr<std::string> module =
         BroadcastModule(*operands, line.emit == EmitMode::kHlo ? BroadcastStyle::kDirect
                                                                : BroadcastStyle::kPromoted);
-    if (!module.ok()) return Report(module.status().message(), 1);
+    if (!module.ok()) return FailWith(module.status().message(), 1);
     WriteOutput(*module);
     return 0;
   }

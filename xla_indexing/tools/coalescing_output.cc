@@ -32,8 +32,8 @@ absl::StatusOr<CoalescingAnalysis> AnalysisOf(const Shape& output, const LaunchF
 }
 
 // The answer with the addresses of its worst request.
-ReportedCoalescing Report(const CoalescingAnalysis& analysis, Coalescing coalescing,
-                          const OperandIndexing* indexing, const Shape& accessed) {
+ReportedCoalescing ReportOf(const CoalescingAnalysis& analysis, Coalescing coalescing,
+                            const OperandIndexing* indexing, const Shape& accessed) {
   ReportedCoalescing report{std::move(coalescing), {}, {}};
   if (!report.coalescing.worst) return report;
   const auto addresses = analysis.AddressesOf(*report.coalescing.worst, indexing, accessed);
@@ -124,9 +124,9 @@ std::vector<ReportedWrites> AnswerCoalescing(const Subject& subject, const Comma
     const auto number = static_cast<int64_t>(leaf);
     if (line.output_id.value_or(number) != number) continue;
     const absl::StatusOr<CoalescingAnalysis>& analysis = analyses.back();
-    writes.push_back({number, analysis.ok()
-                                  ? Report(*analysis, analysis->OfWrites(), nullptr, *leaves[leaf])
-                                  : NoLaunch(analysis.status())});
+    writes.push_back(
+        {number, analysis.ok() ? ReportOf(*analysis, analysis->OfWrites(), nullptr, *leaves[leaf])
+                               : NoLaunch(analysis.status())});
     if (analysis.ok() && !line.launch.thread_map.empty()) {
       writes.back().writes.coverage = CoverageOf(analysis->mapping(), *leaves[leaf]);
     }
@@ -135,8 +135,8 @@ std::vector<ReportedWrites> AnswerCoalescing(const Subject& subject, const Comma
     for (ReportedMap& map : entry.maps) {
       const absl::StatusOr<CoalescingAnalysis>& analysis = analyses[entry.output_leaf];
       const Shape& operand = subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
-      map.coalescing = analysis.ok() ? Report(*analysis, analysis->OfReads(map.indexing, operand),
-                                              &map.indexing, operand)
+      map.coalescing = analysis.ok() ? ReportOf(*analysis, analysis->OfReads(map.indexing, operand),
+                                                &map.indexing, operand)
                                      : NoLaunch(analysis.status());
     }
   }

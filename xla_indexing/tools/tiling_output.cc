@@ -41,7 +41,8 @@ absl::Status Fits(const std::vector<int64_t>& sizes, const Shape& shape) {
   return absl::OkStatus();
 }
 
-ReportedTile Report(const OperandIndexing& indexing, const Shape& from, const CommandLine& line) {
+ReportedTile ReportOfTile(const OperandIndexing& indexing, const Shape& from,
+                          const CommandLine& line) {
   ReportedTile report;
   const absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(indexing, DimSizes(from));
   if (!tile.ok()) {
@@ -119,7 +120,7 @@ void AnswerTiling(const Subject& subject, Direction direction, const CommandLine
     const Shape& from = direction == Direction::kOutputToInput
                             ? subject.instruction->shape().Leaf(entry.output_leaf)
                             : subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
-    for (ReportedMap& map : entry.maps) map.tile = Report(map.indexing, from, line);
+    for (ReportedMap& map : entry.maps) map.tile = ReportOfTile(map.indexing, from, line);
   }
 }
 
