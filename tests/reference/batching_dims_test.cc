@@ -44,10 +44,10 @@ std::unique_ptr<HloModule> Parse(const std::string& text) {
 }
 
 // A module's entry, executed, and its maps.
-class Executed {
+class ExecutedModule {
  public:
-  Executed(const HloModule& module, const std::vector<Value>& arguments, mlir::MLIRContext* context,
-           const FusionOptions& options = {})
+  ExecutedModule(const HloModule& module, const std::vector<Value>& arguments,
+                 mlir::MLIRContext* context, const FusionOptions& options = {})
       : entry_(*module.entry_computation()) {
     ExecutionOptions execution_options;
     execution_options.drops_whole_windows =
@@ -170,7 +170,7 @@ class BatchingDimsTest : public ::testing::Test {
   // The result of a gather as its map reads it from the operand.
   std::vector<int64_t> Gathered(const HloModule& module) {
     const std::vector<Value> arguments = Arguments(module);
-    const Executed executed(module, arguments, &context_);
+    const ExecutedModule executed(module, arguments, &context_);
     EXPECT_TRUE(executed.IsExact());
     std::vector<int64_t> result(
         module.entry_computation()->root_instruction()->shape().ElementCount().value(), 0);
@@ -186,7 +186,7 @@ class BatchingDimsTest : public ::testing::Test {
     const std::vector<Value> arguments = Arguments(module);
     FusionOptions options;
     options.indexing.scatter_bounds = bounds;
-    const Executed executed(module, arguments, &context_, options);
+    const ExecutedModule executed(module, arguments, &context_, options);
     EXPECT_TRUE(executed.IsExact());
     std::vector<int64_t> result(
         module.entry_computation()->root_instruction()->shape().ElementCount().value(), 0);
@@ -205,8 +205,8 @@ class BatchingDimsTest : public ::testing::Test {
     const HloComputation& entry = *a.entry_computation();
     for (const uint64_t seed : {0, 1}) {
       const std::vector<Value> arguments = RandomArguments(entry, seed);
-      const Executed of_a(a, arguments, &context_);
-      const Executed of_b(b, arguments, &context_);
+      const ExecutedModule of_a(a, arguments, &context_);
+      const ExecutedModule of_b(b, arguments, &context_);
       EXPECT_EQ(of_a.Lines(), of_b.Lines()) << a.ToString();
       for (int64_t leaf = 0; leaf < entry.root_instruction()->shape().LeafCount(); ++leaf) {
         for (int64_t i = 0; i < static_cast<int64_t>(entry.parameters().size()); ++i) {
@@ -502,8 +502,8 @@ TEST_P(ConcatenationTest, OfTheGathersOrScattersOfTheSlices) {
     const std::vector<Value> arguments = RandomArguments(*batched->entry_computation(), 7);
     FusionOptions options;
     options.indexing.exact = true;
-    const Executed whole(*batched, arguments, &context, options);
-    const Executed parts(*slices, arguments, &context, options);
+    const ExecutedModule whole(*batched, arguments, &context, options);
+    const ExecutedModule parts(*slices, arguments, &context, options);
     // What is left of an operand cannot always be said exactly.
     if (!whole.IsExact() || !parts.IsExact()) return;
     ++compared;

@@ -118,7 +118,7 @@ absl::StatusOr<ThreadMapping> RandomMapping(const Shape& shape, Random& random,
   }
 }
 
-absl::Status Compare(const Coalescing& said, const SectorCounts& counted) {
+absl::Status CompareAnswers(const Coalescing& said, const SectorCounts& counted) {
   const auto is = [](const Interval& interval, int64_t count) {
     return interval == Interval::Point(count);
   };
@@ -174,7 +174,7 @@ absl::Status CheckAccess(const CoalescingAnalysis& analysis, const OperandIndexi
                         options.sector_bytes, options.line_bytes);
   };
   if (options.alignment_bytes >= options.line_bytes) {
-    absl::Status status = Compare(said, counted(0));
+    absl::Status status = CompareAnswers(said, counted(0));
     status.Update(CheckWorst(analysis, said, indexing, accessed, options));
     return status;
   }
@@ -288,7 +288,7 @@ absl::Status CheckRandom(uint64_t seed, int* exact, mlir::MLIRContext* context) 
 
 class RandomLaunchesTest : public ::testing::TestWithParam<int> {};
 
-constexpr int kShards = 4;
+constexpr int kLaunchShards = 4;
 constexpr int kCasesPerShard = 600;
 
 TEST_P(RandomLaunchesTest, AreCounted) {
@@ -305,7 +305,7 @@ TEST_P(RandomLaunchesTest, AreCounted) {
   }
   EXPECT_GT(compared, cases * 5 / 6);
 }
-INSTANTIATE_TEST_SUITE_P(All, RandomLaunchesTest, ::testing::Range(0, kShards));
+INSTANTIATE_TEST_SUITE_P(All, RandomLaunchesTest, ::testing::Range(0, kLaunchShards));
 
 // --- Runtime values
 

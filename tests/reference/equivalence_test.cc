@@ -32,7 +32,7 @@ std::string SignatureOf(const HloComputation& computation) {
   return absl::StrCat(text, "-> ", computation.root_instruction()->shape().ToStringWithoutLayout());
 }
 
-struct Tally {
+struct EquivalenceTally {
   int same = 0;
   int different = 0;
   int not_decided = 0;
@@ -49,7 +49,7 @@ bool Has(const Relation& relation, const PairOfOne& pair, const Shape& output,
 }
 
 void Check(const HloComputation& a, const HloComputation& b, mlir::MLIRContext* context,
-           Tally* tally) {
+           EquivalenceTally* tally) {
   const std::vector<Value> arguments = RandomArguments(a, 1);
   const auto of_a = DependenceOfComputation(a, Pointers(arguments), 1);
   const auto of_b = DependenceOfComputation(b, Pointers(arguments), 1);
@@ -93,7 +93,7 @@ TEST(RandomEquivalenceTest, AgreesWithExecutions) {
     modules.push_back(*std::move(module));
   }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  Tally tally;
+  EquivalenceTally tally;
   for (const auto& [signature, entries] : alike) {
     // The first with itself, each with two others.
     for (size_t i = 0; i < std::min<size_t>(entries.size(), 60); ++i) {

@@ -18,15 +18,15 @@
 namespace xla_indexing::reference {
 
 // Of v, lane and element of a vector.
-using Point = std::array<int64_t, 3>;
-using Value = std::function<int64_t(const Point&)>;
+using AccessPoint = std::array<int64_t, 3>;
+using AccessFunction = std::function<int64_t(const AccessPoint&)>;
 // The bits of a request, the first in the first period of the modulus.
 using Bits = std::vector<int64_t>;
 
 // A number as a form, and what it is.
-struct Number {
+struct FormAndValue {
   Form form;
-  Value value;
+  AccessFunction value;
 };
 
 class RandomAccess {
@@ -39,11 +39,11 @@ class RandomAccess {
     access_.inner = 6;
     modulus_ = random_.OneIn(2) ? 1024 : 64;
     access_.width = random_.OneIn(3) ? 1 : 8;
-    const Number address = Times(RandomNumber(2), access_.width);
+    const FormAndValue address = Times(RandomNumber(2), access_.width);
     access_.address = address.form;
     address_ = address.value;
     for (int64_t i = random_.Between(0, 2); i > 0; --i) {
-      const Number number = RandomNumber(1);
+      const FormAndValue number = RandomNumber(1);
       int64_t a = number.value(RandomPoint());
       int64_t b = number.value(RandomPoint());
       if (a > b) std::swap(a, b);
@@ -66,7 +66,7 @@ class RandomAccess {
   // Of a variable: v, lane, element.
   ValueRange range(int variable) const { return ranges_[variable]; }
   // The address, which is also access().address.
-  int64_t AddressAt(const Point& point) const { return address_(point); }
+  int64_t AddressAt(const AccessPoint& point) const { return address_(point); }
   // Adds `factor` times another outer variable in [0, size - 1] to the address; its number.
   int AddMover(int64_t size, int64_t factor) {
     const Form mover = access_.algebra.AddVariable(0, size - 1);
@@ -77,7 +77,7 @@ class RandomAccess {
   // None where no lane is active.
   Bits RequestAt(int64_t v) const {
     Bits bits;
-    Point point{v, 0, 0};
+    AccessPoint point{v, 0, 0};
     for (point[1] = ranges_[1].lower; point[1] <= ranges_[1].upper; ++point[1]) {
       for (point[2] = ranges_[2].lower; point[2] <= ranges_[2].upper; ++point[2]) {
         bool is_active = true;
@@ -106,48 +106,48 @@ class RandomAccess {
   void AddVariable(int64_t lower, int64_t size) {
     const size_t i = variables_.size();
     variables_.push_back({access_.algebra.AddVariable(lower, lower + size - 1),
-                          [i](const Point& point) { return point[i]; }});
+                          [i](const AccessPoint& point) { return point[i]; }});
     ranges_.push_back({lower, lower + size - 1});
   }
-  Point RandomPoint() {
-    Point point;
+  AccessPoint RandomPoint() {
+    AccessPoint point;
     for (size_t i = 0; i < 3; ++i) point[i] = random_.Between(ranges_[i].lower, ranges_[i].upper);
     return point;
   }
 
-  Number Times(const Number& a, int64_t factor) {
+  FormAndValue Times(const FormAndValue& a, int64_t factor) {
     return {access_.algebra.Add(Form(), a.form, factor),
-            [=](const Point& point) { return factor * a.value(point); }};
+            [=](const AccessPoint& point) { return factor * a.value(point); }};
   }
-  Number Plus(const Number& a, const Number& b, int64_t factor) {
+  FormAndValue Plus(const FormAndValue& a, const FormAndValue& b, int64_t factor) {
     return {access_.algebra.Add(a.form, b.form, factor),
-            [=](const Point& point) { return a.value(point) + factor * b.value(point); }};
+            [=](const AccessPoint& point) { return a.value(point) + factor * b.value(point); }};
   }
-  Number Quotient(const Number& a, int64_t m) {
-    return {access_.algebra.FloorDivide(a.form, m), [=](const Point& point) {
+  FormAndValue Quotient(const FormAndValue& a, int64_t m) {
+    return {access_.algebra.FloorDivide(a.form, m), [=](const AccessPoint& point) {
               const int64_t value = a.value(point);
               return value >= 0 ? value / m : -((-value + m - 1) / m);
             }};
   }
-  Number Remainder(const Number& a, int64_t m) {
+  FormAndValue Remainder(const FormAndValue& a, int64_t m) {
     return {access_.algebra.Modulo(a.form, m),
-            [=](const Point& point) { return (a.value(point) % m + m) % m; }};
+            [=](const AccessPoint& point) { return (a.value(point) % m + m) % m; }};
   }
   // A linear index, as most accesses have one, or any sum.
-  Number RandomNumber(int depth) {
+  FormAndValue RandomNumber(int depth) {
     const std::vector<int64_t> factors = {1, -1, 2, 3, 7, 32, 100};
     const std::vector<int64_t> divisors = {2, 3, 7, 32, 37, 49, 100, 500};
-    Number sum = {FormAlgebra::Constant(0), [](const Point&) { return 0; }};
+    FormAndValue sum = {FormAlgebra::Constant(0), [](const AccessPoint&) { return 0; }};
     if (random_.OneIn(2)) {
       sum = Plus(Plus(variables_[1], variables_[0], 32), variables_[2], random_.Between(0, 2));
       if (random_.OneIn(2)) sum = Plus(Times(sum, 4), variables_[2], 1);
     } else {
-      for (const Number& variable : variables_) {
+      for (const FormAndValue& variable : variables_) {
         if (random_.OneIn(2)) sum = Plus(sum, variable, random_.Pick(factors));
       }
     }
     if (depth == 0) return sum;
-    const Number rest = random_.OneIn(2) ? sum : RandomNumber(depth - 1);
+    const FormAndValue rest = random_.OneIn(2) ? sum : RandomNumber(depth - 1);
     const int64_t m = random_.Pick(divisors);
     const int64_t n = random_.Pick(divisors);
     const int64_t factor = random_.Pick(factors);
@@ -159,8 +159,8 @@ class RandomAccess {
       case 2:  // Digits, in another order.
         return Plus(Remainder(rest, m), Remainder(Quotient(rest, m), n), factor);
       case 3: {  // Digits in their order, of a sum, or nearly so.
-        const Number quotient = Times(Quotient(rest, m), random_.OneIn(4) ? 2 : 1);
-        const Number upper = Plus(quotient, variables_[0], random_.Between(0, 2));
+        const FormAndValue quotient = Times(Quotient(rest, m), random_.OneIn(4) ? 2 : 1);
+        const FormAndValue upper = Plus(quotient, variables_[0], random_.Between(0, 2));
         return Plus(Times(Remainder(rest, m), factor), Remainder(upper, n), factor * m);
       }
       default:
@@ -170,10 +170,10 @@ class RandomAccess {
 
   Random random_;
   LaunchAccess access_;
-  std::vector<Number> variables_;
+  std::vector<FormAndValue> variables_;
   std::vector<ValueRange> ranges_;
-  Value address_;
-  std::vector<Value> constraints_;
+  AccessFunction address_;
+  std::vector<AccessFunction> constraints_;
   std::vector<int> open_;
   int64_t modulus_ = 0;
 };

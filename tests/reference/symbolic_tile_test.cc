@@ -32,11 +32,11 @@
 namespace xla_indexing::reference {
 namespace {
 
-using Index = std::vector<int64_t>;
-using Elements = std::set<Index>;
+using TileIndex = std::vector<int64_t>;
+using Elements = std::set<TileIndex>;
 
-Index IndexOf(int64_t position, const Shape& shape) {
-  Index index(shape.rank());
+TileIndex IndexOf(int64_t position, const Shape& shape) {
+  TileIndex index(shape.rank());
   for (int64_t i = shape.rank(); i-- > 0;) {
     index[i] = position % shape.dimension(i);
     position /= shape.dimension(i);
@@ -45,14 +45,14 @@ Index IndexOf(int64_t position, const Shape& shape) {
 }
 
 // The elements that each tile reads, also of tiles that read none.
-std::map<Index, Elements> ByTile(const Relation& relation, const Shape& from, const Shape& to,
-                                 const Index& sizes) {
+std::map<TileIndex, Elements> ByTile(const Relation& relation, const Shape& from, const Shape& to,
+                                     const TileIndex& sizes) {
   const auto tile_of = [&](int64_t position) {
-    Index tile = IndexOf(position, from);
+    TileIndex tile = IndexOf(position, from);
     for (size_t i = 0; i < sizes.size(); ++i) tile[i] /= sizes[i];
     return tile;
   };
-  std::map<Index, Elements> tiles;
+  std::map<TileIndex, Elements> tiles;
   for (int64_t position = 0; position < *from.ElementCount(); ++position) tiles[tile_of(position)];
   for (const auto& [reader, element] : relation) {
     tiles[tile_of(reader)].insert(IndexOf(element, to));
@@ -62,12 +62,12 @@ std::map<Index, Elements> ByTile(const Relation& relation, const Shape& from, co
 
 Elements ElementsOf(const ConcreteTile& tile) {
   if (tile.is_empty) return {};
-  Elements elements = {Index()};
+  Elements elements = {TileIndex()};
   for (const TileRange& range : tile.ranges) {
     Elements longer;
-    for (const Index& element : elements) {
+    for (const TileIndex& element : elements) {
       for (int64_t i = 0; i < range.size; ++i) {
-        Index next = element;
+        TileIndex next = element;
         next.push_back(range.offset.lower() + i * range.stride);
         longer.insert(next);
       }
@@ -84,7 +84,7 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> BoxOf(const Elements& el
   int64_t volume = elements.empty() ? 0 : 1;
   for (size_t i = 0; i < rank; ++i) {
     std::set<int64_t> values;
-    for (const Index& element : elements) values.insert(element[i]);
+    for (const TileIndex& element : elements) values.insert(element[i]);
     int64_t stride = 1;
     if (values.size() > 1) {
       stride = *std::next(values.begin()) - *values.begin();
@@ -103,24 +103,24 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> BoxOf(const Elements& el
   return box;
 }
 
-struct Tally {
+struct TileTally {
   int64_t maps = 0;
   int64_t exact = 0;
   int64_t undecided = 0;
 };
 
-absl::Status Wrong(absl::string_view what, const OperandIndexing& map, const Index& sizes,
-                   const Index& tile) {
+absl::Status Wrong(absl::string_view what, const OperandIndexing& map, const TileIndex& sizes,
+                   const TileIndex& tile) {
   return absl::InternalError(absl::StrCat(what, ": ", map.ToString(), "\ntile sizes ",
                                           absl::StrJoin(sizes, ","), ", tile ",
                                           absl::StrJoin(tile, ",")));
 }
 
 absl::Status CheckMap(const OperandIndexing& map, const Relation& relation, const Shape& from,
-                      const Shape& to, Random& random, Tally* tally) {
-  Index sizes;
+                      const Shape& to, Random& random, TileTally* tally) {
+  TileIndex sizes;
   for (const int64_t size : from.dimensions()) sizes.push_back(random.Between(1, size));
-  const Index dims(from.dimensions().begin(), from.dimensions().end());
+  const TileIndex dims(from.dimensions().begin(), from.dimensions().end());
   const absl::StatusOr<SymbolicTile> symbolic = SymbolicTile::Of(map, dims);
   if (!symbolic.ok()) return symbolic.status();
   const absl::StatusOr<Decision> exact = symbolic->IsExact(sizes);
@@ -174,8 +174,7 @@ absl::Status CheckMap(const OperandIndexing& map, const Relation& relation, cons
 }
 
 // The tiles of all maps to each parameter, together, against what is read of it.
-absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* context,
-                              Random& random) {
+absl::Status CheckTilesOf(const Executed& executed, mlir::MLIRContext* context, Random& random) {
   const HloComputation& computation = *executed.result.parent();
   const absl::StatusOr<TiledComputation> tiled = TileComputation(computation, context);
   if (!tiled.ok()) {
@@ -185,7 +184,7 @@ absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* conte
     }
     return absl::OkStatus();
   }
-  Index sizes;
+  TileIndex sizes;
   for (const int64_t size : tiled->dim_sizes()) {
     sizes.push_back(random.Between(1, std::max<int64_t>(size, 1)));
   }
@@ -198,7 +197,8 @@ absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* conte
       if (output_leaf != tiled->roots()[root].leaf) continue;
       const HloInstruction* parameter = executed.operands()[operand];
       const Shape& to = parameter->shape().Leaf(operand_leaf);
-      for (const auto& [index, read] : ByTile(relation, from, to, Index(own.begin(), own.end()))) {
+      for (const auto& [index, read] :
+           ByTile(relation, from, to, TileIndex(own.begin(), own.end()))) {
         Elements said;
         bool are_exact = true;
         bool are_fixed = true;
@@ -228,7 +228,7 @@ absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* conte
 }
 
 absl::Status CheckTiles(const Executed& executed, mlir::MLIRContext* context, Random& random,
-                        Tally* tally) {
+                        TileTally* tally) {
   if (executed.devices.count() != 1) return absl::OkStatus();
   const absl::StatusOr<InstructionIndexing> entries =
       executed.is_computation ? ComputeOutputToInputIndexing(*executed.result.parent(), context)
@@ -250,13 +250,13 @@ absl::Status CheckTiles(const Executed& executed, mlir::MLIRContext* context, Ra
       if (!status.ok()) return status;
     }
   }
-  return executed.is_computation ? CheckComputation(executed, context, random) : absl::OkStatus();
+  return executed.is_computation ? CheckTilesOf(executed, context, random) : absl::OkStatus();
 }
 
 template <typename Make>
-void CheckModules(int first, int count, Make make) {
+void CheckTilesOfModules(int first, int count, Make make) {
   std::unique_ptr<mlir::MLIRContext> context;
-  Tally tally;
+  TileTally tally;
   for (int i = first; i < first + count; ++i) {
     if ((i - first) % 64 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
@@ -276,22 +276,22 @@ void CheckModules(int first, int count, Make make) {
 class TilesOfOperationsTest : public ::testing::TestWithParam<int> {};
 class TilesOfFusionsTest : public ::testing::TestWithParam<int> {};
 
-constexpr int kShards = 4;
-constexpr int kModulesPerShard = 20000 / kShards;
+constexpr int kTileShards = 4;
+constexpr int kTileModulesPerShard = 20000 / kTileShards;
 
 TEST_P(TilesOfOperationsTest, AreWhatTheirElementsRead) {
   const std::vector<HloOpcode> opcodes = RandomOpcodes();
-  constexpr int kOperations = kModulesPerShard / 2;
-  CheckModules(GetParam() * kOperations, Cases(kOperations),
-               [&](int i) { return RandomOperationModule(opcodes[i % opcodes.size()], i); });
+  constexpr int kOperations = kTileModulesPerShard / 2;
+  CheckTilesOfModules(GetParam() * kOperations, Cases(kOperations),
+                      [&](int i) { return RandomOperationModule(opcodes[i % opcodes.size()], i); });
 }
-INSTANTIATE_TEST_SUITE_P(All, TilesOfOperationsTest, ::testing::Range(0, kShards));
+INSTANTIATE_TEST_SUITE_P(All, TilesOfOperationsTest, ::testing::Range(0, kTileShards));
 
 TEST_P(TilesOfFusionsTest, AreWhatTheirElementsRead) {
-  CheckModules(GetParam() * kModulesPerShard, Cases(kModulesPerShard),
-               [](int i) { return RandomFusionModule(i); });
+  CheckTilesOfModules(GetParam() * kTileModulesPerShard, Cases(kTileModulesPerShard),
+                      [](int i) { return RandomFusionModule(i); });
 }
-INSTANTIATE_TEST_SUITE_P(All, TilesOfFusionsTest, ::testing::Range(0, kShards));
+INSTANTIATE_TEST_SUITE_P(All, TilesOfFusionsTest, ::testing::Range(0, kTileShards));
 
 }  // namespace
 }  // namespace xla_indexing::reference

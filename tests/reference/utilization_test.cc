@@ -57,14 +57,14 @@ absl::Status Expect(const Interval& said, int64_t counted, bool exactly, absl::s
       absl::StrCat(what, ": ", said.ToString(), " is said, ", counted, " counted"));
 }
 
-struct Tally {
+struct UtilizationTally {
   int64_t entries = 0;
   int64_t not_found = 0;  // without runtime values and exact, but an interval
 };
 
 // One entry as one device sees it, or, with replica maps, by indices on any device.
 absl::Status CheckEntry(const Executed& executed, const OperandUtilization& said,
-                        const OperandIndexingSet& maps, Tally* tally) {
+                        const OperandIndexingSet& maps, UtilizationTally* tally) {
   // An empty tuple reads nothing.
   if (executed.result.shape().LeafCount() == 0) return absl::OkStatus();
   const Shape& output = executed.result.shape().Leaf(said.output_leaf);
@@ -119,7 +119,8 @@ absl::Status CheckEntry(const Executed& executed, const OperandUtilization& said
   return absl::OkStatus();
 }
 
-absl::Status CheckUtilization(const Executed& executed, mlir::MLIRContext* context, Tally* tally) {
+absl::Status CheckUtilization(const Executed& executed, mlir::MLIRContext* context,
+                              UtilizationTally* tally) {
   const absl::StatusOr<UtilizationReport> report =
       executed.is_computation ? ComputeUtilization(*executed.result.parent(), context)
                               : ComputeUtilization(executed.result, context);
@@ -137,9 +138,9 @@ absl::Status CheckUtilization(const Executed& executed, mlir::MLIRContext* conte
 }
 
 template <typename Make>
-void CheckModules(int first, int count, Make make) {
+void CheckUtilizationOfModules(int first, int count, Make make) {
   std::unique_ptr<mlir::MLIRContext> context;
-  Tally tally;
+  UtilizationTally tally;
   for (int i = first; i < first + count; ++i) {
     // What a context has interned it keeps, so it is renewed now and then.
     if ((i - first) % 64 == 0) {
@@ -156,21 +157,23 @@ void CheckModules(int first, int count, Make make) {
 class UtilizationOfOperationsTest : public ::testing::TestWithParam<int> {};
 class UtilizationOfFusionsTest : public ::testing::TestWithParam<int> {};
 
-constexpr int kShards = 4;
-constexpr int kModulesPerShard = 20000 / (2 * kShards);
+constexpr int kUtilizationShards = 4;
+constexpr int kUtilizationModulesPerShard = 20000 / (2 * kUtilizationShards);
 
 TEST_P(UtilizationOfOperationsTest, IsWhatIsRead) {
   const std::vector<HloOpcode> opcodes = RandomOpcodes();
-  CheckModules(GetParam() * kModulesPerShard, Cases(kModulesPerShard),
-               [&](int i) { return RandomOperationModule(opcodes[i % opcodes.size()], i); });
+  CheckUtilizationOfModules(
+      GetParam() * kUtilizationModulesPerShard, Cases(kUtilizationModulesPerShard),
+      [&](int i) { return RandomOperationModule(opcodes[i % opcodes.size()], i); });
 }
-INSTANTIATE_TEST_SUITE_P(All, UtilizationOfOperationsTest, ::testing::Range(0, kShards));
+INSTANTIATE_TEST_SUITE_P(All, UtilizationOfOperationsTest, ::testing::Range(0, kUtilizationShards));
 
 TEST_P(UtilizationOfFusionsTest, IsWhatIsRead) {
-  CheckModules(GetParam() * kModulesPerShard, Cases(kModulesPerShard),
-               [](int i) { return RandomFusionModule(i); });
+  CheckUtilizationOfModules(GetParam() * kUtilizationModulesPerShard,
+                            Cases(kUtilizationModulesPerShard),
+                            [](int i) { return RandomFusionModule(i); });
 }
-INSTANTIATE_TEST_SUITE_P(All, UtilizationOfFusionsTest, ::testing::Range(0, kShards));
+INSTANTIATE_TEST_SUITE_P(All, UtilizationOfFusionsTest, ::testing::Range(0, kUtilizationShards));
 
 }  // namespace
 }  // namespace xla_indexing::reference
