@@ -312,7 +312,9 @@ ExprSimplifier::OtherFloors ExprSimplifier::WithFewestFloors(const DigitSum& flo
     std::optional<StaircaseForm> form;
     // Telling a staircase takes as long as many other steps.
     constexpr int kStepsOfStaircase = 20;
-    if (MayHaveOtherFloors(direction.sum()) && (work_ += kStepsOfStaircase) <= kMaxWork) {
+    const bool may_have_others = MayHaveOtherFloors(direction.sum());
+    if (may_have_others) work_ += kStepsOfStaircase;
+    if (may_have_others && work_ <= kMaxWork) {
       DigitSum beside = linear;
       beside.AddScaled(direction.linear(), 1);
       const int64_t slope = SlopeAlong(y, beside);

@@ -42,7 +42,11 @@ class ShortList {
   bool empty() const { return size_ == 0; }
   T& operator[](size_t i) { return data()[i]; }
   const T& operator[](size_t i) const { return data()[i]; }
-  operator llvm::ArrayRef<T>() const { return {data(), size_}; }
+  // As llvm::SmallVector is.
+  operator llvm::ArrayRef<T>() const  // NOLINT(google-explicit-constructor)
+  {
+    return {data(), size_};
+  }
 
   void push_back(T value) {
     if (size_ == capacity_) Grow(size_ + 1);

@@ -5,6 +5,7 @@
 #ifndef XLA_INDEXING_AFFINE_SUM_H_
 #define XLA_INDEXING_AFFINE_SUM_H_
 
+#include <cassert>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -142,6 +143,7 @@ class Sum {
 
   // Divides terms and constant by `divisor`, which must divide all of them.
   void DivideExactly(int64_t divisor) {
+    assert(divisor != 0);
     constant_ /= divisor;
     for (Term& term : terms_) term.coefficient /= divisor;
   }

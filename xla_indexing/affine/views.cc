@@ -86,15 +86,16 @@ void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom
     // The floor itself goes where -factor*modulus is what multiplies it; all summands stay.
     const int64_t coefficient = sum.CoefficientOf(floor_atom);
     if (coefficient % modulus != 0) return;
-    if (llvm::is_contained(factors, -(coefficient / modulus))) return;
-    const double factor = -static_cast<double>(coefficient / modulus);
+    const int64_t quotient = coefficient / modulus;
+    if (llvm::is_contained(factors, -quotient)) return;
+    const auto factor = -static_cast<double>(quotient);
     double growth = std::abs(factor) - std::abs(static_cast<double>(coefficient));
     for (const DigitTerm& term : shape.terms()) {
       const auto before = static_cast<double>(sum.CoefficientOf(term.atom));
       growth +=
           std::abs(before - factor * static_cast<double>(term.coefficient)) - std::abs(before);
     }
-    if (growth < 0) split_off(-(coefficient / modulus), swapped);
+    if (growth < 0) split_off(-quotient, swapped);
   };
   try_shape(value);
   if (!HasFloorAtom(value)) return;
@@ -147,6 +148,8 @@ bool ExprSimplifier::MayHaveOtherWays(const DigitSum& floor_form) {
   });
 }
 
+// What has no other way is the way that is asked for, itself and not a copy.
+// NOLINTBEGIN(bugprone-return-const-ref-from-parameter)
 const DigitSum& ExprSimplifier::ShortestWay(const DigitSum& floor_form) {
   return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
 }
@@ -154,6 +157,7 @@ const DigitSum& ExprSimplifier::ShortestWay(const DigitSum& floor_form) {
 const DigitSum& ExprSimplifier::WayOfDigits(const DigitSum& floor_form) {
   return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).digits : floor_form;
 }
+// NOLINTEND(bugprone-return-const-ref-from-parameter)
 
 Interval ExprSimplifier::RangeOfWays(const DigitSum& floor_form) {
   return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).range : SumOfRanges(floor_form);

@@ -79,18 +79,18 @@ class WhileLoop {
 
   // From an array of shape `from`, where `start` leads to leaves of the state after all iterations
   // (backwards) or before them, to those at the other end.
-  LeafSets AllIterations(LeafSets start, const Shape& from) {
+  LeafSets AllIterations(const LeafSets& start, const Shape& from) {
     has_whole_leaves_ = false;
-    if (!counter_ || IsTooWide(start)) return AnyIterations(std::move(start), from);
+    if (!counter_ || IsTooWide(start)) return AnyIterations(start, from);
     if (counter_->count > kMaxSteps) {
       std::optional<LeafSets> sets = AllByDoubling(start, from);
-      return sets ? *std::move(sets) : AnyIterations(std::move(start), from);
+      return sets ? *std::move(sets) : AnyIterations(start, from);
     }
     LeafSets sets = start;
     for (int64_t k = 0; k < counter_->count; ++k) {
       is_varying_ = false;
       LeafSets next = Step(sets, IterationOf(k), from);
-      if (TooMany(next)) return AnyIterations(std::move(start), from);
+      if (TooMany(next)) return AnyIterations(start, from);
       const bool is_stable = !is_varying_ && next == sets;
       sets = std::move(next);
       if (is_stable) break;

@@ -25,6 +25,7 @@
 #ifndef XLA_INDEXING_QUERY_ACCESS_FORMS_H_
 #define XLA_INDEXING_QUERY_ACCESS_FORMS_H_
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -83,10 +84,14 @@ class FormAlgebra {
   static constexpr int64_t kLimit = int64_t{1} << 62;
 
   bool ok() const { return ok_; }
-  int num_variables() const { return static_cast<int>(num_variables_); }
+  int num_variables() const {
+    assert(num_variables_ <= kMaxVariables);
+    return static_cast<int>(num_variables_);
+  }
   llvm::ArrayRef<FormDivision> divisions() const { return divisions_; }
   // Of a variable, or of a division for these ranges of the variables.
   const ValueRange& range(int id) const {
+    assert(id >= 0);
     return id < kMaxVariables ? variables_[id] : division_ranges_[id - kMaxVariables];
   }
 
@@ -137,7 +142,10 @@ class FormAlgebra {
 
   // Gives a variable another range, within the one that it had when it was made, and the divisions
   // theirs. Forms must not be made while a range is narrowed.
-  void Narrow(int variable, ValueRange range) { variables_[variable] = range; }
+  void Narrow(int variable, ValueRange range) {
+    assert(variable >= 0 && variable < kMaxVariables);
+    variables_[variable] = range;
+  }
   void UpdateDivisionRanges();
 
  private:
