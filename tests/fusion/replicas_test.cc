@@ -1,5 +1,6 @@
 // Replica maps in compositions: chains of operations across replicas, and what comes between them.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -117,6 +118,58 @@ TEST_F(ReplicasTest, TooManyMapsAreAnyElementOfThoseDevices) {
               ElementsAre(AllOf(HasSubstr("(d0)[s0, s1] -> (s0)"), HasSubstr("more than 1 maps"),
                                 HasSubstr("replica: (d0, d1)[s0, s1] -> (s1)")),
                           AllOf(HasSubstr("(d0)[s0] -> (s0)"), HasSubstr("more than 1 maps"))));
+}
+
+// The condition reads all of leaf 0 on both devices, and decides about everything that changes. Of
+// the body the maps are too many, whole leaves; those are of the same device.
+TEST_F(ReplicasTest, WhatDecidesALoopIsReadOnOtherDevicesBesideWholeLeaves) {
+  auto module = ParseModule(R"(HloModule m, replica_count=2
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+cond {
+  p = (f32[8], f32[8]) parameter(0)
+  x = f32[8] get-tuple-element(p), index=0
+  z = f32[] constant(0)
+  r = f32[] reduce(x, z), dimensions={0}, to_apply=add
+  q = f32[] all-reduce(r), replica_groups={{0,1}}, to_apply=add
+  c = f32[] constant(7)
+  ROOT l = pred[] compare(q, c), direction=LT
+}
+body {
+  p = (f32[8], f32[8]) parameter(0)
+  x = f32[8] get-tuple-element(p), index=0
+  y = f32[8] get-tuple-element(p), index=1
+  h = f32[5] slice(x), slice={[3:8]}
+  k = f32[3] slice(y), slice={[0:3]}
+  u = f32[8] concatenate(h, k), dimensions={0}
+  v = f32[8] reverse(x), dimensions={0}
+  w = f32[8] add(u, v)
+  s = f32[8] add(w, y)
+  n = f32[8] reverse(s), dimensions={0}
+  ROOT t = (f32[8], f32[8]) tuple(s, u)
+}
+ENTRY e {
+  t = (f32[8], f32[8]) parameter(0)
+  ROOT w = (f32[8], f32[8]) while(t), condition=cond, body=body
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const HloInstruction& loop = *(*module)->entry_computation()->root_instruction();
+  const auto reads = ComputeOutputToInputIndexingThroughCalls(loop, &context_, {});
+  const auto reached = ComputeInputToOutputIndexingThroughCalls(loop, &context_, {});
+  ASSERT_TRUE(reads.ok()) << reads.status();
+  ASSERT_TRUE(reached.ok()) << reached.status();
+  for (const InstructionIndexing* entries : {&*reads, &*reached}) {
+    for (const int64_t output_leaf : {0, 1}) {
+      int leading_to_both = 0;
+      for (const IndexingEntry& entry : *entries) {
+        if (entry.output_leaf != output_leaf || entry.operand_leaf != 0) continue;
+        for (const OperandIndexing& map : entry.indexing) {
+          if (map.replica_map() == nullptr) continue;
+          leading_to_both += map.DevicesRead() == Interval::OfSize(2) ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(leading_to_both, 1) << output_leaf;
+    }
+  }
 }
 
 }  // namespace

@@ -91,15 +91,12 @@ TEST_F(ExistentialTest, VariablesOfOneResidueClassCountItsElements) {
 // The relation of a map: for each point of dimensions and runtime variables, the results.
 std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> PointsOf(const IndexingMap& map) {
   std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> relation;
-  EXPECT_TRUE(map.ForEachPoint(1 << 20,
-                               [&](auto dims, auto symbols, auto results) {
-                                 std::vector<int64_t> from(dims.begin(), dims.end());
-                                 from.insert(from.end(), symbols.begin() + map.num_ranges(),
-                                             symbols.end());
-                                 relation.insert(
-                                     {from, std::vector<int64_t>(results.begin(), results.end())});
-                               })
-                  .ok());
+  const auto add = [&](auto dims, auto symbols, auto results) {
+    std::vector<int64_t> from(dims.begin(), dims.end());
+    from.insert(from.end(), symbols.begin() + map.num_ranges(), symbols.end());
+    relation.insert({from, std::vector<int64_t>(results.begin(), results.end())});
+  };
+  EXPECT_TRUE(map.ForEachPoint(1 << 20, add).ok());
   return relation;
 }
 

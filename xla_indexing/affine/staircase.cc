@@ -170,9 +170,10 @@ class FormFinder {
       if (line.p <= line.m - line.p) continue;
       Turn(part, slope);
     }
-    if (!parts.empty())
-      parts[0].line = Settled(parts[0], slope, parts.size() > 1 ? &parts[1] : nullptr);
-    if (parts.size() > 1) parts[1].line = Settled(parts[1], slope, &parts[0]);
+    if (parts.empty()) return;
+    const bool has_two = parts.size() > 1;
+    parts[0].line = Settled(parts[0], slope, has_two ? &parts[1] : nullptr);
+    if (has_two) parts[1].line = Settled(parts[1], slope, &parts[0]);
   }
 
   StaircaseForm Form(int64_t slope, llvm::ArrayRef<Part> parts) const {

@@ -75,8 +75,9 @@ void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom
       way.SubtractScaled(shape, factor);
       way.AddScaled(digit, factor);
       way.AddScaled(DigitSum::Of(floor_atom, modulus), factor);
-      if (way.valid() && way.terms().size() <= sum.terms().size() + 1)
+      if (way.valid() && way.terms().size() <= sum.terms().size() + 1) {
         found.push_back(std::move(way));
+      }
     };
     for (const DigitTerm& term : shape.terms()) {
       int64_t coefficient = sum.CoefficientOf(term.atom);

@@ -31,8 +31,8 @@ constexpr NameIndex kElementTypeNames([] {
   std::array<absl::string_view, kElementTypes.size()> names;
   for (size_t i = 0; i < names.size(); ++i) {
     const auto type = static_cast<ElementType>(i);
-    if (type != ElementType::kTuple && type != ElementType::kBuffer)
-      names[i] = kElementTypes[i].name;
+    if (type == ElementType::kTuple || type == ElementType::kBuffer) continue;
+    names[i] = kElementTypes[i].name;
   }
   return names;
 }());

@@ -98,9 +98,9 @@ class WhileLoop {
     return sets;
   }
 
-  // Whether the last answer, of all iterations, is all of every leaf that it leads to, so that maps
-  // of no better label add nothing to one.
-  bool HasWholeLeaves() { return has_whole_leaves_ && !HasDevices(); }
+  // Whether the last answer, of all iterations, is all of every leaf that it leads to and that the
+  // body changes.
+  bool HasWholeLeaves() const { return has_whole_leaves_; }
 
   // Forwards from an array of shape `from` to the scalar that the condition yields, at whichever
   // iteration. `all` is where all iterations lead, which any number does where none is known.
@@ -523,8 +523,12 @@ OperandIndexing FromScalar(const Shape& to, mlir::MLIRContext* context) {
   return builder.Build(indices);
 }
 
-bool HasExactMap(const OperandIndexingSet& set) {
-  return llvm::any_of(set, [](const OperandIndexing& map) { return map.IsExact(); });
+// Whether adding these maps to all of a leaf, over-approximate, makes a difference: where one has a
+// better label, or leads to other devices.
+bool AddToWholeLeaf(const OperandIndexingSet& set) {
+  return llvm::any_of(set, [](const OperandIndexing& map) {
+    return map.IsExact() || map.replica_map() != nullptr;
+  });
 }
 
 }  // namespace
@@ -545,7 +549,7 @@ void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
   const bool has_whole_leaves = loop.HasWholeLeaves();
   const OperandIndexingSet to_scalar(ToScalar(from, build.mlir_context));
   for (const auto& [leaf, set] : loop.ReadByCondition()) {
-    if (has_whole_leaves && reads.contains(leaf) && !HasExactMap(set)) continue;
+    if (has_whole_leaves && reads.contains(leaf) && !AddToWholeLeaf(set)) continue;
     reads[leaf].Add(ComposeOrWiden(to_scalar, set, from, build.instruction.shape().Leaf(leaf),
                                    build.mlir_context));
   }
@@ -569,11 +573,11 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   // What the condition reads reaches every leaf that changes.
   const OperandIndexingSet to_scalar =
       loop.ReachOfCondition({{operand_leaf, identity}}, reached, from);
-  const bool is_exact = HasExactMap(to_scalar);
+  const bool adds_to_whole = AddToWholeLeaf(to_scalar);
   const int64_t leaf_count = state.LeafCount();
   for (int64_t leaf = 0; leaf < leaf_count && !to_scalar.empty(); ++leaf) {
     if (loop.PassesThrough(leaf)) continue;
-    if (has_whole_leaves && reached.contains(leaf) && !is_exact) continue;
+    if (has_whole_leaves && reached.contains(leaf) && !adds_to_whole) continue;
     const OperandIndexingSet everywhere(FromScalar(state.Leaf(leaf), build.mlir_context));
     reached[leaf].Add(
         ComposeOrWiden(to_scalar, everywhere, from, state.Leaf(leaf), build.mlir_context));

@@ -119,8 +119,10 @@ void RequestLanes::Collect(llvm::ArrayRef<int> open, VariableSet moving) {
   runs_.clear();
   copies_ = 1;
   if (HasManyPieces()) {
-    ForEachPoint(open, moving,
-                 [&](int64_t address) { runs_.push_back({address, address + access_.width}); });
+    const auto add_run = [&](int64_t address) {
+      runs_.push_back({address, address + access_.width});
+    };
+    ForEachPoint(open, moving, add_run);
   } else {
     CollectPieces(open, /*is_whole=*/true);
   }
