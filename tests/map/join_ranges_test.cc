@@ -42,6 +42,12 @@ TEST_F(JoinRangesTest, VariablesThatAreDigitsOfOneNumberAreThatNumber) {
             "()[s0] -> (s0), domain: s0 in [0, 29]");
 }
 
+TEST_F(JoinRangesTest, AConstraintOnTheNumberBecomesItsInterval) {
+  EXPECT_EQ(Joined("()[s0, s1] -> (s0 * 4 + s1 - 2), domain: s0 in [0, 2], s1 in [0, 3], "
+                   "s0 * 4 + s1 in [2, 9]"),
+            "()[s0] -> (s0 - 2), domain: s0 in [2, 9]");
+}
+
 TEST_F(JoinRangesTest, VariablesThatOccurApartStay) {
   for (const char* text :
        {"()[s0, s1] -> (s0 * 4 + s1, s1), domain: s0 in [0, 7], s1 in [0, 3]",
@@ -76,7 +82,9 @@ TEST_F(JoinRangesTest, TheRelationStaysTheSame) {
         "(d0)[s0, s1] -> ((", number, " + d0) floordiv ", random.Between(1, 4), ", (",
         random.OneIn(6) ? "s1" : number, ") * ", c, "), domain: d0 in [0, 3], s0 in [", first, ", ",
         first + random.Between(0, 3), "], s1 in [", low, ", ", low + n - 1, "]",
-        random.OneIn(3) ? absl::StrCat(", d0 + ", number, " in [0, 5]") : "");
+        random.OneIn(3)   ? absl::StrCat(", d0 + ", number, " in [0, 5]")
+        : random.OneIn(3) ? absl::StrCat(", ", number, " in [", random.Between(-2, 4), ", 6]")
+                          : "");
     const IndexingMap before = Parse(text);
     IndexingMap map = before;
     if (JoinRangeVariables(&map)) ++joined;

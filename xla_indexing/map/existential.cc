@@ -136,6 +136,18 @@ bool DropClosedGroups(const IndexingMap& map, const llvm::SmallBitVector& free,
   return true;
 }
 
+// The map with each symbol replaced by an expression of symbols in the new intervals; false,
+// unchanged, where that passes a bound.
+bool ReplaceRanges(llvm::ArrayRef<AffineExpr> replacements, Variables ranges, IndexingMap* map) {
+  // The intervals come first: a constraint that has become one on a variable narrows its interval.
+  const IndexingMap in_new_intervals(map->affine_map(), Variables(map->dims()), std::move(ranges),
+                                     Variables(map->runtimes()), Constraints(map->constraints()));
+  absl::StatusOr<IndexingMap> replaced = in_new_intervals.Substitute({}, replacements);
+  if (!replaced.ok()) return false;
+  *map = *std::move(replaced);
+  return true;
+}
+
 }  // namespace
 
 bool EliminateRangeVariables(IndexingMap* map) {
@@ -198,11 +210,7 @@ bool RescaleRangeVariables(IndexingMap* map) {
     changed = true;
   }
   if (!changed) return false;
-  absl::StatusOr<IndexingMap> rescaled = map->Substitute({}, replacements);
-  if (!rescaled.ok()) return false;
-  *map = IndexingMap(rescaled->affine_map(), Variables(map->dims()), std::move(ranges),
-                     Variables(map->runtimes()), Constraints(rescaled->constraints()));
-  return true;
+  return ReplaceRanges(replacements, std::move(ranges), map);
 }
 
 namespace {
@@ -281,10 +289,7 @@ bool JoinRangeVariables(IndexingMap* map) {
     }
   }
   if (!changed) return false;
-  absl::StatusOr<IndexingMap> substituted = map->Substitute({}, replacements);
-  if (!substituted.ok()) return false;
-  *map = IndexingMap(substituted->affine_map(), Variables(map->dims()), std::move(ranges),
-                     Variables(map->runtimes()), Constraints(substituted->constraints()));
+  if (!ReplaceRanges(replacements, std::move(ranges), map)) return false;
   // Three variables may be one number.
   JoinRangeVariables(map);
   return true;

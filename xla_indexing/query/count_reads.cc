@@ -206,14 +206,13 @@ class Access {
     const AffineExpr variable = is_dim ? mlir::getAffineDimExpr(position, map_.context())
                                        : mlir::getAffineSymbolExpr(position, map_.context());
     (is_dim ? dims : symbols)[position] = Sub(variable, offset);
-    absl::StatusOr<IndexingMap> substituted = map_.Substitute(dims, symbols);
+    // The constraint is one on the variable now, and becomes its interval.
+    IndexingMap unbounded = map_;
+    (is_dim ? unbounded.mutable_dim(position) : unbounded.mutable_range(position)).bounds =
+        Interval::All();
+    absl::StatusOr<IndexingMap> substituted = unbounded.Substitute(dims, symbols);
     if (!substituted.ok()) return false;
-    (is_dim ? substituted->mutable_dim(position) : substituted->mutable_range(position)).bounds =
-        constraint.interval;
-    // The constraint is one on the variable now, and what it was is in its interval.
-    map_ = IndexingMap(substituted->affine_map(), Variables(substituted->dims()),
-                       Variables(substituted->ranges()), Variables(substituted->runtimes()),
-                       Constraints(substituted->constraints()));
+    map_ = *std::move(substituted);
     return true;
   }
 
