@@ -161,6 +161,8 @@ class PositionalAlgebra {
   static constexpr int kMaxWork = 100000;
   int work_ = 0;
   int depth_ = 0;
+  // A digit of a linear source has been found to be constant.
+  bool lost_source_ = false;
   std::deque<Source> sources_;
   llvm::DenseMap<size_t, llvm::SmallVector<uint32_t, 1>> by_hash_;
   std::deque<Linearized> linearized_;

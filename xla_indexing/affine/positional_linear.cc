@@ -83,9 +83,13 @@ std::optional<Number> PositionalAlgebra::Undo(const Number& number, int64_t fact
                                               int64_t divisor, int64_t size) const {
   const auto found = by_moved_.find(HashOf(number));
   if (found == by_moved_.end()) return std::nullopt;
+  const Interval values = RangeOf(number).Mul(factor).Add(offset).PreimageOfMul(divisor).Intersect(
+      Interval::OfSize(size));
   for (const size_t place : found->second) {
     const Moved& known = moved_[place];
     if (known.to != number || SizeOf(known.from) != size) continue;
+    // What is known of its values may have been that of another chain.
+    if (!values.IsSubsetOf(RangeOf(known.from))) continue;
     // ((x*f + o)/d * factor + offset) / divisor is x, or size - 1 - x.
     const std::optional<int64_t> scale = CheckedMul(known.divisor, divisor);
     const std::optional<int64_t> slope = CheckedMul(known.factor, factor);
@@ -113,9 +117,15 @@ std::optional<Number> PositionalAlgebra::Affine(const Number& number, int64_t fa
       return undone;
     }
   }
+  const bool before = std::exchange(lost_source_, false);
   std::optional<Number> result = ComputeAffine(number, factor, offset, divisor, size);
-  // Within joins numbers are moved that are no one's index.
-  if (result && depth_ == 0) {
+  // Within joins numbers are moved that are no one's index. A step that only some values take part
+  // in says nothing of its result elsewhere, and other chains come to that result with other
+  // values; so they do where what is left is constant for the values of this chain only.
+  const bool is_of_all = divisor == 1 && !lost_source_ &&
+                         RangeOf(number).Mul(factor).Add(offset).IsSubsetOf(Interval::OfSize(size));
+  lost_source_ = lost_source_ || before;
+  if (result && depth_ == 0 && is_of_all) {
     by_moved_[HashOf(*result)].push_back(moved_.size());
     moved_.push_back({number, *result, factor, offset, divisor});
   }
@@ -233,11 +243,12 @@ std::optional<PositionalAlgebra::AffineForm> PositionalAlgebra::AsAffine(
 
 // The digit of k*N + c, with the least offset that gives it.
 std::optional<Number> PositionalAlgebra::LinearDigit(Source linear, int64_t place, int64_t size) {
-  if (size == 1) return Number();
   const std::optional<int64_t> end = CheckedMul(place, size);
   if (!end) return std::nullopt;
   // A digit of one value.
-  if (FloorDiv(linear.least, place) == FloorDiv(linear.greatest, place)) {
+  if (size == 1 || FloorDiv(linear.least, place) == FloorDiv(linear.greatest, place)) {
+    lost_source_ = true;
+    if (size == 1) return Number();
     return Number{Digit::Constant(FloorMod(FloorDiv(linear.least, place), size), size)};
   }
   // Multiples of the place above change nothing.
