@@ -167,6 +167,11 @@ TEST(IntervalTest, SubsetIntersectionAndUnionAreThoseOfSets) {
         return values;
       });
       EXPECT_EQ(either, hull) << a.ToString() << " " << b.ToString();
+      bool has_gap = a.IsEmpty() || b.IsEmpty();
+      for (int64_t x = -20; x <= 20; ++x) {
+        has_gap = has_gap || (either.Contains(x) && !a.Contains(x) && !b.Contains(x));
+      }
+      EXPECT_EQ(a.TouchesOrOverlaps(b), !has_gap) << a.ToString() << " " << b.ToString();
     }
   }
 }

@@ -91,6 +91,15 @@ Interval Interval::Union(const Interval& other) const {
   return FromWide(lower, upper);
 }
 
+bool Interval::TouchesOrOverlaps(const Interval& other) const {
+  if (IsEmpty() || other.IsEmpty()) return false;
+  const auto reaches = [](const Interval& low, const Interval& high) {
+    if (!low.has_upper_ || !high.has_lower_) return true;
+    return low.upper_ >= high.lower_ || low.upper_ + 1 == high.lower_;
+  };
+  return reaches(*this, other) && reaches(other, *this);
+}
+
 Interval Interval::Neg() const {
   if (IsEmpty()) return Empty();
   const WideEnd lower = LowerOf(*this);

@@ -86,6 +86,8 @@ class Interval {
     return IntersectAny(other);
   }
   Interval Union(const Interval& other) const;
+  // Whether that hull has no element that is in neither; false where one is empty.
+  bool TouchesOrOverlaps(const Interval& other) const;
 
   Interval Neg() const;
   Interval Add(const Interval& other) const {

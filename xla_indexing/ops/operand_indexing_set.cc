@@ -9,20 +9,14 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/base/checked.h"
 #include "xla_indexing/ops/covers.h"
 
 namespace xla_indexing {
 namespace {
-
-// Both are intervals without a gap between them.
-bool TouchOrOverlap(const Interval& a, const Interval& b) {
-  if (a.IsEmpty() || b.IsEmpty()) return false;
-  const auto reaches = [](const Interval& low, const Interval& high) {
-    if (!low.has_upper() || !high.has_lower()) return true;
-    return low.upper() >= high.lower() || low.upper() + 1 == high.lower();
-  };
-  return reaches(a, b) && reaches(b, a);
-}
 
 // The only position at which the intervals differ; none where there is no such position or several.
 std::optional<size_t> OnlyDifference(llvm::ArrayRef<Interval> a, llvm::ArrayRef<Interval> b) {
@@ -36,9 +30,11 @@ std::optional<size_t> OnlyDifference(llvm::ArrayRef<Interval> a, llvm::ArrayRef<
   return difference;
 }
 
+using DimBounds = llvm::SmallVector<Interval, 4>;
+
 // The intervals of the dimensions, and behind them that of the replica map's reader.
-llvm::SmallVector<Interval, 4> DimAndReaderBounds(const OperandIndexing& indexing) {
-  llvm::SmallVector<Interval, 4> bounds = indexing.map().DimBounds();
+DimBounds DimAndReaderBounds(const OperandIndexing& indexing) {
+  DimBounds bounds = indexing.map().DimBounds();
   if (indexing.replica_map() != nullptr) bounds.push_back(indexing.replica_map()->readers);
   return bounds;
 }
@@ -57,28 +53,56 @@ OperandIndexing WithDimIn(const OperandIndexing& indexing, size_t i, const Inter
   return result;
 }
 
+// The value of a sum of multiples of dimensions where they have their least values; none of others,
+// and where it does not fit.
+std::optional<int64_t> ValueAtLeastPoint(mlir::AffineExpr expr, llvm::ArrayRef<Variable> dims) {
+  const LinearSum sum = LinearSum::FromExpr(expr);
+  if (!sum.valid()) return std::nullopt;
+  std::optional<int64_t> value = sum.constant();
+  for (const Term& term : sum.terms()) {
+    const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(term.atom);
+    if (!dim || !dims[dim.getPosition()].bounds.has_lower()) return std::nullopt;
+    const auto product = CheckedMul(term.coefficient, dims[dim.getPosition()].bounds.lower());
+    value = value && product ? CheckedAdd(*value, *product) : std::nullopt;
+  }
+  return value;
+}
+
+// Whether the maps lead the least point of `b` to different places, so that `a` is not `b` on the
+// intervals of `b`. False where that takes more than a glance.
+bool DifferAtLeastPoint(const IndexingMap& a, const IndexingMap& b) {
+  if (!b.constraints().empty() || a.num_results() != b.num_results()) return false;
+  for (int i = 0; i < a.num_results(); ++i) {
+    if (a.results()[i] == b.results()[i]) continue;
+    const std::optional<int64_t> of_a = ValueAtLeastPoint(a.results()[i], b.dims());
+    const std::optional<int64_t> of_b = ValueAtLeastPoint(b.results()[i], b.dims());
+    if (of_a && of_b && *of_a != *of_b) return true;
+  }
+  return false;
+}
+
 // Maps that differ in the interval of one dimension: the formula of one of them, where on the
 // other's interval it is the other one.
 std::optional<OperandIndexing> MergeAlongDimension(const OperandIndexing& a,
-                                                   const OperandIndexing& b) {
-  const llvm::SmallVector<Interval, 4> bounds_a = DimAndReaderBounds(a);
-  const llvm::SmallVector<Interval, 4> bounds_b = DimAndReaderBounds(b);
+                                                   const DimBounds& bounds_a,
+                                                   const OperandIndexing& b,
+                                                   const DimBounds& bounds_b) {
   const std::optional<size_t> dim = OnlyDifference(bounds_a, bounds_b);
   if (!dim) return std::nullopt;
   const Interval& interval_a = bounds_a[*dim];
   const Interval& interval_b = bounds_b[*dim];
-  if (!TouchOrOverlap(interval_a, interval_b)) return std::nullopt;
+  if (!interval_a.TouchesOrOverlaps(interval_b)) return std::nullopt;
   const Interval both = interval_a.Union(interval_b);
   // Where a dimension has one value, no result mentions it, and it is the same on any interval.
   const auto may_be_on = [](const OperandIndexing& from, const Interval& interval,
                             const OperandIndexing& to) {
     return !interval.IsPoint() || from.map().affine_map() == to.map().affine_map();
   };
-  if (may_be_on(a, interval_a, b) &&
+  if (may_be_on(a, interval_a, b) && !DifferAtLeastPoint(a.map(), b.map()) &&
       OperandIndexing::SameRelation(WithDimIn(a, *dim, interval_b), b)) {
     return WithDimIn(a, *dim, both);
   }
-  if (may_be_on(b, interval_b, a) &&
+  if (may_be_on(b, interval_b, a) && !DifferAtLeastPoint(b.map(), a.map()) &&
       OperandIndexing::SameRelation(WithDimIn(b, *dim, interval_a), a)) {
     return WithDimIn(b, *dim, both);
   }
@@ -125,7 +149,7 @@ std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexin
   const std::vector<Interval> intervals_a = SymbolAndConstraintIntervals(a);
   const std::vector<Interval> intervals_b = SymbolAndConstraintIntervals(b);
   const std::optional<size_t> place = OnlyDifference(intervals_a, intervals_b);
-  if (!place || !TouchOrOverlap(intervals_a[*place], intervals_b[*place])) return std::nullopt;
+  if (!place || !intervals_a[*place].TouchesOrOverlaps(intervals_b[*place])) return std::nullopt;
 
   const Interval both = intervals_a[*place].Union(intervals_b[*place]);
   const auto symbol = static_cast<int>(*place);
@@ -153,11 +177,14 @@ std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexin
 }
 
 // One map for the union of both, where one of the simple cases gives it.
-std::optional<OperandIndexing> Merge(const OperandIndexing& a, const OperandIndexing& b) {
+std::optional<OperandIndexing> Merge(const OperandIndexing& a, const DimBounds& bounds_a,
+                                     const OperandIndexing& b, const DimBounds& bounds_b) {
   if (a.label() != b.label() || a.IsUnknown()) return std::nullopt;
   if (a.map().num_dims() != b.map().num_dims()) return std::nullopt;
   if ((a.replica_map() == nullptr) != (b.replica_map() == nullptr)) return std::nullopt;
-  if (std::optional<OperandIndexing> merged = MergeAlongDimension(a, b)) return merged;
+  if (std::optional<OperandIndexing> merged = MergeAlongDimension(a, bounds_a, b, bounds_b)) {
+    return merged;
+  }
   return MergeAlongSymbolOrConstraint(a, b);
 }
 
@@ -175,33 +202,49 @@ mlir::AffineMap FixedFormula(const OperandIndexing& indexing) {
   return map.affine_map();
 }
 
+// What is asked of a map for every other one.
+struct MergeKey {
+  explicit MergeKey(const OperandIndexing& indexing)
+      : formula(FixedFormula(indexing)), bounds(DimAndReaderBounds(indexing)) {}
+
+  // Of two maps that have fixed formulas these would have to be equal.
+  static bool MayMerge(const MergeKey& a, const MergeKey& b) {
+    return !a.formula || !b.formula || a.formula == b.formula;
+  }
+
+  mlir::AffineMap formula;
+  DimBounds bounds;
+};
+
 // Merges until no two maps can be; true if any were.
 bool MergeAll(std::vector<OperandIndexing>* maps) {
-  // Of two maps that have fixed formulas these would have to be equal.
-  std::vector<mlir::AffineMap> formulas;
-  formulas.reserve(maps->size());
-  for (const OperandIndexing& map : *maps) formulas.push_back(FixedFormula(map));
-  bool merged_any = false;
+  std::vector<MergeKey> keys(maps->begin(), maps->end());
+  std::vector<bool> is_gone(maps->size());
   for (size_t i = 0; i < maps->size(); ++i) {
-    for (size_t j = 0; j < maps->size();) {
+    // Those before have been compared with this one, unless it becomes another.
+    for (size_t j = i + 1; j < maps->size() && !is_gone[i];) {
       std::optional<OperandIndexing> merged;
-      if (i != j && (!formulas[i] || !formulas[j] || formulas[i] == formulas[j])) {
-        merged = Merge((*maps)[i], (*maps)[j]);
+      if (i != j && !is_gone[j] && MergeKey::MayMerge(keys[i], keys[j])) {
+        merged = Merge((*maps)[i], keys[i].bounds, (*maps)[j], keys[j].bounds);
       }
       if (!merged) {
         ++j;
         continue;
       }
-      merged_any = true;
+      is_gone[j] = true;
       (*maps)[i] = *std::move(merged);
-      formulas[i] = FixedFormula((*maps)[i]);
-      maps->erase(maps->begin() + static_cast<std::ptrdiff_t>(j));
-      formulas.erase(formulas.begin() + static_cast<std::ptrdiff_t>(j));
-      if (j < i) --i;
+      keys[i] = MergeKey((*maps)[i]);
       j = 0;
     }
   }
-  return merged_any;
+  const auto kept = std::count(is_gone.begin(), is_gone.end(), false);
+  if (static_cast<size_t>(kept) == maps->size()) return false;
+  size_t next = 0;
+  for (size_t i = 0; i < maps->size(); ++i) {
+    if (!is_gone[i] && next++ != i) (*maps)[next - 1] = std::move((*maps)[i]);
+  }
+  maps->erase(maps->begin() + kept, maps->end());
+  return true;
 }
 
 }  // namespace
