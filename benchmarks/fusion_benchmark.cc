@@ -162,7 +162,7 @@ BENCHMARK(RandomChains)->RangeMultiplier(2)->Range(2, 64)->Unit(benchmark::kMill
 
 void NegationsSizes(benchmark::internal::Benchmark* sizes) { sizes->Arg(1000)->Arg(40000); }
 void DiamondsSizes(benchmark::internal::Benchmark* sizes) { sizes->Arg(100)->Arg(1000); }
-void ButterfliesSizes(benchmark::internal::Benchmark* sizes) { sizes->Arg(4)->Arg(6)->Arg(8); }
+void ButterfliesSizes(benchmark::internal::Benchmark* sizes) { sizes->Arg(4)->Arg(6)->Arg(7); }
 
 FUSION_BENCHMARK(Negations);
 FUSION_BENCHMARK(Diamonds);

@@ -14,6 +14,7 @@
 #include "xla_indexing/affine/positional_lowering.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/position_union.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/instruction_indexing.h"
@@ -40,28 +41,68 @@ Path::Origin::Origin(OperandIndexing map, const Shape& leads_to)
 Path::Path(OperandIndexing base, const Shape& shape)
     : origin_(std::make_shared<Origin>(std::move(base), shape)), hash_(origin_->hash) {}
 
-bool Path::Extend(const HloInstruction& instruction, int64_t operand, Direction direction) {
+Path::Path(std::shared_ptr<Origin> origin, Position position) : origin_(std::move(origin)) {
+  SetPosition(std::move(position));
+}
+
+Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
+                       PathSet* end) const {
   Origin& origin = *origin_;
-  if (origin.base.IsUnknown() || !IsReindexing(instruction, operand)) return false;
-  if (IsElementwise(instruction.opcode())) return true;
+  if (origin.base.IsUnknown() || !IsReindexing(instruction, operand)) return Reindexed::kRefused;
+  if (IsElementwise(instruction.opcode())) {
+    end->Add(*this);
+    return Reindexed::kMoved;
+  }
   if (!origin.algebra) {
     origin.algebra.emplace();
     for (const int64_t size : origin.shape.dimensions()) {
       origin.start.indices.push_back(origin.algebra->AddVariable(size));
     }
   }
-  Position position = position_ ? *position_ : origin.start;
-  if (!ApplyReindexing(instruction, operand, direction, *origin.algebra, position)) return false;
-  hash_ = origin.hash;
-  if (position == origin.start) {
-    position_.reset();
-    return true;
+  Position moved = position();
+  const Reindexed reindexed =
+      ApplyReindexing(instruction, operand, direction, *origin.algebra, moved);
+  if (reindexed == Reindexed::kMoved) end->Add(Path(origin_, std::move(moved)));
+  return reindexed;
+}
+
+void Path::SetPosition(Position position) {
+  hash_ = origin_->hash;
+  if (position.indices == origin_->start.indices) {
+    if (position.restrictions.empty()) {
+      position_.reset();
+      return;
+    }
+  } else {
+    hash_ = llvm::hash_combine(hash_, HashOf(position.indices));
   }
-  for (const Number& index : position.indices) {
-    hash_ = llvm::hash_combine(hash_, llvm::hash_combine_range(index.begin(), index.end()));
+  position_ = std::make_shared<const Position>(std::move(position));
+}
+
+bool Path::Contains(const Path& other) const {
+  if (hash_ != other.hash_) return false;
+  if (origin_ != other.origin_) {
+    return !position_ && !other.position_ && origin_->base == other.origin_->base;
   }
-  position_ = std::move(position);
+  return position().indices == other.position().indices &&
+         xla_indexing::Contains(position(), other.position());
+}
+
+bool Path::Unite(const Path& other) {
+  if (hash_ != other.hash_ || origin_ != other.origin_ || !position_ || !other.position_ ||
+      position_->indices != other.position_->indices) {
+    return false;
+  }
+  std::optional<Position> both = UnionOf(*position_, *other.position_, *origin_->algebra);
+  if (!both) return false;
+  SetPosition(*std::move(both));
   return true;
+}
+
+bool Path::IsFunction() const {
+  const IndexingMap& map = origin_->base.map();
+  return !origin_->base.IsUnknown() && map.num_symbols() == 0 && !ChangesDevice() &&
+         (!origin_->algebra || origin_->algebra->num_variables() == map.num_results());
 }
 
 std::optional<OperandIndexing> Path::MapOfChain() const {
@@ -136,23 +177,46 @@ OperandIndexing Path::Map(const Shape& here) const {
   return *std::move(composed);
 }
 
-bool operator==(const Path& a, const Path& b) {
-  return a.hash_ == b.hash_ && a.position_ == b.position_ &&
-         (a.origin_ == b.origin_ || (!a.position_ && a.origin_->base == b.origin_->base));
+void PathSet::Add(Path path) {
+  const size_t hash = path.hash();
+  for (size_t i = 0; i < paths_.size(); ++i) {
+    if (hashes_[i] == hash && paths_[i].Contains(path)) return;
+  }
+  for (size_t i = 0; i < paths_.size();) {
+    if (hashes_[i] != hash || !(path.Contains(paths_[i]) || path.Unite(paths_[i]))) {
+      ++i;
+      continue;
+    }
+    std::swap(paths_[i], paths_.back());
+    std::swap(hashes_[i], hashes_.back());
+    paths_.pop_back();
+    hashes_.pop_back();
+    i = 0;  // The greater path may unite with others.
+  }
+  paths_.push_back(std::move(path));
+  hashes_.push_back(hash);
 }
 
-void PathSet::Add(Path path) {
-  if (std::find(paths_.begin(), paths_.end(), path) == paths_.end()) {
-    paths_.push_back(std::move(path));
+void PathSet::Add(PathSet other) {
+  if (empty()) {
+    *this = std::move(other);
+    return;
   }
+  for (Path& path : other.paths_) Add(std::move(path));
+}
+
+bool PathSet::MayCoverOneAnother() const {
+  return std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) {
+    return !path.HasSameOrigin(paths_.front()) || !path.IsFunction();
+  });
 }
 
 void PathSet::Merge(const Shape& shape) {
   OperandIndexingSet maps;
   for (const Path& path : paths_) maps.Add(path.Map(shape));
   maps.DropCovered(shape);
-  paths_.clear();
-  for (const OperandIndexing& map : maps) paths_.push_back(Path(map, shape));
+  *this = PathSet();
+  for (const OperandIndexing& map : maps) Add(Path(map, shape));
 }
 
 }  // namespace xla_indexing

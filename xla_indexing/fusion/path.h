@@ -19,13 +19,17 @@
 
 namespace xla_indexing {
 
+class PathSet;
+
 class Path {
  public:
   // The path that is `base`, which leads to an array of this shape.
   Path(OperandIndexing base, const Shape& shape);
 
-  // Goes on through a reindexing of that operand; false, unchanged, where the instruction is none.
-  bool Extend(const HloInstruction& instruction, int64_t operand, Direction direction);
+  // Adds to `end` where the path goes on through a reindexing of that operand. Refused where the
+  // instruction is none, or the path cannot be said so.
+  Reindexed Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
+                   PathSet* end) const;
 
   // The map of the whole path, which has led to an array of shape `here`, simplified. A chain whose
   // index expressions pass the bounds of affine/simplifier.h reads everything, over-approximate.
@@ -34,10 +38,20 @@ class Path {
   // Whether the path leads to other devices (ops/replica_map.h). Reindexings do not.
   bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
 
+  // Of paths of which one may contain the other, or which may be united, equal.
   size_t hash() const { return hash_; }
 
-  // Whether the paths are the same chain of reindexings after the same map.
-  friend bool operator==(const Path& a, const Path& b);
+  // Whether the other path leads from the same map to the same indices, from no point from which
+  // this one does not.
+  bool Contains(const Path& other) const;
+  // Becomes the union with the other path, which it does not contain nor the other way round, where
+  // that is one path (fusion/position_union.h); false, unchanged, where it is not.
+  bool Unite(const Path& other);
+
+  // Whether other paths of the same map can be contained in this one only in the way of Contains():
+  // it leads from each element to one.
+  bool IsFunction() const;
+  bool HasSameOrigin(const Path& other) const { return origin_ == other.origin_; }
 
  private:
   // Where the chain begins. The algebra is made when the first reindexing comes.
@@ -53,28 +67,36 @@ class Path {
 
   // The map of the chain alone; none where its expressions would be too long.
   std::optional<OperandIndexing> MapOfChain() const;
+  Path(std::shared_ptr<Origin> origin, Position position);
+
+  const Position& position() const { return position_ ? *position_ : origin_->start; }
+  void SetPosition(Position position);
 
   std::shared_ptr<Origin> origin_;
-  std::optional<Position> position_;  // none: that of the origin
+  std::shared_ptr<const Position> position_;  // null: that of the origin
   size_t hash_;
 };
 
-// Paths to one leaf, without duplicates.
+// Paths to one leaf. Paths of one map to the same indices are united where they can be.
 class PathSet {
  public:
   bool empty() const { return paths_.empty(); }
   size_t size() const { return paths_.size(); }
   const std::vector<Path>& paths() const { return paths_; }
 
-  // Adds a path that is not there yet.
+  // Adds a path, or unites it with others.
   void Add(Path path);
+  void Add(PathSet other);
+  // Whether Merge() may leave fewer: paths that are functions of one map cover one another only
+  // where Add() has seen it.
+  bool MayCoverOneAnother() const;
   // Replaces the paths to an array of this shape by their maps, without those that others cover
   // (ops/covers.h).
   void Merge(const Shape& shape);
-  void Clear() { paths_.clear(); }
 
  private:
   std::vector<Path> paths_;
+  std::vector<size_t> hashes_;  // of the paths
 };
 
 }  // namespace xla_indexing

@@ -141,13 +141,13 @@ bool Restrict(Position::Restriction restriction, const PositionalAlgebra& algebr
 
 // From an index of the inner axis to the outer one, or back. Only the elements that are on both
 // sides are led on.
-bool Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra, Position& position,
-           int64_t dim) {
+Reindexed Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra, Position& position,
+                int64_t dim) {
   Number& index = position.indices[dim];
   // inner = (outer - start) / step.
   const std::optional<int64_t> end = CheckedMul(axis.inner_size - 1, axis.step);
   const std::optional<int64_t> last = end ? CheckedAdd(*end, axis.start) : std::nullopt;
-  if (!last || axis.start == kInt64Min) return false;
+  if (!last || axis.start == kInt64Min) return Reindexed::kRefused;
   const Interval inner = Interval::OfSize(axis.inner_size);
   const Interval outer = Interval::OfSize(axis.outer_size);
   Position::Restriction restriction{index, Interval::All(), 1, 0};
@@ -160,10 +160,11 @@ bool Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra, Posi
     restriction.modulus = axis.step;
     restriction.residue = FloorMod(axis.start, axis.step);
   }
-  if (restriction.interval.IsEmpty()) return false;
+  const Interval values = algebra.RangeOf(index);
+  if (restriction.interval.Intersect(values).IsEmpty()) return Reindexed::kNowhere;
   if (restriction.modulus > 1) {
     if (const auto residue = algebra.ConstantResidue(index, restriction.modulus)) {
-      if (*residue != restriction.residue) return false;
+      if (*residue != restriction.residue) return Reindexed::kNowhere;
       restriction.modulus = 1;
       restriction.residue = 0;
     }
@@ -171,13 +172,11 @@ bool Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra, Posi
   std::optional<Number> result =
       outward ? algebra.Affine(index, axis.step, axis.start, 1, axis.outer_size)
               : algebra.Affine(index, 1, -axis.start, axis.step, axis.inner_size);
-  if (!result) return false;
-  if (algebra.RangeOf(index).IsSubsetOf(restriction.interval)) {
-    restriction.interval = Interval::All();
-  }
-  if (!Restrict(std::move(restriction), algebra, position)) return false;
+  if (!result) return Reindexed::kRefused;
+  if (values.IsSubsetOf(restriction.interval)) restriction.interval = Interval::All();
+  if (!Restrict(std::move(restriction), algebra, position)) return Reindexed::kNowhere;
   index = *std::move(result);
-  return true;
+  return Reindexed::kMoved;
 }
 
 // How the axes of an operand lie in those of the result, or those of the result in the operand's.
@@ -212,20 +211,25 @@ llvm::SmallVector<Embedding, 4> EmbeddingsOf(const HloInstruction& instruction, 
   return axes;
 }
 
-bool ApplyEmbedding(const HloInstruction& instruction, int64_t operand, Direction direction,
-                    PositionalAlgebra& algebra, Position& position) {
+Reindexed ApplyEmbedding(const HloInstruction& instruction, int64_t operand, Direction direction,
+                         PositionalAlgebra& algebra, Position& position) {
   const bool operand_is_inner = instruction.opcode() != HloOpcode::kSlice;
   const bool outward = operand_is_inner == (direction == Direction::kInputToOutput);
   Position moved = position;
   int64_t dim = 0;
   for (const Embedding& axis : EmbeddingsOf(instruction, operand)) {
     const bool is_same = axis.start == 0 && axis.step == 1 && axis.inner_size == axis.outer_size;
-    if (!is_same && !Embed(axis, outward, algebra, moved, dim)) return false;
+    if (!is_same) {
+      const Reindexed reindexed = Embed(axis, outward, algebra, moved, dim);
+      if (reindexed != Reindexed::kMoved) return reindexed;
+    }
     ++dim;
   }
   position = std::move(moved);
-  return true;
+  return Reindexed::kMoved;
 }
+
+Reindexed MovedIf(bool moved) { return moved ? Reindexed::kMoved : Reindexed::kRefused; }
 
 }  // namespace
 
@@ -251,8 +255,8 @@ bool IsReindexing(const HloInstruction& instruction, int64_t operand) {
   return HasElements(output) && HasElements(input);
 }
 
-bool ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
-                     PositionalAlgebra& algebra, Position& position) {
+Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
+                          PositionalAlgebra& algebra, Position& position) {
   const Shape& output = instruction.shape();
   const Shape& input = instruction.operand(operand)->shape();
   const bool backward = direction == Direction::kOutputToInput;
@@ -260,26 +264,26 @@ bool ApplyReindexing(const HloInstruction& instruction, int64_t operand, Directi
   const Shape& to = backward ? input : output;
   switch (instruction.opcode()) {
     case HloOpcode::kReshape:
-      return Reshape(from, to, algebra, position.indices);
+      return MovedIf(Reshape(from, to, algebra, position.indices));
     case HloOpcode::kBitcast:
-      return Bitcast(from, to, algebra, position.indices);
+      return MovedIf(Bitcast(from, to, algebra, position.indices));
     case HloOpcode::kTranspose:
       Transpose(instruction.dimensions(), direction, position.indices);
-      return true;
+      return Reindexed::kMoved;
     case HloOpcode::kReverse:
       for (const int64_t dim : instruction.dimensions()) {
         Reverse(position.indices[dim]);
       }
-      return true;
+      return Reindexed::kMoved;
     case HloOpcode::kBroadcast:
       Broadcast(instruction.dimensions(), to, direction, algebra, position.indices);
-      return true;
+      return Reindexed::kMoved;
     case HloOpcode::kSlice:
     case HloOpcode::kPad:
     case HloOpcode::kConcatenate:
       return ApplyEmbedding(instruction, operand, direction, algebra, position);
     default:
-      return true;
+      return Reindexed::kMoved;
   }
 }
 

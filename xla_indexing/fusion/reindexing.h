@@ -54,12 +54,19 @@ struct Position {
 // elements. Some that are may still be refused below.
 bool IsReindexing(const HloInstruction& instruction, int64_t operand);
 
+enum class Reindexed {
+  kMoved,
+  // No element is on the other side.
+  kNowhere,
+  // The instruction is not a reindexing of that operand, or has no elements, tiles or dimensions
+  // without bound, or the position cannot be said.
+  kRefused,
+};
+
 // Replaces the position of an element on one side of the instruction by that of the element on the
-// other side. False, with `position` as it was, where the instruction is not a reindexing of that
-// operand, or has no elements, tiles or dimensions without bound, or where no element is on the
-// other side.
-bool ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
-                     PositionalAlgebra& algebra, Position& position);
+// other side; leaves `position` as it was where that is not done.
+Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
+                          PositionalAlgebra& algebra, Position& position);
 
 }  // namespace xla_indexing
 

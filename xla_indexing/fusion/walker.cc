@@ -107,6 +107,7 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
 void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
   const size_t max_maps = options_.max_maps;
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
+  if (paths.size() <= max_maps && !paths.MayCoverOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   paths.Merge(shape);
   if (paths.size() <= max_maps) return;
@@ -184,14 +185,13 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
         continue;
       }
       steps_ += static_cast<int64_t>(set.size());
-      for (Path path : set.paths()) {
-        if (path.Extend(instruction, operand, direction_)) {
-          (*end)[operand][0].Add(std::move(path));
-        } else {
-          rest[operand].Add(std::move(path));
-          has_rest = true;
-        }
+      PathSet next;
+      for (const Path& path : set.paths()) {
+        if (path.Extend(instruction, operand, direction_, &next) != Reindexed::kRefused) continue;
+        rest[operand].Add(path);
+        has_rest = true;
       }
+      if (!next.empty()) (*end)[operand][0].Add(std::move(next));
     }
     if (!has_rest) continue;
     absl::StatusOr<InstructionIndexing> entries =
@@ -216,22 +216,20 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     start[operand] = paths;
     absl::Status status = WalkComputation(*ComputationOf(instruction), inner, start, &inner_end);
     if (!status.ok()) return status;
-    for (auto& [leaf, set] : inner_end[0]) {
-      for (const Path& path : set.paths()) (*end)[leaf].Add(path);
-    }
+    for (auto& [leaf, set] : inner_end[0]) (*end)[leaf].Add(std::move(set));
     return absl::OkStatus();
   }
   for (auto& [leaf, set] : paths) {
     const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
     PathSet rest;
     steps_ += static_cast<int64_t>(set.size());
-    for (Path path : set.paths()) {
-      if (path.Extend(instruction, operand, direction_)) {
-        (*end)[0].Add(std::move(path));
-      } else {
-        rest.Add(std::move(path));
+    PathSet next;
+    for (const Path& path : set.paths()) {
+      if (path.Extend(instruction, operand, direction_, &next) == Reindexed::kRefused) {
+        rest.Add(path);
       }
     }
+    if (!next.empty()) (*end)[0].Add(std::move(next));
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =
         called_.EntriesOf(instruction, direction_, {operand, leaf}, frame.depth);
@@ -252,11 +250,8 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
   std::map<int64_t, LeafPaths> pending;
   const HloInstruction* root = computation.root_instruction();
   if (root == nullptr) return absl::OkStatus();
-  const auto add_all = [](const LeafPaths& from, LeafPaths& to) {
-    for (const auto& [leaf, set] : from) {
-      PathSet& target = to[leaf];
-      for (const Path& path : set.paths()) target.Add(path);
-    }
+  const auto add_all = [](LeafPaths from, LeafPaths& to) {
+    for (auto& [leaf, set] : from) to[leaf].Add(std::move(set));
   };
   if (direction_ == Direction::kOutputToInput) {
     for (const auto& [unused, paths] : start) {
@@ -278,14 +273,15 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
       }
       if (instruction.opcode() == HloOpcode::kParameter) {
         for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
-        add_all(paths, (*end)[instruction.parameter_number()]);
+        add_all(std::move(paths), (*end)[instruction.parameter_number()]);
         continue;
       }
       std::map<int64_t, LeafPaths> next;
       absl::Status status = StepToOperands(instruction, frame, paths, &next);
       if (!status.ok()) return status;
-      for (const auto& [operand, operand_paths] : next) {
-        add_all(operand_paths, pending[instruction.operand(operand)->index_in_computation()]);
+      for (auto& [operand, operand_paths] : next) {
+        add_all(std::move(operand_paths),
+                pending[instruction.operand(operand)->index_in_computation()]);
       }
     }
     return absl::OkStatus();
@@ -311,7 +307,7 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
       LeafPaths next;
       absl::Status status = StepToResult(*use.user, frame, use.operand, paths, &next);
       if (!status.ok()) return status;
-      if (!next.empty()) add_all(next, pending[use.user->index_in_computation()]);
+      if (!next.empty()) add_all(std::move(next), pending[use.user->index_in_computation()]);
     }
   }
   return absl::OkStatus();
