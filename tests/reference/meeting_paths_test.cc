@@ -1,6 +1,6 @@
 // Graphs in which many paths meet that lead the same elements to different places: slices, pads and
 // concatenations of what slices, pads and concatenations have made, of arrays so small that a slice
-// is often one element.
+// is often one element, with reshapes, transposes, broadcasts and sums over axes between them.
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -28,7 +29,9 @@ class RandomGraph {
 
   // `steps` operations on one parameter of `sizes`, each of the last three values.
   std::string Text(const std::vector<int64_t>& sizes, int steps) {
-    lines_ = absl::StrCat("ENTRY e {\n c = f32[] constant(0)\n v0 = ", ShapeText(sizes),
+    lines_ = absl::StrCat("add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n",
+                          " ROOT s = f32[] add(a, b)\n}\n",
+                          "ENTRY e {\n c = f32[] constant(0)\n v0 = ", ShapeText(sizes),
                           " parameter(0)\n");
     values_ = {sizes};
     while (steps > 0) {
@@ -69,7 +72,7 @@ class RandomGraph {
     const size_t b = DrawValue();
     const Sizes sizes = values_[a];
     const auto dim = static_cast<size_t>(Draw(0, static_cast<int64_t>(sizes.size()) - 1));
-    switch (Draw(0, 7)) {
+    switch (Draw(0, 10)) {
       case 0:
       case 1:
         return AddSlice(a, dim);
@@ -83,9 +86,48 @@ class RandomGraph {
                Append(sizes, absl::StrCat("add(v", a, ", v", b, ")"));
       case 6:
         return Append(sizes, absl::StrCat("reverse(v", a, "), dimensions={", dim, "}"));
+      case 7:
+        return AddTranspose(a);
+      case 8:
+        return AddBroadcast(a);
+      case 9:
+        return Draw(0, 2) == 0 && AddReduce(a, dim);
       default:
         return AddReshape(a);
     }
+  }
+
+  bool AddTranspose(size_t value) {
+    std::vector<size_t> order(values_[value].size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::shuffle(order.begin(), order.end(), random_);
+    Sizes sizes;
+    for (const size_t dim : order) sizes.push_back(values_[value][dim]);
+    return sizes.size() > 1 &&
+           Append(std::move(sizes), absl::StrCat("transpose(v", value, "), dimensions={",
+                                                 absl::StrJoin(order, ","), "}"));
+  }
+
+  // One more axis.
+  bool AddBroadcast(size_t value) {
+    Sizes sizes = values_[value];
+    if (sizes.size() > 2) return false;
+    const int64_t axis = Draw(0, static_cast<int64_t>(sizes.size()));
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i <= static_cast<int64_t>(sizes.size()); ++i) {
+      if (i != axis) places.push_back(i);
+    }
+    sizes.insert(sizes.begin() + axis, Draw(1, 3));
+    return Append(std::move(sizes), absl::StrCat("broadcast(v", value, "), dimensions={",
+                                                 absl::StrJoin(places, ","), "}"));
+  }
+
+  bool AddReduce(size_t value, size_t dim) {
+    Sizes sizes = values_[value];
+    if (sizes.size() < 2) return false;
+    sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(dim));
+    return Append(std::move(sizes),
+                  absl::StrCat("reduce(v", value, ", c), dimensions={", dim, "}, to_apply=add"));
   }
 
   bool AddSlice(size_t value, size_t dim) {
