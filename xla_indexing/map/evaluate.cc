@@ -52,7 +52,7 @@ absl::StatusOr<bool> IndexingMap::Contains(llvm::ArrayRef<int64_t> dims,
                                            llvm::ArrayRef<int64_t> symbols) const {
   if (absl::Status status = CheckPoint(*this, dims, symbols); !status.ok()) return status;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (!dims_[i].bounds.Contains(dims[i])) return false;
+    if (!variables_[i].bounds.Contains(dims[i])) return false;
   }
   for (size_t i = 0; i < symbols.size(); ++i) {
     if (!symbol(static_cast<int>(i)).bounds.Contains(symbols[i])) return false;
@@ -104,8 +104,8 @@ absl::Status IndexingMap::ForEachPoint(
   ExprProgram::Workspace values;
   llvm::SmallVector<int64_t, 8> point;
   for (const Interval& interval : bounds) point.push_back(interval.lower());
-  const llvm::ArrayRef<int64_t> dims = llvm::ArrayRef(point).take_front(dims_.size());
-  const llvm::ArrayRef<int64_t> symbols = llvm::ArrayRef(point).drop_front(dims_.size());
+  const llvm::ArrayRef<int64_t> dims = llvm::ArrayRef(point).take_front(num_dims_);
+  const llvm::ArrayRef<int64_t> symbols = llvm::ArrayRef(point).drop_front(num_dims_);
   llvm::SmallVector<int64_t, 4> result;
   while (true) {
     absl::Status status = constraint_program.Evaluate(dims, symbols, &values);

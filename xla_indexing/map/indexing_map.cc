@@ -58,10 +58,16 @@ IndexingMap::IndexingMap(mlir::MLIRContext* context) : affine_map_(mlir::AffineM
 IndexingMap::IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables ranges,
                          Variables runtimes, Constraints constraints)
     : affine_map_(affine_map),
-      dims_(std::move(dims)),
-      ranges_(std::move(ranges)),
-      runtimes_(std::move(runtimes)),
-      constraints_(std::move(constraints)) {
+      variables_(std::move(dims)),
+      num_dims_(static_cast<int>(variables_.size())),
+      num_ranges_(static_cast<int>(ranges.size())) {
+  variables_.append(ranges);
+  variables_.append(runtimes);
+  SetConstraints(std::move(constraints));
+}
+
+void IndexingMap::SetConstraints(Constraints constraints) {
+  constraints_ = std::move(constraints);
   if (constraints_.empty()) return;
   // What need not be kept as a constraint goes; those of one expression merge; the rest is sorted.
   llvm::SmallDenseMap<AffineExpr, size_t, 8> places;
@@ -86,33 +92,31 @@ IndexingMap IndexingMap::FromTensorSizes(mlir::AffineMap affine_map,
   return IndexingMap(affine_map, VariablesOfSizes(dim_sizes), VariablesOfSizes(range_sizes), {});
 }
 
-llvm::SmallVector<Interval, 4> IndexingMap::DimBounds() const { return BoundsOf(dims_); }
+llvm::SmallVector<Interval, 4> IndexingMap::DimBounds() const { return BoundsOf(dims()); }
 
-llvm::SmallVector<Interval, 4> IndexingMap::SymbolBounds() const {
-  llvm::SmallVector<Interval, 4> bounds = BoundsOf(ranges_);
-  bounds.append(BoundsOf(runtimes_));
-  return bounds;
+llvm::SmallVector<Interval, 4> IndexingMap::SymbolBounds() const { return BoundsOf(symbols()); }
+
+Variable* IndexingMap::FindVariable(AffineExpr expr) {
+  if (auto dim = dyn_cast<mlir::AffineDimExpr>(expr)) {
+    const auto position = static_cast<int>(dim.getPosition());
+    return position < num_dims() ? &variables_[position] : nullptr;
+  }
+  if (auto symbol = dyn_cast<mlir::AffineSymbolExpr>(expr)) {
+    const auto position = static_cast<int>(symbol.getPosition());
+    return position < num_symbols() ? &variables_[num_dims_ + position] : nullptr;
+  }
+  return nullptr;
 }
 
 bool IndexingMap::AbsorbConstraint(const Constraint& constraint) {
-  const auto narrow = [&](Variable& variable) {
-    variable.bounds = variable.bounds.Intersect(constraint.interval);
-    return true;
-  };
   if (constraint.interval.IsAll()) return true;
   if (auto constant = dyn_cast<mlir::AffineConstantExpr>(constraint.expr)) {
     return constraint.interval.Contains(constant.getValue());
   }
-  if (auto dim = dyn_cast<mlir::AffineDimExpr>(constraint.expr)) {
-    return dim.getPosition() < dims_.size() && narrow(dims_[dim.getPosition()]);
-  }
-  if (auto symbol = dyn_cast<mlir::AffineSymbolExpr>(constraint.expr)) {
-    const size_t position = symbol.getPosition();
-    if (position < ranges_.size()) return narrow(ranges_[position]);
-    const size_t runtime = position - ranges_.size();
-    return runtime < runtimes_.size() && narrow(runtimes_[runtime]);
-  }
-  return false;
+  Variable* variable = FindVariable(constraint.expr);
+  if (variable == nullptr) return false;
+  variable->bounds = variable->bounds.Intersect(constraint.interval);
+  return true;
 }
 
 void IndexingMap::AddConstraint(AffineExpr expr, Interval interval) {
@@ -127,8 +131,7 @@ void IndexingMap::AddConstraint(AffineExpr expr, Interval interval) {
 }
 
 bool IndexingMap::IsKnownEmpty() const {
-  return AnyEmpty(dims_) || AnyEmpty(ranges_) || AnyEmpty(runtimes_) ||
-         llvm::any_of(constraints_, [](const Constraint& constraint) {
+  return AnyEmpty(variables_) || llvm::any_of(constraints_, [](const Constraint& constraint) {
            if (constraint.interval.IsEmpty()) return true;
            // A constant that is kept as a constraint is outside its interval.
            return constraint.expr.getKind() == mlir::AffineExprKind::Constant;
@@ -149,8 +152,8 @@ IndexingMap IndexingMap::MakeEmpty(mlir::MLIRContext* context, int num_dims, int
 }
 
 bool operator==(const IndexingMap& a, const IndexingMap& b) {
-  if (a.affine_map_ == b.affine_map_ && SameBounds(a.dims_, b.dims_) &&
-      SameBounds(a.ranges_, b.ranges_) && SameBounds(a.runtimes_, b.runtimes_) &&
+  if (a.affine_map_ == b.affine_map_ && a.num_dims_ == b.num_dims_ &&
+      a.num_ranges_ == b.num_ranges_ && SameBounds(a.variables_, b.variables_) &&
       a.constraints_ == b.constraints_) {
     return true;
   }
@@ -164,9 +167,7 @@ llvm::hash_code hash_value(const IndexingMap& map) {
   const auto add = [&](const Interval& interval) {
     hash = llvm::hash_combine(hash, absl::Hash<Interval>()(interval));
   };
-  for (const Variable& variable : map.dims_) add(variable.bounds);
-  for (const Variable& variable : map.ranges_) add(variable.bounds);
-  for (const Variable& variable : map.runtimes_) add(variable.bounds);
+  for (const Variable& variable : map.variables_) add(variable.bounds);
   for (const Constraint& constraint : map.constraints_) {
     hash = llvm::hash_combine(hash, constraint.expr);
     add(constraint.interval);

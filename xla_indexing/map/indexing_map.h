@@ -95,26 +95,29 @@ class IndexingMap {
   llvm::ArrayRef<mlir::AffineExpr> results() const { return affine_map_.getResults(); }
   int num_results() const { return static_cast<int>(affine_map_.getNumResults()); }
 
-  llvm::ArrayRef<Variable> dims() const { return dims_; }
-  llvm::ArrayRef<Variable> ranges() const { return ranges_; }
-  llvm::ArrayRef<Variable> runtimes() const { return runtimes_; }
+  llvm::ArrayRef<Variable> dims() const {
+    return llvm::ArrayRef<Variable>(variables_).take_front(num_dims_);
+  }
+  llvm::ArrayRef<Variable> ranges() const { return symbols().take_front(num_ranges_); }
+  llvm::ArrayRef<Variable> runtimes() const { return symbols().drop_front(num_ranges_); }
   llvm::ArrayRef<Constraint> constraints() const { return constraints_; }
-  int num_dims() const { return static_cast<int>(dims_.size()); }
-  int num_ranges() const { return static_cast<int>(ranges_.size()); }
-  int num_runtimes() const { return static_cast<int>(runtimes_.size()); }
-  int num_symbols() const { return num_ranges() + num_runtimes(); }
+  int num_dims() const { return num_dims_; }
+  int num_ranges() const { return num_ranges_; }
+  int num_runtimes() const { return num_symbols() - num_ranges_; }
+  int num_symbols() const { return static_cast<int>(variables_.size()) - num_dims_; }
 
   // The variable behind symbol number `symbol` of the affine map: ranges first, then runtimes.
-  const Variable& symbol(int symbol) const {
-    return symbol < num_ranges() ? ranges_[symbol] : runtimes_[symbol - num_ranges()];
+  const Variable& symbol(int symbol) const { return variables_[num_dims_ + symbol]; }
+  llvm::ArrayRef<Variable> symbols() const {
+    return llvm::ArrayRef<Variable>(variables_).drop_front(num_dims_);
   }
   // Intervals of all symbols, ranges first.
   llvm::SmallVector<Interval, 4> SymbolBounds() const;
   llvm::SmallVector<Interval, 4> DimBounds() const;
 
-  Variable& mutable_dim(int i) { return dims_[i]; }
-  Variable& mutable_range(int i) { return ranges_[i]; }
-  Variable& mutable_runtime(int i) { return runtimes_[i]; }
+  Variable& mutable_dim(int i) { return variables_[i]; }
+  Variable& mutable_range(int i) { return variables_[num_dims_ + i]; }
+  Variable& mutable_runtime(int i) { return variables_[num_dims_ + num_ranges_ + i]; }
 
   // Restricts the domain to the points with expr in interval. A constraint on a variable narrows
   // its interval; one on an expression that is already constrained intersects with it; one that
@@ -189,14 +192,19 @@ class IndexingMap {
   std::string ToString() const;
 
  private:
+  // The declared variable that an expression is, or null.
+  Variable* FindVariable(mlir::AffineExpr expr);
   // Whether the constraint needs no place in constraints_: it holds everywhere, or it speaks of one
   // declared variable, whose interval it then narrows.
   bool AbsorbConstraint(const Constraint& constraint);
+  // Replaces the constraints by these, in any order and several of one expression.
+  void SetConstraints(Constraints constraints);
 
   mlir::AffineMap affine_map_;
-  Variables dims_;
-  Variables ranges_;
-  Variables runtimes_;
+  // Dimensions, range variables, runtime variables: few, mostly, and so in one place.
+  Variables variables_;
+  int num_dims_ = 0;
+  int num_ranges_ = 0;
   Constraints constraints_;  // in summand order (affine/linear_sum.h), one for each expression
 };
 

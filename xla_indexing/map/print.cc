@@ -28,8 +28,8 @@ std::string IndexingMap::ToString() const {
   const bool known_empty = IsKnownEmpty();
   std::string out = known_empty ? "KNOWN EMPTY " : "";
   AppendList("(", names.dims, ")", &out);
-  if (!ranges_.empty()) AppendList("[", symbols.take_front(ranges_.size()), "]", &out);
-  if (!runtimes_.empty()) AppendList("{", symbols.drop_front(ranges_.size()), "}", &out);
+  if (num_ranges() > 0) AppendList("[", symbols.take_front(num_ranges()), "]", &out);
+  if (num_runtimes() > 0) AppendList("{", symbols.drop_front(num_ranges()), "}", &out);
   out.append(" -> ");
   if (known_empty) {
     absl::StrAppend(&out, num_results(), " results");
@@ -50,7 +50,7 @@ std::string IndexingMap::ToString() const {
   };
   for (int i = 0; i < num_dims(); ++i) {
     absl::StrAppend(&out, separator, names.dims[i]);
-    append_interval(dims_[i].bounds);
+    append_interval(variables_[i].bounds);
   }
   for (int i = 0; i < num_symbols(); ++i) {
     absl::StrAppend(&out, separator, names.symbols[i]);

@@ -183,7 +183,8 @@ absl::StatusOr<IndexingMap> IndexingMap::Substitute(
                      " symbols to be replaced in a map of ", num_dims(), " and ", num_symbols()));
   }
   std::optional<IndexingMap> result =
-      Replace(*this, dims_, ranges_, runtimes_, dim_replacements, symbol_replacements);
+      Replace(*this, Variables(dims()), Variables(ranges()), Variables(runtimes()),
+              dim_replacements, symbol_replacements);
   if (!result) {
     return absl::OutOfRangeError(absl::StrCat(
         "replacing variables passes a bound of int64 or of the size of expressions in ",
@@ -194,8 +195,8 @@ absl::StatusOr<IndexingMap> IndexingMap::Substitute(
 }
 
 IndexingMap IndexingMap::ConvertRangeVariablesToDimensions() const {
-  Variables all_dims = dims_;
-  all_dims.append(ranges_);
+  Variables all_dims(dims());
+  all_dims.append(ranges().begin(), ranges().end());
   llvm::SmallVector<AffineExpr, 4> symbol_replacements;
   for (int i = 0; i < num_ranges(); ++i) {
     symbol_replacements.push_back(mlir::getAffineDimExpr(num_dims() + i, context()));
@@ -204,7 +205,7 @@ IndexingMap IndexingMap::ConvertRangeVariablesToDimensions() const {
     symbol_replacements.push_back(mlir::getAffineSymbolExpr(i, context()));
   }
   std::optional<IndexingMap> result =
-      Replace(*this, std::move(all_dims), {}, runtimes_, {}, symbol_replacements);
+      Replace(*this, std::move(all_dims), {}, Variables(runtimes()), {}, symbol_replacements);
   // As above: renumbering a valid map cannot fail.
   return result ? *std::move(result) : *this;
 }

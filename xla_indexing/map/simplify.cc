@@ -111,14 +111,7 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
     bool found_value = false;
     bool unsatisfiable = false;
     auto narrow = [&](AffineExpr variable, Interval interval) {
-      Interval* bounds;
-      if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) {
-        bounds = &dims_[dim.getPosition()].bounds;
-      } else {
-        const int symbol = llvm::cast<mlir::AffineSymbolExpr>(variable).getPosition();
-        bounds = symbol < num_ranges() ? &ranges_[symbol].bounds
-                                       : &runtimes_[symbol - num_ranges()].bounds;
-      }
+      Interval* bounds = &FindVariable(variable)->bounds;
       const Interval narrower = bounds->Intersect(interval);
       if (narrower == *bounds) return;
       if (trace) trace->push_back({"a constraint narrows", variable, variable, *bounds, narrower});
@@ -189,11 +182,8 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
     for (AffineExpr result : this->results()) {
       results.push_back((last ? *last : simplifier).Simplify(result));
     }
-    // The constructor sorts constraints and merges those of one expression.
-    const mlir::AffineMap affine_map =
-        mlir::AffineMap::get(num_dims(), num_symbols(), results, context());
-    *this = IndexingMap(affine_map, std::move(dims_), std::move(ranges_), std::move(runtimes_),
-                        std::move(kept));
+    affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), results, context());
+    SetConstraints(std::move(kept));
     if (IsKnownEmpty()) return make_empty();
     return *this != before;
   }

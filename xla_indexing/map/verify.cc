@@ -136,15 +136,15 @@ absl::Status IndexingMap::Verify() const {
   if (!affine_map_) return absl::InvalidArgumentError("the map has no affine map");
   const unsigned num_dims = affine_map_.getNumDims();
   const unsigned num_symbols = affine_map_.getNumSymbols();
-  if (num_dims != dims_.size()) {
+  if (num_dims != dims().size()) {
     return absl::InvalidArgumentError(absl::StrCat("the affine map has ", num_dims,
-                                                   " dimensions, the map has ", dims_.size(),
+                                                   " dimensions, the map has ", dims().size(),
                                                    " dimension variables"));
   }
-  if (num_symbols != ranges_.size() + runtimes_.size()) {
+  if (num_symbols != symbols().size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the affine map has ", num_symbols, " symbols, the map has ", ranges_.size(),
-                     " range variables and ", runtimes_.size(), " runtime variables"));
+        absl::StrCat("the affine map has ", num_symbols, " symbols, the map has ", num_ranges(),
+                     " range variables and ", num_runtimes(), " runtime variables"));
   }
   ExprVerifier verifier(num_dims, num_symbols);
   for (AffineExpr expr : results()) {
@@ -153,9 +153,10 @@ absl::Status IndexingMap::Verify() const {
   for (const Constraint& constraint : constraints_) {
     if (absl::Status status = verifier.Verify(constraint.expr); !status.ok()) return status;
   }
-  if (absl::Status status = VerifyNames(dims_, VariableKind::kDim); !status.ok()) return status;
-  if (absl::Status status = VerifyNames(ranges_, VariableKind::kRange); !status.ok()) return status;
-  return VerifyNames(runtimes_, VariableKind::kRuntime);
+  if (absl::Status status = VerifyNames(dims(), VariableKind::kDim); !status.ok()) return status;
+  if (absl::Status status = VerifyNames(ranges(), VariableKind::kRange); !status.ok())
+    return status;
+  return VerifyNames(runtimes(), VariableKind::kRuntime);
 }
 
 }  // namespace xla_indexing
