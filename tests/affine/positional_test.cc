@@ -271,6 +271,17 @@ TEST_F(PositionalAlgebraTest, AffineStepsComposeAndCancel) {
   }
 }
 
+// A chain that only the elements with d = 0 take part in has made 0 of d. Another chain that comes
+// to 0 knows nothing of d.
+TEST_F(PositionalAlgebraTest, AStepOfSomeValuesIsNotUndoneElsewhere) {
+  const Number d = algebra_.AddVariable(2);
+  ASSERT_EQ(algebra_.Affine(d, 1, 0, 1, 1), Number());
+  ASSERT_EQ(algebra_.Affine(d, 1, -1, 1, 1), Number());
+  for (int64_t offset = 0; offset < 2; ++offset) {
+    EXPECT_EQ(algebra_.Affine(Number(), 1, offset, 1, 2), Number{Digit::Constant(offset, 2)});
+  }
+}
+
 TEST_F(PositionalAlgebraTest, ConstantResiduesAreThoseOfEveryValue) {
   const Number d = algebra_.AddVariable(9);
   const auto number = algebra_.Affine(d, 6, 2, 1, 60);

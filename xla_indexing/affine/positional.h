@@ -116,7 +116,8 @@ class PositionalAlgebra {
   void Remember(llvm::ArrayRef<Number> indices, const Number& position);
   std::optional<Number> Linearize(llvm::ArrayRef<Number> indices);
 
-  // An affine step that was made, so that its inverse gives back what there was before.
+  // An affine step that was made of all values, so that its inverse gives back what there was before,
+  // in any chain.
   struct Moved {
     Number from;
     Number to;
