@@ -10,46 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "tests/testing/number_value.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
 namespace {
 
 using Values = std::vector<int64_t>;
-
-// The value of a number where the variables have these values, from the definition of a digit.
-int64_t ValueOfNumber(const PositionalAlgebra& algebra, const Number& number,
-                      const Values& variables);
-
-int64_t SourceValue(const PositionalAlgebra& algebra, uint32_t id, const Values& variables) {
-  const PositionalAlgebra::Source& source = algebra.source(id);
-  switch (source.kind) {
-    case PositionalAlgebra::Source::Kind::kVariable:
-      return variables[source.variable];
-    case PositionalAlgebra::Source::Kind::kRun:
-      return ValueOfNumber(algebra, source.number, variables);
-    case PositionalAlgebra::Source::Kind::kLinear:
-      return source.factor * ValueOfNumber(algebra, source.number, variables) + source.offset;
-  }
-  return 0;
-}
-
-int64_t ValueOfNumber(const PositionalAlgebra& algebra, const Number& number,
-                      const Values& variables) {
-  int64_t value = 0, stride = 1;
-  for (const Digit& digit : number) {
-    int64_t one = digit.place;
-    if (!digit.IsConstant()) {
-      one = FloorMod(FloorDiv(SourceValue(algebra, digit.source, variables), digit.place),
-                     digit.size);
-      if (digit.flipped) one = digit.size - 1 - one;
-    }
-    value += one * stride;
-    stride *= digit.size;
-  }
-  return value;
-}
 
 int64_t Count(const Values& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
@@ -280,6 +247,14 @@ TEST_F(PositionalAlgebraTest, AStepOfSomeValuesIsNotUndoneElsewhere) {
   for (int64_t offset = 0; offset < 2; ++offset) {
     EXPECT_EQ(algebra_.Affine(Number(), 1, offset, 1, 2), Number{Digit::Constant(offset, 2)});
   }
+}
+
+TEST_F(PositionalAlgebraTest, AnOffsetAboveDigitsThatJoinIsOneOfWhatTheyJoinTo) {
+  const Number d = algebra_.AddVariable(12);
+  const auto cut = Reshape({d}, {4, 3});
+  const auto moved = algebra_.Affine(cut[0], 1, 2, 1, 7);
+  ASSERT_TRUE(moved.has_value());
+  EXPECT_EQ(Reshape({*moved, cut[1]}, {21})[0], algebra_.Affine(d, 1, 6, 1, 21));
 }
 
 TEST_F(PositionalAlgebraTest, ConstantResiduesAreThoseOfEveryValue) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "xla_indexing/affine/positional.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing {
@@ -28,24 +28,24 @@ class PositionUnionTest : public ::testing::Test {
     for (const int64_t size : kSizes) variables_.push_back(algebra_.AddVariable(size));
   }
 
-  Position::Restriction On(int variable, Interval interval, int64_t modulus, int64_t residue) {
-    return {variables_[static_cast<size_t>(variable)], interval, modulus, residue};
+  Restriction On(int variable, Interval interval, Congruence residues = Congruence::All()) const {
+    return {variables_[static_cast<size_t>(variable)], interval, residues};
   }
 
   // Positions with up to one restriction on each variable, intervals and residues of all kinds.
   std::vector<Position> AllPositions() {
-    std::vector<std::vector<Position::Restriction>> of_variable(2);
+    std::vector<std::vector<Restriction>> of_variable(2);
     for (int variable = 0; variable < 2; ++variable) {
       for (int64_t low = 0; low < kSizes[variable]; ++low) {
         for (int64_t high = low; high < kSizes[variable]; ++high) {
           if (high - low + 1 == kSizes[variable]) continue;
           of_variable[static_cast<size_t>(variable)].push_back(
-              On(variable, Interval::Closed(low, high), 1, 0));
+              On(variable, Interval::Closed(low, high)));
         }
       }
       for (int64_t residue = 0; residue < 2; ++residue) {
         of_variable[static_cast<size_t>(variable)].push_back(
-            On(variable, Interval::All(), 2, residue));
+            On(variable, Interval::All(), Congruence::Of(residue, 2)));
       }
     }
     std::vector<Position> positions(1);
@@ -69,7 +69,7 @@ class PositionUnionTest : public ::testing::Test {
         const bool is_in = std::all_of(
             position.restrictions.begin(), position.restrictions.end(), [&](const auto& each) {
               const int64_t value = each.index == variables_[0] ? x : y;
-              return each.interval.Contains(value) && FloorMod(value, each.modulus) == each.residue;
+              return each.interval.Contains(value) && each.residues.Contains(value);
             });
         if (is_in) points.insert({x, y});
       }
@@ -108,9 +108,9 @@ TEST_F(PositionUnionTest, OfAllPairsIsThatOfTheirPoints) {
 
 TEST_F(PositionUnionTest, IntervalsThatTouchBecomeOneAndAWholeOneVanishes) {
   Position low, middle, high;
-  low.restrictions = {On(0, Interval::Closed(0, 1), 1, 0)};
-  middle.restrictions = {On(0, Interval::Closed(2, 2), 1, 0)};
-  high.restrictions = {On(0, Interval::Closed(3, 3), 1, 0)};
+  low.restrictions = {On(0, Interval::Closed(0, 1))};
+  middle.restrictions = {On(0, Interval::Closed(2, 2))};
+  high.restrictions = {On(0, Interval::Closed(3, 3))};
   EXPECT_FALSE(UnionOf(low, high, algebra_).has_value());
   const std::optional<Position> most = UnionOf(low, middle, algebra_);
   ASSERT_TRUE(most.has_value());
@@ -122,8 +122,8 @@ TEST_F(PositionUnionTest, IntervalsThatTouchBecomeOneAndAWholeOneVanishes) {
 
 TEST_F(PositionUnionTest, BoxesThatDifferInTwoNumbersStayApart) {
   Position a, b;
-  a.restrictions = {On(0, Interval::Closed(0, 1), 1, 0), On(1, Interval::Closed(0, 0), 1, 0)};
-  b.restrictions = {On(0, Interval::Closed(1, 2), 1, 0), On(1, Interval::Closed(0, 1), 1, 0)};
+  a.restrictions = {On(0, Interval::Closed(0, 1)), On(1, Interval::Closed(0, 0))};
+  b.restrictions = {On(0, Interval::Closed(1, 2)), On(1, Interval::Closed(0, 1))};
   EXPECT_FALSE(Contains(a, b));
   EXPECT_FALSE(UnionOf(a, b, algebra_).has_value());
 }

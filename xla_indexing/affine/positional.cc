@@ -30,6 +30,12 @@ int PositionalAlgebra::DepthOf(const Number& number) const {
   return depth;
 }
 
+bool PositionalAlgebra::IsMoved(const Number& number) const {
+  return llvm::any_of(number, [&](const Digit& digit) {
+    return !digit.IsConstant() && source(digit.source).is_moved;
+  });
+}
+
 uint32_t PositionalAlgebra::Intern(Source source) {
   const size_t hash = llvm::hash_combine(
       source.kind, source.variable, source.factor, source.offset, source.modulus, source.least,
@@ -47,6 +53,7 @@ uint32_t PositionalAlgebra::Intern(Source source) {
   if (source.kind != Source::Kind::kVariable) {
     source.nodes = NodesOf(source.number) + 1;
     source.depth = DepthOf(source.number) + 1;
+    source.is_moved = source.kind == Source::Kind::kLinear || IsMoved(source.number);
   }
   sources_.push_back(std::move(source));
   ids.push_back(static_cast<uint32_t>(sources_.size()));

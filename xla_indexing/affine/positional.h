@@ -63,13 +63,15 @@ class PositionalAlgebra {
   std::optional<Number> Affine(const Number& number, int64_t factor, int64_t offset,
                                int64_t divisor, int64_t size);
 
-  // What is a number that one slice or pad has made of another: factor * number + offset.
+  // What is a number that a slice, a pad or a reverse has made of another:
+  // (factor * number + offset) / divisor.
   struct AffineForm {
     Number number;
-    int64_t factor;
-    int64_t offset;
+    int64_t factor = 1;
+    int64_t offset = 0;
+    int64_t divisor = 1;
   };
-  std::optional<AffineForm> AsAffine(const Number& number) const;
+  std::optional<AffineForm> AsAffine(const Number& number);
 
   // An interval that contains the values of the number.
   Interval RangeOf(const Number& number) const;
@@ -90,11 +92,14 @@ class PositionalAlgebra {
     int64_t modulus = 1;  // divides every value
     int64_t least = 0;    // of the values, 0 or more
     int64_t greatest = 0;
-    size_t nodes = 1;  // occurrences of digits in it, those of its digits' sources counted
-    int depth = 0;     // how deep sources nest in it
+    size_t nodes = 1;       // occurrences of digits in it, those of its digits' sources counted
+    int depth = 0;          // how deep sources nest in it
+    bool is_moved = false;  // linear, or of digits of such sources
   };
   const Source& source(uint32_t id) const { return sources_[id - 1]; }
   size_t num_sources() const { return sources_.size(); }
+  // Whether a linear source is part of the number: its values are known under restrictions alone.
+  bool IsMoved(const Number& number) const;
   // Occurrences of digits in the number with all its sources, and how deep they nest.
   size_t NodesOf(const Number& number) const;
   int DepthOf(const Number& number) const;
@@ -116,8 +121,8 @@ class PositionalAlgebra {
   void Remember(llvm::ArrayRef<Number> indices, const Number& position);
   std::optional<Number> Linearize(llvm::ArrayRef<Number> indices);
 
-  // An affine step that was made of all values, so that its inverse gives back what there was before,
-  // in any chain.
+  // An affine step that was made of all values, so that its inverse gives back what there was
+  // before, in any chain.
   struct Moved {
     Number from;
     Number to;
@@ -137,6 +142,7 @@ class PositionalAlgebra {
   bool Append(Number& number, const Number& more);
   std::optional<Number> JoinedRuns(const Digit& low, const Digit& high);
   std::optional<Number> JoinRuns(const Digit& low, const Digit& high);
+  std::optional<Number> JoinBelowOffset(const Digit& low, const Digit& high);
   bool JoinLinear(Number& number, const Digit& digit);
 
   int64_t GreatestOf(const Digit& digit) const;

@@ -155,7 +155,22 @@ std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int
       c += k * top.place * SizeOf(inner);
       if (!fits()) return std::nullopt;
     }
-    if (inner.size() != 1) break;
+    if (inner.size() > 1) {
+      // What the values leave of the most significant digit is one of its values.
+      const Interval left = RangeOf(inner).Intersect(values.Mul(static_cast<int64_t>(m))
+                                                         .Sub(static_cast<int64_t>(c))
+                                                         .PreimageOfMul(static_cast<int64_t>(k)));
+      if (left.IsEmpty()) return std::nullopt;
+      const int64_t place = SizeOf(inner) / inner.back().size;
+      const int64_t high = FloorDiv(left.lower(), place);
+      if (high != FloorDiv(left.upper(), place)) break;
+      lost_source_ = true;
+      inner.pop_back();
+      c += k * high * place;
+      if (!fits()) return std::nullopt;
+      continue;
+    }
+    if (inner.empty()) break;
     const Digit digit = inner.front();
     const Source& from = source(digit.source);
     if (from.kind != Source::Kind::kLinear || from.modulus % digit.place != 0 ||
@@ -222,23 +237,33 @@ std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int
   return result;
 }
 
-std::optional<PositionalAlgebra::AffineForm> PositionalAlgebra::AsAffine(
-    const Number& number) const {
-  if (number.size() != 1 || number[0].IsConstant()) {
-    if (!IsFlipped(number)) return std::nullopt;
+std::optional<PositionalAlgebra::AffineForm> PositionalAlgebra::AsAffine(const Number& number) {
+  if (number.empty()) return std::nullopt;
+  if (const Digit& low = number.front(); low.IsConstant()) {
+    return AffineForm{Number(number.begin() + 1, number.end()), low.size, low.place};
+  }
+  if (const Digit& high = number.back(); high.IsConstant()) {
+    const Number low(number.begin(), number.end() - 1);
+    return AffineForm{low, 1, high.place * SizeOf(low)};
+  }
+  if (IsFlipped(number)) {
     Number reversed = number;
     Reverse(reversed);
     return AffineForm{std::move(reversed), -1, SizeOf(number) - 1};
   }
-  const Digit& digit = number[0];
-  if (digit.flipped) {
-    return AffineForm{{Digit{digit.place, digit.size, digit.source, false}}, -1, digit.size - 1};
+  if (number.size() > 1) {
+    Number without = number;
+    const std::optional<int64_t> offset = MoveOffsetsOut(without);
+    if (!offset || without == number) return std::nullopt;
+    return AffineForm{std::move(without), 1, *offset};
   }
+  const Digit& digit = number.front();
   const Source& from = source(digit.source);
-  if (from.kind != Source::Kind::kLinear || digit.place != 1 || from.greatest >= digit.size) {
+  if (from.kind != Source::Kind::kLinear || from.modulus % digit.place != 0 ||
+      GreatestOf(digit) >= digit.size) {
     return std::nullopt;
   }
-  return AffineForm{from.number, from.factor, from.offset};
+  return AffineForm{from.number, from.factor, from.offset, digit.place};
 }
 
 // The digit of k*N + c, with the least offset that gives it.
@@ -316,8 +341,32 @@ std::optional<Number> PositionalAlgebra::LinearDigit(Source linear, int64_t plac
   return Number{Digit{place, size, id, false}};
 }
 
+// D + b*(N + c) = (D + b*N) + b*c, where D and N join.
+std::optional<Number> PositionalAlgebra::JoinBelowOffset(const Digit& low, const Digit& high) {
+  const Source linear = source(high.source);
+  if (low.IsConstant() || high.place != 1 || linear.factor != 1 || linear.greatest >= high.size) {
+    return std::nullopt;
+  }
+  Number apart{low};
+  if (high.flipped) Reverse(apart);
+  const std::optional<int64_t> offset = CheckedMul(low.size, linear.offset);
+  const std::optional<int64_t> size = CheckedMul(low.size, high.size);
+  if (!offset || !size || !CheckedMul(low.size, SizeOf(linear.number))) return std::nullopt;
+  Number joined = apart;
+  if (!Append(joined, linear.number)) return std::nullopt;
+  apart.append(linear.number.begin(), linear.number.end());
+  if (joined == apart) return std::nullopt;
+  std::optional<Number> moved = Affine(joined, 1, *offset, 1, *size);
+  if (moved && high.flipped) Reverse(*moved);
+  return moved;
+}
+
 // The digits on top of the number that are those of the linear source below this one.
 bool PositionalAlgebra::JoinLinear(Number& number, const Digit& digit) {
+  if (const std::optional<Number> joined = JoinBelowOffset(number.back(), digit)) {
+    number.pop_back();
+    return Append(number, *joined);
+  }
   const Source linear = source(digit.source);
   const auto oriented = [&](int64_t place, int64_t size) {
     std::optional<Number> result = LinearDigit(linear, place, size);

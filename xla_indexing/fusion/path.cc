@@ -13,6 +13,7 @@
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/positional_lowering.h"
 #include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/position_union.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -129,13 +130,15 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
     if (!results.back()) return std::nullopt;
   }
   Constraints constraints;
-  for (const Position::Restriction& restriction : position_->restrictions) {
+  for (const Restriction& restriction :
+       RestrictionsToWrite(position_->restrictions, *origin_->algebra)) {
     const mlir::AffineExpr index = lowering.Lower(restriction.index);
     if (!index) return std::nullopt;
     if (!restriction.interval.IsAll()) constraints.push_back({index, restriction.interval});
-    if (restriction.modulus == 1) continue;
+    const Congruence& residues = restriction.residues;
+    if (residues.IsAll()) continue;
     const mlir::AffineExpr residue =
-        Mod(Sub(index, Constant(restriction.residue, context)), restriction.modulus);
+        Mod(Sub(index, Constant(residues.residue(), context)), residues.modulus());
     if (!residue) return std::nullopt;
     constraints.push_back({residue, Interval::Point(0)});
   }

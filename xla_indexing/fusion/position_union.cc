@@ -8,16 +8,10 @@
 namespace xla_indexing {
 namespace {
 
-using Restriction = Position::Restriction;
-
-bool HaveSameResidue(const Restriction& a, const Restriction& b) {
-  return a.modulus == b.modulus && a.residue == b.residue;
-}
-
 // Whether what meets `a` meets `b`.
 bool Implies(const Restriction& a, const Restriction& b) {
   return a.index == b.index && a.interval.IsSubsetOf(b.interval) &&
-         (b.modulus == 1 || HaveSameResidue(a, b));
+         (b.residues.IsAll() || a.residues == b.residues);
 }
 
 }  // namespace
@@ -46,7 +40,7 @@ std::optional<Position> UnionOf(const Position& a, const Position& b,
   }
   if (!place || other == nullptr) return std::nullopt;
   const Restriction& own = a.restrictions[*place];
-  if (own.index != other->index || !HaveSameResidue(own, *other) ||
+  if (own.index != other->index || own.residues != other->residues ||
       !own.interval.TouchesOrOverlaps(other->interval)) {
     return std::nullopt;
   }
@@ -55,7 +49,7 @@ std::optional<Position> UnionOf(const Position& a, const Position& b,
   joined.interval = own.interval.Union(other->interval);
   if (algebra.RangeOf(joined.index).IsSubsetOf(joined.interval)) {
     joined.interval = Interval::All();
-    if (joined.modulus == 1) both.restrictions.erase(both.restrictions.begin() + *place);
+    if (joined.residues.IsAll()) both.restrictions.erase(both.restrictions.begin() + *place);
   }
   return both;
 }

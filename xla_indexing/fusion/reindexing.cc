@@ -9,6 +9,8 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/congruence.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -106,39 +108,6 @@ struct Embedding {
   int64_t outer_size = 1;
 };
 
-// Adds a restriction to those there are, of the number that stands in the index and not of what
-// slices and pads have made of it. False where nothing is left.
-bool Restrict(Position::Restriction restriction, const PositionalAlgebra& algebra,
-              Position& position) {
-  if (restriction.interval.IsAll() && restriction.modulus == 1) return true;
-  while (std::optional<PositionalAlgebra::AffineForm> form = algebra.AsAffine(restriction.index)) {
-    // factor * N + offset = residue (mod m) is not a residue of N for every factor.
-    if (restriction.modulus > 1 && form->factor != 1 && form->factor != -1) break;
-    restriction.interval = restriction.interval.Sub(form->offset).PreimageOfMul(form->factor);
-    restriction.residue =
-        FloorMod(form->factor * FloorMod(restriction.residue - form->offset, restriction.modulus),
-                 restriction.modulus);
-    restriction.index = std::move(form->number);
-  }
-  if (restriction.interval.IsEmpty()) return false;
-  algebra.ShrinkToFit(restriction.index);
-  for (Position::Restriction& known : position.restrictions) {
-    if (known.index != restriction.index) continue;
-    known.interval = known.interval.Intersect(restriction.interval);
-    if (known.interval.IsEmpty()) return false;
-    restriction.interval = Interval::All();
-    if (restriction.modulus == 1) return true;
-    if (known.modulus == 1) {
-      known.modulus = restriction.modulus;
-      known.residue = restriction.residue;
-      return true;
-    }
-    if (known.modulus == restriction.modulus) return known.residue == restriction.residue;
-  }
-  position.restrictions.push_back(std::move(restriction));
-  return true;
-}
-
 // From an index of the inner axis to the outer one, or back. Only the elements that are on both
 // sides are led on.
 Reindexed Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra, Position& position,
@@ -150,31 +119,21 @@ Reindexed Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra,
   if (!last || axis.start == kInt64Min) return Reindexed::kRefused;
   const Interval inner = Interval::OfSize(axis.inner_size);
   const Interval outer = Interval::OfSize(axis.outer_size);
-  Position::Restriction restriction{index, Interval::All(), 1, 0};
+  Restriction restriction{index};
   if (outward) {
     const Interval reach = outer.Sub(axis.start);
     restriction.interval = inner.Intersect(
         Interval::Closed(CeilDiv(reach.lower(), axis.step), FloorDiv(reach.upper(), axis.step)));
   } else {
     restriction.interval = outer.Intersect(Interval::Closed(axis.start, *last));
-    restriction.modulus = axis.step;
-    restriction.residue = FloorMod(axis.start, axis.step);
+    restriction.residues = Congruence::Of(axis.start, axis.step);
   }
-  const Interval values = algebra.RangeOf(index);
-  if (restriction.interval.Intersect(values).IsEmpty()) return Reindexed::kNowhere;
-  if (restriction.modulus > 1) {
-    if (const auto residue = algebra.ConstantResidue(index, restriction.modulus)) {
-      if (*residue != restriction.residue) return Reindexed::kNowhere;
-      restriction.modulus = 1;
-      restriction.residue = 0;
-    }
-  }
+  if (restriction.interval.Intersect(algebra.RangeOf(index)).IsEmpty()) return Reindexed::kNowhere;
   std::optional<Number> result =
       outward ? algebra.Affine(index, axis.step, axis.start, 1, axis.outer_size)
               : algebra.Affine(index, 1, -axis.start, axis.step, axis.inner_size);
   if (!result) return Reindexed::kRefused;
-  if (values.IsSubsetOf(restriction.interval)) restriction.interval = Interval::All();
-  if (!Restrict(std::move(restriction), algebra, position)) return Reindexed::kNowhere;
+  if (!Restrict(std::move(restriction), algebra, position.restrictions)) return Reindexed::kNowhere;
   index = *std::move(result);
   return Reindexed::kMoved;
 }

@@ -20,7 +20,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/positional.h"
-#include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/restrictions.h"
 #include "xla_indexing/hlo/instruction.h"
 
 namespace xla_indexing {
@@ -29,21 +29,8 @@ enum class Direction { kOutputToInput, kInputToOutput };
 
 // Where a chain has led to from the variables of its algebra.
 struct Position {
-  // index in interval and index = residue (mod modulus).
-  struct Restriction {
-    Number index;
-    Interval interval;
-    int64_t modulus = 1;
-    int64_t residue = 0;
-
-    friend bool operator==(const Restriction& a, const Restriction& b) {
-      return a.index == b.index && a.interval == b.interval && a.modulus == b.modulus &&
-             a.residue == b.residue;
-    }
-  };
-
   llvm::SmallVector<Number, 4> indices;
-  llvm::SmallVector<Restriction, 0> restrictions;
+  Restrictions restrictions;
 
   friend bool operator==(const Position& a, const Position& b) {
     return a.indices == b.indices && a.restrictions == b.restrictions;
