@@ -78,47 +78,49 @@ bool ExprSimplifier::IsItsOwn(const Division& division) const {
          !IsOfTwoValues(division.rest);
 }
 
-DigitSum ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
+const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   const DigitSum& dividend = division.rest;
   DigitSum floor_form = FloorForm(dividend);
-  if (!floor_form.valid()) return floor_form;
+  if (!floor_form.valid()) return nullptr;
   const size_t hash = HashOfAtom(DigitAtom::Kind::kFloor, floor_form, m);
   if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kFloor, floor_form, m, hash)) {
-    return DigitSum::Of(known);
+    return known;
   }
   DigitAtom& atom = *NewAtom(DigitAtom::Kind::kFloor);
   atom.divisor = m;
   atom.dividend_floor_form = std::move(floor_form);
-  if (!Show(dividend, &atom)) return DigitSum::Invalid();
+  if (!Show(dividend, &atom)) return nullptr;
   atom.range = RangeOfRest(division).FloorDiv(m);
   atom.residues = ResiduesOf(dividend).FloorDiv(m);
   atom.dividend = dividend;
   atom.is_its_own = IsItsOwn(division);
   memory_->atom_table.Insert(hash, &atom);
-  return DigitSum::Of(&atom);
+  return &atom;
 }
 
-DigitSum ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
+const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   const DigitSum& dividend = division.rest;
   DigitSum floor_form = FloorForm(dividend);
-  if (!floor_form.valid()) return floor_form;
+  if (!floor_form.valid()) return nullptr;
   const size_t hash = HashOfAtom(DigitAtom::Kind::kMod, floor_form, m);
   if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kMod, floor_form, m, hash)) {
-    return DigitSum::Of(known);
+    return known;
   }
   DigitAtom& atom = *NewAtom(DigitAtom::Kind::kMod);
   atom.divisor = m;
   atom.dividend_floor_form = std::move(floor_form);
-  if (!Show(dividend, &atom)) return DigitSum::Invalid();
+  if (!Show(dividend, &atom)) return nullptr;
   atom.is_its_own = IsItsOwn(division);
   if (atom.is_its_own && trace_ == nullptr) {
-    atom.quotient = FloorOfNormal(Division{dividend, DigitSum(), division.range, true}, m).result;
+    Division same{dividend, DigitSum(), division.range, true};
+    atom.quotient = DigitSum();
+    FloorOfNormal(same, m, atom.quotient);
   } else {
     atom.quotient = FloorDivide(dividend, m);
   }
   atom.floor_form = atom.dividend_floor_form;
   atom.floor_form.AddScaled(FloorForm(atom.quotient), -m);
-  if (!atom.floor_form.valid()) return atom.floor_form;
+  if (!atom.floor_form.valid()) return nullptr;
   atom.residues = ResiduesOf(dividend).Mod(m);
   atom.range = atom.residues.Tighten(Interval::OfSize(m));
   atom.dividend = dividend;
@@ -126,7 +128,7 @@ DigitSum ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   atom.is_digit = atom.is_its_own && floor != nullptr && floor->IsFloor() && floor->divisor == m &&
                   floor->dividend_floor_form == atom.dividend_floor_form;
   memory_->atom_table.Insert(hash, &atom);
-  return DigitSum::Of(&atom);
+  return &atom;
 }
 
 }  // namespace xla_indexing

@@ -16,8 +16,8 @@
 
 namespace xla_indexing {
 
-DigitSum ExprSimplifier::Join(DigitSum sum) {
-  if (sum.terms().size() < 2 && facts_.empty()) return sum;
+void ExprSimplifier::Join(DigitSum& sum) {
+  if (sum.terms().size() < 2 && facts_.empty()) return;
   const DigitSum before = trace_ ? sum : DigitSum();
   // Every step removes a mod atom, puts one in the place of two, or reduces the coefficient of a
   // floor atom for good, since the atoms of its dividend are nested less deep.
@@ -25,7 +25,6 @@ DigitSum ExprSimplifier::Join(DigitSum sum) {
                          (sum.terms().size() > 1 && JoinOnce(sum)))) {
   }
   if (trace_) TraceSum("digits that meet: X mod n + n * floor(X / n) = X", before, sum);
-  return sum;
 }
 
 bool ExprSimplifier::JoinOnce(DigitSum& sum) {

@@ -137,18 +137,11 @@ bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
     found = true;
   }
   if (!found) return false;
-  division.rest = Join(std::move(rest));
+  division.rest = std::move(rest);
+  Join(division.rest);
   division.MakeOther();
   ExtractMultiples(division, m);
   return true;
-}
-
-// Carry and radix such that low in [carry * radix, carry * radix + radix - 1].
-ExprSimplifier::Split ExprSimplifier::MakeSplit(DigitSum high, DigitSum low, int64_t carry,
-                                                int64_t radix) {
-  high.AddConstant(carry);
-  low.AddConstant(static_cast<int64_t>(-static_cast<Int128>(carry) * radix));
-  return Split{std::move(high), std::move(low), radix};
 }
 
 // The range of the rest.
@@ -159,37 +152,42 @@ const Interval& ExprSimplifier::RangeOfRest(Division& division) {
 
 // rest = g*H + L where g divides m and L in [t*g, t*g + g - 1]: the low part never carries into H.
 // The greatest g that works is taken, first m itself; what is left splits further.
-std::optional<ExprSimplifier::Split> ExprSimplifier::SplitWithoutCarry(Division& division,
-                                                                       int64_t m) {
+bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, Split& split) {
   if (const auto carry = CommonQuotient(RangeOfRest(division), m)) {
-    return MakeSplit(DigitSum(), division.rest, *carry, m);
+    split.high = DigitSum(*carry);
+    split.low = division.rest;
+    split.low.AddConstant(static_cast<int64_t>(-static_cast<Int128>(*carry) * m));
+    split.radix = m;
+    return true;
   }
-  return SplitByRadix(division.rest, m);
+  return SplitByRadix(division.rest, m, split);
 }
 
-std::optional<ExprSimplifier::Split> ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m) {
-  for (int64_t g : RadixCandidates(rest, m)) {
-    DigitSum low(rest.constant());
+bool ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m, Split& split) {
+  for (const int64_t g : RadixCandidates(rest, m)) {
+    split.low = DigitSum(rest.constant());
     for (const DigitTerm& term : rest.terms()) {
-      if (term.coefficient % g != 0) low.AddNewTerm(term.atom, term.coefficient);
+      if (term.coefficient % g != 0) split.low.AddNewTerm(term.atom, term.coefficient);
     }
-    const std::optional<int64_t> carry = CommonQuotient(RangeOf(low), g);
+    const std::optional<int64_t> carry = CommonQuotient(RangeOf(split.low), g);
     if (!carry) continue;
-    DigitSum high;
+    split.high = DigitSum(*carry);
     for (const DigitTerm& term : rest.terms()) {
-      if (term.coefficient % g == 0) high.AddNewTerm(term.atom, term.coefficient / g);
+      if (term.coefficient % g == 0) split.high.AddNewTerm(term.atom, term.coefficient / g);
     }
-    return MakeSplit(std::move(high), std::move(low), *carry, g);
+    split.low.AddConstant(static_cast<int64_t>(-static_cast<Int128>(*carry) * g));
+    split.radix = g;
+    return true;
   }
-  return std::nullopt;
+  return false;
 }
 
-// Moves to the quotient what can be moved; returns a split of the rest if there is one, and
+// Moves to the quotient what can be moved; finds a split of the rest if there is one, and
 // otherwise leaves the rest with reduced coefficients. The digits are tried first as they come:
 // they have the ranges that whoever made them had in mind.
-std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& division, int64_t m) {
+bool ExprSimplifier::Normalize(Division& division, int64_t m, Split& split) {
   ExtractMultiples(division, m);
-  if (auto split = SplitWithoutCarry(division, m)) return split;
+  if (SplitWithoutCarry(division, m, split)) return true;
   const bool is_linear = IsLinear(division.rest);
   bool same = true;  // as it was when the multiples had been moved
   if (!is_linear) {
@@ -201,20 +199,20 @@ std::optional<ExprSimplifier::Split> ExprSimplifier::Normalize(Division& divisio
         division.rest = digits;
         division.MakeOther();
         ExtractMultiples(division, m);
-        if (auto split = SplitWithoutCarry(division, m)) return split;
+        if (SplitWithoutCarry(division, m, split)) return true;
       }
     }
     if (DropCoarserMods(division, m)) {
       same = false;
-      if (auto split = SplitWithoutCarry(division, m)) return split;
+      if (SplitWithoutCarry(division, m, split)) return true;
     }
   }
   if (ReduceResidues(division, m)) {
     same = false;
-    if (auto split = SplitWithoutCarry(division, m)) return split;
+    if (SplitWithoutCarry(division, m, split)) return true;
   }
   division.is_normal = same || is_linear;
-  return std::nullopt;
+  return false;
 }
 
 // X mod m where X has floors and mods: which digits X was made of does not tell its mod. All mods
@@ -269,10 +267,10 @@ bool ExprSimplifier::ChooseMods(Division& division, int64_t m) {
 
 // floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m)), and for a summand -floor(Y/a), which is
 // floor((-Y - 1) / a) + 1, likewise. The first such summand in summand order is unnested.
-std::optional<DigitSum> ExprSimplifier::UnnestDivision(const Division& division, int64_t m) {
+bool ExprSimplifier::UnnestDivision(const Division& division, int64_t m, DigitSum& result) {
   // A split may undo an unnesting, which may then be undone again.
   constexpr int kMaxUnnesting = 4;
-  if (unnesting_ >= kMaxUnnesting) return std::nullopt;
+  if (unnesting_ >= kMaxUnnesting || !HasFloorAtom(division.rest)) return false;
   ++unnesting_;
   llvm::scope_exit leave([this] { --unnesting_; });
   for (const DigitTerm& term : division.rest.terms()) {
@@ -287,11 +285,14 @@ std::optional<DigitSum> ExprSimplifier::UnnestDivision(const Division& division,
     dividend.AddScaled(floor->dividend, term.coefficient);
     if (term.coefficient == -1) dividend.AddConstant(floor->divisor - 1);
     if (!dividend.valid()) continue;
-    DigitSum result = FloorDivide(Join(std::move(dividend)), *divisor);
-    result.AddScaled(division.quotient, 1);
-    if (result.valid()) return result;
+    Join(dividend);
+    DigitSum unnested = FloorDivide(dividend, *divisor);
+    unnested.AddScaled(division.quotient, 1);
+    if (!unnested.valid()) continue;
+    result = std::move(unnested);
+    return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 // floor(-X / m) = -floor((X - 1) / m) - 1 and (-X) mod m = m - 1 - (X - 1) mod m.
@@ -362,10 +363,10 @@ void ExprSimplifier::ShiftConstant(Division& division, int64_t m) {
 }
 
 // f(x) = f(l) + (f(l + 1) - f(l)) * (x - l) for x in [l, l + 1]: what depends on nothing but a
-// variable of two values is linear. None where that is not so.
-std::optional<DigitSum> ExprSimplifier::LinearInTwoValues(const DigitSum& digits,
-                                                          llvm::function_ref<int64_t(int64_t)> f) {
-  if (!IsOfTwoValues(digits)) return std::nullopt;
+// variable of two values is linear. Whether that is so.
+bool ExprSimplifier::LinearInTwoValues(const DigitSum& digits,
+                                       llvm::function_ref<int64_t(int64_t)> f, DigitSum& result) {
+  if (!IsOfTwoValues(digits)) return false;
   const DigitTerm& term = digits.terms()[0];
   const Interval& range = term.atom->range;
   const auto at = [&](int64_t x) {
@@ -373,52 +374,61 @@ std::optional<DigitSum> ExprSimplifier::LinearInTwoValues(const DigitSum& digits
   };
   const std::optional<int64_t> first = at(range.lower());
   const std::optional<int64_t> second = at(range.upper());
-  if (!first || !second) return std::nullopt;
+  if (!first || !second) return false;
   const std::optional<int64_t> step = CheckedSub(f(*second), f(*first));
   const std::optional<int64_t> start =
       step ? NarrowToInt64(f(*first) - static_cast<Int128>(*step) * range.lower()) : std::nullopt;
-  if (!start) return std::nullopt;
-  DigitSum result = DigitSum(*start);
+  if (!start) return false;
+  result.AddConstant(*start);
   result.AddTerm(term.atom, *step);
-  return result;
+  return true;
 }
 
 DigitSum ExprSimplifier::FloorDivide(const DigitSum& digits, int64_t m) {
   if (m == 1 || !digits.valid()) return digits;
   if (digits.IsConstant()) return DigitSum(FloorDiv(digits.constant(), m));
-  Divided divided = FloorDivideByRule(digits, m);
-  if (trace_) TraceDivision(mlir::AffineExprKind::FloorDiv, digits, m, divided);
-  return std::move(divided.result);
+  DigitSum result;
+  const char* rule = FloorDivideByRule(digits, m, result);
+  if (trace_) TraceDivision(mlir::AffineExprKind::FloorDiv, digits, m, rule, result);
+  return result;
 }
 
-ExprSimplifier::Divided ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m) {
+const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m, DigitSum& result) {
   if (const DigitAtom* known = FindItsOwn(DigitAtom::Kind::kFloor, digits, m)) {
-    return {DigitSum::Of(known)};
+    result.AddNewTerm(known, 1);
+    return nullptr;
   }
-  if (auto linear =
-          LinearInTwoValues(digits, [m](int64_t x) { return ::xla_indexing::FloorDiv(x, m); })) {
-    return {Join(*std::move(linear)), "of two values: linear"};
+  if (LinearInTwoValues(
+          digits, [m](int64_t x) { return ::xla_indexing::FloorDiv(x, m); }, result)) {
+    Join(result);
+    return "of two values: linear";
   }
-  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return {DigitSum::Invalid()};
+  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) {
+    result = DigitSum::Invalid();
+    return nullptr;
+  }
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits};
-  if (auto split = Normalize(division, m)) {
-    DigitSum result = FloorDivide(split->high, m / split->radix);
+  Split split;
+  if (Normalize(division, m, split)) {
+    result = FloorDivide(split.high, m / split.radix);
     result.AddScaled(division.quotient, 1);
-    return {Join(std::move(result)), "floor((g*H + L) / m) = floor((H + t) / (m/g))"};
+    Join(result);
+    return "floor((g*H + L) / m) = floor((H + t) / (m/g))";
   }
-  return FloorOfNormal(std::move(division), m);
+  return FloorOfNormal(division, m, result);
 }
 
 // Of a division whose rest has no split.
-ExprSimplifier::Divided ExprSimplifier::FloorOfNormal(Division division, int64_t m) {
+const char* ExprSimplifier::FloorOfNormal(Division& division, int64_t m, DigitSum& result) {
   division.rest.Sort();
   ReduceToResidue(division, m);
-  if (auto result = UnnestDivision(division, m)) {
-    return {Join(*std::move(result)), "floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))"};
+  if (UnnestDivision(division, m, result)) {
+    Join(result);
+    return "floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))";
   }
-  DigitSum result = std::move(division.quotient);
+  result = std::move(division.quotient);
   division.quotient = DigitSum();
   // floor((Z + 1) / 2) = Z - floor(Z / 2): no sign of Z is better than the other, but one constant
   // is.
@@ -426,50 +436,61 @@ ExprSimplifier::Divided ExprSimplifier::FloorOfNormal(Division division, int64_t
     division.rest.AddConstant(-1);
     result.AddScaled(division.rest, 1);
     result.AddScaled(FloorDivide(division.rest, 2), -1);
-    return {Join(std::move(result)), "floor((Z + 1) / 2) = Z - floor(Z / 2)"};
+    Join(result);
+    return "floor((Z + 1) / 2) = Z - floor(Z / 2)";
   }
   Orient(division, m);
   ReduceToResidue(division, m);
   ShiftConstant(division, m);
-  DigitSum part = MakeFloorAtom(division, m);
+  const DigitAtom* floor = MakeFloorAtom(division, m);
+  DigitSum part = floor != nullptr ? DigitSum::Of(floor) : DigitSum::Invalid();
   part.AddScaled(division.quotient, 1);
   if (division.negated) part.AddConstant(1);
   result.AddScaled(part, division.negated ? -1 : 1);
-  return {Join(std::move(result)), "floor((m*Q + R) / m) = Q + floor(R / m)"};
+  Join(result);
+  return "floor((m*Q + R) / m) = Q + floor(R / m)";
 }
 
 DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
   if (m == 1) return DigitSum();
   if (!digits.valid()) return digits;
   if (digits.IsConstant()) return DigitSum(FloorMod(digits.constant(), m));
-  Divided divided = ModuloByRule(digits, m);
-  if (trace_) TraceDivision(mlir::AffineExprKind::Mod, digits, m, divided);
-  return std::move(divided.result);
+  DigitSum result;
+  const char* rule = ModuloByRule(digits, m, result);
+  if (trace_) TraceDivision(mlir::AffineExprKind::Mod, digits, m, rule, result);
+  return result;
 }
 
-ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m) {
+const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, DigitSum& result) {
   if (const DigitAtom* known = FindItsOwn(DigitAtom::Kind::kMod, digits, m)) {
-    return {DigitSum::Of(known)};
+    result.AddNewTerm(known, 1);
+    return nullptr;
   }
-  if (auto linear = LinearInTwoValues(digits, [m](int64_t x) { return FloorMod(x, m); })) {
-    return {Join(*std::move(linear)), "of two values: linear"};
+  if (LinearInTwoValues(digits, [m](int64_t x) { return FloorMod(x, m); }, result)) {
+    Join(result);
+    return "of two values: linear";
   }
   if (!facts_.empty()) {
     if (const std::optional<int64_t> residue = ResiduesOf(digits).ResidueModulo(m)) {
-      return {DigitSum(*residue), "X mod m = r where X = r (mod m)"};
+      result.AddConstant(*residue);
+      return "X mod m = r where X = r (mod m)";
     }
   }
-  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) return {DigitSum::Invalid()};
+  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) {
+    result = DigitSum::Invalid();
+    return nullptr;
+  }
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits};
-  std::optional<Split> split = Normalize(division, m);
-  if (!split && ChooseMods(division, m)) split = SplitWithoutCarry(division, m);
-  if (split) {
-    DigitSum result = Modulo(split->high, m / split->radix);
-    result.Scale(split->radix);
-    result.AddScaled(split->low, 1);
-    return {Join(std::move(result)), "(g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g"};
+  Split split;
+  if (Normalize(division, m, split) ||
+      (ChooseMods(division, m) && SplitWithoutCarry(division, m, split))) {
+    result = Modulo(split.high, m / split.radix);
+    result.Scale(split.radix);
+    result.AddScaled(split.low, 1);
+    Join(result);
+    return "(g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g";
   }
   if (m == 2 && division.rest.constant() == 1) {
     division.rest.AddConstant(-1);
@@ -479,14 +500,16 @@ ExprSimplifier::Divided ExprSimplifier::ModuloByRule(const DigitSum& digits, int
     Orient(division, m);
     ShiftConstant(division, m);
   }
-  const char* rule =
-      division.negated ? "(-X) mod m = m - 1 - (X - 1) mod m" : "(m*Q + R) mod m = R mod m";
-  DigitSum result = MakeModAtom(division, m);
-  if (division.negated) {
-    result.Scale(-1);
+  const DigitAtom* mod = MakeModAtom(division, m);
+  if (mod == nullptr) {
+    result = DigitSum::Invalid();
+  } else if (division.negated) {
+    result.AddNewTerm(mod, -1);
     result.AddConstant(m - 1);
+  } else {
+    result.AddNewTerm(mod, 1);
   }
-  return {std::move(result), rule};
+  return division.negated ? "(-X) mod m = m - 1 - (X - 1) mod m" : "(m*Q + R) mod m = R mod m";
 }
 
 }  // namespace xla_indexing

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -20,16 +21,18 @@ class ShortList {
 
  public:
   ShortList() {}  // no element has a value
-  ShortList(const ShortList& other) { Append(other); }
-  ShortList(ShortList&& other) noexcept { MoveFrom(other); }
+  ShortList(const ShortList& other) {
+    if (!CopyInPlace(other)) CopyFrom(other);
+  }
+  ShortList(ShortList&& other) noexcept {
+    if (!CopyInPlace(other)) MoveFrom(other);
+  }
   ShortList& operator=(const ShortList& other) {
-    if (this == &other) return *this;
-    size_ = 0;
-    Append(other);
+    if (!CopyInPlace(other)) CopyFrom(other);
     return *this;
   }
   ShortList& operator=(ShortList&& other) noexcept {
-    if (this != &other) MoveFrom(other);
+    if (!CopyInPlace(other)) MoveFrom(other);
     return *this;
   }
   ~ShortList() = default;
@@ -69,21 +72,29 @@ class ShortList {
     for (; from != end; ++from, ++to) *to = *from;
   }
 
-  void Append(const ShortList& other) {
+  // Where both lists are in place: all elements there are, whether they have values or not, which
+  // takes no loop and no branch.
+  bool CopyInPlace(const ShortList& other) {
+    if (far_ || other.far_) return false;
+    std::memmove(static_cast<void*>(near_), other.near_, sizeof(near_));
+    size_ = other.size_;
+    return true;
+  }
+
+  void CopyFrom(const ShortList& other) {
+    if (this == &other) return;
+    size_ = 0;
     if (other.size_ > capacity_) Grow(other.size_);
     Copy(other.begin(), other.end(), data());
     size_ = other.size_;
   }
 
   void MoveFrom(ShortList& other) {
-    if (other.far_) {
-      far_ = std::move(other.far_);
-      capacity_ = std::exchange(other.capacity_, kInPlace);
-      size_ = std::exchange(other.size_, 0);
-    } else {
-      size_ = 0;
-      Append(other);
-    }
+    if (!other.far_) return CopyFrom(other);
+    if (this == &other) return;
+    far_ = std::move(other.far_);
+    capacity_ = std::exchange(other.capacity_, kInPlace);
+    size_ = std::exchange(other.size_, 0);
   }
 
   void Grow(uint32_t least) {

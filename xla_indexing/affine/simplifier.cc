@@ -123,7 +123,8 @@ DigitSum ExprSimplifier::Evaluate(const LinearSum& flat) {
       result.AddScaled(EvaluateAtom(term.atom), term.coefficient);
     }
   }
-  return Join(std::move(result));
+  Join(result);
+  return result;
 }
 
 const DigitAtom* ExprSimplifier::AtomOf(AffineExpr e) { return LoneAtom(Evaluate(e)); }

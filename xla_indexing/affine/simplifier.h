@@ -152,9 +152,9 @@ class ExprSimplifier {
   };
   // rest = radix * high + low with low in [0, radix - 1] and radix dividing m.
   struct Split {
-    DigitSum high;
-    DigitSum low;
-    int64_t radix;
+    DigitSum high = {};
+    DigitSum low = {};
+    int64_t radix = 1;
   };
   mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
   // sum += coefficient * variable.
@@ -185,27 +185,24 @@ class ExprSimplifier {
   void ReduceToResidue(Division& division, int64_t m) const;
   bool ReplaceExactDivision(DigitSum& sum) const;
 
-  // Division (floor_division.cc). With the rule that did it; null where none did.
-  struct Divided {
-    DigitSum result;
-    const char* rule = nullptr;
-  };
-  Divided FloorDivideByRule(const DigitSum& digits, int64_t m);
-  Divided ModuloByRule(const DigitSum& digits, int64_t m);
-  std::optional<DigitSum> LinearInTwoValues(const DigitSum& digits,
-                                            llvm::function_ref<int64_t(int64_t)> f);
-  Divided FloorOfNormal(Division division, int64_t m);
+  // Division (floor_division.cc). With the rule that did it; null where none did. Results, which
+  // are large, are made where they are wanted: a result that is passed has no summands yet.
+  const char* FloorDivideByRule(const DigitSum& digits, int64_t m, DigitSum& result);
+  const char* ModuloByRule(const DigitSum& digits, int64_t m, DigitSum& result);
+  static bool LinearInTwoValues(const DigitSum& digits, llvm::function_ref<int64_t(int64_t)> f,
+                                DigitSum& result);
+  const char* FloorOfNormal(Division& division, int64_t m, DigitSum& result);
   const Interval& RangeOfRest(Division& division);
   static void MoveConstantToQuotient(Division& division, int64_t amount, int64_t m);
   static void ExtractMultiples(Division& division, int64_t m);
   static bool ReduceResidues(Division& division, int64_t m);
   bool DropCoarserMods(Division& division, int64_t m);
-  std::optional<Split> SplitWithoutCarry(Division& division, int64_t m);
-  std::optional<Split> SplitByRadix(const DigitSum& rest, int64_t m);
-  static Split MakeSplit(DigitSum high, DigitSum low, int64_t carry, int64_t radix);
-  std::optional<Split> Normalize(Division& division, int64_t m);
+  // Whether there is a split.
+  bool SplitWithoutCarry(Division& division, int64_t m, Split& split);
+  bool SplitByRadix(const DigitSum& rest, int64_t m, Split& split);
+  bool Normalize(Division& division, int64_t m, Split& split);
   bool ChooseMods(Division& division, int64_t m);
-  std::optional<DigitSum> UnnestDivision(const Division& division, int64_t m);
+  bool UnnestDivision(const Division& division, int64_t m, DigitSum& result);
   static void Negate(Division& division);
   static void Orient(Division& division, int64_t m);
   void ShiftConstant(Division& division, int64_t m);
@@ -216,11 +213,12 @@ class ExprSimplifier {
   const DigitAtom* FindItsOwn(DigitAtom::Kind kind, const DigitSum& digits, int64_t m) const;
   bool IsItsOwn(const Division& division) const;
   bool Show(const DigitSum& dividend, DigitAtom* atom);
-  DigitSum MakeFloorAtom(Division& division, int64_t m);
-  DigitSum MakeModAtom(Division& division, int64_t m);
+  // Null where the atom cannot be made.
+  const DigitAtom* MakeFloorAtom(Division& division, int64_t m);
+  const DigitAtom* MakeModAtom(Division& division, int64_t m);
 
   // Digits that meet in a sum (digits.cc).
-  DigitSum Join(DigitSum sum);
+  void Join(DigitSum& sum);
   bool JoinOnce(DigitSum& sum);
 
   // Sums of floors that depend on one linear form (one_direction.cc).
@@ -243,8 +241,8 @@ class ExprSimplifier {
   static void KeepExpr(const DigitSum& digits, mlir::AffineExpr e);
 
   // What is written down (trace.cc).
-  void TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m,
-                     const Divided& divided);
+  void TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m, const char* rule,
+                     const DigitSum& result);
   void TraceSum(const char* rule, const DigitSum& before, const DigitSum& after);
 
   // Ways to write a floor form (views.cc).

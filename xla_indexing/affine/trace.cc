@@ -7,15 +7,15 @@
 namespace xla_indexing {
 
 void ExprSimplifier::TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m,
-                                   const Divided& divided) {
-  if (divided.rule == nullptr || !divided.result.valid()) return;
+                                   const char* rule, const DigitSum& result) {
+  if (rule == nullptr || !result.valid()) return;
   // Expressions are written without being looked at again, which would be traced.
   const mlir::AffineExpr dividend = Written(digits).ToExpr(context_);
-  const mlir::AffineExpr after = Written(divided.result).ToExpr(context_);
+  const mlir::AffineExpr after = Written(result).ToExpr(context_);
   if (!dividend || !after) return;
   const mlir::AffineExpr before =
       mlir::getAffineBinaryOpExpr(kind, dividend, mlir::getAffineConstantExpr(m, context_));
-  if (before != after) trace_->push_back({divided.rule, before, after});
+  if (before != after) trace_->push_back({rule, before, after});
 }
 
 void ExprSimplifier::TraceSum(const char* rule, const DigitSum& before, const DigitSum& after) {
