@@ -94,8 +94,25 @@ const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   atom.residues = ResiduesOf(dividend).FloorDiv(m);
   atom.dividend = dividend;
   atom.is_its_own = IsItsOwn(division);
+  if (atom.is_its_own && !HasShortRange(&atom)) atom.number = &atom.dividend_floor_form;
   memory_->atom_table.Insert(hash, &atom);
   return &atom;
+}
+
+// What X mod a and floor(X/a) mod n are a digit of. Their floor forms, X - a*floor(X/a) and
+// floor(X/a) - n*floor(X/(a*n)), have no other way to be written than they themselves and the mod,
+// which has as many divisions and fewer summands. Beside atoms of other variables nothing is added:
+// every step (views.cc) needs a multiple of what is divided.
+const DigitSum* ExprSimplifier::NumberOfMod(const DigitAtom& mod) {
+  const DigitAtom* floor = LoneAtom(mod.quotient);
+  if (floor == nullptr || floor->number == nullptr || !floor->IsFloor()) return nullptr;
+  if (mod.is_digit) return floor->number;
+  const DigitAtom* above = LoneAtom(mod.dividend);
+  const bool is_digit_above = above != nullptr && above->IsFloor() && above->number != nullptr &&
+                              floor->divisor % mod.divisor == 0 &&
+                              floor->divisor / mod.divisor == above->divisor &&
+                              *floor->number == *above->number;
+  return is_digit_above ? floor->number : nullptr;
 }
 
 const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
@@ -127,6 +144,7 @@ const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   const DigitAtom* floor = LoneAtom(atom.quotient);
   atom.is_digit = atom.is_its_own && floor != nullptr && floor->IsFloor() && floor->divisor == m &&
                   floor->dividend_floor_form == atom.dividend_floor_form;
+  atom.number = NumberOfMod(atom);
   memory_->atom_table.Insert(hash, &atom);
   return &atom;
 }

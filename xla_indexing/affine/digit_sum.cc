@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/compare.h"
 
 namespace xla_indexing {
@@ -57,6 +58,30 @@ bool IsOfTwoValues(const DigitSum& sum) {
   const Interval& range = sum.terms()[0].atom->range;
   return range.has_lower() && range.has_upper() &&
          static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) == 1;
+}
+
+bool IsOfDistinctNumbers(const DigitSum& sum) {
+  llvm::SmallVector<const DigitAtom*, 8> variables;
+  const auto add = [&](const DigitAtom* variable) {
+    if (llvm::is_contained(variables, variable)) return false;
+    variables.push_back(variable);
+    return true;
+  };
+  int64_t constant = sum.constant();
+  const auto has_floor_form = [&](const DigitTerm& term) {
+    int64_t product = 0;
+    for (const DigitTerm& part : term.atom->floor_form.terms()) {
+      if (__builtin_mul_overflow(part.coefficient, term.coefficient, &product)) return false;
+    }
+    return !__builtin_mul_overflow(term.atom->floor_form.constant(), term.coefficient, &product) &&
+           !__builtin_add_overflow(constant, product, &constant);
+  };
+  return llvm::all_of(sum.terms(), [&](const DigitTerm& term) {
+    if (term.atom->kind == DigitAtom::Kind::kVariable) return add(term.atom);
+    return term.atom->number != nullptr && (!term.atom->IsMod() || has_floor_form(term)) &&
+           llvm::all_of(term.atom->number->terms(),
+                        [&](const DigitTerm& part) { return add(part.atom); });
+  });
 }
 
 size_t DigitSum::Hash() const {

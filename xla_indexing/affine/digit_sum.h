@@ -66,6 +66,10 @@ struct DigitAtom {
   // Of a mod: it is its own, and its quotient is the floor atom of the same dividend.
   bool is_digit = false;
 
+  // Of a floor(X/a), X mod a or floor(X/a) mod n, where that is its own, and has no other way to be
+  // written, alone or beside atoms of other variables: X, a sum of variables. Null otherwise.
+  const DigitSum* number = nullptr;
+
   // As written: occurrences of summands and divisions, and how deep divisions nest.
   int summands = 1;
   int divisions = 0;  // floordivs and mods in it, itself counted
@@ -101,6 +105,9 @@ inline bool HasMod(const DigitSum& sum) {
   return false;
 }
 inline bool IsLinear(const DigitSum& sum) { return !HasFloorAtom(sum) && !HasMod(sum); }
+// Whether the atoms are variables and digits that have a number, no variable is in two of them, and
+// the sum has a floor form.
+bool IsOfDistinctNumbers(const DigitSum& sum);
 // Whether the sum depends on nothing but one atom, which has two values.
 bool IsOfTwoValues(const DigitSum& sum);
 

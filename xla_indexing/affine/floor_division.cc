@@ -50,6 +50,25 @@ std::optional<int64_t> CommonQuotient(const Interval& range, int64_t m) {
   return quotient;
 }
 
+// Whether the terms whose coefficients g does not divide take values g or more apart, as far as the
+// ranges of their atoms say.
+bool IsWideBelow(const DigitSum& sum, int64_t g) {
+  uint64_t width = 0;
+  for (const DigitTerm& term : sum.terms()) {
+    if (term.coefficient % g == 0) continue;
+    const Interval& range = term.atom->range;
+    if (!range.has_lower() || !range.has_upper()) return true;
+    const uint64_t magnitude = term.coefficient < 0 ? -static_cast<uint64_t>(term.coefficient)
+                                                    : static_cast<uint64_t>(term.coefficient);
+    uint64_t part = static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower());
+    if (__builtin_mul_overflow(part, magnitude, &part) ||
+        __builtin_add_overflow(width, part, &width) || width >= static_cast<uint64_t>(g)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // All gcds of m with the coefficients, and of pairs of those, above 1, greatest first.
 llvm::SmallVector<int64_t, 8> RadixCandidates(const DigitSum& sum, int64_t m) {
   constexpr size_t kMostInPairs = 16;
@@ -164,7 +183,9 @@ bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, Split& spl
 }
 
 bool ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m, Split& split) {
+  const bool has_exact_range = bounds_.empty() && IsLinear(rest);
   for (const int64_t g : RadixCandidates(rest, m)) {
+    if (has_exact_range && IsWideBelow(rest, g)) continue;
     split.low = DigitSum(rest.constant());
     for (const DigitTerm& term : rest.terms()) {
       if (term.coefficient % g != 0) split.low.AddNewTerm(term.atom, term.coefficient);

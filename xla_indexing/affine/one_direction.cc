@@ -225,18 +225,6 @@ bool MayNestAlong(const DigitSum& dividend) {
          });
 }
 
-// Whether a floor of a variable climbs so seldom that others are equal to it.
-bool HasShortRange(const DigitAtom* floor) {
-  const Interval& range = floor->range;
-  if (!range.has_lower() || !range.has_upper()) return false;
-  const Int128 climb = static_cast<Int128>(range.upper()) - range.lower();
-  const DigitSum& dividend = floor->dividend_floor_form;
-  if (dividend.terms().size() > 1) return false;
-  if (climb <= 1 && dividend.constant() != 0) return true;
-  if (dividend.terms()[0].coefficient == 1) return false;
-  return climb <= 2 * static_cast<Int128>(dividend.terms()[0].coefficient);
-}
-
 // A digit of a digit: of Y = y + offset.
 struct DigitOfDigit {
   int64_t offset;
@@ -272,6 +260,17 @@ std::optional<DigitOfDigit> FindDigitOfDigit(const StaircaseForm& form) {
 }
 
 }  // namespace
+
+bool ExprSimplifier::HasShortRange(const DigitAtom* floor) {
+  const Interval& range = floor->range;
+  if (!range.has_lower() || !range.has_upper()) return false;
+  const Int128 climb = static_cast<Int128>(range.upper()) - range.lower();
+  const DigitSum& dividend = floor->dividend_floor_form;
+  if (dividend.terms().size() > 1) return false;
+  if (climb <= 1 && dividend.constant() != 0) return true;
+  if (dividend.terms()[0].coefficient == 1) return false;
+  return climb <= 2 * static_cast<Int128>(dividend.terms()[0].coefficient);
+}
 
 bool ExprSimplifier::MayHaveOtherFloors(const DigitSum& floor_form) {
   const llvm::ArrayRef<DigitTerm> terms = floor_form.terms();

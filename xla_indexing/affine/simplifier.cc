@@ -161,7 +161,7 @@ DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
   auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
   DigitSum result = DigitSum::Invalid();
   if (divisor && divisor.getValue() >= 1) {
-    DigitSum dividend = Evaluate(binary.getLHS());
+    const DigitSum dividend = EvaluateDividend(binary.getLHS());
     result = atom.getKind() == AffineExprKind::Mod ? Modulo(dividend, divisor.getValue())
                                                    : FloorDivide(dividend, divisor.getValue());
   }
@@ -169,6 +169,17 @@ DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
   KeepExpr(result, atom);
   Remember(atom, result);
   return result;
+}
+
+// Indices of one position have one dividend. What is evaluated on the way to it comes before it.
+DigitSum ExprSimplifier::EvaluateDividend(AffineExpr dividend) {
+  if (dividend == memory_->last_dividend) return memory_->last_evaluated;
+  DigitSum sum = Evaluate(dividend);
+  if (dividend.getKind() == AffineExprKind::Add) {
+    memory_->last_dividend = dividend;
+    memory_->last_evaluated = sum;
+  }
+  return sum;
 }
 
 void ExprSimplifier::Remember(AffineExpr atom, const DigitSum& sum) {
@@ -187,6 +198,7 @@ DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
   atom->divisions = 0;
   atom->is_its_own = false;
   atom->is_digit = false;
+  atom->number = nullptr;
   atom->depth = 0;
   atom->expr = {};
   return atom;

@@ -161,6 +161,7 @@ class ExprSimplifier {
   void AddVariable(DigitSum& sum, const Term& term);
   // Of a floordiv or mod.
   DigitSum EvaluateAtom(mlir::AffineExpr atom);
+  DigitSum EvaluateDividend(mlir::AffineExpr dividend);
   // A new atom without dividend, in no table.
   DigitAtom* NewAtom(DigitAtom::Kind kind);
   void Remember(mlir::AffineExpr atom, const DigitSum& sum);
@@ -212,6 +213,7 @@ class ExprSimplifier {
                             size_t hash) const;
   const DigitAtom* FindItsOwn(DigitAtom::Kind kind, const DigitSum& digits, int64_t m) const;
   bool IsItsOwn(const Division& division) const;
+  static const DigitSum* NumberOfMod(const DigitAtom& mod);
   bool Show(const DigitSum& dividend, DigitAtom* atom);
   // Null where the atom cannot be made.
   const DigitAtom* MakeFloorAtom(Division& division, int64_t m);
@@ -222,6 +224,8 @@ class ExprSimplifier {
   bool JoinOnce(DigitSum& sum);
 
   // Sums of floors that depend on one linear form (one_direction.cc).
+  // Whether a floor of a variable climbs so seldom that others are equal to it.
+  static bool HasShortRange(const DigitAtom* floor);
   // Whether a floor form may be equal to one with other floors.
   static bool MayHaveOtherFloors(const DigitSum& floor_form);
   // The floor form with the fewest floors, which equal ones have as well, and with digits of digits

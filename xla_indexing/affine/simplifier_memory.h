@@ -42,6 +42,9 @@ struct SimplifierMemory {
   HashedChains<DigitAtom> atom_table;  // floors and mods
   HashedChains<EvaluatedExpr> evaluated_table;
   HashedChains<SumViews> view_table;  // by the floor form
+  // The sum that was divided last; null where none was.
+  mlir::AffineExpr last_dividend;
+  DigitSum last_evaluated;
   // Variables by position.
   llvm::SmallVector<const DigitAtom*, 8> dim_atoms;
   llvm::SmallVector<const DigitAtom*, 8> symbol_atoms;
@@ -51,6 +54,7 @@ struct SimplifierMemory {
     atom_table.Clear();
     evaluated_table.Clear();
     view_table.Clear();
+    last_dividend = {};
   }
   void Reset() {
     ClearTables();

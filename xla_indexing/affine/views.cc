@@ -223,7 +223,7 @@ bool IsDigitAlone(const DigitSum& digits) {
 DigitSum ExprSimplifier::AsWritten(const DigitSum& digits) {
   if (!digits.valid()) return digits;
   DigitSum best = digits;
-  if (!IsLinear(digits) && !IsDigitAlone(digits)) {
+  if (!IsLinear(digits) && !IsDigitAlone(digits) && !IsOfDistinctNumbers(digits)) {
     const bool has_mod = HasMod(digits);
     const DigitSum eliminated = has_mod ? FloorForm(digits) : DigitSum();
     const DigitSum& floor_form = has_mod ? eliminated : digits;
