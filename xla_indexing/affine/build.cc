@@ -20,15 +20,9 @@ using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 using ::mlir::AffineSymbolExpr;
 
-// MLIR distributes a division over summands that are multiples of the divisor; the sum that comes
-// out is put into summand order.
 AffineExpr Divide(AffineExprKind kind, AffineExpr e, int64_t divisor) {
   if (!e || divisor < 1 || !IsSmallDividend(e)) return {};
-  mlir::MLIRContext* context = e.getContext();
-  AffineExpr result =
-      mlir::getAffineBinaryOpExpr(kind, e, mlir::getAffineConstantExpr(divisor, context));
-  if (!result || result.getKind() != AffineExprKind::Add) return result;
-  return LinearSum::FromExpr(result).ToExpr(context);
+  return DivideSmall(kind, e, divisor);
 }
 
 // Rewrites e bottom-up with an explicit memo, so that shared subexpressions cost once.
@@ -131,22 +125,32 @@ AffineExpr ShiftSymbols(AffineExpr e, unsigned num_symbols, unsigned offset) {
   return Substitute(e, {}, symbols);
 }
 
-bool IsSmallDividend(AffineExpr e) {
-  llvm::SmallVector<std::pair<AffineExpr, int>, 16> pending = {{e, 0}};
+// MLIR distributes a division over summands that are multiples of the divisor; the sum that comes
+// out is put into summand order.
+AffineExpr DivideSmall(AffineExprKind kind, AffineExpr e, int64_t divisor) {
+  mlir::MLIRContext* context = e.getContext();
+  AffineExpr result =
+      mlir::getAffineBinaryOpExpr(kind, e, mlir::getAffineConstantExpr(divisor, context));
+  if (!result || result.getKind() != AffineExprKind::Add) return result;
+  return LinearSum::FromExpr(result).ToExpr(context);
+}
+
+bool IsSmallDividend(AffineExpr e, int depth) {
+  llvm::SmallVector<std::pair<AffineExpr, int>, 16> pending = {{e, depth}};
   int summands = 0;
   while (!pending.empty()) {
-    auto [expr, depth] = pending.pop_back_val();
+    auto [expr, nesting] = pending.pop_back_val();
     auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(expr);
     if (!binary) {
       if (++summands > kMaxSummands) return false;
       continue;
     }
     if (expr.getKind() == AffineExprKind::Add) {
-      pending.push_back({binary.getRHS(), depth});
-    } else if (expr.getKind() != AffineExprKind::Mul && ++depth >= kMaxExprDepth) {
+      pending.push_back({binary.getRHS(), nesting});
+    } else if (expr.getKind() != AffineExprKind::Mul && ++nesting >= kMaxExprDepth) {
       return false;
     }
-    pending.push_back({binary.getLHS(), depth});
+    pending.push_back({binary.getLHS(), nesting});
   }
   return true;
 }

@@ -53,7 +53,11 @@ mlir::AffineExpr ShiftSymbols(mlir::AffineExpr e, unsigned num_symbols, unsigned
 // Whether the dividend e has at most kMaxSummands summands in all, those of its own dividends
 // counted, and nests less than kMaxExprDepth deep. MLIR walks every occurrence of a shared
 // subexpression anew, so it is occurrences that count here too.
-bool IsSmallDividend(mlir::AffineExpr e);
+// With `depth` the same below that many other divisions.
+bool IsSmallDividend(mlir::AffineExpr e, int depth = 0);
+
+// e floordiv divisor or e mod divisor, where e is small and the divisor positive.
+mlir::AffineExpr DivideSmall(mlir::AffineExprKind kind, mlir::AffineExpr e, int64_t divisor);
 
 // The nesting depth of e: 0 for variables and constants, one more for each floordiv or mod above
 // it.

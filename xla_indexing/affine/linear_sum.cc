@@ -52,12 +52,10 @@ namespace {
 
 int CompareExprs(AffineExpr a, AffineExpr b);
 
-int CompareAtoms(AffineExpr a, AffineExpr b) {
+// Of atoms of one class.
+int CompareWithinClass(AffineExpr a, AffineExpr b, SummandClass summand_class) {
   if (a == b) return 0;
-  SummandClass class_a = SummandClassOf(a);
-  SummandClass class_b = SummandClassOf(b);
-  if (class_a != class_b) return CompareValues(class_a, class_b);
-  switch (class_a) {
+  switch (summand_class) {
     case SummandClass::kDim:
       return CompareValues(cast<AffineDimExpr>(a).getPosition(),
                            cast<AffineDimExpr>(b).getPosition());
@@ -74,6 +72,13 @@ int CompareAtoms(AffineExpr a, AffineExpr b) {
       return CompareValues(a.getKind(), b.getKind());
     }
   }
+}
+
+int CompareAtoms(AffineExpr a, AffineExpr b) {
+  if (a == b) return 0;
+  const SummandClass class_a = SummandClassOf(a);
+  const SummandClass class_b = SummandClassOf(b);
+  return class_a != class_b ? CompareValues(class_a, class_b) : CompareWithinClass(a, b, class_a);
 }
 
 // Summand by summand from the first one; a sum that ends earlier comes first.
@@ -160,7 +165,18 @@ LinearSum LinearSum::FromExpr(AffineExpr e) {
 
 void LinearSum::Sort() {
   if (terms_.size() < 2) return;
-  llvm::sort(terms_, [](const Term& a, const Term& b) { return SummandLess(a.atom, b.atom); });
+  // Telling the class may take a walk through the atom.
+  struct Summand {
+    Term term;
+    SummandClass summand_class;
+  };
+  llvm::SmallVector<Summand, 8> summands;
+  for (const Term& term : terms_) summands.push_back({term, SummandClassOf(term.atom)});
+  llvm::sort(summands, [](const Summand& a, const Summand& b) {
+    if (a.summand_class != b.summand_class) return a.summand_class < b.summand_class;
+    return CompareWithinClass(a.term.atom, b.term.atom, a.summand_class) < 0;
+  });
+  for (const auto& [i, summand] : llvm::enumerate(summands)) terms_[i] = summand.term;
 }
 
 AffineExpr LinearSum::ToExpr(mlir::MLIRContext* context) {

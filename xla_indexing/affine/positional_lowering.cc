@@ -74,16 +74,34 @@ mlir::AffineExpr PositionalLowering::Written(const Digit& digit) {
   if (from.nodes <= kMaxSimplifiedDigits) return simplifier_.ToExpr(ValueOf(digit));
   const auto key = std::make_tuple(digit.source, digit.place, digit.size);
   if (const auto it = written_.find(key); it != written_.end()) return it->second;
+  const Dividend source = WrittenSource(digit.source);
+  mlir::AffineExpr expr = source.expr;
+  const auto apply = [&](mlir::AffineExprKind kind, int64_t divisor) {
+    if (!expr || (!source.is_small && !IsSmallDividend(expr))) {
+      expr = {};
+    } else {
+      expr = DivideSmall(kind, expr, divisor);
+    }
+  };
+  if (digit.place > 1) apply(mlir::AffineExprKind::FloorDiv, digit.place);
+  if (from.greatest / digit.place >= digit.size) apply(mlir::AffineExprKind::Mod, digit.size);
+  written_.try_emplace(key, expr);
+  return expr;
+}
+
+PositionalLowering::Dividend PositionalLowering::WrittenSource(uint32_t source) {
+  if (const auto it = written_sources_.find(source); it != written_sources_.end()) {
+    return it->second;
+  }
+  const PositionalAlgebra::Source& from = algebra_.source(source);
   LinearSum sum = WrittenSum(from.number);
   if (from.kind == PositionalAlgebra::Source::Kind::kLinear) {
     sum.Scale(from.factor);
     sum.AddConstant(from.offset);
   }
-  mlir::AffineExpr expr = sum.ToExpr(simplifier_.context());
-  if (expr && digit.place > 1) expr = FloorDiv(expr, digit.place);
-  if (expr && from.greatest / digit.place >= digit.size) expr = Mod(expr, digit.size);
-  written_.try_emplace(key, expr);
-  return expr;
+  const mlir::AffineExpr expr = sum.ToExpr(simplifier_.context());
+  return written_sources_.try_emplace(source, Dividend{expr, expr && IsSmallDividend(expr, 1)})
+      .first->second;
 }
 
 DigitSum PositionalLowering::Sum(const Number& number) {

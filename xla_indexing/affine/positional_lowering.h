@@ -48,12 +48,19 @@ class PositionalLowering {
   // The same without the normal form; invalid and null past the bounds of affine/build.h.
   LinearSum WrittenSum(const Number& number);
   mlir::AffineExpr Written(const Digit& digit);
+  // A source as all of its digits have it for a dividend.
+  struct Dividend {
+    mlir::AffineExpr expr;
+    bool is_small;  // under one more division too (affine/build.h)
+  };
+  Dividend WrittenSource(uint32_t source);
 
   const PositionalAlgebra& algebra_;
   ExprSimplifier& simplifier_;
   llvm::SmallVector<mlir::AffineExpr, 8> variables_;
   llvm::DenseMap<uint32_t, DigitSum> sources_;
   llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t>, DigitSum> digits_;
+  llvm::DenseMap<uint32_t, Dividend> written_sources_;
   llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t>, mlir::AffineExpr> written_;
 };
 
