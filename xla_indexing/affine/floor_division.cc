@@ -212,7 +212,8 @@ bool ExprSimplifier::Normalize(Division& division, int64_t m, Split& split) {
   const bool is_linear = IsLinear(division.rest);
   bool same = true;  // as it was when the multiples had been moved
   if (!is_linear) {
-    DigitSum floor_form = FloorForm(division.rest);
+    const bool is_shortest = IsOfDistinctNumbers(division.rest);
+    const DigitSum floor_form = is_shortest ? DigitSum() : FloorForm(division.rest);
     if (floor_form.valid() && HasFloorAtom(floor_form)) {
       const DigitSum& digits = WayOfDigits(floor_form);
       if (digits.terms().size() <= division.rest.terms().size() && !(digits == division.rest)) {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/checked.h"
@@ -75,11 +76,79 @@ Interval ExprSimplifier::SumOfRanges(const DigitSum& sum) const {
   return result;
 }
 
+namespace {
+
+// floor(x/place) mod size of a variable x in [0, values - 1]; without a size floor(x/place).
+struct DigitOfVariable {
+  const DigitAtom* variable = nullptr;
+  int64_t values = 0;
+  int64_t place = 1;
+  std::optional<int64_t> size = {};
+};
+
+// None where the atom is nothing of the kind.
+std::optional<DigitOfVariable> AsDigitOfVariable(const DigitAtom* atom) {
+  DigitOfVariable digit;
+  if (atom->kind == DigitAtom::Kind::kVariable) {
+    digit.variable = atom;
+  } else if (atom->number != nullptr) {
+    digit.variable = LoneAtom(*atom->number);
+    if (digit.variable == nullptr) return std::nullopt;
+    if (atom->IsFloor()) {
+      digit.place = atom->divisor;
+    } else {
+      digit.place = atom->is_digit ? 1 : LoneAtom(atom->dividend)->divisor;
+      digit.size = atom->divisor;
+    }
+  } else {
+    return std::nullopt;
+  }
+  const Interval& range = digit.variable->range;
+  if (!range.has_lower() || range.lower() != 0 || !range.has_upper() ||
+      range.upper() == kInt64Max) {
+    return std::nullopt;
+  }
+  digit.values = range.upper() + 1;
+  return digit;
+}
+
+// Whether the digits of a sum take all of their values whatever values the others have, so that
+// their ranges add up exactly. Digits of one variable x do where each ends where the next one
+// begins, or below: all of them are digits of any number below the end of the highest one, and x is
+// such a number where it has that many values, or, where the highest has no end, a multiple of its
+// place.
+bool HasIndependentDigits(const DigitSum& sum) {
+  llvm::SmallVector<DigitOfVariable, 8> digits;
+  for (const DigitTerm& term : sum.terms()) {
+    const std::optional<DigitOfVariable> digit = AsDigitOfVariable(term.atom);
+    if (!digit) return false;
+    if (digit->size) {
+      const std::optional<int64_t> end = CheckedMul(digit->place, *digit->size);
+      if (!end || *end > digit->values) return false;
+    }
+    for (const DigitOfVariable& other : digits) {
+      if (other.variable != digit->variable) continue;
+      const bool is_higher = other.place > digit->place;
+      const DigitOfVariable& low = is_higher ? *digit : other;
+      const DigitOfVariable& high = is_higher ? other : *digit;
+      if (!low.size || high.place % (low.place * *low.size) != 0 ||
+          (!high.size && high.values % high.place != 0)) {
+        return false;
+      }
+    }
+    digits.push_back(*digit);
+  }
+  return true;
+}
+
+}  // namespace
+
 Interval ExprSimplifier::RangeOf(const DigitSum& digits) {
   if (!digits.valid()) return Interval::All();
   Interval range = SumOfRanges(digits);
   // The ranges of independent terms add up exactly, and one term is independent.
   if (digits.terms().size() < 2 || IsLinear(digits)) return range;
+  if (bounds_.empty() && HasIndependentDigits(digits)) return range;
   return range.Intersect(RangeOfFloorForm(FloorForm(digits)));
 }
 
