@@ -38,6 +38,28 @@ const DigitAtom* ExprSimplifier::FindItsOwn(DigitAtom::Kind kind, const DigitSum
   return known != nullptr && known->is_its_own ? known : nullptr;
 }
 
+KnownDivision* ExprSimplifier::FindDivision(const DigitSum& digits, int64_t m) {
+  if (trace_) return nullptr;  // every step is written down
+  const size_t hash = HashOfAtom(DigitAtom::Kind::kFloor, digits, m);
+  for (KnownDivision* known = memory_->division_table.First(hash); known != nullptr;
+       known = known->next) {
+    if (known->hash == hash && known->divisor == m && known->digits == digits) return known;
+  }
+  return nullptr;
+}
+
+// Splits are the same for floor and mod. Without one, halves have rules of their own, and so have
+// floors, mods and what facts are known of.
+KnownDivision* ExprSimplifier::RememberDivision(const DigitSum& digits, int64_t m, bool is_split) {
+  if (!is_split && (m == 2 || !facts_.empty() || !IsLinear(digits))) return nullptr;
+  KnownDivision* known = memory_->divisions.New();
+  known->digits = digits;
+  known->divisor = m;
+  known->is_split = is_split;
+  memory_->division_table.Insert(HashOfAtom(DigitAtom::Kind::kFloor, digits, m), known);
+  return known;
+}
+
 // How the atom is written: the shortest way to write the dividend. MLIR folds a floordiv or mod
 // whose dividend shows a multiple of m, which the shortest way may, its digits never do. False past
 // the bounds of affine/build.h.

@@ -171,7 +171,7 @@ const Interval& ExprSimplifier::RangeOfRest(Division& division) {
 
 // rest = g*H + L where g divides m and L in [t*g, t*g + g - 1]: the low part never carries into H.
 // The greatest g that works is taken, first m itself; what is left splits further.
-bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, Split& split) {
+bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, DivisionSplit& split) {
   if (const auto carry = CommonQuotient(RangeOfRest(division), m)) {
     split.high = DigitSum(*carry);
     split.low = division.rest;
@@ -182,7 +182,7 @@ bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, Split& spl
   return SplitByRadix(division.rest, m, split);
 }
 
-bool ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m, Split& split) {
+bool ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m, DivisionSplit& split) {
   const bool has_exact_range = bounds_.empty() && IsLinear(rest);
   for (const int64_t g : RadixCandidates(rest, m)) {
     if (has_exact_range && IsWideBelow(rest, g)) continue;
@@ -206,7 +206,7 @@ bool ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m, Split& split)
 // Moves to the quotient what can be moved; finds a split of the rest if there is one, and
 // otherwise leaves the rest with reduced coefficients. The digits are tried first as they come:
 // they have the ranges that whoever made them had in mind.
-bool ExprSimplifier::Normalize(Division& division, int64_t m, Split& split) {
+bool ExprSimplifier::Normalize(Division& division, int64_t m, DivisionSplit& split) {
   ExtractMultiples(division, m);
   if (SplitWithoutCarry(division, m, split)) return true;
   const bool is_linear = IsLinear(division.rest);
@@ -432,14 +432,24 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
   Division division{digits};
-  Split split;
-  if (Normalize(division, m, split)) {
+  DivisionSplit split;
+  const bool is_split = Normalize(division, m, split);
+  const char* rule = "floor((g*H + L) / m) = floor((H + t) / (m/g))";
+  if (is_split) {
     result = FloorDivide(split.high, m / split.radix);
     result.AddScaled(division.quotient, 1);
     Join(result);
-    return "floor((g*H + L) / m) = floor((H + t) / (m/g))";
+  } else {
+    rule = FloorOfNormal(division, m, result);
   }
-  return FloorOfNormal(division, m, result);
+  if (KnownDivision* known = RememberDivision(digits, m, is_split)) {
+    if (is_split) {
+      known->split = std::move(split);
+    } else {
+      known->division = std::move(division);
+    }
+  }
+  return rule;
 }
 
 // Of a division whose rest has no split.
@@ -504,15 +514,15 @@ const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, Digi
   }
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
+  if (KnownDivision* known = FindDivision(digits, m)) {
+    return known->is_split ? ModuloOfSplit(known->split, m, result)
+                           : ModuloOfNormal(known->division, m, result);
+  }
   Division division{digits};
-  Split split;
+  DivisionSplit split;
   if (Normalize(division, m, split) ||
       (ChooseMods(division, m) && SplitWithoutCarry(division, m, split))) {
-    result = Modulo(split.high, m / split.radix);
-    result.Scale(split.radix);
-    result.AddScaled(split.low, 1);
-    Join(result);
-    return "(g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g";
+    return ModuloOfSplit(split, m, result);
   }
   if (m == 2 && division.rest.constant() == 1) {
     division.rest.AddConstant(-1);
@@ -522,6 +532,19 @@ const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, Digi
     Orient(division, m);
     ShiftConstant(division, m);
   }
+  return ModuloOfNormal(division, m, result);
+}
+
+const char* ExprSimplifier::ModuloOfSplit(const DivisionSplit& split, int64_t m, DigitSum& result) {
+  result = Modulo(split.high, m / split.radix);
+  result.Scale(split.radix);
+  result.AddScaled(split.low, 1);
+  Join(result);
+  return "(g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g";
+}
+
+// Of a division whose rest is the dividend of an atom.
+const char* ExprSimplifier::ModuloOfNormal(Division& division, int64_t m, DigitSum& result) {
   const DigitAtom* mod = MakeModAtom(division, m);
   if (mod == nullptr) {
     result = DigitSum::Invalid();

@@ -66,6 +66,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/digit_sum.h"
+#include "xla_indexing/affine/division.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/affine/simplifier_memory.h"
@@ -134,28 +135,6 @@ class ExprSimplifier {
   DigitSum Modulo(const DigitSum& digits, int64_t divisor);
 
  private:
-  // A dividend m * quotient + rest in the making; where it is negated, -(m * quotient + rest) - 1.
-  struct Division {
-    DigitSum rest;
-    DigitSum quotient = {};
-    // Of the rest, once it was asked for.
-    std::optional<Interval> range = {};
-    // The rest has no split, and has been looked at in every way that may give it one.
-    bool is_normal = false;
-    bool negated = false;
-
-    // The rest is another sum now.
-    void MakeOther() {
-      range.reset();
-      is_normal = false;
-    }
-  };
-  // rest = radix * high + low with low in [0, radix - 1] and radix dividing m.
-  struct Split {
-    DigitSum high = {};
-    DigitSum low = {};
-    int64_t radix = 1;
-  };
   mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
   // sum += coefficient * variable.
   void AddVariable(DigitSum& sum, const Term& term);
@@ -193,15 +172,21 @@ class ExprSimplifier {
   static bool LinearInTwoValues(const DigitSum& digits, llvm::function_ref<int64_t(int64_t)> f,
                                 DigitSum& result);
   const char* FloorOfNormal(Division& division, int64_t m, DigitSum& result);
+  const char* ModuloOfSplit(const DivisionSplit& split, int64_t m, DigitSum& result);
+  const char* ModuloOfNormal(Division& division, int64_t m, DigitSum& result);
+  // How the sum was divided when its floor was taken, which its mod has in common; null where it
+  // was not, or where it cannot be known from that.
+  KnownDivision* FindDivision(const DigitSum& digits, int64_t m);
+  KnownDivision* RememberDivision(const DigitSum& digits, int64_t m, bool is_split);
   const Interval& RangeOfRest(Division& division);
   static void MoveConstantToQuotient(Division& division, int64_t amount, int64_t m);
   static void ExtractMultiples(Division& division, int64_t m);
   static bool ReduceResidues(Division& division, int64_t m);
   bool DropCoarserMods(Division& division, int64_t m);
   // Whether there is a split.
-  bool SplitWithoutCarry(Division& division, int64_t m, Split& split);
-  bool SplitByRadix(const DigitSum& rest, int64_t m, Split& split);
-  bool Normalize(Division& division, int64_t m, Split& split);
+  bool SplitWithoutCarry(Division& division, int64_t m, DivisionSplit& split);
+  bool SplitByRadix(const DigitSum& rest, int64_t m, DivisionSplit& split);
+  bool Normalize(Division& division, int64_t m, DivisionSplit& split);
   bool ChooseMods(Division& division, int64_t m);
   bool UnnestDivision(const Division& division, int64_t m, DigitSum& result);
   static void Negate(Division& division);

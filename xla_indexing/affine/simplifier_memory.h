@@ -1,5 +1,5 @@
 // What a simplifier (affine/simplifier.h) keeps while it works: atoms, what expressions were found
-// to be, and ways to write sums, each with a table to find them in. It is handed from one
+// to be, ways to write sums and divisions, each with a table to find them in. It is handed from one
 // simplifier of a thread to the next, since most of them serve a map or two.
 #ifndef XLA_INDEXING_AFFINE_SIMPLIFIER_MEMORY_H_
 #define XLA_INDEXING_AFFINE_SIMPLIFIER_MEMORY_H_
@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/digit_sum.h"
+#include "xla_indexing/affine/division.h"
 #include "xla_indexing/affine/recycled.h"
 #include "xla_indexing/base/interval.h"
 
@@ -39,9 +40,11 @@ struct SimplifierMemory {
   Recycled<DigitAtom> atoms;
   Recycled<EvaluatedExpr> evaluated;
   Recycled<SumViews> views;
+  Recycled<KnownDivision> divisions;
   HashedChains<DigitAtom> atom_table;  // floors and mods
   HashedChains<EvaluatedExpr> evaluated_table;
   HashedChains<SumViews> view_table;  // by the floor form
+  HashedChains<KnownDivision> division_table;
   // The sum that was divided last; null where none was.
   mlir::AffineExpr last_dividend;
   DigitSum last_evaluated;
@@ -54,6 +57,7 @@ struct SimplifierMemory {
     atom_table.Clear();
     evaluated_table.Clear();
     view_table.Clear();
+    division_table.Clear();
     last_dividend = {};
   }
   void Reset() {
@@ -61,6 +65,7 @@ struct SimplifierMemory {
     atoms.Reset();
     evaluated.Reset();
     views.Reset();
+    divisions.Reset();
     dim_atoms.clear();
     symbol_atoms.clear();
   }

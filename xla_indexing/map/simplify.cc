@@ -87,6 +87,7 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
     simplifier.TraceTo(trace);
     llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
+    simplified.push_back(simplifier.Simplify(*first));
     for (AffineExpr result : results().drop_front(simplified.size())) {
       simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
     }
