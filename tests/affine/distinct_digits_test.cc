@@ -25,7 +25,7 @@ AffineExpr DigitOf(AffineExpr number, int64_t place, int64_t size) {
   return size == 0 ? quotient : Mod(quotient, size);
 }
 
-std::vector<AffineExpr> DigitsOf(AffineExpr number, int64_t values) {
+std::vector<AffineExpr> AllDigitsOf(AffineExpr number, int64_t values) {
   std::vector<AffineExpr> digits;
   for (int64_t place = 1; place < values; ++place) {
     for (const int64_t size : {0, 2, 3, 4, 6}) digits.push_back(DigitOf(number, place, size));
@@ -55,7 +55,7 @@ TEST_F(DistinctDigitsTest, RangesAreExactWhereDigitsOfOneVariableAreIndependent)
   int64_t independent = 0;
   for (int64_t values = 2; values <= 13; ++values) {
     const Interval box[] = {Interval::OfSize(values), Interval::OfSize(3)};
-    const std::vector<AffineExpr> digits = DigitsOf(D(0), values);
+    const std::vector<AffineExpr> digits = AllDigitsOf(D(0), values);
     for (const AffineExpr a : digits) {
       for (const AffineExpr b : digits) {
         std::set<std::pair<Int128, Int128>> pairs;
@@ -100,8 +100,8 @@ TEST_F(DistinctDigitsTest, SumsKeepTheirValuesAndDoNotGrow) {
       {Add(Scale(D(0), 3), D(1)), 28},
       {Add(Scale(D(0), 2), Constant(5, &context_)), 22}};
   for (const auto& [number, values] : numbers) {
-    for (const AffineExpr a : DigitsOf(number, values)) {
-      for (const AffineExpr b : DigitsOf(D(2), 6)) {
+    for (const AffineExpr a : AllDigitsOf(number, values)) {
+      for (const AffineExpr b : AllDigitsOf(D(2), 6)) {
         for (const int64_t factor : {-4, 1, 3}) {
           const AffineExpr e = Add(Scale(a, factor), Add(Scale(b, 2), Constant(7, &context_)));
           ExprSimplifier simplifier(&context_, box, {});
