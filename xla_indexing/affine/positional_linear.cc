@@ -135,10 +135,9 @@ std::optional<Number> PositionalAlgebra::Affine(const Number& number, int64_t fa
 std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int64_t factor,
                                                        int64_t offset, int64_t divisor,
                                                        int64_t size) {
-  // What is known of the result from the range of the number.
+  const Interval values = Interval::OfSize(size);
   const Interval image = RangeOf(number).Mul(factor).Add(offset);
-  Interval values = Interval::OfSize(size).Intersect(image.PreimageOfMul(divisor));
-  if (values.IsEmpty()) return std::nullopt;
+  if (values.Intersect(image.PreimageOfMul(divisor)).IsEmpty()) return std::nullopt;
   Number inner = number;
   Int128 k = factor, c = offset, m = divisor;
   const auto fits = [&] { return NarrowToInt64(k) && NarrowToInt64(c) && NarrowToInt64(m); };
@@ -208,7 +207,6 @@ std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int
   if (flipped) {  // size - 1 - (k*N + c)/m
     k = -k;
     c = m * (size - 1) - c;
-    values = Interval::Point(size - 1).Sub(values);
   }
   if (!fits()) return std::nullopt;
   const int64_t common =
@@ -216,8 +214,10 @@ std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int
   k /= common;
   c /= common;
   m /= common;
-  const Int128 least = std::max<Int128>(c, m * values.lower());
-  const Int128 greatest = std::min<Int128>(c + k * (SizeOf(inner) - 1), m * values.upper());
+  // What is known of the result does not depend on the steps that have led to the inner number.
+  const Interval range = RangeOf(inner);
+  const Int128 least = std::max<Int128>(c + k * range.lower(), 0);
+  const Int128 greatest = std::min<Int128>(c + k * range.upper(), m * (size - 1));
   if (least > greatest || !NarrowToInt64(greatest)) return std::nullopt;
   if (Gcd(static_cast<int64_t>(k), static_cast<int64_t>(m)) != 1) return std::nullopt;  // no value
   if (k == 1 && m == 1 && c == 0 && (SizeOf(inner) == size || Resize(inner, size))) {
