@@ -214,10 +214,11 @@ bool PathSet::MayCoverOneAnother() const {
   });
 }
 
-void PathSet::Merge(const Shape& shape) {
+void PathSet::Merge(const Shape& shape, size_t enough) {
   OperandIndexingSet maps;
   for (const Path& path : paths_) maps.Add(path.Map(shape));
   maps.DropCovered(shape);
+  if (maps.size() > enough) maps.Simplify();
   *this = PathSet();
   for (const OperandIndexing& map : maps) Add(Path(map, shape));
 }

@@ -91,8 +91,8 @@ class PathSet {
   // where Add() has seen it.
   bool MayCoverOneAnother() const;
   // Replaces the paths to an array of this shape by their maps, without those that others cover
-  // (ops/covers.h).
-  void Merge(const Shape& shape);
+  // (ops/covers.h), and of more than `enough` with one in the place of two where that is possible.
+  void Merge(const Shape& shape, size_t enough);
 
  private:
   std::vector<Path> paths_;

@@ -109,7 +109,7 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   if (paths.size() <= max_maps && !paths.MayCoverOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
-  paths.Merge(shape);
+  paths.Merge(shape, max_maps);
   if (paths.size() <= max_maps) return;
   const OperandIndexing whole = WholeTensorIndexing(
       start_shape_, shape,

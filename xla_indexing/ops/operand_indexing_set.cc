@@ -223,10 +223,12 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
   for (size_t i = 0; i < maps->size(); ++i) {
     // Those before have been compared with this one, unless it becomes another.
     for (size_t j = i + 1; j < maps->size() && !is_gone[i];) {
-      std::optional<OperandIndexing> merged;
-      if (i != j && !is_gone[j] && MergeKey::MayMerge(keys[i], keys[j])) {
-        merged = Merge((*maps)[i], keys[i].bounds, (*maps)[j], keys[j].bounds);
+      if (i == j || is_gone[j] || !MergeKey::MayMerge(keys[i], keys[j])) {
+        ++j;
+        continue;
       }
+      std::optional<OperandIndexing> merged =
+          Merge((*maps)[i], keys[i].bounds, (*maps)[j], keys[j].bounds);
       if (!merged) {
         ++j;
         continue;
