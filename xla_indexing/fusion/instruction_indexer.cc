@@ -4,21 +4,16 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 
 namespace xla_indexing {
-namespace {
-
-// Whether the maps are those of every instruction of a kind. Bindings and the reasons of labels
-// name instructions.
-bool NamesNothing(const InstructionIndexing& entries) {
+bool AreOfKind(const InstructionIndexing& entries) {
   return absl::c_all_of(entries, [](const IndexingEntry& entry) {
     return absl::c_all_of(entry.indexing, [](const OperandIndexing& map) {
       return map.bindings().empty() && map.IsExact();
     });
   });
 }
-
-}  // namespace
 
 InstructionIndexer::InstructionIndexer(mlir::MLIRContext* context, const FusionOptions& options)
     : context_(context), options_(options) {}
@@ -40,7 +35,7 @@ absl::StatusOr<SharedIndexing> InstructionIndexer::Find(const HloInstruction& in
   }
   absl::StatusOr<InstructionIndexing> entries = compute(instruction, context_, options_);
   if (!entries.ok()) return entries.status();
-  const bool is_shared = !kind.empty() && NamesNothing(*entries);
+  const bool is_shared = !kind.empty() && AreOfKind(*entries);
   auto shared = std::make_shared<const InstructionIndexing>(*std::move(entries));
   if (is_shared) known->emplace(std::move(kind), shared);
   return shared;

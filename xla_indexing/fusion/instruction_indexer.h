@@ -18,13 +18,10 @@
 #ifndef XLA_INDEXING_FUSION_INSTRUCTION_INDEXER_H_
 #define XLA_INDEXING_FUSION_INSTRUCTION_INDEXER_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -35,6 +32,10 @@ namespace xla_indexing {
 
 // Never null.
 using SharedIndexing = std::shared_ptr<const InstructionIndexing>;
+
+// Whether the maps of an instruction are those of every instruction of its kind. Bindings and the
+// reasons of labels name instructions.
+bool AreOfKind(const InstructionIndexing& entries);
 
 class InstructionIndexer {
  public:
@@ -49,21 +50,8 @@ class InstructionIndexer {
   static const SharedIndexing& Nothing();
 
  private:
-  // Looks kinds up as they stand on the stack.
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(absl::Span<const uint64_t> kind) const {
-      return absl::Hash<absl::Span<const uint64_t>>()(kind);
-    }
-  };
-  struct Equal {
-    using is_transparent = void;
-    bool operator()(absl::Span<const uint64_t> a, absl::Span<const uint64_t> b) const {
-      return a == b;
-    }
-  };
-  using KnownKinds = absl::flat_hash_map<InstructionKind, SharedIndexing, Hash, Equal>;
-
+  using KnownKinds = absl::flat_hash_map<InstructionKind, SharedIndexing, InstructionKindHash,
+                                         InstructionKindEqual>;
   template <typename Compute>
   absl::StatusOr<SharedIndexing> Find(const HloInstruction& instruction, KnownKinds* known,
                                       Compute compute);

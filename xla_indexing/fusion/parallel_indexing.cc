@@ -1,15 +1,20 @@
 #include "xla_indexing/fusion/parallel_indexing.h"
 
+#include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <barrier>
 #include <cstddef>
-#include <deque>
+#include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "xla_indexing/base/parallel.h"
 #include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/ops/instruction_kind.h"
 
 namespace xla_indexing {
 namespace {
@@ -18,80 +23,191 @@ namespace {
 // times as long as others.
 constexpr size_t kInstructionsPerPiece = 16;
 
-class ParallelIndexer {
- public:
-  ParallelIndexer(absl::Span<const HloInstruction* const> instructions,
-                  const ParallelIndexingOptions& options,
-                  absl::FunctionRef<void(IndexedInstruction)> receive)
-      : instructions_(instructions),
-        options_(options),
-        receive_(receive),
-        piece_count_((instructions.size() + kInstructionsPerPiece - 1) / kInstructionsPerPiece) {}
+// The maps of one instruction; null where not asked for.
+struct MadeIndexing {
+  mlir::MLIRContext* context = nullptr;
+  absl::StatusOr<SharedIndexing> output_to_input = SharedIndexing();
+  absl::StatusOr<SharedIndexing> input_to_output = SharedIndexing();
+};
 
-  // Works on pieces until none is left, and gives the receiver each when its turn has come. A
-  // thread does that with its own, so that it is the thread that made maps which frees them: memory
-  // that another one frees is not to be had without waiting for it.
-  void Work(mlir::MLIRContext* context) {
-    InstructionIndexer indexer(context, options_.fusion);
-    std::deque<Piece> finished;
-    for (size_t number = next_++; number < piece_count_; number = next_++) {
-      finished.push_back({number, Analyse(number, context, indexer)});
-      HandOver(&finished);
-    }
-    while (!finished.empty()) {
-      WaitForTurnOf(finished.front().number);
-      HandOver(&finished);
+// The maps of the first instruction of a kind that a thread has come to. Those who find it there
+// may look into it when all threads are done.
+struct IndexingOfKind {
+  size_t first = 0;
+  MadeIndexing made;
+  bool is_of_kind = false;
+};
+
+// Kinds that threads look for at once.
+class KindTable {
+ public:
+  struct Found {
+    IndexingOfKind* indexing;
+    bool is_new;
+  };
+  Found FindOrAdd(const InstructionKind& kind) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto [place, is_new] = kinds_.try_emplace(kind);
+    return {&place->second, is_new};
+  }
+
+  // Frees what was made in that context. Other threads may free what was made in others.
+  void Free(const mlir::MLIRContext* context) {
+    for (auto& [kind, of_kind] : kinds_) {
+      if (of_kind.made.context == context) of_kind.made = MadeIndexing();
     }
   }
 
  private:
-  struct Piece {
-    size_t number = 0;
-    std::vector<IndexedInstruction> results;
+  std::mutex mutex_;
+  absl::node_hash_map<InstructionKind, IndexingOfKind, InstructionKindHash, InstructionKindEqual>
+      kinds_;
+};
+
+// What one thread works with. It asks the table for each kind once.
+struct IndexingThread {
+  mlir::MLIRContext* context;
+  absl::flat_hash_map<InstructionKind, const IndexingOfKind*, InstructionKindHash,
+                      InstructionKindEqual>
+      kinds;
+};
+
+class ParallelIndexer {
+ public:
+  ParallelIndexer(absl::Span<const HloInstruction* const> instructions,
+                  absl::Span<mlir::MLIRContext* const> contexts,
+                  const ParallelIndexingOptions& options)
+      : instructions_(instructions), options_(options), places_(instructions.size()) {
+    for (mlir::MLIRContext* context : contexts) threads_.push_back({context, {}});
+  }
+
+  void Run(absl::FunctionRef<void(IndexedInstruction)> receive) {
+    const std::thread::id caller = std::this_thread::get_id();
+    const size_t pieces = (places_.size() + kInstructionsPerPiece - 1) / kInstructionsPerPiece;
+    const size_t count = std::clamp<size_t>(pieces, 1, threads_.size());
+    std::atomic<size_t> next = 0;
+    std::atomic<size_t> next_left = 0;
+    std::vector<size_t> left;
+    std::barrier are_found(static_cast<std::ptrdiff_t>(count),
+                           [&]() noexcept { left = FindLeft(); });
+    std::barrier are_ready(static_cast<std::ptrdiff_t>(count));
+    ParallelFor(static_cast<int>(count), count, [&](size_t i) {
+      IndexingThread& thread = threads_[i];
+      TakePieces(next, places_.size(), [&](size_t place) { Find(place, thread); });
+      are_found.arrive_and_wait();
+      TakePieces(next_left, left.size(), [&](size_t place) {
+        places_[left[place]].own =
+            std::make_unique<MadeIndexing>(Make(left[place], thread.context));
+      });
+      are_ready.arrive_and_wait();
+      if (std::this_thread::get_id() == caller) GiveTo(receive);
+      are_ready.arrive_and_wait();
+      Free(thread);
+    });
+  }
+
+ private:
+  // Where the maps of an instruction are; nowhere: it has none.
+  struct Place {
+    std::unique_ptr<MadeIndexing> own;
+    const IndexingOfKind* of_kind = nullptr;
   };
 
-  std::vector<IndexedInstruction> Analyse(size_t number, mlir::MLIRContext* context,
-                                          InstructionIndexer& indexer) const {
-    std::vector<IndexedInstruction> results;
-    for (const HloInstruction* instruction :
-         instructions_.subspan(number * kInstructionsPerPiece, kInstructionsPerPiece)) {
-      IndexedInstruction& result = results.emplace_back();
-      result.instruction = instruction;
-      result.context = context;
-      if (options_.output_to_input) result.output_to_input = indexer.OutputToInput(*instruction);
-      if (options_.input_to_output) result.input_to_output = indexer.InputToOutput(*instruction);
-    }
-    return results;
-  }
-
-  // Gives the receiver the pieces whose turn it is. No other thread does so meanwhile: the next
-  // turn is that of one of these pieces until it has been received.
-  void HandOver(std::deque<Piece>* finished) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (!finished->empty() && finished->front().number == turn_) {
-      lock.unlock();
-      for (IndexedInstruction& result : finished->front().results) receive_(std::move(result));
-      finished->pop_front();
-      lock.lock();
-      ++turn_;
-      turn_changed_.notify_all();
+  // Calls `work(i)` for every i from `next` on that no other thread takes.
+  template <typename Work>
+  static void TakePieces(std::atomic<size_t>& next, size_t count, Work work) {
+    for (size_t begin = next.fetch_add(kInstructionsPerPiece); begin < count;
+         begin = next.fetch_add(kInstructionsPerPiece)) {
+      const size_t end = std::min(count, begin + kInstructionsPerPiece);
+      for (size_t i = begin; i < end; ++i) work(i);
     }
   }
 
-  void WaitForTurnOf(size_t number) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    turn_changed_.wait(lock, [&] { return turn_ == number; });
+  // Those whose kind has maps that turned out not to be those of the kind.
+  std::vector<size_t> FindLeft() const {
+    std::vector<size_t> left;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const IndexingOfKind* of_kind = places_[i].of_kind;
+      if (of_kind != nullptr && !of_kind->is_of_kind && of_kind->first != i) left.push_back(i);
+    }
+    return left;
+  }
+
+  void GiveTo(absl::FunctionRef<void(IndexedInstruction)> receive) const {
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const Place& place = places_[i];
+      IndexedInstruction result;
+      result.instruction = instructions_[i];
+      result.context = threads_.front().context;
+      if (place.own != nullptr || place.of_kind != nullptr) {
+        const MadeIndexing& made = place.own != nullptr ? *place.own : place.of_kind->made;
+        result.context = made.context;
+        if (options_.output_to_input) result.output_to_input = made.output_to_input;
+        if (options_.input_to_output) result.input_to_output = made.input_to_output;
+      }
+      receive(std::move(result));
+    }
+  }
+
+  // Each thread frees what it has made: memory that another one frees is not to be had without
+  // waiting for it.
+  void Free(const IndexingThread& thread) {
+    for (Place& place : places_) {
+      if (place.own != nullptr && place.own->context == thread.context) place.own.reset();
+    }
+    kinds_.Free(thread.context);
+  }
+
+  void Find(size_t i, IndexingThread& thread) {
+    const HloInstruction& instruction = *instructions_[i];
+    if (instruction.operands().empty()) return;
+    InstructionKind kind = KindOf(instruction);
+    if (kind.empty()) {
+      places_[i].own = std::make_unique<MadeIndexing>(Make(i, thread.context));
+      return;
+    }
+    const auto known = thread.kinds.find(absl::Span<const uint64_t>(kind));
+    if (known != thread.kinds.end()) {
+      places_[i].of_kind = known->second;
+      return;
+    }
+    const auto [of_kind, is_new] = kinds_.FindOrAdd(kind);
+    thread.kinds.emplace(std::move(kind), of_kind);
+    places_[i].of_kind = of_kind;
+    if (!is_new) return;
+    const auto may_be_shared = [](const absl::StatusOr<SharedIndexing>& entries) {
+      return entries.ok() && (*entries == nullptr || AreOfKind(**entries));
+    };
+    of_kind->first = i;
+    of_kind->made = Make(i, thread.context);
+    of_kind->is_of_kind = may_be_shared(of_kind->made.output_to_input) &&
+                          may_be_shared(of_kind->made.input_to_output);
+  }
+
+  MadeIndexing Make(size_t i, mlir::MLIRContext* context) const {
+    const auto shared =
+        [](absl::StatusOr<InstructionIndexing> entries) -> absl::StatusOr<SharedIndexing> {
+      if (!entries.ok()) return entries.status();
+      return std::make_shared<const InstructionIndexing>(*std::move(entries));
+    };
+    MadeIndexing made;
+    made.context = context;
+    if (options_.output_to_input) {
+      made.output_to_input = shared(
+          ComputeOutputToInputIndexingThroughCalls(*instructions_[i], context, options_.fusion));
+    }
+    if (options_.input_to_output) {
+      made.input_to_output = shared(
+          ComputeInputToOutputIndexingThroughCalls(*instructions_[i], context, options_.fusion));
+    }
+    return made;
   }
 
   const absl::Span<const HloInstruction* const> instructions_;
   const ParallelIndexingOptions& options_;
-  const absl::FunctionRef<void(IndexedInstruction)> receive_;
-  const size_t piece_count_;
-  std::atomic<size_t> next_ = 0;  // The piece that no thread has begun with.
-
-  std::mutex mutex_;
-  std::condition_variable turn_changed_;
-  size_t turn_ = 0;  // The piece that is received next; guarded by `mutex_`.
+  std::vector<IndexingThread> threads_;
+  KindTable kinds_;
+  std::vector<Place> places_;
 };
 
 }  // namespace
@@ -100,9 +216,7 @@ void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructi
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,
                                absl::FunctionRef<void(IndexedInstruction)> receive) {
-  ParallelIndexer indexer(instructions, options, receive);
-  ParallelFor(static_cast<int>(contexts.size()), contexts.size(),
-              [&](size_t i) { indexer.Work(contexts[i]); });
+  ParallelIndexer(instructions, contexts, options).Run(receive);
 }
 
 std::vector<const HloInstruction*> InstructionsOf(const HloModule& module) {

@@ -1,9 +1,11 @@
 // The indexing of many instructions on several threads.
 //
 // There are as many threads as MLIRContexts, and each makes its maps in its own, so that threads
-// wait for nothing of one another; contexts that were made with threading disabled need no locks
-// either. The contexts are the caller's and have to live as long as the maps. Maps of different
-// contexts must not be compared or composed; they can be evaluated and printed.
+// wait for nothing of one another but to find out whether the maps of a kind of instructions
+// (ops/instruction_kind.h) are made already: the first thread that comes to a kind makes them, for
+// all instructions of it. Contexts that were made with threading disabled need no locks either. The
+// contexts are the caller's and have to live as long as the maps. Maps of different contexts must
+// not be compared or composed; they can be evaluated and printed.
 //
 // Example, every instruction of a module on two threads:
 //
@@ -39,14 +41,13 @@ struct IndexedInstruction {
   const HloInstruction* instruction = nullptr;
   // What the maps belong to.
   mlir::MLIRContext* context = nullptr;
-  // Without entries where not asked for. Instructions that one thread has worked on may share them.
+  // Without entries where not asked for. Instructions of one kind share them.
   absl::StatusOr<SharedIndexing> output_to_input = InstructionIndexer::Nothing();
   absl::StatusOr<SharedIndexing> input_to_output = InstructionIndexer::Nothing();
 };
 
-// Gives `receive` the maps of every instruction, in the order of `instructions`. Each thread gives
-// it what it has made, never two threads at once; while one does so the others go on, so that
-// results wait in memory for a receiver that takes long. Returns when all have been received. There
+// Gives `receive` the maps of every instruction, in the order of `instructions`, on the thread that
+// this is called on, when all have been made and no other thread uses the contexts any more. There
 // must be a context, and none twice.
 void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
                                absl::Span<mlir::MLIRContext* const> contexts,

@@ -15,8 +15,11 @@
 #ifndef XLA_INDEXING_OPS_INSTRUCTION_KIND_H_
 #define XLA_INDEXING_OPS_INSTRUCTION_KIND_H_
 
+#include <cstddef>
 #include <cstdint>
 
+#include "absl/hash/hash.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/hlo/instruction.h"
 
@@ -26,6 +29,20 @@ using InstructionKind = llvm::SmallVector<uint64_t, 16>;
 
 // Empty where the instruction has no kind.
 InstructionKind KindOf(const HloInstruction& instruction);
+
+// For tables of kinds that are looked up as they stand on the stack.
+struct InstructionKindHash {
+  using is_transparent = void;
+  size_t operator()(absl::Span<const uint64_t> kind) const {
+    return absl::Hash<absl::Span<const uint64_t>>()(kind);
+  }
+};
+struct InstructionKindEqual {
+  using is_transparent = void;
+  bool operator()(absl::Span<const uint64_t> a, absl::Span<const uint64_t> b) const {
+    return a == b;
+  }
+};
 
 }  // namespace xla_indexing
 
