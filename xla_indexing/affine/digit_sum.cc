@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/compare.h"
+#include "xla_indexing/base/mix_bits.h"
 
 namespace xla_indexing {
 namespace {
@@ -85,15 +86,10 @@ bool IsOfDistinctNumbers(const DigitSum& sum) {
 }
 
 size_t DigitSum::Hash() const {
-  // Multiplied by an odd number, of which the high bits are well mixed, and folded.
-  const auto mix = [](uint64_t x) {
-    x *= 0x9E3779B97F4A7C15;
-    return x ^ (x >> 32);
-  };
-  uint64_t hash = mix(static_cast<uint64_t>(constant_));
+  uint64_t hash = MixBits(static_cast<uint64_t>(constant_));
   for (const Term& term : terms_) {
-    hash +=
-        mix(reinterpret_cast<uintptr_t>(term.atom) + mix(static_cast<uint64_t>(term.coefficient)));
+    hash += MixBits(reinterpret_cast<uintptr_t>(term.atom) +
+                    MixBits(static_cast<uint64_t>(term.coefficient)));
   }
   return hash;
 }

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/mix_bits.h"
 
 namespace xla_indexing {
 
@@ -57,13 +58,19 @@ int64_t PlaceAbove(const Number& number, int64_t r) {
 }
 
 size_t HashOf(const Number& number) {
-  return llvm::hash_combine_range(number.begin(), number.end());
+  uint64_t hash = 0;
+  for (const Digit& digit : number) {
+    hash = MixBits(hash + static_cast<uint64_t>(digit.place));
+    hash = MixBits(hash + static_cast<uint64_t>(digit.size));
+    hash = MixBits(hash + digit.source * uint64_t{2} + (digit.flipped ? 1 : 0));
+  }
+  return hash >> 1;
 }
 
 size_t HashOf(llvm::ArrayRef<Number> indices) {
-  size_t hash = 0;
-  for (const Number& index : indices) hash = llvm::hash_combine(hash, HashOf(index));
-  return hash;
+  uint64_t hash = 0;
+  for (const Number& index : indices) hash = MixBits(hash + HashOf(index));
+  return hash >> 1;
 }
 
 }  // namespace xla_indexing

@@ -20,7 +20,6 @@
 #include <cstdint>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace xla_indexing {
@@ -37,9 +36,6 @@ struct Digit {
   bool IsConstant() const { return source == 0; }
   friend bool operator==(const Digit& a, const Digit& b) {
     return a.place == b.place && a.size == b.size && a.source == b.source && a.flipped == b.flipped;
-  }
-  friend llvm::hash_code hash_value(const Digit& digit) {
-    return llvm::hash_combine(digit.place, digit.size, digit.source, digit.flipped);
   }
 };
 
@@ -61,6 +57,7 @@ int64_t PlaceBelow(const Number& number, int64_t r);
 // The least place of the number that r divides; r divides its size.
 int64_t PlaceAbove(const Number& number, int64_t r);
 
+// Below 2^63, which leaves the greatest values to tables for marks of their own.
 size_t HashOf(const Number& number);
 size_t HashOf(llvm::ArrayRef<Number> indices);
 

@@ -10,6 +10,7 @@
 #include "xla_indexing/affine/number.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/mix_bits.h"
 
 namespace xla_indexing {
 
@@ -37,9 +38,12 @@ bool PositionalAlgebra::IsMoved(const Number& number) const {
 }
 
 uint32_t PositionalAlgebra::Intern(Source source) {
-  const size_t hash = llvm::hash_combine(
-      source.kind, source.variable, source.factor, source.offset, source.modulus, source.least,
-      source.greatest, llvm::hash_combine_range(source.number.begin(), source.number.end()));
+  uint64_t hash = HashOf(source.number) + static_cast<uint64_t>(source.variable);
+  for (const int64_t part :
+       {source.factor, source.offset, source.modulus, source.least, source.greatest}) {
+    hash = MixBits(hash + static_cast<uint64_t>(part));
+  }
+  hash >>= 1;
   llvm::SmallVector<uint32_t, 1>& ids = by_hash_[hash];
   for (const uint32_t id : ids) {
     const Source& known = this->source(id);

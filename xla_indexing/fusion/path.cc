@@ -7,7 +7,6 @@
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "llvm/ADT/Hashing.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
@@ -15,6 +14,7 @@
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/mix_bits.h"
 #include "xla_indexing/fusion/position_union.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -75,7 +75,7 @@ void Path::SetPosition(Position position) {
       return;
     }
   } else {
-    hash_ = llvm::hash_combine(hash_, HashOf(position.indices));
+    hash_ = MixBits(hash_ + HashOf(position.indices));
   }
   position_ = std::make_shared<const Position>(std::move(position));
 }
