@@ -1,5 +1,6 @@
 #include "xla_indexing/affine/number.h"
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,6 +49,7 @@ int64_t PlaceBelow(const Number& number, int64_t r) {
 }
 
 int64_t PlaceAbove(const Number& number, int64_t r) {
+  assert(r >= 1);
   int64_t place = 1;
   for (const Digit& digit : number) {
     const int64_t rest = r / Gcd(r, place);

@@ -55,7 +55,10 @@ llvm::SmallVector<Interval, 4> BoundsOf(llvm::ArrayRef<Variable> variables) {
 
 IndexingMap::IndexingMap(mlir::MLIRContext* context) : affine_map_(mlir::AffineMap::get(context)) {}
 
+// Callers give all parts away, whichever of them is kept as it is.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 IndexingMap::IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables ranges,
+                         // NOLINTNEXTLINE(performance-unnecessary-value-param)
                          Variables runtimes, Constraints constraints)
     : affine_map_(affine_map),
       variables_(std::move(dims)),
