@@ -420,8 +420,8 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
     result.AddNewTerm(known, 1);
     return nullptr;
   }
-  if (LinearInTwoValues(
-          digits, [m](int64_t x) { return ::xla_indexing::FloorDiv(x, m); }, result)) {
+  const auto quotient = [m](int64_t x) { return ::xla_indexing::FloorDiv(x, m); };
+  if (LinearInTwoValues(digits, quotient, result)) {
     Join(result);
     return "of two values: linear";
   }
@@ -498,7 +498,8 @@ const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, Digi
     result.AddNewTerm(known, 1);
     return nullptr;
   }
-  if (LinearInTwoValues(digits, [m](int64_t x) { return FloorMod(x, m); }, result)) {
+  const auto remainder = [m](int64_t x) { return FloorMod(x, m); };
+  if (LinearInTwoValues(digits, remainder, result)) {
     Join(result);
     return "of two values: linear";
   }

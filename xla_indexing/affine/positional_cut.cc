@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "xla_indexing/affine/number.h"
 #include "xla_indexing/affine/positional.h"
@@ -137,6 +138,10 @@ std::optional<PositionalAlgebra::Parts> PositionalAlgebra::CutDigit(const Digit&
     known = cuts_.try_emplace(key, Parts{*std::move(low), *std::move(high)}).first;
   }
   Parts parts = known->second;
+  // Also where that was found before.
+  const auto is_constant = [](const Digit& part) { return part.IsConstant(); };
+  lost_source_ =
+      lost_source_ || llvm::all_of(parts.low, is_constant) || llvm::all_of(parts.high, is_constant);
   if (digit.flipped) {
     Reverse(parts.low);
     Reverse(parts.high);
