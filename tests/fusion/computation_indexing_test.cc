@@ -341,6 +341,18 @@ TEST_F(ComputationIndexingTest, MapsThatOthersCoverDoNotCountTowardsTheBound) {
   EXPECT_THAT(lines, Not(Contains(HasSubstr("over-approximate"))));
 }
 
+// The index of a single element is constant.
+TEST_F(ComputationIndexingTest, SingleElementsBesideOneAnotherAreOneMap) {
+  const std::string text = R"(ENTRY e {
+    x = f32[8] parameter(0)
+    a = f32[1] slice(x), slice={[5:6]}
+    b = f32[1] slice(x), slice={[6:7]}
+    ROOT r = f32[2] concatenate(a, b), dimensions={0}
+  })";
+  EXPECT_THAT(OutputToInput(text), ElementsAre("0/0/0: (d0) -> (d0 + 5), domain: d0 in [0, 1]"));
+  EXPECT_THAT(InputToOutput(text), ElementsAre("0/0/0: (d0) -> (d0 - 5), domain: d0 in [5, 6]"));
+}
+
 TEST_F(ComputationIndexingTest, DeepChainsAreOrdinary) {
   std::string text = "f {\n  x0 = f32[64,48] parameter(0)\n";
   constexpr int kDepth = 40000;

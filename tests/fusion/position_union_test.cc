@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "xla_indexing/affine/number.h"
 #include "xla_indexing/affine/positional.h"
 #include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
@@ -32,8 +33,8 @@ class PositionUnionTest : public ::testing::Test {
     return {variables_[static_cast<size_t>(variable)], interval, residues};
   }
 
-  // Positions with up to one restriction on each variable, intervals and residues of all kinds.
-  std::vector<Position> AllPositions() {
+  // Up to one restriction on each variable, intervals and residues of all kinds.
+  std::vector<Restrictions> AllRestrictions() {
     std::vector<std::vector<Restriction>> of_variable(2);
     for (int variable = 0; variable < 2; ++variable) {
       for (int64_t low = 0; low < kSizes[variable]; ++low) {
@@ -48,26 +49,23 @@ class PositionUnionTest : public ::testing::Test {
             On(variable, Interval::All(), Congruence::Of(residue, 2)));
       }
     }
-    std::vector<Position> positions(1);
+    std::vector<Restrictions> all(1);
     for (const auto& first : of_variable[0]) {
-      positions.emplace_back().restrictions = {first};
+      all.push_back({first});
       for (const auto& second : of_variable[1]) {
-        positions.emplace_back().restrictions = {first, second};
-        positions.emplace_back().restrictions = {second, first};
+        all.push_back({first, second});
+        all.push_back({second, first});
       }
     }
-    for (Position& position : positions) {
-      position.indices.assign(variables_.begin(), variables_.end());
-    }
-    return positions;
+    return all;
   }
 
-  Points PointsOf(const Position& position) const {
+  Points PointsOf(const Restrictions& restrictions) const {
     Points points;
     for (int64_t x = 0; x < kSizes[0]; ++x) {
       for (int64_t y = 0; y < kSizes[1]; ++y) {
-        const bool is_in = std::all_of(
-            position.restrictions.begin(), position.restrictions.end(), [&](const auto& each) {
+        const bool is_in =
+            std::all_of(restrictions.begin(), restrictions.end(), [&](const Restriction& each) {
               const int64_t value = each.index == variables_[0] ? x : y;
               return each.interval.Contains(value) && each.residues.Contains(value);
             });
@@ -82,50 +80,71 @@ class PositionUnionTest : public ::testing::Test {
 };
 
 TEST_F(PositionUnionTest, OfAllPairsIsThatOfTheirPoints) {
-  const std::vector<Position> positions = AllPositions();
-  int united = 0, contained = 0;
-  for (const Position& a : positions) {
+  const std::vector<Restrictions> all = AllRestrictions();
+  std::map<UnionKind, int> kinds;
+  for (const Restrictions& a : all) {
     const Points of_a = PointsOf(a);
-    for (const Position& b : positions) {
+    for (const Restrictions& b : all) {
       const Points of_b = PointsOf(b);
-      if (Contains(a, b)) {
-        EXPECT_TRUE(std::includes(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()));
-        ++contained;
-      }
-      const std::optional<Position> both = UnionOf(a, b, algebra_);
-      if (!both) continue;
-      ++united;
-      Points of_both;
-      std::set_union(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
-                     std::inserter(of_both, of_both.end()));
-      EXPECT_EQ(PointsOf(*both), of_both);
-      EXPECT_EQ(both->indices, a.indices);
+      Points of_both = of_a;
+      of_both.insert(of_b.begin(), of_b.end());
+      Restrictions joined;
+      const UnionKind kind = UnionOf(a, b, algebra_, &joined);
+      ++kinds[kind];
+      if (kind == UnionKind::kNone) continue;
+      const bool is_joined = kind == UnionKind::kJoined;
+      EXPECT_EQ(is_joined ? PointsOf(joined) : kind == UnionKind::kFirst ? of_a : of_b, of_both);
     }
   }
-  EXPECT_GT(contained, 0);
-  EXPECT_GT(united, 0);
+  EXPECT_EQ(kinds.size(), 4u);
 }
 
 TEST_F(PositionUnionTest, IntervalsThatTouchBecomeOneAndAWholeOneVanishes) {
-  Position low, middle, high;
-  low.restrictions = {On(0, Interval::Closed(0, 1))};
-  middle.restrictions = {On(0, Interval::Closed(2, 2))};
-  high.restrictions = {On(0, Interval::Closed(3, 3))};
-  EXPECT_FALSE(UnionOf(low, high, algebra_).has_value());
-  const std::optional<Position> most = UnionOf(low, middle, algebra_);
-  ASSERT_TRUE(most.has_value());
-  EXPECT_EQ(most->restrictions[0].interval, Interval::Closed(0, 2));
-  const std::optional<Position> all = UnionOf(high, *most, algebra_);
-  ASSERT_TRUE(all.has_value());
-  EXPECT_TRUE(all->restrictions.empty());
+  const Restrictions low = {On(0, Interval::Closed(0, 1))};
+  const Restrictions middle = {On(0, Interval::Closed(2, 2))};
+  const Restrictions high = {On(0, Interval::Closed(3, 3))};
+  Restrictions most, all;
+  EXPECT_EQ(UnionOf(low, high, algebra_, &all), UnionKind::kNone);
+  ASSERT_EQ(UnionOf(low, middle, algebra_, &most), UnionKind::kJoined);
+  EXPECT_EQ(most[0].interval, Interval::Closed(0, 2));
+  ASSERT_EQ(UnionOf(high, most, algebra_, &all), UnionKind::kJoined);
+  EXPECT_TRUE(all.empty());
 }
 
 TEST_F(PositionUnionTest, BoxesThatDifferInTwoNumbersStayApart) {
-  Position a, b;
-  a.restrictions = {On(0, Interval::Closed(0, 1)), On(1, Interval::Closed(0, 0))};
-  b.restrictions = {On(0, Interval::Closed(1, 2)), On(1, Interval::Closed(0, 1))};
-  EXPECT_FALSE(Contains(a, b));
-  EXPECT_FALSE(UnionOf(a, b, algebra_).has_value());
+  const Restrictions a = {On(0, Interval::Closed(0, 1)), On(1, Interval::Closed(0, 0))};
+  const Restrictions b = {On(0, Interval::Closed(1, 2)), On(1, Interval::Closed(0, 1))};
+  Restrictions joined;
+  EXPECT_EQ(UnionOf(a, b, algebra_, &joined), UnionKind::kNone);
+}
+
+TEST_F(PositionUnionTest, OfEqualOnesItIsTheSecond) {
+  const Restrictions a = {On(0, Interval::Closed(0, 1))};
+  Restrictions joined;
+  EXPECT_EQ(UnionOf(a, a, algebra_, &joined), UnionKind::kSecond);
+}
+
+TEST_F(PositionUnionTest, AConstantIsWrittenWithTheOneNumberThatHasOneValue) {
+  Position position;
+  position.indices = {Number{Digit::Constant(5, 8)}, variables_[1]};
+  position.restrictions = {On(0, Interval::Point(3))};
+  const std::optional<Indices> written = WithPinnedNumber(position, algebra_);
+  ASSERT_TRUE(written.has_value());
+  EXPECT_EQ((*written)[0], algebra_.Affine(variables_[0], 1, 2, 1, 8));
+  EXPECT_EQ((*written)[1], variables_[1]);
+}
+
+TEST_F(PositionUnionTest, WithoutOneSuchNumberOrAConstantNothingIsWritten) {
+  Position no_point, no_constant, two_points;
+  no_point.indices = {Number{Digit::Constant(5, 8)}};
+  no_point.restrictions = {On(0, Interval::Closed(2, 3))};
+  EXPECT_FALSE(WithPinnedNumber(no_point, algebra_).has_value());
+  no_constant.indices = {variables_[1], Number()};
+  no_constant.restrictions = {On(0, Interval::Point(3))};
+  EXPECT_FALSE(WithPinnedNumber(no_constant, algebra_).has_value());
+  two_points.indices = no_point.indices;
+  two_points.restrictions = {On(0, Interval::Point(3)), On(1, Interval::Point(1))};
+  EXPECT_FALSE(WithPinnedNumber(two_points, algebra_).has_value());
 }
 
 }  // namespace

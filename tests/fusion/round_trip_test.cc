@@ -93,7 +93,11 @@ int CountDifferences(const ChainSizes& factors, int64_t max_length, unsigned kin
     EXPECT_FALSE(same.empty()) << ToHlo(chain);
     if (same.empty()) return cases;
     for (const Way way : {Way::kOutputToInput, Way::kInputToOutput}) {
-      if (Maps(chain, way) != Maps(same, way)) ++different;
+      const std::string of_chain = Maps(chain, way);
+      const std::string of_same = Maps(same, way);
+      if (of_chain == of_same) continue;
+      ++different;
+      ADD_FAILURE() << ToHlo(chain) << of_chain << "\n\n" << ToHlo(same) << of_same;
     }
   }
   return different;

@@ -76,6 +76,16 @@ Number PositionalAlgebra::AddVariable(int64_t size) {
   return number;
 }
 
+std::optional<int> PositionalAlgebra::AsVariable(const Number& number) const {
+  if (number.size() != 1 || number[0].IsConstant() || number[0].flipped) return std::nullopt;
+  const Source& from = source(number[0].source);
+  if (from.kind != Source::Kind::kVariable || number[0].place != 1 ||
+      from.greatest >= number[0].size) {
+    return std::nullopt;
+  }
+  return from.variable;
+}
+
 Interval PositionalAlgebra::RangeOf(const Number& number) const {
   Interval range = Interval::Point(0);
   int64_t stride = 1;

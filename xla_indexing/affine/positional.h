@@ -73,6 +73,9 @@ class PositionalAlgebra {
   };
   std::optional<AffineForm> AsAffine(const Number& number);
 
+  // The position of the variable that the number is; none where it is none.
+  std::optional<int> AsVariable(const Number& number) const;
+
   // An interval that contains the values of the number.
   Interval RangeOf(const Number& number) const;
 

@@ -11,21 +11,30 @@ PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra, ExprSim
                                        llvm::ArrayRef<mlir::AffineExpr> variables)
     : algebra_(*algebra), simplifier_(*simplifier), variables_(variables) {}
 
-bool PositionalLowering::IsOfDistinctVariables(const Number& number) const {
-  llvm::SmallVector<uint32_t, 8> sources;
+bool PositionalLowering::IsLinear(const Digit& digit) const {
+  if (digit.IsConstant() || digit.place != 1) return false;
+  const PositionalAlgebra::Source& from = algebra_.source(digit.source);
+  return from.kind == PositionalAlgebra::Source::Kind::kLinear && from.greatest < digit.size;
+}
+
+bool PositionalLowering::AddDistinctVariables(const Number& number,
+                                              llvm::SmallVectorImpl<uint32_t>& variables) const {
   for (const Digit& digit : number) {
     if (digit.IsConstant()) continue;
-    if (algebra_.source(digit.source).kind != PositionalAlgebra::Source::Kind::kVariable ||
-        llvm::is_contained(sources, digit.source)) {
+    const PositionalAlgebra::Source& from = algebra_.source(digit.source);
+    if (from.kind == PositionalAlgebra::Source::Kind::kVariable) {
+      if (llvm::is_contained(variables, digit.source)) return false;
+      variables.push_back(digit.source);
+    } else if (!IsLinear(digit) || !AddDistinctVariables(from.number, variables)) {
       return false;
     }
-    sources.push_back(digit.source);
   }
   return true;
 }
 
 mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
-  if (IsOfDistinctVariables(number)) {
+  llvm::SmallVector<uint32_t, 8> variables;
+  if (AddDistinctVariables(number, variables)) {
     LinearSum sum = WrittenSum(number);
     return sum.ToExpr(simplifier_.context());
   }
@@ -46,9 +55,18 @@ LinearSum PositionalLowering::WrittenSum(const Number& number) {
       if (digit.flipped) sum.AddConstant((digit.size - 1) * stride);
       sum.AddTerm(DigitOfVariable(digit), digit.flipped ? -stride : stride);
     } else {
-      const mlir::AffineExpr expr = Written(digit);
-      if (!expr) return LinearSum::Invalid();
-      const LinearSum value = LinearSum::FromExpr(expr);
+      LinearSum value;
+      llvm::SmallVector<uint32_t, 8> variables;
+      const PositionalAlgebra::Source& from = algebra_.source(digit.source);
+      if (IsLinear(digit) && AddDistinctVariables(from.number, variables)) {
+        value = WrittenSum(from.number);
+        value.Scale(from.factor);
+        value.AddConstant(from.offset);
+      } else {
+        const mlir::AffineExpr expr = Written(digit);
+        if (!expr) return LinearSum::Invalid();
+        value = LinearSum::FromExpr(expr);
+      }
       if (digit.flipped) sum.AddScaled(LinearSum(digit.size - 1), stride);
       sum.AddScaled(value, digit.flipped ? -stride : stride);
     }

@@ -3,11 +3,11 @@
 //   PositionalLowering lowering(&algebra, &simplifier, {d0, d1});
 //   lowering.Lower(number)   // its normal form (affine/simplifier.h)
 //
-// A number of digits of variables, of no variable two, is written as it stands, sum and digits:
-// that is its normal form. Of others the simplifier finds it. Shared sources are lowered once. What
-// is longer than kMaxSimplifiedDigits, those of its sources counted as often as they occur, is
-// written as the digits are, with normal forms inside; a number longer than kMaxLoweredDigits has
-// no expression.
+// A number of digits of variables, moved and scaled or not, of no variable two, is written as it
+// stands, sum and digits: that is its normal form. Of others the simplifier finds it. Shared
+// sources are lowered once. What is longer than kMaxSimplifiedDigits, those of its sources counted
+// as often as they occur, is written as the digits are, with normal forms inside; a number longer
+// than kMaxLoweredDigits has no expression.
 #ifndef XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
 #define XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
 
@@ -39,7 +39,10 @@ class PositionalLowering {
   mlir::AffineExpr Lower(const Number& number);
 
  private:
-  bool IsOfDistinctVariables(const Number& number) const;
+  // Whether the digit is all of a linear source.
+  bool IsLinear(const Digit& digit) const;
+  // Whether no variable is in the number twice, nor one of those there are, and all else is linear.
+  bool AddDistinctVariables(const Number& number, llvm::SmallVectorImpl<uint32_t>& variables) const;
   // x, x floordiv place, x mod size or (x floordiv place) mod size.
   mlir::AffineExpr DigitOfVariable(const Digit& digit);
   DigitSum Sum(const Number& number);

@@ -1,12 +1,15 @@
 #include "xla_indexing/fusion/path.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
@@ -69,35 +72,44 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
 
 void Path::SetPosition(Position position) {
   hash_ = origin_->hash;
+  with_pinned_.reset();
   if (position.indices == origin_->start.indices) {
     if (position.restrictions.empty()) {
       position_.reset();
       return;
     }
   } else {
-    hash_ = MixBits(hash_ + HashOf(position.indices));
+    if (std::optional<Indices> indices = WithPinnedNumber(position, *origin_->algebra)) {
+      with_pinned_ = std::make_shared<const Indices>(*std::move(indices));
+    }
+    hash_ = MixBits(hash_ + HashOf(with_pinned_ ? *with_pinned_ : position.indices));
   }
   position_ = std::make_shared<const Position>(std::move(position));
 }
 
-bool Path::Contains(const Path& other) const {
-  if (hash_ != other.hash_) return false;
+Path::Union Path::Unite(const Path& other) {
+  if (hash_ != other.hash_) return Union::kNone;
   if (origin_ != other.origin_) {
-    return !position_ && !other.position_ && origin_->base == other.origin_->base;
+    const bool is_same = !position_ && !other.position_ && origin_->base == other.origin_->base;
+    return is_same ? Union::kOther : Union::kNone;
   }
-  return position().indices == other.position().indices &&
-         xla_indexing::Contains(position(), other.position());
-}
-
-bool Path::Unite(const Path& other) {
-  if (hash_ != other.hash_ || origin_ != other.origin_ || !position_ || !other.position_ ||
-      position_->indices != other.position_->indices) {
-    return false;
+  if (position_ == other.position_) return Union::kOther;
+  if (indices() != other.indices()) return Union::kNone;
+  Position joined;
+  switch (UnionOf(position().restrictions, other.position().restrictions, *origin_->algebra,
+                  &joined.restrictions)) {
+    case UnionKind::kNone:
+      return Union::kNone;
+    case UnionKind::kFirst:
+      return Union::kThis;
+    case UnionKind::kSecond:
+      return Union::kOther;
+    case UnionKind::kJoined:
+      break;
   }
-  std::optional<Position> both = UnionOf(*position_, *other.position_, *origin_->algebra);
-  if (!both) return false;
-  SetPosition(*std::move(both));
-  return true;
+  joined.indices = indices();
+  SetPosition(std::move(joined));
+  return Union::kBecome;
 }
 
 bool Path::IsFunction() const {
@@ -108,21 +120,36 @@ bool Path::IsFunction() const {
 
 std::optional<OperandIndexing> Path::MapOfChain() const {
   mlir::MLIRContext* context = origin_->base.map().context();
-  const PositionalAlgebra& algebra = *origin_->algebra;
+  PositionalAlgebra& algebra = *origin_->algebra;
+  llvm::SmallVector<Interval, 8> all;
+  for (int i = 0; i < algebra.num_variables(); ++i) all.push_back(algebra.RangeOfVariable(i));
+  llvm::SmallVector<Interval, 8> bounds = all;
+  // Restrictions of variables are their bounds, and all others constraints.
+  Restrictions restrictions = RestrictionsToWrite(position_->restrictions, algebra);
+  bool is_simple = true;
+  for (Restriction& restriction : restrictions) {
+    const std::optional<int> variable = algebra.AsVariable(restriction.index);
+    if (variable) {
+      bounds[*variable] = bounds[*variable].Intersect(restriction.interval);
+      restriction.interval = Interval::All();
+      is_simple = is_simple && !bounds[*variable].IsPoint();
+    }
+    is_simple = is_simple && variable && restriction.residues.IsAll();
+  }
+  const auto num_dims = static_cast<size_t>(origin_->shape.rank());
   Variables dims;
   Variables ranges;
-  llvm::SmallVector<Interval, 8> dim_bounds;
-  llvm::SmallVector<Interval, 8> range_bounds;
   llvm::SmallVector<mlir::AffineExpr, 8> variables;
-  for (int i = 0; i < algebra.num_variables(); ++i) {
-    const bool is_dim = i < origin_->shape.rank();
-    const Interval bounds = algebra.RangeOfVariable(i);
-    variables.push_back(is_dim ? mlir::getAffineDimExpr(dims.size(), context)
-                               : mlir::getAffineSymbolExpr(ranges.size(), context));
-    (is_dim ? dims : ranges).push_back({bounds, {}});
-    (is_dim ? dim_bounds : range_bounds).push_back(bounds);
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const bool is_dim = i < num_dims;
+    variables.push_back(is_dim ? mlir::getAffineDimExpr(i, context)
+                               : mlir::getAffineSymbolExpr(i - num_dims, context));
+    (is_dim ? dims : ranges).push_back({bounds[i], {}});
   }
-  ExprSimplifier simplifier(context, dim_bounds, range_bounds);
+  // What makes use of some restrictions only would hide what all of them give together.
+  const llvm::ArrayRef<Interval> ranges_of_all = all;
+  ExprSimplifier simplifier(context, ranges_of_all.take_front(num_dims),
+                            ranges_of_all.drop_front(num_dims));
   PositionalLowering lowering(&algebra, &simplifier, variables);
   llvm::SmallVector<mlir::AffineExpr, 4> results;
   for (const Number& index : position_->indices) {
@@ -130,21 +157,24 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
     if (!results.back()) return std::nullopt;
   }
   Constraints constraints;
-  for (const Restriction& restriction :
-       RestrictionsToWrite(position_->restrictions, *origin_->algebra)) {
+  for (const Restriction& restriction : restrictions) {
+    const Congruence& residues = restriction.residues;
+    if (restriction.interval.IsAll() && residues.IsAll()) continue;
     const mlir::AffineExpr index = lowering.Lower(restriction.index);
     if (!index) return std::nullopt;
     if (!restriction.interval.IsAll()) constraints.push_back({index, restriction.interval});
-    const Congruence& residues = restriction.residues;
     if (residues.IsAll()) continue;
     const mlir::AffineExpr residue =
         Mod(Sub(index, Constant(residues.residue(), context)), residues.modulus());
     if (!residue) return std::nullopt;
     constraints.push_back({residue, Interval::Point(0)});
   }
+  // Of variables in narrower bounds sums have no other form.
+  is_simple = is_simple && ranges.empty() &&
+              (restrictions.empty() ||
+               llvm::all_of(results, [](mlir::AffineExpr e) { return e.isPureAffine(); }));
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), ranges.size(), results, context);
-  const bool is_simple = constraints.empty() && ranges.empty();
   IndexingMap map(affine_map, std::move(dims), std::move(ranges), {}, std::move(constraints));
   if (is_simple) return OperandIndexing::InNormalForm(std::move(map));
   OperandIndexing chain(std::move(map));
@@ -181,23 +211,24 @@ OperandIndexing Path::Map(const Shape& here) const {
 }
 
 void PathSet::Add(Path path) {
-  const size_t hash = path.hash();
-  for (size_t i = 0; i < paths_.size(); ++i) {
-    if (hashes_[i] == hash && paths_[i].Contains(path)) return;
-  }
-  for (size_t i = 0; i < paths_.size();) {
-    if (hashes_[i] != hash || !(path.Contains(paths_[i]) || path.Unite(paths_[i]))) {
-      ++i;
+  auto hash = hashes_.begin();
+  const auto next = [&] { hash = std::find(hash, hashes_.end(), path.hash()); };
+  for (next(); hash != hashes_.end(); next()) {
+    Path& known = paths_[static_cast<size_t>(hash - hashes_.begin())];
+    const Path::Union both = path.Unite(known);
+    if (both == Path::Union::kOther) return;
+    if (both == Path::Union::kNone) {
+      ++hash;
       continue;
     }
-    std::swap(paths_[i], paths_.back());
-    std::swap(hashes_[i], hashes_.back());
+    known = std::move(paths_.back());
+    *hash = hashes_.back();
     paths_.pop_back();
     hashes_.pop_back();
-    i = 0;  // The greater path may unite with others.
+    hash = hashes_.begin();  // The greater path may unite with others.
   }
+  hashes_.push_back(path.hash());
   paths_.push_back(std::move(path));
-  hashes_.push_back(hash);
 }
 
 void PathSet::Add(PathSet other) {

@@ -38,15 +38,13 @@ class Path {
   // Whether the path leads to other devices (ops/replica_map.h). Reindexings do not.
   bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
 
-  // Of paths of which one may contain the other, or which may be united, equal.
+  // Of paths that may be united, equal.
   size_t hash() const { return hash_; }
 
-  // Whether the other path leads from the same map to the same indices, from no point from which
-  // this one does not.
-  bool Contains(const Path& other) const;
-  // Becomes the union with the other path, which it does not contain nor the other way round, where
-  // that is one path (fusion/position_union.h); false, unchanged, where it is not.
-  bool Unite(const Path& other);
+  // The union with the other path, where that is one path (fusion/position_union.h): this one, the
+  // other one, or one that this one then becomes.
+  enum class Union { kNone, kThis, kOther, kBecome };
+  Union Unite(const Path& other);
 
   // Whether other paths of the same map can be contained in this one only in the way of Contains():
   // it leads from each element to one.
@@ -71,13 +69,17 @@ class Path {
 
   const Position& position() const { return position_ ? *position_ : origin_->start; }
   void SetPosition(Position position);
+  // The indices that are compared.
+  const Indices& indices() const { return with_pinned_ ? *with_pinned_ : position().indices; }
 
   std::shared_ptr<Origin> origin_;
   std::shared_ptr<const Position> position_;  // null: that of the origin
+  // Its indices in the form that WithPinnedNumber() gives, where it gives one.
+  std::shared_ptr<const Indices> with_pinned_;
   size_t hash_;
 };
 
-// Paths to one leaf. Paths of one map to the same indices are united where they can be.
+// Paths to one leaf. Paths of one map that are one function are united where they can be.
 class PathSet {
  public:
   bool empty() const { return paths_.empty(); }

@@ -1,8 +1,11 @@
 #include "xla_indexing/fusion/position_union.h"
 
-#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/number.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing {
@@ -14,44 +17,85 @@ bool Implies(const Restriction& a, const Restriction& b) {
          (b.residues.IsAll() || a.residues == b.residues);
 }
 
-}  // namespace
-
-bool Contains(const Position& a, const Position& b) {
-  return llvm::all_of(a.restrictions, [&](const Restriction& wanted) {
-    return llvm::any_of(b.restrictions,
-                        [&](const Restriction& known) { return Implies(known, wanted); });
+// Whether every point of `b` is one of `a`.
+bool Contains(const Restrictions& a, const Restrictions& b) {
+  return llvm::all_of(a, [&](const Restriction& wanted) {
+    return llvm::any_of(b, [&](const Restriction& known) { return Implies(known, wanted); });
   });
 }
 
-std::optional<Position> UnionOf(const Position& a, const Position& b,
-                                const PositionalAlgebra& algebra) {
-  if (a.restrictions.size() != b.restrictions.size()) return std::nullopt;
-  std::optional<size_t> place;  // of the one restriction of `a` that `b` has not
-  const Restriction* other = nullptr;
-  for (size_t i = 0; i < a.restrictions.size(); ++i) {
-    if (llvm::is_contained(b.restrictions, a.restrictions[i])) continue;
-    if (place) return std::nullopt;
-    place = i;
+// The only one that the others do not have; null where there is none or there are several.
+const Restriction* OnlyOneNotIn(const Restrictions& others, const Restrictions& restrictions) {
+  const Restriction* only = nullptr;
+  for (const Restriction& restriction : restrictions) {
+    if (llvm::is_contained(others, restriction)) continue;
+    if (only != nullptr) return nullptr;
+    only = &restriction;
   }
-  for (const Restriction& restriction : b.restrictions) {
-    if (llvm::is_contained(a.restrictions, restriction)) continue;
-    if (other != nullptr) return std::nullopt;
-    other = &restriction;
+  return only;
+}
+
+// The value of a number of constant digits; none of others.
+std::optional<int64_t> ConstantValue(const Number& number) {
+  int64_t value = 0;
+  int64_t stride = 1;
+  for (const Digit& digit : number) {
+    if (!digit.IsConstant()) return std::nullopt;
+    value += digit.place * stride;
+    stride *= digit.size;
   }
-  if (!place || other == nullptr) return std::nullopt;
-  const Restriction& own = a.restrictions[*place];
-  if (own.index != other->index || own.residues != other->residues ||
-      !own.interval.TouchesOrOverlaps(other->interval)) {
-    return std::nullopt;
+  return value;
+}
+
+// Of the one number that has one value; null where there is none or there are several.
+const Restriction* OnlyPoint(const Restrictions& restrictions) {
+  const Restriction* only = nullptr;
+  for (const Restriction& restriction : restrictions) {
+    if (!restriction.interval.IsPoint()) continue;
+    if (only != nullptr) return nullptr;
+    only = &restriction;
   }
-  Position both = a;
-  Restriction& joined = both.restrictions[*place];
-  joined.interval = own.interval.Union(other->interval);
-  if (algebra.RangeOf(joined.index).IsSubsetOf(joined.interval)) {
-    joined.interval = Interval::All();
-    if (joined.residues.IsAll()) both.restrictions.erase(both.restrictions.begin() + *place);
+  return only;
+}
+
+}  // namespace
+
+UnionKind UnionOf(const Restrictions& a, const Restrictions& b, const PositionalAlgebra& algebra,
+                  Restrictions* joined) {
+  if (Contains(b, a)) return UnionKind::kSecond;
+  if (Contains(a, b)) return UnionKind::kFirst;
+  if (a.size() != b.size()) return UnionKind::kNone;
+  const Restriction* of_a = OnlyOneNotIn(b, a);
+  const Restriction* of_b = OnlyOneNotIn(a, b);
+  if (of_a == nullptr || of_b == nullptr || of_a->index != of_b->index ||
+      of_a->residues != of_b->residues || !of_a->interval.TouchesOrOverlaps(of_b->interval)) {
+    return UnionKind::kNone;
   }
-  return both;
+  *joined = a;
+  Restriction* both = joined->begin() + (of_a - a.begin());
+  both->interval = of_a->interval.Union(of_b->interval);
+  if (algebra.RangeOf(both->index).IsSubsetOf(both->interval)) {
+    both->interval = Interval::All();
+    if (both->residues.IsAll()) joined->erase(both);
+  }
+  return UnionKind::kJoined;
+}
+
+std::optional<Indices> WithPinnedNumber(const Position& position, PositionalAlgebra& algebra) {
+  const Restriction* pinned = OnlyPoint(position.restrictions);
+  if (pinned == nullptr) return std::nullopt;
+  std::optional<Indices> written;
+  for (const auto& [i, index] : llvm::enumerate(position.indices)) {
+    if (index.empty()) continue;
+    const std::optional<int64_t> value = ConstantValue(index);
+    if (!value) continue;
+    std::optional<Number> moved =
+        algebra.Affine(pinned->index, 1, *value - pinned->interval.lower(), 1, SizeOf(index));
+    if (!moved) return std::nullopt;
+    if (!written) written = position.indices;
+    (*written)[i] = *std::move(moved);
+  }
+  return written;
 }
 
 }  // namespace xla_indexing

@@ -11,8 +11,13 @@
 //
 // That is all that is united here: other unions are not one position.
 //
+// Where a restriction leaves a number N one value v, an index may have become a constant c by it,
+// which is N + (c - v) there. Written so it is compared with the indices of positions beside it.
+//
 // Example: rotating f32[8] by 3 and then by 2 leads d0 to d0 + 5 where d0 is in [0, 2], and to
-// d0 - 3 where d0 is in [3, 4] by one way and in [5, 7] by another: [3, 7].
+// d0 - 3 where d0 is in [3, 4] by one way and in [5, 7] by another: [3, 7]. Rotating it by 2 and
+// then by 7 leads 7 to 0 by one way and d0 to d0 + 1 where d0 is in [0, 5], 6 to 7 by others: that
+// is d0 - 7 and, where d0 is in [0, 6], d0 + 1.
 #ifndef XLA_INDEXING_FUSION_POSITION_UNION_H_
 #define XLA_INDEXING_FUSION_POSITION_UNION_H_
 
@@ -23,13 +28,16 @@
 
 namespace xla_indexing {
 
-// Whether every point of `b` is one of `a`. Of positions with equal indices.
-bool Contains(const Position& a, const Position& b);
+enum class UnionKind { kNone, kFirst, kSecond, kJoined };
 
-// The union, where it is one position and neither contains the other. Of positions with equal
-// indices, numbers of one algebra.
-std::optional<Position> UnionOf(const Position& a, const Position& b,
-                                const PositionalAlgebra& algebra);
+// How the union of the points of `a` and of those of `b` is written: not at all, as one of them (of
+// equal ones the second), or else as `joined`, which is set then. Of numbers of one algebra.
+UnionKind UnionOf(const Restrictions& a, const Restrictions& b, const PositionalAlgebra& algebra,
+                  Restrictions* joined);
+
+// The indices on the points of the position, the constant ones written with the one number that has
+// one value there; none where there is no such number, or no such index.
+std::optional<Indices> WithPinnedNumber(const Position& position, PositionalAlgebra& algebra);
 
 }  // namespace xla_indexing
 

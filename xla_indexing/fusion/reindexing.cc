@@ -20,8 +20,6 @@ namespace xla_indexing {
 namespace {
 
 using Sizes = llvm::SmallVector<int64_t, 4>;
-using Indices = llvm::SmallVector<Number, 4>;
-
 bool HasElements(const Shape& shape) {
   if (!shape.IsArray()) return false;
   const auto count = shape.ElementCount();
@@ -174,17 +172,15 @@ Reindexed ApplyEmbedding(const HloInstruction& instruction, int64_t operand, Dir
                          PositionalAlgebra& algebra, Position& position) {
   const bool operand_is_inner = instruction.opcode() != HloOpcode::kSlice;
   const bool outward = operand_is_inner == (direction == Direction::kInputToOutput);
-  Position moved = position;
   int64_t dim = 0;
   for (const Embedding& axis : EmbeddingsOf(instruction, operand)) {
     const bool is_same = axis.start == 0 && axis.step == 1 && axis.inner_size == axis.outer_size;
     if (!is_same) {
-      const Reindexed reindexed = Embed(axis, outward, algebra, moved, dim);
+      const Reindexed reindexed = Embed(axis, outward, algebra, position, dim);
       if (reindexed != Reindexed::kMoved) return reindexed;
     }
     ++dim;
   }
-  position = std::move(moved);
   return Reindexed::kMoved;
 }
 

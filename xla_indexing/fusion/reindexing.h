@@ -27,9 +27,12 @@ namespace xla_indexing {
 
 enum class Direction { kOutputToInput, kInputToOutput };
 
+// Of an element, one for each dimension.
+using Indices = llvm::SmallVector<Number, 4>;
+
 // Where a chain has led to from the variables of its algebra.
 struct Position {
-  llvm::SmallVector<Number, 4> indices;
+  Indices indices;
   Restrictions restrictions;
 
   friend bool operator==(const Position& a, const Position& b) {
@@ -51,7 +54,7 @@ enum class Reindexed {
 };
 
 // Replaces the position of an element on one side of the instruction by that of the element on the
-// other side; leaves `position` as it was where that is not done.
+// other side; leaves it in no particular state where that is not done.
 Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
                           PositionalAlgebra& algebra, Position& position);
 

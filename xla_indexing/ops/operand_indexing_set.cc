@@ -202,48 +202,44 @@ mlir::AffineMap FixedFormula(const OperandIndexing& indexing) {
   return map.affine_map();
 }
 
-// What is asked of a map for every other one.
-struct MergeKey {
-  explicit MergeKey(const OperandIndexing& indexing)
-      : formula(FixedFormula(indexing)), bounds(DimAndReaderBounds(indexing)) {}
-
-  // Of two maps that have fixed formulas these would have to be equal.
-  static bool MayMerge(const MergeKey& a, const MergeKey& b) {
-    return !a.formula || !b.formula || a.formula == b.formula;
-  }
-
-  mlir::AffineMap formula;
-  DimBounds bounds;
-};
-
 // Merges until no two maps can be; true if any were.
 bool MergeAll(std::vector<OperandIndexing>* maps) {
-  std::vector<MergeKey> keys(maps->begin(), maps->end());
+  // What is asked of a map for every other one. Of two maps with fixed formulas these would have to
+  // be equal.
+  std::vector<mlir::AffineMap> formulas(maps->size());
+  std::vector<DimBounds> bounds(maps->size());
   std::vector<bool> is_gone(maps->size());
+  const auto note = [&](size_t i) {
+    formulas[i] = FixedFormula((*maps)[i]);
+    bounds[i] = DimAndReaderBounds((*maps)[i]);
+  };
+  for (size_t i = 0; i < maps->size(); ++i) note(i);
+  const auto next = [&](size_t i, size_t j) {
+    while (j < formulas.size() &&
+           (i == j || (formulas[i] && formulas[j] && formulas[i] != formulas[j]) || is_gone[j])) {
+      ++j;
+    }
+    return j;
+  };
   for (size_t i = 0; i < maps->size(); ++i) {
     // Those before have been compared with this one, unless it becomes another.
-    for (size_t j = i + 1; j < maps->size() && !is_gone[i];) {
-      if (i == j || is_gone[j] || !MergeKey::MayMerge(keys[i], keys[j])) {
-        ++j;
-        continue;
-      }
-      std::optional<OperandIndexing> merged =
-          Merge((*maps)[i], keys[i].bounds, (*maps)[j], keys[j].bounds);
+    for (size_t j = next(i, i + 1); j < maps->size() && !is_gone[i];) {
+      std::optional<OperandIndexing> merged = Merge((*maps)[i], bounds[i], (*maps)[j], bounds[j]);
       if (!merged) {
-        ++j;
+        j = next(i, j + 1);
         continue;
       }
       is_gone[j] = true;
       (*maps)[i] = *std::move(merged);
-      keys[i] = MergeKey((*maps)[i]);
-      j = 0;
+      note(i);
+      j = next(i, 0);
     }
   }
   const auto kept = std::count(is_gone.begin(), is_gone.end(), false);
   if (static_cast<size_t>(kept) == maps->size()) return false;
-  size_t next = 0;
+  size_t end = 0;
   for (size_t i = 0; i < maps->size(); ++i) {
-    if (!is_gone[i] && next++ != i) (*maps)[next - 1] = std::move((*maps)[i]);
+    if (!is_gone[i] && end++ != i) (*maps)[end - 1] = std::move((*maps)[i]);
   }
   maps->erase(maps->begin() + kept, maps->end());
   return true;
@@ -264,10 +260,12 @@ OperandIndexing* OperandIndexingSet::Find(const OperandIndexing& indexing) {
   };
   while (hashes_.size() < maps_.size()) hashes_.push_back(hash_of(maps_[hashes_.size()]));
   const size_t hash = hash_of(indexing);
-  for (size_t i = 0; i < maps_.size(); ++i) {
-    if (hashes_[i] == hash && OperandIndexing::SameRelation(maps_[i], indexing)) return &maps_[i];
+  for (auto found = hashes_.begin();; ++found) {
+    found = std::find(found, hashes_.end(), hash);
+    if (found == hashes_.end()) return nullptr;
+    OperandIndexing& present = maps_[static_cast<size_t>(found - hashes_.begin())];
+    if (OperandIndexing::SameRelation(present, indexing)) return &present;
   }
-  return nullptr;
 }
 
 std::vector<OperandIndexing> OperandIndexingSet::Take() {
