@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
 namespace {
@@ -113,6 +115,9 @@ const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   atom.dividend_floor_form = std::move(floor_form);
   if (!Show(dividend, &atom)) return nullptr;
   atom.range = RangeOfRest(division).FloorDiv(m);
+  if (const std::optional<CornerValues> values = CornersOf(dividend)) {
+    atom.corners = {FloorDiv(values->at_least, m), FloorDiv(values->at_greatest, m)};
+  }
   atom.residues = ResiduesOf(dividend).FloorDiv(m);
   atom.dividend = dividend;
   atom.is_its_own = IsItsOwn(division);
@@ -162,6 +167,9 @@ const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   if (!atom.floor_form.valid()) return nullptr;
   atom.residues = ResiduesOf(dividend).Mod(m);
   atom.range = atom.residues.Tighten(Interval::OfSize(m));
+  if (const std::optional<CornerValues> values = CornersOf(dividend)) {
+    atom.corners = {FloorMod(values->at_least, m), FloorMod(values->at_greatest, m)};
+  }
   atom.dividend = dividend;
   const DigitAtom* floor = LoneAtom(atom.quotient);
   atom.is_digit = atom.is_its_own && floor != nullptr && floor->IsFloor() && floor->divisor == m &&

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -32,6 +33,23 @@ int CompareDigitAtoms(const DigitAtom* a, const DigitAtom* b) {
 }
 
 }  // namespace
+
+std::optional<CornerValues> CornersOf(const DigitSum& sum, int64_t left_out) {
+  CornerValues values{sum.constant(), sum.constant()};
+  for (const DigitTerm& term : sum.terms()) {
+    if (left_out != 0 && term.coefficient % left_out == 0) continue;
+    if (!term.atom->corners) return std::nullopt;
+    int64_t least = 0;
+    int64_t greatest = 0;
+    if (__builtin_mul_overflow(term.atom->corners->at_least, term.coefficient, &least) ||
+        __builtin_mul_overflow(term.atom->corners->at_greatest, term.coefficient, &greatest) ||
+        __builtin_add_overflow(values.at_least, least, &values.at_least) ||
+        __builtin_add_overflow(values.at_greatest, greatest, &values.at_greatest)) {
+      return std::nullopt;
+    }
+  }
+  return values;
+}
 
 bool AtomLess(const DigitAtom* a, const DigitAtom* b) {
   if (a->summand_class != b->summand_class) return a->summand_class < b->summand_class;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/linear_sum.h"
@@ -19,6 +20,13 @@
 namespace xla_indexing {
 
 struct DigitAtom;
+
+// Two values that an atom or a sum has, at two corners of the box of the variables: where each has
+// its least value, and where each has its greatest.
+struct CornerValues {
+  int64_t at_least = 0;
+  int64_t at_greatest = 0;
+};
 
 class DigitSum : public Sum<const DigitAtom*> {
  public:
@@ -58,6 +66,8 @@ struct DigitAtom {
 
   Interval range = Interval::All();
   Congruence residues = Congruence::All();
+  // None of opaque atoms, and where a variable has no such value.
+  std::optional<CornerValues> corners;
 
   // The division of the dividend by the divisor is this atom, without a rule that changes anything;
   // the dividend is a sum of variables.
@@ -90,6 +100,10 @@ inline const DigitAtom* LoneAtom(const DigitSum& sum) {
                        sum.terms()[0].coefficient == 1;
   return is_atom ? sum.terms()[0].atom : nullptr;
 }
+
+// Of the sum without its multiples of `left_out`, where that is not 0. None where an atom has none,
+// and where they do not fit.
+std::optional<CornerValues> CornersOf(const DigitSum& sum, int64_t left_out = 0);
 
 // Whether an atom of a sum is a floor, is a mod, and whether none is either.
 inline bool HasFloorAtom(const DigitSum& sum) {

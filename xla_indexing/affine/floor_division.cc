@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
@@ -36,62 +35,6 @@ bool MoveToQuotient(DigitSum& rest, DigitSum& quotient, int64_t m, Residue resid
     quotient.AddTerm(term.atom, narrow ? *narrow / m : static_cast<int64_t>(taken / m));
     return left;
   });
-}
-
-// The t with range within [t*m, t*m + m - 1]; none where t*m does not fit.
-std::optional<int64_t> CommonQuotient(const Interval& range, int64_t m) {
-  if (!range.has_lower() || !range.has_upper() ||
-      static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) >=
-          static_cast<uint64_t>(m)) {
-    return std::nullopt;
-  }
-  const int64_t quotient = FloorDiv(range.lower(), m);
-  if (quotient != FloorDiv(range.upper(), m) || !CheckedMul(quotient, m)) return std::nullopt;
-  return quotient;
-}
-
-// Whether the terms whose coefficients g does not divide take values g or more apart, as far as the
-// ranges of their atoms say.
-bool IsWideBelow(const DigitSum& sum, int64_t g) {
-  uint64_t width = 0;
-  for (const DigitTerm& term : sum.terms()) {
-    if (term.coefficient % g == 0) continue;
-    const Interval& range = term.atom->range;
-    if (!range.has_lower() || !range.has_upper()) return true;
-    const uint64_t magnitude = term.coefficient < 0 ? -static_cast<uint64_t>(term.coefficient)
-                                                    : static_cast<uint64_t>(term.coefficient);
-    uint64_t part = static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower());
-    if (__builtin_mul_overflow(part, magnitude, &part) ||
-        __builtin_add_overflow(width, part, &width) || width >= static_cast<uint64_t>(g)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// All gcds of m with the coefficients, and of pairs of those, above 1, greatest first.
-llvm::SmallVector<int64_t, 8> RadixCandidates(const DigitSum& sum, int64_t m) {
-  constexpr size_t kMostInPairs = 16;
-  llvm::SmallVector<int64_t, 8> candidates;
-  size_t num_in_pairs = 0;
-  for (const auto& [i, term] : llvm::enumerate(sum.terms())) {
-    const int64_t gcd = Gcd(m, term.coefficient);
-    if (gcd > 1 && !llvm::is_contained(candidates, gcd)) candidates.push_back(gcd);
-    if (i < kMostInPairs) num_in_pairs = candidates.size();
-  }
-  if (candidates.size() < 2) return candidates;
-  int64_t all = m;
-  for (const DigitTerm& term : sum.terms()) all = Gcd(all, term.coefficient);
-  candidates.push_back(all);
-  for (size_t i = 0; i < num_in_pairs; ++i) {
-    for (size_t j = i + 1; j < num_in_pairs; ++j) {
-      candidates.push_back(Gcd(candidates[i], candidates[j]));
-    }
-  }
-  llvm::sort(candidates, std::greater<>());
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  while (!candidates.empty() && candidates.back() <= 1) candidates.pop_back();
-  return candidates;
 }
 
 }  // namespace
@@ -167,40 +110,6 @@ bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
 const Interval& ExprSimplifier::RangeOfRest(Division& division) {
   if (!division.range) division.range = RangeOf(division.rest);
   return *division.range;
-}
-
-// rest = g*H + L where g divides m and L in [t*g, t*g + g - 1]: the low part never carries into H.
-// The greatest g that works is taken, first m itself; what is left splits further.
-bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, DivisionSplit& split) {
-  if (const auto carry = CommonQuotient(RangeOfRest(division), m)) {
-    split.high = DigitSum(*carry);
-    split.low = division.rest;
-    split.low.AddConstant(static_cast<int64_t>(-static_cast<Int128>(*carry) * m));
-    split.radix = m;
-    return true;
-  }
-  return SplitByRadix(division.rest, m, split);
-}
-
-bool ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m, DivisionSplit& split) {
-  const bool has_exact_range = bounds_.empty() && IsLinear(rest);
-  for (const int64_t g : RadixCandidates(rest, m)) {
-    if (has_exact_range && IsWideBelow(rest, g)) continue;
-    split.low = DigitSum(rest.constant());
-    for (const DigitTerm& term : rest.terms()) {
-      if (term.coefficient % g != 0) split.low.AddNewTerm(term.atom, term.coefficient);
-    }
-    const std::optional<int64_t> carry = CommonQuotient(RangeOf(split.low), g);
-    if (!carry) continue;
-    split.high = DigitSum(*carry);
-    for (const DigitTerm& term : rest.terms()) {
-      if (term.coefficient % g == 0) split.high.AddNewTerm(term.atom, term.coefficient / g);
-    }
-    split.low.AddConstant(static_cast<int64_t>(-static_cast<Int128>(*carry) * g));
-    split.radix = g;
-    return true;
-  }
-  return false;
 }
 
 // Moves to the quotient what can be moved; finds a split of the rest if there is one, and

@@ -1,4 +1,5 @@
 // Ranges of atoms and of sums of digits.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -141,6 +142,12 @@ bool HasIndependentDigits(const DigitSum& sum) {
   return true;
 }
 
+// Whether the ends of the interval are values.
+bool IsReached(const Interval& interval, const std::optional<CornerValues>& values) {
+  return values && interval == Interval::Closed(std::min(values->at_least, values->at_greatest),
+                                                std::max(values->at_least, values->at_greatest));
+}
+
 }  // namespace
 
 Interval ExprSimplifier::RangeOf(const DigitSum& digits) {
@@ -148,6 +155,7 @@ Interval ExprSimplifier::RangeOf(const DigitSum& digits) {
   Interval range = SumOfRanges(digits);
   // The ranges of independent terms add up exactly, and one term is independent.
   if (digits.terms().size() < 2 || IsLinear(digits)) return range;
+  if (HasNoAssumptions() && IsReached(range, CornersOf(digits))) return range;
   if (bounds_.empty() && HasIndependentDigits(digits)) return range;
   return range.Intersect(RangeOfFloorForm(FloorForm(digits)));
 }

@@ -141,6 +141,9 @@ void ExprSimplifier::AddVariable(DigitSum& sum, const Term& term) {
     atom.summand_class = is_dim ? SummandClass::kDim : SummandClass::kSymbol;
     atom.position = position;
     atom.range = RangeOfVariable(term.atom);
+    if (atom.range.has_lower() && atom.range.has_upper()) {
+      atom.corners = {atom.range.lower(), atom.range.upper()};
+    }
     atom.expr = term.atom;
     atoms[position] = &atom;
   }
@@ -194,6 +197,7 @@ DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
   atom->kind = kind;
   atom->range = Interval::All();
   atom->residues = Congruence::All();
+  atom->corners.reset();
   atom->summands = 1;
   atom->divisions = 0;
   atom->is_its_own = false;

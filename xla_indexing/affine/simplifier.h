@@ -178,6 +178,8 @@ class ExprSimplifier {
   // was not, or where it cannot be known from that.
   KnownDivision* FindDivision(const DigitSum& digits, int64_t m);
   KnownDivision* RememberDivision(const DigitSum& digits, int64_t m, bool is_split);
+  // Whether all points of the box of the variables count.
+  bool HasNoAssumptions() const { return facts_.empty() && bounds_.empty(); }
   const Interval& RangeOfRest(Division& division);
   static void MoveConstantToQuotient(Division& division, int64_t amount, int64_t m);
   static void ExtractMultiples(Division& division, int64_t m);
