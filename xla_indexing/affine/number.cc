@@ -59,20 +59,28 @@ int64_t PlaceAbove(const Number& number, int64_t r) {
   return place;
 }
 
+namespace {
+
+uint64_t AddToHash(uint64_t hash, const Digit& digit) {
+  hash = MixBits(hash + static_cast<uint64_t>(digit.place));
+  hash = MixBits(hash + static_cast<uint64_t>(digit.size));
+  return MixBits(hash + digit.source * uint64_t{2} + (digit.flipped ? 1 : 0));
+}
+
+}  // namespace
+
+size_t HashOf(const Digit& digit) { return AddToHash(0, digit); }
+
 size_t HashOf(const Number& number) {
   uint64_t hash = 0;
-  for (const Digit& digit : number) {
-    hash = MixBits(hash + static_cast<uint64_t>(digit.place));
-    hash = MixBits(hash + static_cast<uint64_t>(digit.size));
-    hash = MixBits(hash + digit.source * uint64_t{2} + (digit.flipped ? 1 : 0));
-  }
-  return hash >> 1;
+  for (const Digit& digit : number) hash = AddToHash(hash, digit);
+  return hash;
 }
 
 size_t HashOf(llvm::ArrayRef<Number> indices) {
   uint64_t hash = 0;
   for (const Number& index : indices) hash = MixBits(hash + HashOf(index));
-  return hash >> 1;
+  return hash;
 }
 
 }  // namespace xla_indexing

@@ -20,7 +20,7 @@
 #include <cstdint>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/short_list.h"
 
 namespace xla_indexing {
 
@@ -40,7 +40,7 @@ struct Digit {
 };
 
 // Least significant digit first; no digit: 0, of size 1. Sizes are 2 and more.
-using Number = llvm::SmallVector<Digit, 3>;
+using Number = ShortList<Digit, 4>;
 
 // The number of values, the product of the digits' sizes.
 int64_t SizeOf(const Number& number);
@@ -57,7 +57,8 @@ int64_t PlaceBelow(const Number& number, int64_t r);
 // The least place of the number that r divides; r divides its size.
 int64_t PlaceAbove(const Number& number, int64_t r);
 
-// Below 2^63, which leaves the greatest values to tables for marks of their own.
+// Equal ones have equal hashes.
+size_t HashOf(const Digit& digit);
 size_t HashOf(const Number& number);
 size_t HashOf(llvm::ArrayRef<Number> indices);
 

@@ -43,15 +43,13 @@ uint32_t PositionalAlgebra::Intern(Source source) {
        {source.factor, source.offset, source.modulus, source.least, source.greatest}) {
     hash = MixBits(hash + static_cast<uint64_t>(part));
   }
-  hash >>= 1;
-  llvm::SmallVector<uint32_t, 1>& ids = by_hash_[hash];
-  for (const uint32_t id : ids) {
-    const Source& known = this->source(id);
-    if (known.kind == source.kind && known.variable == source.variable &&
-        known.number == source.number && known.factor == source.factor &&
-        known.offset == source.offset && known.modulus == source.modulus &&
-        known.least == source.least && known.greatest == source.greatest) {
-      return id;
+  for (const Source* known = memory_->source_table.First(hash); known != nullptr;
+       known = known->next) {
+    if (known->hash == hash && known->kind == source.kind && known->variable == source.variable &&
+        known->number == source.number && known->factor == source.factor &&
+        known->offset == source.offset && known->modulus == source.modulus &&
+        known->least == source.least && known->greatest == source.greatest) {
+      return known->id;
     }
   }
   if (source.kind != Source::Kind::kVariable) {
@@ -59,9 +57,11 @@ uint32_t PositionalAlgebra::Intern(Source source) {
     source.depth = DepthOf(source.number) + 1;
     source.is_moved = source.kind == Source::Kind::kLinear || IsMoved(source.number);
   }
-  sources_.push_back(std::move(source));
-  ids.push_back(static_cast<uint32_t>(sources_.size()));
-  return ids.back();
+  Source* made = memory_->sources.New();
+  *made = std::move(source);
+  made->id = static_cast<uint32_t>(num_sources());
+  memory_->source_table.Insert(hash, made);
+  return made->id;
 }
 
 Number PositionalAlgebra::AddVariable(int64_t size) {
@@ -86,23 +86,33 @@ std::optional<int> PositionalAlgebra::AsVariable(const Number& number) const {
   return from.variable;
 }
 
+// Values are less than the number's size, which fits int64.
 Interval PositionalAlgebra::RangeOf(const Number& number) const {
-  Interval range = Interval::Point(0);
+  int64_t least = 0;
+  int64_t greatest = 0;
   int64_t stride = 1;
   for (const Digit& digit : number) {
-    Interval values = Interval::OfSize(digit.size);
+    int64_t low = 0;
+    int64_t high = digit.size - 1;
     if (digit.IsConstant()) {
-      values = Interval::Point(digit.place);
+      low = high = digit.place;
     } else {
       const Source& from = source(digit.source);
-      const Interval whole = Interval::Closed(from.least, from.greatest).FloorDiv(digit.place);
-      if (whole.IsSubsetOf(values)) values = whole;
-      if (digit.flipped) values = Interval::Point(digit.size - 1).Sub(values);
+      if (const int64_t end = from.greatest / digit.place; end < digit.size) {
+        low = from.least / digit.place;
+        high = end;
+      }
+      if (digit.flipped) {
+        std::swap(low, high);
+        low = digit.size - 1 - low;
+        high = digit.size - 1 - high;
+      }
     }
-    range = range.Add(values.Mul(stride));
+    least += low * stride;
+    greatest += high * stride;
     stride *= digit.size;
   }
-  return range;
+  return Interval::Closed(least, greatest);
 }
 
 std::optional<int64_t> PositionalAlgebra::ConstantResidue(const Number& number, int64_t divisor) {
@@ -135,40 +145,46 @@ std::optional<int64_t> PositionalAlgebra::ConstantResidue(const Number& number, 
   return value;
 }
 
-const PositionalAlgebra::Linearized* PositionalAlgebra::FindByIndices(
-    llvm::ArrayRef<Number> indices) const {
-  const auto found = by_indices_.find(HashOf(indices));
-  if (found == by_indices_.end()) return nullptr;
-  for (const size_t place : found->second) {
-    if (llvm::ArrayRef<Number>(linearized_[place].indices) == indices) return &linearized_[place];
+const LinearizedIndices* PositionalAlgebra::FindByIndices(llvm::ArrayRef<Number> indices) const {
+  const size_t hash = HashOf(indices);
+  for (const LinearizedIndices* known = memory_->index_table.First(hash); known != nullptr;
+       known = known->next) {
+    if (known->hash == hash && llvm::ArrayRef<Number>(known->indices) == indices) return known;
   }
   return nullptr;
 }
 
-const PositionalAlgebra::Linearized* PositionalAlgebra::FindByPosition(
-    const Number& position, llvm::ArrayRef<int64_t> sizes) const {
-  const auto found = by_position_.find(HashOf(position));
-  if (found == by_position_.end()) return nullptr;
-  for (const size_t place : found->second) {
-    const Linearized& known = linearized_[place];
-    if (known.position != position || known.indices.size() != sizes.size()) continue;
-    if (llvm::all_of(llvm::zip(known.indices, sizes), [](const auto& pair) {
-          return SizeOf(std::get<0>(pair)) == std::get<1>(pair);
-        })) {
-      return &known;
-    }
+const LinearizedIndices* PositionalAlgebra::FindByPosition(const Number& position,
+                                                           llvm::ArrayRef<int64_t> sizes) const {
+  const auto has_sizes = [&](const LinearizedIndices& known) {
+    return known.indices.size() == sizes.size() &&
+           llvm::all_of(llvm::zip(known.indices, sizes), [](const auto& pair) {
+             return SizeOf(std::get<0>(pair)) == std::get<1>(pair);
+           });
+  };
+  const size_t hash = HashOf(position);
+  const IndicesOfPosition* first = nullptr;
+  for (const IndicesOfPosition* of = memory_->position_table.First(hash); of != nullptr;
+       of = of->next) {
+    if (of->hash != hash || (first != nullptr && first->order < of->order)) continue;
+    if (of->known->position == position && has_sizes(*of->known)) first = of;
   }
-  return nullptr;
+  return first != nullptr ? first->known : nullptr;
 }
 
 void PositionalAlgebra::Remember(llvm::ArrayRef<Number> indices, const Number& position) {
-  by_indices_[HashOf(indices)].push_back(linearized_.size());
-  by_position_[HashOf(position)].push_back(linearized_.size());
-  linearized_.push_back({llvm::SmallVector<Number, 4>(indices), position});
+  LinearizedIndices* linearized = memory_->linearized.New();
+  linearized->indices.assign(indices.begin(), indices.end());
+  linearized->position = position;
+  memory_->index_table.Insert(HashOf(indices), linearized);
+  IndicesOfPosition* of = memory_->positions.New();
+  of->known = linearized;
+  of->order = memory_->positions.size();
+  memory_->position_table.Insert(HashOf(position), of);
 }
 
 std::optional<Number> PositionalAlgebra::Linearize(llvm::ArrayRef<Number> indices) {
-  if (const Linearized* known = FindByIndices(indices)) return known->position;
+  if (const LinearizedIndices* known = FindByIndices(indices)) return known->position;
   Number position;
   int64_t size = 1;
   for (const Number& index : llvm::reverse(indices)) {
@@ -184,7 +200,7 @@ std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
     llvm::ArrayRef<Number> indices, llvm::ArrayRef<int64_t> to) {
   const std::optional<Number> position = Linearize(indices);
   if (!position) return std::nullopt;
-  if (const Linearized* known = FindByPosition(*position, to)) return known->indices;
+  if (const LinearizedIndices* known = FindByPosition(*position, to)) return known->indices;
   llvm::SmallVector<Number, 4> result(to.size());
   Number rest = *position;
   for (size_t i = to.size(); i-- > 1;) {

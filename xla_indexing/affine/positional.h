@@ -33,21 +33,26 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/number.h"
+#include "xla_indexing/affine/positional_memory.h"
+#include "xla_indexing/affine/recycled.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing {
 
 class PositionalAlgebra {
  public:
+  PositionalAlgebra() = default;
+  ~PositionalAlgebra() { Unused<PositionalMemory>::GiveBack(std::move(memory_)); }
+  PositionalAlgebra(const PositionalAlgebra&) = delete;
+  PositionalAlgebra& operator=(const PositionalAlgebra&) = delete;
+
   // A new variable in [0, size - 1], size >= 1. Its position is the number of variables before it.
   Number AddVariable(int64_t size);
   int num_variables() const { return static_cast<int>(variables_.size()); }
@@ -85,22 +90,9 @@ class PositionalAlgebra {
   // number mod divisor where that is a constant.
   std::optional<int64_t> ConstantResidue(const Number& number, int64_t divisor);
 
-  struct Source {
-    enum class Kind { kVariable, kRun, kLinear };
-    Kind kind = Kind::kVariable;
-    int variable = 0;  // its position
-    Number number;     // of a run and a linear source
-    int64_t factor = 1;
-    int64_t offset = 0;
-    int64_t modulus = 1;  // divides every value
-    int64_t least = 0;    // of the values, 0 or more
-    int64_t greatest = 0;
-    size_t nodes = 1;       // occurrences of digits in it, those of its digits' sources counted
-    int depth = 0;          // how deep sources nest in it
-    bool is_moved = false;  // linear, or of digits of such sources
-  };
-  const Source& source(uint32_t id) const { return sources_[id - 1]; }
-  size_t num_sources() const { return sources_.size(); }
+  using Source = NumberSource;
+  const Source& source(uint32_t id) const { return memory_->sources[id - 1]; }
+  size_t num_sources() const { return memory_->sources.size(); }
   // Whether a linear source is part of the number: its values are known under restrictions alone.
   bool IsMoved(const Number& number) const;
   // Occurrences of digits in the number with all its sources, and how deep they nest.
@@ -108,31 +100,14 @@ class PositionalAlgebra {
   int DepthOf(const Number& number) const;
 
  private:
-  struct Parts {
-    Number low;
-    Number high;
-  };
+  using Parts = NumberParts;
 
-  // Indices and the position that they are known to be of. A reshape and its inverse cancel where
-  // digits do not join again, too.
-  struct Linearized {
-    llvm::SmallVector<Number, 4> indices;
-    Number position;
-  };
-  const Linearized* FindByIndices(llvm::ArrayRef<Number> indices) const;
-  const Linearized* FindByPosition(const Number& position, llvm::ArrayRef<int64_t> sizes) const;
+  const LinearizedIndices* FindByIndices(llvm::ArrayRef<Number> indices) const;
+  const LinearizedIndices* FindByPosition(const Number& position,
+                                          llvm::ArrayRef<int64_t> sizes) const;
   void Remember(llvm::ArrayRef<Number> indices, const Number& position);
   std::optional<Number> Linearize(llvm::ArrayRef<Number> indices);
 
-  // An affine step that was made of all values, so that its inverse gives back what there was
-  // before, in any chain.
-  struct Moved {
-    Number from;
-    Number to;
-    int64_t factor;
-    int64_t offset;
-    int64_t divisor;
-  };
   std::optional<Number> Undo(const Number& number, int64_t factor, int64_t offset, int64_t divisor,
                              int64_t size) const;
   std::optional<Number> ComputeAffine(const Number& number, int64_t factor, int64_t offset,
@@ -173,19 +148,7 @@ class PositionalAlgebra {
   int depth_ = 0;
   // A digit of a linear source has been found to be constant.
   bool lost_source_ = false;
-  std::deque<Source> sources_;
-  llvm::DenseMap<size_t, llvm::SmallVector<uint32_t, 1>> by_hash_;
-  std::deque<Linearized> linearized_;
-  llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_indices_;
-  llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_position_;
-  std::deque<Moved> moved_;
-  llvm::DenseMap<size_t, llvm::SmallVector<size_t, 1>> by_moved_;
-  // What cuts and joins came to: of a source's digit at a radix, and of two digits (twice the
-  // source, and one more where it is flipped).
-  llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t, int64_t>, Parts> cuts_;
-  llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t, uint32_t, int64_t, int64_t>,
-                 std::optional<Number>>
-      joins_;
+  std::unique_ptr<PositionalMemory> memory_ = Unused<PositionalMemory>::Take();
 };
 
 }  // namespace xla_indexing

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
@@ -10,6 +9,7 @@
 #include "xla_indexing/affine/number.h"
 #include "xla_indexing/affine/positional.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/mix_bits.h"
 
 namespace xla_indexing {
 
@@ -120,9 +120,14 @@ std::optional<PositionalAlgebra::Parts> PositionalAlgebra::CutDigit(const Digit&
     return Parts{{{digit.place, radix, digit.source, digit.flipped}},
                  {{digit.place * radix, above, digit.source, digit.flipped}}};
   }
-  const auto key = std::make_tuple(digit.source, digit.place, digit.size, radix);
-  auto known = cuts_.find(key);
-  if (known == cuts_.end()) {
+  const Digit upright{digit.place, digit.size, digit.source, false};
+  const size_t hash = MixBits(HashOf(upright) + static_cast<uint64_t>(radix));
+  const DigitCut* known = memory_->cut_table.First(hash);
+  while (known != nullptr &&
+         (known->hash != hash || known->radix != radix || !(known->digit == upright))) {
+    known = known->next;
+  }
+  if (known == nullptr) {
     if (++work_ > kMaxWork) return std::nullopt;
     std::optional<Number> low, high;
     if (from.kind == Source::Kind::kRun) {
@@ -135,9 +140,14 @@ std::optional<PositionalAlgebra::Parts> PositionalAlgebra::CutDigit(const Digit&
       high = LinearDigit(linear, digit.place * radix, above);
     }
     if (!low || !high) return std::nullopt;
-    known = cuts_.try_emplace(key, Parts{*std::move(low), *std::move(high)}).first;
+    DigitCut* made = memory_->cuts.New();
+    made->digit = upright;
+    made->radix = radix;
+    made->parts = {*std::move(low), *std::move(high)};
+    memory_->cut_table.Insert(hash, made);
+    known = made;
   }
-  Parts parts = known->second;
+  Parts parts = known->parts;
   // Also where that was found before.
   const auto is_constant = [](const Digit& part) { return part.IsConstant(); };
   lost_source_ =

@@ -81,28 +81,34 @@ std::optional<int64_t> PositionalAlgebra::MoveOffsetsOut(Number& number) {
 // What an affine step was made of, where this one undoes it.
 std::optional<Number> PositionalAlgebra::Undo(const Number& number, int64_t factor, int64_t offset,
                                               int64_t divisor, int64_t size) const {
-  const auto found = by_moved_.find(HashOf(number));
-  if (found == by_moved_.end()) return std::nullopt;
+  const size_t hash = HashOf(number);
+  const MovedNumber* first = memory_->moved_table.First(hash);
+  if (first == nullptr) return std::nullopt;
   const Interval values = RangeOf(number).Mul(factor).Add(offset).PreimageOfMul(divisor).Intersect(
       Interval::OfSize(size));
-  for (const size_t place : found->second) {
-    const Moved& known = moved_[place];
-    if (known.to != number || SizeOf(known.from) != size) continue;
+  // Of steps that this one undoes the first that was made.
+  const MovedNumber* undone = nullptr;
+  bool is_reversed = false;
+  for (const MovedNumber* known = first; known != nullptr; known = known->next) {
+    if (known->hash != hash || known->to != number || SizeOf(known->from) != size) continue;
+    if (undone != nullptr && undone->order < known->order) continue;
     // What is known of its values may have been that of another chain.
-    if (!values.IsSubsetOf(RangeOf(known.from))) continue;
+    if (!values.IsSubsetOf(RangeOf(known->from))) continue;
     // ((x*f + o)/d * factor + offset) / divisor is x, or size - 1 - x.
-    const std::optional<int64_t> scale = CheckedMul(known.divisor, divisor);
-    const std::optional<int64_t> slope = CheckedMul(known.factor, factor);
-    const Int128 constant = Int128{known.offset} * factor + Int128{offset} * known.divisor;
+    const std::optional<int64_t> scale = CheckedMul(known->divisor, divisor);
+    const std::optional<int64_t> slope = CheckedMul(known->factor, factor);
+    const Int128 constant = Int128{known->offset} * factor + Int128{offset} * known->divisor;
     if (!scale || !slope) continue;
-    if (*slope == *scale && constant == 0) return known.from;
-    if (-Int128{*slope} == *scale && constant == Int128{*scale} * (size - 1)) {
-      Number reversed = known.from;
-      Reverse(reversed);
-      return reversed;
-    }
+    const bool is_same = *slope == *scale && constant == 0;
+    const bool is_reverse = -Int128{*slope} == *scale && constant == Int128{*scale} * (size - 1);
+    if (!is_same && !is_reverse) continue;
+    undone = known;
+    is_reversed = !is_same;
   }
-  return std::nullopt;
+  if (undone == nullptr) return std::nullopt;
+  Number from = undone->from;
+  if (is_reversed) Reverse(from);
+  return from;
 }
 
 std::optional<Number> PositionalAlgebra::Affine(const Number& number, int64_t factor,
@@ -126,8 +132,14 @@ std::optional<Number> PositionalAlgebra::Affine(const Number& number, int64_t fa
                          RangeOf(number).Mul(factor).Add(offset).IsSubsetOf(Interval::OfSize(size));
   lost_source_ = lost_source_ || before;
   if (result && depth_ == 0 && is_of_all) {
-    by_moved_[HashOf(*result)].push_back(moved_.size());
-    moved_.push_back({number, *result, factor, offset, divisor});
+    MovedNumber* moved = memory_->moved.New();
+    moved->from = number;
+    moved->to = *result;
+    moved->factor = factor;
+    moved->offset = offset;
+    moved->divisor = divisor;
+    moved->order = memory_->moved.size();
+    memory_->moved_table.Insert(HashOf(*result), moved);
   }
   return result;
 }

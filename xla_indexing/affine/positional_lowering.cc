@@ -9,7 +9,37 @@ namespace xla_indexing {
 
 PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra, ExprSimplifier* simplifier,
                                        llvm::ArrayRef<mlir::AffineExpr> variables)
-    : algebra_(*algebra), simplifier_(*simplifier), variables_(variables) {}
+    : algebra_(*algebra),
+      simplifier_(*simplifier),
+      variables_(variables),
+      memory_(Unused<LoweringMemory>::Take()) {}
+
+PositionalLowering::~PositionalLowering() { Unused<LoweringMemory>::GiveBack(std::move(memory_)); }
+
+namespace {
+
+// What stands for all of a source.
+Digit WholeOf(uint32_t source) { return {0, 0, source, false}; }
+
+// What the table has of the digit; null where it has nothing.
+template <typename T>
+const T* Find(const HashedChains<T>& table, const Digit& digit, size_t hash) {
+  for (const T* known = table.First(hash); known != nullptr; known = known->next) {
+    if (known->digit == digit) return known;
+  }
+  return nullptr;
+}
+
+// Room for what is found of the digit, in the table.
+template <typename T>
+T& Insert(const Digit& digit, size_t hash, Recycled<T>& objects, HashedChains<T>& table) {
+  T* made = objects.New();
+  made->digit = digit;
+  table.Insert(hash, made);
+  return *made;
+}
+
+}  // namespace
 
 bool PositionalLowering::IsLinear(const Digit& digit) const {
   if (digit.IsConstant() || digit.place != 1) return false;
@@ -90,9 +120,10 @@ mlir::AffineExpr PositionalLowering::DigitOfVariable(const Digit& digit) {
 mlir::AffineExpr PositionalLowering::Written(const Digit& digit) {
   const PositionalAlgebra::Source& from = algebra_.source(digit.source);
   if (from.nodes <= kMaxSimplifiedDigits) return simplifier_.ToExpr(ValueOf(digit));
-  const auto key = std::make_tuple(digit.source, digit.place, digit.size);
-  if (const auto it = written_.find(key); it != written_.end()) return it->second;
-  const Dividend source = WrittenSource(digit.source);
+  const Digit upright{digit.place, digit.size, digit.source, false};
+  const size_t hash = HashOf(upright);
+  if (const auto* known = Find(memory_->written_table, upright, hash)) return known->expr;
+  const WrittenDigit& source = WrittenSource(digit.source);
   mlir::AffineExpr expr = source.expr;
   const auto apply = [&](mlir::AffineExprKind kind, int64_t divisor) {
     if (!expr || (!source.is_small && !IsSmallDividend(expr))) {
@@ -103,14 +134,13 @@ mlir::AffineExpr PositionalLowering::Written(const Digit& digit) {
   };
   if (digit.place > 1) apply(mlir::AffineExprKind::FloorDiv, digit.place);
   if (from.greatest / digit.place >= digit.size) apply(mlir::AffineExprKind::Mod, digit.size);
-  written_.try_emplace(key, expr);
-  return expr;
+  return Insert(upright, hash, memory_->written, memory_->written_table).expr = expr;
 }
 
-PositionalLowering::Dividend PositionalLowering::WrittenSource(uint32_t source) {
-  if (const auto it = written_sources_.find(source); it != written_sources_.end()) {
-    return it->second;
-  }
+const WrittenDigit& PositionalLowering::WrittenSource(uint32_t source) {
+  const Digit whole = WholeOf(source);
+  const size_t hash = HashOf(whole);
+  if (const auto* known = Find(memory_->written_table, whole, hash)) return *known;
   const PositionalAlgebra::Source& from = algebra_.source(source);
   LinearSum sum = WrittenSum(from.number);
   if (from.kind == PositionalAlgebra::Source::Kind::kLinear) {
@@ -118,8 +148,10 @@ PositionalLowering::Dividend PositionalLowering::WrittenSource(uint32_t source) 
     sum.AddConstant(from.offset);
   }
   const mlir::AffineExpr expr = sum.ToExpr(simplifier_.context());
-  return written_sources_.try_emplace(source, Dividend{expr, expr && IsSmallDividend(expr, 1)})
-      .first->second;
+  WrittenDigit& written = Insert(whole, hash, memory_->written, memory_->written_table);
+  written.expr = expr;
+  written.is_small = expr && IsSmallDividend(expr, 1);
+  return written;
 }
 
 DigitSum PositionalLowering::Sum(const Number& number) {
@@ -141,7 +173,9 @@ DigitSum PositionalLowering::Sum(const Number& number) {
 
 // Sources nest as deep as kMaxLoweredDigits at most.
 const DigitSum& PositionalLowering::ValueOf(uint32_t source) {
-  if (const auto it = sources_.find(source); it != sources_.end()) return it->second;
+  const Digit whole = WholeOf(source);
+  const size_t hash = HashOf(whole);
+  if (const auto* known = Find(memory_->value_table, whole, hash)) return known->value;
   const PositionalAlgebra::Source& from = algebra_.source(source);
   DigitSum value;
   switch (from.kind) {
@@ -156,17 +190,17 @@ const DigitSum& PositionalLowering::ValueOf(uint32_t source) {
       value.AddScaled(Sum(from.number), from.factor);
       break;
   }
-  return sources_.try_emplace(source, std::move(value)).first->second;
+  return Insert(whole, hash, memory_->values, memory_->value_table).value = std::move(value);
 }
 
-DigitSum PositionalLowering::ValueOf(const Digit& digit) {
-  const auto key = std::make_tuple(digit.source, digit.place, digit.size);
-  if (const auto it = digits_.find(key); it != digits_.end()) return it->second;
+const DigitSum& PositionalLowering::ValueOf(const Digit& digit) {
+  const Digit upright{digit.place, digit.size, digit.source, false};
+  const size_t hash = HashOf(upright);
+  if (const auto* known = Find(memory_->value_table, upright, hash)) return known->value;
   const PositionalAlgebra::Source& from = algebra_.source(digit.source);
   DigitSum value = simplifier_.FloorDivide(ValueOf(digit.source), digit.place);
   if (from.greatest / digit.place >= digit.size) value = simplifier_.Modulo(value, digit.size);
-  digits_.try_emplace(key, value);
-  return value;
+  return Insert(upright, hash, memory_->values, memory_->value_table).value = std::move(value);
 }
 
 }  // namespace xla_indexing

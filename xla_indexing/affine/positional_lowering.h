@@ -13,18 +13,49 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
+#include <memory>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/digit_sum.h"
 #include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/affine/number.h"
 #include "xla_indexing/affine/positional.h"
+#include "xla_indexing/affine/recycled.h"
 #include "xla_indexing/affine/simplifier.h"
 
 namespace xla_indexing {
+
+// What digits, and whole sources, have been found to be: in normal form, and as they are written.
+struct ValueOfDigit {
+  Digit digit;  // not flipped; of a whole source its number alone
+  DigitSum value;
+
+  size_t hash = 0;
+  ValueOfDigit* next = nullptr;
+};
+struct WrittenDigit {
+  Digit digit;
+  mlir::AffineExpr expr;
+  bool is_small = false;  // under one more division too (affine/build.h)
+
+  size_t hash = 0;
+  WrittenDigit* next = nullptr;
+};
+struct LoweringMemory {
+  Recycled<ValueOfDigit> values;
+  Recycled<WrittenDigit> written;
+  HashedChains<ValueOfDigit> value_table;
+  HashedChains<WrittenDigit> written_table;
+
+  void Reset() {
+    values.Reset();
+    written.Reset();
+    value_table.Clear();
+    written_table.Clear();
+  }
+};
 
 inline constexpr size_t kMaxSimplifiedDigits = 5;
 inline constexpr size_t kMaxLoweredDigits = 512;
@@ -34,6 +65,9 @@ class PositionalLowering {
   // variables[i] is what variable i of the algebra is. Keeps references.
   PositionalLowering(const PositionalAlgebra* algebra, ExprSimplifier* simplifier,
                      llvm::ArrayRef<mlir::AffineExpr> variables);
+  ~PositionalLowering();
+  PositionalLowering(const PositionalLowering&) = delete;
+  PositionalLowering& operator=(const PositionalLowering&) = delete;
 
   // Null where it is too long.
   mlir::AffineExpr Lower(const Number& number);
@@ -47,24 +81,16 @@ class PositionalLowering {
   mlir::AffineExpr DigitOfVariable(const Digit& digit);
   DigitSum Sum(const Number& number);
   const DigitSum& ValueOf(uint32_t source);
-  DigitSum ValueOf(const Digit& digit);
+  const DigitSum& ValueOf(const Digit& digit);
   // The same without the normal form; invalid and null past the bounds of affine/build.h.
   LinearSum WrittenSum(const Number& number);
   mlir::AffineExpr Written(const Digit& digit);
-  // A source as all of its digits have it for a dividend.
-  struct Dividend {
-    mlir::AffineExpr expr;
-    bool is_small;  // under one more division too (affine/build.h)
-  };
-  Dividend WrittenSource(uint32_t source);
+  const WrittenDigit& WrittenSource(uint32_t source);
 
   const PositionalAlgebra& algebra_;
   ExprSimplifier& simplifier_;
-  llvm::SmallVector<mlir::AffineExpr, 8> variables_;
-  llvm::DenseMap<uint32_t, DigitSum> sources_;
-  llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t>, DigitSum> digits_;
-  llvm::DenseMap<uint32_t, Dividend> written_sources_;
-  llvm::DenseMap<std::tuple<uint32_t, int64_t, int64_t>, mlir::AffineExpr> written_;
+  llvm::ArrayRef<mlir::AffineExpr> variables_;
+  std::unique_ptr<LoweringMemory> memory_;
 };
 
 }  // namespace xla_indexing

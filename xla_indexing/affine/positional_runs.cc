@@ -1,7 +1,6 @@
 // Digits of runs.
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "llvm/ADT/ScopeExit.h"
@@ -19,12 +18,18 @@ Number PositionalAlgebra::RunOf(const Digit& digit) const {
 }
 
 std::optional<Number> PositionalAlgebra::JoinedRuns(const Digit& low, const Digit& high) {
-  const auto key = std::make_tuple(low.source * 2 + low.flipped, low.place, low.size,
-                                   high.source * 2 + high.flipped, high.place, high.size);
-  if (const auto known = joins_.find(key); known != joins_.end()) return known->second;
+  const size_t hash = HashOf(Number{low, high});
+  for (const DigitJoin* known = memory_->join_table.First(hash); known != nullptr;
+       known = known->next) {
+    if (known->hash == hash && known->low == low && known->high == high) return known->joined;
+  }
   if (++work_ > kMaxWork) return std::nullopt;
   std::optional<Number> joined = JoinRuns(low, high);
-  joins_.try_emplace(key, joined);
+  DigitJoin* made = memory_->joins.New();
+  made->low = low;
+  made->high = high;
+  made->joined = joined;
+  memory_->join_table.Insert(hash, made);
   return joined;
 }
 

@@ -6,12 +6,15 @@
 //   HashedChains<DigitAtom> by_hash;
 //   by_hash.Insert(hash, atom);      // DigitAtom has the fields `hash` and `next`
 //   for (DigitAtom* a = by_hash.First(hash); a != nullptr; a = a->next) ..  // also of other hashes
+//   std::unique_ptr<SimplifierMemory> memory = Unused<SimplifierMemory>::Take();
+//   Unused<SimplifierMemory>::GiveBack(std::move(memory));
 #ifndef XLA_INDEXING_AFFINE_RECYCLED_H_
 #define XLA_INDEXING_AFFINE_RECYCLED_H_
 
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -25,6 +28,9 @@ class Recycled {
     if (used_ == objects_.size()) objects_.push_back(std::make_unique<T>());
     return objects_[used_++].get();
   }
+  size_t size() const { return used_; }
+  // As they were made.
+  const T& operator[](size_t i) const { return *objects_[i]; }
   void Reset() {
     constexpr size_t kMostKept = 256;
     if (objects_.size() > kMostKept) objects_.truncate(kMostKept);
@@ -78,6 +84,33 @@ class HashedChains {
 
   llvm::SmallVector<T*, kFewest> chains_{kFewest, nullptr};
   size_t count_ = 0;
+};
+
+// What is kept of T, whole, of the thread that asks. T has Reset().
+template <typename T>
+class Unused {
+ public:
+  static std::unique_ptr<T> Take() {
+    std::vector<std::unique_ptr<T>>& kept = Kept();
+    if (kept.empty()) return std::make_unique<T>();
+    std::unique_ptr<T> memory = std::move(kept.back());
+    kept.pop_back();
+    return memory;
+  }
+  static void GiveBack(std::unique_ptr<T> memory) {
+    // Those of one thread that live at the same time are two or three.
+    constexpr size_t kMostKept = 8;
+    std::vector<std::unique_ptr<T>>& kept = Kept();
+    if (kept.size() >= kMostKept) return;
+    memory->Reset();
+    kept.push_back(std::move(memory));
+  }
+
+ private:
+  static std::vector<std::unique_ptr<T>>& Kept() {
+    thread_local std::vector<std::unique_ptr<T>> kept;
+    return kept;
+  }
 };
 
 }  // namespace xla_indexing

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,8 @@ class ShortList {
 
  public:
   ShortList() {}  // no element has a value
+  ShortList(std::initializer_list<T> elements) : ShortList(elements.begin(), elements.end()) {}
+  ShortList(const T* begin, const T* end) { append(begin, end); }
   ShortList(const ShortList& other) {
     if (!CopyInPlace(other)) CopyFrom(other);
   }
@@ -45,6 +48,10 @@ class ShortList {
   const T* end() const { return data() + size_; }
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  T& front() { return data()[0]; }
+  T& back() { return data()[size_ - 1]; }
+  const T& front() const { return data()[0]; }
+  const T& back() const { return data()[size_ - 1]; }
   T& operator[](size_t i) { return data()[i]; }
   const T& operator[](size_t i) const { return data()[i]; }
   // As llvm::SmallVector is.
@@ -57,6 +64,15 @@ class ShortList {
     if (size_ == capacity_) Grow(size_ + 1);
     data()[size_++] = value;
   }
+  // Of another list.
+  void append(const T* begin, const T* end) {
+    const size_t size = size_ + static_cast<size_t>(end - begin);
+    if (size > capacity_) Grow(static_cast<uint32_t>(size));
+    Copy(begin, end, data() + size_);
+    size_ = static_cast<uint32_t>(size);
+  }
+  void pop_back() { --size_; }
+  T pop_back_val() { return data()[--size_]; }
   void erase(T* at) {
     Copy(at + 1, end(), at);
     --size_;
@@ -64,6 +80,10 @@ class ShortList {
   // Keeps the first ones.
   void truncate(size_t size) { size_ = static_cast<uint32_t>(size); }
   void clear() { size_ = 0; }
+
+  friend bool operator==(const ShortList& a, const ShortList& b) {
+    return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
+  }
 
  private:
   T* data() { return far_ ? far_.get() : near_; }

@@ -21,9 +21,12 @@ using ::mlir::AffineExprKind;
 
 ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
                                llvm::ArrayRef<Interval> symbols)
-    : context_(context), dims_(dims), symbols_(symbols), memory_(TakeMemory()) {}
+    : context_(context),
+      dims_(dims),
+      symbols_(symbols),
+      memory_(Unused<SimplifierMemory>::Take()) {}
 
-ExprSimplifier::~ExprSimplifier() { GiveBackMemory(std::move(memory_)); }
+ExprSimplifier::~ExprSimplifier() { Unused<SimplifierMemory>::GiveBack(std::move(memory_)); }
 
 namespace {
 

@@ -5,7 +5,6 @@
 #define XLA_INDEXING_AFFINE_SIMPLIFIER_MEMORY_H_
 
 #include <cstddef>
-#include <memory>
 
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
@@ -70,10 +69,6 @@ struct SimplifierMemory {
     symbol_atoms.clear();
   }
 };
-
-// Memory of this thread that no simplifier uses, empty.
-std::unique_ptr<SimplifierMemory> TakeMemory();
-void GiveBackMemory(std::unique_ptr<SimplifierMemory> memory);
 
 }  // namespace xla_indexing
 
