@@ -30,14 +30,12 @@ class ShortList {
   ShortList(ShortList&& other) noexcept {
     if (!CopyInPlace(other)) MoveFrom(other);
   }
-  // Both ways of copying leave a list that is assigned to itself as it is.
-  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
   ShortList& operator=(const ShortList& other) {
-    if (!CopyInPlace(other)) CopyFrom(other);
+    if (this != &other && !CopyInPlace(other)) CopyFrom(other);
     return *this;
   }
   ShortList& operator=(ShortList&& other) noexcept {
-    if (!CopyInPlace(other)) MoveFrom(other);
+    if (this != &other && !CopyInPlace(other)) MoveFrom(other);
     return *this;
   }
   ~ShortList() = default;
@@ -98,13 +96,12 @@ class ShortList {
   // takes no loop and no branch.
   bool CopyInPlace(const ShortList& other) {
     if (far_ || other.far_) return false;
-    std::memmove(static_cast<void*>(near_), other.near_, sizeof(near_));
+    std::memcpy(static_cast<void*>(near_), other.near_, sizeof(near_));
     size_ = other.size_;
     return true;
   }
 
   void CopyFrom(const ShortList& other) {
-    if (this == &other) return;
     size_ = 0;
     if (other.size_ > capacity_) Grow(other.size_);
     Copy(other.begin(), other.end(), data());
@@ -113,7 +110,6 @@ class ShortList {
 
   void MoveFrom(ShortList& other) {
     if (!other.far_) return CopyFrom(other);
-    if (this == &other) return;
     far_ = std::move(other.far_);
     capacity_ = std::exchange(other.capacity_, kInPlace);
     size_ = std::exchange(other.size_, 0);

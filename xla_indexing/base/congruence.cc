@@ -48,6 +48,8 @@ std::optional<int64_t> Congruence::ResidueModulo(int64_t n) const {
 // x = r1 (mod m1) and x = r2 (mod m2) have a common solution iff g = gcd(m1, m2) divides r2 - r1,
 // and then x = r1 + m1 * ((r2 - r1)/g * (m1/g)^-1 mod m2/g) (mod lcm(m1, m2)).
 Congruence Congruence::Intersect(const Congruence& other) const {
+  if (IsAll()) return other;
+  if (other.IsAll()) return *this;
   if (IsEmpty() || other.IsEmpty()) return Empty();
   if (IsPoint()) return other.Contains(residue_) ? *this : Empty();
   if (other.IsPoint()) return other.Intersect(*this);
@@ -116,6 +118,7 @@ Congruence Congruence::Mod(int64_t n) const {
 Interval Congruence::Tighten(const Interval& interval) const {
   if (IsAll()) return interval;
   if (IsEmpty()) return Interval::Empty();
+  if (IsAll()) return interval;
   if (IsPoint()) return interval.Intersect(Interval::Point(residue_));
   Interval result = interval;
   if (result.has_lower()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -52,11 +53,7 @@ Path::Path(std::shared_ptr<Origin> origin, Position position) : origin_(std::mov
 Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                        PathSet* end) const {
   Origin& origin = *origin_;
-  if (origin.base.IsUnknown() || !IsReindexing(instruction, operand)) return Reindexed::kRefused;
-  if (IsElementwise(instruction.opcode())) {
-    end->Add(*this);
-    return Reindexed::kMoved;
-  }
+  if (IsUnknown()) return Reindexed::kRefused;
   if (!origin.algebra) {
     origin.algebra.emplace();
     for (const int64_t size : origin.shape.dimensions()) {
@@ -237,6 +234,23 @@ void PathSet::Add(PathSet other) {
     return;
   }
   for (Path& path : other.paths_) Add(std::move(path));
+}
+
+void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
+                     PathSet* moved, PathSet* refused) const {
+  if (!IsReindexing(instruction, operand)) {
+    refused->Add(*this);
+    return;
+  }
+  if (IsElementwise(instruction.opcode()) && llvm::none_of(paths_, std::mem_fn(&Path::IsUnknown))) {
+    moved->Add(*this);
+    return;
+  }
+  for (const Path& path : paths_) {
+    if (path.Extend(instruction, operand, direction, moved) == Reindexed::kRefused) {
+      refused->Add(path);
+    }
+  }
 }
 
 bool PathSet::MayCoverOneAnother() const {

@@ -26,8 +26,8 @@ class Path {
   // The path that is `base`, which leads to an array of this shape.
   Path(OperandIndexing base, const Shape& shape);
 
-  // Adds to `end` where the path goes on through a reindexing of that operand. Refused where the
-  // instruction is none, or the path cannot be said so.
+  // Adds to `end` where the path goes on through the instruction, a reindexing of that operand.
+  // Refused where the path cannot be said so.
   Reindexed Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                    PathSet* end) const;
 
@@ -35,6 +35,7 @@ class Path {
   // index expressions pass the bounds of affine/simplifier.h reads everything, over-approximate.
   OperandIndexing Map(const Shape& here) const;
 
+  bool IsUnknown() const { return origin_->base.IsUnknown(); }
   // Whether the path leads to other devices (ops/replica_map.h). Reindexings do not.
   bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
 
@@ -89,6 +90,10 @@ class PathSet {
   // Adds a path, or unites it with others.
   void Add(Path path);
   void Add(PathSet other);
+  // Adds to `moved` where the paths go on through a reindexing of that operand, and to `refused`
+  // those of which that cannot be said, all of them where the instruction is none.
+  void Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
+              PathSet* moved, PathSet* refused) const;
   // Whether Merge() may leave fewer: paths that are functions of one map cover one another only
   // where Add() has seen it.
   bool MayCoverOneAnother() const;

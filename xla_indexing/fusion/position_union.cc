@@ -62,11 +62,14 @@ const Restriction* OnlyPoint(const Restrictions& restrictions) {
 
 UnionKind UnionOf(const Restrictions& a, const Restrictions& b, const PositionalAlgebra& algebra,
                   Restrictions* joined) {
-  if (Contains(b, a)) return UnionKind::kSecond;
-  if (Contains(a, b)) return UnionKind::kFirst;
+  // As nearly always.
+  const bool is_one = a.size() == 1 && b.size() == 1;
+  if (is_one && a[0].index != b[0].index) return UnionKind::kNone;
+  if (is_one ? Implies(a[0], b[0]) : Contains(b, a)) return UnionKind::kSecond;
+  if (is_one ? Implies(b[0], a[0]) : Contains(a, b)) return UnionKind::kFirst;
   if (a.size() != b.size()) return UnionKind::kNone;
-  const Restriction* of_a = OnlyOneNotIn(b, a);
-  const Restriction* of_b = OnlyOneNotIn(a, b);
+  const Restriction* of_a = is_one ? a.begin() : OnlyOneNotIn(b, a);
+  const Restriction* of_b = is_one ? b.begin() : OnlyOneNotIn(a, b);
   if (of_a == nullptr || of_b == nullptr || of_a->index != of_b->index ||
       of_a->residues != of_b->residues || !of_a->interval.TouchesOrOverlaps(of_b->interval)) {
     return UnionKind::kNone;

@@ -75,7 +75,7 @@ class Restricting {
 
   PositionalAlgebra& algebra_;
   Restrictions& kept_;
-  Restrictions pending_;
+  llvm::SmallVector<Restriction, 3> pending_;
 };
 
 // The restriction of what the number is made of by moving it.
@@ -88,11 +88,14 @@ void Restricting::Unwrap(Restriction& restriction) const {
     const int64_t factor = form->factor < 0 ? -form->factor : form->factor;
     const std::optional<int64_t> modulus = CheckedMul(known.modulus(), form->divisor);
     if (!modulus || !CheckedMul(*modulus, factor)) break;
-    const Congruence residues = known.Mul(form->divisor)
-                                    .Add(-form->offset)
-                                    .Mul(form->factor < 0 ? -1 : 1)
-                                    .Intersect(Congruence::Of(0, factor))
-                                    .FloorDiv(factor);
+    const bool is_shift = form->divisor == 1 && factor == 1;
+    const Congruence residues = is_shift && known.IsAll()
+                                    ? known
+                                    : known.Mul(form->divisor)
+                                          .Add(-form->offset)
+                                          .Mul(form->factor < 0 ? -1 : 1)
+                                          .Intersect(Congruence::Of(0, factor))
+                                          .FloorDiv(factor);
     // Within the number's range nothing is too large. What it is known to be in has been asked for.
     const Interval range = algebra_.RangeOf(restriction.index);
     Interval interval = Interval::All();

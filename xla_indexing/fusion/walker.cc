@@ -179,18 +179,10 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
     std::vector<PathSet> rest(instruction.operand_count());
     bool has_rest = instruction.operand_count() == 0;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
-      if (!IsReindexing(instruction, operand)) {
-        rest[operand] = set;
-        has_rest = true;
-        continue;
-      }
-      steps_ += static_cast<int64_t>(set.size());
+      if (IsReindexing(instruction, operand)) steps_ += static_cast<int64_t>(set.size());
       PathSet next;
-      for (const Path& path : set.paths()) {
-        if (path.Extend(instruction, operand, direction_, &next) != Reindexed::kRefused) continue;
-        rest[operand].Add(path);
-        has_rest = true;
-      }
+      set.Extend(instruction, operand, direction_, &next, &rest[operand]);
+      has_rest = has_rest || !rest[operand].empty();
       if (!next.empty()) (*end)[operand][0].Add(std::move(next));
     }
     if (!has_rest) continue;
@@ -224,11 +216,7 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     PathSet rest;
     steps_ += static_cast<int64_t>(set.size());
     PathSet next;
-    for (const Path& path : set.paths()) {
-      if (path.Extend(instruction, operand, direction_, &next) == Reindexed::kRefused) {
-        rest.Add(path);
-      }
-    }
+    set.Extend(instruction, operand, direction_, &next, &rest);
     if (!next.empty()) (*end)[0].Add(std::move(next));
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =

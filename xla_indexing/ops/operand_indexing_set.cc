@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -209,12 +210,25 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
   std::vector<mlir::AffineMap> formulas(maps->size());
   std::vector<DimBounds> bounds(maps->size());
   std::vector<bool> is_gone(maps->size());
+  // Of how many maps a formula is, or was, and which have none, or had none.
+  llvm::SmallDenseMap<mlir::AffineMap, int> times;
+  std::vector<size_t> without_formula;
   const auto note = [&](size_t i) {
     formulas[i] = FixedFormula((*maps)[i]);
     bounds[i] = DimAndReaderBounds((*maps)[i]);
+    ++times[formulas[i]];
+    const auto place = llvm::lower_bound(without_formula, i);
+    const bool is_new = place == without_formula.end() || *place != i;
+    if (!formulas[i] && is_new) without_formula.insert(place, i);
   };
   for (size_t i = 0; i < maps->size(); ++i) note(i);
+  // The first from `j` on that may be merged with map i.
   const auto next = [&](size_t i, size_t j) {
+    // Of a formula that no other has: those without one.
+    if (formulas[i] && times[formulas[i]] == 1) {
+      const auto later = llvm::lower_bound(without_formula, j);
+      j = later == without_formula.end() ? formulas.size() : *later;
+    }
     while (j < formulas.size() &&
            (i == j || (formulas[i] && formulas[j] && formulas[i] != formulas[j]) || is_gone[j])) {
       ++j;
