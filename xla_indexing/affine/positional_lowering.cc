@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
 
@@ -17,9 +18,6 @@ PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra, ExprSim
 PositionalLowering::~PositionalLowering() { Unused<LoweringMemory>::GiveBack(std::move(memory_)); }
 
 namespace {
-
-// What stands for all of a source.
-Digit WholeOf(uint32_t source) { return {0, 0, source, false}; }
 
 // What the table has of the digit; null where it has nothing.
 template <typename T>
@@ -75,33 +73,146 @@ mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
   return sum.ToExpr(simplifier_.context());
 }
 
-LinearSum PositionalLowering::WrittenSum(const Number& number) {
-  LinearSum sum;
+bool PositionalLowering::IsVariable(const Digit& digit) const {
+  return !digit.IsConstant() &&
+         algebra_.source(digit.source).kind == PositionalAlgebra::Source::Kind::kVariable;
+}
+
+// What stands above the number changes nothing.
+void PositionalLowering::WidenTop(Quotient& quotient) const {
+  Digit& top = quotient.number.back();
+  const int64_t size = SizeOf(quotient.number);
+  if (!quotient.has_mod || !IsVariable(top) || quotient.factor != 1 || quotient.offset != 0 ||
+      size % (quotient.place * quotient.size) != 0) {
+    return;
+  }
+  const int64_t values = algebra_.source(top.source).greatest / top.place + 1;
+  const int64_t times = CeilDiv(values, top.size);
+  if (times > 1 && CheckedMul(size, times)) top.size *= times;
+}
+
+// What stands below the place changes nothing.
+void PositionalLowering::ExtendBottom(Quotient& quotient) const {
+  Digit& least = quotient.number.front();
+  if (quotient.place == 1 || !IsVariable(least) ||
+      !CheckedMul(SizeOf(quotient.number), least.place)) {
+    return;
+  }
+  quotient.place *= least.place;
+  least.size *= least.place;
+  least.place = 1;
+}
+
+PositionalLowering::Quotient PositionalLowering::QuotientOf(const Digit& digit) const {
+  const PositionalAlgebra::Source& from = algebra_.source(digit.source);
+  Quotient quotient{from.number, from.factor, from.offset, digit.place, digit.size};
+  quotient.has_mod = from.greatest / digit.place >= digit.size;
+  quotient.key = {digit.place, digit.size, digit.source, false};
+  if (from.kind == PositionalAlgebra::Source::Kind::kLinear) return quotient;
+  ExtendBottom(quotient);
+  WidenTop(quotient);
+  return quotient;
+}
+
+namespace {
+
+// Whether a digit of the variable that `inner`, a digit of a run, is of goes with it, beside a
+// digit of that run that is flipped or not.
+bool IsOfSame(const Digit& digit, const Digit& inner, bool is_flipped) {
+  return !inner.IsConstant() && digit.source == inner.source &&
+         digit.flipped == (inner.flipped != is_flipped);
+}
+
+}  // namespace
+
+std::optional<PositionalLowering::Quotient> PositionalLowering::JoinedBelow(
+    const Digit& low, const Digit& high) const {
+  if (high.IsConstant() || high.place != 1 || !IsVariable(low)) return std::nullopt;
+  const PositionalAlgebra::Source& from = algebra_.source(high.source);
+  if (from.kind != PositionalAlgebra::Source::Kind::kRun || from.greatest < high.size) {
+    return std::nullopt;
+  }
+  const Digit& least = from.number.front();
+  if (!IsOfSame(low, least, high.flipped) || Int128{low.place} * low.size != least.place ||
+      !CheckedMul(SizeOf(from.number), low.size)) {
+    return std::nullopt;
+  }
+  Quotient joined{from.number, 1, 0, 1, low.size * high.size, /*has_mod=*/true};
+  joined.number.front().place = low.place;
+  joined.number.front().size *= low.size;
+  joined.key = {-low.place, high.size, high.source, false};
+  WidenTop(joined);
+  return joined;
+}
+
+std::optional<PositionalLowering::Quotient> PositionalLowering::JoinedAbove(
+    const Digit& low, const Digit& high) const {
+  if (low.IsConstant() || !IsVariable(high)) return std::nullopt;
+  const PositionalAlgebra::Source& from = algebra_.source(low.source);
+  if (from.kind != PositionalAlgebra::Source::Kind::kRun) return std::nullopt;
+  const Digit& greatest = from.number.back();
+  const int64_t size = SizeOf(from.number);
+  if (Int128{low.place} * low.size != size || !IsOfSame(high, greatest, low.flipped) ||
+      Int128{greatest.place} * greatest.size != high.place || !CheckedMul(size, high.size)) {
+    return std::nullopt;
+  }
+  Quotient joined{from.number, 1, 0, low.place, low.size * high.size, /*has_mod=*/false};
+  joined.number.back().size *= high.size;
+  joined.key = {low.place, joined.size, low.source, false};
+  ExtendBottom(joined);
+  return joined;
+}
+
+template <typename Add>
+void PositionalLowering::ForEachDigit(const Number& number, Add add) const {
   int64_t stride = 1;
-  for (const Digit& digit : number) {
-    if (digit.IsConstant()) {
-      sum.AddConstant(digit.place * stride);
-    } else if (algebra_.source(digit.source).kind == PositionalAlgebra::Source::Kind::kVariable) {
-      if (digit.flipped) sum.AddConstant((digit.size - 1) * stride);
-      sum.AddTerm(DigitOfVariable(digit), digit.flipped ? -stride : stride);
-    } else {
-      LinearSum value;
-      llvm::SmallVector<uint32_t, 8> variables;
-      const PositionalAlgebra::Source& from = algebra_.source(digit.source);
-      if (IsLinear(digit) && AddDistinctVariables(from.number, variables)) {
-        value = WrittenSum(from.number);
-        value.Scale(from.factor);
-        value.AddConstant(from.offset);
-      } else {
-        const mlir::AffineExpr expr = Written(digit);
-        if (!expr) return LinearSum::Invalid();
-        value = LinearSum::FromExpr(expr);
+  for (size_t i = 0; i < number.size(); ++i) {
+    const Digit& digit = number[i];
+    if (i + 1 < number.size()) {
+      const Digit& next = number[i + 1];
+      std::optional<Quotient> joined = JoinedBelow(digit, next);
+      const Digit& of_run = joined ? next : digit;
+      if (!joined) joined = JoinedAbove(digit, next);
+      if (joined) {
+        add(of_run, &*joined, joined->size, stride);
+        stride *= joined->size;
+        ++i;
+        continue;
       }
-      if (digit.flipped) sum.AddScaled(LinearSum(digit.size - 1), stride);
-      sum.AddScaled(value, digit.flipped ? -stride : stride);
+    }
+    if (digit.IsConstant() || IsVariable(digit)) {
+      add(digit, nullptr, digit.size, stride);
+    } else {
+      const Quotient quotient = QuotientOf(digit);
+      add(digit, &quotient, digit.size, stride);
     }
     stride *= digit.size;
   }
+}
+
+LinearSum PositionalLowering::WrittenSum(const Number& number) {
+  LinearSum sum;
+  ForEachDigit(number,
+               [&](const Digit& digit, const Quotient* quotient, int64_t size, int64_t stride) {
+                 if (digit.IsConstant()) {
+                   sum.AddConstant(digit.place * stride);
+                   return;
+                 }
+                 if (digit.flipped) sum.AddScaled(LinearSum(size - 1), stride);
+                 const int64_t factor = digit.flipped ? -stride : stride;
+                 llvm::SmallVector<uint32_t, 8> variables;
+                 if (quotient == nullptr) {
+                   sum.AddTerm(DigitOfVariable(digit), factor);
+                 } else if (IsLinear(digit) && AddDistinctVariables(quotient->number, variables)) {
+                   LinearSum value = WrittenSum(quotient->number);
+                   value.Scale(quotient->factor);
+                   value.AddConstant(quotient->offset);
+                   sum.AddScaled(value, factor);
+                 } else {
+                   const mlir::AffineExpr expr = Written(*quotient);
+                   sum.AddScaled(expr ? LinearSum::FromExpr(expr) : LinearSum::Invalid(), factor);
+                 }
+               });
   return sum;
 }
 
@@ -117,88 +228,79 @@ mlir::AffineExpr PositionalLowering::DigitOfVariable(const Digit& digit) {
   return expr;
 }
 
-mlir::AffineExpr PositionalLowering::Written(const Digit& digit) {
-  const PositionalAlgebra::Source& from = algebra_.source(digit.source);
-  if (from.nodes <= kMaxSimplifiedDigits) return simplifier_.ToExpr(ValueOf(digit));
-  const Digit upright{digit.place, digit.size, digit.source, false};
-  const size_t hash = HashOf(upright);
-  if (const auto* known = Find(memory_->written_table, upright, hash)) return known->expr;
-  const WrittenDigit& source = WrittenSource(digit.source);
-  mlir::AffineExpr expr = source.expr;
+mlir::AffineExpr PositionalLowering::Written(const Quotient& quotient) {
+  const size_t hash = HashOf(quotient.key);
+  if (const auto* known = Find(memory_->written_table, quotient.key, hash)) return known->expr;
+  const WrittenNumber& dividend = WrittenDividend(quotient);
+  mlir::AffineExpr expr = dividend.expr;
   const auto apply = [&](mlir::AffineExprKind kind, int64_t divisor) {
-    if (!expr || (!source.is_small && !IsSmallDividend(expr))) {
+    if (!expr || (!dividend.is_small && !IsSmallDividend(expr))) {
       expr = {};
     } else {
       expr = DivideSmall(kind, expr, divisor);
     }
   };
-  if (digit.place > 1) apply(mlir::AffineExprKind::FloorDiv, digit.place);
-  if (from.greatest / digit.place >= digit.size) apply(mlir::AffineExprKind::Mod, digit.size);
-  return Insert(upright, hash, memory_->written, memory_->written_table).expr = expr;
+  if (quotient.place > 1) apply(mlir::AffineExprKind::FloorDiv, quotient.place);
+  if (quotient.has_mod) apply(mlir::AffineExprKind::Mod, quotient.size);
+  return Insert(quotient.key, hash, memory_->written, memory_->written_table).expr = expr;
 }
 
-const WrittenDigit& PositionalLowering::WrittenSource(uint32_t source) {
-  const Digit whole = WholeOf(source);
-  const size_t hash = HashOf(whole);
-  if (const auto* known = Find(memory_->written_table, whole, hash)) return *known;
-  const PositionalAlgebra::Source& from = algebra_.source(source);
-  LinearSum sum = WrittenSum(from.number);
-  if (from.kind == PositionalAlgebra::Source::Kind::kLinear) {
-    sum.Scale(from.factor);
-    sum.AddConstant(from.offset);
+const WrittenNumber& PositionalLowering::WrittenDividend(const Quotient& quotient) {
+  const size_t hash = HashOf(quotient.number);
+  for (const WrittenNumber* known = memory_->number_table.First(hash); known != nullptr;
+       known = known->next) {
+    if (known->number == quotient.number && known->factor == quotient.factor &&
+        known->offset == quotient.offset) {
+      return *known;
+    }
   }
+  LinearSum sum = WrittenSum(quotient.number);
+  sum.Scale(quotient.factor);
+  sum.AddConstant(quotient.offset);
   const mlir::AffineExpr expr = sum.ToExpr(simplifier_.context());
-  WrittenDigit& written = Insert(whole, hash, memory_->written, memory_->written_table);
-  written.expr = expr;
-  written.is_small = expr && IsSmallDividend(expr, 1);
-  return written;
+  WrittenNumber* written = memory_->numbers.New();
+  written->number = quotient.number;
+  written->factor = quotient.factor;
+  written->offset = quotient.offset;
+  written->expr = expr;
+  written->is_small = expr && IsSmallDividend(expr, 1);
+  memory_->number_table.Insert(hash, written);
+  return *written;
 }
 
 DigitSum PositionalLowering::Sum(const Number& number) {
   DigitSum sum;
-  int64_t stride = 1;
-  for (const Digit& digit : number) {
-    if (digit.IsConstant()) {
-      sum.AddScaled(DigitSum(digit.place), stride);
-    } else if (digit.flipped) {
-      sum.AddScaled(DigitSum(digit.size - 1), stride);
-      sum.AddScaled(ValueOf(digit), -stride);
-    } else {
-      sum.AddScaled(ValueOf(digit), stride);
-    }
-    stride *= digit.size;
-  }
+  ForEachDigit(number,
+               [&](const Digit& digit, const Quotient* quotient, int64_t size, int64_t stride) {
+                 if (digit.IsConstant()) {
+                   sum.AddScaled(DigitSum(digit.place), stride);
+                   return;
+                 }
+                 if (digit.flipped) sum.AddScaled(DigitSum(size - 1), stride);
+                 sum.AddScaled(quotient ? ValueOf(*quotient) : ValueOfVariable(digit),
+                               digit.flipped ? -stride : stride);
+               });
   return sum;
 }
 
 // Sources nest as deep as kMaxLoweredDigits at most.
-const DigitSum& PositionalLowering::ValueOf(uint32_t source) {
-  const Digit whole = WholeOf(source);
-  const size_t hash = HashOf(whole);
-  if (const auto* known = Find(memory_->value_table, whole, hash)) return known->value;
-  const PositionalAlgebra::Source& from = algebra_.source(source);
-  DigitSum value;
-  switch (from.kind) {
-    case PositionalAlgebra::Source::Kind::kVariable:
-      value = simplifier_.Evaluate(variables_[from.variable]);
-      break;
-    case PositionalAlgebra::Source::Kind::kRun:
-      value = Sum(from.number);
-      break;
-    case PositionalAlgebra::Source::Kind::kLinear:
-      value = DigitSum(from.offset);
-      value.AddScaled(Sum(from.number), from.factor);
-      break;
-  }
-  return Insert(whole, hash, memory_->values, memory_->value_table).value = std::move(value);
+const DigitSum& PositionalLowering::ValueOf(const Quotient& quotient) {
+  const size_t hash = HashOf(quotient.key);
+  if (const auto* known = Find(memory_->value_table, quotient.key, hash)) return known->value;
+  DigitSum value(quotient.offset);
+  value.AddScaled(Sum(quotient.number), quotient.factor);
+  value = simplifier_.FloorDivide(value, quotient.place);
+  if (quotient.has_mod) value = simplifier_.Modulo(value, quotient.size);
+  return Insert(quotient.key, hash, memory_->values, memory_->value_table).value = std::move(value);
 }
 
-const DigitSum& PositionalLowering::ValueOf(const Digit& digit) {
+const DigitSum& PositionalLowering::ValueOfVariable(const Digit& digit) {
   const Digit upright{digit.place, digit.size, digit.source, false};
   const size_t hash = HashOf(upright);
   if (const auto* known = Find(memory_->value_table, upright, hash)) return known->value;
   const PositionalAlgebra::Source& from = algebra_.source(digit.source);
-  DigitSum value = simplifier_.FloorDivide(ValueOf(digit.source), digit.place);
+  DigitSum value =
+      simplifier_.FloorDivide(simplifier_.Evaluate(variables_[from.variable]), digit.place);
   if (from.greatest / digit.place >= digit.size) value = simplifier_.Modulo(value, digit.size);
   return Insert(upright, hash, memory_->values, memory_->value_table).value = std::move(value);
 }

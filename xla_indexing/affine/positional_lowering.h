@@ -4,16 +4,26 @@
 //   lowering.Lower(number)   // its normal form (affine/simplifier.h)
 //
 // A number of digits of variables, moved and scaled or not, of no variable two, is written as it
-// stands, sum and digits: that is its normal form. Of others the simplifier finds it. Shared
-// sources are lowered once. What is longer than kMaxSimplifiedDigits, those of its sources counted
-// as often as they occur, is written as the digits are, with normal forms inside; a number longer
-// than kMaxLoweredDigits has no expression.
+// stands, sum and digits: that is its normal form. Of others the simplifier finds it. What is
+// longer than kMaxSimplifiedDigits, the digits of its sources counted as often as they occur, is
+// written as the digits are; a number longer than kMaxLoweredDigits has no expression. Digits are
+// lowered once.
+//
+// The algebra keeps of a run no more than a digit depends on. What it depends on is written with
+// fewer divisions where variables are whole, so runs are made longer before: with a digit (v, p, s)
+// of a variable v least or greatest in the run Y, L = v mod p and H = floor(v / (p*s)),
+//
+//   floor(Y/a) = floor((p*Y + L) / (p*a))                      a > 1
+//   floor(Y/a) mod n = floor((Y + size*H) / a) mod n           a*n divides the size of Y
+//   c + b*(Y mod n) = (c + b*Y) mod (b*n)                      c and the least digit of Y join
+//   floor(Y/a) + (size/a)*h = floor((Y + size*h) / a)          the greatest digit of Y and h join
 #ifndef XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
 #define XLA_INDEXING_AFFINE_POSITIONAL_LOWERING_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -27,33 +37,50 @@
 
 namespace xla_indexing {
 
-// What digits, and whole sources, have been found to be: in normal form, and as they are written.
+// What digits have been found to be in normal form. They are not flipped. One that has been joined
+// with a digit below it has the place of that, negated, and one that has been joined with a digit
+// above it a size that its source does not have room for.
 struct ValueOfDigit {
-  Digit digit;  // not flipped; of a whole source its number alone
+  Digit digit;
   DigitSum value;
 
   size_t hash = 0;
   ValueOfDigit* next = nullptr;
 };
+// The same as written.
 struct WrittenDigit {
   Digit digit;
   mlir::AffineExpr expr;
-  bool is_small = false;  // under one more division too (affine/build.h)
 
   size_t hash = 0;
   WrittenDigit* next = nullptr;
 };
+// factor * number + offset, as written.
+struct WrittenNumber {
+  Number number;
+  int64_t factor = 1;
+  int64_t offset = 0;
+  mlir::AffineExpr expr;
+  bool is_small = false;  // under one more division too (affine/build.h)
+
+  size_t hash = 0;
+  WrittenNumber* next = nullptr;
+};
 struct LoweringMemory {
   Recycled<ValueOfDigit> values;
   Recycled<WrittenDigit> written;
+  Recycled<WrittenNumber> numbers;
   HashedChains<ValueOfDigit> value_table;
   HashedChains<WrittenDigit> written_table;
+  HashedChains<WrittenNumber> number_table;
 
   void Reset() {
     values.Reset();
     written.Reset();
+    numbers.Reset();
     value_table.Clear();
     written_table.Clear();
+    number_table.Clear();
   }
 };
 
@@ -79,13 +106,39 @@ class PositionalLowering {
   bool AddDistinctVariables(const Number& number, llvm::SmallVectorImpl<uint32_t>& variables) const;
   // x, x floordiv place, x mod size or (x floordiv place) mod size.
   mlir::AffineExpr DigitOfVariable(const Digit& digit);
+
+  // floor((factor * number + offset) / place) mod size, or without the mod.
+  struct Quotient {
+    Number number;
+    int64_t factor = 1;
+    int64_t offset = 0;
+    int64_t place = 1;
+    int64_t size = 1;
+    bool has_mod = false;
+    Digit key = {};  // in the tables
+  };
+  bool IsVariable(const Digit& digit) const;
+  // What a digit of a run or of a linear source is.
+  Quotient QuotientOf(const Digit& digit) const;
+  // The digit that the two are together, not flipped, where a digit of a run takes in one of a
+  // variable, below it or above.
+  std::optional<Quotient> JoinedBelow(const Digit& low, const Digit& high) const;
+  std::optional<Quotient> JoinedAbove(const Digit& low, const Digit& high) const;
+  // Takes in what is below the least digit, and above the greatest.
+  void ExtendBottom(Quotient& quotient) const;
+  void WidenTop(Quotient& quotient) const;
+  // Calls add(value, is_flipped, size, stride) for the digits of the number, those that join
+  // together; a value is a digit or a quotient.
+  template <typename Add>
+  void ForEachDigit(const Number& number, Add add) const;
+
   DigitSum Sum(const Number& number);
-  const DigitSum& ValueOf(uint32_t source);
-  const DigitSum& ValueOf(const Digit& digit);
+  const DigitSum& ValueOf(const Quotient& quotient);
+  const DigitSum& ValueOfVariable(const Digit& digit);
   // The same without the normal form; invalid and null past the bounds of affine/build.h.
   LinearSum WrittenSum(const Number& number);
-  mlir::AffineExpr Written(const Digit& digit);
-  const WrittenDigit& WrittenSource(uint32_t source);
+  mlir::AffineExpr Written(const Quotient& quotient);
+  const WrittenNumber& WrittenDividend(const Quotient& quotient);
 
   const PositionalAlgebra& algebra_;
   ExprSimplifier& simplifier_;
