@@ -81,9 +81,22 @@ int CompareAtoms(AffineExpr a, AffineExpr b) {
   return class_a != class_b ? CompareValues(class_a, class_b) : CompareWithinClass(a, b, class_a);
 }
 
-// Summand by summand from the first one; a sum that ends earlier comes first.
+// The first summand as it stands.
+Term FirstSummand(AffineExpr e) {
+  while (e.getKind() == AffineExprKind::Add) e = cast<AffineBinaryOpExpr>(e).getLHS();
+  if (e.getKind() != AffineExprKind::Mul) return {e, 1};
+  auto product = cast<AffineBinaryOpExpr>(e);
+  auto factor = llvm::dyn_cast<AffineConstantExpr>(product.getRHS());
+  return factor ? Term{product.getLHS(), factor.getValue()} : Term{e, 1};
+}
+
+// Summand by summand from the first one, in which most differ; a sum that ends earlier comes first.
 int CompareExprs(AffineExpr a, AffineExpr b) {
   if (a == b) return 0;
+  const Term first_a = FirstSummand(a);
+  const Term first_b = FirstSummand(b);
+  if (int c = CompareAtoms(first_a.atom, first_b.atom)) return c;
+  if (int c = CompareValues(first_a.coefficient, first_b.coefficient)) return c;
   LinearSum sum_a = LinearSum::FromExpr(a);
   LinearSum sum_b = LinearSum::FromExpr(b);
   for (auto [term_a, term_b] : llvm::zip(sum_a.terms(), sum_b.terms())) {

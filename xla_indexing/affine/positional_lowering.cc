@@ -263,7 +263,11 @@ const WrittenNumber& PositionalLowering::WrittenDividend(const Quotient& quotien
   written->factor = quotient.factor;
   written->offset = quotient.offset;
   written->expr = expr;
-  written->is_small = expr && IsSmallDividend(expr, 1);
+  // A digit gives a summand, and a constant at most to the sum that it is in. One level of sources
+  // gives two divisions.
+  static_assert(2 * kMaxLoweredDigits < kMaxSummands);
+  const bool is_shallow = 2 * (algebra_.DepthOf(quotient.number) + 2) < kMaxExprDepth;
+  written->is_small = expr && (is_shallow || IsSmallDividend(expr, 1));
   memory_->number_table.Insert(hash, written);
   return *written;
 }

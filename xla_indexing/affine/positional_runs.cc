@@ -7,6 +7,7 @@
 #include "xla_indexing/affine/number.h"
 #include "xla_indexing/affine/positional.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/mix_bits.h"
 
 namespace xla_indexing {
 
@@ -18,7 +19,9 @@ Number PositionalAlgebra::RunOf(const Digit& digit) const {
 }
 
 std::optional<Number> PositionalAlgebra::JoinedRuns(const Digit& low, const Digit& high) {
-  const size_t hash = HashOf(Number{low, high});
+  const int64_t end = low.place * low.size;
+  if (end % high.place != 0 && high.place % end != 0) return std::nullopt;
+  const size_t hash = MixBits(HashOf(low) + HashOf(high));
   for (const DigitJoin* known = memory_->join_table.First(hash); known != nullptr;
        known = known->next) {
     if (known->hash == hash && known->low == low && known->high == high) return known->joined;
@@ -33,7 +36,8 @@ std::optional<Number> PositionalAlgebra::JoinedRuns(const Digit& low, const Digi
   return joined;
 }
 
-// Two runs that are pieces of one: the digit above begins where the one below ends.
+// Two runs that are pieces of one: the digit above begins where the one below ends, so that one of
+// its place and that end divides the other.
 std::optional<Number> PositionalAlgebra::JoinRuns(const Digit& low, const Digit& high) {
   const int64_t end = low.place * low.size;
   Number first = RunOf(low);
@@ -47,7 +51,7 @@ std::optional<Number> PositionalAlgebra::JoinRuns(const Digit& low, const Digit&
     if (!parts) return std::nullopt;
     all = std::move(parts->low);
     first = std::move(parts->high);
-  } else if (high.place % end == 0) {
+  } else {
     const int64_t shift = high.place / end;
     if (shift >= SizeOf(second)) return std::nullopt;
     std::optional<Parts> parts = CutAtPlace(second, shift);
@@ -55,8 +59,6 @@ std::optional<Number> PositionalAlgebra::JoinRuns(const Digit& low, const Digit&
     all = std::move(parts->low);
     second = std::move(parts->high);
     place *= shift;
-  } else {
-    return std::nullopt;
   }
   Number& longer = SizeOf(first) >= SizeOf(second) ? first : second;
   const Number& shorter = SizeOf(first) >= SizeOf(second) ? second : first;
