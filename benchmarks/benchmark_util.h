@@ -10,14 +10,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <ctime>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -50,52 +50,51 @@ inline mlir::AffineMap BuildIdentityMap(mlir::MLIRContext* context) {
   return mlir::AffineMap::get(/*dimCount=*/4, /*symbolCount=*/0, results, context);
 }
 
-// U in seconds of processor time, measured once for a program: the best of a few runs, because
-// other work on the machine only ever adds to it.
-inline double IdentityMapSeconds() {
-  static const double seconds = [] {
-    constexpr int kRuns = 9;
-    constexpr int kMapsPerRun = 50000;
-    mlir::MLIRContext context(kNoThreading);
-    double best = std::numeric_limits<double>::infinity();
-    for (int run = 0; run < kRuns; ++run) {
-      const std::clock_t start = std::clock();
-      for (int i = 0; i < kMapsPerRun; ++i) {
-        benchmark::DoNotOptimize(BuildIdentityMap(&context));
-      }
-      best = std::min(best, static_cast<double>(std::clock() - start));
-    }
-    return best / CLOCKS_PER_SEC / kMapsPerRun;
-  }();
-  return seconds;
-}
-
 // Whose time is measured: that of all threads on their processors, or that which passes.
 enum class MeterClock { kProcessor, kElapsed };
 
-// Counts the time from where it is made to Report(), for the column U of the table.
+// Counts the time from where it is made to Report(), for the column U of the table. U itself is
+// measured right before and right after, since a processor's clock changes: the median of its runs.
 class IdentityMapMeter {
  public:
   explicit IdentityMapMeter(benchmark::State& state, MeterClock clock = MeterClock::kProcessor)
-      : state_(state), clock_(clock), start_(Now()) {}
+      : state_(state), clock_(clock) {
+    MeasureUnit();
+    start_ = Now(clock_);
+  }
 
   // The time of one of `parts` equal parts of an iteration, in units of U.
   void Report(double parts = 1) {
-    const double seconds = Now() - start_;
-    state_.counters["U"] =
-        seconds / (IdentityMapSeconds() * parts * static_cast<double>(state_.iterations()));
+    const double seconds = Now(clock_) - start_;
+    MeasureUnit();
+    const auto median = units_.begin() + static_cast<std::ptrdiff_t>(units_.size() / 2);
+    std::nth_element(units_.begin(), median, units_.end());
+    state_.counters["U"] = seconds / (*median * parts * static_cast<double>(state_.iterations()));
   }
 
  private:
-  double Now() const {
-    if (clock_ == MeterClock::kProcessor) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  static double Now(MeterClock clock) {
+    if (clock == MeterClock::kProcessor) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration<double>(now).count();
   }
 
+  // Seconds of processor time for one identity map, a few times.
+  void MeasureUnit() {
+    constexpr int kRuns = 7;
+    constexpr int kMapsPerRun = 2000;
+    mlir::MLIRContext context(kNoThreading);
+    for (int run = 0; run < kRuns; ++run) {
+      const double start = Now(MeterClock::kProcessor);
+      for (int i = 0; i < kMapsPerRun; ++i) benchmark::DoNotOptimize(BuildIdentityMap(&context));
+      units_.push_back((Now(MeterClock::kProcessor) - start) / kMapsPerRun);
+    }
+  }
+
   benchmark::State& state_;
   const MeterClock clock_;
-  const double start_;
+  double start_ = 0;
+  std::vector<double> units_;
 };
 
 // The row of the table for U itself; it differs from 1 by what is uncertain.
