@@ -1,5 +1,5 @@
-// What simplifiers keep their atoms and sums in: lists that are copied in place, tables, and memory
-// that is handed from one simplifier to the next.
+// What simplifiers and positional algebras keep their atoms, sums and numbers in: lists that are
+// copied in place, tables, and memory that is handed from one of them to the next.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +9,8 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/affine/number.h"
+#include "xla_indexing/affine/positional.h"
 #include "xla_indexing/affine/recycled.h"
 #include "xla_indexing/affine/short_list.h"
 #include "xla_indexing/affine/simplifier.h"
@@ -51,6 +53,28 @@ TEST(ShortListTest, CopiesAndMovesAllOfItsElements) {
       EXPECT_EQ(ValuesOf(List(std::move(moved))), Counted(from));
     }
   }
+}
+
+TEST(ShortListTest, TakesTheElementsOfAnotherAndGivesItsLastOne) {
+  for (const int64_t count : {1, 4, 5, 12}) {
+    for (const int64_t more : {0, 1, 4, 9}) {
+      const List other = UpTo(more);
+      List list = UpTo(count);
+      list.append(other.begin(), other.end());
+      std::vector<int64_t> expected = Counted(count);
+      for (int64_t i = 0; i < more; ++i) expected.push_back(i);
+      EXPECT_EQ(ValuesOf(list), expected);
+      EXPECT_EQ(List(list.begin(), list.end()), list);
+      EXPECT_EQ(list.front(), expected.front());
+      EXPECT_EQ(list.back(), expected.back());
+      EXPECT_EQ(list.pop_back_val(), expected.back());
+      expected.pop_back();
+      EXPECT_EQ(ValuesOf(list), expected);
+    }
+  }
+  EXPECT_EQ(ValuesOf({5, 6}), (std::vector<int64_t>{5, 6}));
+  EXPECT_FALSE(UpTo(3) == UpTo(4));
+  EXPECT_FALSE(List({1, 2}) == List({1, 3}));
 }
 
 TEST(ShortListTest, ErasesOneElement) {
@@ -115,6 +139,32 @@ TEST(SimplifierMemoryTest, OneSimplifierKnowsNothingOfAnother) {
     EXPECT_EQ(third.Simplify(quotient), quotient);
     EXPECT_EQ(third.Simplify(d0 % 8 + quotient * 8), d0);
     EXPECT_EQ(second.Simplify(d0 % 8 + quotient * 8), d0);
+  }
+}
+
+// Six elements as two by three and twelve as two by six: the second algebra has other sources of
+// the same numbers, beside the first and in the memory that it leaves.
+TEST(PositionalMemoryTest, OneAlgebraKnowsNothingOfAnother) {
+  for (int round = 0; round < 3; ++round) {
+    auto first = std::make_unique<PositionalAlgebra>();
+    const Number six = first->AddVariable(6);
+    ASSERT_TRUE(first->Reshape({six}, {2, 3}).has_value());
+    ASSERT_TRUE(first->Affine(six, 1, 1, 1, 7).has_value());
+    for (const bool is_beside : {true, false}) {
+      if (!is_beside) first.reset();
+      PositionalAlgebra second;
+      EXPECT_EQ(second.num_variables(), 0);
+      EXPECT_EQ(second.num_sources(), 0u);
+      const Number twelve = second.AddVariable(12);
+      EXPECT_EQ(second.num_sources(), 1u);
+      EXPECT_EQ(second.RangeOf(twelve), Interval::OfSize(12));
+      const auto halves = second.Reshape({twelve}, {2, 6});
+      ASSERT_TRUE(halves.has_value());
+      EXPECT_EQ(second.RangeOf((*halves)[1]), Interval::OfSize(6));
+      const auto moved = second.Affine(twelve, 1, 1, 1, 13);
+      ASSERT_TRUE(moved.has_value());
+      EXPECT_EQ(second.RangeOf(*moved), Interval::Closed(1, 12));
+    }
   }
 }
 
