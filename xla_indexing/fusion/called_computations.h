@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/computation_indexing.h"
@@ -90,7 +91,8 @@ class CalledComputations final : public ComputationIndexer {
     const HloInstruction* user;
     int64_t operand;
   };
-  using Users = std::vector<std::vector<Use>>;  // by position of the instruction used
+  // By position of the instruction used; most have one or two.
+  using Users = std::vector<llvm::SmallVector<Use, 2>>;
   const Users& UsersOf(const HloComputation& computation);
 
  private:

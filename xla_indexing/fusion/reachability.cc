@@ -25,13 +25,12 @@ Reachability::Reachability(const HloComputation& computation, Direction directio
   const auto num_ends = static_cast<int64_t>(ends_.size());
   int64_t num_rows = 0;
   for (const HloInstruction* instruction : computation.instructions()) {
+    first_row_.push_back(static_cast<size_t>(num_rows));
     num_rows += instruction->shape().LeafCount();
   }
   if (num_ends > 0 && num_rows > kMaxBits / num_ends) return;
 
-  for (const HloInstruction* instruction : computation.instructions()) {
-    rows_.emplace_back(instruction->shape().LeafCount(), llvm::BitVector(num_ends));
-  }
+  rows_.assign(static_cast<size_t>(num_rows), llvm::BitVector(num_ends));
   for (int64_t i = 0; i < num_ends; ++i) {
     RowsOf(*ends[ends_[i].operand])[ends_[i].operand_leaf].set(i);
   }
@@ -43,9 +42,14 @@ Reachability::Reachability(const HloComputation& computation, Direction directio
   }
 }
 
+Reachability::Rows Reachability::RowsOf(const HloInstruction& instruction) {
+  return Rows(rows_).slice(first_row_[instruction.index_in_computation()],
+                           instruction.shape().LeafCount());
+}
+
 void Reachability::Step(const HloInstruction& instruction) {
   const bool backward = direction_ == Direction::kOutputToInput;
-  Rows& results = RowsOf(instruction);
+  const Rows results = RowsOf(instruction);
   const auto pass_on = [&](int64_t result_leaf, llvm::BitVector& operand) {
     llvm::BitVector& result = results[result_leaf];
     backward ? result |= operand : operand |= result;
@@ -90,7 +94,8 @@ void Reachability::Step(const HloInstruction& instruction) {
 std::vector<OperandLeaf> Reachability::Of(const HloInstruction& instruction, int64_t leaf) const {
   if (rows_.empty()) return ends_;
   std::vector<OperandLeaf> reached;
-  for (const unsigned end : rows_[instruction.index_in_computation()][leaf].set_bits()) {
+  for (const unsigned end :
+       rows_[first_row_[instruction.index_in_computation()] + leaf].set_bits()) {
     reached.push_back(ends_[end]);
   }
   return reached;

@@ -11,9 +11,11 @@
 #ifndef XLA_INDEXING_FUSION_REACHABILITY_H_
 #define XLA_INDEXING_FUSION_REACHABILITY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/BitVector.h"
 #include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/hlo/computation.h"
@@ -35,17 +37,16 @@ class Reachability {
   std::vector<OperandLeaf> Of(const HloInstruction& instruction, int64_t leaf) const;
 
  private:
-  using Rows = std::vector<llvm::BitVector>;  // by leaf of an instruction
+  using Rows = llvm::MutableArrayRef<llvm::BitVector>;  // by leaf of an instruction
 
   // Joins the rows on both sides of an instruction, from those that are complete.
   void Step(const HloInstruction& instruction);
-  Rows& RowsOf(const HloInstruction& instruction) {
-    return rows_[instruction.index_in_computation()];
-  }
+  Rows RowsOf(const HloInstruction& instruction);
 
   const Direction direction_;
   std::vector<OperandLeaf> ends_;
-  std::vector<Rows> rows_;  // by position of the instruction; empty: everything
+  std::vector<llvm::BitVector> rows_;  // of all instructions; empty: everything
+  std::vector<size_t> first_row_;      // by position of the instruction
 };
 
 }  // namespace xla_indexing
