@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
@@ -24,6 +25,17 @@ void Reverse(Number& number) {
       digit.flipped = !digit.flipped;
     }
   }
+}
+
+std::optional<int64_t> ConstantValue(const Number& number) {
+  int64_t value = 0;
+  int64_t stride = 1;
+  for (const Digit& digit : number) {
+    if (!digit.IsConstant()) return std::nullopt;
+    value += digit.place * stride;
+    stride *= digit.size;
+  }
+  return value;
 }
 
 bool IsFlipped(const Number& number) {

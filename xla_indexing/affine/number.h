@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/affine/short_list.h"
@@ -47,6 +48,9 @@ int64_t SizeOf(const Number& number);
 
 // size - 1 - number.
 void Reverse(Number& number);
+
+// The value of a number of constant digits; none of others.
+std::optional<int64_t> ConstantValue(const Number& number);
 
 // Whether the most significant digit that is not constant is flipped.
 bool IsFlipped(const Number& number);

@@ -135,14 +135,7 @@ std::optional<int64_t> PositionalAlgebra::ConstantResidue(const Number& number, 
   }
   if (SizeOf(number) % divisor != 0) return std::nullopt;
   const std::optional<Parts> parts = Cut(number, divisor);
-  if (!parts) return std::nullopt;
-  int64_t value = 0, stride = 1;
-  for (const Digit& digit : parts->low) {
-    if (!digit.IsConstant()) return std::nullopt;
-    value += digit.place * stride;
-    stride *= digit.size;
-  }
-  return value;
+  return parts ? ConstantValue(parts->low) : std::nullopt;
 }
 
 const LinearizedIndices* PositionalAlgebra::FindByIndices(llvm::ArrayRef<Number> indices) const {

@@ -78,12 +78,11 @@ bool PositionalLowering::IsVariable(const Digit& digit) const {
          algebra_.source(digit.source).kind == PositionalAlgebra::Source::Kind::kVariable;
 }
 
-// What stands above the number changes nothing.
+// Of a run: what stands above it changes nothing.
 void PositionalLowering::WidenTop(Quotient& quotient) const {
   Digit& top = quotient.number.back();
   const int64_t size = SizeOf(quotient.number);
-  if (!quotient.has_mod || !IsVariable(top) || quotient.factor != 1 || quotient.offset != 0 ||
-      size % (quotient.place * quotient.size) != 0) {
+  if (!quotient.has_mod || !IsVariable(top) || size % (quotient.place * quotient.size) != 0) {
     return;
   }
   const int64_t values = algebra_.source(top.source).greatest / top.place + 1;
@@ -91,7 +90,7 @@ void PositionalLowering::WidenTop(Quotient& quotient) const {
   if (times > 1 && CheckedMul(size, times)) top.size *= times;
 }
 
-// What stands below the place changes nothing.
+// Of a run: what stands below the place changes nothing.
 void PositionalLowering::ExtendBottom(Quotient& quotient) const {
   Digit& least = quotient.number.front();
   if (quotient.place == 1 || !IsVariable(least) ||

@@ -127,8 +127,9 @@ class PositionalLowering {
   // Takes in what is below the least digit, and above the greatest.
   void ExtendBottom(Quotient& quotient) const;
   void WidenTop(Quotient& quotient) const;
-  // Calls add(value, is_flipped, size, stride) for the digits of the number, those that join
-  // together; a value is a digit or a quotient.
+  // Calls add(digit, quotient, size, stride) for the digits of the number, those that join
+  // together. The quotient, of digits that are neither constant nor of a variable, is null for
+  // others; it is not flipped where the digit is.
   template <typename Add>
   void ForEachDigit(const Number& number, Add add) const;
 

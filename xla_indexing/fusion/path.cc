@@ -238,10 +238,6 @@ void PathSet::Add(PathSet other) {
 
 void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                      PathSet* moved, PathSet* refused) const {
-  if (!IsReindexing(instruction, operand)) {
-    refused->Add(*this);
-    return;
-  }
   if (IsElementwise(instruction.opcode()) && llvm::none_of(paths_, std::mem_fn(&Path::IsUnknown))) {
     moved->Add(*this);
     return;

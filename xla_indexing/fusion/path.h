@@ -90,8 +90,8 @@ class PathSet {
   // Adds a path, or unites it with others.
   void Add(Path path);
   void Add(PathSet other);
-  // Adds to `moved` where the paths go on through a reindexing of that operand, and to `refused`
-  // those of which that cannot be said, all of them where the instruction is none.
+  // Adds to `moved` where the paths go on through the instruction, a reindexing of that operand,
+  // and to `refused` those of which that cannot be said.
   void Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
               PathSet* moved, PathSet* refused) const;
   // Whether Merge() may leave fewer: paths that are functions of one map cover one another only

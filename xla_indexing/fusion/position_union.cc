@@ -35,18 +35,6 @@ const Restriction* OnlyOneNotIn(const Restrictions& others, const Restrictions& 
   return only;
 }
 
-// The value of a number of constant digits; none of others.
-std::optional<int64_t> ConstantValue(const Number& number) {
-  int64_t value = 0;
-  int64_t stride = 1;
-  for (const Digit& digit : number) {
-    if (!digit.IsConstant()) return std::nullopt;
-    value += digit.place * stride;
-    stride *= digit.size;
-  }
-  return value;
-}
-
 // Of the one number that has one value; null where there is none or there are several.
 const Restriction* OnlyPoint(const Restrictions& restrictions) {
   const Restriction* only = nullptr;

@@ -179,9 +179,13 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
     std::vector<PathSet> rest(instruction.operand_count());
     bool has_rest = instruction.operand_count() == 0;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
-      if (IsReindexing(instruction, operand)) steps_ += static_cast<int64_t>(set.size());
       PathSet next;
-      set.Extend(instruction, operand, direction_, &next, &rest[operand]);
+      if (IsReindexing(instruction, operand)) {
+        steps_ += static_cast<int64_t>(set.size());
+        set.Extend(instruction, operand, direction_, &next, &rest[operand]);
+      } else {
+        rest[operand] = set;
+      }
       has_rest = has_rest || !rest[operand].empty();
       if (!next.empty()) (*end)[operand][0].Add(std::move(next));
     }
@@ -216,7 +220,11 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     PathSet rest;
     steps_ += static_cast<int64_t>(set.size());
     PathSet next;
-    set.Extend(instruction, operand, direction_, &next, &rest);
+    if (IsReindexing(instruction, operand)) {
+      set.Extend(instruction, operand, direction_, &next, &rest);
+    } else {
+      rest = set;
+    }
     if (!next.empty()) (*end)[0].Add(std::move(next));
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =
