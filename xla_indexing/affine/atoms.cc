@@ -96,7 +96,7 @@ bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
 }
 
 // Whether dividing the rest anew would change nothing: it is a sum of variables, which nothing but
-// their ranges decides about, and has been what it is since it was found to have no split.
+// their ranges decides about, and has been found to have no split.
 bool ExprSimplifier::IsItsOwn(const Division& division) const {
   return division.is_normal && facts_.empty() && IsLinear(division.rest) &&
          !IsOfTwoValues(division.rest);
@@ -104,7 +104,8 @@ bool ExprSimplifier::IsItsOwn(const Division& division) const {
 
 const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   const DigitSum& dividend = division.rest;
-  DigitSum floor_form = FloorForm(dividend);
+  DigitSum eliminated;
+  const DigitSum& floor_form = FloorForm(dividend, eliminated);
   if (!floor_form.valid()) return nullptr;
   const size_t hash = HashOfAtom(DigitAtom::Kind::kFloor, floor_form, m);
   if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kFloor, floor_form, m, hash)) {
@@ -112,7 +113,7 @@ const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   }
   DigitAtom& atom = *NewAtom(DigitAtom::Kind::kFloor);
   atom.divisor = m;
-  atom.dividend_floor_form = std::move(floor_form);
+  atom.dividend_floor_form = floor_form;
   if (!Show(dividend, &atom)) return nullptr;
   atom.range = RangeOfRest(division).FloorDiv(m);
   if (const std::optional<CornerValues> values = CornersOf(dividend)) {
@@ -144,7 +145,8 @@ const DigitSum* ExprSimplifier::NumberOfMod(const DigitAtom& mod) {
 
 const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   const DigitSum& dividend = division.rest;
-  DigitSum floor_form = FloorForm(dividend);
+  DigitSum eliminated;
+  const DigitSum& floor_form = FloorForm(dividend, eliminated);
   if (!floor_form.valid()) return nullptr;
   const size_t hash = HashOfAtom(DigitAtom::Kind::kMod, floor_form, m);
   if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kMod, floor_form, m, hash)) {
@@ -152,13 +154,14 @@ const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   }
   DigitAtom& atom = *NewAtom(DigitAtom::Kind::kMod);
   atom.divisor = m;
-  atom.dividend_floor_form = std::move(floor_form);
+  atom.dividend_floor_form = floor_form;
   if (!Show(dividend, &atom)) return nullptr;
   atom.is_its_own = IsItsOwn(division);
   if (atom.is_its_own && trace_ == nullptr) {
-    Division same{dividend, DigitSum(), division.range, true};
+    const DigitAtom* itself = MakeFloorAtom(division, m);
+    if (itself == nullptr) return nullptr;
     atom.quotient = DigitSum();
-    FloorOfNormal(same, m, atom.quotient);
+    atom.quotient.AddNewTerm(itself, 1);
   } else {
     atom.quotient = FloorDivide(dividend, m);
   }
@@ -172,8 +175,8 @@ const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   }
   atom.dividend = dividend;
   const DigitAtom* floor = LoneAtom(atom.quotient);
-  atom.is_digit = atom.is_its_own && floor != nullptr && floor->IsFloor() && floor->divisor == m &&
-                  floor->dividend_floor_form == atom.dividend_floor_form;
+  atom.is_digit = facts_.empty() && floor != nullptr && floor->IsFloor() && floor->divisor == m &&
+                  IsLinear(dividend) && floor->dividend_floor_form == atom.dividend_floor_form;
   atom.number = NumberOfMod(atom);
   memory_->atom_table.Insert(hash, &atom);
   return &atom;

@@ -73,7 +73,8 @@ struct DigitAtom {
   // the dividend is a sum of variables.
   bool is_its_own = false;
 
-  // Of a mod: it is its own, and its quotient is the floor atom of the same dividend.
+  // Of a mod: its dividend is a sum of variables of which no facts are known, and its quotient is
+  // the floor atom of that.
   bool is_digit = false;
 
   // Of a floor(X/a), X mod a or floor(X/a) mod n, where that is its own, and has no other way to be

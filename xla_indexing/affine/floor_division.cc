@@ -47,7 +47,6 @@ void ExprSimplifier::MoveConstantToQuotient(Division& division, int64_t amount, 
   division.quotient.AddConstant(amount);
   division.rest.AddConstant(*taken);
   if (division.range) division.range = division.range->Add(*taken);
-  division.is_normal = false;
 }
 
 // floor((m*Q + R) / m) = Q + floor(R / m): terms whose coefficient is a multiple of m are Q.
@@ -118,9 +117,8 @@ const Interval& ExprSimplifier::RangeOfRest(Division& division) {
 bool ExprSimplifier::Normalize(Division& division, int64_t m, DivisionSplit& split) {
   ExtractMultiples(division, m);
   if (SplitWithoutCarry(division, m, split)) return true;
-  const bool is_linear = IsLinear(division.rest);
   bool same = true;  // as it was when the multiples had been moved
-  if (!is_linear) {
+  if (!IsLinear(division.rest)) {
     const bool is_shortest = IsOfDistinctNumbers(division.rest);
     const DigitSum floor_form = is_shortest ? DigitSum() : FloorForm(division.rest);
     if (floor_form.valid() && HasFloorAtom(floor_form)) {
@@ -142,7 +140,7 @@ bool ExprSimplifier::Normalize(Division& division, int64_t m, DivisionSplit& spl
     same = false;
     if (SplitWithoutCarry(division, m, split)) return true;
   }
-  division.is_normal = same || is_linear;
+  division.is_normal = same || IsLinear(division.rest);
   return false;
 }
 
@@ -226,11 +224,12 @@ bool ExprSimplifier::UnnestDivision(const Division& division, int64_t m, DigitSu
   return false;
 }
 
-// floor(-X / m) = -floor((X - 1) / m) - 1 and (-X) mod m = m - 1 - (X - 1) mod m.
+// floor(-X / m) = -floor((X - 1) / m) - 1 and (-X) mod m = m - 1 - (X - 1) mod m. A split of one is
+// a split of the other, -(g*H + L) - 1 = g*(-H - 1) + (g - 1 - L).
 void ExprSimplifier::Negate(Division& division) {
   division.rest.Scale(-1);
   division.rest.AddConstant(-1);
-  division.MakeOther();
+  if (division.range) division.range = division.range->Mul(-1).Add(-1);
   division.quotient.Scale(-1);
   division.negated = !division.negated;
 }
@@ -351,6 +350,9 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
   } else {
     rule = FloorOfNormal(division, m, result);
   }
+  const DigitAtom* atom = LoneAtom(result);
+  const bool is_its_own = atom != nullptr && atom->is_its_own && atom->dividend == digits;
+  if (is_its_own) return rule;  // the atom says how
   if (KnownDivision* known = RememberDivision(digits, m, is_split)) {
     if (is_split) {
       known->split = std::move(split);
@@ -384,10 +386,14 @@ const char* ExprSimplifier::FloorOfNormal(Division& division, int64_t m, DigitSu
   ReduceToResidue(division, m);
   ShiftConstant(division, m);
   const DigitAtom* floor = MakeFloorAtom(division, m);
-  DigitSum part = floor != nullptr ? DigitSum::Of(floor) : DigitSum::Invalid();
-  part.AddScaled(division.quotient, 1);
-  if (division.negated) part.AddConstant(1);
-  result.AddScaled(part, division.negated ? -1 : 1);
+  if (floor == nullptr) {
+    result = DigitSum::Invalid();
+    return nullptr;
+  }
+  const int sign = division.negated ? -1 : 1;
+  result.AddTerm(floor, sign);
+  result.AddScaled(division.quotient, sign);
+  if (division.negated) result.AddConstant(-1);
   Join(result);
   return "floor((m*Q + R) / m) = Q + floor(R / m)";
 }
@@ -424,15 +430,21 @@ const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, Digi
   }
   ++recursion_;
   llvm::scope_exit leave([this] { --recursion_; });
+  if (const DigitAtom* floor = FindItsOwn(DigitAtom::Kind::kFloor, digits, m);
+      floor != nullptr && trace_ == nullptr) {
+    Division same{digits, DigitSum(), {}, true};
+    return ModuloOfNormal(same, m, result);
+  }
   if (KnownDivision* known = FindDivision(digits, m)) {
     return known->is_split ? ModuloOfSplit(known->split, m, result)
                            : ModuloOfNormal(known->division, m, result);
   }
   Division division{digits};
   DivisionSplit split;
-  if (Normalize(division, m, split) ||
-      (ChooseMods(division, m) && SplitWithoutCarry(division, m, split))) {
-    return ModuloOfSplit(split, m, result);
+  if (Normalize(division, m, split)) return ModuloOfSplit(split, m, result);
+  if (ChooseMods(division, m)) {
+    if (SplitWithoutCarry(division, m, split)) return ModuloOfSplit(split, m, result);
+    division.is_normal = IsLinear(division.rest);
   }
   if (m == 2 && division.rest.constant() == 1) {
     division.rest.AddConstant(-1);

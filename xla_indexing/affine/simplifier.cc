@@ -113,6 +113,9 @@ DigitSum ExprSimplifier::Evaluate(AffineExpr e) {
     AddVariable(result, {e, 1});
     return result;
   }
+  if (e.getKind() == AffineExprKind::FloorDiv || e.getKind() == AffineExprKind::Mod) {
+    return EvaluateAtom(e);
+  }
   return Evaluate(LinearSum::FromExpr(e));
 }
 
@@ -233,16 +236,23 @@ unsigned ExprSimplifier::AddSymbol(Interval range) {
 }
 
 DigitSum ExprSimplifier::FloorForm(const DigitSum& digits) const {
+  DigitSum eliminated;
+  return FloorForm(digits, eliminated);
+}
+
+// What has no mods is its own floor form, itself and not a copy.
+// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
+const DigitSum& ExprSimplifier::FloorForm(const DigitSum& digits, DigitSum& eliminated) {
   if (!digits.valid() || !HasMod(digits)) return digits;
-  DigitSum result(digits.constant());
+  eliminated = DigitSum(digits.constant());
   for (const DigitTerm& term : digits.terms()) {
     if (term.atom->IsMod()) {
-      result.AddScaled(term.atom->floor_form, term.coefficient);
+      eliminated.AddScaled(term.atom->floor_form, term.coefficient);
     } else {
-      result.AddTerm(term.atom, term.coefficient);
+      eliminated.AddTerm(term.atom, term.coefficient);
     }
   }
-  return result;
+  return eliminated;
 }
 
 }  // namespace xla_indexing

@@ -145,6 +145,8 @@ class ExprSimplifier {
   DigitAtom* NewAtom(DigitAtom::Kind kind);
   void Remember(mlir::AffineExpr atom, const DigitSum& sum);
   DigitSum OpaqueAtom(mlir::AffineExpr atom);
+  // The same as FloorForm(digits), made in `eliminated` where it has to be made.
+  static const DigitSum& FloorForm(const DigitSum& digits, DigitSum& eliminated);
   Interval RangeOfVariable(mlir::AffineExpr variable) const;
   Interval SumOfRanges(const DigitSum& sum) const;
   Interval RangeOfFloorForm(const DigitSum& floor_form);
@@ -225,6 +227,7 @@ class ExprSimplifier {
 
   // Expressions (write.cc).
   mlir::AffineExpr ExprOf(const DigitAtom* atom);
+  mlir::AffineExpr ExprOfDividend(const DigitAtom* atom);
   mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
   // The same where it may be `from`, and need not be built then.
   mlir::AffineExpr ExprOfSum(const DigitSum& sorted, mlir::AffineExpr from);
@@ -238,7 +241,10 @@ class ExprSimplifier {
 
   // Ways to write a floor form (views.cc).
   const SumViews& ViewsOf(const DigitSum& floor_form);
+  static bool MayHaveStep(const DigitSum& floor_form,
+                          llvm::function_ref<bool(const DigitTerm&)> has_step);
   static bool MayHaveOtherWays(const DigitSum& floor_form);
+  bool MayHaveShorterWay(const DigitSum& floor_form) const;
   // What ViewsOf gives; a sum that has one way itself.
   const DigitSum& ShortestWay(const DigitSum& floor_form);
   const DigitSum& WayOfDigits(const DigitSum& floor_form);

@@ -130,29 +130,57 @@ Cost CostOf(const DigitSum& sum) {
   return cost;
 }
 
+// Whether T = floor(X / n) is replaced by the step of a digit, v * X -> v * (X mod n) + v*n * T, or
+// by its inverse.
+bool IsMultipleOfDivisor(const DigitTerm& floor) {
+  return floor.coefficient % floor.atom->divisor == 0;
+}
+
 }  // namespace
+
+// Whether there is a step for a floor of a floor form, `has_step` telling it of a floor with all
+// summands of its dividend, none of them a floor, beside it.
+bool ExprSimplifier::MayHaveStep(const DigitSum& floor_form,
+                                 llvm::function_ref<bool(const DigitTerm&)> has_step) {
+  return llvm::any_of(floor_form.terms(), [&](const DigitTerm& term) {
+    const DigitAtom* floor = term.atom;
+    if (!floor->IsFloor()) return false;
+    const DigitSum& dividend = floor->dividend_floor_form;
+    const auto is_lower = [floor](const DigitTerm& other) {
+      return other.atom->IsFloor() && other.atom->divisor < floor->divisor &&
+             floor->divisor % other.atom->divisor == 0;
+    };
+    const auto is_beside = [&](const DigitTerm& part) {
+      return floor_form.CoefficientOf(part.atom) != 0;
+    };
+    return HasFloorAtom(dividend) || llvm::any_of(floor_form.terms(), is_lower) ||
+           (llvm::all_of(dividend.terms(), is_beside) && has_step(term));
+  });
+}
 
 // Whether a floor form may have another way to be written; if not, no step finds anything to
 // cancel.
 bool ExprSimplifier::MayHaveOtherWays(const DigitSum& floor_form) {
-  return llvm::any_of(floor_form.terms(), [&](const DigitTerm& term) {
-    const DigitAtom* floor = term.atom;
-    if (!floor->IsFloor()) return false;
-    return llvm::all_of(
-               floor->dividend_floor_form.terms(),
-               [&](const DigitTerm& part) { return floor_form.CoefficientOf(part.atom) != 0; }) ||
-           HasFloorAtom(floor->dividend_floor_form) ||
-           llvm::any_of(floor_form.terms(), [&](const DigitTerm& other) {
-             return other.atom->IsFloor() && other.atom->divisor < floor->divisor &&
-                    floor->divisor % other.atom->divisor == 0;
+  return MayHaveStep(floor_form, [&](const DigitTerm& floor) {
+    return IsMultipleOfDivisor(floor) ||
+           llvm::any_of(floor.atom->dividend_floor_form.terms(), [&](const DigitTerm& part) {
+             return ExactQuotient(floor_form.CoefficientOf(part.atom), part.coefficient)
+                 .has_value();
            });
   });
+}
+
+// The same for one with as few divisions: a step adds a mod, unless more than intervals is known,
+// and must remove a floor.
+bool ExprSimplifier::MayHaveShorterWay(const DigitSum& floor_form) const {
+  return HasNoAssumptions() ? MayHaveStep(floor_form, IsMultipleOfDivisor)
+                            : MayHaveOtherWays(floor_form);
 }
 
 // What has no other way is the way that is asked for, itself and not a copy.
 // NOLINTBEGIN(bugprone-return-const-ref-from-parameter)
 const DigitSum& ExprSimplifier::ShortestWay(const DigitSum& floor_form) {
-  return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
+  return MayHaveShorterWay(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
 }
 
 const DigitSum& ExprSimplifier::WayOfDigits(const DigitSum& floor_form) {
@@ -224,9 +252,8 @@ DigitSum ExprSimplifier::AsWritten(const DigitSum& digits) {
   if (!digits.valid()) return digits;
   DigitSum best = digits;
   if (!IsLinear(digits) && !IsDigitAlone(digits) && !IsOfDistinctNumbers(digits)) {
-    const bool has_mod = HasMod(digits);
-    const DigitSum eliminated = has_mod ? FloorForm(digits) : DigitSum();
-    const DigitSum& floor_form = has_mod ? eliminated : digits;
+    DigitSum eliminated;
+    const DigitSum& floor_form = FloorForm(digits, eliminated);
     if (!floor_form.valid()) return floor_form;
     const bool has_floor = HasFloorAtom(floor_form);
     const DigitSum& shortest = has_floor ? ShortestWay(floor_form) : floor_form;

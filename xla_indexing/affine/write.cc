@@ -84,11 +84,22 @@ AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
                                      mlir::getAffineConstantExpr(sorted.constant(), context_));
 }
 
+// The dividend of an atom that is not written yet. That of a mod may be in its floor.
+AffineExpr ExprSimplifier::ExprOfDividend(const DigitAtom* atom) {
+  const DigitAtom* floor = atom->IsMod() ? LoneAtom(atom->quotient) : nullptr;
+  if (floor != nullptr && floor->IsFloor() && floor->divisor == atom->divisor && floor->expr &&
+      floor->expr.getKind() == AffineExprKind::FloorDiv && floor->shown == atom->shown) {
+    const auto division = cast<AffineBinaryOpExpr>(floor->expr);
+    if (IsConstant(division.getRHS(), floor->divisor)) return division.getLHS();
+  }
+  return ExprOfSum(atom->shown);
+}
+
 // Divisions nest less deep in an atom's dividend.
 AffineExpr ExprSimplifier::ExprOf(const DigitAtom* atom) {
   if (!atom->expr) {
     const auto kind = atom->IsMod() ? AffineExprKind::Mod : AffineExprKind::FloorDiv;
-    if (const AffineExpr dividend = ExprOfSum(atom->shown)) {
+    if (const AffineExpr dividend = ExprOfDividend(atom)) {
       atom->expr = mlir::getAffineBinaryOpExpr(
           kind, dividend, mlir::getAffineConstantExpr(atom->divisor, context_));
       // It is its own normal form.
