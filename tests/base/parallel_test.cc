@@ -1,6 +1,10 @@
 #include "xla_indexing/base/parallel.h"
 
+#include <barrier>
 #include <cstddef>
+#include <mutex>
+#include <set>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -22,6 +26,37 @@ TEST(ParallelFor, OneJobWorksInOrder) {
   std::vector<size_t> order;
   ParallelFor(1, 5, [&](size_t i) { order.push_back(i); });
   EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2, 3, 4}));
+}
+
+// The threads that have worked on `pieces` pieces that wait for one another.
+std::set<std::thread::id> ThreadsOfPiecesThatWait(int pieces) {
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  std::barrier all_are_here(pieces);
+  ParallelFor(pieces, static_cast<size_t>(pieces), [&](size_t) {
+    all_are_here.arrive_and_wait();
+    const std::lock_guard<std::mutex> lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  });
+  return threads;
+}
+
+TEST(ParallelFor, WithAsManyJobsAsPiecesEachHasAThreadToItself) {
+  for (const int pieces : {2, 3, 50}) EXPECT_EQ(ThreadsOfPiecesThatWait(pieces).size(), pieces);
+}
+
+TEST(ParallelFor, KeepsItsThreadsForLaterCalls) {
+  const std::set<std::thread::id> first = ThreadsOfPiecesThatWait(2);
+  EXPECT_TRUE(first.contains(std::this_thread::get_id()));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(ThreadsOfPiecesThatWait(2), first);
+}
+
+TEST(ParallelFor, CallsWithinCallsHaveThreadsOfTheirOwn) {
+  std::barrier both_are_here(2);
+  ParallelFor(2, 2, [&](size_t) {
+    both_are_here.arrive_and_wait();
+    EXPECT_EQ(ThreadsOfPiecesThatWait(3).size(), 3);
+  });
 }
 
 }  // namespace

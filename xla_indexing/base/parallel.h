@@ -10,7 +10,10 @@
 namespace xla_indexing {
 
 // Calls `work(i)` once for every i in [0, count), on at most `jobs` threads, this one among them,
-// and returns when all calls have. Work is handed out in order.
+// and returns when all calls have. Work is handed out in order; with as many jobs as pieces each
+// piece has a thread to itself, so that pieces may wait for one another.
+//
+// Other threads than this one are kept for later calls, as many as the machine has processors.
 void ParallelFor(int jobs, size_t count, absl::FunctionRef<void(size_t)> work);
 
 }  // namespace xla_indexing
