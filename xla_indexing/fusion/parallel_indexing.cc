@@ -21,7 +21,7 @@ namespace {
 
 // As many instructions are worked on by one thread at a time: few, because some take a thousand
 // times as long as others.
-constexpr size_t kInstructionsPerPiece = 16;
+constexpr size_t kInstructionsPerPiece = 8;
 
 // The maps of one instruction; null where not asked for.
 struct MadeIndexing {
@@ -31,11 +31,12 @@ struct MadeIndexing {
 };
 
 // The maps of the first instruction of a kind that a thread has come to. Those who find it there
-// may look into it when all threads are done.
+// may look into it when all threads are done, but for the last field.
 struct IndexingOfKind {
   size_t first = 0;
   MadeIndexing made;
   bool is_of_kind = false;
+  std::atomic<bool> is_of_first_only = false;
 };
 
 // Kinds that threads look for at once.
@@ -91,17 +92,18 @@ class ParallelIndexer {
     std::barrier are_found(static_cast<std::ptrdiff_t>(count),
                            [&]() noexcept { left = FindLeft(); });
     std::barrier are_ready(static_cast<std::ptrdiff_t>(count));
+    std::barrier are_given(static_cast<std::ptrdiff_t>(count));
     ParallelFor(static_cast<int>(count), count, [&](size_t i) {
       IndexingThread& thread = threads_[i];
-      TakePieces(next, places_.size(), [&](size_t place) { Find(place, thread); });
+      // The last instructions, which end the entry computation, are likely to be the largest.
+      TakePieces(next, places_.size(), [&](size_t i) { Find(places_.size() - 1 - i, thread); });
       are_found.arrive_and_wait();
-      TakePieces(next_left, left.size(), [&](size_t place) {
-        places_[left[place]].own =
-            std::make_unique<MadeIndexing>(Make(left[place], thread.context));
-      });
-      are_ready.arrive_and_wait();
+      if (!left.empty()) {
+        TakePieces(next_left, left.size(), [&](size_t i) { MakeOwn(left[i], thread); });
+        are_ready.arrive_and_wait();
+      }
       if (std::this_thread::get_id() == caller) GiveTo(receive);
-      are_ready.arrive_and_wait();
+      are_given.arrive_and_wait();
       Free(thread);
     });
   }
@@ -128,24 +130,26 @@ class ParallelIndexer {
     std::vector<size_t> left;
     for (size_t i = 0; i < places_.size(); ++i) {
       const IndexingOfKind* of_kind = places_[i].of_kind;
-      if (of_kind != nullptr && !of_kind->is_of_kind && of_kind->first != i) left.push_back(i);
+      if (of_kind != nullptr && !of_kind->is_of_kind && of_kind->first != i &&
+          places_[i].own == nullptr) {
+        left.push_back(i);
+      }
     }
     return left;
   }
 
   void GiveTo(absl::FunctionRef<void(IndexedInstruction)> receive) const {
+    const MadeIndexing nothing{threads_.front().context, InstructionIndexer::Nothing(),
+                               InstructionIndexer::Nothing()};
     for (size_t i = 0; i < places_.size(); ++i) {
       const Place& place = places_[i];
-      IndexedInstruction result;
-      result.instruction = instructions_[i];
-      result.context = threads_.front().context;
-      if (place.own != nullptr || place.of_kind != nullptr) {
-        const MadeIndexing& made = place.own != nullptr ? *place.own : place.of_kind->made;
-        result.context = made.context;
-        if (options_.output_to_input) result.output_to_input = made.output_to_input;
-        if (options_.input_to_output) result.input_to_output = made.input_to_output;
-      }
-      receive(std::move(result));
+      const MadeIndexing& made = place.own != nullptr       ? *place.own
+                                 : place.of_kind != nullptr ? place.of_kind->made
+                                                            : nothing;
+      const MadeIndexing& to_input = options_.output_to_input ? made : nothing;
+      const MadeIndexing& to_output = options_.input_to_output ? made : nothing;
+      receive(
+          {instructions_[i], made.context, to_input.output_to_input, to_output.input_to_output});
     }
   }
 
@@ -163,18 +167,20 @@ class ParallelIndexer {
     if (instruction.operands().empty()) return;
     InstructionKind kind = KindOf(instruction);
     if (kind.empty()) {
-      places_[i].own = std::make_unique<MadeIndexing>(Make(i, thread.context));
+      MakeOwn(i, thread);
       return;
     }
+    const auto share = [&](const IndexingOfKind* of_kind) {
+      places_[i].of_kind = of_kind;
+      // Otherwise it may turn out later (FindLeft).
+      if (of_kind->is_of_first_only.load(std::memory_order_relaxed)) MakeOwn(i, thread);
+    };
     const auto known = thread.kinds.find(absl::Span<const uint64_t>(kind));
-    if (known != thread.kinds.end()) {
-      places_[i].of_kind = known->second;
-      return;
-    }
+    if (known != thread.kinds.end()) return share(known->second);
     const auto [of_kind, is_new] = kinds_.FindOrAdd(kind);
     thread.kinds.emplace(std::move(kind), of_kind);
+    if (!is_new) return share(of_kind);
     places_[i].of_kind = of_kind;
-    if (!is_new) return;
     const auto may_be_shared = [](const absl::StatusOr<SharedIndexing>& entries) {
       return entries.ok() && (*entries == nullptr || AreOfKind(**entries));
     };
@@ -182,6 +188,11 @@ class ParallelIndexer {
     of_kind->made = Make(i, thread.context);
     of_kind->is_of_kind = may_be_shared(of_kind->made.output_to_input) &&
                           may_be_shared(of_kind->made.input_to_output);
+    of_kind->is_of_first_only.store(!of_kind->is_of_kind, std::memory_order_relaxed);
+  }
+
+  void MakeOwn(size_t i, const IndexingThread& thread) {
+    places_[i].own = std::make_unique<MadeIndexing>(Make(i, thread.context));
   }
 
   MadeIndexing Make(size_t i, mlir::MLIRContext* context) const {
