@@ -119,7 +119,8 @@ class PositionalAlgebra {
   bool AppendDigit(Number& number, const Digit& digit);
   bool Append(Number& number, const Number& more);
   std::optional<Number> JoinedRuns(const Digit& low, const Digit& high);
-  std::optional<Number> JoinRuns(const Digit& low, const Digit& high);
+  std::optional<Number> JoinRuns(const Digit& low, const Digit& high, bool is_low_cut,
+                                 int64_t shift);
   std::optional<Number> JoinBelowOffset(const Digit& low, const Digit& high);
   bool JoinLinear(Number& number, const Digit& digit);
 

@@ -159,33 +159,23 @@ std::optional<PositionalAlgebra::Parts> PositionalAlgebra::CutDigit(const Digit&
   return parts;
 }
 
-// Where r is a place.
+// Where r is a place. Digits of a number have been joined where they can be: only those that a
+// digit is cut into may be joined with their neighbours.
 std::optional<PositionalAlgebra::Parts> PositionalAlgebra::CutAtPlace(const Number& number,
                                                                       int64_t r) {
-  Parts parts;
+  const Digit* digit = number.begin();
   int64_t place = 1;
-  for (size_t i = 0; i < number.size(); ++i) {
-    const Digit& digit = number[i];
-    if (place >= r) {
-      if (place != r || !Append(parts.high, Number(number.begin() + i, number.end()))) {
-        return std::nullopt;
-      }
-      return parts;
-    }
-    if (place * digit.size <= r) {
-      parts.low.push_back(digit);
-      place *= digit.size;
-      continue;
-    }
-    if (r % place != 0 || digit.size % (r / place) != 0) return std::nullopt;
-    std::optional<Parts> cut = CutDigit(digit, r / place);
-    if (!cut || !Append(parts.low, cut->low) || !Append(parts.high, cut->high) ||
-        !Append(parts.high, Number(number.begin() + i + 1, number.end()))) {
-      return std::nullopt;
-    }
-    return parts;
+  while (digit != number.end() && place * digit->size <= r) place *= (digit++)->size;
+  if (place == r) return Parts{Number(number.begin(), digit), Number(digit, number.end())};
+  if (digit == number.end() || r % place != 0 || digit->size % (r / place) != 0) {
+    return std::nullopt;
   }
-  if (place != r) return std::nullopt;
+  std::optional<Parts> cut = CutDigit(*digit, r / place);
+  if (!cut) return std::nullopt;
+  Parts parts{Number(number.begin(), digit), std::move(cut->high)};
+  if (!Append(parts.low, cut->low) || !Append(parts.high, Number(digit + 1, number.end()))) {
+    return std::nullopt;
+  }
   return parts;
 }
 

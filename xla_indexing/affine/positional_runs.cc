@@ -18,16 +18,22 @@ Number PositionalAlgebra::RunOf(const Digit& digit) const {
   return run;
 }
 
+// Two runs that are pieces of one: the digit above begins where the one below ends, so that one of
+// its place and that end divides the other, and is, in the other's units, a place of its run.
 std::optional<Number> PositionalAlgebra::JoinedRuns(const Digit& low, const Digit& high) {
   const int64_t end = low.place * low.size;
-  if (end % high.place != 0 && high.place % end != 0) return std::nullopt;
+  const bool is_low_cut = end % high.place == 0;
+  if (!is_low_cut && high.place % end != 0) return std::nullopt;
+  const Number& run = source(is_low_cut ? low.source : high.source).number;
+  const int64_t shift = is_low_cut ? end / high.place : high.place / end;
+  if (PlaceBelow(run, shift) != shift) return std::nullopt;
   const size_t hash = MixBits(HashOf(low) + HashOf(high));
   for (const DigitJoin* known = memory_->join_table.First(hash); known != nullptr;
        known = known->next) {
     if (known->hash == hash && known->low == low && known->high == high) return known->joined;
   }
   if (++work_ > kMaxWork) return std::nullopt;
-  std::optional<Number> joined = JoinRuns(low, high);
+  std::optional<Number> joined = JoinRuns(low, high, is_low_cut, shift);
   DigitJoin* made = memory_->joins.New();
   made->low = low;
   made->high = high;
@@ -36,30 +42,17 @@ std::optional<Number> PositionalAlgebra::JoinedRuns(const Digit& low, const Digi
   return joined;
 }
 
-// Two runs that are pieces of one: the digit above begins where the one below ends, so that one of
-// its place and that end divides the other.
-std::optional<Number> PositionalAlgebra::JoinRuns(const Digit& low, const Digit& high) {
-  const int64_t end = low.place * low.size;
+std::optional<Number> PositionalAlgebra::JoinRuns(const Digit& low, const Digit& high,
+                                                  bool is_low_cut, int64_t shift) {
   Number first = RunOf(low);
   Number second = RunOf(high);
-  int64_t place = low.place;
-  Number all;  // what lies below both
-  if (end % high.place == 0) {
-    const int64_t shift = end / high.place;
-    if (shift >= SizeOf(first)) return std::nullopt;
-    std::optional<Parts> parts = CutAtPlace(first, shift);
-    if (!parts) return std::nullopt;
-    all = std::move(parts->low);
-    first = std::move(parts->high);
-  } else {
-    const int64_t shift = high.place / end;
-    if (shift >= SizeOf(second)) return std::nullopt;
-    std::optional<Parts> parts = CutAtPlace(second, shift);
-    if (!parts) return std::nullopt;
-    all = std::move(parts->low);
-    second = std::move(parts->high);
-    place *= shift;
-  }
+  Number& lower = is_low_cut ? first : second;
+  if (shift >= SizeOf(lower)) return std::nullopt;
+  std::optional<Parts> cut = CutAtPlace(lower, shift);
+  if (!cut) return std::nullopt;
+  Number all = std::move(cut->low);  // what lies below both
+  lower = std::move(cut->high);
+  const int64_t place = is_low_cut ? low.place : low.place * shift;
   Number& longer = SizeOf(first) >= SizeOf(second) ? first : second;
   const Number& shorter = SizeOf(first) >= SizeOf(second) ? second : first;
   if (SizeOf(longer) % SizeOf(shorter) != 0) return std::nullopt;
