@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/builders.h"
@@ -64,8 +65,8 @@ void Reachability::Step(const HloInstruction& instruction) {
   llvm::BitVector all(ends_.size());
   llvm::BitVector passed(results.size());
   if (instruction.opcode() == HloOpcode::kWhile) {
-    for (size_t leaf = 0; leaf < results.size(); ++leaf) {
-      if (!BodyPassesThrough(instruction, static_cast<int64_t>(leaf))) continue;
+    for (const auto& [leaf, is_passed] : llvm::enumerate(LeavesPassedThrough(instruction))) {
+      if (!is_passed) continue;
       passed.set(leaf);
       pass_on(static_cast<int64_t>(leaf), RowsOf(*instruction.operand(0))[leaf]);
     }

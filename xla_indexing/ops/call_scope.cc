@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/builders.h"
@@ -39,9 +40,23 @@ LeafSource FollowRoutes(LeafSource source) {
   }
 }
 
-bool BodyPassesThrough(const HloInstruction& loop, int64_t leaf) {
-  const LeafSource source = FollowRoutes({loop.while_body()->root_instruction(), leaf});
-  return source.instruction->opcode() == HloOpcode::kParameter && source.leaf == leaf;
+std::vector<bool> LeavesPassedThrough(const HloInstruction& loop) {
+  std::vector<bool> passed;
+  const auto add_leaves_of = [&](const HloInstruction& value) {
+    const int64_t leaf_count = value.shape().LeafCount();
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+      const LeafSource source = FollowRoutes({&value, leaf});
+      passed.push_back(source.instruction->opcode() == HloOpcode::kParameter &&
+                       source.leaf == static_cast<int64_t>(passed.size()));
+    }
+  };
+  const HloInstruction& root = *loop.while_body()->root_instruction();
+  if (root.opcode() == HloOpcode::kTuple) {
+    for (const HloInstruction* operand : root.operands()) add_leaves_of(*operand);
+  } else {
+    add_leaves_of(root);
+  }
+  return passed;
 }
 
 namespace {

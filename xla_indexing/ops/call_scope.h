@@ -14,6 +14,7 @@
 #define XLA_INDEXING_OPS_CALL_SCOPE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/instruction_indexing.h"
@@ -30,8 +31,8 @@ struct LeafSource {
 // Where the leaf comes from through operations that pass whole leaves on.
 LeafSource FollowRoutes(LeafSource source);
 
-// Whether the body of a while gives a leaf of its state back as it is.
-bool BodyPassesThrough(const HloInstruction& loop, int64_t leaf);
+// Of every leaf of the state of a while, whether the body gives it back as it is.
+std::vector<bool> LeavesPassedThrough(const HloInstruction& loop);
 
 // Maps between leaves of the called computation with the bindings that the caller sees. With
 // `fold_runtime_variables`, values that the module fixes outside the computation are folded.

@@ -16,8 +16,9 @@ namespace xla_indexing {
 using LeafSets = std::map<int64_t, OperandIndexingSet>;
 
 struct LoopMemo {
-  // Which leaves the body gives back as they are.
+  // Which leaves the body gives back as they are, and which it does not.
   std::optional<std::vector<bool>> passes_through;
+  std::optional<std::vector<int64_t>> changed;
   // The body's entries of a leaf, and the leaves that they can be about.
   std::map<int64_t, InstructionIndexing> entries;
   std::map<int64_t, std::vector<int64_t>> leaves;

@@ -26,6 +26,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -68,13 +69,20 @@ class WhileLoop {
         memo_(build.options.computations->MemoOf(build.instruction, forward)) {}
 
   bool PassesThrough(int64_t leaf) {
-    if (!memo_.passes_through) {
-      std::vector<bool>& passes = memo_.passes_through.emplace(loop_.shape().LeafCount());
-      for (size_t i = 0; i < passes.size(); ++i) {
-        passes[i] = BodyPassesThrough(loop_, static_cast<int64_t>(i));
+    if (!memo_.passes_through) memo_.passes_through = LeavesPassedThrough(loop_);
+    return (*memo_.passes_through)[leaf];
+  }
+
+  // Those that it does not.
+  const std::vector<int64_t>& ChangedLeaves() {
+    if (!memo_.changed) {
+      std::vector<int64_t>& changed = memo_.changed.emplace();
+      const int64_t leaf_count = loop_.shape().LeafCount();
+      for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+        if (!PassesThrough(leaf)) changed.push_back(leaf);
       }
     }
-    return (*memo_.passes_through)[leaf];
+    return *memo_.changed;
   }
 
   // From an array of shape `from`, where `start` leads to leaves of the state after all iterations
@@ -462,11 +470,12 @@ class WhileLoop {
         devices = devices.Union(map.DevicesRead());
       }
     };
+    const std::string why =
+        absl::StrCat("whole leaf: the maps of ", loop_.name(), " are too many");
     const auto reach = [&](int64_t leaf) {
-      if (all.contains(leaf)) return;
-      all[leaf].Add(WholeTensorIndexing(
-          from, Leaf(leaf), absl::StrCat("whole leaf: the maps of ", loop_.name(), " are too many"),
-          build_.mlir_context));
+      const auto [set, is_new] = all.try_emplace(leaf);
+      if (!is_new) return;
+      set->second.Add(WholeTensorIndexing(from, Leaf(leaf), why, build_.mlir_context));
       pending.push_back(leaf);
     };
     for (const auto& [leaf, set] : start) {
@@ -574,9 +583,8 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   const OperandIndexingSet to_scalar =
       loop.ReachOfCondition({{operand_leaf, identity}}, reached, from);
   const bool adds_to_whole = AddToWholeLeaf(to_scalar);
-  const int64_t leaf_count = state.LeafCount();
-  for (int64_t leaf = 0; leaf < leaf_count && !to_scalar.empty(); ++leaf) {
-    if (loop.PassesThrough(leaf)) continue;
+  for (const int64_t leaf : loop.ChangedLeaves()) {
+    if (to_scalar.empty()) break;
     if (has_whole_leaves && reached.contains(leaf) && !adds_to_whole) continue;
     const OperandIndexingSet everywhere(FromScalar(state.Leaf(leaf), build.mlir_context));
     reached[leaf].Add(
