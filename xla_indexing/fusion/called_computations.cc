@@ -88,8 +88,8 @@ absl::StatusOr<Walked> CalledComputations::Walk(const HloComputation& computatio
                 max_steps, this);
   Frame frame;
   frame.depth = depth;
-  std::map<int64_t, Walker::LeafPaths> start;
-  std::map<int64_t, Walker::LeafPaths> end;
+  Walker::NumberedPaths start;
+  Walker::NumberedPaths end;
   start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
   absl::Status status = walker.WalkComputation(computation, frame, start, &end);
   if (!status.ok()) return status;
@@ -134,8 +134,8 @@ absl::StatusOr<std::vector<InstructionReads>> CalledComputations::OutputToInstru
       if (!maps.empty()) reads.push_back({&instruction, leaf, std::move(maps)});
     }
   });
-  std::map<int64_t, Walker::LeafPaths> start;
-  std::map<int64_t, Walker::LeafPaths> end;
+  Walker::NumberedPaths start;
+  Walker::NumberedPaths end;
   start[0][output_leaf].Add(Path(IdentityIndexing(array, context_), array));
   const absl::Status status = walker.WalkComputation(computation, Frame(), start, &end);
   if (!status.ok()) return status;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/hlo/shape.h"
@@ -85,7 +86,7 @@ class PathSet {
  public:
   bool empty() const { return paths_.empty(); }
   size_t size() const { return paths_.size(); }
-  const std::vector<Path>& paths() const { return paths_; }
+  llvm::ArrayRef<Path> paths() const { return paths_; }
 
   // Adds a path, or unites it with others.
   void Add(Path path);

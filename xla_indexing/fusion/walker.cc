@@ -140,7 +140,7 @@ void Walker::AddWhole(const OperandIndexing& whole, const Shape& shape, const Pa
 
 void Walker::FinishByReachability(const HloComputation& computation,
                                   const std::map<int64_t, LeafPaths>& pending,
-                                  std::map<int64_t, LeafPaths>* end) const {
+                                  NumberedPaths* end) const {
   const Reachability& reachability = called_.ReachabilityOf(computation, direction_);
   std::set<std::pair<int64_t, int64_t>> reached;
   for (const auto& [position, leaves] : pending) {
@@ -164,19 +164,26 @@ void Walker::FinishByReachability(const HloComputation& computation,
   }
 }
 
-absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Frame& frame,
-                                    LeafPaths& paths, std::map<int64_t, LeafPaths>* end) {
+absl::Status Walker::StepToOperands(
+    const HloInstruction& instruction, const Frame& frame, LeafPaths& paths,
+    llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end) {
   if (LooksInto(instruction, frame)) {
     const Frame inner{&frame, &instruction, frame.depth + 1};
-    std::map<int64_t, LeafPaths> start;
+    NumberedPaths start;
+    NumberedPaths inner_end;
     start[0] = std::move(paths);
-    return WalkComputation(*ComputationOf(instruction), inner, start, end);
+    absl::Status status = WalkComputation(*ComputationOf(instruction), inner, start, &inner_end);
+    if (!status.ok()) return status;
+    for (auto& [operand, leaves] : inner_end) {
+      for (auto& [leaf, set] : leaves) end(operand, leaf).Add(std::move(set));
+    }
+    return absl::OkStatus();
   }
   for (auto& [leaf, set] : paths) {
     Bound(instruction, leaf, set);
     const Shape& from = instruction.shape().Leaf(leaf);
     // What no path goes on through by itself, by operand.
-    std::vector<PathSet> rest(instruction.operand_count());
+    llvm::SmallVector<PathSet, 2> rest(instruction.operand_count());
     bool has_rest = instruction.operand_count() == 0;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
       PathSet next;
@@ -187,7 +194,7 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
         rest[operand] = set;
       }
       has_rest = has_rest || !rest[operand].empty();
-      if (!next.empty()) (*end)[operand][0].Add(std::move(next));
+      if (!next.empty()) end(operand, 0).Add(std::move(next));
     }
     if (!has_rest) continue;
     absl::StatusOr<InstructionIndexing> entries =
@@ -196,23 +203,23 @@ absl::Status Walker::StepToOperands(const HloInstruction& instruction, const Fra
     for (const IndexingEntry& entry : *entries) {
       if (rest[entry.operand].empty()) continue;
       const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
-      Apply(entry, from, to, frame, rest[entry.operand],
-            &(*end)[entry.operand][entry.operand_leaf]);
+      Apply(entry, from, to, frame, rest[entry.operand], &end(entry.operand, entry.operand_leaf));
     }
   }
   return absl::OkStatus();
 }
 
 absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame& frame,
-                                  int64_t operand, LeafPaths& paths, LeafPaths* end) {
+                                  int64_t operand, LeafPaths& paths,
+                                  llvm::function_ref<PathSet&(int64_t leaf)> end) {
   if (LooksInto(instruction, frame)) {
     const Frame inner{&frame, &instruction, frame.depth + 1};
-    std::map<int64_t, LeafPaths> start;
-    std::map<int64_t, LeafPaths> inner_end;
+    NumberedPaths start;
+    NumberedPaths inner_end;
     start[operand] = paths;
     absl::Status status = WalkComputation(*ComputationOf(instruction), inner, start, &inner_end);
     if (!status.ok()) return status;
-    for (auto& [leaf, set] : inner_end[0]) (*end)[leaf].Add(std::move(set));
+    for (auto& [leaf, set] : inner_end[0]) end(leaf).Add(std::move(set));
     return absl::OkStatus();
   }
   for (auto& [leaf, set] : paths) {
@@ -225,22 +232,21 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     } else {
       rest = set;
     }
-    if (!next.empty()) (*end)[0].Add(std::move(next));
+    if (!next.empty()) end(0).Add(std::move(next));
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =
         called_.EntriesOf(instruction, direction_, {operand, leaf}, frame.depth);
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
       const Shape& to = instruction.shape().Leaf(entry.output_leaf);
-      Apply(entry, from, to, frame, rest, &(*end)[entry.output_leaf]);
+      Apply(entry, from, to, frame, rest, &end(entry.output_leaf));
     }
   }
   return absl::OkStatus();
 }
 
 absl::Status Walker::WalkComputation(const HloComputation& computation, const Frame& frame,
-                                     const std::map<int64_t, LeafPaths>& start,
-                                     std::map<int64_t, LeafPaths>* end) {
+                                     const NumberedPaths& start, NumberedPaths* end) {
   // Instructions that paths have come to, by position. Operands stand before their users, so that
   // the paths to an instruction are complete when it is the last (or first) one left.
   std::map<int64_t, LeafPaths> pending;
@@ -272,13 +278,11 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
         add_all(std::move(paths), (*end)[instruction.parameter_number()]);
         continue;
       }
-      std::map<int64_t, LeafPaths> next;
-      absl::Status status = StepToOperands(instruction, frame, paths, &next);
+      const auto operand_end = [&](int64_t operand, int64_t leaf) -> PathSet& {
+        return pending[instruction.operand(operand)->index_in_computation()][leaf];
+      };
+      absl::Status status = StepToOperands(instruction, frame, paths, operand_end);
       if (!status.ok()) return status;
-      for (auto& [operand, operand_paths] : next) {
-        add_all(std::move(operand_paths),
-                pending[instruction.operand(operand)->index_in_computation()]);
-      }
     }
     return absl::OkStatus();
   }
@@ -300,10 +304,11 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
     if (&instruction == root) add_all(paths, (*end)[0]);
     for (const CalledComputations::Use& use : users[instruction.index_in_computation()]) {
-      LeafPaths next;
-      absl::Status status = StepToResult(*use.user, frame, use.operand, paths, &next);
+      const auto result_end = [&](int64_t leaf) -> PathSet& {
+        return pending[use.user->index_in_computation()][leaf];
+      };
+      absl::Status status = StepToResult(*use.user, frame, use.operand, paths, result_end);
       if (!status.ok()) return status;
-      if (!next.empty()) add_all(std::move(next), pending[use.user->index_in_computation()]);
     }
   }
   return absl::OkStatus();

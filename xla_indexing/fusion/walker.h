@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/called_computations.h"
 #include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/fusion/path.h"
+#include "xla_indexing/fusion/small_map.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/instruction_indexing.h"
@@ -40,7 +42,9 @@ class Walker {
   bool was_stopped() const { return steps_ > max_steps_; }
 
   // Paths by leaf of an instruction.
-  using LeafPaths = std::map<int64_t, PathSet>;
+  using LeafPaths = SmallMap<PathSet>;
+  // And by operand or parameter number.
+  using NumberedPaths = SmallMap<LeafPaths>;
 
   // Is told of every instruction of the walked computation itself, output to input, with the paths
   // that have led to it, when these are complete.
@@ -50,17 +54,17 @@ class Walker {
   // Output to input: from leaves of the root to leaves of the parameters, by parameter number.
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
   absl::Status WalkComputation(const HloComputation& computation, const Frame& frame,
-                               const std::map<int64_t, LeafPaths>& start,
-                               std::map<int64_t, LeafPaths>* end);
-
-  // Takes the paths at the result of an instruction to its operands, by operand number.
-  absl::Status StepToOperands(const HloInstruction& instruction, const Frame& frame,
-                              LeafPaths& paths, std::map<int64_t, LeafPaths>* end);
-  // Takes the paths at one operand of an instruction to its result.
-  absl::Status StepToResult(const HloInstruction& instruction, const Frame& frame, int64_t operand,
-                            LeafPaths& paths, LeafPaths* end);
+                               const NumberedPaths& start, NumberedPaths* end);
 
  private:
+  // Takes the paths at the result of an instruction to its operands. `end` gives the place of the
+  // paths that come to a leaf of an operand.
+  absl::Status StepToOperands(const HloInstruction& instruction, const Frame& frame,
+                              LeafPaths& paths,
+                              llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end);
+  // Takes the paths at one operand of an instruction to leaves of its result.
+  absl::Status StepToResult(const HloInstruction& instruction, const Frame& frame, int64_t operand,
+                            LeafPaths& paths, llvm::function_ref<PathSet&(int64_t leaf)> end);
   bool LooksInto(const HloInstruction& instruction, const Frame& frame) const;
   // Takes every path on through the maps of one entry.
   void Apply(const IndexingEntry& entry, const Shape& from, const Shape& to, const Frame& frame,
@@ -75,8 +79,7 @@ class Walker {
   // Takes all paths that have come to instructions, by position, to the end of the computation at
   // once.
   void FinishByReachability(const HloComputation& computation,
-                            const std::map<int64_t, LeafPaths>& pending,
-                            std::map<int64_t, LeafPaths>* end) const;
+                            const std::map<int64_t, LeafPaths>& pending, NumberedPaths* end) const;
 
   mlir::MLIRContext* context_;
   const FusionOptions& options_;

@@ -470,8 +470,7 @@ class WhileLoop {
         devices = devices.Union(map.DevicesRead());
       }
     };
-    const std::string why =
-        absl::StrCat("whole leaf: the maps of ", loop_.name(), " are too many");
+    const std::string why = absl::StrCat("whole leaf: the maps of ", loop_.name(), " are too many");
     const auto reach = [&](int64_t leaf) {
       const auto [set, is_new] = all.try_emplace(leaf);
       if (!is_new) return;
