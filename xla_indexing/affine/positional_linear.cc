@@ -82,18 +82,23 @@ std::optional<int64_t> PositionalAlgebra::MoveOffsetsOut(Number& number) {
 std::optional<Number> PositionalAlgebra::Undo(const Number& number, int64_t factor, int64_t offset,
                                               int64_t divisor, int64_t size) const {
   const size_t hash = HashOf(number);
-  const MovedNumber* first = memory_->moved_table.First(hash);
-  if (first == nullptr) return std::nullopt;
-  const Interval values = RangeOf(number).Mul(factor).Add(offset).PreimageOfMul(divisor).Intersect(
-      Interval::OfSize(size));
+  // What is known of the values of a step may have been that of another chain.
+  const auto has_values_of = [&](const MovedNumber& known) {
+    return RangeOf(number)
+        .Mul(factor)
+        .Add(offset)
+        .PreimageOfMul(divisor)
+        .Intersect(Interval::OfSize(size))
+        .IsSubsetOf(RangeOf(known.from));
+  };
   // Of steps that this one undoes the first that was made.
   const MovedNumber* undone = nullptr;
   bool is_reversed = false;
-  for (const MovedNumber* known = first; known != nullptr; known = known->next) {
+  for (const MovedNumber* known = memory_->moved_table.First(hash); known != nullptr;
+       known = known->next) {
     if (known->hash != hash || known->to != number || SizeOf(known->from) != size) continue;
     if (undone != nullptr && undone->order < known->order) continue;
-    // What is known of its values may have been that of another chain.
-    if (!values.IsSubsetOf(RangeOf(known->from))) continue;
+    if (!has_values_of(*known)) continue;
     // ((x*f + o)/d * factor + offset) / divisor is x, or size - 1 - x.
     const std::optional<int64_t> scale = CheckedMul(known->divisor, divisor);
     const std::optional<int64_t> slope = CheckedMul(known->factor, factor);
@@ -221,11 +226,13 @@ std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int
     c = m * (size - 1) - c;
   }
   if (!fits()) return std::nullopt;
-  const int64_t common =
-      Gcd(Gcd(static_cast<int64_t>(k), static_cast<int64_t>(c)), static_cast<int64_t>(m));
-  k /= common;
-  c /= common;
-  m /= common;
+  if (const int64_t common =
+          Gcd(Gcd(static_cast<int64_t>(k), static_cast<int64_t>(c)), static_cast<int64_t>(m));
+      common > 1) {
+    k /= common;
+    c /= common;
+    m /= common;
+  }
   // What is known of the result does not depend on the steps that have led to the inner number.
   const Interval range = RangeOf(inner);
   const Int128 least = std::max<Int128>(c + k * range.lower(), 0);

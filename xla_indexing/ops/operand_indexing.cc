@@ -394,7 +394,7 @@ void OperandIndexing::OrderRangeVariables() {
 }
 
 void OperandIndexing::Simplify() {
-  if (IsUnknown() || is_simplified_) return;
+  if (IsSimplified()) return;
   // A map by itself is what most are.
   if (bindings_.empty() && replica_map_ == nullptr) {
     SimplifyWithRanges(&map_, std::nullopt);

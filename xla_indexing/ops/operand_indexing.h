@@ -65,6 +65,8 @@ class OperandIndexing {
   const ExactnessLabel& label() const { return label_; }
   bool IsExact() const { return label_.IsExact(); }
   bool IsUnknown() const { return label_.exactness == Exactness::kUnknown; }
+  // Whether Simplify() has nothing to do.
+  bool IsSimplified() const { return IsUnknown() || is_simplified_; }
   // Never so for an unknown answer.
   bool IsKnownEmpty() const { return !IsUnknown() && (map_.IsKnownEmpty() || HasNoReaders()); }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -315,7 +317,13 @@ void OperandIndexingSet::Simplify() {
     if (maps_.front().IsKnownEmpty()) maps_.clear();
     return;
   }
-  std::vector<OperandIndexing> maps = Take();
+  // What is simplified already has been added as it is.
+  const auto others = std::stable_partition(maps_.begin(), maps_.end(),
+                                            std::mem_fn(&OperandIndexing::IsSimplified));
+  std::vector<OperandIndexing> maps(std::make_move_iterator(others),
+                                    std::make_move_iterator(maps_.end()));
+  maps_.erase(others, maps_.end());
+  hashes_.clear();
   for (OperandIndexing& indexing : maps) {
     indexing.Simplify();
     Add(std::move(indexing));
