@@ -92,9 +92,9 @@ Path::Union Path::Unite(const Path& other) {
   }
   if (position_ == other.position_) return Union::kOther;
   if (indices() != other.indices()) return Union::kNone;
-  Position joined;
-  switch (UnionOf(position().restrictions, other.position().restrictions, *origin_->algebra,
-                  &joined.restrictions)) {
+  Restrictions joined;
+  switch (
+      UnionOf(position().restrictions, other.position().restrictions, *origin_->algebra, &joined)) {
     case UnionKind::kNone:
       return Union::kNone;
     case UnionKind::kFirst:
@@ -104,8 +104,7 @@ Path::Union Path::Unite(const Path& other) {
     case UnionKind::kJoined:
       break;
   }
-  joined.indices = indices();
-  SetPosition(std::move(joined));
+  SetPosition({indices(), std::move(joined)});
   return Union::kBecome;
 }
 

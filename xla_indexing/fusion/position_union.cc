@@ -11,10 +11,14 @@
 namespace xla_indexing {
 namespace {
 
-// Whether what meets `a` meets `b`.
+// Whether of one number what meets `a` meets `b`.
+bool ImpliesOfOne(const Restriction& a, const Restriction& b) {
+  return a.interval.IsSubsetOf(b.interval) && (b.residues.IsAll() || a.residues == b.residues);
+}
+
+// The same of any.
 bool Implies(const Restriction& a, const Restriction& b) {
-  return a.index == b.index && a.interval.IsSubsetOf(b.interval) &&
-         (b.residues.IsAll() || a.residues == b.residues);
+  return a.index == b.index && ImpliesOfOne(a, b);
 }
 
 // Whether every point of `b` is one of `a`.
@@ -53,12 +57,12 @@ UnionKind UnionOf(const Restrictions& a, const Restrictions& b, const Positional
   // As nearly always.
   const bool is_one = a.size() == 1 && b.size() == 1;
   if (is_one && a[0].index != b[0].index) return UnionKind::kNone;
-  if (is_one ? Implies(a[0], b[0]) : Contains(b, a)) return UnionKind::kSecond;
-  if (is_one ? Implies(b[0], a[0]) : Contains(a, b)) return UnionKind::kFirst;
+  if (is_one ? ImpliesOfOne(a[0], b[0]) : Contains(b, a)) return UnionKind::kSecond;
+  if (is_one ? ImpliesOfOne(b[0], a[0]) : Contains(a, b)) return UnionKind::kFirst;
   if (a.size() != b.size()) return UnionKind::kNone;
   const Restriction* of_a = is_one ? a.begin() : OnlyOneNotIn(b, a);
   const Restriction* of_b = is_one ? b.begin() : OnlyOneNotIn(a, b);
-  if (of_a == nullptr || of_b == nullptr || of_a->index != of_b->index ||
+  if (of_a == nullptr || of_b == nullptr || (!is_one && of_a->index != of_b->index) ||
       of_a->residues != of_b->residues || !of_a->interval.TouchesOrOverlaps(of_b->interval)) {
     return UnionKind::kNone;
   }
