@@ -18,16 +18,11 @@ using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 using ::mlir::AffineSymbolExpr;
 
+// Dimensions come first in summand order: nearly always the first leaf is one.
 bool ContainsDim(AffineExpr e) {
-  switch (e.getKind()) {
-    case AffineExprKind::DimId:
-      return true;
-    case AffineExprKind::SymbolId:
-    case AffineExprKind::Constant:
-      return false;
-    default:
-      return !e.isSymbolicOrConstant();
-  }
+  AffineExpr first = e;
+  while (auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(first)) first = binary.getLHS();
+  return first.getKind() == AffineExprKind::DimId || !e.isSymbolicOrConstant();
 }
 
 }  // namespace
