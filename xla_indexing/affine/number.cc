@@ -50,7 +50,8 @@ int64_t PlaceBelow(const Number& number, int64_t r) {
   int64_t place = 1;
   for (const Digit& digit : number) {
     if (place > r || r % place != 0) break;  // places divide one another
-    best = place * Gcd(digit.size, r / place);
+    const int64_t rest = r / place;
+    best = place * (rest % digit.size == 0 ? digit.size : Gcd(digit.size, rest));
     if (best != place * digit.size) {
       // Greater places are multiples of this digit's end, which does not divide r.
       break;
@@ -64,7 +65,7 @@ int64_t PlaceAbove(const Number& number, int64_t r) {
   assert(r >= 1);
   int64_t place = 1;
   for (const Digit& digit : number) {
-    const int64_t rest = r / Gcd(r, place);
+    const int64_t rest = r % place == 0 ? r / place : r / Gcd(r, place);
     if (digit.size % rest == 0) return place * rest;
     place *= digit.size;
   }

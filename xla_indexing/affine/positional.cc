@@ -138,8 +138,8 @@ std::optional<int64_t> PositionalAlgebra::ConstantResidue(const Number& number, 
   return parts ? ConstantValue(parts->low) : std::nullopt;
 }
 
-const LinearizedIndices* PositionalAlgebra::FindByIndices(llvm::ArrayRef<Number> indices) const {
-  const size_t hash = HashOf(indices);
+const LinearizedIndices* PositionalAlgebra::FindByIndices(llvm::ArrayRef<Number> indices,
+                                                          size_t hash) const {
   for (const LinearizedIndices* known = memory_->index_table.First(hash); known != nullptr;
        known = known->next) {
     if (known->hash == hash && llvm::ArrayRef<Number>(known->indices) == indices) return known;
@@ -147,7 +147,7 @@ const LinearizedIndices* PositionalAlgebra::FindByIndices(llvm::ArrayRef<Number>
   return nullptr;
 }
 
-const LinearizedIndices* PositionalAlgebra::FindByPosition(const Number& position,
+const LinearizedIndices* PositionalAlgebra::FindByPosition(const Number& position, size_t hash,
                                                            llvm::ArrayRef<int64_t> sizes) const {
   const auto has_sizes = [&](const LinearizedIndices& known) {
     return known.indices.size() == sizes.size() &&
@@ -155,7 +155,6 @@ const LinearizedIndices* PositionalAlgebra::FindByPosition(const Number& positio
              return SizeOf(std::get<0>(pair)) == std::get<1>(pair);
            });
   };
-  const size_t hash = HashOf(position);
   const IndicesOfPosition* first = nullptr;
   for (const IndicesOfPosition* of = memory_->position_table.First(hash); of != nullptr;
        of = of->next) {
@@ -165,37 +164,44 @@ const LinearizedIndices* PositionalAlgebra::FindByPosition(const Number& positio
   return first != nullptr ? first->known : nullptr;
 }
 
-void PositionalAlgebra::Remember(llvm::ArrayRef<Number> indices, const Number& position) {
+const LinearizedIndices* PositionalAlgebra::Remember(llvm::ArrayRef<Number> indices, size_t hash,
+                                                     const Number& position, size_t position_hash) {
   LinearizedIndices* linearized = memory_->linearized.New();
   linearized->indices.assign(indices.begin(), indices.end());
   linearized->position = position;
-  memory_->index_table.Insert(HashOf(indices), linearized);
+  linearized->position_hash = position_hash;
+  memory_->index_table.Insert(hash, linearized);
   IndicesOfPosition* of = memory_->positions.New();
   of->known = linearized;
   of->order = memory_->positions.size();
-  memory_->position_table.Insert(HashOf(position), of);
+  memory_->position_table.Insert(position_hash, of);
+  return linearized;
 }
 
-std::optional<Number> PositionalAlgebra::Linearize(llvm::ArrayRef<Number> indices) {
-  if (const LinearizedIndices* known = FindByIndices(indices)) return known->position;
+const LinearizedIndices* PositionalAlgebra::Linearize(llvm::ArrayRef<Number> indices) {
+  const size_t hash = HashOf(indices);
+  if (const LinearizedIndices* known = FindByIndices(indices, hash)) return known;
   Number position;
   int64_t size = 1;
   for (const Number& index : llvm::reverse(indices)) {
     const std::optional<int64_t> product = CheckedMul(size, SizeOf(index));
-    if (!product || !Append(position, index)) return std::nullopt;
+    if (!product || !Append(position, index)) return nullptr;
     size = *product;
   }
-  Remember(indices, position);
-  return position;
+  return Remember(indices, hash, position, HashOf(position));
 }
 
 std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
     llvm::ArrayRef<Number> indices, llvm::ArrayRef<int64_t> to) {
-  const std::optional<Number> position = Linearize(indices);
-  if (!position) return std::nullopt;
-  if (const LinearizedIndices* known = FindByPosition(*position, to)) return known->indices;
+  const LinearizedIndices* linearized = Linearize(indices);
+  if (linearized == nullptr) return std::nullopt;
+  const Number& position = linearized->position;
+  const size_t position_hash = linearized->position_hash;
+  if (const LinearizedIndices* known = FindByPosition(position, position_hash, to)) {
+    return known->indices;
+  }
   llvm::SmallVector<Number, 4> result(to.size());
-  Number rest = *position;
+  Number rest = position;
   for (size_t i = to.size(); i-- > 1;) {
     std::optional<Parts> parts = Cut(rest, to[i]);
     if (!parts) return std::nullopt;
@@ -203,7 +209,8 @@ std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
     rest = std::move(parts->high);
   }
   if (!to.empty()) result[0] = std::move(rest);
-  if (FindByIndices(result) == nullptr) Remember(result, *position);
+  const size_t hash = HashOf(result);
+  if (FindByIndices(result, hash) == nullptr) Remember(result, hash, position, position_hash);
   return result;
 }
 

@@ -102,11 +102,13 @@ class PositionalAlgebra {
  private:
   using Parts = NumberParts;
 
-  const LinearizedIndices* FindByIndices(llvm::ArrayRef<Number> indices) const;
-  const LinearizedIndices* FindByPosition(const Number& position,
+  // Null where there are none.
+  const LinearizedIndices* FindByIndices(llvm::ArrayRef<Number> indices, size_t hash) const;
+  const LinearizedIndices* FindByPosition(const Number& position, size_t hash,
                                           llvm::ArrayRef<int64_t> sizes) const;
-  void Remember(llvm::ArrayRef<Number> indices, const Number& position);
-  std::optional<Number> Linearize(llvm::ArrayRef<Number> indices);
+  const LinearizedIndices* Remember(llvm::ArrayRef<Number> indices, size_t hash,
+                                    const Number& position, size_t position_hash);
+  const LinearizedIndices* Linearize(llvm::ArrayRef<Number> indices);
 
   std::optional<Number> Undo(const Number& number, int64_t factor, int64_t offset, int64_t divisor,
                              int64_t size) const;

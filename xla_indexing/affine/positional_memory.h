@@ -45,6 +45,7 @@ struct NumberParts {
 struct LinearizedIndices {
   llvm::SmallVector<Number, 4> indices;
   Number position;
+  size_t position_hash = 0;
 
   size_t hash = 0;  // of the indices
   LinearizedIndices* next = nullptr;
