@@ -102,12 +102,18 @@ std::optional<Number> PositionalAlgebra::RunDigit(const Number& run, int64_t pla
   const llvm::scope_exit leave([this] { --depth_; });
   const int64_t end = place * size;
   const int64_t above = PlaceAbove(run, end);
-  std::optional<Parts> outer = CutAtPlace(run, above);
-  if (!outer) return std::nullopt;
-  const int64_t below = PlaceBelow(outer->low, place);
-  std::optional<Parts> inner = CutAtPlace(outer->low, below);
-  if (!inner) return std::nullopt;
-  Number least = std::move(inner->high);
+  Number least = run;
+  if (above != SizeOf(run)) {
+    std::optional<Parts> outer = CutAtPlace(run, above);
+    if (!outer) return std::nullopt;
+    least = std::move(outer->low);
+  }
+  const int64_t below = PlaceBelow(least, place);
+  if (below > 1) {
+    std::optional<Parts> inner = CutAtPlace(least, below);
+    if (!inner) return std::nullopt;
+    least = std::move(inner->high);
+  }
   place /= below;
   if (place == 1 && size == above / below) return least;
   if (std::optional<Number> flat = Flatten(least, place)) return RunDigit(*flat, place, size);
