@@ -1,7 +1,10 @@
 #include "xla_indexing/base/parallel.h"
 
+#include <unistd.h>
+
 #include <barrier>
 #include <cstddef>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -49,6 +52,17 @@ TEST(ParallelFor, KeepsItsThreadsForLaterCalls) {
   const std::set<std::thread::id> first = ThreadsOfPiecesThatWait(2);
   EXPECT_TRUE(first.contains(std::this_thread::get_id()));
   for (int i = 0; i < 20; ++i) EXPECT_EQ(ThreadsOfPiecesThatWait(2), first);
+}
+
+// Its threads are those of the process that it was forked from, which has kept some.
+TEST(ParallelForDeathTest, WorksInAForkedProcess) {
+  ThreadsOfPiecesThatWait(2);
+  EXPECT_EXIT(
+      {
+        alarm(20);
+        std::_Exit(ThreadsOfPiecesThatWait(3).size() == 3 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(ParallelFor, CallsWithinCallsHaveThreadsOfTheirOwn) {

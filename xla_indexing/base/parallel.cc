@@ -1,5 +1,7 @@
 #include "xla_indexing/base/parallel.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -18,9 +20,13 @@ namespace {
 class KeptThreads {
  public:
   // Of the process. They are never stopped: who is still waiting when it ends has nothing to do.
+  // The threads of a process are not those of one that is forked from it.
   static KeptThreads& Get() {
-    static auto* const threads = new KeptThreads;
-    return *threads;
+    [[maybe_unused]] static const int is_made = [] {
+      Renew();
+      return pthread_atfork(nullptr, nullptr, &Renew);
+    }();
+    return *of_process_;
   }
 
   // Calls `run` on this thread and, at the same time, on as many others.
@@ -36,6 +42,8 @@ class KeptThreads {
   }
 
  private:
+  static void Renew() { of_process_ = new KeptThreads; }
+
   struct Call {
     absl::FunctionRef<void()> run;
     size_t running;  // threads that have not come back
@@ -74,6 +82,8 @@ class KeptThreads {
       if (--call.running == 0) call.are_done.notify_one();
     }
   }
+
+  inline static std::atomic<KeptThreads*> of_process_ = nullptr;
 
   const size_t most_waiting_ = std::max(std::thread::hardware_concurrency(), 1U);
   std::mutex mutex_;  // of everything here but what runs

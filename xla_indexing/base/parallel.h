@@ -13,7 +13,8 @@ namespace xla_indexing {
 // and returns when all calls have. Work is handed out in order; with as many jobs as pieces each
 // piece has a thread to itself, so that pieces may wait for one another.
 //
-// Other threads than this one are kept for later calls, as many as the machine has processors.
+// Other threads than this one are kept for later calls, as many as the machine has processors. A
+// process that is forked makes its own.
 void ParallelFor(int jobs, size_t count, absl::FunctionRef<void(size_t)> work);
 
 }  // namespace xla_indexing

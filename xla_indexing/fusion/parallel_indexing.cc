@@ -96,10 +96,11 @@ class ParallelIndexer {
     ParallelFor(static_cast<int>(count), count, [&](size_t i) {
       IndexingThread& thread = threads_[i];
       // The last instructions, which end the entry computation, are likely to be the largest.
-      TakePieces(next, places_.size(), [&](size_t i) { Find(places_.size() - 1 - i, thread); });
+      TakePieces(next, places_.size(),
+                 [&](size_t later) { Find(places_.size() - 1 - later, thread); });
       are_found.arrive_and_wait();
       if (!left.empty()) {
-        TakePieces(next_left, left.size(), [&](size_t i) { MakeOwn(left[i], thread); });
+        TakePieces(next_left, left.size(), [&](size_t place) { MakeOwn(left[place], thread); });
         are_ready.arrive_and_wait();
       }
       if (std::this_thread::get_id() == caller) GiveTo(receive);

@@ -8,7 +8,6 @@
 #ifndef XLA_INDEXING_FUSION_SMALL_MAP_H_
 #define XLA_INDEXING_FUSION_SMALL_MAP_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/reachability.h"
 #include "xla_indexing/hlo/opcode.h"
