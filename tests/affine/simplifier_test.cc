@@ -101,6 +101,19 @@ TEST_F(SimplifierTest, CoefficientsAreReducedAcrossDivisions) {
   EXPECT_EQ(Simplified(linear % 8 + linear.floorDiv(8) * 8, {100, 100}), "d0 * 4 + d1");
 }
 
+// The quotient of the mod by 6 has the mod by 4, so that this one's coefficient is another when the
+// first has left the division.
+TEST_F(SimplifierTest, ModsThatLeaveADivisionTogetherAreEachCountedOnce) {
+  const AffineExpr low = (D(1) + 10) % 4;
+  const AffineExpr sum = (-((D(0) + low + 10) % 6) - low * 3).floorDiv(2);
+  const std::vector<Interval> box = {Interval::Closed(-1, 1), Interval::Closed(0, 3)};
+  ExprSimplifier simplifier(&context_, box, {});
+  const AffineExpr simplified = simplifier.Simplify(sum);
+  ForEachPoint(box, [&](const std::vector<int64_t>& point) {
+    EXPECT_TRUE(Value(simplified, point, {}) == Value(sum, point, {})) << ToString(simplified);
+  });
+}
+
 TEST_F(SimplifierTest, ConstantOfADividendIsShiftedToTheLeastValue) {
   // The least value of the dividend over the intervals is in [0, divisor - 1].
   EXPECT_EQ(SimplifiedIn((D(0) + 4) % 7, {Interval::Closed(3, 17)}), "(d0 - 3) mod 7");

@@ -83,11 +83,13 @@ bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
   for (const DigitTerm& term : division.rest.terms()) {
     const DigitAtom* mod = term.atom;
     if (!mod->IsMod()) continue;
-    const Int128 step = static_cast<Int128>(term.coefficient) * mod->divisor;
-    if (!NarrowToInt64(-step)) continue;
+    // The quotient of a mod that has left may have others.
+    const int64_t coefficient = rest.CoefficientOf(mod);
+    const Int128 step = static_cast<Int128>(coefficient) * mod->divisor;
+    if (coefficient == 0 || !NarrowToInt64(-step)) continue;
     DigitSum without = rest;
-    without.RemoveTerm(term.atom);
-    without.AddScaled(mod->dividend, term.coefficient);
+    without.RemoveTerm(mod);
+    without.AddScaled(mod->dividend, coefficient);
     without.AddScaled(mod->quotient, static_cast<int64_t>(-step));
     const bool leaves =
         without.valid() && llvm::all_of(mod->quotient.terms(), [&](const DigitTerm& of_quotient) {
