@@ -90,6 +90,24 @@ TEST(CheckedTest, GcdIsTheGreatestCommonDivisor) {
   }
 }
 
+TEST(CheckedTest, InverseModuloGivesOne) {
+  for (int64_t m = 1; m <= 60; ++m) {
+    for (int64_t a = -70; a <= 70; ++a) {
+      if (Gcd(a, m) != 1) continue;
+      const int64_t inverse = InverseModulo(a, m);
+      EXPECT_TRUE(inverse >= 0 && inverse < m) << a << " " << m;
+      EXPECT_EQ(FloorMod(a * inverse, m), 1 % m) << a << " " << m;
+    }
+  }
+  for (const int64_t m : {kInt64Max, kInt64Max - 1, (int64_t{1} << 61) - 1}) {
+    for (const int64_t a : {kInt64Max - 4, kInt64Min + 1, int64_t{3}, int64_t{-5}}) {
+      if (Gcd(a, m) != 1) continue;
+      const Int128 product = Int128{InverseModulo(a, m)} * FloorMod(a, m);
+      EXPECT_TRUE(product % m == 1) << a << " " << m;
+    }
+  }
+}
+
 TEST(CheckedTest, GcdOfTheLeastInt64Fits) {
   EXPECT_EQ(Gcd(kInt64Min, 6), 2);
   EXPECT_EQ(Gcd(kInt64Min, kInt64Max), 1);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace xla_indexing {
 
@@ -109,6 +110,23 @@ constexpr int64_t Gcd(int64_t a, int64_t b) {
   }
   if (x > static_cast<uint64_t>(kInt64Max)) x /= 2;
   return static_cast<int64_t>(x);
+}
+
+// The x in [0, m - 1] with a*x = 1 (mod m), for m > 0 and an a that has no divisor in common with
+// m.
+constexpr int64_t InverseModulo(int64_t a, int64_t m) {
+  assert(Gcd(a, m) == 1);
+  // Euclid's algorithm; r0 = t0*a and r1 = t1*a (mod m) throughout.
+  int64_t r0 = m;
+  int64_t r1 = FloorMod(a, m);
+  Int128 t0 = 0;
+  Int128 t1 = 1;
+  while (r1 != 0) {
+    const int64_t quotient = r0 / r1;
+    r0 = std::exchange(r1, r0 % r1);
+    t0 = std::exchange(t1, t0 - quotient * t1);
+  }
+  return static_cast<int64_t>(t0 < 0 ? t0 + m : t0 % m);
 }
 
 }  // namespace xla_indexing

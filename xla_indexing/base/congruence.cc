@@ -4,7 +4,6 @@
 #include <optional>
 #include <ostream>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/base/checked.h"
@@ -15,18 +14,6 @@ namespace {
 Int128 WideMod(Int128 value, int64_t modulus) {
   const Int128 remainder = value % modulus;
   return remainder < 0 ? remainder + modulus : remainder;
-}
-
-// The inverse of a modulo n, where gcd(a, n) is 1; n >= 1.
-int64_t InverseModulo(int64_t a, int64_t n) {
-  Int128 r0 = n, r1 = FloorMod(a, n);
-  Int128 t0 = 0, t1 = 1;
-  while (r1 != 0) {
-    const Int128 quotient = r0 / r1;
-    r0 = std::exchange(r1, r0 - quotient * r1);
-    t0 = std::exchange(t1, t0 - quotient * t1);
-  }
-  return static_cast<int64_t>(WideMod(t0, n));
 }
 
 }  // namespace

@@ -59,17 +59,6 @@ Span Unscaled(const Span& span, int64_t c, Int128 constant) {
   return divided(-upper, -lower, -Int128{c});
 }
 
-// The inverse of a modulo m, both at least 1 and without a common factor.
-int64_t InverseModulo(int64_t a, int64_t m) {
-  Int128 r0 = m, r1 = a % m, t0 = 0, t1 = 1;
-  while (r1 != 0) {
-    const Int128 q = r0 / r1;
-    r0 = std::exchange(r1, r0 - q * r1);
-    t0 = std::exchange(t1, t0 - q * t1);
-  }
-  return static_cast<int64_t>((t0 % m + m) % m);
-}
-
 // What one constraint says of x: c * form(x) + K in span, where form is x itself, or, with
 // y = a * x + B, floor(y / m) or y mod m. K and B are functions of the other variables.
 struct Condition {

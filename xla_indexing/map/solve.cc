@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
@@ -16,6 +17,7 @@
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/constraint_form.h"
+#include "xla_indexing/map/residue_value.h"
 
 namespace xla_indexing {
 namespace {
@@ -69,6 +71,7 @@ class Solver {
       for (size_t i = 0; i < equations_.size() && !AllSolved(); ++i) {
         Separate(Equation(equations_[i]));  // a copy: equations_ grows
       }
+      LearnFromResidues();
       MoveKnownParts();
       if (seen_.size() == known) break;
     }
@@ -246,6 +249,45 @@ class Solver {
     if (!size || *size > mod->divisor) return;
     const AffineExpr least = Constant(range.lower(), map_.context());
     Learn(mod->dividend, Add(least, Mod(Sub(value, least), mod->divisor)));
+  }
+
+  // Learns the atoms that equations say enough of, modulo what divides their other summands.
+  void LearnFromResidues() {
+    llvm::MapVector<AffineExpr, ResidueValue> atoms;
+    for (const Equation& equation : equations_) {
+      for (const Term& term : equation.sum.terms()) {
+        LinearSum others = equation.sum;
+        others.RemoveTerm(term.atom);
+        ResidueValue& residue = atoms[term.atom];
+        const int64_t g = others.CoefficientGcd();
+        if (g > 1) residue.Know(term.coefficient, g, equation.value);
+      }
+    }
+    for (const auto& [atom, residue] : atoms) {
+      if (const AffineExpr value = residue.In(unknowns_.Range(atom))) {
+        Learn(LinearSum::Of(atom), value);
+      }
+      LearnRemainder(atom, atoms);
+    }
+  }
+
+  // Learns Y - m*T where T = floor(Y/m) and the residue of Y is known.
+  void LearnRemainder(AffineExpr atom, const llvm::MapVector<AffineExpr, ResidueValue>& residues) {
+    const DigitAtom* floor = unknowns_.AtomOf(atom);
+    if (floor == nullptr || !floor->IsFloor()) return;
+    const int64_t m = floor->divisor;
+    LinearSum remainder = unknowns_.Written(floor->dividend_floor_form);
+    AffineExpr value = Constant(remainder.constant(), map_.context());
+    for (const Term& term : remainder.terms()) {
+      const auto* const residue = residues.find(term.atom);
+      const AffineExpr part = IsKnown(term.atom) ? Substitute(term.atom, {}, solved_)
+                              : residue == residues.end()
+                                  ? AffineExpr()
+                                  : residue->second.Modulo(m / Gcd(term.coefficient, m));
+      value = Add(value, Scale(part, term.coefficient));
+    }
+    remainder.AddTerm(atom, -m);
+    if (remainder.valid() && value) Learn(remainder, Mod(value, m));
   }
 
   // A sum of floors in digits: for each floor T = floor(X/n) in it, with v*X among the other terms,

@@ -5,7 +5,7 @@
 // dimensions: result i is d_{num_dims + i}.
 //
 // Mathematics. In the floor form (affine/simplifier.h) every result is an integer combination of
-// variables and floors. Three steps repeat until nothing new comes out; each gives equations that
+// variables and floors. Four steps repeat until nothing new comes out; each gives equations that
 // hold at every point of the domain:
 //
 //   1. Linear elimination, of the floors first, the most nested ones before others:
@@ -14,7 +14,10 @@
 //        v = high + low                            low = l + (v - l) mod g, high = v - low
 //        6*r0 + r1 = 8*u0 + u1, u1 in [0, 7]       u1 = (6*r0 + r1) mod 8, u0 = .. floordiv 8
 //      It is tried on the digits of the sum's normal form, which may be floors and mods.
-//   3. What is known goes to the other side, with the floors and mods that it determines.
+//   3. Residues. An equation says of an atom what it is modulo what divides the other summands, and
+//      several say it modulo more (map/residue_value.h):
+//        r0 = 3*u0 - 7*T                           u0 = 5*r0 (mod 7)
+//   4. What is known goes to the other side, with the floors and mods that it determines.
 //
 // So each value is right wherever the results are those of some point of the domain; elsewhere it
 // means nothing.
