@@ -187,10 +187,28 @@ void LinearSum::Sort() {
   for (const auto& [i, summand] : llvm::enumerate(summands)) terms_[i] = summand.term;
 }
 
+namespace {
+
+// Whether `atom` is e floordiv -factor.
+bool IsFloorDivOf(AffineExpr atom, int64_t factor) {
+  if (atom.getKind() != AffineExprKind::FloorDiv) return false;
+  auto divisor = llvm::dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(atom).getRHS());
+  return divisor && divisor.getValue() == -factor;
+}
+
+// Whether `e` is that summand, or a sum that ends with it.
+bool EndsWith(AffineExpr e, AffineExpr summand) {
+  return e == summand ||
+         (e.getKind() == AffineExprKind::Add && cast<AffineBinaryOpExpr>(e).getRHS() == summand);
+}
+
+}  // namespace
+
 AffineExpr LinearSum::ToExpr(mlir::MLIRContext* context) {
   if (!valid_ || terms_.size() > static_cast<size_t>(kMaxSummands)) return {};
   Sort();
   AffineExpr result;
+  bool is_folded = false;
   for (const Term& term : terms_) {
     AffineExpr summand =
         term.coefficient == 1
@@ -198,6 +216,14 @@ AffineExpr LinearSum::ToExpr(mlir::MLIRContext* context) {
             : mlir::getAffineBinaryOpExpr(AffineExprKind::Mul, term.atom,
                                           mlir::getAffineConstantExpr(term.coefficient, context));
     result = result ? mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result, summand) : summand;
+    // MLIR makes e mod m of e + (e floordiv m) * -m, which has another place in the sum.
+    is_folded = is_folded || (term.coefficient < 0 && IsFloorDivOf(term.atom, term.coefficient) &&
+                              !EndsWith(result, summand));
+  }
+  if (is_folded) {
+    LinearSum folded = FromExpr(result);
+    folded.AddConstant(constant_);
+    return folded.ToExpr(context);
   }
   if (!result) return mlir::getAffineConstantExpr(constant_, context);
   if (constant_ == 0) return result;
