@@ -13,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/seed.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/base/interval.h"
 
@@ -72,7 +73,7 @@ inline void ForEachPoint(const std::vector<Interval>& box,
 // Random sums of floordivs, mods and variables of a few dimensions.
 class RandomExpr {
  public:
-  RandomExpr(mlir::MLIRContext* context, uint64_t seed) : context_(context), rng_(seed) {}
+  RandomExpr(mlir::MLIRContext* context, uint64_t seed) : context_(context), rng_(Seeded(seed)) {}
 
   int64_t Int(int64_t lower, int64_t upper) {
     return std::uniform_int_distribution<int64_t>(lower, upper)(rng_);

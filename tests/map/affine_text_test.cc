@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/seed.h"
 
 namespace xla_indexing {
 namespace {
@@ -75,7 +76,7 @@ TEST_F(AffineTextTest, WritesTheLeastInt64) {
 }
 
 TEST_F(AffineTextTest, AgreesWithMlirOnRandomExpressions) {
-  std::mt19937 random(20240607);
+  std::mt19937 random(Seeded(20240607));
   const auto number = [&](int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);
   };

@@ -12,6 +12,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/seed.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 
@@ -101,7 +102,7 @@ std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> PointsOf(const I
 }
 
 TEST_F(ExistentialTest, RandomMapsKeepTheirRelation) {
-  std::mt19937_64 rng(3);
+  std::mt19937_64 rng(Seeded(3));
   const auto number = [&](int64_t lower, int64_t upper) {
     return std::uniform_int_distribution<int64_t>(lower, upper)(rng);
   };

@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/seed.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
@@ -92,7 +93,7 @@ TEST_F(HasPointTest, IsUndecidedPastTheBounds) {
 
 // Random domains, decided by enumeration of all points here.
 TEST_F(HasPointTest, AgreesWithEnumerationOnRandomDomains) {
-  std::mt19937_64 rng(11);
+  std::mt19937_64 rng(Seeded(11));
   const auto number = [&](int64_t lower, int64_t upper) {
     return std::uniform_int_distribution<int64_t>(lower, upper)(rng);
   };

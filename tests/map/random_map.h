@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "tests/testing/seed.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -20,7 +21,7 @@ namespace xla_indexing {
 
 class RandomMaps {
  public:
-  RandomMaps(uint32_t seed, mlir::MLIRContext* context) : random_(seed), context_(context) {}
+  RandomMaps(uint32_t seed, mlir::MLIRContext* context) : random_(Seeded(seed)), context_(context) {}
 
   int64_t Int(int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random_);

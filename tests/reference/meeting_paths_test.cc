@@ -19,13 +19,14 @@
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
+#include "tests/testing/seed.h"
 
 namespace xla_indexing::reference {
 namespace {
 
 class RandomGraph {
  public:
-  explicit RandomGraph(uint64_t seed) : random_(seed) {}
+  explicit RandomGraph(uint64_t seed) : random_(Seeded(seed)) {}
 
   // `steps` operations on one parameter of `sizes`, each of the last three values.
   std::string Text(const std::vector<int64_t>& sizes, int steps) {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "tests/testing/seed.h"
+
 namespace xla_indexing {
 
 // A bijection of 64-bit numbers without visible pattern (the finalizer of SplitMix64).
@@ -20,7 +22,7 @@ inline uint64_t MixBits(uint64_t bits) {
 
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(MixBits(seed)) {}
+  explicit Random(uint64_t seed) : state_(MixBits(Seeded(seed))) {}
 
   uint64_t Bits() { return MixBits(state_++); }
 
