@@ -167,7 +167,8 @@ class Access {
   }
 
   // Of v + L in [a, b], L a combination of runtime variables that do not depend on v, makes
-  // v' = v + L the variable, where v' - L is in v's interval for all v' in [a, b].
+  // v' = v + L the variable, where v' - L is in v's interval for all v' in [a, b]. Where v is a
+  // dimension the others have to tell it from v', so that L depends on no range variable.
   // Whether that was done.
   bool MoveVariable(const Constraint& constraint) {
     const LinearSum sum = LinearSum::FromExpr(constraint.expr);
@@ -190,11 +191,15 @@ class Access {
     if (!sum.valid() || !moved || rest.IsConstant() || !constraint.interval.IsFinite()) {
       return false;
     }
+    const bool is_dim = *moved < map_.num_dims();
     for (const Runtime& runtime : runtimes_) {
       if (runtime.depends_on[*moved]) return false;
     }
+    for (const Term& term : rest.terms()) {
+      const int runtime = VariablesOf(term.atom, map_.num_dims())[0] - first_runtime;
+      if (is_dim && runtimes_[runtime].DependsOnRanges(map_.num_dims())) return false;
+    }
     const AffineExpr offset = rest.ToExpr(map_.context());
-    const bool is_dim = *moved < map_.num_dims();
     const Interval& bounds = BoundsOf(map_, *moved);
     ExprSimplifier simplifier(map_.context(), map_.DimBounds(), map_.SymbolBounds());
     if (!offset || !constraint.interval.Sub(simplifier.Range(offset)).IsSubsetOf(bounds)) {

@@ -12,7 +12,8 @@
 //   - A variable that only moves the results (r = g(d, s) + c*rt, no constraint) changes neither
 //     the number of elements of one map, where it has one value for all points, nor the number of
 //     reads, where it has one for each d.
-//   - d - rt in [a, b], where rt + [a, b] is within d's interval, is d' in [a, b] with d = d' + rt.
+//   - d - rt in [a, b], where rt + [a, b] is within d's interval, is d' in [a, b] with d = d' + rt,
+//     where rt depends on d's alone, but not on this one.
 //   - Variables of one value for all points that have few values together take all of these.
 //   - Otherwise the interval is one that holds the count, from what is read at least, whatever the
 //     values, to what is read where they are free for every point.
