@@ -121,6 +121,25 @@ TEST_F(RestrictionsFormTest, AnIntervalIsOneOfDigits) {
             Form({{low_, Interval::Closed(1, 2)}, {high_, Interval::Point(2)}}));
 }
 
+// floor(N/2), whose least digit is half of a variable, and floor(N/3), a digit of a run; reversed
+// they are floor((23 - N)/2) and floor((23 - N)/3).
+TEST_F(RestrictionsFormTest, HighDigitsAreAskedForAsTheWholeNumber) {
+  const Number half = algebra_.Reshape({both_}, {12, 2})->front();
+  EXPECT_EQ(Form({{half, Interval::Closed(1, 6)}}), Form({{both_, Interval::Closed(2, 13)}}));
+  const Number third = algebra_.Reshape({both_}, {8, 3})->front();
+  EXPECT_EQ(Form({{third, Interval::Closed(1, 4)}}), Form({{both_, Interval::Closed(3, 14)}}));
+  Number reversed = both_;
+  Reverse(reversed);
+  for (const int64_t divisor : {2, 3}) {
+    const Number high = algebra_.Reshape({reversed}, {24 / divisor, divisor})->front();
+    EXPECT_EQ(Form({{high, Interval::Closed(1, 4)}}),
+              Form({{reversed, Interval::Closed(divisor, 5 * divisor - 1)}}));
+  }
+  // Asked for in both ways it is asked for once.
+  EXPECT_EQ(Form({{half, Interval::Closed(1, 6)}, {both_, Interval::Closed(2, 13)}}),
+            Form({{both_, Interval::Closed(2, 13)}}));
+}
+
 TEST_F(RestrictionsFormTest, WhatFollowsIsNotWritten) {
   EXPECT_EQ(Form({{both_, Interval::Closed(5, 15)}, {high_, Interval::Closed(1, 5)}}),
             Form({{both_, Interval::Closed(5, 15)}}));

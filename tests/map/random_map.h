@@ -21,7 +21,8 @@ namespace xla_indexing {
 
 class RandomMaps {
  public:
-  RandomMaps(uint32_t seed, mlir::MLIRContext* context) : random_(Seeded(seed)), context_(context) {}
+  RandomMaps(uint32_t seed, mlir::MLIRContext* context)
+      : random_(Seeded(seed)), context_(context) {}
 
   int64_t Int(int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random_);

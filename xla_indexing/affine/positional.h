@@ -78,6 +78,14 @@ class PositionalAlgebra {
   };
   std::optional<AffineForm> AsAffine(const Number& number);
 
+  // What a number is the high digits of, floor(whole / divisor), where its least digit begins above
+  // a place of a variable or is the top of a run; itself with the divisor 1 where that is not so.
+  struct HighDigits {
+    Number whole;
+    int64_t divisor = 1;
+  };
+  HighDigits AsHighDigits(const Number& number);
+
   // The position of the variable that the number is; none where it is none.
   std::optional<int> AsVariable(const Number& number) const;
 

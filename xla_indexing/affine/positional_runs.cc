@@ -144,4 +144,27 @@ std::optional<Number> PositionalAlgebra::RunDigit(const Number& run, int64_t pla
   return Number{digit};
 }
 
+PositionalAlgebra::HighDigits PositionalAlgebra::AsHighDigits(const Number& number) {
+  HighDigits high{number};
+  while (!high.whole.empty()) {
+    const Digit least = high.whole.front();
+    if (least.IsConstant() || least.place == 1) break;
+    const Source& from = source(least.source);
+    Number whole;
+    if (from.kind == Source::Kind::kVariable) {
+      whole = {{1, least.place * least.size, least.source, least.flipped}};
+    } else if (from.kind == Source::Kind::kRun && least.place * least.size == SizeOf(from.number)) {
+      whole = from.number;
+      if (least.flipped) Reverse(whole);
+    } else {
+      break;
+    }
+    const std::optional<int64_t> divisor = CheckedMul(high.divisor, least.place);
+    const Number above(high.whole.begin() + 1, high.whole.end());
+    if (!divisor || !CheckedMul(SizeOf(high.whole), least.place) || !Append(whole, above)) break;
+    high = {std::move(whole), *divisor};
+  }
+  return high;
+}
+
 }  // namespace xla_indexing

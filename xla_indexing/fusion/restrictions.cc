@@ -33,6 +33,11 @@ class Restricting {
   Restrictions ToWrite() {
     Restrictions written;
     for (const Restriction& restriction : kept_) {
+      if (!IsImplied(restriction)) AddWhole(restriction, written);
+    }
+    kept_ = std::move(written);
+    written.clear();
+    for (const Restriction& restriction : kept_) {
       if (!IsImplied(restriction)) written.push_back(restriction);
     }
     // An interval says nothing where those that are written do.
@@ -61,6 +66,8 @@ class Restricting {
   bool SplitLow(const Restriction& restriction);
   void Keep(Restriction restriction, const std::optional<Restriction>& before);
   void AddImplied(const Restriction& restriction);
+
+  void AddWhole(Restriction restriction, Restrictions& written) const;
 
   // Whether one of another number says this.
   bool IsImplied(const Restriction& restriction) const;
@@ -284,6 +291,33 @@ void Restricting::AddImplied(const Restriction& restriction) {
     place *= index[i - 1].size;
     pending_.push_back(
         {Number(index.begin() + i, index.end()), restriction.interval.FloorDiv(place)});
+  }
+}
+
+// Of the number that this one is the high digits of, without the low digits that do not matter.
+// Where it is there already both are one.
+void Restricting::AddWhole(Restriction restriction, Restrictions& written) const {
+  Interval& interval = restriction.interval;
+  if (restriction.residues.IsAll() && interval.IsFinite()) {
+    PositionalAlgebra::HighDigits high = algebra_.AsHighDigits(restriction.index);
+    Number& whole = high.whole;
+    interval = interval.Mul(high.divisor)
+                   .Add(Interval::OfSize(high.divisor))
+                   .Intersect(KnownOfParts(whole));
+    while (whole.size() > 1 && interval.lower() % whole.front().size == 0 &&
+           (interval.upper() + 1) % whole.front().size == 0) {
+      interval = interval.FloorDiv(whole.front().size);
+      whole = Number(whole.begin() + 1, whole.end());
+    }
+    restriction.index = std::move(whole);
+  }
+  auto* const same =
+      llvm::find_if(written, [&](const Restriction& r) { return r.index == restriction.index; });
+  if (same != written.end() && (same->residues.IsAll() || restriction.residues.IsAll())) {
+    same->interval = same->interval.Intersect(interval);
+    same->residues = same->residues.Intersect(restriction.residues);
+  } else {
+    written.push_back(std::move(restriction));
   }
 }
 

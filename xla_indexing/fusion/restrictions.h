@@ -15,6 +15,11 @@
 //               D = r mod b and H = (r - r mod b)/b (mod m/b)
 //   implied     D + b*H in [a, b'] asks for H in [a/b, b'/b], which is in the list, too
 //
+// and, as they are written,
+//
+//   whole       floor(N/p) in [a, b']: N in [p*a, p*b' + p - 1], whose digits begin where their
+//               sources do, without low digits that all ask the same of the others
+//
 // Each is an equivalence. A number has at most one restriction, but for residue classes whose
 // intersection has a modulus that does not fit int64.
 //
