@@ -50,6 +50,13 @@ inline mlir::AffineMap BuildIdentityMap(mlir::MLIRContext* context) {
   return mlir::AffineMap::get(/*dimCount=*/4, /*symbolCount=*/0, results, context);
 }
 
+// Of at least one number.
+inline double Median(std::vector<double> numbers) {
+  const auto median = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), median, numbers.end());
+  return *median;
+}
+
 // Whose time is measured: that of all threads on their processors, or that which passes.
 enum class MeterClock { kProcessor, kElapsed };
 
@@ -67,9 +74,8 @@ class IdentityMapMeter {
   void Report(double parts = 1) {
     const double seconds = Now(clock_) - start_;
     MeasureUnit();
-    const auto median = units_.begin() + static_cast<std::ptrdiff_t>(units_.size() / 2);
-    std::nth_element(units_.begin(), median, units_.end());
-    state_.counters["U"] = seconds / (*median * parts * static_cast<double>(state_.iterations()));
+    state_.counters["U"] =
+        seconds / (Median(units_) * parts * static_cast<double>(state_.iterations()));
   }
 
  private:

@@ -4,8 +4,11 @@
 // Each iteration has an MLIRContext of its own, as a program has that analyses a module once: the
 // time of making every expression for the first time is in it.
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -14,6 +17,7 @@
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/parallel.h"
 #include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/computation.h"
@@ -33,11 +37,11 @@ int64_t CountMaps(const InstructionIndexing& entries) {
 
 // The number of maps of all instructions, on a thread for each context.
 absl::StatusOr<int64_t> BuildAllMaps(const HloModule& module, Directions directions, int threads) {
-  std::vector<std::unique_ptr<mlir::MLIRContext>> owned;
+  std::vector<std::unique_ptr<mlir::MLIRContext>> owned(threads);
+  ParallelFor(threads, owned.size(),
+              [&](size_t i) { owned[i] = std::make_unique<mlir::MLIRContext>(kNoThreading); });
   std::vector<mlir::MLIRContext*> contexts;
-  for (int i = 0; i < threads; ++i) {
-    contexts.push_back(owned.emplace_back(std::make_unique<mlir::MLIRContext>(kNoThreading)).get());
-  }
+  for (const auto& context : owned) contexts.push_back(context.get());
   ParallelIndexingOptions options;
   options.input_to_output = directions == Directions::kBoth;
   absl::Status status;
@@ -49,6 +53,7 @@ absl::StatusOr<int64_t> BuildAllMaps(const HloModule& module, Directions directi
           if (entries->ok()) maps += CountMaps(***entries);
         }
       });
+  ParallelFor(threads, owned.size(), [&](size_t i) { owned[i].reset(); });
   if (!status.ok()) return status;
   return maps;
 }
@@ -102,6 +107,39 @@ void InParallel(benchmark::State& state, const char* path) {
 PARALLEL_BENCHMARK(llama31_8b, kLlama31);
 PARALLEL_BENCHMARK(resnet50, kResNet50);
 #undef PARALLEL_BENCHMARK
+
+// How many times as fast two threads are as one (`two_threads`), and how many times as much two
+// threads do that have nothing to do with each other (`two_runs`), which is what the machine gives.
+// All are measured in turn, since the clock changes; the counters are medians.
+void Speedup(benchmark::State& state, const char* path) {
+  const std::unique_ptr<HloModule> module = ParseCorpusFileOrSkip(state, path);
+  if (module == nullptr) return;
+  const auto seconds = [](auto work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const auto build = [&](int threads) {
+    benchmark::DoNotOptimize(BuildAllMaps(*module, Directions::kBoth, threads));
+  };
+  std::vector<double> two_threads;
+  std::vector<double> two_runs;
+  for (auto _ : state) {
+    const double one = seconds([&] { build(1); });
+    two_threads.push_back(one / seconds([&] { build(2); }));
+    two_runs.push_back(2 * one / seconds([&] { ParallelFor(2, 2, [&](size_t) { build(1); }); }));
+  }
+  state.counters["two_threads"] = Median(std::move(two_threads));
+  state.counters["two_runs"] = Median(std::move(two_runs));
+}
+BENCHMARK_CAPTURE(Speedup, llama31_8b, kLlama31)
+    ->Iterations(15)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Speedup, resnet50, kResNet50)
+    ->Iterations(150)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 // A computation from its root to its parameters or back: the module's largest (of a file that is
 // one loop fusion), or its entry.
