@@ -1,7 +1,8 @@
 // Random tests draw the same cases on every run and every machine. XLA_INDEXING_SEED=7 in the
 // environment makes all of them draw others, the same for every 7: whoever looks for faults that
 // no test shows yet runs the tests with one number after another. A test that asks how many cases
-// of many something holds for may miss its mark then; no other may fail.
+// of many something holds for may miss its mark then, and the reference gives up on a map of too
+// many points; nothing else may fail.
 #ifndef XLA_INDEXING_TESTS_TESTING_SEED_H_
 #define XLA_INDEXING_TESTS_TESTING_SEED_H_
 
