@@ -193,7 +193,7 @@ namespace {
 bool IsFloorDivOf(AffineExpr atom, int64_t factor) {
   if (atom.getKind() != AffineExprKind::FloorDiv) return false;
   auto divisor = llvm::dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(atom).getRHS());
-  return divisor && divisor.getValue() == -factor;
+  return divisor && divisor.getValue() > 0 && -divisor.getValue() == factor;
 }
 
 // Whether `e` is that summand, or a sum that ends with it.

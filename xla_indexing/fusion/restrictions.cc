@@ -301,15 +301,16 @@ void Restricting::AddWhole(Restriction restriction, Restrictions& written) const
   if (restriction.residues.IsAll() && interval.IsFinite()) {
     PositionalAlgebra::HighDigits high = algebra_.AsHighDigits(restriction.index);
     Number& whole = high.whole;
-    interval = interval.Mul(high.divisor)
-                   .Add(Interval::OfSize(high.divisor))
-                   .Intersect(KnownOfParts(whole));
-    while (whole.size() > 1 && interval.lower() % whole.front().size == 0 &&
-           (interval.upper() + 1) % whole.front().size == 0) {
-      interval = interval.FloorDiv(whole.front().size);
+    Interval of_whole = interval.Mul(high.divisor)
+                            .Add(Interval::OfSize(high.divisor))
+                            .Intersect(KnownOfParts(whole));
+    while (whole.size() > 1 && !of_whole.IsEmpty() && of_whole.lower() % whole.front().size == 0 &&
+           (of_whole.upper() + 1) % whole.front().size == 0) {
+      of_whole = of_whole.FloorDiv(whole.front().size);
       whole = Number(whole.begin() + 1, whole.end());
     }
-    restriction.index = std::move(whole);
+    // Restrictions that contradict each other without its having been found out stay as they are.
+    if (!of_whole.IsEmpty()) restriction = {std::move(whole), of_whole};
   }
   auto* const same =
       llvm::find_if(written, [&](const Restriction& r) { return r.index == restriction.index; });
