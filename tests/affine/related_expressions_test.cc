@@ -24,7 +24,7 @@ namespace {
 using ::mlir::AffineExpr;
 
 // An expression and its value at each point of a box, by definition.
-struct Known {
+struct Tabulated {
   AffineExpr expr;
   std::vector<int64_t> values;
 };
@@ -39,19 +39,19 @@ class RelatedExpressions {
   const std::vector<std::vector<int64_t>>& points() const { return points_; }
 
   // Of a new box, its dimensions first.
-  std::vector<Known> Make() {
+  std::vector<Tabulated> Make() {
     MakeBox();
-    std::vector<Known> pool;
+    std::vector<Tabulated> pool;
     for (size_t i = 0; i < box_.size(); ++i) {
-      Known dim{mlir::getAffineDimExpr(static_cast<unsigned>(i), context_), {}};
+      Tabulated dim{mlir::getAffineDimExpr(static_cast<unsigned>(i), context_), {}};
       for (const std::vector<int64_t>& point : points_) dim.values.push_back(point[i]);
       pool.push_back(dim);
     }
     for (int64_t steps = random_.Int(2, 7); steps > 0; --steps) {
-      const Known sum = Sum(pool);
+      const Tabulated sum = Sum(pool);
       const int64_t m = OneOf({2, 2, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 12, 15, 24});
-      const Known quotient = Divided(sum, m, FloorDiv(sum.expr, m), &xla_indexing::FloorDiv);
-      const Known remainder = Divided(sum, m, Mod(sum.expr, m), &FloorMod);
+      const Tabulated quotient = Divided(sum, m, FloorDiv(sum.expr, m), &xla_indexing::FloorDiv);
+      const Tabulated remainder = Divided(sum, m, Mod(sum.expr, m), &FloorMod);
       const int64_t kind = random_.Int(0, 9);
       if (kind < 4) {
         pool.push_back(quotient);
@@ -84,31 +84,33 @@ class RelatedExpressions {
     ForEachPoint(box_, [&](const std::vector<int64_t>& point) { points_.push_back(point); });
   }
 
-  Known Zero() const { return {Constant(0, context_), std::vector<int64_t>(points_.size(), 0)}; }
+  Tabulated Zero() const {
+    return {Constant(0, context_), std::vector<int64_t>(points_.size(), 0)};
+  }
 
-  static Known Added(Known sum, const Known& term, int64_t factor) {
+  static Tabulated Added(Tabulated sum, const Tabulated& term, int64_t factor) {
     sum.expr = Add(sum.expr, Scale(term.expr, factor));
     for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += factor * term.values[i];
     return sum;
   }
 
-  static Known Divided(const Known& sum, int64_t m, AffineExpr expr,
-                       int64_t (*divide)(int64_t, int64_t)) {
-    Known divided{expr, sum.values};
+  static Tabulated Divided(const Tabulated& sum, int64_t m, AffineExpr expr,
+                           int64_t (*divide)(int64_t, int64_t)) {
+    Tabulated divided{expr, sum.values};
     for (int64_t& value : divided.values) value = divide(value, m);
     return divided;
   }
 
   // Of up to three, the last ones more often than others, and a constant.
-  Known Sum(const std::vector<Known>& pool) {
-    Known sum = Zero();
+  Tabulated Sum(const std::vector<Tabulated>& pool) {
+    Tabulated sum = Zero();
     const int64_t constant = random_.Int(0, 1) == 0 ? random_.Int(-12, 12) : 0;
     sum.expr = Constant(constant, context_);
     for (int64_t& value : sum.values) value = constant;
     const auto last = static_cast<int64_t>(pool.size()) - 1;
     for (int64_t terms = random_.Int(1, 3); terms > 0; --terms) {
       const int64_t first = random_.Int(0, 1) == 0 ? 0 : std::max<int64_t>(0, last - 2);
-      const Known& term = pool[static_cast<size_t>(random_.Int(first, last))];
+      const Tabulated& term = pool[static_cast<size_t>(random_.Int(first, last))];
       sum = Added(sum, term, OneOf({1, 1, 1, 1, -1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 8, 12}));
     }
     return sum;
@@ -125,9 +127,9 @@ TEST(RelatedExpressionsTest, ValuesRangesAndResiduesAreRight) {
   RelatedExpressions expressions(&context, 20261122);
   int64_t changed = 0;
   for (int i = 0; i < Cases(24000); ++i) {
-    const std::vector<Known> pool = expressions.Make();
+    const std::vector<Tabulated> pool = expressions.Make();
     ExprSimplifier simplifier(&context, expressions.box(), {});
-    for (const Known& known : pool) {
+    for (const Tabulated& known : pool) {
       const AffineExpr simplified = simplifier.Simplify(known.expr);
       const Interval range = simplifier.Range(known.expr);
       const Congruence residues = simplifier.Residues(known.expr);
