@@ -41,6 +41,7 @@ absl::StatusOr<int64_t> BuildAllMaps(const HloModule& module, Directions directi
   ParallelFor(threads, owned.size(),
               [&](size_t i) { owned[i] = std::make_unique<mlir::MLIRContext>(kNoThreading); });
   std::vector<mlir::MLIRContext*> contexts;
+  contexts.reserve(owned.size());
   for (const auto& context : owned) contexts.push_back(context.get());
   ParallelIndexingOptions options;
   options.input_to_output = directions == Directions::kBoth;

@@ -35,8 +35,7 @@ class Restricting {
     for (const Restriction& restriction : kept_) {
       if (!IsImplied(restriction)) AddWhole(restriction, written);
     }
-    kept_ = std::move(written);
-    written.clear();
+    kept_ = std::exchange(written, Restrictions());
     for (const Restriction& restriction : kept_) {
       if (!IsImplied(restriction)) written.push_back(restriction);
     }

@@ -325,7 +325,7 @@ bool ValuesRestrictTheDomain(const Access& access) {
 std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
   if (!access.IsCertain() || ValuesRestrictTheDomain(access)) return std::nullopt;
   llvm::SmallVector<std::optional<int64_t>, 4> values;
-  IndexingMap map = access.map();
+  const IndexingMap& map = access.map();
   for (int i = 0; i < access.num_runtimes(); ++i) {
     if (!access.OnlyMoves(i)) return std::nullopt;
     values.push_back(access.SomeValue(i));
@@ -456,6 +456,7 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
   }
   if (!most) {
     std::vector<IndexingMap> free;
+    free.reserve(all.size());
     for (const Access& access : all) free.push_back(access.map());
     most = CountUnionOfImages(free, sizes, budget);
   }
