@@ -44,12 +44,7 @@ int CountSummandsAndDivisions(AffineExpr e) {
                        : 1);
 }
 
-class DistinctDigitsTest : public ::testing::Test {
- protected:
-  AffineExpr D(unsigned i) { return mlir::getAffineDimExpr(i, &context_); }
-
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
-};
+using DistinctDigitsTest = ExprFixture;
 
 TEST_F(DistinctDigitsTest, RangesAreExactWhereDigitsOfOneVariableAreIndependent) {
   int64_t independent = 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gtest/gtest.h"
 #include "llvm/Support/Casting.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/AffineExpr.h"
@@ -18,6 +19,15 @@
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing {
+
+// A test of expressions over dimensions and symbols.
+class ExprFixture : public ::testing::Test {
+ protected:
+  mlir::AffineExpr D(unsigned i) { return mlir::getAffineDimExpr(i, &context_); }
+  mlir::AffineExpr S(unsigned i) { return mlir::getAffineSymbolExpr(i, &context_); }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+};
 
 inline std::string ToString(mlir::AffineExpr e) {
   std::string text;

@@ -11,12 +11,7 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-class LinearSumTest : public ::testing::Test {
- protected:
-  AffineExpr D(unsigned i) { return mlir::getAffineDimExpr(i, &context_); }
-
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
-};
+using LinearSumTest = ExprFixture;
 
 TEST_F(LinearSumTest, WritesSummandsInOrder) {
   LinearSum sum = LinearSum::FromExpr((D(1) % 2) * 4 + D(2) + 7);

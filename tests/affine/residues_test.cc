@@ -16,10 +16,8 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-class ResiduesTest : public ::testing::Test {
+class ResiduesTest : public ExprFixture {
  protected:
-  AffineExpr D(unsigned i) { return mlir::getAffineDimExpr(i, &context_); }
-
   // With both dimensions in [0, 99] and d0 in the class.
   std::string Simplified(AffineExpr e, const Congruence& residues) {
     ExprSimplifier simplifier(&context_, {Interval::OfSize(100), Interval::OfSize(100)}, {});
@@ -31,8 +29,6 @@ class ResiduesTest : public ::testing::Test {
     simplifier.Assume(LinearSum::Of(D(0)), of_d0);
     return simplifier.Residues(e);
   }
-
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
 TEST_F(ResiduesTest, ComeFromCoefficientsAndFacts) {

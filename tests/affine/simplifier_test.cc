@@ -15,11 +15,8 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-class SimplifierTest : public ::testing::Test {
+class SimplifierTest : public ExprFixture {
  protected:
-  AffineExpr D(unsigned i) { return mlir::getAffineDimExpr(i, &context_); }
-  AffineExpr S(unsigned i) { return mlir::getAffineSymbolExpr(i, &context_); }
-
   // The simplified text for dimensions d_i in [0, sizes[i] - 1].
   std::string Simplified(AffineExpr e, const std::vector<int64_t>& sizes) {
     std::vector<Interval> dims;
@@ -34,8 +31,6 @@ class SimplifierTest : public ::testing::Test {
     ExprSimplifier simplifier(&context_, dims, {});
     return simplifier.Range(e);
   }
-
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
 // The examples of the indexing document, "Indexing Map Simplifier".

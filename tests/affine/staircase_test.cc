@@ -182,9 +182,8 @@ TEST(StaircaseTest, LeavesWhatIsTooLarge) {
 }
 
 // Identities of expressions; `y` is the dividend without a constant.
-class FloorIdentitiesTest : public ::testing::Test {
+class FloorIdentitiesTest : public ExprFixture {
  protected:
-  AffineExpr D(unsigned i) { return mlir::getAffineDimExpr(i, &context_); }
   AffineExpr Floor(AffineExpr y, int64_t constant, int64_t m) {
     return FloorDiv(Add(y, Constant(constant, &context_)), m);
   }
@@ -193,8 +192,6 @@ class FloorIdentitiesTest : public ::testing::Test {
     return simplifier.Simplify(e);
   }
   std::vector<AffineExpr> Dividends() { return {D(0), D(1), D(0) * 2 + D(1) * 3}; }
-
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
 // sum_{k < n} floor((y + k*a)/(n*a)) = floor(y/a)

@@ -14,12 +14,7 @@
 namespace xla_indexing {
 namespace {
 
-class ResidueValueTest : public ::testing::Test {
- protected:
-  mlir::AffineExpr Dim(int i) { return mlir::getAffineDimExpr(i, &context_); }
-
-  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
-};
+using ResidueValueTest = ExprFixture;
 
 TEST_F(ResidueValueTest, NothingIsKnownOfIntegersWithoutEquations) {
   const ResidueValue x;
@@ -29,7 +24,7 @@ TEST_F(ResidueValueTest, NothingIsKnownOfIntegersWithoutEquations) {
 
 TEST_F(ResidueValueTest, AnEquationIsDividedModuloItsOtherSummand) {
   ResidueValue x;
-  x.Know(3, 7, Dim(0));
+  x.Know(3, 7, D(0));
   EXPECT_EQ(ToString(x.In(Interval::Closed(0, 6))), "(d0 * 5) mod 7");
   EXPECT_EQ(ToString(x.Modulo(7)), "(d0 * 5) mod 7");
   EXPECT_EQ(x.In(Interval::Closed(0, 7)), mlir::AffineExpr());
@@ -49,8 +44,8 @@ TEST_F(ResidueValueTest, TwoEquationsSayWhatChineseRemaindersDo) {
   for_all_factors([&](int64_t c, int64_t g) {
     for_all_factors([&](int64_t c2, int64_t g2) {
       ResidueValue x;
-      x.Know(c, g, Dim(0));
-      x.Know(c2, g2, Dim(1));
+      x.Know(c, g, D(0));
+      x.Know(c2, g2, D(1));
       const int64_t lcm = std::lcm(g / std::gcd(c, g), g2 / std::gcd(c2, g2));
       for (const int64_t size : {2, 3, 5, 6, 12, 15, 30, 31}) {
         const int64_t least = -size / 2;
@@ -80,13 +75,13 @@ TEST_F(ResidueValueTest, TwoEquationsSayWhatChineseRemaindersDo) {
 
 TEST_F(ResidueValueTest, WhatDoesNotFitIsNotKnown) {
   ResidueValue x;
-  x.Know(1, kInt64Max, Dim(0));
-  x.Know(1, kInt64Max - 1, Dim(1));
+  x.Know(1, kInt64Max, D(0));
+  x.Know(1, kInt64Max - 1, D(1));
   // Their least common multiple does not fit; one of them says enough.
   EXPECT_EQ(ToString(x.In(Interval::Closed(0, kInt64Max - 1))), "d0 mod 9223372036854775807");
   EXPECT_EQ(x.In(Interval::AtLeast(0)), mlir::AffineExpr());
   ResidueValue least;
-  least.Know(kInt64Min, 6, Dim(0));
+  least.Know(kInt64Min, 6, D(0));
   // -2^63 / 2 = -1 (mod 3), so that x = -d0 / 2.
   EXPECT_EQ(Value(least.Modulo(3), {6}, {}), 0);
   EXPECT_EQ(Value(least.Modulo(3), {-2}, {}), 1);

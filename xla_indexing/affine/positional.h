@@ -78,8 +78,9 @@ class PositionalAlgebra {
   };
   std::optional<AffineForm> AsAffine(const Number& number);
 
-  // What a number is the high digits of, floor(whole / divisor), where its least digit begins above
-  // a place of a variable or is the top of a run; itself with the divisor 1 where that is not so.
+  // What a number is the high digits of: number = floor(whole / divisor). Its least digit begins
+  // within a variable, of which `whole` has the digits below, or is the top of a run, of which it
+  // has all; otherwise it is the number itself, and the divisor 1.
   struct HighDigits {
     Number whole;
     int64_t divisor = 1;

@@ -71,6 +71,7 @@ class Solver {
       for (size_t i = 0; i < equations_.size() && !AllSolved(); ++i) {
         Separate(Equation(equations_[i]));  // a copy: equations_ grows
       }
+      if (AllSolved()) break;
       LearnFromResidues();
       MoveKnownParts();
       if (seen_.size() == known) break;

@@ -195,10 +195,11 @@ class Access {
     for (const Runtime& runtime : runtimes_) {
       if (runtime.depends_on[*moved]) return false;
     }
-    for (const Term& term : rest.terms()) {
+    const auto depends_on_ranges = [&](const Term& term) {
       const int runtime = VariablesOf(term.atom, map_.num_dims())[0] - first_runtime;
-      if (is_dim && runtimes_[runtime].DependsOnRanges(map_.num_dims())) return false;
-    }
+      return runtimes_[runtime].DependsOnRanges(map_.num_dims());
+    };
+    if (is_dim && llvm::any_of(rest.terms(), depends_on_ranges)) return false;
     const AffineExpr offset = rest.ToExpr(map_.context());
     const Interval& bounds = BoundsOf(map_, *moved);
     ExprSimplifier simplifier(map_.context(), map_.DimBounds(), map_.SymbolBounds());
