@@ -1,0 +1,57 @@
+#include "xla_indexing/base/question_budget.h"
+
+#include <cstdint>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace xla_indexing {
+namespace {
+
+TEST(QuestionBudgetTest, WorkIsNotCountedWithoutABudget) {
+  EXPECT_TRUE(QuestionBudget::Spend(INT64_MAX));
+  EXPECT_TRUE(QuestionBudget::Spend(INT64_MAX));
+  EXPECT_FALSE(QuestionBudget::IsSpent());
+}
+
+TEST(QuestionBudgetTest, IsSpentByMoreStepsThanItHas) {
+  QuestionBudget budget(3);
+  EXPECT_TRUE(QuestionBudget::Spend());
+  EXPECT_TRUE(QuestionBudget::Spend(2));
+  EXPECT_TRUE(QuestionBudget::Spend(0));
+  EXPECT_FALSE(QuestionBudget::IsSpent());
+  EXPECT_FALSE(QuestionBudget::Spend());
+  EXPECT_TRUE(QuestionBudget::IsSpent());
+  EXPECT_EQ(QuestionBudget::Reason(), "the question takes more than 3 steps");
+}
+
+TEST(QuestionBudgetTest, StaysSpentAfterAStepThatDidNotFit) {
+  QuestionBudget budget(3);
+  EXPECT_FALSE(QuestionBudget::Spend(4));
+  EXPECT_FALSE(QuestionBudget::Spend());
+}
+
+TEST(QuestionBudgetTest, AQuestionWithinAQuestionJoinsItsBudget) {
+  {
+    QuestionBudget outer(2);
+    {
+      QuestionBudget inner(100);
+      EXPECT_TRUE(QuestionBudget::Spend(2));
+      EXPECT_FALSE(QuestionBudget::Spend());
+    }
+    EXPECT_TRUE(QuestionBudget::IsSpent());
+    EXPECT_EQ(QuestionBudget::Reason(), "the question takes more than 2 steps");
+  }
+  EXPECT_FALSE(QuestionBudget::IsSpent());
+  QuestionBudget next(1);
+  EXPECT_TRUE(QuestionBudget::Spend());
+}
+
+TEST(QuestionBudgetTest, EachThreadHasItsOwn) {
+  QuestionBudget budget(0);
+  EXPECT_FALSE(QuestionBudget::Spend());
+  std::thread([] { EXPECT_TRUE(QuestionBudget::Spend()); }).join();
+}
+
+}  // namespace
+}  // namespace xla_indexing
