@@ -34,8 +34,8 @@ endif()
 
 # The parts of abseil that the library's headers and sources use.
 set(XLA_INDEXING_ABSL
-    absl::algorithm_container absl::any_invocable absl::btree absl::flat_hash_map absl::flat_hash_set
-    absl::function_ref absl::hash absl::inlined_vector absl::int128 absl::node_hash_map absl::span
+    absl::algorithm_container absl::any_invocable absl::btree absl::cleanup absl::flat_hash_map
+    absl::flat_hash_set absl::function_ref absl::hash absl::inlined_vector absl::int128 absl::node_hash_map absl::span
     absl::status absl::statusor absl::str_format absl::strings)
 
 # xla_indexing_link_abseil_archives()

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/simplifier.h"
@@ -203,7 +203,7 @@ bool ExprSimplifier::UnnestDivision(const Division& division, int64_t m, DigitSu
   constexpr int kMaxUnnesting = 4;
   if (unnesting_ >= kMaxUnnesting || !HasFloorAtom(division.rest)) return false;
   ++unnesting_;
-  llvm::scope_exit leave([this] { --unnesting_; });
+  const absl::Cleanup leave = [this] { --unnesting_; };
   for (const DigitTerm& term : division.rest.terms()) {
     if (term.coefficient != 1 && term.coefficient != -1) continue;
     const DigitAtom* floor = term.atom;
@@ -340,7 +340,7 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
     return nullptr;
   }
   ++recursion_;
-  llvm::scope_exit leave([this] { --recursion_; });
+  const absl::Cleanup leave = [this] { --recursion_; };
   Division division{digits};
   DivisionSplit split;
   const bool is_split = Normalize(division, m, split);
@@ -431,7 +431,7 @@ const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, Digi
     return nullptr;
   }
   ++recursion_;
-  llvm::scope_exit leave([this] { --recursion_; });
+  const absl::Cleanup leave = [this] { --recursion_; };
   if (const DigitAtom* floor = FindItsOwn(DigitAtom::Kind::kFloor, digits, m);
       floor != nullptr && trace_ == nullptr) {
     Division same{digits, DigitSum(), {}, true};

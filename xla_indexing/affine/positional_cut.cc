@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "xla_indexing/affine/number.h"
 #include "xla_indexing/affine/positional.h"
 #include "xla_indexing/base/checked.h"
@@ -28,7 +28,7 @@ bool PositionalAlgebra::AppendConstant(Number& number, const Digit& constant) {
   const std::optional<int64_t> size = CheckedMul(last.size, constant.size);
   if (!size || depth_ >= kMaxRecursion) return false;
   ++depth_;
-  const llvm::scope_exit leave([this] { --depth_; });
+  const absl::Cleanup leave = [this] { --depth_; };
   const std::optional<Number> moved = Affine(Number{last}, 1, constant.place * last.size, 1, *size);
   if (!moved || moved->size() != 1) {
     number.push_back(constant);
@@ -85,7 +85,7 @@ bool PositionalAlgebra::AppendDigit(Number& number, const Digit& digit) {
   }
   if (depth_ >= kMaxRecursion) return false;
   ++depth_;
-  const llvm::scope_exit leave([this] { --depth_; });
+  const absl::Cleanup leave = [this] { --depth_; };
   switch (source(digit.source).kind) {
     case Source::Kind::kVariable:
       break;
@@ -184,7 +184,7 @@ std::optional<PositionalAlgebra::Parts> PositionalAlgebra::Cut(const Number& num
   if (PlaceBelow(number, r) == r) return CutAtPlace(number, r);
   if (SizeOf(number) % r != 0 || depth_ >= kMaxRecursion) return std::nullopt;
   ++depth_;
-  const llvm::scope_exit leave([this] { --depth_; });
+  const absl::Cleanup leave = [this] { --depth_; };
   const int64_t above = PlaceAbove(number, r);
   std::optional<Parts> outer = CutAtPlace(number, above);
   if (!outer) return std::nullopt;

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "llvm/ADT/ScopeExit.h"
 #include "xla_indexing/affine/number.h"
 #include "xla_indexing/affine/positional.h"
 #include "xla_indexing/base/checked.h"

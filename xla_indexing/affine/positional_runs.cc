@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "llvm/ADT/ScopeExit.h"
+#include "absl/cleanup/cleanup.h"
 #include "xla_indexing/affine/number.h"
 #include "xla_indexing/affine/positional.h"
 #include "xla_indexing/base/checked.h"
@@ -99,7 +99,7 @@ std::optional<Number> PositionalAlgebra::RunDigit(const Number& run, int64_t pla
   if (size == 1) return Number();
   if (depth_ >= kMaxRecursion) return std::nullopt;
   ++depth_;
-  const llvm::scope_exit leave([this] { --depth_; });
+  const absl::Cleanup leave = [this] { --depth_; };
   const int64_t end = place * size;
   const int64_t above = PlaceAbove(run, end);
   Number least = run;

@@ -208,7 +208,7 @@ Loop LoopNest::AddLoop(int64_t size) { return AddLoop(IndicesOfAxis(size)); }
 
 bool LoopNest::IsEmpty() const { return absl::c_linear_search(loops, Interval::Empty()); }
 
-LoopNest MatchingNest(const Shape& result, const Shape& operand, llvm::ArrayRef<int64_t> match) {
+LoopNest MatchingNest(const Shape& result, const Shape& operand, absl::Span<const int64_t> match) {
   LoopNest nest;
   for (const int64_t size : result.dimensions()) {
     nest.result.push_back(NestAxis::Along(nest.AddLoop(size)));

@@ -123,7 +123,7 @@ using LoopNests = std::vector<LoopNest>;
 // Example: a reduce of f32[4,6] over dimension 0 has the match {kWholeAxis, 0}, a sort along
 // dimension 0 {kWholeAxis, 1}, everything from everything {kWholeAxis, kWholeAxis}.
 inline constexpr int64_t kWholeAxis = -1;
-LoopNest MatchingNest(const Shape& result, const Shape& operand, llvm::ArrayRef<int64_t> match);
+LoopNest MatchingNest(const Shape& result, const Shape& operand, absl::Span<const int64_t> match);
 // Every element of the result reads the whole operand.
 LoopNest WholeNest(const Shape& result, const Shape& operand,
                    ExactnessLabel label = ExactnessLabel::Exact());

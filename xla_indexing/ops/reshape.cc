@@ -29,8 +29,10 @@ OperandIndexing ReshapeMap(const Shape& from, const Shape& to, mlir::MLIRContext
     indices.assign(to.rank(), builder.Value(0));
     return builder.Build(indices);
   }
-  return builder.Build(ReshapeIndices(indices, llvm::ArrayRef<int64_t>(from.dimensions()),
-                                      llvm::ArrayRef<int64_t>(to.dimensions()), builder));
+  const auto sizes = [](const Shape& shape) {
+    return llvm::ArrayRef<int64_t>(shape.dimensions().data(), shape.rank());
+  };
+  return builder.Build(ReshapeIndices(indices, sizes(from), sizes(to), builder));
 }
 
 }  // namespace
