@@ -330,5 +330,18 @@ TEST(IntervalTest, EqualIntervalsHashEqually) {
        Interval::Empty(), Interval::Point(0), Interval::All(), Interval::AtLeast(0)}));
 }
 
+using IntervalDeathTest = ::testing::Test;
+
+TEST_F(IntervalDeathTest, EndsThatAreNotFiniteAreNoNumbers) {
+  EXPECT_DEATH(Interval::All().lower(), "without a finite lower end");
+  EXPECT_DEATH(Interval::All().upper(), "without a finite upper end");
+  EXPECT_DEATH(Interval::AtMost(3).lower(), "without a finite lower end");
+  EXPECT_DEATH(Interval::AtLeast(3).upper(), "without a finite upper end");
+  EXPECT_DEATH(Interval::Empty().lower(), "without a finite lower end");
+  EXPECT_DEATH(Interval::Empty().upper(), "without a finite upper end");
+  EXPECT_EQ(Interval::AtLeast(3).lower(), 3);
+  EXPECT_EQ(Interval::AtMost(3).upper(), 3);
+}
+
 }  // namespace
 }  // namespace xla_indexing

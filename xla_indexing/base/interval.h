@@ -18,12 +18,13 @@
 #ifndef XLA_INDEXING_BASE_INTERVAL_H_
 #define XLA_INDEXING_BASE_INTERVAL_H_
 
-#include <cassert>
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "xla_indexing/base/check.h"
 
 namespace xla_indexing {
 
@@ -59,13 +60,14 @@ class Interval {
   // Whether the interval is not empty and its lower (upper) end is finite.
   constexpr bool has_lower() const { return has_lower_; }
   constexpr bool has_upper() const { return has_upper_; }
-  // The finite ends; only where has_lower() (has_upper()).
+  // The finite ends. To ask for one that there is not, where has_lower() (has_upper()) is false, is
+  // an error of the program and ends it (base/check.h).
   constexpr int64_t lower() const {
-    assert(has_lower_);
+    Check(has_lower_, "Interval::lower() of an interval without a finite lower end");
     return lower_;
   }
   constexpr int64_t upper() const {
-    assert(has_upper_);
+    Check(has_upper_, "Interval::upper() of an interval without a finite upper end");
     return upper_;
   }
 

@@ -119,9 +119,7 @@ Reindexed Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra,
   const Interval outer = Interval::OfSize(axis.outer_size);
   Restriction restriction{index};
   if (outward) {
-    const Interval reach = outer.Sub(axis.start);
-    restriction.interval = inner.Intersect(
-        Interval::Closed(CeilDiv(reach.lower(), axis.step), FloorDiv(reach.upper(), axis.step)));
+    restriction.interval = inner.Intersect(outer.Sub(axis.start).PreimageOfMul(axis.step));
   } else {
     restriction.interval = outer.Intersect(Interval::Closed(axis.start, *last));
     restriction.residues = Congruence::Of(axis.start, axis.step);

@@ -251,6 +251,7 @@ bool Restricting::SplitLow(const Restriction& restriction) {
   if (low.IsEmpty()) return false;
   const Number high(index.begin() + 1, index.end());
   Interval values = Known(high);
+  if (values.IsEmpty()) return false;
   const Interval known = values.Mul(size).Add(low);
   const int64_t lower = restriction.interval.lower();
   const int64_t upper = restriction.interval.upper();

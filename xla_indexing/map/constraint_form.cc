@@ -35,7 +35,8 @@ void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
   int64_t n = DivisorOf(constraint.expr);
   AffineExpr dividend = cast<AffineBinaryOpExpr>(constraint.expr).getLHS();
   LinearSum sum = LinearSum::FromExpr(dividend);
-  Interval residues = constraint.interval;  // within [0, n - 1]
+  const Interval residues = constraint.interval.Intersect(Interval::OfSize(n));
+  if (residues.IsEmpty()) return;
   if (sum.terms().size() == 1 && IsVariable(sum.terms()[0].atom)) {
     const Term& term = sum.terms()[0];
     narrow(term.atom,

@@ -405,6 +405,7 @@ Interval CountOf(const Interval& values) {
 }
 
 Interval CountBetween(const Interval& least, const Interval& most) {
+  if (least.IsEmpty() || most.IsEmpty()) return Interval::Empty();
   return Interval::AtLeast(least.lower())
       .Intersect(most.has_upper() ? Interval::AtMost(most.upper()) : Interval::All());
 }

@@ -45,7 +45,7 @@ ResidueValue::Combined ResidueValue::Combine(llvm::function_ref<bool(int64_t)> s
 
 AffineExpr ResidueValue::In(const Interval& interval) const {
   const std::optional<int64_t> size = interval.Size();
-  if (!size) return {};
+  if (!size || *size == 0) return {};
   const Combined x = Combine([&](int64_t modulus) { return *size <= modulus; });
   if (!x.value) return {};
   const AffineExpr least = Constant(interval.lower(), x.value.getContext());

@@ -247,7 +247,7 @@ class Solver {
     if (mod == nullptr || !mod->IsMod()) return;
     const Interval range = unknowns_.RangeOf(mod->dividend);
     const std::optional<int64_t> size = range.Size();
-    if (!size || *size > mod->divisor) return;
+    if (!size || *size == 0 || *size > mod->divisor) return;
     const AffineExpr least = Constant(range.lower(), map_.context());
     Learn(mod->dividend, Add(least, Mod(Sub(value, least), mod->divisor)));
   }
@@ -376,7 +376,7 @@ class Solver {
       const int64_t g = high.CoefficientGcd();
       const Interval range = unknowns_.RangeOf(DigitsOf(low));
       const std::optional<int64_t> size = range.Size();
-      if (!size || *size > g) continue;
+      if (!size || *size == 0 || *size > g) continue;
       const AffineExpr least = Constant(range.lower(), map_.context());
       const AffineExpr low_value = Add(least, Mod(Sub(whole.value, least), g));
       const AffineExpr high_value = Sub(whole.value, low_value);

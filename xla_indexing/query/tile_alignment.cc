@@ -154,8 +154,8 @@ bool TileDigits::CountRanges(UnitCounts* all) const {
     const TileVariable& range = variables_[i];
     if (range.num_units == 0) continue;
     const std::optional<int64_t> size = range.bounds.Size();
-    all->is_aligned[i] =
-        size && IsAlignedWindow(range, range.bounds.lower(), *size, CountsOf(range, all));
+    all->is_aligned[i] = size && *size > 0 &&
+                         IsAlignedWindow(range, range.bounds.lower(), *size, CountsOf(range, all));
     all_are = all_are && all->is_aligned[i];
   }
   return all_are;
@@ -259,8 +259,9 @@ std::optional<int64_t> TileDigits::OffsetOf(const TileResult& result,
   const bool falls = Falls(result);
   for (const TileUnitTerm& term : UnitTermsOf(result)) {
     const int variable = units_[term.unit].variable;
-    const int64_t start =
-        variable < num_dims_ ? starts[variable] : variables_[variable].bounds.lower();
+    const bool is_dim = variable < num_dims_;
+    if (!is_dim && !variables_[variable].bounds.has_lower()) return std::nullopt;
+    const int64_t start = is_dim ? starts[variable] : variables_[variable].bounds.lower();
     const std::optional<int64_t> first = FirstOf(term.unit, start, all);
     const std::optional<int64_t> value =
         first ? CheckedAdd(*first, term.coefficient < 0 && !falls ? all.counts[term.unit] - 1 : 0)
