@@ -31,7 +31,7 @@ void Measure(benchmark::State& state, const std::string& text, const Sizes& size
   mlir::MLIRContext context(kNoThreading);
   const auto map = ParseIndexingMap(text, &context);
   if (!map.ok()) return Skip(state, map.status());
-  const OperandIndexing indexing(*map);
+  const OperandIndexing indexing(kPartsFit, *map);
   bool is_exact = true;
   IdentityMapMeter meter(state);
   for (auto _ : state) {

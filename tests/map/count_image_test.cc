@@ -156,9 +156,9 @@ TEST_F(CountImageTest, AgreesWithEnumeration) {
       for (const mlir::AffineExpr result : map.results()) {
         moved.push_back(Add(result, Constant(2000, &context_)));
       }
-      map = IndexingMap(mlir::AffineMap::get(map.num_dims(), map.num_symbols(), moved, &context_),
-                        Variables(map.dims()), Variables(map.ranges()), {},
-                        Constraints(map.constraints()));
+      map = IndexingMap(
+          kPartsFit, mlir::AffineMap::get(map.num_dims(), map.num_symbols(), moved, &context_),
+          Variables(map.dims()), Variables(map.ranges()), {}, Constraints(map.constraints()));
     }
     StepBudget budget(kMaxCountingSteps);
     const std::vector<int64_t> sizes(num_results, 4000);

@@ -161,7 +161,7 @@ TEST_F(DecideTest, EmptinessIsExactOnRandomDomains) {
     IndexingMap map = maps.Map({maps.Int(1, 3), 0, maps.Int(0, 1)}, 0);
     for (int64_t c = maps.Int(0, 2); c > 0; --c) {
       const int64_t lower = maps.Int(-8, 8);
-      map.AddConstraint(maps.Expr(map.num_dims(), map.num_runtimes()),
+      map.AddConstraint(kPartsFit, maps.Expr(map.num_dims(), map.num_runtimes()),
                         Interval::Closed(lower, lower + maps.Int(0, 4)));
     }
     const absl::StatusOr<Decision> empty = IsEmptyDomain(map);

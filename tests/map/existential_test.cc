@@ -141,7 +141,7 @@ TEST_F(ExistentialTest, RandomMapsKeepTheirRelation) {
     mlir::AffineExpr result = mlir::getAffineDimExpr(0, &context_);
     if (number(0, 3) == 0) result = result + mlir::getAffineSymbolExpr(0, &context_);
     const mlir::AffineMap affine_map = mlir::AffineMap::get(1, num_symbols, result);
-    IndexingMap map(affine_map, dims, ranges, runtimes, constraints);
+    IndexingMap map(kPartsFit, affine_map, dims, ranges, runtimes, constraints);
     const auto expected = PointsOf(map);
     map.Simplify();
     const std::string before = map.ToString();

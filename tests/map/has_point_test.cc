@@ -125,7 +125,7 @@ TEST_F(HasPointTest, AgreesWithEnumerationOnRandomDomains) {
     }
     bool expected = false;
     IndexingMap map(
-        mlir::AffineMap::get(num_variables, 0, &context_),
+        kPartsFit, mlir::AffineMap::get(num_variables, 0, &context_),
         [&] {
           Variables variables;
           for (const Interval& interval : dims) variables.push_back({interval, {}});

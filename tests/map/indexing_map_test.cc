@@ -36,7 +36,7 @@ class IndexingMapTest : public ::testing::Test {
 
   // A map of one dimension and one range variable to the result.
   IndexingMap MapTo(AffineExpr result, Constraints constraints = {}) {
-    return IndexingMap(AffineMap::get(1, 1, result), {{Interval::Closed(0, 9), {}}},
+    return IndexingMap(kPartsFit, AffineMap::get(1, 1, result), {{Interval::Closed(0, 9), {}}},
                        {{Interval::Closed(0, 3), {}}}, {}, constraints);
   }
 
@@ -54,7 +54,8 @@ class IndexingMapTest : public ::testing::Test {
 
 TEST_F(IndexingMapTest, FromTensorSizesMakesIntervalsOfIndices) {
   const IndexingMap map =
-      IndexingMap::FromTensorSizes(AffineMap::get(2, 1, {d1_, s0_, d0_}, &context_), {10, 1}, {4});
+      IndexingMap::FromTensorSizes(AffineMap::get(2, 1, {d1_, s0_, d0_}, &context_), {10, 1}, {4})
+          .value();
   EXPECT_TRUE(map.Verify().ok()) << map.Verify();
   EXPECT_EQ(map.ToString(),
             "(d0, d1)[s0] -> (d1, s0, d0), domain: d0 in [0, 9], d1 in [0, 0], s0 in [0, 3]");
@@ -64,7 +65,7 @@ TEST_F(IndexingMapTest, FromTensorSizesMakesIntervalsOfIndices) {
 
 TEST_F(IndexingMapTest, ASizeOfZeroIsAnEmptyDomain) {
   const IndexingMap map =
-      IndexingMap::FromTensorSizes(AffineMap::get(2, 0, {d0_, d1_}, &context_), {10, 0});
+      IndexingMap::FromTensorSizes(AffineMap::get(2, 0, {d0_, d1_}, &context_), {10, 0}).value();
   EXPECT_TRUE(map.Verify().ok());
   EXPECT_TRUE(map.IsKnownEmpty());
   EXPECT_EQ(map.ToString(), "KNOWN EMPTY (d0, d1) -> 2 results");
@@ -89,13 +90,14 @@ TEST_F(IndexingMapTest, SymbolsAreRangeVariablesThenRuntimeVariables) {
               ElementsAre(Interval::Closed(0, 1), Interval::Closed(0, 2), Interval::Closed(0, 3)));
 }
 
-TEST_F(IndexingMapTest, VerifyComparesNumbersOfVariables) {
-  ExpectInvalid(IndexingMap(AffineMap::get(2, 0, d0_), {{Interval::All(), {}}}, {}, {}),
-                "the affine map has 2 dimensions, the map has 1 dimension variables");
-  ExpectInvalid(
-      IndexingMap(AffineMap::get(0, 1, s0_), {}, {{Interval::All(), {}}}, {{Interval::All(), {}}}),
-      "the affine map has 1 symbols, the map has 1 range variables and 1 runtime variables");
-  ExpectInvalid(IndexingMap(AffineMap(), {}, {}, {}), "the map has no affine map");
+TEST_F(IndexingMapTest, CreateTakesPartsThatFit) {
+  const Variable ten = {Interval::Closed(0, 9), {}};
+  const absl::StatusOr<IndexingMap> map =
+      IndexingMap::Create(AffineMap::get(1, 1, d0_ + s0_), {ten}, {ten}, {},
+                          {{d0_ - s0_, Interval::AtLeast(0)}, {s0_, Interval::AtMost(3)}});
+  ASSERT_TRUE(map.ok()) << map.status();
+  EXPECT_EQ(map->ToString(),
+            "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 3], d0 - s0 in [0, inf]");
 }
 
 TEST_F(IndexingMapTest, VerifyFindsVariablesThatAreNotDeclared) {
@@ -140,10 +142,10 @@ TEST_F(IndexingMapTest, VerifyRefusesNamesThatAreNoIdentifiers) {
 
 TEST_F(IndexingMapTest, AddedConstraintsAreKeptInOrderOncePerExpression) {
   IndexingMap map = MapTo(d0_);
-  map.AddConstraint(s0_ % 2, Interval::Point(0));
-  map.AddConstraint(d0_ + s0_, Interval::Closed(0, 8));
-  map.AddConstraint(d0_ % 4, Interval::Closed(0, 2));
-  map.AddConstraint(d0_ + s0_, Interval::Closed(3, 12));
+  map.AddConstraint(kPartsFit, s0_ % 2, Interval::Point(0));
+  map.AddConstraint(kPartsFit, d0_ + s0_, Interval::Closed(0, 8));
+  map.AddConstraint(kPartsFit, d0_ % 4, Interval::Closed(0, 2));
+  map.AddConstraint(kPartsFit, d0_ + s0_, Interval::Closed(3, 12));
   EXPECT_EQ(map.ToString(),
             "(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 3], d0 + s0 in [3, 8], "
             "d0 mod 4 in [0, 2], s0 mod 2 in [0, 0]");
@@ -151,27 +153,27 @@ TEST_F(IndexingMapTest, AddedConstraintsAreKeptInOrderOncePerExpression) {
 
 TEST_F(IndexingMapTest, AConstraintOnAVariableNarrowsItsInterval) {
   IndexingMap map = MapTo(d0_ + s0_);
-  map.AddConstraint(d0_, Interval::AtLeast(4));
-  map.AddConstraint(s0_, Interval::Closed(-5, 1));
+  map.AddConstraint(kPartsFit, d0_, Interval::AtLeast(4));
+  map.AddConstraint(kPartsFit, s0_, Interval::Closed(-5, 1));
   EXPECT_EQ(map.ToString(), "(d0)[s0] -> (d0 + s0), domain: d0 in [4, 9], s0 in [0, 1]");
 }
 
 TEST_F(IndexingMapTest, AConstraintThatCannotHoldMakesTheMapEmpty) {
   IndexingMap disjoint = MapTo(d0_);
-  disjoint.AddConstraint(d0_, Interval::Closed(20, 30));
+  disjoint.AddConstraint(kPartsFit, d0_, Interval::Closed(20, 30));
   EXPECT_TRUE(disjoint.IsKnownEmpty());
 
   IndexingMap contradiction = MapTo(d0_);
-  contradiction.AddConstraint(d0_ + s0_, Interval::Closed(8, 9));
+  contradiction.AddConstraint(kPartsFit, d0_ + s0_, Interval::Closed(8, 9));
   EXPECT_FALSE(contradiction.IsKnownEmpty());
-  contradiction.AddConstraint(d0_ + s0_, Interval::Closed(-1, 7));
+  contradiction.AddConstraint(kPartsFit, d0_ + s0_, Interval::Closed(-1, 7));
   EXPECT_TRUE(contradiction.IsKnownEmpty());
 
   IndexingMap constant = MapTo(d0_);
-  constant.AddConstraint(Constant(5, &context_), Interval::Closed(0, 5));
+  constant.AddConstraint(kPartsFit, Constant(5, &context_), Interval::Closed(0, 5));
   EXPECT_FALSE(constant.IsKnownEmpty());
   EXPECT_TRUE(constant.constraints().empty());
-  constant.AddConstraint(Constant(5, &context_), Interval::Closed(6, 9));
+  constant.AddConstraint(kPartsFit, Constant(5, &context_), Interval::Closed(6, 9));
   EXPECT_TRUE(constant.IsKnownEmpty());
 }
 

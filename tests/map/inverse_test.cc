@@ -157,7 +157,7 @@ TEST_F(InverseTest, ChainsOfReshapesAreInverted) {
     IndexingMap composition = ComposeIndexingMaps(map, *inverse).value();
     llvm::SmallVector<mlir::AffineExpr, 4> dims;
     for (int d = 0; d < map.num_dims(); ++d) dims.push_back(mlir::getAffineDimExpr(d, &context_));
-    const IndexingMap identity(mlir::AffineMap::get(map.num_dims(), 0, dims, &context_),
+    const IndexingMap identity(kPartsFit, mlir::AffineMap::get(map.num_dims(), 0, dims, &context_),
                                Variables(map.dims()), {}, {});
     const absl::StatusOr<Decision> same = SameFunction(composition, identity);
     ASSERT_TRUE(same.ok() && same->IsYes()) << composition.ToString();

@@ -83,7 +83,7 @@ class RandomMaps {
     for (int64_t i = Int(0, 2); i > 0; --i) {
       constraints.push_back({Expr(num_dims, num_symbols, 2), Bounds()});
     }
-    return IndexingMap(mlir::AffineMap::get(num_dims, num_symbols, results, context_),
+    return IndexingMap(kPartsFit, mlir::AffineMap::get(num_dims, num_symbols, results, context_),
                        std::move(dims), std::move(ranges), std::move(runtimes),
                        std::move(constraints));
   }

@@ -116,8 +116,8 @@ class SmallMaps {
     }
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(count.dims, num_symbols, results, context_);
-    return IndexingMap(affine_map, std::move(dims), std::move(ranges), std::move(runtimes),
-                       std::move(constraints));
+    return IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(ranges),
+                       std::move(runtimes), std::move(constraints));
   }
 
   IndexingMap Map() {
@@ -146,7 +146,7 @@ class SmallMaps {
     }
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, context_);
-    return IndexingMap(affine_map, std::move(dims), Variables(map.ranges()),
+    return IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
                        Variables(map.runtimes()), std::move(constraints));
   }
 
@@ -186,7 +186,7 @@ class SmallMaps {
     }
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(map.num_dims(), ranges.size() + map.num_runtimes(), results, context_);
-    return IndexingMap(affine_map, Variables(map.dims()), std::move(ranges),
+    return IndexingMap(kPartsFit, affine_map, Variables(map.dims()), std::move(ranges),
                        Variables(map.runtimes()), std::move(constraints));
   }
 
@@ -216,8 +216,8 @@ class SmallMaps {
     }
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, context_);
-    return IndexingMap(affine_map, std::move(dims), std::move(ranges), Variables(map.runtimes()),
-                       std::move(constraints));
+    return IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(ranges),
+                       Variables(map.runtimes()), std::move(constraints));
   }
 
   // The indices of a random box after a chain of reshapes, transposes and reverses: a bijection
@@ -249,7 +249,8 @@ class SmallMaps {
       }
     }
     return IndexingMap::FromTensorSizes(mlir::AffineMap::get(first.size(), 0, indices, context_),
-                                        first);
+                                        first)
+        .value();
   }
 
  private:

@@ -28,8 +28,8 @@ class VariableNamesTest : public ::testing::Test {
 
   VariableNames Names(Variables dims, Variables ranges, Variables runtimes) {
     const auto num_symbols = static_cast<unsigned>(ranges.size() + runtimes.size());
-    return NamesOf(IndexingMap(mlir::AffineMap::get(dims.size(), num_symbols, &context_), dims,
-                               ranges, runtimes));
+    return NamesOf(IndexingMap(kPartsFit, mlir::AffineMap::get(dims.size(), num_symbols, &context_),
+                               dims, ranges, runtimes));
   }
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};

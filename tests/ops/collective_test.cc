@@ -286,7 +286,8 @@ class FitSequenceTest : public IndexingTest {
     if (!expr) return "none";
     for (size_t i = 0; i < values.size(); ++i) {
       const IndexingMap map = IndexingMap::FromTensorSizes(mlir::AffineMap::get(1, 0, expr),
-                                                           {static_cast<int64_t>(values.size())});
+                                                           {static_cast<int64_t>(values.size())})
+                                  .value();
       EXPECT_EQ((*map.Evaluate({static_cast<int64_t>(i)}, {}))[0], values[i]) << i;
     }
     std::string text;

@@ -24,7 +24,7 @@ class CoversTest : public ::testing::Test {
   OperandIndexing Parse(const std::string& text) {
     IndexingMap map = ParseIndexingMap(text, &context_).value();
     map.Simplify();
-    return OperandIndexing(std::move(map));
+    return OperandIndexing(kPartsFit, std::move(map));
   }
   static std::set<std::vector<int64_t>> Pairs(const OperandIndexing& indexing) {
     std::set<std::vector<int64_t>> pairs;

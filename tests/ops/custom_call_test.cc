@@ -217,9 +217,10 @@ constexpr char kFlip[] = R"(
 TEST_F(CustomCallTest, AProgramsRuleIsFollowed) {
   const CustomCallRule::Builder flip = [&](const CustomCallLeaf& leaf) {
     EXPECT_EQ(leaf.instruction.custom_call_target(), "flip");
-    return InstructionIndexing{{0, 0, 0,
-                                OperandIndexingSet(OperandIndexing(Map("(d0) -> (-d0 + 3), domain: "
-                                                                       "d0 in [0, 3]")))}};
+    return InstructionIndexing{
+        {0, 0, 0,
+         OperandIndexingSet(OperandIndexing(kPartsFit, Map("(d0) -> (-d0 + 3), domain: "
+                                                           "d0 in [0, 3]")))}};
   };
   CustomCallRegistry registry = CustomCallRegistry::Default();
   registry.Add("flip", {flip, flip});
@@ -251,7 +252,8 @@ TEST_F(CustomCallTest, ErrorsOfRulesAreErrors) {
     return absl::NotFoundError("no config");
   };
   const CustomCallRule::Builder wrong = [&](const CustomCallLeaf&) {
-    return InstructionIndexing{{0, 0, 0, OperandIndexingSet(OperandIndexing(Map("() -> ()")))}};
+    return InstructionIndexing{
+        {0, 0, 0, OperandIndexingSet(OperandIndexing(kPartsFit, Map("() -> ()")))}};
   };
   CustomCallRegistry registry;
   registry.Add("flip", {fails, wrong});
@@ -261,8 +263,8 @@ TEST_F(CustomCallTest, ErrorsOfRulesAreErrors) {
   EXPECT_EQ(ComputeOutputToInputIndexing(*call, &context_, options).status().message(),
             "no config");
   EXPECT_EQ(ComputeInputToOutputIndexing(*call, &context_, options).status().message(),
-            "the rule for flip says of r () -> () between arrays of rank 1 (output leaf 0) and 1 "
-            "(leaf 0 of operand 0)");
+            "the rule for flip says of r something between output leaf 0 and leaf 0 of operand 0: "
+            "a map of 0 dimensions and 0 results from f32[4] to f32[4]: () -> ()");
 }
 
 TEST_F(CustomCallTest, SizesOfDimensions) {

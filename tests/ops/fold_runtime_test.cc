@@ -248,6 +248,7 @@ TEST_F(FoldRuntimeTest, AVariableThatAnotherOneReadsIsFoldedIntoItsElement) {
   of_q.value = ValueFunction::Clamp(0, 15);
   of_q.element.push_back(mlir::getAffineSymbolExpr(0, &context_));
   const OperandIndexingSet folded = FoldRuntimeVariables(OperandIndexing(
+      kPartsFit,
       Map("(d0){rt0, rt1} -> (d0 + rt1), domain: d0 in [0, 4], rt0 in [0, 8], rt1 in [0, 15]"),
       {of_constant, of_q}));
   ASSERT_EQ(folded.size(), 1u);

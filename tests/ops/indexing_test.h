@@ -118,7 +118,7 @@ class IndexingTest : public ::testing::Test {
       }
     }
     EXPECT_EQ(maps.size(), 1u);
-    return maps.empty() ? OperandIndexing(IndexingMap(&context_)) : maps.front();
+    return maps.empty() ? OperandIndexing(kPartsFit, IndexingMap(&context_)) : maps.front();
   }
 
   std::vector<std::unique_ptr<HloModule>> modules_;

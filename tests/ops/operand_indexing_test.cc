@@ -47,7 +47,7 @@ class OperandIndexingTest : public IndexingTest {
 
   OperandIndexing Make(absl::string_view map, RuntimeVarIndexings bindings = {},
                        ExactnessLabel label = ExactnessLabel::Exact()) {
-    return OperandIndexing(Map(map), std::move(bindings), std::move(label));
+    return OperandIndexing(kPartsFit, Map(map), std::move(bindings), std::move(label));
   }
   OperandIndexing Simplified(absl::string_view map, RuntimeVarIndexings bindings = {},
                              ExactnessLabel label = ExactnessLabel::Exact()) {
@@ -58,7 +58,8 @@ class OperandIndexingTest : public IndexingTest {
   OperandIndexing Compose(const OperandIndexing& first, const OperandIndexing& second) {
     absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, second);
     EXPECT_TRUE(composed.ok()) << composed.status();
-    return composed.ok() ? *std::move(composed) : OperandIndexing(IndexingMap(&context_));
+    return composed.ok() ? *std::move(composed)
+                         : OperandIndexing(kPartsFit, IndexingMap(&context_));
   }
 
   const HloInstruction* a_;
@@ -320,7 +321,7 @@ TEST_F(OperandIndexingSetTest, HoldsNoEmptyMapsAndNoDuplicates) {
   EXPECT_TRUE(set.empty());
   set.Add(Make("(d0) -> (d0), domain: d0 in [0, 9]"));
   set.Add(Make("(d0) -> (d0), domain: d0 in [0, 9]"));
-  set.Add(OperandIndexing(IndexingMap::MakeEmpty(&context_, 1, 0, 0, 1)));
+  set.Add(OperandIndexing(kPartsFit, IndexingMap::MakeEmpty(&context_, 1, 0, 0, 1)));
   EXPECT_EQ(set.size(), 1u);
   EXPECT_TRUE(set.label().IsExact());
 }
@@ -400,7 +401,7 @@ TEST_F(OperandIndexingSetTest, EqualityDoesNotDependOnTheOrderOfAddition) {
 // `map` on the device that `device` is of the reader, the dimension after those of the map.
 OperandIndexing OnDevice(OperandIndexing map, const Interval& readers, mlir::AffineExpr device,
                          Constraints constraints = {}) {
-  map.SetReplicaMap({readers, device, std::move(constraints)});
+  map.SetReplicaMap(kPartsFit, {readers, device, std::move(constraints)});
   return map;
 }
 

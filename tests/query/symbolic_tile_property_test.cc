@@ -96,7 +96,7 @@ std::map<std::vector<int64_t>, Read> TilesOf(const IndexingMap& map,
     bool has_residues = true;
     for (size_t i = 0; i < num_dims; ++i) is_inside &= bounds[i].Contains(dims[i]);
     for (const Constraint& constraint : map.constraints()) {
-      IndexingMap value(mlir::AffineMap::get(map.num_dims(), map.num_symbols(), constraint.expr),
+      IndexingMap value(kPartsFit, mlir::AffineMap::get(map.num_dims(), map.num_symbols(), constraint.expr),
                         {map.dims().begin(), map.dims().end()},
                         {map.ranges().begin(), map.ranges().end()},
                         {map.runtimes().begin(), map.runtimes().end()});

@@ -89,11 +89,14 @@ TEST_F(ThreadMappingTest, BuildersComputeEveryElementOnce) {
 TEST_F(ThreadMappingTest, ATiledTransposeReadsAndWritesInRows) {
   // r[i, j] = p[j, i]: lanes along i read rows of p, lanes along j write rows of r.
   const Shape shape = Shape::Array(ElementType::kF32, {64, 64});
-  const OperandIndexing transposed(IndexingMap::FromTensorSizes(
-      mlir::AffineMap::get(
-          2, 0, {mlir::getAffineDimExpr(1, &context_), mlir::getAffineDimExpr(0, &context_)},
-          &context_),
-      {64, 64}));
+  const OperandIndexing transposed(
+      kPartsFit,
+      IndexingMap::FromTensorSizes(
+          mlir::AffineMap::get(
+              2, 0, {mlir::getAffineDimExpr(1, &context_), mlir::getAffineDimExpr(0, &context_)},
+              &context_),
+          {64, 64})
+          .value());
   const auto read = CoalescingAnalysis::Create(
       TiledTranspose(shape, {/*lanes=*/0, /*rows=*/1}, &context_).value(), shape);
   EXPECT_EQ(read->OfReads(transposed, shape).Efficiency(), 1);

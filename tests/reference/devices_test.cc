@@ -93,8 +93,9 @@ TEST_F(DevicesTest, WrongDevicesAreNoticed) {
   const Shape& shape = module_->entry_computation()->root_instruction()->shape();
   const auto check = [&](const Interval& readers, mlir::AffineExpr device,
                          Constraints constraints) {
-    OperandIndexing map(ParseIndexingMap("(d0) -> (d0), domain: d0 in [0, 1]", &context_).value());
-    if (device) map.SetReplicaMap({readers, device, std::move(constraints)});
+    OperandIndexing map(kPartsFit,
+                        ParseIndexingMap("(d0) -> (d0), domain: d0 in [0, 1]", &context_).value());
+    if (device) map.SetReplicaMap(kPartsFit, {readers, device, std::move(constraints)});
     return std::string(
         CheckMaps(OperandIndexingSet(map), truth, {shape, shape}, Devices(executions_)).message());
   };

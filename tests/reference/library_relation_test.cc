@@ -78,7 +78,7 @@ class LibraryRelationTest : public ::testing::Test {
     return Check(OperandIndexingSet(std::move(indexing)));
   }
   absl::Status CheckSlice(absl::string_view map, ValueFunction value) {
-    return Check(OperandIndexing(Map(map), {Binding("k", value)}));
+    return Check(OperandIndexing(kPartsFit, Map(map), {Binding("k", value)}));
   }
 
   mlir::MLIRContext context_;
@@ -97,13 +97,16 @@ TEST_F(LibraryRelationTest, TheRightMapAgrees) {
 }
 
 TEST_F(LibraryRelationTest, ABindingMayNameTheElementOfAVector) {
-  EXPECT_EQ(Check(OperandIndexing(Map(kSlice), {Binding("i", ValueFunction::Clamp(0, 6), {1})})),
+  EXPECT_EQ(Check(OperandIndexing(kPartsFit, Map(kSlice),
+                                  {Binding("i", ValueFunction::Clamp(0, 6), {1})})),
             absl::OkStatus());
-  EXPECT_THAT(Check(OperandIndexing(Map(kSlice), {Binding("i", ValueFunction::Clamp(0, 6), {0})}))
+  EXPECT_THAT(Check(OperandIndexing(kPartsFit, Map(kSlice),
+                                    {Binding("i", ValueFunction::Clamp(0, 6), {0})}))
                   .message(),
               HasSubstr(kNotSo));
   // Element 2 is outside; the map's domain is empty.
-  EXPECT_THAT(Check(OperandIndexing(Map(kSlice), {Binding("i", ValueFunction::Clamp(0, 6), {2})}))
+  EXPECT_THAT(Check(OperandIndexing(kPartsFit, Map(kSlice),
+                                    {Binding("i", ValueFunction::Clamp(0, 6), {2})}))
                   .message(),
               HasSubstr(kMissing));
 }
@@ -150,22 +153,23 @@ TEST_F(LibraryRelationTest, AConstraintThatExcludesAPointIsNoticed) {
 
 TEST_F(LibraryRelationTest, ALargerSetMayOnlyBeCalledOverApproximate) {
   const IndexingMap whole = Map("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 9]");
-  EXPECT_THAT(Check(OperandIndexing(whole)).message(), HasSubstr(kNotSo));
-  EXPECT_EQ(Check(OperandIndexing(whole, {}, ExactnessLabel::OverApproximate("all"))),
+  EXPECT_THAT(Check(OperandIndexing(kPartsFit, whole)).message(), HasSubstr(kNotSo));
+  EXPECT_EQ(Check(OperandIndexing(kPartsFit, whole, {}, ExactnessLabel::OverApproximate("all"))),
             absl::OkStatus());
 }
 
 TEST_F(LibraryRelationTest, AnOverApproximationMustContainEverything) {
   const IndexingMap part = Map("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 8]");
-  EXPECT_THAT(Check(OperandIndexing(part, {}, ExactnessLabel::OverApproximate("most"))).message(),
+  EXPECT_THAT(Check(OperandIndexing(kPartsFit, part, {}, ExactnessLabel::OverApproximate("most")))
+                  .message(),
               HasSubstr("(3) -> (9) is missing"));
 }
 
 TEST_F(LibraryRelationTest, AnExactMapBesideAnOverApproximateOneMustBeTrue) {
   OperandIndexingSet maps;
-  maps.Add(OperandIndexing(Map("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 9]"), {},
-                           ExactnessLabel::OverApproximate("all")));
-  maps.Add(OperandIndexing(Map("(d0) -> (d0), domain: d0 in [0, 3]")));
+  maps.Add(OperandIndexing(kPartsFit, Map("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 9]"),
+                           {}, ExactnessLabel::OverApproximate("all")));
+  maps.Add(OperandIndexing(kPartsFit, Map("(d0) -> (d0), domain: d0 in [0, 3]")));
   EXPECT_THAT(Check(maps).message(), HasSubstr(kNotSo));
 }
 
@@ -175,13 +179,15 @@ TEST_F(LibraryRelationTest, UnknownSaysNothingWrong) {
 
 TEST_F(LibraryRelationTest, ResultsOutsideTheTensorAreNoticed) {
   const IndexingMap outside = Map("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 10]");
-  EXPECT_THAT(Check(OperandIndexing(outside, {}, ExactnessLabel::OverApproximate("all"))).message(),
+  EXPECT_THAT(Check(OperandIndexing(kPartsFit, outside, {}, ExactnessLabel::OverApproximate("all")))
+                  .message(),
               HasSubstr("at (0) of device 0 it leaves f32[4] or f32[10]"));
 }
 
 TEST_F(LibraryRelationTest, AMapOfAnotherRankIsNoticed) {
   EXPECT_THAT(
-      Check(OperandIndexing(Map("(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 0]"))).message(),
+      Check(OperandIndexing(kPartsFit, Map("(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 0]")))
+          .message(),
       HasSubstr("cannot be"));
 }
 
@@ -190,9 +196,9 @@ TEST_F(LibraryRelationTest, EntriesAreComparedInBothDirections) {
   const auto check = [&](Direction direction, absl::string_view operand, absl::string_view start) {
     InstructionIndexing entries(2);
     entries[0].indexing = OperandIndexingSet(
-        OperandIndexing(Map(operand), {Binding("k", ValueFunction::Clamp(0, 6))}));
+        OperandIndexing(kPartsFit, Map(operand), {Binding("k", ValueFunction::Clamp(0, 6))}));
     entries[1].operand = 1;
-    entries[1].indexing = OperandIndexingSet(OperandIndexing(Map(start)));
+    entries[1].indexing = OperandIndexingSet(OperandIndexing(kPartsFit, Map(start)));
     return CheckEntries(entries, direction, truth_, slice.shape(), slice.operands(), execution_);
   };
   constexpr absl::string_view kToStart = "(d0) -> (), domain: d0 in [0, 3]";

@@ -171,9 +171,10 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
                llvm::all_of(results, [](mlir::AffineExpr e) { return e.isPureAffine(); }));
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), ranges.size(), results, context);
-  IndexingMap map(affine_map, std::move(dims), std::move(ranges), {}, std::move(constraints));
+  IndexingMap map(kPartsFit, affine_map, std::move(dims), std::move(ranges), {},
+                  std::move(constraints));
   if (is_simple) return OperandIndexing::InNormalForm(std::move(map));
-  OperandIndexing chain(std::move(map));
+  OperandIndexing chain(kPartsFit, std::move(map));
   chain.Simplify();
   return chain;
 }

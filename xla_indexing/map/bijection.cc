@@ -74,7 +74,7 @@ std::optional<bool> InjectiveByPairs(const IndexingMap& map, StepBudget* budget)
   }
   if (llvm::any_of(constraints, [](const Constraint& c) { return !c.expr; })) return std::nullopt;
   const mlir::AffineMap no_results = mlir::AffineMap::get(map.num_dims(), 2 * count, context);
-  const IndexingMap pairs(no_results, Variables(map.dims()), std::move(ranges), {},
+  const IndexingMap pairs(kPartsFit, no_results, Variables(map.dims()), std::move(ranges), {},
                           std::move(constraints));
   std::optional<bool> injective = true;
   for (int i = 0; i < count; ++i) {
@@ -140,7 +140,7 @@ absl::StatusOr<Decision> IsBijectionOnto(const IndexingMap& map, llvm::ArrayRef<
     box_dims.push_back({Interval::OfSize(size), {}});
   }
   const mlir::AffineMap no_results = mlir::AffineMap::get(box_dims.size(), 0, map.context());
-  const IndexingMap box(no_results, std::move(box_dims), {}, {});
+  const IndexingMap box(kPartsFit, no_results, std::move(box_dims), {}, {});
 
   StepBudget budget(max_steps);
   const std::optional<Projected> subject = SubjectOf(map);

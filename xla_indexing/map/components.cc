@@ -105,7 +105,7 @@ std::optional<IndexingMap> MapOfComponent(const IndexingMap& map, const Componen
   }
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(own_dims.size(), ranges.size(), results, map.context());
-  return IndexingMap(affine_map, std::move(own_dims), std::move(ranges), {},
+  return IndexingMap(kPartsFit, affine_map, std::move(own_dims), std::move(ranges), {},
                      std::move(constraints));
 }
 

@@ -46,6 +46,10 @@ absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first,
         second.num_dims(), " dimensions: ", first.ToString(), " and ", second.ToString()));
   }
   mlir::MLIRContext* context = first.context();
+  if (second.context() != context) {
+    return absl::InvalidArgumentError(absl::StrCat("maps of two MLIRContexts cannot be composed: ",
+                                                   first.ToString(), " and ", second.ToString()));
+  }
   const unsigned num_ranges = second.num_ranges() + first.num_ranges();
   const llvm::SmallVector<AffineExpr, 8> second_symbols = SymbolsFrom(second, 0, num_ranges);
   const llvm::SmallVector<AffineExpr, 8> first_symbols =
@@ -82,7 +86,7 @@ absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first,
   runtimes.append(first.runtimes().begin(), first.runtimes().end());
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), ranges.size() + runtimes.size(), results, context);
-  return IndexingMap(affine_map, std::move(dims), std::move(ranges), std::move(runtimes),
+  return IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(ranges), std::move(runtimes),
                      std::move(constraints));
 }
 

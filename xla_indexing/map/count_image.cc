@@ -16,6 +16,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/base/check.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/block_classes.h"
 #include "xla_indexing/map/components.h"
@@ -141,7 +142,7 @@ IndexingMap WithDimsAsResults(const IndexingMap& map) {
   results.append(map.results().begin(), map.results().end());
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context());
-  return IndexingMap(affine_map, Variables(map.dims()), Variables(map.ranges()),
+  return IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
                      Variables(map.runtimes()), Constraints(map.constraints()));
 }
 
@@ -203,7 +204,7 @@ std::optional<IndexingMap> WithoutDims(const IndexingMap& map, const Component& 
   }
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context());
-  return IndexingMap(affine_map, Variables(map.dims()), Variables(map.ranges()),
+  return IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
                      Variables(map.runtimes()), std::move(constraints));
 }
 
@@ -217,7 +218,7 @@ IndexingMap DimsAlone(const IndexingMap& map) {
     }
   }
   const mlir::AffineMap affine_map = mlir::AffineMap::get(map.num_dims(), 0, map.context());
-  return IndexingMap(affine_map, Variables(map.dims()), {}, {}, std::move(constraints));
+  return IndexingMap(kPartsFit, affine_map, Variables(map.dims()), {}, {}, std::move(constraints));
 }
 
 // Of a component by itself, whose dimensions are dimensions.
@@ -241,6 +242,12 @@ Interval CountImage(const IndexingMap& map, StepBudget* budget) {
 
 Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int64_t> sizes,
                             StepBudget* budget) {
+  Check(llvm::all_of(maps,
+                     [&](const IndexingMap& map) {
+                       return map.results().size() == sizes.size() &&
+                              map.context() == maps.front().context();
+                     }),
+        "CountUnionOfImages() of maps with other numbers of results, or of two contexts");
   llvm::SmallVector<Interval, 4> box;
   for (const int64_t size : sizes) box.push_back(Interval::OfSize(size));
   const Interval places = CountPlaces(box);

@@ -32,9 +32,9 @@ namespace xla_indexing {
 // The counting steps that a question takes at most.
 inline constexpr int64_t kMaxCountingSteps = int64_t{1} << 26;
 
-// The number of elements in the union of the images of maps that verify and have as many results
-// as there are `sizes`; all results are in [0, size - 1]. All variables of a map take all their
-// values.
+// The number of elements in the union of the images of maps of one context, which have as many
+// results as there are `sizes` (an error of the program otherwise); all results are in [0, size -
+// 1]. All variables of a map take all their values.
 Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int64_t> sizes,
                             StepBudget* budget);
 

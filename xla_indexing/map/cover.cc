@@ -54,13 +54,13 @@ bool AddPiecesOutside(IndexingMap piece, const Constraints& conditions, StepBudg
       const int64_t end = below ? inside.lower() : inside.upper();
       if (end == (below ? kInt64Min : kInt64Max)) continue;
       IndexingMap outside = piece;
-      outside.AddConstraint(condition.expr,
+      outside.AddConstraint(kPartsFit, condition.expr,
                             below ? Interval::AtMost(end - 1) : Interval::AtLeast(end + 1));
       if (DomainHasPoint(outside, budget) == false) continue;
       pieces->push_back(std::move(outside));
       if (pieces->size() > kMaxPieces) return false;
     }
-    piece.AddConstraint(condition.expr, condition.interval);
+    piece.AddConstraint(kPartsFit, condition.expr, condition.interval);
   }
   return true;
 }
@@ -69,6 +69,11 @@ bool AddPiecesOutside(IndexingMap piece, const Constraints& conditions, StepBudg
 
 std::optional<bool> IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others,
                               StepBudget* budget) {
+  const bool can_be_compared = llvm::all_of(others, [&](const IndexingMap& other) {
+    return other.context() == a.context() && other.num_dims() == a.num_dims() &&
+           other.num_runtimes() == a.num_runtimes() && other.num_results() == a.num_results();
+  });
+  if (!can_be_compared) return std::nullopt;
   constexpr KnownVariables kKnown = {.dims = true, .runtimes = true};
   const std::optional<Projected> projected = ProjectOntoResults(a, kKnown);
   if (!projected) return std::nullopt;

@@ -21,8 +21,8 @@
 namespace xla_indexing {
 
 // Whether every pair d -> r of `a` is one of some of `others`, for each value of the runtime
-// variables, which correspond by position, as dimensions do. The maps verify and have as many
-// dimensions, runtime variables and results. None where that is not decided.
+// variables, which correspond by position, as dimensions do. None where that is not decided, or
+// cannot be asked of maps with other numbers of these or of results, or of another context.
 std::optional<bool> IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others,
                               StepBudget* budget);
 

@@ -29,6 +29,10 @@ absl::Status CheckNumbers(const IndexingMap& a, const IndexingMap& b) {
   for (const IndexingMap* map : {&a, &b}) {
     if (absl::Status status = map->Verify(); !status.ok()) return status;
   }
+  if (a.context() != b.context()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("maps of two MLIRContexts: ", a.ToString(), " and ", b.ToString()));
+  }
   if (a.num_dims() == b.num_dims() && a.num_results() == b.num_results() &&
       a.num_runtimes() == b.num_runtimes()) {
     return absl::OkStatus();
@@ -113,7 +117,7 @@ std::optional<bool> WithinExplicit(const IndexingMap& a, const IndexingMap& b_se
   Variables dims(b_set.dims().take_front(a.num_dims()));
   const mlir::AffineMap no_results =
       mlir::AffineMap::get(a.num_dims(), a.num_ranges(), a.context());
-  const IndexingMap pulled_back(no_results, std::move(dims), Variables(a.ranges()), {},
+  const IndexingMap pulled_back(kPartsFit, no_results, std::move(dims), Variables(a.ranges()), {},
                                 std::move(constraints));
   return DomainWithin(a, pulled_back, budget);
 }
@@ -128,10 +132,11 @@ std::optional<bool> HasPair(const Projected& relation, llvm::ArrayRef<int64_t> d
   }
   IndexingMap at_pair = relation.map;
   for (auto [i, value] : llvm::enumerate(dims)) {
-    at_pair.AddConstraint(mlir::getAffineDimExpr(i, at_pair.context()), Interval::Point(value));
+    at_pair.AddConstraint(kPartsFit, mlir::getAffineDimExpr(i, at_pair.context()),
+                          Interval::Point(value));
   }
   for (auto [result, value] : llvm::zip_equal(relation.map.results(), results)) {
-    at_pair.AddConstraint(result, Interval::Point(value));
+    at_pair.AddConstraint(kPartsFit, result, Interval::Point(value));
   }
   return DomainHasPoint(at_pair, budget);
 }

@@ -100,7 +100,7 @@ int64_t SomeValue(const Interval& bounds, uint64_t choice) {
 IndexingMap DomainOf(const IndexingMap& map) {
   const mlir::AffineMap no_results =
       mlir::AffineMap::get(map.num_dims(), map.num_symbols(), map.context());
-  return IndexingMap(no_results, Variables(map.dims()), Variables(map.ranges()),
+  return IndexingMap(kPartsFit, no_results, Variables(map.dims()), Variables(map.ranges()),
                      Variables(map.runtimes()), Constraints(map.constraints()));
 }
 
@@ -137,7 +137,7 @@ std::optional<bool> DomainHasPoint(const IndexingMap& map, StepBudget* budget) {
 std::optional<bool> HasPointWith(const IndexingMap& map, AffineExpr expr, Interval interval,
                                  StepBudget* budget) {
   IndexingMap domain = DomainOf(map);
-  domain.AddConstraint(expr, interval);
+  domain.AddConstraint(kPartsFit, expr, interval);
   return DomainHasPoint(domain, budget);
 }
 
@@ -189,8 +189,9 @@ std::optional<bool> SameResultsOn(const IndexingMap& domain, const IndexingMap& 
   // The normal form of the difference knows the residues that constraints fix.
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(domain.num_dims(), domain.num_symbols(), differences, domain.context());
-  IndexingMap difference(affine_map, Variables(domain.dims()), Variables(domain.ranges()),
-                         Variables(domain.runtimes()), Constraints(domain.constraints()));
+  IndexingMap difference(kPartsFit, affine_map, Variables(domain.dims()),
+                         Variables(domain.ranges()), Variables(domain.runtimes()),
+                         Constraints(domain.constraints()));
   difference.Simplify();
   if (difference.IsKnownEmpty()) return true;
   Conjunction same;
@@ -208,8 +209,9 @@ void DropImpliedConstraints(IndexingMap* map, StepBudget* budget) {
     for (const Constraint& other : map->constraints()) {
       if (!(other == constraint)) others.push_back(other);
     }
-    const IndexingMap without(map->affine_map(), Variables(map->dims()), Variables(map->ranges()),
-                              Variables(map->runtimes()), std::move(others));
+    const IndexingMap without(kPartsFit, map->affine_map(), Variables(map->dims()),
+                              Variables(map->ranges()), Variables(map->runtimes()),
+                              std::move(others));
     if (HoldsEverywhere(without, constraint.expr, constraint.interval, budget) == true) {
       *map = without;
     }

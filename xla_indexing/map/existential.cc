@@ -140,8 +140,9 @@ bool DropClosedGroups(const IndexingMap& map, const llvm::SmallBitVector& free,
 // unchanged, where that passes a bound.
 bool ReplaceRanges(llvm::ArrayRef<AffineExpr> replacements, Variables ranges, IndexingMap* map) {
   // The intervals come first: a constraint that has become one on a variable narrows its interval.
-  const IndexingMap in_new_intervals(map->affine_map(), Variables(map->dims()), std::move(ranges),
-                                     Variables(map->runtimes()), Constraints(map->constraints()));
+  const IndexingMap in_new_intervals(kPartsFit, map->affine_map(), Variables(map->dims()),
+                                     std::move(ranges), Variables(map->runtimes()),
+                                     Constraints(map->constraints()));
   absl::StatusOr<IndexingMap> replaced = in_new_intervals.Substitute({}, replacements);
   if (!replaced.ok()) return false;
   *map = *std::move(replaced);
@@ -184,7 +185,7 @@ bool EliminateRangeVariables(IndexingMap* map) {
   }
   changed |= DropClosedGroups(*map, free, constraints);
   if (!changed) return false;
-  *map = IndexingMap(map->affine_map(), Variables(map->dims()), Variables(map->ranges()),
+  *map = IndexingMap(kPartsFit, map->affine_map(), Variables(map->dims()), Variables(map->ranges()),
                      Variables(map->runtimes()), std::move(constraints));
   return true;
 }

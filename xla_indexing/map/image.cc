@@ -52,6 +52,7 @@ Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& 
                        StepBudget* budget) {
   if (IsInfinite(map, expr, range)) return {false, {}};
   if (!range.IsFinite()) return {};
+  if (range.IsEmpty()) return {};
   const Interval hull = HullOver(map, expr, range, budget);
   for (const int64_t end : {hull.lower(), hull.upper()}) {
     if (HasPointWith(map, expr, Interval::Point(end), budget) != true) return {};
@@ -60,7 +61,7 @@ Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& 
   // The next value after the least.
   const Interval rest = Interval::Closed(hull.lower() + 1, hull.upper());
   IndexingMap above = DomainOf(map);
-  above.AddConstraint(expr, rest);
+  above.AddConstraint(kPartsFit, expr, rest);
   const int64_t next = HullOver(above, expr, rest, budget).lower();
   if (HasPointWith(map, expr, Interval::Point(next), budget) != true) return {};
 
@@ -87,7 +88,7 @@ IndexingMap BoxOf(llvm::ArrayRef<StridedRange> ranges, mlir::MLIRContext* contex
     if (range.stride > 1) constraints.push_back({phase, Interval::Point(0)});
   }
   const mlir::AffineMap no_results = mlir::AffineMap::get(dims.size(), 0, context);
-  return IndexingMap(no_results, std::move(dims), {}, {}, std::move(constraints));
+  return IndexingMap(kPartsFit, no_results, std::move(dims), {}, {}, std::move(constraints));
 }
 
 // Whether one of some points of the box is known to be no result.
@@ -97,11 +98,11 @@ bool SampledElementIsMissing(const IndexingMap& map, llvm::ArrayRef<StridedRange
   Variables places;
   for (const StridedRange& range : ranges) places.push_back({Interval::OfSize(range.count), {}});
   const mlir::AffineMap no_results = mlir::AffineMap::get(places.size(), 0, map.context());
-  const IndexingMap box(no_results, std::move(places), {}, {});
+  const IndexingMap box(kPartsFit, no_results, std::move(places), {}, {});
   return llvm::any_of(SamplePoints(box, kSamples), [&](const auto& point) {
     IndexingMap there = DomainOf(map);
     for (auto [result, range, place] : llvm::zip_equal(map.results(), ranges, point)) {
-      there.AddConstraint(result, Interval::Point(range.offset + place * range.stride));
+      there.AddConstraint(kPartsFit, result, Interval::Point(range.offset + place * range.stride));
     }
     return DomainHasPoint(there, budget) == false;
   });

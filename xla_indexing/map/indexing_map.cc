@@ -45,6 +45,22 @@ bool SameBounds(llvm::ArrayRef<Variable> a, llvm::ArrayRef<Variable> b) {
                     [](const Variable& x, const Variable& y) { return x.bounds == y.bounds; });
 }
 
+absl::Status VerifyNumbers(mlir::AffineMap affine_map, size_t num_dims, size_t num_ranges,
+                           size_t num_runtimes) {
+  if (!affine_map) return absl::InvalidArgumentError("the map has no affine map");
+  if (affine_map.getNumDims() != num_dims) {
+    return absl::InvalidArgumentError(absl::StrCat("the affine map has ", affine_map.getNumDims(),
+                                                   " dimensions, the map has ", num_dims,
+                                                   " dimension variables"));
+  }
+  if (affine_map.getNumSymbols() != num_ranges + num_runtimes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the affine map has ", affine_map.getNumSymbols(), " symbols, the map has ",
+                     num_ranges, " range variables and ", num_runtimes, " runtime variables"));
+  }
+  return absl::OkStatus();
+}
+
 llvm::SmallVector<Interval, 4> BoundsOf(llvm::ArrayRef<Variable> variables) {
   llvm::SmallVector<Interval, 4> bounds;
   for (const Variable& variable : variables) bounds.push_back(variable.bounds);
@@ -57,7 +73,7 @@ IndexingMap::IndexingMap(mlir::MLIRContext* context) : affine_map_(mlir::AffineM
 
 // Callers give all parts away, whichever of them is kept as it is.
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
-IndexingMap::IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables ranges,
+IndexingMap::IndexingMap(PartsFit, mlir::AffineMap affine_map, Variables dims, Variables ranges,
                          // NOLINTNEXTLINE(performance-unnecessary-value-param)
                          Variables runtimes, Constraints constraints)
     : affine_map_(affine_map),
@@ -66,7 +82,29 @@ IndexingMap::IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables r
       num_ranges_(static_cast<int>(ranges.size())) {
   variables_.append(ranges);
   variables_.append(runtimes);
+  Check(affine_map_ && affine_map_.getNumDims() == static_cast<unsigned>(num_dims_) &&
+            affine_map_.getNumInputs() == variables_.size(),
+        "IndexingMap: the affine map has other numbers of variables");
   SetConstraints(std::move(constraints));
+}
+
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
+absl::StatusOr<IndexingMap> IndexingMap::Create(mlir::AffineMap affine_map, Variables dims,
+                                                Variables ranges, Variables runtimes,
+                                                Constraints constraints) {
+  absl::Status status = VerifyNumbers(affine_map, dims.size(), ranges.size(), runtimes.size());
+  if (!status.ok()) return status;
+  // What is verified is what was given: constraints that hold everywhere are not kept.
+  for (const Constraint& constraint : constraints) {
+    status = VerifyExpr(constraint.expr, static_cast<int>(dims.size()),
+                        static_cast<int>(ranges.size() + runtimes.size()), affine_map.getContext());
+    if (!status.ok()) return status;
+  }
+  IndexingMap map(kPartsFit, affine_map, std::move(dims), std::move(ranges), std::move(runtimes),
+                  std::move(constraints));
+  status = map.Verify();
+  if (!status.ok()) return status;
+  return map;
 }
 
 void IndexingMap::SetConstraints(Constraints constraints) {
@@ -89,10 +127,18 @@ void IndexingMap::SetConstraints(Constraints constraints) {
   llvm::sort(constraints_, ConstraintLess);
 }
 
-IndexingMap IndexingMap::FromTensorSizes(mlir::AffineMap affine_map,
-                                         llvm::ArrayRef<int64_t> dim_sizes,
-                                         llvm::ArrayRef<int64_t> range_sizes) {
-  return IndexingMap(affine_map, VariablesOfSizes(dim_sizes), VariablesOfSizes(range_sizes), {});
+absl::StatusOr<IndexingMap> IndexingMap::FromTensorSizes(mlir::AffineMap affine_map,
+                                                         llvm::ArrayRef<int64_t> dim_sizes,
+                                                         llvm::ArrayRef<int64_t> range_sizes) {
+  for (const llvm::ArrayRef<int64_t> sizes : {dim_sizes, range_sizes}) {
+    for (const auto& [i, size] : llvm::enumerate(sizes)) {
+      if (size >= 0) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("the size of ", sizes.data() == dim_sizes.data() ? "dimension " : "range ",
+                       i, " is ", size));
+    }
+  }
+  return Create(affine_map, VariablesOfSizes(dim_sizes), VariablesOfSizes(range_sizes), {});
 }
 
 llvm::SmallVector<Interval, 4> IndexingMap::DimBounds() const { return BoundsOf(dims()); }
@@ -122,7 +168,14 @@ bool IndexingMap::AbsorbConstraint(const Constraint& constraint) {
   return true;
 }
 
-void IndexingMap::AddConstraint(AffineExpr expr, Interval interval) {
+absl::Status IndexingMap::AddConstraint(AffineExpr expr, Interval interval) {
+  absl::Status status = VerifyExpr(expr, num_dims(), num_symbols(), context());
+  if (status.ok()) AddConstraint(kPartsFit, expr, interval);
+  return status;
+}
+
+void IndexingMap::AddConstraint(PartsFit, AffineExpr expr, Interval interval) {
+  Check(static_cast<bool>(expr), "IndexingMap::AddConstraint() of a null expression");
   const Constraint constraint = {expr, interval};
   if (AbsorbConstraint(constraint)) return;
   for (Constraint& present : constraints_) {
@@ -149,9 +202,9 @@ IndexingMap IndexingMap::MakeEmpty(mlir::MLIRContext* context, int num_dims, int
   if (num_dims + num_ranges + num_runtimes == 0) {
     constraints.push_back({Constant(0, context), Interval::Empty()});
   }
-  return IndexingMap(mlir::AffineMap::get(num_dims, num_ranges + num_runtimes, results, context),
-                     empty(num_dims), empty(num_ranges), empty(num_runtimes),
-                     std::move(constraints));
+  return IndexingMap(
+      kPartsFit, mlir::AffineMap::get(num_dims, num_ranges + num_runtimes, results, context),
+      empty(num_dims), empty(num_ranges), empty(num_runtimes), std::move(constraints));
 }
 
 bool operator==(const IndexingMap& a, const IndexingMap& b) {
@@ -160,8 +213,8 @@ bool operator==(const IndexingMap& a, const IndexingMap& b) {
       a.constraints_ == b.constraints_) {
     return true;
   }
-  return a.num_dims() == b.num_dims() && a.num_results() == b.num_results() && a.IsKnownEmpty() &&
-         b.IsKnownEmpty();
+  return a.context() == b.context() && a.num_dims() == b.num_dims() &&
+         a.num_results() == b.num_results() && a.IsKnownEmpty() && b.IsKnownEmpty();
 }
 
 llvm::hash_code hash_value(const IndexingMap& map) {

@@ -17,8 +17,14 @@
 //
 //   (d0){rt0} -> (d0 - rt0), domain: d0 in [0, 19], rt0 in [0, 15], d0 - rt0 in [0, 4]
 //
-// Errors. Members that can fail return a Status that names variable, place and numbers. Nothing
-// aborts. Source: the indexing analysis of XLA, "Function and Domain".
+// A map's parts fit together, as Verify() says, from its creation on: functions that take parts
+// verify them, and their overloads with kPartsFit are for parts that are known to fit. A map and
+// what it is composed with or constrained by are of one MLIRContext.
+//
+// Errors. Members that can fail return a Status that names variable, place and numbers. A position
+// that is not less than its number of variables, and numbers of variables that differ in spite of
+// kPartsFit, end the program (base/check.h). Source: the indexing analysis of XLA, "Function and
+// Domain".
 #ifndef XLA_INDEXING_MAP_INDEXING_MAP_H_
 #define XLA_INDEXING_MAP_INDEXING_MAP_H_
 
@@ -36,6 +42,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/rule_trace.h"
+#include "xla_indexing/base/check.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing {
@@ -60,6 +67,13 @@ struct Constraint {
 using Variables = llvm::SmallVector<Variable, 4>;
 using Constraints = llvm::SmallVector<Constraint, 2>;
 
+// Says that parts fit together as they are asked to, so that nothing but their numbers is looked
+// at.
+struct PartsFit {
+  explicit constexpr PartsFit() = default;
+};
+inline constexpr PartsFit kPartsFit{};
+
 // Where variables went when some were removed: old position -> new position, or kRemoved.
 struct VariableRemap {
   static constexpr int kRemoved = -1;
@@ -74,21 +88,29 @@ class IndexingMap {
   // A map with no variables and no results.
   explicit IndexingMap(mlir::MLIRContext* context);
 
-  // Takes the parts as they are, constraints as by AddConstraint; Verify() says whether they fit
-  // together.
-  IndexingMap(mlir::AffineMap affine_map, Variables dims, Variables ranges, Variables runtimes,
-              Constraints constraints = {});
+  // The map of these parts, constraints as by AddConstraint; what Verify() says where they do not
+  // fit together.
+  static absl::StatusOr<IndexingMap> Create(mlir::AffineMap affine_map, Variables dims,
+                                            Variables ranges, Variables runtimes,
+                                            Constraints constraints = {});
+  IndexingMap(PartsFit, mlir::AffineMap affine_map, Variables dims, Variables ranges,
+              Variables runtimes, Constraints constraints = {});
 
   // Variables d_i in [0, dim_sizes[i] - 1] and s_j in [0, range_sizes[j] - 1]. Size 0: empty
-  // domain.
-  static IndexingMap FromTensorSizes(mlir::AffineMap affine_map, llvm::ArrayRef<int64_t> dim_sizes,
-                                     llvm::ArrayRef<int64_t> range_sizes = {});
+  // domain. Errors as those of Create, and for a negative size.
+  static absl::StatusOr<IndexingMap> FromTensorSizes(mlir::AffineMap affine_map,
+                                                     llvm::ArrayRef<int64_t> dim_sizes,
+                                                     llvm::ArrayRef<int64_t> range_sizes = {});
 
-  // Numbers of variables agree with the affine map's, expressions mention declared variables only
-  // and are sums of multiples of variables, floordiv and mod with every divisor at least 1; nesting
-  // is within kMaxExprDepth, and the terms of one expression, at all levels of nesting together,
-  // within kMaxSummands (affine/build.h); custom names are identifiers (map/variable_names.h).
+  // Numbers of variables agree with the affine map's, expressions are of its context, mention
+  // declared variables only and are sums of multiples of variables, floordiv and mod with every
+  // divisor at least 1; nesting is within kMaxExprDepth, and the terms of one expression, at all
+  // levels of nesting together, within kMaxSummands (affine/build.h); custom names are identifiers
+  // (map/variable_names.h).
   absl::Status Verify() const;
+  // Whether an expression is one of a map of this context with these numbers of variables.
+  static absl::Status VerifyExpr(mlir::AffineExpr expr, int num_dims, int num_symbols,
+                                 mlir::MLIRContext* context);
 
   mlir::MLIRContext* context() const { return affine_map_.getContext(); }
   mlir::AffineMap affine_map() const { return affine_map_; }
@@ -115,14 +137,27 @@ class IndexingMap {
   llvm::SmallVector<Interval, 4> SymbolBounds() const;
   llvm::SmallVector<Interval, 4> DimBounds() const;
 
-  Variable& mutable_dim(int i) { return variables_[i]; }
-  Variable& mutable_range(int i) { return variables_[num_dims_ + i]; }
-  Variable& mutable_runtime(int i) { return variables_[num_dims_ + num_ranges_ + i]; }
+  Variable& mutable_dim(int i) {
+    Check(i >= 0 && i < num_dims(), "IndexingMap::mutable_dim() of a dimension that is not there");
+    return variables_[i];
+  }
+  Variable& mutable_range(int i) {
+    Check(i >= 0 && i < num_ranges(),
+          "IndexingMap::mutable_range() of a range variable that is not there");
+    return variables_[num_dims_ + i];
+  }
+  Variable& mutable_runtime(int i) {
+    Check(i >= 0 && i < num_runtimes(),
+          "IndexingMap::mutable_runtime() of a runtime variable that is not there");
+    return variables_[num_dims_ + num_ranges_ + i];
+  }
 
   // Restricts the domain to the points with expr in interval. A constraint on a variable narrows
   // its interval; one on an expression that is already constrained intersects with it; one that
-  // holds everywhere leaves the map as it is.
-  void AddConstraint(mlir::AffineExpr expr, Interval interval);
+  // holds everywhere leaves the map as it is. InvalidArgument, and the map as it was, for an
+  // expression that is none of this map.
+  absl::Status AddConstraint(mlir::AffineExpr expr, Interval interval);
+  void AddConstraint(PartsFit, mlir::AffineExpr expr, Interval interval);
 
   // Some interval, of a variable or of a constraint, is empty. A domain may be empty without this
   // being known; Simplify() decides more.
@@ -179,7 +214,7 @@ class IndexingMap {
   // --- Comparison and text ---
 
   // The same affine map, intervals and constraints (in any order); names do not count. All empty
-  // maps of the same numbers of dimensions and results are equal.
+  // maps of the same numbers of dimensions and results are equal. Maps of two contexts are not.
   friend bool operator==(const IndexingMap& a, const IndexingMap& b);
   friend bool operator!=(const IndexingMap& a, const IndexingMap& b) { return !(a == b); }
   friend llvm::hash_code hash_value(const IndexingMap& map);
@@ -217,8 +252,8 @@ void PrintTo(const IndexingMap& map, std::ostream* os);
 // Variables: dimensions of `first`; range variables of `second`, then of `first`; runtime variables
 // of `second`, then of `first`. The dimension intervals of `second` become constraints on the
 // results of `first`. The result is not simplified. InvalidArgument where first.num_results() !=
-// second.num_dims(); OutOfRange where a constant would not fit int64 or a bound of affine/build.h
-// is passed.
+// second.num_dims() and for maps of two contexts; OutOfRange where a constant would not fit int64
+// or a bound of affine/build.h is passed.
 absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first,
                                                 const IndexingMap& second);
 

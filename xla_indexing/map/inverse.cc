@@ -82,7 +82,8 @@ absl::StatusOr<IndexingMap> Inverse(const IndexingMap& map, int64_t max_steps) {
   }
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), runtimes.size(), results, context);
-  IndexingMap inverse(affine_map, std::move(dims), {}, std::move(runtimes), std::move(constraints));
+  IndexingMap inverse(kPartsFit, affine_map, std::move(dims), {}, std::move(runtimes),
+                      std::move(constraints));
   inverse.Simplify();
   if (!inverse.IsKnownEmpty()) DropImpliedConstraints(&inverse, &budget);
   return inverse;

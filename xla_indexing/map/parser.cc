@@ -50,8 +50,8 @@ class MapParser {
     if (!ExpectEnd()) return std::nullopt;
     mlir::AffineMap affine_map =
         mlir::AffineMap::get(dims_.size(), ranges_.size() + runtimes_.size(), results_, context_);
-    return IndexingMap(affine_map, std::move(dims_), std::move(ranges_), std::move(runtimes_),
-                       std::move(constraints_));
+    return IndexingMap(kPartsFit, affine_map, std::move(dims_), std::move(ranges_),
+                       std::move(runtimes_), std::move(constraints_));
   }
 
  private:

@@ -120,7 +120,8 @@ std::optional<IndexingMap> WithKnownAsDims(const IndexingMap& map, KnownVariable
   }
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), ranges.size(), results, context);
-  return IndexingMap(affine_map, std::move(dims), std::move(ranges), {}, std::move(constraints));
+  return IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(ranges), {},
+                     std::move(constraints));
 }
 
 // Of a simplified map without runtime variables.
@@ -149,9 +150,9 @@ std::optional<Projection> ProjectionOf(const IndexingMap& map) {
   }
   if (llvm::any_of(constraints, [](const Constraint& c) { return !c.expr; })) return std::nullopt;
   const mlir::AffineMap affine_map = mlir::AffineMap::get(dims.size(), map.num_ranges(), context);
-  Projection projection{
-      IndexingMap(affine_map, std::move(dims), Variables(map.ranges()), {}, std::move(constraints)),
-      values};
+  Projection projection{IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
+                                    {}, std::move(constraints)),
+                        values};
   LeaveOutRanges(&projection.set);
   return projection;
 }

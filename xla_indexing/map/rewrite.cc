@@ -74,7 +74,7 @@ std::optional<IndexingMap> Replace(const IndexingMap& map, Variables dims, Varia
   }
   const auto num_dims = static_cast<unsigned>(dims.size());
   const auto num_symbols = static_cast<unsigned>(ranges.size() + runtimes.size());
-  return IndexingMap(mlir::AffineMap::get(num_dims, num_symbols, results, map.context()),
+  return IndexingMap(kPartsFit, mlir::AffineMap::get(num_dims, num_symbols, results, map.context()),
                      std::move(dims), std::move(ranges), std::move(runtimes),
                      std::move(constraints));
 }

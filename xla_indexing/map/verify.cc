@@ -27,14 +27,17 @@ using ::mlir::AffineExprKind;
 // Checks expressions over a fixed number of variables; what several share is looked at once.
 class ExprVerifier {
  public:
-  ExprVerifier(unsigned num_dims, unsigned num_symbols)
-      : num_dims_(num_dims), num_symbols_(num_symbols) {}
+  ExprVerifier(unsigned num_dims, unsigned num_symbols, mlir::MLIRContext* context)
+      : num_dims_(num_dims), num_symbols_(num_symbols), context_(context) {}
 
   absl::Status Verify(AffineExpr root) {
     if (!root) return absl::InvalidArgumentError("an expression is null");
     llvm::SmallVector<AffineExpr, 16> pending = {root};
     while (!pending.empty()) {
       AffineExpr expr = pending.back();
+      if (expr.getContext() != context_) {
+        return absl::InvalidArgumentError("an expression is of another MLIRContext");
+      }
       if (sizes_.contains(expr)) {
         pending.pop_back();
         continue;
@@ -116,6 +119,7 @@ class ExprVerifier {
 
   unsigned num_dims_;
   unsigned num_symbols_;
+  mlir::MLIRContext* context_;
   llvm::DenseMap<AffineExpr, Size> sizes_;
 };
 
@@ -132,21 +136,13 @@ absl::Status VerifyNames(llvm::ArrayRef<Variable> variables, VariableKind kind) 
 
 }  // namespace
 
+absl::Status IndexingMap::VerifyExpr(AffineExpr expr, int num_dims, int num_symbols,
+                                     mlir::MLIRContext* context) {
+  return ExprVerifier(num_dims, num_symbols, context).Verify(expr);
+}
+
 absl::Status IndexingMap::Verify() const {
-  if (!affine_map_) return absl::InvalidArgumentError("the map has no affine map");
-  const unsigned num_dims = affine_map_.getNumDims();
-  const unsigned num_symbols = affine_map_.getNumSymbols();
-  if (num_dims != dims().size()) {
-    return absl::InvalidArgumentError(absl::StrCat("the affine map has ", num_dims,
-                                                   " dimensions, the map has ", dims().size(),
-                                                   " dimension variables"));
-  }
-  if (num_symbols != symbols().size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the affine map has ", num_symbols, " symbols, the map has ", num_ranges(),
-                     " range variables and ", num_runtimes(), " runtime variables"));
-  }
-  ExprVerifier verifier(num_dims, num_symbols);
+  ExprVerifier verifier(num_dims(), num_symbols(), context());
   for (AffineExpr expr : results()) {
     if (absl::Status status = verifier.Verify(expr); !status.ok()) return status;
   }

@@ -86,8 +86,10 @@ OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledCom
   OperandIndexingSet result;
   for (OperandIndexing indexing : set) {
     bool is_passed = false;
-    for (RuntimeVarIndexing& binding : indexing.mutable_bindings()) {
+    for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
+      RuntimeVarIndexing binding = indexing.bindings()[i];
       is_passed = MoveToCaller(called, &binding) || is_passed;
+      indexing.SetBinding(kPartsFit, i, std::move(binding));
     }
     if (is_passed && fold_runtime_variables) {
       result.Add(FoldRuntimeVariables(indexing));

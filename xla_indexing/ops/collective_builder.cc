@@ -91,7 +91,7 @@ OperandIndexing WithReplicaMap(OperandIndexing indexing, ReplicaMap replica_map,
                                std::optional<int64_t> device_count) {
   const IndexingMap& map = indexing.map();
   if (map.IsKnownEmpty() || replica_map.readers.IsEmpty()) {
-    indexing.SetReplicaMap(std::move(replica_map));
+    indexing.SetReplicaMap(kPartsFit, std::move(replica_map));
     return indexing;
   }
   AffineExpr reader = indexing.Reader();
@@ -99,9 +99,12 @@ OperandIndexing WithReplicaMap(OperandIndexing indexing, ReplicaMap replica_map,
   dims.push_back(replica_map.readers);
   ExprSimplifier simplifier(map.context(), dims, map.SymbolBounds());
   replica_map.device = simplifier.Simplify(replica_map.device);
-  for (RuntimeVarIndexing& binding : indexing.mutable_bindings()) {
-    if (binding.device) binding.device = simplifier.Simplify(binding.device);
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    RuntimeVarIndexing binding = indexing.bindings()[i];
+    if (!binding.device) continue;
+    binding.device = simplifier.Simplify(binding.device);
     if (binding.device == reader) binding.device = {};
+    indexing.SetBinding(kPartsFit, i, std::move(binding));
   }
   Constraints constraints = std::exchange(replica_map.constraints, {});
   for (const Constraint& constraint : constraints) {
@@ -118,7 +121,7 @@ OperandIndexing WithReplicaMap(OperandIndexing indexing, ReplicaMap replica_map,
       replica_map.readers == Interval::OfSize(*device_count) &&
       llvm::none_of(indexing.bindings(),
                     [](const RuntimeVarIndexing& binding) { return !!binding.device; });
-  if (!is_same_device) indexing.SetReplicaMap(std::move(replica_map));
+  if (!is_same_device) indexing.SetReplicaMap(kPartsFit, std::move(replica_map));
   return indexing;
 }
 

@@ -67,7 +67,8 @@ bool Covers(const OperandIndexing& a, const OperandIndexing& b, const Shape& to)
   const IndexingMap& map_a = a.map();
   const IndexingMap& map_b = b.map();
   if (a.IsUnknown() || b.IsUnknown() || map_a.num_runtimes() > 0 ||
-      map_a.num_dims() != map_b.num_dims() || map_a.num_results() != map_b.num_results()) {
+      map_a.num_dims() != map_b.num_dims() || map_a.num_results() != map_b.num_results() ||
+      map_a.num_results() != to.rank()) {
     return false;
   }
   if (a.replica_map() != nullptr || b.replica_map() != nullptr) return false;

@@ -21,7 +21,9 @@
 
 namespace xla_indexing {
 
-// Whether the rule says that `a` covers `b`, both simplified and to an array of shape `to`.
+// Whether the rule says that `a` covers `b`, both simplified and to an array of shape `to`. It does
+// not where their numbers of dimensions or results differ, among themselves or from the shape's,
+// nor of maps of two contexts.
 bool Covers(const OperandIndexing& a, const OperandIndexing& b, const Shape& to);
 
 }  // namespace xla_indexing

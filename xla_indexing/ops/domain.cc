@@ -76,6 +76,7 @@ bool Domain::ConstrainResidue(AffineExpr expr, int64_t modulus, const Interval& 
 
 IndexingMap Domain::MakeMap(llvm::ArrayRef<AffineExpr> results, mlir::MLIRContext* context) const {
   return IndexingMap(
+      kPartsFit,
       mlir::AffineMap::get(dims.size(), ranges.size() + runtimes.size(), results, context), dims,
       ranges, runtimes, constraints);
 }

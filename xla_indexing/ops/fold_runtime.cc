@@ -173,9 +173,9 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
     fits = fits && domain.Constrain(Substitute(constraint.expr, {}, symbols), constraint.interval);
   }
   if (!fits) return std::nullopt;
-  OperandIndexing result(domain.MakeMap(results, map.context()), std::move(bindings),
+  OperandIndexing result(kPartsFit, domain.MakeMap(results, map.context()), std::move(bindings),
                          indexing.label());
-  if (replica_map) result.SetReplicaMap(*std::move(replica_map));
+  if (replica_map) result.SetReplicaMap(kPartsFit, *std::move(replica_map));
   return result;
 }
 

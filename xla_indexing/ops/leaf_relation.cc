@@ -81,10 +81,12 @@ OperandIndexing WithRanges(const OperandIndexing& indexing,
   if (!fits) return OperandIndexing::Unknown(map.context(), "an expression is too large");
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(map.num_dims(), ranges.size() + runtimes.size(), results, map.context());
-  OperandIndexing result(IndexingMap(affine_map, Variables(map.dims()), std::move(ranges),
-                                     std::move(runtimes), std::move(constraints)),
-                         std::move(bindings), indexing.label());
-  if (replica_map) result.SetReplicaMap(*std::move(replica_map));
+  OperandIndexing result(
+      kPartsFit,
+      IndexingMap(kPartsFit, affine_map, Variables(map.dims()), std::move(ranges),
+                  std::move(runtimes), std::move(constraints)),
+      std::move(bindings), indexing.label());
+  if (replica_map) result.SetReplicaMap(kPartsFit, *std::move(replica_map));
   return result;
 }
 

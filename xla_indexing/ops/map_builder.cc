@@ -80,7 +80,8 @@ OperandIndexing MapBuilder::Build(llvm::ArrayRef<AffineExpr> results, ExactnessL
     return WholeTensorIndexing(*from_, *to_, "whole tensor: an index expression passes 64 bits",
                                context_);
   }
-  return OperandIndexing(domain_.MakeMap(results, context_), bindings_, std::move(label));
+  return OperandIndexing(kPartsFit, domain_.MakeMap(results, context_), bindings_,
+                         std::move(label));
 }
 
 }  // namespace xla_indexing

@@ -49,9 +49,10 @@ IndexingMap Join(const IndexingMap& map, absl::Span<const RuntimeVarIndexing> bi
     dims.push_back({replica_map->readers, {}});
     constraints.append(replica_map->constraints.begin(), replica_map->constraints.end());
   }
-  return IndexingMap(mlir::AffineMap::get(dims.size(), map.num_symbols(), results, map.context()),
-                     std::move(dims), Variables(map.ranges()), Variables(map.runtimes()),
-                     std::move(constraints));
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(dims.size(), map.num_symbols(), results, map.context());
+  return IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
+                     Variables(map.runtimes()), std::move(constraints));
 }
 
 bool MentionsDim(AffineExpr expr, int dim) {
@@ -98,7 +99,8 @@ std::optional<MapParts> TakeApart(const IndexingMap& joined, size_t num_results,
           .push_back(constraint);
     }
   }
-  IndexingMap map(mlir::AffineMap::get(num_dims, joined.num_symbols(),
+  IndexingMap map(kPartsFit,
+                  mlir::AffineMap::get(num_dims, joined.num_symbols(),
                                        joined.results().take_front(num_results), context),
                   std::move(dims), Variables(joined.ranges()), Variables(joined.runtimes()),
                   std::move(constraints));
@@ -194,8 +196,8 @@ void Select(const SymbolSelection& selection, IndexingMap* map, RuntimeVarIndexi
   }
   const mlir::AffineMap affine_map = mlir::AffineMap::get(
       map->num_dims(), ranges.size() + runtimes.size(), results, map->context());
-  *map = IndexingMap(affine_map, Variables(map->dims()), std::move(ranges), std::move(runtimes),
-                     std::move(constraints));
+  *map = IndexingMap(kPartsFit, affine_map, Variables(map->dims()), std::move(ranges),
+                     std::move(runtimes), std::move(constraints));
   *bindings = std::move(kept);
   *replica_map = std::move(selected);
 }
@@ -311,6 +313,58 @@ std::vector<llvm::SmallVector<int, 2>> RuntimesInOrder(const IndexingMap& map,
   return order;
 }
 
+absl::Status InPart(absl::string_view part, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat(part, ": ", status.message()));
+}
+
+// Whether the binding of runtime variable `i` of a map is one.
+absl::Status VerifyBinding(const RuntimeVarIndexing& binding, int i, const IndexingMap& map,
+                           bool has_replica_map) {
+  const std::string part = absl::StrCat("the binding of rt", i);
+  const auto error = [&](const auto&... parts) {
+    return InPart(part, absl::InvalidArgumentError(absl::StrCat(parts...)));
+  };
+  if (binding.instruction == nullptr || llvm::is_contained(binding.call_path, nullptr)) {
+    return error("an instruction is null");
+  }
+  const Shape& shape = binding.instruction->shape();
+  if (binding.leaf < 0 || binding.leaf >= shape.LeafCount()) {
+    return error(binding.instruction->name(), " has no leaf ", binding.leaf, " of ",
+                 shape.LeafCount());
+  }
+  if (!binding.shape().IsArray() ||
+      static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) {
+    return error("an element of ", binding.element.size(), " indices in ",
+                 binding.shape().ToStringWithoutLayout());
+  }
+  if (binding.value.lower() > binding.value.upper()) {
+    return error("its values are in no interval, [", binding.value.lower(), ", ",
+                 binding.value.upper(), "]");
+  }
+  if (binding.device && !has_replica_map) return error("a device, and there is no replica map");
+  // Of the runtime variables the earlier ones.
+  const int num_symbols = map.num_ranges() + i;
+  for (AffineExpr expr : binding.element) {
+    absl::Status status = IndexingMap::VerifyExpr(expr, map.num_dims(), num_symbols, map.context());
+    if (!status.ok()) return InPart(part, status);
+  }
+  if (!binding.device) return absl::OkStatus();
+  return InPart(part, IndexingMap::VerifyExpr(binding.device, map.num_dims() + 1, num_symbols,
+                                              map.context()));
+}
+
+absl::Status VerifyReplicaMap(const ReplicaMap& replica_map, const IndexingMap& map) {
+  const auto verify = [&](AffineExpr expr) {
+    return InPart("the replica map", IndexingMap::VerifyExpr(expr, map.num_dims() + 1,
+                                                             map.num_symbols(), map.context()));
+  };
+  absl::Status status = verify(replica_map.device);
+  for (const Constraint& constraint : replica_map.constraints)
+    status.Update(verify(constraint.expr));
+  return status;
+}
+
 // The normal form of a map, with those range variables eliminated that can be.
 void SimplifyWithRanges(IndexingMap* map, std::optional<int> without_reader) {
   map->Simplify();
@@ -324,12 +378,45 @@ void SimplifyWithRanges(IndexingMap* map, std::optional<int> without_reader) {
 
 }  // namespace
 
-OperandIndexing::OperandIndexing(IndexingMap map, RuntimeVarIndexings bindings,
+OperandIndexing::OperandIndexing(PartsFit, IndexingMap map, RuntimeVarIndexings bindings,
                                  ExactnessLabel label)
-    : map_(std::move(map)), bindings_(std::move(bindings)), label_(std::move(label)) {}
+    : map_(std::move(map)), bindings_(std::move(bindings)), label_(std::move(label)) {
+  Check(static_cast<size_t>(map_.num_runtimes()) == bindings_.size(),
+        "OperandIndexing: the map has another number of runtime variables than there are bindings");
+}
+
+absl::StatusOr<OperandIndexing> OperandIndexing::Create(IndexingMap map,
+                                                        RuntimeVarIndexings bindings,
+                                                        ExactnessLabel label,
+                                                        std::optional<ReplicaMap> replica_map) {
+  absl::Status status = map.Verify();
+  if (!status.ok()) return status;
+  if (static_cast<size_t>(map.num_runtimes()) != bindings.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("a map with ", map.num_runtimes(),
+                                                   " runtime variables and ", bindings.size(),
+                                                   " bindings: ", map.ToString()));
+  }
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    status = VerifyBinding(bindings[i], static_cast<int>(i), map, replica_map.has_value());
+    if (!status.ok()) return status;
+  }
+  if (replica_map) {
+    status = VerifyReplicaMap(*replica_map, map);
+    if (!status.ok()) return status;
+  }
+  OperandIndexing indexing(kPartsFit, std::move(map), std::move(bindings), std::move(label));
+  if (replica_map) indexing.SetReplicaMap(kPartsFit, *std::move(replica_map));
+  return indexing;
+}
 
 OperandIndexing OperandIndexing::Unknown(mlir::MLIRContext* context, std::string reason) {
-  return OperandIndexing(IndexingMap(context), {}, ExactnessLabel::Unknown(std::move(reason)));
+  return OperandIndexing(kPartsFit, IndexingMap(context), {},
+                         ExactnessLabel::Unknown(std::move(reason)));
+}
+
+absl::Status OperandIndexing::AddConstraint(AffineExpr expr, Interval interval) {
+  is_simplified_ = false;
+  return map_.AddConstraint(expr, interval);
 }
 
 void OperandIndexing::Weaken(const ExactnessLabel& label) {
@@ -483,8 +570,8 @@ IndexingMap MapTo(llvm::ArrayRef<AffineExpr> exprs, const IndexingMap& map,
   }
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(map.num_dims(), ranges.size() + runtimes.size(), results, context);
-  return IndexingMap(affine_map, Variables(map.dims()), std::move(ranges), std::move(runtimes),
-                     std::move(constraints));
+  return IndexingMap(kPartsFit, affine_map, Variables(map.dims()), std::move(ranges),
+                     std::move(runtimes), std::move(constraints));
 }
 
 }  // namespace
@@ -503,21 +590,28 @@ bool OperandIndexing::HasNoReaders() const {
 Interval OperandIndexing::DevicesRead() const {
   if (IsKnownEmpty()) return Interval::Empty();
   llvm::SmallVector<Interval, 4> dims = map_.DimBounds();
+  Check(replica_map_ != nullptr, "OperandIndexing::DevicesRead() without a replica map");
   dims.push_back(replica_map_->readers);
   return ExprSimplifier(map_.context(), dims, map_.SymbolBounds()).Range(replica_map_->device);
 }
 
 IndexingMap OperandIndexing::ElementMap(int i) const {
+  Check(i >= 0 && i < map_.num_runtimes(),
+        "OperandIndexing::ElementMap() of a runtime variable that is not there");
   return MapTo(bindings_[i].element, map_, map_);
 }
 
 IndexingMap OperandIndexing::ElementDeviceMap(int i) const {
+  Check(replica_map_ != nullptr && i >= 0 && i < map_.num_runtimes() && bindings_[i].device,
+        "OperandIndexing::ElementDeviceMap() of a binding without a device");
   return MapTo(bindings_[i].device, Join(map_, {}, replica_map_.get()), map_);
 }
 
 IndexingMap OperandIndexing::DeviceMap() const {
+  Check(replica_map_ != nullptr, "OperandIndexing::DeviceMap() without a replica map");
   const IndexingMap joined = Join(map_, {}, replica_map_.get());
-  return IndexingMap(mlir::AffineMap::get(joined.num_dims(), joined.num_symbols(),
+  return IndexingMap(kPartsFit,
+                     mlir::AffineMap::get(joined.num_dims(), joined.num_symbols(),
                                           joined.results().take_back(1), joined.context()),
                      Variables(joined.dims()), Variables(joined.ranges()),
                      Variables(joined.runtimes()), Constraints(joined.constraints()));
@@ -533,6 +627,8 @@ std::string OperandIndexing::MapToString() const {
 }
 
 std::string OperandIndexing::BindingToString(int i, const HloComputation* analysed) const {
+  Check(i >= 0 && i < map_.num_runtimes(),
+        "OperandIndexing::BindingToString() of a runtime variable that is not there");
   const VariableNames names = NamesOf(map_);
   std::string text =
       absl::StrCat(names.symbols[map_.num_ranges() + i], ": ", bindings_[i].YieldedBy(analysed),
@@ -569,7 +665,7 @@ OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& rea
   if (devices.IsPoint()) {
     replica_map.device = Constant(devices.lower(), map.context());
     OperandIndexing result = indexing;
-    result.SetReplicaMap(std::move(replica_map));
+    result.SetReplicaMap(kPartsFit, std::move(replica_map));
     return result;
   }
   replica_map.device = mlir::getAffineSymbolExpr(map.num_ranges(), map.context());
@@ -577,10 +673,11 @@ OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& rea
   ranges.push_back({devices, {}});
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(map.num_dims(), ranges.size(), map.results(), map.context());
-  OperandIndexing result(IndexingMap(affine_map, Variables(map.dims()), std::move(ranges), {},
-                                     Constraints(map.constraints())),
+  OperandIndexing result(kPartsFit,
+                         IndexingMap(kPartsFit, affine_map, Variables(map.dims()),
+                                     std::move(ranges), {}, Constraints(map.constraints())),
                          {}, indexing.label());
-  result.SetReplicaMap(std::move(replica_map));
+  result.SetReplicaMap(kPartsFit, std::move(replica_map));
   return result;
 }
 
@@ -603,6 +700,11 @@ ReplicaMap SameDevice(const OperandIndexing& indexing) {
 
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
                                                        const OperandIndexing& second) {
+  if (first.map().context() != second.map().context()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("maps of two MLIRContexts cannot be composed: ", first.MapToString(), " and ",
+                     second.MapToString()));
+  }
   const ExactnessLabel label = ExactnessLabel::Weaker(first.label(), second.label());
   if (first.IsUnknown() || second.IsUnknown()) {
     return OperandIndexing::Unknown(first.map().context(), label.reason);
@@ -645,11 +747,11 @@ absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& fi
     }
     parts->bindings.push_back(std::move(binding));
   }
-  OperandIndexing result(std::move(parts->map), std::move(parts->bindings), label);
-  if (parts->replica_map != nullptr) result.SetReplicaMap(*parts->replica_map);
+  OperandIndexing result(kPartsFit, std::move(parts->map), std::move(parts->bindings), label);
+  if (parts->replica_map != nullptr) result.SetReplicaMap(kPartsFit, *parts->replica_map);
   if (result.IsKnownEmpty()) {
-    return OperandIndexing(
-        IndexingMap::MakeEmpty(map.context(), map.num_dims(), 0, 0, second.map().num_results()));
+    return OperandIndexing(kPartsFit, IndexingMap::MakeEmpty(map.context(), map.num_dims(), 0, 0,
+                                                             second.map().num_results()));
   }
   result.OrderRuntimeVariables();
   return result;

@@ -23,14 +23,20 @@
 //
 //   (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]
 //     rt0: of, clamp [0, 6]; (d0) -> (), domain: d0 in [0, 3]
+//
+// Errors. Create() refuses parts that do not fit together, and nothing that is made of them later
+// changes that: constructor and setters with kPartsFit (map/indexing_map.h) are for parts that are
+// known to fit.
 
 #ifndef XLA_INDEXING_OPS_OPERAND_INDEXING_H_
 #define XLA_INDEXING_OPS_OPERAND_INDEXING_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "mlir/IR/AffineExpr.h"
@@ -45,14 +51,25 @@ namespace xla_indexing {
 
 class OperandIndexing {
  public:
-  // One binding for each runtime variable of the map, in their order.
-  explicit OperandIndexing(IndexingMap map, RuntimeVarIndexings bindings = {},
+  // One binding for each runtime variable of the map, in their order. InvalidArgument, with the
+  // place and the numbers, unless
+  //   - the map verifies;
+  //   - every binding names an instruction and a leaf of its result that is an array, has one
+  //     expression for each dimension of the array, over the map's dimensions, range variables and
+  //     earlier runtime variables, and a device only where there is a replica map;
+  //   - what the replica map says is over the map's variables and the reader (ops/replica_map.h);
+  //   - all of them are of one MLIRContext.
+  static absl::StatusOr<OperandIndexing> Create(
+      IndexingMap map, RuntimeVarIndexings bindings = {},
+      ExactnessLabel label = ExactnessLabel::Exact(),
+      std::optional<ReplicaMap> replica_map = std::nullopt);
+  explicit OperandIndexing(PartsFit, IndexingMap map, RuntimeVarIndexings bindings = {},
                            ExactnessLabel label = ExactnessLabel::Exact());
 
   // The exact answer that a map without symbols and constraints is whose results are in normal form
   // already, which Simplify() does not look at again.
   static OperandIndexing InNormalForm(IndexingMap map) {
-    OperandIndexing indexing(std::move(map));
+    OperandIndexing indexing(kPartsFit, std::move(map));
     indexing.is_simplified_ = true;
     return indexing;
   }
@@ -72,7 +89,7 @@ class OperandIndexing {
 
   // The device that is read; null: the reader itself.
   const ReplicaMap* replica_map() const { return replica_map_.get(); }
-  void SetReplicaMap(ReplicaMap replica_map) {
+  void SetReplicaMap(PartsFit, ReplicaMap replica_map) {
     replica_map_ = std::make_shared<const ReplicaMap>(std::move(replica_map));
     is_simplified_ = false;
   }
@@ -81,15 +98,19 @@ class OperandIndexing {
   // Devices that the replica map, which there must be, can name.
   Interval DevicesRead() const;
 
-  // For restricting the domain. Variables must stay as many as they are.
-  IndexingMap& mutable_map() {
+  // Restricts the domain to the points with expr in interval, as IndexingMap::AddConstraint does.
+  absl::Status AddConstraint(mlir::AffineExpr expr, Interval interval);
+  // Puts another interval in the place of that of dimension `i`.
+  void SetDimBounds(int i, Interval bounds) {
     is_simplified_ = false;
-    return map_;
+    map_.mutable_dim(i).bounds = bounds;
   }
-  // For rebinding variables. Bindings must stay as many as they are.
-  absl::Span<RuntimeVarIndexing> mutable_bindings() {
+  // Binds runtime variable `i` to something else.
+  void SetBinding(PartsFit, int i, RuntimeVarIndexing binding) {
+    Check(i >= 0 && i < map_.num_runtimes(),
+          "OperandIndexing::SetBinding() of a runtime variable that is not there");
     is_simplified_ = false;
-    return absl::MakeSpan(bindings_);
+    bindings_[i] = std::move(binding);
   }
   // The label becomes the weaker of its own and this one.
   void Weaken(const ExactnessLabel& label);
@@ -116,7 +137,8 @@ class OperandIndexing {
   void OrderRuntimeVariables();
 
   // The map from the dimensions of this map, and the symbols that the element uses, to the element
-  // that runtime variable `i` is read from. Variables keep the names that they have in this map.
+  // that runtime variable `i`, which there must be, is read from. Variables keep the names that
+  // they have in this map.
   IndexingMap ElementMap(int i) const;
   // The map from the dimensions of this map and the reader to the device that the element is read
   // on; of a binding with a device.
@@ -178,7 +200,7 @@ class OperandIndexing {
   bool is_simplified_ = false;  // nothing has changed since
 };
 
-// A map without runtime variables, read on any of `devices` by any of `readers`.
+// A map without runtime variables (which it must be), read on any of `devices` by any of `readers`.
 OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& readers,
                             const Interval& devices);
 
@@ -197,8 +219,9 @@ OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing&
 //
 // Both speak of one run of the program: the call paths of bindings start at the same computation.
 //
-// InvalidArgument where the results of `first` are not as many as the dimensions of `second`;
-// OutOfRange where an expression passes a bound of affine/build.h. The caller then widens.
+// InvalidArgument where the results of `first` are not as many as the dimensions of `second`, and
+// for maps of two contexts; OutOfRange where an expression passes a bound of affine/build.h. The
+// caller then widens.
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
                                                        const OperandIndexing& second);
 

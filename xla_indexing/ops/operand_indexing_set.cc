@@ -46,11 +46,11 @@ DimBounds DimAndReaderBounds(const OperandIndexing& indexing) {
 OperandIndexing WithDimIn(const OperandIndexing& indexing, size_t i, const Interval& interval) {
   OperandIndexing result = indexing;
   if (static_cast<int>(i) < indexing.map().num_dims()) {
-    result.mutable_map().mutable_dim(static_cast<int>(i)).bounds = interval;
+    result.SetDimBounds(static_cast<int>(i), interval);
   } else {
     ReplicaMap replica_map = *indexing.replica_map();
     replica_map.readers = interval;
-    result.SetReplicaMap(std::move(replica_map));
+    result.SetReplicaMap(kPartsFit, std::move(replica_map));
   }
   result.Simplify();
   return result;
@@ -171,10 +171,12 @@ std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexin
   } else {
     replica_map->constraints[symbol - after_constraints].interval = both;
   }
-  OperandIndexing result(IndexingMap(map_a.affine_map(), Variables(map_a.dims()), std::move(ranges),
-                                     std::move(runtimes), std::move(constraints)),
-                         RuntimeVarIndexings(a.bindings().begin(), a.bindings().end()), a.label());
-  if (replica_map) result.SetReplicaMap(*std::move(replica_map));
+  OperandIndexing result(
+      kPartsFit,
+      IndexingMap(kPartsFit, map_a.affine_map(), Variables(map_a.dims()), std::move(ranges),
+                  std::move(runtimes), std::move(constraints)),
+      RuntimeVarIndexings(a.bindings().begin(), a.bindings().end()), a.label());
+  if (replica_map) result.SetReplicaMap(kPartsFit, *std::move(replica_map));
   result.Simplify();
   return result;
 }

@@ -263,16 +263,17 @@ class Scan {
     constraints.append(more.begin(), more.end());
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(dims.size(), ranges.size(), results, map.context());
-    OperandIndexing result(
-        IndexingMap(affine_map, std::move(dims), std::move(ranges), {}, std::move(constraints)), {},
-        indexing.label());
+    OperandIndexing result(kPartsFit,
+                           IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(ranges),
+                                       {}, std::move(constraints)),
+                           {}, indexing.label());
     if (indexing.replica_map() != nullptr) {
       ReplicaMap replica_map = *indexing.replica_map();
       replica_map.device = lifted(replica_map.device);
       for (Constraint& constraint : replica_map.constraints) {
         constraint.expr = lifted(constraint.expr);
       }
-      result.SetReplicaMap(std::move(replica_map));
+      result.SetReplicaMap(kPartsFit, std::move(replica_map));
     }
     return result;
   }

@@ -215,11 +215,12 @@ class WhileLoop {
     std::vector<std::optional<Interval>> intervals(map.bindings().size());
     bool has_ranges = false;
     for (size_t i = 0; i < intervals.size(); ++i) {
-      RuntimeVarIndexing& binding = map.mutable_bindings()[i];
+      RuntimeVarIndexing binding = map.bindings()[i];
       if (binding.call_path.size() == 1 && binding.instruction->opcode() == HloOpcode::kParameter) {
         if (PassesThrough(binding.leaf)) {
           binding.call_path.clear();
           binding.instruction = loop_.operand(0);
+          map.SetBinding(kPartsFit, static_cast<int>(i), std::move(binding));
           continue;
         }
         if (counter_ && iteration && binding.leaf == counter_->leaf) {

@@ -92,7 +92,7 @@ class Access {
     absl::StatusOr<IndexingMap> at = map_.Substitute({}, symbols);
     if (!at.ok()) return std::nullopt;
     // Constraints that have become constants, or speak of one variable, are looked at anew.
-    return IndexingMap(at->affine_map(), Variables(at->dims()), Variables(at->ranges()),
+    return IndexingMap(kPartsFit, at->affine_map(), Variables(at->dims()), Variables(at->ranges()),
                        Variables(at->runtimes()), Constraints(at->constraints()));
   }
 
@@ -131,7 +131,7 @@ class Access {
     ranges.push_back({replicas->readers, {}});
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(map.num_dims(), map.num_symbols() + 1, results, map.context());
-    return IndexingMap(affine_map, Variables(map.dims()), std::move(ranges),
+    return IndexingMap(kPartsFit, affine_map, Variables(map.dims()), std::move(ranges),
                        Variables(map.runtimes()), std::move(constraints));
   }
 

@@ -91,7 +91,7 @@ class Relations {
     }
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(dims.size(), map.num_ranges(), results, map.context());
-    IndexingMap relation(affine_map, std::move(dims), Variables(map.ranges()), {},
+    IndexingMap relation(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()), {},
                          std::move(constraints));
     relation.Simplify();
     return relation;
@@ -254,10 +254,11 @@ std::optional<PairOfOne> FindPair(llvm::ArrayRef<IndexingMap> a, llvm::ArrayRef<
       const bool is_missing = llvm::all_of(b, [&](const IndexingMap& other) {
         IndexingMap at = other;
         for (const auto& [i, value] : llvm::enumerate(dims)) {
-          at.AddConstraint(mlir::getAffineDimExpr(i, at.context()), Interval::Point(value));
+          at.AddConstraint(kPartsFit, mlir::getAffineDimExpr(i, at.context()),
+                           Interval::Point(value));
         }
         for (const auto& [result, value] : llvm::zip_equal(other.results(), *results)) {
-          at.AddConstraint(result, Interval::Point(value));
+          at.AddConstraint(kPartsFit, result, Interval::Point(value));
         }
         return DomainHasPoint(at, budget) == false;
       });

@@ -70,7 +70,7 @@ class MappingBuilder {
     }
     const mlir::AffineMap map =
         mlir::AffineMap::get(dims_.size(), ranges_.size(), results, context_);
-    return ThreadMapping{IndexingMap(map, dims_, ranges_, {}, constraints_),
+    return ThreadMapping{IndexingMap(kPartsFit, map, dims_, ranges_, {}, constraints_),
                          thread_dims_,
                          block_dims_,
                          thread_sizes_,
