@@ -39,13 +39,14 @@ void OfAllInstructions(benchmark::State& state, const char* path) {
       if (!maps.ok()) return Skip(state, maps.status());
       FusionOptions options;
       options.indexing.exact = true;
-      const UtilizationReport report = ReportUtilization(
+      const auto report = ReportUtilization(
           *maps,
           [&] { return ComputeOutputToInputIndexingThroughCalls(*instruction, &context, options); },
           *instruction, instruction->operands());
+      if (!report.ok()) return Skip(state, report.status());
       maps_time += middle - start;
       counts_time += std::clock() - middle;
-      for (const OperandUtilization& operand : report.operands) {
+      for (const OperandUtilization& operand : report->operands) {
         ++entries;
         exact += operand.utilization.IsExact() ? 1 : 0;
       }

@@ -88,8 +88,9 @@ absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction
   for (const IndexingEntry& read : *consumer_maps) {
     if (consumer.operand(read.operand) != &producer) continue;
     add(&cost.apart, Sectors(*consumer_launch, read.indexing, producer.shape()));
-    cost.reads_an_element =
-        ComputeUtilization(read.indexing, consumer.shape(), producer.shape()).ReadsPerElement();
+    const auto utilization = ComputeUtilization(read.indexing, consumer.shape(), producer.shape());
+    if (!utilization.ok()) return utilization.status();
+    cost.reads_an_element = utilization->ReadsPerElement();
     for (const IndexingEntry& from : *producer_maps) {
       auto through = ComposeOperandIndexingSets(read.indexing, from.indexing);
       if (!through.ok()) return through.status();

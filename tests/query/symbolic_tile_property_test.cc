@@ -96,10 +96,10 @@ std::map<std::vector<int64_t>, Read> TilesOf(const IndexingMap& map,
     bool has_residues = true;
     for (size_t i = 0; i < num_dims; ++i) is_inside &= bounds[i].Contains(dims[i]);
     for (const Constraint& constraint : map.constraints()) {
-      IndexingMap value(kPartsFit, mlir::AffineMap::get(map.num_dims(), map.num_symbols(), constraint.expr),
-                        {map.dims().begin(), map.dims().end()},
-                        {map.ranges().begin(), map.ranges().end()},
-                        {map.runtimes().begin(), map.runtimes().end()});
+      IndexingMap value(
+          kPartsFit, mlir::AffineMap::get(map.num_dims(), map.num_symbols(), constraint.expr),
+          {map.dims().begin(), map.dims().end()}, {map.ranges().begin(), map.ranges().end()},
+          {map.runtimes().begin(), map.runtimes().end()});
       const bool holds = constraint.interval.Contains((*value.Evaluate(dims, symbols))[0]);
       (constraint.expr.getKind() == mlir::AffineExprKind::Mod ? has_residues : is_inside) &= holds;
     }
@@ -166,7 +166,7 @@ struct Tally {
 
 void Check(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
            const std::vector<int64_t>& sizes, Tally* tally) {
-  const SymbolicTile symbolic(map, dim_sizes);
+  const SymbolicTile symbolic = SymbolicTile::OfMap(map, dim_sizes).value();
   const auto exact = symbolic.IsExact(sizes);
   ASSERT_TRUE(exact.ok()) << exact.status();
   const auto claimed = symbolic.FullTile(sizes);
@@ -341,7 +341,7 @@ TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
     ASSERT_TRUE(map.ok()) << map.status();
     map->Simplify();
     if (map->IsKnownEmpty()) continue;
-    const SymbolicTile tile(*map, dim_sizes);
+    const SymbolicTile tile = SymbolicTile::OfMap(*map, dim_sizes).value();
     const std::vector<std::string> conditions = TileConditions(tile);
     std::vector<Interval> box;
     for (const int64_t size : dim_sizes) box.push_back(Interval::Closed(1, size));

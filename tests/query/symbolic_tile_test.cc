@@ -31,7 +31,7 @@ class SymbolicTileTest : public ::testing::Test {
   SymbolicTile Tile(const std::string& text) {
     auto map = ParseIndexingMap(text, &context_);
     EXPECT_TRUE(map.ok()) << map.status();
-    return SymbolicTile(*map);
+    return SymbolicTile::OfMap(*map).value();
   }
 
   // Of the first map of an operand of the root of a module's entry.
@@ -293,7 +293,8 @@ TEST_F(SymbolicTileTest, OfAScalarHasNoSizes) {
 }
 
 TEST_F(SymbolicTileTest, OfAnEmptyArrayIsEmpty) {
-  const SymbolicTile tile(IndexingMap::MakeEmpty(&context_, 1, 0, 0, 1), {0});
+  const SymbolicTile tile =
+      SymbolicTile::OfMap(IndexingMap::MakeEmpty(&context_, 1, 0, 0, 1), {0}).value();
   EXPECT_EQ(Text(tile.TileAt({1}, {0})), "0 size 0; exact; clipped; empty");
 }
 

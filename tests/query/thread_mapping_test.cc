@@ -42,7 +42,7 @@ class ThreadMappingTest : public ::testing::Test {
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_EQ(points, *shape.ElementCount()) << mapping->map.ToString();
     EXPECT_EQ(elements.size(), points) << mapping->map.ToString();
-    EXPECT_TRUE(CoverageOf(*mapping, shape).IsOnce()) << mapping->map.ToString();
+    EXPECT_TRUE(CoverageOf(*mapping, shape)->IsOnce()) << mapping->map.ToString();
   }
 
   mlir::MLIRContext context_;
@@ -174,7 +174,7 @@ TEST_F(ThreadMappingTest, Errors) {
 TEST_F(ThreadMappingTest, Coverage) {
   const Shape shape = Shape::Array(ElementType::kF32, {100});
   const auto of = [&](absl::string_view text) {
-    return CoverageOf(*ParseThreadMapping(text, &context_), shape);
+    return CoverageOf(*ParseThreadMapping(text, &context_), shape).value();
   };
   const auto counts = [](int64_t computed, int64_t computations) {
     return ThreadCoverage{Interval::Point(100), Interval::Point(computed),

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/ops/builders.h"
 #include "xla_indexing/ops/custom_call_registry.h"
+#include "xla_indexing/ops/fits_shapes.h"
 
 namespace xla_indexing {
 namespace {
@@ -29,19 +30,13 @@ absl::Status CheckEntry(const CustomCallLeaf& leaf, const IndexingEntry& entry) 
     return error("something between output leaf ", entry.output_leaf, " and leaf ",
                  entry.operand_leaf, " of operand ", entry.operand, ", which it was not asked for");
   }
-  const int64_t output_rank = call.shape().Leaf(entry.output_leaf).rank();
-  const int64_t operand_rank = call.operand(entry.operand)->shape().Leaf(entry.operand_leaf).rank();
-  for (const OperandIndexing& indexing : entry.indexing) {
-    const IndexingMap& map = indexing.map();
-    if (indexing.IsUnknown() || (map.num_dims() == (is_forward ? operand_rank : output_rank) &&
-                                 map.num_results() == (is_forward ? output_rank : operand_rank))) {
-      continue;
-    }
-    return error(indexing.MapToString(), " between arrays of rank ", output_rank, " (output leaf ",
-                 entry.output_leaf, ") and ", operand_rank, " (leaf ", entry.operand_leaf,
-                 " of operand ", entry.operand, ")");
-  }
-  return absl::OkStatus();
+  const Shape& output = call.shape().Leaf(entry.output_leaf);
+  const Shape& operand = call.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
+  const absl::Status status =
+      VerifyFits(entry.indexing, is_forward ? operand : output, is_forward ? output : operand);
+  if (status.ok()) return status;
+  return error("something between output leaf ", entry.output_leaf, " and leaf ",
+               entry.operand_leaf, " of operand ", entry.operand, ": ", status.message());
 }
 
 // Whether there is a rule that speaks of the leaf; its entries or its error are taken over.

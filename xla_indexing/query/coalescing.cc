@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/map/count_points.h"
+#include "xla_indexing/ops/fits_shapes.h"
 #include "xla_indexing/query/count_requests.h"
 
 namespace xla_indexing {
@@ -47,9 +49,9 @@ absl::Status CoalescingOptions::Verify() const {
     return absl::InvalidArgumentError(
         absl::StrCat("a line of ", line_bytes, " bytes is less than a sector of ", sector_bytes));
   }
-  if (!(factor >= 1)) {
+  if (!(factor >= 1) || !std::isfinite(factor)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the factor is ", factor, ", and should be at least 1"));
+        absl::StrCat("the factor is ", factor, ", and should be a finite number of at least 1"));
   }
   return absl::OkStatus();
 }
@@ -144,23 +146,53 @@ Coalescing CoalescingAnalysis::Of(const OperandIndexing* indexing, const Shape& 
 Coalescing CoalescingAnalysis::OfReads(const OperandIndexing& indexing,
                                        const Shape& operand) const {
   if (indexing.IsUnknown()) return Coalescing::Unknown(indexing.label().reason);
-  if (indexing.map().num_dims() != mapping_.map.num_results() ||
-      indexing.map().num_results() != operand.rank()) {
-    return Coalescing::Unknown(absl::StrCat("a map of ", indexing.map().num_dims(),
-                                            " dimensions and ", indexing.map().num_results(),
-                                            " results from ", output_.ToStringWithoutLayout(),
-                                            " to ", operand.ToStringWithoutLayout()));
+  if (absl::Status status = VerifyFits(indexing, output_, operand); !status.ok()) {
+    return Coalescing::Unknown(std::string(status.message()));
   }
   return Of(&indexing, operand);
 }
 
 Coalescing CoalescingAnalysis::OfWrites() const { return Of(nullptr, output_); }
 
+absl::Status CoalescingAnalysis::CheckRequest(const WarpRequest& request,
+                                              const OperandIndexing* indexing) const {
+  const size_t num_symbols = indexing == nullptr ? 0 : indexing->map().num_symbols();
+  if (request.block.size() != mapping_.block_dims.size() ||
+      request.loops.size() != mapping_.map.ranges().size() ||
+      request.symbols.size() != num_symbols) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a request of ", request.block.size(), " block coordinates, ", request.loops.size(),
+        " loops and ", request.symbols.size(), " symbols, and there are ",
+        mapping_.block_dims.size(), ", ", mapping_.map.num_ranges(), " and ", num_symbols));
+  }
+  const int64_t bases = std::max<int64_t>(options_.line_bytes / options_.alignment_bytes, 1);
+  if (request.base < 0 || request.base >= bases) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a tensor that begins at place ", request.base, " of ", bases));
+  }
+  if (request.first_thread < 0 || request.first_thread >= mapping_.ThreadsPerBlock() ||
+      request.first_thread % options_.warp_size != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a warp that begins at thread ", request.first_thread, " of ",
+                     mapping_.ThreadsPerBlock(), ", of ", options_.warp_size, " threads"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<LaneAddress>> CoalescingAnalysis::AddressesOf(
     const WarpRequest& request, const OperandIndexing* indexing, const Shape& accessed) const {
   const absl::StatusOr<ByteLayout> layout = ByteLayoutOf(accessed);
   if (!layout.ok()) return layout.status();
+  if (indexing != nullptr) {
+    absl::Status status = indexing->IsUnknown()
+                              ? absl::InvalidArgumentError("an unknown map has no addresses")
+                              : VerifyFits(*indexing, output_, accessed);
+    if (!status.ok()) return status;
+  }
+  if (absl::Status status = CheckRequest(request, indexing); !status.ok()) return status;
   std::vector<LaneAddress> addresses;
+  // A vector of no elements is accessed by nobody.
+  if (mapping_.map.IsKnownEmpty()) return addresses;
   llvm::SmallVector<int64_t, 4> dims(mapping_.map.num_dims());
   for (const auto& [dim, value] : llvm::zip(mapping_.block_dims, request.block)) dims[dim] = value;
   llvm::SmallVector<int64_t, 4> loops(request.loops.begin(), request.loops.end());

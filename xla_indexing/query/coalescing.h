@@ -59,7 +59,7 @@ struct CoalescingOptions {
   int64_t sector_bytes = 32;  // these three are powers of two, at most 2^16
   int64_t line_bytes = 128;   // no less than a sector
   int64_t alignment_bytes = 256;
-  double factor = 1.25;  // at least 1
+  double factor = 1.25;  // at least 1, and finite
   int64_t max_steps = kMaxCountingSteps;
 
   absl::Status Verify() const;
@@ -107,13 +107,15 @@ class CoalescingAnalysis {
 
   const ThreadMapping& mapping() const { return mapping_; }
 
-  // Of reading an operand through one of its maps from `output`.
+  // Of reading an operand through one of its maps from `output`; unknown, with the reason, where
+  // the map does not fit these two (ops/fits_shapes.h).
   Coalescing OfReads(const OperandIndexing& indexing, const Shape& operand) const;
   // Of writing the elements that the mapping leads to.
   Coalescing OfWrites() const;
 
   // The active threads of a request that OfReads (or, without a map, OfWrites) gave for these, and
-  // what they access: ordered by thread, once for each element of a vector.
+  // what they access: ordered by thread, once for each element of a vector. InvalidArgument for a
+  // request or a map that does not fit.
   absl::StatusOr<std::vector<LaneAddress>> AddressesOf(const WarpRequest& request,
                                                        const OperandIndexing* indexing,
                                                        const Shape& accessed) const;
@@ -122,6 +124,7 @@ class CoalescingAnalysis {
   CoalescingAnalysis(ThreadMapping mapping, const Shape& output, const CoalescingOptions& options);
 
   Coalescing Of(const OperandIndexing* indexing, const Shape& accessed) const;
+  absl::Status CheckRequest(const WarpRequest& request, const OperandIndexing* indexing) const;
 
   ThreadMapping mapping_;
   Shape output_;

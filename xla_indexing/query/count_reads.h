@@ -36,6 +36,8 @@ namespace xla_indexing {
 // The number of elements of an array; [0, inf] where it has no bound.
 Interval CountElements(const Shape& array);
 
+// Maps fit the arrays that they are counted in (ops/fits_shapes.h).
+
 // The elements of `operand` that the union of the maps, of one or several output leaves, reads.
 Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& operand,
                            StepBudget* budget);

@@ -66,7 +66,7 @@ struct WarpRequest {
   int64_t first_thread = 0;             // linear id in its block
   llvm::SmallVector<int64_t, 4> loops;  // of each range variable of the mapping; vectors: the first
   llvm::SmallVector<int64_t, 4> symbols;  // range and runtime variables of the operand's map
-  int64_t base = 0;                       // in bits
+  int64_t base = 0;  // where the tensor begins, in steps from the first place where it may
 
   friend bool operator==(const WarpRequest& a, const WarpRequest& b) = default;
 };

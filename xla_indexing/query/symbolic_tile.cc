@@ -64,6 +64,25 @@ void MakeEmpty(ConcreteTile* tile) {
   tile->excess = 0;
 }
 
+absl::Status CheckDimSizes(const IndexingMap& map, llvm::ArrayRef<int64_t> dim_sizes) {
+  if (absl::Status status = map.Verify(); !status.ok()) return status;
+  if (dim_sizes.empty()) return absl::OkStatus();
+  if (static_cast<int>(dim_sizes.size()) != map.num_dims()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sizes of ", dim_sizes.size(), " dimensions for a map of ", map.num_dims()));
+  }
+  for (const auto [i, size] : llvm::enumerate(dim_sizes)) {
+    const Interval& bounds = map.dims()[i].bounds;
+    // The size of what has no bound is the greatest int64.
+    const Interval indices = size == kInt64Max ? Interval::AtLeast(0) : Interval::OfSize(size);
+    if (size >= 0 && bounds.IsSubsetOf(indices)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("dimension ", i, " of ", map.ToString(),
+                                                   " is in ", bounds.ToString(),
+                                                   ", and the size of the array is ", size));
+  }
+  return absl::OkStatus();
+}
+
 // Whether residues depend on runtime variables, so that these decide whether a full tile reads
 // anything.
 bool HasRuntimeResidues(const IndexingMap& map) {
@@ -108,9 +127,6 @@ llvm::SmallVector<AffineExpr, 0> ElementsRead(const OperandIndexing& indexing) {
 
 }  // namespace
 
-SymbolicTile::SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes)
-    : SymbolicTile(WithNarrowedIntervals(std::move(map)), dim_sizes, {}, /*is_exact=*/true) {}
-
 SymbolicTile::SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes,
                            llvm::ArrayRef<AffineExpr> pinned, bool is_exact)
     : map_(std::move(map)),
@@ -126,16 +142,20 @@ SymbolicTile::SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes,
   }
 }
 
+absl::StatusOr<SymbolicTile> SymbolicTile::OfMap(IndexingMap map,
+                                                 llvm::ArrayRef<int64_t> dim_sizes) {
+  if (absl::Status status = CheckDimSizes(map, dim_sizes); !status.ok()) return status;
+  return SymbolicTile(WithNarrowedIntervals(std::move(map)), dim_sizes, {}, /*is_exact=*/true);
+}
+
 absl::StatusOr<SymbolicTile> SymbolicTile::Of(const OperandIndexing& indexing,
                                               llvm::ArrayRef<int64_t> dim_sizes) {
   if (indexing.IsUnknown()) {
     return absl::InvalidArgumentError(
         absl::StrCat("an unknown map has no tile: ", indexing.label().reason));
   }
-  if (!dim_sizes.empty() && static_cast<int>(dim_sizes.size()) != indexing.map().num_dims()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "sizes of ", dim_sizes.size(), " dimensions for a map of ", indexing.map().num_dims()));
-  }
+  absl::Status status = CheckDimSizes(indexing.map(), dim_sizes);
+  if (!status.ok()) return status;
   IndexingMap map = WithNarrowedIntervals(indexing.map());
   const bool is_exact = indexing.IsExact() && !RestrictsDomain(map, indexing);
   return SymbolicTile(std::move(map), dim_sizes, ElementsRead(indexing), is_exact);

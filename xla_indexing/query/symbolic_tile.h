@@ -36,7 +36,8 @@
 //   conditions  t0 = 1 or t1 = 1 or t1 = 8
 // as query/tile_text.h and query/tile_conditions.h write them.
 //
-// Errors. InvalidArgument for a map that is unknown; for tile sizes that are not as many as
+// Errors. InvalidArgument for a map that is unknown; for sizes of the array that are not as many as
+// dimensions, negative, or less than a dimension's interval; for tile sizes that are not as many as
 // dimensions, below 1 or larger than the dimension; for tile indices past the last tile. Messages
 // name the position and the numbers.
 //
@@ -84,7 +85,8 @@ class SymbolicTile {
   // Of a map whose runtime variables are constant in a tile, and of a map with its bindings. The
   // sizes of the array that is cut into tiles are `dim_sizes`, where they are given, and otherwise
   // what the intervals of the dimensions end with.
-  explicit SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes = {});
+  static absl::StatusOr<SymbolicTile> OfMap(IndexingMap map,
+                                            llvm::ArrayRef<int64_t> dim_sizes = {});
   static absl::StatusOr<SymbolicTile> Of(const OperandIndexing& indexing,
                                          llvm::ArrayRef<int64_t> dim_sizes = {});
 

@@ -168,7 +168,9 @@ absl::StatusOr<ThreadMapping> ParseThreadMapping(absl::string_view text,
   return mapping;
 }
 
-ThreadCoverage CoverageOf(const ThreadMapping& mapping, const Shape& shape, int64_t max_steps) {
+absl::StatusOr<ThreadCoverage> CoverageOf(const ThreadMapping& mapping, const Shape& shape,
+                                          int64_t max_steps) {
+  if (absl::Status status = mapping.VerifyFor(shape); !status.ok()) return status;
   ThreadCoverage coverage;
   StepBudget budget(max_steps);
   const llvm::SmallVector<int64_t, 4> sizes(shape.dimensions().begin(), shape.dimensions().end());

@@ -137,8 +137,9 @@ struct ThreadCoverage {
 
   friend bool operator==(const ThreadCoverage& a, const ThreadCoverage& b) = default;
 };
-ThreadCoverage CoverageOf(const ThreadMapping& mapping, const Shape& shape,
-                          int64_t max_steps = int64_t{1} << 26);
+// Errors as those of VerifyFor.
+absl::StatusOr<ThreadCoverage> CoverageOf(const ThreadMapping& mapping, const Shape& shape,
+                                          int64_t max_steps = int64_t{1} << 26);
 
 }  // namespace xla_indexing
 

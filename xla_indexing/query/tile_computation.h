@@ -68,12 +68,6 @@ struct GoodTileSizes {
 
 class TiledComputation {
  public:
-  TiledComputation(std::vector<TiledRoot> roots, std::vector<int64_t> dim_sizes,
-                   std::vector<TiledInstruction> instructions)
-      : roots_(std::move(roots)),
-        dim_sizes_(std::move(dim_sizes)),
-        instructions_(std::move(instructions)) {}
-
   absl::Span<const TiledRoot> roots() const { return roots_; }
   // What the tile sizes are sizes of.
   absl::Span<const int64_t> dim_sizes() const { return dim_sizes_; }
@@ -104,6 +98,15 @@ class TiledComputation {
                                                int64_t max_candidates = 10000) const;
 
  private:
+  friend absl::StatusOr<TiledComputation> TileComputation(const HloComputation& computation,
+                                                          mlir::MLIRContext* context,
+                                                          const FusionOptions& options);
+  TiledComputation(std::vector<TiledRoot> roots, std::vector<int64_t> dim_sizes,
+                   std::vector<TiledInstruction> instructions)
+      : roots_(std::move(roots)),
+        dim_sizes_(std::move(dim_sizes)),
+        instructions_(std::move(instructions)) {}
+
   absl::Status CheckSizes(llvm::ArrayRef<int64_t> sizes) const;
 
   std::vector<TiledRoot> roots_;

@@ -10,11 +10,14 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/count_points.h"
+#include "xla_indexing/ops/fits_shapes.h"
 #include "xla_indexing/query/count_reads.h"
 
 namespace xla_indexing {
@@ -23,6 +26,20 @@ namespace {
 const Shape& ShapeOfLeaf(absl::Span<const HloInstruction* const> operands, int64_t operand,
                          int64_t leaf) {
   return operands[operand]->shape().Leaf(leaf);
+}
+
+absl::Status CheckLeaves(const IndexingEntry& entry, const HloInstruction& result,
+                         absl::Span<const HloInstruction* const> operands) {
+  const auto is_one_of = [](int64_t i, int64_t count) { return i >= 0 && i < count; };
+  if (is_one_of(entry.output_leaf, result.shape().LeafCount()) &&
+      is_one_of(entry.operand, static_cast<int64_t>(operands.size())) &&
+      is_one_of(entry.operand_leaf, operands[entry.operand]->shape().LeafCount())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("an entry of output leaf ", entry.output_leaf, " and leaf ", entry.operand_leaf,
+                   " of operand ", entry.operand, ", and ", result.name(), " has ",
+                   result.shape().LeafCount(), " leaves and ", operands.size(), " operands"));
 }
 
 // The entries that are counted.
@@ -120,12 +137,14 @@ Interval BytesOf(const Interval& elements, const Shape& array) {
     bits = array.layout()->element_size_in_bits;
   }
   const auto bytes = [&](int64_t count) { return CountOf((Int128{count} * bits + 7) / 8); };
+  if (!elements.has_lower()) return elements;
   if (!elements.has_upper()) return Interval::AtLeast(bytes(elements.lower()).lower());
   return bytes(elements.lower()).Union(bytes(elements.upper()));
 }
 
-Utilization ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
-                               const Shape& operand, int64_t max_steps) {
+absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
+                                               const Shape& operand, int64_t max_steps) {
+  if (absl::Status status = VerifyFits(maps, output, operand); !status.ok()) return status;
   StepBudget budget(max_steps);
   Utilization result;
   std::vector<const OperandIndexing*> pointers;
@@ -142,19 +161,21 @@ Utilization ComputeUtilization(const OperandIndexingSet& maps, const Shape& outp
   return result;
 }
 
-UtilizationReport ReportUtilization(
+absl::StatusOr<UtilizationReport> ReportUtilization(
     const InstructionIndexing& entries,
     absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries,
     const HloInstruction& result, absl::Span<const HloInstruction* const> operands) {
   const InstructionIndexing counted = EntriesToCount(entries, exact_entries);
   UtilizationReport report;
   for (const IndexingEntry& entry : counted) {
-    const Shape& operand = ShapeOfLeaf(operands, entry.operand, entry.operand_leaf);
-    report.operands.push_back(
-        {entry.output_leaf, entry.operand, entry.operand_leaf,
-         ComputeUtilization(entry.indexing, result.shape().Leaf(entry.output_leaf), operand)});
-    const Utilization& utilization = report.operands.back().utilization;
-    report.total.bytes_of_reads = report.total.bytes_of_reads.Add(utilization.bytes_of_reads);
+    absl::Status status = CheckLeaves(entry, result, operands);
+    if (!status.ok()) return status;
+    const absl::StatusOr<Utilization> utilization =
+        ComputeUtilization(entry.indexing, result.shape().Leaf(entry.output_leaf),
+                           ShapeOfLeaf(operands, entry.operand, entry.operand_leaf));
+    if (!utilization.ok()) return utilization.status();
+    report.operands.push_back({entry.output_leaf, entry.operand, entry.operand_leaf, *utilization});
+    report.total.bytes_of_reads = report.total.bytes_of_reads.Add(utilization->bytes_of_reads);
   }
   report.total.bytes_read = BytesReadOnce(counted, report.operands, operands);
   if (WritesItsResult(result)) {
@@ -165,8 +186,10 @@ UtilizationReport ReportUtilization(
   }
   for (const OperandLeaf& leaf : UnreadOperandLeaves(operands, entries)) {
     const Shape& operand = ShapeOfLeaf(operands, leaf.operand, leaf.operand_leaf);
-    report.operands.push_back({0, leaf.operand, leaf.operand_leaf,
-                               ComputeUtilization(OperandIndexingSet(), operand, operand)});
+    const absl::StatusOr<Utilization> unread =
+        ComputeUtilization(OperandIndexingSet(), operand, operand);
+    if (!unread.ok()) return unread.status();
+    report.operands.push_back({0, leaf.operand, leaf.operand_leaf, *unread});
   }
   absl::c_stable_sort(report.operands,
                       [](const OperandUtilization& a, const OperandUtilization& b) {

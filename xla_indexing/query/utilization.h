@@ -94,14 +94,17 @@ struct UtilizationReport {
 // Bytes of a number of elements of an array.
 Interval BytesOf(const Interval& elements, const Shape& array);
 
-// Of the maps of one entry, from `output` to `operand`.
-Utilization ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
-                               const Shape& operand, int64_t max_steps = kMaxCountingSteps);
+// Of the maps of one entry, from `output` to `operand`. InvalidArgument where one of them does not
+// fit these arrays (ops/fits_shapes.h).
+absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
+                                               const Shape& operand,
+                                               int64_t max_steps = kMaxCountingSteps);
 
 // What entries between the leaves of a result and those of operands (or parameters) say.
 // `exact_entries` gives the same with exact maps; it is called, once, where some entry is not
-// exact. What it fails to give stays over-approximate.
-UtilizationReport ReportUtilization(
+// exact. What it fails to give stays over-approximate. InvalidArgument for an entry of leaves that
+// are not there, or with maps that do not fit them.
+absl::StatusOr<UtilizationReport> ReportUtilization(
     const InstructionIndexing& entries,
     absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries,
     const HloInstruction& result, absl::Span<const HloInstruction* const> operands);

@@ -128,7 +128,9 @@ std::vector<ReportedWrites> AnswerCoalescing(const Subject& subject, const Comma
         {number, analysis.ok() ? ReportOf(*analysis, analysis->OfWrites(), nullptr, *leaves[leaf])
                                : NoLaunch(analysis.status())});
     if (analysis.ok() && !line.launch.thread_map.empty()) {
-      writes.back().writes.coverage = CoverageOf(analysis->mapping(), *leaves[leaf]);
+      const absl::StatusOr<ThreadCoverage> coverage =
+          CoverageOf(analysis->mapping(), *leaves[leaf]);
+      if (coverage.ok()) writes.back().writes.coverage = *coverage;
     }
   }
   for (ReportedEntry& entry : *entries) {

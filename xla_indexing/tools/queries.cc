@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/tools/tiling_output.h"
@@ -28,20 +29,22 @@ void AnswerUtilization(const Subject& subject, Direction direction, const Comman
     exact.exact = true;
     return ComputeIndexing(subject, direction, exact, context);
   };
-  const UtilizationReport report =
+  // What the analysis says of a subject fits the subject's leaves.
+  const absl::StatusOr<UtilizationReport> report =
       ReportUtilization(maps, exact_maps, *subject.instruction, subject.operands());
+  if (!report.ok()) return;
   // Both are sorted by output leaf, operand, operand leaf.
-  auto answer = report.operands.begin();
+  auto answer = report->operands.begin();
   const auto place = [](const auto& of) {
     return std::tie(of.output_leaf, of.operand, of.operand_leaf);
   };
   for (ReportedEntry& entry : *entries) {
-    while (answer != report.operands.end() && place(*answer) < place(entry)) ++answer;
-    if (answer != report.operands.end() && place(*answer) == place(entry)) {
+    while (answer != report->operands.end() && place(*answer) < place(entry)) ++answer;
+    if (answer != report->operands.end() && place(*answer) == place(entry)) {
       entry.utilization = answer->utilization;
     }
   }
-  totals->AddTraffic(subject, report.total);
+  totals->AddTraffic(subject, report->total);
 }
 
 }  // namespace
