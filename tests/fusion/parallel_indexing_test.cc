@@ -102,5 +102,16 @@ TEST(ParallelIndexing, NothingOfNothing) {
   ComputeIndexingInParallel({}, {&context}, {}, [](IndexedInstruction) { ADD_FAILURE(); });
 }
 
+TEST(ParallelIndexingDeathTest, EachThreadHasAContextOfItsOwn) {
+  mlir::MLIRContext context(kNoThreading);
+  const auto compute = [](absl::Span<mlir::MLIRContext* const> contexts) {
+    ComputeIndexingInParallel({}, contexts, {}, [](const IndexedInstruction&) {});
+  };
+  compute({&context});
+  EXPECT_DEATH(compute({}), "without a context");
+  EXPECT_DEATH(compute({&context, &context}), "null or there twice");
+  EXPECT_DEATH(compute({&context, nullptr}), "null or there twice");
+}
+
 }  // namespace
 }  // namespace xla_indexing

@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
+#include "xla_indexing/base/check.h"
 #include "xla_indexing/base/parallel.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/ops/instruction_kind.h"
@@ -228,6 +230,12 @@ void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructi
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,
                                absl::FunctionRef<void(IndexedInstruction)> receive) {
+  // Few, as the threads are.
+  for (size_t i = 0; i < contexts.size(); ++i) {
+    Check(contexts[i] != nullptr && !absl::c_linear_search(contexts.first(i), contexts[i]),
+          "ComputeIndexingInParallel() with a context that is null or there twice");
+  }
+  Check(!contexts.empty(), "ComputeIndexingInParallel() without a context");
   ParallelIndexer(instructions, contexts, options).Run(receive);
 }
 

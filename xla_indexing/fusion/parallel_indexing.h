@@ -48,7 +48,7 @@ struct IndexedInstruction {
 
 // Gives `receive` the maps of every instruction, in the order of `instructions`, on the thread that
 // this is called on, when all have been made and no other thread uses the contexts any more. There
-// must be a context, and none twice.
+// must be a context, and none twice: anything else is an error of the program and ends it.
 void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,
