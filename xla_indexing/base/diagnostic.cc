@@ -38,12 +38,13 @@ SourcePosition PositionAt(absl::string_view buffer, size_t offset) {
 }
 
 std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, size_t offset,
-                             absl::string_view message) {
-  return FormatDiagnostic(file, buffer, offset, PositionAt(buffer, offset), message);
+                             absl::string_view message, absl::string_view severity) {
+  return FormatDiagnostic(file, buffer, offset, PositionAt(buffer, offset), message, severity);
 }
 
 std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, size_t offset,
-                             SourcePosition position, absl::string_view message) {
+                             SourcePosition position, absl::string_view message,
+                             absl::string_view severity) {
   const size_t place = std::min(offset, buffer.size());
   const auto column_index = static_cast<size_t>(std::max<int64_t>(position.column - 1, 0));
   const size_t line_begin = place - std::min(place, column_index);
@@ -57,7 +58,8 @@ std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, s
   const bool cut_after = rest.size() > kBytesAfter;
   if (cut_after) rest = rest.substr(0, kBytesAfter);
 
-  std::string out = absl::StrCat(file, ":", position.line, ":", position.column, ": error: ");
+  std::string out =
+      absl::StrCat(file, ":", position.line, ":", position.column, ": ", severity, ": ");
   AppendPrintable(message, &out);
   out.push_back('\n');
   if (cut_before) out.append("...");

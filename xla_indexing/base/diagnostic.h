@@ -42,12 +42,13 @@ struct SourcePosition {
 SourcePosition PositionAt(absl::string_view buffer, size_t offset);
 
 std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, size_t offset,
-                             absl::string_view message);
+                             absl::string_view message, absl::string_view severity = "error");
 
 // The same where the place of `offset` is already known: reads only the line that it shows. A
 // caller that reports many errors in one buffer counts the lines once, not once an error.
 std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, size_t offset,
-                             SourcePosition position, absl::string_view message);
+                             SourcePosition position, absl::string_view message,
+                             absl::string_view severity = "error");
 
 }  // namespace xla_indexing
 

@@ -37,8 +37,10 @@ class Verifier {
   bool IsFull() const { return static_cast<int64_t>(errors_.size()) >= max_errors_; }
 
   void Add(const HloComputation* computation, const HloInstruction* instruction,
-           std::string message) {
-    if (!IsFull()) errors_.push_back({&module_, computation, instruction, std::move(message)});
+           std::string message, bool is_of_instruction_alone = false) {
+    if (IsFull()) return;
+    errors_.push_back(
+        {&module_, computation, instruction, std::move(message), is_of_instruction_alone});
   }
 
   void CheckComputation(const HloComputation& computation) {
@@ -66,11 +68,15 @@ class Verifier {
   // Reports the first error of an instruction. Where its operands or computations are not what they
   // should be, its shape is not looked at.
   void CheckInstruction(const HloInstruction& i) {
-    const absl::Status status = InstructionStatus(i);
-    if (!status.ok()) Add(i.parent(), &i, std::string(status.message()));
+    if (const absl::Status status = PlaceStatus(i); !status.ok()) {
+      Add(i.parent(), &i, std::string(status.message()));
+    } else if (const absl::Status of_shape = ShapeStatus(i); !of_shape.ok()) {
+      Add(i.parent(), &i, std::string(of_shape.message()), /*is_of_instruction_alone=*/true);
+    }
   }
 
-  absl::Status InstructionStatus(const HloInstruction& i) {
+  // How the instruction stands among the others of its module.
+  absl::Status PlaceStatus(const HloInstruction& i) const {
     if (i.name().empty()) return Error(i, "has no name");
     if (!i.parent()->HasUniqueNames() && i.parent()->FindInstruction(i.name()) != &i) {
       return Error(i, "is defined twice in computation '", i.parent()->name(), "'");
@@ -99,6 +105,10 @@ class Verifier {
       return Error(i, "is parameter ", i.parameter_number(),
                    ", a number that is taken or out of range");
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status ShapeStatus(const HloInstruction& i) {
     // Shapes are interned: each is looked at once.
     if (valid_shapes_.insert(&i.shape()).second) {
       if (const absl::Status status = CheckIsValid(i.shape()); !status.ok()) {
@@ -130,14 +140,14 @@ class Verifier {
 
 }  // namespace
 
-std::string VerificationError::ToString() const {
+std::string VerificationError::ToString(absl::string_view severity, absl::string_view text) const {
   const SourceText* source = module == nullptr ? nullptr : module->source();
   if (source == nullptr || instruction == nullptr ||
       instruction->source_offset() == HloInstruction::kNoSourceOffset) {
-    return message;
+    return std::string(text);
   }
   return FormatDiagnostic(source->filename, source->text,
-                          static_cast<size_t>(instruction->source_offset()), message);
+                          static_cast<size_t>(instruction->source_offset()), text, severity);
 }
 
 std::vector<VerificationError> FindErrors(const HloModule& module, int64_t max_errors) {

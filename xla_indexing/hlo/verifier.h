@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
@@ -40,10 +41,15 @@ struct VerificationError {
   const HloInstruction* instruction = nullptr;
   // One sentence, which names the computation or instruction.
   std::string message;
+  // Whether the instruction alone is at fault, its shape, attributes or operands, in a module that
+  // otherwise hangs together. What is wrong in this way can be set aside
+  // (hlo/transforms/set_aside.h).
+  bool is_of_instruction_alone = false;
 
-  // The message with the place in the source text, the source line and a caret, where the module
-  // was parsed; the message otherwise.
-  std::string ToString() const;
+  // The message, or one in its place, with the place in the source text, the source line and a
+  // caret, where the module was parsed; the message otherwise.
+  std::string ToString() const { return ToString("error", message); }
+  std::string ToString(absl::string_view severity, absl::string_view text) const;
 };
 
 // The first `max_errors` errors of a module, in its order; none where it is valid.

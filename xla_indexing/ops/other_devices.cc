@@ -7,6 +7,7 @@
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/hlo/collective.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/transforms/set_aside.h"
 #include "xla_indexing/ops/builders.h"
 
 namespace xla_indexing {
@@ -38,7 +39,9 @@ std::optional<int64_t> DevicesAcrossWhich(const HloComputation& computation) {
     pending.pop_back();
     if (next == nullptr || !seen.insert(next).second) continue;
     for (const HloInstruction* instruction : next->instructions()) {
-      if (IsAcrossReplicas(instruction->opcode())) {
+      if (WhyUnverified(*instruction)) {
+        devices = kInt64Max;
+      } else if (IsAcrossReplicas(instruction->opcode())) {
         devices = std::max(devices.value_or(1), DeviceCount(*instruction));
       }
       for (const HloComputation* called : instruction->called_computations()) {

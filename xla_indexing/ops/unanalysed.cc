@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/transforms/set_aside.h"
 #include "xla_indexing/ops/builders.h"
 #include "xla_indexing/ops/other_devices.h"
 
@@ -21,8 +23,12 @@ bool CallsAcrossReplicas(const HloInstruction& instruction) {
   });
 }
 
-// Elements of other devices would be left out of the whole operand.
-std::optional<OperandIndexing> UnknownDevices(const BuildContext& build) {
+// Why not even the whole operands can be said to be what is read.
+std::optional<OperandIndexing> UnknownReads(const BuildContext& build) {
+  if (const auto why = WhyUnverified(build.instruction)) {
+    return OperandIndexing::Unknown(build.mlir_context, std::string(*why));
+  }
+  // Elements of other devices would be left out of the whole operand.
   if (!CallsAcrossReplicas(build.instruction)) return std::nullopt;
   return OperandIndexing::Unknown(
       build.mlir_context,
@@ -38,7 +44,7 @@ ExactnessLabel UnanalysedLabel(const BuildContext& build) {
 }
 
 void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {
-  const std::optional<OperandIndexing> unknown = UnknownDevices(build);
+  const std::optional<OperandIndexing> unknown = UnknownReads(build);
   for (int64_t i = 0; i < build.instruction.operand_count(); ++i) {
     const int64_t leaf_count = build.instruction.operand(i)->shape().LeafCount();
     for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
@@ -52,7 +58,7 @@ void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {
 }
 
 void UnanalysedInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
-  const std::optional<OperandIndexing> unknown = UnknownDevices(build);
+  const std::optional<OperandIndexing> unknown = UnknownReads(build);
   const int64_t leaf_count = build.instruction.shape().LeafCount();
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
     if (unknown) {

@@ -53,16 +53,9 @@ class ModuleCopier {
       InstructionRewriter rewriter(*instruction, operands, copy);
       const absl::Status status = rewrite_(rewriter);
       if (!status.ok()) return status;
-      const bool is_replaced = rewriter.replacement() != nullptr;
-      if (!is_replaced) {
-        HloInstruction* same =
-            rewriter.Replace(instruction->opcode(), instruction->shape(), operands);
-        CopyAttributes(instruction->attributes(), same);
-      }
+      if (rewriter.replacement() == nullptr) rewriter.ReplaceOperands(operands);
       instructions_[instruction] = rewriter.replacement();
-      if (is_replaced) {
-        RedirectComputations(rewriter.replacement());
-      }
+      RedirectComputations(rewriter.replacement());
     }
     // Control predecessors may come after what they precede in the list.
     for (const auto& [original, same] : instructions_) {
@@ -76,17 +69,6 @@ class ModuleCopier {
     }
     copy->SetRoot(instructions_.at(computation.root_instruction()));
     return absl::OkStatus();
-  }
-
-  void CopyAttributes(absl::Span<const Attribute> attributes, HloInstruction* instruction) {
-    for (const Attribute& attribute : attributes) {
-      if (attribute.key == AttributeKey::kOther) {
-        instruction->SetTextAttribute(attribute.name, std::get<absl::string_view>(attribute.value));
-      } else {
-        instruction->SetAttribute(attribute.key, attribute.value);
-      }
-    }
-    RedirectComputations(instruction);
   }
 
   // Makes the computations that an instruction calls those of the copy.
@@ -133,6 +115,19 @@ HloInstruction* InstructionRewriter::Replace(HloOpcode opcode, const Shape& shap
   assert(replacement_ == nullptr);
   replacement_ = copy_->AddInstruction(opcode, original_.name(), shape, operands);
   return replacement_;
+}
+
+HloInstruction* InstructionRewriter::ReplaceOperands(
+    absl::Span<const HloInstruction* const> operands) {
+  HloInstruction* same = Replace(original_.opcode(), original_.shape(), operands);
+  for (const Attribute& attribute : original_.attributes()) {
+    if (attribute.key == AttributeKey::kOther) {
+      same->SetTextAttribute(attribute.name, std::get<absl::string_view>(attribute.value));
+    } else {
+      same->SetAttribute(attribute.key, attribute.value);
+    }
+  }
+  return same;
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> RewriteModule(

@@ -56,6 +56,8 @@ class InstructionRewriter {
   // most once, after its helpers; where it is not called the original is copied.
   HloInstruction* Replace(HloOpcode opcode, const Shape& shape,
                           absl::Span<const HloInstruction* const> operands);
+  // Adds the original with other operands. At most once, and instead of `Replace`.
+  HloInstruction* ReplaceOperands(absl::Span<const HloInstruction* const> operands);
   HloInstruction* replacement() const { return replacement_; }
 
  private:
@@ -65,7 +67,8 @@ class InstructionRewriter {
   HloInstruction* replacement_ = nullptr;
 };
 
-// A copy of `module`, which must verify, with what `rewrite` makes of its instructions. Copies of
+// A copy of `module`, in which the verifier finds at most errors of instructions alone
+// (hlo/verifier.h), with what `rewrite` makes of its instructions. Copies of
 // attributes refer to the computations and instructions of the copy; those of an instruction that
 // is replaced are for `rewrite` to set, but for what it calls, which are the original's
 // computations until the copy is complete.

@@ -1,0 +1,57 @@
+// Modules that the verifier refuses, for what is right in them: a copy that verifies, in which
+// everything that is wrong is set aside.
+//
+//   - A fusion or call whose operands have other shapes than the parameters of its computation is
+//     given values of the parameters' shapes, of which nothing is known, in their place. So the
+//     fusion's maps are those of its computation, and lead to the parameters.
+//   - Any other instruction that is wrong becomes one of its name, shape and operands of which
+//     nothing is known but why (`WhyUnverified`): a custom call.
+//
+// Everything else is what it was, with its name. What holds of an instruction of the copy that is
+// not set aside holds of the one of its name in the original; maps through one that is set aside
+// are unknown.
+//
+// Example: `f = f32[4] fusion(a, b), calls=c` with b: f32[4] where parameter 1 of c is f32[] becomes
+//
+//   f.operand1 = f32[] custom-call(b), custom_call_target="xla_indexing.unverified: instruction .."
+//   f = f32[4] fusion(a, f.operand1), calls=c
+
+#ifndef XLA_INDEXING_HLO_TRANSFORMS_SET_ASIDE_H_
+#define XLA_INDEXING_HLO_TRANSFORMS_SET_ASIDE_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/verifier.h"
+
+namespace xla_indexing {
+
+struct SetAside {
+  // Of the original; all of an instruction alone.
+  VerificationError error;
+  // Whether the instruction is a call with operands of other shapes than the parameters, and so can
+  // be asked about.
+  bool is_call = false;
+};
+
+struct ModuleWithErrorsAside {
+  std::unique_ptr<HloModule> module;
+  // In the order of the original; none where that verifies.
+  std::vector<SetAside> set_aside;
+};
+
+// InvalidArgument with the error where one is not of an instruction alone (hlo/verifier.h). Takes
+// time linear in the module.
+absl::StatusOr<ModuleWithErrorsAside> SetErrorsAside(const HloModule& module);
+
+// The error for which an instruction was set aside; nothing where it was not.
+std::optional<absl::string_view> WhyUnverified(const HloInstruction& instruction);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_HLO_TRANSFORMS_SET_ASIDE_H_
