@@ -134,6 +134,7 @@ absl::StatusOr<ThreadMapping> ParseThreadMapping(absl::string_view text,
   const VariableNames names = NamesOf(mapping.map);
   const bool has_names =
       llvm::any_of(mapping.map.dims(), [](const Variable& dim) { return dim.name != nullptr; });
+  absl::Status status = absl::OkStatus();
   // The name of each coordinate, in order, and which dimension has it.
   const auto take = [&](llvm::ArrayRef<absl::string_view> coordinates,
                         llvm::SmallVectorImpl<int>* dims, llvm::SmallVectorImpl<int64_t>* sizes) {
@@ -143,7 +144,11 @@ absl::StatusOr<ThreadMapping> ParseThreadMapping(absl::string_view text,
       const Interval& bounds = mapping.map.dims()[it - names.dims.begin()].bounds;
       dims->push_back(static_cast<int>(it - names.dims.begin()));
       const std::optional<int64_t> size =
-          bounds.has_upper() ? CheckedAdd(bounds.upper(), 1) : std::optional<int64_t>(0);
+          bounds.has_upper() ? CheckedAdd(bounds.upper(), 1) : std::nullopt;
+      if (!size && !bounds.IsEmpty()) {
+        status.Update(ThreadMappingError(absl::StrCat(coordinate, " is in ", bounds.ToString(),
+                                                      ", which is more than int64 counts")));
+      }
       sizes->push_back(size.value_or(0));
     }
   };
@@ -164,7 +169,8 @@ absl::StatusOr<ThreadMapping> ParseThreadMapping(absl::string_view text,
     const std::string& name = names.symbols[i];
     if (name == "vec" || absl::StartsWith(name, "vec_")) mapping.vector_ranges.push_back(i);
   }
-  if (absl::Status status = mapping.Verify(); !status.ok()) return status;
+  status.Update(mapping.Verify());
+  if (!status.ok()) return status;
   return mapping;
 }
 
