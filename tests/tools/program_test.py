@@ -132,6 +132,60 @@ ENTRY main {
         self.assertEqual(output["writes"]["worst"]["addresses"], [0, 4, 8])
         self.assertNotIn("outputs", json.loads(run("--format=json", self.file("m.hlo", self.SLICE))[1]))
 
+    def test_writes_are_of_what_a_launch_writes(self):
+        text = ("HloModule m\nENTRY main {\n  p = (f32[8], f32[8]) parameter(0)\n"
+                "  c = f32[8] constant(0)\n  g = f32[8] get-tuple-element(p), index=1\n"
+                "  b = f32[2,4] bitcast(g)\n  n = f32[2,4] negate(b)\n"
+                "  ROOT t = (f32[2,4], f32[8]) tuple(n, c)\n}\n")
+        file = self.file("m.hlo", text)
+        flags = ("--query=coalescing", "--instruction=all")
+        lines = run(*flags, file)[1].splitlines()
+        written = [lines[:i] for i, line in enumerate(lines) if line.endswith(" writes:")]
+        self.assertEqual([[line for line in before if "/" in line][-1] for before in written],
+                         ["main/n:"])
+        outputs = json.loads(run(*flags, "--format=json", file)[1])["outputs"]
+        self.assertEqual([output["instruction"] for output in outputs], ["n"])
+        # One fusion writes all that its root is.
+        output = run("--query=coalescing", "--fuse", file)[1]
+        self.assertEqual([line for line in output.splitlines() if line.endswith(" writes:")],
+                         ["Output 0 writes:", "Output 1 writes:"])
+
+    def test_what_is_lost_stands_beside_the_margin(self):
+        # 40 floats from byte 24 on: lanes 0 to 31 are bytes 24 to 151, in 5 sectors where 4 would do,
+        # 32 to 39 bytes 152 to 183, in 2 where 1 would do. Together 7 of 5.
+        text = ("HloModule m\nENTRY main {\n  p = f32[64] parameter(0)\n"
+                "  ROOT s = f32[40] slice(p), slice={[6:46]}\n}\n")
+        file = self.file("m.hlo", text)
+        start = "  coalescing: 2 requests, 7 sectors of 5 at least (efficiency 0.71), 3 lines; "
+        flags = ("--query=coalescing", "--instruction=s")
+        self.assertIn(start + "not coalesced: 7 sectors where 5 would do, 40% more; the margin is 1.25 "
+                      "a request\n", run(*flags, file)[1])
+        # What is lost within the margin is said too.
+        self.assertIn(start + "coalesced: 7 sectors where 5 would do, 40% more; the margin is 2 a "
+                      "request\n", run(*flags, "--coalescing_factor=2", file)[1])
+        self.assertIn("Output 0 writes:\n  coalescing: 2 requests, 5 sectors of 5 at least (efficiency "
+                      "1.00), 2 lines; coalesced\n", run(*flags, file)[1])
+
+    def test_coalescing_factors_are_finite_decimal_numbers(self):
+        file = self.file("m.hlo", self.SLICE)
+        for factor in ("nan", "inf", "-inf", "0x2", "1e400", "0.99", "-2", "", " 2", "2,5", "1e309"):
+            code, output, errors = run("--query=coalescing", "--coalescing_factor=" + factor, file)
+            self.assertEqual((code, output), (2, ""), factor)
+            self.assertIn("the value is a decimal number from 1 to 1e308\n", errors)
+        for factor in ("1", "1.0", "1.5e2", "1e308", "2."):
+            self.assertEqual(run("--query=coalescing", "--coalescing_factor=" + factor, file)[0], 0, factor)
+
+    def test_a_thread_map_of_more_threads_than_can_be_counted_says_so(self):
+        for bounds in ("[0, 9223372036854775807]", "[0, +inf]", "[0, inf]"):
+            code, output, errors = run(
+                "--query=coalescing", f"--thread_map=(d0) -> (d0), domain: d0 in {bounds}",
+                self.file("m.hlo", self.SLICE))
+            self.assertEqual((code, output), (2, ""))
+            if "inf" not in bounds:
+                self.assertTrue(errors.startswith(
+                    f"print-indexing: error: --thread_map: thread mapping: d0 is in {bounds}, which is "
+                    "more than int64 counts\n"), errors)
+
     def test_the_output_does_not_depend_on_the_threads(self):
         text = self.SLICE.replace("ROOT s", "s") .replace("}\n}", "}\n  ROOT n = f32[3] negate(s)\n}")
         file = self.file("m.hlo", text)
@@ -206,6 +260,15 @@ ENTRY main {
             self.assertEqual((code, output), (2, ""), arguments)
             self.assertTrue(errors, arguments)
 
+    def test_an_answer_that_cannot_be_written_is_exit_code_2(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([PROGRAM, "--compare", *[self.file("m.hlo", NEGATE)] * 2],
+                                    stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"could not be written", result.stderr)
+
     def test_what_is_not_known_is_exit_code_3(self):
         call = ("HloModule m\nENTRY main {\n  p = f32[4] parameter(0)\n"
                 "  ROOT c = f32[4] custom-call(p), custom_call_target=\"%s\"\n}\n")
@@ -248,7 +311,8 @@ class CommandLines(Program):
         self.assertEqual((code, errors), (0, ""))
         for flag in ("instruction", "computation", "fuse", "direction", "output_id", "operand_id",
                      "exact", "simplify", "format", "jobs", "map", "broadcast", "emit", "query",
-                     "tile_sizes", "thread_map", "compare", "summary", "help", "version"):
+                     "tile_sizes", "thread_map", "compare", "summary", "help", "version", "no-verify",
+                     "names", "coalescing_factor"):
             self.assertIn("--" + flag, output)
         self.assertIn("Exit codes", output)
         self.assertEqual(run("-h")[1], output)
@@ -267,6 +331,9 @@ class CommandLines(Program):
         self.assert_refused("a.hlo", "--format", message="--format needs a value")
         self.assert_refused("--fuse", "--computation=f", "a.hlo", message="--fuse")
         self.assert_refused("-", "-", message="standard input")
+        for arguments in ([""], ["a.hlo", ""], ["--compare", "", "a.hlo"], ["--instruction=all", ""]):
+            self.assert_refused(*arguments, message="a FILE has an empty name\n")
+        self.assert_refused("--map=", message="--map=: the value is ")
         self.assert_refused("--map=-", "a.hlo", message="--map")
         self.assert_refused("--map=-", "--format=json", message="--map")
 
@@ -295,6 +362,16 @@ class CommandLines(Program):
         self.assertEqual((code, errors), (0, ""))
         self.assertIn("  tile: none: tile size 3 of dimension 0 is larger than f32[2]\n", output)
 
+    def test_a_bad_input_does_not_take_what_sizes_do_not_fit_away(self):
+        good = self.file("m.hlo", NEGATE)
+        bad = self.file("bad.hlo", "ENTRY main {")
+        for files in ([good, bad], [bad, good]):
+            code, output, errors = run("--query=tiling", "--tile_sizes=2,2", *files)
+            self.assertEqual(code, 1)
+            self.assertIn("module m:\nmain/n:\n" + NEGATE_MAPS, output)
+            self.assertIn("  tile: none: 2 tile sizes for f32[4], which has 1 dimensions\n", output)
+            self.assertEqual(errors.count("error: "), 1)
+
     def test_queries_of_what_has_no_arrays_have_no_answers(self):
         path = self.file("m.hlo", "HloModule m\nENTRY main {\n  p = f32[4] parameter(0)\n"
                          "  t = token[] after-all()\n  ROOT o = token[] outfeed(p, t)\n}\n")
@@ -302,6 +379,21 @@ class CommandLines(Program):
             code, output, errors = run("--query=" + query, path)
             self.assertEqual((code, errors), (0, ""), query)
             self.assertIn("(nothing read)\n", output)
+
+    def test_names_of_operands_stand_behind_their_numbers(self):
+        path = self.file("m.hlo", "HloModule m\nENTRY main {\n  w.12 = (f32[4], f32[]) parameter(0)\n"
+                         "  x = f32[4] get-tuple-element(w.12), index=0\n"
+                         "  ROOT n = f32[4] negate(x)\n}\n")
+        identity = "(d0) -> (d0), domain: d0 in [0, 3]\n"
+        self.assertEqual(run("--names", "--direction=both", path)[1],
+                         f"Output 0 operand 0 (x):\n{identity}Input 0 (x) output 0:\n{identity}")
+        self.assertEqual(run("--names", "--direction=both", "--fuse", path)[1],
+                         f"Output 0 operand 0 (w.12) leaf 0:\n{identity}"
+                         "Output 0 operand 0 (w.12) leaf 1:\n(nothing read)\n"
+                         f"Input 0 (w.12) leaf 0 output 0:\n{identity}"
+                         "Input 0 (w.12) leaf 1 output 0:\n(nothing read)\n")
+        self.assertEqual(run("--names", "--format=json", path), run("--format=json", path))
+        self.assertEqual(run("--names=false", path), (0, "Output 0 operand 0:\n" + identity, ""))
 
     def test_unknown_flags_come_with_the_nearest_one(self):
         self.assert_refused("--instuction=all", "a.hlo",
@@ -364,6 +456,111 @@ class Inputs(Program):
                                     stderr=subprocess.PIPE, check=False)
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"could not be written", result.stderr)
+
+
+class Unverified(Program):
+    """--no-verify: what is right in a module that is not valid."""
+
+    # XLA's own print_indexing_test.hlo, made small: the fusion is given f32[4] for f32[].
+    FUSION = """c {
+  a = f32[4] parameter(0)
+  b = f32[] parameter(1)
+  d = f32[4] broadcast(b), dimensions={}
+  ROOT m = f32[4] multiply(a, d)
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  ROOT f = f32[4] fusion(x, y), kind=kLoop, calls=c
+}
+"""
+    FUSION_MAPS = ("Output 0 operand 0:\n(d0) -> (d0), domain: d0 in [0, 3]\n"
+                   "Output 0 operand 1:\n(d0) -> (), domain: d0 in [0, 3]\n")
+    # t is wrong, and what is computed from it is known as far as it.
+    CHAIN = """ENTRY e {
+  p = f32[2,3] parameter(0)
+  q = f32[2,3] parameter(1)
+  t = f32[2,3] transpose(p), dimensions={1,0}
+  s = f32[2,3] add(t, q)
+  ROOT r = (f32[2,3], f32[2,3]) tuple(s, q)
+}
+"""
+    WHY = ("instruction 't' (transpose) has shape f32[2,3] but its operands and attributes give "
+           "f32[3,2]")
+    IDENTITY = "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]\n"
+
+    def test_a_fusion_of_other_operands_has_the_maps_of_its_computation(self):
+        file = self.file("m.hlo", self.FUSION)
+        code, output, errors = run(file)
+        self.assertEqual((code, output), (1, ""))
+        code, output, errors = run("--no-verify", file)
+        self.assertEqual((code, output), (0, self.FUSION_MAPS))
+        lines = errors.splitlines()
+        self.assertEqual(lines[1:], ["  ROOT f = f32[4] fusion(x, y), kind=kLoop, calls=c",
+                                     "       ^"])
+        self.assertTrue(lines[0].startswith(f"{file}:10:8: warning: f: fusion of "), lines[0])
+        self.assertTrue(lines[0].endswith("lead to its parameters"), lines[0])
+        [entry] = json.loads(run("--no-verify", "--operand_id=1", "--format=json", file)[1])["indexing"]
+        self.assertEqual((entry["opcode"], entry["operand"]), ("fusion", "y"))
+        # Of the whole entry, nothing is known of y; what is made to read it is not an instruction.
+        code, output, _ = run("--no-verify", "--fuse", file)
+        self.assertIn("Output 0 operand 1:\nunknown: f: fusion of ", output)
+        self.assertIn("Output 0 operand 0:\n(d0) -> (d0), domain: d0 in [0, 3]\n", output)
+        code, output, _ = run("--no-verify", "--instruction=all", "--computation=e", file)
+        self.assertEqual(output, "module module_e:\ne/x:\ne/y:\ne/f:\n" + self.FUSION_MAPS)
+
+    def test_of_an_instruction_that_is_wrong_nothing_is_known_but_why(self):
+        file = self.file("m.hlo", self.CHAIN)
+        code, output, errors = run("--no-verify", "--instruction=all", file)
+        self.assertEqual(code, 0)
+        self.assertEqual(errors.splitlines()[0],
+                         f"{file}:4:3: warning: {self.WHY}; what it reads is unknown")
+        self.assertEqual(output, "module module_e:\ne/p:\ne/q:\ne/t:\n"
+                                 f"Output 0 operand 0:\nunknown: {self.WHY}\n"
+                                 "e/s:\n"
+                                 f"Output 0 operand 0:\n{self.IDENTITY}"
+                                 f"Output 0 operand 1:\n{self.IDENTITY}"
+                                 "e/r:\n"
+                                 f"Output 0 operand 0:\n{self.IDENTITY}"
+                                 f"Output 1 operand 1:\n{self.IDENTITY}")
+        code, output, _ = run("--no-verify", "--fuse", file)
+        self.assertEqual(output, f"Output 0 operand 0:\nunknown: {self.WHY}\n"
+                                 f"Output 0 operand 1:\n{self.IDENTITY}"
+                                 f"Output 1 operand 1:\n{self.IDENTITY}")
+        code, output, _ = run("--no-verify", "--summary", "--instruction=t", file)
+        self.assertIn(f"  1 transpose: unknown: {self.WHY}\n", output)
+
+    def test_many_warnings_are_counted(self):
+        lines = [f"  t{i} = f32[2,3] transpose(p), dimensions={{1,0}}\n" for i in range(50)]
+        file = self.file("m.hlo", "ENTRY e {\n  p = f32[2,3] parameter(0)\n" + "".join(lines) + "}\n")
+        code, _, errors = run("--no-verify", file)
+        self.assertEqual((code, errors.count(": warning: ")), (0, 21))
+        self.assertEqual(errors.splitlines()[-1], f"{file}: warning: 30 more instructions are not valid")
+
+    def test_a_module_that_verifies_is_analysed_as_without_it(self):
+        file = self.file("m.hlo", NEGATE)
+        self.assertEqual(run("--no-verify", file), (0, NEGATE_MAPS, ""))
+
+    def test_text_that_is_no_module_stays_an_error(self):
+        code, output, errors = run("--no-verify", "-", stdin="ENTRY e { ROOT n = f32[] no-such() }")
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("<stdin>:1:26: error: ", errors)
+
+    def test_a_collective_that_is_wrong_is_not_taken_for_the_devices_own(self):
+        body = ("b {\n  s = (f32[4]) parameter(0)\n  x = f32[4] get-tuple-element(s), index=0\n"
+                "  g = f32[4] all-gather(x), dimensions={7}, replica_groups={{0,1}}\n"
+                "  ROOT n = (f32[4]) tuple(g)\n}\n"
+                "c {\n  s = (f32[4]) parameter(0)\n  ROOT t = pred[] constant(true)\n}\n")
+        file = self.file("m.hlo", "HloModule m, replica_count=2\n" + body + "ENTRY e {\n"
+                         "  p = (f32[4]) parameter(0)\n"
+                         "  ROOT w = (f32[4]) while(p), condition=c, body=b\n}\n")
+        code, output, _ = run("--no-verify", file)
+        self.assertEqual(code, 0)
+        self.assertIn("unknown: ", output)
+
+    def test_goes_with_hlo_only(self):
+        for arguments in (["--map=-"], ["--broadcast", "f32[4]"], ["--compare", "a", "b"]):
+            self.assertEqual(run("--no-verify", *arguments)[0], 2, arguments)
 
 
 class Json(Program):
@@ -537,6 +734,16 @@ class Maps(Program):
         self.assertTrue(lines[0].startswith(path + ":3:10: error: "), lines[0])
         self.assertEqual(lines[1:3], ["(d0) -> (d1), domain: d0 in [0, 3]", " " * 9 + "^"])
         self.assertTrue(lines[3].startswith(path + ":4:22: error: "), lines[3])
+
+    def test_a_byte_order_mark_is_passed_over(self):
+        mark, text = "\ufeff", "(d0) -> (d0), domain: d0 in [0, 9]\n"
+        self.assertEqual(run("--map=-", stdin=mark + text), (0, text, ""))
+        self.assertEqual(run("--map=" + self.file("m", mark + text)), (0, text, ""))
+        # Only at the beginning, and places count from behind it.
+        code, output, errors = run("--map=-", stdin=mark + "(d0) -> (d1)\n" + mark + text)
+        self.assertEqual((code, output), (1, ""))
+        self.assertEqual([line.split(" error")[0] for line in errors.splitlines() if "error" in line],
+                         ["<stdin>:1:10:", "<stdin>:2:1:"])
 
     def test_a_file_that_cannot_be_read_is_an_error(self):
         code, output, errors = run("--map=" + os.path.join(self.directory, "missing"))

@@ -31,15 +31,16 @@ struct ReportedWrites {
 };
 
 // Fills in the answers of all maps of entries from output to input; returns those of the output's
-// leaves, or of the one that the command line asks for.
+// leaves, or of the one that the command line asks for, where the subject writes its result.
 std::vector<ReportedWrites> AnswerCoalescing(const Subject& subject, const CommandLine& line,
                                              mlir::MLIRContext* context,
                                              std::vector<ReportedEntry>* entries);
 
-// Lines, each with this before it and a line feed after it.
-void AppendCoalescing(const ReportedCoalescing& coalescing, absl::string_view indent,
+// Lines, each with this before it and a line feed after it. `factor` is the margin by which
+// accesses were called coalesced.
+void AppendCoalescing(const ReportedCoalescing& coalescing, double factor, absl::string_view indent,
                       std::string* out);
-void AppendWrites(const std::vector<ReportedWrites>& writes, std::string* out);
+void AppendWrites(const std::vector<ReportedWrites>& writes, double factor, std::string* out);
 
 void WriteCoalescing(const ReportedCoalescing& coalescing, JsonWriter* json);
 // The objects of the field "outputs" of a module; `, ` before each but the first in `out`.

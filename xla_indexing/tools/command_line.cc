@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -99,6 +100,14 @@ bool SetLaunchSize(absl::string_view value, CommandLine* line, std::optional<int
   return SetLaunchNumber(value, line, &**target);
 }
 
+bool SetFactor(absl::string_view value, CommandLine* line) {
+  line->launch.are_given = true;
+  double& factor = line->launch.options.factor;
+  // Without this, names of numbers that are none, and blanks, would be read too.
+  return value.find_first_not_of("0123456789.+-eE") == value.npos &&
+         absl::SimpleAtod(value, &factor) && factor >= 1 && factor <= 1e308;
+}
+
 struct Query {
   absl::string_view name;
   bool Queries::* asked;
@@ -142,6 +151,13 @@ constexpr Flag kFlags[] = {
      [](absl::string_view value, CommandLine* line) { return SetName(value, &line->computation); }},
     {"fuse", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->fuse); }},
+    {"no-verify", "",
+     [](absl::string_view value, CommandLine* line) {
+       bool no_verify = false;
+       const bool is_valid = SetSwitch(value, &no_verify);
+       line->verify = !no_verify;
+       return is_valid;
+     }},
     {"direction", "output-to-input, input-to-output or both", SetDirection},
     {"output_id", "the number of an output leaf, 0 or more",
      [](absl::string_view value, CommandLine* line) { return SetId(value, &line->output_id); }},
@@ -151,6 +167,8 @@ constexpr Flag kFlags[] = {
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->exact); }},
     {"simplify", "auto, always or never", SetSimplify},
     {"format", "text or json", SetFormat},
+    {"names", "",
+     [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->names); }},
     {"summary", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
     {"query", kQueryValues, SetQueries},
@@ -189,11 +207,7 @@ constexpr Flag kFlags[] = {
      [](absl::string_view value, CommandLine* line) {
        return SetLaunchNumber(value, line, &line->launch.options.alignment_bytes);
      }},
-    {"coalescing_factor", "a number, 1 or more",
-     [](absl::string_view value, CommandLine* line) {
-       line->launch.are_given = true;
-       return absl::SimpleAtod(value, &line->launch.options.factor);
-     }},
+    {"coalescing_factor", "a decimal number from 1 to 1e308", SetFactor},
     {"compare", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->compare); }},
     {"jobs", "a number of threads, 1 to 1024", SetJobs},
@@ -253,10 +267,10 @@ absl::Status UnknownFlag(absl::string_view argument, absl::string_view name) {
 
 // Whether a flag is given that says what is analysed of HLO, or how.
 bool AsksForHlo(const CommandLine& line) {
-  return line.instruction || line.computation || line.fuse || line.exact || line.output_id ||
-         line.operand_id || !line.output_to_input || line.input_to_output || line.summary ||
-         line.simplify != SimplifyMode::kAuto || line.queries.Any() || line.launch.are_given ||
-         line.tile_sizes;
+  return line.instruction || line.computation || line.fuse || !line.verify || line.names ||
+         line.exact || line.output_id || line.operand_id || !line.output_to_input ||
+         line.input_to_output || line.summary || line.simplify != SimplifyMode::kAuto ||
+         line.queries.Any() || line.launch.are_given || line.tile_sizes;
 }
 
 absl::Status CheckMapLine(const CommandLine& line) {
@@ -349,6 +363,9 @@ absl::Status CheckLine(CommandLine* line) {
     line->action = CommandLine::Action::kBroadcast;
     line->shapes.swap(line->files);
     return CheckBroadcastLine(*line);
+  }
+  if (absl::c_linear_search(line->files, "")) {
+    return absl::InvalidArgumentError("a FILE has an empty name");
   }
   if (line->emit != EmitMode::kNothing) {
     return absl::InvalidArgumentError("--emit prints what --broadcast, which is not given, builds");

@@ -91,6 +91,7 @@ struct CommandLine {
   bool all_instructions = false;
   std::optional<std::string> computation;  // With kCompare it may be two, `A,B`.
   bool fuse = false;
+  bool verify = true;  // Whether a module that is not valid is an error.
 
   bool output_to_input = true;
   bool input_to_output = false;
@@ -100,6 +101,7 @@ struct CommandLine {
   SimplifyMode simplify = SimplifyMode::kAuto;
 
   OutputFormat format = OutputFormat::kText;
+  bool names = false;    // Operands' names in the headings of the text form.
   bool summary = false;  // How much is exact, instead of the maps.
   Queries queries;
   LaunchFlags launch;

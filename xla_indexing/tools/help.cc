@@ -9,7 +9,7 @@ absl::string_view HelpText() {
 
 reads HLO text ('-' reads standard input) and prints indexing maps: for each operand of an
 instruction, which of its elements an element of the output is computed from. A FILE may hold several
-modules, separated by lines '// -----'.
+modules, separated by lines '// -----', and at most 2^30 bytes.
 
 What is analysed
   (nothing given)        the ROOT of the ENTRY computation of every module; a fusion or call is
@@ -24,6 +24,10 @@ What is analysed
   --operand_id=N         only operand (parameter) N
                          Leaves are the arrays of a tuple numbered depth first; an array is its own
                          leaf 0.
+  --no-verify            a module that is not valid is no error: what is wrong in it is reported as
+                         warnings, what an instruction that is wrong reads as 'unknown', and all
+                         else is analysed; a fusion or call whose operands have other shapes than
+                         the parameters as its computation, whose maps lead to the parameters
 
 What is said of it
   --direction=output-to-input   from output elements to the operand elements they read (default)
@@ -39,13 +43,16 @@ What is said of it
 
 How it is printed
   --format=text          a heading for each operand, then its maps, one a line (default)
+  --names                operands' names behind their numbers in the headings: 'Output 0 operand 7
+                         (w.12):'; JSON has them anyway
   --format=json          one JSON object for each module, one line each
   --summary              instead of maps: how many of them are exact, and what keeps the others from
                          being so, by opcode and reason; over all of FILE...
   --query=LIST           beside the maps, answers to questions, with commas between them:
                          coalescing    how many requests, sectors and lines of memory the warps of
                                        a launch touch; lines below each map, and of the output's
-                                       writes
+                                       writes, where it is written: not of parameters,
+                                       constants, tuples, get-tuple-elements and bitcasts
                          tiling        what tile of each operand a tile of the output needs: offset,
                                        size and stride by tile index k and sizes t, and the
                                        conditions under which that is just what is read
@@ -62,7 +69,8 @@ How it is printed
   --warp_size=32|64, --sector_bytes=N, --line_bytes=N, --alignment=N, --coalescing_factor=X
                          of --query=coalescing: threads of a warp, sizes of memory, where operands
                          begin, and how many times the least sectors an access may touch and be
-                         called coalesced (default: 32, 32, 128, 256, 1.25)
+                         called coalesced, a decimal number from 1 to 1e308 (default: 32, 32, 128,
+                         256, 1.25)
   --jobs=N               threads (default: one a processor); the output does not depend on it
 
 Whether two computations read their parameters in the same way
@@ -142,9 +150,10 @@ Examples
 Exit codes
   0  everything asked for was printed, operands reported as 'unknown' included
   1  an input could not be read or is not valid HLO (or no map); the others were still printed; the
-     shapes do not go together
+     shapes do not go together; memory could not be had, or the output not be written
   2  the command line is wrong
-With --compare: 0 the same, 1 different, 2 the command line or an input is wrong, 3 not decided
+With --compare: 0 the same, 1 different, 2 the command line or an input is wrong, memory could not be
+had or the output not be written, 3 not decided
 )";
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +14,6 @@
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/parallel.h"
-#include "xla_indexing/hlo/module.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/json_output.h"
@@ -52,8 +50,7 @@ struct Unit {
 
 // A piece of a file: a module and what is selected of it, or errors.
 struct Piece {
-  std::unique_ptr<HloModule> module;  // Null if it is not valid.
-  std::vector<std::string> errors;
+  ReadModule read;
   std::vector<Subject> subjects;
   bool has_headings = false;
   std::vector<Unit> units;
@@ -67,11 +64,11 @@ size_t SubjectsPerUnit(size_t subjects, int jobs) {
 
 std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
   std::vector<Piece> pieces;
-  for (ReadModule& read : ReadModules(std::move(source))) {
+  for (ReadModule& read : ReadModules(std::move(source), line.verify)) {
     Piece& piece = pieces.emplace_back();
-    piece.module = std::move(read.module);
-    piece.errors = std::move(read.errors);
-    if (piece.module != nullptr) piece.subjects = SelectSubjects(*piece.module, line);
+    piece.read = std::move(read);
+    if (piece.read.module == nullptr) continue;
+    piece.subjects = SelectSubjects(*piece.read.module, piece.read.written.get(), line);
   }
   const bool are_several = pieces.size() > 1 || line.files.size() > 1 || line.all_instructions;
   for (Piece& piece : pieces) {
@@ -100,13 +97,17 @@ void Analyse(const CommandLine& line, Unit* unit) {
       if (!is_asked_for) continue;
       std::vector<ReportedEntry> entries = ReportIndexing(subject, direction, line, &context);
       if (line.summary) {
-        unit->summary.Add(subject.instruction->opcode(), direction, entries);
+        unit->summary.Add(subject.opcode(), direction, entries);
         continue;
       }
       const std::vector<ReportedWrites> writes =
           AnswerQueries(subject, direction, line, &context, &entries, &unit->totals);
-      (is_text ? AppendText : AppendJson)(subject, direction, entries, &unit->output);
-      if (is_text) AppendWrites(writes, &unit->output);
+      if (is_text) {
+        AppendText(subject, direction, line, entries, &unit->output);
+        AppendWrites(writes, line.launch.options.factor, &unit->output);
+      } else {
+        AppendJson(subject, direction, entries, &unit->output);
+      }
     }
   }
 }
@@ -119,10 +120,10 @@ std::string ModuleOutput(const CommandLine& line, Piece* piece) {
     totals.Add(unit.totals);
   }
   if (line.format == OutputFormat::kJson) {
-    return ModuleJson(piece->module->name(), outputs, totals);
+    return ModuleJson(piece->read.module->name(), outputs, totals);
   }
   std::string text;
-  if (piece->has_headings) AppendModuleHeading(piece->module->name(), &text);
+  if (piece->has_headings) AppendModuleHeading(piece->read.module->name(), &text);
   for (const std::string& output : outputs) text.append(output);
   totals.AppendText(&text);
   return text;
@@ -188,8 +189,9 @@ class HloPrinter {
   }
 
   void PrintPiece(Piece* piece) {
-    for (const std::string& error : piece->errors) ReportBadInput(error);
-    if (piece->module == nullptr) return;
+    for (const std::string& error : piece->read.errors) ReportBadInput(error);
+    for (const std::string& warning : piece->read.warnings) WriteError(warning);
+    if (piece->read.module == nullptr) return;
     has_module_ = true;
     for (const Subject& subject : piece->subjects) {
       has_subject_ = true;
@@ -214,13 +216,15 @@ class HloPrinter {
     WriteError(message);
   }
 
-  bool IsFound() const {
-    return has_subject_ && has_output_ && has_operand_ && tiles_.fits && launch_.fits;
-  }
+  bool IsSelected() const { return has_subject_ && has_output_ && has_operand_; }
+  bool IsFound() const { return IsSelected() && tiles_.fits && launch_.fits; }
 
   int ExitCode() const {
-    // What was asked for may be in an input that could not be read.
-    if (has_bad_input_) return 1;
+    // What was asked for, or what sizes fit, may be in an input that could not be read.
+    if (has_bad_input_) {
+      if (IsSelected()) WriteOutput(held_back_);
+      return 1;
+    }
     if (!has_module_ || IsFound()) return 0;
     std::string message;
     if (!has_subject_) {

@@ -83,7 +83,7 @@ void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry
   json->BeginObject();
   WriteField("computation", subject.computation().name(), json);
   WriteField("instruction", subject.instruction->name(), json);
-  WriteField("opcode", OpcodeName(subject.instruction->opcode()), json);
+  WriteField("opcode", OpcodeName(subject.opcode()), json);
   WriteField("scope", subject.is_fusion ? "fusion" : "instruction", json);
   WriteField("direction",
              direction == Direction::kOutputToInput ? "output-to-input" : "input-to-output", json);
@@ -91,7 +91,7 @@ void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry
   json->Integer(entry.output_leaf);
   json->Key("operand_id");
   json->Integer(entry.operand);
-  WriteField("operand", subject.operands()[entry.operand]->name(), json);
+  WriteField("operand", subject.OperandName(entry.operand), json);
   json->Key("operand_leaf");
   json->Integer(entry.operand_leaf);
   WriteLabel(entry.label, json);

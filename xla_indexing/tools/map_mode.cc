@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
@@ -80,11 +81,13 @@ void SimplifyPart(const SourceText& source, bool explain, Part* part) {
 }  // namespace
 
 int PrintSimplifiedMaps(const CommandLine& line) {
-  const absl::StatusOr<SourceText> source = ReadSource(line.map_file);
+  absl::StatusOr<SourceText> source = ReadSource(line.map_file);
   if (!source.ok()) {
     WriteError(source.status().message());
     return 1;
   }
+  constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (absl::StartsWith(source->text, kByteOrderMark)) source->text.erase(0, kByteOrderMark.size());
   std::vector<Part> parts = SplitIntoParts(source->text);
   ParallelFor(line.jobs, parts.size(),
               [&](size_t i) { SimplifyPart(*source, line.explain, &parts[i]); });

@@ -14,10 +14,15 @@ namespace xla_indexing {
 struct ReadModule {
   std::unique_ptr<HloModule> module;  // Null if it is not valid.
   std::vector<std::string> errors;    // Messages with their places.
+  // Where a module is not valid and need not be: the module as it is written, of which `module` is
+  // a copy with errors set aside (hlo/transforms/set_aside.h), and what is wrong, with its places.
+  std::unique_ptr<HloModule> written = nullptr;
+  std::vector<std::string> warnings = {};
 };
 
-// A module, or errors, for each piece of the input, in order.
-std::vector<ReadModule> ReadModules(SourceText source);
+// A module, or errors, for each piece of the input, in order. Without `verify` errors of single
+// instructions are set aside and reported as warnings.
+std::vector<ReadModule> ReadModules(SourceText source, bool verify = true);
 
 }  // namespace xla_indexing
 

@@ -17,9 +17,7 @@ void AddInstructions(const HloComputation& computation, const CommandLine& line,
   }
 }
 
-}  // namespace
-
-std::vector<Subject> SelectSubjects(const HloModule& module, const CommandLine& line) {
+std::vector<Subject> SelectFrom(const HloModule& module, const CommandLine& line) {
   std::vector<Subject> subjects;
   if (!line.computation && !line.instruction) {
     subjects.push_back({module.entry_computation()->root_instruction(), line.fuse});
@@ -38,6 +36,34 @@ std::vector<Subject> SelectSubjects(const HloModule& module, const CommandLine& 
   for (const HloComputation* computation : module.computations()) {
     AddInstructions(*computation, line, &subjects);
   }
+  return subjects;
+}
+
+}  // namespace
+
+bool Subject::WritesItsResult() const {
+  if (is_fusion) return true;
+  switch (opcode()) {
+    case HloOpcode::kParameter:
+    case HloOpcode::kConstant:
+    case HloOpcode::kTuple:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kBitcast:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::vector<Subject> SelectSubjects(const HloModule& module, const HloModule* written,
+                                    const CommandLine& line) {
+  std::vector<Subject> subjects = SelectFrom(module, line);
+  if (written == nullptr) return subjects;
+  std::erase_if(subjects, [&](Subject& subject) {
+    subject.written = written->FindComputation(subject.computation().name())
+                          ->FindInstruction(subject.instruction->name());
+    return subject.written == nullptr;
+  });
   return subjects;
 }
 

@@ -11,14 +11,15 @@
 namespace xla_indexing {
 namespace {
 
-void AppendEntryHeading(const Subject& subject, Direction direction, const ReportedEntry& entry,
-                        std::string* out) {
+void AppendEntryHeading(const Subject& subject, Direction direction, bool names,
+                        const ReportedEntry& entry, std::string* out) {
   const bool to_input = direction == Direction::kOutputToInput;
   if (to_input) {
     absl::StrAppend(out, "Output ", entry.output_leaf, " operand ", entry.operand);
   } else {
     absl::StrAppend(out, "Input ", entry.operand);
   }
+  if (names) absl::StrAppend(out, " (", subject.OperandName(entry.operand), ")");
   if (subject.operands()[entry.operand]->shape().IsTuple()) {
     absl::StrAppend(out, " leaf ", entry.operand_leaf);
   }
@@ -36,16 +37,18 @@ void AppendSubjectHeading(const Subject& subject, std::string* out) {
   absl::StrAppend(out, subject.computation().name(), "/", subject.instruction->name(), ":\n");
 }
 
-void AppendText(const Subject& subject, Direction direction,
+void AppendText(const Subject& subject, Direction direction, const CommandLine& line,
                 const std::vector<ReportedEntry>& entries, std::string* out) {
   for (const ReportedEntry& entry : entries) {
-    AppendEntryHeading(subject, direction, entry, out);
+    AppendEntryHeading(subject, direction, line.names, entry, out);
     if (entry.maps.empty()) absl::StrAppend(out, "(nothing read)\n");
     for (const ReportedMap& map : entry.maps) {
       absl::StrAppend(out, map.line, "\n");
       for (const std::string& binding : map.bindings) absl::StrAppend(out, "  ", binding, "\n");
       if (!map.replica.empty()) absl::StrAppend(out, "  ", map.replica, "\n");
-      if (map.coalescing) AppendCoalescing(*map.coalescing, "  ", out);
+      if (map.coalescing) {
+        AppendCoalescing(*map.coalescing, line.launch.options.factor, "  ", out);
+      }
       if (map.tile) AppendTile(*map.tile, "  ", out);
     }
     if (entry.utilization) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
 
@@ -20,8 +21,9 @@ namespace xla_indexing {
 void AppendModuleHeading(absl::string_view name, std::string* out);
 // `computation/instruction:`
 void AppendSubjectHeading(const Subject& subject, std::string* out);
-// Each entry with its heading. Leaves of operands are named where the operand is a tuple.
-void AppendText(const Subject& subject, Direction direction,
+// Each entry with its heading. Leaves of operands are numbered where the operand is a tuple; with
+// --names operands have their names behind their numbers.
+void AppendText(const Subject& subject, Direction direction, const CommandLine& line,
                 const std::vector<ReportedEntry>& entries, std::string* out);
 
 }  // namespace xla_indexing
