@@ -5,14 +5,20 @@ with the maps or with an error that has a place, and is never ended by a signal.
     hostile_input_test.py PRINT_INDEXING
 """
 
+import os
 import random
 import re
+import resource
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM = sys.argv[1]
 DEPTH = 100000
+# Whether the program has the address sanitizer in it, which reserves terabytes of address space.
+with open(PROGRAM, "rb") as program:
+    SANITIZED = b"__asan_init" in program.read()
 
 
 def run(*arguments, stdin):
@@ -104,6 +110,57 @@ class HostileInput(unittest.TestCase):
         self.assertEqual(errors.count("error: "), 20000)
         self.assertRegex(errors.splitlines()[-3], r"^<stdin>:39999:\d+: error: ")
 
+    def run_with_memory(self, limit, *arguments, stdin=subprocess.DEVNULL):
+        """Exit code, number of bytes printed and standard error, with an address space of `limit`."""
+        result = subprocess.run(
+            [PROGRAM, *arguments], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+            check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        return result.returncode, len(result.stdout), result.stderr.decode()
+
+    def test_endless_input_is_refused(self):
+        if not os.path.exists("/dev/zero") or SANITIZED:
+            self.skipTest("no /dev/zero, or a sanitizer, which needs address space")
+        # What is kept of it is bounded by 2^30 bytes, and half as many while they are moved.
+        limit = 1700 << 20
+        for arguments, code in ((["/dev/zero"], 1), (["--map=/dev/zero"], 1),
+                                (["--compare", "/dev/zero", "/dev/zero"], 2)):
+            self.assertEqual(self.run_with_memory(limit, *arguments),
+                             (code, 0, "/dev/zero: error: cannot read it: it has more than 2^30 bytes\n"))
+        with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as yes:
+            self.assertEqual(self.run_with_memory(limit, "-", stdin=yes.stdout),
+                             (1, 0, "<stdin>: error: cannot read it: it has more than 2^30 bytes\n"))
+            yes.stdout.close()
+            yes.terminate()
+
+    def test_memory_that_cannot_be_had_is_an_error(self):
+        if not os.path.exists("/dev/zero") or SANITIZED:
+            self.skipTest("no /dev/zero, or a sanitizer, which needs address space")
+        message = "print-indexing: error: out of memory\n"
+        # Of the standard library.
+        for jobs in ("--jobs=1", "--jobs=8"):
+            self.assertEqual(self.run_with_memory(512 << 20, jobs, "/dev/zero"), (1, 0, message))
+        self.assertEqual(self.run_with_memory(512 << 20, "--compare", "/dev/zero", "/dev/zero"),
+                         (2, 0, message))
+        # Of MLIR's allocators, and of threads: a quarter of a million entries.
+        count = 500
+        parameters = "".join(f"  p{i} = f32[4] parameter({i})\n" for i in range(count))
+        operands = ", ".join(f"p{i}" for i in range(count))
+        text = ("ENTRY e {\n" + parameters + "  ROOT c = (" + ", ".join(["f32[4]"] * count) +
+                f') custom-call({operands}), custom_call_target="t"\n}}\n')
+        with tempfile.NamedTemporaryFile("w", suffix=".hlo") as file:
+            file.write(text)
+            file.flush()
+            codes = set()
+            for megabytes in range(16, 400, 16):
+                code, _, errors = self.run_with_memory(megabytes << 20, "--jobs=4", "--instruction=all",
+                                                       "--direction=both", file.name)
+                # With less the program cannot be loaded.
+                if code == 127 or "error while loading" in errors:
+                    continue
+                self.assertIn((code, errors), ((0, ""), (1, message)), megabytes)
+                codes.add(code)
+            self.assertIn(1, codes)
+
     def test_any_prefix_and_any_damage(self):
         text = """HloModule m, is_scheduled=true
 add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }
@@ -127,6 +184,10 @@ ENTRY %main (p: f32[4,6], q: (s32[], f32[2])) -> f32[] {
                 damaged[generator.randrange(len(damaged))] = generator.randrange(256)
             broken.append(bytes(damaged))
         for piece in broken:
+            code, _, errors = run("--instruction=all", "--direction=both", "--no-verify",
+                                  "--query=utilization,coalescing,tiling", "-", stdin=piece)
+            self.assertIn(code, (0, 1), piece)
+            self.assertEqual(code == 1, ": error: " in errors, piece)
             code, output, errors = run("--instruction=all", "--direction=both", "-", stdin=piece)
             self.assertIn(code, (0, 1), piece)
             self.assertEqual(code == 1, errors != "", piece)

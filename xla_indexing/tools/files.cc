@@ -17,8 +17,10 @@
 namespace xla_indexing {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 31;
-constexpr size_t kLeastRead = size_t{1} << 16;
+constexpr size_t kMaxBytes = size_t{1} << 30;
+// Doubled, it comes to just past the most: an input that is too large is held one and a half times
+// at most.
+constexpr size_t kLeastRead = (size_t{1} << 16) + 1;
 
 absl::Status ReadError(absl::string_view name, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(name, ": error: cannot read it: ", why));
@@ -34,8 +36,8 @@ absl::StatusOr<std::string> ReadAll(int descriptor, absl::string_view name) {
   }
   size_t size = 0;
   while (true) {
-    if (size > kMaxBytes) return ReadError(name, "it has more than 2^31 bytes");
-    if (size == text.size()) text.resize(std::max(kLeastRead, 2 * size));
+    if (size > kMaxBytes) return ReadError(name, "it has more than 2^30 bytes");
+    if (size == text.size()) text.resize(std::clamp(2 * size, kLeastRead, kMaxBytes + 1));
     const ssize_t count = read(descriptor, text.data() + size, text.size() - size);
     if (count == 0) break;
     if (count > 0) {

@@ -13,7 +13,7 @@
 namespace xla_indexing {
 
 // The text of a file, under the name that messages call it by; `-` is standard input, `<stdin>`. An
-// input of more than 2^31 bytes (also an endless one) is an error. The message of an error is
+// input of more than 2^30 bytes (also an endless one) is an error. The message of an error is
 // `FILE: error: why`.
 absl::StatusOr<SourceText> ReadSource(const std::string& file);
 

@@ -13,6 +13,7 @@
 #include "xla_indexing/tools/help.h"
 #include "xla_indexing/tools/hlo_mode.h"
 #include "xla_indexing/tools/map_mode.h"
+#include "xla_indexing/tools/out_of_memory.h"
 
 namespace xla_indexing {
 namespace {
@@ -37,6 +38,11 @@ int Run(const CommandLine& line) {
   return 0;
 }
 
+// Of an error that is none of the command line. With --compare, 1 is an answer.
+int ErrorCode(const CommandLine& line) {
+  return line.action == CommandLine::Action::kCompare ? 2 : 1;
+}
+
 int Main(int argc, char** argv) {
   const std::vector<absl::string_view> arguments(argv + 1, argv + argc);
   const absl::StatusOr<CommandLine> line = ParseCommandLine(arguments);
@@ -45,10 +51,11 @@ int Main(int argc, char** argv) {
                             "\nTry 'print-indexing --help'."));
     return 2;
   }
+  EndWhenOutOfMemory(ErrorCode(*line));
   const int exit_code = Run(*line);
   if (const absl::Status status = FlushOutput(); !status.ok()) {
     WriteError(absl::StrCat("print-indexing: error: ", status.message()));
-    return 1;
+    return ErrorCode(*line);
   }
   return exit_code;
 }
