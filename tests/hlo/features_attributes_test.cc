@@ -148,6 +148,8 @@ TEST(Feature22Collectives, GroupsInEveryForm) {
   ExpectKeptAsText("replica_groups", "[4,2]<=[2,4]T(1,0)");
   ExpectKeptAsText("replica_groups", "mesh['x'=2,'y'=4] {'x'}");
   ExpectKeptAsText("replica_groups", "mesh['x'=2,'y'=4] {'x','y':(1)2}");
+  ExpectKeptAsText("replica_groups", "mesh['x'=4,'y'=2], device_ids=([4,2]T(1,0)) {'x'}");
+  ExpectKeptAsText("replica_groups", "mesh['x'=2,'y'=2], device_ids=(3,1,0,2) {'x'}");
   ExpectKeptAsText("source_target_pairs", "{{0,1},{1,2}}");
   ExpectKeptAsText("mode", "flattened_id");
   ExpectKeptAsText("slice_sizes", "{{1,2},{3,4}}");
@@ -195,7 +197,7 @@ TEST(Feature23Sharding, IsKeptInEveryForm) {
         "{devices=[2,2,2]<=[2,4]T(1,0) last_tile_dims={manual, replicated}}",
         "{replicated metadata={op_name=\"a}\"}}", "{devices=[2]<=[2] shard_as 1}",
         "{{replicated}, {maximal device=0}}", "{mesh['x'=1,'y'=2], [{'x'}, {}], replicated={'y'}}",
-        "{maximal_mesh[device_id=0]}"}) {
+        "{mesh['x'=1,'y'=2], device_ids=(1,0), [{'x'}, {}]}", "{maximal_mesh[device_id=0]}"}) {
     ExpectKeptAsText("sharding", sharding);
   }
 }

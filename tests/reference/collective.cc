@@ -21,7 +21,7 @@ namespace {
 
 using Group = std::vector<int64_t>;
 
-// The groups of ids as lists: of an iota, the elements of the transposed array cut up.
+// The groups of ids as lists: of an iota, the elements of the transposed arrays cut up.
 std::vector<Group> IdGroups(const ReplicaGroups& groups, int64_t id_count) {
   if (groups.form == ReplicaGroups::Form::kLists) return groups.lists;
   if (groups.form == ReplicaGroups::Form::kAll) {
@@ -30,17 +30,22 @@ std::vector<Group> IdGroups(const ReplicaGroups& groups, int64_t id_count) {
     return {all};
   }
   const IotaGroups& iota = groups.iota;
-  Index permuted_sizes;
-  for (const int64_t d : iota.permutation) permuted_sizes.push_back(iota.sizes[d]);
+  Group ids;
+  for (int64_t id = 0; id < groups.IdCount(); ++id) ids.push_back(id);
+  for (const IotaOrder& order : iota.orders) {
+    const Group before = std::exchange(ids, {});
+    Index permuted_sizes;
+    for (const int64_t d : order.permutation) permuted_sizes.push_back(order.sizes[d]);
+    ForEachIndex(permuted_sizes, [&](const Index& permuted) {
+      Index index(permuted.size());
+      for (size_t i = 0; i < permuted.size(); ++i) index[order.permutation[i]] = permuted[i];
+      ids.push_back(before[PositionOf(order.sizes, index)]);
+    });
+  }
   std::vector<Group> lists;
-  ForEachIndex(permuted_sizes, [&](const Index& permuted) {
-    Index index(permuted.size());
-    for (size_t i = 0; i < permuted.size(); ++i) index[iota.permutation[i]] = permuted[i];
-    if (lists.empty() || static_cast<int64_t>(lists.back().size()) == iota.group_size) {
-      lists.emplace_back();
-    }
-    lists.back().push_back(PositionOf(iota.sizes, index));
-  });
+  for (auto id = ids.begin(); id != ids.end(); id += iota.group_size) {
+    lists.emplace_back(id, id + iota.group_size);
+  }
   return lists;
 }
 

@@ -115,8 +115,18 @@ Groups RandomGroups(const Ids& ids, RandomComputation* c) {
         }
         size *= part;
       }
-      return {size, absl::StrCat(", replica_groups=mesh[", absl::StrJoin(axes, ","), "] {",
-                                 absl::StrJoin(taken, ","), "}")};
+      std::string devices;
+      if (random.OneIn(3)) {
+        const std::vector<int64_t> order = Factors(ids.count, c);
+        const auto permutation = c->RandomPermutation(static_cast<int64_t>(order.size()));
+        devices = absl::StrCat(", device_ids=([", absl::StrJoin(order, ","), "]T(",
+                               absl::StrJoin(permutation, ","), "))");
+      } else if (random.OneIn(4)) {
+        devices = absl::StrCat(", device_ids=(",
+                               absl::StrJoin(c->RandomPermutation(ids.count), ","), ")");
+      }
+      return {size, absl::StrCat(", replica_groups=mesh[", absl::StrJoin(axes, ","), "]", devices,
+                                 " {", absl::StrJoin(taken, ","), "}")};
     }
     default: {
       const int64_t size = RandomDivisor(ids.count, c);

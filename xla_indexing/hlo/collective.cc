@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "xla_indexing/base/checked.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -61,12 +62,6 @@ absl::StatusOr<DeviceIdSpace> IdSpaceOf(const HloInstruction& i) {
   return Error(i, "use_global_device_ids needs a channel_id");
 }
 
-// One group of all: 0, 1, ..
-IotaGroups OneGroup(int64_t count) {
-  if (count == 1) return {1, 1, {}, {}};
-  return {1, count, {count}, {0}};
-}
-
 // The size that shapes ask of every group, and the leaves that say so; none where they do not.
 struct AskedSize {
   int64_t size;
@@ -75,7 +70,7 @@ struct AskedSize {
 };
 
 std::optional<AskedSize> SizeOfShards(const Shape& whole, const Shape& part, int64_t dimension) {
-  if (!whole.IsArray() || !part.IsArray() || dimension >= whole.rank() ||
+  if (!whole.IsArray() || !part.IsArray() || dimension < 0 || dimension >= whole.rank() ||
       dimension >= part.rank() || whole.IsUnboundedDimension(dimension) ||
       part.IsUnboundedDimension(dimension) || part.dimension(dimension) == 0) {
     return std::nullopt;
@@ -101,28 +96,22 @@ std::optional<AskedSize> SizeThatShapesAsk(const HloInstruction& i) {
   return std::nullopt;
 }
 
-template <typename Collective>
-absl::Status CheckDeviceCount(const HloInstruction& i, const Collective& collective) {
-  int64_t count = 0;
-  if (!__builtin_mul_overflow(collective.replica_count, collective.partition_count, &count)) {
-    return absl::OkStatus();
-  }
-  return Error(i, collective.replica_count, " replicas of ", collective.partition_count,
+absl::Status CheckDeviceCount(const HloInstruction& i, const CollectiveIds& ids) {
+  if (CheckedMul(ids.replica_count, ids.partition_count)) return absl::OkStatus();
+  return Error(i, ids.replica_count, " replicas of ", ids.partition_count,
                " partitions are more devices than 64 bits count");
 }
 
-// The counts of the module, 1 where they are not known.
-template <typename Collective>
-void TakeCounts(const HloInstruction& i, Collective* collective) {
+// What ids are of, and the counts of the module, 1 where they are not known.
+absl::Status TakeIds(const HloInstruction& i, CollectiveIds* ids) {
+  const absl::StatusOr<DeviceIdSpace> space = IdSpaceOf(i);
+  if (!space.ok()) return space.status();
+  ids->space = *space;
   const HloModule* module = i.parent() == nullptr ? nullptr : i.parent()->parent();
-  if (module == nullptr) return;
-  if (module->replica_count() > 1) collective->replica_count = module->replica_count();
-  if (module->num_partitions() > 1) collective->partition_count = module->num_partitions();
-}
-
-// The count that the ids of a space, other than flattened ones, are below.
-int64_t& CountOfIds(DeviceIdSpace space, int64_t& replicas, int64_t& partitions) {
-  return space == DeviceIdSpace::kPartitions ? partitions : replicas;
+  if (module == nullptr) return absl::OkStatus();
+  if (module->replica_count() > 1) ids->replica_count = module->replica_count();
+  if (module->num_partitions() > 1) ids->partition_count = module->num_partitions();
+  return CheckDeviceCount(i, *ids);
 }
 
 const char* IdName(DeviceIdSpace space) {
@@ -136,24 +125,31 @@ const char* IdName(DeviceIdSpace space) {
   }
 }
 
-// Makes the counts large enough for `count` ids where the module leaves that open; false where it
-// does not.
-bool FitCounts(DeviceIdSpace space, int64_t count, int64_t* replicas, int64_t* partitions) {
-  if (space != DeviceIdSpace::kDevices) {
-    int64_t& given = CountOfIds(space, *replicas, *partitions);
-    if (given == 1 && count > 1) given = count;
-    return given >= count;
+// Makes the counts, which may then be too large for a number of devices, large enough for `count`
+// ids where the module leaves that open.
+void FitCounts(int64_t count, CollectiveIds* ids) {
+  if (ids->space == DeviceIdSpace::kDevices) {
+    if (ids->DeviceCount() >= count) return;
+    if (ids->replica_count == 1 && count % ids->partition_count == 0) {
+      ids->replica_count = count / ids->partition_count;
+    } else if (ids->partition_count == 1) {
+      ids->partition_count = CeilDiv(count, ids->replica_count);
+    }
+    return;
   }
-  int64_t devices = 0;
-  if (__builtin_mul_overflow(*replicas, *partitions, &devices)) return false;
-  if (devices >= count) return true;
-  if (*replicas == 1 && count % *partitions == 0) {
-    *replicas = count / *partitions;
-    return true;
-  }
-  if (*partitions != 1) return false;
-  *partitions = (count + *replicas - 1) / *replicas;
-  return true;
+  int64_t& given =
+      ids->space == DeviceIdSpace::kPartitions ? ids->partition_count : ids->replica_count;
+  if (given == 1) given = std::max(given, count);
+}
+
+// The same for ids that `what` names. An error where the module has fewer.
+absl::Status FitNamedIds(const HloInstruction& i, absl::string_view what, int64_t count,
+                         CollectiveIds* ids) {
+  FitCounts(count, ids);
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceCount(i, *ids));
+  if (ids->IdCount() >= count) return absl::OkStatus();
+  return Error(i, "its ", what, " name ", IdName(ids->space), " ", count - 1, ", and there are ",
+               ids->IdCount());
 }
 
 // The number of ids of a list: one more than the largest.
@@ -238,7 +234,7 @@ absl::Status CheckGroupSize(const HloInstruction& i, const CollectiveGroups& col
 
 }  // namespace
 
-int64_t CollectiveGroups::IdCount() const {
+int64_t CollectiveIds::IdCount() const {
   switch (space) {
     case DeviceIdSpace::kPartitions:
       return partition_count;
@@ -281,10 +277,7 @@ bool IsCollective(HloOpcode opcode) {
 
 absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& i) {
   CollectiveGroups collective;
-  const absl::StatusOr<DeviceIdSpace> space = IdSpaceOf(i);
-  if (!space.ok()) return space.status();
-  collective.space = *space;
-  TakeCounts(i, &collective);
+  XLA_INDEXING_RETURN_IF_ERROR(TakeIds(i, &collective));
   if (i.HasAttribute(AttributeKey::kReplicaGroups)) {
     absl::StatusOr<ReplicaGroups> groups =
         ParseReplicaGroups(i.GetText(AttributeKey::kReplicaGroups));
@@ -310,31 +303,23 @@ absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& i) {
     } else if (asked && asked->size > 0) {
       count = asked->size / std::gcd(asked->size, collective.DevicesPerId());
     }
-    FitCounts(collective.space, count, &collective.replica_count, &collective.partition_count);
+    FitCounts(count, &collective);
+    XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceCount(i, collective));
     groups.form = ReplicaGroups::Form::kIota;
-    groups.iota = OneGroup(collective.IdCount());
+    groups.iota = {1, collective.IdCount(), {}};
   } else {
-    const int64_t count = CountOf(groups);
-    if (!FitCounts(collective.space, count, &collective.replica_count,
-                   &collective.partition_count)) {
-      return Error(i, "its replica groups name ", IdName(collective.space), " ", count - 1,
-                   ", and there are ", collective.IdCount());
-    }
+    XLA_INDEXING_RETURN_IF_ERROR(FitNamedIds(i, "replica groups", CountOf(groups), &collective));
     if (i.opcode() != HloOpcode::kCollectiveBroadcast) {
       XLA_INDEXING_RETURN_IF_ERROR(CheckNoIdIsMissing(i, collective));
     }
   }
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceCount(i, collective));
   XLA_INDEXING_RETURN_IF_ERROR(CheckGroupSize(i, collective, asked));
   return collective;
 }
 
 absl::StatusOr<CollectivePairs> CollectivePairsOf(const HloInstruction& i) {
   CollectivePairs collective;
-  const absl::StatusOr<DeviceIdSpace> space = IdSpaceOf(i);
-  if (!space.ok()) return space.status();
-  collective.space = *space;
-  TakeCounts(i, &collective);
+  XLA_INDEXING_RETURN_IF_ERROR(TakeIds(i, &collective));
   if (!i.HasAttribute(AttributeKey::kSourceTargetPairs)) return collective;
   auto pairs = ParseSourceTargetPairs(i.GetText(AttributeKey::kSourceTargetPairs));
   if (!pairs.ok()) return Error(i, pairs.status().message());
@@ -343,15 +328,7 @@ absl::StatusOr<CollectivePairs> CollectivePairsOf(const HloInstruction& i) {
   for (const SourceTargetPair& pair : collective.pairs) {
     count = std::max({count, pair.source + 1, pair.target + 1});
   }
-  if (!FitCounts(collective.space, count, &collective.replica_count, &collective.partition_count)) {
-    return Error(
-        i, "its source-target pairs name ", IdName(collective.space), " ", count - 1,
-        ", and there are ",
-        collective.space == DeviceIdSpace::kDevices
-            ? collective.replica_count * collective.partition_count
-            : CountOfIds(collective.space, collective.replica_count, collective.partition_count));
-  }
-  XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceCount(i, collective));
+  XLA_INDEXING_RETURN_IF_ERROR(FitNamedIds(i, "source-target pairs", count, &collective));
   return collective;
 }
 

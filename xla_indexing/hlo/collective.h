@@ -47,17 +47,23 @@ enum class DeviceIdSpace : uint8_t {
 // Whether an opcode is one of those that devices execute together, or the -start or -done of one.
 bool IsCollective(HloOpcode opcode);
 
-struct CollectiveGroups {
+// The devices of a module, and what the ids in an operation's groups or pairs are of. The number of
+// devices fits 64 bits.
+struct CollectiveIds {
   DeviceIdSpace space = DeviceIdSpace::kReplicas;
   int64_t replica_count = 1;
   int64_t partition_count = 1;
-  // Ids 0, 1, .. up to the number that there are in this space, each in one group (of a
-  // collective-broadcast, in one group or none); kAll has become an iota.
-  ReplicaGroups groups;
 
   int64_t DeviceCount() const { return replica_count * partition_count; }
   // How many ids there are.
   int64_t IdCount() const;
+};
+
+struct CollectiveGroups : CollectiveIds {
+  // Ids 0, 1, .. up to the number that there are in this space, each in one group (of a
+  // collective-broadcast, in one group or none); kAll has become an iota.
+  ReplicaGroups groups;
+
   // How many devices a group has for each id in it: the partitions in kReplicasWithPartitions.
   int64_t DevicesPerId() const {
     return space == DeviceIdSpace::kReplicasWithPartitions ? partition_count : 1;
@@ -73,10 +79,7 @@ struct CollectiveGroups {
 absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& instruction);
 
 // What a collective-permute, or the -start of one, sends where.
-struct CollectivePairs {
-  DeviceIdSpace space = DeviceIdSpace::kReplicas;
-  int64_t replica_count = 1;
-  int64_t partition_count = 1;
+struct CollectivePairs : CollectiveIds {
   std::vector<SourceTargetPair> pairs;
 };
 

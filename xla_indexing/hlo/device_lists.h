@@ -6,6 +6,8 @@
 // later.
 //
 //   devices=[2,2]0,1,2,3        a sharding's tiles and the device of each
+//
+// Devices are counted by 64 bits, so that the largest id that any list may name is 2^63 - 2.
 
 #ifndef XLA_INDEXING_HLO_DEVICE_LISTS_H_
 #define XLA_INDEXING_HLO_DEVICE_LISTS_H_
@@ -18,15 +20,14 @@
 
 namespace xla_indexing {
 
-// Reads replica groups that end at the end of `text`, a part of what the lexer reads; fails at the
-// place of what is wrong. The cursor stays where it is.
-bool ReadReplicaGroups(Lexer& lexer, absl::string_view text, ReplicaGroups* groups);
+// Reads replica groups; fails at the place of what is wrong.
+bool ReadReplicaGroups(Lexer& lexer, ReplicaGroups* groups);
 
-// The same for the pairs of a collective-permute.
-bool ReadSourceTargetPairs(Lexer& lexer, absl::string_view text,
-                           std::vector<SourceTargetPair>* pairs);
+// Reads the pairs of a collective-permute.
+bool ReadSourceTargetPairs(Lexer& lexer, std::vector<SourceTargetPair>* pairs);
 
-// Fails at the place of what is wrong in the device lists and meshes within a sharding.
+// Fails at the place of what is wrong in the device lists and meshes within a sharding, whose text
+// is a part of what the lexer reads. The cursor stays where it is.
 bool CheckSharding(Lexer& lexer, absl::string_view text);
 
 }  // namespace xla_indexing

@@ -34,10 +34,9 @@ bool BelongsToAsyncStart(AttributeKey key) {
 
 // Whether the value of an attribute that is kept as text may be more than a word, a string or
 // braces:
-// `[2,4]<=[8]`, `mesh['x'=2] {'x'}`, a shape, a literal after its shape.
+// a shape, a literal after its shape.
 bool MayBeLongText(absl::string_view name) {
-  return name == "replica_groups" || name == "literal" || name == "outfeed_shape" ||
-         name == "shape" || name == "sharding";
+  return name == "literal" || name == "outfeed_shape" || name == "shape";
 }
 
 bool IsPlainTextCharacter(char c) {
@@ -66,16 +65,7 @@ bool InstructionParser::ReadAttributes(Attributes* attributes, Attributes* wrapp
     Attribute attribute{key, name, {}};
     if (KindOf(key) == AttributeKind::kText) {
       absl::string_view text;
-      if (!ReadTextValue(name, &text)) return false;
-      ReplicaGroups groups;
-      std::vector<SourceTargetPair> pairs;
-      if (key == AttributeKey::kReplicaGroups && !ReadReplicaGroups(lexer_, text, &groups)) {
-        return false;
-      }
-      if (key == AttributeKey::kSourceTargetPairs && !ReadSourceTargetPairs(lexer_, text, &pairs)) {
-        return false;
-      }
-      if (key == AttributeKey::kSharding && !CheckSharding(lexer_, text)) return false;
+      if (!ReadTextValue(key, name, &text)) return false;
       attribute.value = text;
     } else if (!ReadAttributeValue(key, &attribute.value)) {
       return false;
@@ -155,9 +145,26 @@ bool InstructionParser::ReadAttributeValue(AttributeKey key, AttributeValue* val
   return lexer_.FailExpected("an attribute");
 }
 
-bool InstructionParser::ReadTextValue(absl::string_view name, absl::string_view* text) {
+bool InstructionParser::ReadTextValue(AttributeKey key, absl::string_view name,
+                                      absl::string_view* text) {
   const char first = lexer_.Peek();
   const char* const start = lexer_.position();
+  if (key == AttributeKey::kReplicaGroups) {
+    ReplicaGroups groups;
+    if (!ReadReplicaGroups(lexer_, &groups)) return false;
+    *text = lexer_.TextSince(start);
+    return true;
+  }
+  if (key == AttributeKey::kSourceTargetPairs) {
+    std::vector<SourceTargetPair> pairs;
+    if (!ReadSourceTargetPairs(lexer_, &pairs)) return false;
+    *text = lexer_.TextSince(start);
+    return true;
+  }
+  if (key == AttributeKey::kSharding) {
+    return (first == '{' ? lexer_.ReadBraces(text) : lexer_.ReadUntilComma(text)) &&
+           CheckSharding(lexer_, *text);
+  }
   if (first == '{') return lexer_.ReadBraces(text);
   if (first == '"' || first == '\'') {
     absl::string_view unused;

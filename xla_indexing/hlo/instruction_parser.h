@@ -64,8 +64,9 @@ class InstructionParser {
   // start wraps go to `wrapped` if that is not null.
   bool ReadAttributes(Attributes* attributes, Attributes* wrapped);
   bool ReadAttributeValue(AttributeKey key, AttributeValue* value);
-  bool ReadTextValue(absl::string_view name, absl::string_view* text);
+  bool ReadTextValue(AttributeKey key, absl::string_view name, absl::string_view* text);
   bool ReadComputationValue(AttributeValue* value);
+  bool ReadComputation(const HloComputation** computation);
   bool ReadComputationList(AttributeValue* value);
   bool ReadInstructionList(AttributeValue* value);
 

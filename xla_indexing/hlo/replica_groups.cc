@@ -13,7 +13,7 @@
 namespace xla_indexing {
 
 int64_t ReplicaGroups::IdCount() const {
-  if (form == Form::kIota || form == Form::kOpaque) return iota.group_count * iota.group_size;
+  if (form == Form::kIota) return iota.group_count * iota.group_size;
   int64_t count = 0;
   for (const std::vector<int64_t>& list : lists) count += static_cast<int64_t>(list.size());
   return count;
@@ -22,7 +22,10 @@ int64_t ReplicaGroups::IdCount() const {
 absl::StatusOr<ReplicaGroups> ParseReplicaGroups(absl::string_view text) {
   Lexer lexer(text);
   ReplicaGroups groups;
-  if (ReadReplicaGroups(lexer, text, &groups)) return groups;
+  if (ReadReplicaGroups(lexer, &groups) && !lexer.AtEnd()) {
+    lexer.FailExpected("the end of the replica groups");
+  }
+  if (!lexer.failed()) return groups;
   return absl::InvalidArgumentError(
       absl::StrCat("replica groups '", text, "': ", lexer.error_message()));
 }
@@ -30,7 +33,10 @@ absl::StatusOr<ReplicaGroups> ParseReplicaGroups(absl::string_view text) {
 absl::StatusOr<std::vector<SourceTargetPair>> ParseSourceTargetPairs(absl::string_view text) {
   Lexer lexer(text);
   std::vector<SourceTargetPair> pairs;
-  if (ReadSourceTargetPairs(lexer, text, &pairs)) return pairs;
+  if (ReadSourceTargetPairs(lexer, &pairs) && !lexer.AtEnd()) {
+    lexer.FailExpected("the end of the pairs");
+  }
+  if (!lexer.failed()) return pairs;
   return absl::InvalidArgumentError(
       absl::StrCat("source-target pairs '", text, "': ", lexer.error_message()));
 }

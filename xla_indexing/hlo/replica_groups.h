@@ -6,7 +6,12 @@
 //   [2,4]<=[8]                  the ids 0 to 7 in the shape [2,4]: 2 groups of 4
 //   [4,2]<=[2,4]T(1,0)          the same of shape [2,4], transposed, in the shape [4,2]: 4 groups
 //                               of 2, {0,4}, {1,5}, {2,6}, {3,7}
-//   mesh['x'=2,'y'=4] {'x'}     the groups along axes, or parts `'y':(2)2` of axes, of a mesh
+//   mesh['x'=2,'y'=4] {'x'}     the groups along axes, or parts `'y':(2)2` of axes, of a mesh: its
+//                               devices 0 to 7 in the shape [2,4] have {0,4}, {1,5}, {2,6}, {3,7}
+//   mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)) {'x'}
+//                               the same of a mesh whose devices stand in another order: those of
+//                               the shape [4,2], transposed, so 0, 2, 4, 6, 1, 3, 5, 7; the groups
+//                               are {0,1}, {2,3}, {4,5}, {6,7}. The order may be a list of all ids
 //
 // What the ids are ids of, an operation says (hlo/collective.h).
 
@@ -21,22 +26,27 @@
 
 namespace xla_indexing {
 
-// The numbers 0, 1, .. in the shape `sizes`, its dimensions permuted (dimension i of the result is
-// dimension permutation[i]), in row-major order cut into groups of group_size. A mesh becomes this
-// too: its axes, or the parts of them, are `sizes`, and those that groups lie along come last.
-struct IotaGroups {
-  int64_t group_count = 1;
-  int64_t group_size = 1;
+// A list in the shape `sizes`, its dimensions permuted (dimension i of the result is dimension
+// permutation[i]), read in row-major order.
+struct IotaOrder {
   std::vector<int64_t> sizes;
   std::vector<int64_t> permutation;
 };
 
+// The numbers 0, 1, .. brought into one order after the other and cut into groups of group_size. A
+// mesh becomes this too: the order of its devices where it has one, then that in which its axes, or
+// the parts of them, are `sizes`, and those that groups lie along come last.
+struct IotaGroups {
+  int64_t group_count = 1;
+  int64_t group_size = 1;
+  std::vector<IotaOrder> orders;
+};
+
 struct ReplicaGroups {
   enum class Form {
-    kAll,     // one group of all
-    kLists,   // lists
-    kIota,    // iota
-    kOpaque,  // a mesh with an order of devices of its own, which is not read
+    kAll,    // one group of all
+    kLists,  // lists
+    kIota,   // iota
   };
 
   Form form = Form::kAll;
@@ -48,8 +58,9 @@ struct ReplicaGroups {
 };
 
 // InvalidArgument where the text is none of these, with what is wrong. A group that is empty beside
-// others, an id that is negative or in two places, sizes whose product is another than that of the
-// groups, a permutation that is none, a mesh without an axis are errors.
+// others, an id that is negative, 2^63 - 1 or in two places, sizes whose product is another than
+// that of the groups, a permutation that is none, a mesh without an axis are errors. So the number
+// of ids fits 64 bits, and so does one more than each of them.
 absl::StatusOr<ReplicaGroups> ParseReplicaGroups(absl::string_view text);
 
 struct SourceTargetPair {

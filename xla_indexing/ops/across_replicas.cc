@@ -172,7 +172,7 @@ bool IsPermute(const HloInstruction& instruction) {
 // The map from a device to those that it receives from, or sends to.
 OperandIndexingSet PermuteMaps(const OperandIndexing& indexing, const CollectivePairs& pairs,
                                bool forward) {
-  const Interval devices = Interval::OfSize(pairs.replica_count * pairs.partition_count);
+  const Interval devices = Interval::OfSize(pairs.DeviceCount());
   OperandIndexingSet maps;
   const auto pieces = AnalysePairs(pairs, forward, indexing.Reader());
   if (!pieces) {

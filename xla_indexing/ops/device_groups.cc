@@ -34,6 +34,12 @@ Exprs CoordinatesOf(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
   return indices;
 }
 
+llvm::SmallVector<int64_t, 4> PermutedSizes(const IotaOrder& order) {
+  llvm::SmallVector<int64_t, 4> sizes;
+  for (const int64_t i : order.permutation) sizes.push_back(order.sizes[i]);
+  return sizes;
+}
+
 // Flattened ids in terms of the ids of a space and back.
 struct IdArithmetic {
   DeviceIdSpace space;
@@ -91,9 +97,6 @@ class Analysis {
 
   DeviceGroups Run() {
     switch (groups_.groups.form) {
-      case ReplicaGroups::Form::kOpaque:
-        result_.max_group_size = *groups_.GroupSize();
-        return Unknown("the groups are of a mesh with an order of devices of its own");
       case ReplicaGroups::Form::kLists:
         return FromLists();
       default:
@@ -131,18 +134,23 @@ class Analysis {
   }
 
   DeviceGroups FromIota(const IotaGroups& iota) {
-    llvm::SmallVector<int64_t, 4> permuted_sizes;
-    for (const int64_t i : iota.permutation) permuted_sizes.push_back(iota.sizes[i]);
-    const Exprs coordinates = CoordinatesOf(ids_.ReaderId(), iota.sizes);
-    Exprs permuted;
-    for (const int64_t i : iota.permutation) permuted.push_back(coordinates[i]);
-    AddUniform(PositionOf(permuted, permuted_sizes, context_), iota.group_size,
-               [&](AffineExpr place) {
-                 const Exprs at = CoordinatesOf(place, permuted_sizes);
-                 Exprs indices(at.size());
-                 for (size_t i = 0; i < at.size(); ++i) indices[iota.permutation[i]] = at[i];
-                 return PositionOf(indices, iota.sizes, context_);
-               });
+    AffineExpr place = ids_.ReaderId();
+    for (const IotaOrder& order : iota.orders) {
+      const Exprs coordinates = CoordinatesOf(place, order.sizes);
+      Exprs permuted;
+      for (const int64_t i : order.permutation) permuted.push_back(coordinates[i]);
+      place = PositionOf(permuted, PermutedSizes(order), context_);
+    }
+    AddUniform(place, iota.group_size, [&](AffineExpr id) {
+      for (size_t k = iota.orders.size(); k-- > 0;) {
+        const IotaOrder& order = iota.orders[k];
+        const Exprs at = CoordinatesOf(id, PermutedSizes(order));
+        Exprs indices(at.size());
+        for (size_t i = 0; i < at.size(); ++i) indices[order.permutation[i]] = at[i];
+        id = PositionOf(indices, order.sizes, context_);
+      }
+      return id;
+    });
     return std::move(result_);
   }
 

@@ -25,7 +25,7 @@ int64_t DeviceCount(const HloInstruction& instruction) {
     return groups->DeviceCount();
   }
   const auto pairs = CollectivePairsOf(instruction);
-  return pairs.ok() ? pairs->replica_count * pairs->partition_count : kInt64Max;
+  return pairs.ok() ? pairs->DeviceCount() : kInt64Max;
 }
 
 }  // namespace
