@@ -286,6 +286,39 @@ TEST(Feature20CalledComputations, MayBeWrittenInPlace) {
   EXPECT_EQ(module->computations()[1], module->entry_computation());
 }
 
+TEST(Feature20CalledComputations, OfAListMayBeWrittenInPlace) {
+  const auto module = RoundTrip(Entry(R"(
+  p = f32[4] parameter(0)
+  i = s32[] parameter(1)
+  c = f32[4] conditional(i, p, p, p), branch_computations={
+    {
+      x = f32[4] parameter(0)
+      ROOT r = f32[4] reverse(x), dimensions={0}
+    },
+    { x = f32[4] parameter(0)  ROOT n = f32[4] negate(x) },
+    { x = f32[4] parameter(0)
+      ROOT c = f32[4] call(x), to_apply={ y = f32[4] parameter(0) }
+    }
+  }
+  b = pred[] parameter(2)
+  d = f32[4] conditional(b, p, p), true_computation={ t = f32[4] parameter(0) },
+      false_computation={ ROOT f = f32[4] parameter(0) }
+  ROOT x = f32[4] custom-call(p), custom_call_target="t",
+      called_computations={ { t = f32[4] parameter(0) } })"));
+  ASSERT_NE(module, nullptr);
+  const HloComputation& e = *module->entry_computation();
+  const auto root = [&](absl::string_view name, size_t branch) {
+    return e.FindInstruction(name)->called_computations()[branch]->root_instruction()->name();
+  };
+  EXPECT_EQ(root("c", 0), "r");
+  EXPECT_EQ(root("c", 1), "n");
+  EXPECT_EQ(root("c", 2), "c");
+  EXPECT_EQ(root("d", 0), "t");
+  EXPECT_EQ(root("d", 1), "f");
+  EXPECT_EQ(root("x", 0), "t");
+  EXPECT_EQ(module->computations().size(), 8u);
+}
+
 TEST(Feature20CalledComputations, MustBeDefinedBefore) {
   EXPECT_THAT(ErrorOf(Entry("p = f32[] parameter(0)\nc = f32[] call(p), to_apply=%e")),
               HasSubstr("f.hlo:5:29: error: computation 'e' is not defined before this place"));

@@ -45,6 +45,15 @@ TEST(Feature36Errors, ShowLineColumnSourceLineAndCaret) {
             "           ^");
 }
 
+// The mark takes no column.
+TEST(Feature36Errors, AByteOrderMarkIsSkipped) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(ErrorOf(mark + Entry("p = f32[2] parameter(0)")), "");
+  EXPECT_EQ(ErrorOf(mark + "HloModule m, m"), ErrorOf("HloModule m, m"));
+  EXPECT_THAT(ErrorOf(mark), HasSubstr("expected one module, found 0"));
+  EXPECT_THAT(ErrorOf(mark + mark), HasSubstr("f.hlo:1:1: error: "));
+}
+
 TEST(Feature36Errors, SayWhatWasExpected) {
   EXPECT_THAT(ErrorOf("HloModule m"), HasSubstr("expected a computation, found the end"));
   EXPECT_THAT(ErrorOf("HloModule m\nENTRY e { }"),
@@ -52,6 +61,9 @@ TEST(Feature36Errors, SayWhatWasExpected) {
   EXPECT_THAT(ErrorOf(Entry("p = f32[] foo(0)")), HasSubstr("expected an opcode, found 'foo'"));
   EXPECT_THAT(ErrorOf(Entry("p = f32[] constant-start(0)")), HasSubstr("expected an opcode"));
   EXPECT_THAT(ErrorOf(Entry("p = f32[] add(a b)")), HasSubstr("'a' is not defined"));
+  EXPECT_THAT(ErrorOf(Entry("p = f32[] parameter(0)\nc = f32[] call(p), "
+                            "called_computations={ { x = f32[] parameter(0) }, %y }")),
+              HasSubstr("f.hlo:5:70: error: computation 'y' is not defined before this place"));
   EXPECT_THAT(ErrorOf(Entry("p = f32[] parameter(0)\nx = f32[] add(p p)")),
               HasSubstr("f.hlo:5:17: error: expected ')', found 'p'"));
   EXPECT_THAT(ErrorOf(Entry("p = f32[] parameter(0)\nx = f32[] add(p,)")),

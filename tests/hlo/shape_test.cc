@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "parse_helpers.h"
 
 namespace xla_indexing {
 namespace {
@@ -24,6 +25,18 @@ Shape ParseShapeText(absl::string_view text) {
 
 std::string ShapeErrorOf(absl::string_view text) {
   return std::string(ParseShape(text).status().message());
+}
+
+// Space may stand before the sizes, the layout, and anywhere within.
+TEST(Feature12Shapes, MayHaveSpaceInThem) {
+  const auto module = RoundTrip(
+      Entry("p0 = s32 [5696,10,4] parameter(0)\np1 = (f32 [2] {0}, pred []) parameter(1)\n"
+            "ROOT a = s32\n[ 5696, 10, 4 ]{2, 1,0} add(s32 [5696,10,4] p0, p0)"));
+  ASSERT_NE(module, nullptr);
+  const HloComputation& e = *module->entry_computation();
+  EXPECT_EQ(e.parameter(0)->shape().ToString(), "s32[5696,10,4]");
+  EXPECT_EQ(e.parameter(1)->shape().ToString(), "(f32[2]{0}, pred[])");
+  EXPECT_EQ(Root(*module).shape().ToString(), "s32[5696,10,4]{2,1,0}");
 }
 
 TEST(ElementType, EveryNameReadsBackAndHasItsWidth) {

@@ -179,13 +179,12 @@ bool InstructionParser::ReadTextValue(AttributeKey key, absl::string_view name,
   return lexer_.FailExpected(absl::StrCat("the value of '", name, "'"));
 }
 
-// A name, a list of names, or a computation that is written out in place.
+// A name, a list of computations, or a computation that is written out in place.
 bool InstructionParser::ReadComputationValue(AttributeValue* value) {
-  const HloComputation* computation = nullptr;
   if (lexer_.Peek() == '{') {
     const char* const start = lexer_.position();
     lexer_.Consume('{');
-    bool is_inline = lexer_.Peek() != '}';
+    bool is_inline = lexer_.Peek() != '}' && lexer_.Peek() != '{';
     if (is_inline) {
       lexer_.ConsumeRaw('%');
       const absl::string_view word = lexer_.ReadWord();
@@ -194,12 +193,17 @@ bool InstructionParser::ReadComputationValue(AttributeValue* value) {
     }
     lexer_.SetPosition(start);
     if (!is_inline) return ReadComputationList(value);
-    if (!module_parser_.ReadInlineComputation(depth_ + 1, &computation)) return false;
-  } else if (!module_parser_.ReadCalledComputation(&computation)) {
-    return false;
   }
+  const HloComputation* computation = nullptr;
+  if (!ReadComputation(&computation)) return false;
   *value = computation;
   return true;
+}
+
+// A name, or a computation that is written out in place.
+bool InstructionParser::ReadComputation(const HloComputation** computation) {
+  return lexer_.Peek() == '{' ? module_parser_.ReadInlineComputation(depth_ + 1, computation)
+                              : module_parser_.ReadCalledComputation(computation);
 }
 
 bool InstructionParser::ReadComputationList(AttributeValue* value) {
@@ -207,7 +211,7 @@ bool InstructionParser::ReadComputationList(AttributeValue* value) {
   if (!lexer_.Expect('{')) return false;
   if (!lexer_.Consume('}')) {
     do {
-      if (!module_parser_.ReadCalledComputation(&computations.emplace_back())) return false;
+      if (!ReadComputation(&computations.emplace_back())) return false;
     } while (lexer_.Consume(','));
     if (!lexer_.Expect('}')) return false;
   }

@@ -193,9 +193,12 @@ bool ShapeFollows(Lexer& lexer) {
   const char* const start = lexer.position();
   const absl::string_view word = lexer.ReadWord();
   const char next = lexer.PeekRaw();
+  // After space only an element type can go on as a shape: anything may be the name of an opcode.
+  const bool is_spaced_array =
+      next != '[' && lexer.Peek() == '[' && ElementTypeFromName(word).has_value();
   lexer.SetPosition(start);
   if (next == '[') return !word.empty();
-  return next == '(' && word == "b";
+  return is_spaced_array || (next == '(' && word == "b");
 }
 
 bool ReadShape(Lexer& lexer, int depth, Shape* shape) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/base/diagnostic.h"
@@ -20,6 +21,7 @@ namespace xla_indexing {
 namespace {
 
 constexpr absl::string_view kSeparator = "// -----";
+constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kMaxTextBytes = size_t{1} << 31;
 
 // The end of the piece that begins at `begin`: the beginning of the next separator that starts a
@@ -43,6 +45,8 @@ std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> ParseModules(SourceText 
         absl::StrCat(source.filename, ": error: the text is larger than 2^31 bytes")));
     return modules;
   }
+  // Places count from what follows a byte order mark, as editors do.
+  if (absl::StartsWith(source.text, kByteOrderMark)) source.text.erase(0, kByteOrderMark.size());
   const auto shared = std::make_shared<const SourceText>(std::move(source));
   const absl::string_view text = shared->text;
   // Lines are counted for errors alone, and those of a text of many errors once: `line` is the line
