@@ -135,8 +135,8 @@ TEST(MovementShapeTest, ATransposePermutesTheSizes) {
               HasSubstr("2 is not a dimension"));
   EXPECT_THAT(CheckInstruction({"f32[2,2]"}, "transpose(p0)"), HasSubstr("no dimensions"));
   EXPECT_THAT(CheckInstruction({"()"}, "transpose(p0), dimensions={}"), HasSubstr("not an array"));
-  EXPECT_THAT(CheckInstruction({"f32[2]"}, "bf16[2] transpose(p0), dimensions={0}"),
-              HasSubstr("has shape bf16[2] but its operands and attributes give f32[2]"));
+  EXPECT_THAT(CheckInstruction({"f32[2]"}, "s32[2] transpose(p0), dimensions={0}"),
+              HasSubstr("has shape s32[2] but its operands and attributes give f32[2]"));
 }
 
 TEST(MovementShapeTest, AReverseNamesDifferentDimensions) {

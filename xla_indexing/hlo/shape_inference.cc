@@ -53,7 +53,7 @@ ShapeRule RuleFor(HloOpcode opcode) {
     case HloOpcode::kSqrt:
     case HloOpcode::kTan:
     case HloOpcode::kTanh:
-      return {.infer = InferUnary, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferUnary};
     case HloOpcode::kAdd:
     case HloOpcode::kAnd:
     case HloOpcode::kAtan2:
@@ -70,15 +70,15 @@ ShapeRule RuleFor(HloOpcode opcode) {
     case HloOpcode::kShiftRightLogical:
     case HloOpcode::kSubtract:
     case HloOpcode::kXor:
-      return {.infer = InferBinary, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferBinary};
     case HloOpcode::kCompare:
       return {.infer = InferCompare};
     case HloOpcode::kComplex:
       return {.infer = InferComplex};
     case HloOpcode::kSelect:
-      return {.infer = InferSelect, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferSelect};
     case HloOpcode::kClamp:
-      return {.infer = InferClamp, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferClamp};
     case HloOpcode::kCopy:
       return {.infer = InferCopy};
     case HloOpcode::kConvert:
@@ -114,25 +114,25 @@ ShapeRule RuleFor(HloOpcode opcode) {
     case HloOpcode::kDynamicSlice:
       return {.infer = InferDynamicSlice};
     case HloOpcode::kDynamicUpdateSlice:
-      return {.infer = InferDynamicUpdateSlice, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferDynamicUpdateSlice};
     case HloOpcode::kPad:
-      return {.infer = InferPad, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferPad};
     case HloOpcode::kConcatenate:
-      return {.infer = InferConcatenate, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferConcatenate};
 
     case HloOpcode::kGather:
       return {.infer = InferGather};
     case HloOpcode::kScatter:
-      return {.infer = InferScatter, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferScatter};
 
     case HloOpcode::kReduce:
-      return {.infer = InferReduce, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferReduce};
     case HloOpcode::kReduceWindow:
-      return {.infer = InferReduceWindow, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferReduceWindow};
     case HloOpcode::kSelectAndScatter:
-      return {.infer = InferSelectAndScatter, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferSelectAndScatter};
     case HloOpcode::kMap:
-      return {.infer = InferMap, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferMap};
     case HloOpcode::kSort:
       return {.infer = InferSort};
     case HloOpcode::kScan:
@@ -152,15 +152,15 @@ ShapeRule RuleFor(HloOpcode opcode) {
     case HloOpcode::kCholesky:
       return {.infer = InferCholesky};
     case HloOpcode::kTriangularSolve:
-      return {.infer = InferTriangularSolve, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferTriangularSolve};
     case HloOpcode::kFft:
       return {.infer = InferFft};
     case HloOpcode::kBatchNormTraining:
-      return {.infer = InferBatchNormTraining, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferBatchNormTraining};
     case HloOpcode::kBatchNormInference:
-      return {.infer = InferBatchNormInference, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferBatchNormInference};
     case HloOpcode::kBatchNormGrad:
-      return {.infer = InferBatchNormGrad, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferBatchNormGrad};
     case HloOpcode::kRng:
       return {.check = CheckRng};
     case HloOpcode::kRngBitGenerator:
@@ -175,7 +175,7 @@ ShapeRule RuleFor(HloOpcode opcode) {
     case HloOpcode::kReduceScatter:
       return {.check = CheckReduceScatter};
     case HloOpcode::kAllReduce:
-      return {.infer = InferAllReduce, .agreement = Agreement::kFloatPrecision};
+      return {.infer = InferAllReduce};
     case HloOpcode::kAllReduceStart:
       return {.infer = InferAllReduce, .check = CheckAllReduceStart};
     case HloOpcode::kAllReduceDone:

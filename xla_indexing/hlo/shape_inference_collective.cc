@@ -37,13 +37,10 @@ Shape Operands(const HloInstruction& i) {
 }
 
 // Checks the given shape of a `-start` whose result is `result`.
-absl::Status CheckStart(const HloInstruction& i, const Shape& operands, const Shape& result,
-                        Agreement agreement) {
+absl::Status CheckStart(const HloInstruction& i, const Shape& operands, const Shape& result) {
   const std::optional<int64_t> element = ResultElementOfStart(i);
-  if (element && ShapesAgree(i.shape().tuple_element(*element), result, agreement)) {
-    return absl::OkStatus();
-  }
-  if (ShapesAgree(i.shape(), result, agreement)) return absl::OkStatus();
+  const Shape& given = element ? i.shape().tuple_element(*element) : i.shape();
+  if (ShapesAgree(given, result, Agreement::kFloatPrecision)) return absl::OkStatus();
   return MismatchError(i, Shape::Tuple({operands, result}));
 }
 
@@ -53,7 +50,7 @@ absl::Status CheckStart(const HloInstruction& i, const Shape& operands, const Sh
 absl::Status CheckMultiple(const HloInstruction& i, const Shape& whole, const Shape& parts,
                            int64_t dimension, std::optional<int64_t>* factor) {
   if (whole.IsTuple() || parts.IsTuple()) {
-    if (whole.element_type() != parts.element_type() ||
+    if (!whole.IsTuple() || !parts.IsTuple() ||
         whole.tuple_elements().size() != parts.tuple_elements().size()) {
       return Error(i, Brief(whole), " does not consist of parts ", Brief(parts));
     }
@@ -63,7 +60,8 @@ absl::Status CheckMultiple(const HloInstruction& i, const Shape& whole, const Sh
     }
     return absl::OkStatus();
   }
-  if (!whole.IsArray() || !parts.IsArray() || whole.element_type() != parts.element_type() ||
+  if (!whole.IsArray() || !parts.IsArray() ||
+      !SameTypeIgnoringPrecision(whole.element_type(), parts.element_type()) ||
       whole.rank() != parts.rank()) {
     return Error(i, Brief(whole), " does not consist of parts ", Brief(parts));
   }
@@ -146,7 +144,7 @@ Result InferAllReduce(const HloInstruction& i) {
 absl::Status CheckAllReduceStart(const HloInstruction& i) {
   const Result result = InferAllReduce(i);
   if (!result.ok()) return result.status();
-  return CheckStart(i, Operands(i), **result, Agreement::kFloatPrecision);
+  return CheckStart(i, Operands(i), **result);
 }
 
 Result InferAllReduceDone(const HloInstruction& i) {
@@ -170,7 +168,7 @@ Result InferAllToAll(const HloInstruction& i) {
   }
   std::vector<Shape> shapes;
   for (int64_t k = 0; k < i.operand_count(); ++k) {
-    if (!ShapesAgree(first, i.operand(k)->shape(), Agreement::kExact)) {
+    if (!ShapesAgree(first, i.operand(k)->shape(), Agreement::kFloatPrecision)) {
       return Error(i, "operands 0 and ", k, " differ in shape");
     }
     shapes.push_back(i.operand(k)->shape());
@@ -185,8 +183,8 @@ Result InferRaggedAllToAll(const HloInstruction& i) {
   const Shape& input = i.operand(0)->shape();
   const Shape& output = i.operand(1)->shape();
   const Shape& offsets = i.operand(2)->shape();
-  if (input.element_type() != output.element_type() || input.rank() != output.rank() ||
-      input.rank() == 0) {
+  if (!SameTypeIgnoringPrecision(input.element_type(), output.element_type()) ||
+      input.rank() != output.rank() || input.rank() == 0) {
     return Error(i, "operands 0 and 1 differ in element type or rank, or have rank 0");
   }
   for (int64_t d = 1; d < input.rank(); ++d) {
@@ -236,7 +234,7 @@ Result InferCollectivePermuteStart(const HloInstruction& i) {
 absl::Status CheckCollectivePermuteStart(const HloInstruction& i) {
   const Result result = InferCollectivePermute(i);
   if (!result.ok()) return result.status();
-  return CheckStart(i, Operands(i), **result, Agreement::kExact);
+  return CheckStart(i, Operands(i), **result);
 }
 
 Result InferCollectiveDone(const HloInstruction& i) {

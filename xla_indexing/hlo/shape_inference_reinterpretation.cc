@@ -29,11 +29,12 @@ absl::Status CheckTypeKept(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArray(i, 0));
   XLA_INDEXING_RETURN_IF_ERROR(CheckTargetIsArray(i));
   const ElementType type = i.operand(0)->shape().element_type();
-  if (i.shape().element_type() == type) return absl::OkStatus();
+  if (SameTypeIgnoringPrecision(i.shape().element_type(), type)) return absl::OkStatus();
   return MismatchError(i, WithElementType(i.shape(), type));
 }
 
-// The operand and the result hold the same number of elements of the same type.
+// The operand and the result hold the same number of elements of the same type, but for its
+// precision.
 absl::Status CheckElementsKept(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckTypeKept(i));
   const Shape& operand = i.operand(0)->shape();

@@ -45,7 +45,9 @@ class InferredShape {
 using Result = absl::StatusOr<InferredShape>;
 
 // How far the shape that an instruction has must be the inferred one. Layouts are never compared,
-// and a dimension may be dynamic in one of the two shapes only.
+// and a dimension may be dynamic in one of the two shapes only. An operation that computes its
+// result or moves elements may give it in another floating point type than its operands have, as
+// programs of mixed precision do; only what passes a value on keeps its type.
 enum class Agreement : uint8_t {
   kSameValue,       // The operation passes a value on: all types and sizes, and layouts are kept.
   kExact,           // All types and sizes.
@@ -58,7 +60,7 @@ struct ShapeRule {
   // For an instruction that has a shape. Where this is null, that shape must agree with the
   // inferred one.
   absl::Status (*check)(const HloInstruction& instruction) = nullptr;
-  Agreement agreement = Agreement::kExact;
+  Agreement agreement = Agreement::kFloatPrecision;
 };
 
 // The rule of an opcode.
