@@ -80,20 +80,15 @@ TEST_F(ScatterTest, AWindowThatIsPartlyOutsideIsDropped) {
   const HloInstruction* scatter = Scatter(kWindows);
   EXPECT_THAT(OutputToInput(scatter),
               ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]",
-                          "0.1.0 (d0)[s0]{rt0} -> (s0, 0), domain: d0 in [0, 9], s0 in [0, 4], "
-                          "rt0 in [0, 7], d0 - rt0 in [0, 2]\n"
-                          "  rt0: i, as is; (d0)[s0] -> (s0, 0), domain: d0 in [0, 9], "
-                          "s0 in [0, 4]",
+                          "0.1.0 (d0)[s0] -> (s0, 0), domain: d0 in [0, 9], s0 in [0, 4]",
                           "0.2.0 (d0)[s0]{rt0} -> (s0, d0 - rt0), domain: d0 in [0, 9], "
                           "s0 in [0, 4], rt0 in [0, 7], d0 - rt0 in [0, 2]\n"
                           "  rt0: i, as is; (d0)[s0] -> (s0, 0), domain: d0 in [0, 9], "
                           "s0 in [0, 4]"));
   EXPECT_THAT(InputToOutput(scatter),
               ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]",
-                          "0.1.0 (d0, d1)[s0]{rt0} -> (s0 + rt0), domain: d0 in [0, 4], "
-                          "d1 in [0, 0], s0 in [0, 2], rt0 in [0, 7]\n"
-                          "  rt0: i, as is; (d0, d1) -> (d0, 0), domain: d0 in [0, 4], "
-                          "d1 in [0, 0]",
+                          "0.1.0 (d0, d1)[s0] -> (s0), domain: d0 in [0, 4], d1 in [0, 0], "
+                          "s0 in [0, 9]",
                           "0.2.0 (d0, d1){rt0} -> (d1 + rt0), domain: d0 in [0, 4], "
                           "d1 in [0, 2], rt0 in [0, 7]\n"
                           "  rt0: i, as is; (d0, d1) -> (d0, 0), domain: d0 in [0, 4], "
@@ -126,14 +121,15 @@ TEST_F(ScatterTest, BatchingDimensionsGoTogether) {
       OutputToInput(scatter),
       ElementsAre("0.0.0 (d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 4], d1 in [0, 19], "
                   "d2 in [0, 5]",
-                  "0.1.0 (d0, d1, d2)[s0]{rt0} -> (s0, d0), domain: " + d +
-                      ", s0 in [0, 2], rt0 in [0, 5], d2 - rt0 in [0, 0]\n"
-                      "  rt0: i, as is; (d0, d1, d2)[s0] -> (s0, d0), domain: " +
-                      d + ", s0 in [0, 2]",
+                  "0.1.0 (d0, d1, d2)[s0] -> (s0, d0), domain: " + d + ", s0 in [0, 2]",
                   "0.2.0 (d0, d1, d2)[s0]{rt0} -> (d1, s0, d0), domain: " + d +
                       ", s0 in [0, 2], rt0 in [0, 5], d2 - rt0 in [0, 0]\n"
                       "  rt0: i, as is; (d0, d1, d2)[s0] -> (s0, d0), domain: " +
                       d + ", s0 in [0, 2]"));
+  // Along dimension 1, windows have the first 4 of 20.
+  EXPECT_EQ(InputToOutput(scatter).at(1),
+            "0.1.0 (d0, d1)[s0, s1] -> (d1, s0, s1), domain: d0 in [0, 2], d1 in [0, 4], "
+            "s0 in [0, 3], s1 in [0, 5]");
   EXPECT_EQ(InputToOutput(scatter).at(2),
             "0.2.0 (d0, d1, d2){rt0} -> (d2, d0, rt0), domain: d0 in [0, 3], d1 in [0, 2], "
             "d2 in [0, 4], rt0 in [0, 5]\n"
@@ -141,15 +137,49 @@ TEST_F(ScatterTest, BatchingDimensionsGoTogether) {
             "d2 in [0, 4]");
 }
 
-TEST_F(ScatterTest, FixedIndicesOutsideReachNothing) {
+TEST_F(ScatterTest, UpdatesAtFixedIndicesOutsideReachNothing) {
   const HloInstruction* scatter = Scatter(R"(
     a = f32[10] parameter(0)
     i = s32[2,1] constant({{8}, {-1}})
     u = f32[2,3] parameter(1)
     ROOT r = f32[10] scatter(a, i, u), update_window_dims={1}, inserted_window_dims={},
       scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add)");
-  EXPECT_THAT(OutputToInput(scatter), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]"));
-  EXPECT_THAT(InputToOutput(scatter), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]"));
+  // The indices are read as any others.
+  EXPECT_THAT(OutputToInput(scatter),
+              ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]",
+                          "0.1.0 (d0)[s0] -> (s0, 0), domain: d0 in [0, 9], s0 in [0, 1]"));
+  EXPECT_THAT(InputToOutput(scatter),
+              ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]",
+                          "0.1.0 (d0, d1)[s0] -> (s0), domain: d0 in [0, 1], d1 in [0, 0], "
+                          "s0 in [0, 9]"));
+}
+
+TEST_F(ScatterTest, EveryIndexVectorThatCouldAddressAnElementIsRead) {
+  // Windows of 2 by 3 by 1 elements, the last without an index, that begin at -128 to 127.
+  const auto lines = [&](absl::string_view type, const IndexingOptions& options) {
+    const HloInstruction* scatter =
+        Scatter(absl::StrCat("a = f32[200,300,7] parameter(0) i = ", type, R"([5,2] parameter(1)
+      u = f32[5,2,3] parameter(2)
+      ROOT r = f32[200,300,7] scatter(a, i, u), update_window_dims={1,2},
+        inserted_window_dims={2}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=1,
+        to_apply=add)"));
+    return std::vector<std::string>{OutputToInput(scatter, options).at(1),
+                                    InputToOutput(scatter, options).at(1)};
+  };
+  const auto reaching = [](const std::string& last0, const std::string& last1) {
+    return std::vector<std::string>{
+        "0.1.0 (d0, d1, d2)[s0, s1] -> (s1, s0), domain: d0 in [0, " + last0 + "], d1 in [0, " +
+            last1 + "], d2 in [0, 0], s0 in [0, 1], s1 in [0, 4]",
+        "0.1.0 (d0, d1)[s0, s1] -> (s0, s1, 0), domain: d0 in [0, 4], d1 in [0, 1], s0 in [0, " +
+            last0 + "], s1 in [0, " + last1 + "]"};
+  };
+  EXPECT_EQ(lines("s8", {}), reaching("128", "129"));
+  EXPECT_EQ(lines("s8", ByElement()), reaching("128", "129"));
+  EXPECT_EQ(lines("u8", {}), reaching("199", "257"));
+  for (const absl::string_view type : {"s16", "u16", "s64", "u64"}) {
+    EXPECT_EQ(lines(type, {}), reaching("199", "299"));
+    EXPECT_EQ(lines(type, ByElement()), reaching("199", "299"));
+  }
 }
 
 // One window that replaces.
@@ -226,11 +256,8 @@ TEST_F(ScatterTest, AnUpdateThatTheCombinerIgnoresIsNotRead) {
     u = f32[] parameter(2)
     ROOT r = f32[10] scatter(a, i, u), update_window_dims={}, inserted_window_dims={0},
       scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=keep)");
-  EXPECT_THAT(OutputToInput(scatter),
-              ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]",
-                          "0.1.0 (d0){rt0} -> (0), domain: d0 in [0, 9], rt0 in [0, 9], "
-                          "d0 - rt0 in [0, 0]\n"
-                          "  rt0: i, as is; (d0) -> (0), domain: d0 in [0, 9]"));
+  EXPECT_THAT(OutputToInput(scatter), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]",
+                                                  "0.1.0 (d0) -> (0), domain: d0 in [0, 9]"));
 }
 
 constexpr char kVariadic[] = R"(
@@ -248,21 +275,23 @@ TEST_F(ScatterTest, ResultsThatAreCombinedOneByOneReadTheirOwn) {
       ", domain: d0 in [0, 9], s0 in [0, 49], rt0 in [0, 9], d0 - rt0 in [0, 0]\n"
       "  rt0: i, as is; (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 49]";
   const std::string there = "(d0)[s0]{rt0} -> (s0)" + at;
+  const std::string any = "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 49]";
   EXPECT_THAT(
       OutputToInput(scatter),
-      ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]", "0.2.0 " + there, "0.3.0 " + there,
+      ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]", "0.2.0 " + any, "0.3.0 " + there,
                   "1.1.0 (d0) -> (d0), domain: d0 in [0, 9]  (over-approximate: elements "
                   "that the updates overwrite are not read)",
-                  "1.2.0 " + there, "1.4.0 " + there));
+                  "1.2.0 " + any, "1.4.0 " + there));
   const std::string reached =
       "(d0){rt0} -> (rt0), domain: d0 in [0, 49], rt0 in [0, 9]\n"
       "  rt0: i, as is; (d0) -> (d0), domain: d0 in [0, 49]";
-  EXPECT_THAT(InputToOutput(scatter),
-              ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]", "0.2.0 " + reached,
-                          "0.3.0 " + reached,
-                          "1.1.0 (d0) -> (d0), domain: d0 in [0, 9]  (over-approximate: elements "
-                          "that the updates overwrite are not read)",
-                          "1.2.0 " + reached, "1.4.0 " + reached));
+  const std::string all = "(d0)[s0] -> (s0), domain: d0 in [0, 49], s0 in [0, 9]";
+  EXPECT_THAT(
+      InputToOutput(scatter),
+      ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 9]", "0.2.0 " + all, "0.3.0 " + reached,
+                  "1.1.0 (d0) -> (d0), domain: d0 in [0, 9]  (over-approximate: elements "
+                  "that the updates overwrite are not read)",
+                  "1.2.0 " + all, "1.4.0 " + reached));
 }
 
 TEST_F(ScatterTest, ResultsThatAreCombinedTogetherReadTheOthersWhereThereAreUpdates) {
@@ -271,11 +300,12 @@ TEST_F(ScatterTest, ResultsThatAreCombinedTogetherReadTheOthersWhereThereAreUpda
       ", domain: d0 in [0, 9], s0 in [0, 49], rt0 in [0, 9], d0 - rt0 in [0, 0]\n"
       "  rt0: i, as is; (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 49]";
   const std::string there = "(d0)[s0]{rt0} -> (s0)" + at;
+  const std::string any = "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 49]";
   const std::string all = "(d0) -> (d0), domain: d0 in [0, 9]";
   // Result 0 is computed from a and u alone.
   EXPECT_THAT(OutputToInput(scatter),
-              ElementsAre("0.0.0 " + all, "0.2.0 " + there, "0.3.0 " + there,
-                          "1.0.0 (d0)[s0]{rt0} -> (d0)" + at, "1.1.0 " + all, "1.2.0 " + there,
+              ElementsAre("0.0.0 " + all, "0.2.0 " + any, "0.3.0 " + there,
+                          "1.0.0 (d0)[s0]{rt0} -> (d0)" + at, "1.1.0 " + all, "1.2.0 " + any,
                           "1.3.0 " + there, "1.4.0 " + there));
 }
 
@@ -294,6 +324,8 @@ TEST_F(ScatterTest, ACombinerThatExchangesItsValuesReadsMoreWithMoreUpdates) {
             "0.0.0 (d0) -> (d0), domain: d0 in [0, 9]  (over-approximate: what the combiner reads "
             "differs with the number of updates)");
   EXPECT_EQ(lines.size(), 10u);
+  // The indices decide the place all the same.
+  EXPECT_EQ(lines.at(2), "0.2.0 (d0) -> (0), domain: d0 in [0, 9]");
 }
 
 TEST_F(ScatterTest, FlagsAndEmptyListsChangeNoMap) {

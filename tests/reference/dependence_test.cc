@@ -191,6 +191,45 @@ TEST(DependenceTest, GatherWithBatchingDimensions) {
   EXPECT_THAT(reading.Of({2, 1}, Parameter(1)), ElementsAre(Index{0, 2, 1}));
 }
 
+constexpr absl::string_view kAdd =
+    "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) } ";
+
+TEST(DependenceTest, ScatterReadsEveryIndexVectorThatCouldAddressAnElement) {
+  // Windows of 2 by 1 at (3, 0), which is outside, and (1, 1); the dimension of size 3 has no
+  // index.
+  const Reading reading(absl::StrCat(kAdd,
+                                     "ENTRY e { o = f32[4,2,3] parameter(0) "
+                                     "i = s32[2,2] parameter(1) u = f32[2,2] parameter(2) "
+                                     "ROOT r = scatter(o, i, u), update_window_dims={1}, "
+                                     "inserted_window_dims={1,2}, index_vector_dim=1, "
+                                     "scatter_dims_to_operand_dims={0,1}, to_apply=add }"),
+                        {3, 0, 1, 1});
+  EXPECT_THAT(reading.Of({2, 1, 0}, Parameter(2)), ElementsAre(Index{1, 1}));
+  EXPECT_THAT(reading.Of({3, 0, 0}, Parameter(2)), IsEmpty());
+  for (const Index& output : {Index{2, 1, 0}, Index{3, 0, 0}, Index{0, 0, 0}}) {
+    EXPECT_THAT(reading.Of(output, Parameter(1)),
+                ElementsAre(Index{0, 0}, Index{0, 1}, Index{1, 0}, Index{1, 1}));
+  }
+  // No window has index 1 or 2 in the last dimension.
+  EXPECT_THAT(reading.Of({2, 1, 1}, Parameter(1)), IsEmpty());
+  EXPECT_EQ(reading.PairCount(1), 4 * 2 * 4);
+}
+
+TEST(DependenceTest, ScatterReadsIndexVectorsOfItsBatchAsFarAsTheTypeGoes) {
+  // Starts of s8 are at most 127: windows of 3 have the elements up to 129.
+  const Reading reading(absl::StrCat(kAdd,
+                                     "ENTRY e { o = f32[2,140] parameter(0) "
+                                     "i = s8[2,1] parameter(1) u = f32[2,3] parameter(2) "
+                                     "ROOT r = scatter(o, i, u), update_window_dims={1}, "
+                                     "inserted_window_dims={}, index_vector_dim=1, "
+                                     "input_batching_dims={0}, scatter_indices_batching_dims={0}, "
+                                     "scatter_dims_to_operand_dims={1}, to_apply=add }"),
+                        {0, 0});
+  EXPECT_THAT(reading.Of({0, 129}, Parameter(1)), ElementsAre(Index{0, 0}));
+  EXPECT_THAT(reading.Of({1, 0}, Parameter(1)), ElementsAre(Index{1, 0}));
+  EXPECT_THAT(reading.Of({1, 130}, Parameter(1)), IsEmpty());
+}
+
 // (d0, d1, d2, d3) -> (d0, d3, d1, d2)
 TEST(DependenceTest, TransposePermutes) {
   const Reading reading(

@@ -10,6 +10,7 @@
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/hlo/attribute_values.h"
+#include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing {
 namespace {
@@ -93,6 +94,17 @@ Interval IndexedWindows::InsideStarts(int64_t array_dim) const {
       0, array_->dimension(array_dim) - (size == Shape::kUnboundedSize ? 0 : size));
 }
 
+Interval IndexedWindows::Reach(int64_t array_dim) const {
+  const Interval indices_of_array = IndicesOfAxis(array_->dimension(array_dim));
+  if (absl::c_linear_search(array_batching_dims_, array_dim)) return indices_of_array;
+  Interval starts = Interval::Point(0);
+  if (IsIndexed(array_dim)) {
+    starts = ValuesOfElementType(indices().element_type());
+    if (outside_ != Outside::kElementsDropped) starts = starts.Intersect(InsideStarts(array_dim));
+  }
+  return starts.Add(IndicesOfAxis(WindowSize(array_dim))).Intersect(indices_of_array);
+}
+
 int64_t IndexedWindows::VectorSize() const { return static_cast<int64_t>(index_map_.size()); }
 
 IndexedWindows::IndexVector IndexedWindows::ElementOfIndices(llvm::ArrayRef<AffineExpr> batch,
@@ -144,6 +156,21 @@ IndexedWindows::IndexVector IndexedWindows::AddOrigin(llvm::ArrayRef<AffineExpr>
     origin[k] = builder->AddRuntime(std::move(binding));
   }
   return origin;
+}
+
+IndexedWindows::IndexVector IndexedWindows::AddReachedElements(llvm::ArrayRef<AffineExpr> batch,
+                                                               MapBuilder* builder) const {
+  IndexVector element;
+  for (int64_t k = 0; k < array_->rank(); ++k) {
+    const std::optional<int64_t> batching = PlaceOf(k, array_batching_dims_);
+    element.push_back(batching ? batch[*PlaceOf(indices_batching_dims_[*batching], indices_dims_)]
+                               : builder->AddRange(Reach(k)));
+  }
+  return element;
+}
+
+void IndexedWindows::KeepReachable(MapBuilder* builder) const {
+  for (int64_t k = 0; k < array_->rank(); ++k) builder->Constrain(builder->Dim(k), Reach(k));
 }
 
 void IndexedWindows::KeepInside(llvm::ArrayRef<AffineExpr> origin, MapBuilder* builder) const {

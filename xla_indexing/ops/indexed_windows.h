@@ -17,7 +17,10 @@
 //
 //   from the windows    BatchOfWindow, AddOrigin, ArrayElement
 //   from the array      AddBatchAt, AddOrigin, AddOffsetsAt, WindowElement
-//   from the indices    BatchOfIndices, AddOrigin
+//   from the indices    BatchOfIndices
+//
+// Which elements a window could have for some indices is asked with Reach(), or for all elements
+// with AddReachedElements() from the indices and KeepReachable() from the array.
 //
 // Sources: XLA's operation semantics; the StableHLO RFC on batching dimensions.
 
@@ -68,6 +71,10 @@ class IndexedWindows {
   bool IsIndexed(int64_t array_dim) const;
   // The values of an index along an indexed dimension with which a window lies inside the array.
   Interval InsideStarts(int64_t array_dim) const;
+  // The indices of the array along a dimension that windows have for some values of the indices,
+  // which are any of their element type: those of [v, v + size - 1] inside the array, for all v at
+  // which the window is not dropped. An interval, since the v are one.
+  Interval Reach(int64_t array_dim) const;
 
   // The number of components of an index vector.
   int64_t VectorSize() const;
@@ -83,6 +90,11 @@ class IndexedWindows {
 
   // Where the window of a batch index begins; adds the runtime variables.
   IndexVector AddOrigin(llvm::ArrayRef<mlir::AffineExpr> batch, MapBuilder* builder) const;
+  // All elements of the array that the window of a batch index could have: a new range variable
+  // over the reach of each dimension but the batching ones, in which the batch index says which.
+  IndexVector AddReachedElements(llvm::ArrayRef<mlir::AffineExpr> batch, MapBuilder* builder) const;
+  // Restricts the domain, of a map that begins at the array, to elements that windows could have.
+  void KeepReachable(MapBuilder* builder) const;
   // Restricts the domain to windows that are not dropped as a whole.
   void KeepInside(llvm::ArrayRef<mlir::AffineExpr> origin, MapBuilder* builder) const;
 

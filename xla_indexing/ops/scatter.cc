@@ -9,8 +9,19 @@
 //          for all u, u', .. with origin + w = d, in any order.
 //
 // A window that is not wholly inside the operand is dropped (IndexingOptions::scatter_bounds: or
-// the elements of it that are outside). Each element reads the indices of the windows that reach
-// it. Which operands and updates the combiner puts into which result is in ops/combiner.h.
+// the elements of it that are outside). Which operands and updates the combiner puts into which
+// result is in ops/combiner.h.
+//
+// Whether update u lands on d is decided by the whole index vector of b, wherever its window goes:
+//
+//   r[d] reads rt_j(b) for every j  iff  for some values of the indices the window of b has d.
+//
+// The values are any that the element type of the indices has, so that this is a condition on d and
+// b alone: d_m = b_m in batching dimensions, and d_k in [v_k, v_k + size_k - 1] in the others, for
+// some v_k of the element type with which the window is inside (v_k = 0 where dimension k is not
+// indexed). Shapes and attributes say it; what the indices are computed from, and the combiner, do
+// not matter: a constant index vector is read as any other. From the indices the same condition is
+// on the elements that are reached.
 //
 // The element of an operand that the combiner replaces is not read. "Where no window is" takes one
 // map for all elements, larger than what is read, or several (ops/outside_windows.h).
@@ -44,23 +55,24 @@ struct Scatter {
         reads(ReadsOfCombiner(*build.instruction.to_apply(), count)) {
     has_updates = !absl::c_linear_search(windows.windows().dimensions(), 0) &&
                   !absl::c_linear_search(windows.array().dimensions(), 0);
-    if (!reads.is_exact) {
-      label = ExactnessLabel::OverApproximate(
-          "what the combiner reads differs with the number of updates");
-    }
     for (int64_t k = 0; k < windows.array().rank(); ++k) {
       if (windows.WindowSize(k) == Shape::kUnboundedSize &&
           !windows.array().IsUnboundedDimension(k)) {
-        label = ExactnessLabel::OverApproximate("the windows have no known size");
+        places = ExactnessLabel::OverApproximate("the windows have no known size");
       }
     }
+    label = reads.is_exact || !places.IsExact()
+                ? places
+                : ExactnessLabel::OverApproximate(
+                      "what the combiner reads differs with the number of updates");
   }
 
   int64_t count;
   IndexedWindows windows;
   CombinerReads reads;
-  bool has_updates;  // That have a place.
-  ExactnessLabel label;
+  bool has_updates;       // That have a place.
+  ExactnessLabel places;  // Of where the updates go.
+  ExactnessLabel label;   // Of what is combined there.
 };
 
 // Identities, which are their own converse: what result `leaf` reads of operand `operand`.
@@ -102,9 +114,9 @@ void ScatterOutputToInput(BuildContext& build, int64_t output_leaf) {
     MapBuilder builder = build.FromOutput(scatter.count, output_leaf);
     const AffineExpr j = builder.AddRangeOverAxis(windows.VectorSize());
     const IndexVector batch = windows.AddBatchAt(&builder);
-    windows.AddOffsetsAt(windows.AddOrigin(batch, &builder), &builder);
+    windows.KeepReachable(&builder);
     build.Add(output_leaf, scatter.count, 0,
-              builder.Build(windows.ElementOfIndices(batch, j), scatter.label));
+              builder.Build(windows.ElementOfIndices(batch, j), scatter.places));
   }
   for (const unsigned i : scatter.reads.updates[output_leaf].set_bits()) {
     const int64_t operand = scatter.count + 1 + i;
@@ -124,20 +136,18 @@ void ScatterInputToOutput(BuildContext& build, int64_t operand, int64_t /*operan
       AddOperand(build, scatter, leaf, operand);
       continue;
     }
-    const bool is_update = operand > scatter.count;
-    if (!scatter.has_updates ||
-        (is_update && !scatter.reads.updates[leaf].test(operand - scatter.count - 1))) {
+    if (!scatter.has_updates) continue;
+    MapBuilder builder = build.ToOutput(operand, leaf);
+    if (operand == scatter.count) {
+      const IndexVector element =
+          windows.AddReachedElements(windows.BatchOfIndices(builder), &builder);
+      build.Add(leaf, operand, 0, builder.Build(element, scatter.places));
       continue;
     }
-    MapBuilder builder = build.ToOutput(operand, leaf);
+    if (!scatter.reads.updates[leaf].test(operand - scatter.count - 1)) continue;
     IndexVector offsets;
-    for (const int64_t dim : windows.window_dims()) {
-      offsets.push_back(is_update ? builder.Dim(dim)
-                                  : builder.AddRangeOverAxis(windows.windows().dimension(dim)));
-    }
-    const IndexVector batch =
-        is_update ? windows.BatchOfWindow(builder) : windows.BatchOfIndices(builder);
-    const IndexVector origin = windows.AddOrigin(batch, &builder);
+    for (const int64_t dim : windows.window_dims()) offsets.push_back(builder.Dim(dim));
+    const IndexVector origin = windows.AddOrigin(windows.BatchOfWindow(builder), &builder);
     const IndexVector element = windows.ArrayElement(origin, offsets, &builder);
     build.Add(leaf, operand, 0, builder.Build(element, scatter.label));
   }
