@@ -127,6 +127,36 @@ llvm::SmallVector<AffineExpr, 0> ElementsRead(const OperandIndexing& indexing) {
 
 }  // namespace
 
+void TilePieces::Add(const IndexingMap& map) {
+  ends_.resize(map.num_dims());
+  if (map.IsKnownEmpty()) return;
+  for (const auto [ends, dim] : llvm::zip(ends_, map.dims())) {
+    if (dim.bounds.has_upper()) {
+      const int64_t last = dim.bounds.upper();
+      ends.least_last = std::min(ends.least_last.value_or(last), last);
+    }
+    if (dim.bounds.has_lower()) {
+      const int64_t first = dim.bounds.lower();
+      ends.greatest_first = std::max(ends.greatest_first.value_or(first), first);
+    }
+  }
+}
+
+llvm::SmallVector<TileBorder, 2> TilePieces::BordersOf(const IndexingMap& map) const {
+  llvm::SmallVector<TileBorder, 2> borders;
+  if (map.IsKnownEmpty()) return borders;
+  for (const auto [i, ends] : llvm::enumerate(ends_)) {
+    const Interval& own = map.dims()[i].bounds;
+    if (own.has_lower() && ends.least_last && *ends.least_last < own.lower()) {
+      borders.push_back({static_cast<int>(i), own.lower()});
+    }
+    if (own.has_upper() && ends.greatest_first && *ends.greatest_first > own.upper()) {
+      borders.push_back({static_cast<int>(i), own.upper() + 1});
+    }
+  }
+  return borders;
+}
+
 SymbolicTile::SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes,
                            llvm::ArrayRef<AffineExpr> pinned, bool is_exact)
     : map_(std::move(map)),
@@ -149,7 +179,8 @@ absl::StatusOr<SymbolicTile> SymbolicTile::OfMap(IndexingMap map,
 }
 
 absl::StatusOr<SymbolicTile> SymbolicTile::Of(const OperandIndexing& indexing,
-                                              llvm::ArrayRef<int64_t> dim_sizes) {
+                                              llvm::ArrayRef<int64_t> dim_sizes,
+                                              const TilePieces& pieces) {
   if (indexing.IsUnknown()) {
     return absl::InvalidArgumentError(
         absl::StrCat("an unknown map has no tile: ", indexing.label().reason));
@@ -158,7 +189,9 @@ absl::StatusOr<SymbolicTile> SymbolicTile::Of(const OperandIndexing& indexing,
   if (!status.ok()) return status;
   IndexingMap map = WithNarrowedIntervals(indexing.map());
   const bool is_exact = indexing.IsExact() && !RestrictsDomain(map, indexing);
-  return SymbolicTile(std::move(map), dim_sizes, ElementsRead(indexing), is_exact);
+  SymbolicTile tile(std::move(map), dim_sizes, ElementsRead(indexing), is_exact);
+  tile.borders_ = pieces.BordersOf(indexing.map());
+  return tile;
 }
 
 absl::Status SymbolicTile::CheckSizes(llvm::ArrayRef<int64_t> sizes) const {
@@ -191,6 +224,11 @@ absl::Status SymbolicTile::CheckIndex(llvm::ArrayRef<int64_t> sizes,
                                                    num_tiles, " tiles of size ", sizes[i]));
   }
   return absl::OkStatus();
+}
+
+bool SymbolicTile::CrossBorders(llvm::ArrayRef<int64_t> sizes) const {
+  return llvm::any_of(borders_,
+                      [&](const TileBorder& border) { return border.at % sizes[border.dim] != 0; });
 }
 
 bool SymbolicTile::ArePinned(llvm::ArrayRef<int64_t> sizes, const UnitCounts& counts) const {
@@ -311,7 +349,7 @@ absl::StatusOr<Decision> SymbolicTile::IsExact(llvm::ArrayRef<int64_t> sizes,
   absl::Status status = CheckSizes(sizes);
   if (!status.ok()) return status;
   StepBudget budget(max_steps);
-  if (!is_exact_) return budget.Decide(false);
+  if (!is_exact_ || CrossBorders(sizes)) return budget.Decide(false);
   UnitCounts counts;
   const bool are_aligned = digits_.Count(sizes, &counts);
   if (!ArePinned(sizes, counts)) return budget.Decide(false);
@@ -341,7 +379,7 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> size
   llvm::SmallVector<int, 4> all_results(map_.num_results());
   std::iota(all_results.begin(), all_results.end(), 0);
   const bool are_pinned = ArePinned(sizes, counts);
-  tile.is_exact = is_exact_ && are_pinned;
+  tile.is_exact = is_exact_ && are_pinned && !CrossBorders(sizes);
   tile.excess = tile.is_exact ? std::optional<int64_t>(0) : std::nullopt;
   if (are_aligned && AreBox(counts)) {
     SayByDigits(all_results, starts, counts, &tile);

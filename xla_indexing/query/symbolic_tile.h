@@ -14,6 +14,11 @@
 //   clipped tile   one that is not full: at the edge of the output, in padding. It is found for
 //                  itself, from its points.
 //
+// An array may be put together from pieces that are read through different maps, as what a
+// concatenate makes. Then a tile that has elements of two pieces reads less through either map than
+// the sizes say, so that a map's sizes are exact only where no tile goes across its borders with
+// the others (TilePieces): each border is a multiple of the size.
+//
 // Where sizes are not exact the tile is the least box that holds what each full tile reads
 // (`excess`: how many of its elements are not read), or, past the budget, a box that is larger.
 //
@@ -80,6 +85,33 @@ struct ConcreteTile {
   std::optional<int64_t> excess;
 };
 
+// Tiles must not have elements on both sides: with d_dim < at and with d_dim >= at.
+struct TileBorder {
+  int dim = 0;
+  int64_t at = 0;
+};
+
+// The maps through which one array is read, or from which it is made. In each dimension, a map
+// whose interval ends before that of another begins has a border there.
+//
+// Example: the maps of concatenate(f32[6], f32[10]) have d0 in [0, 5] and [6, 15]; both have the
+// border 6, and no sizes are exact but the divisors of 6. With one map alone there is no border.
+class TilePieces {
+ public:
+  // All maps have the same number of dimensions.
+  void Add(const IndexingMap& map);
+  // Those of one of the maps.
+  llvm::SmallVector<TileBorder, 2> BordersOf(const IndexingMap& map) const;
+
+ private:
+  // By dimension: the least of the last indices of the maps, and the greatest of the first ones.
+  struct Ends {
+    std::optional<int64_t> least_last;
+    std::optional<int64_t> greatest_first;
+  };
+  llvm::SmallVector<Ends, 4> ends_;
+};
+
 class SymbolicTile {
  public:
   // Of a map whose runtime variables are constant in a tile, and of a map with its bindings. The
@@ -88,7 +120,8 @@ class SymbolicTile {
   static absl::StatusOr<SymbolicTile> OfMap(IndexingMap map,
                                             llvm::ArrayRef<int64_t> dim_sizes = {});
   static absl::StatusOr<SymbolicTile> Of(const OperandIndexing& indexing,
-                                         llvm::ArrayRef<int64_t> dim_sizes = {});
+                                         llvm::ArrayRef<int64_t> dim_sizes = {},
+                                         const TilePieces& pieces = {});
 
   const IndexingMap& map() const { return map_; }
   int num_sizes() const { return map_.num_dims(); }
@@ -112,6 +145,8 @@ class SymbolicTile {
   // The sizes of the array that is cut into tiles.
   llvm::ArrayRef<int64_t> dim_sizes() const { return dim_sizes_; }
   bool IsOfExactMap() const { return is_exact_; }
+  // With the other pieces of the array.
+  llvm::ArrayRef<TileBorder> borders() const { return borders_; }
   // Where a full tile may lie: in the array, and where nothing but residues leaves points out.
   llvm::SmallVector<Interval, 4> Array() const;
 
@@ -122,6 +157,8 @@ class SymbolicTile {
   absl::Status CheckSizes(llvm::ArrayRef<int64_t> sizes) const;
   absl::Status CheckIndex(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> index) const;
 
+  // Whether tiles have elements on both sides of a border.
+  bool CrossBorders(llvm::ArrayRef<int64_t> sizes) const;
   // Whether what runtime variables are read by is one element a tile.
   bool ArePinned(llvm::ArrayRef<int64_t> sizes, const UnitCounts& counts) const;
   // Whether digits say that all results are progressions, independent of each other.
@@ -138,6 +175,7 @@ class SymbolicTile {
   IndexingMap map_;
   llvm::SmallVector<int64_t, 4> dim_sizes_;
   llvm::SmallVector<mlir::AffineExpr, 0> pinned_;
+  llvm::SmallVector<TileBorder, 2> borders_;
   bool is_exact_ = true;  // the map
   TileDigits digits_;
 };

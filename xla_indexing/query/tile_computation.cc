@@ -201,13 +201,19 @@ absl::StatusOr<TiledComputation> TileComputation(const HloComputation& computati
         ComputeInstructionReads(computation, leaf, context, of_leaf);
     if (!reads.ok()) return reads.status();
     const auto root_number = static_cast<int>(roots.size()) - 1;
+    TilePieces pieces;
+    for (const InstructionReads& read : *reads) {
+      for (const OperandIndexing& map : read.indexing) {
+        if (!map.IsUnknown()) pieces.Add(map.map());
+      }
+    }
     for (const InstructionReads& read : *reads) {
       for (const OperandIndexing& map : read.indexing) {
         absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(
             map.IsUnknown() ? WholeTensorIndexing(shape, read.instruction->shape().Leaf(read.leaf),
                                                   map.label().reason, context)
                             : map,
-            sizes);
+            sizes, pieces);
         if (!tile.ok()) return tile.status();
         instructions.push_back({read.instruction, read.leaf, root_number, *std::move(tile)});
       }

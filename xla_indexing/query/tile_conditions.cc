@@ -474,6 +474,10 @@ std::vector<std::string> Writer::OfPart(const TilePart& part) const {
 std::vector<std::string> Writer::Write() {
   std::vector<std::string> clauses;
   if (!tile_.IsOfExactMap()) clauses.push_back("false");
+  for (const TileBorder& border : tile_.borders()) {
+    std::string clause = absl::StrCat(border.at, " mod ", Name(border.dim), " = 0");
+    if (!llvm::is_contained(clauses, clause)) clauses.push_back(std::move(clause));
+  }
   AddPinned(&clauses);
   for (const TilePart& part : TilePartsOf(tile_.map())) {
     for (std::string& clause : OfPart(part)) {

@@ -1,8 +1,9 @@
 // The conditions on tile sizes under which a symbolic tile is exact, as text.
 //
-// All of them have to hold. Each is about few sizes: that the tiles of one variable are aligned, or
-// that one window of a result goes on where the smaller ones end (query/tile_digits.h), so that a
-// reshape of many dimensions has a condition for each of them and not one for each combination:
+// All of them have to hold. Each is about few sizes: that the tiles of one variable are aligned,
+// that none goes across the border with another piece, or that one window of a result goes on where
+// the smaller ones end (query/tile_digits.h), so that a reshape of many dimensions has a condition
+// for each of them and not one for each combination:
 //
 //   clause       alternative or alternative ..
 //   alternative  literal and literal ..

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -95,6 +96,20 @@ std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction dire
     entries.push_back({0, leaf.operand, leaf.operand_leaf, {}});
   }
 
+  const bool to_input = direction == Direction::kOutputToInput;
+  const auto array_of = [&](const IndexingEntry& entry) {
+    return to_input ? std::pair(entry.output_leaf, int64_t{0})
+                    : std::pair(entry.operand, entry.operand_leaf);
+  };
+  std::map<std::pair<int64_t, int64_t>, TilePieces> pieces;
+  if (line.queries.tiling) {
+    for (const IndexingEntry& entry : entries) {
+      for (const OperandIndexing& map : entry.indexing) {
+        if (!map.IsUnknown()) pieces[array_of(entry)].Add(map.map());
+      }
+    }
+  }
+
   std::vector<ReportedEntry> reported;
   for (IndexingEntry& entry : entries) {
     if (line.output_id && entry.output_leaf != *line.output_id) continue;
@@ -104,8 +119,8 @@ std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction dire
     std::vector<ReportedMap> maps = ReportMaps(entry.indexing, label, subject.computation());
     reported.push_back(
         {entry.output_leaf, entry.operand, entry.operand_leaf, std::move(maps), std::move(label)});
+    if (line.queries.tiling) reported.back().pieces = pieces[array_of(entry)];
   }
-  const bool to_input = direction == Direction::kOutputToInput;
   const auto place = [&](const ReportedEntry& entry) {
     return std::tuple(to_input ? entry.output_leaf : 0, entry.operand, entry.operand_leaf,
                       entry.output_leaf);

@@ -63,6 +63,9 @@ struct ReportedEntry {
   ExactnessLabel label;
   // Where it is asked for (tools/queries.h), of all maps together.
   std::optional<Utilization> utilization = std::nullopt;
+  // With the maps of the other entries of the array that these start from, also of those that are
+  // not asked for.
+  TilePieces pieces = {};
 };
 
 // The maps that the command line's options for them give of a whole subject.

@@ -42,9 +42,9 @@ absl::Status Fits(const std::vector<int64_t>& sizes, const Shape& shape) {
 }
 
 ReportedTile ReportOfTile(const OperandIndexing& indexing, const Shape& from,
-                          const CommandLine& line) {
+                          const TilePieces& pieces, const CommandLine& line) {
   ReportedTile report;
-  const absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(indexing, DimSizes(from));
+  const absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(indexing, DimSizes(from), pieces);
   if (!tile.ok()) {
     report.error = std::string(tile.status().message());
     return report;
@@ -120,7 +120,9 @@ void AnswerTiling(const Subject& subject, Direction direction, const CommandLine
     const Shape& from = direction == Direction::kOutputToInput
                             ? subject.instruction->shape().Leaf(entry.output_leaf)
                             : subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
-    for (ReportedMap& map : entry.maps) map.tile = ReportOfTile(map.indexing, from, line);
+    for (ReportedMap& map : entry.maps) {
+      map.tile = ReportOfTile(map.indexing, from, entry.pieces, line);
+    }
   }
 }
 
