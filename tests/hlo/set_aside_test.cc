@@ -64,7 +64,8 @@ TEST_F(SetAsideTest, AnInstructionThatIsWrongIsOneOfWhichNothingIsKnown) {
 
 TEST_F(SetAsideTest, ACallIsGivenValuesOfItsParametersShapes) {
   for (const char* caller : {"fusion(a, a), kind=kLoop, calls=c", "call(a, a), to_apply=c"}) {
-    Set(absl::StrCat("c { p = f32[4] parameter(0) q = f32[] parameter(1)\n"
+    Set(
+        absl::StrCat("c { p = f32[4] parameter(0) q = f32[] parameter(1)\n"
                      "ROOT n = f32[4] negate(p) }\n"
                      "ENTRY e { a = f32[4] parameter(0)\n"
                      "r.operand1 = f32[4] negate(a)\n"
@@ -87,7 +88,8 @@ TEST_F(SetAsideTest, ACallOfAnotherResultOrNumberOfOperandsIsOneOfWhichNothingIs
   for (const char* caller :
        {"f32[5] fusion(a), kind=kLoop, calls=c", "f32[4] fusion(a, a), kind=kLoop, calls=c",
         "f32[4] fusion(), kind=kLoop, calls=c", "f32[4] fusion(a), kind=kLoop"}) {
-    Set(absl::StrCat("c { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }\n"
+    Set(
+        absl::StrCat("c { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }\n"
                      "ENTRY e { a = f32[4] parameter(0) ROOT r = ",
                      caller, " }"));
     ASSERT_EQ(copy_->set_aside.size(), 1);

@@ -558,6 +558,22 @@ ENTRY e {
         self.assertEqual(code, 0)
         self.assertIn("unknown: ", output)
 
+    def test_a_collective_that_is_wrong_is_unknown_where_calls_are_not_looked_into(self):
+        # Calls that nest deeper than 64 are read whole, but on which device is not known of this one.
+        for dimensions, expected in (("{7}", "unknown: "), ("{0}", "unknown: "), (None, "(d0)[s0] -> ")):
+            gather = (f"all-gather(x), dimensions={dimensions}, replica_groups={{{{0,1}}}}" if dimensions
+                      else "concatenate(x, x), dimensions={0}")
+            text = (f"HloModule m, replica_count=2\nc0 {{\n  x = f32[4] parameter(0)\n"
+                    f"  ROOT g = f32[8] {gather}\n}}\n")
+            for i in range(1, 70):
+                text += (f"c{i} {{\n  x = f32[4] parameter(0)\n"
+                         f"  ROOT g = f32[8] call(x), to_apply=c{i - 1}\n}}\n")
+            text += ("ENTRY e {\n  x = f32[4] parameter(0)\n"
+                     "  ROOT g = f32[8] call(x), to_apply=c69\n}\n")
+            code, output, _ = run("--no-verify", "-", stdin=text)
+            self.assertEqual(code, 0)
+            self.assertTrue(output.splitlines()[1].startswith(expected), (dimensions, output))
+
     def test_goes_with_hlo_only(self):
         for arguments in (["--map=-"], ["--broadcast", "f32[4]"], ["--compare", "a", "b"]):
             self.assertEqual(run("--no-verify", *arguments)[0], 2, arguments)

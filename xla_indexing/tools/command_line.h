@@ -98,10 +98,10 @@ struct CommandLine {
   std::optional<int64_t> output_id;
   std::optional<int64_t> operand_id;
   bool exact = false;
+  bool names = false;  // Operands' names in the headings of the text form.
   SimplifyMode simplify = SimplifyMode::kAuto;
 
   OutputFormat format = OutputFormat::kText;
-  bool names = false;    // Operands' names in the headings of the text form.
   bool summary = false;  // How much is exact, instead of the maps.
   Queries queries;
   LaunchFlags launch;

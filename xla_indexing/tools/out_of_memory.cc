@@ -41,10 +41,8 @@ void EndWhenOutOfMemory(int exit_code) {
   out_of_memory_exit_code = exit_code;
   std::set_new_handler(EndOutOfMemory);
   std::set_terminate(EndOnException);
-  llvm::install_bad_alloc_error_handler(
-      [](void* /*user_data*/, const char* /*reason*/, bool /*gen_crash_diag*/) {
-        EndOutOfMemory();
-      });
+  llvm::install_bad_alloc_error_handler([](void* /*user_data*/, const char* /*reason*/,
+                                           bool /*gen_crash_diag*/) { EndOutOfMemory(); });
 }
 
 }  // namespace xla_indexing

@@ -7,8 +7,8 @@ namespace xla_indexing {
 
 // From here on, an allocation that fails, of this program or of MLIR, ends the process with a
 // message on standard error and exit code `exit_code`; what was written before is printed. So does
-// a container that is asked to be larger than any memory, and a thread that cannot be started. To be
-// called once.
+// a container that is asked to be larger than any memory, and a thread that cannot be started. To
+// be called once.
 void EndWhenOutOfMemory(int exit_code);
 
 }  // namespace xla_indexing

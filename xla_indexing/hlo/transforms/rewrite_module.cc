@@ -28,11 +28,11 @@ class ModuleCopier {
     }
     copy_->SetStackFrameTables(module_.stack_frame_tables());
     for (const HloComputation* computation : module_.computations()) {
-      const absl::Status status = CopyComputation(*computation);
+      absl::Status status = CopyComputation(*computation);
       if (!status.ok()) return status;
     }
     copy_->SetEntry(computations_.at(module_.entry_computation()));
-    const absl::Status status = VerifyModule(*copy_);
+    absl::Status status = VerifyModule(*copy_);
     if (!status.ok()) return status;
     return std::move(copy_);
   }

@@ -54,8 +54,8 @@ void GiveParametersTheirShapes(const HloComputation& called, absl::string_view w
     const Shape& shape = called.parameters()[p]->shape();
     const HloInstruction* operand = rewriter.operands()[p];
     if (!shape_rules::ShapesAgree(shape, operand->shape(), shape_rules::Agreement::kExact)) {
-      HloInstruction* other = rewriter.AddHelper(HloOpcode::kCustomCall, absl::StrCat("operand", p),
-                                                 shape, {operand});
+      HloInstruction* other =
+          rewriter.AddHelper(HloOpcode::kCustomCall, absl::StrCat("operand", p), shape, {operand});
       SetWhy(why, other);
       operand = other;
     }

@@ -11,7 +11,8 @@
 // not set aside holds of the one of its name in the original; maps through one that is set aside
 // are unknown.
 //
-// Example: `f = f32[4] fusion(a, b), calls=c` with b: f32[4] where parameter 1 of c is f32[] becomes
+// Example: `f = f32[4] fusion(a, b), calls=c` with b: f32[4] where parameter 1 of c is f32[]
+// becomes
 //
 //   f.operand1 = f32[] custom-call(b), custom_call_target="xla_indexing.unverified: instruction .."
 //   f = f32[4] fusion(a, f.operand1), calls=c
