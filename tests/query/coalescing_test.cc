@@ -1,6 +1,7 @@
 #include "xla_indexing/query/coalescing.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -394,6 +395,9 @@ TEST_F(CoalescingTest, Errors) {
   options = {};
   options.factor = 0.5;
   EXPECT_THAT(error(options), HasSubstr("factor is 0.5"));
+  options = {};
+  options.factor = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(error(options), HasSubstr("factor is inf"));
 }
 
 }  // namespace

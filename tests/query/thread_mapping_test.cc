@@ -56,6 +56,13 @@ TEST_F(ThreadMappingTest, RowMajorLoopAsText) {
             "th_x + bl_x * 128 in [0, 999]");
 }
 
+TEST_F(ThreadMappingTest, ACoordinateHasASizeOf64Bits) {
+  EXPECT_EQ(ParseError("(d0) -> (d0), domain: d0 in [0, 9223372036854775806]"), "");
+  EXPECT_THAT(ParseError("(th_x, bl_x) -> (th_x), domain: th_x in [0, 1], bl_x in [0, "
+                         "9223372036854775807]"),
+              HasSubstr("bl_x is in [0, 9223372036854775807], which is more than int64 counts"));
+}
+
 TEST_F(ThreadMappingTest, BuildersComputeEveryElementOnce) {
   std::vector<Shape> shapes = {
       kBatch, Shape::Array(ElementType::kF32, {64, 32}), Shape::Array(ElementType::kF32, {1, 7}),
@@ -140,7 +147,8 @@ TEST_F(ThreadMappingTest, Errors) {
   EXPECT_THAT(ParseError("(i) -> (i), domain: i in [0, 3]"), HasSubstr("th_x, th_y, th_z"));
   EXPECT_THAT(ParseError("(d0, d1, d2) -> (d0), domain: d0 in [0, 3], d1 in [0, 3], d2 in [0, 3]"),
               HasSubstr("d0 (the thread) and d1 (the block)"));
-  EXPECT_THAT(ParseError("(d0) -> (d0), domain: d0 in [0, inf]"), HasSubstr("dimension 0"));
+  EXPECT_THAT(ParseError("(d0) -> (d0), domain: d0 in [0, inf]"),
+              HasSubstr("d0 is in [0, inf], which is more than int64 counts"));
   EXPECT_THAT(ParseError("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, inf]"),
               HasSubstr("not finite"));
   EXPECT_THAT(ParseError("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 1]"),

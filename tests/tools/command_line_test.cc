@@ -192,7 +192,7 @@ TEST(CommandLine, TheLaunchOfCoalescingIsChecked) {
   EXPECT_THAT(error("--sector_bytes=3"), HasSubstr("a sector is 3 bytes"));
   EXPECT_THAT(error("--line_bytes=16"), HasSubstr("a line of 16 bytes"));
   EXPECT_THAT(error("--alignment=-4"), HasSubstr("the alignment is -4"));
-  EXPECT_THAT(error("--coalescing_factor=0.9"), HasSubstr("factor is 0.9"));
+  EXPECT_THAT(error("--coalescing_factor=0.9"), HasSubstr("a decimal number from 1 to 1e308"));
   EXPECT_THAT(error("--threads_per_block=0"), HasSubstr("threads a block is 0"));
   EXPECT_THAT(error("--elements_per_thread=0"), HasSubstr("elements a thread is 0"));
   EXPECT_THAT(Error({"--query=coalescing", "--elements_per_thread=3", "--vector_width=2", "m.hlo"}),

@@ -49,7 +49,7 @@ class OutputTest : public ::testing::Test {
 
 TEST_F(OutputTest, UnknownAsText) {
   std::string text;
-  AppendText(subject_, Direction::kOutputToInput, UnknownEntries(), &text);
+  AppendText(subject_, Direction::kOutputToInput, CommandLine(), UnknownEntries(), &text);
   EXPECT_EQ(text, "Output 0 operand 0 leaf 1:\nunknown: a \"reason\"\n");
 }
 
