@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
+#include "xla_indexing/hlo/verifier.h"
 
 namespace xla_indexing {
 namespace {
@@ -44,6 +45,27 @@ TEST(Corpus, EveryPieceParsesPrintsAndReparsesEqual) {
   });
   EXPECT_EQ(errors, expected_errors);
   EXPECT_EQ(valid, 398);
+}
+
+// What JAX prints is right, all of it, and so is what is printed of it here.
+TEST(Corpus, EveryProgramOfJaxParsesVerifiesPrintsAndReparsesEqual) {
+  XLA_INDEXING_SKIP_WITHOUT(XLA_INDEXING_CORPUS_JAX);
+  int64_t count = 0;
+  ForEachCorpusFile(
+      [&](const std::string& name, const std::string& text) {
+        for (const auto& module : ParseModules({name, text})) {
+          ASSERT_TRUE(module.ok()) << module.status().message();
+          const absl::Status status = VerifyModule(**module);
+          EXPECT_TRUE(status.ok()) << status.message();
+          const auto again = ParseModule((*module)->ToString(), name);
+          ASSERT_TRUE(again.ok()) << again.status().message();
+          std::string difference;
+          EXPECT_TRUE(ModulesEqual(**module, **again, &difference)) << name << ": " << difference;
+          ++count;
+        }
+      },
+      XLA_INDEXING_CORPUS_JAX);
+  EXPECT_GT(count, 0);
 }
 
 TEST(LargeModules, FortyThousandInstructionsInAChain) {

@@ -1,4 +1,5 @@
-// The real HLO files that tests read where there are any: those below XLA_INDEXING_CORPUS.
+// The real HLO files that tests read where there are any: those below XLA_INDEXING_CORPUS, and the
+// programs as JAX prints them below XLA_INDEXING_CORPUS_JAX.
 //
 //   TEST(X, Y) {
 //     XLA_INDEXING_SKIP_WITHOUT_CORPUS();
@@ -16,21 +17,21 @@
 
 #include "gtest/gtest.h"
 
-// Ends the test, and says so, where there is no such directory.
-#define XLA_INDEXING_SKIP_WITHOUT_CORPUS()                                             \
-  if (!std::filesystem::is_directory(XLA_INDEXING_CORPUS)) {                           \
-    GTEST_SKIP() << "NOT TESTED: no directory of HLO files at " << XLA_INDEXING_CORPUS \
-                 << "; set XLA_INDEXING_CORPUS";                                       \
-  }                                                                                    \
+// Ends the test, and says so, where there is no directory as the definition `name` says.
+#define XLA_INDEXING_SKIP_WITHOUT(name)                                                      \
+  if (!std::filesystem::is_directory(name)) {                                                \
+    GTEST_SKIP() << "NOT TESTED: no directory of HLO files at " << (name) << "; set " #name; \
+  }                                                                                          \
   static_assert(true)
+#define XLA_INDEXING_SKIP_WITHOUT_CORPUS() XLA_INDEXING_SKIP_WITHOUT(XLA_INDEXING_CORPUS)
 
 namespace xla_indexing {
 
 // Calls visit(name, text) for each file, in the order of their paths.
 template <typename Visit>
-void ForEachCorpusFile(Visit visit) {
+void ForEachCorpusFile(Visit visit, const std::string& directory = XLA_INDEXING_CORPUS) {
   std::vector<std::filesystem::path> paths;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(XLA_INDEXING_CORPUS)) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(directory)) {
     if (file.path().extension() == ".hlo") paths.push_back(file.path());
   }
   std::sort(paths.begin(), paths.end());
