@@ -147,6 +147,13 @@ TEST(AllToAllShapeTest, AnArrayIsSplitAlongADimensionAndATupleIsExchanged) {
   EXPECT_EQ(CheckInstruction({"f32[4]"}, "all-to-all(p0)"), "(f32[4])");
   EXPECT_THAT(CheckInstruction({"f32[4]", "f32[5]"}, "all-to-all(p0, p1)"),
               HasSubstr("operands 0 and 1 differ in shape"));
+  EXPECT_THAT(CheckInstruction({"f32[4]", "bf16[4]"}, "all-to-all(p0, p1)"),
+              HasSubstr("operands 0 and 1 differ in shape"));
+  // No layout is the row-major one.
+  EXPECT_EQ(CheckInstruction({"f32[4,6]", "f32[4,6]{1,0}"}, "all-to-all(p0, p1)"),
+            "(f32[4,6], f32[4,6])");
+  EXPECT_THAT(CheckInstruction({"f32[4,6]", "f32[4,6]", "f32[4,6]{0,1}"}, "all-to-all(p0, p1, p2)"),
+              HasSubstr("operands 0 and 2 differ in layout, {1,0} and {0,1}"));
   EXPECT_THAT(CheckInstruction({"f32[4]"}, "all-to-all(p0), dimensions={1}"),
               HasSubstr("1 is not a dimension"));
   EXPECT_THAT(CheckInstruction({"f32[4]", "f32[4]"}, "all-to-all(p0, p1), dimensions={0}"),

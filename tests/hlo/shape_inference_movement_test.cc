@@ -17,7 +17,7 @@ TEST(ReinterpretationShapeTest, AReshapeKeepsTheNumberOfElements) {
   EXPECT_EQ(CheckInstruction({"f32[2,3,4]"}, "f32[6,4] reshape(p0)"), "f32[6,4]");
   EXPECT_EQ(CheckInstruction({"f32[0,3]"}, "f32[7,0] reshape(p0)"), "f32[7,0]");
   EXPECT_EQ(CheckInstruction({"f32[1,1]"}, "f32[] reshape(p0)"), "f32[]");
-  EXPECT_EQ(CheckInstruction({"f32[?]"}, "f32[2,?] reshape(p0)"), "f32[2,?]");
+  EXPECT_EQ(CheckInstruction({"f32[?]"}, "f32[2,3] reshape(p0)"), "f32[2,3]");
   EXPECT_EQ(CheckInstruction({"f32[2,8]"}, "f32[4,3] reshape(p0)"),
             "error: r: reshape of f32[2,8]: the operand has 16 elements and the result f32[4,3] "
             "has 12");
@@ -119,6 +119,19 @@ TEST(ReinterpretationShapeTest, SizesOfDimensionsAreScalars) {
       HasSubstr("is not one dimension"));
   EXPECT_THAT(CheckInstruction({"()", "s32[]"}, "set-dimension-size(p0, p1), dimensions={0}"),
               HasSubstr("not an array"));
+}
+
+// What an operation says itself, and no operand has, is a number.
+TEST(MovementShapeTest, SizesOfConstantsIotasAndReshapesHaveABound) {
+  EXPECT_THAT(CheckInstruction({"f32[?]"}, "f32[2,?] reshape(p0)"),
+              HasSubstr("the result f32[2,?] has a size without bound"));
+  EXPECT_THAT(CheckInstruction({}, "s32[?] iota(), iota_dimension=0"),
+              HasSubstr("the result s32[?] has a size without bound"));
+  EXPECT_THAT(CheckInstruction({}, "s32[?] constant({...})"),
+              HasSubstr("the result s32[?] has a size without bound"));
+  EXPECT_EQ(CheckInstruction({}, "s32[<=4] iota(), iota_dimension=0"), "s32[<=4]");
+  EXPECT_EQ(CheckInstruction({"f32[<=4]"}, "f32[2,<=2] reshape(p0)"), "f32[2,<=2]");
+  EXPECT_EQ(CheckInstruction({"f32[?]", "s32[]"}, "f32[?] dynamic-reshape(p0, p1)"), "f32[?]");
 }
 
 TEST(MovementShapeTest, ATransposePermutesTheSizes) {

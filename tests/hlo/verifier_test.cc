@@ -236,6 +236,36 @@ TEST(VerifierTest, ACalledComputationHasARootAndAllParameters) {
                   HasSubstr("computation 'gap' has no parameter 0")));
 }
 
+TEST(VerifierTest, TheEntryIsAsItsLayoutSays) {
+  const auto error = [](absl::string_view layout) {
+    const auto module = ParseModule(
+        absl::StrCat("HloModule m, entry_computation_layout={", layout,
+                     "}\nf { x = f32[9] parameter(0) }\n"
+                     "ENTRY e { p = f32[2,3]{1,0} parameter(0) q = (s32[], f32[4]) parameter(1)\n"
+                     "ROOT r = f32[2,3] negate(p) }\n"),
+        "f.hlo");
+    EXPECT_TRUE(module.ok()) << module.status();
+    return module.ok() ? std::string(VerifyModule(**module).message()) : "";
+  };
+  EXPECT_EQ(error("(f32[2,3]{1,0}, (s32[], f32[4]))->f32[2,3]{1,0}"), "");
+  // Layouts are the caller's, and the precision may be another one.
+  EXPECT_EQ(error("(f32[2,3]{0,1:T(2,2)}, (s32[], f32[4]{0}))->bf16[2,3]{0,1}"), "");
+  EXPECT_THAT(error("(f32[3,2], (s32[], f32[4]))->f32[2,3]"),
+              HasSubstr("f.hlo:3:11: error: instruction 'p' (parameter) has shape f32[2,3] and "
+                        "entry_computation_layout says f32[3,2]"));
+  EXPECT_THAT(error("(f32[2,3], (s32[], s32[4]))->f32[2,3]"),
+              HasSubstr("has shape (s32[], f32[4]) and entry_computation_layout says "));
+  EXPECT_THAT(error("(f32[2,3], (s32[], f32[4]))->s32[2,3]"),
+              HasSubstr("f.hlo:4:6: error: instruction 'r' (negate) has shape f32[2,3] and "
+                        "entry_computation_layout says s32[2,3]"));
+  EXPECT_THAT(error("(f32[2,3])->f32[2,3]"),
+              HasSubstr("computation 'e' takes 2 parameters, and entry_computation_layout has 1"));
+  HloModule built("m");
+  built.AddComputation("main")->AddParameter(0, "p", Vector());
+  built.SetAttribute("entry_computation_layout", "{(f32[4])->}");
+  EXPECT_THAT(Messages(built), ElementsAre("entry_computation_layout={(f32[4])->} is malformed"));
+}
+
 TEST(VerifierTest, AChainOfFortyThousandInstructionsIsOrdinary) {
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");

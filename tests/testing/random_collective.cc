@@ -314,9 +314,12 @@ RandomValue AddAllToAll(RandomComputation* c) {
   const Groups groups = RandomGroups(ids, c);
   const std::string attributes = absl::StrCat(ids.attributes, groups.attribute);
   if (c->random().OneIn(3)) {
+    // Of one shape and one layout.
     std::vector<RandomValue> operands = {c->ArrayOperand(0)};
+    const Shape shape = operands[0].shape;
     while (static_cast<int64_t>(operands.size()) < groups.size) {
-      operands.push_back(c->OperandLike(DropLayout(operands[0].shape)));
+      operands.push_back(
+          c->Operand([&](const Shape& other) { return other == shape; }, [&] { return shape; }));
     }
     return c->Add(Shape::Tuple(ShapesOf(operands)), "all-to-all", operands, attributes);
   }

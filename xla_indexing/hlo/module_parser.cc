@@ -175,28 +175,18 @@ bool ModuleParser::ReadHeaderAttribute() {
   if (!lexer_.Expect('=')) return false;
   absl::string_view text;
   if (lexer_.Peek() == '{') {
-    if (name == "entry_computation_layout" && !CheckEntryLayout()) return false;
-    if (!lexer_.ReadBraces(&text)) return false;
+    const char* const value = lexer_.position();
+    EntryLayout layout;  // The text is kept; here only its syntax is looked at.
+    if (name == "entry_computation_layout") {
+      if (!ReadEntryLayout(lexer_, &layout)) return false;
+      text = lexer_.TextSince(value);
+    } else if (!lexer_.ReadBraces(&text)) {
+      return false;
+    }
   } else if (!lexer_.ReadUntilComma(&text)) {
     return false;
   }
   module_->attributes_.push_back({name, text});
-  return true;
-}
-
-// `{(f32[4]{0}, s32[])->f32[4]{0}}`. The text is kept; here only its syntax is looked at.
-bool ModuleParser::CheckEntryLayout() {
-  const char* const start = lexer_.position();
-  const Shape* shape = nullptr;
-  if (!lexer_.Expect('{') || !lexer_.Expect('(')) return false;
-  if (!lexer_.Consume(')')) {
-    do {
-      if (!ReadInternedShape(0, &shape)) return false;
-    } while (lexer_.Consume(','));
-    if (!lexer_.Expect(')')) return false;
-  }
-  if (!lexer_.Expect("->") || !ReadInternedShape(0, &shape) || !lexer_.Expect('}')) return false;
-  lexer_.SetPosition(start);
   return true;
 }
 

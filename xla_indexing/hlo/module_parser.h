@@ -52,7 +52,6 @@ class ModuleParser {
   bool ReadPiece();
   bool ReadHeader();
   bool ReadHeaderAttribute();
-  bool CheckEntryLayout();
   bool ReadStackFrameTables();
   bool ReadComputations();
   bool ReadComputation();

@@ -245,6 +245,11 @@ bool ReadShape(Lexer& lexer, int depth, Shape* shape) {
   return ReadLayout(lexer, depth, shape);
 }
 
+bool ReadEntryLayout(Lexer& lexer, EntryLayout* layout) {
+  return lexer.Expect('{') && ReadElements(lexer, 0, &layout->parameters) && lexer.Expect("->") &&
+         ReadShape(lexer, 0, &layout->result) && lexer.Expect('}');
+}
+
 absl::StatusOr<Shape> ParseShape(absl::string_view text) {
   Lexer lexer(text);
   Shape shape;

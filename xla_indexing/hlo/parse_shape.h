@@ -3,6 +3,8 @@
 #ifndef XLA_INDEXING_HLO_PARSE_SHAPE_H_
 #define XLA_INDEXING_HLO_PARSE_SHAPE_H_
 
+#include <vector>
+
 #include "xla_indexing/hlo/lexer.h"
 #include "xla_indexing/hlo/shape.h"
 
@@ -14,6 +16,14 @@ bool ShapeFollows(Lexer& lexer);
 // Reads a shape. A `{` after an array is its layout if an integer, `:` or `}` follows. `depth` is
 // the nesting of what is being read.
 bool ReadShape(Lexer& lexer, int depth, Shape* shape);
+
+// What the entry computation takes and yields, `{(f32[4]{0}, s32[])->f32[4]{0}}`: the value of the
+// header's attribute entry_computation_layout.
+struct EntryLayout {
+  std::vector<Shape> parameters;
+  Shape result;
+};
+bool ReadEntryLayout(Lexer& lexer, EntryLayout* layout);
 
 }  // namespace xla_indexing
 

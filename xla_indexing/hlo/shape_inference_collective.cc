@@ -168,10 +168,17 @@ Result InferAllToAll(const HloInstruction& i) {
   }
   std::vector<Shape> shapes;
   for (int64_t k = 0; k < i.operand_count(); ++k) {
-    if (!ShapesAgree(first, i.operand(k)->shape(), Agreement::kFloatPrecision)) {
+    const Shape& shape = i.operand(k)->shape();
+    if (!ShapesAgree(first, shape, Agreement::kExact)) {
       return Error(i, "operands 0 and ", k, " differ in shape");
     }
-    shapes.push_back(i.operand(k)->shape());
+    // Devices exchange memory, so that it must mean the same on both sides.
+    if (first.LayoutOrRowMajor() != shape.LayoutOrRowMajor()) {
+      return Error(i, "operands 0 and ", k, " differ in layout, ",
+                   first.LayoutOrRowMajor().ToString(), " and ",
+                   shape.LayoutOrRowMajor().ToString());
+    }
+    shapes.push_back(shape);
   }
   if (absl::Status status = CollectiveGroupsOf(i).status(); !status.ok()) return status;
   return Shape::Tuple(std::move(shapes));

@@ -33,6 +33,12 @@ absl::Status CheckTypeKept(const HloInstruction& i) {
   return MismatchError(i, WithElementType(i.shape(), type));
 }
 
+// The sizes of the result are the operation's own, and no operand can have them at run time.
+absl::Status CheckBounded(const HloInstruction& i) {
+  if (!i.shape().HasUnboundedDimension()) return absl::OkStatus();
+  return Error(i, "the result ", Brief(i.shape()), " has a size without bound");
+}
+
 // The operand and the result hold the same number of elements of the same type, but for its
 // precision.
 absl::Status CheckElementsKept(const HloInstruction& i) {
@@ -62,7 +68,10 @@ bool IsTiled(const Shape& shape) { return shape.has_layout() && !shape.layout()-
 
 }  // namespace
 
-absl::Status CheckReshape(const HloInstruction& i) { return CheckElementsKept(i); }
+absl::Status CheckReshape(const HloInstruction& i) {
+  XLA_INDEXING_RETURN_IF_ERROR(CheckElementsKept(i));
+  return CheckBounded(i);
+}
 
 absl::Status CheckDynamicReshape(const HloInstruction& i) {
   if (i.operand_count() == 0) return Error(i, "takes an operand and a size for each dimension");
@@ -147,12 +156,14 @@ absl::Status CheckIota(const HloInstruction& i) {
   const absl::StatusOr<int64_t> dimension = RequireInteger(i, AttributeKey::kIotaDimension);
   if (!dimension.ok()) return dimension.status();
   if (IsPred(i.shape().element_type())) return Error(i, "not defined for pred");
+  XLA_INDEXING_RETURN_IF_ERROR(CheckBounded(i));
   return CheckDimensions(i, "iota_dimension", {*dimension}, i.shape().rank());
 }
 
 Result InferConstant(const HloInstruction& i) {
   const Literal* literal = i.literal();
   if (literal == nullptr) return Error(i, "there is no value");
+  if (i.has_shape()) XLA_INDEXING_RETURN_IF_ERROR(CheckBounded(i));
   return &literal->shape();
 }
 

@@ -10,9 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/base/diagnostic.h"
+#include "xla_indexing/hlo/lexer.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/parse_shape.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/hlo/shape_inference.h"
+#include "xla_indexing/hlo/shape_inference_util.h"
 
 namespace xla_indexing {
 namespace {
@@ -30,6 +33,7 @@ class Verifier {
       if (IsFull()) break;
       CheckComputation(*computation);
     }
+    if (!IsFull()) CheckEntryLayout();
     return std::move(errors_);
   }
 
@@ -63,6 +67,40 @@ class Verifier {
       if (IsFull()) return;
       CheckInstruction(*instruction);
     }
+  }
+
+  // The header may say what the entry takes and yields: its parameters and its root, but for
+  // layouts and the precision of floating point types.
+  void CheckEntryLayout() {
+    const auto text = module_.FindAttribute("entry_computation_layout");
+    const HloComputation* entry = module_.entry_computation();
+    if (!text.has_value() || entry == nullptr || entry->root_instruction() == nullptr) return;
+    Lexer lexer(*text);
+    EntryLayout layout;
+    if (!ReadEntryLayout(lexer, &layout) || !lexer.AtEnd()) {
+      Add(entry, nullptr, absl::StrCat("entry_computation_layout=", *text, " is malformed"));
+      return;
+    }
+    const auto parameters = entry->parameters();
+    if (parameters.size() != layout.parameters.size()) {
+      Add(entry, nullptr,
+          absl::StrCat("computation '", entry->name(), "' takes ", parameters.size(),
+                       " parameters, and entry_computation_layout has ", layout.parameters.size()));
+      return;
+    }
+    for (size_t p = 0; p < parameters.size(); ++p) {
+      if (parameters[p] != nullptr) CheckAgainstEntryLayout(*parameters[p], layout.parameters[p]);
+    }
+    CheckAgainstEntryLayout(*entry->root_instruction(), layout.result);
+  }
+
+  void CheckAgainstEntryLayout(const HloInstruction& i, const Shape& declared) {
+    using shape_rules::Brief;
+    constexpr auto kAgreement = shape_rules::Agreement::kFloatPrecision;
+    if (shape_rules::ShapesAgree(i.shape(), declared, kAgreement)) return;
+    const absl::Status status = Error(i, "has shape ", Brief(i.shape()),
+                                      " and entry_computation_layout says ", Brief(declared));
+    Add(i.parent(), &i, std::string(status.message()));
   }
 
   // Reports the first error of an instruction. Where its operands or computations are not what they

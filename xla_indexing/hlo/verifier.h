@@ -3,7 +3,8 @@
 // A module that verifies has an entry; names of computations, and of instructions in a computation,
 // are unique; operands are instructions of the same computation that come before their user, and
 // called computations come before their callers (so neither can go round in circles); parameters
-// are numbered 0, 1, 2, .. without a gap; every shape has a number of elements that fits 64 bits;
+// are numbered 0, 1, 2, .. without a gap; the entry takes and yields what the header's
+// entry_computation_layout says; every shape has a number of elements that fits 64 bits;
 // and every instruction has as many operands as its operation takes, attributes that fit them, and
 // the shape that they give (see shape_inference.h).
 //
