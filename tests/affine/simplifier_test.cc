@@ -57,6 +57,19 @@ TEST_F(SimplifierTest, DocumentExample4NegatedQuotient) {
   EXPECT_EQ(Simplified(e, {10, 11}), "d0");
 }
 
+// A dividend that has a large divisor in it is not looked into; it has its place among the others
+// all the same: (d0 * 2 ..) before (.. mod ..), as variables stand before mods.
+TEST_F(SimplifierTest, WhatIsNotLookedIntoKeepsTheOrderOfSummands) {
+  const int64_t large = std::numeric_limits<int64_t>::max() - 1;
+  const AffineExpr opaque = ((D(0) * -1 - 5) % large + 80).floorDiv(3);
+  const AffineExpr other = (D(0) * 2 + 11).floorDiv(9);
+  const std::vector<Interval> dims = {Interval::Closed(-2, 18)};
+  const std::string expected =
+      "(d0 * 2 + 11) floordiv 9 + ((-d0 - 5) mod 9223372036854775806 + 80) floordiv 3";
+  EXPECT_EQ(SimplifiedIn(opaque + other, dims), expected);
+  EXPECT_EQ(SimplifiedIn(other + opaque, dims), expected);
+}
+
 // The reshapes of the document.
 TEST_F(SimplifierTest, DocumentReshapes) {
   AffineExpr linear = D(0) * 16 + D(1) * 4 + D(2);  // f32[2,4,4] to f32[4,8]

@@ -6,22 +6,39 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/compare.h"
 #include "xla_indexing/base/mix_bits.h"
 
 namespace xla_indexing {
 namespace {
 
-// Summand by summand from the first one; a sum that ends earlier comes first. The recursion is as
-// deep as divisions nest.
+// The order of summands of an atom of an expression and one that may not have its expression yet.
+int CompareWithDigitAtom(mlir::AffineExpr a, const DigitAtom* b) {
+  if (int c = CompareValues(SummandClassOf(a), b->summand_class)) return c;
+  if (b->expr) return a == b->expr ? 0 : (SummandLess(a, b->expr) ? -1 : 1);
+  const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(a);
+  const LinearSum dividend = LinearSum::FromExpr(division.getLHS());
+  for (auto [term_a, term_b] : llvm::zip(dividend.terms(), b->shown.terms())) {
+    if (int c = CompareWithDigitAtom(term_a.atom, term_b.atom)) return c;
+    if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
+  }
+  if (int c = CompareValues(dividend.terms().size(), b->shown.terms().size())) return c;
+  if (int c = CompareValues(dividend.constant(), b->shown.constant())) return c;
+  const auto divisor = llvm::cast<mlir::AffineConstantExpr>(division.getRHS());
+  return CompareValues(divisor.getValue(), b->divisor);
+}
+
+// The order of summands (affine/linear_sum.h): summand by summand from the first one; a sum that
+// ends earlier comes first. The recursion is as deep as divisions nest.
 int CompareDigitAtoms(const DigitAtom* a, const DigitAtom* b) {
   if (a == b) return 0;
   if (int c = CompareValues(a->summand_class, b->summand_class)) return c;
   if (a->kind == DigitAtom::Kind::kVariable) return CompareValues(a->position, b->position);
-  if (a->kind == DigitAtom::Kind::kOpaque || b->kind == DigitAtom::Kind::kOpaque) {
-    if (a->kind != b->kind) return CompareValues(a->kind, b->kind);
-    return SummandLess(a->expr, b->expr) ? -1 : 1;
-  }
+  if (a->kind == DigitAtom::Kind::kOpaque) return CompareWithDigitAtom(a->expr, b);
+  if (b->kind == DigitAtom::Kind::kOpaque) return -CompareWithDigitAtom(b->expr, a);
   for (auto [term_a, term_b] : llvm::zip(a->shown.terms(), b->shown.terms())) {
     if (int c = CompareDigitAtoms(term_a.atom, term_b.atom)) return c;
     if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
