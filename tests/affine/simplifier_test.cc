@@ -9,6 +9,7 @@
 
 #include "tests/affine/expr_testing.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/linear_sum.h"
 
 namespace xla_indexing {
 namespace {
@@ -68,6 +69,17 @@ TEST_F(SimplifierTest, WhatIsNotLookedIntoKeepsTheOrderOfSummands) {
       "(d0 * 2 + 11) floordiv 9 + ((-d0 - 5) mod 9223372036854775806 + 80) floordiv 3";
   EXPECT_EQ(SimplifiedIn(opaque + other, dims), expected);
   EXPECT_EQ(SimplifiedIn(other + opaque, dims), expected);
+}
+
+// The shortest way to write the dividend may show a constant that the divisor divides, which MLIR
+// would take out of the division; it is written as it was divided then, and the sum stays flat.
+TEST_F(SimplifierTest, NoDivisionShowsAMultipleOfItsDivisor) {
+  const AffineExpr inner = (D(0) * 2 + D(1) * 2 + D(2) + 2).floorDiv(4);
+  const AffineExpr e = (D(0) * 5 - inner + D(1) * 8 + D(2)).floorDiv(6) + 1;
+  const AffineExpr simplified =
+      ExprSimplifier(&context_, {Interval::AtMost(-8), Interval::AtLeast(-9), Interval::All()}, {})
+          .Simplify(e);
+  EXPECT_EQ(simplified, LinearSum::FromExpr(simplified).ToExpr(&context_)) << ToString(simplified);
 }
 
 // The reshapes of the document.

@@ -69,8 +69,10 @@ bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
   const DigitSum& floor_form = atom->dividend_floor_form;
   const DigitSum& shortest = ShortestWay(floor_form);
   const int64_t m = atom->divisor;
-  const bool shows_multiple = llvm::any_of(
-      shortest.terms(), [m](const DigitTerm& term) { return term.coefficient % m == 0; });
+  const bool shows_multiple =
+      (shortest.constant() != 0 && shortest.constant() % m == 0) ||
+      llvm::any_of(shortest.terms(),
+                   [m](const DigitTerm& term) { return term.coefficient % m == 0; });
   atom->shown = shows_multiple ? dividend : shortest;
   atom->shown.Sort();
   bool has_dim = false;
