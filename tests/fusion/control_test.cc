@@ -1,5 +1,5 @@
-// Operations that run computations, looked into: async-start, conditional and while. Expected maps
-// were worked out by hand from the definitions.
+// Operations that run computations, looked into: fusion, call, async-start, conditional and while.
+// Expected maps were worked out by hand from the definitions.
 
 #include <memory>
 #include <string>
@@ -53,6 +53,23 @@ class ControlTest : public ::testing::Test {
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
   std::unique_ptr<HloModule> module_;
 };
+
+// A fusion runs what it `calls`, a call what it is `to_apply`, whatever else is named before that.
+TEST_F(ControlTest, OtherComputationsThatAreNamedAreNotRun) {
+  const std::string computations = R"(
+    other { o = f32[] parameter(0) ROOT n = f32[] negate(o) }
+    f { p = f32[4] parameter(0) ROOT r = f32[4] reverse(p), dimensions={0} }
+    ENTRY e { a = f32[4] parameter(0) ROOT s = f32[4] )";
+  for (const char* instruction :
+       {"fusion(a), kind=kLoop, to_apply=other, calls=f }", "call(a), calls=other, to_apply=f }"}) {
+    const std::string text = absl::StrCat(computations, instruction);
+    const auto reversed = ElementsAre("0.0.0 (d0) -> (-d0 + 3), domain: d0 in [0, 3]");
+    EXPECT_THAT(OutputToInput(text), reversed);
+    EXPECT_THAT(InputToOutput(text), reversed);
+    EXPECT_THAT(Lines(ComputeOutputToInputIndexing(*module_->entry_computation(), &context_)),
+                reversed);
+  }
+}
 
 constexpr char kAsyncStart[] = R"(
   f {

@@ -22,15 +22,6 @@ namespace {
 // Past so many paths at a leaf those that say what others say are left out.
 constexpr size_t kMergePast = 8;
 
-// What is walked in place of the instruction.
-const HloComputation* ComputationOf(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kFusion && instruction.opcode() != HloOpcode::kCall) {
-    return nullptr;
-  }
-  const auto computations = instruction.called_computations();
-  return computations.empty() ? nullptr : computations.front();
-}
-
 // Whether the map renames nothing: (d0, d1, ..) -> (d0, d1, ..) over all elements of both shapes,
 // on the same device.
 bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape& to) {
@@ -61,7 +52,7 @@ Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Directi
       called_(*called) {}
 
 bool Walker::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
-  return ComputationOf(instruction) != nullptr && frame.depth < options_.max_call_depth &&
+  return instruction.inlined_computation() != nullptr && frame.depth < options_.max_call_depth &&
          called_.HasBudget();
 }
 
@@ -69,7 +60,7 @@ OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
                                            const Frame& frame) const {
   OperandIndexingSet seen = set;
   for (const Frame* f = &frame; f->caller != nullptr; f = f->caller_frame) {
-    seen = SeenFromCaller(seen, {*f->caller, *ComputationOf(*f->caller)},
+    seen = SeenFromCaller(seen, {*f->caller, *f->caller->inlined_computation()},
                           options_.indexing.fold_runtime_variables);
   }
   return seen;
@@ -173,7 +164,8 @@ absl::Status Walker::StepToOperands(
     NumberedPaths start;
     NumberedPaths inner_end;
     start[0] = std::move(paths);
-    absl::Status status = WalkComputation(*ComputationOf(instruction), inner, start, &inner_end);
+    absl::Status status =
+        WalkComputation(*instruction.inlined_computation(), inner, start, &inner_end);
     if (!status.ok()) return status;
     for (auto& [operand, leaves] : inner_end) {
       for (auto& [leaf, set] : leaves) end(operand, leaf).Add(std::move(set));
@@ -218,7 +210,8 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
     NumberedPaths start;
     NumberedPaths inner_end;
     start[operand] = paths;
-    absl::Status status = WalkComputation(*ComputationOf(instruction), inner, start, &inner_end);
+    absl::Status status =
+        WalkComputation(*instruction.inlined_computation(), inner, start, &inner_end);
     if (!status.ok()) return status;
     for (auto& [leaf, set] : inner_end[0]) end(leaf).Add(std::move(set));
     return absl::OkStatus();

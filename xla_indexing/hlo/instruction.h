@@ -108,6 +108,11 @@ class HloInstruction {
   const HloComputation* to_apply() const { return GetComputation(AttributeKey::kToApply); }
   // The body of a fusion, and what an async-start runs.
   const HloComputation* calls() const { return GetComputation(AttributeKey::kCalls); }
+  // The computation whose result a call or a fusion has, whatever else it names; null of others.
+  const HloComputation* inlined_computation() const {
+    if (opcode_ == HloOpcode::kCall) return to_apply();
+    return opcode_ == HloOpcode::kFusion ? calls() : nullptr;
+  }
   const HloComputation* while_condition() const { return GetComputation(AttributeKey::kCondition); }
   const HloComputation* while_body() const { return GetComputation(AttributeKey::kBody); }
   // The branches of a conditional in the order of their indices. Of a predicated one, branch 0 is

@@ -11,9 +11,7 @@ namespace {
 
 // The computation that is looked into; null where none can be.
 const HloComputation* Called(const BuildContext& build) {
-  const auto computations = build.instruction.called_computations();
-  if (build.options.computations == nullptr || computations.empty()) return nullptr;
-  return computations.front();
+  return build.options.computations == nullptr ? nullptr : build.instruction.inlined_computation();
 }
 
 void AddAll(InstructionIndexing entries, BuildContext& build) {
