@@ -309,5 +309,95 @@ TEST_F(ControlTest, WhereTheNumberOfIterationsIsNotKnownAllAreTaken) {
                   "1.0.2 (d0) -> (), domain: d0 in [0, 3]", "2.0.2 () -> ()"));
 }
 
+// The reasons of the maps between leaves of the loop's result and its operand, without those that
+// are exact.
+class LoopReasonsTest : public ControlTest {
+ protected:
+  std::string Reason(const std::string& text, int64_t output_leaf, int64_t operand_leaf) {
+    const auto entries = ComputeOutputToInputIndexingThroughCalls(Root(text), &context_);
+    EXPECT_TRUE(entries.ok()) << entries.status();
+    for (const IndexingEntry& entry : *entries) {
+      if (entry.output_leaf != output_leaf || entry.operand_leaf != operand_leaf) continue;
+      return entry.indexing.label().reason;
+    }
+    return "nothing is read";
+  }
+
+  // Element i of x is copied to y in iteration i; `start` is where body says it is.
+  static std::string Copies(int64_t count, const std::string& start, const std::string& body = "") {
+    const std::string array = absl::StrCat("f32[", count, "]");
+    return CountedLoop(array, array,
+                       absl::StrCat(body, " e = f32[1] dynamic-slice(x, ", start,
+                                    "), dynamic_slice_sizes={1}\n u = ", array,
+                                    " dynamic-update-slice(y, e, ", start, ")"),
+                       "x", "u", count);
+  }
+};
+
+constexpr char kAny[] = "values that differ from iteration to iteration of w are taken for any";
+constexpr char kOverwritten[] = "elements that the update overwrites are not read";
+
+TEST_F(LoopReasonsTest, OfMapsThatAreMoreThanAreKept) {
+  const std::string text = Copies(17, "i");
+  EXPECT_EQ(Reason(text, 2, 1), absl::StrCat(kAny, ": the maps of all 17 iterations are too many"));
+  EXPECT_EQ(Reason(text, 2, 2), kOverwritten);
+}
+
+TEST_F(LoopReasonsTest, OfIterationsThatAreMoreThanAreLookedAt) {
+  const std::string text = Copies(257, "i");
+  EXPECT_EQ(Reason(text, 2, 1), absl::StrCat(kAny, ": it has 257 iterations, more than 256"));
+  EXPECT_EQ(Reason(text, 2, 2), kOverwritten);
+}
+
+TEST_F(LoopReasonsTest, OfValuesThatTheBodyComputes) {
+  const std::string text = Copies(5, "k", "four = s32[] constant(4) k = s32[] subtract(four, i)\n");
+  EXPECT_EQ(Reason(text, 2, 1), absl::StrCat(kAny, ", and so is k, which is computed in it"));
+}
+
+TEST_F(LoopReasonsTest, OfLeavesOfTheStateThatAreNoCounter) {
+  const std::string text = CountedLoop(
+      "f32[9]", "s32[]",
+      "k = s32[] multiply(y, y)\n z = f32[] constant(0)\n e = f32[1] dynamic-slice(x, y), "
+      "dynamic_slice_sizes={1}\n n = f32[9] pad(e, z), padding=3_5",
+      "n", "k", 1);
+  EXPECT_EQ(Reason(text, 1, 1), absl::StrCat(kAny, ", and so is leaf 2 of its state"));
+}
+
+// An iteration has two maps, and those of all of them, which alternate, are composed one by one.
+TEST_F(LoopReasonsTest, OfNumbersThatAreKnownAndTakenForAny) {
+  const auto loop = [](int64_t count) {
+    return CountedLoop("f32[4,4]", "f32[4]",
+                       "r = f32[4,4] reverse(x), dimensions={0}\n a = f32[4,4] add(x, r)\n"
+                       "v = f32[4,4] reverse(a), dimensions={1}",
+                       "v", "y", count);
+  };
+  EXPECT_EQ(Reason(loop(10), 1, 1), "");
+  EXPECT_EQ(
+      Reason(loop(100), 1, 1),
+      "the number of iterations of w is taken for any: the maps of all 100 iterations are too "
+      "many");
+}
+
+TEST_F(LoopReasonsTest, OfCountersThatBeginAnywhere) {
+  std::string text = Copies(5, "i");
+  text.replace(text.find("zero = s32[] constant(0)"), 24, "zero = s32[] parameter(2)");
+  EXPECT_EQ(Reason(text, 2, 1),
+            "the number of iterations of w is not known, nor what leaf 0 of its state is in each");
+  EXPECT_EQ(Reason(text, 2, 2), kOverwritten);
+}
+
+TEST_F(ControlTest, CallsThatNestTooDeepAreTheReason) {
+  std::string text = "c0 { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }\n";
+  for (int i = 1; i <= 70; ++i) {
+    absl::StrAppend(&text, "c", i, " { p = f32[4] parameter(0) ROOT n = f32[4] call(p), to_apply=c",
+                    i - 1, " }\n");
+  }
+  absl::StrAppend(&text,
+                  "ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] call(p), to_apply=c70 }");
+  EXPECT_THAT(OutputToInput(text),
+              ElementsAre(testing::HasSubstr("(over-approximate: whole operand: call is not "
+                                             "analysed: calls nest more than 64 deep)")));
+}
+
 }  // namespace
 }  // namespace xla_indexing

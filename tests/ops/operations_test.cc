@@ -313,6 +313,18 @@ TEST_F(OperationsTest, NegativeAndInteriorPadding) {
   EXPECT_THAT(InputToOutput(pad).at(0), "0.0.0 (d0) -> (d0 * 3 - 2), domain: d0 in [1, 2]");
 }
 
+TEST_F(OperationsTest, PaddingThatTakesAllElementsAwayIsTheValueEverywhere) {
+  // In the second, elements stand at -1 and 5.
+  for (const char* text : {"p = f32[3] parameter(0) v = f32[] parameter(1) "
+                           "ROOT r = f32[5] pad(p, v), padding=-3_5",
+                           "p = f32[2] parameter(0) v = f32[] parameter(1) "
+                           "ROOT r = f32[5] pad(p, v), padding=-1_-1_5"}) {
+    const HloInstruction* pad = Root(absl::StrCat("ENTRY e { ", text, " }"));
+    EXPECT_THAT(OutputToInput(pad), ElementsAre("0.1.0 (d0) -> (), domain: d0 in [0, 4]"));
+    EXPECT_THAT(InputToOutput(pad), ElementsAre("0.1.0 ()[s0] -> (s0), domain: s0 in [0, 4]"));
+  }
+}
+
 TEST_F(OperationsTest, PaddingOfNothingIsTheValueEverywhere) {
   const HloInstruction* pad = Entry(R"(
     a = f32[0] parameter(0)

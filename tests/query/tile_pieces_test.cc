@@ -200,11 +200,11 @@ TEST_F(TilePiecesTest, OfExactUpdatesAtFixedPlacesLieInTheUpdateOrBesideIt) {
   for (const TileSizesOf& of : PointsOf({6, 6, 2, 2})) {
     const int64_t size = of[1] + 1;
     if (of[0] + size > 6) continue;
-    Check(absl::StrCat("ENTRY e { p = f32[6,3] parameter(0) u = f32[", size, ",", of[3] + 2,
-                       "] parameter(1) i = s32[] constant(", of[0], ") j = s32[] constant(",
-                       of[2] * (1 - of[3]),
-                       ") ROOT r = f32[6,3] dynamic-update-slice(p, u, i, j) }"),
-          &counts);
+    Check(
+        absl::StrCat("ENTRY e { p = f32[6,3] parameter(0) u = f32[", size, ",", of[3] + 2,
+                     "] parameter(1) i = s32[] constant(", of[0], ") j = s32[] constant(",
+                     of[2] * (1 - of[3]), ") ROOT r = f32[6,3] dynamic-update-slice(p, u, i, j) }"),
+        &counts);
   }
   EXPECT_GT(counts.exact, 100);
   EXPECT_GT(counts.refused, 100);

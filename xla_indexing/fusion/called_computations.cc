@@ -75,10 +75,20 @@ bool CalledComputations::HasBudget() const {
   return called_instructions_ < options_.max_called_instructions;
 }
 
-ComputationIndexer* CalledComputations::At(int depth) {
-  if (depth >= options_.max_call_depth || !HasBudget()) return nullptr;
-  depth_ = depth;
-  return this;
+IndexingOptions CalledComputations::OptionsAt(int depth) {
+  IndexingOptions options = options_.indexing;
+  if (depth < options_.max_call_depth && HasBudget()) {
+    depth_ = depth;
+    options.computations = this;
+  } else if (options_.max_call_depth > 0 && depth >= options_.max_call_depth) {
+    options.why_no_computations =
+        absl::StrCat("calls nest more than ", options_.max_call_depth, " deep");
+  } else if (options_.max_call_depth > 0) {
+    options.why_no_computations =
+        absl::StrCat("called computations have more than ", options_.max_called_instructions,
+                     " instructions, each counted as often as it is called");
+  }
+  return options;
 }
 
 absl::StatusOr<Walked> CalledComputations::Walk(const HloComputation& computation,
@@ -218,8 +228,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
       return known->second;
     }
   }
-  IndexingOptions options = options_.indexing;
-  options.computations = At(depth);
+  const IndexingOptions options = OptionsAt(depth);
   absl::StatusOr<InstructionIndexing> entries =
       direction == Direction::kOutputToInput
           ? ComputeOutputToInputIndexing(instruction, from.operand_leaf, context_, options)

@@ -67,9 +67,9 @@ class CalledComputations final : public ComputationIndexer {
   absl::StatusOr<std::vector<InstructionReads>> OutputToInstructions(
       const HloComputation& computation, int64_t output_leaf, int64_t max_steps);
 
-  // The indexer for an instruction that is met at this depth; null where its computations are not
-  // looked into.
-  ComputationIndexer* At(int depth);
+  // Options for an instruction that is met at this depth: without computations, and with the reason
+  // for that, where those that it calls are not looked into.
+  IndexingOptions OptionsAt(int depth);
 
   // How many instructions of called computations have been stepped through since the last reset.
   bool HasBudget() const;

@@ -53,11 +53,9 @@ absl::StatusOr<InstructionIndexing> WalkInShares(CalledComputations& called, siz
   return all;
 }
 
-IndexingOptions LookingInto(CalledComputations& called, const FusionOptions& options) {
+IndexingOptions LookingInto(CalledComputations& called) {
   called.ResetBudget();
-  IndexingOptions indexing = options.indexing;
-  indexing.computations = called.At(0);
-  return indexing;
+  return called.OptionsAt(0);
 }
 
 }  // namespace
@@ -116,8 +114,7 @@ absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexingThroughCalls(
   InstructionIndexing entries;
   CalledComputations called(context, options);
   for (int64_t leaf = 0; leaf < instruction.shape().LeafCount(); ++leaf) {
-    auto of_leaf =
-        ComputeOutputToInputIndexing(instruction, leaf, context, LookingInto(called, options));
+    auto of_leaf = ComputeOutputToInputIndexing(instruction, leaf, context, LookingInto(called));
     if (!of_leaf.ok()) return of_leaf.status();
     Append(*std::move(of_leaf), &entries);
   }
@@ -133,7 +130,7 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexingThroughCalls(
   CalledComputations called(context, options);
   for (const OperandLeaf& leaf : UnreadOperandLeaves(instruction.operands(), {})) {
     auto of_leaf = ComputeInputToOutputIndexing(instruction, leaf.operand, leaf.operand_leaf,
-                                                context, LookingInto(called, options));
+                                                context, LookingInto(called));
     if (!of_leaf.ok()) return of_leaf.status();
     Append(*std::move(of_leaf), &entries);
   }

@@ -59,8 +59,9 @@ struct IndexingOptions {
   // (ops/fold_runtime.h).
   bool fold_runtime_variables = true;
   // Gives the maps of called computations. Without it what calls one reads its whole operands,
-  // over-approximate.
+  // over-approximate; where there is a reason why it is missing, that is said with it.
   ComputationIndexer* computations = nullptr;
+  std::string why_no_computations = {};
   // The rules for custom calls (ops/custom_call_registry.h); null: the library's.
   const CustomCallRegistry* custom_calls = nullptr;
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "xla_indexing/ops/instruction_indexing.h"
@@ -23,8 +24,9 @@ struct LoopMemo {
   std::map<int64_t, InstructionIndexing> entries;
   std::map<int64_t, std::vector<int64_t>> leaves;
   // Where any number of iterations leads from a leaf; nothing where that is too many maps, or whole
-  // leaves.
+  // leaves, and then why.
   std::map<int64_t, std::optional<LeafSets>> unions;
+  std::map<int64_t, std::string> why_whole;
   std::optional<LeafSets> read_by_condition;
   // Whether the body has operations across replicas.
   std::optional<bool> has_devices;

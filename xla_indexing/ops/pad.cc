@@ -16,6 +16,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/checked.h"
 #include "xla_indexing/ops/builders.h"
 
 namespace xla_indexing {
@@ -62,6 +63,15 @@ Interval IntervalOf(Place place, const PaddedAxis& axis, int64_t output_size) {
   return output;
 }
 
+// Whether an element of the operand stands inside the result in this dimension. Of numbers that
+// fit.
+bool HasOperandInside(const PaddedAxis& axis, int64_t output_size) {
+  const Interval inside = IntervalOf(Place::kInLine, axis, output_size);
+  if (inside.IsEmpty()) return false;
+  const Int128 beyond = (Int128{inside.lower()} - axis.first) % axis.step;
+  return beyond == 0 || inside.lower() + (axis.step - beyond) <= inside.upper();
+}
+
 using PaddedAxes = llvm::SmallVector<PaddedAxis, 4>;
 
 enum class Direction { kOutputToInput, kInputToOutput };
@@ -104,10 +114,14 @@ OperandIndexingSet ValuePieces(const BuildContext& build, const PaddedAxes& axes
 void AddValue(BuildContext& build, Direction direction) {
   PaddedAxes axes;
   bool fits = true;
+  bool is_all_padding = absl::c_linear_search(build.Operand(0).dimensions(), 0);
   for (const PaddingDimension& padding : build.instruction.padding()) {
     const auto k = static_cast<int64_t>(axes.size());
     axes.push_back(AxisOf(padding, build.Operand(0).dimension(k)));
-    fits = fits && axes.back().fits && !build.Output().IsUnboundedDimension(k);
+    const bool axis_fits = axes.back().fits && !build.Output().IsUnboundedDimension(k);
+    fits = fits && axis_fits;
+    is_all_padding = is_all_padding ||
+                     (axis_fits && !HasOperandInside(axes.back(), build.Output().dimension(k)));
   }
   if (fits) {
     OperandIndexingSet pieces = ValuePieces(build, axes, direction);
@@ -116,7 +130,6 @@ void AddValue(BuildContext& build, Direction direction) {
       return;
     }
   }
-  const bool is_all_padding = absl::c_linear_search(build.Operand(0).dimensions(), 0);
   const ExactnessLabel label =
       is_all_padding ? ExactnessLabel::Exact()
                      : ExactnessLabel::OverApproximate(

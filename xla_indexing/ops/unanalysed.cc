@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/hlo/computation.h"
@@ -39,8 +40,13 @@ std::optional<OperandIndexing> UnknownReads(const BuildContext& build) {
 }  // namespace
 
 ExactnessLabel UnanalysedLabel(const BuildContext& build) {
-  return ExactnessLabel::OverApproximate(
-      absl::StrCat("whole operand: ", OpcodeName(build.instruction.opcode()), " is not analysed"));
+  std::string reason =
+      absl::StrCat("whole operand: ", OpcodeName(build.instruction.opcode()), " is not analysed");
+  if (!build.instruction.called_computations().empty() &&
+      !build.options.why_no_computations.empty()) {
+    absl::StrAppend(&reason, ": ", build.options.why_no_computations);
+  }
+  return ExactnessLabel::OverApproximate(std::move(reason));
 }
 
 void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {

@@ -210,13 +210,43 @@ class WhileLoop {
     return reached;
   }
 
+  // Why a value of body or condition is not known in each iteration.
+  std::string WhyAny(const RuntimeVarIndexing& value) const {
+    const std::string any = absl::StrCat("values that differ from iteration to iteration of ",
+                                         loop_.name(), " are taken for any");
+    if (!IsOfState(value)) {
+      return absl::StrCat(any, ", and so is ", value.instruction->name(),
+                          ", which is computed in it");
+    }
+    if (!counter_) {
+      return absl::StrCat("the number of iterations of ", loop_.name(),
+                          " is not known, nor what leaf ", value.leaf, " of its state is in each");
+    }
+    if (value.leaf != counter_->leaf) {
+      return absl::StrCat(any, ", and so is leaf ", value.leaf, " of its state");
+    }
+    return absl::StrCat(any, ": ", WhyAnyNumber());
+  }
+
+  // Why the iterations of a counted loop are not looked at one by one.
+  std::string WhyAnyNumber() const {
+    return counter_->count > kMaxSteps
+               ? absl::StrCat("it has ", counter_->count, " iterations, more than ", kMaxSteps)
+               : absl::StrCat("the maps of all ", counter_->count, " iterations are too many");
+  }
+
+  // Whether a value is a leaf of the state at the beginning of an iteration.
+  static bool IsOfState(const RuntimeVarIndexing& value) {
+    return value.call_path.size() == 1 && value.instruction->opcode() == HloOpcode::kParameter;
+  }
+
   // A map of body or condition in one iteration, of which nothing is known without a number.
   OperandIndexing Resolve(OperandIndexing map, std::optional<int64_t> iteration) {
     std::vector<std::optional<Interval>> intervals(map.bindings().size());
     bool has_ranges = false;
     for (size_t i = 0; i < intervals.size(); ++i) {
       RuntimeVarIndexing binding = map.bindings()[i];
-      if (binding.call_path.size() == 1 && binding.instruction->opcode() == HloOpcode::kParameter) {
+      if (IsOfState(binding)) {
         if (PassesThrough(binding.leaf)) {
           binding.call_path.clear();
           binding.instruction = loop_.operand(0);
@@ -231,11 +261,9 @@ class WhileLoop {
           continue;
         }
       }
+      map.Weaken(ExactnessLabel::OverApproximate(WhyAny(binding)));
       intervals[i] = Interval::All();
       has_ranges = true;
-      map.Weaken(ExactnessLabel::OverApproximate(
-          absl::StrCat("values that differ from iteration to iteration of ", loop_.name(),
-                       " are taken for any")));
     }
     if (has_ranges) map = WithRanges(map, intervals);
     map.Simplify();
@@ -252,8 +280,8 @@ class WhileLoop {
         if (composed_ > max_composed_) return next;
         OperandIndexingSet step;
         for (const OperandIndexing& map : entry.indexing) step.Add(Resolve(map, iteration));
-        is_inexact_ = is_inexact_ || !step.label().IsExact();
         const int64_t to = forward_ ? entry.output_leaf : entry.operand_leaf;
+        if (!step.label().IsExact()) inexact_.try_emplace(to, step.label());
         next[to].Add(ComposeOrWiden(set, step, from, Leaf(to), build_.mlir_context));
       }
     }
@@ -340,9 +368,9 @@ class WhileLoop {
         start, [&](const auto& place) { return LeavesFrom(place.first).size() > kMaxComposed; });
   }
 
-  // Whether any number of iterations from one of these leaves is too many maps: so it is where it
-  // is from a leaf that iterations lead to.
-  bool IsHopeless(const LeafSets& start) {
+  // Why any number of iterations from one of these leaves is whole leaves, if it is: so it is where
+  // it is from a leaf that iterations lead to.
+  std::optional<std::string> WhyHopeless(const LeafSets& start) {
     llvm::SmallVector<int64_t, 8> leaves;
     for (const auto& [leaf, set] : start) leaves.push_back(leaf);
     std::set<int64_t> seen(leaves.begin(), leaves.end());
@@ -353,13 +381,18 @@ class WhileLoop {
     }
     // Passed through by every iteration, a leaf leads where the first one leads.
     llvm::erase_if(leaves, [&](int64_t leaf) { return PassesThrough(leaf); });
-    return llvm::any_of(leaves, [&](int64_t leaf) { return IsKnownHopeless(leaf); }) ||
-           llvm::any_of(leaves, [&](int64_t leaf) { return !UnionFrom(leaf); });
+    for (const int64_t leaf : leaves) {
+      const auto known = memo_.why_whole.find(leaf);
+      if (known != memo_.why_whole.end()) return known->second;
+    }
+    for (const int64_t leaf : leaves) {
+      if (!UnionFrom(leaf)) return memo_.why_whole.at(leaf);
+    }
+    return std::nullopt;
   }
 
-  bool IsKnownHopeless(int64_t leaf) const {
-    const auto known = memo_.unions.find(leaf);
-    return known != memo_.unions.end() && !known->second;
+  std::string TooManyMaps() const {
+    return absl::StrCat("whole leaf: the maps of ", loop_.name(), " are too many");
   }
 
   LeafSets Identity(int64_t leaf) const {
@@ -373,30 +406,40 @@ class WhileLoop {
     if (is_new) {
       const LeafSets start = Identity(leaf);
       if (!IsTooWide(start)) it->second = Union(start, Leaf(leaf));
-      if (it->second && LeadsToWholeLeaves(*it->second, Leaf(leaf))) it->second.reset();
+      std::optional<std::string> why =
+          it->second ? WhyOnlyWholeLeaves(*it->second, Leaf(leaf)) : TooManyMaps();
+      if (why) {
+        it->second.reset();
+        memo_.why_whole.emplace(leaf, *std::move(why));
+      }
     }
     return it->second;
   }
 
-  // Whether nothing is said but that some leaves are reached.
-  bool LeadsToWholeLeaves(const LeafSets& sets, const Shape& from) const {
-    return llvm::all_of(sets, [&](const auto& place) {
-      const OperandIndexing whole =
-          WholeTensorIndexing(from, Leaf(place.first), "", build_.mlir_context);
-      return llvm::any_of(place.second, [&](const OperandIndexing& map) {
-        return !map.IsExact() && OperandIndexing::SameRelation(map, whole);
+  // Why nothing is said but that some leaves are reached, if that is so.
+  std::optional<std::string> WhyOnlyWholeLeaves(const LeafSets& sets, const Shape& from) const {
+    std::string why;
+    for (const auto& [leaf, set] : sets) {
+      const OperandIndexing whole = WholeTensorIndexing(from, Leaf(leaf), "", build_.mlir_context);
+      const auto map = llvm::find_if(set, [&](const OperandIndexing& each) {
+        return !each.IsExact() && OperandIndexing::SameRelation(each, whole);
       });
-    });
+      if (map == set.end()) return std::nullopt;
+      if (why.empty()) why = map->label().reason;
+    }
+    return why;
   }
 
   // The union over all numbers of iterations.
   LeafSets AnyIterations(const LeafSets& start, const Shape& from) {
     if (start.empty()) return {};
-    if (IsHopeless(start)) return ReachableLeaves(start, from);
+    if (const std::optional<std::string> why = WhyHopeless(start)) {
+      return ReachableLeaves(start, from, *why);
+    }
     const int64_t leaf = start.begin()->first;
     const bool is_known = start == Identity(leaf) && from == Leaf(leaf);
     const std::optional<LeafSets> all = is_known ? UnionFrom(leaf) : Union(start, from);
-    return all ? *all : ReachableLeaves(start, from);
+    return all ? *all : ReachableLeaves(start, from, TooManyMaps());
   }
 
   // The same, where it is not too many maps.
@@ -404,7 +447,7 @@ class WhileLoop {
     LeafSets all = start;
     // Whether one more iteration can make a difference.
     bool has_changed = false;
-    is_inexact_ = false;
+    inexact_.clear();
     composed_ = 0;
     max_composed_ = kMaxComposed;
     for (int round = 0; round < kMaxRounds && !TooMany(all); ++round) {
@@ -414,7 +457,7 @@ class WhileLoop {
       LeafSets more = all;
       AddAll(step, &more);
       if (SameRelations(more, all)) {
-        if (has_changed || is_inexact_) Weaken(&all);
+        if (has_changed || !inexact_.empty()) WeakenUnion(has_changed, &all);
         return all;
       }
       all = std::move(more);
@@ -433,16 +476,21 @@ class WhileLoop {
     return true;
   }
 
-  ExactnessLabel UnknownCount() const {
-    return ExactnessLabel::OverApproximate(
-        absl::StrCat("the number of iterations of ", loop_.name(), " is not known"));
-  }
-
-  void Weaken(LeafSets* sets) const {
+  // Each leaf for its own reason, where an iteration has one that leads there.
+  void WeakenUnion(bool depends_on_number, LeafSets* sets) const {
+    std::string number = absl::StrCat("the number of iterations of ", loop_.name());
+    if (counter_) {
+      absl::StrAppend(&number, " is taken for any: ", WhyAnyNumber());
+    } else {
+      absl::StrAppend(&number, " is not known");
+    }
+    const ExactnessLabel label =
+        depends_on_number ? ExactnessLabel::OverApproximate(number) : inexact_.begin()->second;
     for (auto& [leaf, set] : *sets) {
+      const auto own = inexact_.find(leaf);
       OperandIndexingSet weaker;
       for (OperandIndexing map : set) {
-        map.Weaken(UnknownCount());
+        map.Weaken(own == inexact_.end() ? label : own->second);
         weaker.Add(std::move(map));
       }
       set = std::move(weaker);
@@ -457,7 +505,7 @@ class WhileLoop {
 
   // Every element of the leaves that are reached at all; where an iteration leads to other devices,
   // on those too.
-  LeafSets ReachableLeaves(const LeafSets& start, const Shape& from) {
+  LeafSets ReachableLeaves(const LeafSets& start, const Shape& from, const std::string& why) {
     std::vector<int64_t> pending;
     LeafSets all;
     has_whole_leaves_ = true;
@@ -471,7 +519,6 @@ class WhileLoop {
         devices = devices.Union(map.DevicesRead());
       }
     };
-    const std::string why = absl::StrCat("whole leaf: the maps of ", loop_.name(), " are too many");
     const auto reach = [&](int64_t leaf) {
       const auto [set, is_new] = all.try_emplace(leaf);
       if (!is_new) return;
@@ -511,8 +558,8 @@ class WhileLoop {
   // The maps composed since the last way to answer was begun.
   size_t composed_ = 0;
   size_t max_composed_ = kMaxComposed;
-  // Whether a step was larger than what is read.
-  bool is_inexact_ = false;
+  // Why steps to a leaf were larger than what is read.
+  std::map<int64_t, ExactnessLabel> inexact_;
   // Whether an answer was whole leaves.
   bool has_whole_leaves_ = false;
   std::map<std::pair<int, int64_t>, LeafSets> doubled_;
