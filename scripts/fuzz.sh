@@ -2,8 +2,9 @@
 # Builds the fuzzers and runs each for the given number of seconds (30 by default), or only those named:
 #   ./scripts/fuzz.sh 600 map_parser_fuzz
 # Two run at a time. A fuzzer NAME starts from the files of tests/fuzz/corpus/NAME/, knows the words of
-# tests/fuzz/NAME.dict, and keeps what it finds in build/fuzz/corpus/NAME/. An input that fails is left in
-# build/fuzz/ and named.
+# tests/fuzz/NAME.dict, and keeps what it finds in build/fuzz/corpus/NAME/. module_fuzz starts from small files
+# of HLO besides, those of this project and of the real ones in XLA_INDEXING_CORPUS (../shared/hlo, ../shared/jax
+# by default). An input that fails, takes 10 s, 2.5 GB, or 1 GB at once, is left in build/fuzz/ and named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,14 +20,43 @@ if [ "${1:-}" = --build-all ]; then
 fi
 cmake --build --preset fuzz --target fuzzers
 
+seconds=${1:-30}
+shift || true
+if [ $# -eq 0 ]; then
+  for source in tests/fuzz/*_fuzz.cc; do
+    set -- "$@" "$(basename "$source" .cc)"
+  done
+fi
+
+# A short run takes smaller seeds, so that most of its time is left for changing them.
+kilobytes=4
+[ "$seconds" -ge 120 ] || kilobytes=1
+seeds=build/fuzz/seeds/module_fuzz
+rm -rf "$seeds"
+mkdir -p "$seeds"
+for directory in examples tests/tools/cases ${XLA_INDEXING_CORPUS:-../shared/hlo ../shared/jax}; do
+  if [ ! -d "$directory" ]; then
+    echo "fuzz: NO SEEDS of $directory, which is not there; set XLA_INDEXING_CORPUS" >&2
+    continue
+  fi
+  # Each under the name of its path, for files of one name in several directories.
+  find "$directory" -name '*.hlo' -size "-$((2 * kilobytes + 1))b" | while read -r file; do
+    cp "$file" "$seeds/$(echo "$file" | tr / _)"
+  done
+done
+
 run() {
   local seconds=$1 name=$2
   local log=build/fuzz/$name.log found=build/fuzz/corpus/$name
   local arguments=("$found")
   mkdir -p "$found"
-  [ ! -d "tests/fuzz/corpus/$name" ] || arguments+=("tests/fuzz/corpus/$name")
+  for directory in "tests/fuzz/corpus/$name" "build/fuzz/seeds/$name"; do
+    [ ! -d "$directory" ] || arguments+=("$directory")
+  done
   [ ! -f "tests/fuzz/$name.dict" ] || arguments+=("-dict=tests/fuzz/$name.dict")
+  # Leaks are looked for at the end, not after each input.
   if ! "build/fuzz/bin/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2560 \
+    -malloc_limit_mb=1024 -max_len=4096 -detect_leaks=0 \
     -artifact_prefix="build/fuzz/$name-" -print_final_stats=1 "${arguments[@]}" >"$log" 2>&1; then
     tail -n 60 "$log"
     echo "fuzz: $name failed"
@@ -36,12 +66,5 @@ run() {
 }
 export -f run
 
-seconds=${1:-30}
-shift || true
-if [ $# -eq 0 ]; then
-  for source in tests/fuzz/*_fuzz.cc; do
-    set -- "$@" "$(basename "$source" .cc)"
-  done
-fi
 # shellcheck disable=SC2016  # The inner shell expands them.
 printf '%s\n' "$@" | xargs -P 2 -I '{}' bash -c 'run "$1" "$2"' run "$seconds" '{}'
