@@ -83,6 +83,36 @@ TEST_F(ComputationIndexingTest, EqualPathsCountOnce) {
                           "49], d2 in [0, 19]"));
 }
 
+// A round through a layout whose tiles pad every dimension is the identity without a condition.
+TEST_F(ComputationIndexingTest, BitcastsBetweenTiledLayoutsCancel) {
+  const std::string text = R"(f {
+    p0 = bf16[3,500]{1,0:T(8,128)(2,1)} parameter(0)
+    b0 = bf16[1,500,3]{1,2,0:T(8,128)(2,1)} bitcast(p0)
+    n = bf16[1,500,3]{1,2,0:T(8,128)(2,1)} negate(b0)
+    ROOT b2 = bf16[500,3]{0,1:T(8,128)(2,1)} bitcast(n)
+  })";
+  EXPECT_THAT(OutputToInput(text),
+              ElementsAre("0/0/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 499], d1 in [0, 2]"));
+  EXPECT_THAT(InputToOutput(text),
+              ElementsAre("0/0/0: (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 499]"));
+}
+
+// Places 100 to 127 of each row of 128 are padding of the first array and elements of the second.
+TEST_F(ComputationIndexingTest, BitcastsThroughPaddingKeepWhatIsThere) {
+  const std::string text = R"(f {
+    p0 = f32[8,100]{1,0:T(8,128)} parameter(0)
+    b0 = f32[1024]{0:T(1024)} bitcast(p0)
+    s = f32[512]{0:T(1024)} slice(b0), slice={[0:512]}
+    ROOT b1 = f32[512]{0} reshape(s)
+  })";
+  EXPECT_THAT(OutputToInput(text),
+              ElementsAre("0/0/0: (d0) -> (d0 floordiv 128, d0 mod 128), domain: d0 in [0, 483], "
+                          "d0 mod 128 in [0, 99]"));
+  EXPECT_THAT(
+      InputToOutput(text),
+      ElementsAre("0/0/0: (d0, d1) -> (d0 * 128 + d1), domain: d0 in [0, 3], d1 in [0, 99]"));
+}
+
 TEST_F(ComputationIndexingTest, Softmax) {
   EXPECT_THAT(OutputToInput(R"(HloModule softmax
 max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }

@@ -47,6 +47,18 @@ TEST(ReinterpretationShapeTest, ABitcastKeepsTheBits) {
   EXPECT_EQ(CheckInstruction({"pred[4]"}, "u32[1] bitcast(p0)"), "u32[1]");
   EXPECT_EQ(CheckInstruction({"(f32[2])"}, "(f32[2]) bitcast(p0)"), "(f32[2])");
   EXPECT_EQ(CheckInstruction({"f32[5]{0:T(8)}"}, "f32[8] bitcast(p0)"), "f32[8]");
+  EXPECT_EQ(CheckInstruction({"f32[8,1]{1,0:T(8,128)}"}, "f32[1024]{0:T(1024)} bitcast(p0)"),
+            "f32[1024]");
+  EXPECT_THAT(CheckInstruction({"f32[8,1]{1,0:T(8,128)}"}, "f32[8]{0} bitcast(p0)"),
+              HasSubstr("the buffers of the operand f32[8,1]{1,0:T(8,128)} and of the result "
+                        "f32[8]{0} differ in size"));
+  // Padding behind the last element may differ.
+  EXPECT_EQ(CheckInstruction({"f32[5]{0:T(8)}"}, "f32[5]{0:T(128)} bitcast(p0)"), "f32[5]");
+  EXPECT_THAT(CheckInstruction({"f32[0]{0:T(8)}"}, "f32[5]{0:T(8)} bitcast(p0)"),
+              HasSubstr("differ in size"));
+  // Without a layout it is not known how much memory there is.
+  EXPECT_EQ(CheckInstruction({"f32[8,1]{1,0:T(8,128)}"}, "f32[8] bitcast(p0)"), "f32[8]");
+  EXPECT_EQ(CheckInstruction({"f32[8]{0:T(0)}"}, "f32[9]{0} bitcast(p0)"), "f32[9]");
   EXPECT_THAT(CheckInstruction({"f32[4]"}, "f32[5] bitcast(p0)"), HasSubstr("differ in size"));
   EXPECT_THAT(CheckInstruction({"f32[4]"}, "f64[4] bitcast(p0)"), HasSubstr("differ in size"));
   EXPECT_THAT(CheckInstruction({"(f32[2])"}, "f32[2] bitcast(p0)"), HasSubstr("give (f32[2])"));

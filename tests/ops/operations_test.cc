@@ -145,14 +145,71 @@ TEST_F(OperationsTest, BitcastGroupsElementsOfAnotherWidth) {
                                                  "d0 in [0, 3], s0 in [0, 3]"));
 }
 
-TEST_F(OperationsTest, BitcastOfTiledLayoutsSaysThatItIsTooLarge) {
+TEST_F(OperationsTest, BitcastOfOneTileIsAReshape) {
   const HloInstruction* bitcast = Entry(R"(
     a = f32[8,128]{1,0:T(8,128)} parameter(0)
     ROOT r = f32[1024]{0:T(1024)} bitcast(a))");
   EXPECT_THAT(OutputToInput(bitcast),
-              ElementsAre("0.0.0 (d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 1023], s0 in [0, 7], "
-                          "s1 in [0, 127]  (over-approximate: whole tensor: a bitcast between "
-                          "tiled layouts)"));
+              ElementsAre("0.0.0 (d0) -> (d0 floordiv 128, d0 mod 128), domain: d0 in [0, 1023]"));
+  EXPECT_THAT(
+      InputToOutput(bitcast),
+      ElementsAre("0.0.0 (d0, d1) -> (d0 * 128 + d1), domain: d0 in [0, 7], d1 in [0, 127]"));
+}
+
+// Rows of tiles are the same rows with one more dimension before them.
+TEST_F(OperationsTest, BitcastThatSplitsADimensionBetweenTilesIsAReshape) {
+  const HloInstruction* bitcast = Entry(R"(
+    a = bf16[16,128]{1,0:T(8,128)(2,1)} parameter(0)
+    ROOT r = bf16[2,8,128]{2,1,0:T(8,128)(2,1)S(1)} bitcast(a))");
+  EXPECT_THAT(OutputToInput(bitcast),
+              ElementsAre("0.0.0 (d0, d1, d2) -> (d0 * 8 + d1, d2), domain: d0 in [0, 1], "
+                          "d1 in [0, 7], d2 in [0, 127]"));
+  EXPECT_THAT(InputToOutput(bitcast),
+              ElementsAre("0.0.0 (d0, d1) -> (d0 floordiv 8, d0 mod 8, d1), domain: "
+                          "d0 in [0, 15], d1 in [0, 127]"));
+}
+
+// Columns 500 to 511 are padding on both sides.
+TEST_F(OperationsTest, BitcastOfPaddedTilesExchangesTheDimensions) {
+  const HloInstruction* bitcast = Entry(R"(
+    a = bf16[64,500]{1,0:T(8,128)(2,1)} parameter(0)
+    ROOT r = bf16[1,500,64]{1,2,0:T(8,128)(2,1)} bitcast(a))");
+  EXPECT_THAT(OutputToInput(bitcast),
+              ElementsAre("0.0.0 (d0, d1, d2) -> (d2, d1), domain: d0 in [0, 0], d1 in [0, 499], "
+                          "d2 in [0, 63]"));
+  EXPECT_THAT(InputToOutput(bitcast),
+              ElementsAre("0.0.0 (d0, d1) -> (0, d1, d0), domain: d0 in [0, 63], d1 in [0, 499]"));
+}
+
+// A buffer of 8: places 5 to 7 are elements of the result and of nothing before it.
+TEST_F(OperationsTest, WhatABitcastFindsInPaddingReadsNothing) {
+  const HloInstruction* bitcast = Entry(R"(
+    a = f32[5]{0:T(8)} parameter(0)
+    ROOT r = f32[8]{0} bitcast(a))");
+  EXPECT_THAT(OutputToInput(bitcast), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 4]"));
+  EXPECT_THAT(InputToOutput(bitcast), ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 4]"));
+}
+
+// The second tile puts two bf16 of one column side by side, which is where the bits of an f32 are.
+TEST_F(OperationsTest, BitcastToWidePairsOfRows) {
+  const HloInstruction* bitcast = Entry(R"(
+    a = bf16[16,128]{1,0:T(16,128)(2,1)} parameter(0)
+    ROOT r = f32[8,128]{1,0:T(8,128)} bitcast(a))");
+  EXPECT_THAT(OutputToInput(bitcast),
+              ElementsAre("0.0.0 (d0, d1)[s0] -> (d0 * 2 + s0, d1), domain: d0 in [0, 7], "
+                          "d1 in [0, 127], s0 in [0, 1]"));
+  EXPECT_THAT(InputToOutput(bitcast), ElementsAre("0.0.0 (d0, d1) -> (d0 floordiv 2, d1), domain: "
+                                                  "d0 in [0, 15], d1 in [0, 127]"));
+}
+
+TEST_F(OperationsTest, BitcastOfOtherLayoutsSaysThatItIsTooLarge) {
+  const HloInstruction* bitcast = Entry(R"(
+    a = f32[2,2]{1,0:SC(0:1)} parameter(0)
+    ROOT r = f32[4]{0} bitcast(a))");
+  EXPECT_THAT(OutputToInput(bitcast),
+              ElementsAre("0.0.0 (d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 3], s0 in [0, 1], s1 "
+                          "in [0, 1]  (over-approximate: whole tensor: a bitcast of a layout that "
+                          "is sparse, split or has a prefix)"));
 }
 
 TEST_F(OperationsTest, BitcastConvertGroupsTheLastDimension) {

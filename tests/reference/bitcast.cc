@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/reference/integers.h"
 #include "tests/reference/operations.h"
+#include "tests/reference/tiled_layout.h"
 #include "tests/reference/value.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -18,24 +19,11 @@
 namespace xla_indexing::reference {
 namespace {
 
-// Where an element lies in memory, counted in elements.
-int64_t PhysicalPosition(const Shape& shape, const Index& index) {
-  int64_t position = 0;
-  int64_t stride = 1;
-  for (int64_t d : shape.LayoutOrRowMajor().minor_to_major) {
-    position += index[d] * stride;
-    stride *= shape.dimension(d);
-  }
-  return position;
-}
-
-int64_t ElementBits(const Shape& shape) {
-  const int64_t given = shape.LayoutOrRowMajor().element_size_in_bits;
-  return given != 0 ? given : StorageBitWidth(shape.element_type());
-}
-
-bool HasOnlyAnOrder(const Shape& shape) {
+// Whether tiles, if anything, are added to the order of the dimensions.
+bool IsTiledAtMost(const Shape& shape) {
   Layout layout = shape.LayoutOrRowMajor();
+  layout.tiles.clear();
+  layout.tail_padding_alignment = 1;
   layout.element_size_in_bits = 0;
   layout.memory_space = 0;
   return layout.IsPlain();
@@ -60,17 +48,23 @@ Array BitcastConvert(const HloInstruction& instruction, Operands operands) {
 absl::StatusOr<Array> Bitcast(const HloInstruction& instruction, Operands operands) {
   const Array& operand = operands[0]->front();
   Array result(instruction.shape());
-  if (!HasOnlyAnOrder(operand.shape()) || !HasOnlyAnOrder(result.shape())) {
-    return absl::UnimplementedError(absl::StrCat(instruction.name(), ": bitcast of tiled layouts"));
+  if (!IsTiledAtMost(operand.shape()) || !IsTiledAtMost(result.shape())) {
+    return absl::UnimplementedError(
+        absl::StrCat(instruction.name(), ": bitcast of layouts that are more than tiled"));
   }
-  const int64_t operand_bits = ElementBits(operand.shape());
-  const int64_t result_bits = ElementBits(result.shape());
+  const int64_t operand_bits = WidthOf(operand.shape());
+  const int64_t result_bits = WidthOf(result.shape());
+  const auto first_bit = [](const Shape& shape, const Index& index) {
+    return PositionOf(shape, {index.begin(), index.end()}) * WidthOf(shape);
+  };
 
-  // Which element of the operand owns each bit.
-  std::vector<const Element*> memory(operand.elements().size() * operand_bits, nullptr);
+  // Which element of the operand owns each bit; none owns padding.
+  std::vector<const Element*> memory(std::max(NumPositions(operand.shape()) * operand_bits,
+                                              NumPositions(result.shape()) * result_bits),
+                                     nullptr);
   ForEachIndex(operand.sizes(), [&](const Index& index) {
-    const int64_t first = PhysicalPosition(operand.shape(), index) * operand_bits;
-    std::fill_n(memory.begin() + first, operand_bits, &operand.at(index));
+    std::fill_n(memory.begin() + first_bit(operand.shape(), index), operand_bits,
+                &operand.at(index));
   });
 
   const ElementType type = result.shape().element_type();
@@ -79,14 +73,14 @@ absl::StatusOr<Array> Bitcast(const HloInstruction& instruction, Operands operan
                               BitWidth(type) == BitWidth(operand.shape().element_type());
   ForEachIndex(result.sizes(), [&](const Index& index) {
     Element& element = result.at(index);
-    const int64_t first = PhysicalPosition(result.shape(), index) * result_bits;
+    const int64_t first = first_bit(result.shape(), index);
     const Element* last_added = nullptr;
     for (int64_t bit = first; bit < first + result_bits; ++bit) {
-      if (memory[bit] == last_added) continue;
+      if (memory[bit] == nullptr || memory[bit] == last_added) continue;
       last_added = memory[bit];
       element.sources.AddAll(last_added->sources);
     }
-    if (keeps_integers && memory[first]->value.has_value()) {
+    if (keeps_integers && memory[first] != nullptr && memory[first]->value.has_value()) {
       element.value = WrapInteger(type, *memory[first]->value);
     }
   });

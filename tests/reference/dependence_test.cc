@@ -475,14 +475,14 @@ TEST(DependenceTest, ConverseExchangesAndSorts) {
 
 TEST(DependenceTest, WhatHasNoDefinitionIsRefused) {
   auto module =
-      ParseModule("ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2]{0:T(2)} bitcast(p) }");
+      ParseModule("ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2]{0:SC(0:1)} bitcast(p) }");
   ASSERT_TRUE(module.ok()) << module.status();
   const HloComputation& entry = *(*module)->entry_computation();
   const std::vector<Value> arguments = RandomArguments(entry, 0);
   auto dependence = DependenceOfComputation(entry, Pointers(arguments), 0);
   EXPECT_EQ(dependence.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(dependence.status().message()),
-              ::testing::HasSubstr("bitcast of tiled layouts"));
+              ::testing::HasSubstr("layouts that are more than tiled"));
 }
 
 TEST(IntegersTest, WrapToTheirType) {

@@ -41,7 +41,7 @@ Array WithSizes(const HloInstruction& instruction, Operands operands);
 Array Slice(const HloInstruction& instruction, Operands operands);
 Array Transpose(const HloInstruction& instruction, Operands operands);
 
-// bitcast.cc. Unimplemented for layouts that are more than an order of dimensions.
+// bitcast.cc. Unimplemented for layouts that are more than an order of dimensions and tiles.
 Array BitcastConvert(const HloInstruction& instruction, Operands operands);
 absl::StatusOr<Array> Bitcast(const HloInstruction& instruction, Operands operands);
 

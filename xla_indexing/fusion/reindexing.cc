@@ -5,21 +5,20 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
-#include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/physical_layout.h"
 #include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing {
 namespace {
 
-using Sizes = llvm::SmallVector<int64_t, 4>;
 bool HasElements(const Shape& shape) {
   if (!shape.IsArray()) return false;
   const auto count = shape.ElementCount();
@@ -33,37 +32,6 @@ bool Reshape(const Shape& from, const Shape& to, PositionalAlgebra& algebra, Ind
       algebra.Reshape(indices, llvm::ArrayRef(sizes.data(), sizes.size()));
   if (!reshaped) return false;
   indices = *std::move(reshaped);
-  return true;
-}
-
-// The dimensions from the most major to the most minor; none where the layout does more than order
-// them.
-bool PhysicalOrder(const Shape& shape, Sizes* order, int64_t* bits) {
-  const Layout layout = shape.LayoutOrRowMajor();
-  if (!layout.tiles.empty() || !layout.dim_levels.empty() || layout.physical_shape != nullptr ||
-      !layout.split_configs.empty()) {
-    return false;
-  }
-  order->assign(layout.minor_to_major.rbegin(), layout.minor_to_major.rend());
-  *bits = layout.element_size_in_bits > 0 ? layout.element_size_in_bits
-                                          : StorageBitWidth(shape.element_type());
-  return order->size() == static_cast<size_t>(shape.rank());
-}
-
-bool Bitcast(const Shape& from, const Shape& to, PositionalAlgebra& algebra, Indices& indices) {
-  Sizes from_order, to_order, to_sizes;
-  int64_t from_bits, to_bits;
-  if (!PhysicalOrder(from, &from_order, &from_bits) || !PhysicalOrder(to, &to_order, &to_bits) ||
-      from_bits != to_bits || *from.ElementCount() != *to.ElementCount()) {
-    return false;
-  }
-  Indices physical;
-  for (const int64_t dim : from_order) physical.push_back(indices[dim]);
-  for (const int64_t dim : to_order) to_sizes.push_back(to.dimension(dim));
-  std::optional<Indices> reshaped = algebra.Reshape(physical, to_sizes);
-  if (!reshaped) return false;
-  indices.assign(to.rank(), Number());
-  for (size_t i = 0; i < to_order.size(); ++i) indices[to_order[i]] = std::move((*reshaped)[i]);
   return true;
 }
 
@@ -108,9 +76,8 @@ struct Embedding {
 
 // From an index of the inner axis to the outer one, or back. Only the elements that are on both
 // sides are led on.
-Reindexed Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra, Position& position,
-                int64_t dim) {
-  Number& index = position.indices[dim];
+Reindexed Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra,
+                Restrictions& restrictions, Number& index) {
   // inner = (outer - start) / step.
   const std::optional<int64_t> end = CheckedMul(axis.inner_size - 1, axis.step);
   const std::optional<int64_t> last = end ? CheckedAdd(*end, axis.start) : std::nullopt;
@@ -129,9 +96,68 @@ Reindexed Embed(const Embedding& axis, bool outward, PositionalAlgebra& algebra,
       outward ? algebra.Affine(index, axis.step, axis.start, 1, axis.outer_size)
               : algebra.Affine(index, 1, -axis.start, axis.step, axis.inner_size);
   if (!result) return Reindexed::kRefused;
-  if (!Restrict(std::move(restriction), algebra, position.restrictions)) return Reindexed::kNowhere;
+  if (!Restrict(std::move(restriction), algebra, restrictions)) return Reindexed::kNowhere;
   index = *std::move(result);
   return Reindexed::kMoved;
+}
+
+// What hlo/physical_layout.h computes with: positional numbers. Places that are padded are
+// embedded. Where a number cannot be said, or no element is left, all that follows is one of no
+// meaning.
+class NumberAlgebra {
+ public:
+  NumberAlgebra(PositionalAlgebra* algebra, Restrictions* restrictions)
+      : algebra_(algebra), restrictions_(restrictions) {}
+
+  Reindexed reindexed() const { return reindexed_; }
+
+  PhysicalIndices<Number> Reshape(absl::Span<const Number> indices,
+                                  absl::Span<const int64_t> /*from*/,
+                                  absl::Span<const int64_t> to) {
+    std::optional<Indices> reshaped;
+    if (reindexed_ == Reindexed::kMoved) {
+      reshaped = algebra_->Reshape(llvm::ArrayRef(indices.data(), indices.size()),
+                                   llvm::ArrayRef(to.data(), to.size()));
+      if (!reshaped) reindexed_ = Reindexed::kRefused;
+    }
+    if (!reshaped) return PhysicalIndices<Number>(to.size());
+    return {reshaped->begin(), reshaped->end()};
+  }
+  Number Pad(const Number& index, int64_t from, int64_t to) {
+    return Moved(index, {0, 1, from, to}, /*outward=*/true);
+  }
+  Number Unpad(const Number& index, int64_t from, int64_t to) {
+    return Moved(index, {0, 1, to, from}, /*outward=*/false);
+  }
+  Number Any(int64_t size) { return algebra_->AddVariable(size); }
+
+ private:
+  Number Moved(Number index, const Embedding& axis, bool outward) {
+    if (reindexed_ == Reindexed::kMoved) {
+      reindexed_ = Embed(axis, outward, *algebra_, *restrictions_, index);
+    }
+    return index;
+  }
+
+  PositionalAlgebra* algebra_;
+  Restrictions* restrictions_;
+  Reindexed reindexed_ = Reindexed::kMoved;
+};
+
+Reindexed Bitcast(const Shape& from, const Shape& to, PositionalAlgebra& algebra,
+                  Position& position) {
+  if (HaveSamePlaces(from, to)) return Reindexed::kMoved;
+  const absl::StatusOr<PhysicalLayout> from_layout = PhysicalLayoutOf(from);
+  const absl::StatusOr<PhysicalLayout> to_layout = PhysicalLayoutOf(to);
+  if (!from_layout.ok() || !to_layout.ok()) return Reindexed::kRefused;
+  const absl::StatusOr<WidthRatio> ratio = WidthRatioOf(*from_layout, *to_layout);
+  if (!ratio.ok()) return Reindexed::kRefused;
+  NumberAlgebra numbers(&algebra, &position.restrictions);
+  const PhysicalIndices<Number> indices =
+      AtSamePlace(*from_layout, *to_layout, *ratio,
+                  absl::MakeConstSpan(position.indices.data(), position.indices.size()), numbers);
+  position.indices.assign(indices.begin(), indices.end());
+  return numbers.reindexed();
 }
 
 // How the axes of an operand lie in those of the result, or those of the result in the operand's.
@@ -174,7 +200,8 @@ Reindexed ApplyEmbedding(const HloInstruction& instruction, int64_t operand, Dir
   for (const Embedding& axis : EmbeddingsOf(instruction, operand)) {
     const bool is_same = axis.start == 0 && axis.step == 1 && axis.inner_size == axis.outer_size;
     if (!is_same) {
-      const Reindexed reindexed = Embed(axis, outward, algebra, position, dim);
+      const Reindexed reindexed =
+          Embed(axis, outward, algebra, position.restrictions, position.indices[dim]);
       if (reindexed != Reindexed::kMoved) return reindexed;
     }
     ++dim;
@@ -219,7 +246,7 @@ Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Di
     case HloOpcode::kReshape:
       return MovedIf(Reshape(from, to, algebra, position.indices));
     case HloOpcode::kBitcast:
-      return MovedIf(Bitcast(from, to, algebra, position.indices));
+      return Bitcast(from, to, algebra, position);
     case HloOpcode::kTranspose:
       Transpose(instruction.dimensions(), direction, position.indices);
       return Reindexed::kMoved;

@@ -4,7 +4,7 @@
 //
 //   elementwise    the same index
 //   reshape        the same place in the row-major order
-//   bitcast        the same place in memory: to the physical order, reshape, and back
+//   bitcast        the same place in memory (hlo/physical_layout.h); padding has no element
 //   transpose      dimension i of the result is dimension dimensions[i] of the operand
 //   reverse        index i becomes n - 1 - i
 //   broadcast      some of the result's indices; the others are free
@@ -48,8 +48,8 @@ enum class Reindexed {
   kMoved,
   // No element is on the other side.
   kNowhere,
-  // The instruction is not a reindexing of that operand, or has no elements, tiles or dimensions
-  // without bound, or the position cannot be said.
+  // The instruction is not a reindexing of that operand, or has no elements or dimensions without
+  // bound, or the position cannot be said.
   kRefused,
 };
 

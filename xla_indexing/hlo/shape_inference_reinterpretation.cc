@@ -13,6 +13,7 @@
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/literal.h"
+#include "xla_indexing/hlo/physical_layout.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/hlo/shape_inference_rules.h"
 #include "xla_indexing/hlo/shape_inference_util.h"
@@ -56,15 +57,24 @@ absl::Status CheckElementsKept(const HloInstruction& i) {
                " has ", *after);
 }
 
-// The bits that an array takes, if its elements lie one after the other.
-absl::StatusOr<Int128> BitsOf(const Shape& shape) {
-  const absl::StatusOr<int64_t> elements = shape.ElementCount();
-  if (!elements.ok()) return elements.status();
-  const int64_t bits = shape.has_layout() ? shape.layout()->element_size_in_bits : 0;
-  return Int128{*elements} * (bits > 0 ? bits : StorageBitWidth(shape.element_type()));
-}
-
 bool IsTiled(const Shape& shape) { return shape.has_layout() && !shape.layout()->tiles.empty(); }
+
+// Whether buffers of two arrays have equal sizes, or end in different padding behind equal sizes up
+// to the last element. So they may where the size of one is not known: without a layout, or with
+// one that says more than hlo/physical_layout.h takes.
+bool BuffersMayAgree(const Shape& a, const Shape& b) {
+  if (!a.has_layout() || !b.has_layout()) return true;
+  const absl::StatusOr<PhysicalLayout> of_a = PhysicalLayoutOf(a);
+  const absl::StatusOr<PhysicalLayout> of_b = PhysicalLayoutOf(b);
+  if (!of_a.ok() || !of_b.ok() || of_a->BufferBytes() == of_b->BufferBytes()) return true;
+  const auto bits_to_last = [](const Shape& array, const PhysicalLayout& layout) {
+    DimensionVector last(array.dimensions().begin(), array.dimensions().end());
+    for (int64_t& index : last) --index;
+    return (Int128{PositionOf(layout, last)} + 1) * layout.width;
+  };
+  return of_a->positions > 0 && of_b->positions > 0 &&
+         bits_to_last(a, *of_a) == bits_to_last(b, *of_b);
+}
 
 }  // namespace
 
@@ -92,17 +102,22 @@ absl::Status CheckBitcast(const HloInstruction& i) {
     if (ShapesAgree(i.shape(), operand, Agreement::kExact)) return absl::OkStatus();
     return MismatchError(i, operand);
   }
-  // Tiles may pad an array.
-  if (IsTiled(operand) || IsTiled(i.shape()) || operand.HasUnboundedDimension() ||
-      i.shape().HasUnboundedDimension()) {
+  if (operand.HasUnboundedDimension() || i.shape().HasUnboundedDimension()) {
     return absl::OkStatus();
   }
-  const absl::StatusOr<Int128> before = BitsOf(operand);
+  const absl::StatusOr<int64_t> before = operand.ElementCount();
   if (!before.ok()) return before.status();
-  const absl::StatusOr<Int128> after = BitsOf(i.shape());
+  const absl::StatusOr<int64_t> after = i.shape().ElementCount();
   if (!after.ok()) return after.status();
-  if (*before == *after) return absl::OkStatus();
-  return Error(i, "the operand and the result ", Brief(i.shape()), " differ in size");
+  if (!IsTiled(operand) && !IsTiled(i.shape())) {
+    if (Int128{*before} * BitsOfElement(operand) == Int128{*after} * BitsOfElement(i.shape())) {
+      return absl::OkStatus();
+    }
+    return Error(i, "the operand and the result ", Brief(i.shape()), " differ in size");
+  }
+  if (BuffersMayAgree(operand, i.shape())) return absl::OkStatus();
+  return Error(i, "the buffers of the operand ", operand.ToString(), " and of the result ",
+               i.shape().ToString(), " differ in size");
 }
 
 absl::Status CheckBitcastConvert(const HloInstruction& i) {

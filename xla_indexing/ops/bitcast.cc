@@ -1,20 +1,29 @@
-// Bitcast: the bits of the result are those of the operand, in the order of memory that the layouts
-// give. Elements of equal width keep their places in that order, so that a bitcast is a transpose
-// to the physical order, a reshape and a transpose from the physical order. Where the widths
-// differ, an element that is k times as wide stands where k narrow ones stand, which makes k a
-// further, most minor dimension of the array of wide elements.
+// Bitcast: the memory of the operand, read as an array of another shape. An element of the result
+// is the element of the operand that begins at the same bit (hlo/physical_layout.h):
+//
+//   position in the result * its width = position in the operand * its width
+//
+// Where the widths differ, an element that is k times as wide stands where k narrow ones stand,
+// which makes k a further, most minor axis of the array of wide elements. A place that is padding
+// in the operand has no element: what stands there in the result reads nothing.
+//
+// Example, f32[8,128]{1,0:T(8,128)} to f32[1024]{0:T(1024)}: each is one tile, without padding, and
+// the map is that of the reshape, (d0) -> (d0 floordiv 128, d0 mod 128).
 //
 // Bitcast-convert: the same on the logical indices, where the further dimension is the last one of
 // the shape with the narrow elements.
 
 #include <cstdint>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/hlo/layout.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/physical_layout.h"
 #include "xla_indexing/ops/builders.h"
 #include "xla_indexing/ops/reshape_indices.h"
 
@@ -23,82 +32,58 @@ namespace {
 
 using ::mlir::AffineExpr;
 using Indices = llvm::SmallVector<AffineExpr, 4>;
-using SizeVector = llvm::SmallVector<int64_t, 4>;
 
-// The dimensions, the most major first, and the sizes in that order.
-struct PhysicalArray {
-  SizeVector major_to_minor;
-  SizeVector sizes;
-  int64_t count = 0;
-  int64_t bits = 0;  // Of an element.
+// What hlo/physical_layout.h computes with: expressions over the variables of a map, whose domain
+// is restricted to the elements that there are.
+class ExprAlgebra {
+ public:
+  explicit ExprAlgebra(MapBuilder* builder) : builder_(builder) {}
+
+  PhysicalIndices<AffineExpr> Reshape(absl::Span<const AffineExpr> indices,
+                                      absl::Span<const int64_t> from,
+                                      absl::Span<const int64_t> to) const {
+    const Indices reshaped = ReshapeIndices(llvm::ArrayRef(indices.data(), indices.size()),
+                                            llvm::ArrayRef(from.data(), from.size()),
+                                            llvm::ArrayRef(to.data(), to.size()), *builder_);
+    return {reshaped.begin(), reshaped.end()};
+  }
+  AffineExpr Pad(AffineExpr index, int64_t /*from*/, int64_t /*to*/) const { return index; }
+  AffineExpr Unpad(AffineExpr index, int64_t /*from*/, int64_t to) const {
+    builder_->Constrain(index, IndicesOfAxis(to));
+    return index;
+  }
+  AffineExpr Any(int64_t size) const { return builder_->AddRangeOverAxis(size); }
+
+ private:
+  MapBuilder* builder_;
 };
 
-int64_t BitsOfElement(const Shape& shape, const Layout& layout) {
-  return layout.element_size_in_bits > 0 ? layout.element_size_in_bits
-                                         : StorageBitWidth(shape.element_type());
-}
-
-// Whether the layout is an order of the dimensions and nothing else that moves elements.
-bool IsOrderOfDimensions(const Layout& layout) {
-  return layout.tiles.empty() && layout.dim_levels.empty() && layout.physical_shape == nullptr &&
-         layout.split_configs.empty();
-}
-
-PhysicalArray Physical(const Shape& shape) {
-  const Layout layout = shape.LayoutOrRowMajor();
-  PhysicalArray array;
-  array.major_to_minor.assign(layout.minor_to_major.rbegin(), layout.minor_to_major.rend());
-  for (const int64_t dim : array.major_to_minor) array.sizes.push_back(shape.dimension(dim));
-  const auto count = shape.ElementCount();
-  array.count = count.ok() ? *count : -1;
-  array.bits = BitsOfElement(shape, layout);
-  return array;
-}
-
 OperandIndexing BitcastMap(const Shape& from, const Shape& to, mlir::MLIRContext* context) {
-  const Layout from_layout = from.LayoutOrRowMajor();
-  const Layout to_layout = to.LayoutOrRowMajor();
-  if (SameDimensions(from, to) && from_layout.minor_to_major == to_layout.minor_to_major &&
-      from_layout.tiles == to_layout.tiles &&
-      BitsOfElement(from, from_layout) == BitsOfElement(to, to_layout)) {
-    return IdentityIndexing(from, context);
-  }
-  const auto whole = [&](absl::string_view reason) {
-    return WholeTensorIndexing(from, to, absl::StrCat("whole tensor: ", reason), context);
+  if (HaveSamePlaces(from, to)) return IdentityIndexing(from, context);
+  const auto whole = [&](const absl::Status& why) {
+    return WholeTensorIndexing(from, to, absl::StrCat("whole tensor: a bitcast of ", why.message()),
+                               context);
   };
-  if (!IsOrderOfDimensions(from_layout) || !IsOrderOfDimensions(to_layout)) {
-    return whole("a bitcast between tiled layouts");
-  }
-  PhysicalArray source = Physical(from);
-  PhysicalArray target = Physical(to);
-  if (source.count < 0 || target.count < 0) return whole("a bitcast of sizes that have no bound");
-
+  const absl::StatusOr<PhysicalLayout> from_layout = PhysicalLayoutOf(from);
+  if (!from_layout.ok()) return whole(from_layout.status());
+  const absl::StatusOr<PhysicalLayout> to_layout = PhysicalLayoutOf(to);
+  if (!to_layout.ok()) return whole(to_layout.status());
   MapBuilder builder(from, to, context);
-  Indices logical(to.rank(), builder.Value(0));
-  if (source.count == 0) return builder.Build(logical);  // The domain is empty.
-
-  Indices indices;
-  for (const int64_t dim : source.major_to_minor) indices.push_back(builder.Dim(dim));
-  // The wide elements are arrays of narrow ones.
-  if (source.bits > target.bits && source.bits % target.bits == 0) {
-    const int64_t ratio = source.bits / target.bits;
-    indices.push_back(builder.AddRangeOverAxis(ratio));
-    source.sizes.push_back(ratio);
-    if (target.count % ratio != 0 || target.count / ratio != source.count) {
-      return whole("a bitcast that changes the number of bits");
-    }
-  } else if (target.bits > source.bits && target.bits % source.bits == 0) {
-    const int64_t ratio = target.bits / source.bits;
-    target.sizes.push_back(ratio);
-    if (source.count % ratio != 0 || source.count / ratio != target.count) {
-      return whole("a bitcast that changes the number of bits");
-    }
-  } else if (source.bits != target.bits || source.count != target.count) {
-    return whole("a bitcast that changes the number of bits");
+  if (from_layout->positions == 0 || to_layout->positions == 0) {
+    // There is nothing, or nothing to read.
+    const Indices none(to.rank(), builder.Value(0));
+    builder.Constrain(builder.Value(to_layout->positions == 0 ? 1 : 0), Interval::Point(0));
+    return builder.Build(none);
   }
-  const Indices physical = ReshapeIndices(indices, source.sizes, target.sizes, builder);
-  for (int64_t i = 0; i < to.rank(); ++i) logical[target.major_to_minor[i]] = physical[i];
-  return builder.Build(logical);
+  const absl::StatusOr<WidthRatio> ratio = WidthRatioOf(*from_layout, *to_layout);
+  if (!ratio.ok()) return whole(ratio.status());
+  Indices logical;
+  for (int64_t i = 0; i < from.rank(); ++i) logical.push_back(builder.Dim(i));
+  ExprAlgebra algebra(&builder);
+  const PhysicalIndices<AffineExpr> indices =
+      AtSamePlace(*from_layout, *to_layout, *ratio,
+                  absl::MakeConstSpan(logical.data(), logical.size()), algebra);
+  return builder.Build(llvm::ArrayRef(indices.data(), indices.size()));
 }
 
 OperandIndexing BitcastConvertMap(const Shape& from, const Shape& to, mlir::MLIRContext* context) {
