@@ -61,6 +61,14 @@ TEST_F(BankConflictsTest, TilesOfATranspose) {
   Expect(Of(kColumns, tile, swizzled), 32, 32 * 4, 32);
 }
 
+// A column of 32 rows is in 4 tiles of 8 rows of 128 bytes: without a tile in 32 words of one bank.
+// In tiles of 32 x 1 it is 32 words side by side.
+TEST_F(BankConflictsTest, TiledLayouts) {
+  Expect(Of(kColumns, *ParseShape("f32[32,32]{1,0:T(8,32)}")), 32, 32 * 32, 32);
+  Expect(Of(kColumns, *ParseShape("f32[32,32]{1,0:T(32,1)}")), 32, 32, 32);
+  Expect(Of(kRows, *ParseShape("f32[32,32]{1,0:T(32,1)}")), 32, 32 * 32, 32);
+}
+
 TEST_F(BankConflictsTest, WordsAndNotLanesConflict) {
   // All lanes want one word; two halves of words; 8 bytes a lane are two wavefronts.
   Expect(Of("(th_x) -> (th_x * 0), domain: th_x in [0, 31]", Shape::Array(ElementType::kF32, {1})),

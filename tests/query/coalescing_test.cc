@@ -285,12 +285,28 @@ TEST_F(CoalescingTest, WhatMayNotBeReadHasNoLeast) {
   EXPECT_EQ(read.coalesced, std::nullopt);
 }
 
-TEST_F(CoalescingTest, LayoutsWithoutStrides) {
+// Rows of a tile of 8 x 128 are 128 floats one after the other, and the tile is 8 of them: a warp
+// reads 128 bytes of one row, in whichever tile.
+TEST_F(CoalescingTest, TiledLayoutsAreReadInTheirTiles) {
+  EXPECT_EQ(CountsOf(Read("p = f32[64,256]{1,0:T(8,128)} parameter(0)\n"
+                          "ROOT r = f32[64,256] negate(p)")),
+            Exactly(512, 2048, 2048, 512));
+  // Of f32[64,1] every element is in a row of its own, 512 bytes from the next.
+  EXPECT_EQ(CountsOf(Read("p = f32[64,1]{1,0:T(8,128)} parameter(0)\n"
+                          "ROOT r = f32[64,1] negate(p)")),
+            Exactly(2, 64, 8, 64));
+  // Pairs of rows of bf16: 32 columns of a row are every other of 64 places, 128 bytes.
+  EXPECT_EQ(CountsOf(Read("p = bf16[16,128]{1,0:T(8,128)(2,1)} parameter(0)\n"
+                          "ROOT r = bf16[16,128] negate(p)")),
+            Exactly(64, 256, 128, 64));
+}
+
+TEST_F(CoalescingTest, LayoutsWithoutAddresses) {
   const Coalescing read = Read(
-      "p = f32[64,64]{1,0:T(8,128)} parameter(0)\n"
+      "p = f32[64,64]{1,0:SC(0:32)} parameter(0)\n"
       "ROOT r = f32[64,64] negate(p)");
   EXPECT_TRUE(read.IsUnknown());
-  EXPECT_THAT(read.reason, HasSubstr("tiled"));
+  EXPECT_THAT(read.reason, HasSubstr("split"));
   EXPECT_FALSE(read.IsExact());
   EXPECT_EQ(read.coalesced, std::nullopt);
 }

@@ -213,8 +213,11 @@ std::string RandomModule(Random& random) {
     ChainSizes layout;
     for (int64_t i = 0; i < rank; ++i) layout.push_back(i);
     random.Shuffle(&layout);
-    const std::string shape =
-        absl::StrCat("f32[", absl::StrJoin(sizes, ","), "]{", absl::StrJoin(layout, ","), "}");
+    const std::string tiles =
+        random.Pick(std::vector<std::string>{"", "", ":T(4)", ":T(2,4)(2,1)", ":T(8,16)", ":T(3,5)",
+                                             ":T(8,4)(4)", ":T(*,16)", ":T(32)(8)(2)"});
+    const std::string shape = absl::StrCat("f32[", absl::StrJoin(sizes, ","), "]{",
+                                           absl::StrJoin(layout, ","), tiles, "}");
     if (kinds == 3) {
       // A broadcast to one more dimension.
       const int64_t place = random.Between(0, rank);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "llvm/Support/Casting.h"
+#include "tests/reference/tiled_layout.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -81,29 +82,13 @@ int64_t ValueAt(mlir::AffineExpr expr, const std::vector<int64_t>& dims,
 }
 
 int64_t BitOf(const Shape& array, const std::vector<int64_t>& index) {
-  int64_t width = array.element_type() == ElementType::kPred ? 8 : BitWidth(array.element_type());
-  std::vector<int64_t> order;
-  for (int64_t dim = array.rank() - 1; dim >= 0; --dim) order.push_back(dim);
-  if (array.has_layout()) {
-    order.assign(array.layout()->minor_to_major.begin(), array.layout()->minor_to_major.end());
-    if (array.layout()->element_size_in_bits > 0) width = array.layout()->element_size_in_bits;
-  }
-  int64_t place = 0;
-  int64_t elements = 1;
-  for (const int64_t dim : order) {
-    place += index[dim] * elements;
-    elements *= array.dimension(dim);
-  }
-  return place * width;
+  return PositionOf(array, index) * WidthOf(array);
 }
 
 void ForEachRequest(const Launch& launch,
                     const std::function<void(const std::set<int64_t>& bytes)>& visit) {
   const ThreadMapping& mapping = launch.mapping;
-  int64_t width = BitOf(Shape::Array(launch.accessed.element_type(), {2}), {1});
-  if (launch.accessed.has_layout() && launch.accessed.layout()->element_size_in_bits > 0) {
-    width = launch.accessed.layout()->element_size_in_bits;
-  }
+  const int64_t width = WidthOf(launch.accessed);
   std::vector<Interval> blocks;
   for (const int64_t size : mapping.block_sizes) blocks.push_back(Interval::OfSize(size));
   std::vector<Interval> loops;

@@ -218,11 +218,12 @@ absl::StatusOr<std::vector<LaneAddress>> CoalescingAnalysis::AddressesOf(
           if (!element.ok()) return element.status();
         }
         if (*is_there) {
-          int64_t bit = request.base * 8 * options_.alignment_bytes;
-          for (const auto& [index, stride] : llvm::zip(*element, layout->strides)) {
-            bit += index * stride;
-          }
-          addresses.push_back({thread, bit});
+          const int64_t base = request.base * 8 * options_.alignment_bytes;
+          addresses.push_back(
+              {thread,
+               base + layout->physical.width *
+                          PositionOf(layout->physical,
+                                     absl::MakeConstSpan(element->data(), element->size()))});
         }
       }
       // The next element of the vector.

@@ -25,7 +25,7 @@
 // [least, most] over the places where they may.
 //
 // What is unknown has counts in [0, inf] and a reason: unknown maps, operands of other devices,
-// tiled layouts, arrays without bounds.
+// sparse and split layouts, arrays without bounds.
 //
 // Example, p0 + transpose(p0) of f32[1024,1024], 128 threads a block, one element each: 8192 blocks
 // of 4 warps make 32768 requests. Through (d0, d1) -> (d0, d1) each has 32 floats in a row, 4

@@ -9,12 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
-#include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/hlo/layout.h"
 
 namespace xla_indexing {
 namespace {
@@ -34,6 +33,29 @@ ValueRange Clamped(const Interval& interval) {
                            : -FormAlgebra::kLimit,
       interval.has_upper() ? std::min(interval.upper(), FormAlgebra::kLimit) : FormAlgebra::kLimit};
 }
+
+// What hlo/physical_layout.h computes with: forms.
+struct FormIndices {
+  FormAlgebra& algebra;
+
+  PhysicalIndices<Form> Reshape(absl::Span<const Form> indices, absl::Span<const int64_t> from,
+                                absl::Span<const int64_t> to) const {
+    Form position;
+    int64_t stride = 1;
+    for (size_t i = indices.size(); i-- > 0;) {
+      position = algebra.Add(position, indices[i], stride);
+      stride *= from[i];
+    }
+    PhysicalIndices<Form> result(to.size());
+    for (size_t i = to.size(); i-- > 1;) {
+      result[i] = algebra.Modulo(position, to[i]);
+      position = algebra.FloorDivide(position, to[i]);
+    }
+    if (!to.empty()) result[0] = std::move(position);
+    return result;
+  }
+  static Form Pad(const Form& index, int64_t /*from*/, int64_t /*to*/) { return index; }
+};
 
 // A variable or a division, as it is.
 bool IsOneTerm(const Form& form) {
@@ -69,34 +91,20 @@ bool IsOneValue(const OperandIndexing& indexing, int variable) {
 }  // namespace
 
 absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array) {
-  if (!array.IsArray()) {
-    return absl::UnimplementedError(absl::StrCat(array.ToString(), " is not an array"));
-  }
-  if (array.HasUnboundedDimension()) {
-    return absl::UnimplementedError(
-        absl::StrCat(array.ToString(), " has a size without a bound, so that it has no strides"));
+  absl::StatusOr<PhysicalLayout> physical = PhysicalLayoutOf(array);
+  if (!physical.ok()) {
+    return absl::Status(physical.status().code(),
+                        absl::StrCat(array.ToString(), " has ", physical.status().message()));
   }
   ByteLayout result;
-  result.width = StorageBitWidth(array.element_type());
-  llvm::SmallVector<int64_t, 4> minor_to_major;
-  for (int64_t dim = array.rank(); dim-- > 0;) minor_to_major.push_back(dim);
-  if (array.has_layout()) {
-    const Layout& layout = *array.layout();
-    if (!layout.tiles.empty() || !layout.dim_levels.empty() || !layout.split_configs.empty() ||
-        layout.physical_shape != nullptr || layout.dynamic_shape_metadata_prefix_bytes != 0) {
-      return absl::UnimplementedError(absl::StrCat(
-          "elements of ", array.ToString(), " are not at the multiples of strides: its layout is ",
-          layout.tiles.empty() ? "sparse, split or has a prefix" : "tiled"));
-    }
-    minor_to_major.assign(layout.minor_to_major.begin(), layout.minor_to_major.end());
-    if (layout.element_size_in_bits > 0) result.width = layout.element_size_in_bits;
-  }
-  result.strides.assign(array.rank(), 0);
-  std::optional<int64_t> stride = result.width;
-  for (const int64_t dim : minor_to_major) {
+  result.physical = *std::move(physical);
+  const DimensionVector& sizes = result.physical.sizes;
+  result.strides.assign(sizes.size(), 0);
+  std::optional<int64_t> stride = result.physical.width;
+  for (size_t axis = sizes.size(); axis-- > 0;) {
     if (!stride || *stride > FormAlgebra::kLimit) return NumbersDoNotFit();
-    result.strides[dim] = *stride;
-    stride = CheckedMul(*stride, std::max<int64_t>(array.dimension(dim), 1));
+    result.strides[axis] = *stride;
+    stride = CheckedMul(*stride, std::max<int64_t>(sizes[axis], 1));
   }
   if (!stride || *stride > FormAlgebra::kLimit) return NumbersDoNotFit();
   result.size = *stride;
@@ -234,10 +242,13 @@ void LaunchAccessBuilder::AddAddress(const AccessedTensor& tensor, LaunchAccess*
     access->address = algebra.Add(access->address, base_.form, tensor.base_step);
   }
   const llvm::ArrayRef<Form> indices = tensor.indexing == nullptr ? elements_ : results_;
-  for (const auto& [index, stride] : llvm::zip(indices, tensor.layout.strides)) {
+  FormIndices forms{algebra};
+  const PhysicalIndices<Form> axes = ToPhysical(
+      tensor.layout.physical, absl::MakeConstSpan(indices.data(), indices.size()), forms);
+  for (const auto& [index, stride] : llvm::zip(axes, tensor.layout.strides)) {
     access->address = algebra.Add(access->address, index, stride);
   }
-  access->width = tensor.layout.width;
+  access->width = tensor.layout.physical.width;
   access->extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
 }
 

@@ -2,10 +2,10 @@
 // are counted (query/count_requests.h).
 //
 // Mathematics. For a thread mapping T from threads to elements of an array, and a map f from these
-// to elements of a tensor, element i of which lies at bit  width * sum_k stride_k * i_k  from its
-// beginning, the address is
+// to elements of a tensor, element i of which lies at bit  B(i)  from its beginning
+// (hlo/physical_layout.h), the address is
 //
-//   A(thread, block, loops; s, rt) = width * sum_k stride_k * f_k(T(thread, block, loops), s, rt)
+//   A(thread, block, loops; s, rt) = B(f(T(thread, block, loops), s, rt))
 //
 // where T and f have the point in their domains. Variables are
 //
@@ -20,11 +20,11 @@
 // A variable that is divided by m, and by m*n, is written as its digits, so that addresses are sums
 // where they can be.
 //
-// Strides are those of the layout's minor_to_major order (row-major without a layout), width that
-// of the layout or of the element type, in bits: elements of 4 bits are two to a byte.
+// Elements of 4 bits are two to a byte, and quotients and remainders by the sizes of tiles are part
+// of the form.
 //
-// Errors. What cannot be said is Unimplemented or OutOfRange, with the reason: tiled, sparse or
-// split layouts, sizes without a bound, other devices, addresses past 2^62 bits.
+// Errors. What cannot be said is Unimplemented or OutOfRange, with the reason: sparse or split
+// layouts, sizes without a bound, other devices, addresses past 2^62 bits.
 #ifndef XLA_INDEXING_QUERY_LAUNCH_ACCESS_H_
 #define XLA_INDEXING_QUERY_LAUNCH_ACCESS_H_
 
@@ -35,6 +35,7 @@
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/hlo/physical_layout.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/query/count_requests.h"
@@ -44,9 +45,9 @@ namespace xla_indexing {
 
 // Where the elements of an array lie.
 struct ByteLayout {
-  int64_t width = 0;                      // of an element, in bits
-  int64_t size = 0;                       // of all elements, in bits
-  llvm::SmallVector<int64_t, 4> strides;  // of each dimension, in bits
+  PhysicalLayout physical;
+  int64_t size = 0;                       // of all positions, in bits
+  llvm::SmallVector<int64_t, 4> strides;  // of each axis in memory, in bits
 };
 absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array);
 
