@@ -49,6 +49,28 @@ class UtilizationTest : public ::testing::Test {
   std::vector<std::unique_ptr<HloModule>> modules_;
 };
 
+// Tiles make 8 rows of 128 of one column; the alignment, 12 of 10; without either there is none.
+TEST_F(UtilizationTest, BuffersHaveThePaddingOfTheirLayout) {
+  const auto of = [&](absl::string_view shape) {
+    const UtilizationReport report = Of(absl::StrCat("p = ", shape, R"( parameter(0)
+        b = f32[] constant(1)
+        ROOT r = )",
+                                                     shape, " negate(p)"));
+    EXPECT_EQ(report.operands.size(), 1u);
+    return report.operands[0].utilization;
+  };
+  EXPECT_EQ(of("f32[8,1]{1,0:T(8,128)}").bytes, Interval::Point(32));
+  EXPECT_EQ(of("f32[8,1]{1,0:T(8,128)}").buffer_bytes, Interval::Point(4096));
+  EXPECT_EQ(of("f32[8,1]{1,0:T(8,128)}").PaddingFactor(), 128);
+  EXPECT_EQ(of("f32[10]{0:L(4)}").buffer_bytes, Interval::Point(48));
+  EXPECT_EQ(of("f32[10]").buffer_bytes, Interval::Point(40));
+  EXPECT_EQ(of("f32[10]").PaddingFactor(), 1);
+  EXPECT_EQ(of("s4[3]{0:E(4)}").buffer_bytes, Interval::Point(2));
+  EXPECT_EQ(of("f32[0,8]{1,0:T(8,128)}").buffer_bytes, Interval::Point(0));
+  EXPECT_EQ(of("f32[0,8]{1,0:T(8,128)}").PaddingFactor(), std::nullopt);
+  EXPECT_EQ(of("f32[4]{0:SC(0:2)}").buffer_bytes, std::nullopt);
+}
+
 TEST_F(UtilizationTest, WindowsOverlapAndPaddingIsNotRead) {
   const UtilizationReport report = Of(
       R"(p = f32[10] parameter(0)

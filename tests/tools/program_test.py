@@ -92,12 +92,24 @@ ENTRY main {
         module = json.loads(run("--query=utilization", "--format=json", file)[1])
         self.assertEqual(module["indexing"][0]["utilization"],
                          {"elements_read": 3, "elements": 8, "reads": 3, "bytes_read": 12, "bytes": 32,
-                          "bytes_of_reads": 12, "used_fraction": 0.375, "reads_per_element": 1,
+                          "bytes_of_reads": 12, "buffer_bytes": 32, "used_fraction": 0.375, "reads_per_element": 1,
                           "runtime_values": "none", "exact": True})
         self.assertEqual(module["totals"],
                          [{"computation": "main", "scope": "instruction", "bytes_of_reads": 12,
                            "bytes_read": 12, "bytes_written": 12, "exact": True}])
         self.assertNotIn("totals", json.loads(run("--format=json", file)[1]))
+
+    def test_the_padding_of_a_tiled_layout_is_reported(self):
+        text = ("HloModule m\nENTRY main {\n  p = f32[8,1]{1,0:T(8,128)} parameter(0)\n"
+                "  ROOT n = f32[8,1]{1,0:T(8,128)} negate(p)\n}\n")
+        output = run("--query=utilization", self.file("m.hlo", text))[1]
+        self.assertIn("; 32 of 32 bytes, 32 in reads; the buffer has 4096 bytes, 128.00 times those of its "
+                      "elements\n", output)
+        module = json.loads(run("--query=utilization", "--format=json", self.file("m.hlo", text))[1])
+        self.assertEqual(module["indexing"][0]["utilization"]["buffer_bytes"], 4096)
+        text = text.replace("{1,0:T(8,128)}", "{1,0:SC(0:4)}")
+        module = json.loads(run("--query=utilization", "--format=json", self.file("m.hlo", text))[1])
+        self.assertIsNone(module["indexing"][0]["utilization"]["buffer_bytes"])
 
     def test_what_depends_on_runtime_values_is_a_least_and_a_most(self):
         text = ("HloModule m\nENTRY main {\n  t = f32[100] parameter(0)\n  i = s32[5,1] parameter(1)\n"

@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
-#include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/physical_layout.h"
 #include "xla_indexing/map/count_points.h"
 #include "xla_indexing/ops/fits_shapes.h"
 #include "xla_indexing/query/count_reads.h"
@@ -123,6 +123,10 @@ std::optional<double> Ratio(const Interval& a, const Interval& b) {
 
 std::optional<double> Utilization::UsedFraction() const { return Ratio(elements_read, elements); }
 
+std::optional<double> Utilization::PaddingFactor() const {
+  return buffer_bytes ? Ratio(*buffer_bytes, bytes) : std::nullopt;
+}
+
 std::optional<double> Utilization::ReadsPerElement() const { return Ratio(reads, elements_read); }
 
 void Traffic::Add(const Traffic& other) {
@@ -132,14 +136,17 @@ void Traffic::Add(const Traffic& other) {
 }
 
 Interval BytesOf(const Interval& elements, const Shape& array) {
-  int64_t bits = StorageBitWidth(array.element_type());
-  if (array.has_layout() && array.layout()->element_size_in_bits > 0) {
-    bits = array.layout()->element_size_in_bits;
-  }
+  const int64_t bits = BitsOfElement(array);
   const auto bytes = [&](int64_t count) { return CountOf((Int128{count} * bits + 7) / 8); };
   if (!elements.has_lower()) return elements;
   if (!elements.has_upper()) return Interval::AtLeast(bytes(elements.lower()).lower());
   return bytes(elements.lower()).Union(bytes(elements.upper()));
+}
+
+std::optional<Interval> BufferBytesOf(const Shape& array) {
+  const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(array);
+  if (!layout.ok()) return std::nullopt;
+  return CountOf(layout->BufferBytes());
 }
 
 absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
@@ -158,6 +165,7 @@ absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, c
   result.bytes_read = BytesOf(result.elements_read, operand);
   result.bytes = BytesOf(result.elements, operand);
   result.bytes_of_reads = BytesOf(result.reads, operand);
+  result.buffer_bytes = BufferBytesOf(operand);
   return result;
 }
 

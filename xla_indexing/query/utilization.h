@@ -10,9 +10,11 @@
 //   reads an element   reads / elements read
 //
 // and bytes of each: elements times the bits that the element type, or the layout, gives one,
-// rounded up to whole bytes. All are exact integers where they do not depend on runtime values and
-// are found within 2^26 counting steps; otherwise intervals [least, most] (query/count_reads.h).
-// Past int64 the least is 2^63 - 1 and there is no most.
+// rounded up to whole bytes; and beside them the bytes of the buffer, which has the padding of
+// tiles (hlo/physical_layout.h): f32[8,1]{1,0:T(8,128)} has 32 bytes in a buffer of 4096. All are
+// exact integers where they do not depend on runtime values and are found within 2^26 counting
+// steps; otherwise intervals [least, most] (query/count_reads.h). Past int64 the least is 2^63 - 1
+// and there is no most.
 //
 // Totals are of all operands: bytes of all reads; of each element that is read, once, as with a
 // cache that keeps everything, where a value that is passed twice, or read for several outputs,
@@ -53,6 +55,8 @@ struct Utilization {
   Interval bytes_read;  // of elements_read
   Interval bytes;       // of elements
   Interval bytes_of_reads;
+  // All that the operand's leaf takes in memory, with its padding; none where that is not known.
+  std::optional<Interval> buffer_bytes;
   // Some map has a runtime variable. Exact counts are those for every value of it.
   bool has_runtime_values = false;
 
@@ -61,6 +65,8 @@ struct Utilization {
   // number, or the second is 0.
   std::optional<double> UsedFraction() const;
   std::optional<double> ReadsPerElement() const;
+  // Bytes of the buffer / bytes of elements, in the same way.
+  std::optional<double> PaddingFactor() const;
 
   friend bool operator==(const Utilization& a, const Utilization& b) = default;
 };
@@ -93,6 +99,9 @@ struct UtilizationReport {
 
 // Bytes of a number of elements of an array.
 Interval BytesOf(const Interval& elements, const Shape& array);
+
+// Bytes of the buffer of an array; none where its layout or a size without a bound leaves it open.
+std::optional<Interval> BufferBytesOf(const Shape& array);
 
 // Of the maps of one entry, from `output` to `operand`. InvalidArgument where one of them does not
 // fit these arrays (ops/fits_shapes.h).

@@ -30,6 +30,12 @@ std::string UtilizationText(const Utilization& utilization) {
   absl::StrAppend(&text, "; ", CountText(utilization.bytes_read), " of ",
                   CountText(utilization.bytes), " bytes, ", CountText(utilization.bytes_of_reads),
                   " in reads");
+  if (utilization.buffer_bytes && utilization.buffer_bytes != utilization.bytes) {
+    absl::StrAppend(&text, "; the buffer has ", CountText(*utilization.buffer_bytes), " bytes");
+    if (const auto factor = utilization.PaddingFactor()) {
+      absl::StrAppendFormat(&text, ", %.2f times those of its elements", *factor);
+    }
+  }
   if (!utilization.IsExact()) absl::StrAppend(&text, "; bounds");
   if (utilization.has_runtime_values) absl::StrAppend(&text, "; for any runtime values");
   return text;
@@ -49,6 +55,12 @@ void WriteUtilization(const Utilization& utilization, JsonWriter* json) {
   WriteCount("bytes_read", utilization.bytes_read, json);
   WriteCount("bytes", utilization.bytes, json);
   WriteCount("bytes_of_reads", utilization.bytes_of_reads, json);
+  json->Key("buffer_bytes");
+  if (utilization.buffer_bytes) {
+    WriteCountValue(*utilization.buffer_bytes, json);
+  } else {
+    json->Raw("null");
+  }
   WriteRatio("used_fraction", utilization.UsedFraction(), json);
   WriteRatio("reads_per_element", utilization.ReadsPerElement(), json);
   json->Key("runtime_values");
