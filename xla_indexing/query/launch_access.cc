@@ -93,8 +93,9 @@ bool IsOneValue(const OperandIndexing& indexing, int variable) {
 absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array) {
   absl::StatusOr<PhysicalLayout> physical = PhysicalLayoutOf(array);
   if (!physical.ok()) {
-    return absl::Status(physical.status().code(),
-                        absl::StrCat(array.ToString(), " has ", physical.status().message()));
+    return absl::Status(
+        physical.status().code(),
+        absl::StrCat(array.ToStringWithoutLayout(), " has ", physical.status().message()));
   }
   ByteLayout result;
   result.physical = *std::move(physical);
