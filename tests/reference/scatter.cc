@@ -63,8 +63,8 @@ class Placement {
       for (int64_t d = 0; d < updates_.rank(); ++d) {
         (IsWindowDim(d) ? in_window : batch).push_back(index[d]);
       }
-      std::vector<Integer> vector;
-      for (size_t j = 0; j < VectorSize(); ++j) vector.push_back(*ElementAt(batch, j).value);
+      std::vector<Integer> vector(VectorSize());
+      for (size_t j = 0; j < VectorSize(); ++j) vector[j] = *ElementAt(batch, j).value;
       const std::optional<int64_t> place = PlaceOf(batch, vector, in_window);
       if (place.has_value()) places[*place].push_back(PositionOf(updates_.sizes(), index));
     });
@@ -155,8 +155,8 @@ class Placement {
     // By number of the vector's values, and place: the position in the window.
     std::vector<std::vector<int64_t>> landed;
     ForEachIndex(counts, [&](const Index& choice) {
-      std::vector<Integer> vector;
-      for (size_t j = 0; j < VectorSize(); ++j) vector.push_back(values[j][choice[j]]);
+      std::vector<Integer> vector(VectorSize());
+      for (size_t j = 0; j < VectorSize(); ++j) vector[j] = values[j][choice[j]];
       std::vector<int64_t>& at = landed.emplace_back(operand_.elements().size(), -1);
       ForEachIndex(window_sizes_, [&](const Index& in_window) {
         const std::optional<int64_t> place = PlaceOf(batch, vector, in_window);
