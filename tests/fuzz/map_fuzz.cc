@@ -177,9 +177,13 @@ void CheckRewriting(const Subject& subject, Random& random) {
   CheckSameFunction("without implied constraints", subject, fewer, random);
   if (subject.map.num_runtimes() != 0) return;
   // Range variables are eliminated, joined and renumbered.
-  OperandIndexing indexing(subject.map);
-  indexing.Simplify();
-  CheckSameRelation("simplified as a relation", subject, indexing.map(), random);
+  absl::StatusOr<OperandIndexing> indexing = OperandIndexing::Create(subject.map);
+  if (!indexing.ok()) {
+    Contradiction("a map that verifies is one of an operand", TextOf(subject.map),
+                  indexing.status().message());
+  }
+  indexing->Simplify();
+  CheckSameRelation("simplified as a relation", subject, indexing->map(), random);
 }
 
 void CheckEvaluation(const Subject& subject) {

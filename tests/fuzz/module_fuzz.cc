@@ -342,14 +342,18 @@ void CheckConverse(const Asked& asked, const OperandIndexingSet& maps,
 
 void CheckUtilization(const Asked& asked, const OperandIndexingSet& maps, const Ends& ends,
                       Random& random) {
-  const Utilization utilization = ComputeUtilization(maps, ends.from, ends.to, kSteps);
+  if (maps.label().exactness == Exactness::kUnknown) return;
+  const absl::StatusOr<Utilization> counted = ComputeUtilization(maps, ends.from, ends.to, kSteps);
+  if (!counted.ok()) {
+    Fail(asked, "maps fit their arrays", TextOf(maps), counted.status().message());
+  }
+  const Utilization& utilization = *counted;
   const Interval& read = utilization.elements_read;
   const auto fail = [&](absl::string_view law) {
     Fail(asked, law, TextOf(maps),
          absl::StrCat(read.ToString(), " of ", utilization.elements.ToString(), ", reads ",
                       utilization.reads.ToString()));
   };
-  if (maps.label().exactness == Exactness::kUnknown) return;
   if (read.IsEmpty() || utilization.reads.IsEmpty()) fail("counts are not empty");
   if (utilization.elements.has_upper() && read.has_upper() &&
       read.upper() > utilization.elements.upper()) {
@@ -599,7 +603,7 @@ void CheckOutput(const Asked& asked) {
     const std::vector<ReportedEntry> entries =
         ReportIndexing(subject, direction, line, asked.context);
     std::string text;
-    AppendText(subject, direction, entries, &text);
+    AppendText(subject, direction, line, entries, &text);
     AppendJson(subject, direction, entries, &json);
   }
   const std::string module = ModuleJson("m", {json}, QueryTotals());
