@@ -391,6 +391,19 @@ TEST_F(OperationsTest, PaddingOfNothingIsTheValueEverywhere) {
   EXPECT_THAT(OutputToInput(pad, Exact()), ElementsAre("0.1.0 (d0) -> (), domain: d0 in [0, 4]"));
 }
 
+// The one element stands at 2; the step to the next, which there is not, would be 2^63.
+TEST_F(OperationsTest, PaddingBetweenElementsOfWhichThereIsOne) {
+  const HloInstruction* pad = Entry(R"(
+    a = f32[1] parameter(0)
+    v = f32[] parameter(1)
+    ROOT r = f32[5] pad(a, v), padding=2_2_9223372036854775807)");
+  EXPECT_THAT(OutputToInput(pad, Exact()),
+              ElementsAre("0.0.0 (d0) -> ((d0 - 2) floordiv 9223372036854775807), domain: d0 in "
+                          "[2, 2], (d0 - 2) mod 9223372036854775807 in [0, 0]",
+                          "0.1.0 (d0) -> (), domain: d0 in [0, 1]",
+                          "0.1.0 (d0) -> (), domain: d0 in [3, 4]"));
+}
+
 // Slices at runtime indices.
 
 TEST_F(OperationsTest, StartsOfDynamicSliceInOneVector) {

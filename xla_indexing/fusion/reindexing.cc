@@ -179,7 +179,7 @@ llvm::SmallVector<Embedding, 4> EmbeddingsOf(const HloInstruction& instruction, 
       for (int64_t dim = 0; dim < output.rank(); ++dim) {
         const PaddingDimension& padding = instruction.padding()[dim];
         axes[dim].start = padding.low;
-        axes[dim].step = padding.interior + 1;
+        axes[dim].step = padding.Step();
       }
       break;
     default: {

@@ -10,6 +10,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
 
@@ -44,6 +45,10 @@ struct PaddingDimension {
   int64_t low = 0;
   int64_t high = 0;
   int64_t interior = 0;
+
+  // From one element of the operand to the next, interior + 1. 2^63 becomes 2^63 - 1: no result
+  // holds two elements that are so far apart, so that there is one at most.
+  int64_t Step() const { return CheckedAdd(interior, 1).value_or(kInt64Max); }
 
   friend bool operator==(const PaddingDimension& a, const PaddingDimension& b) = default;
 };

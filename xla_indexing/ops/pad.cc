@@ -34,11 +34,8 @@ struct PaddedAxis {
 };
 
 PaddedAxis AxisOf(const PaddingDimension& padding, int64_t operand_size) {
-  PaddedAxis axis{IndicesOfAxis(operand_size), padding.low, 1};
-  if (__builtin_add_overflow(padding.interior, 1, &axis.step)) axis.fits = false;
-  axis.span = axis.span.Mul(axis.step).Add(padding.low);
-  axis.fits = axis.fits && axis.span.IsFinite();
-  return axis;
+  const Interval span = IndicesOfAxis(operand_size).Mul(padding.Step()).Add(padding.low);
+  return {span, padding.low, padding.Step(), span.IsFinite()};
 }
 
 // Where in one dimension a piece lies.
@@ -149,7 +146,7 @@ void PadOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
   for (const PaddingDimension& padding : build.instruction.padding()) {
     const auto k = static_cast<int64_t>(indices.size());
     indices.push_back(builder.ExactQuotient(Sub(builder.Dim(k), builder.Value(padding.low)),
-                                            padding.interior + 1, build.Operand(0).dimension(k)));
+                                            padding.Step(), build.Operand(0).dimension(k)));
   }
   build.Add(0, builder.Build(indices));
   AddValue(build, Direction::kOutputToInput);
@@ -164,7 +161,7 @@ void PadInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_le
   llvm::SmallVector<AffineExpr, 4> indices;
   for (const PaddingDimension& padding : build.instruction.padding()) {
     const auto k = static_cast<int64_t>(indices.size());
-    indices.push_back(Add(Scale(builder.Dim(k), padding.interior + 1), builder.Value(padding.low)));
+    indices.push_back(Add(Scale(builder.Dim(k), padding.Step()), builder.Value(padding.low)));
     builder.Constrain(indices.back(), IndicesOfAxis(build.Output().dimension(k)));
   }
   build.Add(0, builder.Build(indices));
