@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -84,6 +85,29 @@ TEST_F(CollectiveTest, WaysToWriteGroups) {
   EXPECT_EQ(maps("mesh['x'=4,'y'=2], device_ids=([2,4]T(1,0)) {'y'}"), iota);
   EXPECT_EQ(maps("mesh['x'=4,'y'=2], device_ids=(0,4,1,5,2,6,3,7) {'y'}"), iota);
   EXPECT_EQ(maps("mesh['x'=2,'y'=2,'z'=2], device_ids=([4,2]T(1,0)) {'y'}"), iota);
+}
+
+// A mesh of 24 axes of two devices each, which stand in the reverse order of its axes: the groups
+// are known, and no formula of them is.
+TEST_F(CollectiveTest, GroupsOfManyDimensionsAreOfAnyDevice) {
+  std::vector<std::string> axes;
+  std::vector<std::string> sizes;
+  std::vector<std::string> reversed;
+  for (int i = 0; i < 24; ++i) {
+    axes.push_back(absl::StrCat("'a", i, "'=2"));
+    sizes.push_back("2");
+    reversed.push_back(absl::StrCat(23 - i));
+  }
+  EXPECT_THAT(
+      OutputToInput(OnDevices(
+          "num_partitions=16777216", {"f32[]"},
+          absl::StrCat("f32[] all-reduce(p0), to_apply=add, channel_id=1, "
+                       "use_global_device_ids=true, replica_groups=mesh[",
+                       absl::StrJoin(axes, ","), "], device_ids=([", absl::StrJoin(sizes, ","),
+                       "]T(", absl::StrJoin(reversed, ","), ")) {'a0','a2','a7'}"))),
+      ElementsAre("0.0.0 ()[s0] -> (), domain: s0 in [0, 16777215]  (over-approximate: the device "
+                  "is not known: the groups are those of an array of 48 dimensions, more than 32)\n"
+                  "  replica: (d0)[s0] -> (s0), domain: d0 in [0, 16777215], s0 in [0, 16777215]"));
 }
 
 TEST_F(CollectiveTest, IdSpaces) {

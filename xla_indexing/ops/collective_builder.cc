@@ -19,7 +19,7 @@ CollectiveMapBuilder::CollectiveMapBuilder(const Shape& from, const Shape& to,
                                            const DeviceGroups& groups,
                                            const DeviceGroupPiece* piece,
                                            mlir::MLIRContext* context)
-    : map_(from, to, context), groups_(groups), piece_(piece) {
+    : map_(from, to, context), from_(from), to_(to), groups_(groups), piece_(piece) {
   replica_map_.readers = Interval::OfSize(groups.device_count);
   replica_map_.device = mlir::getAffineDimExpr(from.rank(), context);
   if (piece != nullptr) replica_map_.constraints = piece->readers;
@@ -67,6 +67,15 @@ void CollectiveMapBuilder::SetAnyOtherPosition() {
 
 OperandIndexing CollectiveMapBuilder::Build(llvm::ArrayRef<AffineExpr> results,
                                             ExactnessLabel label) {
+  const Interval devices = Interval::OfSize(groups_.device_count);
+  if (map_.IsTooLarge(results) || !replica_map_.device ||
+      llvm::any_of(replica_map_.constraints, [](const Constraint& c) { return !c.expr; })) {
+    return OnAnyDevice(WholeTensorIndexing(from_, to_,
+                                           "whole tensor: the expression of an index or a device "
+                                           "passes 64 bits or is too large",
+                                           map_.Value(0).getContext()),
+                       devices, devices);
+  }
   if (piece_ == nullptr) {
     label = ExactnessLabel::Weaker(label, ExactnessLabel::OverApproximate(absl::StrCat(
                                               "the device is not known: ", groups_.unknown)));

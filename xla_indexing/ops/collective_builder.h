@@ -51,12 +51,15 @@ class CollectiveMapBuilder {
   // That device, for bindings.
   mlir::AffineExpr OtherDevice() const { return replica_map_.device; }
 
-  // The map with these results, and its replica map unless all devices read themselves.
+  // The map with these results, and its replica map unless all devices read themselves. Where a
+  // number would pass int64, the whole tensor of any device, over-approximate.
   OperandIndexing Build(llvm::ArrayRef<mlir::AffineExpr> results,
                         ExactnessLabel label = ExactnessLabel::Exact());
 
  private:
   MapBuilder map_;
+  const Shape& from_;
+  const Shape& to_;
   const DeviceGroups& groups_;
   const DeviceGroupPiece* piece_;
   mlir::AffineExpr reader_position_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/build.h"
@@ -96,12 +97,17 @@ class Analysis {
   }
 
   DeviceGroups Run() {
-    switch (groups_.groups.form) {
-      case ReplicaGroups::Form::kLists:
-        return FromLists();
-      default:
-        return FromIota(groups_.groups.iota);
-    }
+    DeviceGroups groups = groups_.groups.form == ReplicaGroups::Form::kLists
+                              ? FromLists()
+                              : FromIota(groups_.groups.iota);
+    const bool fits = llvm::all_of(groups.pieces, [](const DeviceGroupPiece& piece) {
+      return piece.position && piece.device &&
+             llvm::all_of(piece.readers, [](const Constraint& c) { return !!c.expr; });
+    });
+    if (fits) return groups;
+    groups.pieces.clear();
+    groups.unknown = "the formula of the groups passes 64 bits or is too large";
+    return groups;
   }
 
  private:
@@ -134,6 +140,13 @@ class Analysis {
   }
 
   DeviceGroups FromIota(const IotaGroups& iota) {
+    size_t dimensions = 0;
+    for (const IotaOrder& order : iota.orders) dimensions += order.sizes.size();
+    if (dimensions > kMaxOrderedDimensions) {
+      result_.max_group_size = iota.group_size * groups_.DevicesPerId();
+      return Unknown(absl::StrCat("the groups are those of an array of ", dimensions,
+                                  " dimensions, more than ", kMaxOrderedDimensions));
+    }
     AffineExpr place = ids_.ReaderId();
     for (const IotaOrder& order : iota.orders) {
       const Exprs coordinates = CoordinatesOf(place, order.sizes);
@@ -233,7 +246,10 @@ std::optional<std::vector<FittedPiece>> AnalysePairs(const CollectivePairs& pair
   }
   auto pieces = FitPieces(std::move(values), ids.ReaderId(), kMaxDevicePieces);
   if (!pieces) return std::nullopt;
-  for (FittedPiece& piece : *pieces) piece.value = ids.Device(piece.value);
+  for (FittedPiece& piece : *pieces) {
+    piece.value = ids.Device(piece.value);
+    if (!piece.value) return std::nullopt;
+  }
   return pieces;
 }
 

@@ -26,8 +26,9 @@
 
 namespace xla_indexing {
 
-// Past so many pieces the device is any device.
+// Past so many pieces, or dimensions of iota lists, the device is any device.
 inline constexpr size_t kMaxDevicePieces = 64;
+inline constexpr size_t kMaxOrderedDimensions = 32;
 
 // Readers in some part of the devices, positions in some interval.
 struct DeviceGroupPiece {
@@ -51,7 +52,7 @@ struct DeviceGroups {
 DeviceGroups AnalyseGroups(const CollectiveGroups& groups, mlir::AffineExpr reader);
 
 // The devices that a reader receives from (or, `forward`, sends to) in a collective-permute; none
-// where they fall into more than kMaxDevicePieces pieces.
+// where they fall into more than kMaxDevicePieces pieces that have a formula.
 std::optional<std::vector<FittedPiece>> AnalysePairs(const CollectivePairs& pairs, bool forward,
                                                      mlir::AffineExpr reader);
 

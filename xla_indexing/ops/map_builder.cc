@@ -74,9 +74,13 @@ void MapBuilder::Simplify(llvm::MutableArrayRef<AffineExpr> exprs) const {
   }
 }
 
+bool MapBuilder::IsTooLarge(llvm::ArrayRef<AffineExpr> results) const {
+  return too_large_ || llvm::is_contained(results, AffineExpr());
+}
+
 OperandIndexing MapBuilder::Build(llvm::ArrayRef<AffineExpr> results, ExactnessLabel label) const {
   assert(static_cast<int64_t>(results.size()) == to_->rank());
-  if (too_large_ || llvm::is_contained(results, AffineExpr())) {
+  if (IsTooLarge(results)) {
     return WholeTensorIndexing(*from_, *to_, "whole tensor: an index expression passes 64 bits",
                                context_);
   }

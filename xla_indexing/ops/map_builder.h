@@ -65,6 +65,9 @@ class MapBuilder {
   // Brings expressions into normal form over the domain's intervals.
   void Simplify(llvm::MutableArrayRef<mlir::AffineExpr> exprs) const;
 
+  // Whether a number of the domain, or one of these results, would pass int64.
+  bool IsTooLarge(llvm::ArrayRef<mlir::AffineExpr> results) const;
+
   // The map with these results, one for each dimension of `to`.
   OperandIndexing Build(llvm::ArrayRef<mlir::AffineExpr> results,
                         ExactnessLabel label = ExactnessLabel::Exact()) const;
