@@ -84,7 +84,7 @@ bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, DivisionSp
   if (carry) {
     split.high = DigitSum(*carry);
     split.low = division.rest;
-    split.low.AddConstant(static_cast<int64_t>(-static_cast<Int128>(*carry) * m));
+    split.low.SubtractConstant(*carry * m);
     split.radix = m;
     return true;
   }
@@ -106,7 +106,7 @@ bool ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m, DivisionSplit
     for (const DigitTerm& term : rest.terms()) {
       if (term.coefficient % g == 0) split.high.AddNewTerm(term.atom, term.coefficient / g);
     }
-    split.low.AddConstant(static_cast<int64_t>(-static_cast<Int128>(*carry) * g));
+    split.low.SubtractConstant(*carry * g);
     split.radix = g;
     return true;
   }

@@ -46,13 +46,18 @@ std::optional<Interval> FiniteTermByTerm(const DigitSum& sum) {
   return Interval::Closed(lower, upper);
 }
 
-Interval TermByTerm(const DigitSum& sum) {
-  if (const std::optional<Interval> finite = FiniteTermByTerm(sum)) return *finite;
-  Interval result = Interval::Point(sum.constant());
+// The same whatever the numbers are.
+WideInterval WideTermByTerm(const DigitSum& sum) {
+  WideInterval result = WideInterval::Point(sum.constant());
   for (const DigitTerm& term : sum.terms()) {
-    result = result.Add(term.atom->range.Mul(term.coefficient));
+    result = result.Add(WideInterval(term.atom->range).Mul(term.coefficient));
   }
   return result;
+}
+
+Interval TermByTerm(const DigitSum& sum) {
+  if (const std::optional<Interval> finite = FiniteTermByTerm(sum)) return *finite;
+  return WideTermByTerm(sum).Hull();
 }
 
 }  // namespace
@@ -158,6 +163,12 @@ Interval ExprSimplifier::RangeOf(const DigitSum& digits) {
   if (HasNoAssumptions() && IsReached(range, CornersOf(digits))) return range;
   if (bounds_.empty() && HasIndependentDigits(digits)) return range;
   return range.Intersect(RangeOfFloorForm(FloorForm(digits)));
+}
+
+WideInterval ExprSimplifier::WideRangeOf(const DigitSum& digits) {
+  const Interval range = RangeOf(digits);
+  if (!digits.valid() || range.IsFinite()) return WideInterval(range);
+  return WideTermByTerm(digits).Intersect(WideInterval(range));
 }
 
 // The least of the ranges of all ways to write the sum, and of

@@ -72,6 +72,7 @@
 #include "xla_indexing/affine/simplifier_memory.h"
 #include "xla_indexing/base/congruence.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/wide_interval.h"
 
 namespace xla_indexing {
 
@@ -107,6 +108,7 @@ class ExprSimplifier {
   void Assume(const LinearSum& sum, const Interval& interval);
 
   // From now on every use of a rule that changes something is written down there; null: no more.
+  // What has been found before, and is used again, is not. Results do not depend on it.
   void TraceTo(RuleTrace* trace) { trace_ = trace; }
 
   // --- Sums of digits, for callers that compose or do linear algebra
@@ -121,6 +123,8 @@ class ExprSimplifier {
   // The expression of a sum of digits; null when the sum is invalid.
   mlir::AffineExpr ToExpr(const DigitSum& digits);
   Interval RangeOf(const DigitSum& digits);
+  // The same with ends that do not fit int64.
+  WideInterval WideRangeOf(const DigitSum& digits);
   Congruence ResiduesOf(const DigitSum& digits) const;
   // The sum without mod atoms; equal functions that linear algebra can tell equal have equal ones.
   DigitSum FloorForm(const DigitSum& digits) const;

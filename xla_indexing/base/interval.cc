@@ -8,55 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/wide_interval.h"
 
 namespace xla_indexing {
-namespace {
-
-// An end before it is rounded to what an Interval can store. The magnitudes that occur here, at
-// most (2^63 + 1) * 2^63 + 1, fit Int128.
-struct WideEnd {
-  bool finite = false;
-  Int128 value = 0;
-};
-
-WideEnd LowerOf(const Interval& interval) {
-  return interval.has_lower() ? WideEnd{true, interval.lower()} : WideEnd{};
-}
-
-WideEnd UpperOf(const Interval& interval) {
-  return interval.has_upper() ? WideEnd{true, interval.upper()} : WideEnd{};
-}
-
-// {x : lower <= x <= upper}, rounded outward to the ends that an Interval can store.
-Interval FromWide(WideEnd lower, WideEnd upper) {
-  if (lower.finite && upper.finite && lower.value > upper.value) return Interval::Empty();
-  const bool has_lower = lower.finite && lower.value >= kInt64Min;
-  const bool has_upper = upper.finite && upper.value <= kInt64Max;
-  const int64_t low =
-      has_lower ? static_cast<int64_t>(std::min<Int128>(lower.value, kInt64Max)) : 0;
-  const int64_t high =
-      has_upper ? static_cast<int64_t>(std::max<Int128>(upper.value, kInt64Min)) : 0;
-  if (has_lower && has_upper) return Interval::Closed(low, high);
-  if (has_lower) return Interval::AtLeast(low);
-  if (has_upper) return Interval::AtMost(high);
-  return Interval::All();
-}
-
-WideEnd FloorDivEnd(WideEnd end, Int128 divisor) {
-  if (!end.finite) return end;
-  const Int128 quotient = end.value / divisor;
-  const bool inexact = end.value % divisor != 0;
-  const bool negative = (end.value < 0) != (divisor < 0);
-  return {true, quotient - (inexact && negative ? 1 : 0)};
-}
-
-WideEnd CeilDivEnd(WideEnd end, Int128 divisor) {
-  if (!end.finite) return end;
-  const WideEnd negated = FloorDivEnd({true, -end.value}, divisor);
-  return {true, -negated.value};
-}
-
-}  // namespace
 
 std::optional<int64_t> Interval::Size() const {
   if (IsEmpty()) return 0;
@@ -73,22 +27,15 @@ bool Interval::IsSubsetOf(const Interval& other) const {
 }
 
 Interval Interval::IntersectAny(const Interval& other) const {
-  if (IsEmpty() || other.IsEmpty()) return Empty();
-  WideEnd lower = LowerOf(*this);
-  if (other.has_lower_ && (!lower.finite || other.lower_ > lower.value)) lower = LowerOf(other);
-  WideEnd upper = UpperOf(*this);
-  if (other.has_upper_ && (!upper.finite || other.upper_ < upper.value)) upper = UpperOf(other);
-  return FromWide(lower, upper);
+  return WideInterval(*this).Intersect(WideInterval(other)).Hull();
 }
 
 Interval Interval::Union(const Interval& other) const {
   if (IsEmpty()) return other;
   if (other.IsEmpty()) return *this;
-  WideEnd lower;
-  if (has_lower_ && other.has_lower_) lower = {true, std::min(lower_, other.lower_)};
-  WideEnd upper;
-  if (has_upper_ && other.has_upper_) upper = {true, std::max(upper_, other.upper_)};
-  return FromWide(lower, upper);
+  const WideInterval a(*this);
+  const WideInterval b(other);
+  return WideInterval(std::min(a.lower(), b.lower()), std::max(a.upper(), b.upper())).Hull();
 }
 
 bool Interval::TouchesOrOverlaps(const Interval& other) const {
@@ -100,20 +47,10 @@ bool Interval::TouchesOrOverlaps(const Interval& other) const {
   return reaches(*this, other) && reaches(other, *this);
 }
 
-Interval Interval::Neg() const {
-  if (IsEmpty()) return Empty();
-  const WideEnd lower = LowerOf(*this);
-  const WideEnd upper = UpperOf(*this);
-  return FromWide({upper.finite, -upper.value}, {lower.finite, -lower.value});
-}
+Interval Interval::Neg() const { return WideInterval(*this).Neg().Hull(); }
 
 Interval Interval::AddAny(const Interval& other) const {
-  if (IsEmpty() || other.IsEmpty()) return Empty();
-  WideEnd lower;
-  if (has_lower_ && other.has_lower_) lower = {true, Int128{lower_} + other.lower_};
-  WideEnd upper;
-  if (has_upper_ && other.has_upper_) upper = {true, Int128{upper_} + other.upper_};
-  return FromWide(lower, upper);
+  return WideInterval(*this).Add(WideInterval(other)).Hull();
 }
 
 Interval Interval::Mul(const Interval& other) const {
@@ -151,7 +88,9 @@ Interval Interval::Mul(const Interval& other) const {
       have_finite = true;
     }
   }
-  return FromWide({!lower_infinite, least}, {!upper_infinite, greatest});
+  return WideInterval(lower_infinite ? WideInterval::kMinusInfinity : least,
+                      upper_infinite ? WideInterval::kInfinity : greatest)
+      .Hull();
 }
 
 Interval Interval::FloorDiv(int64_t divisor) const {
@@ -161,17 +100,13 @@ Interval Interval::FloorDiv(int64_t divisor) const {
     return Closed(::xla_indexing::FloorDiv(lower_, divisor),
                   ::xla_indexing::FloorDiv(upper_, divisor));
   }
-  const WideEnd at_lower = FloorDivEnd(LowerOf(*this), divisor);
-  const WideEnd at_upper = FloorDivEnd(UpperOf(*this), divisor);
-  return divisor > 0 ? FromWide(at_lower, at_upper) : FromWide(at_upper, at_lower);
+  return WideInterval(*this).FloorDiv(divisor).Hull();
 }
 
 Interval Interval::CeilDiv(int64_t divisor) const {
   if (IsEmpty()) return Empty();
   if (divisor == 0) return All();
-  const WideEnd at_lower = CeilDivEnd(LowerOf(*this), divisor);
-  const WideEnd at_upper = CeilDivEnd(UpperOf(*this), divisor);
-  return divisor > 0 ? FromWide(at_lower, at_upper) : FromWide(at_upper, at_lower);
+  return WideInterval(*this).Neg().FloorDiv(divisor).Neg().Hull();
 }
 
 Interval Interval::Mod(int64_t modulus) const {
@@ -190,22 +125,13 @@ Interval Interval::PreimageOfMul(int64_t factor) const {
   if (IsEmpty()) return Empty();
   if (factor == 0) return Contains(0) ? All() : Empty();
   if (factor == 1) return *this;
-  // lower <= x * factor <= upper, divided by the factor; a negative one exchanges the ends.
-  const WideEnd first = factor > 0 ? LowerOf(*this) : UpperOf(*this);
-  const WideEnd last = factor > 0 ? UpperOf(*this) : LowerOf(*this);
-  return FromWide(CeilDivEnd(first, factor), FloorDivEnd(last, factor));
+  return WideInterval(*this).PreimageOfMul(factor).Hull();
 }
 
 Interval Interval::PreimageOfFloorDiv(int64_t divisor) const {
   if (IsEmpty()) return Empty();
   if (divisor == 0) return All();
-  // floor(x / c) >= lower  <=>  x / c >= lower, and  floor(x / c) <= upper  <=>  x / c < upper + 1.
-  const WideEnd lower = LowerOf(*this);
-  const WideEnd upper = UpperOf(*this);
-  const WideEnd at_lower = {lower.finite, lower.value * divisor};
-  const WideEnd past_upper = {upper.finite, (upper.value + 1) * divisor};
-  if (divisor > 0) return FromWide(at_lower, {past_upper.finite, past_upper.value - 1});
-  return FromWide({past_upper.finite, past_upper.value + 1}, at_lower);
+  return WideInterval(*this).PreimageOfFloorDiv(divisor).Hull();
 }
 
 void Interval::AppendTo(std::string* out) const {

@@ -8,8 +8,9 @@
 //   a.Add(b) = hull {x + y : x in a, y in b},   a.FloorDiv(c) = hull {floor(x / c) : x in a}, ...
 // An end of the hull that does not fit int64 becomes infinite where it lies outward (a lower end
 // below the least int64, an upper end above the greatest), and the nearest int64 where it lies
-// inward. The result then contains more than the hull and never less. Anything of the empty set is
-// empty.
+// inward. The result then contains more than the hull and never less: right for ranges, and not for
+// constraints, whose sets must stay what they are (base/wide_interval.h). Anything of the empty set
+// is empty.
 //
 // Example: Interval::Closed(-3, 5).FloorDiv(2) == Interval::Closed(-2, 2);
 //          Interval::AtLeast(7).Mod(4) == Interval::Closed(0, 3);
@@ -120,8 +121,8 @@ class Interval {
   // The remainder in [0, modulus - 1], modulus >= 1. Any other modulus gives All().
   Interval Mod(int64_t modulus) const;
 
-  // The other direction: what `x` can be when an operation on it has a result in this interval.
-  // {x : x * factor in *this}. Exact for every factor, 0 included.
+  // The other direction: what `x` can be when an operation on it has a result in this interval,
+  // rounded as above. {x : x * factor in *this}, for every factor, 0 included.
   Interval PreimageOfMul(int64_t factor) const;
   // {x : floor(x / divisor) in *this}, `divisor` of either sign; All() for a divisor of 0.
   Interval PreimageOfFloorDiv(int64_t divisor) const;

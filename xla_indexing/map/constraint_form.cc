@@ -13,7 +13,9 @@
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/base/congruence.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/base/residue_search.h"
+#include "xla_indexing/base/wide_interval.h"
 
 namespace xla_indexing {
 namespace {
@@ -67,6 +69,7 @@ void NormalizeMod(ExprSimplifier& simplifier, Constraint& constraint,
 // is all there is to be known of either: R is any such element of its range.
 void NarrowVariables(ExprSimplifier& simplifier, const LinearSum& sum, Interval interval,
                      function_ref<void(AffineExpr, Interval)> narrow) {
+  if (!QuestionBudget::Spend(static_cast<int64_t>(sum.terms().size()))) return;
   const std::optional<int64_t> size = interval.Size();
   // What each summand can be, and what it and those after it can be together.
   struct Values {
@@ -103,6 +106,33 @@ void NarrowVariables(ExprSimplifier& simplifier, const LinearSum& sum, Interval 
   }
 }
 
+// With a floor gone the summands of one variable are one, so that what they leave of it is known at
+// once and not a little at a time:
+//
+//   R + k*floor(Y/m) in [a, b]     m*R + k*Y = m*(R + k*floor(Y/m)) + k*(Y mod m)
+//                                  is in [m*a, m*b] + k*[0, m - 1]
+void NarrowWithoutFloors(ExprSimplifier& simplifier, LinearSum sum, WideInterval interval,
+                         function_ref<void(AffineExpr, Interval)> narrow) {
+  constexpr int kMaxFloors = 4;
+  for (int i = 0; i < kMaxFloors; ++i) {
+    const Term* const found = llvm::find_if(sum.terms(), [](const Term& term) {
+      return term.atom.getKind() == AffineExprKind::FloorDiv;
+    });
+    if (found == sum.terms().end()) return;
+    const auto [atom, k] = *found;
+    const int64_t m = DivisorOf(atom);
+    sum.RemoveTerm(atom);
+    sum.Scale(m);
+    sum.AddScaled(LinearSum::FromExpr(cast<AffineBinaryOpExpr>(atom).getLHS()), k);
+    interval = interval.Mul(m).Add(WideInterval(0, m - 1).Mul(k)).Sub(sum.constant());
+    sum.RemoveConstant();
+    if (!sum.valid() || sum.IsConstant()) return;
+    if (const std::optional<Interval> narrowed = interval.Narrow()) {
+      NarrowVariables(simplifier, sum, *narrowed, narrow);
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<ResidueFact> ResidueFactOf(const Constraint& constraint) {
@@ -130,20 +160,27 @@ std::optional<Constraint> ConstraintOf(const ResidueFact& fact, mlir::MLIRContex
 
 ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& constraint,
                                     function_ref<void(AffineExpr, Interval)> narrow) {
+  if (!QuestionBudget::Spend()) return ConstraintState::kKept;
   mlir::MLIRContext* context = simplifier.context();
-  // Each round takes a floordiv off.
-  while (true) {
-    AffineExpr expr = simplifier.Simplify(constraint.expr);
+  // The constraint on the way to its form. Numbers of the form that do not fit int64 leave
+  // `constraint` what it was last.
+  AffineExpr expr = constraint.expr;
+  WideInterval interval(constraint.interval);
+  AffineExpr last_moved;
+  // Each round takes a floordiv off, or moves residues until they stay.
+  constexpr int kMaxMoves = 4;
+  for (int moves = 0;;) {
+    expr = simplifier.Simplify(expr);
     LinearSum sum = LinearSum::FromExpr(expr);
     if (!sum.valid()) return ConstraintState::kKept;
-    Interval interval = constraint.interval;
     if (sum.IsConstant()) {
       return interval.Contains(sum.constant()) ? ConstraintState::kImplied
                                                : ConstraintState::kUnsatisfiable;
     }
-    if (sum.constant() == kInt64Min) return ConstraintState::kKept;
-    interval = interval.Sub(sum.constant());
-    bool same = sum.constant() == 0;
+    if (const std::optional<Interval> narrowed = interval.Narrow()) constraint = {expr, *narrowed};
+    const int64_t constant = sum.constant();
+    bool same = constant == 0;
+    interval = interval.Sub(constant);
     sum.RemoveConstant();
     const int64_t gcd = sum.CoefficientGcd();
     sum.DivideExactly(gcd);
@@ -157,29 +194,44 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
     const DigitSum digits = simplifier.Evaluate(sum);
     if (!same || !digits.valid()) expr = sum.ToExpr(context);
     if (!expr) return ConstraintState::kKept;
-    const Interval range = simplifier.RangeOf(digits);
+    const WideInterval range = simplifier.WideRangeOf(digits);
     if (range.IsSubsetOf(interval)) return ConstraintState::kImplied;
+    interval = interval.Intersect(range);
     const Congruence residues = digits.valid() ? simplifier.ResiduesOf(digits) : Congruence::All();
-    interval = residues.Tighten(interval.Intersect(range));
-    if (!interval.IsEmpty() && residues.Tighten(range) == interval) {
+    const std::optional<Interval> in_range = interval.Narrow();
+    if (!in_range) {
+      if (!IsVariable(expr)) NarrowVariables(simplifier, sum, interval.Hull(), narrow);
+      return ConstraintState::kKept;
+    }
+    const Interval tightened = residues.Tighten(*in_range);
+    if (tightened.IsEmpty()) return ConstraintState::kUnsatisfiable;
+    if (const std::optional<Interval> all = range.Narrow();
+        all && residues.Tighten(*all) == tightened) {
       return ConstraintState::kImplied;
     }
-    if (interval.IsEmpty()) return ConstraintState::kUnsatisfiable;
-    constraint = {expr, interval};
+    constraint = {expr, tightened};
+    interval = WideInterval(tightened);
     if (IsVariable(expr)) {
-      narrow(expr, interval);
+      narrow(expr, tightened);
       return ConstraintState::kImplied;
     }
     if (expr.getKind() == AffineExprKind::FloorDiv) {
-      constraint = {cast<AffineBinaryOpExpr>(expr).getLHS(),
-                    interval.PreimageOfFloorDiv(DivisorOf(expr))};
-      if (constraint.interval.IsAll()) return ConstraintState::kImplied;
+      interval = interval.PreimageOfFloorDiv(DivisorOf(expr));
+      expr = cast<AffineBinaryOpExpr>(expr).getLHS();
       continue;
     }
     if (expr.getKind() == AffineExprKind::Mod) {
+      const AffineExpr before = expr;
       NormalizeMod(simplifier, constraint, narrow);
+      expr = constraint.expr;
+      interval = WideInterval(constraint.interval);
+      if (expr != before && expr != last_moved && ++moves < kMaxMoves) {
+        last_moved = expr;
+        continue;
+      }
     } else {
-      NarrowVariables(simplifier, sum, interval, narrow);
+      NarrowVariables(simplifier, sum, tightened, narrow);
+      NarrowWithoutFloors(simplifier, std::move(sum), interval, narrow);
     }
     return ConstraintState::kKept;
   }

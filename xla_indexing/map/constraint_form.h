@@ -12,9 +12,13 @@
 //   c*x + R in [a, b]         x in ([a, b] - range(R)) / c     besides
 //   c*x + R in [a, b]         (b - r - c*x) mod g in [0, b - a]   besides; R = r (mod g) and
 //                             b - a < g - 1: x begins and ends at a solution
+//   R + k*floor(Y/m) in [a, b]  m*R + k*Y in [m*a, m*b] + k*[0, m - 1]   besides, for its variables
 //   (c*x + d) mod n in [a, b] x begins and ends at a solution  besides
 //   e in [a, b]               a and b move to values of e      where e is in a known residue class
 //   e = r (mod m), e = s (mod n)   e = t (mod lcm(m, n))       by the Chinese remainder theorem
+//
+// Intervals are held in 128 bits on the way (base/wide_interval.h); where the numbers of a rule do
+// not fit int64 in the end, the constraint stays what it was.
 //
 // A constraint that every point satisfies goes, one that no point satisfies empties the domain.
 // What the other constraints say of residue classes (ExprSimplifier::Assume) is used; a constraint

@@ -15,6 +15,7 @@
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/wide_interval.h"
 #include "xla_indexing/map/constraint_form.h"
 #include "xla_indexing/map/has_point.h"
 
@@ -51,21 +52,12 @@ std::optional<Constraint> EliminateFromSum(const SplitSymbol& split, const Inter
   const int64_t c = split.coefficient;
   const std::optional<int64_t> width = window.Size();
   if (width && *width < (c < 0 ? -c : c) && !bounds.IsPoint()) return std::nullopt;
-  const Interval reach = bounds.Mul(c);
-  const Interval interval = window.Sub(reach);
-  // Ends that did not fit moved, which makes the interval another.
-  const auto moved = [](const Interval& result, bool has_lower, bool has_upper) {
-    return result.has_lower() != has_lower || result.has_upper() != has_upper ||
-           (has_lower && result.lower() == kInt64Max) || (has_upper && result.upper() == kInt64Min);
-  };
-  const bool exact = !moved(reach, c > 0 ? bounds.has_lower() : bounds.has_upper(),
-                            c > 0 ? bounds.has_upper() : bounds.has_lower()) &&
-                     !moved(interval, window.has_lower() && reach.has_upper(),
-                            window.has_upper() && reach.has_lower());
+  const std::optional<Interval> interval =
+      WideInterval(window).Add(WideInterval(bounds).Mul(c).Neg()).Narrow();
   LinearSum rest = split.rest;
   const AffineExpr expr = rest.ToExpr(context);
-  if (!exact || !expr) return std::nullopt;
-  return Constraint{expr, interval};
+  if (!interval || !expr) return std::nullopt;
+  return Constraint{expr, *interval};
 }
 
 // some s in `bounds`: (rest + c*s) mod n in `window`.
@@ -206,8 +198,11 @@ bool RescaleRangeVariables(IndexingMap* map) {
         !fact->residues.Contains(bounds.lower()) || bounds.lower() == kInt64Min) {
       continue;
     }
+    const std::optional<Interval> steps =
+        WideInterval(bounds).Sub(bounds.lower()).FloorDiv(m).Narrow();
+    if (!steps) continue;
     replacements[symbol.getPosition()] = Add(Scale(symbol, m), Constant(bounds.lower(), context));
-    bounds = bounds.Sub(bounds.lower()).FloorDiv(m);
+    bounds = *steps;
     changed = true;
   }
   if (!changed) return false;

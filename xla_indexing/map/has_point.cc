@@ -66,20 +66,20 @@ SmallVector<size_t, 8> VariablesOf(AffineExpr expr, const Domain& domain) {
 // holds an end of the sum's range needs no more.
 bool SumReaches(const LinearSum& sum, const Interval& interval, const Domain& domain) {
   SmallVector<std::pair<Int128, Int128>, 8> steps;  // |c|, what the term reaches; -1 for infinity
-  Interval range = Interval::Point(sum.constant());
+  const WideInterval window(interval);
+  WideInterval range = WideInterval::Point(sum.constant());
   for (const Term& term : sum.terms()) {
     if (!IsVariable(term.atom)) return false;
     const Interval& bounds = domain.Bounds(term.atom);
     const Int128 step = term.coefficient < 0 ? -Int128{term.coefficient} : Int128{term.coefficient};
-    range = range.Add(bounds.Mul(term.coefficient));
+    range = range.Add(WideInterval(bounds).Mul(term.coefficient));
     const std::optional<int64_t> size = bounds.Size();
     if (size == 1) continue;
     steps.push_back({step, size ? step * (*size - 1) : -1});
   }
-  if (range.Intersect(interval).IsEmpty()) return false;
-  // An end of int64 may stand for one that does not fit.
-  if ((range.has_lower() && range.lower() != kInt64Max && interval.Contains(range.lower())) ||
-      (range.has_upper() && range.upper() != kInt64Min && interval.Contains(range.upper()))) {
+  if (range.Intersect(window).IsEmpty()) return false;
+  if ((range.has_lower() && window.Contains(range.lower())) ||
+      (range.has_upper() && window.Contains(range.upper()))) {
     return true;
   }
   llvm::sort(steps);

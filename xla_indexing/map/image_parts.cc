@@ -13,6 +13,7 @@
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/wide_interval.h"
 #include "xla_indexing/map/components.h"
 #include "xla_indexing/map/constraint_form.h"
 #include "xla_indexing/map/domain.h"
@@ -55,13 +56,13 @@ std::optional<StridedRange> StridedResultOf(const IndexingMap& map, const Compon
   const AffineExpr result = map.results()[component.results[0]];
   // Of at most one constraint on a variable alone; one on the result itself comes last.
   std::optional<std::pair<int, StridedRange>> restricted;
-  Interval of_result = Interval::All();
+  WideInterval of_result(Interval::Closed(kInt64Min, kInt64Max));
   for (const int i : component.constraints) {
     const Constraint& constraint = map.constraints()[i];
     LinearSum difference = LinearSum::FromExpr(constraint.expr);
     difference.AddScaled(LinearSum::FromExpr(result), -1);
     if (difference.valid() && difference.IsConstant()) {
-      of_result = of_result.Intersect(constraint.interval.Sub(difference.constant()));
+      of_result = of_result.Intersect(WideInterval(constraint.interval).Sub(difference.constant()));
       continue;
     }
     if (restricted || component.variables.size() != 1) return std::nullopt;
@@ -77,7 +78,7 @@ std::optional<StridedRange> StridedResultOf(const IndexingMap& map, const Compon
         return ElementsOf(Congruence::All(), BoundsOf(map, number));
       });
   if (!values) return std::nullopt;
-  return IntersectWith(*values, of_result);
+  return IntersectWith(*values, of_result.Hull());
 }
 
 void AddRange(int result, const StridedRange& range, ImageParts* image) {

@@ -9,6 +9,7 @@
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/wide_interval.h"
 
 namespace xla_indexing {
 namespace {
@@ -54,8 +55,12 @@ bool Domain::Constrain(AffineExpr expr, const Interval& interval) {
   if (sum.terms().size() == 1) {
     const Term& term = sum.terms().front();
     if (Interval* bounds = BoundsOf(term.atom)) {
-      *bounds = bounds->Intersect(interval.Sub(sum.constant()).PreimageOfMul(term.coefficient));
-      return true;
+      const WideInterval narrower =
+          WideInterval(interval).Sub(sum.constant()).PreimageOfMul(term.coefficient);
+      if (const auto both = WideInterval(*bounds).Intersect(narrower).Narrow()) {
+        *bounds = *both;
+        return true;
+      }
     }
   }
   constraints.push_back({expr, interval});
