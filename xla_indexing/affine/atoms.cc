@@ -41,7 +41,6 @@ const DigitAtom* ExprSimplifier::FindItsOwn(DigitAtom::Kind kind, const DigitSum
 }
 
 KnownDivision* ExprSimplifier::FindDivision(const DigitSum& digits, int64_t m) {
-  if (trace_) return nullptr;  // every step is written down
   const size_t hash = HashOfAtom(DigitAtom::Kind::kFloor, digits, m);
   for (KnownDivision* known = memory_->division_table.First(hash); known != nullptr;
        known = known->next) {
@@ -159,7 +158,7 @@ const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   atom.dividend_floor_form = floor_form;
   if (!Show(dividend, &atom)) return nullptr;
   atom.is_its_own = IsItsOwn(division);
-  if (atom.is_its_own && trace_ == nullptr) {
+  if (atom.is_its_own) {
     const DigitAtom* itself = MakeFloorAtom(division, m);
     if (itself == nullptr) return nullptr;
     atom.quotient = DigitSum();

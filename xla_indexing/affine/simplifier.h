@@ -62,6 +62,7 @@
 #include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
@@ -239,6 +240,8 @@ class ExprSimplifier {
   static void KeepExpr(const DigitSum& digits, mlir::AffineExpr e);
 
   // What is written down (trace.cc).
+  mlir::AffineExpr ExprForTrace(const DigitAtom* atom);
+  mlir::AffineExpr ExprForTrace(const DigitSum& digits);
   void TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m, const char* rule,
                      const DigitSum& result);
   void TraceSum(const char* rule, const DigitSum& before, const DigitSum& after);

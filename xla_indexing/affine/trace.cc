@@ -1,26 +1,55 @@
+// What is written down as a trace. Tracing looks on: it builds expressions of its own and leaves
+// nothing behind that a later step could find, so that results are the same with and without it.
 #include <cstdint>
 
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/affine/simplifier.h"
 
 namespace xla_indexing {
 
-void ExprSimplifier::TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m,
+using ::mlir::AffineExpr;
+using ::mlir::AffineExprKind;
+
+// What ExprOf(atom) is or will be. Divisions nest less deep in an atom's dividend.
+AffineExpr ExprSimplifier::ExprForTrace(const DigitAtom* atom) {
+  if (atom->expr) return atom->expr;
+  if (const AffineExpr known = exprs_for_trace_.lookup(atom)) return known;
+  const AffineExpr dividend = ExprForTrace(atom->shown);
+  if (!dividend) return {};
+  const auto kind = atom->IsMod() ? AffineExprKind::Mod : AffineExprKind::FloorDiv;
+  const AffineExpr expr = mlir::getAffineBinaryOpExpr(
+      kind, dividend, mlir::getAffineConstantExpr(atom->divisor, context_));
+  exprs_for_trace_[atom] = expr;
+  return expr;
+}
+
+AffineExpr ExprSimplifier::ExprForTrace(const DigitSum& digits) {
+  if (!digits.valid()) return {};
+  LinearSum sum(digits.constant());
+  for (const DigitTerm& term : digits.terms()) {
+    const AffineExpr atom = ExprForTrace(term.atom);
+    if (!atom) return {};
+    sum.AddTerm(atom, term.coefficient);
+  }
+  return sum.ToExpr(context_);
+}
+
+void ExprSimplifier::TraceDivision(AffineExprKind kind, const DigitSum& digits, int64_t m,
                                    const char* rule, const DigitSum& result) {
-  if (rule == nullptr || !result.valid()) return;
-  // Expressions are written without being looked at again, which would be traced.
-  const mlir::AffineExpr dividend = Written(digits).ToExpr(context_);
-  const mlir::AffineExpr after = Written(result).ToExpr(context_);
+  if (rule == nullptr) return;
+  const AffineExpr dividend = ExprForTrace(digits);
+  const AffineExpr after = ExprForTrace(result);
   if (!dividend || !after) return;
-  const mlir::AffineExpr before =
+  const AffineExpr before =
       mlir::getAffineBinaryOpExpr(kind, dividend, mlir::getAffineConstantExpr(m, context_));
   if (before != after) trace_->push_back({rule, before, after});
 }
 
 void ExprSimplifier::TraceSum(const char* rule, const DigitSum& before, const DigitSum& after) {
-  const mlir::AffineExpr from = Written(before).ToExpr(context_);
-  const mlir::AffineExpr to = Written(after).ToExpr(context_);
+  const AffineExpr from = ExprForTrace(before);
+  const AffineExpr to = ExprForTrace(after);
   if (from && to && from != to) trace_->push_back({rule, from, to});
 }
 
