@@ -116,6 +116,8 @@ const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   atom.divisor = m;
   atom.dividend_floor_form = floor_form;
   if (!Show(dividend, &atom)) return nullptr;
+  atom.coarsest = CoarsestFloor(floor_form);
+  if (atom.coarsest == nullptr) atom.coarsest = &atom;
   atom.range = RangeOfRest(division).FloorDiv(m);
   if (const std::optional<CornerValues> values = CornersOf(dividend)) {
     atom.corners = {FloorDiv(values->at_least, m), FloorDiv(values->at_greatest, m)};

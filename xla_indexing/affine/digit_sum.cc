@@ -68,6 +68,18 @@ std::optional<CornerValues> CornersOf(const DigitSum& sum, int64_t left_out) {
   return values;
 }
 
+// What is below an atom stands in it: looked for anew, it would be found once for every way that
+// leads there, and the ways double with every floor on them.
+const DigitAtom* CoarsestFloor(const DigitSum& sum) {
+  const DigitAtom* coarsest = nullptr;
+  for (const DigitTerm& term : sum.terms()) {
+    const DigitAtom* below = term.atom->coarsest;
+    if (below == nullptr) continue;
+    if (coarsest == nullptr || below->divisor > coarsest->divisor) coarsest = below;
+  }
+  return coarsest;
+}
+
 bool AtomLess(const DigitAtom* a, const DigitAtom* b) {
   if (a->summand_class != b->summand_class) return a->summand_class < b->summand_class;
   return CompareDigitAtoms(a, b) < 0;

@@ -81,6 +81,10 @@ struct DigitAtom {
   // written, alone or beside atoms of other variables: X, a sum of variables. Null otherwise.
   const DigitSum* number = nullptr;
 
+  // Of a floor: of the floors in it, however deep, that have none in their dividends, itself among
+  // them, the first with the greatest divisor. Null otherwise.
+  const DigitAtom* coarsest = nullptr;
+
   // As written: occurrences of summands and divisions, and how deep divisions nest.
   int summands = 1;
   int divisions = 0;  // floordivs and mods in it, itself counted
@@ -105,6 +109,10 @@ inline const DigitAtom* LoneAtom(const DigitSum& sum) {
 // Of the sum without its multiples of `left_out`, where that is not 0. None where an atom has none,
 // and where they do not fit.
 std::optional<CornerValues> CornersOf(const DigitSum& sum, int64_t left_out = 0);
+
+// Of the floors in a sum, however deep, that have none in their dividends the first one with the
+// greatest divisor; null where there is no floor.
+const DigitAtom* CoarsestFloor(const DigitSum& sum);
 
 // Whether an atom of a sum is a floor, is a mod, and whether none is either.
 inline bool HasFloorAtom(const DigitSum& sum) {

@@ -182,19 +182,6 @@ class Direction {
   int64_t period_ = 1;
 };
 
-// Of the floors in a sum, however deep, that have none in their dividends the one with the greatest
-// divisor. Floors nest less deep than the bound on their number in what is looked at.
-const DigitAtom* CoarsestFloor(const DigitSum& sum) {
-  const DigitAtom* coarsest = nullptr;
-  for (const DigitTerm& term : sum.terms()) {
-    if (!term.atom->IsFloor()) continue;
-    const DigitAtom* below = CoarsestFloor(term.atom->dividend_floor_form);
-    if (below == nullptr) below = term.atom;
-    if (coarsest == nullptr || below->divisor > coarsest->divisor) coarsest = below;
-  }
-  return coarsest;
-}
-
 // Two floors of one number whose divisors divide each other are digits of it, and of all sums of
 // two such only  floor(X/m) - floor(X/2m) = floor((X + m)/2m)  is one floor.
 bool AreDigits(const DigitTerm& a, const DigitTerm& b) {

@@ -209,6 +209,7 @@ DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
   atom->is_its_own = false;
   atom->is_digit = false;
   atom->number = nullptr;
+  atom->coarsest = nullptr;
   atom->depth = 0;
   atom->expr = {};
   return atom;
