@@ -335,7 +335,7 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
     Join(result);
     return "of two values: linear";
   }
-  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) {
+  if (!MayWork(digits.terms().size()) || recursion_ >= kMaxRecursion) {
     result = DigitSum::Invalid();
     return nullptr;
   }
@@ -426,14 +426,13 @@ const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, Digi
       return "X mod m = r where X = r (mod m)";
     }
   }
-  if (++work_ > kMaxWork || recursion_ >= kMaxRecursion) {
+  if (!MayWork(digits.terms().size()) || recursion_ >= kMaxRecursion) {
     result = DigitSum::Invalid();
     return nullptr;
   }
   ++recursion_;
   const absl::Cleanup leave = [this] { --recursion_; };
-  if (const DigitAtom* floor = FindItsOwn(DigitAtom::Kind::kFloor, digits, m);
-      floor != nullptr && trace_ == nullptr) {
+  if (FindItsOwn(DigitAtom::Kind::kFloor, digits, m) != nullptr) {
     Division same{digits, DigitSum(), {}, true};
     return ModuloOfNormal(same, m, result);
   }

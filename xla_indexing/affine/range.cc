@@ -8,6 +8,8 @@
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/base/wide_interval.h"
 
 namespace xla_indexing {
 
@@ -184,6 +186,7 @@ Interval ExprSimplifier::RangeOfFloorForm(const DigitSum& sum) {
   for (const DigitTerm& term : sum.terms()) {
     const DigitAtom* floor = term.atom;
     if (!floor->IsFloor()) continue;
+    if (!QuestionBudget::Spend()) break;
     int64_t c = term.coefficient;
     if (!llvm::all_of(sum.terms(), [c](const DigitTerm& other) {
           return c == 1 || c == -1 || other.coefficient % c == 0;

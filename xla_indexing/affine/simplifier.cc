@@ -10,6 +10,7 @@
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 
 namespace xla_indexing {
 
@@ -36,22 +37,13 @@ int DivisionsOf(const DigitSum& written) {
   return static_cast<int>(std::min<int64_t>(divisions, std::numeric_limits<int>::max()));
 }
 
-// Floordivs and mods in an expression, as often as they occur; no more than `most` are counted.
-int CountDivisions(AffineExpr e, int most) {
-  int count = 0;
-  llvm::SmallVector<AffineExpr, 8> pending = {e};
-  while (!pending.empty() && count < most) {
-    auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(pending.pop_back_val());
-    if (!binary) continue;
-    count +=
-        binary.getKind() == AffineExprKind::FloorDiv || binary.getKind() == AffineExprKind::Mod;
-    pending.push_back(binary.getLHS());
-    if (binary.getKind() == AffineExprKind::Add) pending.push_back(binary.getRHS());
-  }
-  return count;
-}
-
 }  // namespace
+
+bool ExprSimplifier::MayWork(size_t terms) {
+  constexpr int64_t kTermsOfStep = 64;
+  const auto length = static_cast<int64_t>(terms) / kTermsOfStep;
+  return ++work_ <= kMaxWork && QuestionBudget::Spend(1 + length + length * length);
+}
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
   const DigitSum written = AsWritten(Evaluate(e));

@@ -47,7 +47,8 @@
 //   simplifier.Simplify((d0 floordiv 2) * 2)   // d0
 //
 // Bounds. An object does at most a fixed amount of work (kMaxWork steps of a few microseconds,
-// nested at most kMaxRecursion deep); what comes after is left as it is. Expressions beyond the
+// nested at most kMaxRecursion deep), and no more than the question that is asked has steps left
+// (base/question_budget.h); what comes after is left as it is. Expressions beyond the
 // bounds of affine/build.h are not made.
 //
 // Errors. Where a number of a rule would not fit int64 the rule is not applied; where even a
@@ -271,7 +272,13 @@ class ExprSimplifier {
   static constexpr int kMaxWork = 50000;
   static constexpr int kMaxRecursion = 128;
 
+  // Whether work on a sum of that many terms may be done: within kMaxWork, and within the budget of
+  // the question (base/question_budget.h). Terms are looked for one by one, so that long sums take
+  // the square of their length.
+  bool MayWork(size_t terms);
+
   RuleTrace* trace_ = nullptr;
+  llvm::DenseMap<const DigitAtom*, mlir::AffineExpr> exprs_for_trace_;
   int depth_ = 0;
   int work_ = 0;
   int recursion_ = 0;

@@ -206,7 +206,7 @@ const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
   for (const DigitAtom* atom : atoms) {
     size_t num_ways = ways.size();
     for (size_t i = 0; i < num_ways && ways.size() < kMaxWays; ++i) {
-      if (ways[i].CoefficientOf(atom) == 0 || ++work_ > kMaxWork) continue;
+      if (ways[i].CoefficientOf(atom) == 0 || !MayWork(ways[i].terms().size())) continue;
       DigitSum way = ways[i];
       SplitDigit(way, atom, atoms, ways, swapped);
     }

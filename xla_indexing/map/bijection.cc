@@ -15,6 +15,7 @@
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/has_point.h"
 #include "xla_indexing/map/points.h"
@@ -119,6 +120,7 @@ std::optional<bool> ResultsWithin(const IndexingMap& map, llvm::ArrayRef<int64_t
 }  // namespace
 
 absl::StatusOr<Decision> IsInjective(const IndexingMap& map, int64_t max_steps) {
+  const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   StepBudget budget(max_steps);
   const std::optional<Projected> subject = SubjectOf(map);
@@ -128,6 +130,7 @@ absl::StatusOr<Decision> IsInjective(const IndexingMap& map, int64_t max_steps) 
 
 absl::StatusOr<Decision> IsBijectionOnto(const IndexingMap& map, llvm::ArrayRef<int64_t> sizes,
                                          int64_t max_steps) {
+  const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   if (static_cast<int>(sizes.size()) != map.num_results()) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -13,6 +13,7 @@
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
 #include "xla_indexing/base/congruence.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/constraint_form.h"
 
 namespace xla_indexing {
@@ -118,7 +119,7 @@ Combined CombineResidues(Constraints& constraints, mlir::MLIRContext* context) {
     const Constraint constraint = constraints[i];
     bool is_part = false;
     for (size_t j = 0; j < kept && !is_part && is_mod(constraint); ++j) {
-      if (!is_mod(constraints[j])) continue;
+      if (!is_mod(constraints[j]) || !QuestionBudget::Spend()) continue;
       const Both both = Combine(constraints[j], constraint, context);
       if (both.state == Combined::kUnsatisfiable) return both.state;
       is_part = both.state == Combined::kSome;

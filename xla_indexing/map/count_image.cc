@@ -18,6 +18,7 @@
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/check.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/block_classes.h"
 #include "xla_indexing/map/components.h"
 #include "xla_indexing/map/count_points.h"
@@ -235,6 +236,7 @@ Interval CountPairsOfComponent(const IndexingMap& map, StepBudget* budget) {
 }  // namespace
 
 Interval CountImage(const IndexingMap& map, StepBudget* budget) {
+  const QuestionBudget question;
   std::optional<ImageParts> parts = PartsOf(map, budget);
   if (!parts) return CountUpTo(CountPoints(map, budget));
   return CountOneImage(*parts, budget);
@@ -248,6 +250,7 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
                               map.context() == maps.front().context();
                      }),
         "CountUnionOfImages() of maps with other numbers of results, or of two contexts");
+  const QuestionBudget question;
   llvm::SmallVector<Interval, 4> box;
   for (const int64_t size : sizes) box.push_back(Interval::OfSize(size));
   const Interval places = CountPlaces(box);
@@ -287,6 +290,7 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
 }
 
 Interval CountPairs(const IndexingMap& map, StepBudget* budget) {
+  const QuestionBudget question;
   if (map.IsKnownEmpty()) return Interval::Point(0);
   Interval count = Interval::Point(1);
   for (const Component& component : ComponentsOf(map)) {

@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/congruence.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/components.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/expr_program.h"
@@ -411,6 +412,7 @@ Interval CountBetween(const Interval& least, const Interval& most) {
 }
 
 Interval CountPoints(const IndexingMap& map, StepBudget* budget) {
+  const QuestionBudget question;
   if (map.IsKnownEmpty()) return Interval::Point(0);
   Interval count = Interval::Point(1);
   for (const Component& component : ComponentsOf(map)) {

@@ -14,6 +14,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/points.h"
 #include "xla_indexing/map/project.h"
@@ -191,6 +192,7 @@ std::optional<bool> WithinSymbolically(const Projected& a, const Projected& b, S
 }  // namespace
 
 absl::StatusOr<Decision> IsEmptyDomain(const IndexingMap& map, int64_t max_steps) {
+  const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   StepBudget budget(max_steps);
   std::optional<bool> has_point = DomainHasPoint(map, &budget);
@@ -200,6 +202,7 @@ absl::StatusOr<Decision> IsEmptyDomain(const IndexingMap& map, int64_t max_steps
 
 absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b,
                                       int64_t max_steps) {
+  const QuestionBudget question;
   if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
   if (a.num_ranges() != b.num_ranges()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -215,6 +218,7 @@ absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b
 
 absl::StatusOr<Decision> IsSubrelation(const IndexingMap& a, const IndexingMap& b,
                                        int64_t max_steps) {
+  const QuestionBudget question;
   if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
   StepBudget budget(max_steps);
   const std::optional<Projected> from = RelationOf(a);
@@ -229,6 +233,7 @@ absl::StatusOr<Decision> IsSubrelation(const IndexingMap& a, const IndexingMap& 
 
 absl::StatusOr<Decision> SameRelation(const IndexingMap& a, const IndexingMap& b,
                                       int64_t max_steps) {
+  const QuestionBudget question;
   if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
   StepBudget budget(max_steps);
   const std::optional<Projected> one = RelationOf(a);

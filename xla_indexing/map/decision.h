@@ -11,6 +11,10 @@
 // solving for variables, are not counted: they have bounds of their own, and a budget of 0 steps
 // answers with them alone. The same question gives the same answer at every run.
 //
+// Time. Every question of map/ opens a QuestionBudget (base/question_budget.h), or joins the one of
+// the question that asks it; all work is counted there, that of the normal form too. Once it is
+// spent expressions and constraints stay as they are, and what needs them is undecided.
+//
 // Errors. A question that has no meaning, about maps that do not Verify() or that cannot be
 // compared, is an InvalidArgument and no Decision. A number past int64 on the way is no error: what
 // needs it stays undecided.
@@ -29,6 +33,8 @@
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
+
+#include "xla_indexing/base/question_budget.h"
 
 namespace xla_indexing {
 
@@ -54,9 +60,15 @@ class StepBudget {
  public:
   explicit StepBudget(int64_t max_steps) : left_(std::max<int64_t>(max_steps, 0)) {}
 
-  // Takes `steps` (at least 0) where as many are left; nothing otherwise.
+  // Takes `steps` (at least 0) where as many are left, here and in the budget of the question that
+  // this is a part of (base/question_budget.h); nothing otherwise.
   bool Take(int64_t steps) {
     if (steps > left_) return false;
+    // Both are no estimates of time but bounds: of many small steps one counts there.
+    constexpr int64_t kStepsOfOne = 32;
+    const int64_t before = used_ / kStepsOfOne;
+    const int64_t after = (used_ + steps) / kStepsOfOne;
+    if (!QuestionBudget::Spend(after - before)) return false;
     left_ -= steps;
     used_ += steps;
     return true;

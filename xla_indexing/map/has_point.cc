@@ -15,6 +15,8 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/base/wide_interval.h"
 #include "xla_indexing/map/expr_program.h"
 
 namespace xla_indexing {
@@ -173,6 +175,9 @@ class PointTest {
     });
   }
 
+  // What a few points cost.
+  int64_t steps() const { return static_cast<int64_t>(group_.constraints.size()); }
+
   // False once an expression did not fit int64.
   bool every_value_fits() const { return every_value_fits_; }
 
@@ -232,7 +237,9 @@ std::optional<bool> HasPointByEnumeration(const Group& group, const Domain& doma
     if (test.Holds()) return true;
   }
   SmallVector<size_t, 8> place(group.variables.size(), 0);
+  constexpr int64_t kPointsOfStep = 16;
   for (int64_t i = 0; i < kMaxPoints; ++i) {
+    if (i % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps())) return std::nullopt;
     for (size_t k = 0; k < place.size(); ++k) test.Set(k, values[k][place[k]]);
     if (test.Holds()) return true;
     size_t k = 0;

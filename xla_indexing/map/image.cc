@@ -14,6 +14,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/constraint_form.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/points.h"
@@ -154,6 +155,7 @@ std::optional<bool> FindBox(const Projected& projected, StepBudget* budget,
 }  // namespace
 
 absl::StatusOr<ImageBox> ImageAsBox(const IndexingMap& map, int64_t max_steps) {
+  const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   StepBudget budget(max_steps);
   ImageBox box;

@@ -191,7 +191,8 @@ class IndexingMap {
   // --- Rewriting ---
 
   // Brings results, constraints and intervals into normal form (docs/simplifier.md): the same
-  // relation on the same variables. Variables of one value are replaced by it. Returns whether
+  // relation on the same variables. Variables of one value are replaced by it. What was simplified
+  // stays as it is when it is simplified again. Returns whether
   // anything changed. The rules that were used are appended to `trace` unless it is null.
   bool Simplify(RuleTrace* trace = nullptr);
 
@@ -227,6 +228,8 @@ class IndexingMap {
   std::string ToString() const;
 
  private:
+  // One pass of Simplify().
+  bool SimplifyOnce(RuleTrace* trace);
   // The declared variable that an expression is, or null.
   Variable* FindVariable(mlir::AffineExpr expr);
   // Whether the constraint needs no place in constraints_: it holds everywhere, or it speaks of one

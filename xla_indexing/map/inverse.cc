@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/bijection.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/project.h"
@@ -36,6 +37,7 @@ absl::Status NotInverted(const IndexingMap& map, absl::string_view reason, int64
 }  // namespace
 
 absl::StatusOr<IndexingMap> Inverse(const IndexingMap& map, int64_t max_steps) {
+  const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   const absl::Status too_large = absl::OutOfRangeError(absl::StrCat(
       "the inverse passes a bound of int64 or of the size of expressions: ", map.ToString()));

@@ -17,6 +17,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/has_point.h"
 
 namespace xla_indexing {
@@ -37,7 +38,13 @@ class Inequalities {
     return row && Bound(*row, constraint.interval);
   }
 
-  bool HavePoint() const {
+  // Whether there is one; none where the question has not as many steps left as this may take.
+  std::optional<bool> HavePoint() const {
+    // About what the slowest of some million random systems took, in microseconds; the number of
+    // constraints hardly counts.
+    constexpr int64_t kSteps[kMaxPresburgerVariables + 1] = {10,    30,     400,    6000,
+                                                             60000, 300000, 1500000};
+    if (!QuestionBudget::Spend(kSteps[num_columns_])) return std::nullopt;
     mlir::presburger::IntegerPolyhedron set(
         mlir::presburger::PresburgerSpace::getSetSpace(num_columns_));
     for (const Row& row : at_least_zero_) {

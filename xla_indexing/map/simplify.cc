@@ -9,7 +9,9 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/combine_residues.h"
 #include "xla_indexing/map/constraint_form.h"
 #include "xla_indexing/map/has_point.h"
@@ -77,9 +79,37 @@ const char* RuleOf(ConstraintState state) {
   return "normal form of the constraint";
 }
 
+// Whether what has been simplified may have another form still. One division is what it is;
+// several, and what constraints know of them, are looked at one after another, and those that come
+// later may let those before them become something else.
+bool MayChangeAgain(const IndexingMap& map) {
+  constexpr int kFew = 2;
+  int most = 0;
+  int all = 0;
+  const auto count = [&](AffineExpr expr) {
+    const int divisions = CountDivisions(expr, kFew);
+    most = std::max(most, divisions);
+    all += divisions;
+  };
+  for (const AffineExpr result : map.results()) count(result);
+  for (const Constraint& constraint : map.constraints()) count(constraint.expr);
+  return map.constraints().empty() ? most >= kFew : all >= kFew;
+}
+
 }  // namespace
 
 bool IndexingMap::Simplify(RuleTrace* trace) {
+  const QuestionBudget question;
+  if (!SimplifyOnce(trace)) return false;
+  // Nearly always the second pass finds nothing.
+  constexpr int kMaxPasses = 6;
+  for (int pass = 1; pass < kMaxPasses && MayChangeAgain(*this); ++pass) {
+    if (QuestionBudget::IsSpent() || !SimplifyOnce(trace)) break;
+  }
+  return true;
+}
+
+bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
   if (constraints_.empty() && !IsKnownEmpty()) {
     const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
     const auto* const first = llvm::find_if_not(results(), is_linear);
@@ -102,9 +132,9 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
   };
   if (IsKnownEmpty()) return make_empty();
 
-  // A constraint that narrows a variable can make others say more; what is not found in two rounds
-  // is left to the constraints that stay. Variables of one value leave constraints, though.
-  constexpr int kMaxRounds = 2;
+  // A constraint that narrows a variable can make others say more, until nothing becomes narrower.
+  // Nearly all end in two rounds; what is not found in many is left to the constraints that stay.
+  constexpr int kMaxRounds = 24;
   for (int round = 1;; ++round) {
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
     simplifier.TraceTo(trace);
@@ -153,7 +183,8 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
     const bool combined = residues == Combined::kSome;
     if (trace && combined) trace->push_back({"residues of one sum are one constraint"});
     // Constraints grow fewer by combining, variables with several values by finding one: this ends.
-    if (combined || found_value || (narrowed && round < kMaxRounds)) {
+    const bool may_go_on = !QuestionBudget::IsSpent();
+    if (may_go_on && (combined || found_value || (narrowed && round < kMaxRounds))) {
       constraints_ = std::move(kept);
       if (combined) --round;
       continue;

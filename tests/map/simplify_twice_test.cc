@@ -1,0 +1,80 @@
+// What simplifying is but right: a map that was simplified stays as it is, and a trace changes
+// nothing.
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/map/random_map.h"
+#include "tests/map/small_maps.h"
+#include "tests/testing/effort.h"
+#include "xla_indexing/affine/rule_trace.h"
+#include "xla_indexing/map/indexing_map.h"
+
+namespace xla_indexing {
+namespace {
+
+class SimplifyTwiceTest : public MapTextFixture {
+ protected:
+  // That a map, simplified twice, traced or not, is what it is simplified once.
+  static void ExpectStays(const IndexingMap& map) {
+    IndexingMap once = map;
+    once.Simplify();
+    IndexingMap twice = once;
+    EXPECT_FALSE(twice.Simplify()) << map.ToString();
+    EXPECT_EQ(twice, once) << map.ToString();
+    IndexingMap traced = map;
+    RuleTrace trace;
+    traced.Simplify(&trace);
+    EXPECT_EQ(traced, once) << map.ToString();
+  }
+
+  // The maps that make(seed, context) gives for `count` seeds.
+  void ExpectAllStay(int count,
+                     llvm::function_ref<IndexingMap(uint32_t, mlir::MLIRContext*)> make) {
+    for (int seed = 0; seed < Cases(count); ++seed) {
+      mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+      ExpectStays(make(static_cast<uint32_t>(seed), &context));
+    }
+  }
+};
+
+TEST_F(SimplifyTwiceTest, ConstraintsThatNarrowALittleAtATime) {
+  const auto simplified = [this](absl::string_view text) {
+    IndexingMap map = Parse(text);
+    ExpectStays(map);
+    map.Simplify();
+    return map.ToString();
+  };
+  // x - floor((x + 2)/3) grows by 0 or 1: it is 4 at 7, 5 at 8 and 6 at 9.
+  EXPECT_EQ(simplified("(d0) -> (d0), domain: d0 in [0, 1000000], "
+                       "d0 - (d0 + 2) floordiv 3 in [0, 5]"),
+            "(d0) -> (d0), domain: d0 in [0, 8]");
+  // With x = 2*q + r, r in [0, 1], x*2 - floor(x/2)*3 is q + 2*r, which is 8 at x = 13 and x = 16.
+  EXPECT_EQ(simplified("(d0) -> (0), domain: d0 in [0, 1000000], "
+                       "d0 * 2 - (d0 floordiv 2) * 3 in [8, 8]"),
+            "(d0) -> (0), domain: d0 in [13, 16], d0 * 2 - (d0 floordiv 2) * 3 in [8, 8]");
+}
+
+TEST_F(SimplifyTwiceTest, SmallMaps) {
+  ExpectAllStay(8000, [](uint32_t seed, mlir::MLIRContext* context) {
+    return SmallMaps(seed, context).Map();
+  });
+}
+
+TEST_F(SimplifyTwiceTest, MapsOfLongIntervals) {
+  ExpectAllStay(8000, [](uint32_t seed, mlir::MLIRContext* context) {
+    return SmallMaps(seed, context, 100000).Map();
+  });
+}
+
+TEST_F(SimplifyTwiceTest, MapsOfOneVariable) {
+  ExpectAllStay(8000, [](uint32_t seed, mlir::MLIRContext* context) {
+    return SmallMaps(seed, context, 1000000).Map({1, 0, 0}, 1);
+  });
+}
+
+}  // namespace
+}  // namespace xla_indexing
