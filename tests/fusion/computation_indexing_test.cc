@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
@@ -412,19 +414,44 @@ TEST_F(ComputationIndexingTest, HostileChainsEnd) {
 }
 
 // Inlined whole, this would be 2^30 instructions.
-TEST_F(ComputationIndexingTest, CallsThatDoubleThirtyTimesEnd) {
-  std::string text = "HloModule m\nf0 { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }\n";
-  for (int i = 1; i <= 30; ++i) {
-    absl::StrAppend(&text, i == 30 ? "ENTRY " : "", "f", i,
-                    " { p = f32[4] parameter(0)  a = f32[4] ", "call(p), to_apply=f", i - 1,
-                    "  ROOT b = f32[4] call(a), to_apply=f", i - 1, " }\n");
+TEST_F(ComputationIndexingTest, CallsThatDoubleSixtyTimesAreOneWalkEach) {
+  std::string text =
+      "HloModule m\nf0 { p = f32[4,4] parameter(0)  ROOT n = f32[4,4] transpose(p), "
+      "dimensions={1,0} }\n";
+  for (int i = 1; i <= 60; ++i) {
+    absl::StrAppend(&text, i == 60 ? "ENTRY " : "", "f", i,
+                    " { p = f32[4,4] parameter(0)  a = f32[4,4] ", "call(p), to_apply=f", i - 1,
+                    "  ROOT b = f32[4,4] call(a), to_apply=f", i - 1, " }\n");
   }
-  FusionOptions options;
-  options.max_called_instructions = 2000;
-  const std::vector<std::string> backward = OutputToInput(text, options);
-  EXPECT_THAT(backward, Not(IsEmpty()));
-  for (const std::string& line : backward) EXPECT_THAT(line, HasSubstr("over-approximate"));
-  EXPECT_THAT(InputToOutput(text, options), Not(IsEmpty()));
+  // It is transposed 2^60 times. Computations of up to so many instructions are walked where they
+  // are called.
+  for (const int64_t max_called_instructions : {0, 1, 100, 20'000}) {
+    FusionOptions options;
+    options.max_called_instructions = max_called_instructions;
+    const auto identity =
+        ElementsAre("0/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3]");
+    EXPECT_THAT(OutputToInput(text, options), identity) << max_called_instructions;
+    EXPECT_THAT(InputToOutput(text, options), identity) << max_called_instructions;
+  }
+}
+
+TEST_F(ComputationIndexingTest, AQuestionWhoseBudgetIsSpentReadsWholeParameters) {
+  const std::string text = R"(f {
+    p = f32[4,8] parameter(0)
+    q = f32[3] parameter(1)
+    a = f32[8,4] transpose(p), dimensions={1,0}
+    b = f32[4,8] transpose(a), dimensions={1,0}
+    c = f32[4,8] negate(b)
+    ROOT t = (f32[4,8], f32[3]) tuple(c, q)
+  })";
+  const QuestionBudget budget(4);
+  EXPECT_THAT(
+      OutputToInput(text),
+      ElementsAre("0/0/0: (d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 3], d1 in [0, 7], "
+                  "s0 in [0, 3], s1 in [0, 7]  (over-approximate: whole tensor: the question takes "
+                  "more than 4 steps)",
+                  "1/1/0: (d0)[s0] -> (s0), domain: d0 in [0, 2], s0 in [0, 2]  (over-approximate: "
+                  "whole tensor: the question takes more than 4 steps)"));
 }
 
 TEST_F(ComputationIndexingTest, LeavesThatAreNotThereAreErrors) {

@@ -5,12 +5,14 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/corpus.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/module.h"
@@ -108,6 +110,86 @@ TEST(InstructionIndexerTest, InstructionsOfOneKindShareTheirMaps) {
     })");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(CheckModule(*module), 2);
+}
+
+// A computation is called by others, as a branch, and as the body of a loop.
+constexpr char kCallsOfCalls[] = R"(
+    c0 { s = (s32[], f32[4,4]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      x = f32[4,4] get-tuple-element(s), index=1
+      t = f32[4,4] transpose(x), dimensions={1,0}
+      ROOT r = (s32[], f32[4,4]) tuple(i, t) }
+    c1 { s = (s32[], f32[4,4]) parameter(0)
+      a = (s32[], f32[4,4]) call(s), to_apply=c0
+      ROOT b = (s32[], f32[4,4]) call(a), to_apply=c0 }
+    below { s = (s32[], f32[4,4]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      n = s32[] constant(3)
+      ROOT l = pred[] compare(i, n), direction=LT }
+    c2 { s = (s32[], f32[4,4]) parameter(0)
+      a = (s32[], f32[4,4]) call(s), to_apply=c1
+      ROOT b = (s32[], f32[4,4]) while(a), condition=below, body=c0 }
+    ENTRY e {
+      p = (s32[], f32[4,4]) parameter(0)
+      k = s32[] parameter(1)
+      a = (s32[], f32[4,4]) call(p), to_apply=c2
+      b = (s32[], f32[4,4]) conditional(k, a, p, p), branch_computations={c0, c1, c2}
+      w = (s32[], f32[4,4]) while(b), condition=below, body=c1
+      f = (s32[], f32[4,4]) fusion(w), kind=kLoop, calls=c1
+      ROOT c = (s32[], f32[4,4]) call(f), to_apply=c2
+    })";
+
+TEST(InstructionIndexerTest, WhatIsKnownOfCalledComputationsChangesNoAnswer) {
+  const auto module = Parse(kCallsOfCalls);
+  ASSERT_NE(module, nullptr);
+  CheckModule(*module);
+}
+
+TEST(InstructionIndexerTest, WhatASpentBudgetHasLeftOutIsNotKept) {
+  const auto module = Parse(kCallsOfCalls);
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  InstructionIndexer indexer(&context);
+  int weaker = 0;
+  for (const HloInstruction* instruction : InstructionsOf(*module)) {
+    const auto own = ComputeOutputToInputIndexingThroughCalls(*instruction, &context);
+    ASSERT_TRUE(own.ok());
+    for (int64_t steps = 0; steps < 40; ++steps) {
+      const QuestionBudget budget(steps);
+      const auto entries = indexer.OutputToInput(*instruction);
+      ASSERT_TRUE(entries.ok());
+      weaker += AreEqual(**entries, *own) ? 0 : 1;
+    }
+    const auto entries = indexer.OutputToInput(*instruction);
+    ASSERT_TRUE(entries.ok());
+    EXPECT_TRUE(AreEqual(**entries, *own)) << instruction->ToString();
+  }
+  EXPECT_GT(weaker, 20);
+}
+
+TEST(InstructionIndexerTest, TheEntriesOfLeavesAreThoseOfTheInstruction) {
+  const auto module = Parse(kCallsOfCalls);
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  InstructionIndexer indexer(&context);
+  for (const HloInstruction* instruction : InstructionsOf(*module)) {
+    InstructionIndexing to_input;
+    InstructionIndexing to_output;
+    for (int64_t leaf = 0; leaf < instruction->shape().LeafCount(); ++leaf) {
+      absl::StatusOr<InstructionIndexing> entries = indexer.OutputToInput(*instruction, leaf);
+      ASSERT_TRUE(entries.ok());
+      for (IndexingEntry& entry : *entries) to_input.push_back(std::move(entry));
+    }
+    for (const OperandLeaf& leaf : UnreadOperandLeaves(instruction->operands(), {})) {
+      absl::StatusOr<InstructionIndexing> entries = indexer.InputToOutput(*instruction, leaf);
+      ASSERT_TRUE(entries.ok());
+      for (IndexingEntry& entry : *entries) to_output.push_back(std::move(entry));
+    }
+    SortEntries(&to_output);
+    EXPECT_TRUE(AreEqual(to_input, **indexer.OutputToInput(*instruction)));
+    EXPECT_TRUE(AreEqual(to_output, **indexer.InputToOutput(*instruction)));
+    EXPECT_LE(static_cast<int64_t>(to_input.size()), MostEntries(*instruction));
+  }
 }
 
 TEST(InstructionIndexerTest, RealModulesHaveTheMapsThatTheirInstructionsHave) {

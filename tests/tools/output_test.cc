@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/module.h"
@@ -65,9 +66,10 @@ TEST_F(OutputTest, UnknownAsJsonIsOneMapWithoutText) {
 }
 
 TEST_F(OutputTest, PartsOfAModuleAreOneLine) {
-  EXPECT_EQ(ModuleJson("m", {"{}, {}", "{}"}, {}),
+  EXPECT_EQ(absl::StrCat(ModuleJsonBegin("m"), "{}, {}", ModuleJsonEnd({})),
             "{\"module\": \"m\", \"indexing\": [{}, {}, {}]}\n");
-  EXPECT_EQ(ModuleJson("m", {}, {}), "{\"module\": \"m\", \"indexing\": []}\n");
+  EXPECT_EQ(absl::StrCat(ModuleJsonBegin("m"), ModuleJsonEnd({})),
+            "{\"module\": \"m\", \"indexing\": []}\n");
 }
 
 }  // namespace

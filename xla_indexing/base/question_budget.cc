@@ -40,6 +40,11 @@ bool QuestionBudget::Spend(int64_t steps) {
   return true;
 }
 
+int64_t QuestionBudget::Left() {
+  if (!open_budget.is_open) return INT64_MAX;
+  return open_budget.is_spent ? 0 : open_budget.left;
+}
+
 bool QuestionBudget::IsSpent() { return open_budget.is_spent; }
 
 std::string QuestionBudget::Reason() {

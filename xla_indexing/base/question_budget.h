@@ -42,6 +42,9 @@ class QuestionBudget {
   // Takes `steps` (at least 0) from this thread's open budget. False where fewer are left, which
   // then are gone, too: from then on the budget is spent.
   static bool Spend(int64_t steps = 1);
+  // How many steps are left of it: what a part of the question that counts on its own may take, and
+  // then spends. INT64_MAX without an open budget.
+  static int64_t Left();
   // Whether this thread's open budget is spent.
   static bool IsSpent();
   // Why an answer is weaker than it could be, once it is spent:

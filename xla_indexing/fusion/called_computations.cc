@@ -1,10 +1,13 @@
 #include "xla_indexing/fusion/called_computations.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/path.h"
 #include "xla_indexing/fusion/walker.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -67,35 +70,88 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
 
 CalledComputations::~CalledComputations() = default;
 
-const FusionOptions& CalledComputations::OptionsFor(const HloComputation& computation) const {
-  return loop_bodies_.contains(&computation) ? loop_options_ : options_;
+void CalledComputations::EndQuestion() {
+  if (!QuestionBudget::IsSpent() && kept_maps_ <= kMaxKeptMaps) return;
+  known_.clear();
+  known_callers_.clear();
+  loops_.clear();
+  kept_maps_ = 0;
 }
 
-bool CalledComputations::HasBudget() const {
-  return called_instructions_ < options_.max_called_instructions;
+void CalledComputations::CountKept(const InstructionIndexing& entries) {
+  for (const IndexingEntry& entry : entries) kept_maps_ += entry.indexing.size();
+}
+
+const CalledComputations::CallTree& CalledComputations::CallTreeOf(
+    const HloComputation& computation) {
+  if (const auto known = call_trees_.find(&computation); known != call_trees_.end()) {
+    return known->second;
+  }
+  // Those that are called first, on a stack of their own.
+  std::vector<const HloComputation*> pending = {&computation};
+  while (!pending.empty()) {
+    const HloComputation& next = *pending.back();
+    const size_t size = pending.size();
+    CallTree tree;
+    for (const HloInstruction* instruction : next.instructions()) {
+      const HloComputation* walked = instruction->inlined_computation();
+      for (const HloComputation* called : instruction->called_computations()) {
+        if (called == nullptr) continue;
+        const auto known = call_trees_.find(called);
+        if (known == call_trees_.end()) {
+          pending.push_back(called);
+          continue;
+        }
+        tree.height = std::max(tree.height, known->second.height + 1);
+        if (called == walked) tree.instructions += known->second.instructions;
+      }
+      tree.instructions = std::min(tree.instructions + 1, options_.max_called_instructions + 1);
+    }
+    if (pending.size() > size) continue;
+    pending.pop_back();
+    call_trees_[&next] = tree;
+  }
+  return call_trees_.find(&computation)->second;
+}
+
+int CalledComputations::LevelsLeft(int depth, int height) const {
+  return std::min(options_.max_call_depth - depth, height);
+}
+
+int CalledComputations::HeightOfCalls(const HloInstruction& instruction) {
+  int height = 0;
+  for (const HloComputation* called : instruction.called_computations()) {
+    if (called != nullptr) height = std::max(height, CallTreeOf(*called).height + 1);
+  }
+  return height;
+}
+
+bool CalledComputations::IsWalkedWhereCalled(const HloComputation& computation) {
+  return CallTreeOf(computation).instructions <= options_.max_called_instructions;
 }
 
 IndexingOptions CalledComputations::OptionsAt(int depth) {
   IndexingOptions options = options_.indexing;
-  if (depth < options_.max_call_depth && HasBudget()) {
+  if (depth < options_.max_call_depth) {
     depth_ = depth;
     options.computations = this;
-  } else if (options_.max_call_depth > 0 && depth >= options_.max_call_depth) {
-    options.why_no_computations =
-        absl::StrCat("calls nest more than ", options_.max_call_depth, " deep");
   } else if (options_.max_call_depth > 0) {
     options.why_no_computations =
-        absl::StrCat("called computations have more than ", options_.max_called_instructions,
-                     " instructions, each counted as often as it is called");
+        absl::StrCat("calls nest more than ", options_.max_call_depth, " deep");
   }
   return options;
 }
 
-absl::StatusOr<Walked> CalledComputations::Walk(const HloComputation& computation,
-                                                Direction direction, OperandLeaf from,
-                                                const Shape& array, int depth, int64_t max_steps) {
-  Walker walker(context_, OptionsFor(computation), direction, array, DevicesOf(computation),
-                max_steps, this);
+absl::StatusOr<Walked> CalledComputations::WalkFrom(const HloComputation& computation,
+                                                    const FusionOptions& options,
+                                                    Direction direction, OperandLeaf from,
+                                                    int depth, int64_t max_steps) {
+  const bool backward = direction == Direction::kOutputToInput;
+  const HloInstruction* first =
+      backward ? computation.root_instruction() : computation.parameter(from.operand);
+  if (first == nullptr || !first->shape().Leaf(from.operand_leaf).IsArray()) return Walked();
+  const Shape& array = first->shape().Leaf(from.operand_leaf);
+  Walker walker(context_, options, direction, array, DevicesOf(computation), max_steps, this);
   Frame frame;
   frame.depth = depth;
   Walker::NumberedPaths start;
@@ -106,7 +162,6 @@ absl::StatusOr<Walked> CalledComputations::Walk(const HloComputation& computatio
   Walked walked;
   walked.steps = walker.steps();
   walked.is_whole = !walker.was_stopped();
-  const bool backward = direction == Direction::kOutputToInput;
   for (const auto& [number, leaves] : end) {
     const Shape& shape =
         backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
@@ -119,15 +174,6 @@ absl::StatusOr<Walked> CalledComputations::Walk(const HloComputation& computatio
   }
   SortEntries(&walked.entries);
   return walked;
-}
-
-absl::StatusOr<Walked> CalledComputations::OutputToInput(const HloComputation& computation,
-                                                         int64_t output_leaf, int depth,
-                                                         int64_t max_steps) {
-  const HloInstruction* root = computation.root_instruction();
-  if (root == nullptr || !root->shape().Leaf(output_leaf).IsArray()) return Walked();
-  return Walk(computation, Direction::kOutputToInput, {0, output_leaf},
-              root->shape().Leaf(output_leaf), depth, max_steps);
 }
 
 absl::StatusOr<std::vector<InstructionReads>> CalledComputations::OutputToInstructions(
@@ -157,29 +203,22 @@ absl::StatusOr<std::vector<InstructionReads>> CalledComputations::OutputToInstru
   return reads;
 }
 
-absl::StatusOr<Walked> CalledComputations::InputToOutput(const HloComputation& computation,
-                                                         OperandLeaf parameter_leaf, int depth,
-                                                         int64_t max_steps) {
-  const Shape& array =
-      computation.parameter(parameter_leaf.operand)->shape().Leaf(parameter_leaf.operand_leaf);
-  if (!array.IsArray()) return Walked();
-  return Walk(computation, Direction::kInputToOutput, parameter_leaf, array, depth, max_steps);
-}
-
-template <typename WalkFrom>
 absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputation& called,
-                                                             Direction direction, OperandLeaf from,
-                                                             WalkFrom walk) {
+                                                             Direction direction,
+                                                             OperandLeaf from) {
   const HloComputation& computation = called.computation;
-  if (called.caller.opcode() == HloOpcode::kWhile) loop_bodies_.insert(&computation);
+  const bool is_of_loop = called.caller.opcode() == HloOpcode::kWhile;
   const int depth = depth_;
-  const Key key(&computation, direction, from.operand, from.operand_leaf, depth);
+  const Key key(&computation, direction, from.operand, from.operand_leaf,
+                LevelsLeft(depth + 1, CallTreeOf(computation).height), is_of_loop);
   auto known = known_.find(key);
   if (known == known_.end()) {
     absl::StatusOr<Walked> walked =
-        walk(depth + 1, options_.max_steps / kShareOfCalled / LeafCount(computation, direction));
+        WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
+                 options_.max_steps / kShareOfCalled / LeafCount(computation, direction));
     depth_ = depth;
     if (!walked.ok()) return walked.status();
+    CountKept(walked->entries);
     known = known_.emplace(key, std::move(walked->entries)).first;
   }
   return SeenFrom(called, known->second, options_.indexing.fold_runtime_variables);
@@ -187,17 +226,12 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
 
 absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
     const CalledComputation& called, int64_t output_leaf) {
-  return Seen(called, Direction::kOutputToInput, {0, output_leaf},
-              [&](int depth, int64_t max_steps) {
-                return OutputToInput(called.computation, output_leaf, depth, max_steps);
-              });
+  return Seen(called, Direction::kOutputToInput, {0, output_leaf});
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
     const CalledComputation& called, OperandLeaf parameter_leaf) {
-  return Seen(called, Direction::kInputToOutput, parameter_leaf, [&](int depth, int64_t max_steps) {
-    return InputToOutput(called.computation, parameter_leaf, depth, max_steps);
-  });
+  return Seen(called, Direction::kInputToOutput, parameter_leaf);
 }
 
 std::vector<OperandLeaf> CalledComputations::LeavesRead(const HloComputation& computation,
@@ -213,7 +247,8 @@ std::vector<OperandLeaf> CalledComputations::LeavesReached(const HloComputation&
 }
 
 LoopMemo& CalledComputations::MemoOf(const HloInstruction& loop, bool forward) {
-  std::unique_ptr<LoopMemo>& memo = loops_[{&loop, forward, depth_}];
+  std::unique_ptr<LoopMemo>& memo =
+      loops_[{&loop, forward, LevelsLeft(depth_, HeightOfCalls(loop))}];
   if (!memo) memo = std::make_unique<LoopMemo>();
   return *memo;
 }
@@ -222,7 +257,8 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
                                                                   Direction direction,
                                                                   OperandLeaf from, int depth) {
   const bool calls = !instruction.called_computations().empty();
-  const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf, depth);
+  const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
+                           LevelsLeft(depth, HeightOfCalls(instruction)));
   if (calls) {
     if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
       return known->second;
@@ -234,10 +270,37 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
           ? ComputeOutputToInputIndexing(instruction, from.operand_leaf, context_, options)
           : ComputeInputToOutputIndexing(instruction, from.operand, from.operand_leaf, context_,
                                          options);
-  // Not what was said for want of a budget that the next walk has again.
-  if (calls && entries.ok() && options.computations != nullptr) {
+  if (calls && entries.ok()) {
+    CountKept(*entries);
     known_callers_.emplace(key, *entries);
   }
+  return entries;
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
+                                                                  Direction direction) {
+  const QuestionBudget budget;
+  const bool backward = direction == Direction::kOutputToInput;
+  if (instruction.called_computations().empty()) {
+    return backward ? ComputeOutputToInputIndexing(instruction, context_, options_.indexing)
+                    : ComputeInputToOutputIndexing(instruction, context_, options_.indexing);
+  }
+  std::vector<OperandLeaf> leaves;
+  if (backward) {
+    const int64_t leaf_count = instruction.shape().LeafCount();
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) leaves.push_back({0, leaf});
+  } else {
+    leaves = UnreadOperandLeaves(instruction.operands(), {});
+  }
+  InstructionIndexing entries;
+  for (const OperandLeaf& leaf : leaves) {
+    absl::StatusOr<InstructionIndexing> of_leaf =
+        EntriesOf(instruction, direction, leaf, /*depth=*/0);
+    if (!of_leaf.ok()) return of_leaf.status();
+    absl::c_move(*of_leaf, std::back_inserter(entries));
+  }
+  if (!backward) SortEntries(&entries);
+  EndQuestion();
   return entries;
 }
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/called_computations.h"
 #include "xla_indexing/hlo/shape.h"
 
@@ -19,27 +22,21 @@ absl::Status NoSuchLeaf(const char* what, absl::string_view name, int64_t leaf, 
       absl::StrCat(what, " ", name, " has ", count, " leaves, leaf ", leaf, " was asked for"));
 }
 
-void Append(InstructionIndexing entries, InstructionIndexing* all) {
-  for (IndexingEntry& entry : entries) all->push_back(std::move(entry));
-}
-
 // Walks from each of `count` leaves; `walk` is a function of the leaf's position and the steps
 // that it may take. What some leave over is for those that were stopped, which are walked from
 // again where that gives them twice as many, so that the answer does not depend on the order.
 template <typename WalkFrom>
-absl::StatusOr<InstructionIndexing> WalkInShares(CalledComputations& called, size_t count,
-                                                 int64_t max_steps, WalkFrom walk) {
+absl::StatusOr<InstructionIndexing> WalkInShares(size_t count, int64_t max_steps, WalkFrom walk) {
   std::vector<InstructionIndexing> found(count);
   std::vector<size_t> open(count);
   std::iota(open.begin(), open.end(), size_t{0});
   int64_t last_share = -1;
   while (!open.empty()) {
     const int64_t share = max_steps / static_cast<int64_t>(open.size());
-    if (share < 2 * last_share || share == last_share) break;
+    if (share < 2 * last_share || share == last_share || QuestionBudget::IsSpent()) break;
     last_share = share;
     std::vector<size_t> stopped;
     for (const size_t i : open) {
-      called.ResetBudget();
       absl::StatusOr<Walked> walked = walk(i, share);
       if (!walked.ok()) return walked.status();
       max_steps -= std::min(walked->steps, share);
@@ -49,13 +46,8 @@ absl::StatusOr<InstructionIndexing> WalkInShares(CalledComputations& called, siz
     open = std::move(stopped);
   }
   InstructionIndexing all;
-  for (InstructionIndexing& entries : found) Append(std::move(entries), &all);
+  for (InstructionIndexing& entries : found) absl::c_move(entries, std::back_inserter(all));
   return all;
-}
-
-IndexingOptions LookingInto(CalledComputations& called) {
-  called.ResetBudget();
-  return called.OptionsAt(0);
 }
 
 }  // namespace
@@ -69,13 +61,13 @@ absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexing(
   if (output_leaf && (*output_leaf < 0 || *output_leaf >= count)) {
     return NoSuchLeaf("the root", root->name(), *output_leaf, count);
   }
+  const QuestionBudget budget;
   CalledComputations called(context, options);
   const int64_t first = output_leaf.value_or(0);
-  return WalkInShares(called, output_leaf ? 1 : count, options.max_steps,
-                      [&](size_t i, int64_t max_steps) {
-                        return called.OutputToInput(computation, first + static_cast<int64_t>(i),
-                                                    /*depth=*/0, max_steps);
-                      });
+  return WalkInShares(output_leaf ? 1 : count, options.max_steps, [&](size_t i, int64_t max_steps) {
+    const OperandLeaf leaf{0, first + static_cast<int64_t>(i)};
+    return called.WalkFrom(computation, Direction::kOutputToInput, leaf, max_steps);
+  });
 }
 
 absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
@@ -95,12 +87,13 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
       return NoSuchLeaf("parameter", parameter.name(), parameter_leaf->operand_leaf, count);
     }
   }
+  const QuestionBudget budget;
   CalledComputations called(context, options);
   std::vector<OperandLeaf> leaves = UnreadOperandLeaves(computation.parameters(), {});
   if (parameter_leaf) leaves = {*parameter_leaf};
   absl::StatusOr<InstructionIndexing> entries =
-      WalkInShares(called, leaves.size(), options.max_steps, [&](size_t i, int64_t max_steps) {
-        return called.InputToOutput(computation, leaves[i], /*depth=*/0, max_steps);
+      WalkInShares(leaves.size(), options.max_steps, [&](size_t i, int64_t max_steps) {
+        return called.WalkFrom(computation, Direction::kInputToOutput, leaves[i], max_steps);
       });
   if (entries.ok()) SortEntries(&*entries);
   return entries;
@@ -108,34 +101,12 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
 
 absl::StatusOr<InstructionIndexing> ComputeOutputToInputIndexingThroughCalls(
     const HloInstruction& instruction, mlir::MLIRContext* context, const FusionOptions& options) {
-  if (instruction.called_computations().empty()) {
-    return ComputeOutputToInputIndexing(instruction, context, options.indexing);
-  }
-  InstructionIndexing entries;
-  CalledComputations called(context, options);
-  for (int64_t leaf = 0; leaf < instruction.shape().LeafCount(); ++leaf) {
-    auto of_leaf = ComputeOutputToInputIndexing(instruction, leaf, context, LookingInto(called));
-    if (!of_leaf.ok()) return of_leaf.status();
-    Append(*std::move(of_leaf), &entries);
-  }
-  return entries;
+  return CalledComputations(context, options).EntriesOf(instruction, Direction::kOutputToInput);
 }
 
 absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexingThroughCalls(
     const HloInstruction& instruction, mlir::MLIRContext* context, const FusionOptions& options) {
-  if (instruction.called_computations().empty()) {
-    return ComputeInputToOutputIndexing(instruction, context, options.indexing);
-  }
-  InstructionIndexing entries;
-  CalledComputations called(context, options);
-  for (const OperandLeaf& leaf : UnreadOperandLeaves(instruction.operands(), {})) {
-    auto of_leaf = ComputeInputToOutputIndexing(instruction, leaf.operand, leaf.operand_leaf,
-                                                context, LookingInto(called));
-    if (!of_leaf.ok()) return of_leaf.status();
-    Append(*std::move(of_leaf), &entries);
-  }
-  SortEntries(&entries);
-  return entries;
+  return CalledComputations(context, options).EntriesOf(instruction, Direction::kInputToOutput);
 }
 
 }  // namespace xla_indexing

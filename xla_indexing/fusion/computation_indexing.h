@@ -52,9 +52,10 @@ struct FusionOptions {
   int64_t max_steps = 2500000;
   // How deep called computations may nest; deeper ones are read whole, over-approximate.
   int max_call_depth = 64;
-  // How many instructions of called computations a walk steps through, a computation counting as
-  // often as it is called; calls met later are read whole, over-approximate.
-  int64_t max_called_instructions = 200000;
+  // A walk steps through a computation that is called where it has no more instructions than this,
+  // with those of the computations it calls, each counting as often as it is called. Larger ones
+  // are walked on their own, once, and their maps taken wherever they are called.
+  int64_t max_called_instructions = 20000;
 };
 
 // Entries between the leaves of the root (output_leaf) and the leaves of the parameters (operand:

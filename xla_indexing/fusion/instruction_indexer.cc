@@ -5,6 +5,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/called_computations.h"
 
 namespace xla_indexing {
 bool AreOfKind(const InstructionIndexing& entries) {
@@ -16,26 +18,28 @@ bool AreOfKind(const InstructionIndexing& entries) {
 }
 
 InstructionIndexer::InstructionIndexer(mlir::MLIRContext* context, const FusionOptions& options)
-    : context_(context), options_(options) {}
+    : called_(std::make_unique<CalledComputations>(context, options)) {}
+
+InstructionIndexer::~InstructionIndexer() = default;
 
 const SharedIndexing& InstructionIndexer::Nothing() {
   static const auto* nothing = new SharedIndexing(std::make_shared<const InstructionIndexing>());
   return *nothing;
 }
 
-template <typename Compute>
 absl::StatusOr<SharedIndexing> InstructionIndexer::Find(const HloInstruction& instruction,
-                                                        KnownKinds* known, Compute compute) {
+                                                        Direction direction, KnownKinds* known) {
   if (instruction.operands().empty()) return Nothing();
+  const QuestionBudget budget;
   InstructionKind kind = KindOf(instruction);
   if (!kind.empty()) {
     if (const auto found = known->find(absl::Span<const uint64_t>(kind)); found != known->end()) {
       return found->second;
     }
   }
-  absl::StatusOr<InstructionIndexing> entries = compute(instruction, context_, options_);
+  absl::StatusOr<InstructionIndexing> entries = called_->EntriesOf(instruction, direction);
   if (!entries.ok()) return entries.status();
-  const bool is_shared = !kind.empty() && AreOfKind(*entries);
+  const bool is_shared = !kind.empty() && !QuestionBudget::IsSpent() && AreOfKind(*entries);
   auto shared = std::make_shared<const InstructionIndexing>(*std::move(entries));
   if (is_shared) known->emplace(std::move(kind), shared);
   return shared;
@@ -43,12 +47,32 @@ absl::StatusOr<SharedIndexing> InstructionIndexer::Find(const HloInstruction& in
 
 absl::StatusOr<SharedIndexing> InstructionIndexer::OutputToInput(
     const HloInstruction& instruction) {
-  return Find(instruction, &output_to_input_, ComputeOutputToInputIndexingThroughCalls);
+  return Find(instruction, Direction::kOutputToInput, &output_to_input_);
 }
 
 absl::StatusOr<SharedIndexing> InstructionIndexer::InputToOutput(
     const HloInstruction& instruction) {
-  return Find(instruction, &input_to_output_, ComputeInputToOutputIndexingThroughCalls);
+  return Find(instruction, Direction::kInputToOutput, &input_to_output_);
+}
+
+absl::StatusOr<InstructionIndexing> InstructionIndexer::OfLeaf(const HloInstruction& instruction,
+                                                               Direction direction,
+                                                               OperandLeaf leaf) {
+  const QuestionBudget budget;
+  absl::StatusOr<InstructionIndexing> entries =
+      called_->EntriesOf(instruction, direction, leaf, /*depth=*/0);
+  called_->EndQuestion();
+  return entries;
+}
+
+absl::StatusOr<InstructionIndexing> InstructionIndexer::OutputToInput(
+    const HloInstruction& instruction, int64_t output_leaf) {
+  return OfLeaf(instruction, Direction::kOutputToInput, {0, output_leaf});
+}
+
+absl::StatusOr<InstructionIndexing> InstructionIndexer::InputToOutput(
+    const HloInstruction& instruction, OperandLeaf operand_leaf) {
+  return OfLeaf(instruction, Direction::kInputToOutput, operand_leaf);
 }
 
 }  // namespace xla_indexing

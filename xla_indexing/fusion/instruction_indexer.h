@@ -3,7 +3,8 @@
 //
 // Models repeat themselves: of thousands of instructions only some hundred differ in what their
 // maps depend on (ops/instruction_kind.h). An indexer makes the maps of each kind once, and
-// instructions of one kind share them, in memory too. Called computations are looked into.
+// instructions of one kind share them, in memory too. Called computations are looked into, each
+// once however many instructions call it.
 //
 // The instructions' modules and the context have to live as long as the indexer; what it gives away
 // lives on without it.
@@ -18,17 +19,21 @@
 #ifndef XLA_INDEXING_FUSION_INSTRUCTION_INDEXER_H_
 #define XLA_INDEXING_FUSION_INSTRUCTION_INDEXER_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/instruction_kind.h"
 
 namespace xla_indexing {
+
+class CalledComputations;
 
 // Never null.
 using SharedIndexing = std::shared_ptr<const InstructionIndexing>;
@@ -40,11 +45,19 @@ bool AreOfKind(const InstructionIndexing& entries);
 class InstructionIndexer {
  public:
   explicit InstructionIndexer(mlir::MLIRContext* context, const FusionOptions& options = {});
+  ~InstructionIndexer();
 
   // What ComputeOutputToInputIndexingThroughCalls gives for the instruction, and
   // ComputeInputToOutputIndexingThroughCalls.
   absl::StatusOr<SharedIndexing> OutputToInput(const HloInstruction& instruction);
   absl::StatusOr<SharedIndexing> InputToOutput(const HloInstruction& instruction);
+
+  // The same entries, of one leaf of the result or of an operand alone, which are not kept: all
+  // together may be as many as the product of the leaves.
+  absl::StatusOr<InstructionIndexing> OutputToInput(const HloInstruction& instruction,
+                                                    int64_t output_leaf);
+  absl::StatusOr<InstructionIndexing> InputToOutput(const HloInstruction& instruction,
+                                                    OperandLeaf operand_leaf);
 
   // No entries.
   static const SharedIndexing& Nothing();
@@ -52,12 +65,12 @@ class InstructionIndexer {
  private:
   using KnownKinds = absl::flat_hash_map<InstructionKind, SharedIndexing, InstructionKindHash,
                                          InstructionKindEqual>;
-  template <typename Compute>
-  absl::StatusOr<SharedIndexing> Find(const HloInstruction& instruction, KnownKinds* known,
-                                      Compute compute);
+  absl::StatusOr<SharedIndexing> Find(const HloInstruction& instruction, Direction direction,
+                                      KnownKinds* known);
+  absl::StatusOr<InstructionIndexing> OfLeaf(const HloInstruction& instruction, Direction direction,
+                                             OperandLeaf leaf);
 
-  mlir::MLIRContext* context_;
-  const FusionOptions options_;
+  std::unique_ptr<CalledComputations> called_;
   KnownKinds output_to_input_;
   KnownKinds input_to_output_;
 };

@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/called_computations.h"
 
 namespace xla_indexing {
@@ -20,6 +21,7 @@ absl::StatusOr<std::vector<InstructionReads>> ComputeInstructionReads(
                                                    " leaves; leaf ", output_leaf,
                                                    ", which was asked for, is no array of it"));
   }
+  const QuestionBudget budget;
   CalledComputations called(context, options);
   return called.OutputToInstructions(computation, output_leaf, options.max_steps);
 }

@@ -15,6 +15,7 @@
 #include "absl/container/node_hash_map.h"
 #include "xla_indexing/base/check.h"
 #include "xla_indexing/base/parallel.h"
+#include "xla_indexing/fusion/called_computations.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/ops/instruction_kind.h"
 
@@ -70,6 +71,7 @@ class KindTable {
 // What one thread works with. It asks the table for each kind once.
 struct IndexingThread {
   mlir::MLIRContext* context;
+  std::unique_ptr<CalledComputations> called;
   absl::flat_hash_map<InstructionKind, const IndexingOfKind*, InstructionKindHash,
                       InstructionKindEqual>
       kinds;
@@ -81,7 +83,10 @@ class ParallelIndexer {
                   absl::Span<mlir::MLIRContext* const> contexts,
                   const ParallelIndexingOptions& options)
       : instructions_(instructions), options_(options), places_(instructions.size()) {
-    for (mlir::MLIRContext* context : contexts) threads_.push_back({context, {}});
+    for (mlir::MLIRContext* context : contexts) {
+      threads_.push_back(
+          {context, std::make_unique<CalledComputations>(context, options.fusion), {}});
+    }
   }
 
   void Run(absl::FunctionRef<void(IndexedInstruction)> receive) {
@@ -188,31 +193,31 @@ class ParallelIndexer {
       return entries.ok() && (*entries == nullptr || AreOfKind(**entries));
     };
     of_kind->first = i;
-    of_kind->made = Make(i, thread.context);
+    of_kind->made = Make(i, thread);
     of_kind->is_of_kind = may_be_shared(of_kind->made.output_to_input) &&
                           may_be_shared(of_kind->made.input_to_output);
     of_kind->is_of_first_only.store(!of_kind->is_of_kind, std::memory_order_relaxed);
   }
 
   void MakeOwn(size_t i, const IndexingThread& thread) {
-    places_[i].own = std::make_unique<MadeIndexing>(Make(i, thread.context));
+    places_[i].own = std::make_unique<MadeIndexing>(Make(i, thread));
   }
 
-  MadeIndexing Make(size_t i, mlir::MLIRContext* context) const {
+  MadeIndexing Make(size_t i, const IndexingThread& thread) const {
     const auto shared =
         [](absl::StatusOr<InstructionIndexing> entries) -> absl::StatusOr<SharedIndexing> {
       if (!entries.ok()) return entries.status();
       return std::make_shared<const InstructionIndexing>(*std::move(entries));
     };
     MadeIndexing made;
-    made.context = context;
+    made.context = thread.context;
     if (options_.output_to_input) {
-      made.output_to_input = shared(
-          ComputeOutputToInputIndexingThroughCalls(*instructions_[i], context, options_.fusion));
+      made.output_to_input =
+          shared(thread.called->EntriesOf(*instructions_[i], Direction::kOutputToInput));
     }
     if (options_.input_to_output) {
-      made.input_to_output = shared(
-          ComputeInputToOutputIndexingThroughCalls(*instructions_[i], context, options_.fusion));
+      made.input_to_output =
+          shared(thread.called->EntriesOf(*instructions_[i], Direction::kInputToOutput));
     }
     return made;
   }

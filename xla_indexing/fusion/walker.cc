@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/reachability.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
@@ -52,8 +52,9 @@ Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Directi
       called_(*called) {}
 
 bool Walker::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
-  return instruction.inlined_computation() != nullptr && frame.depth < options_.max_call_depth &&
-         called_.HasBudget();
+  const HloComputation* computation = instruction.inlined_computation();
+  return computation != nullptr && frame.depth < options_.max_call_depth &&
+         called_.IsWalkedWhereCalled(*computation);
 }
 
 OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
@@ -68,13 +69,17 @@ OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
 
 void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
                    const Frame& frame, const PathSet& paths, PathSet* end) {
-  steps_ += static_cast<int64_t>(paths.size() * entry.indexing.size());
+  Take(paths.size() * entry.indexing.size());
   if (KeepsElements(entry.indexing, from, to)) {
     for (const Path& path : paths.paths()) end->Add(path);
     return;
   }
   const OperandIndexingSet steps = SeenFromOutside(entry.indexing, frame);
   for (const Path& path : paths.paths()) {
+    if (was_stopped()) {
+      end->Add(WholePath(to));
+      return;
+    }
     const OperandIndexing first = path.Map(from);
     if (first.IsKnownEmpty()) continue;
     for (const OperandIndexing& step : steps) {
@@ -87,8 +92,7 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
                             absl::StrCat("whole tensor: ", composed.status().message()), context_));
       }
       // Simplifying takes constraints and variables together.
-      steps_ += static_cast<int64_t>(composed->map().constraints().size()) *
-                composed->map().num_symbols();
+      Take(composed->map().constraints().size() * composed->map().num_symbols());
       composed->Simplify();
       if (composed->IsKnownEmpty()) continue;
       end->Add(Path(*std::move(composed), to));
@@ -130,6 +134,20 @@ void Walker::AddWhole(const OperandIndexing& whole, const Shape& shape, const Pa
   end->Add(Path(OnAnyDevice(whole, readers, devices.Intersect(devices_)), shape));
 }
 
+void Walker::Take(size_t steps) {
+  steps_ += static_cast<int64_t>(steps);
+  QuestionBudget::Spend(static_cast<int64_t>(steps));
+}
+
+Path Walker::WholePath(const Shape& shape) const {
+  const std::string why = QuestionBudget::IsSpent() ? QuestionBudget::Reason()
+                                                    : "it takes too many steps to compose the maps";
+  OperandIndexing whole =
+      WholeTensorIndexing(start_shape_, shape, absl::StrCat("whole tensor: ", why), context_);
+  if (!devices_.IsEmpty()) whole = OnAnyDevice(whole, devices_, devices_);
+  return Path(std::move(whole), shape);
+}
+
 void Walker::FinishByReachability(const HloComputation& computation,
                                   const std::map<int64_t, LeafPaths>& pending,
                                   NumberedPaths* end) const {
@@ -149,10 +167,7 @@ void Walker::FinishByReachability(const HloComputation& computation,
         backward ? *computation.parameter(number) : *computation.root_instruction();
     const Shape& shape = last.shape().Leaf(leaf);
     if (!shape.IsArray()) continue;
-    OperandIndexing whole = WholeTensorIndexing(
-        start_shape_, shape, "whole tensor: it takes too many steps to compose the maps", context_);
-    if (!devices_.IsEmpty()) whole = OnAnyDevice(whole, devices_, devices_);
-    (*end)[number][leaf].Add(Path(std::move(whole), shape));
+    (*end)[number][leaf].Add(WholePath(shape));
   }
 }
 
@@ -175,28 +190,33 @@ absl::Status Walker::StepToOperands(
   for (auto& [leaf, set] : paths) {
     Bound(instruction, leaf, set);
     const Shape& from = instruction.shape().Leaf(leaf);
-    // What no path goes on through by itself, by operand.
-    llvm::SmallVector<PathSet, 2> rest(instruction.operand_count());
+    // What no path goes on through by itself: of the operands that are reindexed; of the others it
+    // is the whole set.
+    SmallMap<PathSet> refused;
     bool has_rest = instruction.operand_count() == 0;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
-      PathSet next;
-      if (IsReindexing(instruction, operand)) {
-        steps_ += static_cast<int64_t>(set.size());
-        set.Extend(instruction, operand, direction_, &next, &rest[operand]);
-      } else {
-        rest[operand] = set;
+      if (!IsReindexing(instruction, operand)) {
+        has_rest = true;
+        continue;
       }
-      has_rest = has_rest || !rest[operand].empty();
+      PathSet next;
+      PathSet rest;
+      Take(set.size());
+      set.Extend(instruction, operand, direction_, &next, &rest);
       if (!next.empty()) end(operand, 0).Add(std::move(next));
+      if (rest.empty()) continue;
+      has_rest = true;
+      refused[operand] = std::move(rest);
     }
     if (!has_rest) continue;
     absl::StatusOr<InstructionIndexing> entries =
         called_.EntriesOf(instruction, direction_, {0, leaf}, frame.depth);
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
-      if (rest[entry.operand].empty()) continue;
+      const PathSet& rest = IsReindexing(instruction, entry.operand) ? refused[entry.operand] : set;
+      if (rest.empty()) continue;
       const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
-      Apply(entry, from, to, frame, rest[entry.operand], &end(entry.operand, entry.operand_leaf));
+      Apply(entry, from, to, frame, rest, &end(entry.operand, entry.operand_leaf));
     }
   }
   return absl::OkStatus();
@@ -219,7 +239,7 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
   for (auto& [leaf, set] : paths) {
     const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
     PathSet rest;
-    steps_ += static_cast<int64_t>(set.size());
+    Take(set.size());
     PathSet next;
     if (IsReindexing(instruction, operand)) {
       set.Extend(instruction, operand, direction_, &next, &rest);
@@ -260,9 +280,9 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
       }
       auto last = std::prev(pending.end());
       const HloInstruction& instruction = *computation.instructions()[last->first];
-      if (frame.depth > 0) called_.Spend();
       LeafPaths paths = std::move(last->second);
       pending.erase(last);
+      QuestionBudget::Spend();
       if (visitor_ && frame.caller == nullptr) {
         for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
         visitor_(instruction, paths);
@@ -292,9 +312,9 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
     }
     auto first = pending.begin();
     const HloInstruction& instruction = *computation.instructions()[first->first];
-    if (frame.depth > 0) called_.Spend();
     LeafPaths paths = std::move(first->second);
     pending.erase(first);
+    QuestionBudget::Spend();
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
     if (&instruction == root) add_all(paths, (*end)[0]);
     for (const CalledComputations::Use& use : users[instruction.index_in_computation()]) {

@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/called_computations.h"
 #include "xla_indexing/fusion/computation_indexing.h"
 #include "xla_indexing/fusion/path.h"
@@ -32,14 +33,15 @@ struct Frame {
 class Walker {
  public:
   // For one walk that starts from an array of shape `start`, over a computation that leads to these
-  // devices (empty: to no other), and that stops composing after so many steps. Keeps references.
+  // devices (empty: to no other), and that stops composing after so many steps, or when the
+  // question's budget is spent. Keeps references.
   Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
          const Shape& start, const Interval& devices, int64_t max_steps,
          CalledComputations* called);
 
   // How many maps were taken through an instruction.
   int64_t steps() const { return steps_; }
-  bool was_stopped() const { return steps_ > max_steps_; }
+  bool was_stopped() const { return steps_ > max_steps_ || QuestionBudget::IsSpent(); }
 
   // Paths by leaf of an instruction.
   using LeafPaths = SmallMap<PathSet>;
@@ -57,6 +59,10 @@ class Walker {
                                const NumberedPaths& start, NumberedPaths* end);
 
  private:
+  // Counts steps.
+  void Take(size_t steps);
+  // All of an array, on all devices: what a walk that is stopped says.
+  Path WholePath(const Shape& shape) const;
   // Takes the paths at the result of an instruction to its operands. `end` gives the place of the
   // paths that come to a leaf of an operand.
   absl::Status StepToOperands(const HloInstruction& instruction, const Frame& frame,

@@ -187,6 +187,16 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(const HloInstru
   return Finish(std::move(build));
 }
 
+int64_t MostEntries(const HloInstruction& instruction) {
+  const int64_t output_leaves = instruction.shape().LeafCount();
+  if (IndexingOfOpcode(instruction.opcode()).routes != nullptr) return output_leaves;
+  int64_t operand_leaves = 0;
+  for (const HloInstruction* operand : instruction.operands()) {
+    operand_leaves += operand->shape().LeafCount();
+  }
+  return output_leaves * operand_leaves;
+}
+
 std::vector<OperandLeaf> UnreadOperandLeaves(absl::Span<const HloInstruction* const> operands,
                                              const InstructionIndexing& entries) {
   std::vector<std::vector<bool>> is_read(operands.size());

@@ -99,6 +99,10 @@ absl::StatusOr<InstructionIndexing> ComputeInputToOutputIndexing(
     const HloInstruction& instruction, mlir::MLIRContext* context,
     const IndexingOptions& options = {});
 
+// As many entries there are at most, in either direction: the leaves that are passed on, or the
+// pairs of a leaf of the result and a leaf of an operand.
+int64_t MostEntries(const HloInstruction& instruction);
+
 // The leaves of these operands (of an instruction; or the parameters of a computation) that no
 // entry speaks of: nothing of them is read (or they go nowhere).
 struct OperandLeaf {

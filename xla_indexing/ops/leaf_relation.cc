@@ -3,12 +3,14 @@
 #include <optional>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
 namespace xla_indexing {
@@ -20,7 +22,9 @@ OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const Operand
   OperandIndexingSet result;
   for (const OperandIndexing& a : first) {
     for (const OperandIndexing& b : second) {
-      absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(a, b);
+      absl::StatusOr<OperandIndexing> composed =
+          QuestionBudget::Spend() ? ComposeOperandIndexing(a, b)
+                                  : absl::ResourceExhaustedError(QuestionBudget::Reason());
       if (!composed.ok()) {
         composed = OnDevicesOf(
             a, b,

@@ -16,10 +16,15 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/covers.h"
 
 namespace xla_indexing {
 namespace {
+
+// How many maps are compared with one another at a glance in the time of a step of the question's
+// budget (base/question_budget.h).
+constexpr size_t kComparedInAStep = 64;
 
 // The only position at which the intervals differ; none where there is no such position or several.
 std::optional<size_t> OnlyDifference(llvm::ArrayRef<Interval> a, llvm::ArrayRef<Interval> b) {
@@ -207,7 +212,7 @@ mlir::AffineMap FixedFormula(const OperandIndexing& indexing) {
   return map.affine_map();
 }
 
-// Merges until no two maps can be; true if any were.
+// Merges until no two maps can be, or the question's budget is spent; true if any were.
 bool MergeAll(std::vector<OperandIndexing>* maps) {
   // What is asked of a map for every other one. Of two maps with fixed formulas these would have to
   // be equal.
@@ -240,8 +245,10 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
     return j;
   };
   for (size_t i = 0; i < maps->size(); ++i) {
+    QuestionBudget::Spend(static_cast<int64_t>((maps->size() - i) / kComparedInAStep));
     // Those before have been compared with this one, unless it becomes another.
     for (size_t j = next(i, i + 1); j < maps->size() && !is_gone[i];) {
+      if (!QuestionBudget::Spend()) break;
       std::optional<OperandIndexing> merged = Merge((*maps)[i], bounds[i], (*maps)[j], bounds[j]);
       if (!merged) {
         j = next(i, j + 1);
@@ -347,6 +354,7 @@ void OperandIndexingSet::Simplify() {
 void OperandIndexingSet::DropCovered(const Shape& to) {
   hashes_.clear();
   for (size_t i = 0; i < maps_.size(); ++i) {
+    if (!QuestionBudget::Spend(static_cast<int64_t>(maps_.size() / kComparedInAStep))) return;
     for (size_t j = 0; j < maps_.size();) {
       if (i == j || !Covers(maps_[i], maps_[j], to)) {
         ++j;

@@ -40,12 +40,13 @@ class OperandIndexingSet {
   ExactnessLabel label() const;
 
   // Simplifies every map, drops the empty ones and the duplicates, and makes one map of two that
-  // differ in one interval only where those intervals touch or overlap. Then sorts by text.
+  // differ in one interval only where those intervals touch or overlap, as long as the question's
+  // budget lasts. Then sorts by text.
   void Simplify();
 
   // Drops the maps that others cover (ops/covers.h), the same union; all lead to an array of shape
   // `to`. Not part of Simplify(): which ways something is read may be worth knowing even where one
-  // contains another. Compares all pairs.
+  // contains another. Compares all pairs, as long as the question's budget lasts.
   void DropCovered(const Shape& to);
 
   // Equal maps in the same order. Simplified sets of one normal form compare equal.

@@ -34,6 +34,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/builders.h"
 #include "xla_indexing/ops/call_scope.h"
@@ -186,7 +187,7 @@ class WhileLoop {
   }
 
   bool TooMany(const LeafSets& sets) const {
-    if (composed_ > max_composed_) return true;
+    if (composed_ > max_composed_ || QuestionBudget::IsSpent()) return true;
     for (const auto& [leaf, set] : sets) {
       if (set.size() > kMaxMaps) return true;
     }

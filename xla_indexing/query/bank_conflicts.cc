@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/query/count_requests.h"
 
 namespace xla_indexing {
@@ -46,6 +47,7 @@ absl::Status BankOptions::Verify() const {
 absl::StatusOr<BankConflicts> ComputeBankConflicts(const ThreadMapping& accesses,
                                                    const Shape& shared_array,
                                                    const BankOptions& options) {
+  const QuestionBudget question;
   if (absl::Status status = options.Verify(); !status.ok()) return status;
   if (absl::Status status = accesses.VerifyFor(shared_array); !status.ok()) return status;
   const absl::StatusOr<ByteLayout> layout = ByteLayoutOf(shared_array);

@@ -17,6 +17,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/count_points.h"
 #include "xla_indexing/ops/fits_shapes.h"
 #include "xla_indexing/query/count_requests.h"
@@ -97,6 +98,7 @@ absl::StatusOr<CoalescingAnalysis> CoalescingAnalysis::OfLoop(const Shape& outpu
 }
 
 Coalescing CoalescingAnalysis::Of(const OperandIndexing* indexing, const Shape& accessed) const {
+  const QuestionBudget question;
   const absl::StatusOr<ByteLayout> layout = ByteLayoutOf(accessed);
   if (!layout.ok()) return Coalescing::Unknown(std::string(layout.status().message()));
   AccessedTensor tensor{*layout, indexing};

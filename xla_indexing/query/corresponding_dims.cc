@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
@@ -105,6 +106,7 @@ std::string CorrespondingDims::ToString() const {
 
 absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
     const HloInstruction& instruction, mlir::MLIRContext* context, const FusionOptions& options) {
+  const QuestionBudget question;
   absl::StatusOr<InstructionIndexing> entries =
       ComputeOutputToInputIndexingThroughCalls(instruction, context, options);
   if (!entries.ok()) return entries.status();

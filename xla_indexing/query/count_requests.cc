@@ -11,6 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/query/class_costs.h"
 #include "xla_indexing/query/lane_classes.h"
 #include "xla_indexing/query/request_lanes.h"
@@ -26,6 +27,8 @@ constexpr int64_t kMaxLaunches = 4096;
 constexpr int64_t kFewValues = 4;
 // What looking at a part of the launch costs, in lanes.
 constexpr int64_t kStepsOfPart = 8;
+// How many of them are one of the question's budget (base/question_budget.h).
+constexpr int64_t kStepsInOneOfQuestion = 8;
 
 constexpr VariableSet Bit(int variable) { return VariableSet{1} << variable; }
 
@@ -40,6 +43,7 @@ class Counter {
         lanes_(access, modulus_, meter.TakesCopies()) {}
 
   RequestTotals Run();
+  int64_t steps_left() const { return steps_left_; }
 
  private:
   using Indices = llvm::SmallVector<int, 4>;
@@ -508,7 +512,12 @@ void Counter::OfferWorst(const RequestCost& cost, const ResidueCounts& residues,
 }  // namespace
 
 RequestTotals CountRequests(LaunchAccess access, const RequestMeter& meter, int64_t max_steps) {
-  return Counter(&access, meter, max_steps).Run();
+  const int64_t left = QuestionBudget::Left();
+  if (left < max_steps / kStepsInOneOfQuestion) max_steps = left * kStepsInOneOfQuestion;
+  Counter counter(&access, meter, max_steps);
+  RequestTotals totals = counter.Run();
+  QuestionBudget::Spend((max_steps - counter.steps_left()) / kStepsInOneOfQuestion);
+  return totals;
 }
 
 }  // namespace xla_indexing

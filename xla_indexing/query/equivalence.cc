@@ -20,6 +20,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/build.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/cover.h"
@@ -399,6 +400,7 @@ std::string SignaturesDiffer(const HloComputation& a, const HloComputation& b) {
 absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const HloComputation& b,
                                                mlir::MLIRContext* context,
                                                const FusionOptions& options, int64_t max_steps) {
+  const QuestionBudget question;
   EquivalenceReport report;
   report.difference = SignaturesDiffer(a, b);
   if (!report.difference.empty()) {

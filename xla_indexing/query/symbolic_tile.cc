@@ -13,6 +13,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/components.h"
 #include "xla_indexing/query/tile_parts.h"
 #include "xla_indexing/query/tile_points.h"
@@ -181,6 +182,7 @@ absl::StatusOr<SymbolicTile> SymbolicTile::OfMap(IndexingMap map,
 absl::StatusOr<SymbolicTile> SymbolicTile::Of(const OperandIndexing& indexing,
                                               llvm::ArrayRef<int64_t> dim_sizes,
                                               const TilePieces& pieces) {
+  const QuestionBudget question;
   if (indexing.IsUnknown()) {
     return absl::InvalidArgumentError(
         absl::StrCat("an unknown map has no tile: ", indexing.label().reason));
@@ -346,6 +348,7 @@ void SymbolicTile::SpreadOverRuntimes(ConcreteTile* tile) const {
 
 absl::StatusOr<Decision> SymbolicTile::IsExact(llvm::ArrayRef<int64_t> sizes,
                                                int64_t max_steps) const {
+  const QuestionBudget question;
   absl::Status status = CheckSizes(sizes);
   if (!status.ok()) return status;
   StepBudget budget(max_steps);
@@ -369,6 +372,7 @@ absl::StatusOr<Decision> SymbolicTile::IsExact(llvm::ArrayRef<int64_t> sizes,
 
 absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> sizes,
                                                     int64_t max_steps) const {
+  const QuestionBudget question;
   absl::Status status = CheckSizes(sizes);
   if (!status.ok()) return status;
   ConcreteTile tile;
@@ -435,6 +439,7 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> size
 absl::StatusOr<ConcreteTile> SymbolicTile::TileAt(llvm::ArrayRef<int64_t> sizes,
                                                   llvm::ArrayRef<int64_t> index,
                                                   int64_t max_steps) const {
+  const QuestionBudget question;
   absl::Status status = CheckIndex(sizes, index);
   if (!status.ok()) return status;
   ConcreteTile tile;

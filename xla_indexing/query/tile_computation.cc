@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/instruction_reads.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
@@ -168,6 +169,7 @@ std::vector<GoodTileSizes> TiledComputation::FindGoodTileSizes(int64_t max_bytes
 absl::StatusOr<TiledComputation> TileComputation(const HloComputation& computation,
                                                  mlir::MLIRContext* context,
                                                  const FusionOptions& options) {
+  const QuestionBudget question;
   const HloInstruction* root = computation.root_instruction();
   if (root == nullptr) {
     return absl::InvalidArgumentError(

@@ -2,18 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/physical_layout.h"
 #include "xla_indexing/map/count_points.h"
@@ -69,44 +68,8 @@ InstructionIndexing EntriesToCount(
   return counted;
 }
 
-// Bytes of the elements that are read for some output, each once.
-Interval BytesReadOnce(const InstructionIndexing& entries,
-                       const std::vector<OperandUtilization>& utilizations,
-                       absl::Span<const HloInstruction* const> operands) {
-  // By the value and its leaf, which may be several operands.
-  std::map<std::pair<const HloInstruction*, int64_t>, std::vector<size_t>> readers;
-  std::vector<std::pair<const HloInstruction*, int64_t>> order;
-  for (const auto& [i, entry] : llvm::enumerate(entries)) {
-    std::vector<size_t>& of_leaf = readers[{operands[entry.operand], entry.operand_leaf}];
-    if (of_leaf.empty()) order.push_back({operands[entry.operand], entry.operand_leaf});
-    of_leaf.push_back(i);
-  }
-  Interval bytes = Interval::Point(0);
-  for (const auto& key : order) {
-    const std::vector<size_t>& of_leaf = readers[key];
-    // One reader of all of it, or the only one, says it without a look at the others.
-    const auto says_all = absl::c_find_if(of_leaf, [&](size_t i) {
-      const Utilization& utilization = utilizations[i].utilization;
-      return of_leaf.size() == 1 ||
-             (utilization.elements.IsPoint() && utilization.elements_read == utilization.elements);
-    });
-    if (says_all != of_leaf.end()) {
-      bytes = bytes.Add(utilizations[*says_all].utilization.bytes_read);
-      continue;
-    }
-    std::vector<const OperandIndexing*> maps;
-    absl::flat_hash_set<OperandIndexing> seen;
-    for (const size_t i : of_leaf) {
-      for (const OperandIndexing& map : entries[i].indexing) {
-        if (seen.insert(map).second) maps.push_back(&map);
-      }
-    }
-    const Shape& leaf = key.first->shape().Leaf(key.second);
-    StepBudget budget(kMaxCountingSteps);
-    bytes = bytes.Add(BytesOf(CountElementsRead(maps, leaf, &budget), leaf));
-  }
-  return bytes;
-}
+// As many maps are kept to know what they read together.
+constexpr size_t kMaxKeptMaps = 20'000;
 
 // What is there before anything runs is not written.
 bool WritesItsResult(const HloInstruction& instruction) {
@@ -152,6 +115,7 @@ std::optional<Interval> BufferBytesOf(const Shape& array) {
 absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
                                                const Shape& operand, int64_t max_steps) {
   if (absl::Status status = VerifyFits(maps, output, operand); !status.ok()) return status;
+  const QuestionBudget question;
   StepBudget budget(max_steps);
   Utilization result;
   std::vector<const OperandIndexing*> pointers;
@@ -169,29 +133,86 @@ absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, c
   return result;
 }
 
+absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
+    const InstructionIndexing& entries,
+    absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries) {
+  const InstructionIndexing counted = EntriesToCount(entries, exact_entries);
+  std::vector<OperandUtilization> utilizations;
+  utilizations.reserve(counted.size());
+  for (const IndexingEntry& entry : counted) {
+    absl::Status status = CheckLeaves(entry, result_, operands_);
+    if (!status.ok()) return status;
+    const Shape& operand = ShapeOfLeaf(operands_, entry.operand, entry.operand_leaf);
+    absl::StatusOr<Utilization> of_entry =
+        ComputeUtilization(entry.indexing, result_.shape().Leaf(entry.output_leaf), operand);
+    if (!of_entry.ok()) return of_entry.status();
+    utilizations.push_back(
+        {entry.output_leaf, entry.operand, entry.operand_leaf, *std::move(of_entry)});
+    const Utilization& utilization = utilizations.back().utilization;
+    bytes_of_reads_ = bytes_of_reads_.Add(utilization.bytes_of_reads);
+    if (entry.indexing.empty()) continue;
+    const auto [place, is_new] = place_of_readers_.try_emplace(
+        {operands_[entry.operand], entry.operand_leaf}, readers_.size());
+    if (is_new) readers_.emplace_back(operand);
+    Readers& readers = readers_[place->second];
+    if (readers.bytes_of_all) continue;
+    ++readers.count;
+    readers.bytes_of_only = utilization.bytes_read;
+    if (utilization.elements.IsPoint() && utilization.elements_read == utilization.elements) {
+      readers.bytes_of_all = utilization.bytes_read;
+      kept_maps_ -= readers.maps.size();
+      readers.maps = {};
+      readers.known_maps = {};
+      continue;
+    }
+    for (const OperandIndexing& map : entry.indexing) {
+      if (kept_maps_ >= kMaxKeptMaps) {
+        readers.has_all_maps = false;
+      } else if (readers.known_maps.insert(map).second) {
+        readers.maps.push_back(map);
+        ++kept_maps_;
+      }
+    }
+  }
+  return utilizations;
+}
+
+Interval UtilizationCounter::BytesReadOnce(const Readers& readers) {
+  // One reader of all of it, or the only one, says it without a look at the others.
+  if (readers.bytes_of_all) return *readers.bytes_of_all;
+  if (readers.count == 1) return readers.bytes_of_only;
+  if (!readers.has_all_maps) return BytesOf(CountUpTo(CountElements(readers.leaf)), readers.leaf);
+  std::vector<const OperandIndexing*> maps;
+  maps.reserve(readers.maps.size());
+  for (const OperandIndexing& map : readers.maps) maps.push_back(&map);
+  StepBudget budget(kMaxCountingSteps);
+  return BytesOf(CountElementsRead(maps, readers.leaf, &budget), readers.leaf);
+}
+
+Traffic UtilizationCounter::Total() const {
+  const QuestionBudget question;
+  Traffic total;
+  total.bytes_of_reads = bytes_of_reads_;
+  for (const Readers& readers : readers_) {
+    total.bytes_read = total.bytes_read.Add(BytesReadOnce(readers));
+  }
+  if (!WritesItsResult(result_)) return total;
+  for (const Shape* leaf : result_.shape().Leaves()) {
+    total.bytes_written = total.bytes_written.Add(BytesOf(CountElements(*leaf), *leaf));
+  }
+  return total;
+}
+
 absl::StatusOr<UtilizationReport> ReportUtilization(
     const InstructionIndexing& entries,
     absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries,
     const HloInstruction& result, absl::Span<const HloInstruction* const> operands) {
-  const InstructionIndexing counted = EntriesToCount(entries, exact_entries);
+  UtilizationCounter counter(result, operands);
   UtilizationReport report;
-  for (const IndexingEntry& entry : counted) {
-    absl::Status status = CheckLeaves(entry, result, operands);
-    if (!status.ok()) return status;
-    const absl::StatusOr<Utilization> utilization =
-        ComputeUtilization(entry.indexing, result.shape().Leaf(entry.output_leaf),
-                           ShapeOfLeaf(operands, entry.operand, entry.operand_leaf));
-    if (!utilization.ok()) return utilization.status();
-    report.operands.push_back({entry.output_leaf, entry.operand, entry.operand_leaf, *utilization});
-    report.total.bytes_of_reads = report.total.bytes_of_reads.Add(utilization->bytes_of_reads);
-  }
-  report.total.bytes_read = BytesReadOnce(counted, report.operands, operands);
-  if (WritesItsResult(result)) {
-    for (const Shape* leaf : result.shape().Leaves()) {
-      report.total.bytes_written =
-          report.total.bytes_written.Add(BytesOf(CountElements(*leaf), *leaf));
-    }
-  }
+  absl::StatusOr<std::vector<OperandUtilization>> counted = counter.Count(entries, exact_entries);
+  if (!counted.ok()) return counted.status();
+  report.operands = *std::move(counted);
+  report.total = counter.Total();
   for (const OperandLeaf& leaf : UnreadOperandLeaves(operands, entries)) {
     const Shape& operand = ShapeOfLeaf(operands, leaf.operand, leaf.operand_leaf);
     const absl::StatusOr<Utilization> unread =
@@ -210,6 +231,7 @@ absl::StatusOr<UtilizationReport> ReportUtilization(
 absl::StatusOr<UtilizationReport> ComputeUtilization(const HloInstruction& instruction,
                                                      mlir::MLIRContext* context,
                                                      const FusionOptions& options) {
+  const QuestionBudget question;
   const absl::StatusOr<InstructionIndexing> entries =
       ComputeOutputToInputIndexingThroughCalls(instruction, context, options);
   if (!entries.ok()) return entries.status();
@@ -224,6 +246,7 @@ absl::StatusOr<UtilizationReport> ComputeUtilization(const HloInstruction& instr
 absl::StatusOr<UtilizationReport> ComputeUtilization(const HloComputation& computation,
                                                      mlir::MLIRContext* context,
                                                      const FusionOptions& options) {
+  const QuestionBudget question;
   const absl::StatusOr<InstructionIndexing> entries =
       ComputeOutputToInputIndexing(computation, context, options);
   if (!entries.ok()) return entries.status();

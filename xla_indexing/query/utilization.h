@@ -29,10 +29,14 @@
 #ifndef XLA_INDEXING_QUERY_UTILIZATION_H_
 #define XLA_INDEXING_QUERY_UTILIZATION_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -95,6 +99,47 @@ struct UtilizationReport {
   // Sorted by output leaf, operand, operand leaf. A leaf that nothing reads stands with output 0.
   std::vector<OperandUtilization> operands;
   Traffic total;
+};
+
+// Counts entries that are given piece by piece, of one result and its operands (or parameters).
+class UtilizationCounter {
+ public:
+  // Keeps references.
+  UtilizationCounter(const HloInstruction& result, absl::Span<const HloInstruction* const> operands)
+      : result_(result), operands_(operands) {}
+
+  // That of each entry, in their order. `exact_entries` gives the same entries with exact maps; it
+  // is called, once, where some entry is not exact. What it fails to give stays over-approximate.
+  // InvalidArgument for an entry of leaves that are not there, or with maps that do not fit them.
+  absl::StatusOr<std::vector<OperandUtilization>> Count(
+      const InstructionIndexing& entries,
+      absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries);
+  // Of all entries that were counted.
+  Traffic Total() const;
+
+ private:
+  // What reads one leaf of one value: all of it, or the only entry so far, and the different maps
+  // of all of them; past a bound on these they are left out.
+  struct Readers {
+    explicit Readers(const Shape& of) : leaf(of) {}
+
+    const Shape& leaf;
+    int64_t count = 0;
+    std::optional<Interval> bytes_of_all;
+    Interval bytes_of_only;
+    std::vector<OperandIndexing> maps;
+    absl::flat_hash_set<OperandIndexing> known_maps;  // the same
+    bool has_all_maps = true;
+  };
+  static Interval BytesReadOnce(const Readers& readers);
+
+  const HloInstruction& result_;
+  const absl::Span<const HloInstruction* const> operands_;
+  std::vector<Readers> readers_;
+  // Of a value, which may be several operands, and its leaf.
+  std::map<std::pair<const HloInstruction*, int64_t>, size_t> place_of_readers_;
+  size_t kept_maps_ = 0;
+  Interval bytes_of_reads_ = Interval::Point(0);
 };
 
 // Bytes of a number of elements of an array.

@@ -126,34 +126,47 @@ absl::Status CheckLaunch(const Subject& subject, const CommandLine& line) {
   return first;
 }
 
-std::vector<ReportedWrites> AnswerCoalescing(const Subject& subject, const CommandLine& line,
-                                             mlir::MLIRContext* context,
-                                             std::vector<ReportedEntry>* entries) {
-  std::vector<ReportedWrites> writes;
-  const std::vector<const Shape*> leaves = subject.instruction->shape().Leaves();
-  std::vector<absl::StatusOr<CoalescingAnalysis>> analyses;
-  analyses.reserve(leaves.size());
-  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-    analyses.push_back(AnalysisOf(*leaves[leaf], line.launch, context));
-    const auto number = static_cast<int64_t>(leaf);
-    if (!subject.WritesItsResult() || line.output_id.value_or(number) != number) continue;
-    const absl::StatusOr<CoalescingAnalysis>& analysis = analyses.back();
-    writes.push_back(
-        {number, analysis.ok() ? ReportOf(*analysis, analysis->OfWrites(), nullptr, *leaves[leaf])
-                               : NoLaunch(analysis.status())});
-    if (analysis.ok() && !line.launch.thread_map.empty()) {
-      const absl::StatusOr<ThreadCoverage> coverage =
-          CoverageOf(analysis->mapping(), *leaves[leaf]);
-      if (coverage.ok()) writes.back().writes.coverage = *coverage;
-    }
+CoalescingAnswers::CoalescingAnswers(const Subject& subject, const CommandLine& line,
+                                     mlir::MLIRContext* context)
+    : subject_(subject), line_(line), context_(context), analysis_(absl::UnknownError("")) {}
+
+CoalescingAnswers::~CoalescingAnswers() = default;
+
+const absl::StatusOr<CoalescingAnalysis>& CoalescingAnswers::AnalysisOfLeaf(int64_t leaf) {
+  if (leaf != leaf_) {
+    leaf_ = leaf;
+    analysis_ = AnalysisOf(subject_.instruction->shape().Leaf(leaf), line_.launch, context_);
   }
+  return analysis_;
+}
+
+void CoalescingAnswers::AnswerReads(std::vector<ReportedEntry>* entries) {
   for (ReportedEntry& entry : *entries) {
     for (ReportedMap& map : entry.maps) {
-      const absl::StatusOr<CoalescingAnalysis>& analysis = analyses[entry.output_leaf];
-      const Shape& operand = subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
+      const absl::StatusOr<CoalescingAnalysis>& analysis = AnalysisOfLeaf(entry.output_leaf);
+      const Shape& operand = subject_.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
       map.coalescing = analysis.ok() ? ReportOf(*analysis, analysis->OfReads(map.indexing, operand),
                                                 &map.indexing, operand)
                                      : NoLaunch(analysis.status());
+    }
+  }
+}
+
+std::vector<ReportedWrites> CoalescingAnswers::AnswerWrites() {
+  std::vector<ReportedWrites> writes;
+  if (!subject_.WritesItsResult()) return writes;
+  const std::vector<const Shape*> leaves = subject_.instruction->shape().Leaves();
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    const auto number = static_cast<int64_t>(leaf);
+    if (line_.output_id.value_or(number) != number) continue;
+    const absl::StatusOr<CoalescingAnalysis>& analysis = AnalysisOfLeaf(number);
+    writes.push_back(
+        {number, analysis.ok() ? ReportOf(*analysis, analysis->OfWrites(), nullptr, *leaves[leaf])
+                               : NoLaunch(analysis.status())});
+    if (analysis.ok() && !line_.launch.thread_map.empty()) {
+      const absl::StatusOr<ThreadCoverage> coverage =
+          CoverageOf(analysis->mapping(), *leaves[leaf]);
+      if (coverage.ok()) writes.back().writes.coverage = *coverage;
     }
   }
   return writes;

@@ -30,11 +30,29 @@ struct ReportedWrites {
   ReportedCoalescing writes;
 };
 
-// Fills in the answers of all maps of entries from output to input; returns those of the output's
-// leaves, or of the one that the command line asks for, where the subject writes its result.
-std::vector<ReportedWrites> AnswerCoalescing(const Subject& subject, const CommandLine& line,
-                                             mlir::MLIRContext* context,
-                                             std::vector<ReportedEntry>* entries);
+// The answers about one subject, output to input.
+class CoalescingAnswers {
+ public:
+  // Keeps references.
+  CoalescingAnswers(const Subject& subject, const CommandLine& line, mlir::MLIRContext* context);
+  ~CoalescingAnswers();
+
+  // Fills in those of all maps of entries.
+  void AnswerReads(std::vector<ReportedEntry>* entries);
+  // Those of the output's leaves, or of the one that the command line asks for, where the subject
+  // writes its result.
+  std::vector<ReportedWrites> AnswerWrites();
+
+ private:
+  const absl::StatusOr<CoalescingAnalysis>& AnalysisOfLeaf(int64_t leaf);
+
+  const Subject& subject_;
+  const CommandLine& line_;
+  mlir::MLIRContext* context_;
+  // That of one leaf, which the entries that follow one another have in common.
+  int64_t leaf_ = -1;
+  absl::StatusOr<CoalescingAnalysis> analysis_;
+};
 
 // Lines, each with this before it and a line feed after it. `factor` is the margin by which
 // accesses were called coalesced.

@@ -1,12 +1,15 @@
 #include "xla_indexing/tools/hlo_mode.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -14,6 +17,7 @@
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/parallel.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/json_output.h"
@@ -85,49 +89,141 @@ std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
   return pieces;
 }
 
-void Analyse(const CommandLine& line, Unit* unit) {
+// `pass_on` is called between parts of the output, which it may take away.
+void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass_on) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  SubjectIndexer indexer(line, &context);
+  const bool is_text = line.format == OutputFormat::kText;
   for (const Subject& subject : unit->subjects) {
-    const bool is_text = line.format == OutputFormat::kText;
+    const QuestionBudget budget;
     if (is_text && unit->has_headings && !line.summary)
       AppendSubjectHeading(subject, &unit->output);
     for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
       const bool is_asked_for =
           direction == Direction::kOutputToInput ? line.output_to_input : line.input_to_output;
       if (!is_asked_for) continue;
-      std::vector<ReportedEntry> entries = ReportIndexing(subject, direction, line, &context);
-      if (line.summary) {
-        unit->summary.Add(subject.opcode(), direction, entries);
-        continue;
+      QueryAnswers queries(subject, direction, line, &indexer);
+      for (const ReportPart& part : PartsOf(subject, direction, line, &indexer)) {
+        std::vector<ReportedEntry> entries =
+            ReportIndexing(subject, direction, part, line, &indexer);
+        if (line.summary) {
+          unit->summary.Add(subject.opcode(), direction, entries);
+          continue;
+        }
+        queries.Answer(part, &entries);
+        if (is_text) {
+          AppendText(subject, direction, line, entries, &unit->output);
+        } else {
+          AppendJson(subject, direction, entries, &unit->output);
+        }
+        pass_on();
       }
-      const std::vector<ReportedWrites> writes =
-          AnswerQueries(subject, direction, line, &context, &entries, &unit->totals);
-      if (is_text) {
-        AppendText(subject, direction, line, entries, &unit->output);
-        AppendWrites(writes, line.launch.options.factor, &unit->output);
-      } else {
-        AppendJson(subject, direction, entries, &unit->output);
-      }
+      if (line.summary) continue;
+      const std::vector<ReportedWrites> writes = queries.Finish(&unit->totals);
+      if (is_text) AppendWrites(writes, line.launch.options.factor, &unit->output);
     }
   }
 }
 
-std::string ModuleOutput(const CommandLine& line, Piece* piece) {
-  std::vector<std::string> outputs;
-  QueryTotals totals;
-  for (Unit& unit : piece->units) {
-    if (!unit.output.empty()) outputs.push_back(std::move(unit.output));
-    totals.Add(unit.totals);
+// Writes the modules of a batch in their order while they are worked on, so that no more of a large
+// answer is held than what others have to be waited for.
+class OrderedOutput {
+ public:
+  // Gives what it writes to `write`. Keeps references.
+  OrderedOutput(const CommandLine& line, const std::vector<Piece*>& pieces,
+                absl::FunctionRef<void(absl::string_view)> write)
+      : line_(line), pieces_(pieces), write_(write) {
+    for (const Piece* piece : pieces_) is_done_.emplace_back(piece->units.size(), false);
+    WriteWhatIsDone();
   }
-  if (line.format == OutputFormat::kJson) {
-    return ModuleJson(piece->read.module->name(), outputs, totals);
+
+  // Takes what a unit has so far, where that is much: at once if it is its turn, and otherwise when
+  // it is. Called by the thread that works on the unit.
+  void PassOn(Unit* unit) {
+    if (unit->output.size() < kBytesToPassOn) return;
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (unit != Current()) {
+      if (unit->output.size() < kMaxBytesHeld) return;
+      turn_.wait(lock, [&] { return unit == Current(); });
+    }
+    WritePart(&unit->output);
   }
-  std::string text;
-  if (piece->has_headings) AppendModuleHeading(piece->read.module->name(), &text);
-  for (const std::string& output : outputs) text.append(output);
-  totals.AppendText(&text);
-  return text;
-}
+
+  // Called when a unit is worked on no more.
+  void Finish(const Unit* unit, size_t piece) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_done_[piece][static_cast<size_t>(unit - pieces_[piece]->units.data())] = true;
+    WriteWhatIsDone();
+    turn_.notify_all();
+  }
+
+ private:
+  static constexpr size_t kBytesToPassOn = size_t{1} << 20;
+  static constexpr size_t kMaxBytesHeld = size_t{1} << 25;
+
+  Unit* Current() {
+    return piece_ < pieces_.size() && unit_ < pieces_[piece_]->units.size()
+               ? &pieces_[piece_]->units[unit_]
+               : nullptr;
+  }
+
+  void Begin() {
+    if (has_begun_) return;
+    has_begun_ = true;
+    const Piece& piece = *pieces_[piece_];
+    if (line_.format == OutputFormat::kJson) {
+      write_(ModuleJsonBegin(piece.read.module->name()));
+    } else if (piece.has_headings) {
+      std::string heading;
+      AppendModuleHeading(piece.read.module->name(), &heading);
+      write_(heading);
+    }
+  }
+
+  void WritePart(std::string* text) {
+    if (text->empty()) return;
+    Begin();
+    if (line_.format == OutputFormat::kJson && has_entries_) write_(", ");
+    has_entries_ = true;
+    write_(*text);
+    text->clear();
+  }
+
+  void WriteWhatIsDone() {
+    for (; piece_ < pieces_.size(); ++piece_, unit_ = 0) {
+      Piece& piece = *pieces_[piece_];
+      for (; unit_ < piece.units.size(); ++unit_) {
+        if (!is_done_[piece_][unit_]) return;
+        Unit& unit = piece.units[unit_];
+        WritePart(&unit.output);
+        totals_.Add(unit.totals);
+      }
+      Begin();
+      std::string end;
+      if (line_.format == OutputFormat::kJson) {
+        end = ModuleJsonEnd(totals_);
+      } else {
+        totals_.AppendText(&end);
+      }
+      write_(end);
+      totals_ = QueryTotals();
+      has_begun_ = false;
+      has_entries_ = false;
+    }
+  }
+
+  const CommandLine& line_;
+  const std::vector<Piece*>& pieces_;
+  const absl::FunctionRef<void(absl::string_view)> write_;
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::vector<std::vector<bool>> is_done_;  // by piece and unit
+  size_t piece_ = 0;
+  size_t unit_ = 0;
+  bool has_begun_ = false;
+  bool has_entries_ = false;
+  QueryTotals totals_;
+};
 
 class HloPrinter {
  public:
@@ -176,24 +272,47 @@ class HloPrinter {
     std::vector<std::vector<Piece>> files(sources.size());
     ParallelFor(line_.jobs, sources.size(),
                 [&](size_t i) { files[i] = ReadPieces(std::move(sources[i]), line_); });
-    std::vector<Unit*> units;
-    for (std::vector<Piece>& pieces : files) {
-      for (Piece& piece : pieces) {
-        for (Unit& unit : piece.units) units.push_back(&unit);
+    std::vector<Piece*> pieces;                   // the valid ones
+    std::vector<std::pair<Unit*, size_t>> units;  // with the position of their piece
+    for (std::vector<Piece>& of_file : files) {
+      for (Piece& piece : of_file) {
+        LookAt(piece);
+        if (piece.read.module == nullptr) continue;
+        for (Unit& unit : piece.units) units.push_back({&unit, pieces.size()});
+        pieces.push_back(&piece);
       }
     }
-    ParallelFor(line_.jobs, units.size(), [&](size_t i) { Analyse(line_, units[i]); });
-    for (std::vector<Piece>& pieces : files) {
-      for (Piece& piece : pieces) PrintPiece(&piece);
+    if (line_.summary) {
+      ParallelFor(line_.jobs, units.size(),
+                  [&](size_t i) { Analyse(line_, units[i].first, [] {}); });
+      for (const auto& [unit, piece] : units) summary_.Add(unit->summary);
+      return;
     }
+    // Until something is selected, the command line may turn out to be wrong.
+    if (IsFound()) WriteOutput(std::exchange(held_back_, ""));
+    const auto write = [&](absl::string_view text) {
+      if (IsFound()) {
+        WriteOutput(text);
+      } else {
+        absl::StrAppend(&held_back_, text);
+      }
+    };
+    OrderedOutput output(line_, pieces, write);
+    ParallelFor(line_.jobs, units.size(), [&](size_t i) {
+      const auto [unit, piece] = units[i];
+      Analyse(line_, unit, [&, unit = unit] { output.PassOn(unit); });
+      output.Finish(unit, piece);
+    });
   }
 
-  void PrintPiece(Piece* piece) {
-    for (const std::string& error : piece->read.errors) ReportBadInput(error);
-    for (const std::string& warning : piece->read.warnings) WriteError(warning);
-    if (piece->read.module == nullptr) return;
+  // Reports the errors and warnings of a piece, or notes what it has of what the command line
+  // names.
+  void LookAt(const Piece& piece) {
+    for (const std::string& error : piece.read.errors) ReportBadInput(error);
+    for (const std::string& warning : piece.read.warnings) WriteError(warning);
+    if (piece.read.module == nullptr) return;
     has_module_ = true;
-    for (const Subject& subject : piece->subjects) {
+    for (const Subject& subject : piece.subjects) {
       has_subject_ = true;
       has_output_ = has_output_ || !line_.output_id ||
                     *line_.output_id < subject.instruction->shape().LeafCount();
@@ -202,13 +321,6 @@ class HloPrinter {
       tiles_.Try("--tile_sizes", subject, [&] { return CheckTileSizes(subject, line_); });
       launch_.Try("--thread_map", subject, [&] { return CheckLaunch(subject, line_); });
     }
-    if (line_.summary) {
-      for (const Unit& unit : piece->units) summary_.Add(unit.summary);
-      return;
-    }
-    held_back_ += ModuleOutput(line_, piece);
-    // Until something is selected, the command line may turn out to be wrong.
-    if (IsFound()) WriteOutput(std::exchange(held_back_, ""));
   }
 
   void ReportBadInput(absl::string_view message) {

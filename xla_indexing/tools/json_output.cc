@@ -117,20 +117,29 @@ void AppendJson(const Subject& subject, Direction direction,
   }
 }
 
-std::string ModuleJson(absl::string_view name, const std::vector<std::string>& entries,
-                       const QueryTotals& totals) {
+std::string ModuleJsonBegin(absl::string_view name) {
   std::string out;
   JsonWriter json(&out);
   json.BeginObject();
   WriteField("module", name, &json);
   json.Key("indexing");
   json.BeginArray();
-  for (const std::string& part : entries) json.Raw(part);
+  return out;
+}
+
+std::string ModuleJsonEnd(const QueryTotals& totals) {
+  // The end of an object that begins as above.
+  std::string out;
+  JsonWriter json(&out);
+  json.BeginObject();
+  json.Key("indexing");
+  json.BeginArray();
+  const size_t begin = out.size();
   json.EndArray();
   totals.WriteJson(&json);
   json.EndObject();
   out.push_back('\n');
-  return out;
+  return out.substr(begin);
 }
 
 }  // namespace xla_indexing

@@ -18,9 +18,10 @@ namespace xla_indexing {
 void AppendJson(const Subject& subject, Direction direction,
                 const std::vector<ReportedEntry>& entries, std::string* out);
 
-// The line of a module, of what AppendJson wrote for parts of it, and the totals of queries.
-std::string ModuleJson(absl::string_view name, const std::vector<std::string>& entries,
-                       const QueryTotals& totals);
+// The line of a module: what stands before its entries, as AppendJson writes them with `, ` between
+// its parts, and what stands behind them, with the totals of queries.
+std::string ModuleJsonBegin(absl::string_view name);
+std::string ModuleJsonEnd(const QueryTotals& totals);
 
 }  // namespace xla_indexing
 

@@ -1,7 +1,7 @@
 #include "xla_indexing/tools/queries.h"
 
+#include <cstddef>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,43 +12,6 @@
 #include "xla_indexing/tools/utilization_output.h"
 
 namespace xla_indexing {
-namespace {
-
-void AnswerUtilization(const Subject& subject, Direction direction, const CommandLine& line,
-                       mlir::MLIRContext* context, std::vector<ReportedEntry>* entries,
-                       QueryTotals* totals) {
-  InstructionIndexing maps;
-  for (const ReportedEntry& entry : *entries) {
-    if (entry.maps.empty()) continue;
-    OperandIndexingSet set;
-    for (const ReportedMap& map : entry.maps) set.Add(map.indexing);
-    maps.push_back({entry.output_leaf, entry.operand, entry.operand_leaf, std::move(set)});
-  }
-  const auto exact_maps = [&] {
-    CommandLine exact = line;
-    exact.exact = true;
-    return ComputeIndexing(subject, direction, exact, context);
-  };
-  // What the analysis says of a subject fits the subject's leaves.
-  const absl::StatusOr<UtilizationReport> report =
-      ReportUtilization(maps, exact_maps, *subject.instruction, subject.operands());
-  if (!report.ok()) return;
-  // Both are sorted by output leaf, operand, operand leaf.
-  auto answer = report->operands.begin();
-  const auto place = [](const auto& of) {
-    return std::tie(of.output_leaf, of.operand, of.operand_leaf);
-  };
-  for (ReportedEntry& entry : *entries) {
-    while (answer != report->operands.end() && place(*answer) < place(entry)) ++answer;
-    if (answer != report->operands.end() && place(*answer) == place(entry)) {
-      entry.utilization = answer->utilization;
-    }
-  }
-  totals->AddTraffic(subject, report->total);
-}
-
-}  // namespace
-
 void QueryTotals::AddRow(const Row& row) {
   // Subjects come computation by computation.
   if (!rows_.empty() && rows_.back().computation == row.computation &&
@@ -101,19 +64,48 @@ void QueryTotals::WriteJson(JsonWriter* json) const {
   json->EndArray();
 }
 
-std::vector<ReportedWrites> AnswerQueries(const Subject& subject, Direction direction,
-                                          const CommandLine& line, mlir::MLIRContext* context,
-                                          std::vector<ReportedEntry>* entries,
-                                          QueryTotals* totals) {
-  if (line.queries.utilization && direction == Direction::kOutputToInput) {
-    AnswerUtilization(subject, direction, line, context, entries, totals);
+QueryAnswers::QueryAnswers(const Subject& subject, Direction direction, const CommandLine& line,
+                           SubjectIndexer* indexer)
+    : subject_(subject),
+      direction_(direction),
+      line_(line),
+      indexer_(*indexer),
+      is_to_input_(direction == Direction::kOutputToInput),
+      utilization_(*subject.instruction, subject.operands()),
+      coalescing_(subject, line, indexer->context()) {}
+
+void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<ReportedEntry>* entries) {
+  InstructionIndexing maps;
+  for (const ReportedEntry& entry : *entries) {
+    OperandIndexingSet set;
+    for (const ReportedMap& map : entry.maps) set.Add(map.indexing);
+    maps.push_back({entry.output_leaf, entry.operand, entry.operand_leaf, std::move(set)});
   }
-  if (line.queries.tiling) AnswerTiling(subject, direction, line, entries);
-  std::vector<ReportedWrites> writes;
-  if (line.queries.coalescing && direction == Direction::kOutputToInput) {
-    writes = AnswerCoalescing(subject, line, context, entries);
-    if (line.format == OutputFormat::kJson) totals->AddWrites(subject, writes);
+  const auto exact_maps = [&] {
+    return indexer_.Compute(subject_, direction_, part.leaf, /*exact=*/true);
+  };
+  // What the analysis says of a subject fits the subject's leaves.
+  const absl::StatusOr<std::vector<OperandUtilization>> answers =
+      utilization_.Count(maps, exact_maps);
+  if (!answers.ok()) return;
+  for (size_t i = 0; i < answers->size(); ++i) {
+    (*entries)[i].utilization = (*answers)[i].utilization;
   }
+}
+
+void QueryAnswers::Answer(const ReportPart& part, std::vector<ReportedEntry>* entries) {
+  if (line_.queries.utilization && is_to_input_) AnswerUtilization(part, entries);
+  if (line_.queries.tiling) AnswerTiling(subject_, direction_, line_, entries);
+  if (line_.queries.coalescing && is_to_input_) coalescing_.AnswerReads(entries);
+}
+
+std::vector<ReportedWrites> QueryAnswers::Finish(QueryTotals* totals) {
+  if (line_.queries.utilization && is_to_input_) {
+    totals->AddTraffic(subject_, utilization_.Total());
+  }
+  if (!line_.queries.coalescing || !is_to_input_) return {};
+  std::vector<ReportedWrites> writes = coalescing_.AnswerWrites();
+  if (line_.format == OutputFormat::kJson) totals->AddWrites(subject_, writes);
   return writes;
 }
 

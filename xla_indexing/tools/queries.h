@@ -1,7 +1,7 @@
 // `--query=LIST`: what is said of maps beside themselves.
 //
 // A query has a member of Queries and a row of the table in command_line.cc, an answer in
-// ReportedEntry (or ReportedMap), which AnswerQueries() fills in and text_output.cc and
+// ReportedEntry (or ReportedMap), which QueryAnswers fills in and text_output.cc and
 // json_output.cc print below the maps, and, where it has sums of a computation, a part of
 // QueryTotals.
 
@@ -47,11 +47,29 @@ class QueryTotals {
   std::string writes_json_;
 };
 
-// Answers the queries of the command line for the entries of a subject. What is said of its output
-// and not of a map is returned.
-std::vector<ReportedWrites> AnswerQueries(const Subject& subject, Direction direction,
-                                          const CommandLine& line, mlir::MLIRContext* context,
-                                          std::vector<ReportedEntry>* entries, QueryTotals* totals);
+// The queries of the command line about one subject, whose entries come in parts.
+class QueryAnswers {
+ public:
+  // Keeps references.
+  QueryAnswers(const Subject& subject, Direction direction, const CommandLine& line,
+               SubjectIndexer* indexer);
+
+  // Answers for the entries of a part.
+  void Answer(const ReportPart& part, std::vector<ReportedEntry>* entries);
+  // After all parts: what is said of the output and not of a map, and the totals.
+  std::vector<ReportedWrites> Finish(QueryTotals* totals);
+
+ private:
+  void AnswerUtilization(const ReportPart& part, std::vector<ReportedEntry>* entries);
+
+  const Subject& subject_;
+  const Direction direction_;
+  const CommandLine& line_;
+  SubjectIndexer& indexer_;
+  const bool is_to_input_;
+  UtilizationCounter utilization_;
+  CoalescingAnswers coalescing_;
+};
 
 }  // namespace xla_indexing
 

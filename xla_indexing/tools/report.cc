@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "xla_indexing/fusion/computation_indexing.h"
@@ -20,14 +21,22 @@
 namespace xla_indexing {
 namespace {
 
-// Nothing is known between any two leaves.
-InstructionIndexing UnknownIndexing(const Subject& subject, const absl::Status& status,
-                                    mlir::MLIRContext* context) {
+// Past so many entries they come leaf by leaf.
+constexpr int64_t kMaxEntriesAtOnce = 10'000;
+
+// Nothing is known between any two leaves of a part.
+InstructionIndexing UnknownIndexing(const Subject& subject, Direction direction,
+                                    const std::optional<OperandLeaf>& leaf,
+                                    const absl::Status& status, mlir::MLIRContext* context) {
   InstructionIndexing entries;
+  const bool to_input = direction == Direction::kOutputToInput;
   const int64_t output_count = subject.instruction->shape().LeafCount();
-  const auto unread = UnreadOperandLeaves(subject.operands(), {});
-  for (int64_t output_leaf = 0; output_leaf < output_count; ++output_leaf) {
-    for (const auto& [operand, operand_leaf] : unread) {
+  const int64_t first = leaf && to_input ? leaf->operand_leaf : 0;
+  std::vector<OperandLeaf> operand_leaves = UnreadOperandLeaves(subject.operands(), {});
+  if (leaf && !to_input) operand_leaves = {*leaf};
+  for (int64_t output_leaf = first; output_leaf < (leaf && to_input ? first + 1 : output_count);
+       ++output_leaf) {
+    for (const auto& [operand, operand_leaf] : operand_leaves) {
       OperandIndexing unknown = OperandIndexing::Unknown(context, std::string(status.message()));
       entries.push_back(
           {output_leaf, operand, operand_leaf, OperandIndexingSet(std::move(unknown))});
@@ -67,32 +76,88 @@ std::vector<ReportedMap> ReportMaps(const OperandIndexingSet& set, const Exactne
 
 }  // namespace
 
-absl::StatusOr<InstructionIndexing> ComputeIndexing(const Subject& subject, Direction direction,
-                                                    const CommandLine& line,
-                                                    mlir::MLIRContext* context) {
+SubjectIndexer::SubjectIndexer(const CommandLine& line, mlir::MLIRContext* context)
+    : line_(line),
+      context_(context),
+      usual_(context, OptionsFor(false)),
+      exact_(context, OptionsFor(true)) {}
+
+FusionOptions SubjectIndexer::OptionsFor(bool exact) const {
   FusionOptions options;
-  options.indexing.exact = line.exact;
-  options.indexing.fold_runtime_variables = line.simplify != SimplifyMode::kNever;
+  options.indexing.exact = exact;
+  options.indexing.fold_runtime_variables = line_.simplify != SimplifyMode::kNever;
+  return options;
+}
+
+absl::StatusOr<InstructionIndexing> SubjectIndexer::Compute(const Subject& subject,
+                                                            Direction direction,
+                                                            const std::optional<OperandLeaf>& leaf,
+                                                            bool exact) {
   const bool to_input = direction == Direction::kOutputToInput;
   if (subject.is_fusion) {
+    const FusionOptions options = OptionsFor(exact);
     // The first output's entries name the operands that no output reads.
-    const bool one_output = line.output_id.value_or(0) > 0 &&
-                            *line.output_id < subject.instruction->shape().LeafCount();
-    return to_input ? ComputeOutputToInputIndexing(subject.computation(), context, options,
-                                                   one_output ? line.output_id : std::nullopt)
-                    : ComputeInputToOutputIndexing(subject.computation(), context, options);
+    const bool one_output = line_.output_id.value_or(0) > 0 &&
+                            *line_.output_id < subject.instruction->shape().LeafCount();
+    return to_input ? ComputeOutputToInputIndexing(subject.computation(), context_, options,
+                                                   one_output ? line_.output_id : std::nullopt)
+                    : ComputeInputToOutputIndexing(subject.computation(), context_, options);
   }
-  return to_input
-             ? ComputeOutputToInputIndexingThroughCalls(*subject.instruction, context, options)
-             : ComputeInputToOutputIndexingThroughCalls(*subject.instruction, context, options);
+  InstructionIndexer& indexer = exact ? exact_ : usual_;
+  if (leaf) {
+    return to_input ? indexer.OutputToInput(*subject.instruction, leaf->operand_leaf)
+                    : indexer.InputToOutput(*subject.instruction, *leaf);
+  }
+  const absl::StatusOr<SharedIndexing> entries = to_input
+                                                     ? indexer.OutputToInput(*subject.instruction)
+                                                     : indexer.InputToOutput(*subject.instruction);
+  if (!entries.ok()) return entries.status();
+  return **entries;
+}
+
+std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
+                                const CommandLine& line, SubjectIndexer* indexer) {
+  if (subject.is_fusion || MostEntries(*subject.instruction) <= kMaxEntriesAtOnce) {
+    return {ReportPart()};
+  }
+  std::vector<ReportPart> parts;
+  std::vector<OperandLeaf> unread = UnreadOperandLeaves(subject.operands(), {});
+  if (direction == Direction::kInputToOutput) {
+    for (const OperandLeaf& leaf : unread) {
+      if (line.operand_id.value_or(leaf.operand) == leaf.operand) parts.push_back({leaf, {}});
+    }
+    return parts;
+  }
+  // What nothing reads is said with the first leaf.
+  const int64_t output_count = subject.instruction->shape().LeafCount();
+  for (int64_t leaf = 0; leaf < output_count; ++leaf) {
+    if (line.output_id.value_or(leaf) == leaf) parts.push_back({OperandLeaf{0, leaf}, {}});
+    if (unread.empty() || line.output_id.value_or(0) != 0) continue;
+    const absl::StatusOr<InstructionIndexing> entries =
+        indexer->Compute(subject, direction, OperandLeaf{0, leaf});
+    if (!entries.ok()) continue;
+    std::erase_if(unread, [&](const OperandLeaf& of) {
+      return absl::c_any_of(*entries, [&](const IndexingEntry& entry) {
+        return OperandLeaf{entry.operand, entry.operand_leaf} == of;
+      });
+    });
+  }
+  if (!parts.empty()) parts.front().unread = std::move(unread);
+  return parts;
 }
 
 std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction direction,
-                                          const CommandLine& line, mlir::MLIRContext* context) {
-  absl::StatusOr<InstructionIndexing> computed = ComputeIndexing(subject, direction, line, context);
+                                          const ReportPart& part, const CommandLine& line,
+                                          SubjectIndexer* indexer) {
+  absl::StatusOr<InstructionIndexing> computed = indexer->Compute(subject, direction, part.leaf);
   InstructionIndexing entries =
-      computed.ok() ? *std::move(computed) : UnknownIndexing(subject, computed.status(), context);
-  for (const OperandLeaf& leaf : UnreadOperandLeaves(subject.operands(), entries)) {
+      computed.ok()
+          ? *std::move(computed)
+          : UnknownIndexing(subject, direction, part.leaf, computed.status(), indexer->context());
+  std::vector<OperandLeaf> unread = part.unread;
+  if (!part.leaf) unread = UnreadOperandLeaves(subject.operands(), entries);
+  if (part.leaf && direction == Direction::kInputToOutput && entries.empty()) unread = {*part.leaf};
+  for (const OperandLeaf& leaf : unread) {
     entries.push_back({0, leaf.operand, leaf.operand_leaf, {}});
   }
 

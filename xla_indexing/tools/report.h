@@ -10,6 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/instruction_indexer.h"
 #include "xla_indexing/fusion/reindexing.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/instruction_indexing.h"
@@ -68,16 +70,49 @@ struct ReportedEntry {
   TilePieces pieces = {};
 };
 
-// The maps that the command line's options for them give of a whole subject.
-absl::StatusOr<InstructionIndexing> ComputeIndexing(const Subject& subject, Direction direction,
-                                                    const CommandLine& line,
-                                                    mlir::MLIRContext* context);
+// The maps of subjects of one module, asked for one after the other.
+class SubjectIndexer {
+ public:
+  // Keeps references.
+  SubjectIndexer(const CommandLine& line, mlir::MLIRContext* context);
 
-// The entries that the command line asks for, sorted by output leaf, operand, operand leaf (output
-// to input) or by operand, operand leaf, output leaf (input to output). Where the analysis fails,
-// every entry is unknown and says why.
+  // The maps that the command line's options for them give, or with `exact` the tightest: of a
+  // whole subject, or of one leaf of its result (output to input) or of an operand.
+  absl::StatusOr<InstructionIndexing> Compute(const Subject& subject, Direction direction,
+                                              const std::optional<OperandLeaf>& leaf, bool exact);
+  absl::StatusOr<InstructionIndexing> Compute(const Subject& subject, Direction direction,
+                                              const std::optional<OperandLeaf>& leaf) {
+    return Compute(subject, direction, leaf, line_.exact);
+  }
+  mlir::MLIRContext* context() const { return context_; }
+
+ private:
+  FusionOptions OptionsFor(bool exact) const;
+
+  const CommandLine& line_;
+  mlir::MLIRContext* context_;
+  InstructionIndexer usual_;
+  InstructionIndexer exact_;
+};
+
+// A piece of a subject's entries that is worked on and printed by itself: all of them, or those of
+// one leaf, where all would be too many to have at once.
+struct ReportPart {
+  std::optional<OperandLeaf> leaf;
+  // Leaves of operands that nothing reads, which are reported with this part.
+  std::vector<OperandLeaf> unread;
+};
+
+// The parts that the entries come in, in the order in which they are printed.
+std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
+                                const CommandLine& line, SubjectIndexer* indexer);
+
+// The entries of a part that the command line asks for, sorted by output leaf, operand, operand
+// leaf (output to input) or by operand, operand leaf, output leaf (input to output). Where the
+// analysis fails, every entry is unknown and says why.
 std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction direction,
-                                          const CommandLine& line, mlir::MLIRContext* context);
+                                          const ReportPart& part, const CommandLine& line,
+                                          SubjectIndexer* indexer);
 
 }  // namespace xla_indexing
 
