@@ -284,6 +284,11 @@ TEST_F(QueryMisuseTest, TilesOfInfiniteIntervalsAreNotExact) {
     EXPECT_FALSE(tile->TileAt({2}, {1})->is_exact) << range;
     (void)TileConditions(*tile, 0);
   }
+  // Of an array without end from which nothing is read.
+  const absl::StatusOr<SymbolicTile> of_none = SymbolicTile::Of(
+      Map("(d0)[s0] -> (d0 * -2 + s0), domain: d0 in [-inf, inf], s0 in [-3, -2], s0 in [5, inf]"));
+  ASSERT_TRUE(of_none.ok()) << of_none.status();
+  EXPECT_TRUE(of_none->IsExact({2}).ok());
   const absl::StatusOr<SymbolicTile> of_all =
       SymbolicTile::Of(Map("(d0) -> (d0 mod 4), domain: d0 in [-inf, inf]"));
   ASSERT_TRUE(of_all.ok()) << of_all.status();

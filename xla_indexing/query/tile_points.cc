@@ -86,7 +86,8 @@ std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
   llvm::SmallVector<Interval, 8> all(box.begin(), box.end());
   all.append(symbols.begin(), symbols.end());
   const std::optional<int64_t> num_points = NumPoints(all);
-  if (!num_points || !budget->Take(*num_points)) return std::nullopt;
+  // A tile without points is a step as well: there may be 2^63 of them.
+  if (!num_points || !budget->Take(std::max<int64_t>(*num_points, 1))) return std::nullopt;
   TileOfPoints tile;
   const size_t num_results = map_.num_results();
   std::vector<std::set<int64_t>> values(num_results);
