@@ -1,6 +1,7 @@
 #include "xla_indexing/ops/fits_shapes.h"
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -8,7 +9,9 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/ops/map_builder.h"
@@ -16,14 +19,38 @@
 namespace xla_indexing {
 namespace {
 
+// The interval that a constraint says an expression is in, on it or on what a constant is added to;
+// all integers where none does.
+Interval ConstrainedTo(const IndexingMap& map, mlir::AffineExpr expr) {
+  for (const Constraint& constraint : map.constraints()) {
+    const auto constant =
+        llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(Sub(expr, constraint.expr));
+    if (constant) return constraint.interval.Add(constant.getValue());
+  }
+  return Interval::All();
+}
+
 // Whether the expressions, what a map calls `what`, are indices of an array.
 absl::Status VerifyIndices(const IndexingMap& map, llvm::ArrayRef<mlir::AffineExpr> exprs,
                            absl::string_view what, const Shape& array) {
-  ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+  // Most are variables, whose values need no simplifier.
+  std::optional<ExprSimplifier> simplifier;
+  const auto values_of = [&](mlir::AffineExpr expr) {
+    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(expr)) {
+      return map.dims()[dim.getPosition()].bounds;
+    }
+    if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(expr)) {
+      return map.symbols()[symbol.getPosition()].bounds;
+    }
+    if (!simplifier) simplifier.emplace(map.context(), map.DimBounds(), map.SymbolBounds());
+    return simplifier->Range(expr);
+  };
   StepBudget budget(kDefaultSteps);
   for (const auto& [i, expr] : llvm::enumerate(exprs)) {
     const Interval indices = IndicesOfAxis(array.dimension(static_cast<int64_t>(i)));
-    const Interval values = simplifier.Range(expr);
+    Interval values = values_of(expr);
+    if (values.IsSubsetOf(indices)) continue;
+    values = values.Intersect(ConstrainedTo(map, expr));
     if (values.IsSubsetOf(indices)) continue;
     if (HoldsEverywhere(map, expr, indices, &budget) != false) continue;
     return absl::InvalidArgumentError(
@@ -32,6 +59,15 @@ absl::Status VerifyIndices(const IndexingMap& map, llvm::ArrayRef<mlir::AffineEx
                      " are ", indices.ToString()));
   }
   return absl::OkStatus();
+}
+
+// Where intervals are wider than the axes, as constraints may narrow them.
+absl::Status VerifyDims(const IndexingMap& map, const Shape& from) {
+  llvm::SmallVector<mlir::AffineExpr, 4> dims;
+  for (int i = 0; i < map.num_dims(); ++i) {
+    dims.push_back(mlir::getAffineDimExpr(i, map.context()));
+  }
+  return VerifyIndices(map, dims, "dimension", from);
 }
 
 }  // namespace
@@ -50,11 +86,11 @@ absl::Status VerifyFits(const OperandIndexing& indexing, const Shape& from, cons
         from.ToStringWithoutLayout(), " to ", to.ToStringWithoutLayout(), ": ", map.ToString()));
   }
   if (map.IsKnownEmpty()) return absl::OkStatus();
-  llvm::SmallVector<mlir::AffineExpr, 4> dims;
-  for (int i = 0; i < map.num_dims(); ++i) {
-    dims.push_back(mlir::getAffineDimExpr(i, map.context()));
-  }
-  absl::Status status = VerifyIndices(map, dims, "dimension", from);
+  const bool dims_fit = llvm::all_of(llvm::enumerate(map.dims()), [&](const auto& dim) {
+    return dim.value().bounds.IsSubsetOf(
+        IndicesOfAxis(from.dimension(static_cast<int64_t>(dim.index()))));
+  });
+  absl::Status status = dims_fit ? absl::OkStatus() : VerifyDims(map, from);
   return status.ok() ? VerifyIndices(map, map.results(), "result", to) : status;
 }
 
