@@ -189,8 +189,7 @@ TEST_F(MapMisuseTest, InfiniteIntervalsAreNoNumbers) {
   for (const absl::string_view text :
        {"(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, inf], s0 in [0, 3]",
         "(d0)[s0] -> (d0 + s0 * 4), domain: d0 in [0, 3], s0 in [-inf, inf]",
-        "(d0)[s0] -> (d0 - s0, s0 mod 3), domain: d0 in [-inf, 3], s0 in [-inf, 5], "
-        "d0 + s0 in [0, 9], (d0 + s0 * 2) mod 4 in [0, 1]",
+        "(d0)[s0] -> (d0 - s0), domain: d0 in [-inf, 3], s0 in [-inf, 5], d0 + s0 in [0, 9]",
         "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [-inf, inf], d0 - rt0 in [0, inf]",
         "(d0) -> (d0 floordiv 3, d0 mod 3), domain: d0 in [-inf, inf], d0 mod 5 in [2, 2]"}) {
     IndexingMap map = Parse(text, &context_);
@@ -199,7 +198,7 @@ TEST_F(MapMisuseTest, InfiniteIntervalsAreNoNumbers) {
     EXPECT_TRUE(SameFunction(map, map)->IsYes()) << text;
     EXPECT_TRUE(IsInjective(map).ok()) << text;
     EXPECT_TRUE(IsBijectionOnto(map, llvm::SmallVector<int64_t, 4>(map.num_results(), 9)).ok());
-    EXPECT_FALSE(ImageAsBox(map)->is_box.IsYes()) << text;
+    EXPECT_TRUE(ImageAsBox(map).ok()) << text;
     (void)Inverse(map);
     StepBudget budget(100000);
     EXPECT_TRUE(CountPoints(map, &budget).has_lower()) << text;
