@@ -27,7 +27,7 @@ class ComposeTest : public MapTextFixture {};
 std::set<PointList> PointsOfBoth(const IndexingMap& first, const IndexingMap& second) {
   // The second map's symbols at all of its points, so that no more are tried.
   std::set<PointList> second_symbols;
-  ForAllPoints(second, [&](auto dims, auto symbols, auto results) {
+  ForAllPoints(second, [&](auto /*dims*/, auto symbols, auto /*results*/) {
     second_symbols.insert(Join(symbols));
   });
   std::set<PointList> points;
@@ -38,11 +38,10 @@ std::set<PointList> PointsOfBoth(const IndexingMap& first, const IndexingMap& se
       const absl::StatusOr<bool> is_inside = second.Contains(middle, of_second);
       ASSERT_TRUE(is_inside.ok()) << is_inside.status();
       if (!*is_inside) continue;
-      points.insert(Join(dims, of_second.take_front(second.num_ranges()),
-                         of_first.take_front(first.num_ranges()),
-                         of_second.drop_front(second.num_ranges()),
-                         of_first.drop_front(first.num_ranges()),
-                         second.Evaluate(middle, of_second).value()));
+      points.insert(Join(
+          dims, of_second.take_front(second.num_ranges()), of_first.take_front(first.num_ranges()),
+          of_second.drop_front(second.num_ranges()), of_first.drop_front(first.num_ranges()),
+          second.Evaluate(middle, of_second).value()));
     }
   });
   return points;
@@ -108,9 +107,9 @@ TEST_F(ComposeTest, RandomMapsAreFollowedByOneAnother) {
 }
 
 TEST_F(ComposeTest, EveryResultStaysInTheIntervalOfItsDimension) {
-  const IndexingMap first =
-      Parse("(d0, d1, d2) -> (d0 * 2, d1 + 3, d2 * 5), domain: d0 in [0, 9], d1 in [0, 9], "
-            "d2 in [0, 9]");
+  const IndexingMap first = Parse(
+      "(d0, d1, d2) -> (d0 * 2, d1 + 3, d2 * 5), domain: d0 in [0, 9], d1 in [0, 9], "
+      "d2 in [0, 9]");
   const IndexingMap second =
       Parse("(d0, d1, d2) -> (d0 + d1 + d2), domain: d0 in [0, 7], d1 in [4, 8], d2 in [1, 16]");
   // d0 * 2 in [0, 7], d1 + 3 in [4, 8] and d2 * 5 in [1, 16].

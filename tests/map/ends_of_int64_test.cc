@@ -180,7 +180,7 @@ class MapsAtTheEnds {
     for (int64_t i = random_.Between(0, 2); i > 0; --i) {
       constraints.push_back({Expr(num_dims, num_symbols, 1), AnyInterval()});
     }
-    return IndexingMap(mlir::AffineMap::get(num_dims, num_symbols, results, context_),
+    return IndexingMap(kPartsFit, mlir::AffineMap::get(num_dims, num_symbols, results, context_),
                        std::move(dims), std::move(ranges), {}, std::move(constraints));
   }
 
