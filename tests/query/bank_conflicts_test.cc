@@ -5,12 +5,14 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/query/request_meter.h"
 #include "xla_indexing/query/thread_mapping.h"
 
 namespace xla_indexing {
@@ -39,6 +41,50 @@ class BankConflictsTest : public ::testing::Test {
 
   mlir::MLIRContext context_;
 };
+
+// Words and wavefronts by definition, a byte after the other.
+RequestCost CostByBytes(const std::vector<BitRun>& runs, int64_t banks, int64_t word_bytes,
+                        const XorSwizzle& swizzle) {
+  std::set<int64_t> words;
+  for (const BitRun& run : runs) {
+    for (int64_t byte = run.begin / 8; byte <= (run.end - 1) / 8; ++byte) {
+      const int64_t bits = (byte >> swizzle.source) & ((int64_t{1} << swizzle.bits) - 1);
+      words.insert((byte ^ (bits << swizzle.target)) / word_bytes);
+    }
+  }
+  std::map<int64_t, int64_t> of_bank;
+  int64_t most = 0;
+  for (const int64_t word : words) most = std::max(most, ++of_bank[word % banks]);
+  const auto count = static_cast<int64_t>(words.size());
+  return {most, (count + banks - 1) / banks, count};
+}
+
+TEST(BankMeterTest, RunsOfAnyLengthAreCountedByTheirBytes) {
+  constexpr XorSwizzle kSwizzles[] = {{}, {1, 0, 2}, {1, 2, 3}, {2, 0, 3}, {2, 1, 4}};
+  for (const XorSwizzle& swizzle : kSwizzles) {
+    for (const int64_t banks : {1, 2, 4}) {
+      for (const int64_t word_bytes : {1, 4}) {
+        const BankMeter meter(banks, word_bytes, swizzle);
+        for (int64_t begin = 0; begin < 300; begin += 7) {
+          for (const int64_t length : {1, 8, 63, 64, 200, 512, 1025}) {
+            const std::vector<BitRun> runs = {{begin, begin + length},
+                                              {begin + length + 5, begin + 2 * length + 300}};
+            const RequestCost expected = CostByBytes(runs, banks, word_bytes, swizzle);
+            ASSERT_EQ(meter.Measure(runs, 1, 0), expected)
+                << begin << " " << length << " " << banks;
+          }
+        }
+      }
+    }
+  }
+}
+
+// 2^48 bytes are 2^46 words of 4 bytes.
+TEST(BankMeterTest, LongRunsTakeNoTime) {
+  const BankMeter meter(32, 4, {});
+  const std::vector<BitRun> runs = {{0, int64_t{1} << 51}};
+  EXPECT_EQ(meter.Measure(runs, 1, 0).units, int64_t{1} << 41);
+}
 
 constexpr char kColumns[] = "(th_x)[s0] -> (th_x, s0), domain: th_x in [0, 31], s0 in [0, 31]";
 constexpr char kRows[] = "(th_x)[s0] -> (s0, th_x), domain: th_x in [0, 31], s0 in [0, 31]";

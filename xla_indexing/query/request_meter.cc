@@ -117,23 +117,34 @@ int64_t BankMeter::Swizzled(int64_t byte) const {
 
 RequestCost BankMeter::Measure(absl::Span<const BitRun> runs, int64_t /*copies*/,
                                int64_t shift) const {
-  // Bits of a byte stay together, so bytes are what is moved.
-  llvm::SmallVector<int64_t, 64> words;
-  int64_t next = 0;  // Bytes before it are taken.
+  // Bits of a byte stay together, so bytes are what is moved, within blocks of the modulus. A whole
+  // block has all of its words, as many in each bank.
+  const int64_t block = modulus_ >> 3;
+  int64_t whole_blocks = 0;
+  llvm::SmallVector<int64_t, 64> words;  // of the others
+  int64_t next = 0;                      // Bytes before it are taken.
   for (const BitRun& run : runs) {
-    const int64_t first = std::max((run.begin + shift) >> 3, next);
+    int64_t byte = std::max((run.begin + shift) >> 3, next);
     next = ((run.end + shift - 1) >> 3) + 1;
-    for (int64_t byte = first; byte < next; ++byte) {
+    while (byte < next) {
+      if (byte % block == 0 && next - byte >= block) {
+        whole_blocks += (next - byte) / block;
+        byte += (next - byte) / block * block;
+        continue;
+      }
       const int64_t word = Swizzled(byte) >> word_log_;
       if (words.empty() || words.back() != word) words.push_back(word);
+      ++byte;
     }
   }
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
   llvm::SmallVector<int64_t, 32> of_bank(banks_);
   for (const int64_t word : words) ++of_bank[word & (banks_ - 1)];
-  const auto distinct = static_cast<int64_t>(words.size());
-  return {*std::max_element(of_bank.begin(), of_bank.end()), CeilDiv(distinct, banks_), distinct};
+  const int64_t words_of_blocks = whole_blocks * (block >> word_log_);
+  const int64_t distinct = static_cast<int64_t>(words.size()) + words_of_blocks;
+  return {*std::max_element(of_bank.begin(), of_bank.end()) + words_of_blocks / banks_,
+          CeilDiv(distinct, banks_), distinct};
 }
 
 RequestCost BankMeter::Most(int64_t lanes, int64_t width, BitRun /*extent*/) const {
