@@ -29,8 +29,8 @@ if [ $# -eq 0 ]; then
 fi
 
 # A short run takes smaller seeds, so that most of its time is left for changing them.
-kilobytes=4
-[ "$seconds" -ge 120 ] || kilobytes=1
+blocks=8  # of 512 bytes
+[ "$seconds" -ge 120 ] || blocks=1
 seeds=build/fuzz/seeds/module_fuzz
 rm -rf "$seeds"
 mkdir -p "$seeds"
@@ -40,7 +40,7 @@ for directory in examples tests/tools/cases ${XLA_INDEXING_CORPUS:-../shared/hlo
     continue
   fi
   # Each under the name of its path, for files of one name in several directories.
-  find "$directory" -name '*.hlo' -size "-$((2 * kilobytes + 1))b" | while read -r file; do
+  find "$directory" -name '*.hlo' -size "-$((blocks + 1))b" | while read -r file; do
     cp "$file" "$seeds/$(echo "$file" | tr / _)"
   done
 done
