@@ -598,17 +598,21 @@ void CheckOutput(const Asked& asked) {
   CommandLine line;
   line.input_to_output = true;
   const Subject subject{asked.result, asked.is_fusion};
-  std::string json;
+  SubjectIndexer indexer(line, asked.context);
+  std::string entries_json;
   for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
-    const std::vector<ReportedEntry> entries =
-        ReportIndexing(subject, direction, line, asked.context);
-    std::string text;
-    AppendText(subject, direction, line, entries, &text);
-    AppendJson(subject, direction, entries, &json);
+    for (const ReportPart& part : PartsOf(subject, direction, line, &indexer)) {
+      const std::vector<ReportedEntry> entries =
+          ReportIndexing(subject, direction, part, line, &indexer);
+      std::string text;
+      AppendText(subject, direction, line, entries, &text);
+      AppendJson(subject, direction, entries, &entries_json);
+    }
   }
-  const std::string module = ModuleJson("m", {json}, QueryTotals());
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(module);
-  if (!value) Fail(asked, "the output is JSON", module, llvm::toString(value.takeError()));
+  const std::string json =
+      absl::StrCat(ModuleJsonBegin("m"), entries_json, ModuleJsonEnd(QueryTotals()));
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(json);
+  if (!value) Fail(asked, "the output is JSON", json, llvm::toString(value.takeError()));
 }
 
 // --- Instructions, computations, modules ---
