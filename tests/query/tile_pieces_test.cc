@@ -44,7 +44,7 @@ std::vector<TileSizesOf> PointsOf(absl::Span<const int64_t> sizes) {
   return points;
 }
 
-struct Counts {
+struct CheckedTiles {
   int64_t exact = 0;
   int64_t refused = 0;
 };
@@ -62,7 +62,7 @@ class TilePiecesTest : public ::testing::Test {
   // Each element of a result is one element of a parameter. Sizes are exact for a map just where of
   // every tile, as far as it lies in the result, all elements are read through the map or none; all
   // of whole tiles are a box of the size and stride that are said.
-  void Check(const std::string& text, Counts* counts) {
+  void Check(const std::string& text, CheckedTiles* counts) {
     SCOPED_TRACE(text);
     const HloComputation& entry = Parse(text);
     const auto dimensions = entry.root_instruction()->shape().dimensions();
@@ -92,7 +92,7 @@ class TilePiecesTest : public ::testing::Test {
 
  private:
   static void CheckSizes(const IndexingMap& map, const SymbolicTile& symbolic,
-                         const TileSizesOf& dims, const TileSizesOf& sizes, Counts* counts) {
+                         const TileSizesOf& dims, const TileSizesOf& sizes, CheckedTiles* counts) {
     SCOPED_TRACE(absl::StrCat(map.ToString(), " tiles ", absl::StrJoin(sizes, ",")));
     const auto exact = symbolic.IsExact(sizes);
     const auto full = symbolic.FullTile(sizes);
@@ -149,7 +149,7 @@ class TilePiecesTest : public ::testing::Test {
 };
 
 TEST_F(TilePiecesTest, OfConcatenatesLieInOneOperand) {
-  Counts counts;
+  CheckedTiles counts;
   for (const TileSizesOf& sizes : PointsOf({5, 5, 5})) {
     const int64_t sum = sizes[0] + sizes[1] + sizes[2];
     if (sum == 0) continue;
@@ -169,7 +169,7 @@ TEST_F(TilePiecesTest, OfConcatenatesLieInOneOperand) {
 }
 
 TEST_F(TilePiecesTest, OfConcatenatesOfOneOperandLieInOneSlice) {
-  Counts counts;
+  CheckedTiles counts;
   for (const TileSizesOf& at : PointsOf({5, 7})) {
     const int64_t size = at[0] + 7 - at[1];
     if (size == 0) continue;
@@ -184,7 +184,7 @@ TEST_F(TilePiecesTest, OfConcatenatesOfOneOperandLieInOneSlice) {
 }
 
 TEST_F(TilePiecesTest, OfExactPaddingLieInTheOperandOrBesideIt) {
-  Counts counts;
+  CheckedTiles counts;
   for (const TileSizesOf& of : PointsOf({4, 4, 5})) {
     const int64_t size = of[2] + 1;
     Check(absl::StrCat("ENTRY e { p = f32[", size, "] parameter(0) z = f32[] parameter(1) ",
@@ -196,7 +196,7 @@ TEST_F(TilePiecesTest, OfExactPaddingLieInTheOperandOrBesideIt) {
 }
 
 TEST_F(TilePiecesTest, OfExactUpdatesAtFixedPlacesLieInTheUpdateOrBesideIt) {
-  Counts counts;
+  CheckedTiles counts;
   for (const TileSizesOf& of : PointsOf({6, 6, 2, 2})) {
     const int64_t size = of[1] + 1;
     if (of[0] + size > 6) continue;

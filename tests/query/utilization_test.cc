@@ -145,19 +145,18 @@ TEST_F(UtilizationTest, TwoSlicesOverlapAsTheirStartsSay) {
   Expect(report, 0, Interval::Closed(4, 8), Interval::Point(8));
 }
 
-// Update k goes to i - k: no output may need i, or both, each for another update.
+// All updates are one value, and update k goes to places[k]: no output may need it, or both, each
+// for another update.
 TEST_F(UtilizationTest, EachOutputMayNeedAnotherOfTheValuesOfOneBinding) {
   const UtilizationReport report = Of(
       R"(x = f32[2] parameter(0)
-         u = f32[7] parameter(1)
-         i = s32[] parameter(2)
-         all = s32[7] broadcast(i), dimensions={}
-         k = s32[7] iota(), iota_dimension=0
-         places = s32[7] subtract(all, k)
-         ROOT s = f32[2] scatter(x, places, u), update_window_dims={}, inserted_window_dims={0},
+         u = f32[] parameter(1)
+         places = s32[7] parameter(2)
+         all = f32[7] broadcast(u), dimensions={}
+         ROOT s = f32[2] scatter(x, places, all), update_window_dims={}, inserted_window_dims={0},
            scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add)",
       /*as_fusion=*/true);
-  Expect(report, 2, Interval::Closed(0, 1), Interval::Closed(0, 2));
+  Expect(report, 1, Interval::Closed(0, 1), Interval::Closed(0, 2));
 }
 
 TEST_F(UtilizationTest, BytesArePackedAndRoundedUp) {

@@ -66,7 +66,7 @@ TEST_F(OutputTest, UnknownAsJsonIsOneMapWithoutText) {
 }
 
 TEST_F(OutputTest, PartsOfAModuleAreOneLine) {
-  EXPECT_EQ(absl::StrCat(ModuleJsonBegin("m"), "{}, {}", ModuleJsonEnd({})),
+  EXPECT_EQ(absl::StrCat(ModuleJsonBegin("m"), "{}, {}, {}", ModuleJsonEnd({})),
             "{\"module\": \"m\", \"indexing\": [{}, {}, {}]}\n");
   EXPECT_EQ(absl::StrCat(ModuleJsonBegin("m"), ModuleJsonEnd({})),
             "{\"module\": \"m\", \"indexing\": []}\n");
