@@ -139,12 +139,23 @@ absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
   const InstructionIndexing counted = EntriesToCount(entries, exact_entries);
   std::vector<OperandUtilization> utilizations;
   utilizations.reserve(counted.size());
+  const IndexingEntry* last = nullptr;
   for (const IndexingEntry& entry : counted) {
     absl::Status status = CheckLeaves(entry, result_, operands_);
     if (!status.ok()) return status;
     const Shape& operand = ShapeOfLeaf(operands_, entry.operand, entry.operand_leaf);
+    // A result may have no leaf where nothing reads.
+    const Shape& output =
+        entry.indexing.empty() ? operand : result_.shape().Leaf(entry.output_leaf);
+    // Many entries are like the one before.
+    const bool is_like_last =
+        last != nullptr && last->output_leaf == entry.output_leaf &&
+        ShapeOfLeaf(operands_, last->operand, last->operand_leaf) == operand &&
+        last->indexing == entry.indexing;
+    last = &entry;
     absl::StatusOr<Utilization> of_entry =
-        ComputeUtilization(entry.indexing, result_.shape().Leaf(entry.output_leaf), operand);
+        is_like_last ? utilizations.back().utilization
+                     : ComputeUtilization(entry.indexing, output, operand);
     if (!of_entry.ok()) return of_entry.status();
     utilizations.push_back(
         {entry.output_leaf, entry.operand, entry.operand_leaf, *std::move(of_entry)});

@@ -1,5 +1,9 @@
 #include "xla_indexing/tools/hlo_mode.h"
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
@@ -374,6 +378,13 @@ class HloPrinter {
 
 }  // namespace
 
-int PrintHloIndexing(const CommandLine& line) { return HloPrinter(line).Run(); }
+int PrintHloIndexing(const CommandLine& line) {
+#ifdef M_TRIM_THRESHOLD
+  // What one instruction's answer takes is given back to the next one, and not to the system.
+  mallopt(M_TRIM_THRESHOLD, 1 << 28);
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);
+#endif
+  return HloPrinter(line).Run();
+}
 
 }  // namespace xla_indexing

@@ -21,8 +21,19 @@
 namespace xla_indexing {
 namespace {
 
-// Past so many entries they come leaf by leaf.
-constexpr int64_t kMaxEntriesAtOnce = 10'000;
+// Past so many entries they come leaf by leaf: of an instruction, and of a computation, whose
+// leaves share what walks have in common, and which has far fewer of those that there may be.
+constexpr int64_t kMaxEntriesOfInstruction = 10'000;
+constexpr int64_t kMaxEntriesOfComputation = 500'000;
+
+bool ComesLeafByLeaf(const Subject& subject) {
+  if (!subject.is_fusion) return MostEntries(*subject.instruction) > kMaxEntriesOfInstruction;
+  int64_t parameter_leaves = 0;
+  for (const HloInstruction* parameter : subject.operands()) {
+    parameter_leaves += parameter->shape().LeafCount();
+  }
+  return subject.instruction->shape().LeafCount() * parameter_leaves > kMaxEntriesOfComputation;
+}
 
 // Nothing is known between any two leaves of a part.
 InstructionIndexing UnknownIndexing(const Subject& subject, Direction direction,
@@ -96,6 +107,12 @@ absl::StatusOr<InstructionIndexing> SubjectIndexer::Compute(const Subject& subje
   const bool to_input = direction == Direction::kOutputToInput;
   if (subject.is_fusion) {
     const FusionOptions options = OptionsFor(exact);
+    if (leaf) {
+      return to_input
+                 ? ComputeOutputToInputIndexing(subject.computation(), context_, options,
+                                                leaf->operand_leaf)
+                 : ComputeInputToOutputIndexing(subject.computation(), context_, options, *leaf);
+    }
     // The first output's entries name the operands that no output reads.
     const bool one_output = line_.output_id.value_or(0) > 0 &&
                             *line_.output_id < subject.instruction->shape().LeafCount();
@@ -117,9 +134,7 @@ absl::StatusOr<InstructionIndexing> SubjectIndexer::Compute(const Subject& subje
 
 std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
                                 const CommandLine& line, SubjectIndexer* indexer) {
-  if (subject.is_fusion || MostEntries(*subject.instruction) <= kMaxEntriesAtOnce) {
-    return {ReportPart()};
-  }
+  if (!ComesLeafByLeaf(subject)) return {ReportPart()};
   std::vector<ReportPart> parts;
   std::vector<OperandLeaf> unread = UnreadOperandLeaves(subject.operands(), {});
   if (direction == Direction::kInputToOutput) {
@@ -176,12 +191,17 @@ std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction dire
   }
 
   std::vector<ReportedEntry> reported;
+  // Many entries have the maps of the one before.
+  const OperandIndexingSet* last = nullptr;
   for (IndexingEntry& entry : entries) {
     if (line.output_id && entry.output_leaf != *line.output_id) continue;
     if (line.operand_id && entry.operand != *line.operand_id) continue;
     if (line.simplify == SimplifyMode::kAlways) entry.indexing.Simplify();
     ExactnessLabel label = entry.indexing.label();
-    std::vector<ReportedMap> maps = ReportMaps(entry.indexing, label, subject.computation());
+    std::vector<ReportedMap> maps = last != nullptr && *last == entry.indexing
+                                        ? reported.back().maps
+                                        : ReportMaps(entry.indexing, label, subject.computation());
+    last = &entry.indexing;
     reported.push_back(
         {entry.output_leaf, entry.operand, entry.operand_leaf, std::move(maps), std::move(label)});
     if (line.queries.tiling) reported.back().pieces = pieces[array_of(entry)];

@@ -109,7 +109,7 @@ std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
 
 // The entries of a part that the command line asks for, sorted by output leaf, operand, operand
 // leaf (output to input) or by operand, operand leaf, output leaf (input to output). Where the
-// analysis fails, every entry is unknown and says why.
+// analysis fails, every entry is unknown and says why. For a summary they have labels and no maps.
 std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction direction,
                                           const ReportPart& part, const CommandLine& line,
                                           SubjectIndexer* indexer);

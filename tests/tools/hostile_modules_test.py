@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Every module of hostile_modules.py, asked in every way, ends within its time and its memory, and with an
+answer.
+
+    hostile_modules_test.py PRINT_INDEXING
+
+The aim is 10 seconds of one processor and 1 GB for a module under 100 kB. The limits here leave room for
+builds that are slower than a release build, and for address space that is not memory.
+"""
+
+import os
+import sys
+import tempfile
+import unittest
+
+import hostile_modules
+
+PROGRAM = sys.argv[1]
+SECONDS = 60
+MEGABYTES = 3000
+# Answers with as many bytes as there are pairs of leaves take longer to write than they are worth here.
+QUADRATIC = {"custom_call_4500", "custom_call_of_arrays"}
+WAYS = ("all", "fuse", "fuse-exact", "utilization-fuse", "compare")
+
+
+class HostileModules(unittest.TestCase):
+    pass
+
+
+def check(name, text):
+    def test(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, name + ".hlo")
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(text)
+            for way, flags in [*hostile_modules.WAYS, hostile_modules.COMPARE]:
+                if way not in WAYS or (name in QUADRATIC and way != "summary"):
+                    continue
+                files = [file, file] if way == "compare" else [file]
+                with self.subTest(way=way):
+                    seconds, megabytes, code, written, errors = hostile_modules.run(
+                        PROGRAM, ["--jobs=1", *flags, *files], SECONDS, MEGABYTES)
+                    self.assertIn(code, (0, 3) if way == "compare" else (0,), errors[:1000])
+                    self.assertGreater(written, 0)
+                    self.assertEqual(errors, "")
+                    self.assertLess(megabytes, 1500)
+    return test
+
+
+for module_name, module_text in hostile_modules.MODULES:
+    setattr(HostileModules, "test_" + module_name, check(module_name, module_text))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
