@@ -82,6 +82,13 @@ TEST_F(SimplifierTest, NoDivisionShowsAMultipleOfItsDivisor) {
   EXPECT_EQ(simplified, LinearSum::FromExpr(simplified).ToExpr(&context_)) << ToString(simplified);
 }
 
+// A mod that the shortest way would show as e - (e floordiv m) * m has its place among the mods.
+TEST_F(SimplifierTest, ModsInADividendKeepTheOrderOfSummands) {
+  EXPECT_EQ(SimplifiedIn((D(1) % 2 + (D(0) * 2 + D(1) + D(2)) % 3 + 3) % 4,
+                         {Interval::AtMost(-2), Interval::Closed(-6, 7), Interval::Closed(-9, 15)}),
+            "((d0 * 2 + d1 + d2) mod 3 + d1 mod 2 + 3) mod 4");
+}
+
 // The reshapes of the document.
 TEST_F(SimplifierTest, DocumentReshapes) {
   AffineExpr linear = D(0) * 16 + D(1) * 4 + D(2);  // f32[2,4,4] to f32[4,8]

@@ -62,18 +62,22 @@ KnownDivision* ExprSimplifier::RememberDivision(const DigitSum& digits, int64_t 
 }
 
 // How the atom is written: the shortest way to write the dividend. MLIR folds a floordiv or mod
-// whose dividend shows a multiple of m, which the shortest way may, its digits never do. False past
-// the bounds of affine/build.h.
+// whose dividend shows a multiple of m, and a sum that shows a mod as floor; the shortest way may
+// show one, its digits never do. False past the bounds of affine/build.h.
 bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
   const DigitSum& floor_form = atom->dividend_floor_form;
   const DigitSum& shortest = ShortestWay(floor_form);
   const int64_t m = atom->divisor;
-  const bool shows_multiple =
-      (shortest.constant() != 0 && shortest.constant() % m == 0) ||
-      llvm::any_of(shortest.terms(),
-                   [m](const DigitTerm& term) { return term.coefficient % m == 0; });
+  const bool shows_multiple = (shortest.constant() != 0 && shortest.constant() % m == 0) ||
+                              llvm::any_of(shortest.terms(), [m](const DigitTerm& term) {
+                                return term.coefficient % m == 0;
+                              });
   atom->shown = shows_multiple ? dividend : shortest;
   atom->shown.Sort();
+  if (!shows_multiple && ShowsMod(atom->shown)) {
+    atom->shown = dividend;
+    atom->shown.Sort();
+  }
   bool has_dim = false;
   int64_t summands = atom->shown.constant() == 0 ? 0 : 1;
   atom->depth = 0;

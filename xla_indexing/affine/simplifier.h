@@ -235,6 +235,7 @@ class ExprSimplifier {
   mlir::AffineExpr ExprOf(const DigitAtom* atom);
   mlir::AffineExpr ExprOfDividend(const DigitAtom* atom);
   mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
+  bool ShowsMod(const DigitSum& sorted);
   // The same where it may be `from`, and need not be built then.
   mlir::AffineExpr ExprOfSum(const DigitSum& sorted, mlir::AffineExpr from);
   // Where `e` is what the atom that the digits are would be written as, it need not be built.

@@ -84,6 +84,25 @@ AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
                                      mlir::getAffineConstantExpr(sorted.constant(), context_));
 }
 
+// Whether summands of the sum are  e + floor(e / m) * -m, one after the other, of which MLIR makes
+// e mod m, in a place that is not a mod's.
+bool ExprSimplifier::ShowsMod(const DigitSum& sorted) {
+  const auto is_part_of_mod = [](const DigitTerm& term) {
+    return term.atom->IsFloor() && term.coefficient == -term.atom->divisor;
+  };
+  if (!sorted.valid() || llvm::none_of(sorted.terms(), is_part_of_mod)) return false;
+  DigitSum begin;
+  for (const DigitTerm& term : sorted.terms()) {
+    begin.AddTerm(term.atom, term.coefficient);
+    if (!is_part_of_mod(term)) continue;
+    const AffineExpr sum = ExprOfSum(begin);
+    if (!sum) return false;
+    const LinearSum written = LinearSum::FromExpr(sum);
+    if (written.terms().size() != begin.terms().size()) return true;
+  }
+  return false;
+}
+
 // The dividend of an atom that is not written yet. That of a mod may be in its floor.
 AffineExpr ExprSimplifier::ExprOfDividend(const DigitAtom* atom) {
   const DigitAtom* floor = atom->IsMod() ? LoneAtom(atom->quotient) : nullptr;
