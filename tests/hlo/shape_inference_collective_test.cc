@@ -18,6 +18,9 @@ TEST(AllGatherShapeTest, TheResultIsAMultipleOfTheOperand) {
       "(f32[8], s8[0])");
   EXPECT_THAT(CheckInstruction({"f32[4,3]"}, "f32[4,13] all-gather(p0), dimensions={1}"),
               HasSubstr("dimension 1 of f32[4,13] is not a multiple of that of f32[4,3]"));
+  // Nothing consists of one part or more that have something.
+  EXPECT_THAT(CheckInstruction({"f32[4,3]"}, "f32[4,0] all-gather(p0), dimensions={1}"),
+              HasSubstr("dimension 1 of f32[4,0] is not a multiple of that of f32[4,3]"));
   EXPECT_THAT(CheckInstruction({"f32[0]"}, "f32[1] all-gather(p0), dimensions={0}"),
               HasSubstr("dimension 0 of f32[1] is not a multiple"));
   EXPECT_THAT(CheckInstruction({"f32[4,3]"}, "f32[8,3] all-gather(p0), dimensions={1}"),

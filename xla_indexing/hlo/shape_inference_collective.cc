@@ -74,11 +74,11 @@ absl::Status CheckMultiple(const HloInstruction& i, const Shape& whole, const Sh
       return Error(i, Brief(whole), " and its parts ", Brief(parts), " differ in dimension ", d);
     }
     if (whole.IsUnboundedDimension(d) || parts.IsUnboundedDimension(d)) continue;
-    if (part == 0 ? all != 0 : all % part != 0) {
+    if ((part == 0) != (all == 0) || (part != 0 && all % part != 0)) {
       return Error(i, "dimension ", d, " of ", Brief(whole), " is not a multiple of that of ",
                    Brief(parts));
     }
-    if (part == 0 || all == 0) continue;
+    if (part == 0) continue;
     if (!factor->has_value()) *factor = all / part;
     if (**factor != all / part) {
       return Error(i, Brief(parts), " is one of ", all / part,
