@@ -175,18 +175,4 @@ int DivisionDepth(AffineExpr e) {
   }
 }
 
-int CountDivisions(AffineExpr e, int most) {
-  int count = 0;
-  llvm::SmallVector<AffineExpr, 8> pending = {e};
-  while (!pending.empty() && count < most) {
-    auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(pending.pop_back_val());
-    if (!binary) continue;
-    count += binary.getKind() == mlir::AffineExprKind::FloorDiv ||
-             binary.getKind() == mlir::AffineExprKind::Mod;
-    pending.push_back(binary.getLHS());
-    if (binary.getKind() == mlir::AffineExprKind::Add) pending.push_back(binary.getRHS());
-  }
-  return count;
-}
-
 }  // namespace xla_indexing

@@ -63,9 +63,6 @@ mlir::AffineExpr DivideSmall(mlir::AffineExprKind kind, mlir::AffineExpr e, int6
 // it.
 int DivisionDepth(mlir::AffineExpr e);
 
-// Floordivs and mods in e, as often as they occur; no more than `most` are counted.
-int CountDivisions(mlir::AffineExpr e, int most);
-
 }  // namespace xla_indexing
 
 #endif  // XLA_INDEXING_AFFINE_BUILD_H_

@@ -37,12 +37,34 @@ int DivisionsOf(const DigitSum& written) {
   return static_cast<int>(std::min<int64_t>(divisions, std::numeric_limits<int>::max()));
 }
 
+// Floordivs and mods in an expression, as often as they occur; no more than `most` are counted.
+int CountDivisions(AffineExpr e, int most) {
+  int count = 0;
+  llvm::SmallVector<AffineExpr, 8> pending = {e};
+  while (!pending.empty() && count < most) {
+    auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(pending.pop_back_val());
+    if (!binary) continue;
+    count +=
+        binary.getKind() == AffineExprKind::FloorDiv || binary.getKind() == AffineExprKind::Mod;
+    pending.push_back(binary.getLHS());
+    if (binary.getKind() == AffineExprKind::Add) pending.push_back(binary.getRHS());
+  }
+  return count;
+}
+
 }  // namespace
 
 bool ExprSimplifier::MayWork(size_t terms) {
   constexpr int64_t kTermsOfStep = 64;
+  constexpr int64_t kStepsAtOnce = 8;
   const auto length = static_cast<int64_t>(terms) / kTermsOfStep;
-  return ++work_ <= kMaxWork && QuestionBudget::Spend(1 + length + length * length);
+  steps_ += 1 + length + length * length;
+  if (++work_ > kMaxWork || is_spent_) return false;
+  if (steps_ >= kStepsAtOnce) {
+    is_spent_ = !QuestionBudget::Spend(steps_);
+    steps_ = 0;
+  }
+  return !is_spent_;
 }
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {

@@ -282,6 +282,8 @@ class ExprSimplifier {
   llvm::DenseMap<const DigitAtom*, mlir::AffineExpr> exprs_for_trace_;
   int depth_ = 0;
   int work_ = 0;
+  int64_t steps_ = 0;  // that the budget of the question has not been asked for yet
+  bool is_spent_ = false;
   int recursion_ = 0;
   int unnesting_ = 0;
 

@@ -9,7 +9,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/affine/simplifier.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/combine_residues.h"
@@ -79,32 +79,79 @@ const char* RuleOf(ConstraintState state) {
   return "normal form of the constraint";
 }
 
-// Whether what has been simplified may have another form still. One division is what it is;
-// several, and what constraints know of them, are looked at one after another, and those that come
-// later may let those before them become something else.
-bool MayChangeAgain(const IndexingMap& map) {
-  constexpr int kFew = 2;
+// How many digits a dividend has that may cut across each other, in the division of an expression
+// that has the most of them: floordivs, and mods twice, in sums of several summands.
+int CrossingDigits(AffineExpr expr) {
   int most = 0;
-  int all = 0;
-  const auto count = [&](AffineExpr expr) {
-    const int divisions = CountDivisions(expr, kFew);
-    most = std::max(most, divisions);
-    all += divisions;
-  };
-  for (const AffineExpr result : map.results()) count(result);
-  for (const Constraint& constraint : map.constraints()) count(constraint.expr);
-  return map.constraints().empty() ? most >= kFew : all >= kFew;
+  // Sums that are still to be looked at; of each the summands.
+  llvm::SmallVector<AffineExpr, 8> sums = {expr};
+  llvm::SmallVector<AffineExpr, 8> pending;
+  for (bool is_dividend = false; !sums.empty(); is_dividend = true) {
+    int digits = 0;
+    int summands = 0;
+    pending.push_back(sums.pop_back_val());
+    while (!pending.empty()) {
+      const AffineExpr next = pending.pop_back_val();
+      const auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(next);
+      if (binary && next.getKind() == mlir::AffineExprKind::Add) {
+        pending.push_back(binary.getLHS());
+        pending.push_back(binary.getRHS());
+      } else if (binary && next.getKind() == mlir::AffineExprKind::Mul) {
+        pending.push_back(binary.getLHS());
+      } else {
+        summands += next.getKind() != mlir::AffineExprKind::Constant;
+        if (!binary) continue;
+        digits += next.getKind() == mlir::AffineExprKind::Mod ? 2 : 1;
+        sums.push_back(binary.getLHS());
+      }
+    }
+    if (is_dividend && summands > 1) most = std::max(most, digits);
+  }
+  return most;
+}
+
+// Whether an expression has a division by another number, in no other division.
+bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
+  const LinearSum sum = LinearSum::FromExpr(expr);
+  return llvm::any_of(sum.terms(), [m](const Term& term) {
+    const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
+    const auto divisor =
+        division ? llvm::dyn_cast<mlir::AffineConstantExpr>(division.getRHS()) : nullptr;
+    return divisor && divisor.getValue() != m;
+  });
+}
+
+// Whether what has been simplified may have another form still: what is known when a division is
+// looked at may be said in a shorter way once all of them have been. It is found that way; nearly
+// all maps have one form for certain, and are not looked at twice.
+bool MayChangeAgain(const IndexingMap& map) {
+  int few_digits = 2;
+  for (const Constraint& constraint : map.constraints()) {
+    const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
+    if (!fact) continue;
+    // Where residues are known, floors that are no quotients by their modulus have several forms.
+    few_digits = 1;
+    if (llvm::any_of(map.results(), [&](AffineExpr result) {
+          return HasDivisorOtherThan(result, fact->residues.modulus());
+        })) {
+      return true;
+    }
+  }
+  const auto crosses = [&](AffineExpr expr) { return CrossingDigits(expr) >= few_digits; };
+  return llvm::any_of(map.results(), crosses) ||
+         llvm::any_of(map.constraints(), [&](const Constraint& c) { return crosses(c.expr); });
 }
 
 }  // namespace
 
 bool IndexingMap::Simplify(RuleTrace* trace) {
-  const QuestionBudget question;
   if (!SimplifyOnce(trace)) return false;
+  if (!MayChangeAgain(*this)) return true;
+  const QuestionBudget question;
   // Nearly always the second pass finds nothing.
   constexpr int kMaxPasses = 6;
-  for (int pass = 1; pass < kMaxPasses && MayChangeAgain(*this); ++pass) {
-    if (QuestionBudget::IsSpent() || !SimplifyOnce(trace)) break;
+  for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
+    if (!SimplifyOnce(trace) || !MayChangeAgain(*this)) break;
   }
   return true;
 }
@@ -114,6 +161,7 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
     const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
     const auto* const first = llvm::find_if_not(results(), is_linear);
     if (first == results().end()) return false;
+    const QuestionBudget question;
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
     simplifier.TraceTo(trace);
     llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
@@ -125,6 +173,7 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
     affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
     return true;
   }
+  const QuestionBudget question;
   const IndexingMap before = *this;
   auto make_empty = [&] {
     *this = MakeEmpty(context(), num_dims(), num_ranges(), num_runtimes(), num_results());
@@ -135,6 +184,9 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
   // A constraint that narrows a variable can make others say more, until nothing becomes narrower.
   // Nearly all end in two rounds; what is not found in many is left to the constraints that stay.
   constexpr int kMaxRounds = 24;
+  const auto is_fact = [](const Constraint& constraint) {
+    return ResidueFactOf(constraint).has_value();
+  };
   for (int round = 1;; ++round) {
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
     simplifier.TraceTo(trace);
@@ -152,9 +204,7 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
       if (narrower.IsEmpty()) unsatisfiable = true;
     };
     // Residues first: what they say is known when the others are looked at.
-    std::stable_partition(
-        constraints_.begin(), constraints_.end(),
-        [](const Constraint& constraint) { return ResidueFactOf(constraint).has_value(); });
+    std::stable_partition(constraints_.begin(), constraints_.end(), is_fact);
     Constraints kept;
     for (Constraint constraint : constraints_) {
       const Constraint given = constraint;
@@ -184,7 +234,10 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
     if (trace && combined) trace->push_back({"residues of one sum are one constraint"});
     // Constraints grow fewer by combining, variables with several values by finding one: this ends.
     const bool may_go_on = !QuestionBudget::IsSpent();
-    if (may_go_on && (combined || found_value || (narrowed && round < kMaxRounds))) {
+    // What has become one on residues was not known to those before it.
+    const bool may_say_more =
+        round < kMaxRounds && (narrowed || !std::is_partitioned(kept.begin(), kept.end(), is_fact));
+    if (may_go_on && (combined || found_value || may_say_more)) {
       constraints_ = std::move(kept);
       if (combined) --round;
       continue;
@@ -195,7 +248,7 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
     }
     // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;
-    const auto is_sum = [](const Constraint& constraint) { return !ResidueFactOf(constraint); };
+    const auto is_sum = [&](const Constraint& constraint) { return !is_fact(constraint); };
     if (narrowed || llvm::any_of(kept, is_sum)) {
       last.emplace(context(), DimBounds(), SymbolBounds());
       last->TraceTo(trace);
