@@ -19,8 +19,8 @@ Int128 FloorOf(Int128 a, Int128 m) {
 // Intervals with small ends, with ends at those of int64, and without ends.
 std::vector<Interval> SomeIntervals() {
   std::vector<Interval> intervals = {Interval::Empty(), Interval::All()};
-  const std::vector<int64_t> ends = {kInt64Min, kInt64Min + 1, -5, -1, 0, 1,
-                                     2,         7,             kInt64Max - 1, kInt64Max};
+  const std::vector<int64_t> ends = {kInt64Min, kInt64Min + 1, -5,       -1, 0, 1, 2,
+                                     7,         kInt64Max - 1, kInt64Max};
   for (const int64_t lower : ends) {
     intervals.push_back(Interval::AtLeast(lower));
     intervals.push_back(Interval::AtMost(lower));
@@ -31,8 +31,8 @@ std::vector<Interval> SomeIntervals() {
   return intervals;
 }
 
-const std::vector<int64_t> kFactors = {kInt64Min,     kInt64Min + 1, -7, -2,       -1, 1, 2, 3, 8,
-                                       kInt64Max - 1, kInt64Max};
+const std::vector<int64_t> kFactors = {kInt64Min, kInt64Min + 1, -7,       -2, -1, 1, 2, 3,
+                                       8,         kInt64Max - 1, kInt64Max};
 
 // Whether a value is in an interval by definition.
 bool IsIn(Int128 value, const Interval& interval) {

@@ -78,8 +78,7 @@ WideInterval WideInterval::PreimageOfFloorDiv(int64_t divisor) const {
                                                     : product;
   };
   const WideInterval multiples{times(floors.lower_), times(floors.upper_)};
-  const WideInterval up{multiples.lower_,
-                        multiples.has_upper() ? multiples.upper_ - 1 : kInfinity};
+  const WideInterval up{multiples.lower_, multiples.has_upper() ? multiples.upper_ - 1 : kInfinity};
   return divisor > 0 ? up : up.Neg();
 }
 

@@ -64,7 +64,8 @@ class WideInterval {
 
   WideInterval Add(const WideInterval& other) const {
     if (IsEmpty() || other.IsEmpty()) return {1, 0};
-    return {AddEnds(lower_, other.lower_, kMinusInfinity), AddEnds(upper_, other.upper_, kInfinity)};
+    return {AddEnds(lower_, other.lower_, kMinusInfinity),
+            AddEnds(upper_, other.upper_, kInfinity)};
   }
   WideInterval Sub(Int128 constant) const { return Add(Point(-constant)); }
   WideInterval Neg() const {

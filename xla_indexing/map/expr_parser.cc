@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/build.h"
 #include "xla_indexing/affine/linear_sum.h"
@@ -30,6 +32,32 @@ constexpr Int128 kMaxMagnitude = Int128{1} << 63;
 bool IsWithinMagnitude(Int128 value) { return -kMaxMagnitude <= value && value <= kMaxMagnitude; }
 
 }  // namespace
+
+bool PieceChoices::IsNegative(AffineExpr difference) {
+  const size_t place = llvm::find(differences_, difference) - differences_.begin();
+  if (place == differences_.size()) differences_.push_back(difference);
+  if (place == is_negative_.size()) is_negative_.push_back(false);
+  return is_negative_[place];
+}
+
+Constraints PieceChoices::Conditions() const {
+  Constraints conditions;
+  for (const auto& [i, difference] : llvm::enumerate(differences_)) {
+    conditions.push_back(
+        {difference, is_negative_[i] ? Interval::AtMost(-1) : Interval::AtLeast(0)});
+  }
+  return conditions;
+}
+
+// As one counts: the last choice that is still the first of its two becomes the other, and those
+// after it begin anew.
+bool PieceChoices::NextPiece() {
+  is_negative_.truncate(differences_.size());
+  while (!is_negative_.empty() && is_negative_.back()) is_negative_.pop_back();
+  if (is_negative_.empty()) return false;
+  is_negative_.back() = true;
+  return true;
+}
 
 bool ExprParser::Fail(size_t at, std::string message) {
   *error_ = {at, std::move(message)};
@@ -83,15 +111,18 @@ bool ExprParser::ParseTerm(Value* value) {
   while (true) {
     const MapToken op = lexer_->token();
     const bool is_product = lexer_->IsSign("*");
-    const bool is_division =
-        lexer_->IsWord("floordiv") || lexer_->IsWord("ceildiv") || lexer_->IsWord("mod");
+    const bool is_floor =
+        lexer_->IsWord("floordiv") || lexer_->IsWord("floorDiv") || lexer_->IsSign("/");
+    const bool is_ceil = lexer_->IsWord("ceildiv") || lexer_->IsWord("ceilDiv");
+    const bool is_division = is_floor || is_ceil || lexer_->IsWord("mod");
     if (!is_product && !is_division) return true;
     lexer_->Advance();
     const size_t other_at = lexer_->token().offset;
     Value other;
     if (!ParseFactor(&other)) return false;
     const bool ok = is_product ? Multiply(op.offset, other, value)
-                               : Divide(op.text, begin, other_at, other, value);
+                               : Divide(is_floor ? "floordiv" : (is_ceil ? "ceildiv" : "mod"),
+                                        begin, other_at, other, value);
     if (!ok) return false;
   }
 }
@@ -108,6 +139,8 @@ bool ExprParser::ParseFactor(Value* value) {
     ok = ParseLiteral(value);
   } else if (lexer_->IsSign("(")) {
     ok = ParseParentheses(value);
+  } else if ((lexer_->IsWord("min") || lexer_->IsWord("max")) && lexer_->IsBefore("(")) {
+    ok = ParseMinOrMax(value);
   } else if (token.kind == MapTokenKind::kName && !IsReservedWord(token.text)) {
     ok = ParseVariable(value);
   } else {
@@ -166,6 +199,39 @@ bool ExprParser::ParseParentheses(Value* value) {
   return true;
 }
 
+bool ExprParser::ParseMinOrMax(Value* value) {
+  const bool is_min = lexer_->IsWord("min");
+  const size_t at = lexer_->token().offset;
+  if (++open_parentheses_ > kMaxOpenParentheses) return FailNesting(at);
+  lexer_->Advance();
+  Value values[2];
+  AffineExpr exprs[2];
+  for (const int i : {0, 1}) {
+    if (!lexer_->IsSign(i == 0 ? "(" : ",")) {
+      return Fail(lexer_->token().offset,
+                  absl::StrCat("expected ',' or an operator, found ", lexer_->Describe()));
+    }
+    lexer_->Advance();
+    if (!ParseSum(&values[i])) return false;
+    exprs[i] = ToExpr(at, values[i]);
+    if (!exprs[i]) return false;
+  }
+  if (!lexer_->IsSign(")")) {
+    return Fail(lexer_->token().offset,
+                absl::StrCat("expected ')' or an operator, found ", lexer_->Describe()));
+  }
+  lexer_->Advance();
+  --open_parentheses_;
+  const AffineExpr difference = Sub(exprs[1], exprs[0]);
+  if (!difference) return FailOverflow(at);
+  const auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(difference);
+  const bool is_negative = constant ? constant.getValue() < 0 : choices_->IsNegative(difference);
+  // The second is the lesser one where it is negative.
+  *value = std::move(values[is_min == is_negative ? 1 : 0]);
+  value->is_bare_division = false;
+  return ++value->nesting <= kMaxExprDepth || FailNesting(at);
+}
+
 bool ExprParser::Multiply(size_t at, const Value& other, Value* value) {
   const Value left = std::move(*value);
   const bool left_is_factor = left.sum.IsConstant();
@@ -198,14 +264,18 @@ bool ExprParser::Multiply(size_t at, const Value& other, Value* value) {
 bool ExprParser::Divide(absl::string_view word, size_t at, size_t other_at, const Value& other,
                         Value* value) {
   if (!other.sum.IsConstant()) {
-    return Fail(other_at, absl::StrCat("expected a constant divisor for ", word));
+    return Fail(other_at, absl::StrCat("expected a constant divisor for ", word,
+                                       ", found one with variables"));
   }
   const Int128 wide_divisor = other.multiplier * other.sum.constant();
-  if (wide_divisor < 1) {
-    return Fail(other_at, absl::StrCat("expected a divisor of at least 1 for ", word));
+  if (wide_divisor == 0) {
+    return Fail(other_at, absl::StrCat("expected a divisor other than 0 for ", word));
   }
-  const std::optional<int64_t> divisor = NarrowToInt64(wide_divisor);
+  // By a negative divisor: e / -m = -e / m, and e mod -m = e + m * floor(e / -m) = -((-e) mod m).
+  const bool is_negative = wide_divisor < 0;
+  const std::optional<int64_t> divisor = NarrowToInt64(is_negative ? -wide_divisor : wide_divisor);
   if (!divisor) return FailOverflow(other_at);
+  if (is_negative) value->multiplier = -value->multiplier;
   AffineExpr dividend = ToExpr(at, *value);
   if (!dividend) return false;
   AffineExpr quotient;
@@ -220,7 +290,7 @@ bool ExprParser::Divide(absl::string_view word, size_t at, size_t other_at, cons
     return DivisionDepth(dividend) >= kMaxExprDepth ? FailNesting(at) : FailOverflow(at);
   }
   value->sum = LinearSum::FromExpr(quotient);
-  value->multiplier = 1;
+  value->multiplier = is_negative && word == "mod" ? -1 : 1;
   value->nesting = std::max(value->nesting, other.nesting);
   value->is_bare_division = true;
   return true;

@@ -8,10 +8,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/affine/linear_sum.h"
 #include "xla_indexing/base/checked.h"
+#include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/lexer.h"
 #include "xla_indexing/map/text.h"
 
@@ -20,12 +22,41 @@ namespace xla_indexing {
 // Declared names, as views of the text, and the expressions they stand for.
 using VariableTable = absl::flat_hash_map<absl::string_view, mlir::AffineExpr>;
 
+// The pieces that min and max split a map into. For min(a, b) and max(a, b) the points part into
+// those with b - a >= 0 and those with b - a <= -1, and so again for every other difference. A
+// piece is one choice for each difference, in the order in which the text comes to them; which ones
+// it comes to may depend on those before. NextPiece() goes through all of them:
+//
+//   PieceChoices choices;
+//   do {
+//     choices.Restart();
+//     .. read the text, and ask choices.IsNegative(difference) at every min and max
+//   } while (choices.NextPiece());
+class PieceChoices {
+ public:
+  void Restart() { differences_.clear(); }
+
+  // Whether this piece has the points with a negative difference.
+  bool IsNegative(mlir::AffineExpr difference);
+
+  // What the piece asks of its points: all differences that were asked for, as constraints.
+  Constraints Conditions() const;
+
+  // Whether there is a piece after this one, which then is this one.
+  bool NextPiece();
+
+ private:
+  llvm::SmallVector<mlir::AffineExpr, 4> differences_;  // that were asked for
+  llvm::SmallVector<bool, 4> is_negative_;              // chosen, of as many at least
+};
+
 class ExprParser {
  public:
   // Keeps the pointers. Reads from `lexer`, and stops at the first token that is not of the sum.
+  // Of min and max the value that `choices` say.
   ExprParser(MapLexer* lexer, const VariableTable* variables, mlir::MLIRContext* context,
-             MapParseError* error)
-      : lexer_(lexer), variables_(variables), context_(context), error_(error) {}
+             PieceChoices* choices, MapParseError* error)
+      : lexer_(lexer), variables_(variables), context_(context), choices_(choices), error_(error) {}
 
   // The next sum; null after an error, which is then in `error`.
   mlir::AffineExpr Parse();
@@ -48,6 +79,7 @@ class ExprParser {
   bool ParseLiteral(Value* value);
   bool ParseVariable(Value* value);
   bool ParseParentheses(Value* value);
+  bool ParseMinOrMax(Value* value);
 
   // *value becomes *value * other, or *value divided by other as `word` says. `at` is the place of
   // the operator, `other_at` of the second operand.
@@ -66,6 +98,7 @@ class ExprParser {
   MapLexer* lexer_;
   const VariableTable* variables_;
   mlir::MLIRContext* context_;
+  PieceChoices* choices_;
   MapParseError* error_;
   int terms_ = 0;             // of the expression being read
   int open_parentheses_ = 0;  // bounds the recursion

@@ -37,7 +37,7 @@ void MapLexer::Advance() {
     ++next_;
     token_.kind = MapTokenKind::kSign;
   } else {
-    const bool is_sign = absl::string_view("()[]{},:+-*").find(first) != absl::string_view::npos;
+    const bool is_sign = absl::string_view("()[]{},:+-*/").find(first) != absl::string_view::npos;
     token_.kind = is_sign ? MapTokenKind::kSign : MapTokenKind::kInvalid;
   }
   token_.text = text_.substr(begin, next_ - begin);

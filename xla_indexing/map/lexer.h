@@ -15,7 +15,7 @@ enum class MapTokenKind : uint8_t {
   kEnd,
   kName,     // identifiers and the words of the syntax
   kInteger,  // decimal digits, without sign
-  kSign,     // one of ( ) [ ] { } , : + - * and ->
+  kSign,     // one of ( ) [ ] { } , : + - * / and ->
   kInvalid,  // a byte that no token begins with
 };
 
@@ -38,6 +38,13 @@ class MapLexer {
   }
   bool IsWord(absl::string_view word) const {
     return token_.kind == MapTokenKind::kName && token_.text == word;
+  }
+
+  // Whether the token after this one is the sign.
+  bool IsBefore(absl::string_view sign) const {
+    MapLexer ahead = *this;
+    ahead.Advance();
+    return ahead.IsSign(sign);
   }
 
   // The token as an error message names it: 'd0', or "the end of the text".

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,11 +33,13 @@ constexpr size_t kMaxListLength = 65536;
 
 class MapParser {
  public:
-  MapParser(absl::string_view text, mlir::MLIRContext* context, MapParseError* error)
+  MapParser(absl::string_view text, mlir::MLIRContext* context, PieceChoices* choices,
+            MapParseError* error)
       : context_(context),
         error_(error),
         lexer_(text),
-        expr_parser_(&lexer_, &variables_, context, error) {}
+        choices_(choices),
+        expr_parser_(&lexer_, &variables_, context, choices, error) {}
 
   std::optional<IndexingMap> Parse() {
     const bool known_empty = lexer_.IsWord("KNOWN");
@@ -48,6 +51,7 @@ class MapParser {
     if (known_empty) return ParseKnownEmpty();
     if (!ParseResults() || !ParseDomain()) return std::nullopt;
     if (!ExpectEnd()) return std::nullopt;
+    for (const Constraint& condition : choices_->Conditions()) constraints_.push_back(condition);
     mlir::AffineMap affine_map =
         mlir::AffineMap::get(dims_.size(), ranges_.size() + runtimes_.size(), results_, context_);
     return IndexingMap(kPartsFit, affine_map, std::move(dims_), std::move(ranges_),
@@ -193,7 +197,6 @@ class MapParser {
   }
 
   bool ParseInterval(Interval* interval) {
-    const size_t at = lexer_.token().offset;
     Interval lower;
     Interval upper;
     if (!Expect("[") || !ParseEnd(/*is_lower=*/true, &lower) || !Expect(",") ||
@@ -201,10 +204,7 @@ class MapParser {
       return false;
     }
     *interval = lower.Intersect(upper);
-    if (!interval->IsEmpty()) return true;
-    return Fail(at, absl::StrCat("expected an interval whose lower end is at most its upper end, "
-                                 "found [",
-                                 lower.lower(), ", ", upper.upper(), "]"));
+    return true;
   }
 
   // One end, as the half line on its inner side.
@@ -261,6 +261,7 @@ class MapParser {
   MapParseError* error_;
   MapLexer lexer_;
   VariableTable variables_;
+  PieceChoices* choices_;
   ExprParser expr_parser_;
   llvm::SmallVector<absl::string_view, 8> names_;  // all variables, in the order of the domain
   Variables dims_;
@@ -272,15 +273,41 @@ class MapParser {
 
 }  // namespace
 
-absl::StatusOr<IndexingMap> ParseIndexingMap(absl::string_view text, mlir::MLIRContext* context,
-                                             MapParseError* error) {
+absl::StatusOr<std::vector<IndexingMap>> ParseIndexingMapPieces(absl::string_view text,
+                                                                mlir::MLIRContext* context,
+                                                                MapParseError* error) {
   MapParseError own_error;
   MapParseError* place = error != nullptr ? error : &own_error;
-  std::optional<IndexingMap> map = MapParser(text, context, place).Parse();
-  if (map) return *std::move(map);
-  const SourcePosition position = PositionAt(text, place->offset);
-  return absl::InvalidArgumentError(
-      absl::StrCat(position.line, ":", position.column, ": ", place->message));
+  const auto failure = [&] {
+    const SourcePosition position = PositionAt(text, place->offset);
+    return absl::InvalidArgumentError(
+        absl::StrCat(position.line, ":", position.column, ": ", place->message));
+  };
+  std::vector<IndexingMap> pieces;
+  PieceChoices choices;
+  do {
+    if (pieces.size() == kMaxMapPieces) {
+      *place = {0, absl::StrCat("expected at most ", kMaxMapPieces,
+                                " pieces, min and max split the map into more")};
+      return failure();
+    }
+    choices.Restart();
+    std::optional<IndexingMap> piece = MapParser(text, context, &choices, place).Parse();
+    if (!piece) return failure();
+    pieces.push_back(*std::move(piece));
+  } while (choices.NextPiece());
+  return pieces;
+}
+
+absl::StatusOr<IndexingMap> ParseIndexingMap(absl::string_view text, mlir::MLIRContext* context,
+                                             MapParseError* error) {
+  absl::StatusOr<std::vector<IndexingMap>> pieces = ParseIndexingMapPieces(text, context, error);
+  if (!pieces.ok()) return pieces.status();
+  if (pieces->size() == 1) return std::move(pieces->front());
+  const std::string message =
+      absl::StrCat("expected one map, min and max split it into ", pieces->size(), " pieces");
+  if (error != nullptr) *error = {0, message};
+  return absl::InvalidArgumentError(absl::StrCat("1:1: ", message));
 }
 
 }  // namespace xla_indexing

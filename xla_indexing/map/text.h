@@ -5,10 +5,19 @@
 //   variables   = "(" names ")" [ "[" names "]" ] [ "{" names "}" ]      dimension, range, runtime
 //   domain      = every variable "in" interval, in order, then every constraint sum "in" interval;
 //                 all separated by ","
-//   interval    = "[" lower "," upper "]"    integers; "-inf" and "inf" for infinite ends
+//   interval    = "[" lower "," upper "]"    integers; "-inf" and "inf" for infinite ends; empty
+//                                            where the lower end is above the upper one
 //   sum         = term { ( "+" | "-" ) term }
-//   term        = factor { ( "*" | "floordiv" | "ceildiv" | "mod" ) factor }   from left to right
-//   factor      = { "-" } ( INTEGER | name | "(" sum ")" )
+//   term        = factor { ( "*" | "floordiv" | "ceildiv" | "mod" ) factor }   from left to right;
+//                                            "/" and "floorDiv" are floordiv, "ceilDiv" is ceildiv
+//   factor      = { "-" } ( INTEGER | name | "(" sum ")" | ( "min" | "max" ) "(" sum "," sum ")" )
+//
+// Divisors are constants other than 0: e floordiv -m = (-e) floordiv m, the same of ceildiv, and
+// e mod -m = e + m * (e floordiv -m) = -((-e) mod m), which is in [-m + 1, 0].
+//
+// min(a, b) and max(a, b) split the map into pieces, the points with b - a >= 0 and those with
+// b - a <= -1, in each of which they are one of the two. Pieces have no point in common, and
+// together all points; a piece may have none.
 //
 // A minus before a factor binds tightest: `-d0 floordiv 2` is `(-d0) floordiv 2`.
 // White space, line ends included, may stand between any two of these. Names are described in
@@ -18,10 +27,10 @@
 // an equal map.
 //
 // Refused, with the place: what the grammar does not have, variables that are not declared or are
-// declared twice, a variable without interval, an interval whose ends are in the wrong order,
-// products of two variables, divisors that are below 1 or not constant, numbers that do not fit
-// int64 (in the text or when the text is put in order), nesting over 256, more than 4,096 terms in
-// one expression (at all levels of nesting together), lists of more than 65,536.
+// declared twice, a variable without interval, products and quotients of two variables, divisors
+// of 0, numbers that do not fit int64 (in the text or when the text is put in order), nesting over
+// 256, more than 4,096 terms in one expression (at all levels of nesting together), lists of more
+// than 65,536, more than 64 pieces.
 //
 // Example: (d0)[s0] -> (s0, d0 floordiv 2), domain: d0 in [0, 9], s0 in [0, 3], d0 + s0 in [0, 10]
 
@@ -30,6 +39,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -49,6 +59,18 @@ struct MapParseError {
 // FormatDiagnostic.
 absl::StatusOr<IndexingMap> ParseIndexingMap(absl::string_view text, mlir::MLIRContext* context,
                                              MapParseError* error = nullptr);
+
+inline constexpr size_t kMaxMapPieces = 64;
+
+// The pieces of the map that fills the whole text; one where it has no min and no max of
+// expressions. ParseIndexingMap refuses a map of several. Example:
+//
+//   (d0) -> (max(d0 - 2, 0)), domain: d0 in [0, 9]
+//       (d0) -> (0), domain: d0 in [0, 9], -d0 + 2 in [0, inf]
+//       (d0) -> (d0 - 2), domain: d0 in [0, 9], -d0 + 2 in [-inf, -1]
+absl::StatusOr<std::vector<IndexingMap>> ParseIndexingMapPieces(absl::string_view text,
+                                                                mlir::MLIRContext* context,
+                                                                MapParseError* error = nullptr);
 
 }  // namespace xla_indexing
 

@@ -15,6 +15,7 @@
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/base/parallel.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/rule_step_text.h"
 #include "xla_indexing/map/text.h"
@@ -34,37 +35,61 @@ struct Part {
   int64_t first_line = 1;
   std::string output;
   std::string errors;
+  std::string warning;
 };
 
 std::vector<Part> SplitIntoParts(absl::string_view text) {
+  constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
   std::vector<Part> parts;
   int64_t line = 1;
-  for (size_t begin = 0; begin < text.size();) {
+  for (size_t begin = absl::StartsWith(text, kByteOrderMark) ? kByteOrderMark.size() : 0;
+       begin < text.size();) {
     const size_t newline = text.find('\n', std::min(begin + kBytesPerContext, text.size() - 1));
     const size_t end = newline == text.npos ? text.size() : newline + 1;
-    parts.push_back({begin, end, line, "", ""});
+    parts.push_back({begin, end, line, "", "", ""});
     line += std::count(text.begin() + begin, text.begin() + end, '\n');
     begin = end;
   }
   return parts;
 }
 
+// Appends the pieces of a map, simplified, one a line, without those that have no point; of a map
+// without any point the last. With the steps that led to it below each, where they are to be
+// explained.
+void SimplifyPieces(std::vector<IndexingMap> pieces, bool explain, std::string* output) {
+  const size_t begin = output->size();
+  for (IndexingMap& piece : pieces) {
+    RuleTrace steps;
+    piece.Simplify(explain ? &steps : nullptr);
+    if (piece.IsKnownEmpty() && &piece != &pieces.back()) continue;
+    if (piece.IsKnownEmpty() && output->size() != begin) continue;
+    absl::StrAppend(output, piece.ToString(), "\n");
+    for (const RuleStep& step : steps) {
+      absl::StrAppend(output, "  ", ToString(step, piece), "\n");
+    }
+  }
+}
+
 void SimplifyPart(const SourceText& source, bool explain, Part* part) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::string_view text = source.text;
+  // The lines of a part are one question: what comes when its steps are spent is printed as it is.
+  const QuestionBudget question;
   int64_t line_number = part->first_line;
   for (size_t begin = part->begin; begin < part->end; ++line_number) {
     const size_t end = std::min(text.find('\n', begin), part->end);
     const absl::string_view line = text.substr(begin, end - begin);
     if (!absl::StripAsciiWhitespace(line).empty()) {
       MapParseError error;
-      absl::StatusOr<IndexingMap> map = ParseIndexingMap(line, &context, &error);
-      if (map.ok()) {
-        RuleTrace steps;
-        map->Simplify(explain ? &steps : nullptr);
-        absl::StrAppend(&part->output, map->ToString(), "\n");
-        for (const RuleStep& step : steps) {
-          absl::StrAppend(&part->output, "  ", ToString(step, *map), "\n");
+      absl::StatusOr<std::vector<IndexingMap>> pieces =
+          ParseIndexingMapPieces(line, &context, &error);
+      if (pieces.ok()) {
+        SimplifyPieces(*std::move(pieces), explain, &part->output);
+        if (QuestionBudget::IsSpent() && part->warning.empty()) {
+          part->warning = absl::StrCat(
+              source.filename, ":", line_number,
+              ": warning: from here on maps may not be simplified as far as possible: ",
+              QuestionBudget::Reason());
         }
       } else {
         const SourcePosition position{line_number, static_cast<int64_t>(error.offset) + 1};
@@ -94,6 +119,7 @@ int PrintSimplifiedMaps(const CommandLine& line) {
   bool all_read = true;
   for (const Part& part : parts) {
     WriteOutput(part.output);
+    if (!part.warning.empty()) WriteError(part.warning);
     if (!part.errors.empty()) {
       all_read = false;
       WriteError(absl::string_view(part.errors).substr(0, part.errors.size() - 1));
