@@ -60,9 +60,8 @@ MeantExpr RandomExpr(Random* random, int depth) {
       return {absl::StrCat("(", a.text, " ceilDiv ", m, ")"),
               [=](int64_t d0, int64_t d1) { return -floor_of(-f(d0, d1), m); }};
     }
-    return {absl::StrCat("(", a.text, " mod ", m, ")"), [=](int64_t d0, int64_t d1) {
-              return f(d0, d1) - m * floor_of(f(d0, d1), m);
-            }};
+    return {absl::StrCat("(", a.text, " mod ", m, ")"),
+            [=](int64_t d0, int64_t d1) { return f(d0, d1) - m * floor_of(f(d0, d1), m); }};
   }
   const MeantExpr b = RandomExpr(random, depth - 1);
   const auto g = b.value;
@@ -85,8 +84,7 @@ MeantExpr RandomExpr(Random* random, int depth) {
 class MapPiecesTest : public MapTextFixture {
  protected:
   std::vector<std::string> Pieces(absl::string_view text) {
-    const absl::StatusOr<std::vector<IndexingMap>> pieces =
-        ParseIndexingMapPieces(text, &context_);
+    const absl::StatusOr<std::vector<IndexingMap>> pieces = ParseIndexingMapPieces(text, &context_);
     EXPECT_TRUE(pieces.ok()) << pieces.status();
     std::vector<std::string> texts;
     if (!pieces.ok()) return texts;
@@ -159,25 +157,23 @@ TEST_F(MapPiecesTest, SixtyFourPiecesAreTheMost) {
   MapParseError error;
   const auto too_many = ParseIndexingMapPieces(sum_of(7), &context_, &error);
   EXPECT_FALSE(too_many.ok());
-  EXPECT_EQ(error.message,
-            "expected at most 64 pieces, min and max split the map into more");
+  EXPECT_EQ(error.message, "expected at most 64 pieces, min and max split the map into more");
 }
 
 TEST_F(MapPiecesTest, OnePieceIsAskedForWhereOneMapIs) {
   const auto map = ParseIndexingMap("(d0) -> (min(d0, 3)), domain: d0 in [0, 9]", &context_);
-  EXPECT_EQ(map.status().message(),
-            "1:1: expected one map, min and max split it into 2 pieces");
+  EXPECT_EQ(map.status().message(), "1:1: expected one map, min and max split it into 2 pieces");
 }
 
 TEST_F(MapPiecesTest, WhatIsWrongIsSaidWithItsPlace) {
   MapParseError error;
-  EXPECT_FALSE(ParseIndexingMapPieces("(d0) -> (min(d0)), domain: d0 in [0, 9]", &context_, &error)
-                   .ok());
+  EXPECT_FALSE(
+      ParseIndexingMapPieces("(d0) -> (min(d0)), domain: d0 in [0, 9]", &context_, &error).ok());
   EXPECT_EQ(error.offset, 15U);
   EXPECT_EQ(error.message, "expected ',' or an operator, found ')'");
-  EXPECT_FALSE(ParseIndexingMapPieces("(d0) -> (min(d0, 1, 2)), domain: d0 in [0, 9]", &context_,
-                                      &error)
-                   .ok());
+  EXPECT_FALSE(
+      ParseIndexingMapPieces("(d0) -> (min(d0, 1, 2)), domain: d0 in [0, 9]", &context_, &error)
+          .ok());
   EXPECT_EQ(error.message, "expected ')' or an operator, found ','");
 }
 
