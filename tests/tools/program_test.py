@@ -391,6 +391,7 @@ class CommandLines(Program):
             code, output, errors = run("--query=" + query, path)
             self.assertEqual((code, errors), (0, ""), query)
             self.assertIn("(nothing read)\n", output)
+        self.assertIn("  utilization: 0 of 4 elements (0.00%), 0 reads;", output)
 
     def test_names_of_operands_stand_behind_their_numbers(self):
         path = self.file("m.hlo", "HloModule m\nENTRY main {\n  w.12 = (f32[4], f32[]) parameter(0)\n"

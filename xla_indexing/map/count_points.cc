@@ -383,9 +383,12 @@ std::optional<Interval> CountByCut(const IndexingMap& map, const Component& comp
   const std::optional<Cut> cut = CutOf(*alone, AllOf(*alone));
   if (!cut || cut->steps >= steps_of_sweep) return std::nullopt;
   const Interval& bounds = BoundsOf(*alone, cut->variable);
+  // Each value takes a step here, and some of the question's time.
+  constexpr int64_t kStepsOfQuestionForValue = 2;
+  if (*bounds.Size() > budget->left()) return std::nullopt;
   Interval count = Interval::Point(0);
   for (int64_t i = 0; i < *bounds.Size(); ++i) {
-    if (!budget->Take(1)) return std::nullopt;
+    if (!budget->Take(1) || !QuestionBudget::Spend(kStepsOfQuestionForValue)) return std::nullopt;
     const Interval here = CountPoints(With(*alone, cut->variable, bounds.lower() + i), budget);
     if (!here.IsPoint()) return std::nullopt;
     count = count.Add(here);

@@ -74,6 +74,8 @@ class StepBudget {
     return true;
   }
 
+  int64_t left() const { return left_; }
+
   // The decision that what was used has led to; none is undecided.
   Decision Decide(std::optional<bool> answer) const {
     if (!answer) return {Answer::kUndecided, used_};

@@ -30,7 +30,8 @@ const Shape& ShapeOfLeaf(absl::Span<const HloInstruction* const> operands, int64
 absl::Status CheckLeaves(const IndexingEntry& entry, const HloInstruction& result,
                          absl::Span<const HloInstruction* const> operands) {
   const auto is_one_of = [](int64_t i, int64_t count) { return i >= 0 && i < count; };
-  if (is_one_of(entry.output_leaf, result.shape().LeafCount()) &&
+  // A result may have no leaf where nothing reads.
+  if ((entry.indexing.empty() || is_one_of(entry.output_leaf, result.shape().LeafCount())) &&
       is_one_of(entry.operand, static_cast<int64_t>(operands.size())) &&
       is_one_of(entry.operand_leaf, operands[entry.operand]->shape().LeafCount())) {
     return absl::OkStatus();
@@ -144,7 +145,6 @@ absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
     absl::Status status = CheckLeaves(entry, result_, operands_);
     if (!status.ok()) return status;
     const Shape& operand = ShapeOfLeaf(operands_, entry.operand, entry.operand_leaf);
-    // A result may have no leaf where nothing reads.
     const Shape& output =
         entry.indexing.empty() ? operand : result_.shape().Leaf(entry.output_leaf);
     // Many entries are like the one before.
