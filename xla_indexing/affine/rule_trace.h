@@ -7,6 +7,8 @@
 #ifndef XLA_INDEXING_AFFINE_RULE_TRACE_H_
 #define XLA_INDEXING_AFFINE_RULE_TRACE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -25,6 +27,13 @@ struct RuleStep {
   std::optional<Interval> interval_before = {};
   std::optional<Interval> interval_after = {};
 };
+
+// Steps past that number are left out but for a word about it, and so are steps of expressions with
+// more summands than that, however deep, or when so many have been looked at: nobody reads them,
+// and they are as long as there are many of them.
+inline constexpr size_t kMaxTracedSteps = 1000;
+inline constexpr int kMaxTracedSummands = 256;
+inline constexpr int64_t kMaxTracedSummandsInAll = int64_t{1} << 16;
 
 using RuleTrace = std::vector<RuleStep>;
 

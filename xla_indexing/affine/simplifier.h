@@ -242,6 +242,7 @@ class ExprSimplifier {
   static void KeepExpr(const DigitSum& digits, mlir::AffineExpr e);
 
   // What is written down (trace.cc).
+  bool MayTrace();
   mlir::AffineExpr ExprForTrace(const DigitAtom* atom);
   mlir::AffineExpr ExprForTrace(const DigitSum& digits);
   void TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m, const char* rule,
@@ -280,6 +281,8 @@ class ExprSimplifier {
 
   RuleTrace* trace_ = nullptr;
   llvm::DenseMap<const DigitAtom*, mlir::AffineExpr> exprs_for_trace_;
+  int64_t traced_summands_ = 0;
+  bool is_trace_full_ = false;
   int depth_ = 0;
   int work_ = 0;
   int64_t steps_ = 0;  // that the budget of the question has not been asked for yet

@@ -27,6 +27,10 @@ AffineExpr ExprSimplifier::ExprForTrace(const DigitAtom* atom) {
 
 AffineExpr ExprSimplifier::ExprForTrace(const DigitSum& digits) {
   if (!digits.valid()) return {};
+  int64_t summands = 0;
+  for (const DigitTerm& term : digits.terms()) summands += term.atom->summands;
+  traced_summands_ += summands;
+  if (summands > kMaxTracedSummands) return {};
   LinearSum sum(digits.constant());
   for (const DigitTerm& term : digits.terms()) {
     const AffineExpr atom = ExprForTrace(term.atom);
@@ -36,9 +40,16 @@ AffineExpr ExprSimplifier::ExprForTrace(const DigitSum& digits) {
   return sum.ToExpr(context_);
 }
 
+bool ExprSimplifier::MayTrace() {
+  if (trace_->size() < kMaxTracedSteps && traced_summands_ < kMaxTracedSummandsInAll) return true;
+  if (!is_trace_full_) trace_->push_back({"more steps are not written down"});
+  is_trace_full_ = true;
+  return false;
+}
+
 void ExprSimplifier::TraceDivision(AffineExprKind kind, const DigitSum& digits, int64_t m,
                                    const char* rule, const DigitSum& result) {
-  if (rule == nullptr) return;
+  if (rule == nullptr || !MayTrace()) return;
   const AffineExpr dividend = ExprForTrace(digits);
   const AffineExpr after = ExprForTrace(result);
   if (!dividend || !after) return;
@@ -48,6 +59,7 @@ void ExprSimplifier::TraceDivision(AffineExprKind kind, const DigitSum& digits, 
 }
 
 void ExprSimplifier::TraceSum(const char* rule, const DigitSum& before, const DigitSum& after) {
+  if (before == after || !MayTrace()) return;
   const AffineExpr from = ExprForTrace(before);
   const AffineExpr to = ExprForTrace(after);
   if (from && to && from != to) trace_->push_back({rule, from, to});
