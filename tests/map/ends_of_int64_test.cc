@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -109,10 +109,10 @@ std::vector<int64_t> ValuesOf(const Interval& bounds, bool* all) {
   const int64_t lower = bounds.has_lower() ? bounds.lower() : kInt64Min;
   const int64_t upper = bounds.has_upper() ? bounds.upper() : kInt64Max;
   for (int64_t i = 0; i < 4; ++i) {
-    some.insert(lower + i);
-    some.insert(upper - i);
-    for (const int64_t near : {i - 2, kInt64Max / 2 + i - 1, kInt64Min / 2 + i - 2}) {
-      if (bounds.Contains(near)) some.insert(near);
+    for (const Int128 near : {Int128{lower} + i, Int128{upper} - i, Int128{i} - 2,
+                              Int128{kInt64Max / 2} + i - 1, Int128{kInt64Min / 2} + i - 2}) {
+      const std::optional<int64_t> value = NarrowToInt64(near);
+      if (value && bounds.Contains(*value)) some.insert(*value);
     }
   }
   values.assign(some.begin(), some.end());
@@ -262,7 +262,7 @@ class EndsOfInt64Test : public MapTextFixture {
  protected:
   // Calls check(map, by definition) for random maps.
   void ForEachMap(uint64_t seed, int count,
-                  std::function<void(const IndexingMap&, const WideMap&)> check) {
+                  llvm::function_ref<void(const IndexingMap&, const WideMap&)> check) {
     for (int i = 0; i < Cases(count) && !HasFailure(); ++i) {
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
       MapsAtTheEnds maps(seed + static_cast<uint64_t>(i), &context);

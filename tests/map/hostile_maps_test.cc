@@ -46,8 +46,9 @@ TEST_F(HostileMapsTest, DivisionsOfSumsNestedDeep) {
     Random random(static_cast<uint64_t>(depth));
     std::string expr = "d0";
     for (int i = 0; i < depth; ++i) {
-      expr = absl::StrCat("((", expr, " + d", random.Between(0, 3), " * ", random.Between(1, 7), ")",
-                          random.OneIn(2) ? " mod " : " floordiv ", random.Between(2, 699), ")");
+      expr =
+          absl::StrCat("((", expr, " + d", random.Between(0, 3), " * ", random.Between(1, 7), ")",
+                       random.OneIn(2) ? " mod " : " floordiv ", random.Between(2, 699), ")");
     }
     ExpectEnds(absl::StrCat("(d0, d1, d2, d3) -> (", expr, "), domain: d0 in [0, 900], ",
                             "d1 in [0, 70], d2 in [0, 4000], d3 in [0, 333]"));

@@ -43,7 +43,7 @@ bool ExprSimplifier::JoinOnce(DigitSum& sum) {
       int64_t sign = quotient_term.coefficient;
       if (!floor->IsFloor() || (sign != 1 && sign != -1)) continue;
 
-      if (sum.CoefficientOf(floor) == *step * sign) {
+      if (sum.CoefficientOf(floor) == CheckedMul(*step, sign)) {
         DigitSum joined = sum;
         joined.RemoveTerm(low.atom);
         joined.AddScaled(low_mod->dividend, low.coefficient);
@@ -55,11 +55,12 @@ bool ExprSimplifier::JoinOnce(DigitSum& sum) {
       }
       for (const DigitTerm& high : mods) {
         const DigitAtom* high_mod = high.atom;
-        if (high.coefficient != *step && high.coefficient != -*step) continue;
+        if (high.coefficient != *step && high.coefficient != CheckedNeg(*step)) continue;
         int64_t direction = high.coefficient == *step ? 1 : -1;
         if (high_mod->dividend.CoefficientOf(floor) != direction * sign) continue;
         std::optional<int64_t> modulus = CheckedMul(n, high_mod->divisor);
-        if (!modulus) continue;
+        const std::optional<int64_t> factor = CheckedMul(direction, low.coefficient);
+        if (!modulus || !factor) continue;
         DigitSum value = high_mod->dividend;  // n*Z + M or n*Z + n - 1 - M
         value.Scale(n);
         value.AddScaled(low_mod->dividend, direction);
@@ -68,7 +69,7 @@ bool ExprSimplifier::JoinOnce(DigitSum& sum) {
         DigitSum joined = sum;
         joined.RemoveTerm(low.atom);
         joined.RemoveTerm(high.atom);
-        joined.AddScaled(Modulo(value, *modulus), direction * low.coefficient);
+        joined.AddScaled(Modulo(value, *modulus), *factor);
         if (direction == -1) {
           joined.AddScaled(DigitSum(n - 1), low.coefficient);
         }

@@ -1,6 +1,7 @@
 #include "xla_indexing/base/wide_interval.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 
@@ -11,6 +12,7 @@ namespace xla_indexing {
 namespace {
 
 Int128 WideFloorDiv(Int128 a, Int128 divisor) {
+  assert(divisor != 0);
   const bool is_negative = (a < 0) != (divisor < 0);
   return a / divisor - (a % divisor != 0 && is_negative ? 1 : 0);
 }
