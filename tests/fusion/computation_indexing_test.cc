@@ -444,14 +444,19 @@ TEST_F(ComputationIndexingTest, AQuestionWhoseBudgetIsSpentReadsWholeParameters)
     c = f32[4,8] negate(b)
     ROOT t = (f32[4,8], f32[3]) tuple(c, q)
   })";
-  const QuestionBudget budget(4);
-  EXPECT_THAT(
-      OutputToInput(text),
-      ElementsAre("0/0/0: (d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 3], d1 in [0, 7], "
-                  "s0 in [0, 3], s1 in [0, 7]  (over-approximate: whole tensor: the question takes "
-                  "more than 4 steps)",
-                  "1/1/0: (d0)[s0] -> (s0), domain: d0 in [0, 2], s0 in [0, 2]  (over-approximate: "
-                  "whole tensor: the question takes more than 4 steps)"));
+  for (const int64_t steps : {0, 1, 4}) {
+    const QuestionBudget budget(steps);
+    const std::string why = absl::StrCat(
+        "  (over-approximate: whole tensor: the question takes more than ", steps, " steps)");
+    EXPECT_THAT(
+        OutputToInput(text),
+        ElementsAre(
+            absl::StrCat("0/0/0: (d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 3], "
+                         "d1 in [0, 7], s0 in [0, 3], s1 in [0, 7]",
+                         why),
+            absl::StrCat("1/1/0: (d0)[s0] -> (s0), domain: d0 in [0, 2], s0 in [0, 2]", why)));
+    EXPECT_THAT(InputToOutput(text), SizeIs(2));
+  }
 }
 
 TEST_F(ComputationIndexingTest, LeavesThatAreNotThereAreErrors) {

@@ -12,6 +12,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/dependence.h"
 #include "tests/reference/devices.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/instruction_indexing.h"
 
@@ -19,6 +20,8 @@ namespace xla_indexing::reference {
 
 struct CheckOptions {
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
+  // The steps that each question may take (base/question_budget.h).
+  int64_t steps = QuestionBudget::kDefaultSteps;
 };
 
 // What was executed, on one or several devices: an instruction and its operands, or a computation,

@@ -88,6 +88,18 @@ TEST_P(RandomFusionTest, AgreesWithTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(All, RandomFusionTest, ::testing::Range<int64_t>(0, kFusionShards));
 
+// Whatever a question has to leave out when its budget ends, the answer is the relation or contains
+// it.
+TEST(RandomBudgetTest, AnyBudgetAgreesWithTheReference) {
+  const int64_t count = DivideRoundingUp(ModuleCount(), 2 * kFusionShards);
+  for (int64_t seed = 0; seed < count; ++seed) {
+    CheckOptions options;
+    options.steps = seed * seed % 211;
+    CheckModules(seed, 1, [](uint64_t s) { return RandomFusionModule(s); }, options);
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST(RandomTest, AsManyModulesAsAskedFor) {
   int64_t count = kFusionShards * DivideRoundingUp(ModuleCount(), 2 * kFusionShards);
   for (HloOpcode opcode : RandomOpcodes()) count += ModuleCountOf(opcode);

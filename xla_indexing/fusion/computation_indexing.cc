@@ -33,7 +33,10 @@ absl::StatusOr<InstructionIndexing> WalkInShares(size_t count, int64_t max_steps
   int64_t last_share = -1;
   while (!open.empty()) {
     const int64_t share = max_steps / static_cast<int64_t>(open.size());
-    if (share < 2 * last_share || share == last_share || QuestionBudget::IsSpent()) break;
+    const bool is_first = last_share < 0;
+    if (!is_first && (share < 2 * last_share || share == last_share || QuestionBudget::IsSpent())) {
+      break;
+    }
     last_share = share;
     std::vector<size_t> stopped;
     for (const size_t i : open) {
