@@ -355,10 +355,12 @@ class LeafComparer {
   StepBudget budget_;
 };
 
+// Those of one leaf of the result, or of all.
 absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRContext* context,
-                                  const FusionOptions& options) {
+                                  const FusionOptions& options,
+                                  std::optional<int64_t> output_leaf) {
   absl::StatusOr<InstructionIndexing> entries =
-      ComputeOutputToInputIndexing(computation, context, options);
+      ComputeOutputToInputIndexing(computation, context, options, output_leaf);
   if (!entries.ok()) return entries.status();
   Entries by_place;
   bool is_exact = true;
@@ -369,7 +371,23 @@ absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRC
   if (is_exact || options.indexing.exact) return by_place;
   FusionOptions exact = options;
   exact.indexing.exact = true;
-  return EntriesOf(computation, context, exact);
+  return EntriesOf(computation, context, exact, output_leaf);
+}
+
+// The leaves of the result that are compared by themselves, because the entries of all would be too
+// many to have at once; or all of them together.
+std::vector<std::optional<int64_t>> PartsOf(const HloComputation& computation) {
+  constexpr int64_t kMaxEntriesAtOnce = 500'000;
+  const int64_t output_leaves = computation.root_instruction()->shape().LeafCount();
+  int64_t parameter_leaves = 0;
+  for (const HloInstruction* parameter : computation.parameters()) {
+    parameter_leaves += parameter->shape().LeafCount();
+  }
+  if (output_leaves * parameter_leaves <= kMaxEntriesAtOnce) return {std::nullopt};
+  std::vector<std::optional<int64_t>> leaves;
+  leaves.reserve(output_leaves);
+  for (int64_t leaf = 0; leaf < output_leaves; ++leaf) leaves.push_back(leaf);
+  return leaves;
 }
 
 std::string ShapesDiffer(absl::string_view what, const Shape& a, const Shape& b) {
@@ -407,33 +425,35 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
     report.same = Answer::kNo;
     return report;
   }
-  const absl::StatusOr<Entries> of_a = EntriesOf(a, context, options);
-  if (!of_a.ok()) return of_a.status();
-  const absl::StatusOr<Entries> of_b = EntriesOf(b, context, options);
-  if (!of_b.ok()) return of_b.status();
   const ValueNumbers numbers(a, b);
   const bool same_roots =
       numbers.NumberOf(*a.root_instruction()) == numbers.NumberOf(*b.root_instruction());
-  std::set<LeafPlace> places;
-  for (const Entries* entries : {&*of_a, &*of_b}) {
-    for (const auto& [place, set] : *entries) places.insert(place);
-  }
   report.same = Answer::kYes;
   const auto set_at = [](const Entries& entries, const LeafPlace& place) {
     const auto it = entries.find(place);
     return it == entries.end() ? OperandIndexingSet() : it->second;
   };
-  for (const LeafPlace& place : places) {
-    const Shape& output = a.root_instruction()->shape().Leaf(std::get<0>(place));
-    LeafComparison comparison =
-        LeafComparer(numbers, max_steps)
-            .Compare(place, set_at(*of_a, place), set_at(*of_b, place), output);
-    if (same_roots && comparison.same == Answer::kUndecided) comparison.same = Answer::kYes;
-    if (comparison.same == Answer::kNo) report.same = Answer::kNo;
-    if (comparison.same == Answer::kUndecided && report.same == Answer::kYes) {
-      report.same = Answer::kUndecided;
+  for (const std::optional<int64_t>& part : PartsOf(a)) {
+    const absl::StatusOr<Entries> of_a = EntriesOf(a, context, options, part);
+    if (!of_a.ok()) return of_a.status();
+    const absl::StatusOr<Entries> of_b = EntriesOf(b, context, options, part);
+    if (!of_b.ok()) return of_b.status();
+    std::set<LeafPlace> places;
+    for (const Entries* entries : {&*of_a, &*of_b}) {
+      for (const auto& [place, set] : *entries) places.insert(place);
     }
-    report.leaves.push_back(std::move(comparison));
+    for (const LeafPlace& place : places) {
+      const Shape& output = a.root_instruction()->shape().Leaf(std::get<0>(place));
+      LeafComparison comparison =
+          LeafComparer(numbers, max_steps)
+              .Compare(place, set_at(*of_a, place), set_at(*of_b, place), output);
+      if (same_roots && comparison.same == Answer::kUndecided) comparison.same = Answer::kYes;
+      if (comparison.same == Answer::kNo) report.same = Answer::kNo;
+      if (comparison.same == Answer::kUndecided && report.same == Answer::kYes) {
+        report.same = Answer::kUndecided;
+      }
+      report.leaves.push_back(std::move(comparison));
+    }
   }
   return report;
 }

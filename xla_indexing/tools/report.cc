@@ -111,7 +111,7 @@ absl::StatusOr<InstructionIndexing> SubjectIndexer::Compute(const Subject& subje
       return to_input
                  ? ComputeOutputToInputIndexing(subject.computation(), context_, options,
                                                 leaf->operand_leaf)
-                 : ComputeInputToOutputIndexing(subject.computation(), context_, options, *leaf);
+                 : ComputeInputToOutputIndexing(subject.computation(), context_, options, leaf);
     }
     // The first output's entries name the operands that no output reads.
     const bool one_output = line_.output_id.value_or(0) > 0 &&
