@@ -321,6 +321,17 @@ TEST_F(EndsOfInt64Test, WhatABoundThatDoesNotFitDecides) {
             "4611686018427387907]");
 }
 
+TEST_F(EndsOfInt64Test, AConstantThatCannotLeaveAFloorIsNotAddedToOthers) {
+  // -2^63 + floor((d0 - 2^63)/2) is less than every int64.
+  IndexingMap map = Parse(
+      "(d0, d1) -> (d1 + (d0 + d1) floordiv 2), domain: d0 in [-2, 2], "
+      "d1 in [-9223372036854775808, -9223372036854775808]");
+  const std::optional<WideMap> wide = Enumerate(map);
+  ASSERT_TRUE(wide.has_value());
+  map.Simplify();
+  ExpectSame(map, *wide);
+}
+
 TEST_F(EndsOfInt64Test, SimplifyingChangesNoPointAndNoResult) {
   ForEachMap(1000, 60000, [](const IndexingMap& map, const WideMap& wide) {
     IndexingMap simplified = map;

@@ -73,6 +73,11 @@ bool ExprSimplifier::Show(const DigitSum& dividend, DigitAtom* atom) {
                                 return term.coefficient % m == 0;
                               });
   atom->shown = shows_multiple ? dividend : shortest;
+  // A constant that m divides has left the dividend, unless it does not fit in the quotient's
+  // place: MLIR would take it out, and add it to others without a check.
+  if (atom->IsFloor() && atom->shown.constant() != 0 && atom->shown.constant() % m == 0) {
+    return false;
+  }
   atom->shown.Sort();
   if (!shows_multiple && ShowsMod(atom->shown)) {
     atom->shown = dividend;
@@ -107,11 +112,13 @@ bool ExprSimplifier::IsItsOwn(const Division& division) const {
          !IsOfTwoValues(division.rest);
 }
 
+// What is left of a dividend whose numbers do not fit may be a number in its floor form: an atom
+// has variables.
 const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   const DigitSum& dividend = division.rest;
   DigitSum eliminated;
   const DigitSum& floor_form = FloorForm(dividend, eliminated);
-  if (!floor_form.valid()) return nullptr;
+  if (!floor_form.valid() || floor_form.IsConstant()) return nullptr;
   const size_t hash = HashOfAtom(DigitAtom::Kind::kFloor, floor_form, m);
   if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kFloor, floor_form, m, hash)) {
     return known;
@@ -154,7 +161,7 @@ const DigitAtom* ExprSimplifier::MakeModAtom(Division& division, int64_t m) {
   const DigitSum& dividend = division.rest;
   DigitSum eliminated;
   const DigitSum& floor_form = FloorForm(dividend, eliminated);
-  if (!floor_form.valid()) return nullptr;
+  if (!floor_form.valid() || floor_form.IsConstant()) return nullptr;
   const size_t hash = HashOfAtom(DigitAtom::Kind::kMod, floor_form, m);
   if (const DigitAtom* known = FindAtom(DigitAtom::Kind::kMod, floor_form, m, hash)) {
     return known;

@@ -221,6 +221,9 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
       continue;
     }
     if (expr.getKind() == AffineExprKind::Mod) {
+      // A mod whose form does not fit int64 has no range.
+      constraint.interval = tightened.Intersect(Interval::OfSize(DivisorOf(expr)));
+      if (constraint.interval.IsEmpty()) return ConstraintState::kUnsatisfiable;
       const AffineExpr before = expr;
       NormalizeMod(simplifier, constraint, narrow);
       expr = constraint.expr;
