@@ -38,6 +38,17 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
   return true;
 }
 
+// Simplifying takes constraints and variables together, and compares runtime variables with one
+// another; of very many variables expressions are as long.
+size_t StepsToSimplify(const IndexingMap& map) {
+  constexpr size_t kManySymbols = 64;
+  constexpr size_t kRuntimesInAStep = 32;
+  const auto symbols = static_cast<size_t>(map.num_symbols());
+  const auto runtimes = static_cast<size_t>(map.num_runtimes());
+  return (map.constraints().size() * symbols + runtimes * runtimes / kRuntimesInAStep) *
+         (1 + symbols / kManySymbols);
+}
+
 }  // namespace
 
 Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
@@ -91,8 +102,7 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
                             start_shape_, to,
                             absl::StrCat("whole tensor: ", composed.status().message()), context_));
       }
-      // Simplifying takes constraints and variables together.
-      Take(composed->map().constraints().size() * composed->map().num_symbols());
+      Take(StepsToSimplify(composed->map()));
       composed->Simplify();
       if (composed->IsKnownEmpty()) continue;
       end->Add(Path(*std::move(composed), to));
