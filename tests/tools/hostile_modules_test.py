@@ -41,14 +41,15 @@ def check(name, text, ways):
             with open(file, "w", encoding="utf-8") as out:
                 out.write(text)
             for way, flags in [*hostile_modules.WAYS, hostile_modules.COMPARE]:
-                if way not in ways or (name in QUADRATIC and way != "summary"):
+                if way not in ways or name in QUADRATIC:
                     continue
                 files = [file, file] if way == "compare" else [file]
                 with self.subTest(way=way):
                     seconds, megabytes, code, written, errors = hostile_modules.run(
                         PROGRAM, ["--jobs=1", *flags, *files], SECONDS, MEGABYTES)
                     self.assertIn(code, (0, 3) if way == "compare" else (0,), errors[:1000])
-                    self.assertGreater(written, 0)
+                    # Of computations that read nothing there is nothing to compare.
+                    self.assertTrue(written > 0 or way == "compare")
                     self.assertEqual(errors, "")
                     self.assertLess(megabytes, 1500)
     return test
