@@ -19,7 +19,8 @@ cmake --preset release
 cmake --build --preset release
 
 step "release: tests"
-ctest --preset release -j "$(nproc)"
+# tools/hostile_modules measures time, for which the machine has to be quiet: it is run by hand.
+ctest --preset release -j "$(nproc)" --exclude-regex '^tools/hostile_modules$'
 
 if [ -z "${XLA_INDEXING_LLVM_MAJOR:-}" ]; then
   step "MLIR 19"
