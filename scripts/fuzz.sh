@@ -29,21 +29,24 @@ if [ $# -eq 0 ]; then
 fi
 
 # A short run takes smaller seeds, so that most of its time is left for changing them.
-blocks=8  # of 512 bytes
-[ "$seconds" -ge 120 ] || blocks=1
-seeds=build/fuzz/seeds/module_fuzz
-rm -rf "$seeds"
-mkdir -p "$seeds"
-for directory in examples tests/tools/cases ${XLA_INDEXING_CORPUS:-../shared/hlo ../shared/jax}; do
-  if [ ! -d "$directory" ]; then
-    echo "fuzz: NO SEEDS of $directory, which is not there; set XLA_INDEXING_CORPUS" >&2
-    continue
-  fi
-  # Each under the name of its path, for files of one name in several directories.
-  find "$directory" -name '*.hlo' -size "-$((blocks + 1))b" | while read -r file; do
-    cp "$file" "$seeds/$(echo "$file" | tr / _)"
+make_seeds() {
+  local blocks=8  # of 512 bytes
+  [ "$seconds" -ge 120 ] || blocks=1
+  local seeds=build/fuzz/seeds/module_fuzz directory
+  rm -rf "$seeds"
+  mkdir -p "$seeds"
+  for directory in examples tests/tools/cases ${XLA_INDEXING_CORPUS:-../shared/hlo ../shared/jax}; do
+    if [ ! -d "$directory" ]; then
+      echo "fuzz: NO SEEDS of $directory, which is not there; set XLA_INDEXING_CORPUS" >&2
+      continue
+    fi
+    # Each under the name of its path, for files of one name in several directories.
+    find "$directory" -name '*.hlo' -size "-$((blocks + 1))b" | while read -r file; do
+      cp "$file" "$seeds/$(echo "$file" | tr / _)"
+    done
   done
-done
+}
+case " $* " in *" module_fuzz "*) make_seeds ;; esac
 
 run() {
   local seconds=$1 name=$2

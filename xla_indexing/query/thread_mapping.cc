@@ -47,7 +47,8 @@ absl::Status CheckRoles(const ThreadMapping& mapping, llvm::ArrayRef<int> dims,
     }
     ++(*roles)[dim];
     const Interval& bounds = mapping.map.dims()[dim].bounds;
-    if (size < 0 || !bounds.IsSubsetOf(Interval::OfSize(size))) {
+    if (size < 0) return ThreadMappingError(absl::StrCat("dimension ", dim, " has size ", size));
+    if (!bounds.IsSubsetOf(Interval::OfSize(size))) {
       return ThreadMappingError(absl::StrCat("dimension ", dim, " is in ", bounds.ToString(),
                                              ", and should be in [0, ", size - 1, "]"));
     }
