@@ -19,10 +19,11 @@
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
+#include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/query/coalescing.h"
 
 namespace xla_indexing {
 namespace {
@@ -37,7 +38,7 @@ void CoalescingOfOneMap(benchmark::State& state, const char* entry, const LoopOp
   if (module == nullptr) return;
   mlir::MLIRContext context(kNoThreading);
   const HloComputation& computation = *module->entry_computation();
-  const auto entries = ComputeOutputToInputIndexing(computation, &context);
+  const auto entries = Entries(computation, Direction::kOutputToInput, &context);
   if (!entries.ok()) return Skip(state, entries.status());
   const Shape& output = computation.root_instruction()->shape();
   const Shape& operand = computation.parameters()[0]->shape();
@@ -100,7 +101,7 @@ void CoalescingOfAllInstructions(benchmark::State& state, const char* path) {
   std::vector<std::vector<Asked>> instructions;
   int64_t maps = 0;
   for (const HloInstruction* instruction : InstructionsOf(*module)) {
-    const auto entries = ComputeOutputToInputIndexingThroughCalls(*instruction, &context);
+    const auto entries = Entries(*instruction, Direction::kOutputToInput, &context);
     if (!entries.ok()) return Skip(state, entries.status());
     std::vector<Asked>& asked = instructions.emplace_back();
     for (const IndexingEntry& entry : *entries) {

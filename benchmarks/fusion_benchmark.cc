@@ -20,14 +20,14 @@
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
-enum class Direction { kOutputToInput, kInputToOutput };
 // What U is for.
 enum class Per { kInstruction, kMap };
 
@@ -40,8 +40,8 @@ void Measure(benchmark::State& state, const std::string& text, Direction directi
   for (auto _ : state) {
     mlir::MLIRContext context(kNoThreading);
     const auto entries = direction == Direction::kOutputToInput
-                             ? ComputeOutputToInputIndexing(computation, &context)
-                             : ComputeInputToOutputIndexing(computation, &context);
+                             ? Entries(computation, Direction::kOutputToInput, &context)
+                             : Entries(computation, Direction::kInputToOutput, &context);
     if (!entries.ok()) return Skip(state, entries.status());
     maps = 0;
     for (const IndexingEntry& entry : *entries) maps += entry.indexing.size();
@@ -142,7 +142,8 @@ void RandomChains(benchmark::State& state) {
   IdentityMapMeter meter(state);
   for (auto _ : state) {
     for (const std::unique_ptr<HloModule>& module : modules) {
-      const auto entries = ComputeOutputToInputIndexing(*module->entry_computation(), &context);
+      const auto entries =
+          Entries(*module->entry_computation(), Direction::kOutputToInput, &context);
       if (!entries.ok()) return Skip(state, entries.status());
       benchmark::DoNotOptimize(entries->data());
     }
@@ -170,4 +171,4 @@ FUSION_BENCHMARK(Butterflies);
 #undef FUSION_BENCHMARK
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

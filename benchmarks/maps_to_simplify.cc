@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 
 namespace xla_indexing {
+
 const std::vector<NamedMap>& ExampleMaps() {
   static const auto* maps = new std::vector<NamedMap>{
       {"identity",

@@ -17,14 +17,15 @@
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/parallel.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/base/internal/parallel.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 enum class Directions { kToInput, kBoth };
@@ -159,8 +160,8 @@ void OneFusion(benchmark::State& state, const char* path, Which which, bool outp
   IdentityMapMeter meter(state);
   for (auto _ : state) {
     mlir::MLIRContext context(kNoThreading);
-    const auto entries = output_to_input ? ComputeOutputToInputIndexing(*chosen, &context)
-                                         : ComputeInputToOutputIndexing(*chosen, &context);
+    const auto entries = output_to_input ? Entries(*chosen, Direction::kOutputToInput, &context)
+                                         : Entries(*chosen, Direction::kInputToOutput, &context);
     if (!entries.ok()) return Skip(state, entries.status());
     maps = CountMaps(*entries);
     exact = absl::c_count_if(
@@ -191,4 +192,4 @@ FUSION_BENCHMARK(dlrm_train_step, "backends/cpu/benchmarks/hlo/dlrm_keras_jax_f3
 #undef FUSION_BENCHMARK
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -9,10 +9,11 @@
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing {
 namespace {
@@ -242,8 +243,8 @@ void BuildMaps(benchmark::State& state, const char* text, bool output_to_input) 
   mlir::MLIRContext context(kNoThreading);
   IdentityMapMeter meter(state);
   for (auto _ : state) {
-    const auto entries = output_to_input ? ComputeOutputToInputIndexingThroughCalls(root, &context)
-                                         : ComputeInputToOutputIndexingThroughCalls(root, &context);
+    const auto entries = output_to_input ? Entries(root, Direction::kOutputToInput, &context)
+                                         : Entries(root, Direction::kInputToOutput, &context);
     if (!entries.ok()) return Skip(state, entries.status());
     benchmark::DoNotOptimize(entries->data());
   }

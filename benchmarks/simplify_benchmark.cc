@@ -21,15 +21,18 @@
 #include "benchmarks/maps_to_simplify.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::ComputeIndexing;
 
 BENCHMARK(IdentityMap);
 
@@ -176,7 +179,7 @@ absl::StatusOr<std::vector<IndexingMap>> MapsOfSteps(const HloModule& module,
   std::vector<IndexingMap> maps;
   const HloInstruction* instruction = module.entry_computation()->root_instruction();
   for (; !instruction->operands().empty(); instruction = instruction->operand(0)) {
-    const auto entries = ComputeOutputToInputIndexing(*instruction, context);
+    const auto entries = ComputeIndexing(*instruction, Direction::kOutputToInput, context);
     if (!entries.ok()) return entries.status();
     maps.push_back(entries->front().indexing.maps().front().map());
   }
@@ -228,7 +231,7 @@ void ComputationOurs(benchmark::State& state, const Chain* chain, int length) {
   mlir::MLIRContext context(kNoThreading);
   IdentityMapMeter meter(state);
   for (auto _ : state) {
-    const auto entries = ComputeOutputToInputIndexing(*module->entry_computation(), &context);
+    const auto entries = Entries(*module->entry_computation(), Direction::kOutputToInput, &context);
     if (!entries.ok()) return Skip(state, entries.status());
     benchmark::DoNotOptimize(entries->data());
   }

@@ -19,8 +19,8 @@
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
-#include "xla_indexing/query/symbolic_tile.h"
-#include "xla_indexing/query/tile_computation.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
+#include "xla_indexing/tiling/tile_computation.h"
 
 namespace xla_indexing {
 namespace {

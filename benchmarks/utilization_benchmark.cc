@@ -12,7 +12,8 @@
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/query/utilization.h"
@@ -34,14 +35,16 @@ void OfAllInstructions(benchmark::State& state, const char* path) {
     exact = entries = 0;
     for (const HloInstruction* instruction : instructions) {
       const std::clock_t start = std::clock();
-      const auto maps = ComputeOutputToInputIndexingThroughCalls(*instruction, &context);
+      const auto maps = Entries(*instruction, Direction::kOutputToInput, &context);
       const std::clock_t middle = std::clock();
       if (!maps.ok()) return Skip(state, maps.status());
       FusionOptions options;
       options.indexing.exact = true;
       const auto report = ReportUtilization(
           *maps,
-          [&] { return ComputeOutputToInputIndexingThroughCalls(*instruction, &context, options); },
+          [&] {
+            return HloIndexer(&context, options).Index(*instruction, Direction::kOutputToInput);
+          },
           *instruction, instruction->operands());
       if (!report.ok()) return Skip(state, report.status());
       maps_time += middle - start;

@@ -1,6 +1,6 @@
 # Reads the includes of every file of the library and stops at one that a layer may not have:
 #   cmake -P cmake/CheckLayers.cmake
-# The arrows between layers: tools -> query -> fusion -> ops -> {hlo, map}; map -> affine -> base;
+# The arrows between layers: tools -> {gpu, tiling} -> query -> fusion -> ops -> {hlo, map}; map -> affine -> base;
 # hlo -> base. A layer may include itself and what its arrows lead to. base and hlo know no MLIR.
 
 cmake_minimum_required(VERSION 3.25)
@@ -12,7 +12,9 @@ set(hlo_may_include hlo ${base_may_include})
 set(ops_may_include ops ${hlo_may_include} ${map_may_include})
 set(fusion_may_include fusion ${ops_may_include})
 set(query_may_include query ${fusion_may_include})
-set(tools_may_include tools ${query_may_include})
+set(gpu_may_include gpu ${query_may_include})
+set(tiling_may_include tiling ${query_may_include})
+set(tools_may_include tools ${gpu_may_include} ${tiling_may_include})
 set(layers_without_mlir base hlo)
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source_dir)

@@ -28,13 +28,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
-#include "xla_indexing/query/coalescing.h"
 #include "xla_indexing/query/utilization.h"
 
 namespace {
@@ -72,9 +72,10 @@ int64_t NumUsers(const HloInstruction& producer) {
 
 absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction& consumer,
                             mlir::MLIRContext* context) {
-  const auto consumer_maps = ComputeOutputToInputIndexingThroughCalls(consumer, context);
+  HloIndexer indexer(context);
+  const auto consumer_maps = indexer.Index(consumer, Direction::kOutputToInput);
   if (!consumer_maps.ok()) return consumer_maps.status();
-  const auto producer_maps = ComputeOutputToInputIndexingThroughCalls(producer, context);
+  const auto producer_maps = indexer.Index(producer, Direction::kOutputToInput);
   if (!producer_maps.ok()) return producer_maps.status();
   const auto consumer_launch = CoalescingAnalysis::OfLoop(consumer.shape(), {}, context);
   if (!consumer_launch.ok()) return consumer_launch.status();
@@ -85,13 +86,13 @@ absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction
   const auto add = [](std::optional<int64_t>* sum, std::optional<int64_t> sectors) {
     *sum = *sum && sectors ? std::optional(**sum + *sectors) : std::nullopt;
   };
-  for (const IndexingEntry& read : *consumer_maps) {
+  for (const IndexingEntry& read : **consumer_maps) {
     if (consumer.operand(read.operand) != &producer) continue;
     add(&cost.apart, Sectors(*consumer_launch, read.indexing, producer.shape()));
     const auto utilization = ComputeUtilization(read.indexing, consumer.shape(), producer.shape());
     if (!utilization.ok()) return utilization.status();
     cost.reads_an_element = utilization->ReadsPerElement();
-    for (const IndexingEntry& from : *producer_maps) {
+    for (const IndexingEntry& from : **producer_maps) {
       auto through = ComposeOperandIndexingSets(read.indexing, from.indexing);
       if (!through.ok()) return through.status();
       through->Simplify();
@@ -99,7 +100,7 @@ absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction
       add(&cost.fused, Sectors(*consumer_launch, *through, operand));
     }
   }
-  for (const IndexingEntry& from : *producer_maps) {
+  for (const IndexingEntry& from : **producer_maps) {
     const Shape& operand = producer.operand(from.operand)->shape().Leaf(from.operand_leaf);
     add(&cost.apart, Sectors(*producer_launch, from.indexing, operand));
   }
@@ -109,7 +110,7 @@ absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction
   if (NumUsers(producer) > 1) {
     // It stays for its other users.
     add(&cost.fused, writes);
-    for (const IndexingEntry& from : *producer_maps) {
+    for (const IndexingEntry& from : **producer_maps) {
       const Shape& operand = producer.operand(from.operand)->shape().Leaf(from.operand_leaf);
       add(&cost.fused, Sectors(*producer_launch, from.indexing, operand));
     }

@@ -36,15 +36,15 @@
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/map/domain.h"
-#include "xla_indexing/query/symbolic_tile.h"
-#include "xla_indexing/query/tile_computation.h"
 #include "xla_indexing/query/utilization.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
+#include "xla_indexing/tiling/tile_computation.h"
 
 namespace {
 

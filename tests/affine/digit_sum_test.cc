@@ -1,5 +1,5 @@
 // What sums of digits know of their values.
-#include "xla_indexing/affine/digit_sum.h"
+#include "xla_indexing/affine/internal/digit_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/affine/expr_testing.h"
 #include "tests/testing/effort.h"
-#include "xla_indexing/affine/simplifier.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 TEST(CornerValuesTest, AreTheValuesAtTheLeastAndTheGreatestPoint) {
@@ -63,4 +63,4 @@ TEST(CornerValuesTest, AreUnknownWithoutAnEndAndWhereTheyDoNotFit) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

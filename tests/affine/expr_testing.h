@@ -15,10 +15,10 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/seed.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 
 // A test of expressions over dimensions and symbols.
 class ExprFixture : public ::testing::Test {
@@ -118,6 +118,6 @@ class RandomExpr {
   std::mt19937_64 rng_;
 };
 
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_TESTS_AFFINE_EXPR_TESTING_H_

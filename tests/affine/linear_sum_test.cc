@@ -1,4 +1,4 @@
-#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/affine/expr_testing.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -32,4 +32,4 @@ TEST_F(LinearSumTest, WritesWhatIsFoldedInOrderToo) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

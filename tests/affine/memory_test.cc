@@ -9,14 +9,14 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/affine/number.h"
-#include "xla_indexing/affine/positional.h"
-#include "xla_indexing/affine/recycled.h"
-#include "xla_indexing/affine/short_list.h"
-#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/affine/internal/number.h"
+#include "xla_indexing/affine/internal/positional.h"
+#include "xla_indexing/affine/internal/recycled.h"
+#include "xla_indexing/affine/internal/short_list.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using List = ShortList<int64_t, 4>;
@@ -169,4 +169,4 @@ TEST(PositionalMemoryTest, OneAlgebraKnowsNothingOfAnother) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/affine/positional_lowering.h"
+#include "xla_indexing/affine/internal/positional_lowering.h"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +13,12 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/number_value.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/affine/number.h"
-#include "xla_indexing/affine/positional.h"
-#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/affine/internal/number.h"
+#include "xla_indexing/affine/internal/positional.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 constexpr auto kNoThreading = mlir::MLIRContext::Threading::DISABLED;
@@ -164,4 +164,4 @@ TEST(PositionalLoweringTest, NumbersOfRandomReshapesHaveTheirValues) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

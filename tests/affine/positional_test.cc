@@ -1,4 +1,4 @@
-#include "xla_indexing/affine/positional.h"
+#include "xla_indexing/affine/internal/positional.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,10 @@
 #include "tests/testing/number_value.h"
 #include "tests/testing/random.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
+
+using internal::Reverse;
 
 using Values = std::vector<int64_t>;
 
@@ -113,7 +115,7 @@ class Chain {
 
   void Reverse() {
     const int64_t dim = random_.Between(0, static_cast<int64_t>(sizes_.size()) - 1);
-    xla_indexing::Reverse(numbers_[dim]);
+    internal::Reverse(numbers_[dim]);
     for (std::optional<Values>& value : values_) {
       if (value) (*value)[dim] = sizes_[dim] - 1 - (*value)[dim];
     }
@@ -267,4 +269,4 @@ TEST_F(PositionalAlgebraTest, ConstantResiduesAreThoseOfEveryValue) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

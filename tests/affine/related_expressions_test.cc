@@ -12,13 +12,13 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/affine/expr_testing.h"
 #include "tests/testing/effort.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/simplifier.h"
-#include "xla_indexing/base/checked.h"
-#include "xla_indexing/base/congruence.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/internal/congruence.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -50,7 +50,7 @@ class RelatedExpressions {
     for (int64_t steps = random_.Int(2, 7); steps > 0; --steps) {
       const Tabulated sum = Sum(pool);
       const int64_t m = OneOf({2, 2, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 12, 15, 24});
-      const Tabulated quotient = Divided(sum, m, FloorDiv(sum.expr, m), &xla_indexing::FloorDiv);
+      const Tabulated quotient = Divided(sum, m, FloorDiv(sum.expr, m), &internal::FloorDiv);
       const Tabulated remainder = Divided(sum, m, Mod(sum.expr, m), &FloorMod);
       const int64_t kind = random_.Int(0, 9);
       if (kind < 4) {
@@ -149,4 +149,4 @@ TEST(RelatedExpressionsTest, ValuesRangesAndResiduesAreRight) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "tests/affine/expr_testing.h"
-#include "xla_indexing/affine/linear_sum.h"
-#include "xla_indexing/affine/simplifier.h"
-#include "xla_indexing/base/checked.h"
-#include "xla_indexing/base/congruence.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/internal/congruence.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -122,4 +122,4 @@ TEST_F(ResiduesTest, FactsThatContradictEachOtherChangeNothingElse) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "tests/affine/expr_testing.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -229,4 +229,4 @@ TEST_F(SimplifierTest, RandomExpressionsKeepTheirValues) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

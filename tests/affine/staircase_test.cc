@@ -1,6 +1,6 @@
 // Sums of floors found from their values: against all functions of the kind, and the identities
 // that they stand for.
-#include "xla_indexing/affine/staircase.h"
+#include "xla_indexing/affine/internal/staircase.h"
 
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/affine/expr_testing.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/simplifier.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -237,4 +237,4 @@ TEST_F(FloorIdentitiesTest, OfDigitsOfDigits) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -25,11 +25,11 @@
 #include "tests/affine/expr_testing.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -214,4 +214,4 @@ TEST_F(StrengthOfTwoVariablesTest, RandomExpressionsWithParametersUpToFour) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

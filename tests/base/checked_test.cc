@@ -1,4 +1,4 @@
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 
 #include <cstdint>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 // Values around 0 and around both ends of int64.
@@ -118,4 +118,4 @@ TEST(CheckedTest, GcdOfTheLeastInt64Fits) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

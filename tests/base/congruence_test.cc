@@ -1,4 +1,4 @@
-#include "xla_indexing/base/congruence.h"
+#include "xla_indexing/base/internal/congruence.h"
 
 #include <cstdint>
 #include <functional>
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 constexpr int64_t kMaxModulus = 8;
@@ -166,4 +166,4 @@ TEST(CongruenceTest, ToStringNamesResidueAndModulus) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -10,9 +10,9 @@
 
 #include "absl/hash/hash_testing.h"
 #include "gtest/gtest.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 constexpr int64_t kFarthest = 6;
@@ -344,4 +344,4 @@ TEST_F(IntervalDeathTest, EndsThatAreNotFiniteAreNoNumbers) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/base/parallel.h"
+#include "xla_indexing/base/internal/parallel.h"
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 TEST(ParallelFor, DoesEveryPieceOnce) {
@@ -74,4 +74,4 @@ TEST(ParallelFor, CallsWithinCallsHaveThreadsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,11 +1,11 @@
-#include "xla_indexing/base/residue_search.h"
+#include "xla_indexing/base/internal/residue_search.h"
 
 #include <cstdint>
 
 #include "gtest/gtest.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 TEST(ResidueSearchTest, AllSmallParameters) {
@@ -56,4 +56,4 @@ TEST(ResidueSearchTest, InfiniteEndsStay) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,14 +1,14 @@
-#include "xla_indexing/base/wide_interval.h"
+#include "xla_indexing/base/internal/wide_interval.h"
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 Int128 FloorOf(Int128 a, Int128 m) {
@@ -120,4 +120,4 @@ TEST(WideIntervalTest, SumsPast128BitsAreRoundedOutward) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

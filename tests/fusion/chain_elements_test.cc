@@ -13,9 +13,10 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/entries.h"
 #include "tests/testing/hlo_chain.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
@@ -138,8 +139,8 @@ void ExpectMapsOfElements(int64_t max_length, unsigned kinds, int cases) {
     const HloComputation& computation = *(*module)->entry_computation();
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     const Moves moves = MovesOf(chain);
-    const auto backward = ComputeOutputToInputIndexing(computation, &context);
-    const auto forward = ComputeInputToOutputIndexing(computation, &context);
+    const auto backward = Entries(computation, Direction::kOutputToInput, &context);
+    const auto forward = Entries(computation, Direction::kInputToOutput, &context);
     ASSERT_TRUE(backward.ok() && forward.ok());
     ASSERT_EQ(MovesOf(*backward, kMaxElements, true), moves) << i << "\n" << ToHlo(chain);
     ASSERT_EQ(MovesOf(*forward, kMaxElements, false), moves) << i << "\n" << ToHlo(chain);

@@ -9,7 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
@@ -44,10 +45,10 @@ class ControlTest : public ::testing::Test {
   }
   // `output leaf.operand.operand leaf MAP` of the root of the entry.
   std::vector<std::string> OutputToInput(const std::string& text) {
-    return Lines(ComputeOutputToInputIndexingThroughCalls(Root(text), &context_));
+    return Lines(Entries(Root(text), Direction::kOutputToInput, &context_));
   }
   std::vector<std::string> InputToOutput(const std::string& text) {
-    return Lines(ComputeInputToOutputIndexingThroughCalls(Root(text), &context_));
+    return Lines(Entries(Root(text), Direction::kInputToOutput, &context_));
   }
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
@@ -66,7 +67,7 @@ TEST_F(ControlTest, OtherComputationsThatAreNamedAreNotRun) {
     const auto reversed = ElementsAre("0.0.0 (d0) -> (-d0 + 3), domain: d0 in [0, 3]");
     EXPECT_THAT(OutputToInput(text), reversed);
     EXPECT_THAT(InputToOutput(text), reversed);
-    EXPECT_THAT(Lines(ComputeOutputToInputIndexing(*module_->entry_computation(), &context_)),
+    EXPECT_THAT(Lines(Entries(*module_->entry_computation(), Direction::kOutputToInput, &context_)),
                 reversed);
   }
 }
@@ -314,7 +315,7 @@ TEST_F(ControlTest, WhereTheNumberOfIterationsIsNotKnownAllAreTaken) {
 class LoopReasonsTest : public ControlTest {
  protected:
   std::string Reason(const std::string& text, int64_t output_leaf, int64_t operand_leaf) {
-    const auto entries = ComputeOutputToInputIndexingThroughCalls(Root(text), &context_);
+    const auto entries = Entries(Root(text), Direction::kOutputToInput, &context_);
     EXPECT_TRUE(entries.ok()) << entries.status();
     for (const IndexingEntry& entry : *entries) {
       if (entry.output_leaf != output_leaf || entry.operand_leaf != operand_leaf) continue;

@@ -19,8 +19,9 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/entries.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/builder.h"
 #include "xla_indexing/map/decide.h"
 
@@ -197,9 +198,9 @@ void Check(const Operation& operation, mlir::MLIRContext* context) {
     ASSERT_TRUE(module.ok()) << module.status();
     const HloComputation& main = *(*module)->entry_computation();
     const SetsOfOperands built_to_operand =
-        ByOperand(ComputeOutputToInputIndexing(main, context), count);
+        ByOperand(Entries(main, Direction::kOutputToInput, context), count);
     const SetsOfOperands built_to_result =
-        ByOperand(ComputeInputToOutputIndexing(main, context), count);
+        ByOperand(Entries(main, Direction::kInputToOutput, context), count);
     EXPECT_EQ(built_to_operand, to_operand) << Text(built_to_operand) << "not\n"
                                             << Text(to_operand);
     EXPECT_EQ(built_to_result, to_result) << Text(built_to_result) << "not\n" << Text(to_result);
@@ -235,7 +236,8 @@ TEST_F(DocumentBroadcast, MapsAreTheSameRelationAsThoseOfTheBuiltModule) {
   ASSERT_TRUE(broadcast.ok() && module.ok());
   const BroadcastIndexing indexing =
       ComputeBroadcastIndexing(operation.operands, *broadcast, &context_);
-  const auto entries = ComputeOutputToInputIndexing(*(*module)->entry_computation(), &context_);
+  const auto entries =
+      Entries(*(*module)->entry_computation(), Direction::kOutputToInput, &context_);
   ASSERT_TRUE(entries.ok());
   ASSERT_EQ(entries->size(), 2u);
   for (const IndexingEntry& entry : *entries) {

@@ -1,4 +1,4 @@
-#include "xla_indexing/fusion/instruction_reads.h"
+#include "xla_indexing/fusion/internal/instruction_reads.h"
 
 #include <map>
 #include <memory>
@@ -8,11 +8,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -79,7 +80,8 @@ TEST_F(InstructionReadsTest, ParametersHaveTheMapsOfTheComputation) {
   for (const int64_t leaf : {0, 1}) {
     const HloComputation& entry = *module_->entry_computation();
     const auto reads = ComputeInstructionReads(entry, leaf, &context_);
-    const auto maps = ComputeOutputToInputIndexing(entry, &context_, {}, leaf);
+    const auto maps =
+        Entries(entry, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, leaf});
     ASSERT_TRUE(reads.ok() && maps.ok());
     ASSERT_EQ(maps->size(), 1);
     EXPECT_EQ(reads->back().instruction, entry.parameter(0));
@@ -104,4 +106,4 @@ TEST_F(InstructionReadsTest, PastTheStepsThereIsNoAnswer) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

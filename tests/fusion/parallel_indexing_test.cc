@@ -12,7 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
@@ -76,9 +77,9 @@ TEST(ParallelIndexing, GivesWhatOneThreadGivesInOrder) {
       ASSERT_LT(count, instructions.size());
       ASSERT_EQ(result.instruction, instructions[count++]);
       EXPECT_EQ(ToText(result.output_to_input),
-                ToText(ComputeOutputToInputIndexingThroughCalls(*result.instruction, &context)));
+                ToText(Entries(*result.instruction, Direction::kOutputToInput, &context)));
       EXPECT_EQ(ToText(result.input_to_output),
-                ToText(ComputeInputToOutputIndexingThroughCalls(*result.instruction, &context)));
+                ToText(Entries(*result.instruction, Direction::kInputToOutput, &context)));
     });
     EXPECT_EQ(count, instructions.size());
   }

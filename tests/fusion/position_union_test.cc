@@ -1,5 +1,5 @@
 // Unions of positions, against the sets of points where they lead somewhere.
-#include "xla_indexing/fusion/position_union.h"
+#include "xla_indexing/fusion/internal/position_union.h"
 
 #include <gtest/gtest.h>
 
@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "xla_indexing/affine/number.h"
-#include "xla_indexing/affine/positional.h"
-#include "xla_indexing/base/congruence.h"
+#include "xla_indexing/affine/internal/number.h"
+#include "xla_indexing/affine/internal/positional.h"
+#include "xla_indexing/base/internal/congruence.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 constexpr int64_t kSizes[] = {4, 3};
@@ -148,4 +148,4 @@ TEST_F(PositionUnionTest, WithoutOneSuchNumberOrAConstantNothingIsWritten) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/fusion/reachability.h"
+#include "xla_indexing/fusion/internal/reachability.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -74,4 +74,4 @@ TEST_F(ReachabilityTest, LoopsPassLeavesThrough) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -9,11 +9,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -33,7 +34,7 @@ class ReplicasTest : public ::testing::Test {
     EXPECT_TRUE(module.ok()) << module.status();
     module_ = *std::move(module);
     const auto entries =
-        ComputeOutputToInputIndexing(*module_->entry_computation(), &context_, options);
+        Entries(*module_->entry_computation(), Direction::kOutputToInput, &context_, options);
     EXPECT_TRUE(entries.ok()) << entries.status();
     std::vector<std::string> maps;
     for (const IndexingEntry& entry : *entries) {
@@ -153,8 +154,8 @@ ENTRY e {
 })");
   ASSERT_TRUE(module.ok()) << module.status();
   const HloInstruction& loop = *(*module)->entry_computation()->root_instruction();
-  const auto reads = ComputeOutputToInputIndexingThroughCalls(loop, &context_, {});
-  const auto reached = ComputeInputToOutputIndexingThroughCalls(loop, &context_, {});
+  const auto reads = Entries(loop, Direction::kOutputToInput, &context_, {});
+  const auto reached = Entries(loop, Direction::kInputToOutput, &context_, {});
   ASSERT_TRUE(reads.ok()) << reads.status();
   ASSERT_TRUE(reached.ok()) << reached.status();
   for (const InstructionIndexing* entries : {&*reads, &*reached}) {
@@ -173,4 +174,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/fusion/restrictions.h"
+#include "xla_indexing/fusion/internal/restrictions.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "tests/testing/number_value.h"
 #include "tests/testing/random.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using Point = std::vector<int64_t>;
@@ -164,4 +164,4 @@ TEST_F(RestrictionsFormTest, NothingIsLeftOfWhatExcludesItself) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -11,9 +11,10 @@
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/entries.h"
 #include "tests/testing/hlo_chain.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
@@ -34,8 +35,8 @@ std::string Maps(const HloChain& chain, Way way) {
   const HloComputation& computation = *(*module)->entry_computation();
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const auto entries = way == Way::kOutputToInput
-                           ? ComputeOutputToInputIndexing(computation, &context)
-                           : ComputeInputToOutputIndexing(computation, &context);
+                           ? Entries(computation, Direction::kOutputToInput, &context)
+                           : Entries(computation, Direction::kInputToOutput, &context);
   EXPECT_TRUE(entries.ok()) << entries.status();
   if (!entries.ok()) return {};
   std::vector<std::string> lines;

@@ -1,4 +1,4 @@
-#include "xla_indexing/fusion/small_map.h"
+#include "xla_indexing/fusion/internal/small_map.h"
 
 #include <cstdint>
 #include <memory>
@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 TEST(SmallMap, IsInTheOrderOfTheNumbers) {
@@ -39,4 +39,4 @@ TEST(SmallMap, HoldsWhatCanOnlyBeMoved) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -17,6 +17,11 @@
 namespace xla_indexing::fuzz {
 namespace {
 
+using internal::Int128;
+using internal::kInt64Max;
+using internal::kInt64Min;
+using internal::NarrowToInt64;
+
 using Value = std::optional<Int128>;
 
 Value Sum(Value a, Value b) {

@@ -22,7 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -38,10 +38,11 @@ using Point = std::vector<int64_t>;
 // `(1, 2)`.
 std::string PointText(llvm::ArrayRef<int64_t> point);
 
-bool IsIn(const Interval& interval, Int128 value);
+bool IsIn(const Interval& interval, internal::Int128 value);
 
 // The value of an expression over `num_dims` dimensions and then symbols.
-std::optional<Int128> ValueOf(mlir::AffineExpr expr, int num_dims, llvm::ArrayRef<int64_t> point);
+std::optional<internal::Int128> ValueOf(mlir::AffineExpr expr, int num_dims,
+                                        llvm::ArrayRef<int64_t> point);
 
 // Whether the point is in the domain.
 std::optional<bool> IsInDomain(const IndexingMap& map, llvm::ArrayRef<int64_t> point);

@@ -33,19 +33,27 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/bijection.h"
 #include "xla_indexing/map/count_image.h"
-#include "xla_indexing/map/count_points.h"
 #include "xla_indexing/map/decide.h"
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/image.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/count_points.h"
+#include "xla_indexing/map/internal/project.h"
 #include "xla_indexing/map/inverse.h"
-#include "xla_indexing/map/project.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing::fuzz {
 namespace {
+
+using internal::CountPoints;
+using internal::Int128;
+using internal::NarrowToInt64;
+using internal::KnownVariables;
+using internal::Projected;
+using internal::Projection;
+using internal::ProjectOntoResults;
 
 constexpr int64_t kSteps = 1 << 12;  // of each question
 constexpr size_t kMaxPoints = 2048;  // that are taken one by one

@@ -37,8 +37,11 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/fuzz/exact_map.h"
 #include "tests/fuzz/text_mutator.h"
+#include "tests/testing/entries.h"
 #include "xla_indexing/base/interval.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/gpu/bank_conflicts.h"
+#include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/equality.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -49,18 +52,16 @@
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
-#include "xla_indexing/query/bank_conflicts.h"
-#include "xla_indexing/query/coalescing.h"
 #include "xla_indexing/query/corresponding_dims.h"
 #include "xla_indexing/query/equivalence.h"
-#include "xla_indexing/query/symbolic_tile.h"
-#include "xla_indexing/query/tile_computation.h"
-#include "xla_indexing/query/tile_conditions.h"
-#include "xla_indexing/query/tile_text.h"
 #include "xla_indexing/query/utilization.h"
+#include "xla_indexing/tiling/internal/tile_conditions.h"
+#include "xla_indexing/tiling/internal/tile_text.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
+#include "xla_indexing/tiling/tile_computation.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/json_output.h"
 #include "xla_indexing/tools/queries.h"
@@ -70,6 +71,14 @@
 
 namespace xla_indexing::fuzz {
 namespace {
+
+using internal::Int128;
+using internal::kInt64Max;
+using internal::NarrowToInt64;
+using internal::OffsetMapText;
+using internal::SizeMapText;
+using internal::StrideMapText;
+using internal::TileConditions;
 
 // Bounds on the work for one input.
 constexpr int64_t kSteps = 1 << 12;      // of each question
@@ -621,11 +630,11 @@ absl::StatusOr<InstructionIndexing> IndexingOf(const Asked& asked, bool forward,
                                                const FusionOptions& options) {
   if (asked.is_fusion) {
     const HloComputation& computation = *asked.result->parent();
-    return forward ? ComputeInputToOutputIndexing(computation, asked.context, options)
-                   : ComputeOutputToInputIndexing(computation, asked.context, options);
+    return forward ? Entries(computation, Direction::kInputToOutput, asked.context, options)
+                   : Entries(computation, Direction::kOutputToInput, asked.context, options);
   }
-  return forward ? ComputeInputToOutputIndexingThroughCalls(*asked.result, asked.context, options)
-                 : ComputeOutputToInputIndexingThroughCalls(*asked.result, asked.context, options);
+  return forward ? Entries(*asked.result, Direction::kInputToOutput, asked.context, options)
+                 : Entries(*asked.result, Direction::kOutputToInput, asked.context, options);
 }
 
 void Ask(const Asked& asked, Random& random) {

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -156,4 +156,4 @@ TEST(BroadcastLikeXla, WithTheDerivedDimensionsIsNumpys) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

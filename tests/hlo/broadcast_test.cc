@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -333,4 +333,4 @@ TEST(BroadcastVerification, AVerifiedResultIsCompatibleWithTheInferredOne) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

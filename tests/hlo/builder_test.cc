@@ -20,10 +20,10 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/random_hlo.h"
 #include "xla_indexing/hlo/equality.h"
+#include "xla_indexing/hlo/internal/shape_inference.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/shape_inference.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -617,4 +617,4 @@ TEST(BuilderRebuilds, EveryModuleOfTheCorpusThatVerifies) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/hlo/collective.h"
+#include "xla_indexing/hlo/internal/collective.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,11 +19,12 @@
 #include "gtest/gtest.h"
 #include "tests/hlo/check_instruction.h"
 #include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/internal/device_lists.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/replica_groups.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::AnyOf;
@@ -448,4 +449,4 @@ TEST(CollectiveStartTest, LeavesOfStartsAndDones) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

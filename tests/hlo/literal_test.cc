@@ -12,10 +12,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
-#include "xla_indexing/hlo/float_format.h"
+#include "xla_indexing/hlo/internal/float_format.h"
 #include "xla_indexing/hlo/printer.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -223,4 +223,4 @@ TEST(FloatFormat, EveryBitPatternOfTheNarrowFormatsPrintsAndReadsBack) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -13,12 +13,12 @@
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/hlo/internal/name_index.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/name_index.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/verifier.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 // A parameter and so many negations of it, named n0, n1, ..
@@ -96,4 +96,4 @@ TEST(Names, EveryOpcodeAttributeAndElementTypeIsFoundByItsName) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

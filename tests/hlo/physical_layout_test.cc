@@ -1,4 +1,4 @@
-#include "xla_indexing/hlo/physical_layout.h"
+#include "xla_indexing/hlo/internal/physical_layout.h"
 
 #include <cstdint>
 #include <string>
@@ -7,9 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/shape.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -123,4 +124,4 @@ TEST(PhysicalLayoutTest, WidthsThatFit) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

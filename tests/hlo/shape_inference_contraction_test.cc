@@ -7,10 +7,10 @@
 #include "gtest/gtest.h"
 #include "tests/hlo/check_instruction.h"
 #include "xla_indexing/hlo/attribute_values.h"
+#include "xla_indexing/hlo/internal/shape_inference.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/shape_inference.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -236,4 +236,4 @@ TEST(ConvolutionShapeTest, LabelsOfABuiltInstructionAreChecked) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

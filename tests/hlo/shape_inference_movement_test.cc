@@ -5,10 +5,10 @@
 #include "gtest/gtest.h"
 #include "tests/hlo/check_instruction.h"
 #include "xla_indexing/hlo/attribute_values.h"
+#include "xla_indexing/hlo/internal/shape_inference.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/shape_inference.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -307,4 +307,4 @@ TEST(MovementShapeTest, AConcatenateAddsTheSizesOfOneDimension) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/hlo/shape_inference.h"
+#include "xla_indexing/hlo/internal/shape_inference.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -11,12 +11,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/hlo/check_instruction.h"
+#include "xla_indexing/hlo/internal/shape_inference_rules.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/shape_inference_rules.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -170,4 +170,4 @@ TEST(CheckIsValidTest, ReportsNegativeSizesOverflowAndLayoutsOfOtherRanks) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "parse_helpers.h"
+#include "xla_indexing/hlo/parser.h"
 
 namespace xla_indexing {
 namespace {

@@ -1,4 +1,4 @@
-#include "xla_indexing/map/affine_text.h"
+#include "xla_indexing/map/internal/affine_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/seed.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -128,4 +128,4 @@ TEST_F(AffineTextTest, LongSumsNeedNoDeepStack) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/map/block_classes.h"
+#include "xla_indexing/map/internal/block_classes.h"
 
 #include <cstddef>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "xla_indexing/map/count_image.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -48,4 +48,4 @@ TEST(BlockClassesTest, BothWaysToCountAgree) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

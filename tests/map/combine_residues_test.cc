@@ -1,4 +1,4 @@
-#include "xla_indexing/map/combine_residues.h"
+#include "xla_indexing/map/internal/combine_residues.h"
 
 #include <cstdint>
 #include <set>

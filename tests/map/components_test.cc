@@ -1,4 +1,4 @@
-#include "xla_indexing/map/components.h"
+#include "xla_indexing/map/internal/components.h"
 
 #include <vector>
 
@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/map/small_maps.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST_F(ComponentsTest, ConstantsStandAlone) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -7,9 +7,9 @@
 #include "gtest/gtest.h"
 #include "tests/map/small_maps.h"
 #include "tests/testing/effort.h"
-#include "xla_indexing/map/count_points.h"
+#include "xla_indexing/map/internal/count_points.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 class CountImageTest : public MapTextFixture {
@@ -189,4 +189,4 @@ TEST_F(CountImageTest, BoundsHoldHoweverFewTheSteps) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

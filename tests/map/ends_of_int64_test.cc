@@ -21,19 +21,19 @@
 #include "tests/map/small_maps.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/rule_trace.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/bijection.h"
 #include "xla_indexing/map/count_image.h"
-#include "xla_indexing/map/count_points.h"
 #include "xla_indexing/map/decide.h"
-#include "xla_indexing/map/existential.h"
 #include "xla_indexing/map/image.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/count_points.h"
+#include "xla_indexing/map/internal/existential.h"
 #include "xla_indexing/map/inverse.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -449,4 +449,4 @@ TEST_F(EndsOfInt64Test, RangeVariablesThatGoLeaveTheSameRelation) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

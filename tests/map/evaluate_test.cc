@@ -11,12 +11,12 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/random_map.h"
-#include "xla_indexing/base/checked.h"
-#include "xla_indexing/map/expr_program.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/expr_program.h"
 #include "xla_indexing/map/text.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -225,4 +225,4 @@ TEST_F(EvaluateTest, ProgramsRefuseMissingVariablesAndBadDivisors) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/map/existential.h"
+#include "xla_indexing/map/internal/existential.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 class ExistentialTest : public ::testing::Test {
@@ -162,4 +162,4 @@ TEST_F(ExistentialTest, RandomMapsKeepTheirRelation) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/map/has_point.h"
+#include "xla_indexing/map/internal/has_point.h"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/seed.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 class HasPointTest : public ::testing::Test {
@@ -175,4 +175,4 @@ TEST_F(HasPointTest, ResiduesShortenResultsAndOtherConstraints) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

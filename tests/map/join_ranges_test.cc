@@ -10,10 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/map/existential.h"
+#include "xla_indexing/map/internal/existential.h"
 #include "xla_indexing/map/text.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 class JoinRangesTest : public ::testing::Test {
@@ -94,4 +94,4 @@ TEST_F(JoinRangesTest, TheRelationStaysTheSame) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

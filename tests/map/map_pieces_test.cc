@@ -14,11 +14,11 @@
 #include "tests/map/small_maps.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST_F(MapPiecesTest, WhatIsWrongIsSaidWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -15,17 +15,18 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/map/bijection.h"
 #include "xla_indexing/map/count_image.h"
-#include "xla_indexing/map/count_points.h"
 #include "xla_indexing/map/cover.h"
 #include "xla_indexing/map/decide.h"
 #include "xla_indexing/map/image.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/count_points.h"
 #include "xla_indexing/map/inverse.h"
 #include "xla_indexing/map/text.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::CountPoints;
 using ::mlir::AffineExpr;
 using ::mlir::AffineMap;
 using ::testing::HasSubstr;

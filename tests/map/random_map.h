@@ -14,7 +14,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "tests/testing/seed.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
@@ -36,20 +36,21 @@ class RandomMaps {
     return Chance(50) ? INT64_MIN + near : INT64_MAX - near;
   }
 
-  // An expression that affine/build.h makes; 0 where its numbers would not fit.
+  // An expression that affine/internal/build.h makes; 0 where its numbers would not fit.
   mlir::AffineExpr Expr(int num_dims, int num_symbols, int depth) {
-    mlir::AffineExpr sum = Constant(Chance(40) ? Number() : 0, context_);
+    mlir::AffineExpr sum = internal::Constant(Chance(40) ? Number() : 0, context_);
     const int64_t num_terms = Int(1, 3);
     for (int64_t i = 0; i < num_terms; ++i) {
       mlir::AffineExpr atom = Leaf(num_dims, num_symbols);
       if (depth > 0 && Chance(50)) {
         mlir::AffineExpr dividend = Expr(num_dims, num_symbols, depth - 1);
         const int64_t divisor = Chance(5) ? INT64_MAX - Int(0, 2) : Int(1, 9);
-        atom = Chance(50) ? FloorDiv(dividend, divisor) : Mod(dividend, divisor);
+        atom =
+            Chance(50) ? internal::FloorDiv(dividend, divisor) : internal::Mod(dividend, divisor);
       }
-      sum = Add(sum, Scale(atom, Chance(50) ? Number() : 1));
+      sum = internal::Add(sum, internal::Scale(atom, Chance(50) ? Number() : 1));
     }
-    return sum ? sum : Constant(0, context_);
+    return sum ? sum : internal::Constant(0, context_);
   }
 
   Interval Bounds() {
@@ -95,7 +96,7 @@ class RandomMaps {
     if (choice < num_dims + num_symbols) {
       return mlir::getAffineSymbolExpr(choice - num_dims, context_);
     }
-    return Constant(Number(), context_);
+    return internal::Constant(Number(), context_);
   }
 
   Variables SomeVariables(const std::string& prefix) {

@@ -1,4 +1,4 @@
-#include "xla_indexing/map/residue_value.h"
+#include "xla_indexing/map/internal/residue_value.h"
 
 #include <cstdint>
 #include <numeric>
@@ -8,10 +8,10 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/affine/expr_testing.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ResidueValueTest = ExprFixture;
@@ -88,4 +88,4 @@ TEST_F(ResidueValueTest, WhatDoesNotFitIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

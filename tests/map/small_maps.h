@@ -20,7 +20,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/random_map.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 
@@ -91,12 +91,13 @@ class SmallMaps {
 
   // Sums of up to two digits of variables.
   mlir::AffineExpr Expr(int64_t num_dims, int64_t num_symbols) {
-    mlir::AffineExpr sum = Constant(Chance(40) ? Int(-5, 5) : 0, context_);
+    mlir::AffineExpr sum = internal::Constant(Chance(40) ? Int(-5, 5) : 0, context_);
     for (int64_t i = num_dims + num_symbols == 0 ? 0 : Int(1, 2); i > 0; --i) {
       const mlir::AffineExpr digit = Digit(num_dims, num_symbols);
-      sum = Add(sum, Scale(digit, Chance(60) ? 1 : Int(-6, 6)));
+      sum = internal::Add(sum, internal::Scale(digit, Chance(60) ? 1 : Int(-6, 6)));
     }
-    if (Chance(10)) sum = Chance(50) ? Mod(sum, Int(2, 6)) : FloorDiv(sum, Int(2, 6));
+    if (Chance(10))
+      sum = Chance(50) ? internal::Mod(sum, Int(2, 6)) : internal::FloorDiv(sum, Int(2, 6));
     return sum;
   }
 
@@ -111,7 +112,7 @@ class SmallMaps {
     for (int64_t i = Chance(50) ? Int(1, 2) : 0; i > 0; --i) {
       const int64_t lower = Int(-6, 4);
       mlir::AffineExpr expr = Expr(count.dims, num_symbols);
-      if (Chance(40)) expr = Mod(expr, Int(2, 5));
+      if (Chance(40)) expr = internal::Mod(expr, Int(2, 5));
       constraints.push_back({expr, Interval::Closed(lower, lower + Int(0, 10))});
     }
     const mlir::AffineMap affine_map =
@@ -131,7 +132,10 @@ class SmallMaps {
     llvm::SmallVector<mlir::AffineExpr, 4> results;
     for (const mlir::AffineExpr result : map.results()) {
       const int64_t m = Int(2, 5);
-      results.push_back(Chance(60) ? Add(Scale(FloorDiv(result, m), m), Mod(result, m)) : result);
+      results.push_back(Chance(60)
+                            ? internal::Add(internal::Scale(internal::FloorDiv(result, m), m),
+                                            internal::Mod(result, m))
+                            : result);
     }
     Variables dims(map.dims());
     Constraints constraints(map.constraints());
@@ -139,7 +143,7 @@ class SmallMaps {
       // d0 in [l, u] as 2 * d0 + d0 mod 2 in [2 * l, 2 * u + 1] beside a wider interval.
       const Interval bounds = dims[0].bounds;
       const mlir::AffineExpr d0 = mlir::getAffineDimExpr(0, context_);
-      constraints.push_back({Add(Scale(d0, 2), Mod(d0, 2)),
+      constraints.push_back({internal::Add(internal::Scale(d0, 2), internal::Mod(d0, 2)),
                              Interval::Closed(2 * bounds.lower(), 2 * bounds.upper() + 1)});
       const int64_t lower = bounds.lower() - Int(0, 3);
       dims[0].bounds = Interval::Closed(lower, bounds.upper() + Int(0, 3));
@@ -167,10 +171,11 @@ class SmallMaps {
       } else if (size % 2 == 0 && Chance(60)) {
         const mlir::AffineExpr low = add(Interval::OfSize(2));
         const mlir::AffineExpr high = add(Interval::OfSize(size / 2));
-        symbols.push_back(Add(Add(low, Scale(high, 2)), Constant(range.bounds.lower(), context_)));
+        symbols.push_back(internal::Add(internal::Add(low, internal::Scale(high, 2)),
+                                        internal::Constant(range.bounds.lower(), context_)));
       } else {
-        symbols.push_back(
-            Sub(Constant(range.bounds.upper(), context_), add(Interval::OfSize(size))));
+        symbols.push_back(internal::Sub(internal::Constant(range.bounds.upper(), context_),
+                                        add(Interval::OfSize(size))));
       }
     }
     for (int i = 0; i < map.num_runtimes(); ++i) {
@@ -178,11 +183,12 @@ class SmallMaps {
     }
     llvm::SmallVector<mlir::AffineExpr, 4> results;
     for (const mlir::AffineExpr result : map.results()) {
-      results.push_back(Substitute(result, {}, symbols));
+      results.push_back(internal::Substitute(result, {}, symbols));
     }
     Constraints constraints;
     for (const Constraint& constraint : map.constraints()) {
-      constraints.push_back({Substitute(constraint.expr, {}, symbols), constraint.interval});
+      constraints.push_back(
+          {internal::Substitute(constraint.expr, {}, symbols), constraint.interval});
     }
     const mlir::AffineMap affine_map =
         mlir::AffineMap::get(map.num_dims(), ranges.size() + map.num_runtimes(), results, context_);
@@ -203,7 +209,8 @@ class SmallMaps {
     };
     switch (Int(0, 3)) {
       case 0:
-        if (!results.empty()) results[0] = Add(results[0], Constant(1, context_));
+        if (!results.empty())
+          results[0] = internal::Add(results[0], internal::Constant(1, context_));
         break;
       case 1:
         if (!dims.empty()) nudge(dims.back().bounds);
@@ -241,7 +248,7 @@ class SmallMaps {
         }
         case 1: {
           const auto i = static_cast<size_t>(Int(0, static_cast<int64_t>(indices.size()) - 1));
-          indices[i] = Sub(Constant((*sizes)[i] - 1, context_), indices[i]);
+          indices[i] = internal::Sub(internal::Constant((*sizes)[i] - 1, context_), indices[i]);
           break;
         }
         default:
@@ -260,9 +267,9 @@ class SmallMaps {
                                  ? mlir::getAffineDimExpr(choice, context_)
                                  : mlir::getAffineSymbolExpr(choice - num_dims, context_);
     if (Chance(30)) {
-      digit = Scale(digit, Chance(70) ? 1 : Int(-3, 3));
-      digit = Add(digit, Constant(Int(-2, 2), context_));
-      digit = Chance(50) ? Mod(digit, Int(2, 5)) : FloorDiv(digit, Int(2, 5));
+      digit = internal::Scale(digit, Chance(70) ? 1 : Int(-3, 3));
+      digit = internal::Add(digit, internal::Constant(Int(-2, 2), context_));
+      digit = Chance(50) ? internal::Mod(digit, Int(2, 5)) : internal::FloorDiv(digit, Int(2, 5));
     }
     return digit;
   }
@@ -295,10 +302,10 @@ class SmallMaps {
   }
 
   void Reshape(std::vector<mlir::AffineExpr>* indices, std::vector<int64_t>* sizes) {
-    mlir::AffineExpr position = Constant(0, context_);
+    mlir::AffineExpr position = internal::Constant(0, context_);
     int64_t total = 1;
     for (size_t i = 0; i < sizes->size(); ++i) {
-      position = Add(Scale(position, (*sizes)[i]), (*indices)[i]);
+      position = internal::Add(internal::Scale(position, (*sizes)[i]), (*indices)[i]);
       total *= (*sizes)[i];
     }
     *sizes = RandomSizes(total);
@@ -306,8 +313,8 @@ class SmallMaps {
     int64_t stride = 1;
     for (size_t i = sizes->size(); i > 0; --i) {
       const int64_t size = std::max<int64_t>((*sizes)[i - 1], 1);
-      const mlir::AffineExpr quotient = FloorDiv(position, stride);
-      (*indices)[i - 1] = i > 1 ? Mod(quotient, size) : quotient;
+      const mlir::AffineExpr quotient = internal::FloorDiv(position, stride);
+      (*indices)[i - 1] = i > 1 ? internal::Mod(quotient, size) : quotient;
       stride *= size;
     }
   }

@@ -1,4 +1,4 @@
-#include "xla_indexing/map/strided_values.h"
+#include "xla_indexing/map/internal/strided_values.h"
 
 #include <cstdint>
 #include <limits>
@@ -11,7 +11,7 @@
 #include "tests/map/small_maps.h"
 #include "tests/testing/effort.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 class StridedValuesTest : public MapTextFixture {
@@ -69,4 +69,4 @@ TEST_F(StridedValuesTest, AgreeWithEnumeration) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/map/internal/variable_names.h"
 
 #include <string>
 
@@ -10,7 +10,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/map/indexing_map.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -76,4 +76,4 @@ TEST_F(VariableNamesTest, KnowsIdentifiers) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

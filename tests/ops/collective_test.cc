@@ -16,9 +16,9 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "tests/ops/indexing_test.h"
-#include "xla_indexing/ops/fit_sequence.h"
+#include "xla_indexing/ops/internal/fit_sequence.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::AllOf;
@@ -356,4 +356,4 @@ TEST_F(FitSequenceTest, EveryTransposeHasAFormula) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -14,9 +14,9 @@
 #include "absl/strings/str_cat.h"
 #include "tests/testing/random_hlo.h"
 #include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/ops/builders.h"
+#include "xla_indexing/ops/internal/builders.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 std::string ReadFile(const std::filesystem::path& path) {
@@ -77,4 +77,4 @@ INSTANTIATE_TEST_SUITE_P(All, EveryOpcode, ::testing::Range(0, kOpcodeCount),
                          });
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/covers.h"
+#include "xla_indexing/ops/internal/covers.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 class CoversTest : public ::testing::Test {
@@ -110,4 +110,4 @@ TEST_F(CoversTest, WhatCoversHasAllPairs) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -14,10 +14,12 @@
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
 #include "xla_indexing/ops/custom_call_registry.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::ComputeIndexing;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -157,9 +159,10 @@ TEST_F(CustomCallTest, LibraryConvolutionsRelateWhatIsMultiplied) {
           const Index& read = product[call.tensors[1 + operand]];
           expected.insert(forward ? std::vector{read, result} : std::vector{result, read});
         }
-        const auto entries = forward
-                                 ? ComputeInputToOutputIndexing(*instruction, operand, 0, &context_)
-                                 : ComputeOutputToInputIndexing(*instruction, 0, &context_);
+        const auto entries = forward ? ComputeIndexing(*instruction, Direction::kInputToOutput,
+                                                       &context_, {}, OperandLeaf{operand, 0})
+                                     : ComputeIndexing(*instruction, Direction::kOutputToInput,
+                                                       &context_, {}, OperandLeaf{0, 0});
         ASSERT_TRUE(entries.ok()) << entries.status();
         std::set<std::vector<Index>> actual;
         for (const IndexingEntry& entry : *entries) {
@@ -260,11 +263,13 @@ TEST_F(CustomCallTest, ErrorsOfRulesAreErrors) {
   IndexingOptions options;
   options.custom_calls = &registry;
   const HloInstruction* call = Entry(kFlip);
-  EXPECT_EQ(ComputeOutputToInputIndexing(*call, &context_, options).status().message(),
-            "no config");
-  EXPECT_EQ(ComputeInputToOutputIndexing(*call, &context_, options).status().message(),
-            "the rule for flip says of r something between output leaf 0 and leaf 0 of operand 0: "
-            "a map of 0 dimensions and 0 results from f32[4] to f32[4]: () -> ()");
+  EXPECT_EQ(
+      ComputeIndexing(*call, Direction::kOutputToInput, &context_, options).status().message(),
+      "no config");
+  EXPECT_EQ(
+      ComputeIndexing(*call, Direction::kInputToOutput, &context_, options).status().message(),
+      "the rule for flip says of r something between output leaf 0 and leaf 0 of operand 0: "
+      "a map of 0 dimensions and 0 results from f32[4] to f32[4]: () -> ()");
 }
 
 TEST_F(CustomCallTest, SizesOfDimensions) {

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAreArray;
@@ -353,4 +353,4 @@ TEST_F(DocumentTest, ReduceWindow) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/fold_runtime.h"
+#include "xla_indexing/ops/internal/fold_runtime.h"
 
 #include <string>
 #include <vector>
@@ -6,8 +6,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -18,7 +19,7 @@ class FoldRuntimeTest : public IndexingTest {
   // The maps of operand 0, from output to input, of the instruction `ROOT r` that the text ends in.
   std::vector<std::string> Folded(absl::string_view text) {
     const absl::StatusOr<InstructionIndexing> entries =
-        ComputeOutputToInputIndexing(*Entry(text), 0, &context_);
+        ComputeIndexing(*Entry(text), Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 0});
     std::vector<std::string> lines;
     EXPECT_TRUE(entries.ok()) << entries.status();
     if (!entries.ok()) return lines;
@@ -267,4 +268,4 @@ TEST_F(FoldRuntimeTest, ALongChainEndsInABoundVariable) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

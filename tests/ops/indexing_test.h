@@ -19,7 +19,7 @@
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/map/text.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 
 namespace xla_indexing {
 
@@ -70,21 +70,26 @@ class IndexingTest : public ::testing::Test {
 
   std::vector<std::string> OutputToInput(const HloInstruction* instruction,
                                          const IndexingOptions& options = {}) {
-    return Lines(ComputeOutputToInputIndexing(*instruction, &context_, options));
+    return Lines(
+        internal::ComputeIndexing(*instruction, Direction::kOutputToInput, &context_, options));
   }
   std::vector<std::string> InputToOutput(const HloInstruction* instruction,
                                          const IndexingOptions& options = {}) {
-    return Lines(ComputeInputToOutputIndexing(*instruction, &context_, options));
+    return Lines(
+        internal::ComputeIndexing(*instruction, Direction::kInputToOutput, &context_, options));
   }
 
   // The only map between a leaf of the result and an operand.
   OperandIndexing OutputToInputMap(const HloInstruction* instruction, int64_t operand,
                                    const IndexingOptions& options = {}) {
-    return OnlyMap(ComputeOutputToInputIndexing(*instruction, 0, &context_, options), operand);
+    return OnlyMap(internal::ComputeIndexing(*instruction, Direction::kOutputToInput, &context_,
+                                             options, OperandLeaf{0, 0}),
+                   operand);
   }
   OperandIndexing InputToOutputMap(const HloInstruction* instruction, int64_t operand,
                                    const IndexingOptions& options = {}) {
-    return OnlyMap(ComputeInputToOutputIndexing(*instruction, operand, 0, &context_, options),
+    return OnlyMap(internal::ComputeIndexing(*instruction, Direction::kInputToOutput, &context_,
+                                             options, OperandLeaf{operand, 0}),
                    operand);
   }
 

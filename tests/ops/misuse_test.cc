@@ -13,13 +13,14 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/ops/indexing_test.h"
-#include "xla_indexing/ops/covers.h"
 #include "xla_indexing/ops/custom_call_registry.h"
-#include "xla_indexing/ops/fits_shapes.h"
+#include "xla_indexing/ops/internal/covers.h"
+#include "xla_indexing/ops/internal/fits_shapes.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
@@ -208,15 +209,21 @@ TEST_F(OpsMisuseTest, RulesForCustomCallsLeadToElementsThatAreThere) {
   const HloInstruction* call = Entry(R"(
     p = f32[4] parameter(0)
     ROOT r = f32[4] custom-call(p), custom_call_target="next")");
-  ExpectRefused(ComputeOutputToInputIndexing(*call, &context_, options).status(),
+  ExpectRefused(ComputeIndexing(*call, Direction::kOutputToInput, &context_, options).status(),
                 "has values in [1, 4], and the indices of dimension 0 of f32[4] are [0, 3]");
 }
 
 TEST_F(OpsMisuseTest, LeavesThatAreNotThere) {
   for (const int64_t leaf : {-1, 2}) {
-    EXPECT_FALSE(ComputeOutputToInputIndexing(*tuple_, leaf, &context_).ok());
-    EXPECT_FALSE(ComputeInputToOutputIndexing(*tuple_, 0, leaf, &context_).ok());
-    EXPECT_FALSE(ComputeInputToOutputIndexing(*tuple_, leaf, 0, &context_).ok());
+    EXPECT_FALSE(
+        ComputeIndexing(*tuple_, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, leaf})
+            .ok());
+    EXPECT_FALSE(
+        ComputeIndexing(*tuple_, Direction::kInputToOutput, &context_, {}, OperandLeaf{0, leaf})
+            .ok());
+    EXPECT_FALSE(
+        ComputeIndexing(*tuple_, Direction::kInputToOutput, &context_, {}, OperandLeaf{leaf, 0})
+            .ok());
   }
 }
 
@@ -237,4 +244,4 @@ TEST_F(OpsMisuseDeathTest, NumbersThatAreSaidToFitAreLookedAt) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -7,10 +7,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::ComputeIndexing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -111,13 +113,16 @@ TEST_F(NumericTest, BatchNormGradOfScaleAndOffset) {
       feature_index=1)");
   const std::string slice = "(d0)[s0] -> (s0, d0), domain: d0 in [0, 2], s0 in [0, 1]";
   const std::string same = "(d0) -> (d0), domain: d0 in [0, 2]";
-  EXPECT_THAT(Lines(ComputeOutputToInputIndexing(*norm, 1, &context_)),
-              ElementsAre("1.0.0 " + slice, "1.2.0 " + same, "1.3.0 " + same, "1.4.0 " + slice));
-  EXPECT_THAT(Lines(ComputeOutputToInputIndexing(*norm, 2, &context_)),
-              ElementsAre("2.4.0 " + slice));
+  EXPECT_THAT(
+      Lines(ComputeIndexing(*norm, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 1})),
+      ElementsAre("1.0.0 " + slice, "1.2.0 " + same, "1.3.0 " + same, "1.4.0 " + slice));
+  EXPECT_THAT(
+      Lines(ComputeIndexing(*norm, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 2})),
+      ElementsAre("2.4.0 " + slice));
   // The scale reaches the operand's gradient only.
-  EXPECT_THAT(Lines(ComputeInputToOutputIndexing(*norm, 1, 0, &context_)),
-              ElementsAre("0.1.0 " + slice));
+  EXPECT_THAT(
+      Lines(ComputeIndexing(*norm, Direction::kInputToOutput, &context_, {}, OperandLeaf{1, 0})),
+      ElementsAre("0.1.0 " + slice));
 }
 
 TEST_F(NumericTest, RandomNumbersReadTheirParametersAndState) {
@@ -229,12 +234,14 @@ TEST_F(NumericTest, ScaledDotReadsTheScalesOfBlocks) {
                           "0.1.0 (d0, d1)[s0] -> (s0, d1), " + dims + "s0 in [0, 7]",
                           "0.2.0 (d0, d1)[s0] -> (0, s0), " + dims + "s0 in [0, 1]",
                           "0.3.0 (d0, d1)[s0] -> (s0, d1 floordiv 3), " + dims + "s0 in [0, 7]"));
-  EXPECT_THAT(Lines(ComputeInputToOutputIndexing(*dot, 2, 0, &context_)),
-              ElementsAre("0.2.0 (d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 0], "
-                          "d1 in [0, 1], s0 in [0, 4], s1 in [0, 6]"));
-  EXPECT_THAT(Lines(ComputeInputToOutputIndexing(*dot, 3, 0, &context_)),
-              ElementsAre("0.3.0 (d0, d1)[s0, s1] -> (s0, d1 * 3 + s1), domain: d0 in [0, 7], "
-                          "d1 in [0, 2], s0 in [0, 4], s1 in [0, 2], d1 * 3 + s1 in [0, 6]"));
+  EXPECT_THAT(
+      Lines(ComputeIndexing(*dot, Direction::kInputToOutput, &context_, {}, OperandLeaf{2, 0})),
+      ElementsAre("0.2.0 (d0, d1)[s0, s1] -> (s0, s1), domain: d0 in [0, 0], "
+                  "d1 in [0, 1], s0 in [0, 4], s1 in [0, 6]"));
+  EXPECT_THAT(
+      Lines(ComputeIndexing(*dot, Direction::kInputToOutput, &context_, {}, OperandLeaf{3, 0})),
+      ElementsAre("0.3.0 (d0, d1)[s0, s1] -> (s0, d1 * 3 + s1), domain: d0 in [0, 7], "
+                  "d1 in [0, 2], s0 in [0, 4], s1 in [0, 2], d1 * 3 + s1 in [0, 6]"));
 }
 
 // Two blocks of 2 hold all 4 elements: the third scale belongs to none.
@@ -306,7 +313,8 @@ TEST_F(NumericTest, RaggedDotOfKnownSizes) {
     sizes = s32[3] constant({2, 0, 4})
     ROOT r = f32[7,3] ragged-dot(a, b, sizes), lhs_contracting_dims={1}, rhs_contracting_dims={1},
       lhs_ragged_dims={0}, rhs_group_dims={0})");
-  absl::StatusOr<InstructionIndexing> entries = ComputeOutputToInputIndexing(*dot, &context_);
+  absl::StatusOr<InstructionIndexing> entries =
+      ComputeIndexing(*dot, Direction::kOutputToInput, &context_);
   ASSERT_TRUE(entries.ok());
   for (IndexingEntry& entry : *entries) entry.indexing.Simplify();
   EXPECT_THAT(
@@ -330,7 +338,8 @@ TEST_F(NumericTest, RaggedDotWithAContractingRaggedDimension) {
     ROOT r = f32[2,4,3] ragged-dot(a, b, sizes), lhs_contracting_dims={1}, rhs_contracting_dims={0},
       lhs_ragged_dims={1})");
   EXPECT_THAT(
-      Maps(Lines(ComputeOutputToInputIndexing(*dot, 0, &context_))),
+      Maps(Lines(
+          ComputeIndexing(*dot, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 0}))),
       ElementsAre(
           "0.0.0 (d0, d1, d2)[s0]{rt0} -> (d1, s0), domain: d0 in [0, 0], d1 in [0, 3], "
           "d2 in [0, 2], s0 in [0, 6], rt0 in [0, 7], s0 - rt0 in [-inf, -1]",

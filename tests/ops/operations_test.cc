@@ -7,9 +7,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
-#include "xla_indexing/ops/fold_runtime.h"
+#include "xla_indexing/ops/internal/fold_runtime.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/ops/internal/map_builder.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -522,10 +524,12 @@ TEST_F(OperationsTest, TuplesRouteLeaves) {
                                                 "2.1.1 (d0) -> (d0), domain: d0 in [0, 3]",
                                                 "3.2.0 (d0) -> (d0), domain: d0 in [0, 1]"));
   EXPECT_THAT(InputToOutput(tuple), testing::ElementsAreArray(OutputToInput(tuple)));
-  EXPECT_THAT(Lines(ComputeOutputToInputIndexing(*tuple, 2, &context_)),
-              ElementsAre("2.1.1 (d0) -> (d0), domain: d0 in [0, 3]"));
-  EXPECT_THAT(Lines(ComputeInputToOutputIndexing(*tuple, 1, 1, &context_)),
-              ElementsAre("2.1.1 (d0) -> (d0), domain: d0 in [0, 3]"));
+  EXPECT_THAT(
+      Lines(ComputeIndexing(*tuple, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 2})),
+      ElementsAre("2.1.1 (d0) -> (d0), domain: d0 in [0, 3]"));
+  EXPECT_THAT(
+      Lines(ComputeIndexing(*tuple, Direction::kInputToOutput, &context_, {}, OperandLeaf{1, 1})),
+      ElementsAre("2.1.1 (d0) -> (d0), domain: d0 in [0, 3]"));
 }
 
 TEST_F(OperationsTest, GetTupleElementReadsOneElement) {
@@ -534,7 +538,7 @@ TEST_F(OperationsTest, GetTupleElementReadsOneElement) {
     ROOT r = (f32[3], f32[4]) get-tuple-element(t), index=1)");
   EXPECT_THAT(OutputToInput(element), ElementsAre("0.0.1 (d0) -> (d0), domain: d0 in [0, 2]",
                                                   "1.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
-  const auto entries = ComputeOutputToInputIndexing(*element, &context_);
+  const auto entries = ComputeIndexing(*element, Direction::kOutputToInput, &context_);
   ASSERT_TRUE(entries.ok());
   EXPECT_THAT(UnreadOperandLeaves(element->operands(), *entries),
               ElementsAre(OperandLeaf{0, 0}, OperandLeaf{0, 3}));
@@ -565,11 +569,17 @@ TEST_F(OperationsTest, LeavesThatAreNotThereAreErrors) {
   const HloInstruction* negate = Entry(R"(
     a = f32[2] parameter(0)
     ROOT r = f32[2] negate(a))");
-  EXPECT_EQ(ComputeOutputToInputIndexing(*negate, 1, &context_).status().message(),
+  EXPECT_EQ(ComputeIndexing(*negate, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 1})
+                .status()
+                .message(),
             "r has 1 output leaves, there is no leaf 1");
-  EXPECT_EQ(ComputeInputToOutputIndexing(*negate, 1, 0, &context_).status().message(),
+  EXPECT_EQ(ComputeIndexing(*negate, Direction::kInputToOutput, &context_, {}, OperandLeaf{1, 0})
+                .status()
+                .message(),
             "r has 1 operands, there is no operand 1");
-  EXPECT_EQ(ComputeInputToOutputIndexing(*negate, 0, 2, &context_).status().message(),
+  EXPECT_EQ(ComputeIndexing(*negate, Direction::kInputToOutput, &context_, {}, OperandLeaf{0, 2})
+                .status()
+                .message(),
             "operand 0 of r has 1 leaves, there is no leaf 2");
 }
 
@@ -582,7 +592,7 @@ class CompositionTest : public IndexingTest {
     OperandIndexingSet maps(IdentityIndexing(root->shape(), &context_));
     while (root->operand_count() > 0) {
       const absl::StatusOr<InstructionIndexing> entries =
-          ComputeOutputToInputIndexing(*root, 0, &context_);
+          ComputeIndexing(*root, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 0});
       EXPECT_TRUE(entries.ok());
       const absl::StatusOr<OperandIndexingSet> composed =
           ComposeOperandIndexingSets(maps, entries->front().indexing);
@@ -676,4 +686,4 @@ TEST_F(CompositionTest, SliceAndPadAreInverse) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

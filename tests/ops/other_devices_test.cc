@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/other_devices.h"
+#include "xla_indexing/ops/internal/other_devices.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 std::optional<int64_t> DevicesOfEntry(const std::string& text) {
@@ -29,4 +29,4 @@ TEST(OtherDevicesTest, ComputationsWithoutThemStayOnTheirDevice) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

@@ -3,10 +3,10 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/module.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 TEST(ValueFunctionTest, AppliesToValues) {
@@ -125,4 +125,4 @@ TEST_F(BindingTest, HasTheValuesOfElementTypeAndValueFunction) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

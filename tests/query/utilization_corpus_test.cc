@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/corpus.h"
+#include "tests/testing/entries.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/query/utilization.h"
@@ -25,7 +26,7 @@ class Labels {
     if (!entries_) {
       FusionOptions options;
       options.indexing.exact = true;
-      entries_ = ComputeOutputToInputIndexingThroughCalls(instruction_, context_, options).value();
+      entries_ = Entries(instruction_, Direction::kOutputToInput, context_, options).value();
     }
     for (const IndexingEntry& entry : *entries_) {
       if (entry.output_leaf == of.output_leaf && entry.operand == of.operand &&

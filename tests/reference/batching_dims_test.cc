@@ -21,18 +21,21 @@
 #include "tests/reference/dependence.h"
 #include "tests/reference/execute.h"
 #include "tests/reference/library_relation.h"
+#include "tests/testing/entries.h"
 #include "tests/testing/random_hlo.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/ops/fold_runtime.h"
+#include "xla_indexing/ops/internal/fold_runtime.h"
 
 namespace xla_indexing::reference {
 namespace {
 
+using internal::FoldOptions;
+using internal::FoldRuntimeVariables;
 using ::testing::ElementsAreArray;
 
 std::unique_ptr<HloModule> Parse(const std::string& text) {
@@ -61,7 +64,7 @@ class ExecutedModule {
     auto execution = Execute(entry_, Pointers(arguments), 0, execution_options);
     EXPECT_TRUE(execution.ok()) << execution.status();
     execution_ = *std::move(execution);
-    auto entries = ComputeOutputToInputIndexing(entry_, context, options);
+    auto entries = Entries(entry_, Direction::kOutputToInput, context, options);
     EXPECT_TRUE(entries.ok()) << entries.status();
     entries_ = *std::move(entries);
   }

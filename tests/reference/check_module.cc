@@ -15,17 +15,20 @@
 #include "tests/reference/devices.h"
 #include "tests/reference/execute.h"
 #include "tests/reference/library_relation.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "tests/testing/entries.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 
 namespace xla_indexing::reference {
 namespace {
+
+using internal::ComputeIndexing;
 
 absl::Status WithSeed(const absl::Status& status, absl::string_view context) {
   return status.ok() ? status
@@ -82,13 +85,10 @@ absl::StatusOr<InstructionIndexing> IndexingOf(const HloInstruction& instruction
                                                Direction direction, const FusionOptions& options,
                                                int64_t steps, mlir::MLIRContext* context) {
   const QuestionBudget budget(steps);
-  const bool forward = direction == Direction::kInputToOutput;
   if (instruction.called_computations().empty()) {
-    return forward ? ComputeInputToOutputIndexing(instruction, context, options.indexing)
-                   : ComputeOutputToInputIndexing(instruction, context, options.indexing);
+    return ComputeIndexing(instruction, direction, context, options.indexing);
   }
-  return forward ? ComputeInputToOutputIndexingThroughCalls(instruction, context, options)
-                 : ComputeOutputToInputIndexingThroughCalls(instruction, context, options);
+  return Entries(instruction, direction, context, options);
 }
 
 // What no union of affine maps says exactly: where none of many windows is; and what differs with
@@ -171,8 +171,8 @@ absl::Status CheckComputation(const Executed& executed, mlir::MLIRContext* conte
       std::optional<QuestionBudget> budget(options.steps);
       const absl::StatusOr<InstructionIndexing> entries =
           direction == Direction::kOutputToInput
-              ? ComputeOutputToInputIndexing(computation, context, variant.options)
-              : ComputeInputToOutputIndexing(computation, context, variant.options);
+              ? Entries(computation, Direction::kOutputToInput, context, variant.options)
+              : Entries(computation, Direction::kInputToOutput, context, variant.options);
       budget.reset();
       const absl::Status status =
           entries.ok() ? CheckEntries(*entries, direction, executed.truth, executed.result.shape(),

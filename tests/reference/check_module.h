@@ -14,7 +14,8 @@
 #include "tests/reference/devices.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/indexing_options.h"
 
 namespace xla_indexing::reference {
 

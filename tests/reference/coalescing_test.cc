@@ -1,5 +1,5 @@
 // Coalescing against simulated launches: every thread, every address.
-#include "xla_indexing/query/coalescing.h"
+#include "xla_indexing/gpu/coalescing.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,12 +20,13 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/launch.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/entries.h"
 #include "tests/testing/hlo_chain.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/query/thread_mapping.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -253,7 +254,7 @@ absl::Status CheckRandom(uint64_t seed, int* exact, mlir::MLIRContext* context) 
   if (!module.ok()) return absl::InternalError(absl::StrCat(module.status().message(), text));
   const HloComputation& computation = *(*module)->entry_computation();
   const Shape& output = computation.root_instruction()->shape();
-  const auto entries = ComputeOutputToInputIndexing(computation, context);
+  const auto entries = Entries(computation, Direction::kOutputToInput, context);
   if (!entries.ok()) return entries.status();
   const CoalescingOptions options = RandomOptions(random);
   auto mapping = RandomMapping(output, random, context);
@@ -322,7 +323,7 @@ class RuntimeValuesTest : public ::testing::Test {
     ASSERT_TRUE(module.ok()) << module.status();
     module_ = *std::move(module);
     const HloComputation& computation = *module_->entry_computation();
-    entries_ = ComputeOutputToInputIndexing(computation, &context_).value();
+    entries_ = Entries(computation, Direction::kOutputToInput, &context_).value();
     ASSERT_EQ(entries_[0].operand, 0);
     ASSERT_EQ(entries_[0].indexing.size(), 1);
     const Shape& output = computation.root_instruction()->shape();

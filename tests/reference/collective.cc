@@ -15,6 +15,7 @@
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/replica_groups.h"
+#include "xla_indexing/hlo/internal/device_lists.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -75,7 +76,7 @@ class Topology {
 
   // The group of every device; empty of those that are in none.
   std::vector<Group> GroupsOfDevices() const {
-    const auto groups = ParseReplicaGroups(instruction_.HasAttribute(AttributeKey::kReplicaGroups)
+    const auto groups = internal::ParseReplicaGroups(instruction_.HasAttribute(AttributeKey::kReplicaGroups)
                                                ? instruction_.GetText(AttributeKey::kReplicaGroups)
                                                : "{}");
     std::vector<Group> result(device_count());
@@ -116,7 +117,7 @@ class Topology {
   std::vector<int64_t> Sources() const {
     std::vector<int64_t> sources(device_count(), -1);
     const auto pairs =
-        ParseSourceTargetPairs(instruction_.GetText(AttributeKey::kSourceTargetPairs));
+        internal::ParseSourceTargetPairs(instruction_.GetText(AttributeKey::kSourceTargetPairs));
     for (const SourceTargetPair& pair : *pairs) {
       if (has_channel_) {
         for (int64_t r = 0; r < replicas_; ++r) {

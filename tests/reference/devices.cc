@@ -10,14 +10,16 @@
 #include "tests/reference/execute.h"
 #include "tests/reference/value.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/hlo/collective.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/internal/collective.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 
 namespace xla_indexing::reference {
 namespace {
+
+using internal::IsCollective;
 
 // The computation that an instruction calls once, with its operands as they are.
 const HloComputation* CalledComputation(const HloInstruction& instruction) {

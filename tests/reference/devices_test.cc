@@ -17,7 +17,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/dependence.h"
 #include "tests/reference/library_relation.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
@@ -28,6 +28,8 @@
 namespace xla_indexing::reference {
 namespace {
 
+using internal::Mod;
+using internal::Sub;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -100,7 +102,7 @@ TEST_F(DevicesTest, WrongDevicesAreNoticed) {
         CheckMaps(OperandIndexingSet(map), truth, {shape, shape}, Devices(executions_)).message());
   };
   const mlir::AffineExpr reader = mlir::getAffineDimExpr(1, &context_);
-  const mlir::AffineExpr before = Sub(reader, ::xla_indexing::Constant(1, &context_));
+  const mlir::AffineExpr before = Sub(reader, internal::Constant(1, &context_));
   const Constraint is_second = {Mod(reader, 2), Interval::Point(1)};
   EXPECT_EQ(check(Interval::OfSize(4), before, {is_second}), "");
   EXPECT_THAT(check(Interval::OfSize(4), {}, {}), HasSubstr("is not so"));

@@ -15,15 +15,17 @@
 #include "tests/reference/operations.h"
 #include "tests/reference/value.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/hlo/collective.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/internal/collective.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing::reference {
 namespace {
+
+using internal::IsCollective;
 
 Value Single(Array array) {
   Value value;

@@ -1,6 +1,6 @@
 // Classes of random addresses are those of all values, one by one.
 
-#include "xla_indexing/query/lane_classes.h"
+#include "xla_indexing/gpu/internal/lane_classes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,10 +11,17 @@
 #include "gtest/gtest.h"
 #include "tests/reference/random_access.h"
 #include "tests/testing/effort.h"
-#include "xla_indexing/query/launch_variables.h"
+#include "xla_indexing/gpu/internal/launch_variables.h"
 
 namespace xla_indexing::reference {
 namespace {
+
+using internal::Form;
+using internal::FormAlgebra;
+using internal::LaneBits;
+using internal::LaneClass;
+using internal::LaneClasses;
+using internal::LaunchAccess;
 
 void AddTo(const RandomAccess& random, LaneClasses* classes, std::map<Bits, int64_t>* requests) {
   for (const LaneClass& lane_class : classes->classes()) {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/query/thread_mapping.h"
 
 namespace xla_indexing::reference {
 

@@ -28,7 +28,7 @@
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/exactness.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"

@@ -17,7 +17,8 @@
 #include "tests/reference/dependence.h"
 #include "tests/reference/devices.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
@@ -47,8 +48,6 @@ absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEn
 enum class Overlap { kAllowed, kNone };
 absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, const MapEnds& ends,
                        const Devices& devices, Overlap overlap = Overlap::kAllowed);
-
-enum class Direction { kOutputToInput, kInputToOutput };
 
 // Whether the entries agree with the dependence of an instruction's (or a computation's root's)
 // leaves on the operands' (or parameters'). An entry that is missing stands for the empty relation.

@@ -1,5 +1,5 @@
 // Addresses in memory, and bitcasts between tiled layouts, against the formulas of XLA's page.
-#include "xla_indexing/hlo/physical_layout.h"
+#include "xla_indexing/hlo/internal/physical_layout.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -19,10 +19,15 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/hlo/layout.h"
+#include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing::reference {
 namespace {
+
+using internal::PhysicalIndices;
+using internal::PhysicalLayout;
+using internal::PhysicalLayoutOf;
 
 using Numbers = std::vector<int64_t>;
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tests/testing/random.h"
-#include "xla_indexing/query/access_forms.h"
-#include "xla_indexing/query/launch_variables.h"
+#include "xla_indexing/gpu/internal/access_forms.h"
+#include "xla_indexing/gpu/internal/launch_variables.h"
 
 namespace xla_indexing::reference {
 
@@ -25,7 +25,7 @@ using Bits = std::vector<int64_t>;
 
 // A number as a form, and what it is.
 struct FormAndValue {
-  Form form;
+  internal::Form form;
   AccessFunction value;
 };
 
@@ -53,23 +53,23 @@ class RandomAccess {
     access_.algebra.UpdateDivisionRanges();
     for (size_t i = 0; i < access_.constraints.size(); ++i) {
       const auto [lower, upper] = access_.algebra.RangeOf(access_.constraints[i].form);
-      const ValueRange& interval = access_.constraints[i].interval;
+      const internal::ValueRange& interval = access_.constraints[i].interval;
       if (lower < interval.lower || upper > interval.upper) open_.push_back(static_cast<int>(i));
     }
   }
 
   Random& random() { return random_; }
-  const LaunchAccess& access() const { return access_; }
+  const internal::LaunchAccess& access() const { return access_; }
   const std::vector<int>& open() const { return open_; }
   int64_t modulus() const { return modulus_; }
-  ValueRange values() const { return ranges_[0]; }
+  internal::ValueRange values() const { return ranges_[0]; }
   // Of a variable: v, lane, element.
-  ValueRange range(int variable) const { return ranges_[variable]; }
+  internal::ValueRange range(int variable) const { return ranges_[variable]; }
   // The address, which is also access().address.
   int64_t AddressAt(const AccessPoint& point) const { return address_(point); }
   // Adds `factor` times another outer variable in [0, size - 1] to the address; its number.
   int AddMover(int64_t size, int64_t factor) {
-    const Form mover = access_.algebra.AddVariable(0, size - 1);
+    const internal::Form mover = access_.algebra.AddVariable(0, size - 1);
     access_.address = access_.algebra.Add(access_.address, mover, factor);
     return access_.algebra.num_variables() - 1;
   }
@@ -83,7 +83,7 @@ class RandomAccess {
         bool is_active = true;
         for (size_t i = 0; i < constraints_.size(); ++i) {
           const int64_t value = constraints_[i](point);
-          const ValueRange& interval = access_.constraints[i].interval;
+          const internal::ValueRange& interval = access_.constraints[i].interval;
           is_active = is_active && interval.lower <= value && value <= interval.upper;
         }
         if (!is_active) continue;
@@ -116,7 +116,7 @@ class RandomAccess {
   }
 
   FormAndValue Times(const FormAndValue& a, int64_t factor) {
-    return {access_.algebra.Add(Form(), a.form, factor),
+    return {access_.algebra.Add(internal::Form(), a.form, factor),
             [=](const AccessPoint& point) { return factor * a.value(point); }};
   }
   FormAndValue Plus(const FormAndValue& a, const FormAndValue& b, int64_t factor) {
@@ -137,7 +137,7 @@ class RandomAccess {
   FormAndValue RandomNumber(int depth) {
     const std::vector<int64_t> factors = {1, -1, 2, 3, 7, 32, 100};
     const std::vector<int64_t> divisors = {2, 3, 7, 32, 37, 49, 100, 500};
-    FormAndValue sum = {FormAlgebra::Constant(0), [](const AccessPoint&) { return 0; }};
+    FormAndValue sum = {internal::FormAlgebra::Constant(0), [](const AccessPoint&) { return 0; }};
     if (random_.OneIn(2)) {
       sum = Plus(Plus(variables_[1], variables_[0], 32), variables_[2], random_.Between(0, 2));
       if (random_.OneIn(2)) sum = Plus(Times(sum, 4), variables_[2], 1);
@@ -169,9 +169,9 @@ class RandomAccess {
   }
 
   Random random_;
-  LaunchAccess access_;
+  internal::LaunchAccess access_;
   std::vector<FormAndValue> variables_;
-  std::vector<ValueRange> ranges_;
+  std::vector<internal::ValueRange> ranges_;
   AccessFunction address_;
   std::vector<AccessFunction> constraints_;
   std::vector<int> open_;

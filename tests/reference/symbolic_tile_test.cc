@@ -1,5 +1,5 @@
 // Tiles against executions of random modules: what the elements of a tile read.
-#include "xla_indexing/query/symbolic_tile.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,12 +22,13 @@
 #include "tests/reference/dependence.h"
 #include "tests/reference/library_relation.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/entries.h"
 #include "tests/testing/random.h"
 #include "tests/testing/random_hlo.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/ops/instruction_indexing.h"
-#include "xla_indexing/query/tile_computation.h"
+#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/tiling/tile_computation.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -231,8 +232,9 @@ absl::Status CheckTiles(const Executed& executed, mlir::MLIRContext* context, Ra
                         TileTally* tally) {
   if (executed.devices.count() != 1) return absl::OkStatus();
   const absl::StatusOr<InstructionIndexing> entries =
-      executed.is_computation ? ComputeOutputToInputIndexing(*executed.result.parent(), context)
-                              : ComputeOutputToInputIndexingThroughCalls(executed.result, context);
+      executed.is_computation
+          ? Entries(*executed.result.parent(), Direction::kOutputToInput, context)
+          : Entries(executed.result, Direction::kOutputToInput, context);
   if (!entries.ok()) return entries.status();
   for (const IndexingEntry& entry : *entries) {
     const Shape& from = executed.result.shape().Leaf(entry.output_leaf);

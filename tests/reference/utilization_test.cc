@@ -17,10 +17,11 @@
 #include "tests/reference/dependence.h"
 #include "tests/reference/library_relation.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/entries.h"
 #include "tests/testing/random_hlo.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::reference {
@@ -31,8 +32,8 @@ absl::StatusOr<InstructionIndexing> EntriesOf(const Executed& executed, bool exa
   FusionOptions options;
   options.indexing.exact = exact;
   return executed.is_computation
-             ? ComputeOutputToInputIndexing(*executed.result.parent(), context, options)
-             : ComputeOutputToInputIndexingThroughCalls(executed.result, context, options);
+             ? Entries(*executed.result.parent(), Direction::kOutputToInput, context, options)
+             : Entries(executed.result, Direction::kOutputToInput, context, options);
 }
 
 // The maps that are counted: the exact ones where the usual ones are not.

@@ -10,12 +10,23 @@
 #include "tests/reference/random_access.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/query/access_forms.h"
-#include "xla_indexing/query/count_requests.h"
-#include "xla_indexing/query/request_meter.h"
+#include "xla_indexing/gpu/internal/access_forms.h"
+#include "xla_indexing/gpu/internal/count_requests.h"
+#include "xla_indexing/gpu/internal/request_meter.h"
 
 namespace xla_indexing::reference {
 namespace {
+
+using internal::BitTrain;
+using internal::CountRequests;
+using internal::Form;
+using internal::FormAlgebra;
+using internal::IsWorse;
+using internal::LaunchAccess;
+using internal::RequestBounds;
+using internal::RequestTotals;
+using internal::SectorMeter;
+using internal::ValueRange;
 
 // What chunks of this many bits have one of the bits, which ascend, moved on.
 int64_t ChunksOf(const Bits& bits, int64_t size, int64_t move) {

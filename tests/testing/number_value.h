@@ -1,15 +1,15 @@
-// The value of a positional number (affine/positional.h) where its variables have these values,
-// from the definition of a digit.
+// The value of a positional number (affine/internal/positional.h) where its variables have these
+// values, from the definition of a digit.
 #ifndef XLA_INDEXING_TESTS_TESTING_NUMBER_VALUE_H_
 #define XLA_INDEXING_TESTS_TESTING_NUMBER_VALUE_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "xla_indexing/affine/positional.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/internal/positional.h"
+#include "xla_indexing/base/internal/checked.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 
 inline int64_t ValueOfNumber(const PositionalAlgebra& algebra, const Number& number,
                              const std::vector<int64_t>& variables) {
@@ -38,6 +38,6 @@ inline int64_t ValueOfNumber(const PositionalAlgebra& algebra, const Number& num
   return value;
 }
 
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_TESTS_TESTING_NUMBER_VALUE_H_

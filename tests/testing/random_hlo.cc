@@ -10,12 +10,14 @@
 #include "tests/testing/random.h"
 #include "tests/testing/random_computation.h"
 #include "tests/testing/random_instructions.h"
-#include "xla_indexing/hlo/collective.h"
+#include "xla_indexing/hlo/internal/collective.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::IsCollective;
 
 constexpr int kMaxDepth = 2;
 

@@ -19,7 +19,7 @@
 #include "xla_indexing/tools/subject.h"
 #include "xla_indexing/tools/text_output.h"
 
-namespace xla_indexing {
+namespace xla_indexing::internal {
 namespace {
 
 class OutputTest : public ::testing::Test {
@@ -73,4 +73,4 @@ TEST_F(OutputTest, PartsOfAModuleAreOneLine) {
 }
 
 }  // namespace
-}  // namespace xla_indexing
+}  // namespace xla_indexing::internal

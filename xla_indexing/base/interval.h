@@ -9,8 +9,8 @@
 // An end of the hull that does not fit int64 becomes infinite where it lies outward (a lower end
 // below the least int64, an upper end above the greatest), and the nearest int64 where it lies
 // inward. The result then contains more than the hull and never less: right for ranges, and not for
-// constraints, whose sets must stay what they are (base/wide_interval.h). Anything of the empty set
-// is empty.
+// constraints, whose sets must stay what they are (base/internal/wide_interval.h). Anything of the
+// empty set is empty.
 //
 // Example: Interval::Closed(-3, 5).FloorDiv(2) == Interval::Closed(-2, 2);
 //          Interval::AtLeast(7).Mod(4) == Interval::Closed(0, 3);

@@ -14,13 +14,22 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
 #include "xla_indexing/base/check.h"
-#include "xla_indexing/base/parallel.h"
-#include "xla_indexing/fusion/called_computations.h"
+#include "xla_indexing/base/internal/parallel.h"
+#include "xla_indexing/fusion/internal/called_computations.h"
+#include "xla_indexing/fusion/internal/index_computation.h"
 #include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/ops/instruction_kind.h"
+#include "xla_indexing/ops/internal/instruction_kind.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::AreOfKind;
+using internal::CalledComputations;
+using internal::InstructionKind;
+using internal::InstructionKindEqual;
+using internal::InstructionKindHash;
+using internal::KindOf;
+using internal::ParallelFor;
 
 // As many instructions are worked on by one thread at a time: few, because some take a thousand
 // times as long as others.
@@ -147,8 +156,7 @@ class ParallelIndexer {
   }
 
   void GiveTo(absl::FunctionRef<void(IndexedInstruction)> receive) const {
-    const MadeIndexing nothing{threads_.front().context, InstructionIndexer::Nothing(),
-                               InstructionIndexer::Nothing()};
+    const MadeIndexing nothing{threads_.front().context, NoEntries(), NoEntries()};
     for (size_t i = 0; i < places_.size(); ++i) {
       const Place& place = places_[i];
       const MadeIndexing& made = place.own != nullptr       ? *place.own

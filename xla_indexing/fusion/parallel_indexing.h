@@ -2,10 +2,10 @@
 //
 // There are as many threads as MLIRContexts, and each makes its maps in its own, so that threads
 // wait for nothing of one another but to find out whether the maps of a kind of instructions
-// (ops/instruction_kind.h) are made already: the first thread that comes to a kind makes them, for
-// all instructions of it. Contexts that were made with threading disabled need no locks either. The
-// contexts are the caller's and have to live as long as the maps. Maps of different contexts must
-// not be compared or composed; they can be evaluated and printed.
+// (ops/internal/instruction_kind.h) are made already: the first thread that comes to a kind makes
+// them, for all instructions of it. Contexts that were made with threading disabled need no locks
+// either. The contexts are the caller's and have to live as long as the maps. Maps of different
+// contexts must not be compared or composed; they can be evaluated and printed.
 //
 // Example, every instruction of a module on two threads:
 //
@@ -23,8 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
-#include "xla_indexing/fusion/instruction_indexer.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
 
@@ -42,8 +41,8 @@ struct IndexedInstruction {
   // What the maps belong to.
   mlir::MLIRContext* context = nullptr;
   // Without entries where not asked for. Instructions of one kind share them.
-  absl::StatusOr<SharedIndexing> output_to_input = InstructionIndexer::Nothing();
-  absl::StatusOr<SharedIndexing> input_to_output = InstructionIndexer::Nothing();
+  absl::StatusOr<SharedIndexing> output_to_input = NoEntries();
+  absl::StatusOr<SharedIndexing> input_to_output = NoEntries();
 };
 
 // Gives `receive` the maps of every instruction, in the order of `instructions`, on the thread that

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "xla_indexing/base/internal/checked.h"
 
 namespace xla_indexing {
 namespace {
@@ -37,6 +38,10 @@ std::string Labels(int64_t rank, int64_t first, char first_label, int64_t second
 }
 
 }  // namespace
+
+int64_t PaddingDimension::Step() const {
+  return internal::CheckedAdd(interior, 1).value_or(internal::kInt64Max);
+}
 
 std::string Window::ToString() const {
   std::string text = "{";

@@ -10,7 +10,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "xla_indexing/base/checked.h"
 
 namespace xla_indexing {
 
@@ -48,7 +47,7 @@ struct PaddingDimension {
 
   // From one element of the operand to the next, interior + 1. 2^63 becomes 2^63 - 1: no result
   // holds two elements that are so far apart, so that there is one at most.
-  int64_t Step() const { return CheckedAdd(interior, 1).value_or(kInt64Max); }
+  int64_t Step() const;
 
   friend bool operator==(const PaddingDimension& a, const PaddingDimension& b) = default;
 };

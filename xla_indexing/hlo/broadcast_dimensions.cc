@@ -12,13 +12,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "xla_indexing/hlo/broadcast_util.h"
-#include "xla_indexing/hlo/shape_inference_util.h"
+#include "xla_indexing/hlo/internal/broadcast_util.h"
+#include "xla_indexing/hlo/internal/shape_inference_util.h"
 
 namespace xla_indexing {
 namespace {
 
-using shape_rules::Braced;
+using internal::AlignedOperand;
+using internal::CheckBroadcastOperand;
+using internal::DescribeOperand;
+using internal::DimensionsFrom;
+using internal::InferAlignedShape;
+
+using internal::shape_rules::Braced;
 
 absl::Status CheckOperands(absl::Span<const Shape> operands) {
   if (operands.empty()) {

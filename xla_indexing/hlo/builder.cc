@@ -16,14 +16,19 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/equality.h"
-#include "xla_indexing/hlo/lexer.h"
+#include "xla_indexing/hlo/internal/lexer.h"
+#include "xla_indexing/hlo/internal/shape_inference.h"
+#include "xla_indexing/hlo/internal/shape_inference_util.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/shape_inference.h"
-#include "xla_indexing/hlo/shape_inference_util.h"
 #include "xla_indexing/hlo/verifier.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::CheckIsValid;
+using internal::CheckShape;
+using internal::InferShape;
+using internal::Lexer;
 
 bool IsName(absl::string_view text) {
   return !text.empty() && Lexer::IsNameStart(text[0]) &&
@@ -108,7 +113,7 @@ absl::StatusOr<std::string> HloBuilder::CheckLeaf(HloOpcode opcode, const Shape&
   HloInstruction* discarded = computation_->MakeInstruction(opcode, *given, {});
   XLA_INDEXING_RETURN_IF_ERROR(SetAttributes(attributes, discarded));
   const absl::Status status = CheckIsValid(shape);
-  if (!status.ok()) return shape_rules::Error(*discarded, status.message());
+  if (!status.ok()) return internal::shape_rules::Error(*discarded, status.message());
   return given;
 }
 
@@ -235,8 +240,8 @@ absl::Status HloBuilder::CheckReferences(const Attribute& attribute,
     });
   }
   if (is_good) return absl::OkStatus();
-  return shape_rules::Error(user, attribute.name,
-                            " names what is not there before this instruction");
+  return internal::shape_rules::Error(user, attribute.name,
+                                      " names what is not there before this instruction");
 }
 
 absl::Status HloBuilder::SetAttributes(absl::Span<const Attribute> attributes,
@@ -248,11 +253,11 @@ absl::Status HloBuilder::SetAttributes(absl::Span<const Attribute> attributes,
         given.key == AttributeKey::kOther ? given : MakeAttribute(given.key, given.value);
     // That of a constant or a parameter stands between the parentheses.
     if (attribute.name.empty()) {
-      return shape_rules::Error(*instruction, "an attribute has no name");
+      return internal::shape_rules::Error(*instruction, "an attribute has no name");
     }
     if (!is_text && !IsOfKind(attribute.value, KindOf(attribute.key))) {
-      return shape_rules::Error(*instruction, "the value of ", attribute.name,
-                                " is not of its kind");
+      return internal::shape_rules::Error(*instruction, "the value of ", attribute.name,
+                                          " is not of its kind");
     }
     XLA_INDEXING_RETURN_IF_ERROR(CheckReferences(attribute, *instruction));
     const size_t count = instruction->attributes().size();
@@ -262,7 +267,7 @@ absl::Status HloBuilder::SetAttributes(absl::Span<const Attribute> attributes,
       instruction->SetAttribute(attribute.key, attribute.value);
     }
     if (instruction->attributes().size() == count) {
-      return shape_rules::Error(*instruction, attribute.name, " is given twice");
+      return internal::shape_rules::Error(*instruction, attribute.name, " is given twice");
     }
   }
   return absl::OkStatus();
@@ -279,7 +284,7 @@ absl::StatusOr<const HloInstruction*> HloBuilder::Make(
       details.shape.has_value() ? *details.shape : InferShape(*instruction);
   if (!shape.ok()) return shape.status();
   if (const absl::Status status = CheckIsValid(*shape); !status.ok()) {
-    return shape_rules::Error(*instruction, status.message());
+    return internal::shape_rules::Error(*instruction, status.message());
   }
   instruction->SetShape(options_.row_major_layouts ? WithRowMajorLayouts(*shape)
                                                    : *std::move(shape));

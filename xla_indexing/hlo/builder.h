@@ -20,8 +20,8 @@
 // left alone.
 //
 // Every attribute that the parser knows can be given, with the kind of value that
-// hlo/attribute.h says; others as text. Shapes come from hlo/shape_inference.h. What is built is
-// unchanged where a call gives an error.
+// hlo/attribute.h says; others as text. Shapes come from hlo/internal/shape_inference.h. What is
+// built is unchanged where a call gives an error.
 //
 // Errors. InvalidArgument, naming the instruction, operands, dimensions and sizes; Unimplemented
 // where the shape of an operation must be given and is not.

@@ -11,12 +11,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/broadcast.h"
-#include "xla_indexing/hlo/broadcast_util.h"
 #include "xla_indexing/hlo/builder.h"
-#include "xla_indexing/hlo/shape_inference_util.h"
+#include "xla_indexing/hlo/internal/broadcast_util.h"
+#include "xla_indexing/hlo/internal/shape_inference_util.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::DescribeOperand;
+using internal::DimensionsFrom;
 
 // Whether the one element of a dimension stands for all of a dimension of the result.
 bool Grows(const Shape& operand, int64_t dimension, const Shape& result, int64_t result_dimension) {
@@ -26,7 +29,7 @@ bool Grows(const Shape& operand, int64_t dimension, const Shape& result, int64_t
 // The dimensions of `shape` with these numbers, of element type `type`.
 Shape Dimensions(const Shape& shape, absl::Span<const int64_t> dimensions, ElementType type) {
   Shape picked = Shape::Scalar(type);
-  for (const int64_t d : dimensions) shape_rules::AppendDimension(shape, d, &picked);
+  for (const int64_t d : dimensions) internal::shape_rules::AppendDimension(shape, d, &picked);
   return picked;
 }
 
@@ -37,7 +40,7 @@ absl::Status CheckCanBecome(int64_t number, const Shape& operand, const Shape& r
   for (int64_t k = 0; k < operand.rank(); ++k) {
     const int64_t d = dimensions[k];
     if (Grows(operand, k, result, d) ||
-        shape_rules::SizesAgree(operand.dimension(k), result.dimension(d))) {
+        internal::shape_rules::SizesAgree(operand.dimension(k), result.dimension(d))) {
       continue;
     }
     return absl::InvalidArgumentError(absl::StrCat(
@@ -63,7 +66,7 @@ absl::StatusOr<ImplicitBroadcast> HloBuilder::LineUp(
   if (options_.rule == BroadcastRule::kXla) return BroadcastLikeXla(shapes, broadcast_dimensions);
   if (broadcast_dimensions.empty()) return BroadcastLikeNumpy(shapes);
   return absl::InvalidArgumentError(
-      absl::StrCat("broadcast_dimensions=", shape_rules::Braced(broadcast_dimensions),
+      absl::StrCat("broadcast_dimensions=", internal::shape_rules::Braced(broadcast_dimensions),
                    " are given, and operands are lined up on the right without"));
 }
 
@@ -126,7 +129,7 @@ absl::StatusOr<const HloInstruction*> HloBuilder::MakeExplicit(
   }
   const absl::Span<const int64_t> present = is_promoted ? dimensions : kept_in_result;
   if (static_cast<int64_t>(present.size()) == result.rank()) return value;
-  return MakeBroadcast(*value, shape_rules::WithElementType(result, type), present);
+  return MakeBroadcast(*value, internal::shape_rules::WithElementType(result, type), present);
 }
 
 absl::StatusOr<const HloInstruction*> HloBuilder::MakeBroadcast(

@@ -14,11 +14,17 @@
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/instruction_names.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing {
+
+namespace internal {
+class Arena;
+class InstructionNames;
+class InstructionParser;
+class ModuleParser;
+}  // namespace internal
 
 class HloModule;
 
@@ -54,7 +60,7 @@ class HloComputation {
   const HloInstruction* FindInstruction(absl::string_view name) const;
 
   // Whether no two instructions have the same name; a computation that was parsed is so.
-  bool HasUniqueNames() const { return names_.are_unique(); }
+  bool HasUniqueNames() const;
 
   // The name of the thread that the computation runs on, `}, execution_thread="t"`; empty if it is
   // not given.
@@ -78,14 +84,14 @@ class HloComputation {
   std::string ToString() const;
 
  private:
-  friend class Arena;
+  friend class internal::Arena;
   friend class HloBuilder;
   friend class HloInstruction;
   friend class HloModule;
-  friend class InstructionParser;
-  friend class ModuleParser;
+  friend class internal::InstructionParser;
+  friend class internal::ModuleParser;
 
-  HloComputation(HloModule* parent, absl::string_view name) : name_(name), parent_(parent) {}
+  HloComputation(HloModule* parent, absl::string_view name);
 
   // Makes an instruction that has no shape and is not yet in the list; AppendOwned puts it at the
   // end.
@@ -101,7 +107,8 @@ class HloComputation {
   HloModule* parent_;
   std::vector<HloInstruction*> instructions_;
   std::vector<const HloInstruction*> parameters_;
-  InstructionNames names_;
+  // In the arena of the module.
+  internal::InstructionNames* names_;
   const HloInstruction* root_ = nullptr;
   absl::string_view execution_thread_;
   int64_t index_ = 0;

@@ -6,10 +6,12 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "xla_indexing/hlo/name_index.h"
+#include "xla_indexing/hlo/internal/name_index.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::NameIndex;
 
 enum class TypeClass : uint8_t { kPred, kSigned, kUnsigned, kFloat, kComplex, kOther };
 

@@ -26,6 +26,11 @@
 
 namespace xla_indexing {
 
+namespace internal {
+class Arena;
+class InstructionParser;
+}  // namespace internal
+
 class HloComputation;
 class HloModule;
 
@@ -131,10 +136,10 @@ class HloInstruction {
   std::string ToString() const;
 
  private:
-  friend class Arena;
+  friend class internal::Arena;
   friend class HloComputation;
   friend class HloModule;
-  friend class InstructionParser;
+  friend class internal::InstructionParser;
 
   HloInstruction(HloComputation* parent, HloOpcode opcode, absl::string_view name)
       : name_(name), parent_(parent), opcode_(opcode) {}

@@ -1,13 +1,58 @@
+// The three classes that a module is made of know of each other; their bodies stand together.
 #include "xla_indexing/hlo/module.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <variant>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/internal/arena.h"
+#include "xla_indexing/hlo/internal/instruction_names.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::Arena;
+using internal::InstructionNames;
+
+// Copies what an attribute's value refers to into an arena.
+struct CopyInto {
+  Arena& arena;
+
+  AttributeValue operator()(bool value) const { return value; }
+  AttributeValue operator()(int64_t value) const { return value; }
+  AttributeValue operator()(absl::string_view text) const { return arena.CopyString(text); }
+  template <typename T>
+  AttributeValue operator()(absl::Span<const T> values) const {
+    return arena.Copy(values);
+  }
+  AttributeValue operator()(const Window* window) const {
+    return static_cast<const Window*>(arena.New<Window>(*window));
+  }
+  AttributeValue operator()(const ConvolutionDimensionNumbers* numbers) const {
+    return static_cast<const ConvolutionDimensionNumbers*>(
+        arena.New<ConvolutionDimensionNumbers>(*numbers));
+  }
+  AttributeValue operator()(const Literal* literal) const {
+    return static_cast<const Literal*>(arena.New<Literal>(*literal));
+  }
+  AttributeValue operator()(const HloComputation* computation) const { return computation; }
+};
+
+// The value of an attribute if it is there and of that type, else a default one.
+template <typename T>
+T ValueOr(const Attribute* attribute, T default_value) {
+  if (attribute == nullptr) return default_value;
+  const T* value = std::get_if<T>(&attribute->value);
+  return value == nullptr ? default_value : *value;
+}
 
 int64_t CountOr1(std::optional<absl::string_view> text) {
   int64_t count = 0;
@@ -15,6 +60,261 @@ int64_t CountOr1(std::optional<absl::string_view> text) {
 }
 
 }  // namespace
+
+bool HloInstruction::is_root() const { return parent_->root_instruction() == this; }
+
+const Attribute* HloInstruction::FindAttribute(AttributeKey key) const {
+  for (const Attribute& attribute : attributes()) {
+    if (attribute.key == key) return &attribute;
+  }
+  return nullptr;
+}
+
+bool HloInstruction::GetBool(AttributeKey key, bool default_value) const {
+  return ValueOr(FindAttribute(key), default_value);
+}
+
+std::optional<int64_t> HloInstruction::GetInteger(AttributeKey key) const {
+  const Attribute* attribute = FindAttribute(key);
+  if (attribute == nullptr) return std::nullopt;
+  const auto* value = std::get_if<int64_t>(&attribute->value);
+  if (value == nullptr) return std::nullopt;
+  return *value;
+}
+
+absl::Span<const int64_t> HloInstruction::GetIntegers(AttributeKey key) const {
+  return ValueOr<absl::Span<const int64_t>>(FindAttribute(key), {});
+}
+
+absl::string_view HloInstruction::GetText(AttributeKey key) const {
+  return ValueOr<absl::string_view>(FindAttribute(key), {});
+}
+
+const HloComputation* HloInstruction::GetComputation(AttributeKey key) const {
+  return ValueOr<const HloComputation*>(FindAttribute(key), nullptr);
+}
+
+std::optional<absl::string_view> HloInstruction::GetTextByName(absl::string_view name) const {
+  for (const Attribute& attribute : attributes()) {
+    if (attribute.name != name) continue;
+    if (const auto* text = std::get_if<absl::string_view>(&attribute.value)) return *text;
+  }
+  return std::nullopt;
+}
+
+absl::Span<const SliceRange> HloInstruction::slice() const {
+  return ValueOr<absl::Span<const SliceRange>>(FindAttribute(AttributeKey::kSlice), {});
+}
+
+absl::Span<const PaddingDimension> HloInstruction::padding() const {
+  return ValueOr<absl::Span<const PaddingDimension>>(FindAttribute(AttributeKey::kPadding), {});
+}
+
+const Window* HloInstruction::window() const {
+  return ValueOr<const Window*>(FindAttribute(AttributeKey::kWindow), nullptr);
+}
+
+const ConvolutionDimensionNumbers* HloInstruction::convolution_dimension_numbers() const {
+  return ValueOr<const ConvolutionDimensionNumbers*>(FindAttribute(AttributeKey::kDimLabels),
+                                                     nullptr);
+}
+
+const Literal* HloInstruction::literal() const {
+  return ValueOr<const Literal*>(FindAttribute(AttributeKey::kConstantValue), nullptr);
+}
+
+DotDimensionNumbers HloInstruction::dot_dimension_numbers() const {
+  return {.lhs_batch_dims = GetIntegers(AttributeKey::kLhsBatchDims),
+          .rhs_batch_dims = GetIntegers(AttributeKey::kRhsBatchDims),
+          .lhs_contracting_dims = GetIntegers(AttributeKey::kLhsContractingDims),
+          .rhs_contracting_dims = GetIntegers(AttributeKey::kRhsContractingDims)};
+}
+
+GatherDimensionNumbers HloInstruction::gather_dimension_numbers() const {
+  return {.offset_dims = GetIntegers(AttributeKey::kOffsetDims),
+          .collapsed_slice_dims = GetIntegers(AttributeKey::kCollapsedSliceDims),
+          .start_index_map = GetIntegers(AttributeKey::kStartIndexMap),
+          .operand_batching_dims = GetIntegers(AttributeKey::kOperandBatchingDims),
+          .start_indices_batching_dims = GetIntegers(AttributeKey::kStartIndicesBatchingDims),
+          .index_vector_dim = GetInteger(AttributeKey::kIndexVectorDim).value_or(0)};
+}
+
+ScatterDimensionNumbers HloInstruction::scatter_dimension_numbers() const {
+  return {.update_window_dims = GetIntegers(AttributeKey::kUpdateWindowDims),
+          .inserted_window_dims = GetIntegers(AttributeKey::kInsertedWindowDims),
+          .scatter_dims_to_operand_dims = GetIntegers(AttributeKey::kScatterDimsToOperandDims),
+          .input_batching_dims = GetIntegers(AttributeKey::kInputBatchingDims),
+          .scatter_indices_batching_dims = GetIntegers(AttributeKey::kScatterIndicesBatchingDims),
+          .index_vector_dim = GetInteger(AttributeKey::kIndexVectorDim).value_or(0)};
+}
+
+int64_t HloInstruction::parameter_number() const {
+  return GetInteger(AttributeKey::kParameterNumber).value_or(-1);
+}
+
+int64_t HloInstruction::tuple_index() const {
+  return GetInteger(AttributeKey::kIndex).value_or(-1);
+}
+
+int64_t HloInstruction::iota_dimension() const {
+  return GetInteger(AttributeKey::kIotaDimension).value_or(-1);
+}
+
+int64_t HloInstruction::feature_group_count() const {
+  return GetInteger(AttributeKey::kFeatureGroupCount).value_or(1);
+}
+
+int64_t HloInstruction::batch_group_count() const {
+  return GetInteger(AttributeKey::kBatchGroupCount).value_or(1);
+}
+
+absl::Span<const HloInstruction* const> HloInstruction::control_predecessors() const {
+  return ValueOr<absl::Span<const HloInstruction* const>>(
+      FindAttribute(AttributeKey::kControlPredecessors), {});
+}
+
+absl::InlinedVector<const HloComputation*, 2> HloInstruction::branch_computations() const {
+  const HloComputation* on_true = GetComputation(AttributeKey::kTrueComputation);
+  const HloComputation* on_false = GetComputation(AttributeKey::kFalseComputation);
+  if (on_true != nullptr && on_false != nullptr) return {on_true, on_false};
+  const auto branches = ValueOr<absl::Span<const HloComputation* const>>(
+      FindAttribute(AttributeKey::kBranchComputations), {});
+  return {branches.begin(), branches.end()};
+}
+
+void HloInstruction::SetAttribute(AttributeKey key, const AttributeValue& value) {
+  Attribute copy{key, AttributeName(key), std::visit(CopyInto{parent_->parent_->arena()}, value)};
+  for (Attribute& attribute : absl::MakeSpan(attributes_, attribute_count_)) {
+    if (attribute.key == key) {
+      attribute = copy;
+      CollectCalledComputations();
+      return;
+    }
+  }
+  AppendOwnedAttribute(copy);
+  if (key == AttributeKey::kParameterNumber) {
+    parent_->RegisterParameter(this, ValueOr<int64_t>(&copy, -1));
+  }
+  CollectCalledComputations();
+}
+
+void HloInstruction::SetTextAttribute(absl::string_view name, absl::string_view text) {
+  if (const std::optional<AttributeKey> key = AttributeKeyFromName(name)) {
+    SetAttribute(*key, text);
+    return;
+  }
+  Arena& arena = parent_->parent_->arena();
+  for (Attribute& attribute : absl::MakeSpan(attributes_, attribute_count_)) {
+    if (attribute.name == name) {
+      attribute.value = arena.CopyString(text);
+      return;
+    }
+  }
+  AppendOwnedAttribute({AttributeKey::kOther, arena.CopyString(name), arena.CopyString(text)});
+}
+
+void HloInstruction::SetShape(const Shape& shape) { shape_ = parent_->parent_->InternShape(shape); }
+
+void HloInstruction::AppendOwnedAttribute(const Attribute& attribute) {
+  if (attribute_count_ == attribute_capacity_) {
+    const uint32_t capacity = attribute_capacity_ == 0 ? 2 : attribute_capacity_ * 2;
+    Attribute* grown = parent_->parent_->arena().NewArray<Attribute>(capacity);
+    std::uninitialized_copy_n(attributes_, attribute_count_, grown);
+    attributes_ = grown;
+    attribute_capacity_ = capacity;
+  }
+  new (&attributes_[attribute_count_++]) Attribute(attribute);
+}
+
+void HloInstruction::CollectCalledComputations() {
+  absl::InlinedVector<const HloComputation*, 4> called;
+  for (const Attribute& attribute : attributes()) {
+    if (const auto* one = std::get_if<const HloComputation*>(&attribute.value)) {
+      called.push_back(*one);
+    } else if (const auto* list =
+                   std::get_if<absl::Span<const HloComputation* const>>(&attribute.value)) {
+      called.insert(called.end(), list->begin(), list->end());
+    }
+  }
+  if (called.empty() && called_computations_.empty()) return;
+  called_computations_ =
+      parent_->parent_->arena().Copy<const HloComputation*>(absl::MakeConstSpan(called));
+}
+
+HloComputation::HloComputation(HloModule* parent, absl::string_view name)
+    : name_(name), parent_(parent), names_(parent->arena().New<InstructionNames>()) {}
+
+bool HloComputation::HasUniqueNames() const { return names_->are_unique(); }
+
+bool HloComputation::is_entry() const { return parent_->entry_computation() == this; }
+
+const HloInstruction* HloComputation::root_instruction() const {
+  if (root_ != nullptr) return root_;
+  return instructions_.empty() ? nullptr : instructions_.back();
+}
+
+const HloInstruction* HloComputation::FindInstruction(absl::string_view name) const {
+  return names_->Find(instructions_, name);
+}
+
+void HloComputation::SetExecutionThread(absl::string_view thread) {
+  execution_thread_ = parent_->arena().CopyString(thread);
+}
+
+HloInstruction* HloComputation::MakeInstruction(HloOpcode opcode, absl::string_view name,
+                                                absl::Span<const HloInstruction* const> operands) {
+  Arena& arena = parent_->arena();
+  auto* instruction = arena.New<HloInstruction>(this, opcode, arena.CopyString(name));
+  instruction->operands_ = arena.Copy(operands);
+  return instruction;
+}
+
+HloInstruction* HloComputation::AddInstruction(HloOpcode opcode, absl::string_view name,
+                                               const Shape& shape,
+                                               absl::Span<const HloInstruction* const> operands) {
+  HloInstruction* instruction = MakeInstruction(opcode, name, operands);
+  instruction->SetShape(shape);
+  AppendOwned(instruction);
+  return instruction;
+}
+
+HloInstruction* HloComputation::AddParameter(int64_t number, absl::string_view name,
+                                             const Shape& shape) {
+  HloInstruction* parameter = AddInstruction(HloOpcode::kParameter, name, shape);
+  parameter->SetAttribute(AttributeKey::kParameterNumber, number);
+  return parameter;
+}
+
+HloInstruction* HloComputation::AddConstant(absl::string_view name, const Literal& literal) {
+  HloInstruction* constant = AddInstruction(HloOpcode::kConstant, name, literal.shape());
+  constant->SetAttribute(AttributeKey::kConstantValue, &literal);
+  return constant;
+}
+
+bool HloComputation::AppendOwned(HloInstruction* instruction) {
+  instruction->index_ = static_cast<int32_t>(instructions_.size());
+  instructions_.push_back(instruction);
+  return instruction->name_.empty() || names_->Add(instructions_, instructions_.size() - 1);
+}
+
+bool HloComputation::RegisterParameter(HloInstruction* instruction, int64_t number) {
+  // A number past all that could be asked for in earnest is left to the verifier, not allocated.
+  if (number < 0 || number >= kMaxParameters) return false;
+  if (number >= static_cast<int64_t>(parameters_.size())) parameters_.resize(number + 1, nullptr);
+  if (parameters_[number] != nullptr) return false;
+  parameters_[number] = instruction;
+  return true;
+}
+
+HloModule::HloModule(absl::string_view name) : arena_(std::make_unique<Arena>()) { SetName(name); }
+
+HloModule::~HloModule() = default;
+
+void HloModule::SetName(absl::string_view name) { name_ = arena_->CopyString(name); }
+
+void HloModule::SetStackFrameTables(absl::string_view text) {
+  stack_frame_tables_ = arena_->CopyString(text);
+}
 
 const HloComputation* HloModule::entry_computation() const {
   if (entry_ != nullptr) return entry_;
@@ -42,11 +342,11 @@ std::optional<absl::string_view> HloModule::FindAttribute(absl::string_view name
 void HloModule::SetAttribute(absl::string_view name, absl::string_view text) {
   for (ModuleAttribute& attribute : attributes_) {
     if (attribute.name == name) {
-      attribute.text = arena_.CopyString(text);
+      attribute.text = arena_->CopyString(text);
       return;
     }
   }
-  attributes_.push_back({arena_.CopyString(name), arena_.CopyString(text)});
+  attributes_.push_back({arena_->CopyString(name), arena_->CopyString(text)});
 }
 
 bool HloModule::is_scheduled() const {
@@ -58,13 +358,13 @@ int64_t HloModule::replica_count() const { return CountOr1(FindAttribute("replic
 int64_t HloModule::num_partitions() const { return CountOr1(FindAttribute("num_partitions")); }
 
 HloComputation* HloModule::AddComputation(absl::string_view name) {
-  HloComputation* computation = MakeComputation(arena_.CopyString(name));
+  HloComputation* computation = MakeComputation(arena_->CopyString(name));
   Adopt(computation);
   return computation;
 }
 
 HloComputation* HloModule::MakeComputation(absl::string_view owned_name) {
-  return arena_.New<HloComputation>(this, owned_name);
+  return arena_->New<HloComputation>(this, owned_name);
 }
 
 bool HloModule::Adopt(HloComputation* computation) {

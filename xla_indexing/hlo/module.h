@@ -26,12 +26,17 @@
 #include "absl/container/node_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "xla_indexing/hlo/arena.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing {
+
+namespace internal {
+class Arena;
+class InstructionParser;
+class ModuleParser;
+}  // namespace internal
 
 // The text that modules were parsed from; shared by the modules of one file.
 struct SourceText {
@@ -47,12 +52,13 @@ struct ModuleAttribute {
 
 class HloModule {
  public:
-  explicit HloModule(absl::string_view name) : name_(arena_.CopyString(name)) {}
+  explicit HloModule(absl::string_view name);
+  ~HloModule();
   HloModule(const HloModule&) = delete;
   HloModule& operator=(const HloModule&) = delete;
 
   absl::string_view name() const { return name_; }
-  void SetName(absl::string_view name) { name_ = arena_.CopyString(name); }
+  void SetName(absl::string_view name);
 
   // The computations, those called before those that call them.
   absl::Span<HloComputation* const> computations() { return computations_; }
@@ -76,9 +82,7 @@ class HloModule {
 
   // The tables of stack frames that follow a header, as text; empty if there are none.
   absl::string_view stack_frame_tables() const { return stack_frame_tables_; }
-  void SetStackFrameTables(absl::string_view text) {
-    stack_frame_tables_ = arena_.CopyString(text);
-  }
+  void SetStackFrameTables(absl::string_view text);
 
   // The text that the module was parsed from; null if it was not. Offsets of instructions count
   // from its beginning.
@@ -90,21 +94,21 @@ class HloModule {
 
   // The one copy of `shape` that the module keeps.
   const Shape* InternShape(const Shape& shape) { return &*shapes_.insert(shape).first; }
-  Arena& arena() { return arena_; }
+  internal::Arena& arena() { return *arena_; }
 
   // The module as HLO text. Parses back to an equal module.
   std::string ToString() const;
 
  private:
-  friend class InstructionParser;
-  friend class ModuleParser;
+  friend class internal::InstructionParser;
+  friend class internal::ModuleParser;
 
   // Makes a computation that is not yet in the list; `Adopt` puts it at the end. One without a name
   // is given one later. False if the name is taken.
   HloComputation* MakeComputation(absl::string_view owned_name);
   bool Adopt(HloComputation* computation);
 
-  Arena arena_;
+  const std::unique_ptr<internal::Arena> arena_;
   absl::node_hash_set<Shape> shapes_;
   std::shared_ptr<const SourceText> source_;
   absl::string_view name_;

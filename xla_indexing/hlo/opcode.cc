@@ -5,10 +5,12 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "xla_indexing/hlo/name_index.h"
+#include "xla_indexing/hlo/internal/name_index.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::NameIndex;
 
 struct OpcodeProperties {
   absl::string_view name;

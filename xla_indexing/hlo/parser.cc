@@ -14,11 +14,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/base/diagnostic.h"
-#include "xla_indexing/hlo/lexer.h"
-#include "xla_indexing/hlo/module_parser.h"
+#include "xla_indexing/hlo/internal/lexer.h"
+#include "xla_indexing/hlo/internal/module_parser.h"
+#include "xla_indexing/hlo/internal/parse_shape.h"
+#include "xla_indexing/hlo/verifier.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::Lexer;
+using internal::ModuleParser;
+using internal::ReadShape;
 
 constexpr absl::string_view kSeparator = "// -----";
 constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -84,6 +90,23 @@ absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(absl::string_view text,
         absl::StrCat(filename, ": error: expected one module, found ", modules.size()));
   }
   return std::move(modules[0]);
+}
+
+absl::StatusOr<std::unique_ptr<HloModule>> ParseAndVerifyModule(absl::string_view text,
+                                                                absl::string_view filename) {
+  auto module = ParseModule(text, filename);
+  if (!module.ok()) return module;
+  if (absl::Status status = VerifyModule(**module); !status.ok()) return status;
+  return module;
+}
+
+absl::StatusOr<Shape> ParseShape(absl::string_view text) {
+  Lexer lexer(text);
+  Shape shape;
+  if (ReadShape(lexer, 0, &shape) && !lexer.AtEnd()) lexer.FailExpected("the end of the shape");
+  if (!lexer.failed()) return shape;
+  return absl::InvalidArgumentError(
+      absl::StrCat("column ", lexer.error_offset() + 1, ": ", lexer.error_message()));
 }
 
 }  // namespace xla_indexing

@@ -42,11 +42,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing {
-
-// The deepest nesting of tuples, literals, nested operands and computations that is read.
-inline constexpr int kMaxParseDepth = 256;
 
 // The modules of a text, in order, or the first error of each piece that has one. The modules share
 // the text. At most 2^31 bytes are read.
@@ -55,6 +53,14 @@ std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> ParseModules(SourceText 
 // The one module of a text; an error if it holds none or several.
 absl::StatusOr<std::unique_ptr<HloModule>> ParseModule(absl::string_view text,
                                                        absl::string_view filename = "<string>");
+
+// The one module of a text, if the verifier accepts it (hlo/verifier.h): what the analysis asks of
+// a module. An error names the place, and the instruction and the numbers.
+absl::StatusOr<std::unique_ptr<HloModule>> ParseAndVerifyModule(
+    absl::string_view text, absl::string_view filename = "<string>");
+
+// The shape that `text` spells, and nothing after it. Errors name the column (1-based, bytes).
+absl::StatusOr<Shape> ParseShape(absl::string_view text);
 
 }  // namespace xla_indexing
 

@@ -12,10 +12,15 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
-#include "xla_indexing/hlo/float_format.h"
+#include "xla_indexing/hlo/internal/float_format.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::DecodeFloat;
+using internal::EncodeNan;
+using internal::IsNegative;
+using internal::MantissaOf;
 
 template <typename T>
 void AppendNumber(T value, std::string* text) {

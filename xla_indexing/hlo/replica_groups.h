@@ -13,7 +13,7 @@
 //                               the shape [4,2], transposed, so 0, 2, 4, 6, 1, 3, 5, 7; the groups
 //                               are {0,1}, {2,3}, {4,5}, {6,7}. The order may be a list of all ids
 //
-// What the ids are ids of, an operation says (hlo/collective.h).
+// What the ids are ids of, an operation says (hlo/internal/collective.h).
 
 #ifndef XLA_INDEXING_HLO_REPLICA_GROUPS_H_
 #define XLA_INDEXING_HLO_REPLICA_GROUPS_H_
@@ -57,21 +57,12 @@ struct ReplicaGroups {
   int64_t IdCount() const;
 };
 
-// InvalidArgument where the text is none of these, with what is wrong. A group that is empty beside
-// others, an id that is negative, 2^63 - 1 or in two places, sizes whose product is another than
-// that of the groups, a permutation that is none, a mesh without an axis are errors. So the number
-// of ids fits 64 bits, and so does one more than each of them.
-absl::StatusOr<ReplicaGroups> ParseReplicaGroups(absl::string_view text);
-
 struct SourceTargetPair {
   int64_t source = 0;
   int64_t target = 0;
 
   friend bool operator==(const SourceTargetPair& a, const SourceTargetPair& b) = default;
 };
-
-// `{{0,1},{1,2}}`: device 0 sends to 1 and 1 to 2. No device sends or receives twice.
-absl::StatusOr<std::vector<SourceTargetPair>> ParseSourceTargetPairs(absl::string_view text);
 
 }  // namespace xla_indexing
 

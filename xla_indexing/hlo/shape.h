@@ -128,9 +128,6 @@ H AbslHashValue(H h, const Shape& shape) {
   return H::combine(std::move(h), shape.tuple_elements());
 }
 
-// The shape that `text` spells, and nothing after it. Errors name the column (1-based, bytes).
-absl::StatusOr<Shape> ParseShape(absl::string_view text);
-
 }  // namespace xla_indexing
 
 #endif  // XLA_INDEXING_HLO_SHAPE_H_

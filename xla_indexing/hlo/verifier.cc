@@ -10,15 +10,21 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/base/diagnostic.h"
-#include "xla_indexing/hlo/lexer.h"
+#include "xla_indexing/hlo/internal/lexer.h"
+#include "xla_indexing/hlo/internal/parse_shape.h"
+#include "xla_indexing/hlo/internal/shape_inference.h"
+#include "xla_indexing/hlo/internal/shape_inference_util.h"
 #include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/parse_shape.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/hlo/shape_inference.h"
-#include "xla_indexing/hlo/shape_inference_util.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::CheckIsValid;
+using internal::CheckShape;
+using internal::EntryLayout;
+using internal::Lexer;
+using internal::ReadEntryLayout;
 
 class Verifier {
  public:
@@ -95,9 +101,9 @@ class Verifier {
   }
 
   void CheckAgainstEntryLayout(const HloInstruction& i, const Shape& declared) {
-    using shape_rules::Brief;
-    constexpr auto kAgreement = shape_rules::Agreement::kFloatPrecision;
-    if (shape_rules::ShapesAgree(i.shape(), declared, kAgreement)) return;
+    using internal::shape_rules::Brief;
+    constexpr auto kAgreement = internal::shape_rules::Agreement::kFloatPrecision;
+    if (internal::shape_rules::ShapesAgree(i.shape(), declared, kAgreement)) return;
     const absl::Status status = Error(i, "has shape ", Brief(i.shape()),
                                       " and entry_computation_layout says ", Brief(declared));
     Add(i.parent(), &i, std::string(status.message()));

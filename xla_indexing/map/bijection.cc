@@ -12,18 +12,30 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/simplifier.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/domain.h"
-#include "xla_indexing/map/has_point.h"
-#include "xla_indexing/map/points.h"
-#include "xla_indexing/map/project.h"
+#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/points.h"
+#include "xla_indexing/map/internal/project.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::Enumerate;
+using internal::ExprSimplifier;
+using internal::Int128;
+using internal::Joined;
+using internal::kInt64Max;
+using internal::kMaxPoints;
+using internal::Point;
+using internal::Points;
+using internal::Projected;
+using internal::ProjectOntoResults;
+using internal::Sub;
+using internal::Substitute;
 using ::mlir::AffineExpr;
 
 // Over (rt) and [d, s], with the projection onto (rt, r).

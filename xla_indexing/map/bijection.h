@@ -7,11 +7,11 @@
 // x [0, n_1 - 1] x .., for every value of the runtime variables in their intervals. The map of a
 // transpose, reverse or reshape is one; that of a slice or broadcast is not.
 //
-// How. Injective: the results determine every variable (map/solve.h); otherwise all points, where
-// they are few; otherwise more points than results can have, or emptiness of the pairs
-// { (u, u') : f(u) = f(u'), u_j > u'_j } for each variable u_j. Onto: no point has a result
-// outside, and the box is within the projection onto the results (map/project.h); otherwise by
-// counting.
+// How. Injective: the results determine every variable (map/internal/solve.h); otherwise all
+// points, where they are few; otherwise more points than results can have, or emptiness of the
+// pairs { (u, u') : f(u) = f(u'), u_j > u'_j } for each variable u_j. Onto: no point has a result
+// outside, and the box is within the projection onto the results (map/internal/project.h);
+// otherwise by counting.
 //
 // Errors. InvalidArgument for a map that does not Verify(), for sizes that are not as many as the
 // results, and for a negative size.

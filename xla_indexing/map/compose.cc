@@ -8,12 +8,13 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::Substitute;
 using ::mlir::AffineExpr;
 
 // The symbols of a map of the composition: `num_ranges` range variables from `first_range` on, then

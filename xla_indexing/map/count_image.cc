@@ -14,19 +14,41 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/check.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/map/block_classes.h"
-#include "xla_indexing/map/components.h"
-#include "xla_indexing/map/count_points.h"
-#include "xla_indexing/map/image_parts.h"
+#include "xla_indexing/map/internal/block_classes.h"
+#include "xla_indexing/map/internal/components.h"
+#include "xla_indexing/map/internal/count_points.h"
+#include "xla_indexing/map/internal/image_parts.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::AllOf;
+using internal::BoundsOf;
+using internal::ClassesOfElements;
+using internal::ClassesOfRanges;
+using internal::ClassSizes;
+using internal::Component;
+using internal::ComponentsOf;
+using internal::CountBetween;
+using internal::CountOf;
+using internal::CountPoints;
+using internal::CountUpTo;
+using internal::HullOf;
+using internal::ImageMask;
+using internal::ImagePart;
+using internal::ImageParts;
+using internal::Int128;
+using internal::LinearSum;
+using internal::MapOfComponent;
+using internal::PartsOf;
+using internal::StridedPartsOf;
+using internal::Term;
+using internal::VariablesOf;
 using ::mlir::AffineExpr;
 
 Interval CountPlaces(llvm::ArrayRef<Interval> hull) {

@@ -1,9 +1,9 @@
 // How many elements the union of the images of several maps has.
 //
-// Mathematics. Each image is a product of sets of some of the results (map/image_parts.h). Of one
-// image, the counts of its parts are multiplied. Of several, results that are in one part of any
-// image are a *block*; every image is then a product over the same blocks. The elements of a block
-// fall into classes by the images whose set has them, and
+// Mathematics. Each image is a product of sets of some of the results (map/internal/image_parts.h).
+// Of one image, the counts of its parts are multiplied. Of several, results that are in one part of
+// any image are a *block*; every image is then a product over the same blocks. The elements of a
+// block fall into classes by the images whose set has them, and
 //
 //   | union | = sum over (class of block 1) x (class of block 2) x .. of the product of their
 //   sizes,
@@ -13,8 +13,9 @@
 // strided range in every image (between two ends, by residues); otherwise element by element, in
 // an array of the places that there are.
 //
-// Steps, and counts that are not found within them, are those of map/count_points.h. What is known
-// then: no less than the largest of the images, no more than their sum, nor than the places.
+// Steps, and counts that are not found within them, are those of map/internal/count_points.h. What
+// is known then: no less than the largest of the images, no more than their sum, nor than the
+// places.
 //
 // Example: the union of { (i, i) : i < 4 } and { (2*i, j) : i < 2, j < 4 } has 4 + 8 - 2 elements.
 #ifndef XLA_INDEXING_MAP_COUNT_IMAGE_H_

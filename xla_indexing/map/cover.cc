@@ -10,14 +10,20 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/domain.h"
-#include "xla_indexing/map/project.h"
+#include "xla_indexing/map/internal/project.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::kInt64Max;
+using internal::kInt64Min;
+using internal::KnownVariables;
+using internal::Projected;
+using internal::ProjectOntoResults;
+using internal::Substitute;
 using ::mlir::AffineExpr;
 
 // Past this many disjoint pieces nothing is decided.

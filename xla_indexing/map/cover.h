@@ -1,7 +1,7 @@
 // Whether several relations together have all pairs of another.
 //
 // Mathematics. With the pairs of b written as a set of constraints g_1, .., g_n on (d, rt, r)
-// (map/project.h), what a has besides is the disjoint union of
+// (map/internal/project.h), what a has besides is the disjoint union of
 //
 //   a and g_1 and .. and g_(i-1) and not g_i        for each i,
 //

@@ -12,16 +12,23 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/domain.h"
-#include "xla_indexing/map/points.h"
-#include "xla_indexing/map/project.h"
+#include "xla_indexing/map/internal/points.h"
+#include "xla_indexing/map/internal/project.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::Enumerate;
+using internal::Joined;
+using internal::Point;
+using internal::Points;
+using internal::Projected;
+using internal::ProjectOntoResults;
+using internal::Substitute;
 using ::mlir::AffineExpr;
 
 constexpr int kSamples = 24;

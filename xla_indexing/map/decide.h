@@ -19,7 +19,7 @@
 //   2. samples of the domains, against the other map: a counterexample;
 //   3. functions: the difference of results in normal form, and emptiness of the domains on which
 //      they would differ; relations: the projection onto (d, rt, r) without range variables
-//      (map/project.h), where there is one, and emptiness again (map/domain.h);
+//      (map/internal/project.h), where there is one, and emptiness again (map/domain.h);
 //   4. all points, where the budget has as many.
 //
 // Errors. InvalidArgument for a map that does not Verify(), and for two maps whose numbers of

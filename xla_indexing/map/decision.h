@@ -6,10 +6,10 @@
 // budget. "Yes" and "no" are proofs; kUndecided says nothing about the maps.
 //
 // Budget. A step is one point of a domain that is tried. A question for emptiness that goes to the
-// normal form and to HasPoint (map/has_point.h) counts as kStepsOfQuestion steps, whose cost those
-// two bound. A step is of the order of 0.1 us. Bringing the maps themselves into normal form, and
-// solving for variables, are not counted: they have bounds of their own, and a budget of 0 steps
-// answers with them alone. The same question gives the same answer at every run.
+// normal form and to HasPoint (map/internal/has_point.h) counts as kStepsOfQuestion steps, whose
+// cost those two bound. A step is of the order of 0.1 us. Bringing the maps themselves into normal
+// form, and solving for variables, are not counted: they have bounds of their own, and a budget of
+// 0 steps answers with them alone. The same question gives the same answer at every run.
 //
 // Time. Every question of map/ opens a QuestionBudget (base/question_budget.h), or joins the one of
 // the question that asks it; all work is counted there, that of the normal form too. Once it is

@@ -10,14 +10,23 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/linear_sum.h"
-#include "xla_indexing/base/checked.h"
-#include "xla_indexing/map/has_point.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/map/internal/has_point.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::CheckedMul;
+using internal::Constant;
+using internal::HasPoint;
+using internal::Int128;
+using internal::IsVariable;
+using internal::kInt64Max;
+using internal::kInt64Min;
+using internal::NarrowToInt64;
+using internal::Sub;
 using ::mlir::AffineExpr;
 
 llvm::SmallVector<Interval, 8> AllBounds(const IndexingMap& map) {

@@ -7,12 +7,15 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/base/checked.h"
-#include "xla_indexing/map/expr_program.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/expr_program.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::ExprProgram;
+using internal::Int128;
 
 absl::Status CheckPoint(const IndexingMap& map, llvm::ArrayRef<int64_t> dims,
                         llvm::ArrayRef<int64_t> symbols) {

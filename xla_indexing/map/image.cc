@@ -12,17 +12,31 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/map/constraint_form.h"
 #include "xla_indexing/map/domain.h"
-#include "xla_indexing/map/points.h"
-#include "xla_indexing/map/project.h"
+#include "xla_indexing/map/internal/constraint_form.h"
+#include "xla_indexing/map/internal/points.h"
+#include "xla_indexing/map/internal/project.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::Constant;
+using internal::Enumerate;
+using internal::Int128;
+using internal::Joined;
+using internal::kInt64Max;
+using internal::Mod;
+using internal::NarrowToInt64;
+using internal::Points;
+using internal::Projected;
+using internal::Projection;
+using internal::ProjectOntoResults;
+using internal::ResidueFact;
+using internal::ResidueFactOf;
+using internal::Sub;
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 

@@ -17,12 +17,14 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/linear_sum.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::Constant;
+using internal::SummandLess;
 using ::llvm::dyn_cast;
 using ::mlir::AffineExpr;
 

@@ -105,8 +105,8 @@ class IndexingMap {
   // Numbers of variables agree with the affine map's, expressions are of its context, mention
   // declared variables only and are sums of multiples of variables, floordiv and mod with every
   // divisor at least 1; nesting is within kMaxExprDepth, and the terms of one expression, at all
-  // levels of nesting together, within kMaxSummands (affine/build.h); custom names are identifiers
-  // (map/variable_names.h).
+  // levels of nesting together, within kMaxSummands (affine/internal/build.h); custom names are
+  // identifiers (map/internal/variable_names.h).
   absl::Status Verify() const;
   // Whether an expression is one of a map of this context with these numbers of variables.
   static absl::Status VerifyExpr(mlir::AffineExpr expr, int num_dims, int num_symbols,
@@ -243,7 +243,8 @@ class IndexingMap {
   Variables variables_;
   int num_dims_ = 0;
   int num_ranges_ = 0;
-  Constraints constraints_;  // in summand order (affine/linear_sum.h), one for each expression
+  Constraints
+      constraints_;  // in summand order (affine/internal/linear_sum.h), one for each expression
 };
 
 // For GoogleTest's messages.
@@ -256,7 +257,7 @@ void PrintTo(const IndexingMap& map, std::ostream* os);
 // of `second`, then of `first`. The dimension intervals of `second` become constraints on the
 // results of `first`. The result is not simplified. InvalidArgument where first.num_results() !=
 // second.num_dims() and for maps of two contexts; OutOfRange where a constant would not fit int64
-// or a bound of affine/build.h is passed.
+// or a bound of affine/internal/build.h is passed.
 absl::StatusOr<IndexingMap> ComposeIndexingMaps(const IndexingMap& first,
                                                 const IndexingMap& second);
 

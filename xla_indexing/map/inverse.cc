@@ -12,15 +12,19 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/bijection.h"
 #include "xla_indexing/map/domain.h"
-#include "xla_indexing/map/project.h"
+#include "xla_indexing/map/internal/project.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::Projected;
+using internal::Projection;
+using internal::ProjectOntoResults;
+using internal::Substitute;
 using ::mlir::AffineExpr;
 
 absl::Status NotInverted(const IndexingMap& map, absl::string_view reason, int64_t max_steps) {

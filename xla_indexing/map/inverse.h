@@ -12,7 +12,7 @@
 //
 // What is inverted: permutations, reversals, strides and offsets; positions of mixed radix to their
 // digits and digits to their position; sums with results that are known besides; and whatever comes
-// of chains of these, such as reshapes and transposes. map/solve.h says how.
+// of chains of these, such as reshapes and transposes. map/internal/solve.h says how.
 //
 //   (d0, d1) -> (d1, 9 - d0)                              (d0, d1) -> (9 - d1, d0)
 //   (d0, d1) -> (d0 * 8 + d1), d0 in [0, 9], d1 in [0, 7]

@@ -17,15 +17,24 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/base/interval.h"
-#include "xla_indexing/map/expr_parser.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/lexer.h"
+#include "xla_indexing/map/internal/expr_parser.h"
+#include "xla_indexing/map/internal/lexer.h"
+#include "xla_indexing/map/internal/variable_names.h"
 #include "xla_indexing/map/text.h"
-#include "xla_indexing/map/variable_names.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::DefaultVariableName;
+using internal::ExprParser;
+using internal::IsReservedWord;
+using internal::MapLexer;
+using internal::MapToken;
+using internal::MapTokenKind;
+using internal::PieceChoices;
+using internal::VariableKind;
+using internal::VariableTable;
 using ::mlir::AffineExpr;
 
 // Of variables of a kind, results, and constraints.

@@ -5,12 +5,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "xla_indexing/map/affine_text.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/map/internal/affine_text.h"
+#include "xla_indexing/map/internal/variable_names.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::AppendAffineExpr;
+using internal::NamesOf;
+using internal::VariableNames;
 
 // The names, separated by ", ", between two signs.
 void AppendList(absl::string_view open, llvm::ArrayRef<std::string> names, absl::string_view close,

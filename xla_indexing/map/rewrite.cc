@@ -12,12 +12,13 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::Substitute;
 using ::llvm::cast;
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;

@@ -6,10 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/interval.h"
-#include "xla_indexing/map/affine_text.h"
-#include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/map/internal/affine_text.h"
+#include "xla_indexing/map/internal/variable_names.h"
 
 namespace xla_indexing {
+
+using internal::AppendAffineExpr;
+using internal::NamesOf;
+using internal::VariableNames;
 
 std::string ToString(const RuleStep& step, const IndexingMap& map) {
   if (!step.before) return absl::StrCat("[", step.rule, "]");

@@ -9,16 +9,26 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/linear_sum.h"
-#include "xla_indexing/affine/simplifier.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/map/combine_residues.h"
-#include "xla_indexing/map/constraint_form.h"
-#include "xla_indexing/map/has_point.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/combine_residues.h"
+#include "xla_indexing/map/internal/constraint_form.h"
+#include "xla_indexing/map/internal/has_point.h"
 
 namespace xla_indexing {
 
+using internal::Combined;
+using internal::CombineResidues;
+using internal::ConstraintState;
+using internal::ExprSimplifier;
+using internal::HasPoint;
+using internal::LinearSum;
+using internal::NormalizeConstraint;
+using internal::ResidueFact;
+using internal::ResidueFactOf;
+using internal::Term;
 using ::mlir::AffineExpr;
 
 namespace {

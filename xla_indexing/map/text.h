@@ -21,10 +21,10 @@
 //
 // A minus before a factor binds tightest: `-d0 floordiv 2` is `(-d0) floordiv 2`.
 // White space, line ends included, may stand between any two of these. Names are described in
-// map/variable_names.h. A map without variables has no domain. `ceildiv` is read as
+// map/internal/variable_names.h. A map without variables has no domain. `ceildiv` is read as
 // -((-e) floordiv m). The printer writes one line and leaves out empty `[]` and `{}`; what it
-// writes for a map that Verify() accepts, and whose expressions affine/build.h made, reads back as
-// an equal map.
+// writes for a map that Verify() accepts, and whose expressions affine/internal/build.h made, reads
+// back as an equal map.
 //
 // Refused, with the place: what the grammar does not have, variables that are not declared or are
 // declared twice, a variable without interval, products and quotients of two variables, divisors

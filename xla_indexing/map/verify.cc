@@ -11,13 +11,18 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/map/internal/variable_names.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::DefaultVariableName;
+using internal::IsVariableName;
+using internal::kMaxExprDepth;
+using internal::kMaxSummands;
+using internal::VariableKind;
 using ::llvm::dyn_cast;
 using ::mlir::AffineBinaryOpExpr;
 using ::mlir::AffineConstantExpr;

@@ -27,7 +27,7 @@
 #include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing {
 

@@ -9,10 +9,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/ops/exactness.h"
-#include "xla_indexing/ops/loop_nest.h"
+#include "xla_indexing/ops/internal/loop_nest.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::InputToOutputOfNest;
+using internal::kWholeAxis;
+using internal::LoopNest;
+using internal::MatchingNest;
+using internal::OutputToInputOfNest;
 
 // How a dimension of an operand follows from that of the result.
 enum class Reading : uint8_t { kFirst, kSame, kEither };

@@ -17,16 +17,28 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "xla_indexing/affine/build.h"
-#include "xla_indexing/affine/simplifier.h"
-#include "xla_indexing/map/existential.h"
-#include "xla_indexing/map/variable_names.h"
-#include "xla_indexing/ops/determined_ranges.h"
-#include "xla_indexing/ops/expr_util.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/map/internal/existential.h"
+#include "xla_indexing/map/internal/variable_names.h"
+#include "xla_indexing/ops/internal/determined_ranges.h"
+#include "xla_indexing/ops/internal/expr_util.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::CompareExprs;
+using internal::Constant;
+using internal::EliminateRangeVariables;
+using internal::ExprSimplifier;
+using internal::JoinRangeVariables;
+using internal::MarkDims;
+using internal::MarkSymbols;
+using internal::NamesOf;
+using internal::ReplaceDeterminedRanges;
+using internal::RescaleRangeVariables;
+using internal::Substitute;
+using internal::VariableNames;
 using ::mlir::AffineExpr;
 using ExprVector = llvm::SmallVector<AffineExpr, 8>;
 
@@ -107,8 +119,8 @@ std::optional<MapParts> TakeApart(const IndexingMap& joined, size_t num_results,
   return MapParts{std::move(map), std::move(bindings), std::move(replica_map)};
 }
 
-// Replaces symbol i in element and device by symbols[i]; false where a bound of affine/build.h is
-// passed.
+// Replaces symbol i in element and device by symbols[i]; false where a bound of
+// affine/internal/build.h is passed.
 bool ReplaceSymbols(llvm::ArrayRef<AffineExpr> symbols, RuntimeVarIndexing* binding) {
   for (AffineExpr& expr : binding->element) {
     expr = Substitute(expr, {}, symbols);
@@ -162,7 +174,7 @@ ExprVector NewSymbols(const IndexingMap& map, const SymbolSelection& selection) 
 }
 
 // Renumbers, merges and drops symbols; leaves everything as it is where an expression would pass a
-// bound of affine/build.h.
+// bound of affine/internal/build.h.
 void Select(const SymbolSelection& selection, IndexingMap* map, RuntimeVarIndexings* bindings,
             std::shared_ptr<const ReplicaMap>* replica_map) {
   const ExprVector symbols = NewSymbols(*map, selection);

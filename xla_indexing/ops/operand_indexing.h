@@ -121,9 +121,9 @@ class OperandIndexing {
   //     together;
   //   - runtime variables with equal bindings become one, in whose interval both intervals meet;
   //   - range variables that a constraint gives the value of are replaced by it
-  //     (ops/determined_ranges.h);
+  //     (ops/internal/determined_ranges.h);
   //   - range variables that only constraints use are eliminated where that is exact
-  //     (map/existential.h), and those of one residue class count its elements;
+  //     (map/internal/existential.h), and those of one residue class count its elements;
   //   - range variables that results, constraints, bindings and replica map do not use are dropped,
   //     and so are runtime variables that nothing uses and whose interval excludes no value;
   //   - runtime variables are put in topological order (a variable stands after those that its
@@ -220,8 +220,8 @@ OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing&
 // Both speak of one run of the program: the call paths of bindings start at the same computation.
 //
 // InvalidArgument where the results of `first` are not as many as the dimensions of `second`, and
-// for maps of two contexts; OutOfRange where an expression passes a bound of affine/build.h. The
-// caller then widens.
+// for maps of two contexts; OutOfRange where an expression passes a bound of
+// affine/internal/build.h. The caller then widens.
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
                                                        const OperandIndexing& second);
 

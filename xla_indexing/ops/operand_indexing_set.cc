@@ -14,13 +14,20 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/linear_sum.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/ops/covers.h"
+#include "xla_indexing/ops/internal/covers.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::Add;
+using internal::CheckedAdd;
+using internal::CheckedMul;
+using internal::Covers;
+using internal::LinearSum;
+using internal::Term;
 
 // How many maps are compared with one another at a glance in the time of a step of the question's
 // budget (base/question_budget.h).

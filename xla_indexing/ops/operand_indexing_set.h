@@ -44,9 +44,9 @@ class OperandIndexingSet {
   // budget lasts. Then sorts by text.
   void Simplify();
 
-  // Drops the maps that others cover (ops/covers.h), the same union; all lead to an array of shape
-  // `to`. Not part of Simplify(): which ways something is read may be worth knowing even where one
-  // contains another. Compares all pairs, as long as the question's budget lasts.
+  // Drops the maps that others cover (ops/internal/covers.h), the same union; all lead to an array
+  // of shape `to`. Not part of Simplify(): which ways something is read may be worth knowing even
+  // where one contains another. Compares all pairs, as long as the question's budget lasts.
   void DropCovered(const Shape& to);
 
   // Equal maps in the same order. Simplified sets of one normal form compare equal.

@@ -8,12 +8,15 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
-#include "xla_indexing/base/compare.h"
+#include "xla_indexing/base/internal/compare.h"
 #include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/ops/expr_util.h"
+#include "xla_indexing/ops/internal/expr_util.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::CompareExprs;
+using internal::CompareValues;
 
 int CompareInstructions(const HloInstruction* a, const HloInstruction* b) {
   if (a == b) return 0;

@@ -16,7 +16,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
@@ -107,14 +107,15 @@ std::string CorrespondingDims::ToString() const {
 absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
     const HloInstruction& instruction, mlir::MLIRContext* context, const FusionOptions& options) {
   const QuestionBudget question;
-  absl::StatusOr<InstructionIndexing> entries =
-      ComputeOutputToInputIndexingThroughCalls(instruction, context, options);
-  if (!entries.ok()) return entries.status();
+  const absl::StatusOr<SharedIndexing> shared =
+      HloIndexer(context, options).Index(instruction, Direction::kOutputToInput);
+  if (!shared.ok()) return shared.status();
+  InstructionIndexing entries = **shared;
   Groups groups;
   // Of each entry that is about an operand with dimensions, and the leaves of these entries.
   std::vector<std::vector<Link>> links;
   std::set<Leaf> leaves;
-  for (IndexingEntry& entry : *entries) {
+  for (IndexingEntry& entry : entries) {
     entry.indexing.Simplify();
     const Leaf result = {LeafDim::kResult, entry.output_leaf};
     const Leaf operand = {entry.operand, entry.operand_leaf};

@@ -35,7 +35,7 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/instruction.h"
 
 namespace xla_indexing {
@@ -66,7 +66,7 @@ struct CorrespondingDims {
 };
 
 // The groups of an instruction (which verifies), in the order of their first dimensions. Called
-// computations are looked into. Errors as those of ComputeOutputToInputIndexingThroughCalls.
+// computations are looked into. Errors as those of HloIndexer::Index.
 absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
     const HloInstruction& instruction, mlir::MLIRContext* context,
     const FusionOptions& options = {});

@@ -19,20 +19,26 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/build.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/cover.h"
 #include "xla_indexing/map/domain.h"
-#include "xla_indexing/map/points.h"
+#include "xla_indexing/map/internal/points.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
-#include "xla_indexing/query/same_values.h"
+#include "xla_indexing/query/internal/same_values.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::Enumerate;
+using internal::Joined;
+using internal::Point;
+using internal::Points;
+using internal::Substitute;
+using internal::ValueNumbers;
 using ::mlir::AffineExpr;
 
 using LeafPlace = std::tuple<int64_t, int64_t, int64_t>;  // output leaf, parameter, its leaf
@@ -359,12 +365,15 @@ class LeafComparer {
 absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRContext* context,
                                   const FusionOptions& options,
                                   std::optional<int64_t> output_leaf) {
-  absl::StatusOr<InstructionIndexing> entries =
-      ComputeOutputToInputIndexing(computation, context, options, output_leaf);
-  if (!entries.ok()) return entries.status();
+  std::optional<OperandLeaf> from;
+  if (output_leaf) from = OperandLeaf{0, *output_leaf};
+  const absl::StatusOr<SharedIndexing> shared =
+      HloIndexer(context, options).Index(computation, Direction::kOutputToInput, from);
+  if (!shared.ok()) return shared.status();
+  InstructionIndexing entries = **shared;
   Entries by_place;
   bool is_exact = true;
-  for (IndexingEntry& entry : *entries) {
+  for (IndexingEntry& entry : entries) {
     is_exact &= entry.indexing.label().IsExact();
     by_place[{entry.output_leaf, entry.operand, entry.operand_leaf}] = std::move(entry.indexing);
   }

@@ -5,7 +5,7 @@
 // for each value of the runtime variables. Two computations read the same where all of these
 // relations are equal. Runtime variables correspond where they read the same element of the same
 // value: of parameters of one number, and of what is computed from those in the same way
-// (query/same_values.h).
+// (query/internal/same_values.h).
 //
 // How. What decides first, for each pair of leaves:
 //   1. the sets of maps are the same in normal form;
@@ -18,7 +18,7 @@
 // A difference is shown by a pair that one side has and the other has not: the first, in the order
 // of output elements and then of parameter elements, where the third way found it.
 //
-// Errors. Those of fusion/computation_indexing.h. Computations with other numbers of outputs or
+// Errors. Those of fusion/hlo_indexer.h. Computations with other numbers of outputs or
 // parameters, or other dimensions of one, are different and no error: `difference` says so.
 //
 // Example: p0[d0] + p0[9 - d0] and reverse(p0) + p0 read the same; p0 + p0 reads p0[0] for element
@@ -35,7 +35,7 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/map/decision.h"
 

@@ -11,16 +11,27 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
-#include "xla_indexing/base/checked.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/hlo/internal/physical_layout.h"
 #include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/hlo/physical_layout.h"
-#include "xla_indexing/map/count_points.h"
-#include "xla_indexing/ops/fits_shapes.h"
-#include "xla_indexing/query/count_reads.h"
+#include "xla_indexing/map/internal/count_points.h"
+#include "xla_indexing/ops/internal/fits_shapes.h"
+#include "xla_indexing/query/internal/count_reads.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::BitsOfElement;
+using internal::CountElements;
+using internal::CountElementsRead;
+using internal::CountOf;
+using internal::CountReads;
+using internal::CountUpTo;
+using internal::Int128;
+using internal::PhysicalLayout;
+using internal::PhysicalLayoutOf;
+using internal::VerifyFits;
 
 const Shape& ShapeOfLeaf(absl::Span<const HloInstruction* const> operands, int64_t operand,
                          int64_t leaf) {
@@ -45,14 +56,15 @@ absl::Status CheckLeaves(const IndexingEntry& entry, const HloInstruction& resul
 // The entries that are counted.
 InstructionIndexing EntriesToCount(
     const InstructionIndexing& entries,
-    absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries) {
+    absl::FunctionRef<absl::StatusOr<SharedIndexing>()> exact_entries) {
   InstructionIndexing counted = entries;
   if (absl::c_all_of(entries,
                      [](const IndexingEntry& e) { return e.indexing.label().IsExact(); })) {
     return counted;
   }
-  absl::StatusOr<InstructionIndexing> exact = exact_entries();
-  if (!exact.ok()) return counted;
+  const absl::StatusOr<SharedIndexing> shared = exact_entries();
+  if (!shared.ok()) return counted;
+  const InstructionIndexing& exact = **shared;
   const auto place = [](const IndexingEntry& entry) {
     return std::tuple(entry.output_leaf, entry.operand, entry.operand_leaf);
   };
@@ -60,10 +72,10 @@ InstructionIndexing EntriesToCount(
     if (entry.indexing.label().IsExact()) continue;
     // Entries are sorted.
     const auto it = absl::c_lower_bound(
-        *exact, entry,
+        exact, entry,
         [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
     // Of exact maps there may be none: nothing is read.
-    const bool is_there = it != exact->end() && place(*it) == place(entry);
+    const bool is_there = it != exact.end() && place(*it) == place(entry);
     entry.indexing = is_there ? it->indexing : OperandIndexingSet();
   }
   return counted;
@@ -136,7 +148,7 @@ absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, c
 
 absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
     const InstructionIndexing& entries,
-    absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries) {
+    absl::FunctionRef<absl::StatusOr<SharedIndexing>()> exact_entries) {
   const InstructionIndexing counted = EntriesToCount(entries, exact_entries);
   std::vector<OperandUtilization> utilizations;
   utilizations.reserve(counted.size());
@@ -216,8 +228,8 @@ Traffic UtilizationCounter::Total() const {
 
 absl::StatusOr<UtilizationReport> ReportUtilization(
     const InstructionIndexing& entries,
-    absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries,
-    const HloInstruction& result, absl::Span<const HloInstruction* const> operands) {
+    absl::FunctionRef<absl::StatusOr<SharedIndexing>()> exact_entries, const HloInstruction& result,
+    absl::Span<const HloInstruction* const> operands) {
   UtilizationCounter counter(result, operands);
   UtilizationReport report;
   absl::StatusOr<std::vector<OperandUtilization>> counted = counter.Count(entries, exact_entries);
@@ -239,33 +251,21 @@ absl::StatusOr<UtilizationReport> ReportUtilization(
   return report;
 }
 
-absl::StatusOr<UtilizationReport> ComputeUtilization(const HloInstruction& instruction,
+absl::StatusOr<UtilizationReport> ComputeUtilization(IndexingTarget target,
                                                      mlir::MLIRContext* context,
                                                      const FusionOptions& options) {
   const QuestionBudget question;
-  const absl::StatusOr<InstructionIndexing> entries =
-      ComputeOutputToInputIndexingThroughCalls(instruction, context, options);
+  const HloComputation* computation = target.computation();
+  const absl::StatusOr<SharedIndexing> entries =
+      HloIndexer(context, options).Index(target, Direction::kOutputToInput);
   if (!entries.ok()) return entries.status();
   FusionOptions exact = options;
   exact.indexing.exact = true;
   return ReportUtilization(
-      *entries,
-      [&] { return ComputeOutputToInputIndexingThroughCalls(instruction, context, exact); },
-      instruction, instruction.operands());
-}
-
-absl::StatusOr<UtilizationReport> ComputeUtilization(const HloComputation& computation,
-                                                     mlir::MLIRContext* context,
-                                                     const FusionOptions& options) {
-  const QuestionBudget question;
-  const absl::StatusOr<InstructionIndexing> entries =
-      ComputeOutputToInputIndexing(computation, context, options);
-  if (!entries.ok()) return entries.status();
-  FusionOptions exact = options;
-  exact.indexing.exact = true;
-  return ReportUtilization(
-      *entries, [&] { return ComputeOutputToInputIndexing(computation, context, exact); },
-      *computation.root_instruction(), computation.parameters());
+      **entries,
+      [&] { return HloIndexer(context, exact).Index(target, Direction::kOutputToInput); },
+      computation != nullptr ? *computation->root_instruction() : *target.instruction(),
+      computation != nullptr ? computation->parameters() : target.instruction()->operands());
 }
 
 }  // namespace xla_indexing

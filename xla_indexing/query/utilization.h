@@ -11,10 +11,10 @@
 //
 // and bytes of each: elements times the bits that the element type, or the layout, gives one,
 // rounded up to whole bytes; and beside them the bytes of the buffer, which has the padding of
-// tiles (hlo/physical_layout.h): f32[8,1]{1,0:T(8,128)} has 32 bytes in a buffer of 4096. All are
-// exact integers where they do not depend on runtime values and are found within 2^26 counting
-// steps; otherwise intervals [least, most] (query/count_reads.h). Past int64 the least is 2^63 - 1
-// and there is no most.
+// tiles (hlo/internal/physical_layout.h): f32[8,1]{1,0:T(8,128)} has 32 bytes in a buffer of 4096.
+// All are exact integers where they do not depend on runtime values and are found within 2^26
+// counting steps; otherwise intervals [least, most] (query/internal/count_reads.h). Past int64 the
+// least is 2^63 - 1 and there is no most.
 //
 // Totals are of all operands: bytes of all reads; of each element that is read, once, as with a
 // cache that keeps everything, where a value that is passed twice, or read for several outputs,
@@ -42,12 +42,12 @@
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/count_image.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
@@ -113,7 +113,7 @@ class UtilizationCounter {
   // InvalidArgument for an entry of leaves that are not there, or with maps that do not fit them.
   absl::StatusOr<std::vector<OperandUtilization>> Count(
       const InstructionIndexing& entries,
-      absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries);
+      absl::FunctionRef<absl::StatusOr<SharedIndexing>()> exact_entries);
   // Of all entries that were counted.
   Traffic Total() const;
 
@@ -149,7 +149,7 @@ Interval BytesOf(const Interval& elements, const Shape& array);
 std::optional<Interval> BufferBytesOf(const Shape& array);
 
 // Of the maps of one entry, from `output` to `operand`. InvalidArgument where one of them does not
-// fit these arrays (ops/fits_shapes.h).
+// fit these arrays (ops/internal/fits_shapes.h).
 absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
                                                const Shape& operand,
                                                int64_t max_steps = kMaxCountingSteps);
@@ -160,15 +160,12 @@ absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, c
 // are not there, or with maps that do not fit them.
 absl::StatusOr<UtilizationReport> ReportUtilization(
     const InstructionIndexing& entries,
-    absl::FunctionRef<absl::StatusOr<InstructionIndexing>()> exact_entries,
-    const HloInstruction& result, absl::Span<const HloInstruction* const> operands);
+    absl::FunctionRef<absl::StatusOr<SharedIndexing>()> exact_entries, const HloInstruction& result,
+    absl::Span<const HloInstruction* const> operands);
 
 // Of an instruction, which verifies and whose called computations are looked into; of a
-// computation, from its root to its parameters. Errors as those of fusion/computation_indexing.h.
-absl::StatusOr<UtilizationReport> ComputeUtilization(const HloInstruction& instruction,
-                                                     mlir::MLIRContext* context,
-                                                     const FusionOptions& options = {});
-absl::StatusOr<UtilizationReport> ComputeUtilization(const HloComputation& computation,
+// computation, from its root to its parameters. Errors as those of fusion/hlo_indexer.h.
+absl::StatusOr<UtilizationReport> ComputeUtilization(IndexingTarget target,
                                                      mlir::MLIRContext* context,
                                                      const FusionOptions& options = {});
 

@@ -21,6 +21,7 @@
 #include "xla_indexing/hlo/builder.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/implicit_broadcast.h"

@@ -14,12 +14,15 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "xla_indexing/query/coalescing.h"
-#include "xla_indexing/query/thread_mapping.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/tools/count_output.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::FloorDiv;
 
 absl::StatusOr<CoalescingAnalysis> AnalysisOf(const Shape& output, const LaunchFlags& flags,
                                               mlir::MLIRContext* context) {
@@ -94,22 +97,6 @@ void WriteIntegers(absl::string_view key, llvm::ArrayRef<int64_t> values, JsonWr
 }
 
 }  // namespace
-
-absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
-  if (absl::Status status = flags.options.Verify(); !status.ok()) return status;
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  if (flags.thread_map.empty()) {
-    return RowMajorLoop(Shape::Scalar(ElementType::kF32), flags.Loop(), &context).status();
-  }
-  if (flags.threads_per_block || flags.elements_per_thread || flags.vector_width) {
-    return absl::InvalidArgumentError(
-        "--thread_map says what --threads_per_block, --elements_per_thread and --vector_width say "
-        "of the row-major loop; they exclude each other");
-  }
-  absl::Status status = ParseThreadMapping(flags.thread_map, &context).status();
-  if (status.ok()) return status;
-  return absl::InvalidArgumentError(absl::StrCat("--thread_map: ", status.message()));
-}
 
 absl::Status CheckLaunch(const Subject& subject, const CommandLine& line) {
   // The row-major loop goes over any output.

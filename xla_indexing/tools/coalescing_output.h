@@ -17,9 +17,6 @@
 
 namespace xla_indexing {
 
-// Whether the options and the thread map of the command line are any.
-absl::Status CheckLaunchFlags(const LaunchFlags& flags);
-
 // Whether some leaf of the output that the command line asks for can be computed by its launch; of
 // none, why not the first.
 absl::Status CheckLaunch(const Subject& subject, const CommandLine& line);

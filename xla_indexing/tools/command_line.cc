@@ -16,7 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "xla_indexing/tools/coalescing_output.h"
+#include "xla_indexing/gpu/thread_mapping.h"
+#include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing {
 namespace {
@@ -315,6 +316,23 @@ absl::Status CheckCompareLine(const CommandLine& line) {
   if (line.files.size() == 2 || (line.files.size() == 1 && names == 2)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "--compare takes two FILEs, or one and two of its computations, --computation=A,B");
+}
+
+// Whether the options and the thread map of the command line are any.
+absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
+  if (absl::Status status = flags.options.Verify(); !status.ok()) return status;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  if (flags.thread_map.empty()) {
+    return RowMajorLoop(Shape::Scalar(ElementType::kF32), flags.Loop(), &context).status();
+  }
+  if (flags.threads_per_block || flags.elements_per_thread || flags.vector_width) {
+    return absl::InvalidArgumentError(
+        "--thread_map says what --threads_per_block, --elements_per_thread and --vector_width say "
+        "of the row-major loop; they exclude each other");
+  }
+  absl::Status status = ParseThreadMapping(flags.thread_map, &context).status();
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat("--thread_map: ", status.message()));
 }
 
 absl::Status CheckHloLine(const CommandLine& line) {

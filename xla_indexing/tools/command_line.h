@@ -23,8 +23,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "xla_indexing/query/coalescing.h"
-#include "xla_indexing/query/thread_mapping.h"
+#include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/thread_mapping.h"
 
 namespace xla_indexing {
 

@@ -20,7 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/parallel.h"
+#include "xla_indexing/base/internal/parallel.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/files.h"
@@ -35,6 +35,8 @@
 
 namespace xla_indexing {
 namespace {
+
+using internal::ParallelFor;
 
 // Files are worked on together until they have this many bytes: enough to keep threads busy, few
 // enough that memory does not grow with the number of files.

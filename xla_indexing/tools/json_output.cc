@@ -5,7 +5,7 @@
 
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/map/variable_names.h"
+#include "xla_indexing/map/internal/variable_names.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 #include "xla_indexing/tools/coalescing_output.h"
@@ -15,6 +15,9 @@
 
 namespace xla_indexing {
 namespace {
+
+using internal::NamesOf;
+using internal::VariableNames;
 
 void WriteField(absl::string_view key, absl::string_view value, JsonWriter* json) {
   json->Key(key);

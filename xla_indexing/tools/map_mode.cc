@@ -14,7 +14,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/diagnostic.h"
-#include "xla_indexing/base/parallel.h"
+#include "xla_indexing/base/internal/parallel.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/rule_step_text.h"
@@ -23,6 +23,8 @@
 
 namespace xla_indexing {
 namespace {
+
+using internal::ParallelFor;
 
 // How many bytes of text, up to the end of a line, one context is used for: expressions stay in
 // memory as long as their context.

@@ -7,11 +7,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
 namespace xla_indexing {
+
 void QueryTotals::AddRow(const Row& row) {
   // Subjects come computation by computation.
   if (!rows_.empty() && rows_.back().computation == row.computation &&

@@ -13,9 +13,10 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "xla_indexing/fusion/computation_indexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/internal/operation_maps.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
@@ -27,7 +28,8 @@ constexpr int64_t kMaxEntriesOfInstruction = 10'000;
 constexpr int64_t kMaxEntriesOfComputation = 500'000;
 
 bool ComesLeafByLeaf(const Subject& subject) {
-  if (!subject.is_fusion) return MostEntries(*subject.instruction) > kMaxEntriesOfInstruction;
+  if (!subject.is_fusion)
+    return internal::MostEntries(*subject.instruction) > kMaxEntriesOfInstruction;
   int64_t parameter_leaves = 0;
   for (const HloInstruction* parameter : subject.operands()) {
     parameter_leaves += parameter->shape().LeafCount();
@@ -100,36 +102,18 @@ FusionOptions SubjectIndexer::OptionsFor(bool exact) const {
   return options;
 }
 
-absl::StatusOr<InstructionIndexing> SubjectIndexer::Compute(const Subject& subject,
-                                                            Direction direction,
-                                                            const std::optional<OperandLeaf>& leaf,
-                                                            bool exact) {
-  const bool to_input = direction == Direction::kOutputToInput;
-  if (subject.is_fusion) {
-    const FusionOptions options = OptionsFor(exact);
-    if (leaf) {
-      return to_input
-                 ? ComputeOutputToInputIndexing(subject.computation(), context_, options,
-                                                leaf->operand_leaf)
-                 : ComputeInputToOutputIndexing(subject.computation(), context_, options, leaf);
-    }
-    // The first output's entries name the operands that no output reads.
-    const bool one_output = line_.output_id.value_or(0) > 0 &&
-                            *line_.output_id < subject.instruction->shape().LeafCount();
-    return to_input ? ComputeOutputToInputIndexing(subject.computation(), context_, options,
-                                                   one_output ? line_.output_id : std::nullopt)
-                    : ComputeInputToOutputIndexing(subject.computation(), context_, options);
+absl::StatusOr<SharedIndexing> SubjectIndexer::Compute(const Subject& subject, Direction direction,
+                                                       const std::optional<OperandLeaf>& leaf,
+                                                       bool exact) {
+  HloIndexer& indexer = exact ? exact_ : usual_;
+  if (!subject.is_fusion) return indexer.Index(*subject.instruction, direction, leaf);
+  std::optional<OperandLeaf> from = leaf;
+  // The first output's entries name the operands that no output reads.
+  if (!from && direction == Direction::kOutputToInput && line_.output_id.value_or(0) > 0 &&
+      *line_.output_id < subject.instruction->shape().LeafCount()) {
+    from = OperandLeaf{0, *line_.output_id};
   }
-  InstructionIndexer& indexer = exact ? exact_ : usual_;
-  if (leaf) {
-    return to_input ? indexer.OutputToInput(*subject.instruction, leaf->operand_leaf)
-                    : indexer.InputToOutput(*subject.instruction, *leaf);
-  }
-  const absl::StatusOr<SharedIndexing> entries = to_input
-                                                     ? indexer.OutputToInput(*subject.instruction)
-                                                     : indexer.InputToOutput(*subject.instruction);
-  if (!entries.ok()) return entries.status();
-  return **entries;
+  return indexer.Index(subject.computation(), direction, from);
 }
 
 std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
@@ -148,11 +132,11 @@ std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
   for (int64_t leaf = 0; leaf < output_count; ++leaf) {
     if (line.output_id.value_or(leaf) == leaf) parts.push_back({OperandLeaf{0, leaf}, {}});
     if (unread.empty() || line.output_id.value_or(0) != 0) continue;
-    const absl::StatusOr<InstructionIndexing> entries =
+    const absl::StatusOr<SharedIndexing> entries =
         indexer->Compute(subject, direction, OperandLeaf{0, leaf});
     if (!entries.ok()) continue;
     std::erase_if(unread, [&](const OperandLeaf& of) {
-      return absl::c_any_of(*entries, [&](const IndexingEntry& entry) {
+      return absl::c_any_of(**entries, [&](const IndexingEntry& entry) {
         return OperandLeaf{entry.operand, entry.operand_leaf} == of;
       });
     });
@@ -164,10 +148,10 @@ std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
 std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction direction,
                                           const ReportPart& part, const CommandLine& line,
                                           SubjectIndexer* indexer) {
-  absl::StatusOr<InstructionIndexing> computed = indexer->Compute(subject, direction, part.leaf);
+  const absl::StatusOr<SharedIndexing> computed = indexer->Compute(subject, direction, part.leaf);
   InstructionIndexing entries =
       computed.ok()
-          ? *std::move(computed)
+          ? **computed
           : UnknownIndexing(subject, direction, part.leaf, computed.status(), indexer->context());
   std::vector<OperandLeaf> unread = part.unread;
   if (!part.leaf) unread = UnreadOperandLeaves(subject.operands(), entries);

@@ -10,16 +10,15 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/computation_indexing.h"
-#include "xla_indexing/fusion/instruction_indexer.h"
-#include "xla_indexing/fusion/reindexing.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/fusion/internal/reindexing.h"
+#include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/ops/exactness.h"
-#include "xla_indexing/ops/instruction_indexing.h"
+#include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing.h"
-#include "xla_indexing/query/coalescing.h"
-#include "xla_indexing/query/symbolic_tile.h"
-#include "xla_indexing/query/thread_mapping.h"
 #include "xla_indexing/query/utilization.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/subject.h"
 
@@ -78,10 +77,10 @@ class SubjectIndexer {
 
   // The maps that the command line's options for them give, or with `exact` the tightest: of a
   // whole subject, or of one leaf of its result (output to input) or of an operand.
-  absl::StatusOr<InstructionIndexing> Compute(const Subject& subject, Direction direction,
-                                              const std::optional<OperandLeaf>& leaf, bool exact);
-  absl::StatusOr<InstructionIndexing> Compute(const Subject& subject, Direction direction,
-                                              const std::optional<OperandLeaf>& leaf) {
+  absl::StatusOr<SharedIndexing> Compute(const Subject& subject, Direction direction,
+                                         const std::optional<OperandLeaf>& leaf, bool exact);
+  absl::StatusOr<SharedIndexing> Compute(const Subject& subject, Direction direction,
+                                         const std::optional<OperandLeaf>& leaf) {
     return Compute(subject, direction, leaf, line_.exact);
   }
   mlir::MLIRContext* context() const { return context_; }
@@ -91,8 +90,8 @@ class SubjectIndexer {
 
   const CommandLine& line_;
   mlir::MLIRContext* context_;
-  InstructionIndexer usual_;
-  InstructionIndexer exact_;
+  HloIndexer usual_;
+  HloIndexer exact_;
 };
 
 // A piece of a subject's entries that is worked on and printed by itself: all of them, or those of

@@ -10,13 +10,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/query/symbolic_tile.h"
-#include "xla_indexing/query/tile_conditions.h"
-#include "xla_indexing/query/tile_text.h"
+#include "xla_indexing/tiling/internal/tile_conditions.h"
+#include "xla_indexing/tiling/internal/tile_text.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tools/count_output.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::CountText;
+using internal::OffsetMapText;
+using internal::SizeMapText;
+using internal::StrideMapText;
+using internal::TileConditions;
 
 std::vector<int64_t> DimSizes(const Shape& shape) {
   std::vector<int64_t> sizes;

@@ -16,14 +16,16 @@
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/internal/shape_inference.h"
+#include "xla_indexing/hlo/internal/shape_inference_util.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/hlo/shape_inference.h"
-#include "xla_indexing/hlo/shape_inference_util.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
 
 namespace xla_indexing {
 namespace {
+
+using internal::CheckIsValid;
 
 constexpr absl::string_view kUnverifiedTarget = "xla_indexing.unverified: ";
 
@@ -40,8 +42,8 @@ const HloComputation* CalledWithOtherShapes(const HloInstruction& i) {
                                                                   : nullptr;
   if (called == nullptr || called->root_instruction() == nullptr ||
       static_cast<int64_t>(called->parameters().size()) != i.operand_count() ||
-      !shape_rules::ShapesAgree(i.shape(), called->root_instruction()->shape(),
-                                shape_rules::Agreement::kSameValue)) {
+      !internal::shape_rules::ShapesAgree(i.shape(), called->root_instruction()->shape(),
+                                          internal::shape_rules::Agreement::kSameValue)) {
     return nullptr;
   }
   return called;
@@ -53,7 +55,8 @@ void GiveParametersTheirShapes(const HloComputation& called, absl::string_view w
   for (size_t p = 0; p < rewriter.operands().size(); ++p) {
     const Shape& shape = called.parameters()[p]->shape();
     const HloInstruction* operand = rewriter.operands()[p];
-    if (!shape_rules::ShapesAgree(shape, operand->shape(), shape_rules::Agreement::kExact)) {
+    if (!internal::shape_rules::ShapesAgree(shape, operand->shape(),
+                                            internal::shape_rules::Agreement::kExact)) {
       HloInstruction* other =
           rewriter.AddHelper(HloOpcode::kCustomCall, absl::StrCat("operand", p), shape, {operand});
       SetWhy(why, other);

@@ -1,0 +1,100 @@
+#include "tests/testing/misuse.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/tiling/internal/tile_conditions.h"
+#include "xla_indexing/tiling/internal/tile_text.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
+#include "xla_indexing/tiling/tile_computation.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::testing::HasSubstr;
+using TilingMisuseTest = QueryMisuseTest;
+
+TEST_F(TilingMisuseTest, TilesAreOfArraysThatTheMapsFit) {
+  const OperandIndexing map = Map("(d0) -> (d0 * 2), domain: d0 in [0, 7]");
+  EXPECT_TRUE(SymbolicTile::Of(map).ok());
+  EXPECT_TRUE(SymbolicTile::Of(map, {8}).ok());
+  EXPECT_TRUE(SymbolicTile::Of(map, {kGreatest}).ok());
+  ExpectRefused(SymbolicTile::Of(map, {8, 8}).status(), "sizes of 2 dimensions for a map of 1");
+  for (const int64_t size : {kLeast, int64_t{-1}, int64_t{0}, int64_t{7}}) {
+    ExpectRefused(SymbolicTile::Of(map, {size}).status(),
+                  absl::StrCat("is in [0, 7], and the size of the array is ", size));
+    ExpectRefused(SymbolicTile::OfMap(map.map(), {size}).status(),
+                  absl::StrCat("is in [0, 7], and the size of the array is ", size));
+  }
+  ExpectRefused(SymbolicTile::Of(OperandIndexing::Unknown(&context_, "no idea")).status(),
+                "an unknown map has no tile: no idea");
+  const SymbolicTile tile = SymbolicTile::Of(map).value();
+  for (const int64_t size : {kLeast, int64_t{-1}, int64_t{0}, int64_t{9}, kGreatest}) {
+    ExpectRefused(tile.FullTile({size}).status(), "of dimension 0 is not in [1, 8]");
+    ExpectRefused(tile.IsExact({size}).status(), "of dimension 0 is not in [1, 8]");
+  }
+  ExpectRefused(tile.FullTile({}).status(), "0 tile sizes for an array of 1 dimensions");
+  ExpectRefused(tile.TileAt({4}, {}).status(), "a tile index of 0 numbers for 1 sizes");
+  for (const int64_t index : {kLeast, int64_t{-1}, int64_t{2}, kGreatest}) {
+    ExpectRefused(tile.TileAt({4}, {index}).status(), "which has 2 tiles of size 4");
+  }
+}
+
+TEST_F(TilingMisuseTest, TilesOfInfiniteIntervalsAreNotExact) {
+  for (const absl::string_view range : {"[0, inf]", "[-inf, 0]", "[-inf, inf]"}) {
+    const absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(Unbounded(range));
+    ASSERT_TRUE(tile.ok()) << tile.status();
+    EXPECT_FALSE(tile->IsExact({2})->IsYes()) << range;
+    EXPECT_FALSE(tile->FullTile({2})->is_exact) << range;
+    EXPECT_FALSE(tile->TileAt({2}, {1})->is_exact) << range;
+    (void)TileConditions(*tile, 0);
+  }
+  // Of an array without end from which nothing is read.
+  const absl::StatusOr<SymbolicTile> of_none = SymbolicTile::Of(
+      Map("(d0)[s0] -> (d0 * -2 + s0), domain: d0 in [-inf, inf], s0 in [-3, -2], s0 in [5, inf]"));
+  ASSERT_TRUE(of_none.ok()) << of_none.status();
+  EXPECT_TRUE(of_none->IsExact({2}).ok());
+  const absl::StatusOr<SymbolicTile> of_all =
+      SymbolicTile::Of(Map("(d0) -> (d0 mod 4), domain: d0 in [-inf, inf]"));
+  ASSERT_TRUE(of_all.ok()) << of_all.status();
+  EXPECT_TRUE(of_all->FullTile({4}).ok());
+}
+
+TEST_F(TilingMisuseTest, OptionsOfComputationsMayBeAnything) {
+  for (const int64_t number : {kLeast, int64_t{-1}, int64_t{0}, int64_t{1}, kGreatest}) {
+    FusionOptions options;
+    options.max_steps = number;
+    options.max_called_instructions = number;
+    options.max_maps = static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX));
+    options.max_call_depth = options.max_maps;
+    // What is given is right or labelled; nothing more is asked for.
+    (void)TileComputation(*computation_, &context_, options);
+  }
+  const auto tiled = TileComputation(*computation_, &context_);
+  ASSERT_TRUE(tiled.ok()) << tiled.status();
+  ExpectRefused(tiled->IsExact({1}).status(), "1 tile sizes for roots of 2 dimensions in all");
+  ExpectRefused(tiled->TilesOf({1, 2, 3}).status(), "3 tile sizes for roots of 2 dimensions");
+  ExpectRefused(tiled->BytesOf({0, -1}).status(), "tile size 0 of dimension 0");
+  for (const int64_t number : {kLeast, int64_t{-1}, int64_t{0}}) {
+    EXPECT_TRUE(tiled->FindGoodTileSizes(number).empty());
+    (void)tiled->FindGoodTileSizes(1024, number);
+  }
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal

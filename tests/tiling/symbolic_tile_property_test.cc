@@ -1,0 +1,371 @@
+// Symbolic tiles against the points of tiles.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/testing/effort.h"
+#include "tests/testing/random.h"
+#include "tests/tiling/condition_text.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/tiling/internal/tile_conditions.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using Element = std::vector<int64_t>;
+
+// What a tile reads, from the points of all variables' intervals.
+struct Read {
+  bool is_full = true;
+  std::set<Element> elements;
+};
+
+bool Advance(const std::vector<Interval>& box, std::vector<int64_t>* point) {
+  for (size_t i = box.size(); i-- > 0;) {
+    if ((*point)[i] < box[i].upper()) {
+      ++(*point)[i];
+      return true;
+    }
+    (*point)[i] = box[i].lower();
+  }
+  return false;
+}
+
+template <typename Visit>
+void ForEachIn(const std::vector<Interval>& box, Visit visit) {
+  std::vector<int64_t> point;
+  for (const Interval& side : box) {
+    if (side.IsEmpty()) return;
+    point.push_back(side.lower());
+  }
+  do {
+    visit(point);
+  } while (Advance(box, &point));
+}
+
+// By tile index and runtime values.
+std::map<std::vector<int64_t>, Read> TilesOf(const IndexingMap& map,
+                                             const std::vector<int64_t>& sizes,
+                                             const std::vector<int64_t>& dim_sizes) {
+  std::map<std::vector<int64_t>, Read> tiles;
+  std::vector<Interval> box;
+  for (const int64_t size : dim_sizes) box.push_back(Interval::OfSize(size));
+  for (const Interval& symbol : map.SymbolBounds()) box.push_back(symbol);
+  const size_t num_dims = dim_sizes.size();
+  // A dimension whose residue is fixed ends at multiples; up to the next ones it is residues that
+  // leave points out.
+  std::vector<Interval> bounds;
+  for (const Variable& dim : map.dims()) bounds.push_back(dim.bounds);
+  for (const Constraint& constraint : map.constraints()) {
+    if (constraint.expr.getKind() != mlir::AffineExprKind::Mod) continue;
+    const auto mod = llvm::cast<mlir::AffineBinaryOpExpr>(constraint.expr);
+    const int64_t m = llvm::cast<mlir::AffineConstantExpr>(mod.getRHS()).getValue();
+    for (size_t i = 0; i < num_dims; ++i) {
+      const auto d = mlir::getAffineDimExpr(i, map.context());
+      const auto sum = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(mod.getLHS());
+      if (mod.getLHS() != d &&
+          (!sum || sum.getLHS() != d || !llvm::isa<mlir::AffineConstantExpr>(sum.getRHS()))) {
+        continue;
+      }
+      bounds[i] = bounds[i].Add(Interval::Closed(1 - m, m - 1));
+    }
+  }
+  ForEachIn(box, [&](const std::vector<int64_t>& point) {
+    const std::vector<int64_t> dims(point.begin(), point.begin() + num_dims);
+    const std::vector<int64_t> symbols(point.begin() + num_dims, point.end());
+    std::vector<int64_t> index;
+    bool is_whole = true;
+    for (size_t i = 0; i < num_dims; ++i) {
+      index.push_back(dims[i] / sizes[i]);
+      is_whole = is_whole && (index[i] + 1) * sizes[i] <= dim_sizes[i];
+    }
+    index.insert(index.end(), symbols.begin() + map.num_ranges(), symbols.end());
+    Read& tile = tiles[index];
+    bool is_inside = true;
+    bool has_residues = true;
+    for (size_t i = 0; i < num_dims; ++i) is_inside &= bounds[i].Contains(dims[i]);
+    for (const Constraint& constraint : map.constraints()) {
+      IndexingMap value(
+          kPartsFit, mlir::AffineMap::get(map.num_dims(), map.num_symbols(), constraint.expr),
+          {map.dims().begin(), map.dims().end()}, {map.ranges().begin(), map.ranges().end()},
+          {map.runtimes().begin(), map.runtimes().end()});
+      const bool holds = constraint.interval.Contains((*value.Evaluate(dims, symbols))[0]);
+      (constraint.expr.getKind() == mlir::AffineExprKind::Mod ? has_residues : is_inside) &= holds;
+    }
+    bool is_point = is_inside && has_residues;
+    for (size_t i = 0; i < num_dims; ++i) is_point &= map.dims()[i].bounds.Contains(dims[i]);
+    // Edges count where residues leave points, and everywhere outside of the intervals.
+    bool is_near = true;
+    for (size_t i = 0; i < num_dims; ++i) is_near &= bounds[i].Contains(dims[i]);
+    if (!is_whole || !is_near || (has_residues && !is_inside)) tile.is_full = false;
+    if (!is_point) return;
+    const auto results = *map.Evaluate(dims, symbols);
+    tile.elements.insert(Element(results.begin(), results.end()));
+  });
+  return tiles;
+}
+
+std::set<Element> ElementsOf(const ConcreteTile& tile) {
+  if (tile.is_empty) return {};
+  std::set<Element> elements;
+  std::vector<Interval> box;
+  for (const TileRange& range : tile.ranges) {
+    if (range.size == 0) return {};
+    box.push_back(Interval::OfSize(range.size));
+  }
+  ForEachIn(box, [&](const std::vector<int64_t>& point) {
+    Element element;
+    for (size_t i = 0; i < point.size(); ++i) {
+      element.push_back(tile.ranges[i].offset.lower() + point[i] * tile.ranges[i].stride);
+    }
+    elements.insert(element);
+  });
+  return elements;
+}
+
+// The sizes and strides of the box that the elements are; none where they are no box.
+std::optional<std::vector<std::pair<int64_t, int64_t>>> BoxOf(const std::set<Element>& elements,
+                                                              size_t rank) {
+  std::vector<std::pair<int64_t, int64_t>> box;
+  int64_t volume = elements.empty() ? 0 : 1;
+  for (size_t i = 0; i < rank; ++i) {
+    std::set<int64_t> values;
+    for (const Element& element : elements) values.insert(element[i]);
+    int64_t stride = 1;
+    if (values.size() > 1) {
+      stride = *std::next(values.begin()) - *values.begin();
+      int64_t next = *values.begin();
+      for (const int64_t value : values) {
+        if (value != next) return std::nullopt;
+        next += stride;
+      }
+    }
+    volume *= static_cast<int64_t>(values.size());
+    box.emplace_back(values.size(), stride);
+  }
+  if (volume != static_cast<int64_t>(elements.size())) return std::nullopt;
+  return box;
+}
+
+struct Tally {
+  int64_t cases = 0;
+  int64_t exact = 0;
+  int64_t undecided = 0;
+};
+
+void Check(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
+           const std::vector<int64_t>& sizes, Tally* tally) {
+  const SymbolicTile symbolic = SymbolicTile::OfMap(map, dim_sizes).value();
+  const auto exact = symbolic.IsExact(sizes);
+  ASSERT_TRUE(exact.ok()) << exact.status();
+  const auto claimed = symbolic.FullTile(sizes);
+  ASSERT_TRUE(claimed.ok()) << claimed.status();
+  EXPECT_EQ(claimed->is_exact, exact->IsYes());
+  ++tally->cases;
+  tally->exact += exact->IsYes() ? 1 : 0;
+  tally->undecided += exact->IsUndecided() ? 1 : 0;
+  bool are_alike = true;
+  bool has_full = false;
+  bool reads = false;
+  std::optional<std::vector<std::pair<int64_t, int64_t>>> common;
+  for (const auto& [index, read] : TilesOf(map, sizes, dim_sizes)) {
+    const std::vector<int64_t> k(index.begin(), index.begin() + dim_sizes.size());
+    const auto tile = symbolic.TileAt(sizes, k);
+    ASSERT_TRUE(tile.ok()) << tile.status();
+    if (map.num_runtimes() == 0) {
+      const std::set<Element> said = ElementsOf(*tile);
+      if (tile->is_exact) {
+        EXPECT_EQ(said, read.elements) << "tile " << absl::StrJoin(k, ",");
+      } else {
+        EXPECT_TRUE(
+            std::includes(said.begin(), said.end(), read.elements.begin(), read.elements.end()));
+        if (tile->excess) {
+          EXPECT_EQ(*tile->excess, static_cast<int64_t>(said.size() - read.elements.size()));
+        }
+      }
+      // Of a tile that residues leave nothing of, it makes no difference.
+      if (!read.elements.empty()) {
+        EXPECT_EQ(tile->is_clipped, !read.is_full) << "tile " << absl::StrJoin(k, ",");
+      }
+    }
+    if (!read.is_full) continue;
+    reads = reads || !read.elements.empty();
+    const auto box = BoxOf(read.elements, map.num_results());
+    if (!has_full) common = box;
+    has_full = true;
+    are_alike = are_alike && box.has_value() && box == common;
+    for (int i = 0; i < map.num_results(); ++i) {
+      std::set<int64_t> values;
+      for (const Element& element : read.elements) values.insert(element[i]);
+      if (values.empty()) continue;
+      const TileRange& range = claimed->ranges[i];
+      EXPECT_LE(*values.rbegin() - *values.begin(), (range.size - 1) * std::abs(range.stride));
+    }
+    if (exact->IsYes() && box) {
+      for (int i = 0; i < map.num_results(); ++i) {
+        EXPECT_EQ((*box)[i].first, claimed->ranges[i].size);
+        if ((*box)[i].first > 1) {
+          EXPECT_EQ((*box)[i].second, std::abs(claimed->ranges[i].stride));
+        }
+      }
+    }
+  }
+  // Where no full tile reads anything there is nothing to say.
+  if (reads && !exact->IsUndecided()) {
+    EXPECT_EQ(are_alike, exact->IsYes());
+  }
+}
+
+// Maps of the forms that indexing has: sums of variables and digits, with edges and residues.
+std::string RandomMapText(Random& random, std::vector<int64_t>* dim_sizes) {
+  const int num_dims = static_cast<int>(random.Between(1, 3));
+  const int num_ranges = static_cast<int>(random.Between(0, 2));
+  std::vector<std::string> dims;
+  std::vector<std::string> ranges;
+  std::string domain;
+  std::vector<std::string> variables;
+  int64_t points = 1;
+  for (int i = 0; i < num_dims; ++i) {
+    const int64_t size = random.Between(1, std::min<int64_t>(16, 600 / points));
+    points *= size;
+    dim_sizes->push_back(size);
+    dims.push_back(absl::StrCat("d", i));
+    const int64_t lower = random.OneIn(6) ? random.Between(0, size - 1) : 0;
+    absl::StrAppend(&domain, ", d", i, " in [", lower, ", ", size - 1, "]");
+  }
+  for (int i = 0; i < num_ranges; ++i) {
+    const int64_t size = random.Between(2, 5);
+    ranges.push_back(absl::StrCat("s", i));
+    absl::StrAppend(&domain, ", s", i, " in [0, ", size - 1, "]");
+  }
+  variables = dims;
+  variables.insert(variables.end(), ranges.begin(), ranges.end());
+  const std::vector<int64_t> factors = {1, 2, 2, 3, 4, 4, 6, 8};
+  const auto digit = [&](const std::string& v) {
+    switch (random.Between(0, 4)) {
+      case 0:
+        return absl::StrCat("(", v, " floordiv ", random.Pick(factors), ")");
+      case 1:
+        return absl::StrCat("(", v, " mod ", random.Pick(factors), ")");
+      case 2: {
+        const int64_t low = random.Pick(factors);
+        return absl::StrCat("((", v, " floordiv ", low, ") mod ", random.Pick(factors), ")");
+      }
+      case 3: {
+        const int64_t shift = random.Between(0, 9);
+        const int64_t by = random.Pick(factors);
+        return absl::StrCat("((", v, " + ", shift, ") ", random.OneIn(2) ? "mod " : "floordiv ", by,
+                            ")");
+      }
+      default:
+        return v;
+    }
+  };
+  std::vector<std::string> results;
+  const bool plain = random.OneIn(3);
+  const int num_results = static_cast<int>(random.Between(1, 3));
+  for (int r = 0; r < num_results; ++r) {
+    std::string sum = absl::StrCat(random.OneIn(3) ? random.Between(0, 7) : 0);
+    const int64_t terms = random.Between(0, 3);
+    for (int t = 0; t < terms; ++t) {
+      const std::string v = random.Pick(variables);
+      const int64_t factor = random.Pick(factors) * (random.OneIn(5) ? -1 : 1);
+      std::string value = plain ? v : digit(v);
+      if (!plain && random.OneIn(12)) {
+        value = absl::StrCat("((", v, " * ", random.Pick(factors), " + ", random.Pick(variables),
+                             ") floordiv ", random.Pick(factors), ")");
+      }
+      absl::StrAppend(&sum, " + ", value, " * ", factor);
+    }
+    results.push_back(sum);
+  }
+  if (random.OneIn(4)) {
+    absl::StrAppend(&domain, ", ", random.Pick(variables), " * ", random.Pick(factors), " + ",
+                    random.Pick(variables), " in [", random.Between(-1, 2), ", ",
+                    random.Between(8, 30), "]");
+  }
+  if (random.OneIn(5)) {
+    const int64_t m = random.Between(2, 4);
+    absl::StrAppend(&domain, ", (", random.Pick(dims), " + ", random.Between(0, 3), ") mod ", m,
+                    " in [0, 0]");
+  }
+  return absl::StrCat("(", absl::StrJoin(dims, ", "), ")[", absl::StrJoin(ranges, ", "), "] -> (",
+                      absl::StrJoin(results, ", "), "), domain: ", domain.substr(2));
+}
+
+TEST(SymbolicTileProperty, RandomMapsReadWhatTheirTilesSay) {
+  constexpr int kMaps = Cases(20000);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Tally tally;
+  for (int i = 0; i < kMaps; ++i) {
+    Random random(i);
+    std::vector<int64_t> dim_sizes;
+    const std::string text = RandomMapText(random, &dim_sizes);
+    auto map = ParseIndexingMap(text, &context);
+    ASSERT_TRUE(map.ok()) << map.status() << text;
+    map->Simplify();
+    if (map->IsKnownEmpty()) continue;
+    std::vector<int64_t> sizes;
+    for (const int64_t size : dim_sizes) sizes.push_back(random.Between(1, size));
+    SCOPED_TRACE(absl::StrCat(i, ": ", map->ToString(), " tiles ", absl::StrJoin(sizes, ",")));
+    Check(*map, dim_sizes, sizes, &tally);
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ(tally.undecided, 0);
+  // About as many are exact as not.
+  EXPECT_GT(tally.exact, tally.cases / 3);
+  EXPECT_LT(tally.exact, tally.cases * 2 / 3);
+}
+
+// What conditions say is what is found, for all sizes of a map.
+TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
+  constexpr int kMaps = Cases(2000);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  int64_t cases = 0;
+  int64_t wrong = 0;
+  for (int i = 0; i < kMaps; ++i) {
+    Random random(i);
+    std::vector<int64_t> dim_sizes;
+    auto map = ParseIndexingMap(RandomMapText(random, &dim_sizes), &context);
+    ASSERT_TRUE(map.ok()) << map.status();
+    map->Simplify();
+    if (map->IsKnownEmpty()) continue;
+    const SymbolicTile tile = SymbolicTile::OfMap(*map, dim_sizes).value();
+    const std::vector<std::string> conditions = TileConditions(tile);
+    std::vector<Interval> box;
+    for (const int64_t size : dim_sizes) box.push_back(Interval::Closed(1, size));
+    ForEachIn(box, [&](const std::vector<int64_t>& sizes) {
+      bool all_hold = true;
+      for (const std::string& condition : conditions) {
+        const auto holds = ConditionText(condition, sizes).Holds();
+        ASSERT_TRUE(holds.has_value()) << condition;
+        all_hold = all_hold && *holds;
+      }
+      ++cases;
+      const auto exact = tile.IsExact(sizes);
+      if (all_hold != exact->IsYes()) {
+        ++wrong;
+        if (wrong < 5) {
+          ADD_FAILURE() << i << ": " << map->ToString() << " tiles " << absl::StrJoin(sizes, ",")
+                        << " exact " << exact->IsYes() << " conditions\n"
+                        << absl::StrJoin(conditions, "\n");
+        }
+      }
+    });
+  }
+  EXPECT_EQ(wrong, 0) << "of " << cases;
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal

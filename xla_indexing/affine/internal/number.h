@@ -1,0 +1,71 @@
+// Numbers as lists of digits.
+//
+// Mathematics. A *digit* is a constant or, of a quantity x that a table of sources numbers,
+//
+//   digit(x, a, b) = floor(x / a) mod b     or, flipped,     b - 1 - digit(x, a, b),
+//
+// in [0, b - 1]. A *number* is a list of digits D0, D1, .., least significant first, of sizes b0,
+// b1, .., with the value D0 + D1*b0 + D2*b0*b1 + .. . Its *places* are 1, b0, b0*b1, .. and,
+// between two of them, their multiples that divide the greater one: where it can be cut in two.
+//
+// Units. Sizes and places count elements. The product of a number's sizes fits int64; whoever makes
+// numbers sees to that.
+//
+// Example: with d0 in [0, 11] and d1 in [0, 7], {(d1, 1, 8), (d0, 1, 12)} is d0*8 + d1, of size 96,
+// with the places 1, 2, 4, 8, 16, 24, 32, 48 and 96.
+#ifndef XLA_INDEXING_AFFINE_INTERNAL_NUMBER_H_
+#define XLA_INDEXING_AFFINE_INTERNAL_NUMBER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/affine/internal/short_list.h"
+
+namespace xla_indexing::internal {
+
+struct Digit {
+  // Of a constant the value.
+  int64_t place = 0;
+  int64_t size = 1;
+  // 0: a constant. Others are numbered as they are made.
+  uint32_t source = 0;
+  bool flipped = false;
+
+  static Digit Constant(int64_t value, int64_t size) { return {value, size, 0, false}; }
+  bool IsConstant() const { return source == 0; }
+  friend bool operator==(const Digit& a, const Digit& b) {
+    return a.place == b.place && a.size == b.size && a.source == b.source && a.flipped == b.flipped;
+  }
+};
+
+// Least significant digit first; no digit: 0, of size 1. Sizes are 2 and more.
+using Number = ShortList<Digit, 4>;
+
+// The number of values, the product of the digits' sizes.
+int64_t SizeOf(const Number& number);
+
+// size - 1 - number.
+void Reverse(Number& number);
+
+// The value of a number of constant digits; none of others.
+std::optional<int64_t> ConstantValue(const Number& number);
+
+// Whether the most significant digit that is not constant is flipped.
+bool IsFlipped(const Number& number);
+
+// The greatest place of the number that divides r.
+int64_t PlaceBelow(const Number& number, int64_t r);
+
+// The least place of the number that r divides; r divides its size.
+int64_t PlaceAbove(const Number& number, int64_t r);
+
+// Equal ones have equal hashes.
+size_t HashOf(const Digit& digit);
+size_t HashOf(const Number& number);
+size_t HashOf(llvm::ArrayRef<Number> indices);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_AFFINE_INTERNAL_NUMBER_H_

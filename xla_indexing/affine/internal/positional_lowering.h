@@ -1,0 +1,152 @@
+// Positional numbers as affine expressions.
+//
+//   PositionalLowering lowering(&algebra, &simplifier, {d0, d1});
+//   lowering.Lower(number)   // its normal form (affine/internal/simplifier.h)
+//
+// A number of digits of variables, moved and scaled or not, of no variable two, is written as it
+// stands, sum and digits: that is its normal form. Of others the simplifier finds it. What is
+// longer than kMaxSimplifiedDigits, the digits of its sources counted as often as they occur, is
+// written as the digits are; a number longer than kMaxLoweredDigits has no expression. Digits are
+// lowered once.
+//
+// The algebra keeps of a run no more than a digit depends on. What it depends on is written with
+// fewer divisions where variables are whole, so runs are made longer before: with a digit (v, p, s)
+// of a variable v least or greatest in the run Y, L = v mod p and H = floor(v / (p*s)),
+//
+//   floor(Y/a) = floor((p*Y + L) / (p*a))                      a > 1
+//   floor(Y/a) mod n = floor((Y + size*H) / a) mod n           a*n divides the size of Y
+//   c + b*(Y mod n) = (c + b*Y) mod (b*n)                      c and the least digit of Y join
+//   floor(Y/a) + (size/a)*h = floor((Y + size*h) / a)          the greatest digit of Y and h join
+#ifndef XLA_INDEXING_AFFINE_INTERNAL_POSITIONAL_LOWERING_H_
+#define XLA_INDEXING_AFFINE_INTERNAL_POSITIONAL_LOWERING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/digit_sum.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/number.h"
+#include "xla_indexing/affine/internal/positional.h"
+#include "xla_indexing/affine/internal/recycled.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+
+namespace xla_indexing::internal {
+
+// What digits have been found to be in normal form. They are not flipped. One that has been joined
+// with a digit below it has the place of that, negated, and one that has been joined with a digit
+// above it a size that its source does not have room for.
+struct ValueOfDigit {
+  Digit digit;
+  DigitSum value;
+
+  size_t hash = 0;
+  ValueOfDigit* next = nullptr;
+};
+// The same as written.
+struct WrittenDigit {
+  Digit digit;
+  mlir::AffineExpr expr;
+
+  size_t hash = 0;
+  WrittenDigit* next = nullptr;
+};
+// factor * number + offset, as written.
+struct WrittenNumber {
+  Number number;
+  int64_t factor = 1;
+  int64_t offset = 0;
+  mlir::AffineExpr expr;
+  bool is_small = false;  // under one more division too (affine/internal/build.h)
+
+  size_t hash = 0;
+  WrittenNumber* next = nullptr;
+};
+struct LoweringMemory {
+  Recycled<ValueOfDigit> values;
+  Recycled<WrittenDigit> written;
+  Recycled<WrittenNumber> numbers;
+  HashedChains<ValueOfDigit> value_table;
+  HashedChains<WrittenDigit> written_table;
+  HashedChains<WrittenNumber> number_table;
+
+  void Reset() {
+    values.Reset();
+    written.Reset();
+    numbers.Reset();
+    value_table.Clear();
+    written_table.Clear();
+    number_table.Clear();
+  }
+};
+
+inline constexpr size_t kMaxSimplifiedDigits = 5;
+inline constexpr size_t kMaxLoweredDigits = 512;
+
+class PositionalLowering {
+ public:
+  // variables[i] is what variable i of the algebra is. Keeps references.
+  PositionalLowering(const PositionalAlgebra* algebra, ExprSimplifier* simplifier,
+                     llvm::ArrayRef<mlir::AffineExpr> variables);
+  ~PositionalLowering();
+  PositionalLowering(const PositionalLowering&) = delete;
+  PositionalLowering& operator=(const PositionalLowering&) = delete;
+
+  // Null where it is too long.
+  mlir::AffineExpr Lower(const Number& number);
+
+ private:
+  // Whether the digit is all of a linear source.
+  bool IsLinear(const Digit& digit) const;
+  // Whether no variable is in the number twice, nor one of those there are, and all else is linear.
+  bool AddDistinctVariables(const Number& number, llvm::SmallVectorImpl<uint32_t>& variables) const;
+  // x, x floordiv place, x mod size or (x floordiv place) mod size.
+  mlir::AffineExpr DigitOfVariable(const Digit& digit);
+
+  // floor((factor * number + offset) / place) mod size, or without the mod.
+  struct Quotient {
+    Number number;
+    int64_t factor = 1;
+    int64_t offset = 0;
+    int64_t place = 1;
+    int64_t size = 1;
+    bool has_mod = false;
+    Digit key = {};  // in the tables
+  };
+  bool IsVariable(const Digit& digit) const;
+  // What a digit of a run or of a linear source is.
+  Quotient QuotientOf(const Digit& digit) const;
+  // The digit that the two are together, not flipped, where a digit of a run takes in one of a
+  // variable, below it or above.
+  std::optional<Quotient> JoinedBelow(const Digit& low, const Digit& high) const;
+  std::optional<Quotient> JoinedAbove(const Digit& low, const Digit& high) const;
+  // Takes in what is below the least digit, and above the greatest.
+  void ExtendBottom(Quotient& quotient) const;
+  void WidenTop(Quotient& quotient) const;
+  // Calls add(digit, quotient, size, stride) for the digits of the number, those that join
+  // together. The quotient, of digits that are neither constant nor of a variable, is null for
+  // others; it is not flipped where the digit is.
+  template <typename Add>
+  void ForEachDigit(const Number& number, Add add) const;
+
+  DigitSum Sum(const Number& number);
+  const DigitSum& ValueOf(const Quotient& quotient);
+  const DigitSum& ValueOfVariable(const Digit& digit);
+  // The same without the normal form; invalid and null past the bounds of affine/internal/build.h.
+  LinearSum WrittenSum(const Number& number);
+  mlir::AffineExpr Written(const Quotient& quotient);
+  const WrittenNumber& WrittenDividend(const Quotient& quotient);
+
+  const PositionalAlgebra& algebra_;
+  ExprSimplifier& simplifier_;
+  llvm::ArrayRef<mlir::AffineExpr> variables_;
+  std::unique_ptr<LoweringMemory> memory_;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_AFFINE_INTERNAL_POSITIONAL_LOWERING_H_

@@ -1,0 +1,301 @@
+// The normal form of quasi-affine expressions over variables with known intervals.
+//
+// Mathematics. An expression is a sum of integer multiples of *digits*: variables, floor atoms
+// T = floor(Y / m) and mod atoms M = X mod n, with dividends that are sums of digits themselves. A
+// floor atom is made only after these rules, each exact for all integers under its side condition:
+//
+//   floor((m*Q + R) / m) = Q + floor(R / m)
+//   floor((g*H + L) / m) = floor((H + t) / (m/g))           g | m, L in [t*g, t*g + g - 1]
+//   floor((c*(X mod n) + R) / m)
+//       = floor((c*X + R) / m) - (c*n/m) * floor(X / n)     m | c*n
+//   floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))  a*m fits int64
+//   floor(-X / m) = -floor((X - 1) / m) - 1                 the leading coefficient is > 0
+//
+// with coefficients reduced to (-m/2, m/2], or to [0, m - 1] where they cannot all be positive, and
+// the constant shifted so that the least value of the dividend is in [0, m - 1]; a mod atom
+// likewise. With T = floor(X / n) the definition of mod,
+//
+//   X = (X mod n) + n * T,
+//
+// joins digits of one expression wherever they meet in a sum (digits.cc). Read as an elimination of
+// all mods it gives the *floor form*: an integer combination of variables and floor atoms alone, in
+// which equal sums cancel by linear algebra. The result is written with as few summands as the
+// floor form and its digits allow; sums of floors along one linear form are told from their values
+// and written with the fewest floors (affine/internal/staircase.h), as in Hermite's identity,
+//
+//   floor(Y / 2m) + floor((Y + m) / 2m) = floor(Y / m).
+//
+// docs/simplifier.md goes through all of it.
+//
+// Ranges. Digits of one expression are independent, so x - 6 * floor(x / 6), which is x mod 6, has
+// the range [0, 5] and not the difference of two ranges.
+//
+// Congruences. Besides intervals, values have residue classes: from coefficients, and from what
+// Assume() says of sums, such as that d0 is even. They feed the same decisions:
+//
+//   X mod m = r                                        X = r (mod m)
+//   floor(X / m) = floor((X - r) / m)                  X = r (mod g), g | m, r in [0, g - 1]
+//   k*floor(X / m) = s*floor(X / m) + q*(X - r)        X = r (mod m), k = q*m + s
+//
+// One pass, bottom up; atoms, their ranges and the results for subexpressions are cached in the
+// object, so one object should serve all expressions of one domain.
+//
+//   ExprSimplifier simplifier(context, {Interval::Closed(0, 6), Interval::Closed(0, 14)}, {});
+//   simplifier.Simplify(d0 + d1 floordiv 16)   // d0
+//   simplifier.Range((d0 * 15 + d1) mod 4)     // [0, 3]
+//   simplifier.Assume(LinearSum::Of(d0), Congruence::Of(0, 2));
+//   simplifier.Simplify((d0 floordiv 2) * 2)   // d0
+//
+// Bounds. An object does at most a fixed amount of work (kMaxWork steps of a few microseconds,
+// nested at most kMaxRecursion deep), and no more than the question that is asked has steps left
+// (base/question_budget.h); what comes after is left as it is. Expressions beyond the
+// bounds of affine/internal/build.h are not made.
+//
+// Errors. Where a number of a rule would not fit int64 the rule is not applied; where even a
+// coefficient of the result would not, the expression comes back as it was. Results are equal at
+// every point of the intervals (as mathematical integers).
+#ifndef XLA_INDEXING_AFFINE_INTERNAL_SIMPLIFIER_H_
+#define XLA_INDEXING_AFFINE_INTERNAL_SIMPLIFIER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/digit_sum.h"
+#include "xla_indexing/affine/internal/division.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/simplifier_memory.h"
+#include "xla_indexing/affine/rule_trace.h"
+#include "xla_indexing/base/internal/congruence.h"
+#include "xla_indexing/base/internal/wide_interval.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing::internal {
+
+class ExprSimplifier {
+ public:
+  // dims[i] and symbols[j] are the intervals of the variables; all must be non-empty. Variables
+  // beyond the lists are unbounded. A variable of one value is replaced by it.
+  ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
+                 llvm::ArrayRef<Interval> symbols);
+  ~ExprSimplifier();
+
+  ExprSimplifier(const ExprSimplifier&) = delete;
+  ExprSimplifier& operator=(const ExprSimplifier&) = delete;
+
+  mlir::MLIRContext* context() const { return context_; }
+
+  // The normal form of `e`; `e` itself, but for the constants of its dividends, where the form
+  // would have more divisions.
+  mlir::AffineExpr Simplify(mlir::AffineExpr e);
+
+  // An interval that contains every value of `e`; the hull of them for sums of independent digits.
+  Interval Range(mlir::AffineExpr e);
+
+  // The least residue class known to contain every value of `e`.
+  Congruence Residues(mlir::AffineExpr e);
+
+  // From now on `sum` is known to be in `residues` (neither empty nor a single value). Sums of
+  // digits made before have no meaning any more. Facts that contradict each other make no result
+  // wrong, there being no point at which it counts.
+  void Assume(const LinearSum& sum, const Congruence& residues);
+
+  // From now on `sum` is known to be in `interval`, likewise.
+  void Assume(const LinearSum& sum, const Interval& interval);
+
+  // From now on every use of a rule that changes something is written down there; null: no more.
+  // What has been found before, and is used again, is not. Results do not depend on it.
+  void TraceTo(RuleTrace* trace) { trace_ = trace; }
+
+  // --- Sums of digits, for callers that compose or do linear algebra
+
+  // `e` as a sum of digits; invalid on overflow.
+  DigitSum Evaluate(mlir::AffineExpr e);
+  DigitSum Evaluate(const LinearSum& sum);
+
+  // One more symbol, after all existing ones. Returns its position.
+  unsigned AddSymbol(Interval range);
+
+  // The expression of a sum of digits; null when the sum is invalid.
+  mlir::AffineExpr ToExpr(const DigitSum& digits);
+  Interval RangeOf(const DigitSum& digits);
+  // The same with ends that do not fit int64.
+  WideInterval WideRangeOf(const DigitSum& digits);
+  Congruence ResiduesOf(const DigitSum& digits) const;
+  // The sum without mod atoms; equal functions that linear algebra can tell equal have equal ones.
+  DigitSum FloorForm(const DigitSum& digits) const;
+
+  // The sum over the expressions of its atoms, as it is; invalid past the bounds of
+  // affine/internal/build.h.
+  LinearSum Written(const DigitSum& digits);
+  // The atom that an expression in normal form is; null where it is none.
+  const DigitAtom* AtomOf(mlir::AffineExpr e);
+
+  // floor(sum / divisor) and sum mod divisor, divisor >= 1.
+  DigitSum FloorDivide(const DigitSum& digits, int64_t divisor);
+  DigitSum Modulo(const DigitSum& digits, int64_t divisor);
+
+ private:
+  mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
+  // sum += coefficient * variable.
+  void AddVariable(DigitSum& sum, const Term& term);
+  // Of a floordiv or mod.
+  DigitSum EvaluateAtom(mlir::AffineExpr atom);
+  DigitSum EvaluateDividend(mlir::AffineExpr dividend);
+  // A new atom without dividend, in no table.
+  DigitAtom* NewAtom(DigitAtom::Kind kind);
+  void Remember(mlir::AffineExpr atom, const DigitSum& sum);
+  DigitSum OpaqueAtom(mlir::AffineExpr atom);
+  // The same as FloorForm(digits), made in `eliminated` where it has to be made.
+  static const DigitSum& FloorForm(const DigitSum& digits, DigitSum& eliminated);
+  Interval RangeOfVariable(mlir::AffineExpr variable) const;
+  Interval SumOfRanges(const DigitSum& sum) const;
+  Interval RangeOfFloorForm(const DigitSum& floor_form);
+
+  // Congruences (residues.cc).
+  // Of a variable or a sum of digits, without a constant: `sum` is in `residues`.
+  struct Fact {
+    DigitSum sum;
+    Congruence residues;
+  };
+  // The same of an interval.
+  struct Bound {
+    DigitSum sum;
+    Interval interval;
+  };
+  DigitSum AssumedSum(const LinearSum& sum, int64_t* constant);
+  Congruence StructuralResidues(const DigitSum& digits) const;
+  void ReduceToResidue(Division& division, int64_t m) const;
+  bool ReplaceExactDivision(DigitSum& sum) const;
+
+  // Division (floor_division.cc). With the rule that did it; null where none did. Results, which
+  // are large, are made where they are wanted: a result that is passed has no summands yet.
+  const char* FloorDivideByRule(const DigitSum& digits, int64_t m, DigitSum& result);
+  const char* ModuloByRule(const DigitSum& digits, int64_t m, DigitSum& result);
+  static bool LinearInTwoValues(const DigitSum& digits, llvm::function_ref<int64_t(int64_t)> f,
+                                DigitSum& result);
+  const char* FloorOfNormal(Division& division, int64_t m, DigitSum& result);
+  const char* ModuloOfSplit(const DivisionSplit& split, int64_t m, DigitSum& result);
+  const char* ModuloOfNormal(Division& division, int64_t m, DigitSum& result);
+  // How the sum was divided when its floor was taken, which its mod has in common; null where it
+  // was not, or where it cannot be known from that.
+  KnownDivision* FindDivision(const DigitSum& digits, int64_t m);
+  KnownDivision* RememberDivision(const DigitSum& digits, int64_t m, bool is_split);
+  // Whether all points of the box of the variables count.
+  bool HasNoAssumptions() const { return facts_.empty() && bounds_.empty(); }
+  const Interval& RangeOfRest(Division& division);
+  static void MoveConstantToQuotient(Division& division, int64_t amount, int64_t m);
+  static void ExtractMultiples(Division& division, int64_t m);
+  static bool ReduceResidues(Division& division, int64_t m);
+  bool DropCoarserMods(Division& division, int64_t m);
+  // Whether there is a split.
+  bool SplitWithoutCarry(Division& division, int64_t m, DivisionSplit& split);
+  bool SplitByRadix(const DigitSum& rest, int64_t m, DivisionSplit& split);
+  bool Normalize(Division& division, int64_t m, DivisionSplit& split);
+  bool ChooseMods(Division& division, int64_t m);
+  bool UnnestDivision(const Division& division, int64_t m, DigitSum& result);
+  static void Negate(Division& division);
+  static void Orient(Division& division, int64_t m);
+  void ShiftConstant(Division& division, int64_t m);
+
+  // Atoms (atoms.cc).
+  const DigitAtom* FindAtom(DigitAtom::Kind kind, const DigitSum& dividend_floor_form, int64_t m,
+                            size_t hash) const;
+  const DigitAtom* FindItsOwn(DigitAtom::Kind kind, const DigitSum& digits, int64_t m) const;
+  bool IsItsOwn(const Division& division) const;
+  static const DigitSum* NumberOfMod(const DigitAtom& mod);
+  bool Show(const DigitSum& dividend, DigitAtom* atom);
+  // Null where the atom cannot be made.
+  const DigitAtom* MakeFloorAtom(Division& division, int64_t m);
+  const DigitAtom* MakeModAtom(Division& division, int64_t m);
+
+  // Digits that meet in a sum (digits.cc).
+  void Join(DigitSum& sum);
+  bool JoinOnce(DigitSum& sum);
+
+  // Sums of floors that depend on one linear form (one_direction.cc).
+  // Whether a floor of a variable climbs so seldom that others are equal to it.
+  static bool HasShortRange(const DigitAtom* floor);
+  // Whether a floor form may be equal to one with other floors.
+  static bool MayHaveOtherFloors(const DigitSum& floor_form);
+  // The floor form with the fewest floors, which equal ones have as well, and with digits of digits
+  // in it. Invalid on overflow.
+  struct OtherFloors {
+    DigitSum floors;
+    DigitSum digits;
+  };
+  OtherFloors WithFewestFloors(const DigitSum& floor_form);
+
+  // Expressions (write.cc).
+  mlir::AffineExpr ExprOf(const DigitAtom* atom);
+  mlir::AffineExpr ExprOfDividend(const DigitAtom* atom);
+  mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
+  bool ShowsMod(const DigitSum& sorted);
+  // The same where it may be `from`, and need not be built then.
+  mlir::AffineExpr ExprOfSum(const DigitSum& sorted, mlir::AffineExpr from);
+  // Where `e` is what the atom that the digits are would be written as, it need not be built.
+  static void KeepExpr(const DigitSum& digits, mlir::AffineExpr e);
+
+  // What is written down (trace.cc).
+  bool MayTrace();
+  mlir::AffineExpr ExprForTrace(const DigitAtom* atom);
+  mlir::AffineExpr ExprForTrace(const DigitSum& digits);
+  void TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m, const char* rule,
+                     const DigitSum& result);
+  void TraceSum(const char* rule, const DigitSum& before, const DigitSum& after);
+
+  // Ways to write a floor form (views.cc).
+  const SumViews& ViewsOf(const DigitSum& floor_form);
+  static bool MayHaveStep(const DigitSum& floor_form,
+                          llvm::function_ref<bool(const DigitTerm&)> has_step);
+  static bool MayHaveOtherWays(const DigitSum& floor_form);
+  bool MayHaveShorterWay(const DigitSum& floor_form) const;
+  // What ViewsOf gives; a sum that has one way itself.
+  const DigitSum& ShortestWay(const DigitSum& floor_form);
+  const DigitSum& WayOfDigits(const DigitSum& floor_form);
+  Interval RangeOfWays(const DigitSum& floor_form);
+  // The shortest way to write digits, in summand order; invalid where the digits or it are.
+  DigitSum AsWritten(const DigitSum& digits);
+  llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
+  std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,
+                                          llvm::ArrayRef<const DigitAtom*> atoms);
+  void SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom,
+                  llvm::ArrayRef<const DigitAtom*> atoms, llvm::SmallVectorImpl<DigitSum>& ways,
+                  llvm::SmallVectorImpl<DigitSum>& swapped);
+
+  mlir::MLIRContext* context_;
+  llvm::SmallVector<Interval, 8> dims_;
+  llvm::SmallVector<Interval, 8> symbols_;
+  static constexpr int kMaxWork = 50000;
+  static constexpr int kMaxRecursion = 128;
+
+  // Whether work on a sum of that many terms may be done: within kMaxWork, and within the budget of
+  // the question (base/question_budget.h). Terms are looked for one by one, so that long sums take
+  // the square of their length.
+  bool MayWork(size_t terms);
+
+  RuleTrace* trace_ = nullptr;
+  llvm::DenseMap<const DigitAtom*, mlir::AffineExpr> exprs_for_trace_;
+  int64_t traced_summands_ = 0;
+  bool is_trace_full_ = false;
+  int depth_ = 0;
+  int work_ = 0;
+  int64_t steps_ = 0;  // that the budget of the question has not been asked for yet
+  bool is_spent_ = false;
+  int recursion_ = 0;
+  int unnesting_ = 0;
+
+  llvm::SmallVector<Fact, 2> facts_;
+  llvm::SmallVector<Bound, 2> bounds_;
+  std::unique_ptr<SimplifierMemory> memory_;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_AFFINE_INTERNAL_SIMPLIFIER_H_

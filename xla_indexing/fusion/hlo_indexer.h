@@ -1,0 +1,116 @@
+// The indexing maps of instructions, and of whole computations and fusions: the one object to ask.
+//
+//   output to input   from an element of the result to the elements of the operands that it is
+//                     computed from
+//   input to output   from an element of an operand to the elements of the result that are computed
+//                     from it; the converse relation
+//
+// The result of a computation is its root, its operands are its parameters. Both are asked about
+// leaf by leaf: the arrays of a shape, numbered depth first (hlo/shape.h). The answer is a sparse
+// list of entries, in which pairs of leaves without a map are left out.
+//
+// The maps of the instructions on every path between root and parameter are composed and
+// simplified; paths that come to the same map count once, so that a parameter has as many maps as
+// there are ways in which it is read.
+//
+// Instructions that call computations are looked through: a fusion, a call, a loop. What is learnt
+// of called computations is kept for later questions, and instructions of one kind share their maps
+// (opcode, attributes and shapes are all that these depend on), so that to ask about every
+// instruction of a module costs little more than to ask about the different ones.
+//
+// Method. One walk over the instructions, from the root in reverse topological order (or from the
+// parameters in topological order), that carries for every instruction leaf the set of maps from
+// the start to it. Instructions that only move elements (reshape, transpose, reverse, bitcast) or
+// keep them in place (elementwise) extend a *chain* of reindexings (affine/internal/positional.h),
+// in which a step and its inverse cancel; other instructions compose. The cost is linear in
+// instructions times maps.
+//
+// Bound. The number of maps can grow exponentially in hostile graphs. Past `max_maps` for an
+// instruction leaf they are widened to the whole leaf, over-approximate, with the bound in the
+// reason. The steps of a walk, maps taken through an instruction, are bounded by a share of
+// `max_steps`; what a walk that is stopped has not come to yet it answers by reachability
+// (fusion/internal/reachability.h): whole leaves, over-approximate.
+//
+// Example, p0 + transpose(p0) of f32[20,20]:
+//
+//   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+//   HloIndexer indexer(&context);
+//   absl::StatusOr<SharedIndexing> reads =
+//       indexer.Index(*module->entry_computation(), Direction::kOutputToInput);
+//     {output_leaf 0, operand 0, operand_leaf 0, {(d0, d1) -> (d0, d1), (d0, d1) -> (d1, d0)}}
+//
+// The modules that are asked about and the context have to live as long as the indexer. Answers
+// live on without it, and as long as the context. An indexer serves one thread at a time
+// (fusion/parallel_indexing.h for many). Modules have to be ones that the verifier accepts
+// (hlo/verifier.h).
+//
+// Errors. InvalidArgument where there is no such leaf.
+//
+// Source: the indexing analysis of XLA, "Indexing Maps for Fusion".
+#ifndef XLA_INDEXING_FUSION_HLO_INDEXER_H_
+#define XLA_INDEXING_FUSION_HLO_INDEXER_H_
+
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/fusion_options.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/ops/indexing_entry.h"
+
+namespace xla_indexing {
+
+namespace internal {
+class CalledComputations;
+class KnownKinds;
+}  // namespace internal
+
+// What is asked about: an instruction or a computation, which has to outlive this.
+class IndexingTarget {
+ public:
+  // NOLINTBEGIN(google-explicit-constructor): either of them is a target.
+  IndexingTarget(const HloInstruction& instruction) : instruction_(&instruction) {}
+  IndexingTarget(const HloComputation& computation) : computation_(&computation) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  // One of the two is null.
+  const HloInstruction* instruction() const { return instruction_; }
+  const HloComputation* computation() const { return computation_; }
+
+ private:
+  const HloInstruction* instruction_ = nullptr;
+  const HloComputation* computation_ = nullptr;
+};
+
+// Never null.
+using SharedIndexing = std::shared_ptr<const InstructionIndexing>;
+
+// No entries.
+const SharedIndexing& NoEntries();
+
+class HloIndexer {
+ public:
+  explicit HloIndexer(mlir::MLIRContext* context, const FusionOptions& options = {});
+  ~HloIndexer();
+
+  // The entries between the leaves of the target's result and operands, sorted, each set simplified
+  // (of an instruction that calls nothing, in the form of the operation's definition): all of them,
+  // or those that start at one leaf, which are made anew each time. In the direction output to
+  // input the leaf is one of the result, with operand 0.
+  absl::StatusOr<SharedIndexing> Index(IndexingTarget target, Direction direction,
+                                       std::optional<OperandLeaf> from = std::nullopt);
+
+ private:
+  absl::StatusOr<SharedIndexing> IndexInstruction(const HloInstruction& instruction,
+                                                  Direction direction);
+
+  std::unique_ptr<internal::CalledComputations> called_;
+  std::unique_ptr<internal::KnownKinds> known_[2];  // by direction
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_FUSION_HLO_INDEXER_H_

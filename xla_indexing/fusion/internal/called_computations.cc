@@ -1,0 +1,335 @@
+#include "xla_indexing/fusion/internal/called_computations.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/internal/path.h"
+#include "xla_indexing/fusion/internal/walker.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/internal/call_scope.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/ops/internal/loop_memo.h"
+#include "xla_indexing/ops/internal/map_builder.h"
+#include "xla_indexing/ops/internal/other_devices.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+constexpr int kMaxMapsOfLoopBodies = 16;
+constexpr int64_t kShareOfCalled = 8;
+
+// How many leaves walks may start from.
+int64_t LeafCount(const HloComputation& computation, Direction direction) {
+  if (direction == Direction::kOutputToInput) {
+    return std::max<int64_t>(computation.root_instruction()->shape().LeafCount(), 1);
+  }
+  int64_t count = 0;
+  for (const HloInstruction* parameter : computation.parameters()) {
+    count += parameter->shape().LeafCount();
+  }
+  return std::max<int64_t>(count, 1);
+}
+
+// `end` is the shape of the leaf that the paths have led to.
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end) {
+  OperandIndexingSet set;
+  for (const Path& path : paths.paths()) set.Add(path.Map(end));
+  set.Simplify();
+  return set;
+}
+
+void AddEntry(const IndexingEntry& place, const PathSet& paths, const Shape& end,
+              InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end);
+  if (set.empty()) return;
+  entries->push_back({place.output_leaf, place.operand, place.operand_leaf, std::move(set)});
+}
+
+// The entries as the caller sees them.
+InstructionIndexing SeenFrom(const CalledComputation& called, InstructionIndexing entries,
+                             bool fold_runtime_variables) {
+  for (IndexingEntry& entry : entries) {
+    entry.indexing = SeenFromCaller(entry.indexing, called, fold_runtime_variables);
+    entry.indexing.Simplify();
+  }
+  std::erase_if(entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
+  return entries;
+}
+
+}  // namespace
+
+CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionOptions& options)
+    : context_(context), options_(options), loop_options_(options) {
+  loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
+}
+
+CalledComputations::~CalledComputations() = default;
+
+void CalledComputations::EndQuestion() {
+  if (!QuestionBudget::IsSpent() && kept_maps_ <= kMaxKeptMaps) return;
+  known_.clear();
+  known_callers_.clear();
+  loops_.clear();
+  kept_maps_ = 0;
+}
+
+void CalledComputations::CountKept(const InstructionIndexing& entries) {
+  for (const IndexingEntry& entry : entries) kept_maps_ += entry.indexing.size();
+}
+
+const CalledComputations::CallTree& CalledComputations::CallTreeOf(
+    const HloComputation& computation) {
+  if (const auto known = call_trees_.find(&computation); known != call_trees_.end()) {
+    return known->second;
+  }
+  // Those that are called first, on a stack of their own.
+  std::vector<const HloComputation*> pending = {&computation};
+  while (!pending.empty()) {
+    const HloComputation& next = *pending.back();
+    const size_t size = pending.size();
+    CallTree tree;
+    for (const HloInstruction* instruction : next.instructions()) {
+      const HloComputation* walked = instruction->inlined_computation();
+      for (const HloComputation* called : instruction->called_computations()) {
+        if (called == nullptr) continue;
+        const auto known = call_trees_.find(called);
+        if (known == call_trees_.end()) {
+          pending.push_back(called);
+          continue;
+        }
+        tree.height = std::max(tree.height, known->second.height + 1);
+        if (called == walked) tree.instructions += known->second.instructions;
+      }
+      tree.instructions = std::min(tree.instructions + 1, options_.max_called_instructions + 1);
+    }
+    if (pending.size() > size) continue;
+    pending.pop_back();
+    call_trees_[&next] = tree;
+  }
+  return call_trees_.find(&computation)->second;
+}
+
+int CalledComputations::LevelsLeft(int depth, int height) const {
+  return std::min(options_.max_call_depth - depth, height);
+}
+
+int CalledComputations::HeightOfCalls(const HloInstruction& instruction) {
+  int height = 0;
+  for (const HloComputation* called : instruction.called_computations()) {
+    if (called != nullptr) height = std::max(height, CallTreeOf(*called).height + 1);
+  }
+  return height;
+}
+
+bool CalledComputations::IsWalkedWhereCalled(const HloComputation& computation) {
+  return CallTreeOf(computation).instructions <= options_.max_called_instructions;
+}
+
+IndexingOptions CalledComputations::OptionsAt(int depth) {
+  IndexingOptions options = options_.indexing;
+  if (depth < options_.max_call_depth) {
+    depth_ = depth;
+    options.computations = this;
+  } else if (options_.max_call_depth > 0) {
+    options.why_no_computations =
+        absl::StrCat("calls nest more than ", options_.max_call_depth, " deep");
+  }
+  return options;
+}
+
+absl::StatusOr<Walked> CalledComputations::WalkFrom(const HloComputation& computation,
+                                                    const FusionOptions& options,
+                                                    Direction direction, OperandLeaf from,
+                                                    int depth, int64_t max_steps) {
+  const bool backward = direction == Direction::kOutputToInput;
+  const HloInstruction* first =
+      backward ? computation.root_instruction() : computation.parameter(from.operand);
+  if (first == nullptr || !first->shape().Leaf(from.operand_leaf).IsArray()) return Walked();
+  const Shape& array = first->shape().Leaf(from.operand_leaf);
+  Walker walker(context_, options, direction, array, DevicesOf(computation), max_steps, this);
+  Frame frame;
+  frame.depth = depth;
+  Walker::NumberedPaths start;
+  Walker::NumberedPaths end;
+  start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
+  absl::Status status = walker.WalkComputation(computation, frame, start, &end);
+  if (!status.ok()) return status;
+  Walked walked;
+  walked.steps = walker.steps();
+  walked.is_whole = !walker.was_stopped();
+  for (const auto& [number, leaves] : end) {
+    const Shape& shape =
+        backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
+    for (const auto& [leaf, paths] : leaves) {
+      const IndexingEntry place = backward
+                                      ? IndexingEntry{from.operand_leaf, number, leaf, {}}
+                                      : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
+      AddEntry(place, paths, shape.Leaf(leaf), &walked.entries);
+    }
+  }
+  SortEntries(&walked.entries);
+  return walked;
+}
+
+absl::StatusOr<std::vector<InstructionReads>> CalledComputations::OutputToInstructions(
+    const HloComputation& computation, int64_t output_leaf, int64_t max_steps) {
+  const Shape& array = computation.root_instruction()->shape().Leaf(output_leaf);
+  Walker walker(context_, options_, Direction::kOutputToInput, array, DevicesOf(computation),
+                max_steps, this);
+  std::vector<InstructionReads> reads;
+  walker.VisitWith([&](const HloInstruction& instruction, const Walker::LeafPaths& leaves) {
+    for (const auto& [leaf, paths] : leaves) {
+      const Shape& shape = instruction.shape().Leaf(leaf);
+      if (!shape.IsArray()) continue;
+      OperandIndexingSet maps = MapsOf(paths, shape);
+      if (!maps.empty()) reads.push_back({&instruction, leaf, std::move(maps)});
+    }
+  });
+  Walker::NumberedPaths start;
+  Walker::NumberedPaths end;
+  start[0][output_leaf].Add(Path(IdentityIndexing(array, context_), array));
+  const absl::Status status = walker.WalkComputation(computation, Frame(), start, &end);
+  if (!status.ok()) return status;
+  if (walker.was_stopped()) {
+    return absl::ResourceExhaustedError(absl::StrCat("computation ", computation.name(),
+                                                     ": it takes more than ", max_steps,
+                                                     " steps to compose the maps"));
+  }
+  return reads;
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputation& called,
+                                                             Direction direction,
+                                                             OperandLeaf from) {
+  const HloComputation& computation = called.computation;
+  const bool is_of_loop = called.caller.opcode() == HloOpcode::kWhile;
+  const int depth = depth_;
+  const Key key(&computation, direction, from.operand, from.operand_leaf,
+                LevelsLeft(depth + 1, CallTreeOf(computation).height), is_of_loop);
+  auto known = known_.find(key);
+  if (known == known_.end()) {
+    absl::StatusOr<Walked> walked =
+        WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
+                 options_.max_steps / kShareOfCalled / LeafCount(computation, direction));
+    depth_ = depth;
+    if (!walked.ok()) return walked.status();
+    CountKept(walked->entries);
+    known = known_.emplace(key, std::move(walked->entries)).first;
+  }
+  return SeenFrom(called, known->second, options_.indexing.fold_runtime_variables);
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
+    const CalledComputation& called, int64_t output_leaf) {
+  return Seen(called, Direction::kOutputToInput, {0, output_leaf});
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
+    const CalledComputation& called, OperandLeaf parameter_leaf) {
+  return Seen(called, Direction::kInputToOutput, parameter_leaf);
+}
+
+std::vector<OperandLeaf> CalledComputations::LeavesRead(const HloComputation& computation,
+                                                        int64_t output_leaf) {
+  return ReachabilityOf(computation, Direction::kOutputToInput)
+      .Of(*computation.root_instruction(), output_leaf);
+}
+
+std::vector<OperandLeaf> CalledComputations::LeavesReached(const HloComputation& computation,
+                                                           OperandLeaf parameter_leaf) {
+  return ReachabilityOf(computation, Direction::kInputToOutput)
+      .Of(*computation.parameter(parameter_leaf.operand), parameter_leaf.operand_leaf);
+}
+
+LoopMemo& CalledComputations::MemoOf(const HloInstruction& loop, bool forward) {
+  std::unique_ptr<LoopMemo>& memo =
+      loops_[{&loop, forward, LevelsLeft(depth_, HeightOfCalls(loop))}];
+  if (!memo) memo = std::make_unique<LoopMemo>();
+  return *memo;
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
+                                                                  Direction direction,
+                                                                  OperandLeaf from, int depth) {
+  const bool calls = !instruction.called_computations().empty();
+  const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
+                           LevelsLeft(depth, HeightOfCalls(instruction)));
+  if (calls) {
+    if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
+      return known->second;
+    }
+  }
+  const IndexingOptions options = OptionsAt(depth);
+  absl::StatusOr<InstructionIndexing> entries =
+      ComputeIndexing(instruction, direction, context_, options, from);
+  if (calls && entries.ok()) {
+    CountKept(*entries);
+    known_callers_.emplace(key, *entries);
+  }
+  return entries;
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
+                                                                  Direction direction) {
+  const QuestionBudget budget;
+  const bool backward = direction == Direction::kOutputToInput;
+  if (instruction.called_computations().empty()) {
+    return ComputeIndexing(instruction, direction, context_, options_.indexing);
+  }
+  std::vector<OperandLeaf> leaves;
+  if (backward) {
+    const int64_t leaf_count = instruction.shape().LeafCount();
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) leaves.push_back({0, leaf});
+  } else {
+    leaves = UnreadOperandLeaves(instruction.operands(), {});
+  }
+  InstructionIndexing entries;
+  for (const OperandLeaf& leaf : leaves) {
+    absl::StatusOr<InstructionIndexing> of_leaf =
+        EntriesOf(instruction, direction, leaf, /*depth=*/0);
+    if (!of_leaf.ok()) return of_leaf.status();
+    absl::c_move(*of_leaf, std::back_inserter(entries));
+  }
+  if (!backward) SortEntries(&entries);
+  EndQuestion();
+  return entries;
+}
+
+Interval CalledComputations::DevicesOf(const HloComputation& computation) {
+  const auto [place, is_new] = devices_.try_emplace(&computation, Interval::Empty());
+  if (is_new) {
+    if (const auto count = DevicesAcrossWhich(computation)) {
+      place->second = Interval::OfSize(*count);
+    }
+  }
+  return place->second;
+}
+
+const Reachability& CalledComputations::ReachabilityOf(const HloComputation& computation,
+                                                       Direction direction) {
+  std::unique_ptr<Reachability>& known = reachability_[{&computation, direction}];
+  if (!known) known = std::make_unique<Reachability>(computation, direction);
+  return *known;
+}
+
+const CalledComputations::Users& CalledComputations::UsersOf(const HloComputation& computation) {
+  std::unique_ptr<Users>& users = users_[&computation];
+  if (!users) {
+    users = std::make_unique<Users>(computation.instruction_count());
+    for (const HloInstruction* instruction : computation.instructions()) {
+      for (int64_t i = 0; i < instruction->operand_count(); ++i) {
+        (*users)[instruction->operand(i)->index_in_computation()].push_back({instruction, i});
+      }
+    }
+  }
+  return *users;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,149 @@
+// Computations as the operations that call them see them (ComputationIndexer of
+// ops/internal/computation_indexer.h), and what several walks over computations have in common.
+//
+// What a computation reads of its own parameters does not depend on who calls it. It is found once
+// for each leaf, by a walk over its instructions, and then said as each caller sees it: bindings to
+// a parameter become bindings to the operand passed for it, call paths begin with the caller. So
+// the cost is linear in computations and leaves, however often computations call each other.
+//
+// What is known is kept from question to question, so that all instructions of a module may be
+// asked for at the price of one; answers do not depend on what was asked before. Everything is
+// forgotten after a question whose budget was spent, and once it is more than kMaxKeptMaps maps.
+#ifndef XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
+#define XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
+
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/fusion_options.h"
+#include "xla_indexing/fusion/internal/reachability.h"
+#include "xla_indexing/fusion/internal/reindexing.h"
+#include "xla_indexing/fusion/internal/walk_source.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/indexing_options.h"
+#include "xla_indexing/ops/internal/computation_indexer.h"
+
+namespace xla_indexing::internal {
+
+class CalledComputations final : public ComputationIndexer, public WalkSource {
+ public:
+  CalledComputations(mlir::MLIRContext* context, const FusionOptions& options);
+  ~CalledComputations() override;
+
+  // ComputationIndexer: as `called.caller` sees it.
+  absl::StatusOr<InstructionIndexing> OutputToInput(const CalledComputation& called,
+                                                    int64_t output_leaf) override;
+  absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
+                                                    OperandLeaf parameter_leaf) override;
+  std::vector<OperandLeaf> LeavesRead(const HloComputation& computation,
+                                      int64_t output_leaf) override;
+  std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
+                                         OperandLeaf parameter_leaf) override;
+  LoopMemo& MemoOf(const HloInstruction& loop, bool forward) override;
+
+  // The same as the computation itself sees it, from a leaf of its root or of a parameter, in so
+  // many steps.
+  absl::StatusOr<Walked> WalkFrom(const HloComputation& computation, Direction direction,
+                                  OperandLeaf from, int64_t max_steps) {
+    return WalkFrom(computation, options_, direction, from, /*depth=*/0, max_steps);
+  }
+
+  // The maps from a leaf of the root, an array, to every instruction of the computation that it
+  // depends on, the root first. ResourceExhausted past that many steps.
+  absl::StatusOr<std::vector<InstructionReads>> OutputToInstructions(
+      const HloComputation& computation, int64_t output_leaf, int64_t max_steps);
+
+  // Options for an instruction that is met at this depth: without computations, and with the reason
+  // for that, where those that it calls are not looked into.
+  IndexingOptions OptionsAt(int depth);
+
+  // To be called after each question: forgets what it has found where that is weaker than what the
+  // next one may find, or too much to keep.
+  void EndQuestion();
+
+  // Whether a walk steps through the computation where it is called, and does not take its maps:
+  // where it has few instructions, with those of the computations that it calls.
+  bool IsWalkedWhereCalled(const HloComputation& computation) override;
+
+  // The entries of one leaf of the result, or of one leaf of an operand, of an instruction that is
+  // met at this depth. Those of instructions that call computations are kept.
+  absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
+                                                Direction direction, OperandLeaf from,
+                                                int depth) override;
+  // Those of all its leaves, as a question of their own.
+  absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
+                                                Direction direction);
+
+  // The devices that operations across replicas in the computation, or called there, lead to; none
+  // where it stays on its device.
+  Interval DevicesOf(const HloComputation& computation);
+
+  const Reachability& ReachabilityOf(const HloComputation& computation,
+                                     Direction direction) override;
+
+  const Users& UsersOf(const HloComputation& computation) override;
+
+  const FusionOptions& options() const { return options_; }
+
+ private:
+  static constexpr size_t kMaxKeptMaps = 50'000;
+
+  // Computation, direction, number and leaf of what the walk starts from, levels left, whether it
+  // is the body or the condition of a loop.
+  using Key = std::tuple<const HloComputation*, Direction, int64_t, int64_t, int, bool>;
+
+  // An instruction, direction, number and leaf, levels left.
+  using InstructionKey = std::tuple<const HloInstruction*, Direction, int64_t, int64_t, int>;
+
+  // What is known statically of the computations that a computation calls, and they call.
+  struct CallTree {
+    int64_t instructions = 0;  // its own included, as often as they are called; bounded
+    int height = 0;            // of computations below it
+  };
+  const CallTree& CallTreeOf(const HloComputation& computation);
+  // Of the levels that calls may nest deeper than `depth`, those that calls of this height use: all
+  // that an answer depends on of its depth.
+  int LevelsLeft(int depth, int height) const;
+  int HeightOfCalls(const HloInstruction& instruction);
+
+  // What is found from that leaf, once, as the caller sees it.
+  absl::StatusOr<InstructionIndexing> Seen(const CalledComputation& called, Direction direction,
+                                           OperandLeaf from);
+  // From one leaf of a computation that is called at this depth; nothing where that is no array.
+  absl::StatusOr<Walked> WalkFrom(const HloComputation& computation, const FusionOptions& options,
+                                  Direction direction, OperandLeaf from, int depth,
+                                  int64_t max_steps);
+  // Notes that the entries are kept.
+  void CountKept(const InstructionIndexing& entries);
+
+  mlir::MLIRContext* context_;
+  const FusionOptions options_;
+  // For bodies of loops: what they read through more maps than a loop is composed of is of no use.
+  FusionOptions loop_options_;
+  int depth_ = 0;
+  size_t kept_maps_ = 0;
+  absl::flat_hash_map<Key, InstructionIndexing> known_;
+  absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
+  absl::flat_hash_map<std::tuple<const HloInstruction*, bool, int>, std::unique_ptr<LoopMemo>>
+      loops_;
+  absl::flat_hash_map<const HloComputation*, std::unique_ptr<Users>> users_;
+  absl::flat_hash_map<const HloComputation*, Interval> devices_;
+  absl::flat_hash_map<const HloComputation*, CallTree> call_trees_;
+  absl::flat_hash_map<std::pair<const HloComputation*, Direction>, std::unique_ptr<Reachability>>
+      reachability_;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_

@@ -1,0 +1,267 @@
+#include "xla_indexing/fusion/internal/path.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/positional_lowering.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/congruence.h"
+#include "xla_indexing/base/internal/mix_bits.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/internal/position_union.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/internal/map_builder.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// (d0, d1, ..) -> (d0, d1, ..) over exactly the box of the shape.
+bool IsIdentityOf(const IndexingMap& map, const Shape& shape) {
+  if (!map.affine_map().isIdentity() || map.num_symbols() > 0 || !map.constraints().empty()) {
+    return false;
+  }
+  for (int i = 0; i < map.num_dims(); ++i) {
+    if (!(map.dims()[i].bounds == Interval::OfSize(shape.dimension(i)))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Path::Origin::Origin(OperandIndexing map, const Shape& leads_to)
+    : base(std::move(map)), hash(absl::HashOf(base)), shape(leads_to) {}
+
+Path::Path(OperandIndexing base, const Shape& shape)
+    : origin_(std::make_shared<Origin>(std::move(base), shape)), hash_(origin_->hash) {}
+
+Path::Path(std::shared_ptr<Origin> origin, Position position) : origin_(std::move(origin)) {
+  SetPosition(std::move(position));
+}
+
+Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
+                       PathSet* end) const {
+  Origin& origin = *origin_;
+  if (IsUnknown()) return Reindexed::kRefused;
+  if (!origin.algebra) {
+    origin.algebra.emplace();
+    for (const int64_t size : origin.shape.dimensions()) {
+      origin.start.indices.push_back(origin.algebra->AddVariable(size));
+    }
+  }
+  Position moved = position();
+  const Reindexed reindexed =
+      ApplyReindexing(instruction, operand, direction, *origin.algebra, moved);
+  if (reindexed == Reindexed::kMoved) end->Add(Path(origin_, std::move(moved)));
+  return reindexed;
+}
+
+void Path::SetPosition(Position position) {
+  hash_ = origin_->hash;
+  with_pinned_.reset();
+  if (position.indices == origin_->start.indices) {
+    if (position.restrictions.empty()) {
+      position_.reset();
+      return;
+    }
+  } else {
+    if (std::optional<Indices> indices = WithPinnedNumber(position, *origin_->algebra)) {
+      with_pinned_ = std::make_shared<const Indices>(*std::move(indices));
+    }
+    hash_ = MixBits(hash_ + HashOf(with_pinned_ ? *with_pinned_ : position.indices));
+  }
+  position_ = std::make_shared<const Position>(std::move(position));
+}
+
+Path::Union Path::Unite(const Path& other) {
+  if (hash_ != other.hash_) return Union::kNone;
+  if (origin_ != other.origin_) {
+    const bool is_same = !position_ && !other.position_ && origin_->base == other.origin_->base;
+    return is_same ? Union::kOther : Union::kNone;
+  }
+  if (position_ == other.position_) return Union::kOther;
+  if (indices() != other.indices()) return Union::kNone;
+  Restrictions joined;
+  switch (
+      UnionOf(position().restrictions, other.position().restrictions, *origin_->algebra, &joined)) {
+    case UnionKind::kNone:
+      return Union::kNone;
+    case UnionKind::kFirst:
+      return Union::kThis;
+    case UnionKind::kSecond:
+      return Union::kOther;
+    case UnionKind::kJoined:
+      break;
+  }
+  SetPosition({indices(), std::move(joined)});
+  return Union::kBecome;
+}
+
+bool Path::IsFunction() const {
+  const IndexingMap& map = origin_->base.map();
+  return !origin_->base.IsUnknown() && map.num_symbols() == 0 && !ChangesDevice() &&
+         (!origin_->algebra || origin_->algebra->num_variables() == map.num_results());
+}
+
+std::optional<OperandIndexing> Path::MapOfChain() const {
+  mlir::MLIRContext* context = origin_->base.map().context();
+  PositionalAlgebra& algebra = *origin_->algebra;
+  llvm::SmallVector<Interval, 8> all;
+  for (int i = 0; i < algebra.num_variables(); ++i) all.push_back(algebra.RangeOfVariable(i));
+  llvm::SmallVector<Interval, 8> bounds = all;
+  // Restrictions of variables are their bounds, and all others constraints.
+  Restrictions restrictions = RestrictionsToWrite(position_->restrictions, algebra);
+  bool is_simple = true;
+  for (Restriction& restriction : restrictions) {
+    const std::optional<int> variable = algebra.AsVariable(restriction.index);
+    if (variable) {
+      bounds[*variable] = bounds[*variable].Intersect(restriction.interval);
+      restriction.interval = Interval::All();
+      is_simple = is_simple && !bounds[*variable].IsPoint();
+    }
+    is_simple = is_simple && variable && restriction.residues.IsAll();
+  }
+  const auto num_dims = static_cast<size_t>(origin_->shape.rank());
+  Variables dims;
+  Variables ranges;
+  llvm::SmallVector<mlir::AffineExpr, 8> variables;
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const bool is_dim = i < num_dims;
+    variables.push_back(is_dim ? mlir::getAffineDimExpr(i, context)
+                               : mlir::getAffineSymbolExpr(i - num_dims, context));
+    (is_dim ? dims : ranges).push_back({bounds[i], {}});
+  }
+  // What makes use of some restrictions only would hide what all of them give together.
+  const llvm::ArrayRef<Interval> ranges_of_all = all;
+  ExprSimplifier simplifier(context, ranges_of_all.take_front(num_dims),
+                            ranges_of_all.drop_front(num_dims));
+  PositionalLowering lowering(&algebra, &simplifier, variables);
+  llvm::SmallVector<mlir::AffineExpr, 4> results;
+  for (const Number& index : position_->indices) {
+    results.push_back(lowering.Lower(index));
+    if (!results.back()) return std::nullopt;
+  }
+  Constraints constraints;
+  for (const Restriction& restriction : restrictions) {
+    const Congruence& residues = restriction.residues;
+    if (restriction.interval.IsAll() && residues.IsAll()) continue;
+    const mlir::AffineExpr index = lowering.Lower(restriction.index);
+    if (!index) return std::nullopt;
+    if (!restriction.interval.IsAll()) constraints.push_back({index, restriction.interval});
+    if (residues.IsAll()) continue;
+    const mlir::AffineExpr residue =
+        Mod(Sub(index, Constant(residues.residue(), context)), residues.modulus());
+    if (!residue) return std::nullopt;
+    constraints.push_back({residue, Interval::Point(0)});
+  }
+  // Of variables in narrower bounds sums have no other form.
+  is_simple = is_simple && ranges.empty() &&
+              (restrictions.empty() ||
+               llvm::all_of(results, [](mlir::AffineExpr e) { return e.isPureAffine(); }));
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(dims.size(), ranges.size(), results, context);
+  IndexingMap map(kPartsFit, affine_map, std::move(dims), std::move(ranges), {},
+                  std::move(constraints));
+  if (is_simple) return OperandIndexing::InNormalForm(std::move(map));
+  OperandIndexing chain(kPartsFit, std::move(map));
+  chain.Simplify();
+  return chain;
+}
+
+OperandIndexing Path::Map(const Shape& here) const {
+  const OperandIndexing& base = origin_->base;
+  if (!position_ || base.IsUnknown()) return base;
+  mlir::MLIRContext* context = base.map().context();
+  std::optional<OperandIndexing> of_chain = MapOfChain();
+  OperandIndexing chain =
+      of_chain ? *std::move(of_chain)
+               : WholeTensorIndexing(origin_->shape, here,
+                                     "whole tensor: the index expressions of a chain are too large",
+                                     context);
+  if (base.IsExact() && base.bindings().empty() && !ChangesDevice() &&
+      IsIdentityOf(base.map(), origin_->shape)) {
+    return chain;
+  }
+  absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(base, chain);
+  if (!composed.ok()) {
+    composed = ComposeOperandIndexing(
+        base,
+        WholeTensorIndexing(origin_->shape, here,
+                            absl::StrCat("whole tensor: ", composed.status().message()), context));
+  }
+  if (!composed.ok()) {
+    return OperandIndexing::Unknown(context, std::string(composed.status().message()));
+  }
+  composed->Simplify();
+  return *std::move(composed);
+}
+
+void PathSet::Add(Path path) {
+  auto hash = hashes_.begin();
+  const auto next = [&] { hash = std::find(hash, hashes_.end(), path.hash()); };
+  for (next(); hash != hashes_.end(); next()) {
+    Path& known = paths_[static_cast<size_t>(hash - hashes_.begin())];
+    const Path::Union both = path.Unite(known);
+    if (both == Path::Union::kOther) return;
+    if (both == Path::Union::kNone) {
+      ++hash;
+      continue;
+    }
+    known = std::move(paths_.back());
+    *hash = hashes_.back();
+    paths_.pop_back();
+    hashes_.pop_back();
+    hash = hashes_.begin();  // The greater path may unite with others.
+  }
+  hashes_.push_back(path.hash());
+  paths_.push_back(std::move(path));
+}
+
+void PathSet::Add(PathSet other) {
+  if (empty()) {
+    *this = std::move(other);
+    return;
+  }
+  for (Path& path : other.paths_) Add(std::move(path));
+}
+
+void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
+                     PathSet* moved, PathSet* refused) const {
+  if (IsElementwise(instruction.opcode()) && llvm::none_of(paths_, std::mem_fn(&Path::IsUnknown))) {
+    moved->Add(*this);
+    return;
+  }
+  for (const Path& path : paths_) {
+    if (path.Extend(instruction, operand, direction, moved) == Reindexed::kRefused) {
+      refused->Add(path);
+    }
+  }
+}
+
+bool PathSet::MayCoverOneAnother() const {
+  return std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) {
+    return !path.HasSameOrigin(paths_.front()) || !path.IsFunction();
+  });
+}
+
+void PathSet::Merge(const Shape& shape, size_t enough) {
+  OperandIndexingSet maps;
+  for (const Path& path : paths_) maps.Add(path.Map(shape));
+  maps.DropCovered(shape);
+  if (maps.size() > enough) maps.Simplify();
+  *this = PathSet();
+  for (const OperandIndexing& map : maps) Add(Path(map, shape));
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,114 @@
+// The maps from the start of a walk to one leaf of one instruction.
+//
+// A path is a map (`base`) from the start to some leaf on the way, followed by a chain of
+// reindexings from that leaf's indices to those of the leaf where the path is now.
+#ifndef XLA_INDEXING_FUSION_INTERNAL_PATH_H_
+#define XLA_INDEXING_FUSION_INTERNAL_PATH_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/internal/reindexing.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+
+class PathSet;
+
+class Path {
+ public:
+  // The path that is `base`, which leads to an array of this shape.
+  Path(OperandIndexing base, const Shape& shape);
+
+  // Adds to `end` where the path goes on through the instruction, a reindexing of that operand.
+  // Refused where the path cannot be said so.
+  Reindexed Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
+                   PathSet* end) const;
+
+  // The map of the whole path, which has led to an array of shape `here`, simplified. A chain whose
+  // index expressions pass the bounds of affine/internal/simplifier.h reads everything,
+  // over-approximate.
+  OperandIndexing Map(const Shape& here) const;
+
+  bool IsUnknown() const { return origin_->base.IsUnknown(); }
+  // Whether the path leads to other devices (ops/replica_map.h). Reindexings do not.
+  bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
+
+  // Of paths that may be united, equal.
+  size_t hash() const { return hash_; }
+
+  // The union with the other path, where that is one path (fusion/internal/position_union.h): this
+  // one, the other one, or one that this one then becomes.
+  enum class Union { kNone, kThis, kOther, kBecome };
+  Union Unite(const Path& other);
+
+  // Whether other paths of the same map can be contained in this one only in the way of Contains():
+  // it leads from each element to one.
+  bool IsFunction() const;
+  bool HasSameOrigin(const Path& other) const { return origin_ == other.origin_; }
+
+ private:
+  // Where the chain begins. The algebra is made when the first reindexing comes.
+  struct Origin {
+    Origin(OperandIndexing map, const Shape& leads_to);
+
+    OperandIndexing base;
+    size_t hash;
+    Shape shape;
+    std::optional<PositionalAlgebra> algebra;
+    Position start;
+  };
+
+  // The map of the chain alone; none where its expressions would be too long.
+  std::optional<OperandIndexing> MapOfChain() const;
+  Path(std::shared_ptr<Origin> origin, Position position);
+
+  const Position& position() const { return position_ ? *position_ : origin_->start; }
+  void SetPosition(Position position);
+  // The indices that are compared.
+  const Indices& indices() const { return with_pinned_ ? *with_pinned_ : position().indices; }
+
+  std::shared_ptr<Origin> origin_;
+  std::shared_ptr<const Position> position_;  // null: that of the origin
+  // Its indices in the form that WithPinnedNumber() gives, where it gives one.
+  std::shared_ptr<const Indices> with_pinned_;
+  size_t hash_;
+};
+
+// Paths to one leaf. Paths of one map that are one function are united where they can be.
+class PathSet {
+ public:
+  bool empty() const { return paths_.empty(); }
+  size_t size() const { return paths_.size(); }
+  llvm::ArrayRef<Path> paths() const { return paths_; }
+
+  // Adds a path, or unites it with others.
+  void Add(Path path);
+  void Add(PathSet other);
+  // Adds to `moved` where the paths go on through the instruction, a reindexing of that operand,
+  // and to `refused` those of which that cannot be said.
+  void Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
+              PathSet* moved, PathSet* refused) const;
+  // Whether Merge() may leave fewer: paths that are functions of one map cover one another only
+  // where Add() has seen it.
+  bool MayCoverOneAnother() const;
+  // Replaces the paths to an array of this shape by their maps, without those that others cover
+  // (ops/internal/covers.h), and of more than `enough` with one in the place of two where that is
+  // possible.
+  void Merge(const Shape& shape, size_t enough);
+
+ private:
+  std::vector<Path> paths_;
+  std::vector<size_t> hashes_;  // of the paths
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_FUSION_INTERNAL_PATH_H_

@@ -1,0 +1,46 @@
+// A map from numbers to values for few of them, nearly always one: it is in place then.
+//
+//   SmallMap<PathSet> by_leaf;
+//   by_leaf[0].Add(path);
+//   for (auto& [leaf, paths] : by_leaf) ..   // by number
+//
+// What [] gives is valid until a number is added.
+#ifndef XLA_INDEXING_FUSION_INTERNAL_SMALL_MAP_H_
+#define XLA_INDEXING_FUSION_INTERNAL_SMALL_MAP_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace xla_indexing::internal {
+
+template <typename T>
+class SmallMap {
+ public:
+  using Entry = std::pair<int64_t, T>;
+
+  bool empty() const { return entries_.empty(); }
+  auto begin() { return entries_.begin(); }
+  auto end() { return entries_.end(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+
+  // The value of the number, which is added where it is not there.
+  T& operator[](int64_t number) {
+    auto* place = llvm::partition_point(
+        entries_, [number](const Entry& entry) { return entry.first < number; });
+    if (place == entries_.end() || place->first != number) {
+      place = entries_.insert(place, Entry(number, T()));
+    }
+    return place->second;
+  }
+
+ private:
+  llvm::SmallVector<Entry, 1> entries_;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_FUSION_INTERNAL_SMALL_MAP_H_

@@ -1,0 +1,58 @@
+// What a walk over a computation asks of whoever starts it, and what it finds.
+#ifndef XLA_INDEXING_FUSION_INTERNAL_WALK_SOURCE_H_
+#define XLA_INDEXING_FUSION_INTERNAL_WALK_SOURCE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/fusion/internal/reachability.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+
+// What a walk from one leaf found.
+struct Walked {
+  InstructionIndexing entries;
+  int64_t steps = 0;
+  // Whether it was not stopped for the number of steps.
+  bool is_whole = true;
+};
+
+struct InstructionReads {
+  const HloInstruction* instruction = nullptr;
+  int64_t leaf = 0;
+  OperandIndexingSet indexing;  // not empty
+};
+
+class WalkSource {
+ public:
+  struct Use {
+    const HloInstruction* user;
+    int64_t operand;
+  };
+  // By position of the instruction used; most have one or two.
+  using Users = std::vector<llvm::SmallVector<Use, 2>>;
+
+  virtual ~WalkSource() = default;
+
+  // The entries of one leaf of the result, or of one leaf of an operand, of an instruction that is
+  // met at this depth of calls.
+  virtual absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
+                                                        Direction direction, OperandLeaf from,
+                                                        int depth) = 0;
+  // Whether a walk steps through the computation where it is called, and does not take its maps.
+  virtual bool IsWalkedWhereCalled(const HloComputation& computation) = 0;
+  virtual const Users& UsersOf(const HloComputation& computation) = 0;
+  virtual const Reachability& ReachabilityOf(const HloComputation& computation,
+                                             Direction direction) = 0;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_FUSION_INTERNAL_WALK_SOURCE_H_

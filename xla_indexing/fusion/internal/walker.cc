@@ -1,0 +1,341 @@
+#include "xla_indexing/fusion/internal/walker.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/internal/reachability.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/internal/call_scope.h"
+#include "xla_indexing/ops/internal/map_builder.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// Past so many paths at a leaf those that say what others say are left out.
+constexpr size_t kMergePast = 8;
+
+// Whether the map renames nothing: (d0, d1, ..) -> (d0, d1, ..) over all elements of both shapes,
+// on the same device.
+bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape& to) {
+  if (set.size() != 1 || from.dimensions() != to.dimensions()) return false;
+  const OperandIndexing& indexing = set.maps().front();
+  const IndexingMap& map = indexing.map();
+  if (!indexing.IsExact() || indexing.replica_map() != nullptr || map.num_symbols() > 0 ||
+      !map.constraints().empty() || !map.affine_map().isIdentity()) {
+    return false;
+  }
+  for (int i = 0; i < map.num_dims(); ++i) {
+    if (!(map.dims()[i].bounds == Interval::OfSize(from.dimension(i)))) return false;
+  }
+  return true;
+}
+
+// Simplifying takes constraints and variables together, and compares runtime variables with one
+// another; of very many variables expressions are as long.
+size_t StepsToSimplify(const IndexingMap& map) {
+  constexpr size_t kManySymbols = 64;
+  constexpr size_t kRuntimesInAStep = 32;
+  const auto symbols = static_cast<size_t>(map.num_symbols());
+  const auto runtimes = static_cast<size_t>(map.num_runtimes());
+  return (map.constraints().size() * symbols + runtimes * runtimes / kRuntimesInAStep) *
+         (1 + symbols / kManySymbols);
+}
+
+}  // namespace
+
+Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
+               const Shape& start, const Interval& devices, int64_t max_steps, WalkSource* source)
+    : context_(context),
+      options_(options),
+      direction_(direction),
+      start_shape_(start),
+      devices_(devices),
+      max_steps_(max_steps),
+      source_(*source) {}
+
+bool Walker::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
+  const HloComputation* computation = instruction.inlined_computation();
+  return computation != nullptr && frame.depth < options_.max_call_depth &&
+         source_.IsWalkedWhereCalled(*computation);
+}
+
+OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
+                                           const Frame& frame) const {
+  OperandIndexingSet seen = set;
+  for (const Frame* f = &frame; f->caller != nullptr; f = f->caller_frame) {
+    seen = SeenFromCaller(seen, {*f->caller, *f->caller->inlined_computation()},
+                          options_.indexing.fold_runtime_variables);
+  }
+  return seen;
+}
+
+void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
+                   const Frame& frame, const PathSet& paths, PathSet* end) {
+  Take(paths.size() * entry.indexing.size());
+  if (KeepsElements(entry.indexing, from, to)) {
+    for (const Path& path : paths.paths()) end->Add(path);
+    return;
+  }
+  const OperandIndexingSet steps = SeenFromOutside(entry.indexing, frame);
+  for (const Path& path : paths.paths()) {
+    if (was_stopped()) {
+      end->Add(WholePath(to));
+      return;
+    }
+    const OperandIndexing first = path.Map(from);
+    if (first.IsKnownEmpty()) continue;
+    for (const OperandIndexing& step : steps) {
+      absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
+      if (!composed.ok()) {
+        composed =
+            OnDevicesOf(first, step,
+                        WholeTensorIndexing(
+                            start_shape_, to,
+                            absl::StrCat("whole tensor: ", composed.status().message()), context_));
+      }
+      Take(StepsToSimplify(composed->map()));
+      composed->Simplify();
+      if (composed->IsKnownEmpty()) continue;
+      end->Add(Path(*std::move(composed), to));
+    }
+  }
+}
+
+void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
+  const size_t max_maps = options_.max_maps;
+  if (paths.size() <= std::min(kMergePast, max_maps)) return;
+  if (paths.size() <= max_maps && !paths.MayCoverOneAnother()) return;
+  const Shape& shape = instruction.shape().Leaf(leaf);
+  paths.Merge(shape, max_maps);
+  if (paths.size() <= max_maps) return;
+  const OperandIndexing whole = WholeTensorIndexing(
+      start_shape_, shape,
+      absl::StrCat("whole tensor: more than ", options_.max_maps, " maps at ", instruction.name()),
+      context_);
+  PathSet widened;
+  AddWhole(whole, shape, paths, &widened);
+  paths = std::move(widened);
+}
+
+void Walker::AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
+                      PathSet* end) const {
+  // Paths that stay on a device are not those that lead to others.
+  Interval readers = Interval::Empty();
+  Interval devices = Interval::Empty();
+  bool some_stay = false;
+  for (const Path& path : paths.paths()) {
+    some_stay = some_stay || !path.ChangesDevice();
+    if (!path.ChangesDevice()) continue;
+    const OperandIndexing map = path.Map(shape);
+    readers = readers.Union(map.replica_map()->readers);
+    devices = devices.Union(map.DevicesRead());
+  }
+  if (some_stay) end->Add(Path(whole, shape));
+  if (readers.IsEmpty()) return;
+  end->Add(Path(OnAnyDevice(whole, readers, devices.Intersect(devices_)), shape));
+}
+
+void Walker::Take(size_t steps) {
+  steps_ += static_cast<int64_t>(steps);
+  QuestionBudget::Spend(static_cast<int64_t>(steps));
+}
+
+Path Walker::WholePath(const Shape& shape) const {
+  const std::string why = QuestionBudget::IsSpent() ? QuestionBudget::Reason()
+                                                    : "it takes too many steps to compose the maps";
+  OperandIndexing whole =
+      WholeTensorIndexing(start_shape_, shape, absl::StrCat("whole tensor: ", why), context_);
+  if (!devices_.IsEmpty()) whole = OnAnyDevice(whole, devices_, devices_);
+  return Path(std::move(whole), shape);
+}
+
+void Walker::FinishByReachability(const HloComputation& computation,
+                                  const std::map<int64_t, LeafPaths>& pending,
+                                  NumberedPaths* end) const {
+  const Reachability& reachability = source_.ReachabilityOf(computation, direction_);
+  std::set<std::pair<int64_t, int64_t>> reached;
+  for (const auto& [position, leaves] : pending) {
+    for (const auto& [leaf, paths] : leaves) {
+      if (paths.empty()) continue;
+      for (const OperandLeaf& to : reachability.Of(*computation.instructions()[position], leaf)) {
+        reached.insert({to.operand, to.operand_leaf});
+      }
+    }
+  }
+  const bool backward = direction_ == Direction::kOutputToInput;
+  for (const auto& [number, leaf] : reached) {
+    const HloInstruction& last =
+        backward ? *computation.parameter(number) : *computation.root_instruction();
+    const Shape& shape = last.shape().Leaf(leaf);
+    if (!shape.IsArray()) continue;
+    (*end)[number][leaf].Add(WholePath(shape));
+  }
+}
+
+absl::Status Walker::StepToOperands(
+    const HloInstruction& instruction, const Frame& frame, LeafPaths& paths,
+    llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end) {
+  if (LooksInto(instruction, frame)) {
+    const Frame inner{&frame, &instruction, frame.depth + 1};
+    NumberedPaths start;
+    NumberedPaths inner_end;
+    start[0] = std::move(paths);
+    absl::Status status =
+        WalkComputation(*instruction.inlined_computation(), inner, start, &inner_end);
+    if (!status.ok()) return status;
+    for (auto& [operand, leaves] : inner_end) {
+      for (auto& [leaf, set] : leaves) end(operand, leaf).Add(std::move(set));
+    }
+    return absl::OkStatus();
+  }
+  for (auto& [leaf, set] : paths) {
+    Bound(instruction, leaf, set);
+    const Shape& from = instruction.shape().Leaf(leaf);
+    // What no path goes on through by itself: of the operands that are reindexed; of the others it
+    // is the whole set.
+    SmallMap<PathSet> refused;
+    bool has_rest = instruction.operand_count() == 0;
+    for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
+      if (!IsReindexing(instruction, operand)) {
+        has_rest = true;
+        continue;
+      }
+      PathSet next;
+      PathSet rest;
+      Take(set.size());
+      set.Extend(instruction, operand, direction_, &next, &rest);
+      if (!next.empty()) end(operand, 0).Add(std::move(next));
+      if (rest.empty()) continue;
+      has_rest = true;
+      refused[operand] = std::move(rest);
+    }
+    if (!has_rest) continue;
+    absl::StatusOr<InstructionIndexing> entries =
+        source_.EntriesOf(instruction, direction_, {0, leaf}, frame.depth);
+    if (!entries.ok()) return entries.status();
+    for (const IndexingEntry& entry : *entries) {
+      const PathSet& rest = IsReindexing(instruction, entry.operand) ? refused[entry.operand] : set;
+      if (rest.empty()) continue;
+      const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
+      Apply(entry, from, to, frame, rest, &end(entry.operand, entry.operand_leaf));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame& frame,
+                                  int64_t operand, LeafPaths& paths,
+                                  llvm::function_ref<PathSet&(int64_t leaf)> end) {
+  if (LooksInto(instruction, frame)) {
+    const Frame inner{&frame, &instruction, frame.depth + 1};
+    NumberedPaths start;
+    NumberedPaths inner_end;
+    start[operand] = paths;
+    absl::Status status =
+        WalkComputation(*instruction.inlined_computation(), inner, start, &inner_end);
+    if (!status.ok()) return status;
+    for (auto& [leaf, set] : inner_end[0]) end(leaf).Add(std::move(set));
+    return absl::OkStatus();
+  }
+  for (auto& [leaf, set] : paths) {
+    const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
+    PathSet rest;
+    Take(set.size());
+    PathSet next;
+    if (IsReindexing(instruction, operand)) {
+      set.Extend(instruction, operand, direction_, &next, &rest);
+    } else {
+      rest = set;
+    }
+    if (!next.empty()) end(0).Add(std::move(next));
+    if (rest.empty()) continue;
+    absl::StatusOr<InstructionIndexing> entries =
+        source_.EntriesOf(instruction, direction_, {operand, leaf}, frame.depth);
+    if (!entries.ok()) return entries.status();
+    for (const IndexingEntry& entry : *entries) {
+      const Shape& to = instruction.shape().Leaf(entry.output_leaf);
+      Apply(entry, from, to, frame, rest, &end(entry.output_leaf));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Walker::WalkComputation(const HloComputation& computation, const Frame& frame,
+                                     const NumberedPaths& start, NumberedPaths* end) {
+  // Instructions that paths have come to, by position. Operands stand before their users, so that
+  // the paths to an instruction are complete when it is the last (or first) one left.
+  std::map<int64_t, LeafPaths> pending;
+  const HloInstruction* root = computation.root_instruction();
+  if (root == nullptr) return absl::OkStatus();
+  const auto add_all = [](LeafPaths from, LeafPaths& to) {
+    for (auto& [leaf, set] : from) to[leaf].Add(std::move(set));
+  };
+  if (direction_ == Direction::kOutputToInput) {
+    for (const auto& [unused, paths] : start) {
+      add_all(paths, pending[root->index_in_computation()]);
+    }
+    while (!pending.empty()) {
+      if (was_stopped()) {
+        FinishByReachability(computation, pending, end);
+        return absl::OkStatus();
+      }
+      auto last = std::prev(pending.end());
+      const HloInstruction& instruction = *computation.instructions()[last->first];
+      LeafPaths paths = std::move(last->second);
+      pending.erase(last);
+      QuestionBudget::Spend();
+      if (visitor_ && frame.caller == nullptr) {
+        for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
+        visitor_(instruction, paths);
+      }
+      if (instruction.opcode() == HloOpcode::kParameter) {
+        for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
+        add_all(std::move(paths), (*end)[instruction.parameter_number()]);
+        continue;
+      }
+      const auto operand_end = [&](int64_t operand, int64_t leaf) -> PathSet& {
+        return pending[instruction.operand(operand)->index_in_computation()][leaf];
+      };
+      absl::Status status = StepToOperands(instruction, frame, paths, operand_end);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+  for (const auto& [number, paths] : start) {
+    if (number >= static_cast<int64_t>(computation.parameters().size())) continue;
+    add_all(paths, pending[computation.parameter(number)->index_in_computation()]);
+  }
+  const WalkSource::Users& users = source_.UsersOf(computation);
+  while (!pending.empty()) {
+    if (was_stopped()) {
+      FinishByReachability(computation, pending, end);
+      return absl::OkStatus();
+    }
+    auto first = pending.begin();
+    const HloInstruction& instruction = *computation.instructions()[first->first];
+    LeafPaths paths = std::move(first->second);
+    pending.erase(first);
+    QuestionBudget::Spend();
+    for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
+    if (&instruction == root) add_all(paths, (*end)[0]);
+    for (const WalkSource::Use& use : users[instruction.index_in_computation()]) {
+      const auto result_end = [&](int64_t leaf) -> PathSet& {
+        return pending[use.user->index_in_computation()][leaf];
+      };
+      absl::Status status = StepToResult(*use.user, frame, use.operand, paths, result_end);
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xla_indexing::internal

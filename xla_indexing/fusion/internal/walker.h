@@ -1,0 +1,103 @@
+// The walk over a computation that composes the maps of its instructions; see
+// computation_indexing.h.
+#ifndef XLA_INDEXING_FUSION_INTERNAL_WALKER_H_
+#define XLA_INDEXING_FUSION_INTERNAL_WALKER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/fusion_options.h"
+#include "xla_indexing/fusion/internal/path.h"
+#include "xla_indexing/fusion/internal/small_map.h"
+#include "xla_indexing/fusion/internal/walk_source.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/indexing_entry.h"
+
+namespace xla_indexing::internal {
+
+// One computation on the way into called ones: the instruction that calls it, in the frame before.
+struct Frame {
+  const Frame* caller_frame = nullptr;
+  const HloInstruction* caller = nullptr;  // null in the analysed computation
+  int depth = 0;
+};
+
+class Walker {
+ public:
+  // For one walk that starts from an array of shape `start`, over a computation that leads to these
+  // devices (empty: to no other), and that stops composing after so many steps, or when the
+  // question's budget is spent. Keeps references.
+  Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
+         const Shape& start, const Interval& devices, int64_t max_steps, WalkSource* source);
+
+  // How many maps were taken through an instruction.
+  int64_t steps() const { return steps_; }
+  bool was_stopped() const { return steps_ > max_steps_ || QuestionBudget::IsSpent(); }
+
+  // Paths by leaf of an instruction.
+  using LeafPaths = SmallMap<PathSet>;
+  // And by operand or parameter number.
+  using NumberedPaths = SmallMap<LeafPaths>;
+
+  // Is told of every instruction of the walked computation itself, output to input, with the paths
+  // that have led to it, when these are complete.
+  using Visitor = std::function<void(const HloInstruction&, const LeafPaths&)>;
+  void VisitWith(Visitor visitor) { visitor_ = std::move(visitor); }
+
+  // Output to input: from leaves of the root to leaves of the parameters, by parameter number.
+  // Input to output: from leaves of the parameters to leaves of the root, under number 0.
+  absl::Status WalkComputation(const HloComputation& computation, const Frame& frame,
+                               const NumberedPaths& start, NumberedPaths* end);
+
+ private:
+  // Counts steps.
+  void Take(size_t steps);
+  // All of an array, on all devices: what a walk that is stopped says.
+  Path WholePath(const Shape& shape) const;
+  // Takes the paths at the result of an instruction to its operands. `end` gives the place of the
+  // paths that come to a leaf of an operand.
+  absl::Status StepToOperands(const HloInstruction& instruction, const Frame& frame,
+                              LeafPaths& paths,
+                              llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end);
+  // Takes the paths at one operand of an instruction to leaves of its result.
+  absl::Status StepToResult(const HloInstruction& instruction, const Frame& frame, int64_t operand,
+                            LeafPaths& paths, llvm::function_ref<PathSet&(int64_t leaf)> end);
+  bool LooksInto(const HloInstruction& instruction, const Frame& frame) const;
+  // Takes every path on through the maps of one entry.
+  void Apply(const IndexingEntry& entry, const Shape& from, const Shape& to, const Frame& frame,
+             const PathSet& paths, PathSet* end);
+  // What a map inside a called computation is bound to, as seen from the analysed computation.
+  OperandIndexingSet SeenFromOutside(const OperandIndexingSet& set, const Frame& frame) const;
+  // Merges or widens a set that has grown.
+  void Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const;
+  // Adds `whole` in the place of the paths, on the devices that they lead to.
+  void AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
+                PathSet* end) const;
+  // Takes all paths that have come to instructions, by position, to the end of the computation at
+  // once.
+  void FinishByReachability(const HloComputation& computation,
+                            const std::map<int64_t, LeafPaths>& pending, NumberedPaths* end) const;
+
+  mlir::MLIRContext* context_;
+  const FusionOptions& options_;
+  Direction direction_;
+  // The shape of the leaf that the walk started from, for widening.
+  const Shape& start_shape_;
+  const Interval devices_;
+  const int64_t max_steps_;
+  int64_t steps_ = 0;
+  Visitor visitor_;
+  WalkSource& source_;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_FUSION_INTERNAL_WALKER_H_

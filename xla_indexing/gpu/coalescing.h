@@ -1,0 +1,136 @@
+// How well the warps of a launch access an operand or the output.
+//
+// Mathematics. A *request* is what one warp asks memory for at once: all its threads at one value
+// of the loops of the thread mapping and of the range variables of the operand's map. Where
+// elements lie is said in gpu/internal/launch_access.h, what a warp is in gpu/thread_mapping.h.
+// With B(r) the set of bytes of request r,
+//
+//   requests        those with an active thread
+//   sectors         sum over requests of | { b floordiv 32 : b in B(r) } |
+//   lines           sum over requests of | { b floordiv 128 : b in B(r) } |
+//   least sectors   sum over requests of ceil(| B(r) | / 32)
+//   efficiency      least sectors / sectors
+//   coalesced       every request has  sectors <= factor * least sectors  (factor 1.25: an access
+//                   of 128 bytes may begin in the middle of a sector)
+//
+// Requests are counted as if nothing were kept between them, reads and writes alike. Counts are
+// exact, found from a few warps (gpu/internal/count_requests.h), unless
+//
+//   - they depend on runtime values: then they are [least, most] over these values, where values
+//     that differ from point to point are the best and the worst for each request by itself;
+//   - the map is over-approximate: then there is a most and no least;
+//   - they were not found within `max_steps`: then they are bounds.
+//
+// Operands begin at multiples of `alignment_bytes`; where that is less than a line, counts are
+// [least, most] over the places where they may.
+//
+// What is unknown has counts in [0, inf] and a reason: unknown maps, operands of other devices,
+// sparse and split layouts, arrays without bounds.
+//
+// Example, p0 + transpose(p0) of f32[1024,1024], 128 threads a block, one element each: 8192 blocks
+// of 4 warps make 32768 requests. Through (d0, d1) -> (d0, d1) each has 32 floats in a row, 4
+// sectors; through (d0, d1) -> (d1, d0) they are 4096 bytes apart, 32 sectors.
+//
+// Errors. InvalidArgument where options are out of bounds or a thread mapping does not fit.
+#ifndef XLA_INDEXING_GPU_COALESCING_H_
+#define XLA_INDEXING_GPU_COALESCING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/gpu/thread_mapping.h"
+#include "xla_indexing/gpu/warp_request.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/count_image.h"
+#include "xla_indexing/ops/operand_indexing.h"
+
+namespace xla_indexing {
+
+struct CoalescingOptions {
+  int64_t warp_size = 32;     // or 64
+  int64_t sector_bytes = 32;  // these three are powers of two, at most 2^16
+  int64_t line_bytes = 128;   // no less than a sector
+  int64_t alignment_bytes = 256;
+  double factor = 1.25;  // at least 1, and finite
+  int64_t max_steps = kMaxCountingSteps;
+
+  absl::Status Verify() const;
+};
+
+struct Coalescing {
+  Interval requests = Interval::Point(0);
+  Interval sectors = Interval::Point(0);
+  Interval least_sectors = Interval::Point(0);
+  Interval lines = Interval::Point(0);
+  // None where it is not known of every request.
+  std::optional<bool> coalesced = true;
+  // The request with the most sectors for its least number, with `worst_cost`: sectors, least
+  // sectors, lines.
+  std::optional<WarpRequest> worst;
+  RequestCost worst_cost;
+  std::string reason;  // why nothing is known; empty where something is
+
+  static Coalescing Unknown(std::string reason);
+
+  bool IsUnknown() const { return !reason.empty(); }
+  bool IsExact() const {
+    return requests.IsPoint() && sectors.IsPoint() && least_sectors.IsPoint() && lines.IsPoint();
+  }
+  // Least sectors / sectors; 1 where there are none, none where they are not numbers.
+  std::optional<double> Efficiency() const;
+};
+
+// What a thread accesses in a request.
+struct LaneAddress {
+  int64_t thread = 0;  // linear id in its block
+  int64_t bit = 0;     // from where the tensor would begin at a multiple of the alignment
+};
+
+// Accesses of one launch.
+class CoalescingAnalysis {
+ public:
+  // `output` is what the mapping leads to (of a reduction, the array that is reduced).
+  static absl::StatusOr<CoalescingAnalysis> Create(ThreadMapping mapping, const Shape& output,
+                                                   const CoalescingOptions& options = {});
+  // With the row-major loop over an array as its mapping.
+  static absl::StatusOr<CoalescingAnalysis> OfLoop(const Shape& output, const LoopOptions& loop,
+                                                   mlir::MLIRContext* context,
+                                                   const CoalescingOptions& options = {});
+
+  const ThreadMapping& mapping() const { return mapping_; }
+
+  // Of reading an operand through one of its maps from `output`; unknown, with the reason, where
+  // the map does not fit these two (ops/internal/fits_shapes.h).
+  Coalescing OfReads(const OperandIndexing& indexing, const Shape& operand) const;
+  // Of writing the elements that the mapping leads to.
+  Coalescing OfWrites() const;
+
+  // The active threads of a request that OfReads (or, without a map, OfWrites) gave for these, and
+  // what they access: ordered by thread, once for each element of a vector. InvalidArgument for a
+  // request or a map that does not fit.
+  absl::StatusOr<std::vector<LaneAddress>> AddressesOf(const WarpRequest& request,
+                                                       const OperandIndexing* indexing,
+                                                       const Shape& accessed) const;
+
+ private:
+  CoalescingAnalysis(ThreadMapping mapping, const Shape& output, const CoalescingOptions& options);
+
+  Coalescing Of(const OperandIndexing* indexing, const Shape& accessed) const;
+  absl::Status CheckRequest(const WarpRequest& request, const OperandIndexing* indexing) const;
+
+  ThreadMapping mapping_;
+  Shape output_;
+  llvm::SmallVector<int64_t, 4> sizes_;  // of the output; 2^62 where there is no bound
+  CoalescingOptions options_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_GPU_COALESCING_H_

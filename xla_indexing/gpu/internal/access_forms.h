@@ -1,0 +1,188 @@
+// The arithmetic of byte addresses: sums of variables and of their quotients and remainders.
+//
+// Mathematics. A form is  c + sum_i k_i * t_i,  where a term t is a variable with a finite interval
+// or a division, floor(D / m) or D mod m, whose dividend D is a form over earlier terms. Divisions
+// are made after these rules, each exact for all values of the variables:
+//
+//   floor((m*Q + R) / m) = Q + floor(R / m),  (m*Q + R) mod m = R mod m
+//   floor(D / m) = q,  D mod m = D - q*m                    D in [q*m, q*m + m - 1]
+//   floor((g*H + L) / m) = floor((H + t) / (m/g)),
+//   (g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g       g | m, L in [t*g, t*g + g - 1]
+//   floor(floor(D / a) / m) = floor(D / (a*m))
+//   k*m*floor(D / m) + k*(D mod m) = k*D
+//   k*m*((Q + floor(D / m)) mod n) + k*(D mod m) = k*((m*Q + D) mod m*n)
+//
+// This is a small part of affine/internal/simplifier.h, for one purpose: with the lanes of a warp
+// as one variable and the warps of a launch as another, the address of a row-major loop falls into
+// a part of each, in a microsecond. What the rules do not simplify stays as it is and is counted
+// more slowly, not wrongly.
+//
+// Numbers. Whatever the variables are in their intervals, no sum leaves [-2^62, 2^62]; a form for
+// which that is not so makes the algebra fail (ok() is false), after which no form has a meaning.
+//
+// Example. For lane in [0, 31] and warp in [0, 32767], floor((32*warp + lane) / 1024) is
+// floor(warp / 32), and (32*warp + lane) mod 1024 is 32*(warp mod 32) + lane.
+#ifndef XLA_INDEXING_GPU_INTERNAL_ACCESS_FORMS_H_
+#define XLA_INDEXING_GPU_INTERNAL_ACCESS_FORMS_H_
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/internal/checked.h"
+
+namespace xla_indexing::internal {
+
+// A set of variables, by their numbers.
+using VariableSet = uint64_t;
+
+struct FormTerm {
+  int id = 0;  // a variable, or kMaxVariables + the number of a division
+  int64_t coefficient = 0;
+
+  friend bool operator==(const FormTerm& a, const FormTerm& b) = default;
+};
+
+struct Form {
+  int64_t constant = 0;
+  llvm::SmallVector<FormTerm, 4> terms;  // by id; no coefficient is 0
+
+  friend bool operator==(const Form& a, const Form& b) = default;
+};
+
+// The values from `lower` to `upper`.
+struct ValueRange {
+  int64_t lower = 0;
+  int64_t upper = 0;
+
+  bool IsPoint() const { return lower == upper; }
+  int64_t Size() const { return upper - lower + 1; }
+  friend bool operator==(const ValueRange& a, const ValueRange& b) = default;
+};
+
+struct FormDivision {
+  bool is_mod = false;
+  Form dividend;
+  int64_t divisor = 1;
+  VariableSet variables = 0;
+};
+
+// f(v + period) = f(v) + change for one variable v, whatever the others are.
+struct Shift {
+  int64_t period = 1;
+  int64_t change = 0;
+};
+
+class FormAlgebra {
+ public:
+  static constexpr int kMaxVariables = 64;
+  // Of values, coefficients and divisors, which are no further from 0.
+  static constexpr int64_t kLimit = int64_t{1} << 62;
+
+  bool ok() const { return ok_; }
+  int num_variables() const {
+    assert(num_variables_ <= kMaxVariables);
+    return static_cast<int>(num_variables_);
+  }
+  llvm::ArrayRef<FormDivision> divisions() const { return divisions_; }
+  // Of a variable, or of a division for these ranges of the variables.
+  const ValueRange& range(int id) const {
+    assert(id >= 0);
+    return id < kMaxVariables ? variables_[id] : division_ranges_[id - kMaxVariables];
+  }
+
+  // A variable with these values, `lower` <= `upper`. Fails past kMaxVariables.
+  Form AddVariable(int64_t lower, int64_t upper);
+
+  static Form Constant(int64_t value);
+  // a + factor * b.
+  Form Add(const Form& a, const Form& b, int64_t factor = 1);
+  Form FloorDivide(const Form& form, int64_t divisor);
+  Form Modulo(const Form& form, int64_t divisor);
+  // The expression with forms for its variables.
+  Form FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims, llvm::ArrayRef<Form> symbols);
+
+  // A range that has all values of a form; the least one for a sum of independent terms.
+  ValueRange RangeOf(const Form& form) const;
+  VariableSet VariablesOf(const Form& form) const;
+  // The part of them that stands in divisions.
+  VariableSet DividedVariablesOf(const Form& form) const;
+
+  // Adds factor * form to `sum` with quotients that have one value by that, and remainders by
+  // dividend - m * quotient, so that only variables are left. False, and `sum` of no use, where a
+  // quotient has several values or a coefficient passes 2^62.
+  bool AddLinear(const Form& form, int64_t factor, Form* sum) const;
+
+  // The least period of a variable that is read off the form; none where it does not fit int64.
+  // `periods`, if given, gets those of the divisions in it, too.
+  std::optional<Shift> ShiftOf(const Form& form, int variable,
+                               llvm::SmallVectorImpl<int64_t>* periods = nullptr) const;
+
+  // For the variable v in [a, a + P - 1], its range: a number that divides g(u), where
+  //   f(v + P*u) = f(v) + g(u)   for u >= 0, whatever v in that range and the others are,
+  // and 0 where g is 0. None where there may be no such g. Ranges of divisions are those for this
+  // range of v. A sum moves as its terms do. Where D moves by g(u):
+  //   - m | g(u): D mod m stays, D floordiv m moves by g(u) / m;
+  //   - all values of D = k*Q + R, R in [0, k - 1], have the same Q, for k = gcd(g(u), m): since
+  //     D floordiv m = Q floordiv (m / k) and D mod m = k * (Q mod (m / k)) + R, what changes does
+  //     not depend on R, and is a multiple of 1 and of k.
+  std::optional<int64_t> MoveOf(const Form& form, int variable) const;
+
+  // At a point. `values` has the variables' by their numbers, and room for those of the divisions,
+  // which it gets, at kMaxVariables and on.
+  int64_t ValueAt(const Form& form, llvm::MutableArrayRef<int64_t> values) const;
+
+  // Drops the divisions that are not part of one of these forms; no other forms have a meaning
+  // afterwards.
+  void KeepOnly(llvm::ArrayRef<Form*> forms);
+
+  // Gives a variable another range, within the one that it had when it was made, and the divisions
+  // theirs. Forms must not be made while a range is narrowed.
+  void Narrow(int variable, ValueRange range) {
+    assert(variable >= 0 && variable < kMaxVariables);
+    variables_[variable] = range;
+  }
+  void UpdateDivisionRanges();
+
+ private:
+  struct Divided {
+    Form quotient;
+    Form remainder;
+  };
+  // Both at once; only what is wanted is made.
+  Divided Divide(const Form& form, int64_t divisor, bool wants_mod);
+  Form MakeDivision(bool is_mod, Form dividend, int64_t divisor);
+  void JoinDigits(Form* form);
+  bool JoinTwo(Form* form);
+  // False where the coefficient passes 2^62.
+  static bool PlusTerm(Form* form, int id, Int128 coefficient);
+  void AddTerm(Form* form, int id, Int128 coefficient) {
+    ok_ = PlusTerm(form, id, coefficient) && ok_;
+  }
+  void AddConstant(Form* form, Int128 value);
+  Int128 Magnitude(const Form& form) const;
+  void CheckRange(const Form& form);
+  ValueRange RangeOfDivision(const FormDivision& division) const;
+  // Of a form or division: g(u) = step * u, or multiples of it.
+  struct Move {
+    int64_t step = 0;
+    bool is_linear = true;
+  };
+  std::optional<Move> SumOfMoves(const Form& form, int variable,
+                                 llvm::ArrayRef<std::optional<Move>> of_divisions) const;
+  static std::optional<Shift> Combine(const Shift& a, const Shift& b, int64_t factor);
+
+  bool ok_ = true;
+  size_t num_variables_ = 0;
+  ValueRange variables_[kMaxVariables];
+  llvm::SmallVector<FormDivision, 8> divisions_;
+  llvm::SmallVector<ValueRange, 8> division_ranges_;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_GPU_INTERNAL_ACCESS_FORMS_H_

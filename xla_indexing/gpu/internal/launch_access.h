@@ -1,0 +1,111 @@
+// The byte addresses that a launch accesses through an indexing map, in the form in which requests
+// are counted (gpu/internal/count_requests.h).
+//
+// Mathematics. For a thread mapping T from threads to elements of an array, and a map f from these
+// to elements of a tensor, element i of which lies at bit  B(i)  from its beginning
+// (hlo/internal/physical_layout.h), the address is
+//
+//   A(thread, block, loops; s, rt) = B(f(T(thread, block, loops), s, rt))
+//
+// where T and f have the point in their domains. Variables are
+//
+//   warp of the launch    warps of a block, block by block; a block's last warp may be part of one
+//   lane                  inner
+//   loops of T, s         vector ranges are inner
+//   rt                    launch or free (gpu/internal/count_requests.h), as its binding says: one
+//   value
+//                         for all points, or another one wherever the element that it is read from
+//                         is another
+//   base                  where the tensor may begin at more than one place of the period
+//
+// A variable that is divided by m, and by m*n, is written as its digits, so that addresses are sums
+// where they can be.
+//
+// Elements of 4 bits are two to a byte, and quotients and remainders by the sizes of tiles are part
+// of the form.
+//
+// Errors. What cannot be said is Unimplemented or OutOfRange, with the reason: sparse or split
+// layouts, sizes without a bound, other devices, addresses past 2^62 bits.
+#ifndef XLA_INDEXING_GPU_INTERNAL_LAUNCH_ACCESS_H_
+#define XLA_INDEXING_GPU_INTERNAL_LAUNCH_ACCESS_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/gpu/internal/count_requests.h"
+#include "xla_indexing/gpu/thread_mapping.h"
+#include "xla_indexing/gpu/warp_request.h"
+#include "xla_indexing/hlo/internal/physical_layout.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/operand_indexing.h"
+
+namespace xla_indexing::internal {
+
+// Where the elements of an array lie.
+struct ByteLayout {
+  PhysicalLayout physical;
+  int64_t size = 0;                       // of all positions, in bits
+  llvm::SmallVector<int64_t, 4> strides;  // of each axis in memory, in bits
+};
+absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array);
+
+// What a launch accesses.
+struct AccessedTensor {
+  const ByteLayout& layout;
+  // Null: the elements that are computed themselves.
+  const OperandIndexing* indexing = nullptr;
+  // Places at which the tensor may begin, from 0 on, in bits.
+  int64_t base_step = 0;
+  int64_t base_count = 1;
+};
+
+// Makes the accesses of one launch.
+class LaunchAccessBuilder {
+ public:
+  // The mapping verifies for an array of these sizes, and outlives this object.
+  LaunchAccessBuilder(const ThreadMapping& mapping, llvm::ArrayRef<int64_t> sizes,
+                      int64_t warp_size);
+
+  absl::StatusOr<LaunchAccess> Build(const AccessedTensor& tensor);
+  // Of what was built last.
+  WarpRequest RequestAt(const RequestPoint& point) const;
+
+ private:
+  // A variable and its digits: it is the sum of them.
+  struct Root {
+    ValueRange values;
+    llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next
+    Form form;
+    llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
+  };
+
+  void BeginPass(LaunchAccess* access);
+  void AddRoot(Root* root, LaunchAccess* access);
+  void AddThreads(LaunchAccess* access);
+  void AddOperand(const OperandIndexing& indexing, LaunchAccess* access);
+  void AddAddress(const AccessedTensor& tensor, LaunchAccess* access);
+  bool FindBoundaries(const LaunchAccess& access);
+  int64_t ValueOf(const Root& root, const RequestPoint& point) const;
+
+  const ThreadMapping& mapping_;
+  const llvm::ArrayRef<int64_t> sizes_;
+  const int64_t warp_size_;
+  int64_t threads_;
+  int64_t warps_of_block_;
+
+  bool has_warps_ = false;  // The launch has a thread, and its warps are counted in int64.
+  Root warp_;
+  llvm::SmallVector<Root, 4> loops_;    // range variables of the mapping
+  llvm::SmallVector<Root, 4> symbols_;  // range and runtime variables of the operand's map
+  Root base_;
+  llvm::SmallVector<Form, 4> elements_;  // what a thread computes
+  llvm::SmallVector<Form, 4> results_;   // what it accesses
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_GPU_INTERNAL_LAUNCH_ACCESS_H_

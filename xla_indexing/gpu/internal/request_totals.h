@@ -1,0 +1,72 @@
+// Sums of the costs of requests, and the worst of them.
+//
+// Counts are kept at most kMaxCount (gpu/internal/residue_counts.h), a number that stands for "too
+// many".
+#ifndef XLA_INDEXING_GPU_INTERNAL_REQUEST_TOTALS_H_
+#define XLA_INDEXING_GPU_INTERNAL_REQUEST_TOTALS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/gpu/internal/request_meter.h"
+#include "xla_indexing/gpu/internal/residue_counts.h"
+
+namespace xla_indexing::internal {
+
+struct RequestBounds {
+  Int128 least = 0;
+  Int128 most = 0;
+
+  void Add(Int128 a, Int128 b);
+  void Hull(const RequestBounds& other);
+  // Past int64: 2^63 - 1, and no most.
+  Interval ToInterval() const;
+};
+
+// One request.
+struct RequestPoint {
+  RequestCost cost;
+  llvm::SmallVector<int64_t, 8> values;  // of all variables; the inner ones' do not count
+};
+
+// The sums of requests whose costs are known.
+struct RequestSums {
+  Int128 requests = 0;
+  Int128 units = 0;
+  Int128 least = 0;
+  Int128 other = 0;
+
+  void Add(Int128 count, const RequestCost& cost) {
+    requests = PlusCount(requests, count);
+    units = PlusCount(units, TimesCount(count, cost.units));
+    least = PlusCount(least, TimesCount(count, cost.least));
+    other = PlusCount(other, TimesCount(count, cost.other));
+  }
+};
+
+struct RequestTotals {
+  RequestBounds requests;
+  RequestBounds units;
+  RequestBounds least;
+  RequestBounds other;
+  // The request with the most units for its least; none where there are none, or where only bounds
+  // are known of some.
+  std::optional<RequestPoint> worst;
+
+  // So many requests that cost between these.
+  void Add(Int128 count, const RequestCost& low, const RequestCost& high);
+  void Add(const RequestSums& sums);
+  // No more than so many that cost no more than this.
+  void AddAtMost(Int128 count, const RequestCost& high);
+  void Hull(const RequestTotals& others);  // of the four sums
+};
+
+// More units for its least number; of as many, more of both.
+bool IsWorse(const RequestCost& a, const RequestCost& b);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_GPU_INTERNAL_REQUEST_TOTALS_H_

@@ -1,0 +1,39 @@
+// The elements of a block of results by the images that have them: a part of map/count_image.h.
+//
+// Example: for the strided ranges {0, 2, 4, 6} and {3, 4, 5, 6} the classes are {0}: 2 elements,
+// {1}: 2 elements, {0, 1}: 2 elements.
+#ifndef XLA_INDEXING_MAP_INTERNAL_BLOCK_CLASSES_H_
+#define XLA_INDEXING_MAP_INTERNAL_BLOCK_CLASSES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/map/decision.h"
+#include "xla_indexing/map/image.h"
+#include "xla_indexing/map/internal/image_parts.h"
+
+namespace xla_indexing::internal {
+
+// A set of images, by their numbers: 64 to a word.
+using ImageMask = std::vector<uint64_t>;
+
+// How many elements are in these images and in no others. Classes of no images are left out.
+using ClassSizes = std::map<ImageMask, Int128>;
+
+// The classes of a block of one result, whose image i is ranges[i]; by ends and residues. None
+// where the least common multiple of the strides has too many residues.
+std::optional<ClassSizes> ClassesOfRanges(llvm::ArrayRef<StridedRange> ranges, StepBudget* budget);
+
+// The classes of a block of any results: that of image i is the product of parts[i]. Marks each
+// element in an array of all places between the least and the greatest. None where there are more
+// places, or elements, than steps are left.
+std::optional<ClassSizes> ClassesOfElements(llvm::ArrayRef<std::vector<const ImagePart*>> parts,
+                                            StepBudget* budget);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_MAP_INTERNAL_BLOCK_CLASSES_H_

@@ -1,0 +1,307 @@
+#include "xla_indexing/map/internal/has_point.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/internal/wide_interval.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/internal/expr_program.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::llvm::ArrayRef;
+using ::llvm::cast;
+using ::llvm::SmallVector;
+using ::mlir::AffineBinaryOpExpr;
+using ::mlir::AffineConstantExpr;
+using ::mlir::AffineExpr;
+using ::mlir::AffineExprKind;
+
+// Variables in one list: dimensions, then symbols.
+struct Domain {
+  ArrayRef<Interval> dims;
+  ArrayRef<Interval> symbols;
+
+  size_t Position(AffineExpr variable) const {
+    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) return dim.getPosition();
+    return dims.size() + cast<mlir::AffineSymbolExpr>(variable).getPosition();
+  }
+  const Interval& Bounds(size_t position) const {
+    return position < dims.size() ? dims[position] : symbols[position - dims.size()];
+  }
+  const Interval& Bounds(AffineExpr variable) const { return Bounds(Position(variable)); }
+};
+
+SmallVector<size_t, 8> VariablesOf(AffineExpr expr, const Domain& domain) {
+  SmallVector<size_t, 8> variables;
+  llvm::SmallPtrSet<const void*, 16> seen;
+  SmallVector<AffineExpr, 8> pending = {expr};
+  while (!pending.empty()) {
+    const AffineExpr e = pending.pop_back_val();
+    if (!seen.insert(e.getAsOpaquePointer()).second) continue;
+    if (IsVariable(e)) {
+      variables.push_back(domain.Position(e));
+    } else if (const auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(e)) {
+      pending.push_back(binary.getLHS());
+      pending.push_back(binary.getRHS());
+    }
+  }
+  return variables;
+}
+
+// Whether  sum in interval  has a point because the values of a sum of independent variables leave
+// no gap that the interval fits into. With coefficients |c_1| <= |c_2| <= .. the gaps are at most
+// |c_1| where |c_k| is at most |c_1| and what the terms before it reach together. An interval that
+// holds an end of the sum's range needs no more.
+bool SumReaches(const LinearSum& sum, const Interval& interval, const Domain& domain) {
+  SmallVector<std::pair<Int128, Int128>, 8> steps;  // |c|, what the term reaches; -1 for infinity
+  const WideInterval window(interval);
+  WideInterval range = WideInterval::Point(sum.constant());
+  for (const Term& term : sum.terms()) {
+    if (!IsVariable(term.atom)) return false;
+    const Interval& bounds = domain.Bounds(term.atom);
+    const Int128 step = term.coefficient < 0 ? -Int128{term.coefficient} : Int128{term.coefficient};
+    range = range.Add(WideInterval(bounds).Mul(term.coefficient));
+    const std::optional<int64_t> size = bounds.Size();
+    if (size == 1) continue;
+    steps.push_back({step, size ? step * (*size - 1) : -1});
+  }
+  if (range.Intersect(window).IsEmpty()) return false;
+  if ((range.has_lower() && window.Contains(range.lower())) ||
+      (range.has_upper() && window.Contains(range.upper()))) {
+    return true;
+  }
+  llvm::sort(steps);
+  Int128 reach = 0;
+  for (const auto& [step, length] : steps) {
+    if (reach >= 0 && step > steps[0].first + reach) return false;
+    if (reach > kInt64Max) reach = -1;
+    reach = reach < 0 || length < 0 ? -1 : reach + length;
+  }
+  const std::optional<int64_t> width = interval.Size();
+  return !width || (!steps.empty() && *width >= steps[0].first);
+}
+
+// X mod n in [a, b] for independent terms, one of which, c*x, takes all multiples of g = gcd(c, n)
+// modulo n: each run of g residues has one of them, wherever the other terms move them.
+bool ResidueReaches(const LinearSum& dividend, int64_t n, const Interval& interval,
+                    const Domain& domain) {
+  const Interval residues = interval.Intersect(Interval::OfSize(n));
+  if (!llvm::all_of(dividend.terms(), [](const Term& term) { return IsVariable(term.atom); })) {
+    return false;
+  }
+  return llvm::any_of(dividend.terms(), [&](const Term& term) {
+    const int64_t g = Gcd(term.coefficient, n);
+    const std::optional<int64_t> size = domain.Bounds(term.atom).Size();
+    return (!size || *size >= n / g) && residues.Size().value_or(0) >= g;
+  });
+}
+
+bool OneConstraintReaches(const Constraint& constraint, const Domain& domain) {
+  if (constraint.expr.getKind() == AffineExprKind::Mod) {
+    auto mod = cast<AffineBinaryOpExpr>(constraint.expr);
+    const auto n = llvm::dyn_cast<AffineConstantExpr>(mod.getRHS());
+    const LinearSum dividend = LinearSum::FromExpr(mod.getLHS());
+    return n && n.getValue() >= 1 && dividend.valid() &&
+           ResidueReaches(dividend, n.getValue(), constraint.interval, domain);
+  }
+  const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+  return sum.valid() && SumReaches(sum, constraint.interval, domain);
+}
+
+// At most `count` values of an interval: all of them, or those next to its ends (to 0 where there
+// is no end).
+SmallVector<int64_t, 16> SomeValues(const Interval& bounds, int64_t count) {
+  SmallVector<int64_t, 16> values;
+  const std::optional<int64_t> size = bounds.Size();
+  if (size && *size <= count) {
+    for (int64_t i = 0; i < *size; ++i) values.push_back(bounds.lower() + i);
+    return values;
+  }
+  const int64_t from_below = bounds.has_upper() ? (count + 1) / 2 : count;
+  const Int128 first = bounds.has_lower()   ? Int128{bounds.lower()}
+                       : bounds.has_upper() ? Int128{bounds.upper()} - count + 1
+                                            : Int128{-(count / 2)};
+  for (int64_t i = 0; i < from_below; ++i) {
+    if (const auto value = NarrowToInt64(first + i)) values.push_back(*value);
+  }
+  for (int64_t i = count - from_below - 1; i >= 0 && bounds.has_upper(); --i) {
+    if (const auto value = NarrowToInt64(Int128{bounds.upper()} - i)) values.push_back(*value);
+  }
+  return values;
+}
+
+// Constraints that share variables, with these.
+struct Group {
+  SmallVector<Constraint, 4> constraints;
+  SmallVector<size_t, 8> variables;
+};
+
+// Whether points satisfy the constraints of a group.
+class PointTest {
+ public:
+  PointTest(const Group& group, const Domain& domain)
+      : group_(group),
+        num_dims_(domain.dims.size()),
+        program_(Exprs(group)),
+        point_(domain.dims.size() + domain.symbols.size(), 0) {}
+
+  // Sets the variable group.variables[k].
+  void Set(size_t k, int64_t value) { point_[group_.variables[k]] = value; }
+
+  bool Holds() {
+    const ArrayRef<int64_t> point = point_;
+    if (!program_.Evaluate(point.take_front(num_dims_), point.drop_front(num_dims_), &workspace_)
+             .ok()) {
+      every_value_fits_ = false;
+      return false;
+    }
+    return llvm::all_of(llvm::enumerate(group_.constraints), [&](const auto& constraint) {
+      return constraint.value().interval.Contains(
+          program_.Result(workspace_, static_cast<int>(constraint.index())));
+    });
+  }
+
+  // What a few points cost.
+  int64_t steps() const { return static_cast<int64_t>(group_.constraints.size()); }
+
+  // False once an expression did not fit int64.
+  bool every_value_fits() const { return every_value_fits_; }
+
+ private:
+  static SmallVector<AffineExpr, 4> Exprs(const Group& group) {
+    SmallVector<AffineExpr, 4> exprs;
+    for (const Constraint& constraint : group.constraints) exprs.push_back(constraint.expr);
+    return exprs;
+  }
+
+  const Group& group_;
+  size_t num_dims_;
+  ExprProgram program_;
+  ExprProgram::Workspace workspace_;
+  SmallVector<int64_t, 16> point_;
+  bool every_value_fits_ = true;
+};
+
+// The value that far, in eighths, from the lower to the upper end; an end where there is but one,
+// zero without.
+int64_t Between(const Interval& bounds, int64_t eighths) {
+  if (!bounds.has_lower()) return bounds.has_upper() ? bounds.upper() : 0;
+  if (!bounds.has_upper()) return bounds.lower();
+  const Int128 length = Int128{bounds.upper()} - bounds.lower();
+  return static_cast<int64_t>(bounds.lower() + length * eighths / 8);
+}
+
+std::optional<bool> HasPointByEnumeration(const Group& group, const Domain& domain) {
+  // All points, where they are few enough.
+  Int128 points = 1;
+  for (const size_t variable : group.variables) {
+    const std::optional<int64_t> size = domain.Bounds(variable).Size();
+    points = size ? points * *size : kMaxPoints + 1;
+    if (points > kMaxPoints) break;
+  }
+  const bool all = points <= kMaxPoints;
+  int64_t values_of_each = all ? kMaxPoints : 2;
+  if (!all) {
+    const auto count = [&](int64_t base) {
+      Int128 product = 1;
+      for (size_t i = 0; i < group.variables.size() && product <= kMaxPoints; ++i) product *= base;
+      return product;
+    };
+    while (values_of_each < 64 && count(values_of_each + 1) <= kMaxPoints) ++values_of_each;
+  }
+
+  SmallVector<SmallVector<int64_t, 16>, 8> values;
+  for (const size_t variable : group.variables) {
+    values.push_back(SomeValues(domain.Bounds(variable), values_of_each));
+  }
+  PointTest test(group, domain);
+  // Padding excludes what is near the ends, so that most domains have a point in the middle.
+  for (const int64_t eighth : {4, 2, 6}) {
+    for (size_t k = 0; k < values.size(); ++k) {
+      test.Set(k, Between(domain.Bounds(group.variables[k]), eighth));
+    }
+    if (test.Holds()) return true;
+  }
+  SmallVector<size_t, 8> place(group.variables.size(), 0);
+  constexpr int64_t kPointsOfStep = 16;
+  for (int64_t i = 0; i < kMaxPoints; ++i) {
+    if (i % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps())) return std::nullopt;
+    for (size_t k = 0; k < place.size(); ++k) test.Set(k, values[k][place[k]]);
+    if (test.Holds()) return true;
+    size_t k = 0;
+    while (k < place.size() && ++place[k] == values[k].size()) place[k++] = 0;
+    if (k == place.size()) break;
+  }
+  if (all && test.every_value_fits()) return false;
+  return std::nullopt;
+}
+
+std::optional<bool> GroupHasPoint(const Group& group, const Domain& domain) {
+  if (group.constraints.size() == 1 && OneConstraintReaches(group.constraints[0], domain)) {
+    return true;
+  }
+  if (const std::optional<bool> answer = HasPointByEnumeration(group, domain)) return answer;
+  return HasPointByPresburger(domain.dims, domain.symbols, group.constraints);
+}
+
+SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& domain) {
+  llvm::IntEqClasses classes(domain.dims.size() + domain.symbols.size());
+  SmallVector<SmallVector<size_t, 8>, 4> variables;
+  for (const Constraint& constraint : constraints) {
+    variables.push_back(VariablesOf(constraint.expr, domain));
+    for (const size_t variable : variables.back()) {
+      classes.join(variables.back()[0], variable);
+    }
+  }
+  SmallVector<Group, 2> groups;
+  SmallVector<size_t, 2> leaders;  // a constraint without variables is a group of its own
+  constexpr size_t kNoLeader = static_cast<size_t>(-1);
+  for (size_t i = 0; i < constraints.size(); ++i) {
+    const size_t leader = variables[i].empty() ? kNoLeader : classes.findLeader(variables[i][0]);
+    size_t group = llvm::find(leaders, leader) - leaders.begin();
+    if (group == leaders.size()) {
+      leaders.push_back(leader);
+      groups.emplace_back();
+    }
+    groups[group].constraints.push_back(constraints[i]);
+    groups[group].variables.append(variables[i]);
+  }
+  for (Group& group : groups) {
+    llvm::sort(group.variables);
+    group.variables.erase(std::unique(group.variables.begin(), group.variables.end()),
+                          group.variables.end());
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::optional<bool> HasPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
+                             ArrayRef<Constraint> constraints) {
+  const Domain domain{dims, symbols};
+  if (constraints.empty()) return true;
+  if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return true;
+  std::optional<bool> answer = true;
+  for (const Group& group : GroupsOf(constraints, domain)) {
+    const std::optional<bool> has_point = GroupHasPoint(group, domain);
+    if (has_point == false) return false;
+    if (!has_point) answer = std::nullopt;
+  }
+  return answer;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,48 @@
+// Whether a domain has any point: the question behind KNOWN EMPTY.
+//
+// Intervals and residue classes of single constraints are settled by the normal form
+// (map/internal/constraint_form.h). What is left is constraints that exclude each other only
+// together. They are looked at in groups that share variables, each group by the first of these
+// that decides:
+//
+//   1. A rule for one constraint whose values have no gap wider than its interval. It decides
+//      nearly every constraint that an HLO operation makes.
+//   2. Points: some in the middle of all intervals; then all of them where there are at most
+//      kMaxPoints, otherwise as many near the ends of the intervals.
+//   3. mlir::presburger, which is exact but cannot be interrupted: at most kMaxPresburgerVariables
+//      variables (with one for each floordiv and mod), kMaxPresburgerConstraints constraints, and
+//      coefficients and divisors below kMaxPresburgerCoefficient.
+//
+// Example: d0 in [0, 9999], d0 * 2 - d1 * 4 in [1, 1] has no point; d0 + d1 * 2 in [3, 3] has one.
+
+#ifndef XLA_INDEXING_MAP_INTERNAL_HAS_POINT_H_
+#define XLA_INDEXING_MAP_INTERNAL_HAS_POINT_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/indexing_map.h"
+
+namespace xla_indexing::internal {
+
+inline constexpr int64_t kMaxPoints = 4096;
+inline constexpr int kMaxPresburgerVariables = 6;
+inline constexpr int kMaxPresburgerConstraints = 12;
+inline constexpr int64_t kMaxPresburgerCoefficient = int64_t{1} << 20;
+
+// Whether some integer point of the intervals of the dimensions and symbols satisfies the
+// constraints; none where that was not decided within the bounds. No interval is empty. Constraints
+// need not be in normal form, but less is decided then.
+std::optional<bool> HasPoint(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
+                             llvm::ArrayRef<Constraint> constraints);
+
+// The third way alone. None past the bounds above.
+std::optional<bool> HasPointByPresburger(llvm::ArrayRef<Interval> dims,
+                                         llvm::ArrayRef<Interval> symbols,
+                                         llvm::ArrayRef<Constraint> constraints);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_MAP_INTERNAL_HAS_POINT_H_

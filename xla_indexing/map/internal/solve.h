@@ -1,0 +1,49 @@
+// Solving  f(known, unknown) = r  for the unknown, where the results determine it.
+//
+// Input is a map whose dimensions are known and whose range variables are not (no runtime
+// variables). The answer speaks of the dimensions and of the results, which are written as further
+// dimensions: result i is d_{num_dims + i}.
+//
+// Mathematics. In the floor form (affine/internal/simplifier.h) every result is an integer
+// combination of variables and floors. Four steps repeat until nothing new comes out; each gives
+// equations that hold at every point of the domain:
+//
+//   1. Linear elimination, of the floors first, the most nested ones before others:
+//        r0 = u0 + T, r1 = 2*u0 + u1 - 6*T         6*r0 + r1 = 8*u0 + u1
+//   2. Separation of digits. Where high is a multiple of g and low in [l, l + g - 1],
+//        v = high + low                            low = l + (v - l) mod g, high = v - low
+//        6*r0 + r1 = 8*u0 + u1, u1 in [0, 7]       u1 = (6*r0 + r1) mod 8, u0 = .. floordiv 8
+//      It is tried on the digits of the sum's normal form, which may be floors and mods.
+//   3. Residues. An equation says of an atom what it is modulo what divides the other summands, and
+//      several say it modulo more (map/internal/residue_value.h):
+//        r0 = 3*u0 - 7*T                           u0 = 5*r0 (mod 7)
+//   4. What is known goes to the other side, with the floors and mods that it determines.
+//
+// So each value is right wherever the results are those of some point of the domain; elsewhere it
+// means nothing.
+//
+// Example: (d0)[s0, s1] -> (s0 * 4 + s1 + d0), s0 in [0, 2], s1 in [0, 3], with d1 for the result:
+//   s0 = (d1 - d0) floordiv 4, s1 = (d1 - d0) mod 4.
+//
+// Bounds. At most kMaxSolverEquations equations and kMaxSolverRounds rounds; numbers that do not
+// fit int64 drop their equation. What is then not determined is null.
+#ifndef XLA_INDEXING_MAP_INTERNAL_SOLVE_H_
+#define XLA_INDEXING_MAP_INTERNAL_SOLVE_H_
+
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/map/indexing_map.h"
+
+namespace xla_indexing::internal {
+
+inline constexpr int kMaxSolverEquations = 96;
+inline constexpr int kMaxSolverRounds = 8;
+
+// For each range variable its value over d_0 .. d_{num_dims + num_results - 1}, null where the
+// results were not shown to determine it. `map` is simplified, not known empty, and has no runtime
+// variables.
+llvm::SmallVector<mlir::AffineExpr, 4> SolveForRanges(const IndexingMap& map);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_MAP_INTERNAL_SOLVE_H_

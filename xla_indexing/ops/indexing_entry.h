@@ -1,0 +1,46 @@
+// The answer to a question of indexing: maps between the leaves of results and of operands.
+//
+// Leaves are the arrays of a shape, numbered depth first (hlo/shape.h).
+#ifndef XLA_INDEXING_OPS_INDEXING_ENTRY_H_
+#define XLA_INDEXING_OPS_INDEXING_ENTRY_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing {
+
+// The maps between one leaf of the result and one leaf of one operand. Output to input: dimensions
+// are those of the output leaf, results index the operand leaf. Input to output: the reverse.
+struct IndexingEntry {
+  int64_t output_leaf = 0;
+  int64_t operand = 0;  // For a computation: the parameter's number.
+  int64_t operand_leaf = 0;
+  OperandIndexingSet indexing;
+};
+
+// Sorted by output leaf, operand, operand leaf. No entry has an empty set.
+using InstructionIndexing = std::vector<IndexingEntry>;
+
+void SortEntries(InstructionIndexing* entries);
+
+// A leaf of an operand, or of a parameter of a computation. Where a leaf of a result is asked
+// about, the operand is 0.
+struct OperandLeaf {
+  int64_t operand = 0;
+  int64_t operand_leaf = 0;
+
+  friend bool operator==(const OperandLeaf& a, const OperandLeaf& b) = default;
+};
+
+// The leaves of these operands (of an instruction; or the parameters of a computation) that no
+// entry speaks of: nothing of them is read (or they go nowhere).
+std::vector<OperandLeaf> UnreadOperandLeaves(absl::Span<const HloInstruction* const> operands,
+                                             const InstructionIndexing& entries);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_OPS_INDEXING_ENTRY_H_

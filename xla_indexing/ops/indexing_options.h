@@ -1,0 +1,40 @@
+// What may be chosen about the maps of instructions, wherever they are asked for.
+#ifndef XLA_INDEXING_OPS_INDEXING_OPTIONS_H_
+#define XLA_INDEXING_OPS_INDEXING_OPTIONS_H_
+
+#include <string>
+
+namespace xla_indexing {
+
+namespace internal {
+class ComputationIndexer;
+}  // namespace internal
+
+class CustomCallRegistry;
+
+// What a scatter does with a window that is partly outside its operand.
+enum class ScatterBounds {
+  kWindow,   // Drops the whole window: HLO.
+  kElement,  // Drops the elements that are outside: StableHLO.
+};
+
+struct IndexingOptions {
+  // The tightest maps there are: where one map is larger than the set it stands for (the operand of
+  // a dynamic-update-slice or of a scatter that replaces, the value of a pad), disjoint exact
+  // pieces instead.
+  bool exact = false;
+  ScatterBounds scatter_bounds = ScatterBounds::kWindow;
+  // Runtime variables whose value the module fixes are replaced by expressions
+  // (ops/internal/fold_runtime.h).
+  bool fold_runtime_variables = true;
+  // Gives the maps of called computations. Without it what calls one reads its whole operands,
+  // over-approximate; where there is a reason why it is missing, that is said with it.
+  internal::ComputationIndexer* computations = nullptr;
+  std::string why_no_computations = {};
+  // The rules for custom calls (ops/custom_call_registry.h); null: the library's.
+  const CustomCallRegistry* custom_calls = nullptr;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_OPS_INDEXING_OPTIONS_H_

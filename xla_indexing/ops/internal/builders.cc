@@ -1,0 +1,110 @@
+#include "xla_indexing/ops/internal/builders.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+
+namespace xla_indexing::internal {
+MapBuilder BuildContext::FromOutput(int64_t operand, int64_t output_leaf) const {
+  return MapBuilder(instruction.shape().Leaf(output_leaf), Operand(operand), mlir_context);
+}
+
+MapBuilder BuildContext::ToOutput(int64_t operand, int64_t output_leaf) const {
+  return MapBuilder(Operand(operand), instruction.shape().Leaf(output_leaf), mlir_context);
+}
+
+void BuildContext::Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                       OperandIndexingSet maps) {
+  if (maps.empty()) return;
+  entries.push_back({output_leaf, operand, operand_leaf, std::move(maps)});
+}
+
+void BuildContext::Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                       OperandIndexing map) {
+  OperandIndexingSet maps;
+  AddUnlessEmpty(std::move(map), &maps);
+  Add(output_leaf, operand, operand_leaf, std::move(maps));
+}
+
+namespace {
+
+InstructionIndexing TakeEntries(absl::StatusOr<InstructionIndexing> entries, absl::Status* status) {
+  if (entries.ok()) return *std::move(entries);
+  status->Update(entries.status());
+  return {};
+}
+
+}  // namespace
+
+InstructionIndexing BuildContext::ReadOf(const CalledComputation& called, int64_t output_leaf) {
+  return TakeEntries(options.computations->OutputToInput(called, output_leaf), &status);
+}
+
+InstructionIndexing BuildContext::ReachOf(const CalledComputation& called,
+                                          OperandLeaf parameter_leaf) {
+  return TakeEntries(options.computations->InputToOutput(called, parameter_leaf), &status);
+}
+
+void BuildContext::AddWholeRead(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                                ExactnessLabel label) {
+  Add(output_leaf, operand, operand_leaf,
+      EveryElement(instruction.shape().Leaf(output_leaf),
+                   instruction.operand(operand)->shape().Leaf(operand_leaf), std::move(label),
+                   mlir_context));
+}
+
+void BuildContext::AddWholeReach(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                                 ExactnessLabel label) {
+  Add(output_leaf, operand, operand_leaf,
+      EveryElement(instruction.operand(operand)->shape().Leaf(operand_leaf),
+                   instruction.shape().Leaf(output_leaf), std::move(label), mlir_context));
+}
+
+namespace {
+
+// Whether one of four points is in the domain: dimensions at the low or the high ends of their
+// intervals, and symbols likewise.
+bool HasCorner(const OperandIndexing& indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.replica_map() != nullptr) return false;
+  llvm::SmallVector<int64_t, 4> dims[2];
+  llvm::SmallVector<int64_t, 4> symbols[2];
+  const auto add = [](const Interval& bounds, llvm::SmallVector<int64_t, 4>* ends) {
+    if (!bounds.IsFinite() || bounds.IsEmpty()) return false;
+    ends[0].push_back(bounds.lower());
+    ends[1].push_back(bounds.upper());
+    return true;
+  };
+  for (const Variable& dim : map.dims()) {
+    if (!add(dim.bounds, dims)) return false;
+  }
+  for (const Variable& range : map.ranges()) {
+    if (!add(range.bounds, symbols)) return false;
+  }
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    const Interval values = indexing.bindings()[i].ValueRange();
+    if (!add(map.runtimes()[i].bounds.Intersect(values), symbols)) return false;
+  }
+  for (const auto& at_dims : dims) {
+    for (const auto& at_symbols : symbols) {
+      if (map.Contains(at_dims, at_symbols).value_or(false)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void AddUnlessEmpty(OperandIndexing map, OperandIndexingSet* set) {
+  if ((!map.map().constraints().empty() || map.replica_map() != nullptr) && !HasCorner(map)) {
+    OperandIndexing simplified = map;
+    simplified.Simplify();
+    if (simplified.IsKnownEmpty()) return;
+  }
+  set->Add(std::move(map));
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,45 @@
+// Bindings of runtime variables, seen from the computation that calls the one they are in.
+//
+// Inside, a value is that of an instruction. Seen from the caller,
+//
+//   - a value that comes to the computation as a leaf of a parameter, through tuples,
+//     get-tuple-elements and copies on the way, is that leaf of the operand passed for it;
+//   - any other is that of the same instruction, on a call path that begins with the caller.
+//
+// Example: a fusion f(p) of p = (f32[10], s32[]) slices element 0 at element 1, `i =
+// get-tuple-element(p), index=1`. Inside, the start is bound to `i`; seen from `r = fusion(t)` it
+// is bound to `t#1`.
+
+#ifndef XLA_INDEXING_OPS_INTERNAL_CALL_SCOPE_H_
+#define XLA_INDEXING_OPS_INTERNAL_CALL_SCOPE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/internal/computation_indexer.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+
+// A leaf of an instruction's value.
+struct LeafSource {
+  const HloInstruction* instruction;
+  int64_t leaf;
+};
+
+// Where the leaf comes from through operations that pass whole leaves on.
+LeafSource FollowRoutes(LeafSource source);
+
+// Of every leaf of the state of a while, whether the body gives it back as it is.
+std::vector<bool> LeavesPassedThrough(const HloInstruction& loop);
+
+// Maps between leaves of the called computation with the bindings that the caller sees. With
+// `fold_runtime_variables`, values that the module fixes outside the computation are folded.
+OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledComputation& called,
+                                  bool fold_runtime_variables);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_CALL_SCOPE_H_

@@ -1,0 +1,59 @@
+// How operations that call computations learn what those read.
+#ifndef XLA_INDEXING_OPS_INTERNAL_COMPUTATION_INDEXER_H_
+#define XLA_INDEXING_OPS_INTERNAL_COMPUTATION_INDEXER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/indexing_entry.h"
+
+namespace xla_indexing::internal {
+
+struct LoopMemo;
+
+// A computation and how it is called: its parameter p is operand `first_operand + p` of the caller.
+// Without `first_operand` parameters are no operands (the state of a loop after its first
+// iteration).
+struct CalledComputation {
+  const HloInstruction& caller;
+  const HloComputation& computation;
+  std::optional<int64_t> first_operand = 0;
+};
+
+// What operations that call computations need to know of them. Implemented by fusion/, which walks
+// the computation; declared here, so that the operations can be said where the others are.
+//
+// Entries are between the leaves of the computation's root (output_leaf) and its parameters
+// (operand: the parameter's number, operand_leaf: a leaf of it), simplified, sorted as in
+// InstructionIndexing. Bindings are those seen from the computation that the caller is in
+// (ops/internal/call_scope.h). The options are those that the indexer was made with.
+class ComputationIndexer {
+ public:
+  virtual ~ComputationIndexer() = default;
+
+  // The entries of one leaf of the root.
+  virtual absl::StatusOr<InstructionIndexing> OutputToInput(const CalledComputation& called,
+                                                            int64_t output_leaf) = 0;
+
+  // The entries of one leaf of one parameter.
+  virtual absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
+                                                            OperandLeaf parameter_leaf) = 0;
+
+  // The leaves of parameters that entries of a leaf of the root can be about, and those of the root
+  // that entries of a leaf of a parameter can; without making any map.
+  virtual std::vector<OperandLeaf> LeavesRead(const HloComputation& computation,
+                                              int64_t output_leaf) = 0;
+  virtual std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
+                                                 OperandLeaf parameter_leaf) = 0;
+
+  // What is known of a loop, met where the indexer was asked for last, for its other leaves.
+  virtual LoopMemo& MemoOf(const HloInstruction& loop, bool forward) = 0;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_COMPUTATION_INDEXER_H_

@@ -1,0 +1,66 @@
+// Concatenate along dimension k: operand j lies at offset_j = the sum of the sizes of the operands
+// before it,
+//
+//   r[d] = a_j[d with d_k - offset_j]  where  0 <= d_k - offset_j < size_j.
+
+#include <cstdint>
+
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/ops/internal/builders.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// The identity with `offset` added in dimension `dim`, whose interval becomes `interval`.
+OperandIndexing ShiftedIdentity(const Shape& from, const Shape& to, int64_t dim, int64_t offset,
+                                const Interval& interval, mlir::MLIRContext* context) {
+  MapBuilder builder(from, to, context);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (int64_t i = 0; i < from.rank(); ++i) indices.push_back(builder.Dim(i));
+  builder.Constrain(indices[dim], interval);
+  indices[dim] = Add(indices[dim], builder.Value(offset));
+  return builder.Build(indices);
+}
+
+constexpr char kUnboundedReason[] =
+    "whole tensor: a concatenated dimension has no bound, what follows it has no fixed place";
+
+}  // namespace
+
+void ConcatenateOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
+  const int64_t dim = build.instruction.dimensions()[0];
+  int64_t offset = 0;
+  bool place_is_known = true;
+  for (int64_t j = 0; j < build.instruction.operand_count(); ++j) {
+    const int64_t size = build.Operand(j).dimension(dim);
+    place_is_known = place_is_known && size != Shape::kUnboundedSize;
+    if (!place_is_known) {
+      build.AddWholeRead(0, j, 0, ExactnessLabel::OverApproximate(kUnboundedReason));
+      continue;
+    }
+    build.Add(j, ShiftedIdentity(build.Output(), build.Operand(j), dim, -offset,
+                                 IndicesOfAxis(size).Add(offset), build.mlir_context));
+    offset += size;
+  }
+}
+
+void ConcatenateInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
+  const int64_t dim = build.instruction.dimensions()[0];
+  int64_t offset = 0;
+  for (int64_t j = 0; j < operand; ++j) {
+    const int64_t size = build.Operand(j).dimension(dim);
+    if (size == Shape::kUnboundedSize) {
+      build.AddWholeReach(0, operand, 0, ExactnessLabel::OverApproximate(kUnboundedReason));
+      return;
+    }
+    offset += size;
+  }
+  build.Add(operand, ShiftedIdentity(build.Operand(operand), build.Output(), dim, offset,
+                                     Interval::All(), build.mlir_context));
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,103 @@
+#include "xla_indexing/ops/internal/determined_ranges.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/ops/internal/domain.h"
+#include "xla_indexing/ops/internal/expr_util.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+struct Determined {
+  int range;
+  AffineExpr value;
+};
+
+// The value of a range variable, the last one where there are several, that a constraint gives.
+std::optional<Determined> DeterminedBy(const Constraint& constraint, const IndexingMap& map) {
+  if (!constraint.interval.IsPoint()) return std::nullopt;
+  const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+  if (!sum.valid()) return std::nullopt;
+  for (int range = map.num_ranges() - 1; range >= 0; --range) {
+    AffineExpr variable = mlir::getAffineSymbolExpr(range, map.context());
+    const int64_t coefficient = sum.CoefficientOf(variable);
+    if (coefficient != 1 && coefficient != -1) continue;
+    LinearSum rest = sum;
+    rest.AddTerm(variable, -coefficient);
+    rest.AddConstant(-constraint.interval.lower());
+    rest.Scale(-coefficient);
+    AffineExpr value = rest.ToExpr(map.context());
+    if (!value) continue;
+    llvm::BitVector used(map.num_symbols());
+    MarkSymbols(value, &used);
+    const int last_used = used.find_last();
+    if (used.test(range) || last_used >= map.num_ranges()) continue;
+    return Determined{range, value};
+  }
+  return std::nullopt;
+}
+
+// Nothing where a bound of affine/internal/build.h is passed.
+std::optional<IndexingMap> Replace(const Determined& determined, const IndexingMap& map) {
+  llvm::SmallVector<AffineExpr, 8> symbols(map.num_symbols());
+  symbols[determined.range] = determined.value;
+  llvm::SmallVector<AffineExpr, 8> results;
+  for (AffineExpr expr : map.results()) {
+    results.push_back(Substitute(expr, {}, symbols));
+    if (!results.back()) return std::nullopt;
+  }
+  Domain domain = Domain::Of(map);
+  domain.constraints.clear();
+  bool fits = domain.Constrain(determined.value, map.ranges()[determined.range].bounds);
+  for (const Constraint& constraint : map.constraints()) {
+    AffineExpr expr = Substitute(constraint.expr, {}, symbols);
+    fits = fits && domain.Constrain(expr, constraint.interval);
+  }
+  if (!fits) return std::nullopt;
+  return domain.MakeMap(results, map.context());
+}
+
+// Whether one of the first `count` results would come to depend on the last dimension.
+bool TakesLastDim(const Determined& determined, const IndexingMap& map, int count) {
+  if (!determined.value.isFunctionOfDim(map.num_dims() - 1)) return false;
+  return llvm::any_of(map.results().take_front(count), [&](AffineExpr result) {
+    return result.isFunctionOfSymbol(determined.range);
+  });
+}
+
+}  // namespace
+
+bool ReplaceDeterminedRanges(IndexingMap* map, std::optional<int> without_last_dim) {
+  bool changed = false;
+  // Each replacement leaves a variable without use.
+  for (size_t i = 0; i < map->constraints().size();) {
+    const std::optional<Determined> determined = DeterminedBy(map->constraints()[i], *map);
+    std::optional<IndexingMap> replaced;
+    if (determined && !(without_last_dim && TakesLastDim(*determined, *map, *without_last_dim))) {
+      replaced = Replace(*determined, *map);
+    }
+    if (!replaced) {
+      ++i;
+      continue;
+    }
+    *map = *std::move(replaced);
+    changed = true;
+    i = 0;
+  }
+  return changed;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,104 @@
+// Dynamic-update-slice: with rt_k = clamp(start_k, 0, n_k - size_k),
+//
+//   r[d] = update[d - rt]  where  0 <= d_k - rt_k < size_k in every dimension k,
+//          a[d]            everywhere else.
+//
+// One map cannot say "everywhere else". By default the operand is the identity, over-approximate;
+// exactly, it is the identity in disjoint pieces: for each dimension k, those d that are inside the
+// update in the dimensions before k and below it, or above it, in dimension k.
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/ops/internal/builders.h"
+#include "xla_indexing/ops/internal/start_indices.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+constexpr int64_t kFirstStart = 2;
+
+// Starts are read by the same operands in both directions.
+llvm::SmallVector<AffineExpr, 4> Starts(const BuildContext& build, MapBuilder* builder) {
+  return AddStarts(build, kFirstStart, build.Operand(0), build.Operand(1), builder);
+}
+
+// The identity on the elements whose distance d_k - rt_k from the start is in `place` in dimension
+// `dim` and inside the update in the dimensions before.
+OperandIndexing OperandPiece(const BuildContext& build, int64_t dim, const Interval& place) {
+  MapBuilder builder = build.FromOutput(0);
+  const llvm::SmallVector<AffineExpr, 4> starts = Starts(build, &builder);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (int64_t k = 0; k < build.Output().rank(); ++k) {
+    indices.push_back(builder.Dim(k));
+    if (k > dim) continue;
+    builder.Constrain(Sub(builder.Dim(k), starts[k]),
+                      k == dim ? place : IndicesOfAxis(build.Operand(1).dimension(k)));
+  }
+  return builder.Build(indices);
+}
+
+// What the update leaves of the operand; its own converse.
+void AddUpdatedOperand(BuildContext& build) {
+  const Shape& update = build.Operand(1);
+  OperandIndexingSet pieces;
+  const bool is_bounded =
+      !update.HasUnboundedDimension() && !build.Output().HasUnboundedDimension();
+  for (int64_t k = 0; k < build.Output().rank() && is_bounded; ++k) {
+    // Whether there is a piece is all that is asked of the usual form.
+    if (!pieces.empty() && !build.options.exact) break;
+    AddUnlessEmpty(OperandPiece(build, k, Interval::AtMost(-1)), &pieces);
+    AddUnlessEmpty(OperandPiece(build, k, Interval::AtLeast(update.dimension(k))), &pieces);
+  }
+  if (is_bounded && (pieces.empty() || build.options.exact)) {
+    build.Add(0, 0, 0, std::move(pieces));
+    return;
+  }
+  OperandIndexing identity = IdentityIndexing(build.Output(), build.mlir_context);
+  const bool is_exact = is_bounded && absl::c_linear_search(update.dimensions(), 0);
+  if (!is_exact) {
+    identity.Weaken(
+        ExactnessLabel::OverApproximate("elements that the update overwrites are not read"));
+  }
+  build.Add(0, std::move(identity));
+}
+
+}  // namespace
+
+void DynamicUpdateSliceOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
+  AddUpdatedOperand(build);
+  MapBuilder builder = build.FromOutput(1);
+  llvm::SmallVector<AffineExpr, 4> indices = Starts(build, &builder);
+  for (int64_t k = 0; k < build.Output().rank(); ++k) {
+    indices[k] =
+        builder.ExactQuotient(Sub(builder.Dim(k), indices[k]), 1, build.Operand(1).dimension(k));
+  }
+  build.Add(1, builder.Build(indices));
+  AddStartReads(build, kFirstStart);
+}
+
+void DynamicUpdateSliceInputToOutput(BuildContext& build, int64_t operand,
+                                     int64_t /*operand_leaf*/) {
+  if (operand == 0) {
+    AddUpdatedOperand(build);
+    return;
+  }
+  if (operand >= kFirstStart) {
+    build.AddWholeReach(operand);
+    return;
+  }
+  MapBuilder builder = build.ToOutput(1);
+  llvm::SmallVector<AffineExpr, 4> indices = Starts(build, &builder);
+  for (int64_t k = 0; k < build.Output().rank(); ++k) {
+    indices[k] = Add(builder.Dim(k), indices[k]);
+  }
+  build.Add(1, builder.Build(indices));
+}
+
+}  // namespace xla_indexing::internal

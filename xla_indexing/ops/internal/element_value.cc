@@ -1,0 +1,447 @@
+#include "xla_indexing/ops/internal/element_value.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Casting.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/ops/internal/expr_util.h"
+#include "xla_indexing/ops/internal/operation_maps.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// Bounds on the work for one value: instructions in a chain, and elements looked at in all.
+constexpr int kMaxDepth = 64;
+constexpr int kMaxVisits = 512;
+// The elements of a constant that are compared with an affine function.
+constexpr int64_t kMaxLiteralElements = 65536;
+
+bool HoldsIntegers(ElementType type) { return IsIntegral(type) || IsPred(type); }
+
+std::optional<int64_t> ConstantOf(AffineExpr expr) {
+  if (auto constant = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(expr)) {
+    return constant.getValue();
+  }
+  return std::nullopt;
+}
+
+// `when` and one more condition.
+Constraints And(Constraints when, AffineExpr expr, const Interval& interval) {
+  when.push_back({expr, interval});
+  return when;
+}
+
+// The literal, whose rank is not 0, as an affine function of the index, where it is one.
+std::optional<AffineExpr> AffineLiteral(const Literal& literal, llvm::ArrayRef<AffineExpr> index) {
+  const int64_t count = literal.ElementCount();
+  if (count == 0 || count > kMaxLiteralElements) return std::nullopt;
+  const std::optional<int64_t> origin = literal.IntegerAt(0);
+  if (!origin) return std::nullopt;
+  const auto sizes = literal.shape().dimensions();
+  llvm::SmallVector<int64_t, 4> steps(sizes.size(), 0);
+  AffineExpr value = Constant(*origin, index[0].getContext());
+  int64_t stride = 1;
+  for (size_t k = sizes.size(); k-- > 0;) {
+    if (sizes[k] > 1) {
+      const std::optional<int64_t> next = literal.IntegerAt(stride);
+      const std::optional<int64_t> step = next ? CheckedSub(*next, *origin) : std::nullopt;
+      if (!step) return std::nullopt;
+      steps[k] = *step;
+    }
+    stride *= sizes[k];
+    value = Add(value, Scale(index[k], steps[k]));
+  }
+  for (int64_t position = 0; position < count; ++position) {
+    Int128 expected = *origin;
+    int64_t rest = position;
+    for (size_t k = sizes.size(); k-- > 0;) {
+      expected += static_cast<Int128>(steps[k]) * (rest % sizes[k]);
+      rest /= sizes[k];
+    }
+    const std::optional<int64_t> actual = literal.IntegerAt(position);
+    if (!actual || *actual != expected) return std::nullopt;
+  }
+  return value ? std::optional<AffineExpr>(value) : std::nullopt;
+}
+
+// Operations whose result is made of elements of their operands, at places that shapes and
+// attributes fix.
+bool MovesElements(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kBitcast:
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kCopy:
+    case HloOpcode::kDomain:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kOptBarrier:
+    case HloOpcode::kPad:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSlice:
+    case HloOpcode::kTranspose:
+    case HloOpcode::kTuple:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context)
+    : domain_(std::move(domain)),
+      context_(context),
+      first_unknown_(domain_.ranges.size() + domain_.runtimes.size()) {
+  domain_.constraints.clear();
+}
+
+bool ElementEvaluator::HasUnknown(AffineExpr expr) const {
+  llvm::BitVector used(first_unknown_ + unknowns_.size());
+  MarkSymbols(expr, &used);
+  return used.find_next(static_cast<int>(first_unknown_) - 1) >= 0;
+}
+
+Interval ElementEvaluator::RangeOf(AffineExpr expr, const Constraints& when) const {
+  if (!expr) return Interval::All();
+  Domain domain = domain_;
+  for (const RuntimeVarIndexing& unknown : unknowns_) {
+    domain.runtimes.push_back({unknown.ValueRange(), {}});
+  }
+  for (const Constraint& constraint : when) {
+    if (!domain.Constrain(constraint.expr, constraint.interval)) return Interval::All();
+  }
+  IndexingMap map = domain.MakeMap({expr}, context_);
+  if (!map.constraints().empty()) map.Simplify();
+  if (map.IsKnownEmpty()) return Interval::Empty();
+  ExprSimplifier simplifier(context_, map.DimBounds(), map.SymbolBounds());
+  return simplifier.Range(map.results()[0]);
+}
+
+ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t leaf,
+                                      llvm::ArrayRef<AffineExpr> element) {
+  return EvaluateWhere({instruction, leaf, {element.begin(), element.end()}}, {});
+}
+
+ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
+  if (depth_ >= kMaxDepth || visits_ >= kMaxVisits) return Unknown(element, when);
+  ++depth_;
+  ++visits_;
+  std::optional<ValueCases> cases = Follow(element, when);
+  --depth_;
+  if (!cases || cases->size() > kMaxCases) return Unknown(element, when);
+  return *std::move(cases);
+}
+
+ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& when) {
+  RuntimeVarIndexing unknown;
+  unknown.instruction = element.instruction;
+  unknown.leaf = element.leaf;
+  unknown.element.assign(element.index.begin(), element.index.end());
+  const auto place = llvm::find(unknowns_, unknown) - unknowns_.begin();
+  if (place == static_cast<std::ptrdiff_t>(unknowns_.size())) {
+    unknowns_.push_back(std::move(unknown));
+  }
+  return {{when, mlir::getAffineSymbolExpr(first_unknown_ + place, context_)}};
+}
+
+std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,
+                                                   const Constraints& when) {
+  const HloOpcode opcode = element.instruction->opcode();
+  if (opcode == HloOpcode::kConstant) return FollowConstant(element, when);
+  if (opcode == HloOpcode::kIota) return FollowIota(element, when);
+  if (MovesElements(opcode)) return FollowMovement(element, when);
+  if (opcode == HloOpcode::kSelect) return FollowSelect(element, when);
+  if (IsElementwise(opcode)) return FollowArithmetic(element, when);
+  return std::nullopt;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowConstant(const Element& element,
+                                                           const Constraints& when) {
+  const Literal* literal = element.instruction->literal();
+  if (literal == nullptr || literal->IsElided() || !literal->shape().IsArray()) {
+    return std::nullopt;
+  }
+  if (element.index.empty()) {
+    const std::optional<int64_t> value = literal->IntegerAt(int64_t{0});
+    if (!value) return std::nullopt;
+    return ValueCases{{when, Constant(*value, context_)}};
+  }
+  if (const std::optional<AffineExpr> value = AffineLiteral(*literal, element.index)) {
+    return ValueCases{{when, *value}};
+  }
+  if (llvm::any_of(element.index, [this](AffineExpr expr) { return HasUnknown(expr); })) {
+    return std::nullopt;
+  }
+  // Element by element, where few are in question.
+  llvm::SmallVector<Interval, 4> box;
+  size_t count = 1;
+  for (size_t k = 0; k < element.index.size(); ++k) {
+    const int64_t size = literal->shape().dimension(static_cast<int64_t>(k));
+    box.push_back(RangeOf(element.index[k], when).Intersect(Interval::OfSize(size)));
+    const std::optional<int64_t> indices = box.back().Size();
+    if (!indices || static_cast<size_t>(*indices) > kMaxCases) return std::nullopt;
+    count *= static_cast<size_t>(*indices);
+    if (count > kMaxCases) return std::nullopt;
+  }
+  ValueCases cases;
+  for (size_t i = 0; i < count; ++i) {
+    ValueCase value_case = {when, {}};
+    llvm::SmallVector<int64_t, 4> index(box.size());
+    size_t rest = i;
+    for (size_t k = box.size(); k-- > 0;) {
+      const auto indices = static_cast<size_t>(*box[k].Size());
+      index[k] = box[k].lower() + static_cast<int64_t>(rest % indices);
+      rest /= indices;
+      if (indices > 1) value_case.when.push_back({element.index[k], Interval::Point(index[k])});
+    }
+    const std::optional<int64_t> value = literal->IntegerAt(absl::Span<const int64_t>(index));
+    if (!value) return std::nullopt;
+    value_case.value = Constant(*value, context_);
+    cases.push_back(std::move(value_case));
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowIota(const Element& element,
+                                                       const Constraints& when) {
+  const int64_t dim = element.instruction->iota_dimension();
+  if (dim < 0 || dim >= static_cast<int64_t>(element.index.size())) return std::nullopt;
+  return Fitting(element.index[dim], element.type(), when);
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& element,
+                                                           const Constraints& when) {
+  IndexingOptions options;
+  options.exact = true;
+  options.fold_runtime_variables = false;
+  const absl::StatusOr<InstructionIndexing> entries =
+      OperationMaps(*element.instruction, Direction::kOutputToInput, context_, options,
+                    OperandLeaf{0, element.leaf});
+  if (!entries.ok()) return std::nullopt;
+  ValueCases cases;
+  for (const IndexingEntry& entry : *entries) {
+    for (const OperandIndexing& indexing : entry.indexing) {
+      const IndexingMap& map = indexing.map();
+      const HloInstruction* operand = element.instruction->operand(entry.operand);
+      Element source = {operand, entry.operand_leaf, {}};
+      if (!indexing.IsExact() || map.num_symbols() > 0 || source.type() != element.type()) {
+        return std::nullopt;
+      }
+      Constraints where = when;
+      bool is_empty = false;
+      const auto restrict_to = [&](AffineExpr expr, const Interval& interval) {
+        const Interval range = RangeOf(expr, where);
+        is_empty = is_empty || range.Intersect(interval).IsEmpty();
+        if (!range.IsSubsetOf(interval)) where.push_back({expr, interval});
+        return !HasUnknown(expr) || range.IsSubsetOf(interval);
+      };
+      bool is_decided = true;
+      for (int i = 0; i < map.num_dims() && !is_empty; ++i) {
+        is_decided = restrict_to(element.index[i], map.dims()[i].bounds) && is_decided;
+      }
+      for (const Constraint& constraint : map.constraints()) {
+        if (is_empty) break;
+        AffineExpr expr = Substitute(constraint.expr, element.index, {});
+        if (!expr) return std::nullopt;
+        is_decided = restrict_to(expr, constraint.interval) && is_decided;
+      }
+      if (is_empty) continue;
+      if (!is_decided) return std::nullopt;
+      for (AffineExpr result : map.results()) {
+        source.index.push_back(Substitute(result, element.index, {}));
+        if (!source.index.back()) return std::nullopt;
+      }
+      ValueCases of_source = EvaluateWhere(source, where);
+      cases.insert(cases.end(), of_source.begin(), of_source.end());
+    }
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
+                                                         const Constraints& when) {
+  const auto operand_element = [&](int64_t i) {
+    const HloInstruction* operand = element.instruction->operand(i);
+    Element source = {operand, 0, element.index};
+    if (operand->shape().IsScalar()) source.index.clear();
+    return source;
+  };
+  if (!element.instruction->shape().IsArray()) return std::nullopt;
+  ValueCases cases;
+  for (const ValueCase& predicate : EvaluateWhere(operand_element(0), when)) {
+    const std::optional<int64_t> value = ConstantOf(predicate.value);
+    if (!value) return std::nullopt;
+    ValueCases chosen = EvaluateWhere(operand_element(*value != 0 ? 1 : 2), predicate.when);
+    cases.insert(cases.end(), chosen.begin(), chosen.end());
+    if (cases.size() > kMaxCases) return std::nullopt;
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& element,
+                                                             const Constraints& when) {
+  struct Partial {
+    Constraints when;
+    llvm::SmallVector<AffineExpr, 3> values;
+  };
+  std::vector<Partial> partials = {{when, {}}};
+  for (const HloInstruction* operand : element.instruction->operands()) {
+    if (!operand->shape().IsArray() || !HoldsIntegers(operand->shape().element_type())) {
+      return std::nullopt;
+    }
+    Element source = {operand, 0, element.index};
+    if (operand->shape().IsScalar()) source.index.clear();
+    std::vector<Partial> extended;
+    for (const Partial& partial : partials) {
+      for (ValueCase& value_case : EvaluateWhere(source, partial.when)) {
+        if (!value_case.value || RangeOf(value_case.value, value_case.when).IsEmpty()) continue;
+        extended.push_back({std::move(value_case.when), partial.values});
+        extended.back().values.push_back(value_case.value);
+      }
+    }
+    partials = std::move(extended);
+    if (partials.size() > kMaxCases) return std::nullopt;
+  }
+  ValueCases cases;
+  for (const Partial& partial : partials) {
+    std::optional<ValueCases> result = Apply(*element.instruction, partial.values, partial.when);
+    if (!result) return std::nullopt;
+    cases.insert(cases.end(), result->begin(), result->end());
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::Fitting(AffineExpr value, ElementType type,
+                                                    const Constraints& when) const {
+  if (!value || !HoldsIntegers(type)) return std::nullopt;
+  // A sum of values of u64 may pass 2^64 where it passes 2^63, the end of what can be told apart.
+  const Interval fitting =
+      ValuesOfElementType(type).Intersect(Interval::Closed(kInt64Min, kInt64Max));
+  if (!RangeOf(value, when).IsSubsetOf(fitting)) return std::nullopt;
+  return ValueCases{{when, value}};
+}
+
+std::optional<ValueCases> ElementEvaluator::Split(AffineExpr expr, int64_t bound, AffineExpr low,
+                                                  AffineExpr high, const Constraints& when) const {
+  if (!expr || !low || !high) return std::nullopt;
+  const Interval range = RangeOf(expr, when);
+  if (range.IsSubsetOf(Interval::AtMost(bound))) return ValueCases{{when, low}};
+  const Interval above =
+      Interval::AtMost(bound).IsEmpty() ? Interval::All() : Interval::AtLeast(bound).Add(1);
+  if (range.IsSubsetOf(above)) return ValueCases{{when, high}};
+  if (HasUnknown(expr)) return std::nullopt;
+  return ValueCases{{And(when, expr, Interval::AtMost(bound)), low},
+                    {And(when, expr, above), high}};
+}
+
+std::optional<ValueCases> ElementEvaluator::Compare(const HloInstruction& instruction,
+                                                    AffineExpr difference,
+                                                    const Constraints& when) const {
+  const absl::string_view direction = instruction.comparison_direction();
+  AffineExpr yes = Constant(1, context_);
+  AffineExpr no = Constant(0, context_);
+  if (direction == "LT") return Split(difference, -1, yes, no, when);
+  if (direction == "LE") return Split(difference, 0, yes, no, when);
+  if (direction == "GT") return Split(difference, 0, no, yes, when);
+  if (direction == "GE") return Split(difference, -1, no, yes, when);
+  if (direction != "EQ" && direction != "NE") return std::nullopt;
+  if (direction == "NE") std::swap(yes, no);
+  // Below 0, then from 0 on, which is split at 0 again.
+  const std::optional<ValueCases> parts = Split(difference, -1, no, yes, when);
+  if (!parts) return std::nullopt;
+  ValueCases cases;
+  for (const ValueCase& part : *parts) {
+    std::optional<ValueCases> result = ValueCases{part};
+    if (part.value == yes) result = Split(difference, 0, yes, no, part.when);
+    if (!result) return std::nullopt;
+    cases.insert(cases.end(), result->begin(), result->end());
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::Apply(const HloInstruction& instruction,
+                                                  llvm::ArrayRef<AffineExpr> values,
+                                                  const Constraints& when) {
+  const ElementType type = instruction.shape().element_type();
+  AffineExpr x = values[0];
+  AffineExpr y = values.size() > 1 ? values[1] : AffineExpr();
+  const std::optional<int64_t> constant = ConstantOf(y);
+  const bool is_not_negative = RangeOf(x, when).IsSubsetOf(Interval::AtLeast(0));
+  const bool is_logical = IsPred(type);
+  switch (instruction.opcode()) {
+    case HloOpcode::kCompare:
+      return Compare(instruction, Sub(x, y), when);
+    case HloOpcode::kConvert:
+      return Fitting(x, type, when);
+    case HloOpcode::kNegate:
+      return Fitting(Scale(x, -1), type, when);
+    case HloOpcode::kAdd:
+      if (is_logical) return std::nullopt;
+      return Fitting(Add(x, y), type, when);
+    case HloOpcode::kSubtract:
+      if (is_logical) return std::nullopt;
+      return Fitting(Sub(x, y), type, when);
+    case HloOpcode::kMultiply:
+      if (constant) return Fitting(Scale(x, *constant), type, when);
+      if (const std::optional<int64_t> factor = ConstantOf(x)) {
+        return Fitting(Scale(y, *factor), type, when);
+      }
+      return std::nullopt;
+    case HloOpcode::kDivide:  // Rounds toward zero.
+      if (!constant || *constant < 1 || !is_not_negative) return std::nullopt;
+      return Fitting(FloorDiv(x, *constant), type, when);
+    case HloOpcode::kRemainder:
+      if (!constant || *constant < 1 || !is_not_negative) return std::nullopt;
+      return Fitting(Mod(x, *constant), type, when);
+    case HloOpcode::kShiftLeft:
+      if (!constant || *constant < 0 || *constant > 62) return std::nullopt;
+      return Fitting(Scale(x, int64_t{1} << *constant), type, when);
+    case HloOpcode::kShiftRightArithmetic:
+    case HloOpcode::kShiftRightLogical:
+      if (!constant || *constant < 0 || *constant > 62 || !is_not_negative) return std::nullopt;
+      return Fitting(FloorDiv(x, int64_t{1} << *constant), type, when);
+    case HloOpcode::kAnd:
+      if (!is_not_negative || !constant || *constant < 0 || *constant == kInt64Max ||
+          (*constant & (*constant + 1)) != 0) {
+        return std::nullopt;
+      }
+      return Fitting(Mod(x, *constant + 1), type, when);
+    case HloOpcode::kNot:
+      if (!is_logical) return std::nullopt;
+      return Fitting(Sub(Constant(1, context_), x), type, when);
+    case HloOpcode::kAbs:
+      // The least value of a signed type has no absolute value in it.
+      if (!is_not_negative && !Fitting(Scale(x, -1), type, when)) return std::nullopt;
+      return Split(x, -1, Scale(x, -1), x, when);
+    case HloOpcode::kMaximum:
+      return Split(Sub(x, y), 0, y, x, when);
+    case HloOpcode::kMinimum:
+      return Split(Sub(x, y), 0, x, y, when);
+    case HloOpcode::kClamp: {  // min(max(y, lower bound x), upper bound)
+      const std::optional<ValueCases> at_least = Split(Sub(x, y), 0, y, x, when);
+      if (!at_least) return std::nullopt;
+      ValueCases cases;
+      for (const ValueCase& part : *at_least) {
+        const std::optional<ValueCases> at_most =
+            Split(Sub(part.value, values[2]), 0, part.value, values[2], part.when);
+        if (!at_most) return std::nullopt;
+        cases.insert(cases.end(), at_most->begin(), at_most->end());
+      }
+      return cases;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace xla_indexing::internal

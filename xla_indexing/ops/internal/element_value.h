@@ -1,0 +1,106 @@
+// The value of one element of an HLO value, as far as the module fixes it.
+//
+// The element is followed through data movement and integer arithmetic to constants and iotas. What
+// cannot be followed becomes an unknown: a number that some element of some instruction has. The
+// value is then, case by case, an affine expression over the variables of a map and the unknowns,
+//
+//   value = cases[i].value   where all of cases[i].when hold;
+//
+// cases are disjoint and cover the domain of the map.
+//
+// Example: element (d0) of maximum(iota, broadcast(constant(3))) is 3 where d0 <= 2 and d0 where
+// d0 >= 3.
+//
+// Arithmetic is followed where ranges prove that its result fits the element type, so that no value
+// wraps. Values of unsigned types are zero-extended.
+
+#ifndef XLA_INDEXING_OPS_INTERNAL_ELEMENT_VALUE_H_
+#define XLA_INDEXING_OPS_INTERNAL_ELEMENT_VALUE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/internal/domain.h"
+#include "xla_indexing/ops/runtime_var_indexing.h"
+
+namespace xla_indexing::internal {
+
+struct ValueCase {
+  Constraints when;
+  mlir::AffineExpr value;
+};
+using ValueCases = std::vector<ValueCase>;
+
+class ElementEvaluator {
+ public:
+  // More cases than this are not followed.
+  static constexpr size_t kMaxCases = 64;
+
+  // Over the variables of `domain`, none of which may have an empty interval; its constraints are
+  // not looked at. Unknowns are symbols after those of the domain.
+  ElementEvaluator(Domain domain, mlir::MLIRContext* context);
+
+  // The value of an element of a leaf of integers or predicates. Unknowns are bound to instructions
+  // in the computation of `instruction`.
+  ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
+                      llvm::ArrayRef<mlir::AffineExpr> element);
+
+  // The unknowns so far, not all of which need occur in the last value: symbol FirstUnknown() + i
+  // is unknowns()[i], taken as it is.
+  const RuntimeVarIndexings& unknowns() const { return unknowns_; }
+  unsigned FirstUnknown() const { return first_unknown_; }
+  // Whether an expression mentions an unknown.
+  bool HasUnknown(mlir::AffineExpr expr) const;
+
+  // An interval that contains the values of `expr` where `when` holds; empty where nothing holds.
+  Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const;
+
+ private:
+  struct Element {
+    const HloInstruction* instruction;
+    int64_t leaf;
+    llvm::SmallVector<mlir::AffineExpr, 4> index;
+
+    ElementType type() const { return instruction->shape().Leaf(leaf).element_type(); }
+  };
+
+  ValueCases EvaluateWhere(const Element& element, const Constraints& when);
+  // Nothing where the element cannot be followed.
+  std::optional<ValueCases> Follow(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowConstant(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowIota(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowMovement(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowSelect(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when);
+  ValueCases Unknown(const Element& element, const Constraints& when);
+
+  // The operation on operand values, where `when` holds.
+  std::optional<ValueCases> Apply(const HloInstruction& instruction,
+                                  llvm::ArrayRef<mlir::AffineExpr> values, const Constraints& when);
+  std::optional<ValueCases> Compare(const HloInstruction& instruction, mlir::AffineExpr difference,
+                                    const Constraints& when) const;
+  // One case, if the value fits the type.
+  std::optional<ValueCases> Fitting(mlir::AffineExpr value, ElementType type,
+                                    const Constraints& when) const;
+  // `low` where expr <= bound, `high` where expr > bound; one case where the range of expr decides.
+  // Nothing where it does not and expr has unknowns.
+  std::optional<ValueCases> Split(mlir::AffineExpr expr, int64_t bound, mlir::AffineExpr low,
+                                  mlir::AffineExpr high, const Constraints& when) const;
+
+  Domain domain_;
+  mlir::MLIRContext* context_;
+  unsigned first_unknown_;
+  RuntimeVarIndexings unknowns_;
+  int visits_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_ELEMENT_VALUE_H_

@@ -1,0 +1,161 @@
+#include "xla_indexing/ops/internal/fit_sequence.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// Within these no number below passes int64.
+constexpr int64_t kGreatestValue = int64_t{1} << 40;
+constexpr size_t kMaxLength = size_t{1} << 20;
+// Comparisons of values that a sequence may cost.
+constexpr int64_t kMaxWork = int64_t{1} << 24;
+
+AffineExpr Progression(int64_t first, int64_t step, AffineExpr x) {
+  return Add(Scale(x, step), Constant(first, x.getContext()));
+}
+
+bool IsProgression(llvm::ArrayRef<int64_t> values) {
+  for (size_t i = 2; i < values.size(); ++i) {
+    if (values[i] - values[i - 1] != values[1] - values[0]) return false;
+  }
+  return true;
+}
+
+// b + s*((x + c) mod n): of the n steps from each value to the next, and from the last to the
+// first, one is s - s*n and the others are s.
+AffineExpr FitRotation(llvm::ArrayRef<int64_t> values, AffineExpr x) {
+  const auto n = static_cast<int64_t>(values.size());
+  const auto step = [&](int64_t i) { return values[(i + 1) % n] - values[i]; };
+  const int64_t s = step(0) == step(1) || step(0) == step(2) ? step(0) : step(1);
+  std::optional<int64_t> wrap;
+  for (int64_t i = 0; i < n; ++i) {
+    if (step(i) == s) continue;
+    if (wrap || step(i) != s - s * n) return {};
+    wrap = i;
+  }
+  if (!wrap) return {};
+  const int64_t first = (*wrap + 1) % n;
+  AffineExpr rotated = Mod(Add(x, Constant((n - first) % n, x.getContext())), n);
+  return Progression(values[first], s, rotated);
+}
+
+class Fitter {
+ public:
+  AffineExpr Fit(llvm::ArrayRef<int64_t> values, AffineExpr x) {
+    if (values.empty()) return {};
+    if (values.size() == 1) return Constant(values[0], x.getContext());
+    if (!Spend(values.size())) return {};
+    if (IsProgression(values)) return Progression(values[0], values[1] - values[0], x);
+    if (AffineExpr rotation = FitRotation(values, x)) return rotation;
+    for (size_t m = 2; m < values.size(); ++m) {
+      if (values.size() % m != 0) continue;
+      if (!Spend(values.size())) return {};
+      if (AffineExpr sum = FitDigits(values, m, x)) return sum;
+    }
+    return {};
+  }
+
+ private:
+  bool Spend(size_t comparisons) {
+    work_ += static_cast<int64_t>(comparisons);
+    return work_ <= kMaxWork;
+  }
+
+  // values[q*m + r] = high[q] + low[r].
+  AffineExpr FitDigits(llvm::ArrayRef<int64_t> values, size_t m, AffineExpr x) {
+    for (size_t i = m; i < values.size(); ++i) {
+      if (values[i] - values[i - i % m] != values[i % m] - values[0]) return {};
+    }
+    std::vector<int64_t> high;
+    for (size_t i = 0; i < values.size(); i += m) high.push_back(values[i]);
+    std::vector<int64_t> low(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(m));
+    for (int64_t& value : low) value -= high[0];
+    const auto modulus = static_cast<int64_t>(m);
+    AffineExpr high_expr = Fit(high, FloorDiv(x, modulus));
+    return high_expr ? Add(high_expr, Fit(low, Mod(x, modulus))) : AffineExpr();
+  }
+
+  int64_t work_ = 0;
+};
+
+// x = first + step * i for some i in [0, count - 1], and i as an expression of x.
+struct ArgumentProgression {
+  int64_t first;
+  int64_t step;
+  int64_t count;
+
+  Constraints Where(AffineExpr x) const {
+    Constraints where = {{x, Interval::Closed(first, first + step * (count - 1))}};
+    if (step > 1) {
+      where.push_back({Mod(x, step), Interval::Point(first % step)});
+    }
+    return where;
+  }
+
+  AffineExpr Index(AffineExpr x) const {
+    return FloorDiv(Sub(x, Constant(first, x.getContext())), step);
+  }
+};
+
+}  // namespace
+
+AffineExpr FitSequence(llvm::ArrayRef<int64_t> values, AffineExpr x) {
+  if (values.size() > kMaxLength || llvm::any_of(values, [](int64_t value) {
+        return value < -kGreatestValue || value > kGreatestValue;
+      })) {
+    return {};
+  }
+  return Fitter().Fit(values, x);
+}
+
+std::optional<std::vector<FittedPiece>> FitPieces(std::vector<ValuePair> pairs, AffineExpr x,
+                                                  size_t max_pieces) {
+  std::vector<FittedPiece> pieces;
+  if (pairs.empty()) return pieces;
+  std::sort(pairs.begin(), pairs.end(),
+            [](const ValuePair& a, const ValuePair& b) { return a.x < b.x; });
+  std::vector<int64_t> xs;
+  std::vector<int64_t> ys;
+  for (const auto& [pair_x, pair_y] : pairs) {
+    xs.push_back(pair_x);
+    ys.push_back(pair_y);
+  }
+  if (IsProgression(xs)) {
+    const ArgumentProgression all = {xs[0], xs.size() > 1 ? xs[1] - xs[0] : 1,
+                                     static_cast<int64_t>(xs.size())};
+    if (AffineExpr value = FitSequence(ys, all.Index(x))) {
+      pieces.push_back({all.Where(x), value});
+      return pieces;
+    }
+  }
+  for (size_t begin = 0; begin < xs.size();) {
+    size_t end = begin + 1;
+    const int64_t step_x = end < xs.size() ? xs[end] - xs[begin] : 1;
+    const int64_t step_y = end < xs.size() ? ys[end] - ys[begin] : 0;
+    while (end < xs.size() && xs[end] - xs[end - 1] == step_x && ys[end] - ys[end - 1] == step_y) {
+      ++end;
+    }
+    const ArgumentProgression run = {xs[begin], end - begin > 1 ? step_x : 1,
+                                     static_cast<int64_t>(end - begin)};
+    AffineExpr value = end - begin > 1 ? Progression(ys[begin], step_y, run.Index(x))
+                                       : Constant(ys[begin], x.getContext());
+    if (!value || pieces.size() == max_pieces) return std::nullopt;
+    pieces.push_back({run.Where(x), value});
+    begin = end;
+  }
+  return pieces;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,37 @@
+#include "xla_indexing/ops/internal/instruction_indexing.h"
+
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/internal/fold_runtime.h"
+#include "xla_indexing/ops/internal/operation_maps.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+bool HasRuntimeVariables(const OperandIndexingSet& set) {
+  return absl::c_any_of(
+      set, [](const OperandIndexing& indexing) { return indexing.map().num_runtimes() > 0; });
+}
+
+}  // namespace
+
+absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instruction,
+                                                    Direction direction, mlir::MLIRContext* context,
+                                                    const IndexingOptions& options,
+                                                    std::optional<OperandLeaf> from) {
+  absl::StatusOr<InstructionIndexing> entries =
+      OperationMaps(instruction, direction, context, options, from);
+  if (!entries.ok() || !options.fold_runtime_variables) return entries;
+  for (IndexingEntry& entry : *entries) {
+    if (HasRuntimeVariables(entry.indexing)) entry.indexing = FoldRuntimeVariables(entry.indexing);
+  }
+  std::erase_if(*entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
+  return entries;
+}
+
+}  // namespace xla_indexing::internal

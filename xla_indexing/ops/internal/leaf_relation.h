@@ -1,0 +1,32 @@
+// Relations between leaves, composed and rewritten without errors: what cannot be said becomes the
+// whole leaf, or unknown.
+
+#ifndef XLA_INDEXING_OPS_INTERNAL_LEAF_RELATION_H_
+#define XLA_INDEXING_OPS_INTERNAL_LEAF_RELATION_H_
+
+#include <optional>
+#include <vector>
+
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+
+// Every map of `first`, from an array of shape `from`, composed with every map of `second`, to an
+// array of shape `to`; simplified. A map that passes a bound of affine/internal/build.h becomes
+// every element of `to`, over-approximate.
+OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const OperandIndexingSet& second,
+                                  const Shape& from, const Shape& to, mlir::MLIRContext* context);
+
+// `indexing` with range variables in these intervals in the place of some of its runtime variables,
+// one interval or none for each of them; unknown where that passes a bound of
+// affine/internal/build.h.
+OperandIndexing WithRanges(const OperandIndexing& indexing,
+                           const std::vector<std::optional<Interval>>& intervals);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_LEAF_RELATION_H_

@@ -1,0 +1,142 @@
+// Operations as loops: what a definition in the form "for all loops, result[..] reads operand[..]"
+// says, in both directions.
+//
+// Mathematics. A nest has loops l, each an integer of an interval, and gives the index of every
+// axis of the result and of one operand as a function of loops, the axis kinds below. With guards g
+// it is the relation
+//
+//   { r -> a : some l with r = result(l), a = operand(l), both inside their arrays, and g(l) }.
+//
+// An axis kind can be evaluated, given its loops, and solved for its loops, given the index. The
+// map from one tensor to the other is: solve the axes of the one that the map starts from, make the
+// loops that stay free range variables, evaluate the axes of the other. So both directions come of
+// one description, and are converse by construction.
+//
+// Example, a convolution's kernel in one spatial dimension: loops `place` and `tap`,
+//
+//   result axis    Along(place)
+//   operand axis   Along(tap)
+//   guard          OnWindow(place, tap, window) is inside the input
+//
+// gives (d0)[s0] -> (s0) with d0*stride + s0*window_dilation - low inside the input, and back
+// (d0)[s0] -> (s0) with the roles exchanged.
+
+#ifndef XLA_INDEXING_OPS_INTERNAL_LOOP_NEST_H_
+#define XLA_INDEXING_OPS_INTERNAL_LOOP_NEST_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/attribute_values.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/value_function.h"
+
+namespace xla_indexing::internal {
+
+// A loop of a nest, by its number.
+using Loop = int;
+
+// How the index i of an axis follows from loops.
+struct NestAxis {
+  enum class Kind : uint8_t { kAlong, kReversed, kGrouped, kBlocks, kOnWindow };
+
+  // i = l.
+  static NestAxis Along(Loop l) { return {Kind::kAlong, l}; }
+  // i = size - 1 - l.
+  static NestAxis Reversed(Loop l, int64_t size) { return {Kind::kReversed, l, -1, size}; }
+  // i = outer * size + inner, where the loop `inner` has this size.
+  static NestAxis Grouped(Loop outer, Loop inner, int64_t size) {
+    return {Kind::kGrouped, outer, inner, size};
+  }
+  // i = l floordiv size: an element for each block. No other axis of the same tensor and no guard
+  // speaks of l.
+  static NestAxis Blocks(Loop l, int64_t size) { return {Kind::kBlocks, l, -1, size}; }
+  // i * base_dilation = place * stride + tap * window_dilation - padding_low, where that has a
+  // solution 0 <= i < size: elsewhere the tap meets padding or a hole.
+  static NestAxis OnWindow(Loop place, Loop tap, const WindowDimension& window, int64_t size) {
+    return {Kind::kOnWindow, place, tap, size, window};
+  }
+
+  Kind kind = Kind::kAlong;
+  Loop loop = -1;
+  Loop inner = -1;
+  int64_t size = 0;
+  WindowDimension window = {};
+
+  friend bool operator==(const NestAxis& a, const NestAxis& b) = default;
+};
+
+// first + distance <= second.
+struct LoopOrder {
+  Loop first = -1;
+  Loop second = -1;
+  int64_t distance = 0;
+};
+
+// A number that the program reads: an element of an array of integers.
+struct LoopRead {
+  const HloInstruction* instruction = nullptr;
+  llvm::SmallVector<Loop, 2> element;
+  ValueFunction value = ValueFunction::AsIs();
+};
+
+// loop - (the sum of the first `read_count` of the nest's reads) in interval.
+struct RuntimeBound {
+  Loop loop = -1;
+  int64_t read_count = 0;
+  Interval interval;
+};
+
+struct LoopNest {
+  llvm::SmallVector<Interval, 8> loops;
+  llvm::SmallVector<NestAxis, 6> result;
+  llvm::SmallVector<NestAxis, 6> operand;
+  // Guards.
+  llvm::SmallVector<NestAxis, 0> inside;  // Of the kind kOnWindow: there is a solution.
+  llvm::SmallVector<LoopOrder, 0> orders;
+  llvm::SmallVector<LoopRead, 0> reads;
+  llvm::SmallVector<RuntimeBound, 0> bounds;
+  ExactnessLabel label = ExactnessLabel::Exact();
+
+  Loop AddLoop(const Interval& interval);
+  // Over the indices of an axis.
+  Loop AddLoop(int64_t size);
+
+  // Whether a loop runs over nothing, so that nothing is read.
+  bool IsEmpty() const;
+};
+
+// The union of several.
+using LoopNests = std::vector<LoopNest>;
+
+// Dimension k of the operand is dimension match[k] of the result, and where that is kWholeAxis all
+// of it is read. Dimensions of the result that match none are free: every index reads the same.
+//
+// Example: a reduce of f32[4,6] over dimension 0 has the match {kWholeAxis, 0}, a sort along
+// dimension 0 {kWholeAxis, 1}, everything from everything {kWholeAxis, kWholeAxis}.
+inline constexpr int64_t kWholeAxis = -1;
+LoopNest MatchingNest(const Shape& result, const Shape& operand, absl::Span<const int64_t> match);
+// Every element of the result reads the whole operand.
+LoopNest WholeNest(const Shape& result, const Shape& operand,
+                   ExactnessLabel label = ExactnessLabel::Exact());
+
+// The window of an instruction, a dimension for each; one that is left out has none.
+absl::Span<const WindowDimension> WindowOf(const HloInstruction& instruction);
+
+// The map of a nest that is not empty, from the result to the operand and back.
+OperandIndexing OutputToInputOfNest(const LoopNest& nest, const Shape& result, const Shape& operand,
+                                    mlir::MLIRContext* context);
+OperandIndexing InputToOutputOfNest(const LoopNest& nest, const Shape& result, const Shape& operand,
+                                    mlir::MLIRContext* context);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_LOOP_NEST_H_

@@ -1,0 +1,111 @@
+#include "xla_indexing/ops/internal/map_builder.h"
+
+#include <cassert>
+#include <cstdint>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+
+namespace xla_indexing::internal {
+
+using ::mlir::AffineExpr;
+
+Interval IndicesOfAxis(int64_t size) {
+  return size == Shape::kUnboundedSize ? Interval::AtLeast(0) : Interval::OfSize(size);
+}
+
+MapBuilder::MapBuilder(const Shape& from, const Shape& to, mlir::MLIRContext* context)
+    : context_(context), from_(&from), to_(&to) {
+  for (const int64_t size : from.dimensions()) domain_.dims.push_back({IndicesOfAxis(size), {}});
+}
+
+AffineExpr MapBuilder::Dim(int64_t i) const { return mlir::getAffineDimExpr(i, context_); }
+
+AffineExpr MapBuilder::Value(int64_t value) const { return Constant(value, context_); }
+
+AffineExpr MapBuilder::AddRange(const Interval& interval) {
+  assert(domain_.runtimes.empty() && "range variables come before runtime variables");
+  if (interval.IsPoint()) return Value(interval.lower());
+  domain_.ranges.push_back({interval, {}});
+  return mlir::getAffineSymbolExpr(domain_.ranges.size() - 1, context_);
+}
+
+AffineExpr MapBuilder::AddRuntime(RuntimeVarIndexing binding) {
+  domain_.runtimes.push_back({binding.value.Apply(Interval::All()), {}});
+  bindings_.push_back(std::move(binding));
+  return mlir::getAffineSymbolExpr(domain_.ranges.size() + domain_.runtimes.size() - 1, context_);
+}
+
+void MapBuilder::Constrain(AffineExpr expr, const Interval& interval) {
+  if (!domain_.Constrain(expr, interval)) too_large_ = true;
+}
+
+void MapBuilder::ConstrainResidue(AffineExpr expr, int64_t modulus, const Interval& residues) {
+  if (!domain_.ConstrainResidue(expr, modulus, residues)) too_large_ = true;
+}
+
+AffineExpr MapBuilder::ExactQuotient(AffineExpr numerator, int64_t divisor,
+                                     const Interval& interval) {
+  const Interval multiples = interval.Mul(divisor);
+  if (interval.IsFinite() && !multiples.IsFinite()) too_large_ = true;
+  Constrain(numerator, multiples);
+  if (divisor == 1) return numerator;
+  ConstrainResidue(numerator, divisor, Interval::Point(0));
+  return FloorDiv(numerator, divisor);
+}
+
+void MapBuilder::Simplify(llvm::MutableArrayRef<AffineExpr> exprs) const {
+  llvm::SmallVector<Interval, 4> dims;
+  llvm::SmallVector<Interval, 4> symbols;
+  for (const Variable& variable : domain_.dims) dims.push_back(variable.bounds);
+  for (const Variable& variable : domain_.ranges) symbols.push_back(variable.bounds);
+  for (const Variable& variable : domain_.runtimes) symbols.push_back(variable.bounds);
+  if (llvm::is_contained(dims, Interval::Empty()) ||
+      llvm::is_contained(symbols, Interval::Empty())) {
+    return;
+  }
+  ExprSimplifier simplifier(context_, dims, symbols);
+  for (AffineExpr& expr : exprs) {
+    if (expr) expr = simplifier.Simplify(expr);
+  }
+}
+
+bool MapBuilder::IsTooLarge(llvm::ArrayRef<AffineExpr> results) const {
+  return too_large_ || llvm::is_contained(results, AffineExpr());
+}
+
+OperandIndexing MapBuilder::Build(llvm::ArrayRef<AffineExpr> results, ExactnessLabel label) const {
+  assert(static_cast<int64_t>(results.size()) == to_->rank());
+  if (IsTooLarge(results)) {
+    return WholeTensorIndexing(*from_, *to_, "whole tensor: an index expression passes 64 bits",
+                               context_);
+  }
+  return OperandIndexing(kPartsFit, domain_.MakeMap(results, context_), bindings_,
+                         std::move(label));
+}
+
+// Every element of `to` for every element of `from`.
+OperandIndexing EveryElement(const Shape& from, const Shape& to, ExactnessLabel label,
+                             mlir::MLIRContext* context) {
+  MapBuilder builder(from, to, context);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (const int64_t size : to.dimensions()) indices.push_back(builder.AddRangeOverAxis(size));
+  return builder.Build(indices, std::move(label));
+}
+
+OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::string reason,
+                                    mlir::MLIRContext* context) {
+  return EveryElement(from, to, ExactnessLabel::OverApproximate(std::move(reason)), context);
+}
+
+OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context) {
+  MapBuilder builder(shape, shape, context);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (int64_t i = 0; i < shape.rank(); ++i) indices.push_back(builder.Dim(i));
+  return builder.Build(indices);
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,100 @@
+// Putting together the indexing map of an operation, variable by variable.
+//
+// Sizes of one: dimension and runtime variables of one value stay variables, range variables of one
+// value are not made, the value stands in their place.
+//
+// Where a number would pass int64, Build() gives every element of the tensor, over-approximate.
+//
+// Example, the operand of a slice of f32[10] at [2:8:3], from input to output:
+//
+//   MapBuilder builder(operand_shape, output_shape, context);
+//   AffineExpr i = builder.ExactQuotient(Sub(builder.Dim(0), builder.Value(2)), 3, 2);
+//   builder.Build({i})   // (d0) -> ((d0 - 2) floordiv 3), domain: d0 in [2, 5],
+//                        //     (d0 - 2) mod 3 in [0, 0]
+
+#ifndef XLA_INDEXING_OPS_INTERNAL_MAP_BUILDER_H_
+#define XLA_INDEXING_OPS_INTERNAL_MAP_BUILDER_H_
+
+#include <cstdint>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/internal/domain.h"
+#include "xla_indexing/ops/operand_indexing.h"
+
+namespace xla_indexing::internal {
+
+// The indices of an axis: [0, size - 1], [0, inf] where the size has no bound.
+Interval IndicesOfAxis(int64_t size);
+
+class MapBuilder {
+ public:
+  // A map from the indices of an array `from` to those of an array `to`, with a dimension variable
+  // for each dimension of `from`. Keeps references to both.
+  MapBuilder(const Shape& from, const Shape& to, mlir::MLIRContext* context);
+
+  mlir::AffineExpr Dim(int64_t i) const;
+  mlir::AffineExpr Value(int64_t value) const;
+
+  // A new range variable; its value where it has only one. All range variables come before the
+  // first runtime variable.
+  mlir::AffineExpr AddRange(const Interval& interval);
+  mlir::AffineExpr AddRangeOverAxis(int64_t size) { return AddRange(IndicesOfAxis(size)); }
+  // A new runtime variable in the interval that the value function gives.
+  mlir::AffineExpr AddRuntime(RuntimeVarIndexing binding);
+
+  // Restricts the domain. What holds everywhere is left out; a constraint on a multiple of one
+  // variable plus a constant narrows the variable.
+  void Constrain(mlir::AffineExpr expr, const Interval& interval);
+  // The same for `expr mod modulus in residues`.
+  void ConstrainResidue(mlir::AffineExpr expr, int64_t modulus, const Interval& residues);
+
+  // numerator / divisor where that is an integer of an interval, and a restriction of the domain to
+  // where it is: numerator in interval * divisor, numerator mod divisor = 0. divisor >= 1.
+  mlir::AffineExpr ExactQuotient(mlir::AffineExpr numerator, int64_t divisor,
+                                 const Interval& interval);
+  // The same for the indices of an axis.
+  mlir::AffineExpr ExactQuotient(mlir::AffineExpr numerator, int64_t divisor, int64_t size) {
+    return ExactQuotient(numerator, divisor, IndicesOfAxis(size));
+  }
+
+  // Brings expressions into normal form over the domain's intervals.
+  void Simplify(llvm::MutableArrayRef<mlir::AffineExpr> exprs) const;
+
+  // Whether a number of the domain, or one of these results, would pass int64.
+  bool IsTooLarge(llvm::ArrayRef<mlir::AffineExpr> results) const;
+
+  // The map with these results, one for each dimension of `to`.
+  OperandIndexing Build(llvm::ArrayRef<mlir::AffineExpr> results,
+                        ExactnessLabel label = ExactnessLabel::Exact()) const;
+
+ private:
+  mlir::MLIRContext* context_;
+  const Shape* from_;
+  const Shape* to_;
+  Domain domain_;
+  RuntimeVarIndexings bindings_;
+  bool too_large_ = false;
+};
+
+// Every element of `to` for every element of `from`, with this label.
+OperandIndexing EveryElement(const Shape& from, const Shape& to, ExactnessLabel label,
+                             mlir::MLIRContext* context);
+
+// Every element of `to` for every element of `from`, over-approximate with this reason: what is
+// said of an operation that is not analysed, and what a map that grew too large is widened to.
+// Dimensions of `from` are the map's dimensions; a range variable for each dimension of `to` that
+// has more than one element.
+OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::string reason,
+                                    mlir::MLIRContext* context);
+
+// (d0, d1, ..) -> (d0, d1, ..) over the indices of an array.
+OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_MAP_BUILDER_H_

@@ -1,0 +1,55 @@
+#include "xla_indexing/ops/internal/other_devices.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/hlo/internal/collective.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/transforms/set_aside.h"
+#include "xla_indexing/ops/internal/builders.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+bool IsAcrossReplicas(HloOpcode opcode) {
+  const OpcodeIndexing indexing = IndexingOfOpcode(opcode);
+  return indexing.output_to_input == &CollectiveOutputToInput ||
+         indexing.output_to_input == &RaggedAllToAllOutputToInput;
+}
+
+// Of groups that the verifier would refuse nothing is known.
+int64_t DeviceCount(const HloInstruction& instruction) {
+  if (const auto groups = CollectiveGroupsOf(instruction); groups.ok()) {
+    return groups->DeviceCount();
+  }
+  const auto pairs = CollectivePairsOf(instruction);
+  return pairs.ok() ? pairs->DeviceCount() : kInt64Max;
+}
+
+}  // namespace
+
+std::optional<int64_t> DevicesAcrossWhich(const HloComputation& computation) {
+  absl::flat_hash_set<const HloComputation*> seen;
+  std::vector<const HloComputation*> pending = {&computation};
+  std::optional<int64_t> devices;
+  while (!pending.empty()) {
+    const HloComputation* next = pending.back();
+    pending.pop_back();
+    if (next == nullptr || !seen.insert(next).second) continue;
+    for (const HloInstruction* instruction : next->instructions()) {
+      if (WhyUnverified(*instruction)) {
+        devices = kInt64Max;
+      } else if (IsAcrossReplicas(instruction->opcode())) {
+        devices = std::max(devices.value_or(1), DeviceCount(*instruction));
+      }
+      for (const HloComputation* called : instruction->called_computations()) {
+        pending.push_back(called);
+      }
+    }
+  }
+  return devices;
+}
+
+}  // namespace xla_indexing::internal

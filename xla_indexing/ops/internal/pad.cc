@@ -1,0 +1,170 @@
+// Pad: element i of the operand stands at low + i * (interior + 1) in every dimension, as far as
+// that is inside the result (negative padding takes elements away),
+//
+//   r[d] = a[i]   where low_k + i_k * (interior_k + 1) = d_k in every dimension k,
+//          value  everywhere else.
+//
+// One map cannot say "everywhere else". By default the value is read by every element of the
+// result, over-approximate; exactly, it is read in disjoint pieces: for each dimension k, those d
+// that are in line with the operand in the dimensions before k, and in dimension k before the
+// operand, after it, or between its elements.
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/ops/internal/builders.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+// The indices that the operand's elements have in one dimension of the result, inside it or not:
+// from first to last in steps of `step`.
+struct PaddedAxis {
+  Interval span;
+  int64_t first;
+  int64_t step;
+  bool fits = true;  // False where the numbers pass 64 bits.
+};
+
+PaddedAxis AxisOf(const PaddingDimension& padding, int64_t operand_size) {
+  const Interval span = IndicesOfAxis(operand_size).Mul(padding.Step()).Add(padding.low);
+  return {span, padding.low, padding.Step(), span.IsFinite()};
+}
+
+// Where in one dimension a piece lies.
+enum class Place { kInLine, kBefore, kAfter, kBetween };
+
+// The least interval of indices of the result that contains a place.
+Interval IntervalOf(Place place, const PaddedAxis& axis, int64_t output_size) {
+  const Interval output = IndicesOfAxis(output_size);
+  switch (place) {
+    case Place::kInLine:
+      return output.Intersect(axis.span);
+    case Place::kBetween:
+      return axis.step > 1 ? output.Intersect(axis.span) : Interval::Empty();
+    case Place::kBefore:
+      // Where the operand has no elements everything stands before them.
+      return axis.span.IsEmpty() ? output
+                                 : output.Intersect(Interval::AtMost(axis.span.lower()).Sub(1));
+    case Place::kAfter:
+      return axis.span.IsEmpty() ? Interval::Empty()
+                                 : output.Intersect(Interval::AtLeast(axis.span.upper()).Add(1));
+  }
+  return output;
+}
+
+// Whether an element of the operand stands inside the result in this dimension. Of numbers that
+// fit.
+bool HasOperandInside(const PaddedAxis& axis, int64_t output_size) {
+  const Interval inside = IntervalOf(Place::kInLine, axis, output_size);
+  if (inside.IsEmpty()) return false;
+  const Int128 beyond = (Int128{inside.lower()} - axis.first) % axis.step;
+  return beyond == 0 || inside.lower() + (axis.step - beyond) <= inside.upper();
+}
+
+using PaddedAxes = llvm::SmallVector<PaddedAxis, 4>;
+
+enum class Direction { kOutputToInput, kInputToOutput };
+
+// The piece that stands at `place` in dimension `dim`, in line with the operand in the dimensions
+// before it, and anywhere in those after it.
+OperandIndexing ValuePiece(const BuildContext& build, const PaddedAxes& axes, int64_t dim,
+                           Place place, Direction direction) {
+  const bool to_input = direction == Direction::kOutputToInput;
+  MapBuilder builder = to_input ? build.FromOutput(1) : build.ToOutput(1);
+  llvm::SmallVector<AffineExpr, 4> d;
+  for (int64_t k = 0; k < build.Output().rank(); ++k) {
+    const Place place_k = k < dim ? Place::kInLine : place;
+    const int64_t size = build.Output().dimension(k);
+    const Interval interval = k <= dim ? IntervalOf(place_k, axes[k], size) : IndicesOfAxis(size);
+    d.push_back(to_input ? builder.Dim(k) : builder.AddRange(interval));
+    builder.Constrain(d.back(), interval);
+    if (k > dim || place_k == Place::kBefore || place_k == Place::kAfter) continue;
+    builder.ConstrainResidue(
+        Sub(d.back(), builder.Value(axes[k].first)), axes[k].step,
+        place_k == Place::kInLine ? Interval::Point(0) : Interval::Closed(1, axes[k].step - 1));
+  }
+  if (to_input) d.clear();
+  return builder.Build(d);
+}
+
+// The pieces in which the value is read, or which it reaches.
+OperandIndexingSet ValuePieces(const BuildContext& build, const PaddedAxes& axes,
+                               Direction direction) {
+  OperandIndexingSet pieces;
+  for (int64_t dim = 0; dim < build.Output().rank(); ++dim) {
+    for (const Place place : {Place::kBefore, Place::kAfter, Place::kBetween}) {
+      if (IntervalOf(place, axes[dim], build.Output().dimension(dim)).IsEmpty()) continue;
+      AddUnlessEmpty(ValuePiece(build, axes, dim, place, direction), &pieces);
+    }
+  }
+  return pieces;
+}
+
+void AddValue(BuildContext& build, Direction direction) {
+  PaddedAxes axes;
+  bool fits = true;
+  bool is_all_padding = absl::c_linear_search(build.Operand(0).dimensions(), 0);
+  for (const PaddingDimension& padding : build.instruction.padding()) {
+    const auto k = static_cast<int64_t>(axes.size());
+    axes.push_back(AxisOf(padding, build.Operand(0).dimension(k)));
+    const bool axis_fits = axes.back().fits && !build.Output().IsUnboundedDimension(k);
+    fits = fits && axis_fits;
+    is_all_padding = is_all_padding ||
+                     (axis_fits && !HasOperandInside(axes.back(), build.Output().dimension(k)));
+  }
+  if (fits) {
+    OperandIndexingSet pieces = ValuePieces(build, axes, direction);
+    if (pieces.empty() || build.options.exact) {
+      build.Add(0, 1, 0, std::move(pieces));
+      return;
+    }
+  }
+  const ExactnessLabel label =
+      is_all_padding ? ExactnessLabel::Exact()
+                     : ExactnessLabel::OverApproximate(
+                           "elements that come from the operand do not read the padding value");
+  if (direction == Direction::kOutputToInput) {
+    build.AddWholeRead(0, 1, 0, label);
+  } else {
+    build.AddWholeReach(0, 1, 0, label);
+  }
+}
+
+}  // namespace
+
+void PadOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
+  MapBuilder builder = build.FromOutput(0);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (const PaddingDimension& padding : build.instruction.padding()) {
+    const auto k = static_cast<int64_t>(indices.size());
+    indices.push_back(builder.ExactQuotient(Sub(builder.Dim(k), builder.Value(padding.low)),
+                                            padding.Step(), build.Operand(0).dimension(k)));
+  }
+  build.Add(0, builder.Build(indices));
+  AddValue(build, Direction::kOutputToInput);
+}
+
+void PadInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
+  if (operand == 1) {
+    AddValue(build, Direction::kInputToOutput);
+    return;
+  }
+  MapBuilder builder = build.ToOutput(0);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (const PaddingDimension& padding : build.instruction.padding()) {
+    const auto k = static_cast<int64_t>(indices.size());
+    indices.push_back(Add(Scale(builder.Dim(k), padding.Step()), builder.Value(padding.low)));
+    builder.Constrain(indices.back(), IndicesOfAxis(build.Output().dimension(k)));
+  }
+  build.Add(0, builder.Build(indices));
+}
+
+}  // namespace xla_indexing::internal

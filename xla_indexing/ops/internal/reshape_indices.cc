@@ -1,0 +1,83 @@
+#include "xla_indexing/ops/internal/reshape_indices.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "xla_indexing/affine/internal/build.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+using Indices = llvm::SmallVector<AffineExpr, 4>;
+
+// The row-major position of an index.
+AffineExpr Linearize(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t> sizes,
+                     const MapBuilder& builder) {
+  AffineExpr position = builder.Value(0);
+  int64_t stride = 1;
+  for (size_t i = indices.size(); i-- > 0;) {
+    position = Add(Scale(indices[i], stride), position);
+    stride *= sizes[i];
+  }
+  return position;
+}
+
+// The index at a row-major position, which is inside the array.
+Indices Delinearize(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
+  Indices indices(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0;) {
+    indices[i] = i == 0 ? position : Mod(position, sizes[i]);
+    position = FloorDiv(position, sizes[i]);
+  }
+  return indices;
+}
+
+// How many dimensions, from the first on, the smallest group takes of either list.
+struct Group {
+  size_t from = 1;
+  size_t to = 1;
+};
+
+Group FirstGroup(llvm::ArrayRef<int64_t> from_sizes, llvm::ArrayRef<int64_t> to_sizes) {
+  Group group;
+  int64_t from_count = from_sizes[0];
+  int64_t to_count = to_sizes[0];
+  while (from_count != to_count) {
+    if (from_count < to_count) {
+      from_count *= from_sizes[group.from++];
+    } else {
+      to_count *= to_sizes[group.to++];
+    }
+  }
+  return group;
+}
+
+}  // namespace
+
+llvm::SmallVector<AffineExpr, 4> ReshapeIndices(llvm::ArrayRef<AffineExpr> indices,
+                                                llvm::ArrayRef<int64_t> from_sizes,
+                                                llvm::ArrayRef<int64_t> to_sizes,
+                                                const MapBuilder& builder) {
+  Indices result;
+  while (!from_sizes.empty() && !to_sizes.empty()) {
+    const Group group = FirstGroup(from_sizes, to_sizes);
+    if (group.from == 1 && group.to == 1) {
+      result.push_back(indices[0]);
+    } else {
+      Indices part = Delinearize(
+          Linearize(indices.take_front(group.from), from_sizes.take_front(group.from), builder),
+          to_sizes.take_front(group.to));
+      builder.Simplify(part);
+      result.append(part);
+    }
+    indices = indices.drop_front(group.from);
+    from_sizes = from_sizes.drop_front(group.from);
+    to_sizes = to_sizes.drop_front(group.to);
+  }
+  // What is left of either list are dimensions of one element.
+  result.append(to_sizes.size(), builder.Value(0));
+  return result;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,35 @@
+// Slice: r[d] = a[i] with i_k = start_k + d_k * stride_k.
+
+#include <cstdint>
+
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/ops/internal/builders.h"
+
+namespace xla_indexing::internal {
+
+using ::mlir::AffineExpr;
+
+void SliceOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
+  MapBuilder builder = build.FromOutput(0);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (const SliceRange& range : build.instruction.slice()) {
+    AffineExpr dim = builder.Dim(static_cast<int64_t>(indices.size()));
+    indices.push_back(Add(Scale(dim, range.stride), builder.Value(range.start)));
+  }
+  build.Add(0, builder.Build(indices));
+}
+
+void SliceInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
+  MapBuilder builder = build.ToOutput(operand);
+  llvm::SmallVector<AffineExpr, 4> indices;
+  for (const SliceRange& range : build.instruction.slice()) {
+    const auto k = static_cast<int64_t>(indices.size());
+    indices.push_back(builder.ExactQuotient(Sub(builder.Dim(k), builder.Value(range.start)),
+                                            range.stride, build.Output().dimension(k)));
+  }
+  build.Add(operand, builder.Build(indices));
+}
+
+}  // namespace xla_indexing::internal

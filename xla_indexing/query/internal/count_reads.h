@@ -1,0 +1,51 @@
+// How many elements maps of an operand read, and how often.
+//
+// Mathematics. For maps f_k(d, s, rt) over X_k, with d the element of the output,
+//
+//   elements read   | { f_k(d, s, rt) : some k, (d, s, rt) in X_k } |
+//   reads           sum over k of | { (d, f_k(d, s, rt)) : some s, (d, s, rt) in X_k } |
+//
+// where rt are the values that bindings read. Those are not known, so that each count is an
+// interval: the least and the most over all contents of the tensors that bindings name. Where both
+// are one number the count does not depend on them. That is found out as follows:
+//
+//   - A variable that only moves the results (r = g(d, s) + c*rt, no constraint) changes neither
+//     the number of elements of one map, where it has one value for all points, nor the number of
+//     reads, where it has one for each d.
+//   - d - rt in [a, b], where rt + [a, b] is within d's interval, is d' in [a, b] with d = d' + rt,
+//     where rt depends on d's alone, but not on this one.
+//   - Variables of one value for all points that have few values together take all of these.
+//   - Otherwise the interval is one that holds the count, from what is read at least, whatever the
+//     values, to what is read where they are free for every point.
+//
+// A map that is over-approximate counts for the most and not for the least.
+//
+// In programs of several devices an element is one of the operand's indices: it is read where some
+// device reads it on some device.
+#ifndef XLA_INDEXING_QUERY_INTERNAL_COUNT_READS_H_
+#define XLA_INDEXING_QUERY_INTERNAL_COUNT_READS_H_
+
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/decision.h"
+#include "xla_indexing/ops/operand_indexing.h"
+
+namespace xla_indexing::internal {
+
+// The number of elements of an array; [0, inf] where it has no bound.
+Interval CountElements(const Shape& array);
+
+// Maps fit the arrays that they are counted in (ops/internal/fits_shapes.h).
+
+// The elements of `operand` that the union of the maps, of one or several output leaves, reads.
+Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& operand,
+                           StepBudget* budget);
+
+// The reads of all maps together from the elements of `output`.
+Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& output,
+                    const Shape& operand, StepBudget* budget);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_QUERY_INTERNAL_COUNT_READS_H_

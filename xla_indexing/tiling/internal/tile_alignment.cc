@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <optional>
+
+#include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/tiling/internal/tile_digits.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// Tiles that are looked at one by one.
+constexpr int64_t kMaxTilesSeen = 64;
+
+}  // namespace
+
+bool BeginsInside(const TileVariable& variable, int64_t low) {
+  return variable.modulus == 1 && FloorMod(variable.shift, low) != 0;
+}
+
+std::optional<int64_t> TileDigits::NumTiles(int dim, int64_t size, int64_t* first) const {
+  const Interval& bounds = variables_[dim].bounds;
+  *first = 0;
+  if (bounds.IsEmpty()) return 0;
+  if (bounds.has_lower()) *first = std::max<int64_t>(CeilDiv(bounds.lower(), size), 0);
+  if (!bounds.has_upper()) return std::nullopt;
+  // Of the tiles that end within.
+  const int64_t end = static_cast<int64_t>((Int128{bounds.upper()} + 1) / size);
+  return std::max<int64_t>(end - *first, 0);
+}
+
+bool TileDigits::IsAlignedByRule(int index, int64_t size, UnitCounts* all) const {
+  const TileVariable& variable = variables_[index];
+  int64_t* counts = all->counts.data() + variable.first_unit;
+  const llvm::ArrayRef<TileUnit> units = UnitsOf(variable);
+  if (units.empty()) return true;
+  if (variable.modulus != 1) {
+    counts[0] = size / variable.modulus;
+    // Where nothing uses it one value is as good as several.
+    const bool is_used = units[0].result != TileUnit::kNone;
+    return is_used ? size % variable.modulus == 0 : size >= variable.modulus;
+  }
+  std::fill(counts, counts + units.size(), 1);
+  const int64_t low = units[0].low;
+  const int64_t shift = variable.shift;
+  const bool has_end = units.back().count != 0;
+  const int64_t rest = size % low;
+  if (rest != 0) {
+    if (size < low && low % size == 0 && FloorMod(shift, size) == 0) return true;
+    if (units.size() == 1 && !has_end && low % rest == 0 && FloorMod(shift, rest) == 0) {
+      counts[0] = CeilDiv(size, low);
+      return true;
+    }
+  }
+  if (has_end && size > units.back().low * units.back().count - low) {
+    for (size_t i = 0; i < units.size(); ++i) counts[i] = units[i].count;
+    return true;
+  }
+  if (rest != 0) return false;
+  int64_t left = size / low;
+  if (BeginsInside(variable, low)) {
+    if (units.size() != 1 || has_end) return false;
+    counts[0] = left + 1;
+    return true;
+  }
+  int64_t start = FloorDiv(shift, low);
+  for (size_t i = 0; i < units.size(); ++i) {
+    const int64_t count = units[i].count;
+    if (count == 0) {
+      counts[i] = left;
+      return true;
+    }
+    if (left % count == 0) {
+      if (FloorMod(start, count) != 0) return false;
+      counts[i] = count;
+      left /= count;
+      start = FloorDiv(start, count);
+      continue;
+    }
+    counts[i] = left;
+    return count % left == 0 && FloorMod(start, left) == 0;
+  }
+  // A multiple of all there is.
+  return true;
+}
+
+// Of one tile, which begins at `start`.
+bool TileDigits::IsAlignedWindow(const TileVariable& variable, int64_t start, int64_t size,
+                                 llvm::MutableArrayRef<int64_t> counts) const {
+  const llvm::ArrayRef<TileUnit> units = UnitsOf(variable);
+  const Int128 begin = Int128{start} + variable.shift;
+  const std::optional<int64_t> first = NarrowToInt64(begin);
+  const std::optional<int64_t> last = NarrowToInt64(begin + size - 1);
+  if (!first || !last) return false;
+  int64_t low = FloorDiv(*first, units[0].low);
+  const std::optional<int64_t> window =
+      NarrowToInt64(Int128{FloorDiv(*last, units[0].low)} - low + 1);
+  if (!window) return false;
+  int64_t left = *window;
+  const int64_t end = units.back().low * units.back().count;
+  for (size_t i = 0; i < units.size(); ++i) {
+    const int64_t count = units[i].count;
+    if (count == 0) {
+      counts[i] = left;
+      return true;
+    }
+    // All there is; units below have all values, or there would be one value left.
+    if (end != 0 && left >= end / units[i].low) {
+      for (size_t j = i; j < units.size(); ++j) counts[j] = units[j].count;
+      return true;
+    }
+    const int64_t digit = FloorMod(low, count);
+    if (left <= count - digit) {
+      counts[i] = left;
+      left = 1;
+    } else if (digit == 0 && left % count == 0) {
+      counts[i] = count;
+      left /= count;
+    } else {
+      return false;
+    }
+    low = FloorDiv(low, count);
+  }
+  return true;
+}
+
+bool TileDigits::IsAligned(int index, int64_t size, UnitCounts* all) const {
+  const TileVariable& variable = variables_[index];
+  if (variable.num_units == 0 || IsAlignedByRule(index, size, all)) return true;
+  if (variable.modulus != 1) return false;
+  int64_t first = 0;
+  const std::optional<int64_t> num_tiles = NumTiles(index, size, &first);
+  // Tiles whose begins differ by a multiple of the last place look alike.
+  const TileUnit& last = UnitsOf(variable).back();
+  const int64_t period = last.count == 0 ? last.low : last.low * last.count;
+  const int64_t num_different = std::min(num_tiles.value_or(kInt64Max), period / Gcd(size, period));
+  if (num_different == 0 || num_different > kMaxTilesSeen) return false;
+  const llvm::MutableArrayRef<int64_t> counts = CountsOf(variable, all);
+  llvm::SmallVector<int64_t, 8> of_tile(counts.size());
+  for (int64_t i = 0; i < num_different; ++i) {
+    const std::optional<int64_t> start = CheckedMul(first + i, size);
+    if (!start || !IsAlignedWindow(variable, *start, size, of_tile)) return false;
+    if (i == 0) {
+      llvm::copy(of_tile, counts.begin());
+    } else if (!std::equal(counts.begin(), counts.end(), of_tile.begin())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool TileDigits::CountRanges(UnitCounts* all) const {
+  bool all_are = true;
+  for (size_t i = num_dims_; i < variables_.size(); ++i) {
+    const TileVariable& range = variables_[i];
+    if (range.num_units == 0) continue;
+    const std::optional<int64_t> size = range.bounds.Size();
+    all->is_aligned[i] = size && *size > 0 &&
+                         IsAlignedWindow(range, range.bounds.lower(), *size, CountsOf(range, all));
+    all_are = all_are && all->is_aligned[i];
+  }
+  return all_are;
+}
+
+UnitCounts TileDigits::RangeCounts() const {
+  UnitCounts all;
+  all.counts.assign(units_.size(), 1);
+  all.is_aligned.assign(variables_.size(), true);
+  CountRanges(&all);
+  return all;
+}
+
+bool TileDigits::Count(llvm::ArrayRef<int64_t> sizes, UnitCounts* all) const {
+  all->counts.assign(units_.size(), 1);
+  all->is_aligned.assign(variables_.size(), true);
+  bool all_are = true;
+  for (int i = 0; i < num_dims_; ++i) {
+    all->is_aligned[i] = IsAligned(i, sizes[i], all);
+    all_are = all_are && all->is_aligned[i];
+  }
+  return CountRanges(all) && all_are;
+}
+
+bool TileDigits::CountOne(llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> lengths,
+                          UnitCounts* all) const {
+  all->counts.assign(units_.size(), 1);
+  all->is_aligned.assign(variables_.size(), true);
+  bool all_are = true;
+  for (int i = 0; i < num_dims_; ++i) {
+    const TileVariable& dim = variables_[i];
+    if (dim.num_units == 0) continue;
+    const llvm::MutableArrayRef<int64_t> counts = CountsOf(dim, all);
+    if (dim.modulus == 1) {
+      all->is_aligned[i] = IsAlignedWindow(dim, starts[i], lengths[i], counts);
+    } else {
+      // The multiples of the modulus in a window.
+      const std::optional<int64_t> first = CheckedAdd(starts[i], dim.shift);
+      const std::optional<int64_t> last = first ? CheckedAdd(*first, lengths[i] - 1) : std::nullopt;
+      counts[0] = last ? FloorDiv(*last, dim.modulus) - CeilDiv(*first, dim.modulus) + 1 : 0;
+      all->is_aligned[i] = counts[0] > 0;
+    }
+    all_are = all_are && all->is_aligned[i];
+  }
+  return CountRanges(all) && all_are;
+}
+
+bool TileDigits::AreIndependent(const UnitCounts& all) const {
+  for (size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i].result == TileUnit::kSeveral && all.counts[i] != 1) return false;
+  }
+  return true;
+}
+
+bool TileDigits::IsPinned(const TileResult& result, const UnitCounts& all) const {
+  return llvm::all_of(UnitTermsOf(result),
+                      [&](const TileUnitTerm& term) { return all.counts[term.unit] == 1; });
+}
+
+std::optional<Progression> TileDigits::ProgressionOf(const TileResult& result,
+                                                     const UnitCounts& all) const {
+  Progression values;
+  int64_t step = 0;
+  for (const TileUnitTerm& term : UnitTermsOf(result)) {
+    const int64_t count = all.counts[term.unit];
+    if (count == 1) continue;
+    const int64_t coefficient = term.coefficient < 0 ? -term.coefficient : term.coefficient;
+    if (step == 0) step = coefficient;
+    if (coefficient % step != 0 || coefficient / step > values.size) return std::nullopt;
+    const std::optional<int64_t> size =
+        NarrowToInt64(values.size + (Int128{count} - 1) * (coefficient / step));
+    if (!size) return std::nullopt;
+    values.size = *size;
+  }
+  if (step != 0) values.stride = Falls(result) ? -step : step;
+  return values;
+}
+
+bool TileDigits::Falls(const TileResult& result) const {
+  return result.num_unit_terms > 0 &&
+         llvm::all_of(UnitTermsOf(result),
+                      [](const TileUnitTerm& term) { return term.coefficient < 0; });
+}
+
+std::optional<int64_t> TileDigits::FirstOf(int index, int64_t start, const UnitCounts& all) const {
+  const TileUnit& unit = units_[index];
+  const TileVariable& variable = variables_[unit.variable];
+  const std::optional<int64_t> shifted = CheckedAdd(start, variable.shift);
+  if (!shifted) return std::nullopt;
+  if (variable.modulus != 1) return CeilDiv(*shifted, variable.modulus);
+  // All values, wherever the tile begins.
+  if (unit.count != 0 && all.counts[index] == unit.count) return 0;
+  const int64_t quotient = FloorDiv(*shifted, unit.low);
+  return unit.count == 0 ? quotient : FloorMod(quotient, unit.count);
+}
+
+std::optional<int64_t> TileDigits::OffsetOf(const TileResult& result,
+                                            llvm::ArrayRef<int64_t> starts,
+                                            const UnitCounts& all) const {
+  std::optional<int64_t> offset = result.constant;
+  const bool falls = Falls(result);
+  for (const TileUnitTerm& term : UnitTermsOf(result)) {
+    const int variable = units_[term.unit].variable;
+    const bool is_dim = variable < num_dims_;
+    if (!is_dim && !variables_[variable].bounds.has_lower()) return std::nullopt;
+    const int64_t start = is_dim ? starts[variable] : variables_[variable].bounds.lower();
+    const std::optional<int64_t> first = FirstOf(term.unit, start, all);
+    const std::optional<int64_t> value =
+        first ? CheckedAdd(*first, term.coefficient < 0 && !falls ? all.counts[term.unit] - 1 : 0)
+              : std::nullopt;
+    if (!value) return std::nullopt;
+    offset = NarrowToInt64(Int128{*value} * term.coefficient + *offset);
+    if (!offset) return std::nullopt;
+  }
+  return offset;
+}
+
+}  // namespace xla_indexing::internal

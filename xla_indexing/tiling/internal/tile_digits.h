@@ -1,0 +1,216 @@
+// What a tile of the dimensions is in the digits of a map's variables.
+//
+// Mathematics. Results of indexing maps are, nearly always, sums of digits of single variables,
+//
+//   r = constant + sum_i c_i * digit_i,      digit = ((v + shift) floordiv low) mod count
+//
+// with no `mod` where the count is infinite. The digits of one variable, cut wherever one of them
+// begins or ends, are its *units*: places P_0 | P_1 | .. with b_j = P_{j+1} / P_j values each, the
+// last of them perhaps with infinitely many.
+//
+// Tile k of size t has v in [k*t, k*t + t - 1]; a range variable has one tile, its interval. The
+// tiles of v are *aligned* where in each of them the units take every combination of u_j
+// neighbouring values each, with the same u_j for all k. For many tiles this is so where
+//
+//   t = P_j * q, q | b_j      units below j take all values, unit j takes q, those above one
+//   t | P_0                   every unit takes one value
+//   t >= P_m                  all units take all values, where nothing above P_m is used
+//   (t mod P_0) | P_0         the one unit there is takes ceil(t / P_0) values
+//
+// and for few tiles by looking at each. A result then takes the values of a sum of windows,
+// sum_i c_i * [0, u_i - 1] from some offset on, which is an arithmetic progression just where, in
+// the order of |c_i| of those with u_i > 1, the first being the step g,
+//
+//   g | c_i   and   |c_i| <= g + sum_{j < i} |c_j| * (u_j - 1):
+//
+// the smaller windows have no other values below |c_i|, so |c_i| - g would be missing. Where every
+// result is one and no unit with several values is in two results, the tile's elements are the
+// product: a box with strides.
+//
+// Example: (d0) -> (d0 floordiv 8, d0 mod 8): units 1 (8 values) and 8. t0 = 4: 1 x 4 elements;
+// t0 = 16: 2 x 8; t0 = 12 is not aligned.
+#ifndef XLA_INDEXING_TILING_INTERNAL_TILE_DIGITS_H_
+#define XLA_INDEXING_TILING_INTERNAL_TILE_DIGITS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/indexing_map.h"
+
+namespace xla_indexing::internal {
+
+inline int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
+
+// ((v + shift) floordiv low) mod count; count 0: no mod.
+struct TileDigit {
+  int variable = -1;
+  int64_t shift = 0;
+  int64_t low = 1;
+  int64_t count = 0;
+
+  bool IsPlain() const { return low == 1 && count == 0; }
+};
+
+// A summand of a result.
+struct TileTerm {
+  TileDigit digit;
+  int64_t coefficient = 1;
+};
+
+// A unit in a result, with the unit's coefficient there.
+struct TileUnitTerm {
+  int unit = 0;
+  int64_t coefficient = 1;
+};
+
+struct TileUnit {
+  int variable = 0;
+  int64_t low = 1;
+  int64_t count = 0;  // 0: no end
+  // Results that use it: none, that one, or several.
+  static constexpr int kNone = -1;
+  static constexpr int kSeveral = -2;
+  int result = kNone;
+};
+
+// A dimension, or, after those, a range variable.
+struct TileVariable {
+  // Its interval, and beside it what a constraint on its residues leaves out.
+  Interval bounds;
+  int64_t shift = 0;  // of its digits
+  int first_unit = 0;
+  int num_units = 0;
+  // Its digits have no units, or a constraint says more of its residues than a modulus.
+  bool is_opaque = false;
+  // v + shift = 0 (mod modulus) by a constraint; its one unit is (v + shift) / modulus. 1: none.
+  int64_t modulus = 1;
+};
+
+// Whether tiles begin inside of the digits at place `low`, and so have a value more than where they
+// begin with one.
+bool BeginsInside(const TileVariable& variable, int64_t low);
+
+struct TileResult {
+  // Where it is no sum of digits of single variables.
+  bool is_opaque = false;
+  bool has_runtime = false;
+  // It must take one value, and is none of the map's results (what a runtime variable is read by).
+  bool is_pinned = false;
+  int64_t constant = 0;
+  int first_term = 0;
+  int num_terms = 0;
+  int first_unit_term = 0;
+  int num_unit_terms = 0;  // in the order of |coefficient|
+};
+
+// For one tile size: how many values each unit takes, and whether the tiles of each variable are
+// aligned; where they are not, its counts mean nothing.
+struct UnitCounts {
+  llvm::SmallVector<int64_t, 8> counts;
+  llvm::SmallVector<bool, 6> is_aligned;
+};
+
+// {offset + i * stride : i < size}
+struct Progression {
+  int64_t size = 1;
+  int64_t stride = 1;
+
+  friend bool operator==(const Progression& a, const Progression& b) = default;
+};
+
+class TileDigits {
+ public:
+  // `pinned` are expressions over the map's variables that have to be constant in a tile. Runtime
+  // variables may occur in results, not in digits.
+  TileDigits(const IndexingMap& map, llvm::ArrayRef<mlir::AffineExpr> pinned);
+
+  // Whether some result, pinned ones too, or constraint on residues is no sum of digits.
+  bool IsOpaque() const { return is_opaque_; }
+  // Every unit is a variable itself, so that all full tiles look alike.
+  bool IsPlain() const { return !is_opaque_ && is_plain_; }
+
+  llvm::ArrayRef<TileVariable> variables() const { return variables_; }
+  llvm::ArrayRef<TileUnit> units() const { return units_; }
+  llvm::ArrayRef<TileResult> results() const { return results_; }  // then the pinned ones
+  llvm::ArrayRef<TileTerm> TermsOf(const TileResult& result) const {
+    return llvm::ArrayRef(terms_).slice(result.first_term, result.num_terms);
+  }
+  llvm::ArrayRef<TileUnitTerm> UnitTermsOf(const TileResult& result) const {
+    return llvm::ArrayRef(unit_terms_).slice(result.first_unit_term, result.num_unit_terms);
+  }
+  llvm::ArrayRef<TileUnit> UnitsOf(const TileVariable& variable) const {
+    return llvm::ArrayRef(units_).slice(variable.first_unit, variable.num_units);
+  }
+  int num_dims() const { return num_dims_; }
+
+  // How many full tiles a dimension has, and the first of them; none where that is infinite.
+  std::optional<int64_t> NumTiles(int dim, int64_t size, int64_t* first) const;
+
+  // The rule for many tiles, and by looking at them where they are few. Sets the counts of the
+  // variable's units.
+  bool IsAlignedByRule(int variable, int64_t size, UnitCounts* counts) const;
+  bool IsAligned(int variable, int64_t size, UnitCounts* counts) const;
+
+  // Of all variables; false where one that has units is not aligned.
+  bool Count(llvm::ArrayRef<int64_t> sizes, UnitCounts* counts) const;
+
+  // Of the units of range variables, which have one tile.
+  UnitCounts RangeCounts() const;
+
+  // The same as Count() of the one tile with v_i in [starts[i], starts[i] + lengths[i] - 1]; false
+  // also where residues leave nothing of it.
+  bool CountOne(llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> lengths,
+                UnitCounts* counts) const;
+
+  // The values of a result where they are a progression.
+  std::optional<Progression> ProgressionOf(const TileResult& result,
+                                           const UnitCounts& counts) const;
+  // No unit with several values is in several results.
+  bool AreIndependent(const UnitCounts& counts) const;
+  // Whether a pinned result has one value.
+  bool IsPinned(const TileResult& result, const UnitCounts& counts) const;
+
+  // Of the first value of a result, without its runtime part, in the tiles that begin at these
+  // values of the dimensions: of the least one, or where all coefficients are negative of the
+  // greatest. None past int64.
+  std::optional<int64_t> OffsetOf(const TileResult& result, llvm::ArrayRef<int64_t> starts,
+                                  const UnitCounts& counts) const;
+  // Whether all coefficients are negative: the result's stride is then negative too.
+  bool Falls(const TileResult& result) const;
+
+  // The first value of a unit in the tile of its variable that begins at `start`.
+  std::optional<int64_t> FirstOf(int unit, int64_t start, const UnitCounts& counts) const;
+
+ private:
+  bool ParseDigit(mlir::AffineExpr expr, TileDigit* digit) const;
+  bool ParseSum(mlir::AffineExpr expr, int64_t factor, TileResult* result);
+  void AddResult(mlir::AffineExpr expr, bool is_pinned);
+  void FixResidues(const IndexingMap& map);
+  bool MakeUnits(int variable);
+  bool MakeUnitTerms(int result);
+  std::optional<int64_t> ScaleIn(const TileDigit& digit, int unit) const;
+  llvm::MutableArrayRef<int64_t> CountsOf(const TileVariable& variable, UnitCounts* counts) const {
+    return llvm::MutableArrayRef(counts->counts).slice(variable.first_unit, variable.num_units);
+  }
+  bool CountRanges(UnitCounts* counts) const;
+  bool IsAlignedWindow(const TileVariable& variable, int64_t start, int64_t size,
+                       llvm::MutableArrayRef<int64_t> counts) const;
+
+  int num_dims_;
+  int num_ranges_;
+  bool is_opaque_ = false;
+  bool is_plain_ = true;
+  llvm::SmallVector<TileVariable, 6> variables_;
+  llvm::SmallVector<TileUnit, 8> units_;
+  llvm::SmallVector<TileResult, 6> results_;
+  llvm::SmallVector<TileTerm, 8> terms_;
+  llvm::SmallVector<TileUnitTerm, 8> unit_terms_;
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_TILING_INTERNAL_TILE_DIGITS_H_

@@ -1,0 +1,191 @@
+// What tile of an operand a tile of the output needs.
+//
+// Mathematics. The output, or whatever a map's dimensions index, is cut into tiles of sizes t: tile
+// k has d_i in [k_i * t_i, k_i * t_i + t_i - 1]. What it reads through a map, for one value of the
+// runtime variables, is
+//
+//   { f(d, s, rt) : d in tile k, s in the range intervals, (d, s, rt) in the domain },
+//
+// and a SymbolicTile says it as  offset(k, t, rt) + [0, size(t) - 1] * stride(t)  for each result:
+//
+//   *full* tile    all of its points are in the domain, but for constraints on residues
+//   *exact* sizes  every full tile reads just that: a box, with the same sizes and strides
+//   conditions     those that sizes are exact under: all have to hold
+//   clipped tile   one that is not full: at the edge of the output, in padding. It is found for
+//                  itself, from its points.
+//
+// An array may be put together from pieces that are read through different maps, as what a
+// concatenate makes. Then a tile that has elements of two pieces reads less through either map than
+// the sizes say, so that a map's sizes are exact only where no tile goes across its borders with
+// the others (TilePieces): each border is a multiple of the size.
+//
+// Where sizes are not exact the tile is the least box that holds what each full tile reads
+// (`excess`: how many of its elements are not read), or, past the budget, a box that is larger.
+//
+// Offsets are those of the first element of the tile's first point, f(0-th point), so that the
+// stride of a result that falls in all of its variables is negative; where it falls in some and
+// rises in others the offset is the least value.
+//
+// Runtime variables are one value for the whole tile; where values of them leave points out of the
+// domain, no sizes are exact. Where a binding reads its value at an element
+// that depends on dimensions, conditions say that the tile must not go through several of them.
+//
+// Most maps are sums of digits of single variables, whose tiles are known in closed form
+// (tiling/internal/tile_digits.h); of others, and where that form says no, the points of the tiles
+// are looked at (tiling/internal/tile_points.h) within a budget, past which sizes are taken for not
+// exact.
+//
+// Example, a reshape of f32[32] to f32[4,8], from the result: (d0, d1) -> (d0 * 8 + d1):
+//   offset      k0 * t0 * 8 + k1 * t1
+//   size        (t0 - 1) * 8 + t1 for t1 > 1, t0 otherwise
+//   stride      1 for t1 > 1, 8 otherwise
+//   conditions  t0 = 1 or t1 = 1 or t1 = 8
+// as tiling/internal/tile_text.h and tiling/internal/tile_conditions.h write them.
+//
+// Errors. InvalidArgument for a map that is unknown; for sizes of the array that are not as many as
+// dimensions, negative, or less than a dimension's interval; for tile sizes that are not as many as
+// dimensions, below 1 or larger than the dimension; for tile indices past the last tile. Messages
+// name the position and the numbers.
+//
+// Source: symbolic tile analysis of XLA, of which the names are.
+#ifndef XLA_INDEXING_TILING_SYMBOLIC_TILE_H_
+#define XLA_INDEXING_TILING_SYMBOLIC_TILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/decision.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/operand_indexing.h"
+
+namespace xla_indexing {
+
+namespace internal {
+class TileDigits;
+struct UnitCounts;
+}  // namespace internal
+
+// { offset + i * stride : 0 <= i < size }.
+struct TileRange {
+  // One value where it does not depend on runtime variables.
+  Interval offset;
+  int64_t size = 0;
+  int64_t stride = 1;
+
+  friend bool operator==(const TileRange& a, const TileRange& b) = default;
+};
+
+struct ConcreteTile {
+  llvm::SmallVector<TileRange, 4> ranges;  // by result
+  // The box is what is read, no more.
+  bool is_exact = false;
+  bool is_clipped = false;  // the tile is not full
+  bool is_empty = false;    // nothing is read
+  // Elements of the box that are not read, where that was found out.
+  std::optional<int64_t> excess;
+};
+
+// Tiles must not have elements on both sides: with d_dim < at and with d_dim >= at.
+struct TileBorder {
+  int dim = 0;
+  int64_t at = 0;
+};
+
+// The maps through which one array is read, or from which it is made. In each dimension, a map
+// whose interval ends before that of another begins has a border there.
+//
+// Example: the maps of concatenate(f32[6], f32[10]) have d0 in [0, 5] and [6, 15]; both have the
+// border 6, and no sizes are exact but the divisors of 6. With one map alone there is no border.
+class TilePieces {
+ public:
+  // All maps have the same number of dimensions.
+  void Add(const IndexingMap& map);
+  // Those of one of the maps.
+  llvm::SmallVector<TileBorder, 2> BordersOf(const IndexingMap& map) const;
+
+ private:
+  // By dimension: the least of the last indices of the maps, and the greatest of the first ones.
+  struct Ends {
+    std::optional<int64_t> least_last;
+    std::optional<int64_t> greatest_first;
+  };
+  llvm::SmallVector<Ends, 4> ends_;
+};
+
+class SymbolicTile {
+ public:
+  // Of a map whose runtime variables are constant in a tile, and of a map with its bindings. The
+  // sizes of the array that is cut into tiles are `dim_sizes`, where they are given, and otherwise
+  // what the intervals of the dimensions end with.
+  static absl::StatusOr<SymbolicTile> OfMap(IndexingMap map,
+                                            llvm::ArrayRef<int64_t> dim_sizes = {});
+  static absl::StatusOr<SymbolicTile> Of(const OperandIndexing& indexing,
+                                         llvm::ArrayRef<int64_t> dim_sizes = {},
+                                         const TilePieces& pieces = {});
+
+  const IndexingMap& map() const { return map_; }
+  int num_sizes() const { return map_.num_dims(); }
+  const internal::TileDigits& digits() const { return *digits_; }
+
+  // Whether sizes are exact. kUndecided where the points are more than `max_steps`.
+  absl::StatusOr<Decision> IsExact(llvm::ArrayRef<int64_t> sizes,
+                                   int64_t max_steps = kDefaultSteps) const;
+
+  // The tile that every full tile of these sizes is, with the offsets of tile (0, 0, ..).
+  absl::StatusOr<ConcreteTile> FullTile(llvm::ArrayRef<int64_t> sizes,
+                                        int64_t max_steps = kDefaultSteps) const;
+
+  // Tile `index` as it is, clipped where it is not full.
+  absl::StatusOr<ConcreteTile> TileAt(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> index,
+                                      int64_t max_steps = kDefaultSteps) const;
+
+  // The runtime variables of the map are read at constant elements in a tile only where these are
+  // constant: expressions over the map's variables, after whose results those of digits() stand.
+  llvm::ArrayRef<mlir::AffineExpr> pinned() const { return pinned_; }
+  // The sizes of the array that is cut into tiles.
+  llvm::ArrayRef<int64_t> dim_sizes() const { return dim_sizes_; }
+  bool IsOfExactMap() const { return is_exact_; }
+  // With the other pieces of the array.
+  llvm::ArrayRef<TileBorder> borders() const { return borders_; }
+  // Where a full tile may lie: in the array, and where nothing but residues leaves points out.
+  llvm::SmallVector<Interval, 4> Array() const;
+
+ private:
+  SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes,
+               llvm::ArrayRef<mlir::AffineExpr> pinned, bool is_exact);
+
+  absl::Status CheckSizes(llvm::ArrayRef<int64_t> sizes) const;
+  absl::Status CheckIndex(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> index) const;
+
+  // Whether tiles have elements on both sides of a border.
+  bool CrossBorders(llvm::ArrayRef<int64_t> sizes) const;
+  // Whether what runtime variables are read by is one element a tile.
+  bool ArePinned(llvm::ArrayRef<int64_t> sizes, const internal::UnitCounts& counts) const;
+  // Whether digits say that all results are progressions, independent of each other.
+  bool AreBox(const internal::UnitCounts& counts) const;
+  // Adds the ranges of results by digits, in the tile that begins there.
+  void SayByDigits(llvm::ArrayRef<int> results, llvm::ArrayRef<int64_t> starts,
+                   const internal::UnitCounts& counts, ConcreteTile* tile) const;
+  // A box that holds the values of the results in a box of the dimensions.
+  void SayByRange(llvm::ArrayRef<int> results, llvm::ArrayRef<Interval> box,
+                  ConcreteTile* tile) const;
+  Interval RuntimePart(int result) const;
+  void SpreadOverRuntimes(ConcreteTile* tile) const;
+
+  IndexingMap map_;
+  llvm::SmallVector<int64_t, 4> dim_sizes_;
+  llvm::SmallVector<mlir::AffineExpr, 0> pinned_;
+  llvm::SmallVector<TileBorder, 2> borders_;
+  bool is_exact_ = true;  // the map
+  std::shared_ptr<const internal::TileDigits> digits_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TILING_SYMBOLIC_TILE_H_
