@@ -19,8 +19,7 @@ cmake --preset release
 cmake --build --preset release
 
 step "release: tests"
-# tools/hostile_modules measures time, for which the machine has to be quiet: it is run by hand.
-ctest --preset release -j "$(nproc)" --exclude-regex '^tools/hostile_modules$'
+ctest --preset release -j "$(nproc)"
 
 if [ -z "${XLA_INDEXING_LLVM_MAJOR:-}" ]; then
   step "MLIR 19"

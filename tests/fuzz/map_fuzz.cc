@@ -49,8 +49,8 @@ namespace {
 
 using internal::CountPoints;
 using internal::Int128;
-using internal::NarrowToInt64;
 using internal::KnownVariables;
+using internal::NarrowToInt64;
 using internal::Projected;
 using internal::Projection;
 using internal::ProjectOntoResults;

@@ -156,6 +156,79 @@ TEST_F(EquivalenceTest, WhatIsOverApproximateIsNotTakenForEqual) {
   EXPECT_EQ(OfEntries(kCall, kCall).same, Answer::kUndecided);
 }
 
+// A loop of 10^9 iterations, whose maps are too many to be exact, with a part of its body and what
+// is done to its result.
+std::string Loop(absl::string_view row, absl::string_view end = "negate(x)") {
+  return absl::StrCat(R"(
+      condition {
+        s = (s32[], f32[8,8]) parameter(0)
+        i = s32[] get-tuple-element(s), index=0
+        n = s32[] constant(1000000000)
+        ROOT l = pred[] compare(i, n), direction=LT
+      }
+      body {
+        s = (s32[], f32[8,8]) parameter(0)
+        i = s32[] get-tuple-element(s), index=0
+        one = s32[] constant(1)
+        j = s32[] add(i, one)
+        x = f32[8,8] get-tuple-element(s), index=1
+        u = f32[2,2] dynamic-slice(x, i, i), dynamic_slice_sizes={2,2}
+        y = f32[8,8] dynamic-update-slice(x, u, )",
+                      row, R"(, i)
+        ROOT t = (s32[], f32[8,8]) tuple(j, y)
+      }
+      ENTRY e {
+        p = f32[8,8] parameter(0)
+        z = s32[] constant(0)
+        a = (s32[], f32[8,8]) tuple(z, p)
+        w = (s32[], f32[8,8]) while(a), condition=condition, body=body
+        x = f32[8,8] get-tuple-element(w), index=1
+        ROOT r = f32[8,8] )",
+                      end, "\n}\n");
+}
+
+TEST_F(EquivalenceTest, CallsOfEqualComputationsAreTheSameWhateverTheirMaps) {
+  const EquivalenceReport report = OfModules(Loop("j"), Loop("j"));
+  EXPECT_EQ(report.same, Answer::kYes);
+  ASSERT_EQ(report.leaves.size(), 1);
+  EXPECT_EQ(report.leaves[0].same, Answer::kYes);
+}
+
+TEST_F(EquivalenceTest, CallsOfOtherComputationsAreNot) {
+  EXPECT_EQ(OfModules(Loop("j"), Loop("i")).same, Answer::kUndecided);
+  EXPECT_EQ(OfModules(Loop("j"), Loop("j", "sine(x)")).same, Answer::kUndecided);
+}
+
+TEST_F(EquivalenceTest, WhatRandomNumbersChooseIsNotTheSameTwice) {
+  const std::string random = R"(
+      b {
+        x = f32[9] parameter(0)
+        low = s32[] constant(0)
+        high = s32[] constant(9)
+        i = s32[] rng(low, high), distribution=rng_uniform
+        ROOT d = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+      }
+      ENTRY e { p = f32[9] parameter(0) ROOT r = f32[1] call(p), to_apply=b })";
+  EXPECT_EQ(OfModules(random, random).same, Answer::kUndecided);
+}
+
+TEST_F(EquivalenceTest, ABitcastOfAnotherLayoutHasOtherValues) {
+  const auto choose = [](absl::string_view layout) {
+    return absl::StrCat("i = s32[4,2]", layout, R"( parameter(0)
+        x = f32[9] parameter(1)
+        b = s32[8] bitcast(i)
+        s = s32[1] slice(b), slice={[1:2]}
+        k = s32[] reshape(s)
+        ROOT d = f32[1] dynamic-slice(x, k), dynamic_slice_sizes={1})");
+  };
+  EXPECT_EQ(OfEntries(choose("{1,0}"), choose("{1,0}")).same, Answer::kYes);
+  const EquivalenceReport report = OfEntries(choose("{1,0}"), choose("{0,1}"));
+  EXPECT_EQ(report.same, Answer::kNo);
+  ASSERT_EQ(report.leaves.size(), 2);
+  EXPECT_EQ(report.leaves[1].parameter, 1);
+  EXPECT_EQ(report.leaves[1].same, Answer::kUndecided);
+}
+
 TEST_F(EquivalenceTest, OtherShapesAreDifferent) {
   const EquivalenceReport report =
       OfEntries("p = f32[4] parameter(0)\nROOT n = f32[4] negate(p)",

@@ -12,10 +12,10 @@
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/internal/device_lists.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/replica_groups.h"
-#include "xla_indexing/hlo/internal/device_lists.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -76,9 +76,10 @@ class Topology {
 
   // The group of every device; empty of those that are in none.
   std::vector<Group> GroupsOfDevices() const {
-    const auto groups = internal::ParseReplicaGroups(instruction_.HasAttribute(AttributeKey::kReplicaGroups)
-                                               ? instruction_.GetText(AttributeKey::kReplicaGroups)
-                                               : "{}");
+    const auto groups =
+        internal::ParseReplicaGroups(instruction_.HasAttribute(AttributeKey::kReplicaGroups)
+                                         ? instruction_.GetText(AttributeKey::kReplicaGroups)
+                                         : "{}");
     std::vector<Group> result(device_count());
     const auto take_part = [&](const Group& devices) {
       for (const int64_t device : devices) result[device] = devices;

@@ -2,10 +2,10 @@
 """Every module of hostile_modules.py ends within its time and its memory, and with an answer. Each is asked in
 two of the ways, which take turns; with XLA_INDEXING_ALL_WAYS in the environment, in all of them.
 
-    hostile_modules_test.py PRINT_INDEXING
+    hostile_modules_test.py PRINT_INDEXING SECONDS
 
-The aim is 10 seconds of one processor and 1 GB for a module under 100 kB. The limits here leave room for
-builds that are slower than a release build, and for address space that is not memory.
+A module under 100 kB may take SECONDS of processor time, which is 10 for a release build, and 1 GB. A machine
+that is busy with other things makes nothing fail: time that passes is not counted.
 """
 
 import os
@@ -16,10 +16,10 @@ import unittest
 import hostile_modules
 
 PROGRAM = sys.argv[1]
-SECONDS = 60
-MEGABYTES = 3000
-# Answers with as many bytes as there are pairs of leaves take longer to write than they are worth here.
-QUADRATIC = {"custom_call_4500", "custom_call_of_arrays"}
+SECONDS = int(sys.argv[2])
+MEGABYTES = 1000
+# Address space is more than the memory that is used of it.
+MOST_MEGABYTES_OF_ADDRESSES = 3000
 WAYS = ("all", "fuse", "fuse-exact", "utilization-fuse", "compare")
 SKIPPED = 77
 
@@ -41,17 +41,18 @@ def check(name, text, ways):
             with open(file, "w", encoding="utf-8") as out:
                 out.write(text)
             for way, flags in [*hostile_modules.WAYS, hostile_modules.COMPARE]:
-                if way not in ways or name in QUADRATIC:
+                if way not in ways:
                     continue
                 files = [file, file] if way == "compare" else [file]
                 with self.subTest(way=way):
                     seconds, megabytes, code, written, errors = hostile_modules.run(
-                        PROGRAM, ["--jobs=1", *flags, *files], SECONDS, MEGABYTES)
+                        PROGRAM, ["--jobs=1", *flags, *files], 3 * SECONDS, MOST_MEGABYTES_OF_ADDRESSES)
                     self.assertIn(code, (0, 3) if way == "compare" else (0,), errors[:1000])
                     # Of computations that read nothing there is nothing to compare.
                     self.assertTrue(written > 0 or way == "compare")
                     self.assertEqual(errors, "")
-                    self.assertLess(megabytes, 1500)
+                    self.assertLess(seconds, SECONDS)
+                    self.assertLess(megabytes, MEGABYTES)
     return test
 
 

@@ -51,6 +51,71 @@ class Program(unittest.TestCase):
         return path
 
 
+class ManyPairs(Program):
+    """A custom call of 600 operands and 600 results, of which 437 results list 262,200 pairs."""
+    LEAVES = 600
+    LISTED = 437 * LEAVES
+    NOT_LISTED = LEAVES * LEAVES - LISTED
+    WHY = "more than 262144 pairs of leaves"
+
+    def setUp(self):
+        super().setUp()
+        shapes = ", ".join(["f32[2]"] * self.LEAVES)
+        self.module = self.file("m.hlo", f"ENTRY e {{ p = ({shapes}) parameter(0) ROOT c = ({shapes}) "
+                                         "custom-call(p), custom_call_target=\"f\" }\n")
+
+    def test_that_are_not_listed_are_counted_in_a_line(self):
+        code, output, errors = run("--direction=both", self.module)
+        self.assertEqual((code, errors), (0, ""))
+        lines = output.splitlines()
+        said = f"{self.NOT_LISTED} pairs of leaves not listed (unknown: {self.WHY})"
+        self.assertEqual(lines[2 * self.LISTED], "Output to input: " + said)
+        self.assertEqual(lines[-1], "Input to output: " + said)
+        self.assertEqual(len(lines), 2 * (2 * self.LISTED + 1))
+
+    def test_all_of_one_output_are_listed(self):
+        output = run("--output_id=599", self.module)[1]
+        self.assertEqual(len(output.splitlines()), 2 * self.LEAVES)
+
+    def test_that_are_not_listed_are_an_object_of_the_json(self):
+        entries = json.loads(run("--format=json", self.module)[1])["indexing"]
+        self.assertEqual(len(entries), self.LISTED + 1)
+        self.assertEqual(entries[-1], {
+            "computation": "e", "instruction": "c", "opcode": "custom-call", "scope": "instruction",
+            "direction": "output-to-input", "pairs_not_listed": self.NOT_LISTED,
+            "exactness": "unknown", "reason": self.WHY})
+
+    def test_that_are_not_listed_are_in_the_summary(self):
+        output = run("--summary", self.module)[1]
+        self.assertIn("output-to-input: 360000 entries, 0 exact", output)
+        self.assertIn(f"{self.NOT_LISTED} custom-call: unknown: {self.WHY}", output)
+
+    def test_that_are_not_listed_leave_sums_open(self):
+        output = run("--query=utilization", self.module)[1]
+        self.assertIn("Total of e: [0, inf] bytes in reads, [0, inf] with a perfect cache, "
+                      "4800 written\n", output)
+
+    def test_of_other_instructions_are_still_listed_where_they_are_few(self):
+        with open(self.module, encoding="utf-8") as stream:
+            text = stream.read()
+        shapes = ", ".join(["f32[2]"] * self.LEAVES)
+        text = text.replace("ROOT c", "c").replace(
+            "}\n", f" d = ({shapes}) custom-call(c), custom_call_target=\"f\" g = f32[2] "
+                   "get-tuple-element(d), index=3 ROOT n = f32[2] negate(g) }\n")
+        output = run("--instruction=all", self.file("more.hlo", text))[1]
+        self.assertIn("e/n:\nOutput 0 operand 0:\n(d0) -> (d0), domain: d0 in [0, 1]\n", output)
+        self.assertEqual(output.count("not listed"), 2)
+        self.assertEqual(run("--instruction=all", "--jobs=3", self.file("more.hlo", text))[1], output)
+
+    def test_that_are_not_compared_are_not_decided(self):
+        code, output, errors = run("--compare", self.module, self.module)
+        self.assertEqual((code, errors), (3, ""))
+        self.assertTrue(output.endswith(f"\n{self.NOT_LISTED} pairs of leaves not compared: more than "
+                                        "262144\n"))
+        output = run("--compare", "--format=json", self.module, self.module)[1]
+        self.assertEqual(json.loads(output)["pairs_not_compared"], self.NOT_LISTED)
+
+
 class Summaries(Program):
     def test_counts_entries_of_all_files_by_exactness(self):
         pad = self.file("pad.hlo", "p = f32[4] parameter(0)\nv = f32[] parameter(1)\n"

@@ -44,6 +44,9 @@ namespace xla_indexing {
 // The steps (map/decision.h) that each pair of leaves may take.
 inline constexpr int64_t kEquivalenceSteps = int64_t{1} << 22;
 
+// As many pairs of leaves are compared, and those of the output leaf that is begun.
+inline constexpr int64_t kMaxComparedPairs = int64_t{1} << 18;
+
 // A pair that one of the two reads and the other does not.
 struct PairOfOne {
   bool is_of_first = false;
@@ -67,6 +70,9 @@ struct EquivalenceReport {
   Answer same = Answer::kUndecided;
   std::string difference;              // of the shapes; then nothing else is compared
   std::vector<LeafComparison> leaves;  // by output leaf, parameter, parameter leaf
+  // Past kMaxComparedPairs whole leaves of the output are not looked at: so many pairs. They are
+  // not decided, or the same where the roots are computed in the same way.
+  int64_t not_compared = 0;
 };
 
 absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const HloComputation& b,

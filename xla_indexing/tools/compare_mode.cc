@@ -85,6 +85,10 @@ std::string ReportText(const EquivalenceReport& report, const HloComputation& co
                       PairText(*leaf.difference), "\n");
     }
   }
+  if (report.not_compared > 0) {
+    absl::StrAppend(&text, report.not_compared, " pairs of leaves not compared: more than ",
+                    kMaxComparedPairs, "\n");
+  }
   return text;
 }
 
@@ -146,6 +150,10 @@ std::string ReportJson(const EquivalenceReport& report) {
     json.EndObject();
   }
   json.EndArray();
+  if (report.not_compared > 0) {
+    json.Key("pairs_not_compared");
+    json.Integer(report.not_compared);
+  }
   json.EndObject();
   out.push_back('\n');
   return out;

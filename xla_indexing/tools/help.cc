@@ -23,7 +23,8 @@ What is analysed
   --output_id=N          only leaf N of the output
   --operand_id=N         only operand (parameter) N
                          Leaves are the arrays of a tuple numbered depth first; an array is its own
-                         leaf 0.
+                         leaf 0. Past 262,144 pairs of leaves of a module and direction, a line
+                         says how many more there may be.
   --no-verify            a module that is not valid is no error: what is wrong in it is reported as
                          warnings, what an instruction that is wrong reads as 'unknown', and all
                          else is analysed; a fusion or call whose operands have other shapes than

@@ -25,6 +25,7 @@
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/json_output.h"
+#include "xla_indexing/tools/module_bounds.h"
 #include "xla_indexing/tools/queries.h"
 #include "xla_indexing/tools/read_modules.h"
 #include "xla_indexing/tools/report.h"
@@ -42,16 +43,13 @@ using internal::ParallelFor;
 // enough that memory does not grow with the number of files.
 constexpr size_t kBytesPerBatch = size_t{1} << 23;
 // How many instructions one context is used for at most: expressions stay in memory as long as
-// their context.
+// their context. It does not depend on the number of threads: what a unit may take does not either.
 constexpr size_t kSubjectsPerUnit = 256;
-// Where there are several threads, into how many units a thread's share of a module is cut, so that
-// none is left waiting for the last one for long; and how many instructions a context is made for.
-constexpr size_t kUnitsPerJob = 8;
-constexpr size_t kLeastSubjectsPerUnit = 32;
 
 // What is done by one thread with one context: some of the subjects of a module.
 struct Unit {
   absl::Span<const Subject> subjects;
+  UnitShare share;
   bool has_headings = false;
   std::string output;
   Summary summary;
@@ -66,12 +64,6 @@ struct Piece {
   std::vector<Unit> units;
 };
 
-size_t SubjectsPerUnit(size_t subjects, int jobs) {
-  if (jobs == 1) return kSubjectsPerUnit;
-  return std::clamp(subjects / (kUnitsPerJob * static_cast<size_t>(jobs)), kLeastSubjectsPerUnit,
-                    kSubjectsPerUnit);
-}
-
 std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
   std::vector<Piece> pieces;
   for (ReadModule& read : ReadModules(std::move(source), line.verify)) {
@@ -83,9 +75,12 @@ std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
   const bool are_several = pieces.size() > 1 || line.files.size() > 1 || line.all_instructions;
   for (Piece& piece : pieces) {
     piece.has_headings = are_several;
-    const size_t per_unit = SubjectsPerUnit(piece.subjects.size(), line.jobs);
-    for (size_t i = 0; i < piece.subjects.size(); i += per_unit) {
-      piece.units.push_back({absl::MakeConstSpan(piece.subjects).subspan(i, per_unit),
+    if (piece.subjects.empty()) continue;
+    const ModuleBounds bounds(*piece.read.module, piece.subjects);
+    for (size_t i = 0; i < piece.subjects.size(); i += kSubjectsPerUnit) {
+      const auto subjects = absl::MakeConstSpan(piece.subjects).subspan(i, kSubjectsPerUnit);
+      piece.units.push_back({subjects,
+                             bounds.ShareOf(subjects),
                              are_several || piece.subjects.size() > 1,
                              "",
                              {},
@@ -95,13 +90,27 @@ std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
   return pieces;
 }
 
+// Says that a subject has so many pairs more, at most.
+void ReportNotListed(const Subject& subject, Direction direction, int64_t pairs,
+                     const CommandLine& line, Unit* unit, QueryAnswers* queries) {
+  queries->LeaveOut();
+  if (line.summary) {
+    unit->summary.AddNotListed(subject.opcode(), direction, pairs, ModuleBounds::WhyNotListed());
+  } else if (line.format == OutputFormat::kText) {
+    AppendNotListed(direction, pairs, &unit->output);
+  } else {
+    AppendNotListedJson(subject, direction, pairs, &unit->output);
+  }
+}
+
 // `pass_on` is called between parts of the output, which it may take away.
 void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass_on) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   SubjectIndexer indexer(line, &context);
   const bool is_text = line.format == OutputFormat::kText;
   for (const Subject& subject : unit->subjects) {
-    const QuestionBudget budget;
+    const int64_t steps = unit->share.StepsOfNext();
+    const QuestionBudget budget(steps);
     if (is_text && unit->has_headings && !line.summary)
       AppendSubjectHeading(subject, &unit->output);
     for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
@@ -109,9 +118,17 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
           direction == Direction::kOutputToInput ? line.output_to_input : line.input_to_output;
       if (!is_asked_for) continue;
       QueryAnswers queries(subject, direction, line, &indexer);
+      int64_t listed = 0;
+      int64_t not_listed = 0;
       for (const ReportPart& part : PartsOf(subject, direction, line, &indexer)) {
+        if (!unit->share.MayListMore(direction, listed)) {
+          not_listed += MostPairsOf(subject, direction, part, line);
+          continue;
+        }
         std::vector<ReportedEntry> entries =
             ReportIndexing(subject, direction, part, line, &indexer);
+        listed += static_cast<int64_t>(entries.size());
+        unit->share.ListPairs(direction, static_cast<int64_t>(entries.size()));
         if (line.summary) {
           unit->summary.Add(subject.opcode(), direction, entries);
           continue;
@@ -124,10 +141,12 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
         }
         pass_on();
       }
+      if (not_listed > 0) ReportNotListed(subject, direction, not_listed, line, unit, &queries);
       if (line.summary) continue;
       const std::vector<ReportedWrites> writes = queries.Finish(&unit->totals);
       if (is_text) AppendWrites(writes, line.launch.options.factor, &unit->output);
     }
+    unit->share.SpendSteps(steps - QuestionBudget::Left());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "xla_indexing/ops/runtime_var_indexing.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/json_writer.h"
+#include "xla_indexing/tools/module_bounds.h"
 #include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
@@ -81,15 +82,19 @@ void WriteMap(const ReportedMap& map, JsonWriter* json) {
   json->EndObject();
 }
 
-void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry& entry,
-                JsonWriter* json) {
-  json->BeginObject();
+void WriteSubject(const Subject& subject, Direction direction, JsonWriter* json) {
   WriteField("computation", subject.computation().name(), json);
   WriteField("instruction", subject.instruction->name(), json);
   WriteField("opcode", OpcodeName(subject.opcode()), json);
   WriteField("scope", subject.is_fusion ? "fusion" : "instruction", json);
   WriteField("direction",
              direction == Direction::kOutputToInput ? "output-to-input" : "input-to-output", json);
+}
+
+void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry& entry,
+                JsonWriter* json) {
+  json->BeginObject();
+  WriteSubject(subject, direction, json);
   json->Key("output_id");
   json->Integer(entry.output_leaf);
   json->Key("operand_id");
@@ -118,6 +123,18 @@ void AppendJson(const Subject& subject, Direction direction,
     JsonWriter json(out);
     WriteEntry(subject, direction, entry, &json);
   }
+}
+
+void AppendNotListedJson(const Subject& subject, Direction direction, int64_t pairs,
+                         std::string* out) {
+  if (!out->empty()) out->append(", ");
+  JsonWriter json(out);
+  json.BeginObject();
+  WriteSubject(subject, direction, &json);
+  json.Key("pairs_not_listed");
+  json.Integer(pairs);
+  WriteLabel(ExactnessLabel::Unknown(ModuleBounds::WhyNotListed()), &json);
+  json.EndObject();
 }
 
 std::string ModuleJsonBegin(absl::string_view name) {

@@ -18,6 +18,10 @@ namespace xla_indexing {
 void AppendJson(const Subject& subject, Direction direction,
                 const std::vector<ReportedEntry>& entries, std::string* out);
 
+// An object in the place of so many entries that are not listed, which says so.
+void AppendNotListedJson(const Subject& subject, Direction direction, int64_t pairs,
+                         std::string* out);
+
 // The line of a module: what stands before its entries, as AppendJson writes them with `, ` between
 // its parts, and what stands behind them, with the totals of queries.
 std::string ModuleJsonBegin(absl::string_view name);

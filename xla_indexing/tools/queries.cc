@@ -102,7 +102,12 @@ void QueryAnswers::Answer(const ReportPart& part, std::vector<ReportedEntry>* en
 
 std::vector<ReportedWrites> QueryAnswers::Finish(QueryTotals* totals) {
   if (line_.queries.utilization && is_to_input_) {
-    totals->AddTraffic(subject_, utilization_.Total());
+    Traffic traffic = utilization_.Total();
+    if (!has_all_entries_) {
+      traffic.bytes_of_reads = Interval::AtLeast(traffic.bytes_of_reads.lower());
+      traffic.bytes_read = Interval::AtLeast(traffic.bytes_read.lower());
+    }
+    totals->AddTraffic(subject_, traffic);
   }
   if (!line_.queries.coalescing || !is_to_input_) return {};
   std::vector<ReportedWrites> writes = coalescing_.AnswerWrites();

@@ -56,6 +56,8 @@ class QueryAnswers {
 
   // Answers for the entries of a part.
   void Answer(const ReportPart& part, std::vector<ReportedEntry>* entries);
+  // Of parts whose entries are not listed.
+  void LeaveOut() { has_all_entries_ = false; }
   // After all parts: what is said of the output and not of a map, and the totals.
   std::vector<ReportedWrites> Finish(QueryTotals* totals);
 
@@ -67,6 +69,7 @@ class QueryAnswers {
   const CommandLine& line_;
   SubjectIndexer& indexer_;
   const bool is_to_input_;
+  bool has_all_entries_ = true;
   UtilizationCounter utilization_;
   CoalescingAnswers coalescing_;
 };

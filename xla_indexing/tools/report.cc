@@ -28,13 +28,8 @@ constexpr int64_t kMaxEntriesOfInstruction = 10'000;
 constexpr int64_t kMaxEntriesOfComputation = 500'000;
 
 bool ComesLeafByLeaf(const Subject& subject) {
-  if (!subject.is_fusion)
-    return internal::MostEntries(*subject.instruction) > kMaxEntriesOfInstruction;
-  int64_t parameter_leaves = 0;
-  for (const HloInstruction* parameter : subject.operands()) {
-    parameter_leaves += parameter->shape().LeafCount();
-  }
-  return subject.instruction->shape().LeafCount() * parameter_leaves > kMaxEntriesOfComputation;
+  return MostPairs(subject) >
+         (subject.is_fusion ? kMaxEntriesOfComputation : kMaxEntriesOfInstruction);
 }
 
 // Nothing is known between any two leaves of a part.
@@ -114,6 +109,29 @@ absl::StatusOr<SharedIndexing> SubjectIndexer::Compute(const Subject& subject, D
     from = OperandLeaf{0, *line_.output_id};
   }
   return indexer.Index(subject.computation(), direction, from);
+}
+
+int64_t MostPairs(const Subject& subject) {
+  if (!subject.is_fusion) return internal::MostEntries(*subject.instruction);
+  int64_t parameter_leaves = 0;
+  for (const HloInstruction* parameter : subject.operands()) {
+    parameter_leaves += parameter->shape().LeafCount();
+  }
+  return subject.instruction->shape().LeafCount() * parameter_leaves;
+}
+
+int64_t MostPairsOf(const Subject& subject, Direction direction, const ReportPart& part,
+                    const CommandLine& line) {
+  const bool to_input = direction == Direction::kOutputToInput;
+  int64_t output_leaves = line.output_id ? 1 : subject.instruction->shape().LeafCount();
+  int64_t operand_leaves = 0;
+  for (size_t i = 0; i < subject.operands().size(); ++i) {
+    const auto operand = static_cast<int64_t>(i);
+    if (line.operand_id.value_or(operand) != operand) continue;
+    operand_leaves += subject.operands()[i]->shape().LeafCount();
+  }
+  if (part.leaf) (to_input ? output_leaves : operand_leaves) = 1;
+  return output_leaves * operand_leaves;
 }
 
 std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,

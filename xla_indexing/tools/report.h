@@ -102,6 +102,12 @@ struct ReportPart {
   std::vector<OperandLeaf> unread;
 };
 
+// How many pairs of a leaf of the output and a leaf of an operand a subject may have entries of,
+// and how many of a part the command line asks for.
+int64_t MostPairs(const Subject& subject);
+int64_t MostPairsOf(const Subject& subject, Direction direction, const ReportPart& part,
+                    const CommandLine& line);
+
 // The parts that the entries come in, in the order in which they are printed.
 std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
                                 const CommandLine& line, SubjectIndexer* indexer);

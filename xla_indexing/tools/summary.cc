@@ -24,6 +24,13 @@ void Summary::Add(HloOpcode opcode, Direction direction,
   }
 }
 
+void Summary::AddNotListed(HloOpcode opcode, Direction direction, int64_t entries,
+                           const std::string& reason) {
+  Counts& counts = counts_[static_cast<size_t>(direction)];
+  counts.entries += entries;
+  counts.others[{opcode, Exactness::kUnknown, reason}] += entries;
+}
+
 void Summary::Add(const Summary& other) {
   for (size_t i = 0; i < counts_.size(); ++i) {
     counts_[i].entries += other.counts_[i].entries;

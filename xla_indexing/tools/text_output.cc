@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/tools/coalescing_output.h"
+#include "xla_indexing/tools/module_bounds.h"
 #include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
@@ -55,6 +56,12 @@ void AppendText(const Subject& subject, Direction direction, const CommandLine& 
       absl::StrAppend(out, "  utilization: ", UtilizationText(*entry.utilization), "\n");
     }
   }
+}
+
+void AppendNotListed(Direction direction, int64_t pairs, std::string* out) {
+  absl::StrAppend(
+      out, direction == Direction::kOutputToInput ? "Output to input" : "Input to output", ": ",
+      pairs, " pairs of leaves not listed (unknown: ", ModuleBounds::WhyNotListed(), ")\n");
 }
 
 }  // namespace xla_indexing

@@ -26,6 +26,10 @@ void AppendSubjectHeading(const Subject& subject, std::string* out);
 void AppendText(const Subject& subject, Direction direction, const CommandLine& line,
                 const std::vector<ReportedEntry>& entries, std::string* out);
 
+// `Output to input: 19984500 pairs of leaves not listed (unknown: more than 262144 pairs of
+// leaves)`
+void AppendNotListed(Direction direction, int64_t pairs, std::string* out);
+
 }  // namespace xla_indexing
 
 #endif  // XLA_INDEXING_TOOLS_TEXT_OUTPUT_H_

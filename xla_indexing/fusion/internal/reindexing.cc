@@ -12,6 +12,7 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/congruence.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/internal/physical_layout.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
@@ -160,6 +161,10 @@ Reindexed Bitcast(const Shape& from, const Shape& to, PositionalAlgebra& algebra
   return numbers.reindexed();
 }
 
+// As many operands of a concatenate, of which one begins where those before it end, are a step of
+// the question (base/question_budget.h).
+constexpr int64_t kOperandsInAStep = 256;
+
 // How the axes of an operand lie in those of the result, or those of the result in the operand's.
 llvm::SmallVector<Embedding, 4> EmbeddingsOf(const HloInstruction& instruction, int64_t operand) {
   const Shape& output = instruction.shape();
@@ -183,9 +188,10 @@ llvm::SmallVector<Embedding, 4> EmbeddingsOf(const HloInstruction& instruction, 
       }
       break;
     default: {
-      Embedding& axis = axes[instruction.dimensions()[0]];
-      for (int64_t i = 0; i < operand; ++i) {
-        axis.start += instruction.operand(i)->shape().dimension(instruction.dimensions()[0]);
+      const int64_t dim = instruction.dimensions()[0];
+      QuestionBudget::Spend(operand / kOperandsInAStep);
+      for (const HloInstruction* before : instruction.operands().first(operand)) {
+        axes[dim].start += before->shape().dimension(dim);
       }
     }
   }

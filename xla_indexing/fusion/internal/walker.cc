@@ -15,6 +15,7 @@
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/internal/call_scope.h"
+#include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing::internal {
@@ -37,17 +38,6 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
     if (!(map.dims()[i].bounds == Interval::OfSize(from.dimension(i)))) return false;
   }
   return true;
-}
-
-// Simplifying takes constraints and variables together, and compares runtime variables with one
-// another; of very many variables expressions are as long.
-size_t StepsToSimplify(const IndexingMap& map) {
-  constexpr size_t kManySymbols = 64;
-  constexpr size_t kRuntimesInAStep = 32;
-  const auto symbols = static_cast<size_t>(map.num_symbols());
-  const auto runtimes = static_cast<size_t>(map.num_runtimes());
-  return (map.constraints().size() * symbols + runtimes * runtimes / kRuntimesInAStep) *
-         (1 + symbols / kManySymbols);
 }
 
 }  // namespace

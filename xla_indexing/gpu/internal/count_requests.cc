@@ -221,6 +221,8 @@ void Counter::Count(Int128 weight) {
     const FormConstraint& constraint = access_.constraints[i];
     const ValueRange values = forms_.RangeOf(constraint.form);
     if (values.lower > constraint.interval.upper || values.upper < constraint.interval.lower) {
+      // There is nothing in this part, but to come here takes time.
+      Take(std::min<int64_t>(steps_left_, 1));
       return;
     }
     if (values.lower < constraint.interval.lower || values.upper > constraint.interval.upper) {

@@ -1,5 +1,7 @@
 #include "xla_indexing/ops/internal/leaf_relation.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -17,6 +19,17 @@ namespace xla_indexing::internal {
 
 using ::mlir::AffineExpr;
 
+// Simplifying takes constraints and variables together, and compares runtime variables with one
+// another; of very many variables expressions are as long.
+size_t StepsToSimplify(const IndexingMap& map) {
+  constexpr size_t kManySymbols = 64;
+  constexpr size_t kRuntimesInAStep = 32;
+  const auto symbols = static_cast<size_t>(map.num_symbols());
+  const auto runtimes = static_cast<size_t>(map.num_runtimes());
+  return (map.constraints().size() * symbols + runtimes * runtimes / kRuntimesInAStep) *
+         (1 + symbols / kManySymbols);
+}
+
 OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const OperandIndexingSet& second,
                                   const Shape& from, const Shape& to, mlir::MLIRContext* context) {
   OperandIndexingSet result;
@@ -25,7 +38,9 @@ OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const Operand
       absl::StatusOr<OperandIndexing> composed =
           QuestionBudget::Spend() ? ComposeOperandIndexing(a, b)
                                   : absl::ResourceExhaustedError(QuestionBudget::Reason());
-      if (!composed.ok()) {
+      if (composed.ok()) {
+        QuestionBudget::Spend(static_cast<int64_t>(StepsToSimplify(composed->map())));
+      } else {
         composed = OnDevicesOf(
             a, b,
             WholeTensorIndexing(

@@ -4,16 +4,21 @@
 #ifndef XLA_INDEXING_OPS_INTERNAL_LEAF_RELATION_H_
 #define XLA_INDEXING_OPS_INTERNAL_LEAF_RELATION_H_
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
+
+// About how many steps (base/question_budget.h) it takes to simplify what maps were composed to.
+size_t StepsToSimplify(const IndexingMap& map);
 
 // Every map of `first`, from an array of shape `from`, composed with every map of `second`, to an
 // array of shape `to`; simplified. A map that passes a bound of affine/internal/build.h becomes

@@ -3,7 +3,9 @@
 // Values are numbered: parameters by their numbers, any other instruction by its operation
 // (hlo/equality.h) and the numbers of its operands. Equal numbers are equal values; instructions
 // with different numbers may be equal too. What may differ each time it runs (random numbers, data
-// from outside, custom calls) and what calls computations has a number of its own.
+// from outside, custom calls) has a number of its own. Instructions that call computations are the
+// same operation where these have the same names and, instruction by instruction in their order,
+// the same operations, none of which may differ each time it runs.
 //
 // Example: with i = s32[] add(p0, p1) in one computation and j = s32[] add(p0, p1) in the other,
 // NumberOf(i) == NumberOf(j).
@@ -17,17 +19,16 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/module.h"
 
 namespace xla_indexing::internal {
 
 class ValueNumbers {
  public:
-  ValueNumbers(const HloComputation& a, const HloComputation& b) {
-    AddAll(a);
-    AddAll(b);
-  }
+  ValueNumbers(const HloComputation& a, const HloComputation& b);
 
   // Of an instruction of one of the two.
   int64_t NumberOf(const HloInstruction& instruction) const { return numbers_.at(&instruction); }
@@ -35,11 +36,16 @@ class ValueNumbers {
 
  private:
   void AddAll(const HloComputation& computation);
+  // Notes which computations of the two modules are the same.
+  void AddCalled(const HloModule& a, const HloModule& b);
+  bool AreSame(const HloComputation& a, const HloComputation& b) const;
+  bool DoTheSame(const HloInstruction& a, const HloInstruction& b) const;
 
   absl::flat_hash_map<const HloInstruction*, int64_t> numbers_;
   // One instruction for each number, by the numbers of the operands.
   std::map<std::vector<int64_t>, std::vector<const HloInstruction*>> by_operands_;
   int64_t count_ = 0;
+  absl::flat_hash_set<std::pair<const HloComputation*, const HloComputation*>> same_computations_;
 };
 
 }  // namespace xla_indexing::internal
