@@ -122,9 +122,12 @@ bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
 }
 
 // Whether what has been simplified may have another form still: what is known when a division is
-// looked at may be said in a shorter way once all of them have been. It is found that way; nearly
-// all maps have one form for certain, and are not looked at twice.
+// looked at may be said in a shorter way once all of them have been. Of few variables every map is
+// looked at again, which costs little; of many, those that are likely to change, since what a
+// question may take is better spent on other maps.
 bool MayChangeAgain(const IndexingMap& map) {
+  constexpr int kFewVariables = 12;
+  if (map.num_dims() + map.num_symbols() <= kFewVariables) return true;
   int few_digits = 2;
   for (const Constraint& constraint : map.constraints()) {
     const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
