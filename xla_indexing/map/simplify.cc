@@ -148,18 +148,19 @@ bool MayChangeAgain(const IndexingMap& map) {
 }  // namespace
 
 bool IndexingMap::Simplify(RuleTrace* trace) {
-  if (!SimplifyOnce(trace)) return false;
+  bool has_point = false;
+  if (!SimplifyOnce(trace, &has_point)) return false;
   if (!MayChangeAgain(*this)) return true;
   const QuestionBudget question;
   // Nearly always the second pass finds nothing.
   constexpr int kMaxPasses = 6;
   for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
-    if (!SimplifyOnce(trace) || !MayChangeAgain(*this)) break;
+    if (!SimplifyOnce(trace, &has_point) || !MayChangeAgain(*this)) break;
   }
   return true;
 }
 
-bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
+bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_point) {
   if (constraints_.empty() && !IsKnownEmpty()) {
     const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
     const auto* const first = llvm::find_if_not(results(), is_linear);
@@ -245,9 +246,13 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
       if (combined) --round;
       continue;
     }
-    if (HasPoint(DimBounds(), SymbolBounds(), kept) == false) {
-      if (trace) trace->push_back({"no integer point satisfies all constraints"});
-      return make_empty();
+    if (!*has_point) {
+      const std::optional<bool> answer = HasPoint(DimBounds(), SymbolBounds(), kept);
+      if (answer == false) {
+        if (trace) trace->push_back({"no integer point satisfies all constraints"});
+        return make_empty();
+      }
+      *has_point = answer == true;
     }
     // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;
