@@ -11,6 +11,10 @@
 //     maps by the exact ones, of the maps in the other direction by those in this;
 //   - counts, tiles and corresponding dimensions have the elements that are named.
 //
+// A module that the reference (tests/reference/) executes in a moment is executed by it, and maps
+// of every instruction that ran and of the entry, compared with what depended on what, element for
+// element.
+//
 // Runtime variables read tensors with arbitrary contents. What contradicts aborts, with both sides.
 
 #include <algorithm>
@@ -37,6 +41,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/fuzz/exact_map.h"
 #include "tests/fuzz/text_mutator.h"
+#include "tests/reference/can_execute.h"
+#include "tests/reference/check_module.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
@@ -729,6 +735,16 @@ void CheckText(const HloModule& module, bool verifies) {
   }
 }
 
+// Whether maps of the module are what the reference finds, which executes it.
+void CheckExecuted(const HloModule& module, mlir::MLIRContext* context, Random& random) {
+  if (!reference::CanExecute(module).ok()) return;
+  reference::CheckOptions options;
+  options.is_any_module = true;
+  const absl::Status status = reference::CheckModule(module, random(), context, options);
+  if (status.ok() || absl::IsUnimplemented(status) || absl::IsResourceExhausted(status)) return;
+  Contradiction("the reference agrees", module.ToString(), status.message());
+}
+
 void CheckInput(std::string text) {
   Random random(text.size());
   for (const absl::StatusOr<std::unique_ptr<HloModule>>& module :
@@ -755,6 +771,7 @@ void CheckInput(std::string text) {
     const HloComputation& entry = *(*module)->entry_computation();
     Ask({entry.root_instruction(), /*is_fusion=*/true, &context}, random);
     AskComputation(entry, &context);
+    CheckExecuted(**module, &context, random);
   }
 }
 

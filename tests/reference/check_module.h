@@ -14,8 +14,10 @@
 #include "tests/reference/devices.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/module.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/indexing_options.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 
 namespace xla_indexing::reference {
 
@@ -23,6 +25,11 @@ struct CheckOptions {
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
   // The steps that each question may take (base/question_budget.h).
   int64_t steps = QuestionBudget::kDefaultSteps;
+  // Of modules that nobody chose (for which CanExecute() is asked first) less is compared, and less
+  // demanded: each instruction is asked about in one of the ways, which the seed decides, maps need
+  // not be exact, a question may have no answer, and entries of more than 4096 points are passed
+  // over.
+  bool is_any_module = false;
 };
 
 // What was executed, on one or several devices: an instruction and its operands, or a computation,
@@ -44,6 +51,9 @@ struct Executed {
 // module's text.
 absl::Status ForEachExecuted(const std::string& text, uint64_t seed, const CheckOptions& options,
                              absl::FunctionRef<absl::Status(const Executed&)> visit);
+// The same of a module that verifies; the error does not have its text.
+absl::Status ForEachExecuted(const HloModule& module, uint64_t seed, const CheckOptions& options,
+                             absl::FunctionRef<absl::Status(const Executed&)> visit);
 
 // Parses and verifies a module and, with arbitrary contents of its parameters (`seed`), compares
 // with the reference, in both directions:
@@ -55,6 +65,10 @@ absl::Status ForEachExecuted(const std::string& text, uint64_t seed, const Check
 // The error of what is wrong first names the instruction, direction and options, and ends in the
 // module's text.
 absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
+                         const CheckOptions& options = {});
+// The same of a module that verifies; the error does not have its text. Unimplemented or
+// ResourceExhausted where it cannot be executed.
+absl::Status CheckModule(const HloModule& module, uint64_t seed, mlir::MLIRContext* context,
                          const CheckOptions& options = {});
 
 }  // namespace xla_indexing::reference

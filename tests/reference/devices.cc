@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tests/reference/execute.h"
 #include "tests/reference/value.h"
@@ -37,11 +38,6 @@ std::vector<uint64_t> SeedsOf(const HloInstruction& instruction, const Devices& 
   return seeds;
 }
 
-void SetShape(const HloInstruction& instruction, Value* value) {
-  const std::vector<const Shape*> leaves = instruction.shape().Leaves();
-  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) (*value)[leaf].SetShape(*leaves[leaf]);
-}
-
 // The values of an instruction, and the executions of the computations that it calls.
 absl::StatusOr<std::vector<Value>> ExecuteStep(const HloInstruction& instruction,
                                                const DeviceOperands& operands,
@@ -56,7 +52,7 @@ absl::StatusOr<std::vector<Value>> ExecuteStep(const HloInstruction& instruction
     if (!inner.ok()) return inner.status();
     for (size_t p = 0; p < devices.count(); ++p) {
       values.push_back((*inner)[p].ValueOf(computation->root_instruction()));
-      SetShape(instruction, &values[p]);
+      if (absl::Status status = SetShape(instruction, &values[p]); !status.ok()) return status;
       (*calls)[p][{&instruction, computation}] =
           std::make_unique<Execution>(std::move((*inner)[p]));
     }
@@ -65,7 +61,7 @@ absl::StatusOr<std::vector<Value>> ExecuteStep(const HloInstruction& instruction
   if (IsCollective(instruction.opcode())) {
     values = ExecuteCollective(instruction, operands);
     for (size_t p = 0; p < devices.count(); ++p) {
-      SetShape(instruction, &values[p]);
+      if (absl::Status status = SetShape(instruction, &values[p]); !status.ok()) return status;
       FillIntegers(seeds[p], &values[p]);
     }
     return values;
@@ -113,7 +109,7 @@ absl::StatusOr<std::vector<Execution>> ExecuteOnDevices(const HloComputation& co
       for (size_t p = 0; p < seeds.size(); ++p) {
         Value& value = executions[p].values[instruction];
         value = *arguments[p][instruction->parameter_number()];
-        SetShape(*instruction, &value);
+        if (absl::Status status = SetShape(*instruction, &value); !status.ok()) return status;
       }
       continue;
     }

@@ -49,12 +49,6 @@ Value GetTupleElement(const HloInstruction& instruction, Operands operands) {
   return Value(begin, begin + instruction.shape().LeafCount());
 }
 
-// Arrays that an instruction passes on may have another layout in its shape than in the operand's.
-void SetResultShape(const Shape& shape, Value* value) {
-  const std::vector<const Shape*> leaves = shape.Leaves();
-  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) (*value)[leaf].SetShape(*leaves[leaf]);
-}
-
 // The parameters, by number, that each result of a combiner is computed from.
 absl::StatusOr<std::vector<SourceSet>> SourcesOfCombiner(const HloComputation& combiner) {
   std::vector<Value> arguments;
@@ -64,6 +58,7 @@ absl::StatusOr<std::vector<SourceSet>> SourcesOfCombiner(const HloComputation& c
     FillIntegers(0, &arguments.back());
   }
   std::vector<const Value*> pointers;
+  pointers.reserve(arguments.size());
   for (const Value& argument : arguments) pointers.push_back(&argument);
   const absl::StatusOr<Execution> execution = Execute(combiner, pointers, 0);
   if (!execution.ok()) return execution.status();
@@ -236,12 +231,24 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
     }
   }();
   if (!value.ok()) return value.status();
-  SetResultShape(instruction.shape(), &*value);
+  if (absl::Status status = SetShape(instruction, &*value); !status.ok()) return status;
   FillIntegers(seed, &*value);
   return value;
 }
 
 }  // namespace
+
+absl::Status SetShape(const HloInstruction& instruction, Value* value) {
+  const std::vector<const Shape*> leaves = instruction.shape().Leaves();
+  bool is_same = value->size() == leaves.size();
+  for (size_t leaf = 0; is_same && leaf < leaves.size(); ++leaf) {
+    is_same = SameDimensions((*value)[leaf].shape(), *leaves[leaf]);
+    (*value)[leaf].SetShape(*leaves[leaf]);
+  }
+  if (is_same) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(instruction.name(), ": no definition of ",
+                                               instruction.shape().ToString(), " as its result"));
+}
 
 void FillIntegers(uint64_t seed, Value* value) {
   Random random(seed);
@@ -284,7 +291,7 @@ absl::StatusOr<Execution> Execute(const HloComputation& computation, Operands ar
     if (instruction->opcode() == HloOpcode::kParameter) {
       Value& value = execution.values[instruction];
       value = *arguments[instruction->parameter_number()];
-      SetResultShape(instruction->shape(), &value);
+      if (absl::Status status = SetShape(*instruction, &value); !status.ok()) return status;
       continue;
     }
     const std::vector<const Value*> operands = OperandValues(*instruction, execution);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "tests/reference/operations.h"
@@ -58,6 +59,11 @@ absl::StatusOr<Value> ExecuteInstruction(const HloInstruction& instruction, Oper
 // The operands' values of an instruction of an executed computation.
 std::vector<const Value*> OperandValues(const HloInstruction& instruction,
                                         const Execution& execution);
+
+// Gives the arrays of an instruction's value, which may be handed on from an operand, the layouts
+// of its shape. Unimplemented where they are not the arrays of that shape: operations.h does not
+// define the operation in this form.
+absl::Status SetShape(const HloInstruction& instruction, Value* value);
 
 // Arbitrary values for the integer elements that have none: small ones around the bounds of small
 // arrays for the most part, seldom the least and greatest of the type.

@@ -9,6 +9,7 @@
 #define XLA_INDEXING_TESTS_REFERENCE_LIBRARY_RELATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -33,10 +34,11 @@ struct MapEnds {
 // Pairs (element of `from`, element of `to`) of a map whose bindings speak of `devices`. An error
 // where the map is not what a map between these arrays can be: other numbers of dimensions or
 // results, a point or a result outside its array or the devices, an infinite variable, a binding
-// that names nothing, more than 2^24 points. On several devices elements are numbered as in
-// Relation.
+// that names nothing. ResourceExhausted where it has more than `max_points` points of dimension and
+// range variables. On several devices elements are numbered as in Relation.
+inline constexpr int64_t kMaxPoints = int64_t{1} << 24;
 absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEnds& ends,
-                                    const Devices& devices);
+                                    const Devices& devices, int64_t max_points = kMaxPoints);
 
 // Whether an answer of the library agrees with the true relation of pairs (element of `from`,
 // element of `to`):
@@ -47,14 +49,17 @@ absl::StatusOr<Relation> RelationOf(const OperandIndexing& indexing, const MapEn
 // Otherwise an error that names the first pair that is wrong, and the map.
 enum class Overlap { kAllowed, kNone };
 absl::Status CheckMaps(const OperandIndexingSet& maps, const Relation& truth, const MapEnds& ends,
-                       const Devices& devices, Overlap overlap = Overlap::kAllowed);
+                       const Devices& devices, Overlap overlap = Overlap::kAllowed,
+                       int64_t max_points = kMaxPoints);
 
 // Whether the entries agree with the dependence of an instruction's (or a computation's root's)
 // leaves on the operands' (or parameters'). An entry that is missing stands for the empty relation.
+// Where `max_points` is given, entries with a map of more points are passed over.
 absl::Status CheckEntries(const InstructionIndexing& entries, Direction direction,
                           const Dependence& truth, const Shape& result,
                           absl::Span<const HloInstruction* const> operands, const Devices& devices,
-                          Overlap overlap = Overlap::kAllowed);
+                          Overlap overlap = Overlap::kAllowed,
+                          std::optional<int64_t> max_points = std::nullopt);
 
 }  // namespace xla_indexing::reference
 

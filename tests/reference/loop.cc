@@ -19,8 +19,6 @@
 namespace xla_indexing::reference {
 namespace {
 
-constexpr int64_t kMaxIterations = 400;
-
 // The leaf of the parameter that a leaf of an instruction is handed on from, by operations that do
 // nothing else.
 std::optional<int64_t> HandedOn(const HloInstruction* instruction, int64_t leaf) {

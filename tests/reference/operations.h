@@ -95,6 +95,7 @@ absl::StatusOr<Value> AsyncStart(const HloInstruction& instruction, Operands ope
 absl::StatusOr<Value> Call(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Conditional(const HloInstruction& instruction, Operands operands, Run run);
 // loop.cc. ResourceExhausted where the loop does not end after kMaxIterations.
+inline constexpr int64_t kMaxIterations = 400;
 absl::StatusOr<Value> While(const HloInstruction& instruction, Operands operands, Run run);
 absl::StatusOr<Value> Scan(const HloInstruction& instruction, Operands operands, Run run);
 

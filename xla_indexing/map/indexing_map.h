@@ -228,8 +228,9 @@ class IndexingMap {
   std::string ToString() const;
 
  private:
-  // One pass of Simplify().
-  bool SimplifyOnce(RuleTrace* trace);
+  // One pass of Simplify(). Whether the domain has a point is asked unless *has_point, which it
+  // then is where the answer is yes.
+  bool SimplifyOnce(RuleTrace* trace, bool* has_point);
   // The declared variable that an expression is, or null.
   Variable* FindVariable(mlir::AffineExpr expr);
   // Whether the constraint needs no place in constraints_: it holds everywhere, or it speaks of one

@@ -132,9 +132,12 @@ bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
 }
 
 // Whether what has been simplified may have another form still: what is known when a division is
-// looked at may be said in a shorter way once all of them have been. It is found that way; nearly
-// all maps have one form for certain, and are not looked at twice.
+// looked at may be said in a shorter way once all of them have been. Of few variables every map is
+// looked at again, which costs little; of many, those that are likely to change, since what a
+// question may take is better spent on other maps.
 bool MayChangeAgain(const IndexingMap& map) {
+  constexpr int kFewVariables = 12;
+  if (map.num_dims() + map.num_symbols() <= kFewVariables) return true;
   int few_digits = 2;
   for (const Constraint& constraint : map.constraints()) {
     const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
@@ -155,18 +158,19 @@ bool MayChangeAgain(const IndexingMap& map) {
 }  // namespace
 
 bool IndexingMap::Simplify(RuleTrace* trace) {
-  if (!SimplifyOnce(trace)) return false;
+  bool has_point = false;
+  if (!SimplifyOnce(trace, &has_point)) return false;
   if (!MayChangeAgain(*this)) return true;
   const QuestionBudget question;
   // Nearly always the second pass finds nothing.
   constexpr int kMaxPasses = 6;
   for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
-    if (!SimplifyOnce(trace) || !MayChangeAgain(*this)) break;
+    if (!SimplifyOnce(trace, &has_point) || !MayChangeAgain(*this)) break;
   }
   return true;
 }
 
-bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
+bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_point) {
   if (constraints_.empty() && !IsKnownEmpty()) {
     const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
     const auto* const first = llvm::find_if_not(results(), is_linear);
@@ -252,9 +256,13 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace) {
       if (combined) --round;
       continue;
     }
-    if (HasPoint(DimBounds(), SymbolBounds(), kept) == false) {
-      if (trace) trace->push_back({"no integer point satisfies all constraints"});
-      return make_empty();
+    if (!*has_point) {
+      const std::optional<bool> answer = HasPoint(DimBounds(), SymbolBounds(), kept);
+      if (answer == false) {
+        if (trace) trace->push_back({"no integer point satisfies all constraints"});
+        return make_empty();
+      }
+      *has_point = answer == true;
     }
     // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;

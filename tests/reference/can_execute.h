@@ -1,0 +1,25 @@
+// Whether a module is one that the reference executes in a moment.
+//
+// The reference walks over every element of every array, again and again, and takes it that
+// somebody chose a module for it. Whoever has modules from elsewhere asks first.
+
+#ifndef XLA_INDEXING_TESTS_REFERENCE_CAN_EXECUTE_H_
+#define XLA_INDEXING_TESTS_REFERENCE_CAN_EXECUTE_H_
+
+#include "absl/status/status.h"
+#include "xla_indexing/hlo/module.h"
+
+namespace xla_indexing::reference {
+
+// Of a verified module. Unimplemented, naming the instruction, where
+//   - a dimension has a size that is known at run time only, or an array more than 256 elements;
+//   - the entry, and what it calls as often as it calls it, takes more than some millions of steps;
+//   - the module's header does not have the devices that an operation across them names, or there
+//     are more than 8, or only some of them may come to it;
+//   - a custom call of a target that has a definition does not have its shapes.
+// What has no definition at all (operations.h) is found when it is executed, Unimplemented too.
+absl::Status CanExecute(const HloModule& module);
+
+}  // namespace xla_indexing::reference
+
+#endif  // XLA_INDEXING_TESTS_REFERENCE_CAN_EXECUTE_H_
