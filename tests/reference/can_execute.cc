@@ -25,8 +25,8 @@ namespace xla_indexing::reference {
 namespace {
 
 using internal::CollectiveGroups;
-using internal::CollectiveIds;
 using internal::CollectiveGroupsOf;
+using internal::CollectiveIds;
 using internal::CollectivePairs;
 using internal::CollectivePairsOf;
 using internal::IsCollective;
