@@ -134,7 +134,7 @@ void CheckSameFunction(absl::string_view law, const Subject& subject, const Inde
 // Whether it has few variables and all its numbers, but for ends that are infinite, are below 2^31:
 // near the ends of int64 the forms of an expression are not all at hand.
 bool HasSmallNumbers(const IndexingMap& map) {
-  if (map.num_dims() + map.num_symbols() > 12) return false;
+  if (map.num_dims() + map.num_symbols() > 8) return false;
   const auto is_small = [](int64_t value) {
     return value > -(int64_t{1} << 31) && value < int64_t{1} << 31;
   };

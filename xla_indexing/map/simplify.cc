@@ -136,7 +136,7 @@ bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
 // looked at again, which costs little; of many, those that are likely to change, since what a
 // question may take is better spent on other maps.
 bool MayChangeAgain(const IndexingMap& map) {
-  constexpr int kFewVariables = 12;
+  constexpr int kFewVariables = 8;
   if (map.num_dims() + map.num_symbols() <= kFewVariables) return true;
   int few_digits = 2;
   for (const Constraint& constraint : map.constraints()) {
