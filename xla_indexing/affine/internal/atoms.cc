@@ -136,7 +136,7 @@ const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   atom.residues = ResiduesOf(dividend).FloorDiv(m);
   atom.dividend = dividend;
   atom.is_its_own = IsItsOwn(division);
-  if (atom.is_its_own && !HasShortRange(&atom)) atom.number = &atom.dividend_floor_form;
+  if (atom.is_its_own) atom.number = &atom.dividend_floor_form;
   memory_->atom_table.Insert(hash, &atom);
   return &atom;
 }

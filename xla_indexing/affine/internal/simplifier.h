@@ -20,12 +20,7 @@
 // joins digits of one expression wherever they meet in a sum (digits.cc). Read as an elimination of
 // all mods it gives the *floor form*: an integer combination of variables and floor atoms alone, in
 // which equal sums cancel by linear algebra. The result is written with as few summands as the
-// floor form and its digits allow; sums of floors along one linear form are told from their values
-// and written with the fewest floors (affine/internal/staircase.h), as in Hermite's identity,
-//
-//   floor(Y / 2m) + floor((Y + m) / 2m) = floor(Y / m).
-//
-// docs/simplifier.md goes through all of it.
+// floor form and its digits allow. docs/simplifier.md goes through all of it.
 //
 // Ranges. Digits of one expression are independent, so x - 6 * floor(x / 6), which is x mod 6, has
 // the range [0, 5] and not the difference of two ranges.
@@ -218,19 +213,6 @@ class ExprSimplifier {
   // Digits that meet in a sum (digits.cc).
   void Join(DigitSum& sum);
   bool JoinOnce(DigitSum& sum);
-
-  // Sums of floors that depend on one linear form (one_direction.cc).
-  // Whether a floor of a variable climbs so seldom that others are equal to it.
-  static bool HasShortRange(const DigitAtom* floor);
-  // Whether a floor form may be equal to one with other floors.
-  static bool MayHaveOtherFloors(const DigitSum& floor_form);
-  // The floor form with the fewest floors, which equal ones have as well, and with digits of digits
-  // in it. Invalid on overflow.
-  struct OtherFloors {
-    DigitSum floors;
-    DigitSum digits;
-  };
-  OtherFloors WithFewestFloors(const DigitSum& floor_form);
 
   // Expressions (write.cc).
   mlir::AffineExpr ExprOf(const DigitAtom* atom);

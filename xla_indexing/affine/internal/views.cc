@@ -260,14 +260,6 @@ DigitSum ExprSimplifier::AsWritten(const DigitSum& digits) {
     const bool is_longer =
         &shortest != &digits && !(has_floor && CostOf(digits).Order() < CostOf(shortest).Order());
     if (is_longer) best = shortest;
-    if (has_floor && MayHaveOtherFloors(floor_form)) {
-      const OtherFloors other = WithFewestFloors(floor_form);
-      const DigitSum* way = other.floors.valid() ? &ShortestWay(other.floors) : &other.floors;
-      if (other.digits.valid() && CostOf(other.digits).Order() < CostOf(*way).Order()) {
-        way = &other.digits;
-      }
-      if (way->valid() && CostOf(*way).Size() <= CostOf(best).Size()) best = *way;
-    }
   }
   if (trace_) TraceSum("the shortest way to write the sum", digits, best);
   best.Sort();
