@@ -11,9 +11,12 @@
 #   TARGETS    MLIR's imported targets for its parts (MLIRIR, ...), which bring what they were exported
 #              with: on Debian the shared libLLVM. For a program that links such targets itself. This is
 #              what a program without the property gets.
-#   ARCHIVES   the archives of MLIR and of LLVM's support library, nothing shared: starts in 3 ms.
+#   ARCHIVES   the archives of MLIR and of LLVM's support library, nothing shared.
 #   SHARED     the imported targets MLIR and LLVM: libMLIR.so and libLLVM.so.
 
+# A project that has MLIR's targets already keeps its own; one that builds them itself says with
+# MLIR_INCLUDE_DIRS and LLVM_INCLUDE_DIRS where their headers are, as MLIR's package does.
+#
 # XLA_INDEXING_LLVM_MAJOR chooses the version; without it, 22, or 19 where only that is installed. What
 # keeps MLIR from being used is left in XLA_INDEXING_MLIR_ERROR.
 
@@ -23,18 +26,23 @@ if(NOT _xla_indexing_majors)
   set(_xla_indexing_majors 22 19)
 endif()
 foreach(_major IN LISTS _xla_indexing_majors)
-  if(NOT MLIR_FOUND)
+  if(NOT TARGET MLIRIR)
     find_package(MLIR QUIET CONFIG HINTS "/usr/lib/llvm-${_major}/lib/cmake/mlir")
   endif()
 endforeach()
-if(NOT MLIR_FOUND)
+if(NOT TARGET MLIRIR)
   list(JOIN _xla_indexing_majors " or " _xla_indexing_majors)
   string(CONCAT XLA_INDEXING_MLIR_ERROR
     "MLIR ${_xla_indexing_majors} was not found (on Debian: libmlir-22-dev mlir-22-tools llvm-22-dev). "
     "Where it is elsewhere, set MLIR_DIR to the directory that holds MLIRConfig.cmake.")
   return()
 endif()
-if(NOT LLVM_VERSION_MAJOR IN_LIST _xla_indexing_majors)
+if(NOT MLIR_INCLUDE_DIRS OR NOT LLVM_INCLUDE_DIRS)
+  set(XLA_INDEXING_MLIR_ERROR
+    "The target MLIRIR exists, but MLIR_INCLUDE_DIRS and LLVM_INCLUDE_DIRS do not say where its headers are.")
+  return()
+endif()
+if(LLVM_VERSION_MAJOR AND NOT LLVM_VERSION_MAJOR IN_LIST _xla_indexing_majors)
   list(JOIN _xla_indexing_majors " or " _xla_indexing_majors)
   set(XLA_INDEXING_MLIR_ERROR
     "MLIR ${_xla_indexing_majors} is asked for, and ${MLIR_DIR} is MLIR ${LLVM_VERSION}.")
@@ -55,7 +63,6 @@ list(JOIN _xla_indexing_archives "," _xla_indexing_archives)
 get_target_property(_xla_indexing_system LLVMSupport INTERFACE_LINK_LIBRARIES)
 list(REMOVE_ITEM _xla_indexing_system LLVMDemangle)
 list(FILTER _xla_indexing_system EXCLUDE REGEX "z3")
-find_package(Threads REQUIRED)
 
 if(NOT TARGET xla_indexing::mlir)
   add_library(xla_indexing::mlir_headers INTERFACE IMPORTED)
@@ -74,6 +81,6 @@ if(NOT TARGET xla_indexing::mlir)
     "$<$<STREQUAL:${_choice},SHARED>:MLIR;LLVM>"
     "$<$<STREQUAL:${_choice},ARCHIVES>:-Wl,--start-group,${_xla_indexing_archives},--end-group>"
     "$<$<STREQUAL:${_choice},ARCHIVES>:${_xla_indexing_system}>"
-    Threads::Threads ${CMAKE_DL_LIBS})
+    ${CMAKE_DL_LIBS})
   unset(_choice)
 endif()

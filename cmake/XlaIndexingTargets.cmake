@@ -1,5 +1,7 @@
 # The functions that the build files of this project are written in.
 
+include(GNUInstallDirs)
+
 # Our own code's compiler flags. Not part of what a user of the library gets.
 add_library(xla_indexing_options INTERFACE)
 target_compile_options(xla_indexing_options INTERFACE -Wall -Wextra)
@@ -38,29 +40,6 @@ set(XLA_INDEXING_ABSL
     absl::flat_hash_set absl::function_ref absl::hash absl::inlined_vector absl::int128 absl::node_hash_map absl::span
     absl::status absl::statusor absl::str_format absl::strings)
 
-# xla_indexing_link_abseil_archives()
-# Makes this project's programs link abseil's archives where the imported targets are shared libraries and
-# an archive is beside each. Debian's abseil is some forty shared libraries, which take longer to load
-# (4 ms) than all else that a program does to start.
-function(xla_indexing_link_abseil_archives)
-  get_property(targets DIRECTORY PROPERTY IMPORTED_TARGETS)
-  list(FILTER targets INCLUDE REGEX "^absl::")
-  foreach(target IN LISTS targets)
-    get_target_property(type ${target} TYPE)
-    if(NOT type STREQUAL "SHARED_LIBRARY")
-      continue()
-    endif()
-    get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
-    foreach(configuration IN LISTS configurations)
-      get_target_property(location ${target} IMPORTED_LOCATION_${configuration})
-      string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive "${location}")
-      if(EXISTS "${archive}")
-        set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} "${archive}")
-      endif()
-    endforeach()
-  endforeach()
-endfunction()
-
 # xla_indexing_precompile(<target> [MLIR] [GTEST] [SHARED_BY <kind>])
 # Most of the time to compile a file goes into reading the headers of MLIR, abseil and GoogleTest. With
 # XLA_INDEXING_PRECOMPILE_HEADERS they are read once: for a target, or for all targets of a kind, which have to
@@ -96,58 +75,46 @@ function(xla_indexing_precompile target)
 endfunction()
 
 # xla_indexing_add_layer(<layer> [DEPENDS <layer>...] [MLIR] [EXCEPT <file>])
-# Target xla_indexing_<layer>, of all xla_indexing/<layer>/**.cc but that file. It compiles against MLIR's headers;
-# the program that links it chooses the libraries.
+# Target xla_indexing_<layer>, for users xla_indexing::<layer>, of all xla_indexing/<layer>/**.cc but that file. It
+# compiles against MLIR's headers; the program that links it chooses the libraries.
 function(xla_indexing_add_layer layer)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MLIR" "EXCEPT" "DEPENDS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/xla_indexing/${layer}/*.cc")
   list(REMOVE_ITEM sources "${arg_EXCEPT}")
   set(target xla_indexing_${layer})
-  set(scope PUBLIC)
-  if(sources)
-    add_library(${target} STATIC ${sources})
-    target_link_libraries(${target} PRIVATE xla_indexing_options)
-    # The fuzzers look into what the lower layers do (tests/fuzz), which are compiled differently for that.
-    if(layer MATCHES "^(affine|map)$")
-      xla_indexing_precompile(${target} MLIR SHARED_BY lower_layers)
-    elseif(arg_MLIR)
-      xla_indexing_precompile(${target} MLIR SHARED_BY upper_layers)
-    else()
-      xla_indexing_precompile(${target} SHARED_BY layers_without_mlir)
-    endif()
-    if(NOT layer STREQUAL "tools")
-      set_property(GLOBAL APPEND PROPERTY XLA_INDEXING_COMPILED_LAYERS ${target})
-    endif()
-  else()
-    add_library(${target} INTERFACE)
-    set(scope INTERFACE)
-  endif()
-  target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}")
+  add_library(${target} STATIC ${sources})
+  add_library(xla_indexing::${layer} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${layer})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   list(TRANSFORM arg_DEPENDS PREPEND xla_indexing_)
-  target_link_libraries(${target} ${scope} ${arg_DEPENDS} ${XLA_INDEXING_ABSL})
+  target_link_libraries(${target}
+    PUBLIC ${arg_DEPENDS} ${XLA_INDEXING_ABSL} Threads::Threads
+    PRIVATE $<BUILD_INTERFACE:xla_indexing_options>)
   if(arg_MLIR)
-    target_link_libraries(${target} ${scope} xla_indexing::mlir)
+    target_link_libraries(${target} PUBLIC xla_indexing::mlir)
+  endif()
+  # The fuzzers look into what the lower layers do (tests/fuzz), which are compiled differently for that.
+  if(layer MATCHES "^(affine|map)$")
+    xla_indexing_precompile(${target} MLIR SHARED_BY lower_layers)
+  elseif(arg_MLIR)
+    xla_indexing_precompile(${target} MLIR SHARED_BY upper_layers)
+  else()
+    xla_indexing_precompile(${target} SHARED_BY layers_without_mlir)
+  endif()
+  if(NOT layer STREQUAL "tools")
+    set_property(GLOBAL APPEND PROPERTY XLA_INDEXING_LAYERS ${layer})
   endif()
 endfunction()
 
-# The users' target xla_indexing::xla_indexing: one library of all layers.
+# The users' target xla_indexing::xla_indexing: all layers.
 function(xla_indexing_add_library)
-  get_property(layers GLOBAL PROPERTY XLA_INDEXING_COMPILED_LAYERS)
-  if(layers)
-    list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-    add_library(xla_indexing STATIC ${objects})
-    set_target_properties(xla_indexing PROPERTIES LINKER_LANGUAGE CXX)
-    set(scope PUBLIC)
-  else()
-    # No sources yet: headers only.
-    add_library(xla_indexing INTERFACE)
-    set(scope INTERFACE)
-  endif()
+  get_property(layers GLOBAL PROPERTY XLA_INDEXING_LAYERS)
+  list(TRANSFORM layers PREPEND xla_indexing_)
+  add_library(xla_indexing INTERFACE)
   add_library(xla_indexing::xla_indexing ALIAS xla_indexing)
-  target_compile_features(xla_indexing ${scope} cxx_std_20)
-  target_include_directories(xla_indexing ${scope}
-    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:include>")
-  target_link_libraries(xla_indexing ${scope} ${XLA_INDEXING_ABSL} xla_indexing::mlir)
+  target_link_libraries(xla_indexing INTERFACE ${layers})
 endfunction()
 
 # xla_indexing_add_program(<name> SOURCES <file>... [LIBRARIES <target>...])
@@ -165,10 +132,5 @@ endfunction()
 function(xla_indexing_add_tool)
   set(main "${PROJECT_SOURCE_DIR}/xla_indexing/tools/print_indexing_main.cc")
   xla_indexing_add_layer(tools DEPENDS gpu tiling MLIR EXCEPT "${main}")
-  if(EXISTS "${main}")
-    xla_indexing_add_program(print-indexing SOURCES "${main}"
-      LIBRARIES xla_indexing_tools)
-    target_compile_definitions(print-indexing PRIVATE XLA_INDEXING_VERSION="${PROJECT_VERSION}")
-    install(TARGETS print-indexing)
-  endif()
+  xla_indexing_add_program(print-indexing SOURCES "${main}" LIBRARIES xla_indexing_tools)
 endfunction()

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -36,7 +37,6 @@
 #include "absl/strings/string_view.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
@@ -55,14 +55,19 @@ using Numbers = std::vector<int64_t>;
 // What the check looks at, of one map: tiles, and points of the map.
 constexpr int64_t kMaxChecked = int64_t{1} << 22;
 constexpr size_t kNumShown = 5;
+constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
 
 template <typename List>
 std::string Text(const List& list) {
   return absl::StrCat("(", absl::StrJoin(list, ", "), ")");
 }
 
-// Past int64: its largest value.
-int64_t Times(int64_t a, int64_t b) { return CheckedMul(a, b).value_or(kInt64Max); }
+// The product and the sum of numbers that are at least 0; past int64, its largest value.
+int64_t Times(int64_t a, int64_t b) { return b != 0 && a > kInt64Max / b ? kInt64Max : a * b; }
+int64_t Plus(int64_t a, int64_t b) { return a > kInt64Max - b ? kInt64Max : a + b; }
+
+// How many tiles of `size` (at least 1) it takes for `total` elements.
+int64_t CeilDiv(int64_t total, int64_t size) { return total / size + (total % size != 0); }
 
 int64_t NumTiles(const TiledComputation& fusion, const Numbers& sizes) {
   int64_t num_tiles = 1;
@@ -141,7 +146,7 @@ absl::StatusOr<std::set<Numbers>> ElementsRead(const TiledInstruction& tiled, co
   for (int i = 0; i < map.num_dims(); ++i) {
     Interval& bounds = map.mutable_dim(i).bounds;
     const int64_t first = index[i] * sizes[i];
-    const int64_t last = CheckedAdd(first, sizes[i] - 1).value_or(kInt64Max);
+    const int64_t last = Plus(first, sizes[i] - 1);
     bounds = bounds.Intersect(Interval::Closed(first, last));
   }
   std::set<Numbers> elements;

@@ -1,50 +1,60 @@
 # Run by ctest; see CMakeLists.txt beside this file.
 cmake_minimum_required(VERSION 3.25)
 
-# run(<command>...): fails the test with the command's output where it fails; leaves it in `output`.
-function(run)
-  execute_process(COMMAND ${ARGV} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGV " " command)
-    message(FATAL_ERROR "${command}\nended with ${result}:\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
+include("${SOURCE_DIR}/run.cmake")
+
+# build_project(<name> <directory> [<argument>...]): a project that finds the installed library.
+function(build_project name directory)
+  run("${CMAKE_COMMAND}" -S "${directory}" -B "${SCRATCH_DIR}/${name}" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER}"
+    "-DCMAKE_PREFIX_PATH=${SCRATCH_DIR}/prefix" -DCMAKE_BUILD_TYPE=Release ${ARGN})
+  run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/${name}")
 endfunction()
 
-file(REMOVE_RECURSE "${SCRATCH_DIR}")
-run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${SCRATCH_DIR}/prefix")
-run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}" -B "${SCRATCH_DIR}/build" -G "${GENERATOR}"
-  "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER}"
-  "-DCMAKE_PREFIX_PATH=${SCRATCH_DIR}/prefix" -DCMAKE_BUILD_TYPE=Release)
-run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/build")
-
-# check(<program> MLIR|NO_MLIR LLVM|NO_LLVM): what it prints, and which shared libraries it loads.
-function(check program mlir llvm)
-  run("${SCRATCH_DIR}/build/${program}")
-  if(NOT output STREQUAL "(d0, d1) -> (d0, d1), domain: d0 in [0, 4], d1 in [0, 9]\n")
-    message(FATAL_ERROR "${program} printed: ${output}")
-  endif()
-  run(ldd "${SCRATCH_DIR}/build/${program}")
-  foreach(library MLIR LLVM)
-    string(TOLOWER "${library}" choice)
+# check_libraries(<program> <name>...): of MLIR, LLVM and abseil (absl) it loads these shared libraries only.
+function(check_libraries program)
+  run(ldd "${program}")
+  foreach(library MLIR LLVM absl)
     string(FIND "${output}" "lib${library}" place)
-    if((${choice} STREQUAL library AND place EQUAL -1) OR
-       (NOT ${choice} STREQUAL library AND NOT place EQUAL -1))
-      message(FATAL_ERROR "${program} should be linked with ${mlir} and ${llvm}:\n${output}")
+    if((library IN_LIST ARGN AND place EQUAL -1) OR (NOT library IN_LIST ARGN AND NOT place EQUAL -1))
+      message(FATAL_ERROR "Of MLIR, LLVM and abseil ${program} should load: ${ARGN}\n${output}")
     endif()
   endforeach()
 endfunction()
 
-# build_example(<name>): a project in examples/.
-function(build_example name)
-  run("${CMAKE_COMMAND}" -S "${EXAMPLES_DIR}/${name}" -B "${SCRATCH_DIR}/${name}" -G "${GENERATOR}"
-    "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER}"
-    "-DCMAKE_PREFIX_PATH=${SCRATCH_DIR}/prefix" -DCMAKE_BUILD_TYPE=Release)
-  run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/${name}")
+# check_output(<program> <output>)
+function(check_output program expected)
+  run("${program}")
+  if(NOT output STREQUAL expected)
+    message(FATAL_ERROR "${program} printed: ${output}")
+  endif()
 endfunction()
 
+file(REMOVE_RECURSE "${SCRATCH_DIR}")
+set(prefix "${SCRATCH_DIR}/prefix")
+run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}")
+
+# Public headers only, and xla_indexing.h has all of them.
+file(GLOB_RECURSE headers RELATIVE "${prefix}/include" "${prefix}/include/*")
+file(READ "${prefix}/include/xla_indexing/xla_indexing.h" umbrella)
+foreach(header IN LISTS headers)
+  if(header MATCHES "/(internal|tools)/")
+    message(FATAL_ERROR "${header} was installed.")
+  endif()
+  string(FIND "${umbrella}" "#include \"${header}\"\n" place)
+  if(place EQUAL -1 AND NOT header STREQUAL "xla_indexing/xla_indexing.h")
+    message(FATAL_ERROR "xla_indexing.h does not include ${header}.")
+  endif()
+endforeach()
+foreach(file LICENSE README.md BUILD.md docs/architecture.md)
+  if(NOT EXISTS "${prefix}/share/doc/xla_indexing/${file}")
+    message(FATAL_ERROR "${file} was not installed.")
+  endif()
+endforeach()
+
 # Its numbers are worked out in docs/queries.md, which has the same table.
-build_example(fusion_cost_pass)
+build_project(fusion_cost_pass "${EXAMPLES_DIR}/fusion_cost_pass")
+check_libraries("${SCRATCH_DIR}/fusion_cost_pass/fusion_cost_pass")
 run("${SCRATCH_DIR}/fusion_cost_pass/fusion_cost_pass" "${EXAMPLES_DIR}/fusion_cost_pass/model.hlo")
 file(READ "${EXAMPLES_DIR}/../docs/queries.md" page)
 string(STRIP "${output}" indented)
@@ -55,10 +65,40 @@ if(place EQUAL -1)
 endif()
 
 # Its page shows what it prints.
-build_example(tiling_pass)
+build_project(tiling_pass "${EXAMPLES_DIR}/tiling_pass")
 run("${PYTHON}" "${RUN_COMMANDS}" "${EXAMPLES_DIR}/.." "${SCRATCH_DIR}/tiling_pass"
   examples/tiling_pass/README.md build/tiling_pass)
 
-check(archives NO_MLIR NO_LLVM)
-check(shared MLIR LLVM)
-check(targets NO_MLIR LLVM)
+# What consumer.cc prints.
+set(map "(d0, d1) -> (d0, d1), domain: d0 in [0, 4], d1 in [0, 9]\n")
+run("${PYTHON}" "${SOURCE_DIR}/header_example.py" "${prefix}/include/xla_indexing/xla_indexing.h"
+  "${SCRATCH_DIR}/usage.cc" "${SCRATCH_DIR}/usage.txt")
+build_project(consumer "${SOURCE_DIR}/consumer" "-DUSAGE=${SCRATCH_DIR}/usage.cc")
+foreach(program archives shared targets)
+  check_output("${SCRATCH_DIR}/consumer/${program}" "${map}")
+endforeach()
+check_libraries("${SCRATCH_DIR}/consumer/archives" absl)
+check_libraries("${SCRATCH_DIR}/consumer/shared" absl MLIR LLVM)
+check_libraries("${SCRATCH_DIR}/consumer/targets" absl LLVM)
+file(READ "${SCRATCH_DIR}/usage.txt" usage)
+check_output("${SCRATCH_DIR}/consumer/usage" "${usage}")
+
+# Every component alone, two of them without MLIR.
+build_project(components "${SOURCE_DIR}/components")
+foreach(component base affine map hlo ops fusion query gpu tiling)
+  check_output("${SCRATCH_DIR}/components/all_of_${component}" "")
+endforeach()
+check_libraries("${SCRATCH_DIR}/components/all_of_hlo" absl)
+check_libraries("${SCRATCH_DIR}/components/all_of_map" absl MLIR LLVM)
+
+# Without CMake.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
+  run("${PKG_CONFIG}" --cflags --libs xla_indexing)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  run("${CXX_COMPILER}" -std=c++20 "${SOURCE_DIR}/consumer/consumer.cc" -o "${SCRATCH_DIR}/pkg_config" ${flags})
+  check_output("${SCRATCH_DIR}/pkg_config" "${map}")
+else()
+  message(STATUS "xla_indexing.pc is not tested: there is no pkg-config.")
+endif()

@@ -14,6 +14,7 @@
 #include "xla_indexing/tools/hlo_mode.h"
 #include "xla_indexing/tools/map_mode.h"
 #include "xla_indexing/tools/out_of_memory.h"
+#include "xla_indexing/version.h"
 
 namespace xla_indexing {
 namespace {
@@ -24,7 +25,7 @@ int Run(const CommandLine& line) {
       WriteOutput(HelpText());
       return 0;
     case CommandLine::Action::kShowVersion:
-      WriteOutput("print-indexing " XLA_INDEXING_VERSION "\n");
+      WriteOutput("print-indexing " XLA_INDEXING_VERSION_STRING "\n");
       return 0;
     case CommandLine::Action::kPrintIndexing:
       return PrintHloIndexing(line);
