@@ -45,8 +45,8 @@ packages() {
   echo g++ cmake ninja-build libabsl-dev zlib1g-dev libzstd-dev
   echo "libmlir-$1-dev mlir-$1-tools llvm-$1-dev"
   if [ "$kind" = test ]; then
-    echo libgtest-dev libgmock-dev libbenchmark-dev python3
-    echo "clang-$1 libclang-rt-$1-dev"
+    echo libgtest-dev libgmock-dev libbenchmark-dev libisl-dev python3
+    echo "llvm-$1-tools clang-$1 libclang-rt-$1-dev"
     # Versions format differently, and the project is formatted by this one.
     if [ "$1" = 22 ]; then echo clang-format-22; fi
   fi

@@ -14,10 +14,6 @@
 
 namespace xla_indexing {
 
-void PrintTo(const StridedRange& range, std::ostream* os) {
-  *os << '{' << range.offset << ", " << range.count << ", " << range.stride << '}';
-}
-
 namespace {
 
 using ::testing::ElementsAre;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ostream>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/random_map.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/map/image.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 
@@ -37,6 +39,11 @@ class MapTextFixture : public ::testing::Test {
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
+
+// For GoogleTest's messages.
+inline void PrintTo(const StridedRange& range, std::ostream* os) {
+  *os << '{' << range.offset << ", " << range.count << ", " << range.stride << '}';
+}
 
 using PointList = std::vector<int64_t>;
 

@@ -1,4 +1,4 @@
-// The text and JSON of entries that no instruction of today gives, beside those that run_cases.py
+// The text and JSON of entries that no instruction of today gives, beside those that case files
 // and program_test.py look at.
 
 #include <memory>

@@ -1,0 +1,98 @@
+// Maps as sets of integer points of isl, a library that decides Presburger arithmetic and shares
+// no code with this one: a judge of what map/ says of maps.
+//
+// Mathematics. The graph of a map f is { (d, s, rt, r) : (d, s, rt) in the domain, f(d, s, rt) = r
+// }, over mathematical integers. It is read off the parts of the map (intervals, constraints,
+// floordiv and mod) and nothing that map/ computes. What else a map says is a projection of it: the
+// relation leaves the range variables out, the image everything but the results.
+//
+// Errors. isl's questions can take very long: one that takes more than kMaxOperations steps of isl
+// gives a set of which nothing is known, and so does everything that is made of such a set.
+//
+// Example:
+//   IslJudge judge;
+//   const IslSet relation = judge.Relation(*ParseIndexingMap("(d0)[s0] -> (d0 + s0), ..",
+//   context)); EXPECT_EQ(relation.Equals(judge.Relation(simplified)), true);
+//
+// Source: isl's manual, https://libisl.sourceforge.io/manual.pdf.
+#ifndef XLA_INDEXING_TESTS_MAP_ISL_JUDGE_H_
+#define XLA_INDEXING_TESTS_MAP_ISL_JUDGE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/image.h"
+#include "xla_indexing/map/indexing_map.h"
+
+struct isl_ctx;
+struct isl_set;
+
+namespace xla_indexing {
+
+// A set of integer points. Two that are compared or intersected have the same number of dimensions.
+class IslSet {
+ public:
+  // None where isl gave up.
+  std::optional<bool> IsEmpty() const;
+  std::optional<bool> Equals(const IslSet& other) const;
+  std::optional<bool> IsSubsetOf(const IslSet& other) const;
+  // Whether the set is a finite box with strides, and which one, in the form of map/image.h; an
+  // empty set of at least one dimension is the box of counts 0. Ends fit int64.
+  struct Box {
+    bool is_box = false;
+    std::vector<StridedRange> ranges;
+  };
+  std::optional<Box> AsBox() const;
+
+  IslSet Intersect(const IslSet& other) const;
+  // The projection onto these dimensions, given in increasing order.
+  IslSet ProjectOnto(llvm::ArrayRef<int> dimensions) const;
+
+ private:
+  friend class IslJudge;
+  IslSet(std::shared_ptr<isl_ctx> context, isl_set* set);
+  isl_set* Copy() const;
+  int NumDimensions() const;
+
+  std::shared_ptr<isl_ctx> context_;
+  std::shared_ptr<isl_set> set_;  // null: isl gave up
+};
+
+class IslJudge {
+ public:
+  static constexpr uint64_t kMaxOperations = 10'000;
+
+  IslJudge();
+
+  // Where the variables of a map lie among the dimensions of a set of `num_dimensions`.
+  struct Places {
+    int num_dimensions = 0;
+    std::vector<int> dims;
+    std::vector<int> ranges;
+    std::vector<int> runtimes;
+    std::vector<int> results;
+  };
+  // In this order: dimensions, range variables, runtime variables, results.
+  static Places PlacesInOrder(const IndexingMap& map);
+
+  // { x : what lies at the places is a point of the map's graph }.
+  IslSet Graph(const IndexingMap& map, const Places& places) const;
+  IslSet Graph(const IndexingMap& map) const { return Graph(map, PlacesInOrder(map)); }
+  // All (d, rt, r), without the range variables.
+  IslSet Relation(const IndexingMap& map) const;
+  // All (d, s, rt).
+  IslSet Domain(const IndexingMap& map) const;
+  // All r.
+  IslSet Image(const IndexingMap& map) const;
+
+ private:
+  std::shared_ptr<isl_ctx> context_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TESTS_MAP_ISL_JUDGE_H_
