@@ -2,10 +2,9 @@
 // of numpy (and of front ends that follow it) and those of XLA.
 //
 //   numpy   the last dimensions of all operands belong together, then those before them, ..
-//   XLA     operands of one rank: dimension i of each; a scalar: no dimension; an operand of a
-//   lower
-//           rank: as a list `broadcast_dimensions` says, which there must be: its dimension k is
-//           dimension broadcast_dimensions[k] of the result
+//   XLA     operands of one rank: dimension i of each; a scalar: no dimension; an operand of lower
+//           rank: as the list `broadcast_dimensions` says, which is then required: its dimension k
+//           is dimension broadcast_dimensions[k] of the result
 //
 // Sizes that meet then follow the tables of hlo/broadcast.h, under both rules, and so do bounds.
 // What numpy lines up by itself XLA does with the list that NumpyBroadcastDimensions gives: the

@@ -14,14 +14,14 @@
 // digits and digits to their position; sums with results that are known besides; and whatever comes
 // of chains of these, such as reshapes and transposes. map/internal/solve.h says how.
 //
-//   (d0, d1) -> (d1, 9 - d0)                              (d0, d1) -> (9 - d1, d0)
+//   (d0, d1) -> (d1, 9 - d0)
+//       (d0, d1) -> (9 - d1, d0)
 //   (d0, d1) -> (d0 * 8 + d1), d0 in [0, 9], d1 in [0, 7]
-//                                     (d0) -> (d0 floordiv 8, d0 mod 8), d0 in [0, 79]
+//       (d0) -> (d0 floordiv 8, d0 mod 8), d0 in [0, 79]
 //   (d0) -> (d0 * 4 + 3), d0 in [0, 5]
-//                                     (d0) -> (d0 floordiv 4), d0 in [3, 23], (d0 - 3) mod 4 in [0,
-//                                     0]
-//   (d0) -> (d0, d0), d0 in [0, 9]    (d0, d1) -> (d0), d0 in [0, 9], d1 in [0, 9], d0 - d1 in [0,
-//   0]
+//       (d0) -> (d0 floordiv 4), d0 in [3, 23], (d0 - 3) mod 4 in [0, 0]
+//   (d0) -> (d0, d0), d0 in [0, 9]
+//       (d0, d1) -> (d0), d0 in [0, 9], d1 in [0, 9], d0 - d1 in [0, 0]
 //
 // Errors. InvalidArgument for a map that does not Verify(); FailedPrecondition where two points
 // have one result; Unimplemented where the results were not shown to determine a dimension, which

@@ -26,14 +26,14 @@
 // stride of a result that falls in all of its variables is negative; where it falls in some and
 // rises in others the offset is the least value.
 //
-// Runtime variables are one value for the whole tile; where values of them leave points out of the
-// domain, no sizes are exact. Where a binding reads its value at an element
-// that depends on dimensions, conditions say that the tile must not go through several of them.
+// Runtime variables have one value for the whole tile; where some of their values leave points out
+// of the domain, no sizes are exact. Where a binding reads its value at an element that depends on
+// dimensions, conditions say that the tile must not span several such elements.
 //
 // Most maps are sums of digits of single variables, whose tiles are known in closed form
-// (tiling/internal/tile_digits.h); of others, and where that form says no, the points of the tiles
-// are looked at (tiling/internal/tile_points.h) within a budget, past which sizes are taken for not
-// exact.
+// (tiling/internal/tile_digits.h). For other maps, and where that form says no, the points of the
+// tiles are enumerated (tiling/internal/tile_points.h) within a budget; sizes that exceed it are
+// taken not to be exact.
 //
 // Example, a reshape of f32[32] to f32[4,8], from the result: (d0, d1) -> (d0 * 8 + d1):
 //   offset      k0 * t0 * 8 + k1 * t1

@@ -15,8 +15,9 @@
 // t0 x t1 rows, the parameter is read as t0 x t1 x t2 elements and, for the maximum and the sum, as
 // t0 x t1 x 125.
 //
-//   absl::StatusOr<TiledComputation> tiled = TileComputation(*module->entry_computation(),
-//   &context); for (const GoodTileSizes& good : tiled->FindGoodTileSizes(48 * 1024)) ..
+//   absl::StatusOr<TiledComputation> tiled =
+//       TileComputation(*module->entry_computation(), &context);
+//   for (const GoodTileSizes& good : tiled->FindGoodTileSizes(48 * 1024)) ..
 //
 // Errors. InvalidArgument for a computation whose root has no array; those of
 // ComputeInstructionReads and of SymbolicTile. Where a map is unknown its instruction is taken to

@@ -1,11 +1,11 @@
 // Instructions that only move the elements of an array: an element of the result is at most one
-// element of the operand, at an index that is a positional number (affine/internal/positional.h) in
-// the digits of its own.
+// element of the operand, at an index that is a positional number (affine/internal/positional.h)
+// over the digits of the result's index.
 //
 //   elementwise    the same index
 //   reshape        the same place in the row-major order
-//   bitcast        the same place in memory (hlo/internal/physical_layout.h); padding has no
-//   element transpose      dimension i of the result is dimension dimensions[i] of the operand
+//   bitcast        the same place in memory (hlo/internal/physical_layout.h), padding left out
+//   transpose      dimension i of the result is dimension dimensions[i] of the operand
 //   reverse        index i becomes n - 1 - i
 //   broadcast      some of the result's indices; the others are free
 //   slice          start + i * stride

@@ -6,10 +6,10 @@
 //   A(v, l) = A(a + t, l) + g(u)
 //
 // for u in [0, N] at the first `more` of the t, and for u in [0, N - 1] at the others, where there
-// are N*R + more values. As other variables that are only added do, u moves all lanes alike: how
-// often a class begins at each residue of the modulus is the convolution of both (query/
-// residue_counts.h), and costs are measured once for each pattern and residue. So the work is by
-// R values.
+// are N*R + more values. u moves all lanes alike, as other variables do that are only added: how
+// often a class begins at each residue of the modulus is the convolution of both
+// (gpu/internal/residue_counts.h), and costs are measured once for each pattern and residue. So the
+// work grows with R values.
 //
 // The worst is that with the least v, and of these with the first residue of the other variables.
 #ifndef XLA_INDEXING_GPU_INTERNAL_CLASS_COSTS_H_

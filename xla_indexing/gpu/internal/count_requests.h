@@ -12,14 +12,15 @@
 //     division is bisected.
 //   - A(v + P) = A(v) + c is read off the form, for the least such P. Where c is a multiple of the
 //     meter's modulus and the constraints do not change, values of v that are equal modulo P cost
-//     the same: P of them are counted, with their numbers.
-//   - The values of the last outer variable in divisions are counted by classes (query/
-//     lane_classes.h): those whose lanes carry at the same places, from the same residue of the
-//     modulus on, cost the same. Values without a carry in between are one step, so that the work
-//     is by rows and not by warps, and by those of one period (gpu/internal/value_periods.h, query/
-//     class_costs.h), whatever c is.
+//     the same: P of them are counted, each with the number of values that are equal to it.
+//   - The values of the last outer variable in divisions are counted by classes
+//     (gpu/internal/lane_classes.h): those whose lanes carry at the same places, from the same
+//     residue of the modulus on, cost the same. Values without a carry in between are one step, so
+//     that the work grows with rows and not with warps, and with those of one period
+//     (gpu/internal/value_periods.h, gpu/internal/class_costs.h), whatever c is.
 //   - An outer variable that is only added, k*v, moves all lanes alike. How often each residue of
-//     the sum of such variables comes up is a convolution; the lanes are measured once a residue.
+//     the sum of such variables comes up is a convolution; the lanes are measured once for each
+//     residue.
 //
 // So a row-major loop, or a transpose whose sizes are not in each other's way, takes the
 // measurement of one warp at a few residues, however large it is.

@@ -7,15 +7,14 @@
 //
 //   A(thread, block, loops; s, rt) = B(f(T(thread, block, loops), s, rt))
 //
-// where T and f have the point in their domains. Variables are
+// where T and f have the point in their domains. The variables are:
 //
 //   warp of the launch    warps of a block, block by block; a block's last warp may be part of one
 //   lane                  inner
-//   loops of T, s         vector ranges are inner
+//   loops of T, s         vector ranges are inner, other loops outer
 //   rt                    launch or free (gpu/internal/count_requests.h), as its binding says: one
-//   value
-//                         for all points, or another one wherever the element that it is read from
-//                         is another
+//                         value for all points, or another one wherever the element that it is read
+//                         from is another
 //   base                  where the tensor may begin at more than one place of the period
 //
 // A variable that is divided by m, and by m*n, is written as its digits, so that addresses are sums

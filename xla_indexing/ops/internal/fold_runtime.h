@@ -5,9 +5,8 @@
 // arithmetic (add, subtract, multiply, clamp, minimum, ..). Where that ends in an affine expression
 // e over the map's variables, the variable is e with the value function applied:
 //
-//   clamp [lo, hi]   min(max(e, lo), hi): up to three maps with disjoint domains, those with e <
-//   lo,
-//                    e in [lo, hi] and e > hi; one where the range of e decides
+//   clamp [lo, hi]   min(max(e, lo), hi): up to three maps with disjoint domains, for e < lo,
+//                    e in [lo, hi] and e > hi; one map where the range of e decides
 //
 // Past kMaxFoldedPieces maps a variable stays bound. Arithmetic is followed only where ranges prove
 // that the element type does not wrap; unsigned values are zero-extended.
