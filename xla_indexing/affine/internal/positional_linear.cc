@@ -11,7 +11,7 @@
 
 namespace xla_indexing::internal {
 
-// Of a linear source of a linear source, the one of the latter's number.
+// Replaces a linear source of a linear source by one linear source of the inner one's number.
 bool PositionalAlgebra::Unwrap(Source& linear) const {
   while (linear.number.size() == 1) {
     const Digit& digit = linear.number.front();
@@ -90,7 +90,7 @@ std::optional<Number> PositionalAlgebra::Undo(const Number& number, int64_t fact
         .Intersect(Interval::OfSize(size))
         .IsSubsetOf(RangeOf(known.from));
   };
-  // Of steps that this one undoes the first that was made.
+  // The first recorded step that this one undoes.
   const MovedNumber* undone = nullptr;
   bool is_reversed = false;
   for (const MovedNumber* known = memory_->moved_table.First(hash); known != nullptr;

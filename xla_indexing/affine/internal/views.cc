@@ -170,8 +170,8 @@ bool ExprSimplifier::MayHaveOtherWays(const DigitSum& floor_form) {
   });
 }
 
-// The same for one with as few divisions: a step adds a mod, unless more than intervals is known,
-// and must remove a floor.
+// Whether a floor form may have another way to be written with as few divisions. A step adds a mod,
+// so that it has to remove a floor; with facts it may add less.
 bool ExprSimplifier::MayHaveShorterWay(const DigitSum& floor_form) const {
   return HasNoAssumptions() ? MayHaveStep(floor_form, IsMultipleOfDivisor)
                             : MayHaveOtherWays(floor_form);
