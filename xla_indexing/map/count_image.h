@@ -33,15 +33,15 @@ namespace xla_indexing {
 inline constexpr int64_t kMaxCountingSteps = int64_t{1} << 26;
 
 // The number of elements in the union of the images of maps of one context, which have as many
-// results as there are `sizes` (an error of the program otherwise); all results are in [0, size -
-// 1]. All variables of a map take all their values.
+// results as there are `sizes` (an error of the program otherwise). All results are in
+// [0, size - 1]. All variables of a map take all their values.
 Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int64_t> sizes,
                             StepBudget* budget);
 
-// The number of elements in the image of a map, wherever they are.
+// The number of elements in the image of a map, whatever their values.
 Interval CountImage(const IndexingMap& map, StepBudget* budget);
 
-// The number of pairs (d, f(d, s, rt)) of a map, for some values of its other variables.
+// The number of pairs (d, r) where r = f(d, s, rt) for some s and rt.
 Interval CountPairs(const IndexingMap& map, StepBudget* budget);
 
 }  // namespace xla_indexing

@@ -124,7 +124,7 @@ std::optional<IndexingMap> WithKnownAsDims(const IndexingMap& map, KnownVariable
                      std::move(constraints));
 }
 
-// Of a simplified map without runtime variables.
+// Projects a simplified map without runtime variables.
 std::optional<Projection> ProjectionOf(const IndexingMap& map) {
   mlir::MLIRContext* context = map.context();
   Variables dims(map.dims());
