@@ -128,7 +128,7 @@ class HloInstruction {
   // what the value refers to into the module. The value must be of the key's kind; a text is taken
   // for every kind and is printed as it is.
   void SetAttribute(AttributeKey key, const AttributeValue& value);
-  // The same for an attribute kept as text under its own name.
+  // Like SetAttribute, for an attribute that is kept as text under its own name.
   void SetTextAttribute(absl::string_view name, absl::string_view text);
   void SetShape(const Shape& shape);
 

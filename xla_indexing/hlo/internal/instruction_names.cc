@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kFewInstructions = 8;
 constexpr size_t kFirstSlots = 32;
 
-// Of abseil, whose hashes differ from run to run: no text can be made for which they collide.
+// Abseil's hashes differ from run to run, so that no text can be made to collide on purpose.
 uint32_t Hash(absl::string_view name) {
   return static_cast<uint32_t>(absl::Hash<absl::string_view>()(name));
 }
