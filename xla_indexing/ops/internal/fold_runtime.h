@@ -25,7 +25,7 @@ namespace xla_indexing::internal {
 inline constexpr int kMaxFoldedPieces = 64;
 
 struct FoldOptions {
-  // Variables whose value is not fixed are bound to the element that their value comes from through
+  // Binds variables whose value is not fixed to the element that their value comes from through
   // data movement alone, so that equal values have equal bindings. Otherwise they stay bound to
   // what the operation reads.
   bool rebind_through_data_movement = false;
