@@ -13,8 +13,8 @@
 //   factor      = { "-" } ( INTEGER | name | "(" sum ")" | ( "min" | "max" ) "(" sum "," sum ")" )
 //
 // Divisors are constants other than 0. A negative one means e floordiv -m = (-e) floordiv m,
-// likewise for ceildiv, and e mod -m = e + m * (e floordiv -m) = -((-e) mod m), which is in [-m +
-// 1, 0].
+// likewise for ceildiv, and e mod -m = e + m * (e floordiv -m) = -((-e) mod m), which is in
+// [-m + 1, 0].
 //
 // min(a, b) and max(a, b) split the map into two pieces, with the points where b - a >= 0 and those
 // where b - a <= -1; in each piece they equal one of a and b. Pieces are disjoint and together have

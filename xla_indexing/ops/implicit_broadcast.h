@@ -14,8 +14,8 @@
 // advance which of the two lines applies. There is a case for each, whose maps hold if the sizes
 // are as the case says. There is only one case where both lines say the same, because no other
 // operand gives the result its size there, and where a bound leaves only one of them. As
-// everywhere, a bounded dimension is indexed up to its bound, and one without bound has indices [0,
-// inf].
+// everywhere, a bounded dimension is indexed up to its bound, and one without bound has indices
+// [0, inf].
 //
 // Example: for f32[10,1] and f32[6,8,1,5], operand 0 has one case, with exact maps,
 //

@@ -60,7 +60,7 @@ struct DigitAtom {
   // The fields of floors and mods.
   int64_t divisor = 1;
   DigitSum dividend;             // digits
-  DigitSum dividend_floor_form;  // the same without mods
+  DigitSum dividend_floor_form;  // `dividend` without mods
   DigitSum shown;                // the way in which the dividend is written, in summand order
   DigitSum quotient;             // of a mod: floor(dividend / divisor), digits
   DigitSum floor_form;           // of a mod: without mods

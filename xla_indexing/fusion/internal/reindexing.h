@@ -26,10 +26,10 @@
 
 namespace xla_indexing::internal {
 
-// Of an element, one for each dimension.
+// The indices of an element, one for each dimension.
 using Indices = llvm::SmallVector<Number, 4>;
 
-// Where a chain has led to from the variables of its algebra.
+// The position that a chain has led to, over the variables of its algebra.
 struct Position {
   Indices indices;
   Restrictions restrictions;
@@ -39,8 +39,8 @@ struct Position {
   }
 };
 
-// Whether it is one of these operations, as far as this operand goes, between arrays that have
-// elements. Some that are may still be refused below.
+// Whether the instruction is one of these operations with respect to this operand, between arrays
+// that have elements. Moving a position through it may still be refused.
 bool IsReindexing(const HloInstruction& instruction, int64_t operand);
 
 enum class Reindexed {

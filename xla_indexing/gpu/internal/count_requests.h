@@ -22,17 +22,17 @@
 //     the sum of such variables comes up is a convolution; the lanes are measured once for each
 //     residue.
 //
-// So a row-major loop, or a transpose whose sizes are not in each other's way, takes the
-// measurement of one warp at a few residues, however large it is.
+// So a row-major loop, or a transpose whose sizes divide one another, needs the measurement of one
+// warp at a few residues, however large it is.
 //
-// Unknown values are of two kinds. *Launch* variables have one value for all of the launch (the
-// start of a dynamic-slice, the base address below its alignment): least and most are over their
-// values, each the sum of a whole launch. *Free* ones may have another value for every request, or
-// for every lane (the indices of a gather): least and most are summed over requests, each with the
-// cheapest and the dearest values by themselves. Lanes with equal keys have equal free values.
+// Unknown values are of two kinds. *Launch* variables have one value for the whole launch (the
+// start of a dynamic-slice, the base address below its alignment): least and most are taken over
+// their values, each summed over a whole launch. *Free* ones may have another value for every
+// request, or for every lane (the indices of a gather): least and most are summed over requests,
+// each with its cheapest and its dearest values. Lanes with equal keys have equal free values.
 //
-// Budget. A measured lane is a step, a part of the launch or a place of its classes that is looked
-// at 8 steps. What is left when there are none counts with its bounds.
+// Budget. Measuring a lane takes one step; looking at a part of the launch, or at a place of its
+// classes, takes 8. When none are left, the rest counts with its bounds.
 #ifndef XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 #define XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 
