@@ -31,7 +31,7 @@ struct FormAndValue {
 
 class RandomAccess {
  public:
-  // With one of so many values of v.
+  // An access with one of this many values of v.
   RandomAccess(uint64_t seed, const std::vector<int64_t>& values) : random_(seed) {
     AddVariable(random_.Between(-20, 20), random_.Pick(values));
     AddVariable(0, random_.OneIn(2) ? 32 : 9);

@@ -120,8 +120,8 @@ class HloInstruction {
   }
   const HloComputation* while_condition() const { return GetComputation(AttributeKey::kCondition); }
   const HloComputation* while_body() const { return GetComputation(AttributeKey::kBody); }
-  // The branches of a conditional in the order of their indices. Of a predicated one, branch 0 is
-  // the one taken for true.
+  // The branches of a conditional in the order of their indices. Branch 0 of a predicated
+  // conditional is the one taken for true.
   absl::InlinedVector<const HloComputation*, 2> branch_computations() const;
 
   // Building. Adds an attribute (at the end) or gives the one that is there a new value, and copies

@@ -151,7 +151,7 @@ class SymbolicTile {
   // The sizes of the array that is cut into tiles.
   llvm::ArrayRef<int64_t> dim_sizes() const { return dim_sizes_; }
   bool IsOfExactMap() const { return is_exact_; }
-  // With the other pieces of the array.
+  // The borders with the other pieces of the array.
   llvm::ArrayRef<TileBorder> borders() const { return borders_; }
   // The part of the array in which full tiles lie: where only residues leave points out.
   llvm::SmallVector<Interval, 4> Array() const;

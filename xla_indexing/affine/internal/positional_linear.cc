@@ -158,7 +158,7 @@ std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int
   Int128 k = factor, c = offset, m = divisor;
   const auto fits = [&] { return NarrowToInt64(k) && NarrowToInt64(c) && NarrowToInt64(m); };
   while (true) {
-    // Constant digits at either end.
+    // Takes constant digits at either end into the factor and the offset.
     while (!inner.empty() && inner.front().IsConstant()) {
       c += k * inner.front().place;
       k *= inner.front().size;
@@ -294,7 +294,7 @@ std::optional<Number> PositionalAlgebra::LinearDigit(Source linear, int64_t plac
     if (size == 1) return Number();
     return Number{Digit::Constant(FloorMod(FloorDiv(linear.least, place), size), size)};
   }
-  // Multiples of the place above change nothing.
+  // Multiples of the place above do not change the digit.
   const int64_t shift = FloorDiv(linear.least, *end) * *end;
   const std::optional<int64_t> offset = CheckedSub(linear.offset, shift);
   if (!offset) return std::nullopt;

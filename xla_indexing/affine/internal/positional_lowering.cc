@@ -28,7 +28,7 @@ const T* Find(const HashedChains<T>& table, const Digit& digit, size_t hash) {
   return nullptr;
 }
 
-// Room for what is found of the digit, in the table.
+// Adds an entry for the digit to the table; the caller fills it in.
 template <typename T>
 T& Insert(const Digit& digit, size_t hash, Recycled<T>& objects, HashedChains<T>& table) {
   T* made = objects.New();

@@ -94,7 +94,7 @@ struct DigitOfVariable {
   std::optional<int64_t> size = {};
 };
 
-// None where the atom is nothing of the kind.
+// The atom as a digit of one variable; none where it is no such digit.
 std::optional<DigitOfVariable> AsDigitOfVariable(const DigitAtom* atom) {
   DigitOfVariable digit;
   if (atom->kind == DigitAtom::Kind::kVariable) {

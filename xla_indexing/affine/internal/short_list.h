@@ -52,7 +52,7 @@ class ShortList {
   const T& back() const { return data()[size_ - 1]; }
   T& operator[](size_t i) { return data()[i]; }
   const T& operator[](size_t i) const { return data()[i]; }
-  // As llvm::SmallVector is.
+  // Converts implicitly, like llvm::SmallVector.
   operator llvm::ArrayRef<T>() const  // NOLINT(google-explicit-constructor)
   {
     return {data(), size_};

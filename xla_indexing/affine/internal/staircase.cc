@@ -60,7 +60,7 @@ class FormFinder {
     Line line;
   };
 
-  // Ones where the step is one of these levels.
+  // The word that has a one wherever the step is one of these levels.
   Word Where(std::initializer_list<size_t> levels) const {
     Word word;
     for (const int64_t step : steps_) {

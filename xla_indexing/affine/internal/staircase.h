@@ -16,10 +16,10 @@
 // take, and where, tells the two words. Only where k1 = k2 must they be searched for.
 //
 // What comes back depends on the values alone: equal functions have one form. It has the fewest
-// floors there are. Of several with two floors those are taken whose divisors divide each other
-// (they are digits of one number), then the least divisors, then the least factors. Where one step
-// is all that is seen of a floor, it is made a digit of the others, or has no constant, or the
-// least divisor.
+// floors possible. Of several forms with two floors the one is taken whose divisors divide each
+// other (they are digits of one number), then the one with the least divisors, then with the least
+// factors. Where only one step of a floor is seen, it is made a digit of the others, or has no
+// constant, or the least divisor.
 //
 // Example: floor(x/4) + floor((x + 2)/4) at all x, that is 0, 0, 1, 1, 2 at x = 0, .., 4 and
 // periodic, is floor(x/2), Hermite's identity. 0, 0, 0, 1 at x = 0, .., 3 alone is floor(x/3).

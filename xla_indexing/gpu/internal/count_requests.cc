@@ -55,7 +55,7 @@ class Counter {
       if ((set & Bit(v)) != 0) visit(v);
     }
   }
-  // Those of the set that have more than one value left.
+  // The variables of the set that have more than one value left.
   VariableSet Unfixed(VariableSet set) const;
 
   // The number of elements of a request: the points of the inner variables.
@@ -128,7 +128,7 @@ VariableSet Counter::Unfixed(VariableSet set) const {
   return unfixed;
 }
 
-// Free variables leave the forms: what they add is said apart.
+// Takes free variables out of the forms; what they add to the cost is counted separately.
 void Counter::SetAsideFreeVariables() {
   const VariableSet free = access_.free;
   if (free == 0) return;

@@ -86,7 +86,7 @@ std::optional<FormAlgebra::Move> FormAlgebra::SumOfMoves(
 }
 
 std::optional<int64_t> FormAlgebra::MoveOf(const Form& form, int variable) const {
-  // Those of the divisions before others that they are part of.
+  // The moves of divisions; a division comes before those it is part of.
   llvm::SmallVector<std::optional<Move>, 8> moves(divisions_.size(), Move{});
   int last = -1;
   for (const FormTerm& term : form.terms) {

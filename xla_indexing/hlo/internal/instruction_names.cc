@@ -81,7 +81,7 @@ bool InstructionNames::AddToTable(Instructions instructions, size_t index) {
   const absl::string_view name = instructions[index]->name();
   const uint32_t hash = Hash(name);
   if (Probe(instructions, name, hash).name != nullptr) return false;
-  // Three quarters full at most.
+  // The table is at most three quarters full.
   if (4 * (count_ + 1) > 3 * slots_.size()) {
     const std::vector<Slot> old(std::exchange(slots_, std::vector<Slot>(2 * slots_.size())));
     for (const Slot& slot : old) {

@@ -38,7 +38,7 @@ struct Span {
   }
 };
 
-// Past every sum and product of two int64 values.
+// Larger than every sum and product of two int64 values.
 constexpr Int128 kFar = Int128{1} << 126;
 
 Span SpanOf(const Interval& interval) {
