@@ -50,7 +50,7 @@ inline mlir::AffineMap BuildIdentityMap(mlir::MLIRContext* context) {
   return mlir::AffineMap::get(/*dimCount=*/4, /*symbolCount=*/0, results, context);
 }
 
-// Of at least one number.
+// The median of at least one number.
 inline double Median(std::vector<double> numbers) {
   const auto median = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
   std::nth_element(numbers.begin(), median, numbers.end());
@@ -139,7 +139,7 @@ inline std::unique_ptr<HloModule> ParseOrSkip(benchmark::State& state, absl::str
   return nullptr;
 }
 
-// The same of a file of the corpus.
+// Parses a file of the corpus, or skips the benchmark.
 inline std::unique_ptr<HloModule> ParseCorpusFileOrSkip(benchmark::State& state,
                                                         absl::string_view path) {
   const std::optional<SourceText> source = ReadCorpusFile(state, path);

@@ -277,7 +277,7 @@ absl::Status TileEntry(const HloComputation& entry, int64_t budget) {
   const auto moved = [&](const GoodTileSizes& tile) {
     return Times(tile.bytes, NumTiles(*fusion, tile.sizes));
   };
-  // Of those that move as many bytes the larger ones first: fewer blocks.
+  // Among sizes that move equally many bytes the larger ones come first: they make fewer blocks.
   std::sort(good.begin(), good.end(), [&](const GoodTileSizes& a, const GoodTileSizes& b) {
     return std::tuple(moved(a), -a.bytes, a.sizes) < std::tuple(moved(b), -b.bytes, b.sizes);
   });

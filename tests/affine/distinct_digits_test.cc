@@ -86,8 +86,8 @@ TEST_F(DistinctDigitsTest, RangesAreExactWhereDigitsOfOneVariableAreIndependent)
   EXPECT_GT(independent, 1000);
 }
 
-// Of numbers of one and of two variables; the form is no longer than what was given, and is its
-// own.
+// Sums over numbers of one and of two variables: the form is at most one summand or division longer
+// than the sum that was given, and it is its own form.
 TEST_F(DistinctDigitsTest, SumsKeepTheirValuesAndDoNotGrow) {
   const Interval box[] = {Interval::OfSize(9), Interval::OfSize(4), Interval::Closed(-2, 5)};
   const std::pair<AffineExpr, int64_t> numbers[] = {

@@ -119,8 +119,8 @@ TEST(HashedChainsTest, FindsEveryEntryAlsoOfOneHash) {
   }
 }
 
-// Of d0 in [0, 7] d0 floordiv 8 is 0, of d0 in [0, 9] it is not; nothing of one domain is known in
-// the other, whether its simplifier is there still or has left its memory behind.
+// d0 floordiv 8 is 0 for d0 in [0, 7], and not for d0 in [0, 9]. Nothing that is known in one
+// domain is known in the other, whether its simplifier still exists or has left its memory behind.
 TEST(SimplifierMemoryTest, OneSimplifierKnowsNothingOfAnother) {
   mlir::MLIRContext context;
   const mlir::AffineExpr d0 = mlir::getAffineDimExpr(0, &context);

@@ -44,7 +44,8 @@ int64_t ValueOfDigit(const Digit& digit, int64_t x) {
   return digit.flipped ? digit.size - 1 - value : value;
 }
 
-// Of two variables, one digit each and a constant between them: all of all sizes up to 12.
+// All numbers of two variables, with one digit each and a constant between them, for all sizes up
+// to 12.
 TEST(PositionalLoweringTest, DigitsOfDistinctVariablesAreWrittenInTheirNormalForm) {
   mlir::MLIRContext context(kNoThreading);
   const mlir::AffineExpr dims[] = {mlir::getAffineDimExpr(0, &context),
@@ -81,8 +82,8 @@ TEST(PositionalLoweringTest, DigitsOfDistinctVariablesAreWrittenInTheirNormalFor
   EXPECT_GT(count, 10000);
 }
 
-// Of an array of 10 * 3 * 3 * 3 * 4 elements with 10 in a row. The algebra cuts d0 in five and two,
-// d4 in two and two, and makes runs of what is between.
+// An array of 10 * 3 * 3 * 3 * 4 elements with 10 in a row. The algebra cuts d0 into five and two
+// and d4 into two and two, and makes runs of what is between.
 TEST(PositionalLoweringTest, RunsAreWrittenWithWholeVariables) {
   mlir::MLIRContext context(kNoThreading);
   PositionalAlgebra algebra;

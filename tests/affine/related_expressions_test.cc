@@ -38,7 +38,7 @@ class RelatedExpressions {
   const std::vector<Interval>& box() const { return box_; }
   const std::vector<std::vector<int64_t>>& points() const { return points_; }
 
-  // Of a new box, its dimensions first.
+  // Expressions over a new box, its dimensions first.
   std::vector<Tabulated> Make() {
     MakeBox();
     std::vector<Tabulated> pool;
@@ -101,7 +101,7 @@ class RelatedExpressions {
     return divided;
   }
 
-  // Of up to three, the last ones more often than others, and a constant.
+  // A sum of up to three expressions, the last ones more often than others, and a constant.
   Tabulated Sum(const std::vector<Tabulated>& pool) {
     Tabulated sum = Zero();
     const int64_t constant = random_.Int(0, 1) == 0 ? random_.Int(-12, 12) : 0;

@@ -109,7 +109,7 @@ void CheckText(const IndexingMap& map, mlir::MLIRContext* context) {
   if (!(*again == map)) Contradiction("printed text is the map", text, again->ToString());
 }
 
-// The same points have the same results.
+// Checks that both have the same results at the same points.
 void CheckSameFunction(absl::string_view law, const Subject& subject, const IndexingMap& other,
                        Random& random) {
   const IndexingMap& map = subject.map;
@@ -193,7 +193,7 @@ std::optional<PairsOfMap> PairsOf(const Subject& subject) {
   return pairs;
 }
 
-// The same (d, rt) have the same sets of results.
+// Checks that both have the same sets of results for the same (d, rt).
 void CheckSameRelation(absl::string_view law, const Subject& subject, const IndexingMap& other,
                        Random& random) {
   if (!subject.all) return;

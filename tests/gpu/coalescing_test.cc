@@ -277,7 +277,7 @@ TEST_F(CoalescingTest, GatheredRowsAndElements) {
 }
 
 TEST_F(CoalescingTest, WhatMayNotBeReadHasNoLeast) {
-  // Of the padding value it is not said where it is read.
+  // The map of the padding value does not say which elements read it.
   const Coalescing read = Read(
       "p = f32[64] parameter(0) z = f32[] parameter(1) ROOT r = f32[96] pad(p, z), padding=0_32",
       1);
@@ -292,7 +292,7 @@ TEST_F(CoalescingTest, TiledLayoutsAreReadInTheirTiles) {
   EXPECT_EQ(CountsOf(Read("p = f32[64,256]{1,0:T(8,128)} parameter(0)\n"
                           "ROOT r = f32[64,256] negate(p)")),
             Exactly(512, 2048, 2048, 512));
-  // Of f32[64,1] every element is in a row of its own, 512 bytes from the next.
+  // Each element of f32[64,1] is in a row of its own, 512 bytes from the next.
   EXPECT_EQ(CountsOf(Read("p = f32[64,1]{1,0:T(8,128)} parameter(0)\n"
                           "ROOT r = f32[64,1] negate(p)")),
             Exactly(2, 64, 8, 64));

@@ -23,7 +23,7 @@ class ThreadMappingTest : public ::testing::Test {
   std::string ParseError(absl::string_view text) {
     return std::string(ParseThreadMapping(text, &context_).status().message());
   }
-  // Of a mapping for an array.
+  // The error of verifying a mapping for an array.
   std::string FitError(absl::string_view text, const Shape& shape) {
     return std::string(ParseThreadMapping(text, &context_).value().VerifyFor(shape).message());
   }

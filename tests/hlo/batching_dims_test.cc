@@ -272,9 +272,9 @@ TEST(RecognizeBatchingDimsTest, WhatIsNoBatchingDimension) {
     return !lines.empty() && absl::StrContains(lines.back(), "operand_batching_dims={0}");
   };
   EXPECT_TRUE(is_recognized("", ""));
-  // Of another size than the operand's dimension.
+  // The iota's dimension and the operand's differ in size.
   EXPECT_FALSE(is_recognized("f32[5,8]", "f32[6,8]"));
-  // Along the other dimension, or of no iota.
+  // The iota runs along the other dimension, or the component is no iota.
   EXPECT_FALSE(is_recognized("iota_dimension=1", "iota_dimension=0"));
   EXPECT_FALSE(is_recognized("s8[3,5,1] iota(), iota_dimension=1", "s8[3,5,1] negate(i)"));
   // A window along the dimension.

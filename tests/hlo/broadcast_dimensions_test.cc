@@ -46,7 +46,7 @@ std::string Xla(std::initializer_list<absl::string_view> operands,
   return Text(BroadcastLikeXla(Arrays(operands), broadcast_dimensions));
 }
 
-// Of arrays of these ranks.
+// The derived dimensions for arrays of these ranks.
 absl::StatusOr<std::vector<int64_t>> Derived(int64_t lhs, int64_t rhs) {
   return NumpyBroadcastDimensions(Shape::Array(ElementType::kF32, std::vector<int64_t>(lhs, 2)),
                                   Shape::Array(ElementType::kF32, std::vector<int64_t>(rhs, 2)));

@@ -165,8 +165,8 @@ TEST(BroadcastShape, OfThreeOperandsIsThatOfThePseudoCodeInEveryOrder) {
       }
     }
   }
-  // Of 125 triples: those that hold two of {0, 2, 3}. Without any: 2^3, with one kind k of them:
-  // 3^3 - 2^3 each.
+  // Those of the 125 triples fail that hold two of {0, 2, 3}. Triples with none of these: 2^3;
+  // triples with a single kind k of them: 3^3 - 2^3 each.
   EXPECT_EQ(failures, 125 - 8 - 3 * 19);
 }
 

@@ -39,7 +39,7 @@ inline std::string CheckInstruction(const std::vector<std::string>& parameters,
   if (status.ok()) {
     return (*module)->entry_computation()->root_instruction()->shape().ToStringWithoutLayout();
   }
-  // Of `<string>:9:6: error: message`, source line and caret.
+  // The message is `<string>:9:6: error: message`, the source line and the caret.
   const std::vector<absl::string_view> lines = absl::StrSplit(status.message(), '\n');
   const size_t error = lines[0].find("error: ");
   return std::string(error == absl::string_view::npos ? lines[0] : lines[0].substr(error));

@@ -87,7 +87,7 @@ TEST_F(CountImageTest, UnionsOfBoxesWithStrides) {
                    "(d0, d1) -> (d0, d1 * 3), domain: d0 in [0, 11], d1 in [0, 3]"},
                   {12, 12}),
             Interval::Point(96));
-  // The same where each side is a billion times as long.
+  // A product whose sides are a billion times as long.
   EXPECT_EQ(Union({"(d0, d1) -> (d0 * 2, d1), domain: d0 in [0, 2999999999], d1 in [0, 0]",
                    "(d0, d1) -> (d0 * 3, d1), domain: d0 in [0, 1999999999], d1 in [0, 0]"},
                   {6000000000, 1}),

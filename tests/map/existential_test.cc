@@ -51,7 +51,7 @@ TEST_F(ExistentialTest, AllResiduesOfAVariableLeaveNothing) {
   EXPECT_EQ(Eliminated("(d0)[s0] -> (d0), domain: d0 in [0, 30], s0 in [0, 8], "
                        "(d0 + s0 * 2) mod 3 in [1, 1]"),
             "(d0) -> (d0), domain: d0 in [0, 30]");
-  // Of modulo 6 only the even ones are taken: d0 is odd.
+  // Only the even multiples are taken modulo 6: d0 is odd.
   EXPECT_EQ(Eliminated("(d0)[s0] -> (d0), domain: d0 in [0, 30], s0 in [0, 2], "
                        "(d0 + s0 * 2) mod 6 in [1, 1]"),
             "(d0) -> (d0), domain: d0 in [1, 29], (d0 - 1) mod 2 in [0, 0]");

@@ -21,7 +21,7 @@ namespace {
 
 class HasPointTest : public ::testing::Test {
  protected:
-  // Of the domain of a map given as text.
+  // Whether the domain of a map given as text has a point.
   std::optional<bool> HasPointIn(const std::string& text) {
     const IndexingMap map = ParseIndexingMap(text, &context_).value();
     return HasPoint(map.DimBounds(), map.SymbolBounds(), map.constraints());

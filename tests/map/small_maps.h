@@ -133,7 +133,7 @@ class SmallMaps {
     return Map(count, Int(0, 2));
   }
 
-  // The same function, written otherwise: some results as digits of themselves, an interval as a
+  // The map written in another way: some results as digits of themselves, an interval as a
   // constraint, a constraint that holds everywhere.
   IndexingMap Rewritten(const IndexingMap& map) {
     llvm::SmallVector<mlir::AffineExpr, 4> results;
@@ -161,8 +161,8 @@ class SmallMaps {
                        Variables(map.runtimes()), std::move(constraints));
   }
 
-  // The same relation with other range variables: backwards, cut into two digits, or in front of
-  // one without use.
+  // The relation with other range variables: in reverse order, cut into two digits, or behind one
+  // that is not used.
   IndexingMap WithOtherRanges(const IndexingMap& map) {
     Variables ranges;
     llvm::SmallVector<mlir::AffineExpr, 4> symbols;

@@ -16,7 +16,7 @@ namespace {
 
 class StridedValuesTest : public MapTextFixture {
  protected:
-  // Of the first result, variables taking the values of their intervals.
+  // The values of the first result, where variables take the values of their intervals.
   std::optional<StridedRange> ValuesOf(const IndexingMap& map) {
     return StridedValuesOf(map.results()[0], [&](mlir::AffineExpr variable) {
       const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable);

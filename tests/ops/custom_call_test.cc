@@ -90,7 +90,8 @@ TEST_F(CustomCallTest, ConfigurationsMayBeStrings) {
                           "in [0, 7]"));
 }
 
-// Of a call that does not fit its configuration, or says more, nothing is claimed.
+// Nothing is claimed about a call that does not fit its configuration, or whose configuration says
+// more.
 TEST_F(CustomCallTest, MatrixProductsThatAreNoneAreReadWhole) {
   for (
       const char* config :

@@ -30,8 +30,8 @@ class FoldRuntimeTest : public IndexingTest {
     return lines;
   }
 
-  // The same for a dynamic-slice of p = f32[100] at a scalar `start`, which `text` defines; 10
-  // elements, clamp [0, 90].
+  // The folded maps of a dynamic-slice of p = f32[100] at a scalar `start`, which `text` defines;
+  // it takes 10 elements, clamp [0, 90].
   std::vector<std::string> Slice(absl::string_view text) {
     return Folded(absl::StrCat("p = f32[100] parameter(0)\n", text,
                                "\nROOT r = f32[10] dynamic-slice(p, start), "

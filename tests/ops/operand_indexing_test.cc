@@ -467,7 +467,8 @@ TEST_F(OperandIndexingTest, DevicesCompose) {
             "  replica: (d0, d1) -> (d1 + 2), domain: d0 in [0, 3], d1 in [0, 5]");
 }
 
-// Of one binding on two devices none is dropped; of two on one device, one is.
+// Two bindings that differ in their device only are both kept; of two equal bindings on one device,
+// one is dropped.
 TEST_F(OperandIndexingTest, BindingsKeepTheirDevice) {
   const OperandIndexing slice =
       Make("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 4]", {Scalar(a_, 4)});

@@ -373,7 +373,7 @@ TEST_F(ScatterTest, NothingIsReadForOrOfNothing) {
       scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add)");
   EXPECT_THAT(OutputToInput(nowhere), ElementsAre());
   EXPECT_THAT(InputToOutput(nowhere), ElementsAre());
-  // The same without an index for the dimension.
+  // This scatter has no index for the dimension.
   const HloInstruction* whole = Scatter(R"(
     a = f32[0,2] parameter(0)
     i = s32[4,0] parameter(1)

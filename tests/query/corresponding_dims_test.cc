@@ -33,7 +33,7 @@ class CorrespondingDimsTest : public ::testing::Test {
     return lines;
   }
 
-  // Of the root of a module, or of the lines of an entry.
+  // The groups of the root of a module, or of the lines of an entry.
   std::vector<std::string> OfModule(const std::string& text) {
     auto module = ParseModule(text);
     EXPECT_TRUE(module.ok()) << module.status();

@@ -17,7 +17,8 @@ namespace {
 
 class UtilizationTest : public ::testing::Test {
  protected:
-  // Of the root of an entry, whose calls are looked into, or of the entry as one fusion.
+  // The report about the root of an entry, whose calls are looked into, or about the entry as one
+  // fusion.
   UtilizationReport Of(absl::string_view entry, bool as_fusion = false) {
     auto module = ParseModule(absl::StrCat(
         "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"

@@ -257,7 +257,7 @@ TEST_F(BatchingDimsTest, TheScatterOfTheSpecification) {
   }
 }
 
-// The same instruction, its operands being parameters.
+// A module with this instruction, its operands being parameters.
 std::string OnParameters(const HloInstruction& instruction) {
   std::string text = "HloModule batched\n";
   if (instruction.opcode() == HloOpcode::kScatter) {
@@ -379,7 +379,7 @@ class SliceBySlice {
     vector_dim_ = *instruction.GetInteger(AttributeKey::kIndexVectorDim);
     of_operand_ = operand_batching_[0];
     of_indices_ = indices_batching_[0];
-    // The same dimension of the result, or of the updates.
+    // The dimension of the result, or of the updates, that runs with it.
     int64_t batch_dim = of_indices_ - (of_indices_ > vector_dim_ ? 1 : 0);
     for (of_windows_ = 0;; ++of_windows_) {
       if (absl::c_linear_search(window_dims_, of_windows_)) continue;

@@ -33,10 +33,10 @@ using internal::IsCollective;
 
 constexpr double kMaxElements = 256;  // of an array
 constexpr int64_t kMaxDevices = 8;
-// Of the entry: elements that are visited, times the words of a set of sources (value.h).
+// The bound on the entry: elements that are visited, times the words of a set of sources (value.h).
 constexpr double kMaxSteps = 1 << 22;
 
-// Doubles do not overflow, and of numbers that are too large it does not matter how large.
+// Doubles do not overflow, and how large a number is does not matter once it is too large.
 double ElementsOfArray(const Shape& array) {
   double count = 1;
   for (const int64_t size : array.dimensions()) count *= static_cast<double>(size);
@@ -258,7 +258,7 @@ class Steps {
 
   const HloModule& module_;
   int64_t device_count_ = 1;
-  // Of computations that all devices come to together, or not.
+  // The steps of computations, with whether all devices come to them together.
   absl::flat_hash_map<std::pair<const HloComputation*, bool>, double> known_;
 };
 

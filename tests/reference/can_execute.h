@@ -11,13 +11,14 @@
 
 namespace xla_indexing::reference {
 
-// Of a verified module. Unimplemented, naming the instruction, where
+// Whether a verified module can be executed. Unimplemented, naming the instruction, where
 //   - a dimension has a size that is known at run time only, or an array more than 256 elements;
 //   - the entry, and what it calls as often as it calls it, takes more than some millions of steps;
 //   - the module's header does not have the devices that an operation across them names, or there
 //     are more than 8, or only some of them may come to it;
-//   - a custom call of a target that has a definition does not have its shapes.
-// What has no definition at all (operations.h) is found when it is executed, Unimplemented too.
+//   - a custom call whose target has a definition does not have the shapes of that definition.
+// An operation without any definition (operations.h) is found when it is executed, which gives
+// Unimplemented too.
 absl::Status CanExecute(const HloModule& module);
 
 }  // namespace xla_indexing::reference

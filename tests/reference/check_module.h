@@ -25,10 +25,10 @@ struct CheckOptions {
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
   // The steps that each question may take (base/question_budget.h).
   int64_t steps = QuestionBudget::kDefaultSteps;
-  // Of modules that nobody chose (for which CanExecute() is asked first) less is compared, and less
-  // demanded: each instruction is asked about in one of the ways, which the seed decides, maps need
-  // not be exact, a question may have no answer, and entries of more than 4096 points are passed
-  // over.
+  // Modules that nobody chose (for which CanExecute() is asked first) are compared less thoroughly,
+  // and less is demanded of them: each instruction is asked about in one of the ways, which the
+  // seed decides; maps need not be exact; a question may have no answer; and entries of more than
+  // 4096 points are passed over.
   bool is_any_module = false;
 };
 
@@ -51,23 +51,23 @@ struct Executed {
 // module's text.
 absl::Status ForEachExecuted(const std::string& text, uint64_t seed, const CheckOptions& options,
                              absl::FunctionRef<absl::Status(const Executed&)> visit);
-// The same of a module that verifies; the error does not have its text.
+// An overload for a module that verifies; its error does not include the module's text.
 absl::Status ForEachExecuted(const HloModule& module, uint64_t seed, const CheckOptions& options,
                              absl::FunctionRef<absl::Status(const Executed&)> visit);
 
 // Parses and verifies a module and, with arbitrary contents of its parameters (`seed`), compares
 // with the reference, in both directions:
-//   - every instruction of the entry and of the computations that it runs: as
-//     built with and without folding of runtime variables, simplified, and with the exact maps,
-//     none of which may be over-approximate but for the reasons in check_module.cc, and which are
-//     disjoint where they are pieces of what one map cannot say; and with calls not looked into;
-//   - the entry as one computation, also with bounds that it passes.
-// The error of what is wrong first names the instruction, direction and options, and ends in the
+//   - every instruction of the entry and of the computations that it runs: as built with and
+//     without folding of runtime variables; simplified; with the exact maps, none of which may be
+//     over-approximate but for the reasons in check_module.cc, and which are disjoint where they
+//     are pieces of what one map cannot say; and with calls not looked into;
+//   - the entry as one computation, also with bounds that it exceeds.
+// The error for the first difference names the instruction, direction and options, and ends in the
 // module's text.
 absl::Status CheckModule(const std::string& text, uint64_t seed, mlir::MLIRContext* context,
                          const CheckOptions& options = {});
-// The same of a module that verifies; the error does not have its text. Unimplemented or
-// ResourceExhausted where it cannot be executed.
+// An overload for a module that verifies; its error does not include the module's text.
+// Unimplemented or ResourceExhausted where the module cannot be executed.
 absl::Status CheckModule(const HloModule& module, uint64_t seed, mlir::MLIRContext* context,
                          const CheckOptions& options = {});
 

@@ -48,16 +48,17 @@ struct LeafPair {
 // One entry for every output leaf, operand and operand leaf, also where nothing is read.
 using Dependence = std::map<LeafPair, Relation>;
 
-// Of an instruction of an executed computation on its operands. A value passed twice is two
-// operands.
+// The dependence of an instruction of an executed computation on its operands. A value passed twice
+// is two operands.
 absl::StatusOr<Dependence> DependenceOfInstruction(const HloInstruction& instruction,
                                                    const Devices& devices);
 
-// Of a computation's root on its parameters, given the values of the parameters by number.
+// The dependence of a computation's root on its parameters, given the values of the parameters by
+// number.
 absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computation,
                                                    Operands arguments, uint64_t seed,
                                                    const ExecutionOptions& options = {});
-// The same on several devices, with the arguments and the seed of each.
+// The dependence on several devices, with the arguments and the seed of each.
 absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computation,
                                                    const DeviceOperands& arguments,
                                                    const std::vector<uint64_t>& seeds,

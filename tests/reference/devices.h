@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<Execution>> ExecuteOnDevices(const HloComputation& co
                                                         const std::vector<uint64_t>& seeds,
                                                         const ExecutionOptions& options = {});
 
-// As ExecuteInstruction.
+// ExecuteInstruction on every device.
 absl::StatusOr<std::vector<Value>> ExecuteInstructionOnDevices(const HloInstruction& instruction,
                                                                const DeviceOperands& operands,
                                                                const Devices& devices);

@@ -108,7 +108,7 @@ TEST(RandomEquivalenceTest, AgreesWithExecutions) {
     }
   }
   EXPECT_GT(tally.same, Cases(4000));
-  // Of a part of the modules too few have one signature.
+  // When only a part of the modules is run, too few pairs have one signature.
   if (kOneCaseOf == 1) {
     EXPECT_GT(tally.different, 300);
   }

@@ -47,7 +47,7 @@ struct SectorCounts {
   int64_t sectors = 0;
   int64_t least = 0;
   int64_t lines = 0;
-  // Of the request with the most sectors for its least.
+  // The counts of the request with the most sectors relative to its least number.
   int64_t worst_sectors = 0;
   int64_t worst_least = 0;
 

@@ -74,8 +74,8 @@ TEST(LongLoopsTest, AtTheBoundIterationsAreComposedOneByOne) {
   CheckLoop(" r = f32[5] reverse(x), dimensions={0}", {"y", "z", "r"}, 256);
 }
 
-// Of so many leaves, each of which is computed from all, too many maps are composed for any leaf:
-// it is told of all of them, whichever leaves were asked for before.
+// With so many leaves, each of which is computed from all, too many maps are composed for any leaf.
+// Every leaf then says so, whichever leaves were asked for before.
 TEST(LongLoopsTest, ManyLeavesDependOnAll) {
   for (const int count : {12, 257, 300}) {
     Names leaves;

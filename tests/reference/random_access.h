@@ -17,7 +17,7 @@
 
 namespace xla_indexing::reference {
 
-// Of v, lane and element of a vector.
+// The coordinates of a point: v, the lane, and the element of a vector.
 using AccessPoint = std::array<int64_t, 3>;
 using AccessFunction = std::function<int64_t(const AccessPoint&)>;
 // The bits of a request, the first in the first period of the modulus.
@@ -31,7 +31,7 @@ struct FormAndValue {
 
 class RandomAccess {
  public:
-  // With one of so many values of v.
+  // An access with one of this many values of v.
   RandomAccess(uint64_t seed, const std::vector<int64_t>& values) : random_(seed) {
     AddVariable(random_.Between(-20, 20), random_.Pick(values));
     AddVariable(0, random_.OneIn(2) ? 32 : 9);
@@ -63,7 +63,7 @@ class RandomAccess {
   const std::vector<int>& open() const { return open_; }
   int64_t modulus() const { return modulus_; }
   internal::ValueRange values() const { return ranges_[0]; }
-  // Of a variable: v, lane, element.
+  // The range of a variable: v, lane or element.
   internal::ValueRange range(int variable) const { return ranges_[variable]; }
   // The address, which is also access().address.
   int64_t AddressAt(const AccessPoint& point) const { return address_(point); }

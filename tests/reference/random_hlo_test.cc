@@ -65,7 +65,7 @@ TEST(RandomHloTest, EveryOpcodeOfTheListOccursInFusions) {
     }
   }
   for (HloOpcode opcode : RandomOpcodes()) {
-    // Of a size that is not known, for which no other operation is made.
+    // set-dimension-size makes a size that is not known, for which no other operation is made.
     if (opcode == HloOpcode::kSetDimensionSize) continue;
     EXPECT_TRUE(seen.contains(opcode)) << OpcodeName(opcode);
   }

@@ -33,7 +33,7 @@ int64_t ModuleCount() {
 
 int64_t DivideRoundingUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Of the modules of single operations a tenth are elementwise ones, of which there are many alike.
+// A tenth of the modules of single operations are elementwise ones, of which there are many alike.
 int64_t ModuleCountOf(HloOpcode opcode) {
   int64_t elementwise = 0;
   int64_t other = 0;

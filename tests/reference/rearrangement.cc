@@ -54,7 +54,7 @@ Array Pad(const HloInstruction& instruction, Operands operands) {
   return result;
 }
 
-// The same elements in the same row-major order.
+// The result has the operand's elements in the operand's row-major order.
 Array Reshape(const HloInstruction& instruction, Operands operands) {
   Array result(instruction.shape());
   result.elements() = operands[0]->front().elements();

@@ -179,7 +179,7 @@ absl::Status CheckTilesOf(const Executed& executed, mlir::MLIRContext* context, 
   const HloComputation& computation = *executed.result.parent();
   const absl::StatusOr<TiledComputation> tiled = TileComputation(computation, context);
   if (!tiled.ok()) {
-    // Of nothing there are no tiles.
+    // An array without elements has no tiles.
     for (const Shape* leaf : executed.result.shape().Leaves()) {
       if (leaf->IsArray()) return tiled.status();
     }
@@ -244,7 +244,7 @@ absl::Status CheckTiles(const Executed& executed, mlir::MLIRContext* context, Ra
       if (map.IsUnknown() || map.replica_map() != nullptr) continue;
       absl::StatusOr<Relation> relation = RelationOf(map, {from, to}, executed.devices);
       if (!relation.ok()) return relation.status();
-      // Of the only map it is what was executed.
+      // The relation of an entry's only map is what was executed.
       if (entry.indexing.size() == 1 && map.IsExact()) {
         *relation = executed.truth.at({entry.output_leaf, entry.operand, entry.operand_leaf});
       }
@@ -269,7 +269,7 @@ void CheckTilesOfModules(int first, int count, Make make) {
     });
     ASSERT_TRUE(status.ok()) << status.message();
   }
-  // Of large windows there may be more points than are looked at.
+  // Large windows may have more points than are looked at.
   EXPECT_LE(tally.undecided, 1 + tally.maps / 10000) << "of " << tally.maps << " maps";
   // About what is exact of them: a test of tiles that are none would show nothing.
   EXPECT_GT(tally.exact, tally.maps / 4) << "of " << tally.maps << " maps";

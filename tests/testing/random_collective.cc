@@ -314,7 +314,7 @@ RandomValue AddAllToAll(RandomComputation* c) {
   const Groups groups = RandomGroups(ids, c);
   const std::string attributes = absl::StrCat(ids.attributes, groups.attribute);
   if (c->random().OneIn(3)) {
-    // Of one shape and one layout.
+    // All operands have one shape and one layout.
     std::vector<RandomValue> operands = {c->ArrayOperand(0)};
     const Shape shape = operands[0].shape;
     while (static_cast<int64_t>(operands.size()) < groups.size) {

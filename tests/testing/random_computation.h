@@ -63,9 +63,9 @@ class RandomComputation {
   // A constant (or tuple of such) once CloseParameters() has been called.
   RandomValue AddParameter(const Shape& shape);
   void CloseParameters() { is_closed_ = true; }
-  // Of random integers or predicates.
+  // A constant of random integers or predicates.
   RandomValue AddConstant(const Shape& shape);
-  // A scalar of this value.
+  // A scalar constant of this value.
   RandomValue AddConstant(const Shape& shape, int64_t value);
 
   // --- Operands -------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ RandomValue AddRandomCall(absl::string_view opcode, absl::string_view attribute,
   return c->Add(root.shape, opcode, operands, absl::StrCat(attribute, name));
 }
 
-// Of one to three branches, or by a predicate.
+// A conditional with one to three branches, or with a predicate.
 RandomValue AddRandomConditional(RandomComputation* c) {
   const bool is_predicated = c->random().OneIn(3);
   const int64_t count = is_predicated ? 2 : c->random().Between(1, 3);
@@ -137,7 +137,7 @@ RandomValue AddRandomConditional(RandomComputation* c) {
   return c->Add(result, "conditional", operands, attributes);
 }
 
-// Of targets that there are rules for, and of one that there is none for.
+// A custom call of a target with a rule, or of one without.
 RandomValue AddRandomCustomCall(RandomComputation* c) {
   const int64_t choice = c->random().Between(0, 3);
   if (choice <= 1) {
@@ -169,8 +169,8 @@ RandomValue AddRandomGetDimensionSize(RandomComputation* c) {
       absl::StrCat(", dimensions={", c->random().Between(0, operand.shape.rank() - 1), "}"));
 }
 
-// Of up to five iterations. The first leaf of the state counts them; where the condition looks at
-// another one too, they are not known.
+// A while of up to five iterations. The first leaf of the state counts them; where the condition
+// also looks at another leaf, their number is not known.
 RandomValue AddRandomWhile(RandomComputation* c) {
   const Shape count = Shape::Scalar(ElementType::kS32);
   const Shape flag = Shape::Scalar(ElementType::kPred);
@@ -211,7 +211,7 @@ RandomValue AddRandomWhile(RandomComputation* c) {
                 absl::StrCat(", condition=", condition_name, ", body=", body_name));
 }
 
-// Of one or two inputs and up to two carries, with up to two outputs.
+// A scan of one or two inputs and up to two carries, with up to two outputs.
 RandomValue AddRandomScan(RandomComputation* c) {
   const int64_t dimension = c->random().Between(0, 2);
   const int64_t steps = c->random().Between(0, 4);
@@ -263,7 +263,7 @@ RandomValue AddRandomScan(RandomComputation* c) {
                              c->random().OneIn(2) ? ", is_reverse=true" : "", ", to_apply=", name));
 }
 
-// Of one to three arrays; the function uses one of its parameters, or none.
+// A map of one to three arrays; its function uses one of its parameters, or none.
 RandomValue AddRandomMap(RandomComputation* c) {
   std::vector<RandomValue> operands = {c->ArrayOperand(0)};
   Shape like = operands[0].shape;

@@ -12,8 +12,8 @@
 
 namespace xla_indexing {
 
-// Of the grammar in tiling/internal/tile_conditions.h. Members give none where the text is not of
-// it.
+// Reads the grammar in tiling/internal/tile_conditions.h. Members return none where the text is not
+// of that grammar.
 class ConditionText {
  public:
   ConditionText(const std::string& text, const std::vector<int64_t>& sizes)

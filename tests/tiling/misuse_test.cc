@@ -64,7 +64,7 @@ TEST_F(TilingMisuseTest, TilesOfInfiniteIntervalsAreNotExact) {
     EXPECT_FALSE(tile->TileAt({2}, {1})->is_exact) << range;
     (void)TileConditions(*tile, 0);
   }
-  // Of an array without end from which nothing is read.
+  // An array without end from which nothing is read.
   const absl::StatusOr<SymbolicTile> of_none = SymbolicTile::Of(
       Map("(d0)[s0] -> (d0 * -2 + s0), domain: d0 in [-inf, inf], s0 in [-3, -2], s0 in [5, inf]"));
   ASSERT_TRUE(of_none.ok()) << of_none.status();

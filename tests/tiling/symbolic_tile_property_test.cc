@@ -194,7 +194,7 @@ void Check(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
           EXPECT_EQ(*tile->excess, static_cast<int64_t>(said.size() - read.elements.size()));
         }
       }
-      // Of a tile that residues leave nothing of, it makes no difference.
+      // For a tile that residues leave nothing of, being clipped makes no difference.
       if (!read.elements.empty()) {
         EXPECT_EQ(tile->is_clipped, !read.is_full) << "tile " << absl::StrJoin(k, ",");
       }

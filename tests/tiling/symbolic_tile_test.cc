@@ -35,7 +35,7 @@ class SymbolicTileTest : public ::testing::Test {
     return SymbolicTile::OfMap(*map).value();
   }
 
-  // Of the first map of an operand of the root of a module's entry.
+  // The tile of the first map of an operand of the root of a module's entry.
   SymbolicTile OfRoot(const std::string& text, int64_t operand = 0) {
     auto module = ParseModule(text);
     EXPECT_TRUE(module.ok()) << module.status();

@@ -113,8 +113,9 @@ TEST_F(TileComputationTest, GoodSizesAreExactAndWithinTheBudget) {
     last = good.bytes;
     sizes.push_back(good.sizes);
   }
-  // Of the divisors 1, 2, 3, 4, 6, 8, 12, 16, 24 and 48 of 48 and the powers of two those that
-  // divide 8 or are multiples of it, of twice 4 bytes an element.
+  // The candidates are the divisors 1, 2, 3, 4, 6, 8, 12, 16, 24 and 48 of 48 and the powers of
+  // two. Good are those that divide 8 or are multiples of it and fit: the tiles of parameter and
+  // root both have 4 bytes an element.
   EXPECT_THAT(sizes, ElementsAre(TileSizesOf{24}, TileSizesOf{16}, TileSizesOf{8}, TileSizesOf{4},
                                  TileSizesOf{2}, TileSizesOf{1}));
 }

@@ -144,7 +144,7 @@ TEST(CommandLine, TileSizesAreOfTiling) {
   EXPECT_THAT(*line->tile_sizes, ElementsAre(4, 1, 128));
   EXPECT_TRUE(Parse({"--query=tiling", "--direction=input-to-output", "m.hlo"}).ok());
   EXPECT_FALSE(Parse({"--query=tiling", "m.hlo"})->tile_sizes.has_value());
-  // Of a scalar.
+  // A scalar has no tile sizes.
   EXPECT_TRUE(Parse({"--query=tiling", "--tile_sizes=", "m.hlo"})->tile_sizes->empty());
   EXPECT_THAT(Error({"--tile_sizes=4", "m.hlo"}), HasSubstr("--query=tiling"));
   for (const char* sizes : {"0", "4,-1", "4,,1", "4,", "x", "9223372036854775808"}) {

@@ -18,19 +18,19 @@
 namespace xla_indexing {
 
 struct RuleStep {
-  // The rule in one line; a literal.
+  // The rule in one line, as a string literal.
   const char* rule;
-  // Null where the step is about the domain as a whole.
+  // The expression before and after; null where the step is about the domain as a whole.
   mlir::AffineExpr before = {};
   mlir::AffineExpr after = {};
-  // Of a constraint: where the expressions have to be.
+  // For a constraint, the intervals in which these expressions have to be.
   std::optional<Interval> interval_before = {};
   std::optional<Interval> interval_after = {};
 };
 
-// Steps past that number are left out but for a word about it, and so are steps of expressions with
-// more summands than that, however deep, or when so many have been looked at: nobody reads them,
-// and they are as long as there are many of them.
+// Steps beyond kMaxTracedSteps are left out but for a word about it. So are steps of expressions
+// with more than kMaxTracedSummands summands, at all levels of nesting, and all steps after
+// kMaxTracedSummandsInAll summands: nobody would read them.
 inline constexpr size_t kMaxTracedSteps = 1000;
 inline constexpr int kMaxTracedSummands = 256;
 inline constexpr int64_t kMaxTracedSummandsInAll = int64_t{1} << 16;

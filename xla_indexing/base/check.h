@@ -1,9 +1,9 @@
-// Conditions that a caller of a function has to see to, checked in every build.
+// Conditions that the caller of a function has to ensure, checked in every build.
 //
-// A function whose inputs can be wrong returns a Status. Where a condition is part of how a
-// function is used, as an index has to be less than a size, and a look tells whether it holds, the
-// look stays in release builds: a program that breaks it ends with a message, rather than go on
-// with numbers that mean nothing.
+// A function whose inputs can be wrong returns a Status. Some conditions are part of how a function
+// is used, as that an index is less than a size. Where a look tells whether such a condition holds,
+// it is checked in release builds too: a program that breaks it ends with a message instead of
+// going on with meaningless numbers.
 //
 // Example:
 //   Check(has_lower_, "Interval::lower() of an interval without a finite lower end");

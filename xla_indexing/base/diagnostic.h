@@ -8,8 +8,8 @@
 //
 // Lines and columns count from 1; columns count bytes. Each byte of the source line is shown as one
 // character: printable ASCII as it is, a tab as a space, any other byte as '?', so that the caret
-// stands where it should and hostile text cannot control a terminal. Of a long line, a window
-// around the place is shown, with "..." where it is cut.
+// stands where it should and hostile text cannot control a terminal. A long line is cut to a window
+// around the place, with "..." at each cut.
 //
 // Example: FormatDiagnostic("a.hlo", "x = f32[\n", 8, "expected a dimension") is
 //
@@ -44,8 +44,8 @@ SourcePosition PositionAt(absl::string_view buffer, size_t offset);
 std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, size_t offset,
                              absl::string_view message, absl::string_view severity = "error");
 
-// The same where the place of `offset` is already known: reads only the line that it shows. A
-// caller that reports many errors in one buffer counts the lines once, not once an error.
+// An overload for a caller that knows the position of `offset` already; it reads only the line that
+// it shows. A caller that reports many errors in one buffer so counts the lines once in all.
 std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, size_t offset,
                              SourcePosition position, absl::string_view message,
                              absl::string_view severity = "error");

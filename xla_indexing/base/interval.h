@@ -8,9 +8,9 @@
 //   a.Add(b) = hull {x + y : x in a, y in b},   a.FloorDiv(c) = hull {floor(x / c) : x in a}, ...
 // An end of the hull that does not fit int64 becomes infinite where it lies outward (a lower end
 // below the least int64, an upper end above the greatest), and the nearest int64 where it lies
-// inward. The result then contains more than the hull and never less: right for ranges, and not for
-// constraints, whose sets must stay what they are (base/internal/wide_interval.h). Anything of the
-// empty set is empty.
+// inward. The result then contains the hull and perhaps more: right for ranges, and wrong for
+// constraints, whose sets must stay what they are (base/internal/wide_interval.h). Any operation on
+// the empty set gives the empty set.
 //
 // Example: Interval::Closed(-3, 5).FloorDiv(2) == Interval::Closed(-2, 2);
 //          Interval::AtLeast(7).Mod(4) == Interval::Closed(0, 3);
@@ -61,8 +61,8 @@ class Interval {
   // Whether the interval is not empty and its lower (upper) end is finite.
   constexpr bool has_lower() const { return has_lower_; }
   constexpr bool has_upper() const { return has_upper_; }
-  // The finite ends. To ask for one that there is not, where has_lower() (has_upper()) is false, is
-  // an error of the program and ends it (base/check.h).
+  // The finite ends. Asking for an end that is infinite, where has_lower() (has_upper()) is false,
+  // is an error of the program and ends it (base/check.h).
   constexpr int64_t lower() const {
     Check(has_lower_, "Interval::lower() of an interval without a finite lower end");
     return lower_;
@@ -80,7 +80,7 @@ class Interval {
   }
   bool IsSubsetOf(const Interval& other) const;
 
-  // Both as sets: the elements of both, and the hull of the elements of either.
+  // Intersection, and the hull of the union.
   Interval Intersect(const Interval& other) const {
     if (AreFinite(*this, other)) {
       return Closed(lower_ > other.lower_ ? lower_ : other.lower_,
@@ -89,7 +89,8 @@ class Interval {
     return IntersectAny(other);
   }
   Interval Union(const Interval& other) const;
-  // Whether that hull has no element that is in neither; false where one is empty.
+  // Whether that hull has no elements but those of the two intervals; false where one of these is
+  // empty.
   bool TouchesOrOverlaps(const Interval& other) const;
 
   Interval Neg() const;
@@ -114,8 +115,8 @@ class Interval {
     return Mul(Point(constant));
   }
 
-  // Division of the rational numbers, rounded down (up); `divisor` may be negative. A division by 0
-  // has no result to speak of and gives All().
+  // The quotients as rational numbers, rounded down (up); `divisor` may be negative. All() for a
+  // divisor of 0.
   Interval FloorDiv(int64_t divisor) const;
   Interval CeilDiv(int64_t divisor) const;
   // The remainder in [0, modulus - 1], modulus >= 1. Any other modulus gives All().
@@ -143,7 +144,7 @@ class Interval {
   }
 
  private:
-  // What is nearly always so, and done in place where the results fit.
+  // The common case, done in place where the results fit.
   static constexpr bool AreFinite(const Interval& a, const Interval& b) {
     return a.has_lower_ && a.has_upper_ && b.has_lower_ && b.has_upper_;
   }

@@ -1,19 +1,19 @@
 // The work that one question may take altogether.
 //
-// What a question is made of (a walk over a computation, a sum that is simplified, points that are
-// counted) has bounds of its own. A question can be made of very many of them: the budget bounds
-// their sum. One that is opened on a thread counts all work that the thread does until it is
-// closed; while it is open, others that are opened on the same thread join it, so that whoever asks
-// first decides, and a question that asks another one does not start anew.
+// Each part of a question (a walk over a computation, the simplification of a sum, the counting of
+// points) has a bound of its own. A question can have very many parts: the budget bounds their sum.
+// A budget that is opened on a thread counts all work of that thread until it is closed. While it
+// is open, budgets opened on the same thread join it: the outermost question decides, and a
+// question that asks another one does not start anew.
 //
-// Steps. A step is the work of about a microsecond. What works in smaller pieces spends steps for
-// many of them at once. Without an open budget work is not counted.
+// Steps. A step is the work of about a microsecond. Work in smaller pieces spends one step for many
+// of them. Without an open budget work is not counted.
 //
-// When it is spent, Spend() gives false from then on, and whoever was told so takes the answer that
-// costs nothing: the expression as it is, the whole leaf, a count between bounds, "undecided". The
-// answer is still right; where it is weaker than it could have been it says Reason(). The same
-// question spends the same steps whenever and on whatever thread it is asked, as long as it is
-// given the same memory to start from.
+// Once the budget is spent, Spend() returns false, and whoever calls it takes the answer that costs
+// nothing: the expression as it is, the whole leaf, a count between bounds, "undecided". The answer
+// is still right; where it is weaker than it could have been it says Reason(). The same question
+// spends the same number of steps at every time and on every thread, as long as it starts with the
+// same caches.
 //
 // Example:
 //   QuestionBudget budget;                       // of this question, or that which asks it
@@ -39,11 +39,11 @@ class QuestionBudget {
   QuestionBudget(const QuestionBudget&) = delete;
   QuestionBudget& operator=(const QuestionBudget&) = delete;
 
-  // Takes `steps` (at least 0) from this thread's open budget. False where fewer are left, which
-  // then are gone, too: from then on the budget is spent.
+  // Takes `steps` (at least 0) from this thread's open budget. False where fewer are left; these
+  // are then taken too, so that the budget is spent from then on.
   static bool Spend(int64_t steps = 1);
-  // How many steps are left of it: what a part of the question that counts on its own may take, and
-  // then spends. INT64_MAX without an open budget.
+  // The number of steps left: what a part of the question that counts on its own may take before it
+  // spends them. INT64_MAX without an open budget.
   static int64_t Left();
   // Whether this thread's open budget is spent.
   static bool IsSpent();

@@ -1,4 +1,4 @@
-// What may be chosen about the indexing of whole computations.
+// Options for the indexing of whole computations.
 #ifndef XLA_INDEXING_FUSION_FUSION_OPTIONS_H_
 #define XLA_INDEXING_FUSION_FUSION_OPTIONS_H_
 
@@ -9,19 +9,21 @@
 namespace xla_indexing {
 
 struct FusionOptions {
-  // As for single instructions; `computations` is ignored, called computations are looked into.
+  // The options for single instructions; `computations` is ignored, since called computations are
+  // looked into.
   IndexingOptions indexing;
   // The most maps from the start to one leaf of one instruction.
   int max_maps = 256;
-  // How many maps one question takes through instructions. The leaves that it asks for share them
-  // equally, and what some leave over; a computation that is walked on its own (the body of a loop,
-  // a branch) has an eighth as many for all its leaves.
+  // How many steps one question may take; a step takes one map through one instruction. The leaves
+  // that the question is about share them equally, and share what some leave over. A computation
+  // that is walked on its own (the body of a loop, a branch) has an eighth of them for all its
+  // leaves.
   int64_t max_steps = 2500000;
   // How deep called computations may nest; deeper ones are read whole, over-approximate.
   int max_call_depth = 64;
-  // A walk steps through a computation that is called where it has no more instructions than this,
-  // with those of the computations it calls, each counting as often as it is called. Larger ones
-  // are walked on their own, once, and their maps taken wherever they are called.
+  // The most instructions of a called computation that a walk steps through where it is called,
+  // counting those of the computations it calls as often as they are called. A larger computation
+  // is walked on its own, once, and its maps are taken wherever it is called.
   int64_t max_called_instructions = 20000;
 };
 

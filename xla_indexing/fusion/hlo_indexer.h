@@ -13,10 +13,10 @@
 // simplified; paths that come to the same map count once, so that a parameter has as many maps as
 // there are ways in which it is read.
 //
-// Instructions that call computations are looked through: a fusion, a call, a loop. What is learnt
-// of called computations is kept for later questions, and instructions of one kind share their maps
-// (opcode, attributes and shapes are all that these depend on), so that to ask about every
-// instruction of a module costs little more than to ask about the different ones.
+// Instructions that call computations, such as fusions, calls and loops, are looked through. What
+// is found about called computations is kept for later questions, and instructions of one kind
+// share their maps (opcode, attributes and shapes are all that these depend on), so that asking
+// about every instruction of a module costs little more than asking about the different ones.
 //
 // Method. One walk over the instructions, from the root in reverse topological order (or from the
 // parameters in topological order), that carries for every instruction leaf the set of maps from
@@ -27,8 +27,8 @@
 //
 // Bound. The number of maps can grow exponentially in hostile graphs. Past `max_maps` for an
 // instruction leaf they are widened to the whole leaf, over-approximate, with the bound in the
-// reason. The steps of a walk, maps taken through an instruction, are bounded by a share of
-// `max_steps`; what a walk that is stopped has not come to yet it answers by reachability
+// reason. A walk takes no more steps (maps taken through an instruction) than its share of
+// `max_steps`; what a stopped walk has not reached is answered by reachability
 // (fusion/internal/reachability.h): whole leaves, over-approximate.
 //
 // Example, p0 + transpose(p0) of f32[20,20]:
@@ -39,9 +39,9 @@
 //       indexer.Index(*module->entry_computation(), Direction::kOutputToInput);
 //     {output_leaf 0, operand 0, operand_leaf 0, {(d0, d1) -> (d0, d1), (d0, d1) -> (d1, d0)}}
 //
-// The modules that are asked about and the context have to live as long as the indexer. Answers
-// live on without it, and as long as the context. An indexer serves one thread at a time
-// (fusion/parallel_indexing.h for many). Modules have to be ones that the verifier accepts
+// The modules that are asked about and the context have to outlive the indexer. Answers may outlive
+// the indexer, but not the context. An indexer serves one thread at a time
+// (fusion/parallel_indexing.h serves many). The verifier has to accept the modules
 // (hlo/verifier.h).
 //
 // Errors. InvalidArgument where there is no such leaf.
@@ -96,10 +96,11 @@ class HloIndexer {
   explicit HloIndexer(mlir::MLIRContext* context, const FusionOptions& options = {});
   ~HloIndexer();
 
-  // The entries between the leaves of the target's result and operands, sorted, each set simplified
-  // (of an instruction that calls nothing, in the form of the operation's definition): all of them,
-  // or those that start at one leaf, which are made anew each time. In the direction output to
-  // input the leaf is one of the result, with operand 0.
+  // The entries between the leaves of the target's result and operands, sorted. Each set is
+  // simplified; for an instruction that calls no computation it has the form of the operation's
+  // definition. Without `from` these are all entries; with it, those that start at that leaf, which
+  // are computed anew each time. In the direction output to input the leaf is one of the result,
+  // with operand 0.
   absl::StatusOr<SharedIndexing> Index(IndexingTarget target, Direction direction,
                                        std::optional<OperandLeaf> from = std::nullopt);
 

@@ -51,7 +51,7 @@ struct IndexingOfKind {
   std::atomic<bool> is_of_first_only = false;
 };
 
-// Kinds that threads look for at once.
+// A table of kinds that several threads look up at the same time.
 class KindTable {
  public:
   struct Found {
@@ -188,7 +188,7 @@ class ParallelIndexer {
     }
     const auto share = [&](const IndexingOfKind* of_kind) {
       places_[i].of_kind = of_kind;
-      // Otherwise it may turn out later (FindLeft).
+      // Where this is not set yet, it may be set later (FindLeft).
       if (of_kind->is_of_first_only.load(std::memory_order_relaxed)) MakeOwn(i, thread);
     };
     const auto known = thread.kinds.find(absl::Span<const uint64_t>(kind));
@@ -243,7 +243,7 @@ void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructi
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,
                                absl::FunctionRef<void(IndexedInstruction)> receive) {
-  // Few, as the threads are.
+  // There are few contexts, so that each is compared with all before it.
   for (size_t i = 0; i < contexts.size(); ++i) {
     Check(contexts[i] != nullptr && !absl::c_linear_search(contexts.first(i), contexts[i]),
           "ComputeIndexingInParallel() with a context that is null or there twice");

@@ -1,11 +1,11 @@
 // The indexing of many instructions on several threads.
 //
-// There are as many threads as MLIRContexts, and each makes its maps in its own, so that threads
-// wait for nothing of one another but to find out whether the maps of a kind of instructions
+// There are as many threads as MLIRContexts, and each makes its maps in its own context. Threads
+// wait for one another only to find out whether the maps of a kind of instructions
 // (ops/internal/instruction_kind.h) are made already: the first thread that comes to a kind makes
 // them, for all instructions of it. Contexts that were made with threading disabled need no locks
-// either. The contexts are the caller's and have to live as long as the maps. Maps of different
-// contexts must not be compared or composed; they can be evaluated and printed.
+// either. The contexts are the caller's and have to outlive the maps. Maps of different contexts
+// must not be compared or composed; they can be evaluated and printed.
 //
 // Example, every instruction of a module on two threads:
 //
@@ -40,14 +40,14 @@ struct IndexedInstruction {
   const HloInstruction* instruction = nullptr;
   // What the maps belong to.
   mlir::MLIRContext* context = nullptr;
-  // Without entries where not asked for. Instructions of one kind share them.
+  // Empty where this direction was not asked for. Instructions of one kind share their maps.
   absl::StatusOr<SharedIndexing> output_to_input = NoEntries();
   absl::StatusOr<SharedIndexing> input_to_output = NoEntries();
 };
 
-// Gives `receive` the maps of every instruction, in the order of `instructions`, on the thread that
-// this is called on, when all have been made and no other thread uses the contexts any more. There
-// must be a context, and none twice: anything else is an error of the program and ends it.
+// Gives `receive` the maps of every instruction, in the order of `instructions`, on the calling
+// thread, when all have been made and no other thread uses the contexts any more. There has to be
+// at least one context, and no context may occur twice: otherwise the program ends with an error.
 void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,

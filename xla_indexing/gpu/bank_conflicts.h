@@ -7,15 +7,16 @@
 //   wavefronts         max over banks of the number of different words of W in the bank
 //   least wavefronts   ceil(| W | / 32)
 //
-// summed over the requests of the launch; without conflicts both are equal. A swizzle is applied to
-// the byte address before (gpu/internal/request_meter.h).
+// summed over the requests of the launch; without conflicts both are equal. A swizzle, if there is
+// one, is applied to the byte address first (gpu/internal/request_meter.h).
 //
-// Accesses are given as a thread mapping whose results are indices of an array in shared memory,
-// which begins at a multiple of all words of the banks, and of the swizzle's period.
+// Accesses are given as a thread mapping whose results are indices of an array in shared memory.
+// The array begins at an address that is a multiple of the size of all banks together and of the
+// swizzle's period.
 //
 // Example, a tile f32[32,32] of a transpose whose lanes read a column: 32 words in one bank, 32
-// wavefronts of 1. As a tile f32[32,33] of which 32 columns are used, or with the swizzle {5, 2, 7}
-// (rows XORed into columns): 1.
+// wavefronts where 1 would be least. With a tile f32[32,33], of which 32 columns are used, or with
+// the swizzle {5, 2, 7} (rows XORed into columns), it is 1.
 //
 // Counts are exact, or bounds where they were not found within `max_steps`.
 //
@@ -51,8 +52,8 @@ struct BankConflicts {
   Interval requests;
   Interval wavefronts;
   Interval least_wavefronts;
-  // The request with the most wavefronts for its least number; none without requests, or where
-  // counts are bounds.
+  // The request with the most wavefronts relative to its least number; none where there are no
+  // requests, and where counts are bounds.
   std::optional<WarpRequest> worst;
   int64_t worst_wavefronts = 0;
 

@@ -13,19 +13,19 @@
 //   coalesced       every request has  sectors <= factor * least sectors  (factor 1.25: an access
 //                   of 128 bytes may begin in the middle of a sector)
 //
-// Requests are counted as if nothing were kept between them, reads and writes alike. Counts are
+// Requests are counted as if nothing were cached between them, reads and writes alike. Counts are
 // exact, found from a few warps (gpu/internal/count_requests.h), unless
 //
-//   - they depend on runtime values: then they are [least, most] over these values, where values
-//     that differ from point to point are the best and the worst for each request by itself;
-//   - the map is over-approximate: then there is a most and no least;
+//   - they depend on runtime values: then they are intervals [least, most] over these values;
+//     values that differ from point to point are taken best and worst for each request by itself;
+//   - the map is over-approximate: then only the most is known;
 //   - they were not found within `max_steps`: then they are bounds.
 //
-// Operands begin at multiples of `alignment_bytes`; where that is less than a line, counts are
-// [least, most] over the places where they may.
+// Operands begin at multiples of `alignment_bytes`. Where that is less than a line, counts are
+// [least, most] over the possible addresses.
 //
-// What is unknown has counts in [0, inf] and a reason: unknown maps, operands of other devices,
-// sparse and split layouts, arrays without bounds.
+// Counts are [0, inf], with a reason, where nothing is known: for unknown maps, operands of other
+// devices, sparse and split layouts, and arrays without bounds.
 //
 // Example, p0 + transpose(p0) of f32[1024,1024], 128 threads a block, one element each: 8192 blocks
 // of 4 warps make 32768 requests. Through (d0, d1) -> (d0, d1) each has 32 floats in a row, 4
@@ -69,10 +69,10 @@ struct Coalescing {
   Interval sectors = Interval::Point(0);
   Interval least_sectors = Interval::Point(0);
   Interval lines = Interval::Point(0);
-  // None where it is not known of every request.
+  // None where it is not known for every request.
   std::optional<bool> coalesced = true;
-  // The request with the most sectors for its least number, with `worst_cost`: sectors, least
-  // sectors, lines.
+  // The request with the most sectors relative to its least number, with `worst_cost`: sectors,
+  // least sectors, lines.
   std::optional<WarpRequest> worst;
   RequestCost worst_cost;
   std::string reason;  // why nothing is known; empty where something is
@@ -83,38 +83,38 @@ struct Coalescing {
   bool IsExact() const {
     return requests.IsPoint() && sectors.IsPoint() && least_sectors.IsPoint() && lines.IsPoint();
   }
-  // Least sectors / sectors; 1 where there are none, none where they are not numbers.
+  // Least sectors / sectors: 1 where there are no sectors, none where they are not single numbers.
   std::optional<double> Efficiency() const;
 };
 
-// What a thread accesses in a request.
+// One access of a thread in a request.
 struct LaneAddress {
   int64_t thread = 0;  // linear id in its block
   int64_t bit = 0;     // from where the tensor would begin at a multiple of the alignment
 };
 
-// Accesses of one launch.
+// The accesses of one launch.
 class CoalescingAnalysis {
  public:
-  // `output` is what the mapping leads to (of a reduction, the array that is reduced).
+  // `output` is the array that the mapping leads to (for a reduction, the array that is reduced).
   static absl::StatusOr<CoalescingAnalysis> Create(ThreadMapping mapping, const Shape& output,
                                                    const CoalescingOptions& options = {});
-  // With the row-major loop over an array as its mapping.
+  // A launch whose mapping is the row-major loop over an array.
   static absl::StatusOr<CoalescingAnalysis> OfLoop(const Shape& output, const LoopOptions& loop,
                                                    mlir::MLIRContext* context,
                                                    const CoalescingOptions& options = {});
 
   const ThreadMapping& mapping() const { return mapping_; }
 
-  // Of reading an operand through one of its maps from `output`; unknown, with the reason, where
-  // the map does not fit these two (ops/internal/fits_shapes.h).
+  // How reading an operand through one of its maps from `output` coalesces. Unknown, with the
+  // reason, where the map does not fit these two arrays (ops/internal/fits_shapes.h).
   Coalescing OfReads(const OperandIndexing& indexing, const Shape& operand) const;
-  // Of writing the elements that the mapping leads to.
+  // How writing the elements that the mapping leads to coalesces.
   Coalescing OfWrites() const;
 
-  // The active threads of a request that OfReads (or, without a map, OfWrites) gave for these, and
-  // what they access: ordered by thread, once for each element of a vector. InvalidArgument for a
-  // request or a map that does not fit.
+  // The active threads of a request that OfReads (or, without a map, OfWrites) returned for these
+  // arguments, and what they access: ordered by thread, once for each element of a vector.
+  // InvalidArgument for a request or a map that does not fit.
   absl::StatusOr<std::vector<LaneAddress>> AddressesOf(const WarpRequest& request,
                                                        const OperandIndexing* indexing,
                                                        const Shape& accessed) const;

@@ -13,8 +13,8 @@
 // coordinates in the order of `thread_dims`. A warp is `warp size` threads of one block with
 // consecutive ids, from a multiple of it on; the last of a block may have fewer.
 //
-// A point that the map's constraints exclude is computed by nobody: the threads past the last
-// element.
+// No thread computes a point that the map's constraints exclude. Such points belong to threads past
+// the last element.
 //
 // Example, f32[1000] in blocks of 128 threads with one element each:
 //
@@ -45,7 +45,8 @@ struct ThreadMapping {
   IndexingMap map;
   llvm::SmallVector<int, 3> thread_dims;  // dimensions of the map, the fastest varying first
   llvm::SmallVector<int, 3> block_dims;   // the others, likewise
-  // How many values each of them has, in this order. The map's interval for it may exclude some.
+  // The number of values of each of these dimensions, in this order. The map's interval for one may
+  // exclude some.
   llvm::SmallVector<int64_t, 3> thread_sizes;
   llvm::SmallVector<int64_t, 3> block_sizes;
   llvm::SmallVector<int, 1> vector_ranges;  // range variables of the map; the others are loops
@@ -53,14 +54,14 @@ struct ThreadMapping {
   // The most elements of one vector access.
   static constexpr int64_t kMaxVectorWidth = 1024;
 
-  // Whether this is one: every dimension has one role and values within its size; intervals are
-  // finite; threads of a block and blocks of the launch are counted in int64; there are no runtime
-  // variables.
+  // Verifies that this is a thread mapping: every dimension has one role and values within its
+  // size; intervals are finite; the threads of a block and the blocks of the launch are counted in
+  // int64; there are no runtime variables.
   absl::Status Verify() const;
-  // Whether, beside that, it leads to elements of `shape`.
+  // Verifies, in addition, that it leads to elements of `shape`.
   absl::Status VerifyFor(const Shape& shape) const;
 
-  // Threads of a block and blocks of the launch; of a mapping that verifies.
+  // The threads of a block and the blocks of the launch, for a mapping that verifies.
   int64_t ThreadsPerBlock() const;
   int64_t NumBlocks() const;
 
@@ -91,10 +92,9 @@ struct TileOptions {
 absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptions& options,
                                              mlir::MLIRContext* context);
 
-// Of an array seen as rows of `row_length` elements that lie one after the other in memory.
-//
-// A row reduction: the `threads_per_row` threads of a row go along it, `vector_width` elements at a
-// time, until its end; a block has `rows_per_block` rows.
+// A row reduction of an array seen as rows of `row_length` elements that lie next to one another in
+// memory. The `threads_per_row` threads of a row go along it, `vector_width` elements at a time,
+// until its end; a block has `rows_per_block` rows.
 struct RowReductionOptions {
   int64_t row_length = 1;
   int64_t threads_per_row = 32;
@@ -104,8 +104,8 @@ struct RowReductionOptions {
 absl::StatusOr<ThreadMapping> RowReduction(const Shape& shape, const RowReductionOptions& options,
                                            mlir::MLIRContext* context);
 
-// A column reduction: blocks take `threads_per_row` columns, their threads a column each;
-// `rows_per_block` rows at once go down to the last.
+// A column reduction: a block takes `threads_per_row` columns, each of its threads one column, and
+// works on `rows_per_block` rows at a time, down to the last row.
 struct ColumnReductionOptions {
   int64_t row_length = 1;
   int64_t threads_per_row = 32;
@@ -115,13 +115,14 @@ absl::StatusOr<ThreadMapping> ColumnReduction(const Shape& shape,
                                               const ColumnReductionOptions& options,
                                               mlir::MLIRContext* context);
 
-// A mapping as a map's text (map/text.h), whose variable names say the roles: th_x, th_y, th_z are
-// thread coordinates, bl_x, bl_y, bl_z block coordinates, a range variable vec (or vec_..) the
-// elements of a vector access. Without names d0 is the thread and d1, if there is one, the block.
+// Reads a mapping from a map's text (map/text.h). The names of variables say their roles: th_x,
+// th_y, th_z are thread coordinates, bl_x, bl_y, bl_z block coordinates, a range variable vec (or
+// vec_..) the elements of a vector access. Without names d0 is the thread and d1, if there is one,
+// the block.
 absl::StatusOr<ThreadMapping> ParseThreadMapping(absl::string_view text,
                                                  mlir::MLIRContext* context);
 
-// InvalidArgument that speaks of a thread mapping.
+// An InvalidArgument error about a thread mapping.
 absl::Status ThreadMappingError(absl::string_view message);
 
 // How often elements are computed.
@@ -130,7 +131,7 @@ struct ThreadCoverage {
   Interval computed;      // that some thread computes
   Interval computations;  // points of the mapping
 
-  // Each element by exactly one.
+  // Whether each element is computed by exactly one thread.
   bool IsOnce() const {
     return elements.IsPoint() && elements == computed && computed == computations;
   }

@@ -22,7 +22,7 @@ namespace xla_indexing {
 class HloComputation;
 class HloInstruction;
 
-// What the value of an attribute is.
+// The kind of value that an attribute has.
 enum class AttributeKind : uint8_t {
   kBool,             // bool
   kInteger,          // int64_t
@@ -39,8 +39,9 @@ enum class AttributeKind : uint8_t {
   kInstructions,     // Span<const HloInstruction* const>
 };
 
-// V(enumerator, name in text, kind). The first two stand between the parentheses, `constant(1)` and
-// `parameter(0)`; they have no name in text. `kOther` is an attribute kept with its own name.
+// V(enumerator, name in text, kind). The first two are the values between the parentheses of
+// `constant(1)` and `parameter(0)`; they have no name in text. `kOther` is an attribute that is
+// kept with its own name.
 #define XLA_INDEXING_ATTRIBUTES(V)                                           \
   V(kConstantValue, "", kLiteral)                                            \
   V(kParameterNumber, "", kInteger)                                          \
@@ -128,7 +129,7 @@ enum class AttributeKey : uint8_t {
 
 AttributeKind KindOf(AttributeKey key);
 absl::string_view AttributeName(AttributeKey key);
-// The key of the attribute spelt `name`, if it has one of its own.
+// The key of the attribute spelt `name`; none for attributes without a key of their own.
 std::optional<AttributeKey> AttributeKeyFromName(absl::string_view name);
 
 using AttributeValue =

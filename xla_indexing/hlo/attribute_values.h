@@ -14,9 +14,9 @@
 namespace xla_indexing {
 
 // One dimension of a window that slides over an operand (reduce-window, select-and-scatter,
-// convolution). Base dilation b puts b - 1 holes between neighbouring elements of the operand,
-// window dilation w as many between neighbouring elements of the window. Padding counts elements of
-// the dilated operand and may be negative.
+// convolution). A base dilation of b puts b - 1 holes between neighbouring elements of the operand;
+// window dilation does the same between neighbouring elements of the window. Padding counts
+// elements of the dilated operand and may be negative.
 struct WindowDimension {
   int64_t size = 1;
   int64_t stride = 1;
@@ -32,21 +32,22 @@ struct WindowDimension {
 struct Window {
   absl::InlinedVector<WindowDimension, 2> dimensions;
 
-  // `{size=3x3 stride=2x2 pad=0_1x0_1}`: what has its default value in every dimension is left out.
+  // `{size=3x3 stride=2x2 pad=0_1x0_1}`, without what has its default value in every dimension.
   std::string ToString() const;
 
   friend bool operator==(const Window& a, const Window& b) { return a.dimensions == b.dimensions; }
 };
 
-// One dimension of a pad: elements before, after and between neighbouring ones. Low and high may be
-// negative, which takes elements away.
+// One dimension of a pad: the numbers of elements before, after and between the operand's. Low and
+// high may be negative, which takes elements away.
 struct PaddingDimension {
   int64_t low = 0;
   int64_t high = 0;
   int64_t interior = 0;
 
-  // From one element of the operand to the next, interior + 1. 2^63 becomes 2^63 - 1: no result
-  // holds two elements that are so far apart, so that there is one at most.
+  // The distance from one element of the operand to the next in the result: interior + 1. An
+  // interior of 2^63 - 1 gives 2^63 - 1: no result is large enough to hold two elements that far
+  // apart.
   int64_t Step() const;
 
   friend bool operator==(const PaddingDimension& a, const PaddingDimension& b) = default;
@@ -74,7 +75,7 @@ struct ConvolutionDimensionNumbers {
   int64_t output_batch = -1;
   int64_t output_feature = -1;
   absl::InlinedVector<int64_t, 3> output_spatial;
-  // The number of labels of each, at least two more than there are spatial dimensions.
+  // The numbers of labels of input, kernel and result, at least two more than spatial dimensions.
   int64_t input_rank = 0;
   int64_t kernel_rank = 0;
   int64_t output_rank = 0;

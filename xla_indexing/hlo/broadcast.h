@@ -1,10 +1,10 @@
 // The shape rules of operations that broadcast their operands implicitly: which shapes go together,
 // and what shape their result has.
 //
-// Mathematics. Operands are lined up with the dimensions of the result, a rank that is too small
-// being filled with dimensions of size 1 on the left. The sizes that meet in one dimension give the
-// size of the result there. n and m are static sizes other than 1 (0 is one of them), N and M
-// bounds, `?` has none:
+// Mathematics. Operands are lined up with the dimensions of the result; an operand of smaller rank
+// counts as having further dimensions of size 1 on the left. The sizes that meet in one dimension
+// determine the size of the result there. In the table, n and m are static sizes other than 1 (0 is
+// one of them), N and M are bounds, and `?` is a size without bound:
 //
 //   one       other    result
 //   1         any      the other
@@ -15,13 +15,14 @@
 //   ?         <=N      ?
 //   <=M       <=N      <=min(M, N); where one of the bounds is 1, the other
 //
-// The order of the two does not matter. Of more operands the first two give a size that meets the
-// third, and so on; without bounds the order does not matter there either, errors included.
-// Operands of unknown rank say nothing. Element types are free.
+// The table is symmetric. With more than two operands, the size that the first two give meets that
+// of the third, and so on; without bounds this order does not matter either, not even for errors.
+// Operands of unknown rank are ignored, and element types may differ.
 //
-// What sizes at run time must be beyond that, lest the operation be undefined, are guards.
+// Conditions on the sizes at run time that must hold beyond that, because the operation is
+// undefined otherwise, are called guards.
 //
-// A given result goes with the inferred shape where both have one rank, and in each dimension
+// A given result shape fits the inferred one where both have the same rank, and in each dimension
 //
 //   inferred  given
 //   dynamic   static   an error: the operands do not promise it
@@ -57,12 +58,12 @@ namespace xla_indexing {
 // kMaxBroadcastRank dimensions or a negative size, and where sizes do not go together.
 absl::StatusOr<BroadcastInference> InferBroadcastShape(absl::Span<const MaybeRanked> operands);
 
-// Whether `result` may be the shape of the result, by the second table. Errors where the operands
-// give no shape, and where it is not compatible with the one that they give.
+// Whether `result` may be the shape of the result, by the second table. An error where the operands
+// determine no shape, and where `result` does not fit the one that they determine.
 absl::Status VerifyBroadcastShape(absl::Span<const MaybeRanked> operands,
                                   const MaybeRanked& result);
 
-// The shapes of operands that must have a rank.
+// Converts operands to shapes; each must have a rank.
 absl::StatusOr<std::vector<Shape>> RequireRanks(absl::Span<const MaybeRanked> operands);
 
 }  // namespace xla_indexing

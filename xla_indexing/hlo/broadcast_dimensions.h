@@ -2,13 +2,12 @@
 // of numpy (and of front ends that follow it) and those of XLA.
 //
 //   numpy   the last dimensions of all operands belong together, then those before them, ..
-//   XLA     operands of one rank: dimension i of each; a scalar: no dimension; an operand of a
-//   lower
-//           rank: as a list `broadcast_dimensions` says, which there must be: its dimension k is
-//           dimension broadcast_dimensions[k] of the result
+//   XLA     operands of one rank: dimension i of each; a scalar: no dimension; an operand of lower
+//           rank: as the list `broadcast_dimensions` says, which is then required: its dimension k
+//           is dimension broadcast_dimensions[k] of the result
 //
-// Sizes that meet then follow the tables of hlo/broadcast.h, under both rules, and so do bounds.
-// What numpy lines up by itself XLA does with the list that NumpyBroadcastDimensions gives: the
+// The sizes that meet follow the tables of hlo/broadcast.h, under both rules, and so do bounds. XLA
+// does what numpy does if it is given the list that NumpyBroadcastDimensions returns: consecutive
 // numbers from the difference of the ranks on.
 //
 // Errors. InvalidArgument, naming operands, dimensions and sizes.
@@ -45,11 +44,12 @@ struct ImplicitBroadcast {
   std::vector<BroadcastGuard> guards;
 };
 
-// Any number of operands, at least one.
+// Lines up any number of operands, at least one, by numpy's rule.
 absl::StatusOr<ImplicitBroadcast> BroadcastLikeNumpy(absl::Span<const Shape> operands);
 
-// The same by XLA's rules. `broadcast_dimensions` are those of the operands of a lower rank that
-// are no scalars; where there is none, they may be all dimensions in order, or not given (empty).
+// Lines up operands by XLA's rule. `broadcast_dimensions` are those of the operands of lower rank
+// that are not scalars. Where there is no such operand, it may be empty or list all dimensions in
+// order.
 absl::StatusOr<ImplicitBroadcast> BroadcastLikeXla(
     absl::Span<const Shape> operands, absl::Span<const int64_t> broadcast_dimensions = {});
 

@@ -21,13 +21,13 @@ struct DimensionSize {
   static DimensionSize Static(int64_t size) { return {size, false}; }
   static DimensionSize AtMost(int64_t bound) { return {bound, true}; }
   static DimensionSize Unbounded() { return {Shape::kUnboundedSize, true}; }
-  // That of dimension `i` of an array.
+  // The size of dimension `i` of an array.
   static DimensionSize Of(const Shape& shape, int64_t i);
 
   bool IsStatic() const { return !is_dynamic; }
   bool IsUnbounded() const { return size == Shape::kUnboundedSize; }
   bool IsStaticOne() const { return !is_dynamic && size == 1; }
-  // `3`, `<=3`, `?`.
+  // The size as text: `3`, `<=3` or `?`.
   std::string ToString() const;
 
   friend bool operator==(const DimensionSize& a, const DimensionSize& b) = default;
@@ -36,7 +36,7 @@ struct DimensionSize {
   bool is_dynamic = false;
 };
 
-// The size that two sizes give, by the first table of hlo/broadcast.h.
+// The size that results where two sizes meet, by the first table of hlo/broadcast.h.
 absl::StatusOr<DimensionSize> InferBroadcastDimension(DimensionSize a, DimensionSize b);
 
 // A dimension of an operand.
@@ -47,8 +47,8 @@ struct OperandDimension {
   friend bool operator==(const OperandDimension& a, const OperandDimension& b) = default;
 };
 
-// What must hold at run time in one dimension of the result: those of the sizes of these dynamic
-// dimensions that are not 1 are all the same, and one that `size`, the result's, allows.
+// What must hold at run time in one dimension of the result: those of these dynamic sizes that are
+// not 1 are all equal, and `size`, the result's, allows that common size.
 struct BroadcastGuard {
   int64_t dimension = 0;  // Of the result.
   DimensionSize size;
@@ -66,7 +66,8 @@ using MaybeRanked = std::optional<Shape>;
 struct BroadcastInference {
   // Without layout, of the element type of the first operand with a rank; empty where none has one.
   MaybeRanked shape;
-  // In the order of the dimensions; only of those where something is left to run time.
+  // The guards in the order of the result's dimensions, for dimensions where something is left to
+  // check at run time.
   std::vector<BroadcastGuard> guards;
 };
 

@@ -83,7 +83,7 @@ bool IsOfKind(const AttributeValue& value, AttributeKind kind) {
 Shape WithRowMajorLayouts(const Shape& shape) {
   if (shape.IsArray()) {
     Shape result = shape;
-    // That of a scalar is not printed.
+    // The layout of a scalar is not printed.
     if (!shape.has_layout() && shape.rank() > 0) result.SetLayout(RowMajorLayout(shape.rank()));
     return result;
   }

@@ -14,14 +14,14 @@
 //             c = f32[10,5] broadcast(r), dimensions={0}
 //             b = f32[6,8,10,5] broadcast(c), dimensions={2,3}
 //
-// Direct: dimensions of size 1 that grow are reshaped away, one broadcast makes the result.
-// Promoted: where there are such dimensions, the operand is first broadcast to itself, and to the
-// result's sizes at its own rank; the dimensions it lacks come last. What is as it should be is
-// left alone.
+// Direct: dimensions of size 1 that grow are reshaped away, and one broadcast makes the result.
+// Promoted: an operand with such dimensions is first broadcast to its own shape, and then to the
+// result's sizes at its own rank; the dimensions that it lacks are added last. An operand that has
+// the result's shape is not changed.
 //
-// Every attribute that the parser knows can be given, with the kind of value that
-// hlo/attribute.h says; others as text. Shapes come from hlo/internal/shape_inference.h. What is
-// built is unchanged where a call gives an error.
+// Every attribute that the parser knows can be given, with the kind of value that hlo/attribute.h
+// names; other attributes are given as text. Shapes are inferred by hlo/internal/shape_inference.h.
+// A call that returns an error leaves the computation unchanged.
 //
 // Errors. InvalidArgument, naming the instruction, operands, dimensions and sizes; Unimplemented
 // where the shape of an operation must be given and is not.
@@ -80,12 +80,12 @@ struct HloBuilderOptions {
 
 // What an instruction has beside its opcode and operands. Views are read during the call only.
 struct InstructionDetails {
-  // Empty: the opcode, with a number behind where that is taken.
+  // The name; empty for the opcode's spelling, with a number appended where that is taken.
   absl::string_view name = {};
-  // Needed where it does not follow from the operands; elsewhere it must agree with what follows.
+  // Required where the shape does not follow from the operands; elsewhere it must agree with it.
   std::optional<Shape> shape = std::nullopt;
   std::vector<Attribute> attributes = {};
-  // Of XLA's rule, where operands differ in rank.
+  // The list for XLA's broadcasting rule, where operands differ in rank.
   absl::Span<const int64_t> broadcast_dimensions = {};
 };
 
@@ -112,7 +112,7 @@ class HloBuilder {
   absl::StatusOr<const HloInstruction*> AddConstant(const Literal& literal,
                                                     absl::string_view name = {},
                                                     absl::Span<const Attribute> attributes = {});
-  // Every other operation. Operands are instructions of this computation.
+  // Adds any other operation. Operands are instructions of this computation.
   absl::StatusOr<const HloInstruction*> Add(HloOpcode opcode,
                                             absl::Span<const HloInstruction* const> operands,
                                             const InstructionDetails& details = {});
@@ -128,7 +128,7 @@ class HloBuilder {
       absl::Span<const HloInstruction* const> operands,
       absl::Span<const int64_t> broadcast_dimensions = {});
 
-  // Without it the last instruction is the root.
+  // Marks the root; without this call it is the last instruction.
   absl::Status SetRoot(const HloInstruction* root);
 
  private:
@@ -136,26 +136,27 @@ class HloBuilder {
 
   absl::Status CheckOperands(absl::string_view what,
                              absl::Span<const HloInstruction* const> operands) const;
-  // The name that is asked for, or a new one.
+  // Returns the requested name, or a new one where it is empty.
   absl::StatusOr<std::string> NameFor(HloOpcode opcode, absl::string_view name);
   bool IsTaken(absl::string_view name) const;
-  // The same for an instruction without operands, whose shape and attributes are looked at too.
+  // Checks shape and attributes of an instruction without operands, and returns its name like
+  // NameFor.
   absl::StatusOr<std::string> CheckLeaf(HloOpcode opcode, const Shape& shape,
                                         absl::string_view name,
                                         absl::Span<const Attribute> attributes);
   absl::Status SetAttributes(absl::Span<const Attribute> attributes, HloInstruction* instruction);
   absl::Status CheckReferences(const Attribute& attribute, const HloInstruction& user) const;
 
-  // Makes an instruction and puts it behind those that wait to be added.
+  // Makes an instruction and appends it to the pending ones.
   absl::StatusOr<const HloInstruction*> Make(HloOpcode opcode,
                                              absl::Span<const HloInstruction* const> operands,
                                              const InstructionDetails& details);
-  // Adds those that wait.
+  // Adds the pending instructions to the computation.
   void AddPending();
 
   absl::StatusOr<ImplicitBroadcast> LineUp(absl::Span<const HloInstruction* const> operands,
                                            absl::Span<const int64_t> broadcast_dimensions) const;
-  // The operands in the shape of the result.
+  // Makes the operands explicit, each in the shape of the result.
   absl::StatusOr<Instructions> MakeAllExplicit(absl::Span<const HloInstruction* const> operands,
                                                absl::Span<const int64_t> broadcast_dimensions);
   // An operand whose dimensions are these of the result, in the shape of the result.
@@ -168,15 +169,15 @@ class HloBuilder {
 
   HloComputation* computation_;
   HloBuilderOptions options_;
-  // How many names were made of an opcode.
+  // How many names were made from each opcode.
   absl::flat_hash_map<HloOpcode, int64_t> name_counts_;
   std::vector<HloInstruction*> pending_;
-  // A name that is kept for the instruction that the pending ones are made for.
+  // The name reserved for the instruction that the pending ones are made for.
   absl::string_view reserved_name_;
 };
 
-// That a module that was built verifies and that its text reads back as an equal module. Attributes
-// that are given as text are not looked at before.
+// Checks that a built module verifies and that its text reads back as an equal module. Attributes
+// that are given as text are not checked before.
 absl::Status CheckBuiltModule(const HloModule& module);
 
 }  // namespace xla_indexing

@@ -120,15 +120,15 @@ class HloInstruction {
   }
   const HloComputation* while_condition() const { return GetComputation(AttributeKey::kCondition); }
   const HloComputation* while_body() const { return GetComputation(AttributeKey::kBody); }
-  // The branches of a conditional in the order of their indices. Of a predicated one, branch 0 is
-  // the one taken for true.
+  // The branches of a conditional in the order of their indices. Branch 0 of a predicated
+  // conditional is the one taken for true.
   absl::InlinedVector<const HloComputation*, 2> branch_computations() const;
 
   // Building. Adds an attribute (at the end) or gives the one that is there a new value, and copies
   // what the value refers to into the module. The value must be of the key's kind; a text is taken
   // for every kind and is printed as it is.
   void SetAttribute(AttributeKey key, const AttributeValue& value);
-  // The same for an attribute kept as text under its own name.
+  // Like SetAttribute, for an attribute that is kept as text under its own name.
   void SetTextAttribute(absl::string_view name, absl::string_view text);
   void SetShape(const Shape& shape);
 

@@ -62,16 +62,17 @@ class Literal {
   // literal is elided, the type is another one, `position` is outside the array, or an unsigned
   // value exceeds INT64_MAX.
   std::optional<int64_t> IntegerAt(int64_t position) const;
-  // The same with one index a dimension.
+  // The value at an index, with one number for each dimension.
   std::optional<int64_t> IntegerAt(absl::Span<const int64_t> index) const;
 
-  // The bits of an element; of a complex number's real part (part 0) or imaginary part (part 1).
-  // `position` must be in [0, ElementCount()).
+  // The bits of an element; for a complex number, those of its real part (part 0) or imaginary part
+  // (part 1). `position` must be in [0, ElementCount()).
   uint64_t BitsAt(int64_t position, int part = 0) const;
-  // Of a splat: of all elements.
+  // Sets the bits of an element; in a splat, those of all elements.
   void SetBits(int64_t position, uint64_t bits, int part = 0);
 
-  // Equal shapes, dynamic flags and layouts included, and equal bits, stored in the same way.
+  // Literals are equal where shapes (dynamic flags and layouts included) and bits are equal and
+  // stored in the same way.
   friend bool operator==(const Literal& a, const Literal& b) {
     return a.elided_ == b.elided_ && a.splat_ == b.splat_ && a.shape_ == b.shape_ &&
            a.bytes_ == b.bytes_ && a.elements_ == b.elements_;

@@ -56,7 +56,8 @@ class Shape {
   bool IsBuffer() const { return element_type_ == ElementType::kBuffer; }
   bool IsScalar() const { return IsArray() && dimensions_.empty(); }
 
-  // Of arrays. A bounded dimension's size is its bound, an unbounded one's `kUnboundedSize`.
+  // Members of arrays. The size of a bounded dimension is its bound, that of an unbounded one
+  // `kUnboundedSize`.
   int64_t rank() const { return static_cast<int64_t>(dimensions_.size()); }
   absl::Span<const int64_t> dimensions() const { return dimensions_; }
   int64_t dimension(int64_t i) const { return dimensions_[i]; }
@@ -77,7 +78,7 @@ class Shape {
   void SetLayout(Layout layout) { layout_ = std::move(layout); }
   void ClearLayout();  // In tuples: of every leaf.
 
-  // Of tuples; of a buffer: the array it holds, as its one element.
+  // Members of tuples, and of buffers: the array that a buffer holds counts as its only element.
   absl::Span<const Shape> tuple_elements() const { return elements_; }
   const Shape& tuple_element(int64_t i) const { return elements_[i]; }
 
@@ -112,13 +113,13 @@ class Shape {
   bool is_flat_ = false;    // A tuple of arrays: element i is leaf i.
 };
 
-// Everything equal. A missing layout differs from a layout that is given.
+// Whether everything is equal. A missing layout differs from a layout that is given.
 bool operator==(const Shape& a, const Shape& b);
 inline bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
 
-// Equal but for layouts; dynamic flags count.
+// Whether the shapes are equal but for layouts; dynamic flags count.
 bool EqualIgnoringLayout(const Shape& a, const Shape& b);
-// Two arrays of equal sizes; element types, layouts and dynamic flags do not count.
+// Whether both are arrays of equal sizes; element types, layouts and dynamic flags do not count.
 bool SameDimensions(const Shape& a, const Shape& b);
 
 template <typename H>

@@ -38,7 +38,7 @@ using internal::Sub;
 using internal::Substitute;
 using ::mlir::AffineExpr;
 
-// Over (rt) and [d, s], with the projection onto (rt, r).
+// The map over (rt) and [d, s], with its projection onto (rt, r).
 std::optional<Projected> SubjectOf(const IndexingMap& map) {
   return ProjectOntoResults(map, {.dims = false, .runtimes = true});
 }

@@ -244,7 +244,7 @@ IndexingMap DimsAlone(const IndexingMap& map) {
   return IndexingMap(kPartsFit, affine_map, Variables(map.dims()), {}, {}, std::move(constraints));
 }
 
-// Of a component by itself, whose dimensions are dimensions.
+// The pairs of one component by itself; the dimensions of `map` are the component's dimensions.
 Interval CountPairsOfComponent(const IndexingMap& map, StepBudget* budget) {
   const Component all = AllOf(map);
   if (SymbolsAreDetermined(map, all)) return CountPoints(map, budget);

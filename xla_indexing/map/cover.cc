@@ -26,7 +26,7 @@ using internal::ProjectOntoResults;
 using internal::Substitute;
 using ::mlir::AffineExpr;
 
-// Past this many disjoint pieces nothing is decided.
+// The most disjoint pieces; with more, nothing is decided.
 constexpr size_t kMaxPieces = 256;
 
 // What an explicit set over (d, rt, r) says of the points of `a`: intervals and constraints. False

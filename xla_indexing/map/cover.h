@@ -1,12 +1,13 @@
 // Whether several relations together have all pairs of another.
 //
-// Mathematics. With the pairs of b written as a set of constraints g_1, .., g_n on (d, rt, r)
-// (map/internal/project.h), what a has besides is the disjoint union of
+// Mathematics. The pairs of b are written as a set of constraints g_1, .., g_n on (d, rt, r), where
+// r are the results (map/internal/project.h). Then what a has and b has not is the disjoint union
+// of
 //
-//   a and g_1 and .. and g_(i-1) and not g_i        for each i,
+//   a and g_1 and .. and g_(i-1) and not g_i        for each i.
 //
-// where r are a's results. Of b_1, b_2, .. each takes away from what those before it have left.
-// What is left is empty, or not: a question about domains (map/domain.h).
+// Each of several relations b_1, b_2, .. is taken away from what the ones before it have left.
+// Whether anything is left in the end is a question about domains (map/domain.h).
 //
 // Example: d0 -> d0, d0 in [0, 9] is covered by the same with d0 in [0, 4] and with d0 in [5, 9].
 #ifndef XLA_INDEXING_MAP_COVER_H_
@@ -20,9 +21,10 @@
 
 namespace xla_indexing {
 
-// Whether every pair d -> r of `a` is one of some of `others`, for each value of the runtime
-// variables, which correspond by position, as dimensions do. None where that is not decided, or
-// cannot be asked of maps with other numbers of these or of results, or of another context.
+// Whether every pair d -> r of `a` belongs to at least one of `others`, for each value of the
+// runtime variables. Dimensions and runtime variables correspond by position. None where that is
+// not decided, and for maps that cannot be compared: of other numbers of dimensions, runtime
+// variables or results, or of another context.
 std::optional<bool> IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others,
                               StepBudget* budget);
 

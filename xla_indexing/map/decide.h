@@ -1,8 +1,8 @@
-// Whether two maps say the same, and whether a map says anything: yes, no, or not decided within a
-// number of steps (map/decision.h).
+// Whether two maps mean the same, and whether a map's domain is empty: yes, no, or not decided
+// within a number of steps (map/decision.h).
 //
-// IndexingMap's == compares what is written. These compare what is meant, so that maps in different
-// forms, from different programs, can be told equal.
+// IndexingMap's == compares how maps are written. These functions compare what maps mean, so that
+// maps in different forms, from different programs, can be told equal.
 //
 // Mathematics. A map is f(d, s, rt) over a domain, and can be read in two ways:
 //
@@ -14,13 +14,13 @@
 // by position, runtime variables too: the i-th of one map is the i-th of the other. Values are
 // mathematical integers.
 //
-// How. What decides first:
+// How. The first of these that decides:
 //   1. the normal form: both maps simplified are written the same;
-//   2. samples of the domains, against the other map: a counterexample;
+//   2. samples of each domain, evaluated in the other map: a counterexample;
 //   3. functions: the difference of results in normal form, and emptiness of the domains on which
-//      they would differ; relations: the projection onto (d, rt, r) without range variables
-//      (map/internal/project.h), where there is one, and emptiness again (map/domain.h);
-//   4. all points, where the budget has as many.
+//   they would differ; relations: the projection onto (d, rt, r) without range variables
+//   (map/internal/project.h), where there is one, and emptiness again (map/domain.h);
+//   4. all points, where the budget suffices.
 //
 // Errors. InvalidArgument for a map that does not Verify(), and for two maps whose numbers of
 // dimensions, results, runtime variables, or (as functions) range variables differ. A number past

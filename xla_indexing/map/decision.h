@@ -5,19 +5,20 @@
 // should meet unprepared. Those of map/decide.h, map/bijection.h and map/image.h therefore take a
 // budget. "Yes" and "no" are proofs; kUndecided says nothing about the maps.
 //
-// Budget. A step is one point of a domain that is tried. A question for emptiness that goes to the
-// normal form and to HasPoint (map/internal/has_point.h) counts as kStepsOfQuestion steps, whose
-// cost those two bound. A step is of the order of 0.1 us. Bringing the maps themselves into normal
-// form, and solving for variables, are not counted: they have bounds of their own, and a budget of
+// Budget. Trying one point of a domain is a step, of the order of 0.1 us. A question for emptiness
+// that goes to the normal form and to HasPoint (map/internal/has_point.h) counts as
+// kStepsOfQuestion steps; those two have bounds of their own. Bringing the maps themselves into
+// normal form, and solving for variables, are bounded likewise and not counted, so that a budget of
 // 0 steps answers with them alone. The same question gives the same answer at every run.
 //
 // Time. Every question of map/ opens a QuestionBudget (base/question_budget.h), or joins the one of
 // the question that asks it; all work is counted there, that of the normal form too. Once it is
-// spent expressions and constraints stay as they are, and what needs them is undecided.
+// spent, expressions and constraints stay as they are, and a question that needs them stays
+// undecided.
 //
-// Errors. A question that has no meaning, about maps that do not Verify() or that cannot be
-// compared, is an InvalidArgument and no Decision. A number past int64 on the way is no error: what
-// needs it stays undecided.
+// Errors. A question that has no meaning, about maps that do not Verify() or cannot be compared,
+// gives InvalidArgument and no Decision. A number past int64 on the way is no error: the question
+// stays undecided where it needs that number.
 //
 // Example:
 //   absl::StatusOr<Decision> same = SameFunction(a, b, /*max_steps=*/1000000);
@@ -55,13 +56,13 @@ void PrintTo(const Decision& decision, std::ostream* os);
 inline constexpr int64_t kDefaultSteps = int64_t{1} << 17;
 inline constexpr int64_t kStepsOfQuestion = 256;
 
-// The steps that are left of a budget.
+// What is left of a budget of steps.
 class StepBudget {
  public:
   explicit StepBudget(int64_t max_steps) : left_(std::max<int64_t>(max_steps, 0)) {}
 
-  // Takes `steps` (at least 0) where as many are left, here and in the budget of the question that
-  // this is a part of (base/question_budget.h); nothing otherwise.
+  // Takes `steps` (at least 0) and returns true where as many are left, both here and in the budget
+  // of the question that this is a part of (base/question_budget.h); takes nothing otherwise.
   bool Take(int64_t steps) {
     if (steps > left_) return false;
     // Both are no estimates of time but bounds: of many small steps one counts there.
@@ -76,7 +77,7 @@ class StepBudget {
 
   int64_t left() const { return left_; }
 
-  // The decision that what was used has led to; none is undecided.
+  // The decision that a computation with this budget has led to; kUndecided for none.
   Decision Decide(std::optional<bool> answer) const {
     if (!answer) return {Answer::kUndecided, used_};
     return {*answer ? Answer::kYes : Answer::kNo, used_};

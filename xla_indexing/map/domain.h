@@ -51,23 +51,23 @@ std::optional<bool> DomainWithin(const IndexingMap& inner, const IndexingMap& ou
 std::optional<bool> SameResultsOn(const IndexingMap& domain, const IndexingMap& other,
                                   StepBudget* budget);
 
-// The same domain without the constraints that follow from its intervals and its other constraints,
-// as far as that is decided.
+// Drops constraints that follow from the intervals and the other constraints, as far as that is
+// decided. The domain stays equal.
 void DropImpliedConstraints(IndexingMap* map, StepBudget* budget);
 
-// The least interval with every value of expr in the domain, where `range` has them all. Ends that
-// the budget does not reach, or that are infinite in `range`, stay. By bisection: at most 64
-// questions an end.
+// The least interval that contains every value of `expr` in the domain; `range` is one that
+// contains them. An end stays as in `range` where it is infinite there or the budget does not
+// suffice. The ends are found by bisection, with at most 64 questions each.
 Interval HullOver(const IndexingMap& map, mlir::AffineExpr expr, Interval range,
                   StepBudget* budget);
 
-// The number of points that the intervals of the variables have; none where it is infinite or does
+// The number of points in the box of the variables' intervals; none where it is infinite or does
 // not fit int64.
 std::optional<int64_t> NumCandidates(const IndexingMap& map);
 
-// The intervals' points that the map is sampled at: the two ends and the middle of all intervals,
-// then `count` picks of values next to the ends, in the middle and between, always the same. Points
-// need not be in the domain. Each is dims, then symbols.
+// The points of the intervals at which the map is sampled, always the same ones: the two ends and
+// the middle of all intervals, then `count` points with coordinates next to the ends, in the middle
+// and between. Points need not be in the domain. Each is a list of dims, then symbols.
 llvm::SmallVector<llvm::SmallVector<int64_t, 8>, 0> SamplePoints(const IndexingMap& map, int count);
 
 }  // namespace xla_indexing

@@ -144,7 +144,7 @@ std::optional<bool> IsAllOf(const IndexingMap& map, const Projection& projection
   return static_cast<Int128>(image->set.size()) == size;
 }
 
-// Of a map whose domain has a point.
+// Decides for a map whose domain is known to have a point.
 std::optional<bool> FindBox(const Projected& projected, StepBudget* budget,
                             llvm::SmallVectorImpl<StridedRange>* ranges) {
   const IndexingMap& map = projected.map;

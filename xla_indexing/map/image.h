@@ -6,8 +6,8 @@
 //
 //   stride = 1 for count <= 1,  offset = 0 for count = 0  (then every count is 0),
 //
-// and that is the answer. Results that depend on one another are no box, unless of one value: the
-// image of (d0, d0) is a diagonal. An infinite image is none.
+// and that is the answer. Results that depend on one another form no box, unless they have a single
+// value: the image of (d0, d0) is a diagonal. An infinite image is no box.
 //
 // How. Offset, next value and last value of each result come from bisection over emptiness
 // (map/domain.h); that the image has all of the box, from the projection onto the results

@@ -67,8 +67,8 @@ struct Constraint {
 using Variables = llvm::SmallVector<Variable, 4>;
 using Constraints = llvm::SmallVector<Constraint, 2>;
 
-// Says that parts fit together as they are asked to, so that nothing but their numbers is looked
-// at.
+// Says that the caller knows that the parts of a map fit together, so that only their numbers are
+// checked.
 struct PartsFit {
   explicit constexpr PartsFit() = default;
 };
@@ -154,13 +154,13 @@ class IndexingMap {
 
   // Restricts the domain to the points with expr in interval. A constraint on a variable narrows
   // its interval; one on an expression that is already constrained intersects with it; one that
-  // holds everywhere leaves the map as it is. InvalidArgument, and the map as it was, for an
-  // expression that is none of this map.
+  // holds everywhere leaves the map as it is. For an expression over variables that this map does
+  // not have the result is InvalidArgument, and the map does not change.
   absl::Status AddConstraint(mlir::AffineExpr expr, Interval interval);
   void AddConstraint(PartsFit, mlir::AffineExpr expr, Interval interval);
 
-  // Some interval, of a variable or of a constraint, is empty. A domain may be empty without this
-  // being known; Simplify() decides more.
+  // Whether some interval, of a variable or of a constraint, is empty. A domain may be empty
+  // without this being known; Simplify() decides more.
   bool IsKnownEmpty() const;
 
   // The canonical empty map with these numbers of variables and results: results are 0, all
@@ -191,9 +191,9 @@ class IndexingMap {
   // --- Rewriting ---
 
   // Brings results, constraints and intervals into normal form (docs/simplifier.md): the same
-  // relation on the same variables. Variables of one value are replaced by it. What was simplified
-  // stays as it is when it is simplified again. Returns whether
-  // anything changed. The rules that were used are appended to `trace` unless it is null.
+  // relation on the same variables. Variables of one value are replaced by it. Simplifying twice
+  // changes nothing more. Returns whether anything changed. The rules that were used are appended
+  // to `trace` unless it is null.
   bool Simplify(RuleTrace* trace = nullptr);
 
   // Drops range and runtime variables (and, for RemoveUnusedVariables, dimensions) that neither
@@ -202,20 +202,21 @@ class IndexingMap {
   VariableRemap RemoveUnusedSymbols();
   VariableRemap RemoveUnusedVariables();
 
-  // The same map with dimension i replaced by dim_replacements[i] and symbol j by
-  // symbol_replacements[j] (null: kept) in results and constraints. Intervals are left alone.
-  // OutOfRange where a constant would not fit.
+  // Returns the map with dimension i replaced by dim_replacements[i] and symbol j by
+  // symbol_replacements[j] (kept where that is null) in results and constraints. Intervals are not
+  // changed. OutOfRange where a constant would not fit.
   absl::StatusOr<IndexingMap> Substitute(
       llvm::ArrayRef<mlir::AffineExpr> dim_replacements,
       llvm::ArrayRef<mlir::AffineExpr> symbol_replacements) const;
 
-  // Range variables become further dimensions, after the existing ones.
+  // Turns range variables into further dimensions, after the existing ones.
   IndexingMap ConvertRangeVariablesToDimensions() const;
 
   // --- Comparison and text ---
 
-  // The same affine map, intervals and constraints (in any order); names do not count. All empty
-  // maps of the same numbers of dimensions and results are equal. Maps of two contexts are not.
+  // Maps are equal where their affine maps, intervals and constraints (in any order) are; names do
+  // not count. All empty maps with equal numbers of dimensions and results are equal. Maps of two
+  // contexts are not.
   friend bool operator==(const IndexingMap& a, const IndexingMap& b);
   friend bool operator!=(const IndexingMap& a, const IndexingMap& b) { return !(a == b); }
   friend llvm::hash_code hash_value(const IndexingMap& map);
@@ -228,15 +229,15 @@ class IndexingMap {
   std::string ToString() const;
 
  private:
-  // One pass of Simplify(). Whether the domain has a point is asked unless *has_point, which it
-  // then is where the answer is yes.
+  // One pass of Simplify(). `*has_point` says that the domain is known to have a point; where it is
+  // not, the question is asked, and `*has_point` set if the answer is yes.
   bool SimplifyOnce(RuleTrace* trace, bool* has_point);
-  // The declared variable that an expression is, or null.
+  // The declared variable that an expression consists of, or null.
   Variable* FindVariable(mlir::AffineExpr expr);
-  // Whether the constraint needs no place in constraints_: it holds everywhere, or it speaks of one
+  // Whether the constraint need not be kept in constraints_: it holds everywhere, or it is on one
   // declared variable, whose interval it then narrows.
   bool AbsorbConstraint(const Constraint& constraint);
-  // Replaces the constraints by these, in any order and several of one expression.
+  // Replaces the constraints by these, which may be in any order and several on one expression.
   void SetConstraints(Constraints constraints);
 
   mlir::AffineMap affine_map_;

@@ -37,7 +37,7 @@ using internal::VariableKind;
 using internal::VariableTable;
 using ::mlir::AffineExpr;
 
-// Of variables of a kind, results, and constraints.
+// The bound on the number of variables of a kind, of results, and of constraints.
 constexpr size_t kMaxListLength = 65536;
 
 class MapParser {

@@ -93,7 +93,7 @@ const char* RuleOf(ConstraintState state) {
 // that has the most of them: floordivs, and mods twice, in sums of several summands.
 int CrossingDigits(AffineExpr expr) {
   int most = 0;
-  // Sums that are still to be looked at; of each the summands.
+  // The sums that are still to be looked at.
   llvm::SmallVector<AffineExpr, 8> sums = {expr};
   llvm::SmallVector<AffineExpr, 8> pending;
   for (bool is_dividend = false; !sums.empty(); is_dividend = true) {

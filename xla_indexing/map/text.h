@@ -12,12 +12,13 @@
 //                                            "/" and "floorDiv" are floordiv, "ceilDiv" is ceildiv
 //   factor      = { "-" } ( INTEGER | name | "(" sum ")" | ( "min" | "max" ) "(" sum "," sum ")" )
 //
-// Divisors are constants other than 0: e floordiv -m = (-e) floordiv m, the same of ceildiv, and
-// e mod -m = e + m * (e floordiv -m) = -((-e) mod m), which is in [-m + 1, 0].
+// Divisors are constants other than 0. A negative one means e floordiv -m = (-e) floordiv m,
+// likewise for ceildiv, and e mod -m = e + m * (e floordiv -m) = -((-e) mod m), which is in
+// [-m + 1, 0].
 //
-// min(a, b) and max(a, b) split the map into pieces, the points with b - a >= 0 and those with
-// b - a <= -1, in each of which they are one of the two. Pieces have no point in common, and
-// together all points; a piece may have none.
+// min(a, b) and max(a, b) split the map into two pieces, with the points where b - a >= 0 and those
+// where b - a <= -1; in each piece they equal one of a and b. Pieces are disjoint and together have
+// all points; a piece may be empty.
 //
 // A minus before a factor binds tightest: `-d0 floordiv 2` is `(-d0) floordiv 2`.
 // White space, line ends included, may stand between any two of these. Names are described in
@@ -26,11 +27,11 @@
 // writes for a map that Verify() accepts, and whose expressions affine/internal/build.h made, reads
 // back as an equal map.
 //
-// Refused, with the place: what the grammar does not have, variables that are not declared or are
-// declared twice, a variable without interval, products and quotients of two variables, divisors
-// of 0, numbers that do not fit int64 (in the text or when the text is put in order), nesting over
-// 256, more than 4,096 terms in one expression (at all levels of nesting together), lists of more
-// than 65,536, more than 64 pieces.
+// Refused, with the place of the error: what the grammar does not allow, variables that are not
+// declared or are declared twice, a variable without interval, products and quotients of two
+// variables, divisors of 0, numbers that do not fit int64 (in the text or when the text is put in
+// order), nesting over 256, more than 4,096 terms in one expression (at all levels of nesting
+// together), lists of more than 65,536, more than 64 pieces.
 //
 // Example: (d0)[s0] -> (s0, d0 floordiv 2), domain: d0 in [0, 9], s0 in [0, 3], d0 + s0 in [0, 10]
 
@@ -62,8 +63,8 @@ absl::StatusOr<IndexingMap> ParseIndexingMap(absl::string_view text, mlir::MLIRC
 
 inline constexpr size_t kMaxMapPieces = 64;
 
-// The pieces of the map that fills the whole text; one where it has no min and no max of
-// expressions. ParseIndexingMap refuses a map of several. Example:
+// The pieces of the map that fills the whole text; a single piece where it has no min and no max of
+// expressions. ParseIndexingMap refuses a map of several pieces. Example:
 //
 //   (d0) -> (max(d0 - 2, 0)), domain: d0 in [0, 9]
 //       (d0) -> (0), domain: d0 in [0, 9], -d0 + 2 in [0, inf]

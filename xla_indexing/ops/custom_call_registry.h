@@ -1,9 +1,9 @@
 // Rules for custom calls, by their target.
 //
-// A custom call says nothing of what it reads: without a rule every element of every result reads
+// A custom call does not say what it reads: without a rule every element of every result reads
 // every element of every operand, over-approximate. A rule gives the maps instead. The default
-// registry knows the targets of docs/operations.md; a program adds its own to a copy and passes
-// that in the options, so that nothing is shared that changes.
+// registry has rules for the targets in docs/operations.md. A program adds its own rules to a copy
+// of it and passes that in the options, so that nothing shared changes.
 //
 // Example, a call that reverses its operand:
 //
@@ -31,8 +31,8 @@
 
 namespace xla_indexing {
 
-// What a rule is asked for: the maps of one leaf of the result (output to input; `operand` is -1),
-// or of one leaf of one operand.
+// What a rule is asked about: one leaf of the result (output to input; `operand` is -1) or one leaf
+// of one operand.
 struct CustomCallLeaf {
   const HloInstruction& instruction;
   int64_t operand = -1;
@@ -41,8 +41,8 @@ struct CustomCallLeaf {
 };
 
 struct CustomCallRule {
-  // The entries of the leaf; nothing where the rule does not speak of this call, which is then read
-  // whole. Both directions have to be converse relations.
+  // The entries of the leaf; nothing where the rule does not cover this call, which is then read
+  // whole. The two directions have to be converse relations.
   using Builder =
       std::function<absl::StatusOr<std::optional<InstructionIndexing>>(const CustomCallLeaf& leaf)>;
 
@@ -52,15 +52,15 @@ struct CustomCallRule {
 
 class CustomCallRegistry {
  public:
-  // Without rules.
+  // A registry without rules.
   CustomCallRegistry() = default;
 
-  // With the rules of the library.
+  // The library's own rules.
   static const CustomCallRegistry& Default();
 
-  // Adds a rule, or replaces the one that is there.
+  // Adds a rule, or replaces the rule for that target.
   void Add(absl::string_view target, CustomCallRule rule);
-  // Null where there is none.
+  // The rule for a target; null where there is none.
   const CustomCallRule* Find(absl::string_view target) const;
 
  private:

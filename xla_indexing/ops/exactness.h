@@ -1,4 +1,4 @@
-// How much an answer of the analysis says.
+// How much is known from an answer of the analysis.
 //
 //   exact              the set named is the set of elements read (or reached), for every content of
 //                      the tensors that runtime variables are read from
@@ -22,7 +22,7 @@
 
 namespace xla_indexing {
 
-// From the strongest to the weakest.
+// Labels, from the strongest to the weakest.
 enum class Exactness : uint8_t { kExact, kOverApproximate, kUnknown };
 
 // `exact`, `over-approximate`, `unknown`.
@@ -39,8 +39,8 @@ struct ExactnessLabel {
 
   bool IsExact() const { return exactness == Exactness::kExact; }
 
-  // The label of a step after another: the weaker of the two, the first where both are equally
-  // weak.
+  // The label of one step after another: the weaker of the two, and the first where both are
+  // equally weak.
   static ExactnessLabel Weaker(const ExactnessLabel& a, const ExactnessLabel& b);
 
   Exactness exactness = Exactness::kExact;

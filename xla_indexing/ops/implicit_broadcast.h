@@ -7,22 +7,23 @@
 //   a[k] = 0          where the operand has size 1 there
 //   a[k] = r[p(k)]    elsewhere
 //
-// and dimensions of the result that no k is lined up with do not matter. The other way round they
-// and those of size 1 are ranges.
+// and dimensions of the result that no k is lined up with do not matter. In the other direction
+// these dimensions, and those where the operand has size 1, are ranges.
 //
-// A dynamic size may be 1 at run time where another operand's is not. Which of the two lines holds
-// is then not known before; there is a case for each, whose maps hold if the sizes are as the case
-// says. Where both say the same, because nothing else gives the result its size there or a bound
-// leaves only one of them, there are no cases. As everywhere, a bounded dimension is indexed up to
-// its bound, and one without bound has indices [0, inf].
+// A dynamic size may be 1 at run time where another operand's is not. Then it is not known in
+// advance which of the two lines applies. There is a case for each, whose maps hold if the sizes
+// are as the case says. There is only one case where both lines say the same, because no other
+// operand gives the result its size there, and where a bound leaves only one of them. As
+// everywhere, a bounded dimension is indexed up to its bound, and one without bound has indices
+// [0, inf].
 //
-// Example: of f32[10,1] and f32[6,8,1,5] operand 0 has one case, of exact maps,
+// Example: for f32[10,1] and f32[6,8,1,5], operand 0 has one case, with exact maps,
 //
 //   (d0, d1, d2, d3) -> (d2, 0), domain: d0 in [0, 5], d1 in [0, 7], d2 in [0, 9], d3 in [0, 4]
 //   (d0, d1)[s0, s1, s2] -> (s0, s1, d0, s2), domain: d0 in [0, 9], d1 in [0, 0], s0 in [0, 5],
 //                                             s1 in [0, 7], s2 in [0, 4]
 //
-// and of f32[?] and f32[4] operand 0 has two:
+// and for f32[?] and f32[4], operand 0 has two:
 //
 //   dimension 0 has size 1:  (d0) -> (0), domain: d0 in [0, 3]
 //   dimension 0 has size 4:  (d0) -> (d0), domain: d0 in [0, 3]
@@ -45,19 +46,19 @@
 
 namespace xla_indexing {
 
-// Of how many dimensions of one operand cases are told apart: each doubles their number. More are
-// read whole, over-approximate.
+// The most dimensions of one operand for which cases are distinguished, since each doubles their
+// number. An operand with more is read whole, over-approximate.
 inline constexpr int kMaxCaseDimensions = 6;
 
-// What a case takes the size of one dimension of the operand to be at run time.
+// The size that a case assumes one dimension of the operand to have at run time.
 struct SizeAssumption {
   int64_t dimension = 0;
   bool is_one = false;  // Otherwise it is the result's,
   DimensionSize size;   // which is known to be this.
 };
 
-// The maps of one operand where its sizes at run time are these. Sets have one map, or none where
-// nothing is read.
+// The maps of one operand for one assumption about its sizes at run time. Each set has one map, or
+// none where nothing is read.
 struct BroadcastCase {
   std::vector<SizeAssumption> sizes;
   OperandIndexingSet result_to_operand;
@@ -69,12 +70,12 @@ struct BroadcastCase {
 };
 
 struct BroadcastIndexing {
-  // The cases of each operand: one, or 2^n for n dimensions that may be 1 or not; those in which
-  // the first of them is 1 come first.
+  // The cases of each operand: one, or 2^n for n dimensions that may or may not be 1. Cases in
+  // which the first of these dimensions is 1 come first.
   std::vector<std::vector<BroadcastCase>> operands;
 };
 
-// Of operands that have been lined up (`broadcast` is that of these shapes).
+// The maps of operands that have been lined up; `broadcast` is the result for these shapes.
 BroadcastIndexing ComputeBroadcastIndexing(absl::Span<const Shape> operands,
                                            const ImplicitBroadcast& broadcast,
                                            mlir::MLIRContext* context);

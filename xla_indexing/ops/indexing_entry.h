@@ -27,8 +27,8 @@ using InstructionIndexing = std::vector<IndexingEntry>;
 
 void SortEntries(InstructionIndexing* entries);
 
-// A leaf of an operand, or of a parameter of a computation. Where a leaf of a result is asked
-// about, the operand is 0.
+// A leaf of an operand, or of a parameter of a computation. For a question about a leaf of a
+// result, the operand is 0.
 struct OperandLeaf {
   int64_t operand = 0;
   int64_t operand_leaf = 0;
@@ -36,8 +36,8 @@ struct OperandLeaf {
   friend bool operator==(const OperandLeaf& a, const OperandLeaf& b) = default;
 };
 
-// The leaves of these operands (of an instruction; or the parameters of a computation) that no
-// entry speaks of: nothing of them is read (or they go nowhere).
+// The leaves of the operands of an instruction, or of the parameters of a computation, that no
+// entry mentions: nothing of them is read (or nothing depends on them).
 std::vector<OperandLeaf> UnreadOperandLeaves(absl::Span<const HloInstruction* const> operands,
                                              const InstructionIndexing& entries);
 

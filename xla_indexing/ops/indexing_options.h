@@ -1,4 +1,4 @@
-// What may be chosen about the maps of instructions, wherever they are asked for.
+// Options for the maps of instructions, wherever they are asked for.
 #ifndef XLA_INDEXING_OPS_INDEXING_OPTIONS_H_
 #define XLA_INDEXING_OPS_INDEXING_OPTIONS_H_
 
@@ -19,16 +19,16 @@ enum class ScatterBounds {
 };
 
 struct IndexingOptions {
-  // The tightest maps there are: where one map is larger than the set it stands for (the operand of
-  // a dynamic-update-slice or of a scatter that replaces, the value of a pad), disjoint exact
-  // pieces instead.
+  // Asks for the tightest maps: where one map is larger than the set it stands for (the operand of
+  // a dynamic-update-slice or of a scatter that replaces, the value of a pad), it is split into
+  // disjoint exact pieces.
   bool exact = false;
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
-  // Runtime variables whose value the module fixes are replaced by expressions
+  // Replaces runtime variables whose value the module fixes by expressions
   // (ops/internal/fold_runtime.h).
   bool fold_runtime_variables = true;
-  // Gives the maps of called computations. Without it what calls one reads its whole operands,
-  // over-approximate; where there is a reason why it is missing, that is said with it.
+  // Gives the maps of called computations. Without it, an instruction that calls computations reads
+  // its whole operands, over-approximate; a reason why it is missing is added to the label.
   internal::ComputationIndexer* computations = nullptr;
   std::string why_no_computations = {};
   // The rules for custom calls (ops/custom_call_registry.h); null: the library's.

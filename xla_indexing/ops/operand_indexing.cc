@@ -355,7 +355,7 @@ absl::Status VerifyBinding(const RuntimeVarIndexing& binding, int i, const Index
                  binding.value.upper(), "]");
   }
   if (binding.device && !has_replica_map) return error("a device, and there is no replica map");
-  // Of the runtime variables the earlier ones.
+  // An element may depend on runtime variables before its own.
   const int num_symbols = map.num_ranges() + i;
   for (AffineExpr expr : binding.element) {
     absl::Status status = IndexingMap::VerifyExpr(expr, map.num_dims(), num_symbols, map.context());
@@ -576,7 +576,7 @@ IndexingMap MapTo(llvm::ArrayRef<AffineExpr> exprs, const IndexingMap& map,
   for (const Constraint& constraint : map.constraints()) {
     llvm::BitVector mentioned(map.num_symbols());
     MarkSymbols(constraint.expr, &mentioned);
-    // Of use are constraints on what the element is a function of.
+    // Only constraints on the variables that the element depends on are useful.
     if (is_constant || mentioned.test(used)) continue;
     constraints.push_back({Substitute(constraint.expr, {}, symbols), constraint.interval});
   }

@@ -115,15 +115,16 @@ class OperandIndexing {
   // The label becomes the weaker of its own and this one.
   void Weaken(const ExactnessLabel& label);
 
-  // Brings map, bindings and replica map into normal form, the same relation:
+  // Brings map, bindings and replica map into normal form; the relation stays equal:
   //   - results, constraints, intervals, the elements of bindings and the replica map are
-  //   simplified
-  //     together;
-  //   - runtime variables with equal bindings become one, in whose interval both intervals meet;
-  //   - range variables that a constraint gives the value of are replaced by it
+  //     simplified together;
+  //   - runtime variables with equal bindings are merged, and the merged variable has the
+  //     intersection of their intervals;
+  //   - range variables whose value a constraint determines are replaced by it
   //     (ops/internal/determined_ranges.h);
   //   - range variables that only constraints use are eliminated where that is exact
-  //     (map/internal/existential.h), and those of one residue class count its elements;
+  //     (map/internal/existential.h), and those with values in one residue class count its
+  //     elements;
   //   - range variables that results, constraints, bindings and replica map do not use are dropped,
   //     and so are runtime variables that nothing uses and whose interval excludes no value;
   //   - runtime variables are put in topological order (a variable stands after those that its
@@ -132,8 +133,8 @@ class OperandIndexing {
   //     bindings, then the replica map use them.
   void Simplify();
 
-  // The same relation with runtime variables in the order that Simplify() gives them and those with
-  // equal bindings merged; nothing else changes.
+  // Puts the runtime variables into the order that Simplify() gives them and merges those with
+  // equal bindings; nothing else changes, and the relation stays equal.
   void OrderRuntimeVariables();
 
   // The map from the dimensions of this map, and the symbols that the element uses, to the element

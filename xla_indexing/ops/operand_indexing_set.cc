@@ -205,8 +205,9 @@ std::optional<OperandIndexing> Merge(const OperandIndexing& a, const DimBounds& 
   return MergeAlongSymbolOrConstraint(a, b);
 }
 
-// Of a map whose normal form does not depend on its intervals, as long as they are of several
-// values: sums of variables without constraints. Null of others.
+// The affine map of an answer whose normal form does not depend on its intervals, as long as these
+// have several values: results are sums of variables, and there are no constraints. Null for all
+// other answers.
 mlir::AffineMap FixedFormula(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   const auto is_point = [](const Variable& variable) { return variable.bounds.IsPoint(); };
@@ -221,12 +222,12 @@ mlir::AffineMap FixedFormula(const OperandIndexing& indexing) {
 
 // Merges until no two maps can be, or the question's budget is spent; true if any were.
 bool MergeAll(std::vector<OperandIndexing>* maps) {
-  // What is asked of a map for every other one. Of two maps with fixed formulas these would have to
-  // be equal.
+  // Facts about each map that every comparison with another one needs. Two maps with fixed formulas
+  // can merge only if these are equal.
   std::vector<mlir::AffineMap> formulas(maps->size());
   std::vector<DimBounds> bounds(maps->size());
   std::vector<bool> is_gone(maps->size());
-  // Of how many maps a formula is, or was, and which have none, or had none.
+  // How many maps have, or had, each formula; and which maps have, or had, none.
   llvm::SmallDenseMap<mlir::AffineMap, int> times;
   std::vector<size_t> without_formula;
   const auto note = [&](size_t i) {
@@ -240,7 +241,7 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
   for (size_t i = 0; i < maps->size(); ++i) note(i);
   // The first from `j` on that may be merged with map i.
   const auto next = [&](size_t i, size_t j) {
-    // Of a formula that no other has: those without one.
+    // A formula that no other map has can merge only with maps without a fixed formula.
     if (formulas[i] && times[formulas[i]] == 1) {
       const auto later = llvm::lower_bound(without_formula, j);
       j = later == without_formula.end() ? formulas.size() : *later;

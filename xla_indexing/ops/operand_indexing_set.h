@@ -25,8 +25,8 @@ class OperandIndexingSet {
   OperandIndexingSet() = default;
   explicit OperandIndexingSet(OperandIndexing indexing) { Add(std::move(indexing)); }
 
-  // Adds a map as it is. One that is known to be empty is not added, nor one whose relation the set
-  // has already; of two labels for one relation the stronger stays.
+  // Adds a map as it is. A map that is known to be empty is not added, nor is one whose relation is
+  // in the set already; of two labels for one relation the stronger is kept.
   void Add(OperandIndexing indexing);
   void Add(const OperandIndexingSet& other);
 
@@ -44,12 +44,13 @@ class OperandIndexingSet {
   // budget lasts. Then sorts by text.
   void Simplify();
 
-  // Drops the maps that others cover (ops/internal/covers.h), the same union; all lead to an array
-  // of shape `to`. Not part of Simplify(): which ways something is read may be worth knowing even
-  // where one contains another. Compares all pairs, as long as the question's budget lasts.
+  // Drops the maps that others cover (ops/internal/covers.h), so that the union stays equal; all
+  // maps lead to an array of shape `to`. This is not part of Simplify(), because the ways in which
+  // something is read may be worth knowing even where one contains another. Compares all pairs, as
+  // long as the question's budget lasts.
   void DropCovered(const Shape& to);
 
-  // Equal maps in the same order. Simplified sets of one normal form compare equal.
+  // Equality of the maps in their order. Simplified sets of one normal form compare equal.
   friend bool operator==(const OperandIndexingSet& a, const OperandIndexingSet& b) {
     return a.maps_ == b.maps_;
   }
@@ -62,13 +63,13 @@ class OperandIndexingSet {
   }
 
  private:
-  // The map of the same relation, or null.
+  // The map of the set with the same relation, or null.
   OperandIndexing* Find(const OperandIndexing& indexing);
-  // All maps, which are then none.
+  // Removes and returns all maps.
   std::vector<OperandIndexing> Take();
 
   std::vector<OperandIndexing> maps_;
-  // Of as many maps, from the first on; of none while there are few.
+  // The hashes of `maps_`, or of a number of maps at its front; empty while there are few maps.
   std::vector<size_t> hashes_;
 };
 

@@ -64,9 +64,9 @@ struct RuntimeVarIndexing {
 
 using RuntimeVarIndexings = std::vector<RuntimeVarIndexing>;
 
-// Negative, zero or positive as `a` stands before, with or after `b` among runtime variables of
-// which neither reads the other: by call path, position of the instruction in the module, leaf,
-// element, value function. A total order on the bindings of one module.
+// Compares bindings of two runtime variables of which neither reads the other: negative, zero or
+// positive as `a` comes before, with or after `b`, by call path, position of the instruction in the
+// module, leaf, element, value function. This is a total order on the bindings of one module.
 int CompareBindings(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b);
 
 // The values that elements of this type have: [-128, 127] for s8, [0, 1] for pred; all integers for

@@ -40,7 +40,7 @@ class ValueFunction {
   // The hull of the values of the function on `values`.
   Interval Apply(const Interval& values) const;
 
-  // As in the heading.
+  // The function as the table at the top of this file writes it.
   std::string ToString() const;
 
   friend bool operator==(const ValueFunction& a, const ValueFunction& b) = default;

@@ -112,7 +112,7 @@ absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
   if (!shared.ok()) return shared.status();
   InstructionIndexing entries = **shared;
   Groups groups;
-  // Of each entry that is about an operand with dimensions, and the leaves of these entries.
+  // The links of each entry whose operand has dimensions, and the leaves of these entries.
   std::vector<std::vector<Link>> links;
   std::set<Leaf> leaves;
   for (IndexingEntry& entry : entries) {

@@ -1,16 +1,17 @@
 // Which dimensions of an instruction's operands and results run together.
 //
-// Dimension b of a result and dimension a of an operand correspond where they have one size n and
-// every element of the result reads, of this operand, elements with index d_b along a only: cut
-// both into parts in the same way, and a part of the result needs that part of the operand alone.
-// Correspondence is read off the indexing maps, so that it holds for every instruction and for
-// whole fusions, however the program says it: the batching dimensions of a gather, and the same
-// gather whose indices hold an iota; the batch dimensions of a dot; those that a reduce keeps.
+// Dimension b of a result and dimension a of an operand correspond where both have size n and every
+// element of the result reads only elements of this operand with index d_b along a: where both are
+// cut into parts in the same way, a part of the result needs only that part of the operand.
+// Correspondence is read off the indexing maps. So it holds for every instruction and for whole
+// fusions, however the program expresses it: for the batching dimensions of a gather, and for the
+// same gather whose indices hold an iota; for the batch dimensions of a dot; for the dimensions
+// that a reduce keeps.
 //
 // Dimensions that correspond through others form one group. A group is a batch where it has a
 // dimension of every operand and result (scalars aside) and they correspond pairwise wherever one
 // is read: the instruction is then n independent ones, and partitioning along the group needs no
-// communication. Otherwise the operands outside it are needed whole by every part.
+// communication. Otherwise every part needs the operands that are not in the group as a whole.
 //
 // Example: dot of f32[5,8,3] and f32[5,3,7] with batch dimensions 0 and 0 and contracted dimensions
 // 2 and 1, result f32[5,8,7]:

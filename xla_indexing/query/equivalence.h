@@ -7,19 +7,19 @@
 // value: of parameters of one number, and of what is computed from those in the same way
 // (query/internal/same_values.h).
 //
-// How. What decides first, for each pair of leaves:
-//   1. the sets of maps are the same in normal form;
+// How. For each pair of leaves, the first of these that decides:
+//   1. the sets of maps are equal in normal form;
 //   2. the maps of each side are covered by those of the other (map/cover.h);
-//   3. the elements of the output, one after the other: both sides name the same ones.
-// What is not decided then is said to be so, with the reason. Maps that are over-approximate name
-// more than is read: they make nothing equal, unless the roots are computed in the same way
-// altogether, and are different where one side reads exactly what the other does not name.
+//   3. for every element of the output, one after the other, both sides name the same elements.
+// Otherwise the answer is undecided, with the reason. Over-approximate maps name more than is read.
+// They prove two computations equal only where the roots are computed in the same way altogether,
+// and different only where one side exactly reads what the other does not name.
 //
-// A difference is shown by a pair that one side has and the other has not: the first, in the order
-// of output elements and then of parameter elements, where the third way found it.
+// A difference is shown by a pair that only one side has: the first one, in the order of output
+// elements and then of parameter elements, where the third way found it.
 //
-// Errors. Those of fusion/hlo_indexer.h. Computations with other numbers of outputs or
-// parameters, or other dimensions of one, are different and no error: `difference` says so.
+// Errors. Those of fusion/hlo_indexer.h. Computations that differ in the numbers of outputs or
+// parameters, or in their dimensions, are different, which is no error: `difference` says how.
 //
 // Example: p0[d0] + p0[9 - d0] and reverse(p0) + p0 read the same; p0 + p0 reads p0[0] for element
 // 0, and not p0[9].
@@ -44,15 +44,15 @@ namespace xla_indexing {
 // The steps (map/decision.h) that each pair of leaves may take.
 inline constexpr int64_t kEquivalenceSteps = int64_t{1} << 22;
 
-// As many pairs of leaves are compared, and those of the output leaf that is begun.
+// The most pairs of leaves that are compared; an output leaf that is begun is compared to the end.
 inline constexpr int64_t kMaxComparedPairs = int64_t{1} << 18;
 
-// A pair that one of the two reads and the other does not.
+// A pair that only one of the two computations reads.
 struct PairOfOne {
   bool is_of_first = false;
   std::vector<int64_t> output_element;
   std::vector<int64_t> operand_element;
-  // What yields each runtime variable, and its value in this pair.
+  // The binding of each runtime variable, and its value in this pair.
   std::vector<std::pair<std::string, int64_t>> runtime_values;
   bool is_least = false;  // No pair before it tells the two apart.
 };
@@ -70,8 +70,8 @@ struct EquivalenceReport {
   Answer same = Answer::kUndecided;
   std::string difference;              // of the shapes; then nothing else is compared
   std::vector<LeafComparison> leaves;  // by output leaf, parameter, parameter leaf
-  // Past kMaxComparedPairs whole leaves of the output are not looked at: so many pairs. They are
-  // not decided, or the same where the roots are computed in the same way.
+  // The number of pairs that were not compared: past kMaxComparedPairs whole leaves of the output
+  // are skipped. These pairs are undecided, or equal where the roots are computed in the same way.
   int64_t not_compared = 0;
 };
 

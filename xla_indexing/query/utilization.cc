@@ -74,7 +74,7 @@ InstructionIndexing EntriesToCount(
     const auto it = absl::c_lower_bound(
         exact, entry,
         [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
-    // Of exact maps there may be none: nothing is read.
+    // An entry that is missing among the exact ones reads nothing.
     const bool is_there = it != exact.end() && place(*it) == place(entry);
     entry.indexing = is_there ? it->indexing : OperandIndexingSet();
   }

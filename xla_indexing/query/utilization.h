@@ -16,13 +16,13 @@
 // counting steps; otherwise intervals [least, most] (query/internal/count_reads.h). Past int64 the
 // least is 2^63 - 1 and there is no most.
 //
-// Totals are of all operands: bytes of all reads; of each element that is read, once, as with a
-// cache that keeps everything, where a value that is passed twice, or read for several outputs,
-// counts once; and bytes of the output.
+// Totals cover all operands: the bytes of all reads; the bytes of all elements that are read, each
+// counted once, as with a cache that keeps everything (a value that is passed twice, or read for
+// several outputs, counts once); and the bytes of the output.
 //
-// Where the answer of the usual form is over-approximate, the exact maps (IndexingOptions::exact)
-// are what is counted. What is over-approximate even so may be read or not: it counts for the most
-// alone.
+// Where the usual answer is over-approximate, the exact maps (IndexingOptions::exact) are counted
+// instead. Maps that are over-approximate even then may name elements that are not read: they count
+// for the greatest number only.
 //
 // Example, row_max = f32[2,65] reduce(p: f32[2,65,125], init), dimensions={2}:
 //   operand 0: 16250 of 16250 elements, 16250 reads;   operand 1: 1 of 1 elements, 130 reads
@@ -101,25 +101,27 @@ struct UtilizationReport {
   Traffic total;
 };
 
-// Counts entries that are given piece by piece, of one result and its operands (or parameters).
+// Counts the entries of one result and its operands (or parameters), which are given piece by
+// piece.
 class UtilizationCounter {
  public:
   // Keeps references.
   UtilizationCounter(const HloInstruction& result, absl::Span<const HloInstruction* const> operands)
       : result_(result), operands_(operands) {}
 
-  // That of each entry, in their order. `exact_entries` gives the same entries with exact maps; it
-  // is called, once, where some entry is not exact. What it fails to give stays over-approximate.
-  // InvalidArgument for an entry of leaves that are not there, or with maps that do not fit them.
+  // The utilization of each entry, in the order of the entries. `exact_entries` gives the entries
+  // with exact maps; it is called once, where some entry is not exact. Entries for which it fails
+  // stay over-approximate. InvalidArgument for an entry of leaves that do not exist, or with maps
+  // that do not fit them.
   absl::StatusOr<std::vector<OperandUtilization>> Count(
       const InstructionIndexing& entries,
       absl::FunctionRef<absl::StatusOr<SharedIndexing>()> exact_entries);
-  // Of all entries that were counted.
+  // The traffic of all entries that were counted.
   Traffic Total() const;
 
  private:
-  // What reads one leaf of one value: all of it, or the only entry so far, and the different maps
-  // of all of them; past a bound on these they are left out.
+  // What reads one leaf of one value: the bytes where all of it is read, the bytes of the only
+  // entry so far, and the different maps of all entries, which are left out past a bound.
   struct Readers {
     explicit Readers(const Shape& of) : leaf(of) {}
 
@@ -128,7 +130,7 @@ class UtilizationCounter {
     std::optional<Interval> bytes_of_all;
     Interval bytes_of_only;
     std::vector<OperandIndexing> maps;
-    absl::flat_hash_set<OperandIndexing> known_maps;  // the same
+    absl::flat_hash_set<OperandIndexing> known_maps;  // `maps`, as a set
     bool has_all_maps = true;
   };
   static Interval BytesReadOnce(const Readers& readers);
@@ -136,7 +138,7 @@ class UtilizationCounter {
   const HloInstruction& result_;
   const absl::Span<const HloInstruction* const> operands_;
   std::vector<Readers> readers_;
-  // Of a value, which may be several operands, and its leaf.
+  // The readers of each leaf of each value; a value may be several operands.
   std::map<std::pair<const HloInstruction*, int64_t>, size_t> place_of_readers_;
   size_t kept_maps_ = 0;
   Interval bytes_of_reads_ = Interval::Point(0);
@@ -145,26 +147,28 @@ class UtilizationCounter {
 // Bytes of a number of elements of an array.
 Interval BytesOf(const Interval& elements, const Shape& array);
 
-// Bytes of the buffer of an array; none where its layout or a size without a bound leaves it open.
+// The bytes of the buffer of an array; none where its layout or a size without a bound leaves that
+// open.
 std::optional<Interval> BufferBytesOf(const Shape& array);
 
-// Of the maps of one entry, from `output` to `operand`. InvalidArgument where one of them does not
-// fit these arrays (ops/internal/fits_shapes.h).
+// The utilization through the maps of one entry, from `output` to `operand`. InvalidArgument where
+// one of them does not fit these arrays (ops/internal/fits_shapes.h).
 absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, const Shape& output,
                                                const Shape& operand,
                                                int64_t max_steps = kMaxCountingSteps);
 
-// What entries between the leaves of a result and those of operands (or parameters) say.
-// `exact_entries` gives the same with exact maps; it is called, once, where some entry is not
-// exact. What it fails to give stays over-approximate. InvalidArgument for an entry of leaves that
-// are not there, or with maps that do not fit them.
+// The report about entries between the leaves of a result and those of operands (or parameters).
+// `exact_entries` gives these entries with exact maps; it is called once, where some entry is not
+// exact. Entries for which it fails stay over-approximate. InvalidArgument for an entry of leaves
+// that do not exist, or with maps that do not fit them.
 absl::StatusOr<UtilizationReport> ReportUtilization(
     const InstructionIndexing& entries,
     absl::FunctionRef<absl::StatusOr<SharedIndexing>()> exact_entries, const HloInstruction& result,
     absl::Span<const HloInstruction* const> operands);
 
-// Of an instruction, which verifies and whose called computations are looked into; of a
-// computation, from its root to its parameters. Errors as those of fusion/hlo_indexer.h.
+// The report about an instruction, which has to verify and whose called computations are looked
+// into, or about a computation, from its root to its parameters. Errors as those of
+// fusion/hlo_indexer.h.
 absl::StatusOr<UtilizationReport> ComputeUtilization(IndexingTarget target,
                                                      mlir::MLIRContext* context,
                                                      const FusionOptions& options = {});

@@ -26,14 +26,14 @@
 // stride of a result that falls in all of its variables is negative; where it falls in some and
 // rises in others the offset is the least value.
 //
-// Runtime variables are one value for the whole tile; where values of them leave points out of the
-// domain, no sizes are exact. Where a binding reads its value at an element
-// that depends on dimensions, conditions say that the tile must not go through several of them.
+// Runtime variables have one value for the whole tile; where some of their values leave points out
+// of the domain, no sizes are exact. Where a binding reads its value at an element that depends on
+// dimensions, conditions say that the tile must not span several such elements.
 //
 // Most maps are sums of digits of single variables, whose tiles are known in closed form
-// (tiling/internal/tile_digits.h); of others, and where that form says no, the points of the tiles
-// are looked at (tiling/internal/tile_points.h) within a budget, past which sizes are taken for not
-// exact.
+// (tiling/internal/tile_digits.h). For other maps, and where that form says no, the points of the
+// tiles are enumerated (tiling/internal/tile_points.h) within a budget; sizes that exceed it are
+// taken not to be exact.
 //
 // Example, a reshape of f32[32] to f32[4,8], from the result: (d0, d1) -> (d0 * 8 + d1):
 //   offset      k0 * t0 * 8 + k1 * t1
@@ -83,11 +83,11 @@ struct TileRange {
 
 struct ConcreteTile {
   llvm::SmallVector<TileRange, 4> ranges;  // by result
-  // The box is what is read, no more.
+  // Whether the box is exactly what is read.
   bool is_exact = false;
   bool is_clipped = false;  // the tile is not full
   bool is_empty = false;    // nothing is read
-  // Elements of the box that are not read, where that was found out.
+  // How many elements of the box are not read, where that was counted.
   std::optional<int64_t> excess;
 };
 
@@ -104,9 +104,9 @@ struct TileBorder {
 // border 6, and no sizes are exact but the divisors of 6. With one map alone there is no border.
 class TilePieces {
  public:
-  // All maps have the same number of dimensions.
+  // All maps have equally many dimensions.
   void Add(const IndexingMap& map);
-  // Those of one of the maps.
+  // The borders of one of the maps.
   llvm::SmallVector<TileBorder, 2> BordersOf(const IndexingMap& map) const;
 
  private:
@@ -120,9 +120,9 @@ class TilePieces {
 
 class SymbolicTile {
  public:
-  // Of a map whose runtime variables are constant in a tile, and of a map with its bindings. The
-  // sizes of the array that is cut into tiles are `dim_sizes`, where they are given, and otherwise
-  // what the intervals of the dimensions end with.
+  // The symbolic tile of a map whose runtime variables are constant in a tile, and of a map with
+  // its bindings. `dim_sizes` are the sizes of the array that is cut into tiles; without them the
+  // sizes are where the intervals of the dimensions end.
   static absl::StatusOr<SymbolicTile> OfMap(IndexingMap map,
                                             llvm::ArrayRef<int64_t> dim_sizes = {});
   static absl::StatusOr<SymbolicTile> Of(const OperandIndexing& indexing,
@@ -133,15 +133,15 @@ class SymbolicTile {
   int num_sizes() const { return map_.num_dims(); }
   const internal::TileDigits& digits() const { return *digits_; }
 
-  // Whether sizes are exact. kUndecided where the points are more than `max_steps`.
+  // Whether sizes are exact; kUndecided where there are more points than `max_steps`.
   absl::StatusOr<Decision> IsExact(llvm::ArrayRef<int64_t> sizes,
                                    int64_t max_steps = kDefaultSteps) const;
 
-  // The tile that every full tile of these sizes is, with the offsets of tile (0, 0, ..).
+  // The tile that all full tiles of these sizes are like, with the offsets of tile (0, 0, ..).
   absl::StatusOr<ConcreteTile> FullTile(llvm::ArrayRef<int64_t> sizes,
                                         int64_t max_steps = kDefaultSteps) const;
 
-  // Tile `index` as it is, clipped where it is not full.
+  // The actual tile `index`, clipped where it is not full.
   absl::StatusOr<ConcreteTile> TileAt(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> index,
                                       int64_t max_steps = kDefaultSteps) const;
 
@@ -151,9 +151,9 @@ class SymbolicTile {
   // The sizes of the array that is cut into tiles.
   llvm::ArrayRef<int64_t> dim_sizes() const { return dim_sizes_; }
   bool IsOfExactMap() const { return is_exact_; }
-  // With the other pieces of the array.
+  // The borders with the other pieces of the array.
   llvm::ArrayRef<TileBorder> borders() const { return borders_; }
-  // Where a full tile may lie: in the array, and where nothing but residues leaves points out.
+  // The part of the array in which full tiles lie: where only residues leave points out.
   llvm::SmallVector<Interval, 4> Array() const;
 
  private:
@@ -165,11 +165,11 @@ class SymbolicTile {
 
   // Whether tiles have elements on both sides of a border.
   bool CrossBorders(llvm::ArrayRef<int64_t> sizes) const;
-  // Whether what runtime variables are read by is one element a tile.
+  // Whether each runtime variable is read at a single element in each tile.
   bool ArePinned(llvm::ArrayRef<int64_t> sizes, const internal::UnitCounts& counts) const;
-  // Whether digits say that all results are progressions, independent of each other.
+  // Whether digits show that all results are progressions, independent of each other.
   bool AreBox(const internal::UnitCounts& counts) const;
-  // Adds the ranges of results by digits, in the tile that begins there.
+  // Adds the ranges of results, found from digits, in the tile that begins there.
   void SayByDigits(llvm::ArrayRef<int> results, llvm::ArrayRef<int64_t> starts,
                    const internal::UnitCounts& counts, ConcreteTile* tile) const;
   // A box that holds the values of the results in a box of the dimensions.

@@ -1,11 +1,10 @@
-// Tiles of a whole computation: what every instruction has to compute, and what is read of every
-// parameter, for a tile of the result.
+// Tiles of a whole computation: for a tile of the result, what every instruction has to compute and
+// what is read of every parameter.
 //
-// Mathematics. The maps from the root to each instruction (fusion/internal/instruction_reads.h)
-// have a symbolic tile each (tiling/symbolic_tile.h), so that tiles are those of the composed maps
-// and do not grow on the way. An instruction that is read in one way has one tile, however many
-// paths lead to it; one that is read in several ways has one for each. The conditions are those of
-// all tiles.
+// Mathematics. Each map from the root to an instruction (fusion/internal/instruction_reads.h) has a
+// symbolic tile (tiling/symbolic_tile.h). So tiles are those of the composed maps and do not grow
+// on the way. An instruction that is read in one way has one tile, however many paths lead to it;
+// one that is read in several ways has one for each. The conditions are those of all tiles.
 //
 // Several roots, the arrays of a tuple, have one space of tile sizes: roots of the same dimensions
 // share them, others have their own, which follow. Tile k of one size vector is tile k of all
@@ -15,8 +14,9 @@
 // t0 x t1 rows, the parameter is read as t0 x t1 x t2 elements and, for the maximum and the sum, as
 // t0 x t1 x 125.
 //
-//   absl::StatusOr<TiledComputation> tiled = TileComputation(*module->entry_computation(),
-//   &context); for (const GoodTileSizes& good : tiled->FindGoodTileSizes(48 * 1024)) ..
+//   absl::StatusOr<TiledComputation> tiled =
+//       TileComputation(*module->entry_computation(), &context);
+//   for (const GoodTileSizes& good : tiled->FindGoodTileSizes(48 * 1024)) ..
 //
 // Errors. InvalidArgument for a computation whose root has no array; those of
 // ComputeInstructionReads and of SymbolicTile. Where a map is unknown its instruction is taken to
@@ -63,19 +63,19 @@ struct TiledRoot {
 
 struct GoodTileSizes {
   std::vector<int64_t> sizes;
-  // Of the tiles of all parameters and roots, each in whole bytes.
+  // The bytes of the tiles of all parameters and roots, each in whole bytes.
   int64_t bytes = 0;
 };
 
 class TiledComputation {
  public:
   absl::Span<const TiledRoot> roots() const { return roots_; }
-  // What the tile sizes are sizes of.
+  // The dimensions that the tile sizes are sizes of.
   absl::Span<const int64_t> dim_sizes() const { return dim_sizes_; }
-  // Root by root, each after all of its users.
+  // The instructions, root by root, each after all of its users.
   absl::Span<const TiledInstruction> instructions() const { return instructions_; }
 
-  // The sizes of one root among all.
+  // The sizes of one root, taken from the sizes of all.
   llvm::ArrayRef<int64_t> SizesOf(int root, llvm::ArrayRef<int64_t> sizes) const {
     return sizes.slice(roots_[root].first_size, roots_[root].rank);
   }
@@ -91,10 +91,10 @@ class TiledComputation {
   // The bytes of the tiles of parameters and roots.
   absl::StatusOr<int64_t> BytesOf(llvm::ArrayRef<int64_t> sizes) const;
 
-  // Sizes that are exact everywhere and whose tiles are at most so many bytes, those of most bytes
-  // first. Tried are divisors of the dimensions and powers of two; of arrays with more combinations
-  // than `max_candidates` every other one is left out, dimension by dimension, until they are few
-  // enough.
+  // Sizes that are exact everywhere and whose tiles take at most `max_bytes` bytes, those with the
+  // most bytes first. The candidates are divisors of the dimensions and powers of two. Where there
+  // are more than `max_candidates` combinations, every other one is left out, dimension by
+  // dimension, until they are few enough.
   std::vector<GoodTileSizes> FindGoodTileSizes(int64_t max_bytes,
                                                int64_t max_candidates = 10000) const;
 

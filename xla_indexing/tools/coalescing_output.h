@@ -17,8 +17,8 @@
 
 namespace xla_indexing {
 
-// Whether some leaf of the output that the command line asks for can be computed by its launch; of
-// none, why not the first.
+// Whether some leaf of the output that the command line asks for can be computed by its launch;
+// where none can, the error says why not for the first.
 absl::Status CheckLaunch(const Subject& subject, const CommandLine& line);
 
 // How the leaves of a subject's output are written.
@@ -34,10 +34,10 @@ class CoalescingAnswers {
   CoalescingAnswers(const Subject& subject, const CommandLine& line, mlir::MLIRContext* context);
   ~CoalescingAnswers();
 
-  // Fills in those of all maps of entries.
+  // Fills in the answers for all maps of the entries.
   void AnswerReads(std::vector<ReportedEntry>* entries);
-  // Those of the output's leaves, or of the one that the command line asks for, where the subject
-  // writes its result.
+  // The answers for the output's leaves, or for the one that the command line asks for, where the
+  // subject writes its result.
   std::vector<ReportedWrites> AnswerWrites();
 
  private:
@@ -46,13 +46,13 @@ class CoalescingAnswers {
   const Subject& subject_;
   const CommandLine& line_;
   mlir::MLIRContext* context_;
-  // That of one leaf, which the entries that follow one another have in common.
+  // The accesses of one leaf, shared by consecutive entries of that leaf.
   int64_t leaf_ = -1;
   absl::StatusOr<CoalescingAnalysis> analysis_;
 };
 
-// Lines, each with this before it and a line feed after it. `factor` is the margin by which
-// accesses were called coalesced.
+// Appends lines, each with `indent` before it and a line feed after it. `factor` is the margin
+// within which accesses counted as coalesced.
 void AppendCoalescing(const ReportedCoalescing& coalescing, double factor, absl::string_view indent,
                       std::string* out);
 void AppendWrites(const std::vector<ReportedWrites>& writes, double factor, std::string* out);

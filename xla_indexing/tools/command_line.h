@@ -4,8 +4,8 @@
 //   print-indexing --broadcast [flags] SHAPE...
 //
 // A flag with a value is written `--flag=value` or `--flag value`, a switch `--flag` (or
-// `--flag=true`, `--flag=false`); of one that is given twice the last counts. After `--` everything
-// is a file. `-` is standard input.
+// `--flag=true`, `--flag=false`). A flag that is given twice has the last value. After `--`
+// everything is a file. `-` is standard input.
 //
 // Errors say which flag is wrong and what it takes; an unknown flag comes with the nearest one that
 // there is.
@@ -42,7 +42,7 @@ enum class EmitMode {
   kPromotedHlo,  // As PyTorch/XLA promotes shapes.
 };
 
-// What is asked of the maps beside themselves (`--query=LIST`).
+// What is reported about the maps in addition to them (`--query=LIST`).
 struct Queries {
   bool utilization = false;
   bool coalescing = false;
@@ -51,7 +51,7 @@ struct Queries {
   bool Any() const { return utilization || coalescing || tiling; }
 };
 
-// The launch that coalescing is said of.
+// The launch for which coalescing is reported.
 struct LaunchFlags {
   std::string thread_map;  // as text; empty: the row-major loop
   std::optional<int64_t> threads_per_block;
@@ -109,7 +109,8 @@ struct CommandLine {
   int jobs = 1;                                    // Default: one a processor.
 };
 
-// The arguments without the program's name. InvalidArgument where they are no command line.
+// Parses the arguments without the program's name. InvalidArgument where they are not a valid
+// command line.
 absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const absl::string_view> arguments);
 
 }  // namespace xla_indexing

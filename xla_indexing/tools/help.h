@@ -1,4 +1,4 @@
-// What print-indexing says of itself.
+// What print-indexing says about itself.
 
 #ifndef XLA_INDEXING_TOOLS_HELP_H_
 #define XLA_INDEXING_TOOLS_HELP_H_

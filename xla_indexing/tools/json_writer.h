@@ -34,7 +34,7 @@ class JsonWriter {
   void String(absl::string_view value);
   void Integer(int64_t value);
   void Bool(bool value) { Raw(value ? "true" : "false"); }
-  // With six significant digits.
+  // Writes a number with six significant digits.
   void Number(double value);
   // A value that is JSON already, or several with ", " between them; none if empty.
   void Raw(absl::string_view json);

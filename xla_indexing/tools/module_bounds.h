@@ -2,22 +2,23 @@
 //
 // A question has a budget of its own (base/question_budget.h), and the pairs of leaves of an answer
 // are listed one by one. A module may have thousands of instructions, each of which may cost as
-// much as one may, and an instruction of 1,000 operands and 1,000 results has a million pairs: what
-// bounds a module is the sum.
+// much as one question may, and an instruction of 1,000 operands and 1,000 results has a million
+// pairs. So the sum over the module is bounded.
 //
-// Shares. A module has kSteps and kPairs. A unit of its subjects, which one thread works on from
-// the first to the last, gets of the steps what the unit's weight is of all subjects' weights, and
-// of the pairs what the most pairs that it may have are of all. A subject's weight is the number of
-// instructions that its computations hold, with those that they call. Which unit an instruction is
-// in does not depend on the number of threads, and neither do the answers.
+// Shares. A module has kSteps and kPairs. Its subjects are divided into units, each of which one
+// thread works on from the first subject to the last. A unit's share of the steps is proportional
+// to its weight, and its share of the pairs to the most pairs that it may have. A subject's weight
+// is the number of instructions that its computations hold, with those that they call. Which unit
+// an instruction is in does not depend on the number of threads, and neither do the answers.
 //
-// In a unit. A subject may spend two thirds of the steps that are left of the share, so that one
-// that is expensive leaves some to those behind it, and kStepsOfSubject that come out of no share.
-// Pairs are listed until the share of a direction is used up; behind that, subjects of no more than
-// kPairsOfSubject still list theirs, and of the others it is said how many there may be.
+// In a unit. A subject may spend two thirds of the steps that are left of the share, so that an
+// expensive subject leaves some to those after it, and in addition kStepsOfSubject that come out of
+// no share. Pairs are listed until the share of a direction is used up. After that, subjects of at
+// most kPairsOfSubject pairs still list theirs; for the others the answer says how many there may
+// be.
 //
-// Example: of a custom call with 4,500 operands and as many results, which each read all, 524,288
-// pairs are listed (whole leaves at a time) and 19,984,500 said to be not.
+// Example: for a custom call with 4,500 operands and as many results, which each read all operands,
+// 524,288 pairs are listed (whole leaves at a time) and 19,984,500 are reported as not listed.
 #ifndef XLA_INDEXING_TOOLS_MODULE_BOUNDS_H_
 #define XLA_INDEXING_TOOLS_MODULE_BOUNDS_H_
 
@@ -40,7 +41,7 @@ class UnitShare {
   UnitShare() = default;
   UnitShare(int64_t steps, int64_t pairs) : steps_(steps), pairs_{pairs, pairs} {}
 
-  // The steps of the next subject's budget, and those that it has spent of them.
+  // The steps of the next subject's budget. SpendSteps() takes those that it has used.
   int64_t StepsOfNext() const;
   void SpendSteps(int64_t steps);
 
@@ -60,17 +61,17 @@ class ModuleBounds {
   static constexpr int64_t kPairs = int64_t{1} << 18;
   static constexpr int64_t kPairsOfSubject = 1'000;
 
-  // Of these subjects of the module.
+  // The bounds for these subjects of the module.
   ModuleBounds(const HloModule& module, absl::Span<const Subject> subjects);
 
-  // Of some of them, each of which is in one share.
+  // The share of a unit of these subjects; each subject is in one share.
   UnitShare ShareOf(absl::Span<const Subject> subjects) const;
 
   // Why pairs are not listed: `more than 262144 pairs of leaves`.
   static std::string WhyNotListed();
 
  private:
-  // A subject's, or the sum of several.
+  // What a subject may take, or the sum for several.
   struct Weight {
     int64_t steps = 0;
     int64_t pairs = 0;

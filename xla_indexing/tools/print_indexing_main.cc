@@ -39,7 +39,7 @@ int Run(const CommandLine& line) {
   return 0;
 }
 
-// Of an error that is none of the command line. With --compare, 1 is an answer.
+// The exit code of an error outside the command line. With --compare, 1 is an answer.
 int ErrorCode(const CommandLine& line) {
   return line.action == CommandLine::Action::kCompare ? 2 : 1;
 }

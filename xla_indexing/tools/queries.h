@@ -1,4 +1,4 @@
-// `--query=LIST`: what is said of maps beside themselves.
+// `--query=LIST`: what is reported about maps in addition to the maps themselves.
 //
 // A query has a member of Queries and a row of the table in command_line.cc, an answer in
 // ReportedEntry (or ReportedMap), which QueryAnswers fills in and text_output.cc and
@@ -56,9 +56,9 @@ class QueryAnswers {
 
   // Answers for the entries of a part.
   void Answer(const ReportPart& part, std::vector<ReportedEntry>* entries);
-  // Of parts whose entries are not listed.
+  // Says that some part's entries are not listed.
   void LeaveOut() { has_all_entries_ = false; }
-  // After all parts: what is said of the output and not of a map, and the totals.
+  // Called after all parts: returns what concerns the output and not a map, and adds to the totals.
   std::vector<ReportedWrites> Finish(QueryTotals* totals);
 
  private:

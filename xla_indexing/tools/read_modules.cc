@@ -19,7 +19,7 @@
 namespace xla_indexing {
 namespace {
 
-// Of one module, no more errors than this are shown.
+// The most errors that are shown for one module.
 constexpr int64_t kMaxErrors = 20;
 
 std::string ErrorText(const VerificationError& error) {

@@ -17,7 +17,7 @@
 namespace xla_indexing {
 
 struct Subject {
-  // Its result is what maps start from or lead to. Of a computation: the root.
+  // The instruction whose result maps start from or lead to; for a computation, its root.
   const HloInstruction* instruction = nullptr;
   // Maps are between the root and the parameters of the instruction's computation.
   bool is_fusion = false;

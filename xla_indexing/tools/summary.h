@@ -26,7 +26,7 @@ namespace xla_indexing {
 class Summary {
  public:
   void Add(HloOpcode opcode, Direction direction, const std::vector<ReportedEntry>& entries);
-  // As many entries that are not listed, unknown for that reason.
+  // Counts this many entries that are not listed, as unknown for that reason.
   void AddNotListed(HloOpcode opcode, Direction direction, int64_t entries,
                     const std::string& reason);
   void Add(const Summary& other);

@@ -19,7 +19,7 @@
 namespace xla_indexing {
 
 // Whether some array that maps of the subject start from has tiles of the sizes that the command
-// line gives; of none, why not the first.
+// line gives; where none has, the error says why not for the first.
 absl::Status CheckTileSizes(const Subject& subject, const CommandLine& line);
 
 // Fills in the answers of all maps of the entries.

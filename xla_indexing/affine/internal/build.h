@@ -36,8 +36,8 @@ mlir::AffineExpr Sub(mlir::AffineExpr a, mlir::AffineExpr b);
 // factor * e, distributed over the sum e.
 mlir::AffineExpr Scale(mlir::AffineExpr e, int64_t factor);
 
-// floor(e / divisor), ceil(e / divisor) = -floor(-e / divisor), and e - divisor * floor(e /
-// divisor). Divisors are positive.
+// floor(e / divisor), ceil(e / divisor) = -floor(-e / divisor), and the remainder
+// e - divisor * floor(e / divisor). Divisors are positive.
 mlir::AffineExpr FloorDiv(mlir::AffineExpr e, int64_t divisor);
 mlir::AffineExpr CeilDiv(mlir::AffineExpr e, int64_t divisor);
 mlir::AffineExpr Mod(mlir::AffineExpr e, int64_t divisor);
@@ -52,8 +52,8 @@ mlir::AffineExpr ShiftSymbols(mlir::AffineExpr e, unsigned num_symbols, unsigned
 
 // Whether the dividend e has at most kMaxSummands summands in all, those of its own dividends
 // counted, and nests less than kMaxExprDepth deep. MLIR walks every occurrence of a shared
-// subexpression anew, so it is occurrences that count here too.
-// With `depth` the same below that many other divisions.
+// subexpression anew, so occurrences are counted here too. With `depth`, e is measured as if it
+// stood below that many other divisions.
 bool IsSmallDividend(mlir::AffineExpr e, int depth = 0);
 
 // e floordiv divisor or e mod divisor, where e is small and the divisor positive.

@@ -92,7 +92,7 @@ void DigitSum::Sort() {
                       [](const Term& a, const Term& b) { return AtomLess(a.atom, b.atom); });
     return;
   }
-  // Nearly always in order already, and short.
+  // Insertion sort: the terms are few, and nearly always in order already.
   for (size_t i = 1; i < terms_.size(); ++i) {
     const Term term = terms_[i];
     size_t j = i;

@@ -1,9 +1,10 @@
 // The atoms of the normal form, and sums of them (affine/internal/simplifier.h).
 //
-// An atom is a variable, a floor floor(Y / m), a mod X mod n, or an expression that has no normal
-// form and counts as a variable (opaque). Atoms belong to a simplifier, which makes one of each:
-// they are equal where they are the same object. What an atom is made of, its range and its
-// residues stand in it, so that nothing is looked up and no expression is built before the end.
+// An atom is a variable, a floor floor(Y / m), a mod X mod n, or an opaque expression, which has no
+// normal form and is treated like a variable. Atoms belong to a simplifier, which makes each of
+// them once: two atoms are equal exactly where they are the same object. An atom holds its
+// dividend, range and residues, so that nothing is looked up and no expression is built before the
+// result is written.
 #ifndef XLA_INDEXING_AFFINE_INTERNAL_DIGIT_SUM_H_
 #define XLA_INDEXING_AFFINE_INTERNAL_DIGIT_SUM_H_
 
@@ -21,8 +22,8 @@ namespace xla_indexing::internal {
 
 struct DigitAtom;
 
-// Two values that an atom or a sum has, at two corners of the box of the variables: where each has
-// its least value, and where each has its greatest.
+// The values of an atom or a sum at two corners of the box of the variables: where every variable
+// has its least value, and where every variable has its greatest.
 struct CornerValues {
   int64_t at_least = 0;
   int64_t at_greatest = 0;
@@ -44,7 +45,7 @@ class DigitSum : public Sum<const DigitAtom*> {
 
   // Puts the terms into summand order (affine/internal/linear_sum.h).
   void Sort();
-  // The same for sums that are equal, in whichever order their terms are.
+  // Equal sums have equal hashes, whatever the order of their terms.
   size_t Hash() const;
 };
 using DigitTerm = DigitSum::Term;
@@ -56,40 +57,43 @@ struct DigitAtom {
   SummandClass summand_class = SummandClass::kDim;
   uint32_t position = 0;  // of a variable
 
-  // Of floors and mods.
+  // The fields of floors and mods.
   int64_t divisor = 1;
   DigitSum dividend;             // digits
-  DigitSum dividend_floor_form;  // the same without mods
+  DigitSum dividend_floor_form;  // `dividend` without mods
   DigitSum shown;                // the way in which the dividend is written, in summand order
   DigitSum quotient;             // of a mod: floor(dividend / divisor), digits
   DigitSum floor_form;           // of a mod: without mods
 
   Interval range = Interval::All();
   Congruence residues = Congruence::All();
-  // None of opaque atoms, and where a variable has no such value.
+  // Opaque atoms have none, and neither has a variable without such values.
   std::optional<CornerValues> corners;
 
-  // The division of the dividend by the divisor is this atom, without a rule that changes anything;
-  // the dividend is a sum of variables.
+  // Dividing the dividend by the divisor gives this atom again, and no rule changes anything; the
+  // dividend is a sum of variables.
   bool is_its_own = false;
 
-  // Of a mod: its dividend is a sum of variables of which no facts are known, and its quotient is
-  // the floor atom of that.
+  // True only for a mod whose dividend is a sum of variables about which no facts are known, and
+  // whose quotient is the floor atom of that dividend.
   bool is_digit = false;
 
-  // Of a floor(X/a), X mod a or floor(X/a) mod n, where that is its own, and has no other way to be
-  // written, alone or beside atoms of other variables: X, a sum of variables. Null otherwise.
+  // For an atom floor(X/a), X mod a or floor(X/a) mod n that `is_its_own` and cannot be written in
+  // another way, alone or beside atoms of other variables: X, a sum of variables. Null for all
+  // other atoms.
   const DigitSum* number = nullptr;
 
-  // Of a floor: of the floors in it, however deep, that have none in their dividends, itself among
-  // them, the first with the greatest divisor. Null otherwise.
+  // For a floor: the floor with the greatest divisor among those nested in it, itself included,
+  // whose dividends have no floors; the first of several. Null for other atoms.
   const DigitAtom* coarsest = nullptr;
 
-  // As written: occurrences of summands and divisions, and how deep divisions nest.
+  // The size of the written expression: the occurrences of summands and of divisions, and how deep
+  // divisions nest.
   int summands = 1;
   int divisions = 0;  // floordivs and mods in it, itself counted
   int depth = 0;
-  // Null until it is asked for; of variables and opaque atoms there from the beginning.
+  // Built when it is first asked for, null before; variables and opaque atoms have it from the
+  // start.
   mutable mlir::AffineExpr expr;
 
   size_t hash = 0;
@@ -99,22 +103,22 @@ struct DigitAtom {
   bool IsMod() const { return kind == Kind::kMod; }
 };
 
-// The atom that the sum is, without a factor or a constant; null where it is none.
+// The atom that the sum consists of, with coefficient 1 and no constant; null for any other sum.
 inline const DigitAtom* LoneAtom(const DigitSum& sum) {
   const bool is_atom = sum.valid() && sum.constant() == 0 && sum.terms().size() == 1 &&
                        sum.terms()[0].coefficient == 1;
   return is_atom ? sum.terms()[0].atom : nullptr;
 }
 
-// Of the sum without its multiples of `left_out`, where that is not 0. None where an atom has none,
-// and where they do not fit.
+// The corner values of the sum without its multiples of `left_out` (of all of it where that is 0).
+// None where an atom of the sum has no corner values, and on overflow.
 std::optional<CornerValues> CornersOf(const DigitSum& sum, int64_t left_out = 0);
 
-// Of the floors in a sum, however deep, that have none in their dividends the first one with the
-// greatest divisor; null where there is no floor.
+// The floor with the greatest divisor among those nested anywhere in the sum whose dividends have
+// no floors; the first of several, and null where the sum has no floor.
 const DigitAtom* CoarsestFloor(const DigitSum& sum);
 
-// Whether an atom of a sum is a floor, is a mod, and whether none is either.
+// Whether an atom of the sum is a floor; whether one is a mod; whether all are neither.
 inline bool HasFloorAtom(const DigitSum& sum) {
   for (const DigitTerm& term : sum.terms()) {
     if (term.atom->IsFloor()) return true;
@@ -128,10 +132,10 @@ inline bool HasMod(const DigitSum& sum) {
   return false;
 }
 inline bool IsLinear(const DigitSum& sum) { return !HasFloorAtom(sum) && !HasMod(sum); }
-// Whether the atoms are variables and digits that have a number, no variable is in two of them, and
-// the sum has a floor form.
+// Whether every atom is a variable or a digit with a `number`, no variable occurs in two of them,
+// and the sum has a floor form.
 bool IsOfDistinctNumbers(const DigitSum& sum);
-// Whether the sum depends on nothing but one atom, which has two values.
+// Whether the sum depends on a single atom, and that atom takes only two values.
 bool IsOfTwoValues(const DigitSum& sum);
 
 // Whether atom `a` is written before atom `b`.

@@ -1,4 +1,5 @@
-// A division in the making (affine/internal/floor_division.cc), and what one has come to.
+// The intermediate state and the cached result of a floor division
+// (affine/internal/floor_division.cc).
 #ifndef XLA_INDEXING_AFFINE_INTERNAL_DIVISION_H_
 #define XLA_INDEXING_AFFINE_INTERNAL_DIVISION_H_
 
@@ -11,17 +12,17 @@
 
 namespace xla_indexing::internal {
 
-// A dividend m * quotient + rest; where it is negated, -(m * quotient + rest) - 1.
+// A dividend m * quotient + rest, or -(m * quotient + rest) - 1 where it is negated.
 struct Division {
   DigitSum rest;
   DigitSum quotient = {};
-  // Of the rest, once it was asked for.
+  // The range of `rest`, once it was asked for.
   std::optional<Interval> range = {};
-  // The rest has no split, and has been looked at in every way that may give it one.
+  // Every way of splitting `rest` has been tried, and there is none.
   bool is_normal = false;
   bool negated = false;
 
-  // The rest is another sum now.
+  // Forgets what was known of `rest`, which has become another sum.
   void MakeOther() {
     range.reset();
     is_normal = false;
@@ -35,7 +36,7 @@ struct DivisionSplit {
   int64_t radix = 1;
 };
 
-// How a sum was divided: by a split, or else to the dividend of an atom.
+// How a sum was divided: by a split, or otherwise down to the dividend of an atom.
 struct KnownDivision {
   DigitSum digits;
   int64_t divisor = 1;

@@ -58,9 +58,9 @@ void ExprSimplifier::ExtractMultiples(Division& division, int64_t m) {
   MoveConstantToQuotient(division, FloorDiv(division.rest.constant(), m), m);
 }
 
-// The same with the rest of every coefficient in (-m/2, m/2], which makes its range the smallest. A
-// floor atom may keep -m/2: unnesting it with its sign finds the division that it was made from.
-// Whether any coefficient changed.
+// Reduces every coefficient to a residue in (-m/2, m/2], which makes the range of the rest
+// smallest, and moves the multiples of m to the quotient. A floor atom may keep -m/2: unnesting it
+// with its sign finds the division that it was made from. Returns whether any coefficient changed.
 bool ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
   const bool moved =
       MoveToQuotient(division.rest, division.quotient, m, [m](const DigitTerm& term) {
@@ -365,7 +365,7 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
   return rule;
 }
 
-// Of a division whose rest has no split.
+// The floor of a division whose rest has no split.
 const char* ExprSimplifier::FloorOfNormal(Division& division, int64_t m, DigitSum& result) {
   division.rest.Sort();
   ReduceToResidue(division, m);
@@ -466,7 +466,7 @@ const char* ExprSimplifier::ModuloOfSplit(const DivisionSplit& split, int64_t m,
   return "(g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g";
 }
 
-// Of a division whose rest is the dividend of an atom.
+// The mod of a division whose rest is the dividend of an atom.
 const char* ExprSimplifier::ModuloOfNormal(Division& division, int64_t m, DigitSum& result) {
   const DigitAtom* mod = MakeModAtom(division, m);
   if (mod == nullptr) {

@@ -12,8 +12,7 @@
 //
 //   LinearSum sum = LinearSum::FromExpr(e);   // (d1 mod 2) * 4 + d2  ->  d2 + (d1 mod 2) * 4
 //   sum.AddTerm(d0, 3);
-//   AffineExpr r = sum.ToExpr(context);       // d0 * 3 + d2 + (d1 mod 2) * 4, null if it
-//   overflowed
+//   AffineExpr r = sum.ToExpr(context);       // d0 * 3 + d2 + (d1 mod 2) * 4; null on overflow
 //
 // Overflow of a coefficient or of the constant makes a sum invalid; it stays so and `ToExpr` gives
 // null.

@@ -47,7 +47,7 @@ namespace {
 
 int CompareExprs(AffineExpr a, AffineExpr b);
 
-// Of atoms of one class.
+// Compares two atoms of the same class.
 int CompareWithinClass(AffineExpr a, AffineExpr b, SummandClass summand_class) {
   if (a == b) return 0;
   switch (summand_class) {

@@ -1,12 +1,14 @@
 // Numbers as lists of digits.
 //
-// Mathematics. A *digit* is a constant or, of a quantity x that a table of sources numbers,
+// Mathematics. A *digit* is a constant, or a digit of a quantity x that has a number in a table of
+// sources,
 //
 //   digit(x, a, b) = floor(x / a) mod b     or, flipped,     b - 1 - digit(x, a, b),
 //
 // in [0, b - 1]. A *number* is a list of digits D0, D1, .., least significant first, of sizes b0,
-// b1, .., with the value D0 + D1*b0 + D2*b0*b1 + .. . Its *places* are 1, b0, b0*b1, .. and,
-// between two of them, their multiples that divide the greater one: where it can be cut in two.
+// b1, .., with the value D0 + D1*b0 + D2*b0*b1 + .. . Its *places* are the values at which it can
+// be cut in two: 1, b0, b0*b1, .. and, between two of these, the multiples of the smaller one that
+// divide the greater one.
 //
 // Units. Sizes and places count elements. The product of a number's sizes fits int64; whoever makes
 // numbers sees to that.
@@ -26,10 +28,10 @@
 namespace xla_indexing::internal {
 
 struct Digit {
-  // Of a constant the value.
+  // The divisor a of a digit(x, a, b), or the value of a constant.
   int64_t place = 0;
   int64_t size = 1;
-  // 0: a constant. Others are numbered as they are made.
+  // 0 for a constant; sources are numbered from 1 in the order in which they are made.
   uint32_t source = 0;
   bool flipped = false;
 

@@ -22,9 +22,8 @@
 //
 //   PositionalAlgebra algebra;
 //   Number d0 = algebra.AddVariable(12), d1 = algebra.AddVariable(8);
-//   // {(X, 6, 16), (X, 1, 6)} with the run X = d0*8 + d1 cut to what it takes: d0*4 + d1 floordiv
-//   2,
-//   // cut at 3.
+//   // {(X, 6, 16), (X, 1, 6)}, where the run X = d0*8 + d1 is cut to what it takes:
+//   // d0*4 + d1 floordiv 2, cut at 3.
 //   *algebra.Reshape({d0, d1}, {16, 6});
 //
 // Errors. Where a number does not fit int64, or runs nest too deep, there is no result.

@@ -148,7 +148,7 @@ std::optional<PositionalAlgebra::Parts> PositionalAlgebra::CutDigit(const Digit&
     known = made;
   }
   Parts parts = known->parts;
-  // Also where that was found before.
+  // The source is lost also where the cut was known already.
   const auto is_constant = [](const Digit& part) { return part.IsConstant(); };
   lost_source_ =
       lost_source_ || llvm::all_of(parts.low, is_constant) || llvm::all_of(parts.high, is_constant);

@@ -11,7 +11,7 @@
 
 namespace xla_indexing::internal {
 
-// Of a linear source of a linear source, the one of the latter's number.
+// Replaces a linear source of a linear source by one linear source of the inner one's number.
 bool PositionalAlgebra::Unwrap(Source& linear) const {
   while (linear.number.size() == 1) {
     const Digit& digit = linear.number.front();
@@ -90,7 +90,7 @@ std::optional<Number> PositionalAlgebra::Undo(const Number& number, int64_t fact
         .Intersect(Interval::OfSize(size))
         .IsSubsetOf(RangeOf(known.from));
   };
-  // Of steps that this one undoes the first that was made.
+  // The first recorded step that this one undoes.
   const MovedNumber* undone = nullptr;
   bool is_reversed = false;
   for (const MovedNumber* known = memory_->moved_table.First(hash); known != nullptr;
@@ -158,7 +158,7 @@ std::optional<Number> PositionalAlgebra::ComputeAffine(const Number& number, int
   Int128 k = factor, c = offset, m = divisor;
   const auto fits = [&] { return NarrowToInt64(k) && NarrowToInt64(c) && NarrowToInt64(m); };
   while (true) {
-    // Constant digits at either end.
+    // Takes constant digits at either end into the factor and the offset.
     while (!inner.empty() && inner.front().IsConstant()) {
       c += k * inner.front().place;
       k *= inner.front().size;
@@ -294,7 +294,7 @@ std::optional<Number> PositionalAlgebra::LinearDigit(Source linear, int64_t plac
     if (size == 1) return Number();
     return Number{Digit::Constant(FloorMod(FloorDiv(linear.least, place), size), size)};
   }
-  // Multiples of the place above change nothing.
+  // Multiples of the place above do not change the digit.
   const int64_t shift = FloorDiv(linear.least, *end) * *end;
   const std::optional<int64_t> offset = CheckedSub(linear.offset, shift);
   if (!offset) return std::nullopt;

@@ -28,7 +28,7 @@ const T* Find(const HashedChains<T>& table, const Digit& digit, size_t hash) {
   return nullptr;
 }
 
-// Room for what is found of the digit, in the table.
+// Adds an entry for the digit to the table; the caller fills it in.
 template <typename T>
 T& Insert(const Digit& digit, size_t hash, Recycled<T>& objects, HashedChains<T>& table) {
   T* made = objects.New();
@@ -78,7 +78,8 @@ bool PositionalLowering::IsVariable(const Digit& digit) const {
          algebra_.source(digit.source).kind == PositionalAlgebra::Source::Kind::kVariable;
 }
 
-// Of a run: what stands above it changes nothing.
+// Extends the top variable of a run up to its greatest value: what lies above the run changes
+// nothing modulo the quotient's size.
 void PositionalLowering::WidenTop(Quotient& quotient) const {
   Digit& top = quotient.number.back();
   const int64_t size = SizeOf(quotient.number);
@@ -90,7 +91,8 @@ void PositionalLowering::WidenTop(Quotient& quotient) const {
   if (times > 1 && CheckedMul(size, times)) top.size *= times;
 }
 
-// Of a run: what stands below the place changes nothing.
+// Extends the least variable of a run down to its lowest digit: what lies below the place does not
+// change the quotient.
 void PositionalLowering::ExtendBottom(Quotient& quotient) const {
   Digit& least = quotient.number.front();
   if (quotient.place == 1 || !IsVariable(least) ||

@@ -47,7 +47,7 @@ struct ValueOfDigit {
   size_t hash = 0;
   ValueOfDigit* next = nullptr;
 };
-// The same as written.
+// A digit with its expression.
 struct WrittenDigit {
   Digit digit;
   mlir::AffineExpr expr;
@@ -136,7 +136,8 @@ class PositionalLowering {
   DigitSum Sum(const Number& number);
   const DigitSum& ValueOf(const Quotient& quotient);
   const DigitSum& ValueOfVariable(const Digit& digit);
-  // The same without the normal form; invalid and null past the bounds of affine/internal/build.h.
+  // The sum of the digits as written, without normal form; invalid and null past the bounds of
+  // affine/internal/build.h.
   LinearSum WrittenSum(const Number& number);
   mlir::AffineExpr Written(const Quotient& quotient);
   const WrittenNumber& WrittenDividend(const Quotient& quotient);

@@ -48,7 +48,7 @@ std::optional<Interval> FiniteTermByTerm(const DigitSum& sum) {
   return Interval::Closed(lower, upper);
 }
 
-// The same whatever the numbers are.
+// The sum of the ranges of all terms, in 128 bits, so that any numbers are allowed.
 WideInterval WideTermByTerm(const DigitSum& sum) {
   WideInterval result = WideInterval::Point(sum.constant());
   for (const DigitTerm& term : sum.terms()) {
@@ -94,7 +94,7 @@ struct DigitOfVariable {
   std::optional<int64_t> size = {};
 };
 
-// None where the atom is nothing of the kind.
+// The atom as a digit of one variable; none where it is no such digit.
 std::optional<DigitOfVariable> AsDigitOfVariable(const DigitAtom* atom) {
   DigitOfVariable digit;
   if (atom->kind == DigitAtom::Kind::kVariable) {

@@ -29,7 +29,7 @@ class Recycled {
     return objects_[used_++].get();
   }
   size_t size() const { return used_; }
-  // As they were made.
+  // The objects in the order in which they were made.
   const T& operator[](size_t i) const { return *objects_[i]; }
   void Reset() {
     constexpr size_t kMostKept = 256;

@@ -98,8 +98,9 @@ void ExprSimplifier::ReduceToResidue(Division& division, int64_t m) const {
   division.MakeOther();
 }
 
-// k*floor(X / m) = s*floor(X / m) + q*(X - r) with k = q*m + s, s in (-m/2, m/2], where X = r (mod
-// m): the division has no remainder but r. Of the floors in a sum the first of these is replaced.
+// k*floor(X / m) = s*floor(X / m) + q*(X - r) with k = q*m + s, s in (-m/2, m/2], where X = r
+// (mod m), so that the division has no remainder but r. Replaces the first floor of the sum for
+// which this holds.
 bool ExprSimplifier::ReplaceExactDivision(DigitSum& sum) const {
   for (const DigitTerm& term : sum.terms()) {
     const DigitAtom* floor = term.atom;

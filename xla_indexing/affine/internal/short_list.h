@@ -52,7 +52,7 @@ class ShortList {
   const T& back() const { return data()[size_ - 1]; }
   T& operator[](size_t i) { return data()[i]; }
   const T& operator[](size_t i) const { return data()[i]; }
-  // As llvm::SmallVector is.
+  // Converts implicitly, like llvm::SmallVector.
   operator llvm::ArrayRef<T>() const  // NOLINT(google-explicit-constructor)
   {
     return {data(), size_};
@@ -62,7 +62,7 @@ class ShortList {
     if (size_ == capacity_) Grow(size_ + 1);
     data()[size_++] = value;
   }
-  // Of another list.
+  // Appends the elements of another list.
   void append(const T* begin, const T* end) {
     const size_t size = size_ + static_cast<size_t>(end - begin);
     if (size > capacity_) Grow(static_cast<uint32_t>(size));
@@ -75,7 +75,7 @@ class ShortList {
     Copy(at + 1, end(), at);
     --size_;
   }
-  // Keeps the first ones.
+  // Keeps the first `size` elements.
   void truncate(size_t size) { size_ = static_cast<uint32_t>(size); }
   void clear() { size_ = 0; }
 
@@ -87,13 +87,15 @@ class ShortList {
   T* data() { return far_ ? far_.get() : near_; }
   const T* data() const { return far_ ? far_.get() : near_; }
 
-  // Element by element: std::copy calls memmove, which takes longer than copying two or three.
+  // Copies element by element: std::copy calls memmove, which takes longer for two or three
+  // elements.
   static void Copy(const T* from, const T* end, T* to) {
     for (; from != end; ++from, ++to) *to = *from;
   }
 
-  // Where both lists are in place: all elements there are, whether they have values or not, which
-  // takes no loop and no branch.
+  // Copies all places of a list that is stored in place, whether they hold values or not, which
+  // takes neither a loop nor a branch. False, and nothing copied, unless both lists are stored in
+  // place.
   bool CopyInPlace(const ShortList& other) {
     if (far_ || other.far_) return false;
     std::memcpy(static_cast<void*>(near_), other.near_, sizeof(near_));

@@ -96,16 +96,16 @@ class ExprSimplifier {
   // The least residue class known to contain every value of `e`.
   Congruence Residues(mlir::AffineExpr e);
 
-  // From now on `sum` is known to be in `residues` (neither empty nor a single value). Sums of
-  // digits made before have no meaning any more. Facts that contradict each other make no result
-  // wrong, there being no point at which it counts.
+  // Adds the fact that `sum` is in `residues` (neither empty nor a single value). Sums of digits
+  // made before become meaningless. Facts that contradict each other make no result wrong, since
+  // the domain then has no point.
   void Assume(const LinearSum& sum, const Congruence& residues);
 
-  // From now on `sum` is known to be in `interval`, likewise.
+  // Adds the fact that `sum` is in `interval`, likewise.
   void Assume(const LinearSum& sum, const Interval& interval);
 
-  // From now on every use of a rule that changes something is written down there; null: no more.
-  // What has been found before, and is used again, is not. Results do not depend on it.
+  // From now on records every use of a rule that changes something in `trace`; null ends that.
+  // Results that are cached already are not recorded again. Results do not depend on tracing.
   void TraceTo(RuleTrace* trace) { trace_ = trace; }
 
   // --- Sums of digits, for callers that compose or do linear algebra
@@ -114,16 +114,17 @@ class ExprSimplifier {
   DigitSum Evaluate(mlir::AffineExpr e);
   DigitSum Evaluate(const LinearSum& sum);
 
-  // One more symbol, after all existing ones. Returns its position.
+  // Adds a symbol after all existing ones and returns its position.
   unsigned AddSymbol(Interval range);
 
   // The expression of a sum of digits; null when the sum is invalid.
   mlir::AffineExpr ToExpr(const DigitSum& digits);
   Interval RangeOf(const DigitSum& digits);
-  // The same with ends that do not fit int64.
+  // Like RangeOf, with ends that may exceed int64.
   WideInterval WideRangeOf(const DigitSum& digits);
   Congruence ResiduesOf(const DigitSum& digits) const;
-  // The sum without mod atoms; equal functions that linear algebra can tell equal have equal ones.
+  // The sum without mod atoms. Equal functions have equal floor forms as far as linear algebra can
+  // tell.
   DigitSum FloorForm(const DigitSum& digits) const;
 
   // The sum over the expressions of its atoms, as it is; invalid past the bounds of
@@ -140,26 +141,27 @@ class ExprSimplifier {
   mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
   // sum += coefficient * variable.
   void AddVariable(DigitSum& sum, const Term& term);
-  // Of a floordiv or mod.
+  // Evaluates a floordiv or mod expression.
   DigitSum EvaluateAtom(mlir::AffineExpr atom);
   DigitSum EvaluateDividend(mlir::AffineExpr dividend);
-  // A new atom without dividend, in no table.
+  // A new atom that has no dividend and is not in any table.
   DigitAtom* NewAtom(DigitAtom::Kind kind);
   void Remember(mlir::AffineExpr atom, const DigitSum& sum);
   DigitSum OpaqueAtom(mlir::AffineExpr atom);
-  // The same as FloorForm(digits), made in `eliminated` where it has to be made.
+  // Like FloorForm(digits); uses `eliminated` as storage where the floor form differs from
+  // `digits`.
   static const DigitSum& FloorForm(const DigitSum& digits, DigitSum& eliminated);
   Interval RangeOfVariable(mlir::AffineExpr variable) const;
   Interval SumOfRanges(const DigitSum& sum) const;
   Interval RangeOfFloorForm(const DigitSum& floor_form);
 
   // Congruences (residues.cc).
-  // Of a variable or a sum of digits, without a constant: `sum` is in `residues`.
+  // The fact that `sum`, a variable or a sum of digits without a constant, is in `residues`.
   struct Fact {
     DigitSum sum;
     Congruence residues;
   };
-  // The same of an interval.
+  // The fact that `sum` is in `interval`.
   struct Bound {
     DigitSum sum;
     Interval interval;
@@ -169,8 +171,9 @@ class ExprSimplifier {
   void ReduceToResidue(Division& division, int64_t m) const;
   bool ReplaceExactDivision(DigitSum& sum) const;
 
-  // Division (floor_division.cc). With the rule that did it; null where none did. Results, which
-  // are large, are made where they are wanted: a result that is passed has no summands yet.
+  // Division (floor_division.cc). The functions return the rule that applied, null where none did.
+  // The result, which is large, is made where the caller wants it: it has to be an empty sum
+  // before.
   const char* FloorDivideByRule(const DigitSum& digits, int64_t m, DigitSum& result);
   const char* ModuloByRule(const DigitSum& digits, int64_t m, DigitSum& result);
   static bool LinearInTwoValues(const DigitSum& digits, llvm::function_ref<int64_t(int64_t)> f,
@@ -178,18 +181,18 @@ class ExprSimplifier {
   const char* FloorOfNormal(Division& division, int64_t m, DigitSum& result);
   const char* ModuloOfSplit(const DivisionSplit& split, int64_t m, DigitSum& result);
   const char* ModuloOfNormal(Division& division, int64_t m, DigitSum& result);
-  // How the sum was divided when its floor was taken, which its mod has in common; null where it
-  // was not, or where it cannot be known from that.
+  // How the sum was divided when its floor was taken; its mod is found in the same way. Null where
+  // it was not divided yet, or where the mod cannot be told from that.
   KnownDivision* FindDivision(const DigitSum& digits, int64_t m);
   KnownDivision* RememberDivision(const DigitSum& digits, int64_t m, bool is_split);
-  // Whether all points of the box of the variables count.
+  // Whether there are no facts, so that every point of the box of the variables counts.
   bool HasNoAssumptions() const { return facts_.empty() && bounds_.empty(); }
   const Interval& RangeOfRest(Division& division);
   static void MoveConstantToQuotient(Division& division, int64_t amount, int64_t m);
   static void ExtractMultiples(Division& division, int64_t m);
   static bool ReduceResidues(Division& division, int64_t m);
   bool DropCoarserMods(Division& division, int64_t m);
-  // Whether there is a split.
+  // Each returns whether there is a split.
   bool SplitWithoutCarry(Division& division, int64_t m, DivisionSplit& split);
   bool SplitByRadix(const DigitSum& rest, int64_t m, DivisionSplit& split);
   bool Normalize(Division& division, int64_t m, DivisionSplit& split);
@@ -219,12 +222,14 @@ class ExprSimplifier {
   mlir::AffineExpr ExprOfDividend(const DigitAtom* atom);
   mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
   bool ShowsMod(const DigitSum& sorted);
-  // The same where it may be `from`, and need not be built then.
+  // Like ExprOfSum(sorted), but returns `from` instead of building it anew where `from` is the
+  // result.
   mlir::AffineExpr ExprOfSum(const DigitSum& sorted, mlir::AffineExpr from);
-  // Where `e` is what the atom that the digits are would be written as, it need not be built.
+  // Gives the atom that `digits` consists of the expression `e`, where it would be written as `e`,
+  // so that it need not be built.
   static void KeepExpr(const DigitSum& digits, mlir::AffineExpr e);
 
-  // What is written down (trace.cc).
+  // Tracing (trace.cc).
   bool MayTrace();
   mlir::AffineExpr ExprForTrace(const DigitAtom* atom);
   mlir::AffineExpr ExprForTrace(const DigitSum& digits);
@@ -238,11 +243,11 @@ class ExprSimplifier {
                           llvm::function_ref<bool(const DigitTerm&)> has_step);
   static bool MayHaveOtherWays(const DigitSum& floor_form);
   bool MayHaveShorterWay(const DigitSum& floor_form) const;
-  // What ViewsOf gives; a sum that has one way itself.
+  // The shortest way that ViewsOf gives; the sum itself where there is only one way to write it.
   const DigitSum& ShortestWay(const DigitSum& floor_form);
   const DigitSum& WayOfDigits(const DigitSum& floor_form);
   Interval RangeOfWays(const DigitSum& floor_form);
-  // The shortest way to write digits, in summand order; invalid where the digits or it are.
+  // The shortest way to write `digits`, in summand order; invalid where `digits` or the result is.
   DigitSum AsWritten(const DigitSum& digits);
   llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
   std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,

@@ -62,7 +62,7 @@ class Sum {
     terms_.push_back({atom, coefficient});
   }
 
-  // Of an atom that does not occur yet, with a coefficient that is not 0.
+  // Adds a term for an atom that does not occur yet, with a coefficient other than 0.
   void AddNewTerm(Atom atom, int64_t coefficient) { terms_.push_back({atom, coefficient}); }
 
   void RemoveTerm(Atom atom) {
@@ -71,8 +71,8 @@ class Sum {
     }
   }
 
-  // Replaces the coefficient of every term by replacement(term); where that is 0 the term goes.
-  // Whether any was replaced.
+  // Replaces the coefficient of every term by replacement(term), and drops terms where that is 0.
+  // Returns whether any coefficient changed.
   template <typename Replacement>
   bool ReplaceCoefficients(Replacement replacement) {
     bool changed = false;

@@ -29,9 +29,9 @@ llvm::SmallVector<const DigitAtom*, 4> ExprSimplifier::FloorAtomsOf(const DigitS
   return atoms;
 }
 
-// X and n such that `floor_atom` = floor(X / n): X is the dividend Y and n the divisor a, or, where
-// `atoms` has the next lower digit T' = floor(Y' / a') of the same expression, that is floor(Y /
-// a') = P + T' or P - T', X is that and n = a / a'.
+// X and n such that `floor_atom` = floor(X / n). In general X is the dividend Y and n the divisor
+// a. Where `atoms` has the next lower digit T' = floor(Y' / a') of the same expression, so that
+// floor(Y / a') = P + T' or P - T', X is that sum and n = a / a'.
 std::pair<DigitSum, int64_t> ExprSimplifier::DigitBelow(const DigitAtom* floor_atom,
                                                         const DigitSum& sum,
                                                         llvm::ArrayRef<const DigitAtom*> atoms) {
@@ -170,8 +170,8 @@ bool ExprSimplifier::MayHaveOtherWays(const DigitSum& floor_form) {
   });
 }
 
-// The same for one with as few divisions: a step adds a mod, unless more than intervals is known,
-// and must remove a floor.
+// Whether a floor form may have another way to be written with as few divisions. A step adds a mod,
+// so that it has to remove a floor; with facts it may add less.
 bool ExprSimplifier::MayHaveShorterWay(const DigitSum& floor_form) const {
   return HasNoAssumptions() ? MayHaveStep(floor_form, IsMultipleOfDivisor)
                             : MayHaveOtherWays(floor_form);

@@ -114,7 +114,7 @@ AffineExpr ExprSimplifier::ExprOfDividend(const DigitAtom* atom) {
   return ExprOfSum(atom->shown);
 }
 
-// Divisions nest less deep in an atom's dividend.
+// The recursion ends, since divisions nest less deep in an atom's dividend than in the atom.
 AffineExpr ExprSimplifier::ExprOf(const DigitAtom* atom) {
   if (!atom->expr) {
     const auto kind = atom->IsMod() ? AffineExprKind::Mod : AffineExprKind::FloorDiv;

@@ -112,8 +112,7 @@ constexpr int64_t Gcd(int64_t a, int64_t b) {
   return static_cast<int64_t>(x);
 }
 
-// The x in [0, m - 1] with a*x = 1 (mod m), for m > 0 and an a that has no divisor in common with
-// m.
+// The x in [0, m - 1] with a*x = 1 (mod m), for m > 0 and an a without a common divisor with m.
 constexpr int64_t InverseModulo(int64_t a, int64_t m) {
   assert(Gcd(a, m) == 1);
   // Euclid's algorithm; r0 = t0*a and r1 = t1*a (mod m) throughout.

@@ -1,4 +1,4 @@
-// Comparing in three ways, for orders that look at one thing after another.
+// Three-way comparison, for orders that compare one field after another.
 //
 //   if (int c = CompareValues(a.size, b.size)) return c;
 //   return CompareValues(a.place, b.place);
@@ -7,7 +7,7 @@
 
 namespace xla_indexing::internal {
 
-// -1, 0 or 1: a is less than b, neither, or greater.
+// -1 where a is less than b, 1 where it is greater, and otherwise 0.
 template <typename T>
 int CompareValues(const T& a, const T& b) {
   return a < b ? -1 : (b < a ? 1 : 0);

@@ -6,10 +6,10 @@
 // equality of sets.
 //
 // Arithmetic gives the least residue class that contains the results:
-//   a.Add(b) contains {x + y : x in a, y in b},   a.FloorDiv(c) contains {floor(x / c) : x in a},
-//   ...
-// Where its numbers do not fit int64 the result is a class that contains it. Anything of the empty
-// set is empty.
+//   a.Add(b) contains {x + y : x in a, y in b},
+//   a.FloorDiv(c) contains {floor(x / c) : x in a}, ...
+// Where its numbers do not fit int64, the result is a larger class that contains it. Any operation
+// on the empty set gives the empty set.
 //
 // Beside an interval, which says how large a value is, a congruence says on which lattice it lies:
 // Tighten() moves the ends of an interval to the class.

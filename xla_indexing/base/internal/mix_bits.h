@@ -1,4 +1,4 @@
-// Hashes of few numbers, for tables in hot loops.
+// Hashes of small groups of numbers, for tables in hot loops.
 #ifndef XLA_INDEXING_BASE_INTERNAL_MIX_BITS_H_
 #define XLA_INDEXING_BASE_INTERNAL_MIX_BITS_H_
 
@@ -6,8 +6,8 @@
 
 namespace xla_indexing::internal {
 
-// Every bit of x has its part in the low bits of the result: multiplied by an odd number, of which
-// the high bits are well mixed, and folded. Of several numbers: MixBits(MixBits(x) + y).
+// Every bit of x influences the low bits of the result: x is multiplied by an odd number, which
+// mixes the high bits well, and folded. Several numbers are hashed as MixBits(MixBits(x) + y).
 inline uint64_t MixBits(uint64_t x) {
   x *= 0x9E3779B97F4A7C15;
   return x ^ (x >> 32);

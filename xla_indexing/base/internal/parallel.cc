@@ -15,12 +15,12 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Runs one function on several threads, which wait for the next one afterwards: a new thread has
-// no memory yet, and what it takes to get some is more than many a piece of work.
+// Runs one function on several threads, which are kept for the next call: a new thread has no
+// memory yet, and to get some takes longer than many a piece of work.
 class KeptThreads {
  public:
-  // Of the process. They are never stopped: who is still waiting when it ends has nothing to do.
-  // The threads of a process are not those of one that is forked from it.
+  // The threads of this process. They are never stopped: a thread that waits when the process ends
+  // has nothing left to do. A forked process has threads of its own.
   static KeptThreads& Get() {
     [[maybe_unused]] static const int is_made = [] {
       Renew();

@@ -42,7 +42,7 @@ std::optional<int64_t> First(Int128 factor, Int128 offset, const LinearResidues&
 Interval TightenToResidues(const Interval& interval, const LinearResidues& residues) {
   Interval result = interval;
   const Int128 factor = residues.factor;
-  // Residues of what would not fit.
+  // factor * x + offset, computed with residues of factor and x so that the product fits.
   const auto at = [&](int64_t x) {
     return Int128{Remainder(factor, residues.modulus)} * Remainder(x, residues.modulus) %
                residues.modulus +

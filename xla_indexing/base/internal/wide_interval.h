@@ -11,8 +11,8 @@
 //       .PreimageOfMul(2)                                 [2^62 + 3, 2^62 + 3]
 //       .Narrow()                                         d0 in [4611686018427387907, ..907]
 //
-// Ends past 128 bits, as only sums of very many products have, are rounded outward as those of
-// Interval are. Anything of the empty set is empty.
+// Ends past 128 bits, as only sums of very many products have, are rounded outward like those of
+// Interval. Any operation on the empty set gives the empty set.
 #ifndef XLA_INDEXING_BASE_INTERNAL_WIDE_INTERVAL_H_
 #define XLA_INDEXING_BASE_INTERNAL_WIDE_INTERVAL_H_
 
@@ -27,7 +27,7 @@ namespace xla_indexing::internal {
 
 class WideInterval {
  public:
-  // Ends that stand for infinity, and for no number.
+  // The values of ends that stand for infinity.
   static constexpr Int128 kInfinity = (((Int128{1} << 126) - 1) << 1) + 1;
   static constexpr Int128 kMinusInfinity = -kInfinity - 1;
 
@@ -35,7 +35,7 @@ class WideInterval {
   constexpr WideInterval() = default;
   // {x : lower <= x <= upper}.
   constexpr WideInterval(Int128 lower, Int128 upper) : lower_(lower), upper_(upper) {}
-  // The same set.
+  // The same set as `interval`.
   explicit constexpr WideInterval(const Interval& interval)
       : lower_(interval.IsEmpty()     ? 1
                : interval.has_lower() ? Int128{interval.lower()}
@@ -82,9 +82,9 @@ class WideInterval {
   // {x : floor(x / divisor) in *this}, for a divisor of either sign other than 0.
   WideInterval PreimageOfFloorDiv(int64_t divisor) const;
 
-  // The same set, where int64 has its finite ends.
+  // The set as an Interval, where its finite ends fit int64.
   std::optional<Interval> Narrow() const;
-  // The least Interval that contains it.
+  // The least Interval that contains the set.
   Interval Hull() const;
 
  private:

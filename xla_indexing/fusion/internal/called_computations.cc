@@ -89,7 +89,7 @@ const CalledComputations::CallTree& CalledComputations::CallTreeOf(
   if (const auto known = call_trees_.find(&computation); known != call_trees_.end()) {
     return known->second;
   }
-  // Those that are called first, on a stack of their own.
+  // Called computations come before their callers, without recursion.
   std::vector<const HloComputation*> pending = {&computation};
   while (!pending.empty()) {
     const HloComputation& next = *pending.back();

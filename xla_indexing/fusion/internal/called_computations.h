@@ -1,14 +1,15 @@
 // Computations as the operations that call them see them (ComputationIndexer of
-// ops/internal/computation_indexer.h), and what several walks over computations have in common.
+// ops/internal/computation_indexer.h), and what several walks over computations share.
 //
-// What a computation reads of its own parameters does not depend on who calls it. It is found once
-// for each leaf, by a walk over its instructions, and then said as each caller sees it: bindings to
-// a parameter become bindings to the operand passed for it, call paths begin with the caller. So
+// What a computation reads of its own parameters does not depend on its caller. It is found once
+// for each leaf, by a walk over its instructions, and then rewritten for each caller: bindings to a
+// parameter become bindings to the operand passed for it, and call paths begin with the caller. So
 // the cost is linear in computations and leaves, however often computations call each other.
 //
-// What is known is kept from question to question, so that all instructions of a module may be
-// asked for at the price of one; answers do not depend on what was asked before. Everything is
-// forgotten after a question whose budget was spent, and once it is more than kMaxKeptMaps maps.
+// Results are kept from question to question, so that asking about all instructions of a module
+// costs as much as asking about one; answers do not depend on what was asked before. Everything is
+// forgotten after a question whose budget was spent, and when there are more than kMaxKeptMaps
+// maps.
 #ifndef XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 #define XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 
@@ -41,7 +42,7 @@ class CalledComputations final : public ComputationIndexer, public WalkSource {
   CalledComputations(mlir::MLIRContext* context, const FusionOptions& options);
   ~CalledComputations() override;
 
-  // ComputationIndexer: as `called.caller` sees it.
+  // ComputationIndexer: the entries as `called.caller` sees them.
   absl::StatusOr<InstructionIndexing> OutputToInput(const CalledComputation& called,
                                                     int64_t output_leaf) override;
   absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
@@ -52,28 +53,29 @@ class CalledComputations final : public ComputationIndexer, public WalkSource {
                                          OperandLeaf parameter_leaf) override;
   LoopMemo& MemoOf(const HloInstruction& loop, bool forward) override;
 
-  // The same as the computation itself sees it, from a leaf of its root or of a parameter, in so
-  // many steps.
+  // Walks a computation by itself, from a leaf of its root or of a parameter, in at most
+  // `max_steps` steps; bindings are as the computation itself sees them.
   absl::StatusOr<Walked> WalkFrom(const HloComputation& computation, Direction direction,
                                   OperandLeaf from, int64_t max_steps) {
     return WalkFrom(computation, options_, direction, from, /*depth=*/0, max_steps);
   }
 
   // The maps from a leaf of the root, an array, to every instruction of the computation that it
-  // depends on, the root first. ResourceExhausted past that many steps.
+  // depends on, the root first. ResourceExhausted where that takes more than the given steps.
   absl::StatusOr<std::vector<InstructionReads>> OutputToInstructions(
       const HloComputation& computation, int64_t output_leaf, int64_t max_steps);
 
-  // Options for an instruction that is met at this depth: without computations, and with the reason
-  // for that, where those that it calls are not looked into.
+  // Options for an instruction that is met at this depth. Where the computations that it calls are
+  // not looked into, `computations` is null and the reason is given.
   IndexingOptions OptionsAt(int depth);
 
-  // To be called after each question: forgets what it has found where that is weaker than what the
-  // next one may find, or too much to keep.
+  // Has to be called after each question: forgets results that are weaker than what the next
+  // question may find, or too many to keep.
   void EndQuestion();
 
-  // Whether a walk steps through the computation where it is called, and does not take its maps:
-  // where it has few instructions, with those of the computations that it calls.
+  // Whether a walk steps through the computation where it is called instead of taking its maps: it
+  // does where the computation has few instructions, counting those of the computations that it
+  // calls.
   bool IsWalkedWhereCalled(const HloComputation& computation) override;
 
   // The entries of one leaf of the result, or of one leaf of an operand, of an instruction that is
@@ -81,7 +83,7 @@ class CalledComputations final : public ComputationIndexer, public WalkSource {
   absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
                                                 Direction direction, OperandLeaf from,
                                                 int depth) override;
-  // Those of all its leaves, as a question of their own.
+  // The entries of all leaves of an instruction, as a question of its own.
   absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
                                                 Direction direction);
 
@@ -99,7 +101,7 @@ class CalledComputations final : public ComputationIndexer, public WalkSource {
  private:
   static constexpr size_t kMaxKeptMaps = 50'000;
 
-  // Computation, direction, number and leaf of what the walk starts from, levels left, whether it
+  // Computation, direction, number and leaf of the start of the walk, levels left, and whether it
   // is the body or the condition of a loop.
   using Key = std::tuple<const HloComputation*, Direction, int64_t, int64_t, int, bool>;
 
@@ -112,24 +114,25 @@ class CalledComputations final : public ComputationIndexer, public WalkSource {
     int height = 0;            // of computations below it
   };
   const CallTree& CallTreeOf(const HloComputation& computation);
-  // Of the levels that calls may nest deeper than `depth`, those that calls of this height use: all
-  // that an answer depends on of its depth.
+  // How many of the levels that calls may nest deeper than `depth` are used by calls of this
+  // height. An answer depends on its depth only through this number.
   int LevelsLeft(int depth, int height) const;
   int HeightOfCalls(const HloInstruction& instruction);
 
-  // What is found from that leaf, once, as the caller sees it.
+  // The entries of a leaf, computed once, as the caller sees them.
   absl::StatusOr<InstructionIndexing> Seen(const CalledComputation& called, Direction direction,
                                            OperandLeaf from);
-  // From one leaf of a computation that is called at this depth; nothing where that is no array.
+  // The entries of one leaf of a computation that is called at this depth; none where it is no
+  // array.
   absl::StatusOr<Walked> WalkFrom(const HloComputation& computation, const FusionOptions& options,
                                   Direction direction, OperandLeaf from, int depth,
                                   int64_t max_steps);
-  // Notes that the entries are kept.
+  // Records that the entries are kept.
   void CountKept(const InstructionIndexing& entries);
 
   mlir::MLIRContext* context_;
   const FusionOptions options_;
-  // For bodies of loops: what they read through more maps than a loop is composed of is of no use.
+  // For bodies of loops: entries with more maps than a loop is composed of are of no use.
   FusionOptions loop_options_;
   int depth_ = 0;
   size_t kept_maps_ = 0;

@@ -3,11 +3,11 @@
 //   instruction reads   from an element of a leaf of the root to the elements of a leaf of an
 //                       instruction, of the computation itself, that it is computed from
 //
-// The root has the identity, parameters have what HloIndexer gives. Between them,
-// the maps of operands are composed as there (fusion/hlo_indexer.h): paths that come to
-// the same map count once, and past `max_maps` maps they are widened, labelled so.
+// The root has the identity, and parameters have what HloIndexer gives. In between, the maps of
+// operands are composed as in fusion/hlo_indexer.h: paths that come to the same map count once, and
+// more than `max_maps` maps are widened, labelled so.
 //
-// Example, of reduce(exp(p0)) over dimension 1: exp and p0 are read through (d0)[s0] -> (d0, s0).
+// Example: in reduce(exp(p0)) over dimension 1, exp and p0 are read through (d0)[s0] -> (d0, s0).
 //
 // Errors. InvalidArgument where the root has no such leaf; ResourceExhausted where composing takes
 // more than `max_steps` steps.
@@ -27,8 +27,8 @@
 
 namespace xla_indexing::internal {
 
-// Of those instructions that the leaf, an array, depends on, the root first, each after all of its
-// users.
+// The reads of those instructions that the leaf, an array, depends on: the root first, and each
+// instruction after all of its users.
 absl::StatusOr<std::vector<InstructionReads>> ComputeInstructionReads(
     const HloComputation& computation, int64_t output_leaf, mlir::MLIRContext* context,
     const FusionOptions& options = {});

@@ -165,7 +165,7 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
     if (!residue) return std::nullopt;
     constraints.push_back({residue, Interval::Point(0)});
   }
-  // Of variables in narrower bounds sums have no other form.
+  // A sum of variables keeps its form when the bounds of variables become narrower.
   is_simple = is_simple && ranges.empty() &&
               (restrictions.empty() ||
                llvm::all_of(results, [](mlir::AffineExpr e) { return e.isPureAffine(); }));

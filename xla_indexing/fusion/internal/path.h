@@ -27,25 +27,26 @@ class Path {
   // The path that is `base`, which leads to an array of this shape.
   Path(OperandIndexing base, const Shape& shape);
 
-  // Adds to `end` where the path goes on through the instruction, a reindexing of that operand.
-  // Refused where the path cannot be said so.
+  // Appends to `end` the paths that continue this one through the instruction, a reindexing of that
+  // operand. Refused where they cannot be expressed.
   Reindexed Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                    PathSet* end) const;
 
-  // The map of the whole path, which has led to an array of shape `here`, simplified. A chain whose
-  // index expressions pass the bounds of affine/internal/simplifier.h reads everything,
+  // The simplified map of the whole path, which ends at an array of shape `here`. Where the chain's
+  // index expressions exceed the bounds of affine/internal/simplifier.h it is the whole array,
   // over-approximate.
   OperandIndexing Map(const Shape& here) const;
 
   bool IsUnknown() const { return origin_->base.IsUnknown(); }
-  // Whether the path leads to other devices (ops/replica_map.h). Reindexings do not.
+  // Whether the path leads to other devices (ops/replica_map.h), which its base decides:
+  // reindexings stay on their device.
   bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
 
-  // Of paths that may be united, equal.
+  // Paths that may be united have equal hashes.
   size_t hash() const { return hash_; }
 
   // The union with the other path, where that is one path (fusion/internal/position_union.h): this
-  // one, the other one, or one that this one then becomes.
+  // path, the other one, or a new one that this path becomes.
   enum class Union { kNone, kThis, kOther, kBecome };
   Union Unite(const Path& other);
 
@@ -92,16 +93,16 @@ class PathSet {
   // Adds a path, or unites it with others.
   void Add(Path path);
   void Add(PathSet other);
-  // Adds to `moved` where the paths go on through the instruction, a reindexing of that operand,
-  // and to `refused` those of which that cannot be said.
+  // Appends to `moved` the paths that continue these through the instruction, a reindexing of that
+  // operand, and to `refused` the paths whose continuation cannot be expressed.
   void Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
               PathSet* moved, PathSet* refused) const;
   // Whether Merge() may leave fewer: paths that are functions of one map cover one another only
   // where Add() has seen it.
   bool MayCoverOneAnother() const;
-  // Replaces the paths to an array of this shape by their maps, without those that others cover
-  // (ops/internal/covers.h), and of more than `enough` with one in the place of two where that is
-  // possible.
+  // Replaces the paths, which end at an array of this shape, by their maps. Maps that others cover
+  // (ops/internal/covers.h) are left out, and if more than `enough` remain, pairs are replaced by
+  // one map where that is possible.
   void Merge(const Shape& shape, size_t enough);
 
  private:

@@ -11,12 +11,12 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Whether of one number what meets `a` meets `b`.
+// Whether restriction `b` follows from `a`, both on one number.
 bool ImpliesOfOne(const Restriction& a, const Restriction& b) {
   return a.interval.IsSubsetOf(b.interval) && (b.residues.IsAll() || a.residues == b.residues);
 }
 
-// The same of any.
+// Whether restriction `b` follows from `a`.
 bool Implies(const Restriction& a, const Restriction& b) {
   return a.index == b.index && ImpliesOfOne(a, b);
 }
@@ -28,7 +28,7 @@ bool Contains(const Restrictions& a, const Restrictions& b) {
   });
 }
 
-// The only one that the others do not have; null where there is none or there are several.
+// The only restriction that `others` do not have; null where there is none or there are several.
 const Restriction* OnlyOneNotIn(const Restrictions& others, const Restrictions& restrictions) {
   const Restriction* only = nullptr;
   for (const Restriction& restriction : restrictions) {
@@ -39,7 +39,7 @@ const Restriction* OnlyOneNotIn(const Restrictions& others, const Restrictions& 
   return only;
 }
 
-// Of the one number that has one value; null where there is none or there are several.
+// The only restriction to a single value; null where there is none or there are several.
 const Restriction* OnlyPoint(const Restrictions& restrictions) {
   const Restriction* only = nullptr;
   for (const Restriction& restriction : restrictions) {

@@ -30,13 +30,13 @@ namespace xla_indexing::internal {
 
 enum class UnionKind { kNone, kFirst, kSecond, kJoined };
 
-// How the union of the points of `a` and of those of `b` is written: not at all, as one of them (of
-// equal ones the second), or else as `joined`, which is set then. Of numbers of one algebra.
+// How the union of the points of `a` and of those of `b` is written: not at all, as one of the two
+// (as `b` where they are equal), or as `joined`, which is then set. All numbers are of one algebra.
 UnionKind UnionOf(const Restrictions& a, const Restrictions& b, const PositionalAlgebra& algebra,
                   Restrictions* joined);
 
-// The indices on the points of the position, the constant ones written with the one number that has
-// one value there; none where there is no such number, or no such index.
+// The indices on the points of the position, with constant indices written over the one number that
+// has a single value there; none where there is no such number, or no such index.
 std::optional<Indices> WithPinnedNumber(const Position& position, PositionalAlgebra& algebra);
 
 }  // namespace xla_indexing::internal

@@ -1,5 +1,5 @@
-// Which leaves of a computation's parameters and of its root depend on each other at all: what is
-// still known where there are too many maps to compose.
+// Which leaves of a computation's parameters and of its root depend on each other at all: the
+// answer where there are too many maps to compose.
 //
 // A leaf of an instruction depends on the leaves that it is routed from (tuples, copies), a leaf
 // that a while passes through on the same leaf before, any other on all leaves of all operands,
@@ -26,14 +26,14 @@ namespace xla_indexing::internal {
 
 class Reachability {
  public:
-  // Bits past which everything is taken to depend on everything.
+  // The most bits; with more, everything is taken to depend on everything.
   static constexpr int64_t kMaxBits = int64_t{1} << 31;
 
   // Output to input: the leaves of parameters that leaves are computed from. Input to output: the
   // leaves of the root that are computed from them.
   Reachability(const HloComputation& computation, Direction direction);
 
-  // Those leaves (`operand`: the parameter's number, 0 for the root), in order.
+  // The leaves of that row (`operand` is the parameter's number, 0 for the root), in order.
   std::vector<OperandLeaf> Of(const HloInstruction& instruction, int64_t leaf) const;
 
  private:

@@ -1,11 +1,11 @@
 // Instructions that only move the elements of an array: an element of the result is at most one
-// element of the operand, at an index that is a positional number (affine/internal/positional.h) in
-// the digits of its own.
+// element of the operand, at an index that is a positional number (affine/internal/positional.h)
+// over the digits of the result's index.
 //
 //   elementwise    the same index
 //   reshape        the same place in the row-major order
-//   bitcast        the same place in memory (hlo/internal/physical_layout.h); padding has no
-//   element transpose      dimension i of the result is dimension dimensions[i] of the operand
+//   bitcast        the same place in memory (hlo/internal/physical_layout.h), padding left out
+//   transpose      dimension i of the result is dimension dimensions[i] of the operand
 //   reverse        index i becomes n - 1 - i
 //   broadcast      some of the result's indices; the others are free
 //   slice          start + i * stride
@@ -26,10 +26,10 @@
 
 namespace xla_indexing::internal {
 
-// Of an element, one for each dimension.
+// The indices of an element, one for each dimension.
 using Indices = llvm::SmallVector<Number, 4>;
 
-// Where a chain has led to from the variables of its algebra.
+// The position that a chain has led to, over the variables of its algebra.
 struct Position {
   Indices indices;
   Restrictions restrictions;
@@ -39,8 +39,8 @@ struct Position {
   }
 };
 
-// Whether it is one of these operations, as far as this operand goes, between arrays that have
-// elements. Some that are may still be refused below.
+// Whether the instruction is one of these operations with respect to this operand, between arrays
+// that have elements. Moving a position through it may still be refused.
 bool IsReindexing(const HloInstruction& instruction, int64_t operand);
 
 enum class Reindexed {

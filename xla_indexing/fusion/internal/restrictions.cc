@@ -294,8 +294,8 @@ void Restricting::AddImplied(const Restriction& restriction) {
   }
 }
 
-// Of the number that this one is the high digits of, without the low digits that do not matter.
-// Where it is there already both are one.
+// Adds the restriction as one of the number that its own number is the high digits of, without low
+// digits that do not matter. Where that number has a restriction already, the two are intersected.
 void Restricting::AddWhole(Restriction restriction, Restrictions& written) const {
   Interval& interval = restriction.interval;
   if (restriction.residues.IsAll() && interval.IsFinite()) {

@@ -1,4 +1,4 @@
-// What slices, pads and concatenations ask of the elements that a chain of them leads on.
+// The conditions of slices, pads and concatenations on the elements that a chain of them leads on.
 //
 // A restriction says that a positional number (affine/internal/positional.h) lies in an interval
 // and in a residue class. Chains for one function ask for the same elements in other words: of an
@@ -46,10 +46,10 @@ struct Restriction {
 };
 using Restrictions = llvm::SmallVector<Restriction, 0>;
 
-// Adds one to those there are. False, with the list in no particular state, where nothing is left.
+// Adds a restriction. False, with the list in no particular state, where no element meets all.
 bool Restrict(Restriction restriction, PositionalAlgebra& algebra, Restrictions& restrictions);
 
-// Those that do not follow from another one, without intervals that say nothing.
+// The restrictions that do not follow from another one, without intervals that exclude nothing.
 Restrictions RestrictionsToWrite(Restrictions restrictions, PositionalAlgebra& algebra);
 
 }  // namespace xla_indexing::internal

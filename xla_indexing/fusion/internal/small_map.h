@@ -1,4 +1,5 @@
-// A map from numbers to values for few of them, nearly always one: it is in place then.
+// A map from numbers to values that is stored in place while it has one value, as it nearly always
+// does.
 //
 //   SmallMap<PathSet> by_leaf;
 //   by_leaf[0].Add(path);
@@ -27,7 +28,7 @@ class SmallMap {
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
-  // The value of the number, which is added where it is not there.
+  // The value of the number; a new one where there was none.
   T& operator[](int64_t number) {
     auto* place = llvm::partition_point(
         entries_, [number](const Entry& entry) { return entry.first < number; });

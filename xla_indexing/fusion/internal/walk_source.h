@@ -1,4 +1,4 @@
-// What a walk over a computation asks of whoever starts it, and what it finds.
+// What a walk over a computation needs from whoever starts it, and what it finds.
 #ifndef XLA_INDEXING_FUSION_INTERNAL_WALK_SOURCE_H_
 #define XLA_INDEXING_FUSION_INTERNAL_WALK_SOURCE_H_
 
@@ -20,7 +20,7 @@ namespace xla_indexing::internal {
 struct Walked {
   InstructionIndexing entries;
   int64_t steps = 0;
-  // Whether it was not stopped for the number of steps.
+  // Whether the walk ended before it ran out of steps.
   bool is_whole = true;
 };
 
@@ -46,7 +46,7 @@ class WalkSource {
   virtual absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
                                                         Direction direction, OperandLeaf from,
                                                         int depth) = 0;
-  // Whether a walk steps through the computation where it is called, and does not take its maps.
+  // Whether a walk steps through the computation where it is called instead of taking its maps.
   virtual bool IsWalkedWhereCalled(const HloComputation& computation) = 0;
   virtual const Users& UsersOf(const HloComputation& computation) = 0;
   virtual const Reachability& ReachabilityOf(const HloComputation& computation,

@@ -118,7 +118,8 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
 
 void Walker::AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
                       PathSet* end) const {
-  // Paths that stay on a device are not those that lead to others.
+  // Readers are counted separately for paths that stay on their device and for paths to other
+  // devices.
   Interval readers = Interval::Empty();
   Interval devices = Interval::Empty();
   bool some_stay = false;

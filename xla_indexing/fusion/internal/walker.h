@@ -1,5 +1,4 @@
-// The walk over a computation that composes the maps of its instructions; see
-// computation_indexing.h.
+// The walk over a computation that composes the maps of its instructions (fusion/hlo_indexer.h).
 #ifndef XLA_INDEXING_FUSION_INTERNAL_WALKER_H_
 #define XLA_INDEXING_FUSION_INTERNAL_WALKER_H_
 
@@ -23,7 +22,7 @@
 
 namespace xla_indexing::internal {
 
-// One computation on the way into called ones: the instruction that calls it, in the frame before.
+// One level of calls on the way to the walked instruction: the caller, in the frame before.
 struct Frame {
   const Frame* caller_frame = nullptr;
   const HloInstruction* caller = nullptr;  // null in the analysed computation
@@ -32,19 +31,19 @@ struct Frame {
 
 class Walker {
  public:
-  // For one walk that starts from an array of shape `start`, over a computation that leads to these
-  // devices (empty: to no other), and that stops composing after so many steps, or when the
-  // question's budget is spent. Keeps references.
+  // Prepares one walk. It starts from an array of shape `start` in a computation that leads to
+  // these devices (empty where it stays on its device), and stops composing after so many steps, or
+  // when the question's budget is spent. Keeps references.
   Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
          const Shape& start, const Interval& devices, int64_t max_steps, WalkSource* source);
 
-  // How many maps were taken through an instruction.
+  // The number of steps: how often a map was taken through an instruction.
   int64_t steps() const { return steps_; }
   bool was_stopped() const { return steps_ > max_steps_ || QuestionBudget::IsSpent(); }
 
   // Paths by leaf of an instruction.
   using LeafPaths = SmallMap<PathSet>;
-  // And by operand or parameter number.
+  // Paths by operand or parameter number, and then by leaf.
   using NumberedPaths = SmallMap<LeafPaths>;
 
   // Is told of every instruction of the walked computation itself, output to input, with the paths
@@ -60,7 +59,7 @@ class Walker {
  private:
   // Counts steps.
   void Take(size_t steps);
-  // All of an array, on all devices: what a walk that is stopped says.
+  // The whole of an array, on all devices: the answer of a walk that is stopped.
   Path WholePath(const Shape& shape) const;
   // Takes the paths at the result of an instruction to its operands. `end` gives the place of the
   // paths that come to a leaf of an operand.
@@ -71,14 +70,14 @@ class Walker {
   absl::Status StepToResult(const HloInstruction& instruction, const Frame& frame, int64_t operand,
                             LeafPaths& paths, llvm::function_ref<PathSet&(int64_t leaf)> end);
   bool LooksInto(const HloInstruction& instruction, const Frame& frame) const;
-  // Takes every path on through the maps of one entry.
+  // Takes every path through the maps of one entry.
   void Apply(const IndexingEntry& entry, const Shape& from, const Shape& to, const Frame& frame,
              const PathSet& paths, PathSet* end);
-  // What a map inside a called computation is bound to, as seen from the analysed computation.
+  // The binding that an inner binding becomes for the analysed computation.
   OperandIndexingSet SeenFromOutside(const OperandIndexingSet& set, const Frame& frame) const;
   // Merges or widens a set that has grown.
   void Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const;
-  // Adds `whole` in the place of the paths, on the devices that they lead to.
+  // Replaces the paths by `whole`, on the devices that they lead to.
   void AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
                 PathSet* end) const;
   // Takes all paths that have come to instructions, by position, to the end of the computation at

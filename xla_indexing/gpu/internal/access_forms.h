@@ -80,7 +80,7 @@ struct Shift {
 class FormAlgebra {
  public:
   static constexpr int kMaxVariables = 64;
-  // Of values, coefficients and divisors, which are no further from 0.
+  // Values, coefficients and divisors have at most this magnitude.
   static constexpr int64_t kLimit = int64_t{1} << 62;
 
   bool ok() const { return ok_; }
@@ -89,13 +89,13 @@ class FormAlgebra {
     return static_cast<int>(num_variables_);
   }
   llvm::ArrayRef<FormDivision> divisions() const { return divisions_; }
-  // Of a variable, or of a division for these ranges of the variables.
+  // The range of a variable, or of a division for the current ranges of the variables.
   const ValueRange& range(int id) const {
     assert(id >= 0);
     return id < kMaxVariables ? variables_[id] : division_ranges_[id - kMaxVariables];
   }
 
-  // A variable with these values, `lower` <= `upper`. Fails past kMaxVariables.
+  // Adds a variable with these values, `lower` <= `upper`. Fails past kMaxVariables.
   Form AddVariable(int64_t lower, int64_t upper);
 
   static Form Constant(int64_t value);
@@ -103,13 +103,13 @@ class FormAlgebra {
   Form Add(const Form& a, const Form& b, int64_t factor = 1);
   Form FloorDivide(const Form& form, int64_t divisor);
   Form Modulo(const Form& form, int64_t divisor);
-  // The expression with forms for its variables.
+  // The form of an expression whose variables are the given forms.
   Form FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims, llvm::ArrayRef<Form> symbols);
 
   // A range that has all values of a form; the least one for a sum of independent terms.
   ValueRange RangeOf(const Form& form) const;
   VariableSet VariablesOf(const Form& form) const;
-  // The part of them that stands in divisions.
+  // Those of the variables that occur in divisions.
   VariableSet DividedVariablesOf(const Form& form) const;
 
   // Adds factor * form to `sum` with quotients that have one value by that, and remainders by
@@ -167,7 +167,7 @@ class FormAlgebra {
   Int128 Magnitude(const Form& form) const;
   void CheckRange(const Form& form);
   ValueRange RangeOfDivision(const FormDivision& division) const;
-  // Of a form or division: g(u) = step * u, or multiples of it.
+  // How a form or division moves: g(u) is step * u, or a multiple of step.
   struct Move {
     int64_t step = 0;
     bool is_linear = true;

@@ -13,7 +13,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// That take as long as a measured lane does.
+// The number of look-ups that take as long as a measured lane.
 constexpr int64_t kLookUpsOfStep = 8;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the requests of lane classes (gpu/internal/lane_classes.h) cost.
+// The costs of the requests of lane classes (gpu/internal/lane_classes.h).
 //
 // Mathematics. With a period of the values v in [a, b] (gpu/internal/value_periods.h), v = a + t +
 // R*u,
@@ -6,12 +6,13 @@
 //   A(v, l) = A(a + t, l) + g(u)
 //
 // for u in [0, N] at the first `more` of the t, and for u in [0, N - 1] at the others, where there
-// are N*R + more values. As other variables that are only added do, u moves all lanes alike: how
-// often a class begins at each residue of the modulus is the convolution of both (query/
-// residue_counts.h), and costs are measured once for each pattern and residue. So the work is by
-// R values.
+// are N*R + more values. u moves all lanes alike, as other variables do that are only added: how
+// often a class begins at each residue of the modulus is the convolution of both
+// (gpu/internal/residue_counts.h), and costs are measured once for each pattern and residue. So the
+// work grows with R values.
 //
-// The worst is that with the least v, and of these with the first residue of the other variables.
+// The worst request is the one with the least v and, among several, with the first residue of the
+// other variables.
 #ifndef XLA_INDEXING_GPU_INTERNAL_CLASS_COSTS_H_
 #define XLA_INDEXING_GPU_INTERNAL_CLASS_COSTS_H_
 
@@ -31,7 +32,7 @@
 
 namespace xla_indexing::internal {
 
-// The values of v as those of t and u, and how u and other variables move the lanes.
+// Writes the values of v in t and u, and says how u and other variables move the lanes.
 class PeriodMoves {
  public:
   // `others` come `weight` times each. There are values, and no fewer than a period's length.
@@ -46,10 +47,10 @@ class PeriodMoves {
   int64_t NumPeriods(int part) const { return part == 0 ? times_ + 1 : times_; }
   int64_t length() const { return period_.length; }
 
-  // Moves of the other variables alone.
+  // The moves of the other variables alone.
   const ResidueCounts& others() const { return others_; }
-  // Of u and the others together: those that come up, and how many requests of a value of each part
-  // they move.
+  // The moves of u and the others together: each residue that occurs, and how many requests of one
+  // value of each part it moves.
   struct Moved {
     int64_t residue = 0;
     std::array<Int128, 2> counts = {0, 0};
@@ -59,7 +60,7 @@ class PeriodMoves {
     return TimesCount(others_.Total(),
                       Int128{of.counts[0]} * NumPeriods(0) + Int128{of.counts[1]} * NumPeriods(1));
   }
-  // g(u), as a residue, and after how many u it comes again in any case.
+  // g(u), as a residue; and a number of u after which g(u) repeats.
   int64_t MoveOf(int64_t u) const;
   int64_t Order() const;
 
@@ -90,13 +91,13 @@ class ClassCosts {
              const RequestCost& most)
       : moves_(moves), meter_(meter), points_(points), most_(most) {}
 
-  // Adds the requests of the classes to the totals, as far as steps last, one a measured lane; of
-  // the others, that they may be there.
+  // Adds the requests of the classes to the totals as long as steps last; a measured lane is one
+  // step. The other requests are added as ones that may be there.
   void Measure(LaneClasses* classes, int64_t* steps, RequestTotals* totals);
 
-  // Of all that was measured; none where there was no request.
+  // The worst of all requests that were measured; none where there was no request.
   const std::optional<Worst>& worst() const { return worst_; }
-  // Whether all were measured, and steps were enough to look for the worst.
+  // Whether all requests were measured, and steps sufficed to find the worst.
   bool is_complete() const { return is_complete_; }
 
  private:
@@ -109,7 +110,7 @@ class ClassCosts {
   const RequestMeter& meter_;
   const int64_t points_;
   const RequestCost most_;
-  // Of one pattern, by shift; -1 units where it was not measured.
+  // The costs of one pattern, by shift; -1 units where it was not measured.
   llvm::SmallVector<RequestCost, 0> measured_;
   llvm::SmallVector<int64_t, 0> shifts_;  // that were
   int granularity_log_ = 0;

@@ -55,10 +55,10 @@ class Counter {
       if ((set & Bit(v)) != 0) visit(v);
     }
   }
-  // Those of the set that have more than one value left.
+  // The variables of the set that have more than one value left.
   VariableSet Unfixed(VariableSet set) const;
 
-  // Of the inner variables: the elements of a request.
+  // The number of elements of a request: the points of the inner variables.
   int64_t NumPoints() const {
     int64_t points = 1;
     ForEachIn(access_.inner, [&](int v) { points *= forms_.range(v).Size(); });
@@ -128,7 +128,7 @@ VariableSet Counter::Unfixed(VariableSet set) const {
   return unfixed;
 }
 
-// Free variables leave the forms: what they add is said apart.
+// Takes free variables out of the forms; what they add to the cost is counted separately.
 void Counter::SetAsideFreeVariables() {
   const VariableSet free = access_.free;
   if (free == 0) return;
@@ -359,7 +359,7 @@ void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
   if (period > steps_left_ / kStepsOfPart) return AddBounds(weight);
   for (int64_t r = 0; r < period; ++r) {
     if (steps_left_ < kStepsOfPart) {
-      // Of the values, those after r in their period are left.
+      // What is left are the values after r in each period.
       forms_.Narrow(variable, {values.lower, values.lower + (size - 1) / period});
       return AddBounds(TimesCount(weight, period - r));
     }

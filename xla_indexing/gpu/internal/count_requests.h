@@ -12,26 +12,27 @@
 //     division is bisected.
 //   - A(v + P) = A(v) + c is read off the form, for the least such P. Where c is a multiple of the
 //     meter's modulus and the constraints do not change, values of v that are equal modulo P cost
-//     the same: P of them are counted, with their numbers.
-//   - The values of the last outer variable in divisions are counted by classes (query/
-//     lane_classes.h): those whose lanes carry at the same places, from the same residue of the
-//     modulus on, cost the same. Values without a carry in between are one step, so that the work
-//     is by rows and not by warps, and by those of one period (gpu/internal/value_periods.h, query/
-//     class_costs.h), whatever c is.
+//     the same: P of them are counted, each with the number of values that are equal to it.
+//   - The values of the last outer variable in divisions are counted by classes
+//     (gpu/internal/lane_classes.h): those whose lanes carry at the same places, from the same
+//     residue of the modulus on, cost the same. Values without a carry in between are one step, so
+//     that the work grows with rows and not with warps, and with those of one period
+//     (gpu/internal/value_periods.h, gpu/internal/class_costs.h), whatever c is.
 //   - An outer variable that is only added, k*v, moves all lanes alike. How often each residue of
-//     the sum of such variables comes up is a convolution; the lanes are measured once a residue.
+//     the sum of such variables comes up is a convolution; the lanes are measured once for each
+//     residue.
 //
-// So a row-major loop, or a transpose whose sizes are not in each other's way, takes the
-// measurement of one warp at a few residues, however large it is.
+// So a row-major loop, or a transpose whose sizes divide one another, needs the measurement of one
+// warp at a few residues, however large it is.
 //
-// Unknown values are of two kinds. *Launch* variables have one value for all of the launch (the
-// start of a dynamic-slice, the base address below its alignment): least and most are over their
-// values, each the sum of a whole launch. *Free* ones may have another value for every request, or
-// for every lane (the indices of a gather): least and most are summed over requests, each with the
-// cheapest and the dearest values by themselves. Lanes with equal keys have equal free values.
+// Unknown values are of two kinds. *Launch* variables have one value for the whole launch (the
+// start of a dynamic-slice, the base address below its alignment): least and most are taken over
+// their values, each summed over a whole launch. *Free* ones may have another value for every
+// request, or for every lane (the indices of a gather): least and most are summed over requests,
+// each with its cheapest and its dearest values. Lanes with equal keys have equal free values.
 //
-// Budget. A measured lane is a step, a part of the launch or a place of its classes that is looked
-// at 8 steps. What is left when there are none counts with its bounds.
+// Budget. Measuring a lane takes one step; looking at a part of the launch, or at a place of its
+// classes, takes 8. When none are left, the rest counts with its bounds.
 #ifndef XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 #define XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 

@@ -29,7 +29,8 @@ std::optional<Shift> FormAlgebra::Combine(const Shift& a, const Shift& b, int64_
 std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable,
                                           llvm::SmallVectorImpl<int64_t>* periods) const {
   const VariableSet bit = VariableSet{1} << variable;
-  // Of the divisions that have the variable, those before others that they are part of.
+  // The shifts of the divisions that have the variable; a division comes before those it is part
+  // of.
   llvm::SmallVector<Shift, 8> shifts(divisions_.size());
   const auto of_form = [&](const Form& f) -> std::optional<Shift> {
     std::optional<Shift> sum = Shift{};
@@ -85,7 +86,7 @@ std::optional<FormAlgebra::Move> FormAlgebra::SumOfMoves(
 }
 
 std::optional<int64_t> FormAlgebra::MoveOf(const Form& form, int variable) const {
-  // Those of the divisions before others that they are part of.
+  // The moves of divisions; a division comes before those it is part of.
   llvm::SmallVector<std::optional<Move>, 8> moves(divisions_.size(), Move{});
   int last = -1;
   for (const FormTerm& term : form.terms) {

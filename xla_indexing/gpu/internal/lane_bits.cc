@@ -98,7 +98,7 @@ void LaneBits::GoAlongLine(llvm::ArrayRef<int64_t> pattern) {
 }
 
 void LaneBits::AddPoints(int64_t begin, const LaneSteps& points) {
-  // Those that go on where the ones before them end are one train.
+  // Steps that continue where the ones before them end are joined into one train.
   LaneSteps train;
   llvm::SmallVector<LaneSteps, 4> others;
   const auto add = [&](const LaneSteps& steps) {

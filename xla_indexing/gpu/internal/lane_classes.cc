@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMaxNumber = LaneForms::kMaxNumber;
 constexpr int64_t kDoesNotCount = LaneBits::kDoesNotCount;
-// That take as long as a place does.
+// The number of residues that take as long as a place.
 constexpr int64_t kResiduesOfPlace = 8;
 
 }  // namespace

@@ -45,14 +45,14 @@ namespace xla_indexing::internal {
 struct LaneClass {
   int pattern = 0;
   int64_t residue = 0;  // A(v, l0) mod modulus
-  // Of values, by the part that they were added to.
+  // The numbers of values, by the part that they were added to.
   std::array<int64_t, 2> counts = {0, 0};
   int64_t first = 0;  // one of them, the one that was seen first
 };
 
 class LaneClasses {
  public:
-  // Few megabytes.
+  // The classes take a few megabytes at most.
   static constexpr size_t kMaxClasses = size_t{1} << 14;
 
   // The access outlives this object and its ranges do not change meanwhile; they are as
@@ -62,18 +62,18 @@ class LaneClasses {
   LaneClasses(const LaunchAccess& access, llvm::ArrayRef<int> constraints, int variable,
               int64_t modulus, size_t max_classes = kMaxClasses);
 
-  // Whether numbers are small enough (2^60); without that there are no classes.
+  // Whether numbers are small enough (2^60); otherwise there are no classes.
   bool fits() const { return forms_.fits; }
 
   // Adds the values to a part, 0 or 1, as long as `places` is more than 0 and there are fewer than
-  // `max_classes`: a place takes one, and more where it has many residues. The first value that was
-  // not added.
+  // `max_classes`: a place takes one, and more where it has many residues. Returns the first value
+  // that was not added.
   int64_t Add(ValueRange values, int part, int64_t* places);
 
   // Forgets what was added, so that there is room for more.
   void Clear();
 
-  // In the order in which they were seen.
+  // The classes in the order in which they were found.
   llvm::ArrayRef<LaneClass> classes() const { return classes_; }
   int num_patterns() const { return static_cast<int>(next_.size()); }
   // The bits of a pattern (gpu/internal/lane_bits.h); none: no lane is active.
@@ -84,7 +84,7 @@ class LaneClasses {
   }
 
  private:
-  // Of a sum or a digit, at one v.
+  // The state of a sum or a digit at one v.
   struct State {
     int64_t value = 0;  // at l0
     int64_t slope = 0;  // how it goes on with v; 0 where it does not
@@ -92,7 +92,7 @@ class LaneClasses {
     int64_t high = 0;
   };
 
-  // From one v on: for how many values states and pattern go on as they do.
+  // For how many values from one v on the states and the pattern continue as they are.
   struct Stretch {
     int64_t length = 0;
     bool is_active = true;  // Some lane may be.

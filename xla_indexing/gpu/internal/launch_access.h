@@ -7,25 +7,24 @@
 //
 //   A(thread, block, loops; s, rt) = B(f(T(thread, block, loops), s, rt))
 //
-// where T and f have the point in their domains. Variables are
+// where T and f have the point in their domains. The variables are:
 //
 //   warp of the launch    warps of a block, block by block; a block's last warp may be part of one
 //   lane                  inner
-//   loops of T, s         vector ranges are inner
+//   loops of T, s         vector ranges are inner, other loops outer
 //   rt                    launch or free (gpu/internal/count_requests.h), as its binding says: one
-//   value
-//                         for all points, or another one wherever the element that it is read from
-//                         is another
+//                         value for all points, or another one wherever the element that it is read
+//                         from is another
 //   base                  where the tensor may begin at more than one place of the period
 //
 // A variable that is divided by m, and by m*n, is written as its digits, so that addresses are sums
 // where they can be.
 //
-// Elements of 4 bits are two to a byte, and quotients and remainders by the sizes of tiles are part
-// of the form.
+// Two elements of 4 bits share a byte. Quotients and remainders by the sizes of tiles are part of
+// the form.
 //
-// Errors. What cannot be said is Unimplemented or OutOfRange, with the reason: sparse or split
-// layouts, sizes without a bound, other devices, addresses past 2^62 bits.
+// Errors. Unimplemented or OutOfRange, with the reason, for what cannot be expressed: sparse or
+// split layouts, sizes without a bound, other devices, addresses past 2^62 bits.
 #ifndef XLA_INDEXING_GPU_INTERNAL_LAUNCH_ACCESS_H_
 #define XLA_INDEXING_GPU_INTERNAL_LAUNCH_ACCESS_H_
 
@@ -56,9 +55,9 @@ absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array);
 // What a launch accesses.
 struct AccessedTensor {
   const ByteLayout& layout;
-  // Null: the elements that are computed themselves.
+  // The map of an operand; null for the elements that are computed themselves.
   const OperandIndexing* indexing = nullptr;
-  // Places at which the tensor may begin, from 0 on, in bits.
+  // The tensor may begin at `base_count` places, `base_step` bits apart, from 0 on.
   int64_t base_step = 0;
   int64_t base_count = 1;
 };
@@ -71,11 +70,11 @@ class LaunchAccessBuilder {
                       int64_t warp_size);
 
   absl::StatusOr<LaunchAccess> Build(const AccessedTensor& tensor);
-  // Of what was built last.
+  // A request of the access that was built last.
   WarpRequest RequestAt(const RequestPoint& point) const;
 
  private:
-  // A variable and its digits: it is the sum of them.
+  // A variable and the digits whose sum it is.
   struct Root {
     ValueRange values;
     llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next

@@ -1,4 +1,4 @@
-// What requests of a launch are counted from: an address as a form over variables with roles.
+// What requests of a launch are counted from: an address as a form over variables that have roles.
 //
 // Inner variables run over the lanes of a warp and the elements of a vector: their values together
 // are one request. Launch variables have one unknown value for all of the launch, free ones may
@@ -32,7 +32,7 @@ struct LaunchAccess {
   llvm::SmallVector<Form, 2> keys;
   // The domain has no point.
   bool is_empty = false;
-  // Points may be fewer than the constraints say, nobody knows which.
+  // Whether there may be fewer points than the constraints say, without its being known which.
   bool may_be_fewer = false;
   // Addresses are not known at all.
   bool may_be_anywhere = false;

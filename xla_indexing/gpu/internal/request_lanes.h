@@ -41,7 +41,7 @@ class RequestLanes {
   // narrowed to; `moving` ones, which are only added to the address, are at their lower ends.
   // Ranges of divisions are as FormAlgebra::UpdateDivisionRanges leaves them.
   void Collect(llvm::ArrayRef<int> open, VariableSet moving);
-  // The same by keys, or each lane by itself.
+  // Collects lanes group by group, where equal keys make a group, or each lane by itself.
   void CollectGroups(llvm::ArrayRef<int> open, VariableSet moving, bool are_apart);
 
   // What was collected: ascending, without overlap, the first in the first period of the modulus;

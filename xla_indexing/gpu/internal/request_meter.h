@@ -1,8 +1,8 @@
 // What one warp-wide access costs, as a function of the addresses of its lanes.
 //
-// A request is a set of bits, those of the elements of its active lanes. A meter says its cost,
-// three numbers, and after how many bits its answers repeat: the cost of addresses a + k * modulus
-// is that of addresses a.
+// A request is a set of bits, those of the elements of its active lanes. A meter gives its cost,
+// which is three numbers, and a modulus: moving all addresses by a multiple of the modulus does not
+// change the cost.
 //
 //   SectorMeter   sectors and lines of global memory that have a byte of the request, and the least
 //                 sectors that its distinct bytes fit in
@@ -10,9 +10,9 @@
 //                 the greatest number of distinct words that it has in one bank; the least that its
 //                 distinct words fit in; and the distinct words
 //
-// A vector access is one request with several elements a lane. (Hardware gives a shared-memory
-// access of 8 or 16 bytes a lane in two or four parts; their wavefronts add up to no less than what
-// is said here, and to the same where no bank is asked for more than its share.)
+// A vector access is one request with several elements a lane. (Hardware serves a shared-memory
+// access of 8 or 16 bytes a lane in two or four parts. Their wavefronts add up to at least the
+// number given here, and to exactly this number where no bank is asked for more than its share.)
 //
 // Example: 32 lanes that read 4 bytes each, 4 bytes apart from a multiple of 128: 4 sectors of 4 at
 // least, 1 line. 4096 bytes apart: 32 sectors of 4 at least, 32 lines; as shared memory 32
@@ -35,8 +35,8 @@ struct BitRun {
   friend bool operator==(const BitRun& a, const BitRun& b) = default;
 };
 
-// `count` runs as long as the first, each `step` bits after the one before it, which ends before
-// it.
+// `count` runs of equal length; each begins `step` bits after the one before it, which ends before
+// that.
 struct BitTrain {
   BitRun first;
   int64_t step = 0;
@@ -49,18 +49,18 @@ class RequestMeter {
  public:
   virtual ~RequestMeter() = default;
 
-  // In bits, a power of two.
+  // The modulus in bits, a power of two.
   virtual int64_t modulus() const = 0;
-  // Of the bits of `runs`, moved on by `shift`. There are some; runs ascend and do not overlap;
-  // numbers are at least 0 and far from int64's end. Of several copies, all but one are left out:
-  // they are multiples of the modulus away from each other, and have no period in common.
+  // The cost of the bits of `runs`, moved by `shift`. There is at least one run; runs ascend and do
+  // not overlap; numbers are at least 0 and far from int64's end. Of several copies only one is
+  // given: copies are multiples of the modulus apart, and no two have a period in common.
   virtual RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies,
                               int64_t shift) const = 0;
-  // The same of trains, which ascend and do not overlap as a whole.
+  // The cost of trains, which ascend and do not overlap as a whole.
   virtual RequestCost MeasureTrains(absl::Span<const BitTrain> trains, int64_t shift) const;
-  // Whether it takes more than one copy.
+  // Whether the cost depends on the number of copies.
   virtual bool TakesCopies() const = 0;
-  // No less than `lanes` elements of this width, all within `extent`, can cost.
+  // An upper bound on the cost of `lanes` elements of this width, all within `extent`.
   virtual RequestCost Most(int64_t lanes, int64_t width, BitRun extent) const = 0;
 };
 

@@ -22,7 +22,7 @@ struct RequestBounds {
 
   void Add(Int128 a, Int128 b);
   void Hull(const RequestBounds& other);
-  // Past int64: 2^63 - 1, and no most.
+  // A count past int64 becomes [2^63 - 1, inf].
   Interval ToInterval() const;
 };
 
@@ -52,14 +52,14 @@ struct RequestTotals {
   RequestBounds units;
   RequestBounds least;
   RequestBounds other;
-  // The request with the most units for its least; none where there are none, or where only bounds
-  // are known of some.
+  // The request with the most units relative to its least number; none where there are no requests,
+  // or where only bounds are known for some.
   std::optional<RequestPoint> worst;
 
-  // So many requests that cost between these.
+  // Adds this many requests with costs between the two.
   void Add(Int128 count, const RequestCost& low, const RequestCost& high);
   void Add(const RequestSums& sums);
-  // No more than so many that cost no more than this.
+  // Adds at most this many requests that cost at most this.
   void AddAtMost(Int128 count, const RequestCost& high);
   void Hull(const RequestTotals& others);  // of the four sums
 };

@@ -24,7 +24,7 @@ namespace xla_indexing::internal {
 
 inline constexpr Int128 kMaxCount = Int128{1} << 100;
 
-// Of numbers that are at least 0 and at most kMaxCount.
+// Sums and products of numbers that are at least 0 and at most kMaxCount.
 constexpr Int128 PlusCount(Int128 a, Int128 b) { return a + b > kMaxCount ? kMaxCount : a + b; }
 constexpr Int128 TimesCount(Int128 a, Int128 b) {
   if ((a | b) >> 50 == 0) return a * b;
@@ -41,23 +41,23 @@ struct MovingTerm {
 
 class ResidueCounts {
  public:
-  // One residue, 0, once.
+  // The residue 0, with the count 1.
   ResidueCounts() = default;
   ResidueCounts(llvm::ArrayRef<MovingTerm> terms, int64_t modulus, Int128 factor = 1);
-  // Of the sum with another number, which has residue  i * (modulus / start.size())  start[i]
-  // times.
+  // The counts of the sum with another number, which has the residue i * (modulus / start.size())
+  // start[i] times.
   ResidueCounts(llvm::ArrayRef<Int128> start, llvm::ArrayRef<MovingTerm> terms, int64_t modulus,
                 Int128 factor = 1);
 
   int64_t granularity() const { return granularity_; }
-  // Of r / granularity() = i, in [0, modulus / granularity() - 1].
+  // The count of the residue i * granularity(), for i in [0, modulus / granularity() - 1].
   Int128 CountAt(int64_t i) const { return counts_.empty() ? (i == 0 ? total_ : 0) : counts_[i]; }
-  // How many are not 0.
+  // The number of residues whose count is not 0.
   int64_t NumResidues() const;
   Int128 Total() const { return total_; }
 
-  // Values of the variables, by their numbers, that give residue i, whose count is not 0; without
-  // another number.
+  // Values of the variables, by their numbers, that give residue i, whose count is not 0. Only for
+  // counts without another number.
   void FindValues(int64_t i, llvm::SmallVectorImpl<int64_t>* values) const;
 
  private:

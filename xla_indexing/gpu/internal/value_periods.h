@@ -35,14 +35,14 @@ struct ValuePeriod {
   int64_t change = 0;                      // c
 };
 
-// The number of values after which nothing that is counted changes: P times as often as it takes c
-// to a multiple of the modulus. None where it is not read off. `constraints` are those that do not
-// hold everywhere; the modulus is a power of two.
+// The number of values after which nothing that is counted changes: P times the number of
+// repetitions that take c to a multiple of the modulus. None where it cannot be read off the forms.
+// `constraints` are those that do not hold everywhere; the modulus is a power of two.
 std::optional<int64_t> PeriodOf(const LaunchAccess& access, int variable,
                                 llvm::ArrayRef<int> constraints, int64_t modulus);
 
-// The shortest period that is found, all values if there is none. The variable is left narrowed to
-// its first values, and divisions have their ranges for these. Each of the moves takes a step.
+// The shortest period that is found; all values where there is none. Leaves the variable narrowed
+// to its first values, and divisions with their ranges for these. Each of the moves takes a step.
 ValuePeriod NarrowToPeriod(LaunchAccess* access, int variable, llvm::ArrayRef<int> constraints,
                            int64_t modulus, int64_t* steps);
 

@@ -1,8 +1,8 @@
-// Memory that is given out in pieces and freed all at once.
+// Memory that is handed out in pieces and freed all at once.
 //
 // A module of tens of thousands of instructions is built from many small objects that live exactly
 // as long as the module; one arena holds them. Objects with a destructor have it run when the arena
-// goes.
+// is destroyed.
 
 #ifndef XLA_INDEXING_HLO_INTERNAL_ARENA_H_
 #define XLA_INDEXING_HLO_INTERNAL_ARENA_H_

@@ -143,7 +143,7 @@ void FitCounts(int64_t count, CollectiveIds* ids) {
   if (given == 1) given = std::max(given, count);
 }
 
-// The same for ids that `what` names. An error where the module has fewer.
+// Like FitCounts, for ids that `what` names. An error where the module has fewer ids.
 absl::Status FitNamedIds(const HloInstruction& i, absl::string_view what, int64_t count,
                          CollectiveIds* ids) {
   FitCounts(count, ids);
@@ -167,7 +167,7 @@ absl::Status CheckNoIdIsMissing(const HloInstruction& i, const CollectiveGroups&
   const int64_t count = collective.IdCount();
   const int64_t named = collective.groups.IdCount();
   if (named == count) return absl::OkStatus();
-  // Of lists that name fewer ids than there are, the first that they leave out.
+  // For lists that name fewer ids than there are, the error names the first id that they leave out.
   int64_t missing = named;
   if (collective.groups.form == ReplicaGroups::Form::kLists) {
     std::vector<bool> seen(named, false);
@@ -340,7 +340,7 @@ std::optional<int64_t> ResultElementOfStart(const HloInstruction& start) {
   std::vector<Shape> operands;
   operands.reserve(start.operand_count());
   for (const HloInstruction* operand : start.operands()) operands.push_back(operand->shape());
-  // Of a permute in place, the pair may be of its first two operands.
+  // A permute in place may have the shapes of its first two operands as (operands, result).
   if (start.HasAttribute(AttributeKey::kSliceSizes) && operands.size() == 4 &&
       ShapesAgree(elements[0], operands[0], Agreement::kExact) &&
       ShapesAgree(elements[1], operands[1], Agreement::kExact)) {

@@ -13,12 +13,12 @@
 //   no          yes                    an error
 //   yes         (has none)             partitions            the partitions listed, of one replica
 //
-// The last row is that of all-to-all, ragged-all-to-all, collective-broadcast and
-// collective-permute, which have no such attribute; all-gather, all-reduce and reduce-scatter have
-// it, not given means no. An attribute `mode` says it outright.
+// The last row is for all-to-all, ragged-all-to-all, collective-broadcast and collective-permute,
+// which have no such attribute. All-gather, all-reduce and reduce-scatter have it; "no" is the
+// default. An attribute `mode` overrides all of this.
 //
-// A count that the module's header does not give (or gives as 1, as many files do whose counts are
-// known to their compiler alone) is as large as the ids, or else the shapes, ask for.
+// Many files leave out a count, or give it as 1, because only their compiler knows it. Such a count
+// is as large as the ids, or otherwise the shapes, require.
 //
 // Source: XLA's operation semantics, "AllGather" and following.
 
@@ -60,8 +60,8 @@ struct CollectiveIds {
 };
 
 struct CollectiveGroups : CollectiveIds {
-  // Ids 0, 1, .. up to the number that there are in this space, each in one group (of a
-  // collective-broadcast, in one group or none); kAll has become an iota.
+  // The groups: each id from 0 up to the number of ids in this space is in one group (for a
+  // collective-broadcast, in one group or none); kAll has been replaced by an iota.
   ReplicaGroups groups;
 
   // How many devices a group has for each id in it: the partitions in kReplicasWithPartitions.
@@ -78,19 +78,19 @@ struct CollectiveGroups : CollectiveIds {
 // needs equal ones, and where their size is not the one that the shapes ask for.
 absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& instruction);
 
-// What a collective-permute, or the -start of one, sends where.
+// The pairs of a collective-permute, or of the -start of one.
 struct CollectivePairs : CollectiveIds {
   std::vector<SourceTargetPair> pairs;
 };
 
 absl::StatusOr<CollectivePairs> CollectivePairsOf(const HloInstruction& instruction);
 
-// The element of the shape of a -start that is its result: of the pair (operands, result, ..), with
-// what has no meaning outside the run time behind it, the second; none where there is only the
-// result, as in some text.
+// The element of the shape of a -start that is its result: element 1 of a tuple (operands, result,
+// ..), whose further elements have no meaning outside the run time. None where the shape is the
+// result alone, as in some text.
 std::optional<int64_t> ResultElementOfStart(const HloInstruction& start);
 
-// The leaves of a -start: the operands' first where it is such a pair, then the result's.
+// The leaves of a -start: where its shape is such a tuple the operands' leaves, then the result's.
 struct StartLeaves {
   int64_t operand_count = 0;
   int64_t result_begin = 0;
@@ -98,7 +98,7 @@ struct StartLeaves {
 };
 StartLeaves LeavesOfStart(const HloInstruction& start);
 
-// The element of the operand of a -done that is its result; none where that is all of it.
+// The element of the operand of a -done that is its result; none where all of it is.
 std::optional<int64_t> ResultElementOfDone(const HloInstruction& done);
 
 }  // namespace xla_indexing::internal

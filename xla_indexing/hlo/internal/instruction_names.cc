@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kFewInstructions = 8;
 constexpr size_t kFirstSlots = 32;
 
-// Of abseil, whose hashes differ from run to run: no text can be made for which they collide.
+// Abseil's hashes differ from run to run, so that no text can be made to collide on purpose.
 uint32_t Hash(absl::string_view name) {
   return static_cast<uint32_t>(absl::Hash<absl::string_view>()(name));
 }
@@ -81,7 +81,7 @@ bool InstructionNames::AddToTable(Instructions instructions, size_t index) {
   const absl::string_view name = instructions[index]->name();
   const uint32_t hash = Hash(name);
   if (Probe(instructions, name, hash).name != nullptr) return false;
-  // Three quarters full at most.
+  // The table is at most three quarters full.
   if (4 * (count_ + 1) > 3 * slots_.size()) {
     const std::vector<Slot> old(std::exchange(slots_, std::vector<Slot>(2 * slots_.size())));
     for (const Slot& slot : old) {

@@ -21,12 +21,12 @@ class InstructionNames {
  public:
   using Instructions = absl::Span<HloInstruction* const>;
 
-  // The instruction of that name, the one added first if several have it; null if there is none or
-  // the name is empty.
+  // The instruction of that name; the first of several, and null if there is none or the name is
+  // empty.
   HloInstruction* Find(Instructions instructions, absl::string_view name) const;
 
-  // Takes note of the name, which is not empty, of `instructions[index]`. False if another
-  // instruction has it.
+  // Records the name, which is not empty, of `instructions[index]`. False if another instruction
+  // has it.
   bool Add(Instructions instructions, size_t index);
 
   // Whether every name that was added is that of one instruction.
@@ -39,11 +39,11 @@ class InstructionNames {
     uint32_t index = 0;
   };
 
-  // The slot of that name, or the free one that it would get.
+  // The slot of that name, or the free slot where it belongs.
   const Slot& Probe(Instructions instructions, absl::string_view name, uint32_t hash) const;
-  // Puts a name that no slot has into the table, which has room.
+  // Inserts a name that has no slot yet; the table has room.
   void Insert(const Slot& slot);
-  // What Add does but for `are_unique_`, and the part of it where there is a table.
+  // Add() without its update of `are_unique_`, and the part of it that uses the table.
   bool AddIfNew(Instructions instructions, size_t index);
   bool AddToTable(Instructions instructions, size_t index);
 

@@ -48,12 +48,12 @@ class NameIndex {
 
  private:
   static_assert(kCount < UINT16_MAX);
-  // At most a quarter is taken, so that most names are found, or missed, at once.
+  // At most a quarter of the slots is taken, so that most names are found, or missed, at once.
   static constexpr size_t kSlots = std::bit_ceil(4 * kCount);
 
   static constexpr size_t Next(size_t slot) { return (slot + 1) % kSlots; }
 
-  // Of a name that is not empty.
+  // The hash of a name, which is not empty.
   static constexpr size_t Hash(absl::string_view name) {
     constexpr uint32_t kMultiplier = 0x9E3779B1;
     const size_t size = name.size();

@@ -238,7 +238,7 @@ bool ReadLiteral(Lexer& lexer, const Shape& shape, int depth, Literal* literal) 
     if (!splat.ok()) return lexer.FailAt(start, splat.status().message());
     *literal = *std::move(splat);
     if (!ReadElement(lexer, shape.element_type(), 0, literal)) return false;
-    // Of an array without elements nothing has the value, and it is not kept.
+    // An array without elements does not keep the value, since no element has it.
     if (literal->ElementCount() == 0) *literal = *Literal::Zeros(shape);
     return true;
   }

@@ -94,7 +94,7 @@ absl::Status CheckClass(const HloInstruction& i, const Shape& operand) {
   return Error(i, "not defined for ", ElementTypeName(operand.element_type()));
 }
 
-// Of two operands that are to have the same sizes and, but for precision, the same type.
+// Checks that two operands have equal sizes and, but for precision, equal types.
 absl::Status CheckAlike(const HloInstruction& i, const Shape& a, const Shape& b) {
   if (&a == &b) return absl::OkStatus();
   if (!DimensionsAgree(a, b)) return Error(i, "shapes differ");

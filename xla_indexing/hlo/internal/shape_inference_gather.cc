@@ -51,7 +51,7 @@ absl::Status CheckDisjoint(const HloInstruction& i, const NamedDimensions& a,
   return absl::OkStatus();
 }
 
-// Everything but the constraints on slice sizes and updates.
+// Checks everything but the constraints on slice sizes and updates.
 absl::Status CheckAddressing(const HloInstruction& i, const Addressing& a, const Shape& operand,
                              const Shape& indices) {
   if (!IsIntegral(indices.element_type())) return Error(i, "the indices are not integers");

@@ -47,15 +47,15 @@ absl::Status Error(const HloInstruction& i, const Parts&... parts) {
 // The error of an instruction whose shape is not the one that its operands and attributes give.
 absl::Status MismatchError(const HloInstruction& i, const Shape& inferred);
 
-// Sizes of two dimensions that are to be equal: they are, or one of them is unbounded.
+// Whether the sizes of two dimensions agree: they are equal, or one of them is unbounded.
 bool SizesAgree(int64_t a, int64_t b);
-// The same number of dimensions and sizes that agree.
+// Whether the shapes have equally many dimensions and their sizes agree.
 bool DimensionsAgree(const Shape& a, const Shape& b);
-// Equal, or both floating point.
+// Whether the types are equal or both floating point.
 bool SameTypeIgnoringPrecision(ElementType a, ElementType b);
 bool ShapesAgree(const Shape& a, const Shape& b, Agreement agreement);
 
-// The type, of two that differ in precision only, that has more bits.
+// The type with more bits of two that differ in precision only.
 ElementType HigherPrecision(ElementType a, ElementType b);
 // The shape of type `type` that two shapes with dimensions that agree have in common: bounded
 // where one of them is, unbounded where both are.
@@ -97,20 +97,22 @@ absl::Status CheckScalarParameters(const HloInstruction& i, const HloComputation
 absl::StatusOr<absl::InlinedVector<ElementType, 2>> ScalarResults(const HloInstruction& i,
                                                                   const HloComputation& computation,
                                                                   int64_t count);
-// Of a computation that combines `accumulators` (one for each type) with as many values of the
-// types `values` into accumulators: the types of the accumulators that it yields.
+// Checks a computation that combines `accumulators` (one for each type) with as many values of the
+// types `values`, and returns the types of the accumulators that it yields.
 absl::StatusOr<absl::InlinedVector<ElementType, 2>> CheckReducer(
     const HloInstruction& i, const HloComputation& reducer,
     absl::Span<const ElementType> accumulators, absl::Span<const ElementType> values);
 
-// The number of places of a window in a dimension of `size` elements: with d(n, b) = (n - 1) * b +
-// 1, or 0 where n is 0, and p = padding_low + d(size, base_dilation) + padding_high, it is
-// (p - d(window size, window_dilation)) floordiv stride + 1, or 0 where the window is larger than
-// p.
+// The number of places of a window in a dimension of `size` elements,
+//
+//   (p - d(window size, window_dilation)) floordiv stride + 1,
+//
+// or 0 where the window is larger than p. Here p is padding_low + d(size, base_dilation) +
+// padding_high, and d(n, b) = (n - 1) * b + 1, or 0 where n is 0.
 absl::StatusOr<int64_t> WindowPlaces(const HloInstruction& i, int64_t dimension, int64_t size,
                                      const WindowDimension& window);
 
-// One array, or a tuple of several.
+// The array itself where there is one, otherwise the tuple of all.
 Shape OneOrTuple(std::vector<Shape> shapes);
 
 }  // namespace xla_indexing::internal::shape_rules

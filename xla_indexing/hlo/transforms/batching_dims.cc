@@ -123,7 +123,7 @@ void ReplaceWithForm(const Form& form, const Names& names, InstructionRewriter* 
       replacement->SetAttribute(attribute.key, attribute.value);
     }
   }
-  // Those that the original does not have.
+  // Adds the attributes that the original does not have.
   for (const auto& [key, list] : lists) set(key);
   set(AttributeKey::kIndicesAreSorted);
 }
@@ -155,7 +155,7 @@ ElementType TypeForIota(ElementType type, int64_t size) {
   return type;
 }
 
-// Indices with a dimension for their vectors.
+// Gives the indices a dimension for their vectors.
 void AddVectorDim(Form* form, InstructionRewriter* rewriter) {
   Shape shape = form->indices->shape();
   shape.ClearLayout();

@@ -91,7 +91,7 @@ class ModuleCopier {
   absl::FunctionRef<absl::Status(InstructionRewriter&)> rewrite_;
   std::unique_ptr<HloModule> copy_;
   absl::flat_hash_map<const HloComputation*, const HloComputation*> computations_;
-  // Of the computation that is being copied.
+  // The copies of instructions of the computation that is being copied.
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> instructions_;
 };
 

@@ -1,5 +1,5 @@
-// Copies of modules in which some instructions are others. A module does not change once it is
-// verified, so that a transformation of one makes another.
+// Copies of modules in which some instructions are replaced. A module does not change once it is
+// verified, so that a transformation makes another module.
 //
 // Example, every negate twice:
 //
@@ -31,7 +31,7 @@
 
 namespace xla_indexing {
 
-// What stands in the copy for one instruction of the original.
+// What replaces one instruction of the original in the copy.
 class InstructionRewriter {
  public:
   InstructionRewriter(const HloInstruction& original,
@@ -39,7 +39,7 @@ class InstructionRewriter {
       : original_(original), operands_(operands), copy_(copy) {}
 
   const HloInstruction& original() const { return original_; }
-  // What stands in the copy for the operands.
+  // The operands' replacements in the copy.
   absl::Span<const HloInstruction* const> operands() const { return operands_; }
   const HloInstruction* operand(int64_t i) const { return operands_[i]; }
 
@@ -67,11 +67,11 @@ class InstructionRewriter {
   HloInstruction* replacement_ = nullptr;
 };
 
-// A copy of `module`, in which the verifier finds at most errors of instructions alone
-// (hlo/verifier.h), with what `rewrite` makes of its instructions. Copies of
-// attributes refer to the computations and instructions of the copy; those of an instruction that
-// is replaced are for `rewrite` to set, but for what it calls, which are the original's
-// computations until the copy is complete.
+// A copy of `module` with what `rewrite` makes of its instructions; in `module` the verifier finds
+// at most errors of single instructions (hlo/verifier.h). Copied attributes refer to the
+// computations and instructions of the copy. `rewrite` sets the attributes of an instruction that
+// it replaces, except that those naming called computations refer to the original's until the copy
+// is complete.
 //
 // Errors: the first that `rewrite` returns; InvalidArgument where the copy does not verify.
 absl::StatusOr<std::unique_ptr<HloModule>> RewriteModule(

@@ -1,15 +1,15 @@
-// Modules that the verifier refuses, for what is right in them: a copy that verifies, in which
-// everything that is wrong is set aside.
+// Makes modules that the verifier refuses usable: a copy that verifies, in which everything that is
+// wrong is set aside.
 //
-//   - A fusion or call whose operands have other shapes than the parameters of its computation is
-//     given values of the parameters' shapes, of which nothing is known, in their place. So the
-//     fusion's maps are those of its computation, and lead to the parameters.
-//   - Any other instruction that is wrong becomes one of its name, shape and operands of which
-//     nothing is known but why (`WhyUnverified`): a custom call.
+//   - A fusion or call whose operands have other shapes than the parameters of its computation gets
+//     unknown values of the parameters' shapes as operands instead. So the fusion's maps are those
+//     of its computation, and lead to the parameters.
+//   - Any other instruction that is wrong becomes a custom call of its name, shape and operands, of
+//     which nothing is known but why it was set aside (`WhyUnverified`).
 //
-// Everything else is what it was, with its name. What holds of an instruction of the copy that is
-// not set aside holds of the one of its name in the original; maps through one that is set aside
-// are unknown.
+// Everything else stays as it is, with its name. What holds of an instruction of the copy that is
+// not set aside holds of the instruction of that name in the original; maps through one that is set
+// aside are unknown.
 //
 // Example: `f = f32[4] fusion(a, b), calls=c` with b: f32[4] where parameter 1 of c is f32[]
 // becomes
@@ -33,21 +33,21 @@
 namespace xla_indexing {
 
 struct SetAside {
-  // Of the original; all of an instruction alone.
+  // The error, which names an instruction of the original and concerns that instruction alone.
   VerificationError error;
-  // Whether the instruction is a call with operands of other shapes than the parameters, and so can
-  // be asked about.
+  // Whether the instruction is a call whose operands have other shapes than the parameters; it can
+  // then still be asked about.
   bool is_call = false;
 };
 
 struct ModuleWithErrorsAside {
   std::unique_ptr<HloModule> module;
-  // In the order of the original; none where that verifies.
+  // What was set aside, in the order of the original; empty where the original verifies.
   std::vector<SetAside> set_aside;
 };
 
-// InvalidArgument with the error where one is not of an instruction alone (hlo/verifier.h). Takes
-// time linear in the module.
+// InvalidArgument with the first error that does not concern an instruction alone (hlo/verifier.h).
+// Takes time linear in the module.
 absl::StatusOr<ModuleWithErrorsAside> SetErrorsAside(const HloModule& module);
 
 // The error for which an instruction was set aside; nothing where it was not.

@@ -1,12 +1,12 @@
 // Affine expressions as text, in MLIR's way of writing them.
 //
-//   sum      d0 * 8 + d1 - s0 * 3 - 5          negative summands are subtracted
-//   product  d0 * 8, d0 * -8, -d0              -1 times something is a unary minus, which binds
-//   tightest division (d0 + 1) floordiv 8, d1 mod 2     operands that are not a variable or a
-//   number take ( )
+//   sum        d0 * 8 + d1 - s0 * 3 - 5         negative summands are subtracted
+//   product    d0 * 8, d0 * -8, -d0             -1 times something is a unary minus, which binds
+//                                               tightest
+//   division   (d0 + 1) floordiv 8, d1 mod 2    operands other than a variable or a number take ( )
 //
 // For default variable names and coefficients above the least int64 this is, to the letter, what
-// `mlir::AffineExpr::print` writes; of the least int64, MLIR prints the magnitude wrongly.
+// `mlir::AffineExpr::print` writes; for the least int64, MLIR prints a wrong magnitude.
 //
 // Example: AppendAffineExpr(e, {"d0", "d1"}, {}, &out) appends `(d0 floordiv 2) * 4 + d1 mod 2`.
 

@@ -19,7 +19,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Past this many residues they are not looked at one by one.
+// The most residues that are looked at one by one.
 constexpr Int128 kMaxResidues = 1 << 20;
 
 ImageMask MaskOf(llvm::ArrayRef<size_t> images, size_t num_images) {

@@ -1,4 +1,5 @@
-// The elements of a block of results by the images that have them: a part of map/count_image.h.
+// Classifies the elements of a block of results by the images that have them: a part of
+// map/count_image.h.
 //
 // Example: for the strided ranges {0, 2, 4, 6} and {3, 4, 5, 6} the classes are {0}: 2 elements,
 // {1}: 2 elements, {0, 1}: 2 elements.
@@ -24,13 +25,14 @@ using ImageMask = std::vector<uint64_t>;
 // How many elements are in these images and in no others. Classes of no images are left out.
 using ClassSizes = std::map<ImageMask, Int128>;
 
-// The classes of a block of one result, whose image i is ranges[i]; by ends and residues. None
-// where the least common multiple of the strides has too many residues.
+// The classes of a block of one result, where image i has the values ranges[i]. They are found from
+// the ends and residues of the ranges. None where the least common multiple of the strides has too
+// many residues.
 std::optional<ClassSizes> ClassesOfRanges(llvm::ArrayRef<StridedRange> ranges, StepBudget* budget);
 
-// The classes of a block of any results: that of image i is the product of parts[i]. Marks each
-// element in an array of all places between the least and the greatest. None where there are more
-// places, or elements, than steps are left.
+// The classes of a block of any number of results, where image i has the product of parts[i]. Marks
+// each element in an array that spans the box between the least and the greatest elements. None
+// where the box, or the elements, are more than the steps that are left.
 std::optional<ClassSizes> ClassesOfElements(llvm::ArrayRef<std::vector<const ImagePart*>> parts,
                                             StepBudget* budget);
 

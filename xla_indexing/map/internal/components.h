@@ -24,13 +24,14 @@
 namespace xla_indexing::internal {
 
 struct Component {
-  // Dimensions by their numbers; symbol j is num_dims + j. Ascending, and so are the others.
+  // Dimensions have their own numbers; symbol j has the number num_dims + j. All lists are
+  // ascending.
   llvm::SmallVector<int, 4> variables;
   llvm::SmallVector<int, 4> results;
   llvm::SmallVector<int, 2> constraints;
 };
 
-// The variables that occur in an expression, numbered as in Component, ascending.
+// The variables that occur in an expression, numbered as in Component, in ascending order.
 llvm::SmallVector<int, 4> VariablesOf(mlir::AffineExpr expr, int num_dims);
 
 // The interval of a variable numbered as in Component.
@@ -39,15 +40,15 @@ inline const Interval& BoundsOf(const IndexingMap& map, int variable) {
                                    : map.symbol(variable - map.num_dims()).bounds;
 }
 
-// In the order of their first variables; results and constraints without variables, one by one,
-// come last. Every variable is in one.
+// The components in the order of their first variables, followed by results and constraints without
+// variables, one by one. Every variable is in exactly one component.
 std::vector<Component> ComponentsOf(const IndexingMap& map);
 
-// A map as a whole.
+// A single component that holds everything in the map.
 Component AllOf(const IndexingMap& map);
 
-// A component by itself: a map of its dimensions, its symbols as range variables, its results and
-// constraints, all in their order. None where an expression cannot be written so.
+// A map of one component: its dimensions, its symbols as range variables, its results and
+// constraints, each in their old order. None where an expression cannot be written over these.
 std::optional<IndexingMap> MapOfComponent(const IndexingMap& map, const Component& component);
 
 }  // namespace xla_indexing::internal

@@ -38,7 +38,7 @@ struct Span {
   }
 };
 
-// Past every sum and product of two int64 values.
+// Larger than every sum and product of two int64 values.
 constexpr Int128 kFar = Int128{1} << 126;
 
 Span SpanOf(const Interval& interval) {
@@ -154,7 +154,7 @@ std::optional<Int128> CountIn(const Span& x, const Congruence& residue_class,
   const Residues& first = residues.front();
   if (first.span.IsEmpty()) return 0;
   if (residues.size() == 1 && residue_class.IsAll() && first.a == 1) {
-    // Of the y up to n those with y mod m in the span, counted from 0.
+    // Counts, from 0 on, the y <= n whose residue y mod m is in the span.
     const Int128 width = first.span.upper - first.span.lower + 1;
     const auto up_to = [&](Int128 n) {
       const Int128 periods = FloorOf(n + 1, first.m);

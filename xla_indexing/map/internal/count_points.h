@@ -15,9 +15,9 @@
 //
 // Steps. A point of the other variables is a step, and so is each residue class (map/decision.h).
 //
-// Counts. A count is an interval, so that one that was not found within the steps is still said
-// to be within bounds: from 0 (1 where there is a point for sure) to the product of the sizes. A
-// count that does not fit int64 is [2^63 - 1, inf].
+// Counts. A count is an interval, so that a count that was not found within the steps still has
+// bounds: from 0 (1 where there surely is a point) to the product of the sizes. A count that does
+// not fit int64 is [2^63 - 1, inf].
 //
 // Example: d0 in [0, 999], d1 in [0, 2], d0 + d1 in [1, 1000], d0 mod 2 in [0, 0] has 1499 points,
 // found in 3 steps.
@@ -34,11 +34,11 @@ namespace xla_indexing::internal {
 // The number of points (d, s, rt) of the domain of a map that verifies.
 Interval CountPoints(const IndexingMap& map, StepBudget* budget);
 
-// A count as an interval.
+// An exact count as an interval.
 Interval CountOf(Int128 count);
 // The number of elements of an interval, which may be infinite.
 Interval CountOf(const Interval& values);
-// No less than one count and no more than the other.
+// An interval from the lower end of one count to the upper end of the other.
 Interval CountBetween(const Interval& least, const Interval& most);
 inline Interval CountUpTo(const Interval& most) { return CountBetween(Interval::Point(0), most); }
 

@@ -155,7 +155,7 @@ bool EliminateRangeVariables(IndexingMap* map) {
 
   Constraints constraints(map->constraints());
   bool changed = false;
-  // Whoever goes may leave another alone in its constraint.
+  // Eliminating one variable may leave another one alone in its constraint.
   for (bool progress = true; progress;) {
     progress = false;
     for (const unsigned symbol : free.set_bits()) {

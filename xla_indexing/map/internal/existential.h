@@ -1,32 +1,33 @@
 // Range variables are existential: only that some value of them exists counts, so they may be
-// renamed and, where constraints alone mention them, left out.
+// renamed and, where constraints alone mention them, eliminated.
 //
-// A range variable s that no result uses says of the other variables that some s exists. Where that
-// can be said without s, exactly, it is:
+// A constraint on a range variable s that no result uses says that some s exists. Where that can be
+// said of the other variables without s, exactly, it is:
 //
-//   some s in [l, u]: e + c*s in [a, b]          e in [a - c*u, b - c*l]     c > 0, b - a + 1 >= c
-//   some s: (e + c*s) mod n in [a, b]            (e - a) mod g in [0, b - a] g = gcd(c, n), s takes
-//                                                                            n / g or more values
-//   constraints on such variables alone          nothing                    where they have a point
+//   some s in [l, u]: e + c*s in [a, b]     e in [a - c*u, b - c*l]       c > 0, b - a + 1 >= c
+//   some s: (e + c*s) mod n in [a, b]       (e - a) mod g in [0, b - a]   g = gcd(c, n), s takes
+//                                                                         n / g or more values
+//   constraints on such variables alone     nothing                       where they have a point
 //
-// with c < 0 likewise and s nowhere else. In the first rule the windows of neighbouring s leave no
-// gap; in the second, c*s takes all multiples of g modulo n. What is not of these forms stays.
+// and likewise for c < 0. In these rules s occurs nowhere else. In the first one the windows of
+// neighbouring s leave no gap; in the second, c*s takes all multiples of g modulo n. Constraints of
+// other forms stay.
 //
 // Example: (d0)[s0] -> (d0), domain: d0 in [0, 30], s0 in [0, 9], d0 + s0 in [20, 30]
 // becomes  (d0)[s0] -> (d0), domain: d0 in [0, 30], s0 in [0, 9], d0 in [11, 30].
 //
-// A range variable of one residue class counts its elements instead:
+// A range variable with values in one residue class is replaced by one that counts its elements:
 //
-//   s in [l, u], s mod m = r                     s = m*t + l with t in [0, (u - l) / m], l = r (mod
-//   m)
+//   s in [l, u], s mod m = r        s = m*t + l with t in [0, (u - l) / m], l = r (mod m)
 //
-// Example: (d0)[s0] -> (s0 floordiv 2), domain: d0 in [0, 9], s0 in [1, 7], (s0 - 1) mod 2 in [0,
-// 0] becomes  (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3].
-
-// Two range variables that always occur together as the digits of one number are that number:
+// Example: (d0)[s0] -> (s0 floordiv 2), domain: d0 in [0, 9], s0 in [1, 7],
+//                                               (s0 - 1) mod 2 in [0, 0]
+// becomes  (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3].
 //
-//   n*s + t wherever s or t is, t in [l, l + n - 1]     t in [n*first(s) + l, n*last(s) + l + n -
-//   1]
+// Two range variables that always occur together as the digits of one number become that number:
+//
+//   n*s + t wherever s or t is,     t' in [n*first(s) + l, n*last(s) + l + n - 1]
+//   t in [l, l + n - 1]
 //
 // Example: (d0)[s0, s1] -> (s0 * 4 + s1), domain: d0 in [0, 9], s0 in [0, 7], s1 in [0, 3]
 // becomes  (d0)[s0, s1] -> (s1), domain: d0 in [0, 9], s0 in [0, 7], s1 in [0, 31].
@@ -38,17 +39,18 @@
 
 namespace xla_indexing::internal {
 
-// The same relation with fewer variables in constraints; variables stay where they are, some
-// without use. Whether anything changed. To be called with simplified constraints; new ones are
-// not.
+// Replaces the constraints by ones on fewer variables; the relation stays equal. Eliminated
+// variables keep their positions, unused. Returns whether anything changed. The constraints must be
+// in normal form; those it adds are not.
 bool EliminateRangeVariables(IndexingMap* map);
 
-// The same relation with range variables that count the elements of their residue classes. Whether
-// anything changed; what did is not simplified. To be called with simplified constraints.
+// Replaces range variables with values in one residue class by ones that count its elements; the
+// relation stays equal. Returns whether anything changed; expressions that changed are not
+// simplified. The constraints must be in normal form.
 bool RescaleRangeVariables(IndexingMap* map);
 
-// The same relation where pairs of range variables that always occur together are one; the other
-// stays without use. Whether anything changed.
+// Replaces pairs of range variables that always occur together by one of the two; the other keeps
+// its position, unused. The relation stays equal. Returns whether anything changed.
 bool JoinRangeVariables(IndexingMap* map);
 
 }  // namespace xla_indexing::internal

@@ -22,10 +22,10 @@ namespace xla_indexing::internal {
 // Declared names, as views of the text, and the expressions they stand for.
 using VariableTable = absl::flat_hash_map<absl::string_view, mlir::AffineExpr>;
 
-// The pieces that min and max split a map into. For min(a, b) and max(a, b) the points part into
-// those with b - a >= 0 and those with b - a <= -1, and so again for every other difference. A
-// piece is one choice for each difference, in the order in which the text comes to them; which ones
-// it comes to may depend on those before. NextPiece() goes through all of them:
+// The pieces that min and max split a map into. Each min(a, b) or max(a, b) divides the points into
+// those with b - a >= 0 and those with b - a <= -1, and a piece is one such choice for every
+// difference, in the order in which they occur in the text. Which differences occur may depend on
+// the choices before. NextPiece() goes through all pieces:
 //
 //   PieceChoices choices;
 //   do {
@@ -39,10 +39,10 @@ class PieceChoices {
   // Whether this piece has the points with a negative difference.
   bool IsNegative(mlir::AffineExpr difference);
 
-  // What the piece asks of its points: all differences that were asked for, as constraints.
+  // The constraints that describe the points of this piece, one for each difference asked about.
   Constraints Conditions() const;
 
-  // Whether there is a piece after this one, which then is this one.
+  // Goes on to the next piece; false where this one is the last.
   bool NextPiece();
 
  private:
@@ -52,13 +52,13 @@ class PieceChoices {
 
 class ExprParser {
  public:
-  // Keeps the pointers. Reads from `lexer`, and stops at the first token that is not of the sum.
-  // Of min and max the value that `choices` say.
+  // Keeps the pointers. Reads from `lexer`, and stops at the first token that is not part of the
+  // sum. `choices` decide which operand of a min or max is read as its value.
   ExprParser(MapLexer* lexer, const VariableTable* variables, mlir::MLIRContext* context,
              PieceChoices* choices, MapParseError* error)
       : lexer_(lexer), variables_(variables), context_(context), choices_(choices), error_(error) {}
 
-  // The next sum; null after an error, which is then in `error`.
+  // Reads the next sum; null after an error, which is then in `error`.
   mlir::AffineExpr Parse();
 
  private:

@@ -144,7 +144,7 @@ SmallVector<int64_t, 16> SomeValues(const Interval& bounds, int64_t count) {
   return values;
 }
 
-// Constraints that share variables, with these.
+// A group of constraints that share variables, and these variables.
 struct Group {
   SmallVector<Constraint, 4> constraints;
   SmallVector<size_t, 8> variables;

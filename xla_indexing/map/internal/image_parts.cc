@@ -54,7 +54,8 @@ std::optional<StridedRange> Restricted(const IndexingMap& map, const Constraint&
 // The values of the only result of a component, where its form says so.
 std::optional<StridedRange> StridedResultOf(const IndexingMap& map, const Component& component) {
   const AffineExpr result = map.results()[component.results[0]];
-  // Of at most one constraint on a variable alone; one on the result itself comes last.
+  // The values under the only constraint on a variable alone, of which there is at most one. A
+  // constraint on the result itself is applied last.
   std::optional<std::pair<int, StridedRange>> restricted;
   WideInterval of_result(Interval::Closed(kInt64Min, kInt64Max));
   for (const int i : component.constraints) {

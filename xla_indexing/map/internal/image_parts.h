@@ -33,7 +33,7 @@ namespace xla_indexing::internal {
 struct ImagePart {
   llvm::SmallVector<int, 4> results;  // ascending
 
-  // The set, in one of three ways. Of one result: its values.
+  // Exactly one of the next three describes the set. For one result, its values as a range.
   std::optional<StridedRange> range;
   // The set as a domain: a dimension for each result, nothing else.
   std::optional<IndexingMap> domain;
@@ -45,18 +45,18 @@ struct ImagePart {
 
 struct ImageParts {
   std::vector<ImagePart> parts;
-  // Whether the domain has a point; where that is not known the image may also be empty.
+  // Whether the domain has a point; where that is not known, the image may also be empty.
   std::optional<bool> has_point = true;
 };
 
-// The parts that need no projection; none where some do.
+// All parts, where none needs a projection; none otherwise.
 std::optional<ImageParts> StridedPartsOf(const IndexingMap& map);
 
 // All parts; none where an expression cannot be written.
 std::optional<ImageParts> PartsOf(const IndexingMap& map, StepBudget* budget);
 
-// Calls visit(results) for elements of a part, each at least once. False where that takes more
-// steps than are left, or a number does not fit int64.
+// Calls visit(results) for each element of a part at least once. False where that takes more steps
+// than are left, or a number does not fit int64.
 bool ForEachElement(const ImagePart& part, StepBudget* budget,
                     llvm::function_ref<void(llvm::ArrayRef<int64_t> results)> visit);
 

@@ -74,7 +74,7 @@ bool AddEquation(AffineExpr result, AffineExpr place, int num_ranges, Constraint
   return true;
 }
 
-// Leaves out range variables while that makes others go.
+// Eliminates range variables for as long as that makes others disappear.
 void LeaveOutRanges(IndexingMap* set) {
   constexpr int kMaxRounds = 4;
   set->Simplify();
@@ -124,7 +124,7 @@ std::optional<IndexingMap> WithKnownAsDims(const IndexingMap& map, KnownVariable
                      std::move(constraints));
 }
 
-// Of a simplified map without runtime variables.
+// Projects a simplified map without runtime variables.
 std::optional<Projection> ProjectionOf(const IndexingMap& map) {
   mlir::MLIRContext* context = map.context();
   Variables dims(map.dims());

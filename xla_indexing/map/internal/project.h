@@ -5,20 +5,21 @@
 //   { (k, r) : some u, f(k, u) = r, (k, u) in the domain }.
 //
 // Each u that the results determine (map/internal/solve.h) is replaced by its value over (k, r),
-// whose interval becomes a constraint; the equations stay as constraints, and those that are true
-// go in the normal form. An equation is written so that u can be left out of it:
+// and its interval becomes a constraint on that value. The equations stay as constraints;
+// simplification drops those that always hold. An equation is written so that u can be eliminated
+// from it:
 //
 //   r = c + g*U           (r - c) mod g in [0, 0],  U = floor((r - c) / g)
 //   r = floor(Y / m)      Y - m*r in [0, m - 1]
 //   r = X mod n           (X - r) mod n in [0, 0],  r in [0, n - 1]
 //
-// Of the u that are left, map/internal/existential.h leaves out what it can. Where nothing is left
-// the set is written without "some u", and questions about it are questions about domains
+// Those u that are left are eliminated by map/internal/existential.h where it can. Where none is
+// left, the set is written without "some u", and questions about it are questions about domains
 // (map/domain.h).
 //
-// Example. (d0)[s0, s1] -> (d0 * 8 + s0 + s1), s0 in [0, 3], s1 in [0, 2], with d0 known and d1 for
-// the result:  d0 in .., d1 - d0 * 8 in [0, 5].  With d0 in [0, 9] unknown as well: d0 for the
-// result, in [0, 77], d0 mod 8 in [0, 5].
+// Example. (d0)[s0, s1] -> (d0 * 8 + s0 + s1), s0 in [0, 3], s1 in [0, 2]. With d0 known, and d1
+// standing for the result: d0 in .., d1 - d0 * 8 in [0, 5]. With d0 in [0, 9] unknown as well, and
+// d0 standing for the result: d0 in [0, 77], d0 mod 8 in [0, 5].
 #ifndef XLA_INDEXING_MAP_INTERNAL_PROJECT_H_
 #define XLA_INDEXING_MAP_INTERNAL_PROJECT_H_
 

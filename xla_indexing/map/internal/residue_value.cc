@@ -18,7 +18,7 @@ void ResidueValue::Know(int64_t c, int64_t g, AffineExpr value) {
 }
 
 ResidueValue::Combined ResidueValue::Combine(llvm::function_ref<bool(int64_t)> suffices) const {
-  // Those that are needed, before any expression is made.
+  // The residues that are needed are found before any expression is made.
   llvm::SmallVector<const Residue*, 2> needed;
   llvm::SmallVector<int64_t, 3> moduli = {1};
   for (const Residue& residue : residues_) {

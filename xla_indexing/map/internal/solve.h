@@ -14,19 +14,19 @@
 //        v = high + low                            low = l + (v - l) mod g, high = v - low
 //        6*r0 + r1 = 8*u0 + u1, u1 in [0, 7]       u1 = (6*r0 + r1) mod 8, u0 = .. floordiv 8
 //      It is tried on the digits of the sum's normal form, which may be floors and mods.
-//   3. Residues. An equation says of an atom what it is modulo what divides the other summands, and
-//      several say it modulo more (map/internal/residue_value.h):
+//   3. Residues. An equation gives the residue of an atom modulo what divides the other summands,
+//   and several equations give it modulo more (map/internal/residue_value.h):
 //        r0 = 3*u0 - 7*T                           u0 = 5*r0 (mod 7)
-//   4. What is known goes to the other side, with the floors and mods that it determines.
+//   4. What is known moves to the other side, with the floors and mods that it determines.
 //
 // So each value is right wherever the results are those of some point of the domain; elsewhere it
-// means nothing.
+// has no meaning.
 //
 // Example: (d0)[s0, s1] -> (s0 * 4 + s1 + d0), s0 in [0, 2], s1 in [0, 3], with d1 for the result:
 //   s0 = (d1 - d0) floordiv 4, s1 = (d1 - d0) mod 4.
 //
-// Bounds. At most kMaxSolverEquations equations and kMaxSolverRounds rounds; numbers that do not
-// fit int64 drop their equation. What is then not determined is null.
+// Bounds. At most kMaxSolverEquations equations and kMaxSolverRounds rounds are tried; an equation
+// is dropped where its numbers do not fit int64. What is not determined then is null.
 #ifndef XLA_INDEXING_MAP_INTERNAL_SOLVE_H_
 #define XLA_INDEXING_MAP_INTERNAL_SOLVE_H_
 
@@ -39,7 +39,7 @@ namespace xla_indexing::internal {
 inline constexpr int kMaxSolverEquations = 96;
 inline constexpr int kMaxSolverRounds = 8;
 
-// For each range variable its value over d_0 .. d_{num_dims + num_results - 1}, null where the
+// For each range variable, its value over d_0 .. d_{num_dims + num_results - 1}, or null where the
 // results were not shown to determine it. `map` is simplified, not known empty, and has no runtime
 // variables.
 llvm::SmallVector<mlir::AffineExpr, 4> SolveForRanges(const IndexingMap& map);

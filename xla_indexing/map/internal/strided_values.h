@@ -8,7 +8,8 @@
 //   floor(x / m)          all from end to end where g <= m; steps of g/m where m divides g
 //   x mod m               steps of gcd(g, m) where x has all residues; as x where it does not wrap
 //
-// What is not of these forms has no answer here; map/internal/project.h and enumeration know more.
+// Expressions of other forms have no answer here; map/internal/project.h and enumeration answer for
+// more.
 //
 // Example: d0 * 2 + s0, d0 in [0, 9], s0 in [0, 4] has the values {i : i < 23}; with s0 in [0, 0]
 // {2*i : i < 10}.
@@ -33,15 +34,15 @@ inline int64_t LastOf(const StridedRange& range) {
   return static_cast<int64_t>(range.offset + (Int128{range.count} - 1) * range.stride);
 }
 
-// Elements of the range that are in the interval.
+// The elements of the range that are in the interval.
 StridedRange IntersectWith(const StridedRange& range, const Interval& interval);
 
-// The elements of a residue class in an interval that is not infinite.
+// The elements of a residue class in a finite interval.
 std::optional<StridedRange> ElementsOf(const Congruence& residues, const Interval& interval);
 
-// The values of `expr`, where `values_of(variable)` gives those of a dimension or symbol; ranges
-// are not empty. None where a variable occurs twice, its values are not known, the values are no
-// strided range, or numbers do not fit int64.
+// The values of `expr`, where `values_of(variable)` gives those of a dimension or symbol, never an
+// empty range. None where a variable occurs twice, the values of one are not known, the values of
+// the expression are no strided range, or numbers do not fit int64.
 std::optional<StridedRange> StridedValuesOf(
     mlir::AffineExpr expr,
     llvm::function_ref<std::optional<StridedRange>(mlir::AffineExpr variable)> values_of);

@@ -100,7 +100,7 @@ OperandIndexingSet ExchangeShards(const Arrays& arrays, int64_t dim) {
       });
 }
 
-// The same element, on the devices that `choose` chooses.
+// Maps each element to the element at the same index on the devices that `choose` chooses.
 OperandIndexingSet SameElement(const Arrays& arrays,
                                llvm::function_ref<void(CollectiveMapBuilder&)> choose) {
   return BuildForPieces(arrays.from, arrays.to, arrays.groups, arrays.context,

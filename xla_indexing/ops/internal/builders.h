@@ -31,7 +31,7 @@ struct BuildContext {
   InstructionIndexing entries = {};
   absl::Status status = absl::OkStatus();
 
-  // The arrays that an operation with one array as its result and arrays as operands works on.
+  // The arrays of an operation whose result is one array and whose operands are arrays.
   const Shape& Output(int64_t leaf = 0) const { return instruction.shape().Leaf(leaf); }
   const Shape& Operand(int64_t i) const { return instruction.operand(i)->shape().Leaf(0); }
 
@@ -39,25 +39,25 @@ struct BuildContext {
   MapBuilder FromOutput(int64_t operand, int64_t output_leaf = 0) const;
   MapBuilder ToOutput(int64_t operand, int64_t output_leaf = 0) const;
 
-  // Adds an entry of these maps, where they are not empty.
+  // Adds an entry with these maps unless they are empty.
   void Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf, OperandIndexingSet maps);
   void Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf, OperandIndexing map);
-  // For operations on arrays.
+  // Overloads for operations on arrays.
   void Add(int64_t operand, OperandIndexing map) { Add(0, operand, 0, std::move(map)); }
 
   // The entries of a leaf of a called computation's root, or of a leaf of one of its parameters.
-  // Without entries, and with the error taken over, where that fails. Not to be asked without
+  // Where they cannot be found there are none, and the error is kept. Requires
   // options.computations.
   InstructionIndexing ReadOf(const CalledComputation& called, int64_t output_leaf);
   InstructionIndexing ReachOf(const CalledComputation& called, OperandLeaf parameter_leaf);
 
   // Every element of the result reads every element of the operand; every element of the operand
-  // reaches every element of the result. Of a scalar: (d0, ..) -> () and ()[s0, ..] -> (s0, ..).
+  // reaches every element of the result. For a scalar: (d0, ..) -> () and ()[s0, ..] -> (s0, ..).
   void AddWholeRead(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                     ExactnessLabel label);
   void AddWholeReach(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                      ExactnessLabel label);
-  // The same for array operands that are read as a whole by definition.
+  // Overloads for array operands that are read as a whole by definition.
   void AddWholeRead(int64_t operand, int64_t output_leaf = 0) {
     AddWholeRead(output_leaf, operand, 0, ExactnessLabel::Exact());
   }
@@ -66,8 +66,7 @@ struct BuildContext {
   }
 };
 
-// `set` with `map` added, unless the domain of the map is empty, for which its constraints are
-// looked at too.
+// Adds `map` to `set` unless the domain of the map is empty, which may follow from its constraints.
 void AddUnlessEmpty(OperandIndexing map, OperandIndexingSet* set);
 
 // Leaves that an operation passes on as they are: leaf `operand_leaf` of operand `operand` is leaf
@@ -87,7 +86,7 @@ using LeafRouter = LeafRoutes (*)(const HloInstruction& instruction);
 // where it reads nothing of it.
 using LoopNester = LoopNests (*)(const BuildContext& build, int64_t output_leaf, int64_t operand);
 
-// What an opcode is indexed by: builders for both directions, loops, or a router.
+// How an opcode is indexed: by builders for both directions, by loops, or by a router.
 struct OpcodeIndexing {
   OutputToInputBuilder output_to_input = nullptr;
   InputToOutputBuilder input_to_output = nullptr;
@@ -126,7 +125,7 @@ XLA_INDEXING_DECLARE_BUILDERS(While)               // while.cc
 
 #undef XLA_INDEXING_DECLARE_BUILDERS
 
-// unanalysed.cc: that the whole operand is read because the operation is not analysed.
+// unanalysed.cc: the whole operand is read because the operation is not analysed.
 ExactnessLabel UnanalysedLabel(const BuildContext& build);
 
 // across_replicas.cc: the -done of an operation across replicas.

@@ -12,7 +12,7 @@ namespace xla_indexing::internal {
 
 LeafSource FollowRoutes(LeafSource source) {
   while (true) {
-    // Of a tuple, which may have hundreds, without listing all of them.
+    // Looks through a tuple, which may have hundreds of elements, without listing them all.
     if (source.instruction->opcode() == HloOpcode::kTuple) {
       int64_t operand = 0;
       const auto leaf_count = [&] {

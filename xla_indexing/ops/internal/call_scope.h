@@ -1,10 +1,10 @@
 // Bindings of runtime variables, seen from the computation that calls the one they are in.
 //
-// Inside, a value is that of an instruction. Seen from the caller,
+// Inside the computation, a binding names an instruction there. For the caller,
 //
-//   - a value that comes to the computation as a leaf of a parameter, through tuples,
-//     get-tuple-elements and copies on the way, is that leaf of the operand passed for it;
-//   - any other is that of the same instruction, on a call path that begins with the caller.
+//   - a value that is passed to the computation as a leaf of a parameter, perhaps through tuples,
+//     get-tuple-elements and copies, is that leaf of the operand passed for it;
+//   - any other value is that of the same instruction, on a call path that begins with the caller.
 //
 // Example: a fusion f(p) of p = (f32[10], s32[]) slices element 0 at element 1, `i =
 // get-tuple-element(p), index=1`. Inside, the start is bound to `i`; seen from `r = fusion(t)` it
@@ -32,11 +32,12 @@ struct LeafSource {
 // Where the leaf comes from through operations that pass whole leaves on.
 LeafSource FollowRoutes(LeafSource source);
 
-// Of every leaf of the state of a while, whether the body gives it back as it is.
+// For every leaf of the state of a while, whether the body returns it unchanged.
 std::vector<bool> LeavesPassedThrough(const HloInstruction& loop);
 
-// Maps between leaves of the called computation with the bindings that the caller sees. With
-// `fold_runtime_variables`, values that the module fixes outside the computation are folded.
+// Rewrites maps between leaves of the called computation so that their bindings are those that the
+// caller sees. With `fold_runtime_variables`, values that the module fixes outside the computation
+// are folded.
 OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledComputation& called,
                                   bool fold_runtime_variables);
 

@@ -1,5 +1,5 @@
-// Putting together the maps of operations across replicas: an index and a device for each piece of
-// the groups.
+// Builds the maps of operations across replicas: an index and a device for each piece of the
+// groups.
 //
 // The builder of an operation says, for a piece, what index the reader's element has on the other
 // side and at which position Q of the group the device is. It may use the position P of the reader,
@@ -24,31 +24,31 @@
 
 namespace xla_indexing::internal {
 
-// One map across replicas in the making.
+// Builds one map across replicas.
 class CollectiveMapBuilder {
  public:
-  // A piece of the groups; null where nothing is known of them.
+  // Begins a map for one piece of the groups; the piece is null where nothing is known of them.
   CollectiveMapBuilder(const Shape& from, const Shape& to, const DeviceGroups& groups,
                        const DeviceGroupPiece* piece, mlir::MLIRContext* context);
 
   MapBuilder& map() { return map_; }
-  // The number of devices of the group; of the largest, where nothing is known.
+  // The number of devices of the group, or of the largest group where nothing is known.
   int64_t group_size() const { return piece_ ? piece_->group_size : groups_.max_group_size; }
 
-  // The reader's position. A new range variable at the first call, so that it comes before runtime
-  // variables.
+  // The reader's position. The first call adds a range variable for it, and so has to come before
+  // runtime variables are added.
   mlir::AffineExpr ReaderPosition();
   // Restricts the map to readers at this position.
   void RestrictReaderPosition(int64_t position);
 
-  // A new range variable over the positions that the piece speaks of.
+  // A new range variable over the positions that the piece covers.
   mlir::AffineExpr AddOtherPosition();
-  // The device that is read is the one at this position, an expression over the map's variables.
-  // Where nothing is known of the groups it is any device, a range variable.
+  // Sets the device that is read to the one at this position, an expression over the map's
+  // variables. Where nothing is known of the groups it is any device, a range variable.
   void SetOtherPosition(mlir::AffineExpr position);
-  // The same for any position.
+  // Sets the device that is read to the one at any position.
   void SetAnyOtherPosition();
-  // That device, for bindings.
+  // The device that was set, for bindings.
   mlir::AffineExpr OtherDevice() const { return replica_map_.device; }
 
   // The map with these results, and its replica map unless all devices read themselves. Where a

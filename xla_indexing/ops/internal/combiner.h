@@ -25,17 +25,17 @@
 
 namespace xla_indexing::internal {
 
-// After one update or more.
+// The dependence after one update or more.
 struct CombinerReads {
   // Row i: the operand values, and the update values, that value i depends on.
   std::vector<llvm::BitVector> operands;
   std::vector<llvm::BitVector> updates;
-  // False where the dependence differs with the number of updates; the rows are then those of any
-  // number of them together.
+  // False where the dependence differs with the number of updates; the rows are then the union over
+  // all numbers of updates.
   bool is_exact = true;
 };
 
-// Of a combiner of `count` values: 2 * count parameters.
+// The dependence for a combiner of `count` values, which has 2 * count parameters.
 CombinerReads ReadsOfCombiner(const HloComputation& combiner, int64_t count);
 
 }  // namespace xla_indexing::internal

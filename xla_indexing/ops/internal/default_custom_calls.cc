@@ -83,7 +83,7 @@ Entries PadToStatic(const CustomCallLeaf& leaf) {
       OutputLeaf(leaf, 0).dimensions() != leaf.instruction.operand(0)->shape().dimensions()) {
     return std::nullopt;
   }
-  // Leaves after the first are made of no elements.
+  // Leaves after the first are made from no elements.
   if (leaf.leaf == 0) AddEntry(leaf, {0, 0, 0, {}}, SameIndex, &entries);
   return entries;
 }

@@ -2,15 +2,15 @@
 //
 //   some s in [l, u]: e + s = k and R(s)      R(k - e), k - e in [l, u]      s not in e
 //
-// and likewise for -s. What is left of s is a constraint on its value. e has no runtime variables,
-// whose elements might be read at s.
+// and likewise for -s. The interval of s becomes a constraint on its value. e has no runtime
+// variables, since their elements might be read at s.
 //
 // Example: (d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 9], s0 in [0, 9], s1 in [0, 3],
 //   d0 - s0 in [0, 0]
 // becomes  (d0)[s0, s1] -> (d0, s1), domain: d0 in [0, 9], s0 in [0, 9], s1 in [0, 3].
 //
 // Composition makes such variables: an input-to-output map has one for each index that it does not
-// know, and the map after it may say which it is.
+// know, and the map after it may determine that index.
 
 #ifndef XLA_INDEXING_OPS_INTERNAL_DETERMINED_RANGES_H_
 #define XLA_INDEXING_OPS_INTERNAL_DETERMINED_RANGES_H_
@@ -21,10 +21,11 @@
 
 namespace xla_indexing::internal {
 
-// The same relation. Variables stay, those replaced without use; whether there were any. To be
-// called with simplified constraints; new ones are not.
+// Replaces determined range variables; the relation stays equal. Replaced variables keep their
+// positions, unused. Returns whether there were any. The constraints must be in normal form; those
+// it adds are not.
 //
-// Where `without_last_dim` is given, none of so many first results comes to depend on the last
+// Where `without_last_dim` is given, none of that many first results may come to depend on the last
 // dimension: what they use of it stays a variable.
 bool ReplaceDeterminedRanges(IndexingMap* map, std::optional<int> without_last_dim = std::nullopt);
 

@@ -1,10 +1,10 @@
 // Groups of devices as affine expressions of a device's flattened id.
 //
-// With the reader p (ops/replica_map.h) in group G at position P, what the maps of operations
-// across replicas are made of are P, as an expression of p, and the device at another position Q of
-// the same group, G[Q], as an expression of p and Q. The groups of an iota list or a mesh have one
-// formula for all devices, and so have lists that are such (ops/internal/fit_sequence.h); others
-// fall into pieces: parts of the devices, parts of the positions.
+// The reader p (ops/replica_map.h) is in group G at position P. The maps of operations across
+// replicas are made of P, as an expression of p, and of the device G[Q] at another position Q of
+// the same group, as an expression of p and Q. The groups of an iota list or a mesh have one
+// formula for all devices, and so have lists of the same form (ops/internal/fit_sequence.h). Other
+// groups fall into pieces: parts of the devices and parts of the positions.
 //
 // Example, the groups {0,2}, {1,3}: P = p floordiv 2, G[Q] = p mod 2 + 2 * Q.
 
@@ -26,11 +26,11 @@
 
 namespace xla_indexing::internal {
 
-// Past so many pieces, or dimensions of iota lists, the device is any device.
+// With more pieces, or dimensions of iota lists, than this the device is taken to be any device.
 inline constexpr size_t kMaxDevicePieces = 64;
 inline constexpr size_t kMaxOrderedDimensions = 32;
 
-// Readers in some part of the devices, positions in some interval.
+// A piece: readers in some part of the devices, and positions in some interval.
 struct DeviceGroupPiece {
   Constraints readers;
   mlir::AffineExpr position;  // P, over the reader
@@ -39,11 +39,13 @@ struct DeviceGroupPiece {
   int64_t group_size = 1;
 };
 
-// What is known of the groups: pieces that are disjoint and together all of it, or why not.
+// What is known of the groups: disjoint pieces that cover all of them, or a reason why there are
+// none.
 struct DeviceGroups {
   int64_t device_count = 1;
   std::vector<DeviceGroupPiece> pieces;
-  // Not empty: there are no pieces, any device may be in a group with any other.
+  // The reason why there are no pieces, so that any device may be in a group with any other; empty
+  // where there are pieces.
   std::string unknown;
   // The number of devices of the largest group.
   int64_t max_group_size = 1;

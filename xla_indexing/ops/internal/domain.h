@@ -19,16 +19,16 @@ struct Domain {
 
   static Domain Of(const IndexingMap& map);
 
-  // The interval of a variable; null for any other expression.
+  // The interval of a variable; null for all other expressions.
   Interval* BoundsOf(mlir::AffineExpr variable);
-  // An interval that contains every value of a sum of variables; All() for what is no such sum.
+  // An interval that contains every value of a sum of variables; All() for other expressions.
   Interval RangeOf(mlir::AffineExpr expr);
 
-  // Restricts the domain to the points with `expr` in the interval. What holds everywhere is left
-  // out; a constraint on a multiple of one variable plus a constant narrows that variable. False
-  // where `expr` is null.
+  // Restricts the domain to the points with `expr` in the interval. A constraint that holds
+  // everywhere is left out; one on a multiple of one variable plus a constant narrows that
+  // variable. False where `expr` is null.
   bool Constrain(mlir::AffineExpr expr, const Interval& interval);
-  // The same for `expr mod modulus in residues`, modulus >= 1.
+  // Restricts the domain to the points with `expr mod modulus in residues`, likewise; modulus >= 1.
   bool ConstrainResidue(mlir::AffineExpr expr, int64_t modulus, const Interval& residues);
 
   // A map with this domain.

@@ -22,7 +22,7 @@ llvm::SmallVector<int64_t, 4> DotMatch(const HloInstruction& dot, int64_t operan
   int64_t result_dim = first;
   for (const int64_t dim : batch) match[dim] = result_dim++;
   if (!is_lhs) {
-    // Past the free dimensions of lhs.
+    // Skips the free dimensions of lhs.
     result_dim +=
         dot.operand(0)->shape().rank() - static_cast<int64_t>(batch.size() + contracting.size());
   }

@@ -4,8 +4,8 @@
 //   set-dimension-size   the operand, of which the part before the size counts; every element reads
 //                        the size
 //   dynamic-reshape      elements keep their places in the row-major order of the sizes at run
-//   time;
-//                        where all sizes are static, a reshape. Every element reads the sizes.
+//                        time; a reshape where all sizes are static. Every element reads the
+//                        sizes.
 
 #include <cstdint>
 

@@ -182,7 +182,7 @@ std::optional<ValueCases> ElementEvaluator::FollowConstant(const Element& elemen
   if (llvm::any_of(element.index, [this](AffineExpr expr) { return HasUnknown(expr); })) {
     return std::nullopt;
   }
-  // Element by element, where few are in question.
+  // Goes through the possible elements one by one where they are few.
   llvm::SmallVector<Interval, 4> box;
   size_t count = 1;
   for (size_t k = 0; k < element.index.size(); ++k) {

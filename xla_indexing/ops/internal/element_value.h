@@ -39,26 +39,26 @@ using ValueCases = std::vector<ValueCase>;
 
 class ElementEvaluator {
  public:
-  // More cases than this are not followed.
+  // The most cases that are followed.
   static constexpr size_t kMaxCases = 64;
 
-  // Over the variables of `domain`, none of which may have an empty interval; its constraints are
-  // not looked at. Unknowns are symbols after those of the domain.
+  // Values are over the variables of `domain`, none of which may have an empty interval; its
+  // constraints are ignored. Unknowns are symbols after those of the domain.
   ElementEvaluator(Domain domain, mlir::MLIRContext* context);
 
   // The value of an element of a leaf of integers or predicates. Unknowns are bound to instructions
-  // in the computation of `instruction`.
+  // in the computation that has `instruction`.
   ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
                       llvm::ArrayRef<mlir::AffineExpr> element);
 
   // The unknowns so far, not all of which need occur in the last value: symbol FirstUnknown() + i
-  // is unknowns()[i], taken as it is.
+  // is the value of unknowns()[i], without a value function.
   const RuntimeVarIndexings& unknowns() const { return unknowns_; }
   unsigned FirstUnknown() const { return first_unknown_; }
   // Whether an expression mentions an unknown.
   bool HasUnknown(mlir::AffineExpr expr) const;
 
-  // An interval that contains the values of `expr` where `when` holds; empty where nothing holds.
+  // An interval that contains the values of `expr` where `when` holds; empty where it never holds.
   Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const;
 
  private:

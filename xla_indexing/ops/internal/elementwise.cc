@@ -26,7 +26,7 @@ void ElementwiseOutputToInput(BuildContext& build, int64_t output_leaf) {
     if (IsScalarForArray(operand, output)) {
       build.AddWholeRead(i, output_leaf);
     } else {
-      // Of tuples, which select may choose between, leaf by leaf.
+      // A select may choose between tuples, leaf by leaf.
       const int64_t leaf = operand.IsTuple() ? output_leaf : 0;
       build.Add(output_leaf, i, leaf, IdentityIndexing(output, build.mlir_context));
     }

@@ -16,10 +16,10 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-// Within these no number below passes int64.
+// Within these bounds no number below exceeds int64.
 constexpr int64_t kGreatestValue = int64_t{1} << 40;
 constexpr size_t kMaxLength = size_t{1} << 20;
-// Comparisons of values that a sequence may cost.
+// The most comparisons of values for one sequence.
 constexpr int64_t kMaxWork = int64_t{1} << 24;
 
 AffineExpr Progression(int64_t first, int64_t step, AffineExpr x) {

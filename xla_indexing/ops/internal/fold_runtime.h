@@ -5,9 +5,8 @@
 // arithmetic (add, subtract, multiply, clamp, minimum, ..). Where that ends in an affine expression
 // e over the map's variables, the variable is e with the value function applied:
 //
-//   clamp [lo, hi]   min(max(e, lo), hi): up to three maps with disjoint domains, those with e <
-//   lo,
-//                    e in [lo, hi] and e > hi; one where the range of e decides
+//   clamp [lo, hi]   min(max(e, lo), hi): up to three maps with disjoint domains, for e < lo,
+//                    e in [lo, hi] and e > hi; one map where the range of e decides
 //
 // Past kMaxFoldedPieces maps a variable stays bound. Arithmetic is followed only where ranges prove
 // that the element type does not wrap; unsigned values are zero-extended.
@@ -26,7 +25,7 @@ namespace xla_indexing::internal {
 inline constexpr int kMaxFoldedPieces = 64;
 
 struct FoldOptions {
-  // Variables whose value is not fixed are bound to the element that their value comes from through
+  // Binds variables whose value is not fixed to the element that their value comes from through
   // data movement alone, so that equal values have equal bindings. Otherwise they stay bound to
   // what the operation reads.
   bool rebind_through_data_movement = false;

@@ -43,7 +43,7 @@ class IndexedWindows {
  public:
   using IndexVector = llvm::SmallVector<mlir::AffineExpr, 4>;
 
-  // What becomes of a window that is not inside the array.
+  // What happens to a window that does not lie inside the array.
   enum class Outside {
     kMovedInside,      // The indices are clamped: gather.
     kDropped,          // The whole window is left out: scatter.

@@ -1,5 +1,5 @@
-// Relations between leaves, composed and rewritten without errors: what cannot be said becomes the
-// whole leaf, or unknown.
+// Composes and rewrites relations between leaves without errors: what cannot be expressed becomes
+// the whole leaf, or unknown.
 
 #ifndef XLA_INDEXING_OPS_INTERNAL_LEAF_RELATION_H_
 #define XLA_INDEXING_OPS_INTERNAL_LEAF_RELATION_H_

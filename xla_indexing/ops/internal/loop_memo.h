@@ -1,4 +1,4 @@
-// What the leaves of a loop's state have in common in one direction, found once for all of them.
+// What the leaves of a loop's state have in common in one direction, computed once for all of them.
 #ifndef XLA_INDEXING_OPS_INTERNAL_LOOP_MEMO_H_
 #define XLA_INDEXING_OPS_INTERNAL_LOOP_MEMO_H_
 
@@ -17,7 +17,7 @@ namespace xla_indexing::internal {
 using LeafSets = std::map<int64_t, OperandIndexingSet>;
 
 struct LoopMemo {
-  // Which leaves the body gives back as they are, and which it does not.
+  // The leaves that the body returns unchanged, and the leaves that it does not.
   std::optional<std::vector<bool>> passes_through;
   std::optional<std::vector<int64_t>> changed;
   // The body's entries of a leaf, and the leaves that they can be about.

@@ -220,7 +220,7 @@ LoopNest MatchingNest(const Shape& result, const Shape& operand, absl::Span<cons
       continue;
     }
     nest.operand.push_back(nest.result[match[k]]);
-    // Of two sizes that agree one may have no bound.
+    // Two sizes can agree although one of them has no bound.
     Interval& loop = nest.loops[nest.operand.back().loop];
     loop = loop.Intersect(indices);
   }

@@ -1,5 +1,5 @@
-// Operations as loops: what a definition in the form "for all loops, result[..] reads operand[..]"
-// says, in both directions.
+// Operations as loops: a definition of the form "for all loops, result[..] reads operand[..]",
+// which gives the maps of both directions.
 //
 // Mathematics. A nest has loops l, each an integer of an interval, and gives the index of every
 // axis of the result and of one operand as a function of loops, the axis kinds below. With guards g
@@ -114,7 +114,7 @@ struct LoopNest {
   bool IsEmpty() const;
 };
 
-// The union of several.
+// The union of the relations of several nests.
 using LoopNests = std::vector<LoopNest>;
 
 // Dimension k of the operand is dimension match[k] of the result, and where that is kWholeAxis all

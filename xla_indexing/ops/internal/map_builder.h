@@ -1,7 +1,7 @@
-// Putting together the indexing map of an operation, variable by variable.
+// Builds the indexing map of an operation, variable by variable.
 //
-// Sizes of one: dimension and runtime variables of one value stay variables, range variables of one
-// value are not made, the value stands in their place.
+// Variables of a single value: dimension and runtime variables stay variables; range variables are
+// not made, and the value stands in their place.
 //
 // Where a number would pass int64, Build() gives every element of the tensor, over-approximate.
 //
@@ -40,24 +40,24 @@ class MapBuilder {
   mlir::AffineExpr Dim(int64_t i) const;
   mlir::AffineExpr Value(int64_t value) const;
 
-  // A new range variable; its value where it has only one. All range variables come before the
-  // first runtime variable.
+  // Adds a range variable and returns it; where it has only one value, returns that instead. All
+  // range variables have to be added before the first runtime variable.
   mlir::AffineExpr AddRange(const Interval& interval);
   mlir::AffineExpr AddRangeOverAxis(int64_t size) { return AddRange(IndicesOfAxis(size)); }
-  // A new runtime variable in the interval that the value function gives.
+  // Adds a runtime variable in the interval that the value function gives.
   mlir::AffineExpr AddRuntime(RuntimeVarIndexing binding);
 
-  // Restricts the domain. What holds everywhere is left out; a constraint on a multiple of one
+  // Restricts the domain. A constraint that holds everywhere is left out; one on a multiple of one
   // variable plus a constant narrows the variable.
   void Constrain(mlir::AffineExpr expr, const Interval& interval);
-  // The same for `expr mod modulus in residues`.
+  // Restricts the domain to the points with `expr mod modulus in residues`, likewise.
   void ConstrainResidue(mlir::AffineExpr expr, int64_t modulus, const Interval& residues);
 
-  // numerator / divisor where that is an integer of an interval, and a restriction of the domain to
-  // where it is: numerator in interval * divisor, numerator mod divisor = 0. divisor >= 1.
+  // numerator / divisor. Restricts the domain to where that is an integer in the interval:
+  // numerator in interval * divisor, numerator mod divisor = 0. divisor >= 1.
   mlir::AffineExpr ExactQuotient(mlir::AffineExpr numerator, int64_t divisor,
                                  const Interval& interval);
-  // The same for the indices of an axis.
+  // The quotient as an index of an axis of this size.
   mlir::AffineExpr ExactQuotient(mlir::AffineExpr numerator, int64_t divisor, int64_t size) {
     return ExactQuotient(numerator, divisor, IndicesOfAxis(size));
   }
@@ -65,7 +65,7 @@ class MapBuilder {
   // Brings expressions into normal form over the domain's intervals.
   void Simplify(llvm::MutableArrayRef<mlir::AffineExpr> exprs) const;
 
-  // Whether a number of the domain, or one of these results, would pass int64.
+  // Whether some number in the domain, or in one of these results, would not fit int64.
   bool IsTooLarge(llvm::ArrayRef<mlir::AffineExpr> results) const;
 
   // The map with these results, one for each dimension of `to`.
@@ -85,10 +85,10 @@ class MapBuilder {
 OperandIndexing EveryElement(const Shape& from, const Shape& to, ExactnessLabel label,
                              mlir::MLIRContext* context);
 
-// Every element of `to` for every element of `from`, over-approximate with this reason: what is
-// said of an operation that is not analysed, and what a map that grew too large is widened to.
-// Dimensions of `from` are the map's dimensions; a range variable for each dimension of `to` that
-// has more than one element.
+// Every element of `to` for every element of `from`, over-approximate with this reason: the answer
+// for an operation that is not analysed, and what a map that grew too large is widened to.
+// Dimensions of `from` are the map's dimensions; each dimension of `to` with more than one element
+// has a range variable.
 OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::string reason,
                                     mlir::MLIRContext* context);
 

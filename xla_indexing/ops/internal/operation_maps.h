@@ -1,5 +1,5 @@
-// The maps of one operation in the form of its definition: runtime variables are those that the
-// operation has, whatever the module says of their values.
+// The maps of one operation in the form of its definition: runtime variables are those of the
+// operation, even where the module fixes their values.
 #ifndef XLA_INDEXING_OPS_INTERNAL_OPERATION_MAPS_H_
 #define XLA_INDEXING_OPS_INTERNAL_OPERATION_MAPS_H_
 

@@ -19,7 +19,7 @@ bool IsAcrossReplicas(HloOpcode opcode) {
          indexing.output_to_input == &RaggedAllToAllOutputToInput;
 }
 
-// Of groups that the verifier would refuse nothing is known.
+// For groups that the verifier would refuse, nothing is known of their devices.
 int64_t DeviceCount(const HloInstruction& instruction) {
   if (const auto groups = CollectiveGroupsOf(instruction); groups.ok()) {
     return groups->DeviceCount();

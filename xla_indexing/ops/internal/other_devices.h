@@ -10,8 +10,8 @@
 
 namespace xla_indexing::internal {
 
-// The number of devices that operations across replicas in the computation, or in one that is
-// called there, may lead to; none where there are no such operations.
+// The number of devices that operations across replicas may lead to, in the computation or in those
+// that it calls; none where there are no such operations.
 std::optional<int64_t> DevicesAcrossWhich(const HloComputation& computation);
 
 }  // namespace xla_indexing::internal

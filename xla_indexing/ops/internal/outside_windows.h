@@ -21,11 +21,11 @@
 
 namespace xla_indexing::internal {
 
-// The bounds on that: pieces, and windows that are looked at one by one.
+// The bounds on the numbers of pieces and of windows that are looked at one by one.
 inline constexpr int kMaxOutsidePieces = 64;
 inline constexpr int kMaxOutsideWindows = 1024;
 
-// The identity on those elements; nothing where a bound is passed.
+// The identity on those elements; nothing where a bound is exceeded.
 std::optional<OperandIndexingSet> OutsideWindows(const BuildContext& build,
                                                  const IndexedWindows& windows);
 

@@ -150,7 +150,7 @@ class Scan {
         AddWholeSlices(level);
         return;
       }
-      // The same leaves seen as those that the next step starts from.
+      // Renumbers the leaves as those from which the next step starts.
       Level next;
       for (const auto& [leaf, set] : behind) {
         if (leaf >= ArraysBehind()) next[leaf - ArraysBehind() + ArraysHere()] = set;

@@ -1,17 +1,16 @@
-// Operations that hand arrays on or order others, and compute nothing:
+// Operations that pass arrays on or order other operations, and compute nothing:
 //
-//   copy-start          leaves {0} (the copy) and {1} (the original) are the operand, the context
-//   is
-//                       made from nothing
+//   copy-start          leaves {0} (the copy) and {1} (the original) are the operand; the context
+//                       reads nothing
 //   copy-done           element {0} of its operand
-//   send                leaf {0} is the operand, the context is made from nothing
+//   send                leaf {0} is the operand; the context reads nothing
 //   recv-done           leaf {0} is element {0} of its operand, the buffer that recv fills
 //   async-update        the operand
 //   async-done          element {1} of its operand
 //   after-all, send-done, outfeed: the result is a token, which has no elements
-//   infeed, recv        the operand is a token; what comes in is of no operand
+//   infeed, recv        the operand is a token; the data that comes in belongs to no operand
 //
-// Of recv, what comes from the other side is no operand of this module's.
+// What recv receives from the other side is not an operand of this module.
 
 #include <cstdint>
 

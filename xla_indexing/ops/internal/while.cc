@@ -443,7 +443,7 @@ class WhileLoop {
     return all ? *all : ReachableLeaves(start, from, TooManyMaps());
   }
 
-  // The same, where it is not too many maps.
+  // The union over all numbers of iterations; none where it has too many maps.
   std::optional<LeafSets> Union(const LeafSets& start, const Shape& from) {
     LeafSets all = start;
     // Whether one more iteration can make a difference.

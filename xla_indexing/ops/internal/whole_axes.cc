@@ -1,9 +1,9 @@
 // Operations that mix all elements along some dimensions and go index by index in the others:
 //
-//   sort   r_j = the operand a_j in the order of the sorted tuples (a_0, a_1, ..) along
-//   `dimensions` topk   the k greatest (or least) elements along the last dimension, and their
-//   positions fft    the transform along the last dimensions, as many as fft_length has sizes
-//
+//   sort   r_j = the operand a_j in the order of the sorted tuples (a_0, a_1, ..) along the
+//          dimension that `dimensions` names
+//   topk   the k greatest (or least) elements along the last dimension, and their positions
+//   fft    the transform along the last dimensions, as many as fft_length has sizes
 // Every element of a result reads its whole row of every operand: which element of a sort comes
 // where is decided by a comparator that sees elements of all of them.
 

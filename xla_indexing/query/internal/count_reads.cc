@@ -166,10 +166,10 @@ class Access {
     runtimes_.push_back(std::move(runtime));
   }
 
-  // Of v + L in [a, b], L a combination of runtime variables that do not depend on v, makes
-  // v' = v + L the variable, where v' - L is in v's interval for all v' in [a, b]. Where v is a
-  // dimension the others have to tell it from v', so that L depends on no range variable.
-  // Whether that was done.
+  // Simplifies a constraint v + L in [a, b], where L is a combination of runtime variables that do
+  // not depend on v: v' = v + L becomes the variable, if v' - L is in v's interval for all v' in
+  // [a, b]. Where v is a dimension, the other dimensions have to determine L, so that L depends on
+  // no range variable. Returns whether that was done.
   bool MoveVariable(const Constraint& constraint) {
     const LinearSum sum = LinearSum::FromExpr(constraint.expr);
     const int first_runtime = map_.num_dims() + map_.num_ranges();

@@ -5,18 +5,19 @@
 //   elements read   | { f_k(d, s, rt) : some k, (d, s, rt) in X_k } |
 //   reads           sum over k of | { (d, f_k(d, s, rt)) : some s, (d, s, rt) in X_k } |
 //
-// where rt are the values that bindings read. Those are not known, so that each count is an
-// interval: the least and the most over all contents of the tensors that bindings name. Where both
-// are one number the count does not depend on them. That is found out as follows:
+// where rt are the values that bindings read. They are not known, so that each count is an
+// interval: the least and the greatest count over all contents of the tensors that bindings name.
+// Where both are equal, the count does not depend on these values. The interval is found as
+// follows:
 //
 //   - A variable that only moves the results (r = g(d, s) + c*rt, no constraint) changes neither
 //     the number of elements of one map, where it has one value for all points, nor the number of
 //     reads, where it has one for each d.
-//   - d - rt in [a, b], where rt + [a, b] is within d's interval, is d' in [a, b] with d = d' + rt,
-//     where rt depends on d's alone, but not on this one.
-//   - Variables of one value for all points that have few values together take all of these.
-//   - Otherwise the interval is one that holds the count, from what is read at least, whatever the
-//     values, to what is read where they are free for every point.
+//   - d - rt in [a, b], where rt + [a, b] is within d's interval, is d' in [a, b] with d = d' + rt.
+//     Here rt may depend on other dimensions, but not on this one.
+//   - Variables that have one value for all points, and few values together, take each of these.
+//   - Otherwise the interval reaches from what is read at least, whatever the values, to what is
+//     read where they are free for every point.
 //
 // A map that is over-approximate counts for the most and not for the least.
 //
@@ -36,7 +37,7 @@ namespace xla_indexing::internal {
 // The number of elements of an array; [0, inf] where it has no bound.
 Interval CountElements(const Shape& array);
 
-// Maps fit the arrays that they are counted in (ops/internal/fits_shapes.h).
+// Maps have to fit the arrays that they are counted in (ops/internal/fits_shapes.h).
 
 // The elements of `operand` that the union of the maps, of one or several output leaves, reads.
 Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& operand,

@@ -30,13 +30,13 @@ class ValueNumbers {
  public:
   ValueNumbers(const HloComputation& a, const HloComputation& b);
 
-  // Of an instruction of one of the two.
+  // The number of an instruction of one of the two computations.
   int64_t NumberOf(const HloInstruction& instruction) const { return numbers_.at(&instruction); }
   bool Has(const HloInstruction& instruction) const { return numbers_.contains(&instruction); }
 
  private:
   void AddAll(const HloComputation& computation);
-  // Notes which computations of the two modules are the same.
+  // Finds out which computations of the two modules are the same.
   void AddCalled(const HloModule& a, const HloModule& b);
   bool AreSame(const HloComputation& a, const HloComputation& b) const;
   bool DoTheSame(const HloInstruction& a, const HloInstruction& b) const;

@@ -23,7 +23,7 @@ std::optional<int64_t> TileDigits::NumTiles(int dim, int64_t size, int64_t* firs
   if (bounds.IsEmpty()) return 0;
   if (bounds.has_lower()) *first = std::max<int64_t>(CeilDiv(bounds.lower(), size), 0);
   if (!bounds.has_upper()) return std::nullopt;
-  // Of the tiles that end within.
+  // Only tiles that end within the interval are full.
   const int64_t end = static_cast<int64_t>((Int128{bounds.upper()} + 1) / size);
   return std::max<int64_t>(end - *first, 0);
 }
@@ -83,7 +83,7 @@ bool TileDigits::IsAlignedByRule(int index, int64_t size, UnitCounts* all) const
   return true;
 }
 
-// Of one tile, which begins at `start`.
+// Whether the one tile that begins at `start` is aligned.
 bool TileDigits::IsAlignedWindow(const TileVariable& variable, int64_t start, int64_t size,
                                  llvm::MutableArrayRef<int64_t> counts) const {
   const llvm::ArrayRef<TileUnit> units = UnitsOf(variable);

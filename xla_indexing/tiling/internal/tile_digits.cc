@@ -250,7 +250,7 @@ bool TileDigits::MakeUnitTerms(int index) {
       if (!scale) continue;
       const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, *scale);
       if (!coefficient) return false;
-      // The same unit twice is one window.
+      // Two occurrences of one unit make one window.
       const auto of_result = llvm::MutableArrayRef(unit_terms_).drop_front(result.first_unit_term);
       const auto known =
           llvm::find_if(of_result, [&](const TileUnitTerm& t) { return t.unit == unit; });

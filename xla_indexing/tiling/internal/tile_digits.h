@@ -79,26 +79,28 @@ struct TileUnit {
 
 // A dimension, or, after those, a range variable.
 struct TileVariable {
-  // Its interval, and beside it what a constraint on its residues leaves out.
+  // The variable's interval, narrowed by a constraint on its residues.
   Interval bounds;
   int64_t shift = 0;  // of its digits
   int first_unit = 0;
   int num_units = 0;
-  // Its digits have no units, or a constraint says more of its residues than a modulus.
+  // Whether its digits have no units, or a constraint excludes residues in a way that is no
+  // modulus.
   bool is_opaque = false;
   // v + shift = 0 (mod modulus) by a constraint; its one unit is (v + shift) / modulus. 1: none.
   int64_t modulus = 1;
 };
 
-// Whether tiles begin inside of the digits at place `low`, and so have a value more than where they
-// begin with one.
+// Whether tiles begin inside the digits at place `low`, so that they reach one value more than
+// tiles that begin with a digit.
 bool BeginsInside(const TileVariable& variable, int64_t low);
 
 struct TileResult {
-  // Where it is no sum of digits of single variables.
+  // Whether the result is not a sum of digits of single variables.
   bool is_opaque = false;
   bool has_runtime = false;
-  // It must take one value, and is none of the map's results (what a runtime variable is read by).
+  // Whether it must have a single value in a tile: an expression that a runtime variable is read
+  // by, and not one of the map's results.
   bool is_pinned = false;
   int64_t constant = 0;
   int first_term = 0;
@@ -107,8 +109,8 @@ struct TileResult {
   int num_unit_terms = 0;  // in the order of |coefficient|
 };
 
-// For one tile size: how many values each unit takes, and whether the tiles of each variable are
-// aligned; where they are not, its counts mean nothing.
+// How many values each unit takes for one tile size, and whether the tiles of each variable are
+// aligned. Where they are not, its counts have no meaning.
 struct UnitCounts {
   llvm::SmallVector<int64_t, 8> counts;
   llvm::SmallVector<bool, 6> is_aligned;
@@ -128,9 +130,10 @@ class TileDigits {
   // variables may occur in results, not in digits.
   TileDigits(const IndexingMap& map, llvm::ArrayRef<mlir::AffineExpr> pinned);
 
-  // Whether some result, pinned ones too, or constraint on residues is no sum of digits.
+  // Whether some result (or pinned expression), or some constraint on residues, is not a sum of
+  // digits.
   bool IsOpaque() const { return is_opaque_; }
-  // Every unit is a variable itself, so that all full tiles look alike.
+  // Whether every unit is a whole variable, so that all full tiles look alike.
   bool IsPlain() const { return !is_opaque_ && is_plain_; }
 
   llvm::ArrayRef<TileVariable> variables() const { return variables_; }
@@ -147,36 +150,38 @@ class TileDigits {
   }
   int num_dims() const { return num_dims_; }
 
-  // How many full tiles a dimension has, and the first of them; none where that is infinite.
+  // The number of full tiles of a dimension, and the first of them; none where there are infinitely
+  // many.
   std::optional<int64_t> NumTiles(int dim, int64_t size, int64_t* first) const;
 
-  // The rule for many tiles, and by looking at them where they are few. Sets the counts of the
-  // variable's units.
+  // Whether the tiles of a variable are aligned: by the rule for many tiles, or also by looking at
+  // each where they are few. Sets the counts of the variable's units.
   bool IsAlignedByRule(int variable, int64_t size, UnitCounts* counts) const;
   bool IsAligned(int variable, int64_t size, UnitCounts* counts) const;
 
-  // Of all variables; false where one that has units is not aligned.
+  // Counts the values of the units of all variables; false where a variable with units is not
+  // aligned.
   bool Count(llvm::ArrayRef<int64_t> sizes, UnitCounts* counts) const;
 
-  // Of the units of range variables, which have one tile.
+  // The counts for the units of range variables, which have only one tile.
   UnitCounts RangeCounts() const;
 
-  // The same as Count() of the one tile with v_i in [starts[i], starts[i] + lengths[i] - 1]; false
-  // also where residues leave nothing of it.
+  // Count() for the one tile with v_i in [starts[i], starts[i] + lengths[i] - 1]; false also where
+  // residues leave nothing of it.
   bool CountOne(llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> lengths,
                 UnitCounts* counts) const;
 
   // The values of a result where they are a progression.
   std::optional<Progression> ProgressionOf(const TileResult& result,
                                            const UnitCounts& counts) const;
-  // No unit with several values is in several results.
+  // Whether no unit with several values is in several results.
   bool AreIndependent(const UnitCounts& counts) const;
-  // Whether a pinned result has one value.
+  // Whether a pinned result has a single value in a tile.
   bool IsPinned(const TileResult& result, const UnitCounts& counts) const;
 
-  // Of the first value of a result, without its runtime part, in the tiles that begin at these
-  // values of the dimensions: of the least one, or where all coefficients are negative of the
-  // greatest. None past int64.
+  // The offset of a result, without its runtime part, in the tile that begins at these values of
+  // the dimensions: its least value there, or where all coefficients are negative its greatest.
+  // None where that does not fit int64.
   std::optional<int64_t> OffsetOf(const TileResult& result, llvm::ArrayRef<int64_t> starts,
                                   const UnitCounts& counts) const;
   // Whether all coefficients are negative: the result's stride is then negative too.

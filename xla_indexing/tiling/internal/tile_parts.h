@@ -1,4 +1,4 @@
-// The parts of a map that tiles are found of one by one (map/internal/components.h).
+// The parts of a map, for each of which tiles are found separately (map/internal/components.h).
 #ifndef XLA_INDEXING_TILING_INTERNAL_TILE_PARTS_H_
 #define XLA_INDEXING_TILING_INTERNAL_TILE_PARTS_H_
 
@@ -12,8 +12,8 @@
 
 namespace xla_indexing::internal {
 
-// Results, constraints and variables that share none with others. `map` has the dimensions, then
-// range variables and the runtime variables as range variables; variables of one value are
+// Results, constraints and variables that share no variable with others. `map` has the dimensions
+// of the part, and its range and runtime variables as range variables; variables of one value are
 // constants in it.
 struct TilePart {
   Component component;
@@ -21,7 +21,7 @@ struct TilePart {
   llvm::SmallVector<int, 4> dims;
   int num_runtimes = 0;
 
-  // Of what there is for each dimension of the whole map.
+  // Selects, from a list with a value for each dimension of the whole map, those of this part.
   template <typename T>
   llvm::SmallVector<T, 4> OfDims(llvm::ArrayRef<T> all) const {
     llvm::SmallVector<T, 4> own;

@@ -1,4 +1,4 @@
-// Tiles by all of their points, for maps whose digits do not say what they are.
+// Tiles found from all of their points, for maps whose digits do not determine them.
 //
 // Mathematics. A tile is a box of the dimensions; its elements are the results of its points, for
 // all values of the range variables. It is *full* where no point of it is left out but by a
@@ -40,16 +40,16 @@ struct TilesOfPoints {
 
 class TilePoints {
  public:
-  // The last `num_runtimes` range variables of the map are runtime variables, which have one value
-  // in a tile.
+  // The last `num_runtimes` range variables of the map are its runtime variables, which have one
+  // value in a tile.
   TilePoints(const IndexingMap& map, int num_runtimes);
 
-  // Of the points with dimensions in `box`, for all values of runtime variables together. None
-  // where there are more points than steps, or a number does not fit int64.
+  // The tile of the points with dimensions in `box`, for all values of runtime variables together.
+  // None where there are more points than steps, or a number does not fit int64.
   std::optional<TileOfPoints> TileAt(llvm::ArrayRef<Interval> box, StepBudget* budget) const;
 
-  // All full tiles that lie in `box`. Stops at the first that is not like the others where `stops`
-  // is set.
+  // All full tiles that lie in `box`. Where `stops` is set, ends at the first tile that differs
+  // from the others.
   std::optional<TilesOfPoints> AllTiles(llvm::ArrayRef<Interval> box, llvm::ArrayRef<int64_t> sizes,
                                         bool stops, StepBudget* budget) const;
 

@@ -26,15 +26,16 @@ std::string OffsetMapText(const SymbolicTile& tile);
 std::string SizeMapText(const SymbolicTile& tile);
 std::string StrideMapText(const SymbolicTile& tile);
 
-// Neighbouring units of one variable that are one digit in a result, |coefficient| ascending.
+// Adjacent units of one variable that form one digit in a result, in ascending order of
+// |coefficient|.
 struct TileGroup {
   int variable = 0;
   int64_t low = 1;
   int64_t count = 0;  // 0: no end
   int64_t coefficient = 1;
-  // How many values it takes, where that is the same for all sizes.
+  // The number of values that it takes, where that does not depend on the sizes.
   std::optional<int64_t> known_count;
-  // The most it can take.
+  // The greatest number of values that it can take.
   std::optional<int64_t> most;
 };
 llvm::SmallVector<TileGroup, 4> GroupsOf(const SymbolicTile& tile, const TileResult& result);
