@@ -31,7 +31,7 @@ namespace xla_indexing::fuzz {
 using Random = std::mt19937_64;
 using Point = std::vector<int64_t>;
 
-// Says what contradicts what, and aborts.
+// Reports a contradiction and aborts.
 [[noreturn]] void Contradiction(absl::string_view law, absl::string_view first,
                                 absl::string_view second = "");
 
@@ -63,7 +63,7 @@ std::optional<std::vector<Point>> AllPointsOf(llvm::ArrayRef<Interval> box, size
 // All points of the domain; none where the candidates are too many or one was not evaluated.
 std::optional<std::vector<Point>> AllPoints(const IndexingMap& map, size_t max_points);
 
-// Some value: an end of the interval, one beside it (outside as well), one between.
+// A random value: an end of the interval, a number beside it (perhaps outside), or one in between.
 int64_t SomeValue(const Interval& interval, Random& random);
 
 // Points near the domain: a value for each variable, moved, where constraints do not hold, to where

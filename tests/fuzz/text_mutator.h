@@ -13,7 +13,7 @@
 //   lines         left out, said twice, exchanged
 //   results       `x = SHAPE op(`: SHAPE left out, so that it is inferred
 //
-// Now and then it is bytes that are changed, as libFuzzer does by itself.
+// Now and then bytes are changed instead, as libFuzzer does by itself.
 
 #ifndef XLA_INDEXING_TESTS_FUZZ_TEXT_MUTATOR_H_
 #define XLA_INDEXING_TESTS_FUZZ_TEXT_MUTATOR_H_
@@ -42,7 +42,7 @@ std::string MutateText(absl::string_view text, const Vocabulary& vocabulary,
 // Lines of one text with lines of another.
 std::string CrossTexts(absl::string_view a, absl::string_view b, std::mt19937_64& random);
 
-// What LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver are to do with these.
+// The bodies of LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver.
 size_t MutateInPlace(uint8_t* data, size_t size, size_t max_size, unsigned seed,
                      const Vocabulary& vocabulary);
 size_t CrossInPlace(const uint8_t* a, size_t a_size, const uint8_t* b, size_t b_size, uint8_t* out,

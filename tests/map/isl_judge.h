@@ -1,18 +1,19 @@
-// Maps as sets of integer points of isl, a library that decides Presburger arithmetic and shares
-// no code with this one: a judge of what map/ says of maps.
+// Maps as sets of integer points of isl, a library that decides Presburger arithmetic and shares no
+// code with this one: it judges what map/ says about maps.
 //
 // Mathematics. The graph of a map f is { (d, s, rt, r) : (d, s, rt) in the domain, f(d, s, rt) = r
-// }, over mathematical integers. It is read off the parts of the map (intervals, constraints,
-// floordiv and mod) and nothing that map/ computes. What else a map says is a projection of it: the
-// relation leaves the range variables out, the image everything but the results.
+// } over mathematical integers. It is built from the parts of the map (intervals, constraints,
+// floordiv and mod), and from nothing that map/ computes. Everything else is a projection of it:
+// the relation leaves out the range variables, the image everything but the results.
 //
-// Errors. isl's questions can take very long: one that takes more than kMaxOperations steps of isl
-// gives a set of which nothing is known, and so does everything that is made of such a set.
+// Errors. Questions to isl can take very long. One that takes more than kMaxOperations steps of isl
+// gives a set of which nothing is known, and so does every operation on such a set.
 //
 // Example:
 //   IslJudge judge;
-//   const IslSet relation = judge.Relation(*ParseIndexingMap("(d0)[s0] -> (d0 + s0), ..",
-//   context)); EXPECT_EQ(relation.Equals(judge.Relation(simplified)), true);
+//   const IslSet relation =
+//       judge.Relation(*ParseIndexingMap("(d0)[s0] -> (d0 + s0), ..", context));
+//   EXPECT_EQ(relation.Equals(judge.Relation(simplified)), true);
 //
 // Source: isl's manual, https://libisl.sourceforge.io/manual.pdf.
 #ifndef XLA_INDEXING_TESTS_MAP_ISL_JUDGE_H_
@@ -49,7 +50,7 @@ class IslSet {
   std::optional<Box> AsBox() const;
 
   IslSet Intersect(const IslSet& other) const;
-  // The projection onto these dimensions, given in increasing order.
+  // The projection onto these dimensions, which are given in increasing order.
   IslSet ProjectOnto(llvm::ArrayRef<int> dimensions) const;
 
  private:
@@ -76,17 +77,17 @@ class IslJudge {
     std::vector<int> runtimes;
     std::vector<int> results;
   };
-  // In this order: dimensions, range variables, runtime variables, results.
+  // The variables, in the order: dimensions, range variables, runtime variables, results.
   static Places PlacesInOrder(const IndexingMap& map);
 
-  // { x : what lies at the places is a point of the map's graph }.
+  // The points x whose coordinates at these places are a point of the map's graph.
   IslSet Graph(const IndexingMap& map, const Places& places) const;
   IslSet Graph(const IndexingMap& map) const { return Graph(map, PlacesInOrder(map)); }
-  // All (d, rt, r), without the range variables.
+  // The set of all (d, rt, r), without the range variables.
   IslSet Relation(const IndexingMap& map) const;
-  // All (d, s, rt).
+  // The set of all (d, s, rt).
   IslSet Domain(const IndexingMap& map) const;
-  // All r.
+  // The set of all r.
   IslSet Image(const IndexingMap& map) const;
 
  private:

@@ -61,7 +61,7 @@ PointList Join(const Lists&... lists) {
   return joined;
 }
 
-// Every (d, s, rt, r).
+// The set of all (d, s, rt, r).
 inline std::set<PointList> FunctionPoints(const IndexingMap& map) {
   std::set<PointList> points;
   ForAllPoints(map, [&](auto dims, auto symbols, auto results) {
@@ -70,7 +70,7 @@ inline std::set<PointList> FunctionPoints(const IndexingMap& map) {
   return points;
 }
 
-// Every (rt, d, r).
+// The set of all (rt, d, r).
 inline std::set<PointList> RelationPoints(const IndexingMap& map) {
   std::set<PointList> points;
   ForAllPoints(map, [&](auto dims, auto symbols, auto results) {
@@ -85,8 +85,8 @@ struct NumVariables {
   int64_t runtimes;
 };
 
-// Two arguments of one call are never both random: compilers differ in which comes first, and every
-// compiler shall see the same maps.
+// Two arguments of one call are never both random: compilers differ in the order in which they
+// evaluate them, and every compiler has to see the same maps.
 class SmallMaps {
  public:
   // Intervals have up to `max_size` values.
@@ -203,7 +203,7 @@ class SmallMaps {
                        Variables(map.runtimes()), std::move(constraints));
   }
 
-  // One number of the map moved by one.
+  // The map with one of its numbers moved by one.
   IndexingMap Nudged(const IndexingMap& map) {
     llvm::SmallVector<mlir::AffineExpr, 4> results(map.results());
     Variables dims(map.dims());
@@ -291,7 +291,7 @@ class SmallMaps {
     return variables;
   }
 
-  // Some sizes whose product is `total`.
+  // Random sizes whose product is `total`.
   std::vector<int64_t> RandomSizes(int64_t total) {
     std::vector<int64_t> sizes;
     int64_t rest = total;

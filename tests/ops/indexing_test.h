@@ -23,7 +23,7 @@
 
 namespace xla_indexing {
 
-// Text without white space and commas, which is how the indexing document is compared with.
+// Text without white space and commas, in which form the indexing document is compared.
 inline std::string Squeeze(absl::string_view text) {
   std::string squeezed;
   for (const char c : text) {
@@ -53,8 +53,7 @@ class IndexingTest : public ::testing::Test {
     return Root(absl::StrCat("ENTRY e {\n", text, "\n}\n"));
   }
 
-  // The entries as text, one string a map: `output leaf.operand.operand leaf MAP`; a leaf of an
-  // operand that is not 0 only where it is not.
+  // The entries as text, one string for each map: `output leaf.operand.operand leaf MAP`.
   static std::vector<std::string> Lines(const absl::StatusOr<InstructionIndexing>& entries) {
     std::vector<std::string> lines;
     EXPECT_TRUE(entries.ok()) << entries.status();

@@ -1,7 +1,7 @@
 // Whether a module is one that the reference executes in a moment.
 //
-// The reference walks over every element of every array, again and again, and takes it that
-// somebody chose a module for it. Whoever has modules from elsewhere asks first.
+// The reference walks over every element of every array, again and again, and expects that somebody
+// chose a module for it. Callers with modules from elsewhere ask this first.
 
 #ifndef XLA_INDEXING_TESTS_REFERENCE_CAN_EXECUTE_H_
 #define XLA_INDEXING_TESTS_REFERENCE_CAN_EXECUTE_H_

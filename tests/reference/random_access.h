@@ -1,5 +1,4 @@
-// Random addresses of a launch over one outer variable, with what they are computed beside the
-// forms.
+// Random addresses of a launch over one outer variable, both as forms and as plain functions.
 #ifndef XLA_INDEXING_TESTS_REFERENCE_RANDOM_ACCESS_H_
 #define XLA_INDEXING_TESTS_REFERENCE_RANDOM_ACCESS_H_
 
@@ -23,7 +22,7 @@ using AccessFunction = std::function<int64_t(const AccessPoint&)>;
 // The bits of a request, the first in the first period of the modulus.
 using Bits = std::vector<int64_t>;
 
-// A number as a form, and what it is.
+// A number both as a form and as a function of the point.
 struct FormAndValue {
   internal::Form form;
   AccessFunction value;
@@ -67,14 +66,14 @@ class RandomAccess {
   internal::ValueRange range(int variable) const { return ranges_[variable]; }
   // The address, which is also access().address.
   int64_t AddressAt(const AccessPoint& point) const { return address_(point); }
-  // Adds `factor` times another outer variable in [0, size - 1] to the address; its number.
+  // Adds `factor` times another outer variable in [0, size - 1] to the address; returns its number.
   int AddMover(int64_t size, int64_t factor) {
     const internal::Form mover = access_.algebra.AddVariable(0, size - 1);
     access_.address = access_.algebra.Add(access_.address, mover, factor);
     return access_.algebra.num_variables() - 1;
   }
 
-  // None where no lane is active.
+  // The bits of the request; none where no lane is active.
   Bits RequestAt(int64_t v) const {
     Bits bits;
     AccessPoint point{v, 0, 0};
@@ -133,7 +132,7 @@ class RandomAccess {
     return {access_.algebra.Modulo(a.form, m),
             [=](const AccessPoint& point) { return (a.value(point) % m + m) % m; }};
   }
-  // A linear index, as most accesses have one, or any sum.
+  // A random number: a linear index, as most accesses have, or any sum.
   FormAndValue RandomNumber(int depth) {
     const std::vector<int64_t> factors = {1, -1, 2, 3, 7, 32, 100};
     const std::vector<int64_t> divisors = {2, 3, 7, 32, 37, 49, 100, 500};

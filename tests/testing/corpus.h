@@ -1,5 +1,5 @@
-// The real HLO files that tests read where there are any: those below XLA_INDEXING_CORPUS, and the
-// programs as JAX prints them below XLA_INDEXING_CORPUS_JAX.
+// The real HLO files for tests that need them: those below the directory XLA_INDEXING_CORPUS, and
+// programs as JAX prints them, below XLA_INDEXING_CORPUS_JAX. Either may be missing.
 //
 //   TEST(X, Y) {
 //     XLA_INDEXING_SKIP_WITHOUT_CORPUS();
