@@ -41,6 +41,9 @@ namespace xla_indexing {
 
 namespace {
 
+// Intervals up to this size have too many points for the library to try them all.
+constexpr int64_t kLargeSize = 1'000'000;
+
 // How often a question had which answer.
 class Tally {
  public:
@@ -146,8 +149,10 @@ TEST_F(IslJudgeTest, EqualFunctionsRelationsAndSubrelations) {
   Tally function("SameFunction");
   Tally relation("SameRelation");
   Tally subrelation("IsSubrelation");
-  SmallMaps random(2, &context_);
+  SmallMaps small(2, &context_);
+  SmallMaps large(2, &context_, kLargeSize);
   for (int i = 0; i < Cases(2000) && !HasFailure(); ++i) {
+    SmallMaps& random = i % 2 == 0 ? small : large;
     const NumVariables count{random.Int(0, 2), random.Int(0, 2), random.Chance(25) ? 1 : 0};
     const int64_t num_results = random.Int(0, 2);
     const IndexingMap a = random.Map(count, num_results);
@@ -176,8 +181,10 @@ TEST_F(IslJudgeTest, EqualFunctionsRelationsAndSubrelations) {
 
 TEST_F(IslJudgeTest, ImagesThatAreBoxes) {
   Tally tally("ImageAsBox");
-  SmallMaps random(3, &context_);
+  SmallMaps small(3, &context_);
+  SmallMaps large(3, &context_, kLargeSize);
   for (int i = 0; i < Cases(3000) && !HasFailure(); ++i) {
+    SmallMaps& random = i % 2 == 0 ? small : large;
     const IndexingMap map = random.Map();
     const absl::StatusOr<ImageBox> image = ImageAsBox(map);
     ASSERT_TRUE(image.ok()) << image.status() << ' ' << map.ToString();
@@ -200,8 +207,10 @@ TEST_F(IslJudgeTest, Projections) {
   Tally same_set("the projection is the projection");
   Tally values("its values are those of the variables");
   int num_explicit = 0;
-  SmallMaps random(4, &context_);
+  SmallMaps small(4, &context_);
+  SmallMaps large(4, &context_, kLargeSize);
   for (int i = 0; i < Cases(1500) && !HasFailure(); ++i) {
+    SmallMaps& random = i % 2 == 0 ? small : large;
     const IndexingMap map = random.Map();
     for (const auto& [dims, runtimes] : {std::pair(true, true), std::pair(false, true),
                                          std::pair(true, false), std::pair(false, false)}) {
@@ -257,8 +266,10 @@ TEST_F(IslJudgeTest, Projections) {
 TEST_F(IslJudgeTest, Compositions) {
   Tally composed_tally("the composition is the composition");
   Tally simplified_tally("simplified it is, too");
-  SmallMaps random(5, &context_);
+  SmallMaps small(5, &context_);
+  SmallMaps large(5, &context_, kLargeSize);
   for (int i = 0; i < Cases(3000) && !HasFailure(); ++i) {
+    SmallMaps& random = i % 2 == 0 ? small : large;
     const NumVariables of_first{random.Int(0, 2), random.Int(0, 1), random.Chance(25) ? 1 : 0};
     const int64_t num_between = random.Int(0, 2);
     const NumVariables of_second{num_between, random.Int(0, 1), random.Chance(25) ? 1 : 0};
