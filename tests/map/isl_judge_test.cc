@@ -14,10 +14,10 @@ TEST(IslJudgeTest, IsSkippedBecauseLibislWasNotFound) {
 
 #else
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <iostream>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -231,8 +231,8 @@ TEST_F(IslJudgeTest, Projections) {
       for (int i = 0; i < map.num_results(); ++i) places.results.push_back(num_known + i);
       places.num_dimensions = unknown;
       const IslSet graph = judge_.Graph(map, places);
-      std::vector<int> seen;
-      for (int i = 0; i < num_seen; ++i) seen.push_back(i);
+      std::vector<int> seen(num_seen);
+      std::iota(seen.begin(), seen.end(), 0);
       const IslSet expected = graph.ProjectOnto(seen);
 
       const std::string text = absl::StrCat(map.ToString(), "\nknown dims ", dims, " runtimes ",
@@ -245,7 +245,7 @@ TEST_F(IslJudgeTest, Projections) {
       same_set.Compare(true, expected.Equals(judge_.Relation(projection.set)), more);
       // In the map's graph over (k, u, r) a variable has the value that the results give it.
       IslJudge::Places in_graph;
-      for (int i = 0; i < num_seen; ++i) in_graph.dims.push_back(i);
+      in_graph.dims = seen;
       in_graph.num_dimensions = places.num_dimensions;
       for (size_t i = 0; i < projection.values.size(); ++i) {
         if (!projection.values[i]) continue;
@@ -291,7 +291,7 @@ TEST_F(IslJudgeTest, Compositions) {
     place(&at_first.runtimes, first.num_runtimes());
     place(&at_second.results, second.num_results());
     std::vector<int> relation(next);
-    for (int j = 0; j < next; ++j) relation[j] = j;
+    std::iota(relation.begin(), relation.end(), 0);
     place(&at_first.results, first.num_results());
     at_second.dims = at_first.results;
     place(&at_second.ranges, second.num_ranges());
