@@ -45,15 +45,15 @@ namespace {
 constexpr int64_t kLargeSize = 1'000'000;
 
 // How often a question had which answer.
-class Tally {
+class Agreement {
  public:
-  explicit Tally(std::string question) : question_(std::move(question)) {}
-  ~Tally() {
+  explicit Agreement(std::string question) : question_(std::move(question)) {}
+  ~Agreement() {
     std::cout << question_ << ": yes " << yes_ << ", no " << no_ << "; undecided by the library "
               << library_undecided_ << ", by isl " << isl_undecided_ << '\n';
   }
-  Tally(const Tally&) = delete;
-  Tally& operator=(const Tally&) = delete;
+  Agreement(const Agreement&) = delete;
+  Agreement& operator=(const Agreement&) = delete;
 
   // Counts one answer of each, and compares those that are decided.
   void Compare(std::optional<bool> library, std::optional<bool> isl, const std::string& maps) {
@@ -128,8 +128,8 @@ TEST_F(IslJudgeTest, TheJudgeReadsExpressionsAsTheyAreMeant) {
 }
 
 TEST_F(IslJudgeTest, EmptinessOfDomains) {
-  Tally decision("IsEmptyDomain");
-  Tally point("HasPoint");
+  Agreement decision("IsEmptyDomain");
+  Agreement point("HasPoint");
   ForRandomMaps(1, 3000, [&](const IndexingMap& map) {
     const std::optional<bool> is_empty = judge_.Domain(map).IsEmpty();
     decision.Compare(IsEmptyDomain(map), is_empty, map.ToString());
@@ -146,9 +146,9 @@ TEST_F(IslJudgeTest, EmptinessOfDomains) {
 }
 
 TEST_F(IslJudgeTest, EqualFunctionsRelationsAndSubrelations) {
-  Tally function("SameFunction");
-  Tally relation("SameRelation");
-  Tally subrelation("IsSubrelation");
+  Agreement function("SameFunction");
+  Agreement relation("SameRelation");
+  Agreement subrelation("IsSubrelation");
   SmallMaps small(2, &context_);
   SmallMaps large(2, &context_, kLargeSize);
   for (int i = 0; i < Cases(2000) && !HasFailure(); ++i) {
@@ -172,7 +172,7 @@ TEST_F(IslJudgeTest, EqualFunctionsRelationsAndSubrelations) {
       subrelation.Compare(IsSubrelation(b, a), of_b.IsSubsetOf(of_a), maps);
     }
   }
-  for (const Tally* tally : {&function, &relation, &subrelation}) {
+  for (const Agreement* tally : {&function, &relation, &subrelation}) {
     tally->ExpectMostlyDecided();
     EXPECT_GT(tally->num_yes(), Cases(1000));
     EXPECT_GT(tally->num_no(), Cases(1000));
@@ -180,7 +180,7 @@ TEST_F(IslJudgeTest, EqualFunctionsRelationsAndSubrelations) {
 }
 
 TEST_F(IslJudgeTest, ImagesThatAreBoxes) {
-  Tally tally("ImageAsBox");
+  Agreement tally("ImageAsBox");
   SmallMaps small(3, &context_);
   SmallMaps large(3, &context_, kLargeSize);
   for (int i = 0; i < Cases(3000) && !HasFailure(); ++i) {
@@ -203,9 +203,9 @@ TEST_F(IslJudgeTest, ImagesThatAreBoxes) {
 
 // All (k, r) of the projection, and the values that its expressions give to unknown variables.
 TEST_F(IslJudgeTest, Projections) {
-  Tally same_map("the projection's map is the map");
-  Tally same_set("the projection is the projection");
-  Tally values("its values are those of the variables");
+  Agreement same_map("the projection's map is the map");
+  Agreement same_set("the projection is the projection");
+  Agreement values("its values are those of the variables");
   int num_explicit = 0;
   SmallMaps small(4, &context_);
   SmallMaps large(4, &context_, kLargeSize);
@@ -264,8 +264,8 @@ TEST_F(IslJudgeTest, Projections) {
 
 // Composed by isl: some m is a result of the first map and a point of the second.
 TEST_F(IslJudgeTest, Compositions) {
-  Tally composed_tally("the composition is the composition");
-  Tally simplified_tally("simplified it is, too");
+  Agreement composed_tally("the composition is the composition");
+  Agreement simplified_tally("simplified it is, too");
   SmallMaps small(5, &context_);
   SmallMaps large(5, &context_, kLargeSize);
   for (int i = 0; i < Cases(3000) && !HasFailure(); ++i) {
@@ -313,8 +313,8 @@ TEST_F(IslJudgeTest, Compositions) {
 }
 
 TEST_F(IslJudgeTest, SimplifiedMapsAreTheSameFunctions) {
-  Tally simplified_tally("Simplify keeps the function");
-  Tally without_unused("and RemoveUnusedSymbols the relation");
+  Agreement simplified_tally("Simplify keeps the function");
+  Agreement without_unused("and RemoveUnusedSymbols the relation");
   ForRandomMaps(6, 1500, [&](const IndexingMap& map) {
     IndexingMap simplified = map;
     simplified.Simplify();
@@ -331,7 +331,7 @@ TEST_F(IslJudgeTest, SimplifiedMapsAreTheSameFunctions) {
 
 // The inverse says which d has which r for each rt: the map's relation, turned around.
 TEST_F(IslJudgeTest, Inverses) {
-  Tally tally("the inverse is the converse relation");
+  Agreement tally("the inverse is the converse relation");
   SmallMaps random(7, &context_);
   for (int i = 0; i < Cases(4000) && !HasFailure(); ++i) {
     std::vector<int64_t> sizes;
