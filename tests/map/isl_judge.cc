@@ -21,6 +21,12 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 
+// isl loses some memory of a question that it gives up.
+extern "C" const char* __lsan_default_suppressions();   // NOLINT(bugprone-reserved-identifier)
+extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
+  return "leak:libisl";
+}
+
 namespace xla_indexing {
 namespace {
 

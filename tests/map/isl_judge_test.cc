@@ -14,10 +14,10 @@ TEST(IslJudgeTest, IsSkippedBecauseLibislWasNotFound) {
 
 #else
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <iostream>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,16 +41,19 @@ namespace xla_indexing {
 
 namespace {
 
+// Intervals up to this size have too many points for the library to try them all.
+constexpr int64_t kLargeSize = 1'000'000;
+
 // How often a question had which answer.
-class Tally {
+class Agreement {
  public:
-  explicit Tally(std::string question) : question_(std::move(question)) {}
-  ~Tally() {
+  explicit Agreement(std::string question) : question_(std::move(question)) {}
+  ~Agreement() {
     std::cout << question_ << ": yes " << yes_ << ", no " << no_ << "; undecided by the library "
               << library_undecided_ << ", by isl " << isl_undecided_ << '\n';
   }
-  Tally(const Tally&) = delete;
-  Tally& operator=(const Tally&) = delete;
+  Agreement(const Agreement&) = delete;
+  Agreement& operator=(const Agreement&) = delete;
 
   // Counts one answer of each, and compares those that are decided.
   void Compare(std::optional<bool> library, std::optional<bool> isl, const std::string& maps) {
@@ -125,8 +128,8 @@ TEST_F(IslJudgeTest, TheJudgeReadsExpressionsAsTheyAreMeant) {
 }
 
 TEST_F(IslJudgeTest, EmptinessOfDomains) {
-  Tally decision("IsEmptyDomain");
-  Tally point("HasPoint");
+  Agreement decision("IsEmptyDomain");
+  Agreement point("HasPoint");
   ForRandomMaps(1, 3000, [&](const IndexingMap& map) {
     const std::optional<bool> is_empty = judge_.Domain(map).IsEmpty();
     decision.Compare(IsEmptyDomain(map), is_empty, map.ToString());
@@ -143,11 +146,13 @@ TEST_F(IslJudgeTest, EmptinessOfDomains) {
 }
 
 TEST_F(IslJudgeTest, EqualFunctionsRelationsAndSubrelations) {
-  Tally function("SameFunction");
-  Tally relation("SameRelation");
-  Tally subrelation("IsSubrelation");
-  SmallMaps random(2, &context_);
+  Agreement function("SameFunction");
+  Agreement relation("SameRelation");
+  Agreement subrelation("IsSubrelation");
+  SmallMaps small(2, &context_);
+  SmallMaps large(2, &context_, kLargeSize);
   for (int i = 0; i < Cases(2000) && !HasFailure(); ++i) {
+    SmallMaps& random = i % 2 == 0 ? small : large;
     const NumVariables count{random.Int(0, 2), random.Int(0, 2), random.Chance(25) ? 1 : 0};
     const int64_t num_results = random.Int(0, 2);
     const IndexingMap a = random.Map(count, num_results);
@@ -167,7 +172,7 @@ TEST_F(IslJudgeTest, EqualFunctionsRelationsAndSubrelations) {
       subrelation.Compare(IsSubrelation(b, a), of_b.IsSubsetOf(of_a), maps);
     }
   }
-  for (const Tally* tally : {&function, &relation, &subrelation}) {
+  for (const Agreement* tally : {&function, &relation, &subrelation}) {
     tally->ExpectMostlyDecided();
     EXPECT_GT(tally->num_yes(), Cases(1000));
     EXPECT_GT(tally->num_no(), Cases(1000));
@@ -175,9 +180,11 @@ TEST_F(IslJudgeTest, EqualFunctionsRelationsAndSubrelations) {
 }
 
 TEST_F(IslJudgeTest, ImagesThatAreBoxes) {
-  Tally tally("ImageAsBox");
-  SmallMaps random(3, &context_);
+  Agreement tally("ImageAsBox");
+  SmallMaps small(3, &context_);
+  SmallMaps large(3, &context_, kLargeSize);
   for (int i = 0; i < Cases(3000) && !HasFailure(); ++i) {
+    SmallMaps& random = i % 2 == 0 ? small : large;
     const IndexingMap map = random.Map();
     const absl::StatusOr<ImageBox> image = ImageAsBox(map);
     ASSERT_TRUE(image.ok()) << image.status() << ' ' << map.ToString();
@@ -196,12 +203,14 @@ TEST_F(IslJudgeTest, ImagesThatAreBoxes) {
 
 // All (k, r) of the projection, and the values that its expressions give to unknown variables.
 TEST_F(IslJudgeTest, Projections) {
-  Tally same_map("the projection's map is the map");
-  Tally same_set("the projection is the projection");
-  Tally values("its values are those of the variables");
+  Agreement same_map("the projection's map is the map");
+  Agreement same_set("the projection is the projection");
+  Agreement values("its values are those of the variables");
   int num_explicit = 0;
-  SmallMaps random(4, &context_);
+  SmallMaps small(4, &context_);
+  SmallMaps large(4, &context_, kLargeSize);
   for (int i = 0; i < Cases(1500) && !HasFailure(); ++i) {
+    SmallMaps& random = i % 2 == 0 ? small : large;
     const IndexingMap map = random.Map();
     for (const auto& [dims, runtimes] : {std::pair(true, true), std::pair(false, true),
                                          std::pair(true, false), std::pair(false, false)}) {
@@ -222,8 +231,8 @@ TEST_F(IslJudgeTest, Projections) {
       for (int i = 0; i < map.num_results(); ++i) places.results.push_back(num_known + i);
       places.num_dimensions = unknown;
       const IslSet graph = judge_.Graph(map, places);
-      std::vector<int> seen;
-      for (int i = 0; i < num_seen; ++i) seen.push_back(i);
+      std::vector<int> seen(num_seen);
+      std::iota(seen.begin(), seen.end(), 0);
       const IslSet expected = graph.ProjectOnto(seen);
 
       const std::string text = absl::StrCat(map.ToString(), "\nknown dims ", dims, " runtimes ",
@@ -236,7 +245,7 @@ TEST_F(IslJudgeTest, Projections) {
       same_set.Compare(true, expected.Equals(judge_.Relation(projection.set)), more);
       // In the map's graph over (k, u, r) a variable has the value that the results give it.
       IslJudge::Places in_graph;
-      for (int i = 0; i < num_seen; ++i) in_graph.dims.push_back(i);
+      in_graph.dims = seen;
       in_graph.num_dimensions = places.num_dimensions;
       for (size_t i = 0; i < projection.values.size(); ++i) {
         if (!projection.values[i]) continue;
@@ -255,10 +264,12 @@ TEST_F(IslJudgeTest, Projections) {
 
 // Composed by isl: some m is a result of the first map and a point of the second.
 TEST_F(IslJudgeTest, Compositions) {
-  Tally composed_tally("the composition is the composition");
-  Tally simplified_tally("simplified it is, too");
-  SmallMaps random(5, &context_);
+  Agreement composed_tally("the composition is the composition");
+  Agreement simplified_tally("simplified it is, too");
+  SmallMaps small(5, &context_);
+  SmallMaps large(5, &context_, kLargeSize);
   for (int i = 0; i < Cases(3000) && !HasFailure(); ++i) {
+    SmallMaps& random = i % 2 == 0 ? small : large;
     const NumVariables of_first{random.Int(0, 2), random.Int(0, 1), random.Chance(25) ? 1 : 0};
     const int64_t num_between = random.Int(0, 2);
     const NumVariables of_second{num_between, random.Int(0, 1), random.Chance(25) ? 1 : 0};
@@ -280,7 +291,7 @@ TEST_F(IslJudgeTest, Compositions) {
     place(&at_first.runtimes, first.num_runtimes());
     place(&at_second.results, second.num_results());
     std::vector<int> relation(next);
-    for (int j = 0; j < next; ++j) relation[j] = j;
+    std::iota(relation.begin(), relation.end(), 0);
     place(&at_first.results, first.num_results());
     at_second.dims = at_first.results;
     place(&at_second.ranges, second.num_ranges());
@@ -302,8 +313,8 @@ TEST_F(IslJudgeTest, Compositions) {
 }
 
 TEST_F(IslJudgeTest, SimplifiedMapsAreTheSameFunctions) {
-  Tally simplified_tally("Simplify keeps the function");
-  Tally without_unused("and RemoveUnusedSymbols the relation");
+  Agreement simplified_tally("Simplify keeps the function");
+  Agreement without_unused("and RemoveUnusedSymbols the relation");
   ForRandomMaps(6, 1500, [&](const IndexingMap& map) {
     IndexingMap simplified = map;
     simplified.Simplify();
@@ -320,7 +331,7 @@ TEST_F(IslJudgeTest, SimplifiedMapsAreTheSameFunctions) {
 
 // The inverse says which d has which r for each rt: the map's relation, turned around.
 TEST_F(IslJudgeTest, Inverses) {
-  Tally tally("the inverse is the converse relation");
+  Agreement tally("the inverse is the converse relation");
   SmallMaps random(7, &context_);
   for (int i = 0; i < Cases(4000) && !HasFailure(); ++i) {
     std::vector<int64_t> sizes;

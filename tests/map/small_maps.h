@@ -239,6 +239,7 @@ class SmallMaps {
   IndexingMap Chain(std::vector<int64_t>* sizes) {
     const std::vector<int64_t> first = RandomSizes(Int(0, 19) == 0 ? 0 : Int(1, 6) * Int(1, 8));
     std::vector<mlir::AffineExpr> indices;
+    indices.reserve(first.size());
     for (size_t i = 0; i < first.size(); ++i) {
       indices.push_back(mlir::getAffineDimExpr(i, context_));
     }
