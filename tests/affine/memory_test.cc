@@ -10,8 +10,8 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/affine/internal/number.h"
+#include "xla_indexing/affine/internal/object_pool.h"
 #include "xla_indexing/affine/internal/positional.h"
-#include "xla_indexing/affine/internal/recycled.h"
 #include "xla_indexing/affine/internal/short_list.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/interval.h"
@@ -97,7 +97,7 @@ struct Entry {
 
 TEST(HashedChainsTest, FindsEveryEntryAlsoOfOneHash) {
   constexpr int64_t kCount = 1000;
-  Recycled<Entry> storage;
+  ObjectPool<Entry> storage;
   HashedChains<Entry> table;
   for (int round = 0; round < 2; ++round) {
     for (int64_t i = 0; i < kCount; ++i) {

@@ -83,7 +83,7 @@ TEST_F(ResiduesTest, NormalFormsAreEqualWhereTheFactsHold) {
       if (random.Int(0, 2) == 0) sum = sum + D(random.Int(0, 2)) * random.Int(-3, 3);
       if (random.Int(0, 4) == 0) sum = sum + D(random.Int(0, 2)).floorDiv(random.Int(2, 4));
       facts.push_back({sum, Congruence::Of(random.Int(0, 11), random.Int(2, 12))});
-      DigitSum digits = simplifier.Evaluate(sum);
+      QuasiAffineSum digits = simplifier.Evaluate(sum);
       if (!digits.IsConstant())
         simplifier.Assume(LinearSum::FromExpr(simplifier.ToExpr(digits)), facts.back().residues);
     }

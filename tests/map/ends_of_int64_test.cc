@@ -294,7 +294,7 @@ class EndsOfInt64Test : public MapTextFixture {
     }
   }
 
-  static bool HasPoint(const WideMap& wide) {
+  static bool HasIntegerPoint(const WideMap& wide) {
     return std::any_of(wide.points.begin(), wide.points.end(),
                        [](const WideMap::Point& point) { return point.is_inside; });
   }
@@ -350,10 +350,10 @@ TEST_F(EndsOfInt64Test, QuestionsAreAnsweredInMathematicalIntegers) {
     const absl::StatusOr<Decision> is_empty = IsEmptyDomain(map);
     ASSERT_TRUE(is_empty.ok());
     if (is_empty->IsYes()) {
-      EXPECT_FALSE(HasPoint(wide));
+      EXPECT_FALSE(HasIntegerPoint(wide));
     }
     if (is_empty->IsNo() && wide.all) {
-      EXPECT_TRUE(HasPoint(wide));
+      EXPECT_TRUE(HasIntegerPoint(wide));
     }
 
     if (wide.all) {

@@ -33,7 +33,7 @@ TEST(IslJudgeTest, IsSkippedBecauseLibislWasNotFound) {
 #include "tests/testing/effort.h"
 #include "xla_indexing/map/decide.h"
 #include "xla_indexing/map/image.h"
-#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/has_integer_point.h"
 #include "xla_indexing/map/internal/project.h"
 #include "xla_indexing/map/inverse.h"
 
@@ -129,14 +129,14 @@ TEST_F(IslJudgeTest, TheJudgeReadsExpressionsAsTheyAreMeant) {
 
 TEST_F(IslJudgeTest, EmptinessOfDomains) {
   Agreement decision("IsEmptyDomain");
-  Agreement point("HasPoint");
+  Agreement point("HasIntegerPoint");
   ForRandomMaps(1, 3000, [&](const IndexingMap& map) {
     const std::optional<bool> is_empty = judge_.Domain(map).IsEmpty();
     decision.Compare(IsEmptyDomain(map), is_empty, map.ToString());
     if (map.IsKnownEmpty()) return;
-    const std::optional<bool> has_point =
-        internal::HasPoint(map.DimBounds(), map.SymbolBounds(), map.constraints());
-    point.Compare(has_point, is_empty ? std::optional<bool>(!*is_empty) : std::nullopt,
+    const std::optional<bool> has_integer_point =
+        internal::HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), map.constraints());
+    point.Compare(has_integer_point, is_empty ? std::optional<bool>(!*is_empty) : std::nullopt,
                   map.ToString());
   });
   decision.ExpectMostlyDecided();

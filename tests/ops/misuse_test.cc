@@ -14,9 +14,9 @@
 #include "mlir/IR/MLIRContext.h"
 #include "tests/ops/indexing_test.h"
 #include "xla_indexing/ops/custom_call_registry.h"
-#include "xla_indexing/ops/internal/covers.h"
 #include "xla_indexing/ops/internal/fits_shapes.h"
 #include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/ops/internal/subsumes.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
@@ -147,8 +147,8 @@ TEST_F(OpsMisuseTest, MapsOfTwoContextsAreNotComposed) {
   ExpectRefused(ComposeOperandIndexingSets(OperandIndexingSet(here), both).status(),
                 "maps of two MLIRContexts cannot be composed");
   EXPECT_FALSE(here == there);
-  EXPECT_FALSE(OperandIndexing::SameRelation(here, there));
-  EXPECT_FALSE(Covers(here, there, Array({10})));
+  EXPECT_FALSE(OperandIndexing::IdenticalRelation(here, there));
+  EXPECT_FALSE(Subsumes(here, there, Array({10})));
   ExpectRefused(VerifyFits(both, Array({10}), Array({10})), "maps of two MLIRContexts in one set");
   both.Simplify();
   both.DropCovered(Array({10}));
@@ -157,9 +157,9 @@ TEST_F(OpsMisuseTest, MapsOfTwoContextsAreNotComposed) {
 
 TEST_F(OpsMisuseTest, CoveringAsksForAsManyDimensions) {
   const OperandIndexing map = Make("(d0) -> (d0), domain: d0 in [0, 9]");
-  EXPECT_TRUE(Covers(map, map, Array({10})));
-  EXPECT_FALSE(Covers(map, map, Array({})));
-  EXPECT_FALSE(Covers(map, map, Array({10, 10})));
+  EXPECT_TRUE(Subsumes(map, map, Array({10})));
+  EXPECT_FALSE(Subsumes(map, map, Array({})));
+  EXPECT_FALSE(Subsumes(map, map, Array({10, 10})));
 }
 
 TEST_F(OpsMisuseTest, ConstraintsAreVerified) {

@@ -17,7 +17,7 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/domain.h"
-#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/has_integer_point.h"
 #include "xla_indexing/map/internal/points.h"
 #include "xla_indexing/map/internal/project.h"
 

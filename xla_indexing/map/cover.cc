@@ -102,9 +102,9 @@ std::optional<bool> IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> 
   }
   bool none = true;
   for (const IndexingMap& piece : left) {
-    const std::optional<bool> has_point = DomainHasPoint(piece, budget);
-    if (has_point == true && all_are_explicit) return false;
-    none &= has_point == false;
+    const std::optional<bool> has_integer_point = DomainHasPoint(piece, budget);
+    if (has_integer_point == true && all_are_explicit) return false;
+    none &= has_integer_point == false;
   }
   return none ? std::optional<bool>(true) : std::nullopt;
 }

@@ -202,9 +202,9 @@ absl::StatusOr<Decision> IsEmptyDomain(const IndexingMap& map, int64_t max_steps
   const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   StepBudget budget(max_steps);
-  std::optional<bool> has_point = DomainHasPoint(map, &budget);
-  if (has_point) *has_point = !*has_point;
-  return budget.Decide(has_point);
+  std::optional<bool> has_integer_point = DomainHasPoint(map, &budget);
+  if (has_integer_point) *has_integer_point = !*has_integer_point;
+  return budget.Decide(has_integer_point);
 }
 
 absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b,

@@ -13,14 +13,14 @@
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/internal/checked.h"
-#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/has_integer_point.h"
 
 namespace xla_indexing {
 namespace {
 
 using internal::CheckedMul;
 using internal::Constant;
-using internal::HasPoint;
+using internal::HasIntegerPoint;
 using internal::Int128;
 using internal::IsVariable;
 using internal::kInt64Max;
@@ -131,7 +131,7 @@ std::optional<bool> DomainHasPoint(const IndexingMap& map, StepBudget* budget) {
   domain.Simplify();
   if (domain.IsKnownEmpty()) return false;
   if (const auto answer =
-          HasPoint(domain.DimBounds(), domain.SymbolBounds(), domain.constraints())) {
+          HasIntegerPoint(domain.DimBounds(), domain.SymbolBounds(), domain.constraints())) {
     return answer;
   }
   const std::optional<int64_t> candidates = NumCandidates(domain);
@@ -156,9 +156,9 @@ std::optional<bool> HoldsEverywhere(const IndexingMap& map, AffineExpr expr, Int
   if (!expr || !outside) return std::nullopt;
   Conjunction none_outside;
   for (const Interval& part : *outside) {
-    std::optional<bool> has_point = HasPointWith(map, expr, part, budget);
-    if (has_point) *has_point = !*has_point;
-    if (!none_outside.And(has_point)) return false;
+    std::optional<bool> has_integer_point = HasPointWith(map, expr, part, budget);
+    if (has_integer_point) *has_integer_point = !*has_integer_point;
+    if (!none_outside.And(has_integer_point)) return false;
   }
   return none_outside.value();
 }
@@ -231,24 +231,24 @@ Interval HullOver(const IndexingMap& map, AffineExpr expr, Interval range, StepB
   if (range.IsEmpty() || !range.IsFinite()) return range;
   // The interval of a variable alone has no more than its values.
   if (map.constraints().empty() && IsVariable(expr)) return range;
-  const auto has_point = [&](int64_t lower, int64_t upper) {
+  const auto has_integer_point = [&](int64_t lower, int64_t upper) {
     return HasPointWith(map, expr, Interval::Closed(lower, upper), budget);
   };
   // Some value is in [lower, upper], if there is any, and none outside.
   int64_t lower = range.lower();
   int64_t upper = range.upper();
-  if (has_point(lower, lower) != true) {
+  if (has_integer_point(lower, lower) != true) {
     for (int64_t most = upper; lower < most;) {
       const auto middle = static_cast<int64_t>(lower + (Int128{most} - lower) / 2);
-      const std::optional<bool> below = has_point(lower, middle);
+      const std::optional<bool> below = has_integer_point(lower, middle);
       if (!below) break;
       (*below ? most : lower) = *below ? middle : middle + 1;
     }
   }
-  if (has_point(upper, upper) != true) {
+  if (has_integer_point(upper, upper) != true) {
     for (int64_t least = lower; least < upper;) {
       const auto middle = static_cast<int64_t>(upper - (Int128{upper} - least) / 2);
-      const std::optional<bool> above = has_point(middle, upper);
+      const std::optional<bool> above = has_integer_point(middle, upper);
       if (!above) break;
       (*above ? least : upper) = *above ? middle : middle - 1;
     }

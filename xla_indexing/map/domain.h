@@ -8,7 +8,7 @@
 // Mathematics. X is contained in Y exactly if for no constraint  g in [lo, hi]  of Y the domain X
 // with  g in [-inf, lo - 1],  or with  g in [hi + 1, inf],  has a point. Two functions agree on X
 // exactly if X has no point with  f - g >= 1,  and none with  f - g <= -1. So everything comes to
-// emptiness: the normal form first, then HasPoint, then all points, where the budget allows.
+// emptiness: the normal form first, then HasIntegerPoint, then all points, where the budget allows.
 //
 // None is returned where the budget ends or a number does not fit int64.
 //

@@ -177,12 +177,12 @@ absl::StatusOr<ImageBox> ImageAsBox(const IndexingMap& map, int64_t max_steps) {
       ProjectOntoResults(map, {.dims = false, .runtimes = false});
   if (!projected) return box;
   std::optional<bool> is_box;
-  const std::optional<bool> has_point = DomainHasPoint(projected->map, &budget);
-  if (has_point == false) {
+  const std::optional<bool> has_integer_point = DomainHasPoint(projected->map, &budget);
+  if (has_integer_point == false) {
     // Without results even the empty product has a point.
     is_box = map.num_results() > 0;
     box.ranges.assign(map.num_results(), StridedRange{});
-  } else if (has_point == true) {
+  } else if (has_integer_point == true) {
     is_box = FindBox(*projected, &budget, &box.ranges);
   }
   if (is_box != true) box.ranges.clear();

@@ -15,7 +15,7 @@
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/internal/combine_residues.h"
 #include "xla_indexing/map/internal/constraint_form.h"
-#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/has_integer_point.h"
 
 namespace xla_indexing {
 
@@ -23,7 +23,7 @@ using internal::Combined;
 using internal::CombineResidues;
 using internal::ConstraintState;
 using internal::ExprSimplifier;
-using internal::HasPoint;
+using internal::HasIntegerPoint;
 using internal::LinearSum;
 using internal::NormalizeConstraint;
 using internal::ResidueFact;
@@ -158,19 +158,19 @@ bool MayChangeAgain(const IndexingMap& map) {
 }  // namespace
 
 bool IndexingMap::Simplify(RuleTrace* trace) {
-  bool has_point = false;
-  if (!SimplifyOnce(trace, &has_point)) return false;
+  bool has_integer_point = false;
+  if (!SimplifyOnce(trace, &has_integer_point)) return false;
   if (!MayChangeAgain(*this)) return true;
   const QuestionBudget question;
   // Nearly always the second pass finds nothing.
   constexpr int kMaxPasses = 6;
   for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
-    if (!SimplifyOnce(trace, &has_point) || !MayChangeAgain(*this)) break;
+    if (!SimplifyOnce(trace, &has_integer_point) || !MayChangeAgain(*this)) break;
   }
   return true;
 }
 
-bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_point) {
+bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
   if (constraints_.empty() && !IsKnownEmpty()) {
     const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
     const auto* const first = llvm::find_if_not(results(), is_linear);
@@ -256,13 +256,13 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_point) {
       if (combined) --round;
       continue;
     }
-    if (!*has_point) {
-      const std::optional<bool> answer = HasPoint(DimBounds(), SymbolBounds(), kept);
+    if (!*has_integer_point) {
+      const std::optional<bool> answer = HasIntegerPoint(DimBounds(), SymbolBounds(), kept);
       if (answer == false) {
         if (trace) trace->push_back({"no integer point satisfies all constraints"});
         return make_empty();
       }
-      *has_point = answer == true;
+      *has_integer_point = answer == true;
     }
     // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;

@@ -666,7 +666,7 @@ std::string OperandIndexing::ToString(const HloComputation* analysed) const {
 }
 
 bool operator==(const OperandIndexing& a, const OperandIndexing& b) {
-  return OperandIndexing::SameRelation(a, b) && a.label_ == b.label_;
+  return OperandIndexing::IdenticalRelation(a, b) && a.label_ == b.label_;
 }
 
 OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& readers,

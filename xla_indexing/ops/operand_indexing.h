@@ -173,8 +173,9 @@ class OperandIndexing {
     return h;
   }
 
-  // Whether both name the same relation, whatever their labels.
-  static bool SameRelation(const OperandIndexing& a, const OperandIndexing& b) {
+  // Whether the two are written in the same way, but for their labels: syntactic equality of what
+  // they say. SameRelation (map/decide.h) asks whether maps mean the same.
+  static bool IdenticalRelation(const OperandIndexing& a, const OperandIndexing& b) {
     return a.map_ == b.map_ && a.bindings_ == b.bindings_ && a.IsUnknown() == b.IsUnknown() &&
            SameDevices(a, b);
   }

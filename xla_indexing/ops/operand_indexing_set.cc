@@ -17,7 +17,7 @@
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/ops/internal/covers.h"
+#include "xla_indexing/ops/internal/subsumes.h"
 
 namespace xla_indexing {
 namespace {
@@ -25,8 +25,8 @@ namespace {
 using internal::Add;
 using internal::CheckedAdd;
 using internal::CheckedMul;
-using internal::Covers;
 using internal::LinearSum;
+using internal::Subsumes;
 using internal::Term;
 
 // How many maps are compared with one another at a glance in the time of a step of the question's
@@ -114,11 +114,11 @@ std::optional<OperandIndexing> MergeAlongDimension(const OperandIndexing& a,
     return !interval.IsPoint() || from.map().affine_map() == to.map().affine_map();
   };
   if (may_be_on(a, interval_a, b) && !DifferAtLeastPoint(a.map(), b.map()) &&
-      OperandIndexing::SameRelation(WithDimIn(a, *dim, interval_b), b)) {
+      OperandIndexing::IdenticalRelation(WithDimIn(a, *dim, interval_b), b)) {
     return WithDimIn(a, *dim, both);
   }
   if (may_be_on(b, interval_b, a) && !DifferAtLeastPoint(b.map(), a.map()) &&
-      OperandIndexing::SameRelation(WithDimIn(b, *dim, interval_a), a)) {
+      OperandIndexing::IdenticalRelation(WithDimIn(b, *dim, interval_a), a)) {
     return WithDimIn(b, *dim, both);
   }
   return std::nullopt;
@@ -284,7 +284,7 @@ OperandIndexing* OperandIndexingSet::Find(const OperandIndexing& indexing) {
   constexpr size_t kFew = 8;
   if (maps_.size() <= kFew) {
     for (OperandIndexing& present : maps_) {
-      if (OperandIndexing::SameRelation(present, indexing)) return &present;
+      if (OperandIndexing::IdenticalRelation(present, indexing)) return &present;
     }
     return nullptr;
   }
@@ -297,7 +297,7 @@ OperandIndexing* OperandIndexingSet::Find(const OperandIndexing& indexing) {
     found = std::find(found, hashes_.end(), hash);
     if (found == hashes_.end()) return nullptr;
     OperandIndexing& present = maps_[static_cast<size_t>(found - hashes_.begin())];
-    if (OperandIndexing::SameRelation(present, indexing)) return &present;
+    if (OperandIndexing::IdenticalRelation(present, indexing)) return &present;
   }
 }
 
@@ -364,7 +364,7 @@ void OperandIndexingSet::DropCovered(const Shape& to) {
   for (size_t i = 0; i < maps_.size(); ++i) {
     if (!QuestionBudget::Spend(static_cast<int64_t>(maps_.size() / kComparedInAStep))) return;
     for (size_t j = 0; j < maps_.size();) {
-      if (i == j || !Covers(maps_[i], maps_[j], to)) {
+      if (i == j || !Subsumes(maps_[i], maps_[j], to)) {
         ++j;
         continue;
       }

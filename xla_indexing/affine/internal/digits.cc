@@ -16,9 +16,9 @@
 
 namespace xla_indexing::internal {
 
-void ExprSimplifier::Join(DigitSum& sum) {
+void ExprSimplifier::Join(QuasiAffineSum& sum) {
   if (sum.terms().size() < 2 && facts_.empty()) return;
-  const DigitSum before = trace_ ? sum : DigitSum();
+  const QuasiAffineSum before = trace_ ? sum : QuasiAffineSum();
   // Every step removes a mod atom, puts one in the place of two, or reduces the coefficient of a
   // floor atom for good, since the atoms of its dividend are nested less deep.
   while (sum.valid() && ((!facts_.empty() && ReplaceExactDivision(sum)) ||
@@ -27,7 +27,7 @@ void ExprSimplifier::Join(DigitSum& sum) {
   if (trace_) TraceSum("digits that meet: X mod n + n * floor(X / n) = X", before, sum);
 }
 
-bool ExprSimplifier::JoinOnce(DigitSum& sum) {
+bool ExprSimplifier::JoinOnce(QuasiAffineSum& sum) {
   if (!HasMod(sum)) return false;
   llvm::SmallVector<DigitTerm, 4> mods;
   for (const DigitTerm& term : sum.terms()) {
@@ -44,7 +44,7 @@ bool ExprSimplifier::JoinOnce(DigitSum& sum) {
       if (!floor->IsFloor() || (sign != 1 && sign != -1)) continue;
 
       if (sum.CoefficientOf(floor) == CheckedMul(*step, sign)) {
-        DigitSum joined = sum;
+        QuasiAffineSum joined = sum;
         joined.RemoveTerm(low.atom);
         joined.AddScaled(low_mod->dividend, low.coefficient);
         joined.SubtractScaled(low_mod->quotient, *step);
@@ -61,17 +61,17 @@ bool ExprSimplifier::JoinOnce(DigitSum& sum) {
         std::optional<int64_t> modulus = CheckedMul(n, high_mod->divisor);
         const std::optional<int64_t> factor = CheckedMul(direction, low.coefficient);
         if (!modulus || !factor) continue;
-        DigitSum value = high_mod->dividend;  // n*Z + M or n*Z + n - 1 - M
+        QuasiAffineSum value = high_mod->dividend;  // n*Z + M or n*Z + n - 1 - M
         value.Scale(n);
         value.AddScaled(low_mod->dividend, direction);
         value.AddScaled(low_mod->quotient, -direction * n);
         if (direction == -1) value.AddConstant(n - 1);
-        DigitSum joined = sum;
+        QuasiAffineSum joined = sum;
         joined.RemoveTerm(low.atom);
         joined.RemoveTerm(high.atom);
         joined.AddScaled(Modulo(value, *modulus), *factor);
         if (direction == -1) {
-          joined.AddScaled(DigitSum(n - 1), low.coefficient);
+          joined.AddScaled(QuasiAffineSum(n - 1), low.coefficient);
         }
         if (!joined.valid() || joined.terms().size() >= sum.terms().size()) continue;
         sum = std::move(joined);

@@ -7,15 +7,15 @@
 #include <cstdint>
 #include <optional>
 
-#include "xla_indexing/affine/internal/digit_sum.h"
+#include "xla_indexing/affine/internal/quasi_affine_sum.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing::internal {
 
 // A dividend m * quotient + rest, or -(m * quotient + rest) - 1 where it is negated.
 struct Division {
-  DigitSum rest;
-  DigitSum quotient = {};
+  QuasiAffineSum rest;
+  QuasiAffineSum quotient = {};
   // The range of `rest`, once it was asked for.
   std::optional<Interval> range = {};
   // Every way of splitting `rest` has been tried, and there is none.
@@ -31,14 +31,14 @@ struct Division {
 
 // rest = radix * high + low with low in [0, radix - 1] and radix dividing m.
 struct DivisionSplit {
-  DigitSum high = {};
-  DigitSum low = {};
+  QuasiAffineSum high = {};
+  QuasiAffineSum low = {};
   int64_t radix = 1;
 };
 
 // How a sum was divided: by a split, or otherwise down to the dividend of an atom.
 struct KnownDivision {
-  DigitSum digits;
+  QuasiAffineSum digits;
   int64_t divisor = 1;
   bool is_split = false;
   DivisionSplit split;

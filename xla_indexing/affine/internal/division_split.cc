@@ -26,7 +26,7 @@ std::optional<int64_t> CommonQuotient(const Interval& range, int64_t m) {
 
 // Whether the terms whose coefficients g does not divide take values g or more apart, as far as the
 // ranges of their atoms say.
-bool IsWideBelow(const DigitSum& sum, int64_t g) {
+bool IsWideBelow(const QuasiAffineSum& sum, int64_t g) {
   uint64_t width = 0;
   for (const DigitTerm& term : sum.terms()) {
     if (term.coefficient % g == 0) continue;
@@ -44,7 +44,7 @@ bool IsWideBelow(const DigitSum& sum, int64_t g) {
 }
 
 // All gcds of m with the coefficients, and of pairs of those, above 1, greatest first.
-llvm::SmallVector<int64_t, 8> RadixCandidates(const DigitSum& sum, int64_t m) {
+llvm::SmallVector<int64_t, 8> RadixCandidates(const QuasiAffineSum& sum, int64_t m) {
   constexpr size_t kMostInPairs = 16;
   llvm::SmallVector<int64_t, 8> candidates;
   size_t num_in_pairs = 0;
@@ -68,8 +68,8 @@ llvm::SmallVector<int64_t, 8> RadixCandidates(const DigitSum& sum, int64_t m) {
   return candidates;
 }
 
-// Whether values at corners have different quotients by m.
-bool HaveTwoQuotients(const std::optional<CornerValues>& values, int64_t m) {
+// Whether values at at_ends have different quotients by m.
+bool HaveTwoQuotients(const std::optional<ValuesAtEnds>& values, int64_t m) {
   return values && FloorDiv(values->at_least, m) != FloorDiv(values->at_greatest, m);
 }
 
@@ -79,10 +79,10 @@ bool HaveTwoQuotients(const std::optional<CornerValues>& values, int64_t m) {
 // The greatest g that works is taken, first m itself; what is left splits further.
 bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, DivisionSplit& split) {
   // Two values tell sooner than the range that there is no common quotient.
-  const bool carries = HasNoAssumptions() && HaveTwoQuotients(CornersOf(division.rest), m);
+  const bool carries = HasNoAssumptions() && HaveTwoQuotients(ValuesAtEndsOf(division.rest), m);
   const auto carry = carries ? std::nullopt : CommonQuotient(RangeOfRest(division), m);
   if (carry) {
-    split.high = DigitSum(*carry);
+    split.high = QuasiAffineSum(*carry);
     split.low = division.rest;
     split.low.SubtractConstant(*carry * m);
     split.radix = m;
@@ -91,18 +91,18 @@ bool ExprSimplifier::SplitWithoutCarry(Division& division, int64_t m, DivisionSp
   return SplitByRadix(division.rest, m, split);
 }
 
-bool ExprSimplifier::SplitByRadix(const DigitSum& rest, int64_t m, DivisionSplit& split) {
+bool ExprSimplifier::SplitByRadix(const QuasiAffineSum& rest, int64_t m, DivisionSplit& split) {
   const bool has_exact_range = bounds_.empty() && IsLinear(rest);
   for (const int64_t g : RadixCandidates(rest, m)) {
     if (has_exact_range && IsWideBelow(rest, g)) continue;
-    if (HasNoAssumptions() && HaveTwoQuotients(CornersOf(rest, g), g)) continue;
-    split.low = DigitSum(rest.constant());
+    if (HasNoAssumptions() && HaveTwoQuotients(ValuesAtEndsOf(rest, g), g)) continue;
+    split.low = QuasiAffineSum(rest.constant());
     for (const DigitTerm& term : rest.terms()) {
       if (term.coefficient % g != 0) split.low.AddNewTerm(term.atom, term.coefficient);
     }
     const std::optional<int64_t> carry = CommonQuotient(RangeOf(split.low), g);
     if (!carry) continue;
-    split.high = DigitSum(*carry);
+    split.high = QuasiAffineSum(*carry);
     for (const DigitTerm& term : rest.terms()) {
       if (term.coefficient % g == 0) split.high.AddNewTerm(term.atom, term.coefficient / g);
     }

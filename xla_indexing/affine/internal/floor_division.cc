@@ -25,7 +25,7 @@ int64_t SymmetricResidue(int64_t c, int64_t m) {
 // Leaves residue(term) of the coefficient of every term in the rest; what is taken away must be a
 // multiple of m and goes to the quotient, unless the numbers do not fit int64. Whether any was.
 template <typename Residue>
-bool MoveToQuotient(DigitSum& rest, DigitSum& quotient, int64_t m, Residue residue) {
+bool MoveToQuotient(QuasiAffineSum& rest, QuasiAffineSum& quotient, int64_t m, Residue residue) {
   return rest.ReplaceCoefficients([&](const DigitTerm& term) {
     const int64_t left = residue(term);
     if (left == term.coefficient) return left;
@@ -78,7 +78,7 @@ bool ExprSimplifier::ReduceResidues(Division& division, int64_t m) {
 // mod of a coarser digit is of no use.
 bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
   if (!HasMod(division.rest)) return false;
-  DigitSum rest = division.rest;
+  QuasiAffineSum rest = division.rest;
   bool found = false;
   for (const DigitTerm& term : division.rest.terms()) {
     const DigitAtom* mod = term.atom;
@@ -87,7 +87,7 @@ bool ExprSimplifier::DropCoarserMods(Division& division, int64_t m) {
     const int64_t coefficient = rest.CoefficientOf(mod);
     const Int128 step = static_cast<Int128>(coefficient) * mod->divisor;
     if (coefficient == 0 || !NarrowToInt64(-step)) continue;
-    DigitSum without = rest;
+    QuasiAffineSum without = rest;
     without.RemoveTerm(mod);
     without.AddScaled(mod->dividend, coefficient);
     without.AddScaled(mod->quotient, static_cast<int64_t>(-step));
@@ -122,9 +122,10 @@ bool ExprSimplifier::Normalize(Division& division, int64_t m, DivisionSplit& spl
   bool same = true;  // as it was when the multiples had been moved
   if (!IsLinear(division.rest)) {
     const bool is_shortest = IsOfDistinctNumbers(division.rest);
-    const DigitSum floor_form = is_shortest ? DigitSum() : FloorForm(division.rest);
-    if (floor_form.valid() && HasFloorAtom(floor_form)) {
-      const DigitSum& digits = WayOfDigits(floor_form);
+    const QuasiAffineSum mod_free_form =
+        is_shortest ? QuasiAffineSum() : ModFreeForm(division.rest);
+    if (mod_free_form.valid() && HasFloorAtom(mod_free_form)) {
+      const QuasiAffineSum& digits = WayOfDigits(mod_free_form);
       if (digits.terms().size() <= division.rest.terms().size() && !(digits == division.rest)) {
         same = false;
         division.rest = digits;
@@ -156,14 +157,14 @@ bool ExprSimplifier::ChooseMods(Division& division, int64_t m) {
   if (division.rest.terms().size() == 1 && first.atom->IsFloor() && first.coefficient > 0) {
     return false;
   }
-  Division chosen{FloorForm(division.rest)};
-  DigitSum& rest = chosen.rest;
+  Division chosen{ModFreeForm(division.rest)};
+  QuasiAffineSum& rest = chosen.rest;
   const auto reduce = [&] {
     MoveToQuotient(rest, chosen.quotient, m,
                    [m](const DigitTerm& term) { return SymmetricResidue(term.coefficient, m); });
   };
   reduce();
-  const DigitSum floors = rest;
+  const QuasiAffineSum floors = rest;
   for (const DigitTerm& term : floors.terms()) {
     const DigitAtom* floor = term.atom;
     if (!floor->IsFloor() || !IsLinear(floor->dividend)) continue;
@@ -178,10 +179,10 @@ bool ExprSimplifier::ChooseMods(Division& division, int64_t m) {
                           return goes(part, static_cast<Int128>(c) * part.coefficient);
                         });
     if (!all_go) continue;
-    DigitSum with_mod = rest;
+    QuasiAffineSum with_mod = rest;
     with_mod.RemoveTerm(floor);
     for (const DigitTerm& part : floor->dividend.terms()) with_mod.RemoveTerm(part.atom);
-    with_mod.AddScaled(DigitSum(floor->dividend.constant()), -c);
+    with_mod.AddScaled(QuasiAffineSum(floor->dividend.constant()), -c);
     with_mod.AddScaled(Modulo(floor->dividend, floor->divisor), c);
     if (!with_mod.valid()) continue;
     rest = std::move(with_mod);
@@ -198,7 +199,7 @@ bool ExprSimplifier::ChooseMods(Division& division, int64_t m) {
 
 // floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m)), and for a summand -floor(Y/a), which is
 // floor((-Y - 1) / a) + 1, likewise. The first such summand in summand order is unnested.
-bool ExprSimplifier::UnnestDivision(const Division& division, int64_t m, DigitSum& result) {
+bool ExprSimplifier::UnnestDivision(const Division& division, int64_t m, QuasiAffineSum& result) {
   // A split may undo an unnesting, which may then be undone again.
   constexpr int kMaxUnnesting = 4;
   if (unnesting_ >= kMaxUnnesting || !HasFloorAtom(division.rest)) return false;
@@ -210,14 +211,14 @@ bool ExprSimplifier::UnnestDivision(const Division& division, int64_t m, DigitSu
     if (!floor->IsFloor()) continue;
     std::optional<int64_t> divisor = CheckedMul(floor->divisor, m);
     if (!divisor) continue;
-    DigitSum dividend = division.rest;
+    QuasiAffineSum dividend = division.rest;
     dividend.RemoveTerm(term.atom);
     dividend.Scale(floor->divisor);
     dividend.AddScaled(floor->dividend, term.coefficient);
     if (term.coefficient == -1) dividend.AddConstant(floor->divisor - 1);
     if (!dividend.valid()) continue;
     Join(dividend);
-    DigitSum unnested = FloorDivide(dividend, *divisor);
+    QuasiAffineSum unnested = FloorDivide(dividend, *divisor);
     unnested.AddScaled(division.quotient, 1);
     if (!unnested.valid()) continue;
     result = std::move(unnested);
@@ -240,7 +241,7 @@ void ExprSimplifier::Negate(Division& division) {
 // symmetric ones can all be positive they are. Otherwise all coefficients are brought into [0, m -
 // 1], with the sign that makes their sum smaller, or the first of them greater: strides come
 // greatest first.
-void ExprSimplifier::Orient(Division& division, int64_t m) {
+void ExprSimplifier::NormalizeSignAndResidues(Division& division, int64_t m) {
   // A coefficient m/2 has no sign of its own: m/2 and -m/2 are the same residue. Only floor atoms
   // keep the sign of such a coefficient; they decide where there is no other.
   division.rest.Sort();
@@ -296,8 +297,9 @@ void ExprSimplifier::ShiftConstant(Division& division, int64_t m) {
 
 // f(x) = f(l) + (f(l + 1) - f(l)) * (x - l) for x in [l, l + 1]: what depends on nothing but a
 // variable of two values is linear. Whether that is so.
-bool ExprSimplifier::LinearInTwoValues(const DigitSum& digits,
-                                       llvm::function_ref<int64_t(int64_t)> f, DigitSum& result) {
+bool ExprSimplifier::LinearInTwoValues(const QuasiAffineSum& digits,
+                                       llvm::function_ref<int64_t(int64_t)> f,
+                                       QuasiAffineSum& result) {
   if (!IsOfTwoValues(digits)) return false;
   const DigitTerm& term = digits.terms()[0];
   const Interval& range = term.atom->range;
@@ -316,17 +318,18 @@ bool ExprSimplifier::LinearInTwoValues(const DigitSum& digits,
   return true;
 }
 
-DigitSum ExprSimplifier::FloorDivide(const DigitSum& digits, int64_t m) {
+QuasiAffineSum ExprSimplifier::FloorDivide(const QuasiAffineSum& digits, int64_t m) {
   if (m == 1 || !digits.valid()) return digits;
-  if (digits.IsConstant()) return DigitSum(FloorDiv(digits.constant(), m));
-  DigitSum result;
+  if (digits.IsConstant()) return QuasiAffineSum(FloorDiv(digits.constant(), m));
+  QuasiAffineSum result;
   const char* rule = FloorDivideByRule(digits, m, result);
   if (trace_) TraceDivision(mlir::AffineExprKind::FloorDiv, digits, m, rule, result);
   return result;
 }
 
-const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m, DigitSum& result) {
-  if (const DigitAtom* known = FindItsOwn(DigitAtom::Kind::kFloor, digits, m)) {
+const char* ExprSimplifier::FloorDivideByRule(const QuasiAffineSum& digits, int64_t m,
+                                              QuasiAffineSum& result) {
+  if (const DigitAtom* known = FindIrreducible(DigitAtom::Kind::kFloor, digits, m)) {
     result.AddNewTerm(known, 1);
     return nullptr;
   }
@@ -336,7 +339,7 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
     return "of two values: linear";
   }
   if (!MayWork(digits.terms().size()) || recursion_ >= kMaxRecursion) {
-    result = DigitSum::Invalid();
+    result = QuasiAffineSum::Invalid();
     return nullptr;
   }
   ++recursion_;
@@ -353,8 +356,8 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
     rule = FloorOfNormal(division, m, result);
   }
   const DigitAtom* atom = LoneAtom(result);
-  const bool is_its_own = atom != nullptr && atom->is_its_own && atom->dividend == digits;
-  if (is_its_own) return rule;  // the atom says how
+  const bool is_irreducible = atom != nullptr && atom->is_irreducible && atom->dividend == digits;
+  if (is_irreducible) return rule;  // the atom says how
   if (KnownDivision* known = RememberDivision(digits, m, is_split)) {
     if (is_split) {
       known->split = std::move(split);
@@ -366,7 +369,7 @@ const char* ExprSimplifier::FloorDivideByRule(const DigitSum& digits, int64_t m,
 }
 
 // The floor of a division whose rest has no split.
-const char* ExprSimplifier::FloorOfNormal(Division& division, int64_t m, DigitSum& result) {
+const char* ExprSimplifier::FloorOfNormal(Division& division, int64_t m, QuasiAffineSum& result) {
   division.rest.Sort();
   ReduceToResidue(division, m);
   if (UnnestDivision(division, m, result)) {
@@ -374,7 +377,7 @@ const char* ExprSimplifier::FloorOfNormal(Division& division, int64_t m, DigitSu
     return "floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))";
   }
   result = std::move(division.quotient);
-  division.quotient = DigitSum();
+  division.quotient = QuasiAffineSum();
   // floor((Z + 1) / 2) = Z - floor(Z / 2): no sign of Z is better than the other, but one constant
   // is.
   if (m == 2 && division.rest.constant() == 1) {
@@ -384,12 +387,12 @@ const char* ExprSimplifier::FloorOfNormal(Division& division, int64_t m, DigitSu
     Join(result);
     return "floor((Z + 1) / 2) = Z - floor(Z / 2)";
   }
-  Orient(division, m);
+  NormalizeSignAndResidues(division, m);
   ReduceToResidue(division, m);
   ShiftConstant(division, m);
   const DigitAtom* floor = MakeFloorAtom(division, m);
   if (floor == nullptr) {
-    result = DigitSum::Invalid();
+    result = QuasiAffineSum::Invalid();
     return nullptr;
   }
   const int sign = division.negated ? -1 : 1;
@@ -400,18 +403,19 @@ const char* ExprSimplifier::FloorOfNormal(Division& division, int64_t m, DigitSu
   return "floor((m*Q + R) / m) = Q + floor(R / m)";
 }
 
-DigitSum ExprSimplifier::Modulo(const DigitSum& digits, int64_t m) {
-  if (m == 1) return DigitSum();
+QuasiAffineSum ExprSimplifier::Modulo(const QuasiAffineSum& digits, int64_t m) {
+  if (m == 1) return QuasiAffineSum();
   if (!digits.valid()) return digits;
-  if (digits.IsConstant()) return DigitSum(FloorMod(digits.constant(), m));
-  DigitSum result;
+  if (digits.IsConstant()) return QuasiAffineSum(FloorMod(digits.constant(), m));
+  QuasiAffineSum result;
   const char* rule = ModuloByRule(digits, m, result);
   if (trace_) TraceDivision(mlir::AffineExprKind::Mod, digits, m, rule, result);
   return result;
 }
 
-const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, DigitSum& result) {
-  if (const DigitAtom* known = FindItsOwn(DigitAtom::Kind::kMod, digits, m)) {
+const char* ExprSimplifier::ModuloByRule(const QuasiAffineSum& digits, int64_t m,
+                                         QuasiAffineSum& result) {
+  if (const DigitAtom* known = FindIrreducible(DigitAtom::Kind::kMod, digits, m)) {
     result.AddNewTerm(known, 1);
     return nullptr;
   }
@@ -427,13 +431,13 @@ const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, Digi
     }
   }
   if (!MayWork(digits.terms().size()) || recursion_ >= kMaxRecursion) {
-    result = DigitSum::Invalid();
+    result = QuasiAffineSum::Invalid();
     return nullptr;
   }
   ++recursion_;
   const absl::Cleanup leave = [this] { --recursion_; };
-  if (FindItsOwn(DigitAtom::Kind::kFloor, digits, m) != nullptr) {
-    Division same{digits, DigitSum(), {}, true};
+  if (FindIrreducible(DigitAtom::Kind::kFloor, digits, m) != nullptr) {
+    Division same{digits, QuasiAffineSum(), {}, true};
     return ModuloOfNormal(same, m, result);
   }
   if (KnownDivision* known = FindDivision(digits, m)) {
@@ -452,13 +456,14 @@ const char* ExprSimplifier::ModuloByRule(const DigitSum& digits, int64_t m, Digi
     division.MakeOther();
     division.negated = true;
   } else {
-    Orient(division, m);
+    NormalizeSignAndResidues(division, m);
     ShiftConstant(division, m);
   }
   return ModuloOfNormal(division, m, result);
 }
 
-const char* ExprSimplifier::ModuloOfSplit(const DivisionSplit& split, int64_t m, DigitSum& result) {
+const char* ExprSimplifier::ModuloOfSplit(const DivisionSplit& split, int64_t m,
+                                          QuasiAffineSum& result) {
   result = Modulo(split.high, m / split.radix);
   result.Scale(split.radix);
   result.AddScaled(split.low, 1);
@@ -467,10 +472,10 @@ const char* ExprSimplifier::ModuloOfSplit(const DivisionSplit& split, int64_t m,
 }
 
 // The mod of a division whose rest is the dividend of an atom.
-const char* ExprSimplifier::ModuloOfNormal(Division& division, int64_t m, DigitSum& result) {
+const char* ExprSimplifier::ModuloOfNormal(Division& division, int64_t m, QuasiAffineSum& result) {
   const DigitAtom* mod = MakeModAtom(division, m);
   if (mod == nullptr) {
-    result = DigitSum::Invalid();
+    result = QuasiAffineSum::Invalid();
   } else if (division.negated) {
     result.AddNewTerm(mod, -1);
     result.AddConstant(m - 1);

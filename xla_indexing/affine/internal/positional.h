@@ -39,8 +39,8 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/internal/number.h"
+#include "xla_indexing/affine/internal/object_pool.h"
 #include "xla_indexing/affine/internal/positional_memory.h"
-#include "xla_indexing/affine/internal/recycled.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing::internal {
@@ -48,7 +48,7 @@ namespace xla_indexing::internal {
 class PositionalAlgebra {
  public:
   PositionalAlgebra() = default;
-  ~PositionalAlgebra() { Unused<PositionalMemory>::GiveBack(std::move(memory_)); }
+  ~PositionalAlgebra() { InstancePool<PositionalMemory>::GiveBack(std::move(memory_)); }
   PositionalAlgebra(const PositionalAlgebra&) = delete;
   PositionalAlgebra& operator=(const PositionalAlgebra&) = delete;
 
@@ -159,7 +159,7 @@ class PositionalAlgebra {
   int depth_ = 0;
   // A digit of a linear source has been found to be constant.
   bool lost_source_ = false;
-  std::unique_ptr<PositionalMemory> memory_ = Unused<PositionalMemory>::Take();
+  std::unique_ptr<PositionalMemory> memory_ = InstancePool<PositionalMemory>::Take();
 };
 
 }  // namespace xla_indexing::internal

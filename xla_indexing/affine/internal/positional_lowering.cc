@@ -13,9 +13,11 @@ PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra, ExprSim
     : algebra_(*algebra),
       simplifier_(*simplifier),
       variables_(variables),
-      memory_(Unused<LoweringMemory>::Take()) {}
+      memory_(InstancePool<LoweringMemory>::Take()) {}
 
-PositionalLowering::~PositionalLowering() { Unused<LoweringMemory>::GiveBack(std::move(memory_)); }
+PositionalLowering::~PositionalLowering() {
+  InstancePool<LoweringMemory>::GiveBack(std::move(memory_));
+}
 
 namespace {
 
@@ -30,7 +32,7 @@ const T* Find(const HashedChains<T>& table, const Digit& digit, size_t hash) {
 
 // Adds an entry for the digit to the table; the caller fills it in.
 template <typename T>
-T& Insert(const Digit& digit, size_t hash, Recycled<T>& objects, HashedChains<T>& table) {
+T& Insert(const Digit& digit, size_t hash, ObjectPool<T>& objects, HashedChains<T>& table) {
   T* made = objects.New();
   made->digit = digit;
   table.Insert(hash, made);
@@ -273,15 +275,15 @@ const WrittenNumber& PositionalLowering::WrittenDividend(const Quotient& quotien
   return *written;
 }
 
-DigitSum PositionalLowering::Sum(const Number& number) {
-  DigitSum sum;
+QuasiAffineSum PositionalLowering::Sum(const Number& number) {
+  QuasiAffineSum sum;
   ForEachDigit(number,
                [&](const Digit& digit, const Quotient* quotient, int64_t size, int64_t stride) {
                  if (digit.IsConstant()) {
-                   sum.AddScaled(DigitSum(digit.place), stride);
+                   sum.AddScaled(QuasiAffineSum(digit.place), stride);
                    return;
                  }
-                 if (digit.flipped) sum.AddScaled(DigitSum(size - 1), stride);
+                 if (digit.flipped) sum.AddScaled(QuasiAffineSum(size - 1), stride);
                  sum.AddScaled(quotient ? ValueOf(*quotient) : ValueOfVariable(digit),
                                digit.flipped ? -stride : stride);
                });
@@ -289,22 +291,22 @@ DigitSum PositionalLowering::Sum(const Number& number) {
 }
 
 // Sources nest as deep as kMaxLoweredDigits at most.
-const DigitSum& PositionalLowering::ValueOf(const Quotient& quotient) {
+const QuasiAffineSum& PositionalLowering::ValueOf(const Quotient& quotient) {
   const size_t hash = HashOf(quotient.key);
   if (const auto* known = Find(memory_->value_table, quotient.key, hash)) return known->value;
-  DigitSum value(quotient.offset);
+  QuasiAffineSum value(quotient.offset);
   value.AddScaled(Sum(quotient.number), quotient.factor);
   value = simplifier_.FloorDivide(value, quotient.place);
   if (quotient.has_mod) value = simplifier_.Modulo(value, quotient.size);
   return Insert(quotient.key, hash, memory_->values, memory_->value_table).value = std::move(value);
 }
 
-const DigitSum& PositionalLowering::ValueOfVariable(const Digit& digit) {
+const QuasiAffineSum& PositionalLowering::ValueOfVariable(const Digit& digit) {
   const Digit upright{digit.place, digit.size, digit.source, false};
   const size_t hash = HashOf(upright);
   if (const auto* known = Find(memory_->value_table, upright, hash)) return known->value;
   const PositionalAlgebra::Source& from = algebra_.source(digit.source);
-  DigitSum value =
+  QuasiAffineSum value =
       simplifier_.FloorDivide(simplifier_.Evaluate(variables_[from.variable]), digit.place);
   if (from.greatest / digit.place >= digit.size) value = simplifier_.Modulo(value, digit.size);
   return Insert(upright, hash, memory_->values, memory_->value_table).value = std::move(value);

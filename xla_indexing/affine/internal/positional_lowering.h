@@ -28,11 +28,11 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/internal/digit_sum.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/number.h"
+#include "xla_indexing/affine/internal/object_pool.h"
 #include "xla_indexing/affine/internal/positional.h"
-#include "xla_indexing/affine/internal/recycled.h"
+#include "xla_indexing/affine/internal/quasi_affine_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 
 namespace xla_indexing::internal {
@@ -42,7 +42,7 @@ namespace xla_indexing::internal {
 // above it a size that its source does not have room for.
 struct ValueOfDigit {
   Digit digit;
-  DigitSum value;
+  QuasiAffineSum value;
 
   size_t hash = 0;
   ValueOfDigit* next = nullptr;
@@ -67,9 +67,9 @@ struct WrittenNumber {
   WrittenNumber* next = nullptr;
 };
 struct LoweringMemory {
-  Recycled<ValueOfDigit> values;
-  Recycled<WrittenDigit> written;
-  Recycled<WrittenNumber> numbers;
+  ObjectPool<ValueOfDigit> values;
+  ObjectPool<WrittenDigit> written;
+  ObjectPool<WrittenNumber> numbers;
   HashedChains<ValueOfDigit> value_table;
   HashedChains<WrittenDigit> written_table;
   HashedChains<WrittenNumber> number_table;
@@ -133,9 +133,9 @@ class PositionalLowering {
   template <typename Add>
   void ForEachDigit(const Number& number, Add add) const;
 
-  DigitSum Sum(const Number& number);
-  const DigitSum& ValueOf(const Quotient& quotient);
-  const DigitSum& ValueOfVariable(const Digit& digit);
+  QuasiAffineSum Sum(const Number& number);
+  const QuasiAffineSum& ValueOf(const Quotient& quotient);
+  const QuasiAffineSum& ValueOfVariable(const Digit& digit);
   // The sum of the digits as written, without normal form; invalid and null past the bounds of
   // affine/internal/build.h.
   LinearSum WrittenSum(const Number& number);

@@ -10,7 +10,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/internal/number.h"
-#include "xla_indexing/affine/internal/recycled.h"
+#include "xla_indexing/affine/internal/object_pool.h"
 
 namespace xla_indexing::internal {
 
@@ -93,12 +93,12 @@ struct DigitJoin {
 };
 
 struct PositionalMemory {
-  Recycled<NumberSource> sources;
-  Recycled<LinearizedIndices> linearized;
-  Recycled<IndicesOfPosition> positions;
-  Recycled<MovedNumber> moved;
-  Recycled<DigitCut> cuts;
-  Recycled<DigitJoin> joins;
+  ObjectPool<NumberSource> sources;
+  ObjectPool<LinearizedIndices> linearized;
+  ObjectPool<IndicesOfPosition> positions;
+  ObjectPool<MovedNumber> moved;
+  ObjectPool<DigitCut> cuts;
+  ObjectPool<DigitJoin> joins;
   HashedChains<NumberSource> source_table;
   HashedChains<LinearizedIndices> index_table;
   HashedChains<IndicesOfPosition> position_table;

@@ -28,7 +28,7 @@ Interval ExprSimplifier::RangeOfVariable(AffineExpr variable) const {
 namespace {
 
 // Where all numbers are finite and fit; none otherwise.
-std::optional<Interval> FiniteTermByTerm(const DigitSum& sum) {
+std::optional<Interval> FiniteTermByTerm(const QuasiAffineSum& sum) {
   int64_t lower = sum.constant();
   int64_t upper = sum.constant();
   for (const DigitTerm& term : sum.terms()) {
@@ -49,7 +49,7 @@ std::optional<Interval> FiniteTermByTerm(const DigitSum& sum) {
 }
 
 // The sum of the ranges of all terms, in 128 bits, so that any numbers are allowed.
-WideInterval WideTermByTerm(const DigitSum& sum) {
+WideInterval WideTermByTerm(const QuasiAffineSum& sum) {
   WideInterval result = WideInterval::Point(sum.constant());
   for (const DigitTerm& term : sum.terms()) {
     result = result.Add(WideInterval(term.atom->range).Mul(term.coefficient));
@@ -57,7 +57,7 @@ WideInterval WideTermByTerm(const DigitSum& sum) {
   return result;
 }
 
-Interval TermByTerm(const DigitSum& sum) {
+Interval TermByTerm(const QuasiAffineSum& sum) {
   if (const std::optional<Interval> finite = FiniteTermByTerm(sum)) return *finite;
   return WideTermByTerm(sum).Hull();
 }
@@ -65,7 +65,7 @@ Interval TermByTerm(const DigitSum& sum) {
 }  // namespace
 
 // Term by term, or with a multiple of a sum that is known to be bounded taken out.
-Interval ExprSimplifier::SumOfRanges(const DigitSum& sum) const {
+Interval ExprSimplifier::SumOfRanges(const QuasiAffineSum& sum) const {
   Interval result = TermByTerm(sum);
   if (!sum.valid()) return result;
   for (const Bound& bound : bounds_) {
@@ -73,7 +73,7 @@ Interval ExprSimplifier::SumOfRanges(const DigitSum& sum) const {
       const int64_t coefficient = sum.CoefficientOf(part.atom);
       const std::optional<int64_t> factor = ExactQuotient(coefficient, part.coefficient);
       if (coefficient == 0 || !factor) continue;
-      DigitSum rest = sum;
+      QuasiAffineSum rest = sum;
       rest.SubtractScaled(bound.sum, *factor);
       if (!rest.valid()) continue;
       const Interval known = TermByTerm(rest).Add(bound.interval.Mul(*factor));
@@ -125,7 +125,7 @@ std::optional<DigitOfVariable> AsDigitOfVariable(const DigitAtom* atom) {
 // begins, or below: all of them are digits of any number below the end of the highest one, and x is
 // such a number where it has that many values, or, where the highest has no end, a multiple of its
 // place.
-bool HasIndependentDigits(const DigitSum& sum) {
+bool HasIndependentDigits(const QuasiAffineSum& sum) {
   llvm::SmallVector<DigitOfVariable, 8> digits;
   for (const DigitTerm& term : sum.terms()) {
     const std::optional<DigitOfVariable> digit = AsDigitOfVariable(term.atom);
@@ -150,24 +150,24 @@ bool HasIndependentDigits(const DigitSum& sum) {
 }
 
 // Whether the ends of the interval are values.
-bool IsReached(const Interval& interval, const std::optional<CornerValues>& values) {
+bool IsReached(const Interval& interval, const std::optional<ValuesAtEnds>& values) {
   return values && interval == Interval::Closed(std::min(values->at_least, values->at_greatest),
                                                 std::max(values->at_least, values->at_greatest));
 }
 
 }  // namespace
 
-Interval ExprSimplifier::RangeOf(const DigitSum& digits) {
+Interval ExprSimplifier::RangeOf(const QuasiAffineSum& digits) {
   if (!digits.valid()) return Interval::All();
   Interval range = SumOfRanges(digits);
   // The ranges of independent terms add up exactly, and one term is independent.
   if (digits.terms().size() < 2 || IsLinear(digits)) return range;
-  if (HasNoAssumptions() && IsReached(range, CornersOf(digits))) return range;
+  if (HasNoAssumptions() && IsReached(range, ValuesAtEndsOf(digits))) return range;
   if (bounds_.empty() && HasIndependentDigits(digits)) return range;
-  return range.Intersect(RangeOfFloorForm(FloorForm(digits)));
+  return range.Intersect(RangeOfFloorForm(ModFreeForm(digits)));
 }
 
-WideInterval ExprSimplifier::WideRangeOf(const DigitSum& digits) {
+WideInterval ExprSimplifier::WideRangeOf(const QuasiAffineSum& digits) {
   const Interval range = RangeOf(digits);
   if (!digits.valid() || range.IsFinite()) return WideInterval(range);
   return WideTermByTerm(digits).Intersect(WideInterval(range));
@@ -176,7 +176,7 @@ WideInterval ExprSimplifier::WideRangeOf(const DigitSum& digits) {
 // The least of the ranges of all ways to write the sum, and of
 //   c * (Q + floor(Y / a)) = c * floor((a * Q + Y) / a),
 // where variables of Q and Y may cancel.
-Interval ExprSimplifier::RangeOfFloorForm(const DigitSum& sum) {
+Interval ExprSimplifier::RangeOfFloorForm(const QuasiAffineSum& sum) {
   if (!sum.valid()) return Interval::All();
   if (!HasFloorAtom(sum)) return SumOfRanges(sum);
   Interval range = RangeOfWays(sum);
@@ -193,7 +193,7 @@ Interval ExprSimplifier::RangeOfFloorForm(const DigitSum& sum) {
         })) {
       continue;
     }
-    DigitSum joined = sum;
+    QuasiAffineSum joined = sum;
     joined.RemoveConstant();
     joined.RemoveTerm(term.atom);
     if (c == -1) {
@@ -202,7 +202,7 @@ Interval ExprSimplifier::RangeOfFloorForm(const DigitSum& sum) {
       joined.DivideExactly(c);
     }
     joined.Scale(floor->divisor);
-    joined.AddScaled(floor->dividend_floor_form, 1);
+    joined.AddScaled(floor->dividend_mod_free_form, 1);
     if (!joined.valid()) continue;
     range = range.Intersect(
         RangeOfFloorForm(joined).FloorDiv(floor->divisor).Mul(c).Add(sum.constant()));

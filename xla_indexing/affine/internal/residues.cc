@@ -11,15 +11,15 @@
 namespace xla_indexing::internal {
 
 Congruence ExprSimplifier::Residues(mlir::AffineExpr e) {
-  const DigitSum digits = Evaluate(e);
+  const QuasiAffineSum digits = Evaluate(e);
   return digits.valid() ? ResiduesOf(digits) : Congruence::All();
 }
 
 // The sum in normal form without its constant; invalid where there is nothing to be known of it.
-DigitSum ExprSimplifier::AssumedSum(const LinearSum& sum, int64_t* constant) {
-  DigitSum digits = Evaluate(sum);
+QuasiAffineSum ExprSimplifier::AssumedSum(const LinearSum& sum, int64_t* constant) {
+  QuasiAffineSum digits = Evaluate(sum);
   if (!digits.valid() || digits.IsConstant() || digits.constant() == kInt64Min) {
-    return DigitSum::Invalid();
+    return QuasiAffineSum::Invalid();
   }
   *constant = digits.constant();
   digits.RemoveConstant();
@@ -32,7 +32,7 @@ DigitSum ExprSimplifier::AssumedSum(const LinearSum& sum, int64_t* constant) {
 void ExprSimplifier::Assume(const LinearSum& sum, const Congruence& residues) {
   if (residues.IsAll()) return;
   int64_t constant = 0;
-  DigitSum digits = AssumedSum(sum, &constant);
+  QuasiAffineSum digits = AssumedSum(sum, &constant);
   if (!digits.valid()) return;
   const Congruence shifted = residues.Add(Congruence::Point(constant).Mul(-1));
   if (!shifted.IsPoint()) facts_.push_back({std::move(digits), shifted});
@@ -41,12 +41,12 @@ void ExprSimplifier::Assume(const LinearSum& sum, const Congruence& residues) {
 void ExprSimplifier::Assume(const LinearSum& sum, const Interval& interval) {
   if (interval.IsAll() || interval.IsEmpty()) return;
   int64_t constant = 0;
-  DigitSum digits = AssumedSum(sum, &constant);
+  QuasiAffineSum digits = AssumedSum(sum, &constant);
   if (digits.valid()) bounds_.push_back({std::move(digits), interval.Sub(constant)});
 }
 
 // Every term by itself.
-Congruence ExprSimplifier::StructuralResidues(const DigitSum& digits) const {
+Congruence ExprSimplifier::StructuralResidues(const QuasiAffineSum& digits) const {
   // A term of all integers says that a difference of values may be its coefficient.
   const auto is_unit = [](const DigitTerm& term) {
     return (term.coefficient == 1 || term.coefficient == -1) && term.atom->residues.IsAll();
@@ -60,11 +60,11 @@ Congruence ExprSimplifier::StructuralResidues(const DigitSum& digits) const {
 }
 
 // Facts are taken out of the sum one after another; what is left is looked at term by term.
-Congruence ExprSimplifier::ResiduesOf(const DigitSum& digits) const {
+Congruence ExprSimplifier::ResiduesOf(const QuasiAffineSum& digits) const {
   if (!digits.valid()) return Congruence::All();
   const Congruence structural = StructuralResidues(digits);
   if (facts_.empty() || digits.IsConstant()) return structural;
-  DigitSum rest = digits;
+  QuasiAffineSum rest = digits;
   Congruence known = Congruence::Point(0);
   bool used = false;
   for (const Fact& fact : facts_) {
@@ -72,7 +72,7 @@ Congruence ExprSimplifier::ResiduesOf(const DigitSum& digits) const {
     const int64_t coefficient = rest.CoefficientOf(leading.atom);
     const std::optional<int64_t> factor = ExactQuotient(coefficient, leading.coefficient);
     if (coefficient == 0 || !factor) continue;
-    DigitSum less = rest;
+    QuasiAffineSum less = rest;
     less.SubtractScaled(fact.sum, *factor);
     if (!less.valid()) continue;
     rest = std::move(less);
@@ -101,7 +101,7 @@ void ExprSimplifier::ReduceToResidue(Division& division, int64_t m) const {
 // k*floor(X / m) = s*floor(X / m) + q*(X - r) with k = q*m + s, s in (-m/2, m/2], where X = r
 // (mod m), so that the division has no remainder but r. Replaces the first floor of the sum for
 // which this holds.
-bool ExprSimplifier::ReplaceExactDivision(DigitSum& sum) const {
+bool ExprSimplifier::ReplaceExactDivision(QuasiAffineSum& sum) const {
   for (const DigitTerm& term : sum.terms()) {
     const DigitAtom* floor = term.atom;
     if (!floor->IsFloor()) continue;
@@ -112,9 +112,9 @@ bool ExprSimplifier::ReplaceExactDivision(DigitSum& sum) const {
     const std::optional<int64_t> r = ResiduesOf(floor->dividend).ResidueModulo(m);
     const Int128 multiple = (static_cast<Int128>(term.coefficient) - kept) / m;
     if (!r || !NarrowToInt64(-multiple * m)) continue;
-    DigitSum exact = floor->dividend;
+    QuasiAffineSum exact = floor->dividend;
     exact.AddConstant(-*r);
-    DigitSum replaced = sum;
+    QuasiAffineSum replaced = sum;
     replaced.AddTerm(term.atom, static_cast<int64_t>(-multiple * m));
     replaced.AddScaled(exact, static_cast<int64_t>(multiple));
     if (!replaced.valid()) continue;

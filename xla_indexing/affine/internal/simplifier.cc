@@ -25,13 +25,13 @@ ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interv
     : context_(context),
       dims_(dims),
       symbols_(symbols),
-      memory_(Unused<SimplifierMemory>::Take()) {}
+      memory_(InstancePool<SimplifierMemory>::Take()) {}
 
-ExprSimplifier::~ExprSimplifier() { Unused<SimplifierMemory>::GiveBack(std::move(memory_)); }
+ExprSimplifier::~ExprSimplifier() { InstancePool<SimplifierMemory>::GiveBack(std::move(memory_)); }
 
 namespace {
 
-int DivisionsOf(const DigitSum& written) {
+int DivisionsOf(const QuasiAffineSum& written) {
   int64_t divisions = 0;
   for (const DigitTerm& term : written.terms()) divisions += term.atom->divisions;
   return static_cast<int>(std::min<int64_t>(divisions, std::numeric_limits<int>::max()));
@@ -68,7 +68,7 @@ bool ExprSimplifier::MayWork(size_t terms) {
 }
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  const DigitSum written = AsWritten(Evaluate(e));
+  const QuasiAffineSum written = AsWritten(Evaluate(e));
   const AffineExpr result = ExprOfSum(written, e);
   if (!result || result == e) return e;
   // The form does not always have the fewest divisions; it is not taken for more than there were.
@@ -122,9 +122,9 @@ AffineExpr ExprSimplifier::WithShiftedConstants(AffineExpr e) {
 
 Interval ExprSimplifier::Range(AffineExpr e) { return RangeOf(Evaluate(e)); }
 
-DigitSum ExprSimplifier::Evaluate(AffineExpr e) {
+QuasiAffineSum ExprSimplifier::Evaluate(AffineExpr e) {
   if (IsVariable(e)) {
-    DigitSum result;
+    QuasiAffineSum result;
     AddVariable(result, {e, 1});
     return result;
   }
@@ -134,9 +134,9 @@ DigitSum ExprSimplifier::Evaluate(AffineExpr e) {
   return Evaluate(LinearSum::FromExpr(e));
 }
 
-DigitSum ExprSimplifier::Evaluate(const LinearSum& flat) {
-  if (!flat.valid()) return DigitSum::Invalid();
-  DigitSum result(flat.constant());
+QuasiAffineSum ExprSimplifier::Evaluate(const LinearSum& flat) {
+  if (!flat.valid()) return QuasiAffineSum::Invalid();
+  QuasiAffineSum result(flat.constant());
   for (const Term& term : flat.terms()) {
     if (IsVariable(term.atom)) {
       AddVariable(result, term);
@@ -150,7 +150,7 @@ DigitSum ExprSimplifier::Evaluate(const LinearSum& flat) {
 
 const DigitAtom* ExprSimplifier::AtomOf(AffineExpr e) { return LoneAtom(Evaluate(e)); }
 
-void ExprSimplifier::AddVariable(DigitSum& sum, const Term& term) {
+void ExprSimplifier::AddVariable(QuasiAffineSum& sum, const Term& term) {
   const bool is_dim = term.atom.getKind() == AffineExprKind::DimId;
   const unsigned position = is_dim ? cast<mlir::AffineDimExpr>(term.atom).getPosition()
                                    : cast<mlir::AffineSymbolExpr>(term.atom).getPosition();
@@ -163,29 +163,29 @@ void ExprSimplifier::AddVariable(DigitSum& sum, const Term& term) {
     atom.position = position;
     atom.range = RangeOfVariable(term.atom);
     if (atom.range.has_lower() && atom.range.has_upper()) {
-      atom.corners = {atom.range.lower(), atom.range.upper()};
+      atom.at_ends = {atom.range.lower(), atom.range.upper()};
     }
     atom.expr = term.atom;
     atoms[position] = &atom;
   }
   const Interval& range = atoms[position]->range;
   if (range.IsPoint()) {
-    sum.AddScaled(DigitSum(range.lower()), term.coefficient);
+    sum.AddScaled(QuasiAffineSum(range.lower()), term.coefficient);
   } else {
     sum.AddTerm(atoms[position], term.coefficient);
   }
 }
 
-DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
+QuasiAffineSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
   for (const EvaluatedExpr* known = memory_->evaluated_table.First(hash_value(atom));
        known != nullptr; known = known->next) {
     if (known->expr == atom) return known->sum;
   }
   auto binary = cast<AffineBinaryOpExpr>(atom);
   auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
-  DigitSum result = DigitSum::Invalid();
+  QuasiAffineSum result = QuasiAffineSum::Invalid();
   if (divisor && divisor.getValue() >= 1) {
-    const DigitSum dividend = EvaluateDividend(binary.getLHS());
+    const QuasiAffineSum dividend = EvaluateDividend(binary.getLHS());
     result = atom.getKind() == AffineExprKind::Mod ? Modulo(dividend, divisor.getValue())
                                                    : FloorDivide(dividend, divisor.getValue());
   }
@@ -196,9 +196,9 @@ DigitSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
 }
 
 // Indices of one position have one dividend. What is evaluated on the way to it comes before it.
-DigitSum ExprSimplifier::EvaluateDividend(AffineExpr dividend) {
+QuasiAffineSum ExprSimplifier::EvaluateDividend(AffineExpr dividend) {
   if (dividend == memory_->last_dividend) return memory_->last_evaluated;
-  DigitSum sum = Evaluate(dividend);
+  QuasiAffineSum sum = Evaluate(dividend);
   if (dividend.getKind() == AffineExprKind::Add) {
     memory_->last_dividend = dividend;
     memory_->last_evaluated = sum;
@@ -206,7 +206,7 @@ DigitSum ExprSimplifier::EvaluateDividend(AffineExpr dividend) {
   return sum;
 }
 
-void ExprSimplifier::Remember(AffineExpr atom, const DigitSum& sum) {
+void ExprSimplifier::Remember(AffineExpr atom, const QuasiAffineSum& sum) {
   EvaluatedExpr* evaluated = memory_->evaluated.New();
   evaluated->expr = atom;
   evaluated->sum = sum;
@@ -218,10 +218,10 @@ DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
   atom->kind = kind;
   atom->range = Interval::All();
   atom->residues = Congruence::All();
-  atom->corners.reset();
+  atom->at_ends.reset();
   atom->summands = 1;
   atom->divisions = 0;
-  atom->is_its_own = false;
+  atom->is_irreducible = false;
   atom->is_digit = false;
   atom->number = nullptr;
   atom->coarsest = nullptr;
@@ -231,7 +231,7 @@ DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
 }
 
 // An expression whose normal form does not fit int64 stays as it is and counts as a variable.
-DigitSum ExprSimplifier::OpaqueAtom(AffineExpr expr) {
+QuasiAffineSum ExprSimplifier::OpaqueAtom(AffineExpr expr) {
   DigitAtom& atom = *NewAtom(DigitAtom::Kind::kOpaque);
   atom.summand_class = SummandClassOf(expr);
   atom.depth = DivisionDepth(expr);
@@ -243,7 +243,7 @@ DigitSum ExprSimplifier::OpaqueAtom(AffineExpr expr) {
     atom.range = Interval::OfSize(divisor.getValue());
   }
   atom.expr = expr;
-  return DigitSum::Of(&atom);
+  return QuasiAffineSum::Of(&atom);
 }
 
 unsigned ExprSimplifier::AddSymbol(Interval range) {
@@ -251,19 +251,20 @@ unsigned ExprSimplifier::AddSymbol(Interval range) {
   return symbols_.size() - 1;
 }
 
-DigitSum ExprSimplifier::FloorForm(const DigitSum& digits) const {
-  DigitSum eliminated;
-  return FloorForm(digits, eliminated);
+QuasiAffineSum ExprSimplifier::ModFreeForm(const QuasiAffineSum& digits) const {
+  QuasiAffineSum eliminated;
+  return ModFreeForm(digits, eliminated);
 }
 
-// What has no mods is its own floor form, itself and not a copy.
+// What has no mods is its own mod-free form, itself and not a copy.
 // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
-const DigitSum& ExprSimplifier::FloorForm(const DigitSum& digits, DigitSum& eliminated) {
+const QuasiAffineSum& ExprSimplifier::ModFreeForm(const QuasiAffineSum& digits,
+                                                  QuasiAffineSum& eliminated) {
   if (!digits.valid() || !HasMod(digits)) return digits;
-  eliminated = DigitSum(digits.constant());
+  eliminated = QuasiAffineSum(digits.constant());
   for (const DigitTerm& term : digits.terms()) {
     if (term.atom->IsMod()) {
-      eliminated.AddScaled(term.atom->floor_form, term.coefficient);
+      eliminated.AddScaled(term.atom->mod_free_form, term.coefficient);
     } else {
       eliminated.AddTerm(term.atom, term.coefficient);
     }

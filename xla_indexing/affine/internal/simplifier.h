@@ -18,9 +18,9 @@
 //   X = (X mod n) + n * T,
 //
 // joins digits of one expression wherever they meet in a sum (digits.cc). Read as an elimination of
-// all mods it gives the *floor form*: an integer combination of variables and floor atoms alone, in
+// all mods it gives the *mod-free form*: an integer combination of variables and floor atoms alone, in
 // which equal sums cancel by linear algebra. The result is written with as few summands as the
-// floor form and its digits allow. docs/simplifier.md goes through all of it.
+// mod-free form and its digits allow. docs/simplifier.md goes through all of it.
 //
 // Ranges. Digits of one expression are independent, so x - 6 * floor(x / 6), which is x mod 6, has
 // the range [0, 5] and not the difference of two ranges.
@@ -62,9 +62,9 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/internal/digit_sum.h"
 #include "xla_indexing/affine/internal/division.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/quasi_affine_sum.h"
 #include "xla_indexing/affine/internal/simplifier_memory.h"
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/internal/congruence.h"
@@ -111,80 +111,81 @@ class ExprSimplifier {
   // --- Sums of digits, for callers that compose or do linear algebra
 
   // `e` as a sum of digits; invalid on overflow.
-  DigitSum Evaluate(mlir::AffineExpr e);
-  DigitSum Evaluate(const LinearSum& sum);
+  QuasiAffineSum Evaluate(mlir::AffineExpr e);
+  QuasiAffineSum Evaluate(const LinearSum& sum);
 
   // Adds a symbol after all existing ones and returns its position.
   unsigned AddSymbol(Interval range);
 
   // The expression of a sum of digits; null when the sum is invalid.
-  mlir::AffineExpr ToExpr(const DigitSum& digits);
-  Interval RangeOf(const DigitSum& digits);
+  mlir::AffineExpr ToExpr(const QuasiAffineSum& digits);
+  Interval RangeOf(const QuasiAffineSum& digits);
   // Like RangeOf, with ends that may exceed int64.
-  WideInterval WideRangeOf(const DigitSum& digits);
-  Congruence ResiduesOf(const DigitSum& digits) const;
-  // The sum without mod atoms. Equal functions have equal floor forms as far as linear algebra can
+  WideInterval WideRangeOf(const QuasiAffineSum& digits);
+  Congruence ResiduesOf(const QuasiAffineSum& digits) const;
+  // The sum without mod atoms. Equal functions have equal mod-free forms as far as linear algebra can
   // tell.
-  DigitSum FloorForm(const DigitSum& digits) const;
+  QuasiAffineSum ModFreeForm(const QuasiAffineSum& digits) const;
 
   // The sum over the expressions of its atoms, as it is; invalid past the bounds of
   // affine/internal/build.h.
-  LinearSum Written(const DigitSum& digits);
+  LinearSum Written(const QuasiAffineSum& digits);
   // The atom that an expression in normal form is; null where it is none.
   const DigitAtom* AtomOf(mlir::AffineExpr e);
 
   // floor(sum / divisor) and sum mod divisor, divisor >= 1.
-  DigitSum FloorDivide(const DigitSum& digits, int64_t divisor);
-  DigitSum Modulo(const DigitSum& digits, int64_t divisor);
+  QuasiAffineSum FloorDivide(const QuasiAffineSum& digits, int64_t divisor);
+  QuasiAffineSum Modulo(const QuasiAffineSum& digits, int64_t divisor);
 
  private:
   mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
   // sum += coefficient * variable.
-  void AddVariable(DigitSum& sum, const Term& term);
+  void AddVariable(QuasiAffineSum& sum, const Term& term);
   // Evaluates a floordiv or mod expression.
-  DigitSum EvaluateAtom(mlir::AffineExpr atom);
-  DigitSum EvaluateDividend(mlir::AffineExpr dividend);
+  QuasiAffineSum EvaluateAtom(mlir::AffineExpr atom);
+  QuasiAffineSum EvaluateDividend(mlir::AffineExpr dividend);
   // A new atom that has no dividend and is not in any table.
   DigitAtom* NewAtom(DigitAtom::Kind kind);
-  void Remember(mlir::AffineExpr atom, const DigitSum& sum);
-  DigitSum OpaqueAtom(mlir::AffineExpr atom);
-  // Like FloorForm(digits); uses `eliminated` as storage where the floor form differs from
+  void Remember(mlir::AffineExpr atom, const QuasiAffineSum& sum);
+  QuasiAffineSum OpaqueAtom(mlir::AffineExpr atom);
+  // Like ModFreeForm(digits); uses `eliminated` as storage where the mod-free form differs from
   // `digits`.
-  static const DigitSum& FloorForm(const DigitSum& digits, DigitSum& eliminated);
+  static const QuasiAffineSum& ModFreeForm(const QuasiAffineSum& digits,
+                                           QuasiAffineSum& eliminated);
   Interval RangeOfVariable(mlir::AffineExpr variable) const;
-  Interval SumOfRanges(const DigitSum& sum) const;
-  Interval RangeOfFloorForm(const DigitSum& floor_form);
+  Interval SumOfRanges(const QuasiAffineSum& sum) const;
+  Interval RangeOfFloorForm(const QuasiAffineSum& mod_free_form);
 
   // Congruences (residues.cc).
   // The fact that `sum`, a variable or a sum of digits without a constant, is in `residues`.
   struct Fact {
-    DigitSum sum;
+    QuasiAffineSum sum;
     Congruence residues;
   };
   // The fact that `sum` is in `interval`.
   struct Bound {
-    DigitSum sum;
+    QuasiAffineSum sum;
     Interval interval;
   };
-  DigitSum AssumedSum(const LinearSum& sum, int64_t* constant);
-  Congruence StructuralResidues(const DigitSum& digits) const;
+  QuasiAffineSum AssumedSum(const LinearSum& sum, int64_t* constant);
+  Congruence StructuralResidues(const QuasiAffineSum& digits) const;
   void ReduceToResidue(Division& division, int64_t m) const;
-  bool ReplaceExactDivision(DigitSum& sum) const;
+  bool ReplaceExactDivision(QuasiAffineSum& sum) const;
 
   // Division (floor_division.cc). The functions return the rule that applied, null where none did.
   // The result, which is large, is made where the caller wants it: it has to be an empty sum
   // before.
-  const char* FloorDivideByRule(const DigitSum& digits, int64_t m, DigitSum& result);
-  const char* ModuloByRule(const DigitSum& digits, int64_t m, DigitSum& result);
-  static bool LinearInTwoValues(const DigitSum& digits, llvm::function_ref<int64_t(int64_t)> f,
-                                DigitSum& result);
-  const char* FloorOfNormal(Division& division, int64_t m, DigitSum& result);
-  const char* ModuloOfSplit(const DivisionSplit& split, int64_t m, DigitSum& result);
-  const char* ModuloOfNormal(Division& division, int64_t m, DigitSum& result);
+  const char* FloorDivideByRule(const QuasiAffineSum& digits, int64_t m, QuasiAffineSum& result);
+  const char* ModuloByRule(const QuasiAffineSum& digits, int64_t m, QuasiAffineSum& result);
+  static bool LinearInTwoValues(const QuasiAffineSum& digits,
+                                llvm::function_ref<int64_t(int64_t)> f, QuasiAffineSum& result);
+  const char* FloorOfNormal(Division& division, int64_t m, QuasiAffineSum& result);
+  const char* ModuloOfSplit(const DivisionSplit& split, int64_t m, QuasiAffineSum& result);
+  const char* ModuloOfNormal(Division& division, int64_t m, QuasiAffineSum& result);
   // How the sum was divided when its floor was taken; its mod is found in the same way. Null where
   // it was not divided yet, or where the mod cannot be told from that.
-  KnownDivision* FindDivision(const DigitSum& digits, int64_t m);
-  KnownDivision* RememberDivision(const DigitSum& digits, int64_t m, bool is_split);
+  KnownDivision* FindDivision(const QuasiAffineSum& digits, int64_t m);
+  KnownDivision* RememberDivision(const QuasiAffineSum& digits, int64_t m, bool is_split);
   // Whether there are no facts, so that every point of the box of the variables counts.
   bool HasNoAssumptions() const { return facts_.empty() && bounds_.empty(); }
   const Interval& RangeOfRest(Division& division);
@@ -194,67 +195,70 @@ class ExprSimplifier {
   bool DropCoarserMods(Division& division, int64_t m);
   // Each returns whether there is a split.
   bool SplitWithoutCarry(Division& division, int64_t m, DivisionSplit& split);
-  bool SplitByRadix(const DigitSum& rest, int64_t m, DivisionSplit& split);
+  bool SplitByRadix(const QuasiAffineSum& rest, int64_t m, DivisionSplit& split);
   bool Normalize(Division& division, int64_t m, DivisionSplit& split);
   bool ChooseMods(Division& division, int64_t m);
-  bool UnnestDivision(const Division& division, int64_t m, DigitSum& result);
+  bool UnnestDivision(const Division& division, int64_t m, QuasiAffineSum& result);
   static void Negate(Division& division);
-  static void Orient(Division& division, int64_t m);
+  static void NormalizeSignAndResidues(Division& division, int64_t m);
   void ShiftConstant(Division& division, int64_t m);
 
   // Atoms (atoms.cc).
-  const DigitAtom* FindAtom(DigitAtom::Kind kind, const DigitSum& dividend_floor_form, int64_t m,
-                            size_t hash) const;
-  const DigitAtom* FindItsOwn(DigitAtom::Kind kind, const DigitSum& digits, int64_t m) const;
-  bool IsItsOwn(const Division& division) const;
-  static const DigitSum* NumberOfMod(const DigitAtom& mod);
-  bool Show(const DigitSum& dividend, DigitAtom* atom);
+  const DigitAtom* FindAtom(DigitAtom::Kind kind, const QuasiAffineSum& dividend_mod_free_form,
+                            int64_t m, size_t hash) const;
+  const DigitAtom* FindIrreducible(DigitAtom::Kind kind, const QuasiAffineSum& digits,
+                                   int64_t m) const;
+  bool IsIrreducible(const Division& division) const;
+  static const QuasiAffineSum* NumberOfMod(const DigitAtom& mod);
+  bool ChooseWrittenDividend(const QuasiAffineSum& dividend, DigitAtom* atom);
   // Null where the atom cannot be made.
   const DigitAtom* MakeFloorAtom(Division& division, int64_t m);
   const DigitAtom* MakeModAtom(Division& division, int64_t m);
 
   // Digits that meet in a sum (digits.cc).
-  void Join(DigitSum& sum);
-  bool JoinOnce(DigitSum& sum);
+  void Join(QuasiAffineSum& sum);
+  bool JoinOnce(QuasiAffineSum& sum);
 
   // Expressions (write.cc).
   mlir::AffineExpr ExprOf(const DigitAtom* atom);
   mlir::AffineExpr ExprOfDividend(const DigitAtom* atom);
-  mlir::AffineExpr ExprOfSum(const DigitSum& sorted);
-  bool ShowsMod(const DigitSum& sorted);
+  mlir::AffineExpr ExprOfSum(const QuasiAffineSum& sorted);
+  bool ShowsMod(const QuasiAffineSum& sorted);
   // Like ExprOfSum(sorted), but returns `from` instead of building it anew where `from` is the
   // result.
-  mlir::AffineExpr ExprOfSum(const DigitSum& sorted, mlir::AffineExpr from);
+  mlir::AffineExpr ExprOfSum(const QuasiAffineSum& sorted, mlir::AffineExpr from);
   // Gives the atom that `digits` consists of the expression `e`, where it would be written as `e`,
   // so that it need not be built.
-  static void KeepExpr(const DigitSum& digits, mlir::AffineExpr e);
+  static void KeepExpr(const QuasiAffineSum& digits, mlir::AffineExpr e);
 
   // Tracing (trace.cc).
   bool MayTrace();
   mlir::AffineExpr ExprForTrace(const DigitAtom* atom);
-  mlir::AffineExpr ExprForTrace(const DigitSum& digits);
-  void TraceDivision(mlir::AffineExprKind kind, const DigitSum& digits, int64_t m, const char* rule,
-                     const DigitSum& result);
-  void TraceSum(const char* rule, const DigitSum& before, const DigitSum& after);
+  mlir::AffineExpr ExprForTrace(const QuasiAffineSum& digits);
+  void TraceDivision(mlir::AffineExprKind kind, const QuasiAffineSum& digits, int64_t m,
+                     const char* rule, const QuasiAffineSum& result);
+  void TraceSum(const char* rule, const QuasiAffineSum& before, const QuasiAffineSum& after);
 
-  // Ways to write a floor form (views.cc).
-  const SumViews& ViewsOf(const DigitSum& floor_form);
-  static bool MayHaveStep(const DigitSum& floor_form,
+  // Ways to write a mod-free form (views.cc).
+  const SumViews& ViewsOf(const QuasiAffineSum& mod_free_form);
+  static bool MayHaveStep(const QuasiAffineSum& mod_free_form,
                           llvm::function_ref<bool(const DigitTerm&)> has_step);
-  static bool MayHaveOtherWays(const DigitSum& floor_form);
-  bool MayHaveShorterWay(const DigitSum& floor_form) const;
+  static bool MayHaveOtherWays(const QuasiAffineSum& mod_free_form);
+  bool MayHaveShorterWay(const QuasiAffineSum& mod_free_form) const;
   // The shortest way that ViewsOf gives; the sum itself where there is only one way to write it.
-  const DigitSum& ShortestWay(const DigitSum& floor_form);
-  const DigitSum& WayOfDigits(const DigitSum& floor_form);
-  Interval RangeOfWays(const DigitSum& floor_form);
+  const QuasiAffineSum& ShortestWay(const QuasiAffineSum& mod_free_form);
+  const QuasiAffineSum& WayOfDigits(const QuasiAffineSum& mod_free_form);
+  Interval RangeOfWays(const QuasiAffineSum& mod_free_form);
   // The shortest way to write `digits`, in summand order; invalid where `digits` or the result is.
-  DigitSum AsWritten(const DigitSum& digits);
-  llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const DigitSum& sum) const;
-  std::pair<DigitSum, int64_t> DigitBelow(const DigitAtom* floor_atom, const DigitSum& sum,
-                                          llvm::ArrayRef<const DigitAtom*> atoms);
-  void SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom,
-                  llvm::ArrayRef<const DigitAtom*> atoms, llvm::SmallVectorImpl<DigitSum>& ways,
-                  llvm::SmallVectorImpl<DigitSum>& swapped);
+  QuasiAffineSum AsWritten(const QuasiAffineSum& digits);
+  llvm::SmallVector<const DigitAtom*, 4> FloorAtomsOf(const QuasiAffineSum& sum) const;
+  std::pair<QuasiAffineSum, int64_t> DigitBelow(const DigitAtom* floor_atom,
+                                                const QuasiAffineSum& sum,
+                                                llvm::ArrayRef<const DigitAtom*> atoms);
+  void SplitDigit(const QuasiAffineSum& sum, const DigitAtom* floor_atom,
+                  llvm::ArrayRef<const DigitAtom*> atoms,
+                  llvm::SmallVectorImpl<QuasiAffineSum>& ways,
+                  llvm::SmallVectorImpl<QuasiAffineSum>& swapped);
 
   mlir::MLIRContext* context_;
   llvm::SmallVector<Interval, 8> dims_;

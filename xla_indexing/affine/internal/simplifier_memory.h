@@ -8,9 +8,9 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/affine/internal/digit_sum.h"
 #include "xla_indexing/affine/internal/division.h"
-#include "xla_indexing/affine/internal/recycled.h"
+#include "xla_indexing/affine/internal/object_pool.h"
+#include "xla_indexing/affine/internal/quasi_affine_sum.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing::internal {
@@ -18,17 +18,17 @@ namespace xla_indexing::internal {
 // A floordiv or mod, and the sum of digits that it is.
 struct EvaluatedExpr {
   mlir::AffineExpr expr;
-  DigitSum sum;
+  QuasiAffineSum sum;
 
   size_t hash = 0;
   EvaluatedExpr* next = nullptr;
 };
 
-// Ways to write one floor form (views.cc).
+// Ways to write one mod-free form (views.cc).
 struct SumViews {
-  DigitSum floor_form;
-  DigitSum digits;
-  DigitSum shortest;
+  QuasiAffineSum mod_free_form;
+  QuasiAffineSum digits;
+  QuasiAffineSum shortest;
   Interval range;
 
   size_t hash = 0;
@@ -36,17 +36,17 @@ struct SumViews {
 };
 
 struct SimplifierMemory {
-  Recycled<DigitAtom> atoms;
-  Recycled<EvaluatedExpr> evaluated;
-  Recycled<SumViews> views;
-  Recycled<KnownDivision> divisions;
+  ObjectPool<DigitAtom> atoms;
+  ObjectPool<EvaluatedExpr> evaluated;
+  ObjectPool<SumViews> views;
+  ObjectPool<KnownDivision> divisions;
   HashedChains<DigitAtom> atom_table;  // floors and mods
   HashedChains<EvaluatedExpr> evaluated_table;
-  HashedChains<SumViews> view_table;  // by the floor form
+  HashedChains<SumViews> view_table;  // by the mod-free form
   HashedChains<KnownDivision> division_table;
   // The sum that was divided last; null where none was.
   mlir::AffineExpr last_dividend;
-  DigitSum last_evaluated;
+  QuasiAffineSum last_evaluated;
   // Variables by position.
   llvm::SmallVector<const DigitAtom*, 8> dim_atoms;
   llvm::SmallVector<const DigitAtom*, 8> symbol_atoms;

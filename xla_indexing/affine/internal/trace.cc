@@ -16,7 +16,7 @@ using ::mlir::AffineExprKind;
 AffineExpr ExprSimplifier::ExprForTrace(const DigitAtom* atom) {
   if (atom->expr) return atom->expr;
   if (const AffineExpr known = exprs_for_trace_.lookup(atom)) return known;
-  const AffineExpr dividend = ExprForTrace(atom->shown);
+  const AffineExpr dividend = ExprForTrace(atom->written_dividend);
   if (!dividend) return {};
   const auto kind = atom->IsMod() ? AffineExprKind::Mod : AffineExprKind::FloorDiv;
   const AffineExpr expr = mlir::getAffineBinaryOpExpr(
@@ -25,7 +25,7 @@ AffineExpr ExprSimplifier::ExprForTrace(const DigitAtom* atom) {
   return expr;
 }
 
-AffineExpr ExprSimplifier::ExprForTrace(const DigitSum& digits) {
+AffineExpr ExprSimplifier::ExprForTrace(const QuasiAffineSum& digits) {
   if (!digits.valid()) return {};
   int64_t summands = 0;
   for (const DigitTerm& term : digits.terms()) summands += term.atom->summands;
@@ -47,8 +47,8 @@ bool ExprSimplifier::MayTrace() {
   return false;
 }
 
-void ExprSimplifier::TraceDivision(AffineExprKind kind, const DigitSum& digits, int64_t m,
-                                   const char* rule, const DigitSum& result) {
+void ExprSimplifier::TraceDivision(AffineExprKind kind, const QuasiAffineSum& digits, int64_t m,
+                                   const char* rule, const QuasiAffineSum& result) {
   if (rule == nullptr || !MayTrace()) return;
   const AffineExpr dividend = ExprForTrace(digits);
   const AffineExpr after = ExprForTrace(result);
@@ -58,7 +58,8 @@ void ExprSimplifier::TraceDivision(AffineExprKind kind, const DigitSum& digits, 
   if (before != after) trace_->push_back({rule, before, after});
 }
 
-void ExprSimplifier::TraceSum(const char* rule, const DigitSum& before, const DigitSum& after) {
+void ExprSimplifier::TraceSum(const char* rule, const QuasiAffineSum& before,
+                              const QuasiAffineSum& after) {
   if (before == after || !MayTrace()) return;
   const AffineExpr from = ExprForTrace(before);
   const AffineExpr to = ExprForTrace(after);

@@ -1,4 +1,4 @@
-// Ways to write a floor form. With T = floor(X / n) the definition of mod reads X = (X mod n) + n *
+// Ways to write a mod-free form. With T = floor(X / n) the definition of mod reads X = (X mod n) + n *
 // T, a unimodular change of basis: wherever a sum has the floor atom T beside a multiple v of X, v
 // * X may be written as v * (X mod n) + v*n * T. `ViewsOf` looks through the ways to write a sum
 // that come from such steps and keeps the shortest one, the one with the most digits, and the least
@@ -18,7 +18,8 @@
 namespace xla_indexing::internal {
 
 // Least divisor first, so that digits are split off from the low end.
-llvm::SmallVector<const DigitAtom*, 4> ExprSimplifier::FloorAtomsOf(const DigitSum& sum) const {
+llvm::SmallVector<const DigitAtom*, 4> ExprSimplifier::FloorAtomsOf(
+    const QuasiAffineSum& sum) const {
   llvm::SmallVector<const DigitAtom*, 4> atoms;
   for (const DigitTerm& term : sum.terms()) {
     if (term.atom->IsFloor()) atoms.push_back(term.atom);
@@ -32,9 +33,9 @@ llvm::SmallVector<const DigitAtom*, 4> ExprSimplifier::FloorAtomsOf(const DigitS
 // X and n such that `floor_atom` = floor(X / n). In general X is the dividend Y and n the divisor
 // a. Where `atoms` has the next lower digit T' = floor(Y' / a') of the same expression, so that
 // floor(Y / a') = P + T' or P - T', X is that sum and n = a / a'.
-std::pair<DigitSum, int64_t> ExprSimplifier::DigitBelow(const DigitAtom* floor_atom,
-                                                        const DigitSum& sum,
-                                                        llvm::ArrayRef<const DigitAtom*> atoms) {
+std::pair<QuasiAffineSum, int64_t> ExprSimplifier::DigitBelow(
+    const DigitAtom* floor_atom, const QuasiAffineSum& sum,
+    llvm::ArrayRef<const DigitAtom*> atoms) {
   const DigitAtom& floor = *floor_atom;
   for (const DigitAtom* lower_atom : llvm::reverse(atoms)) {
     const DigitAtom& lower = *lower_atom;
@@ -42,39 +43,39 @@ std::pair<DigitSum, int64_t> ExprSimplifier::DigitBelow(const DigitAtom* floor_a
         sum.CoefficientOf(lower_atom) == 0) {
       continue;
     }
-    DigitSum quotient = FloorForm(FloorDivide(floor.dividend, lower.divisor));
+    QuasiAffineSum quotient = ModFreeForm(FloorDivide(floor.dividend, lower.divisor));
     int64_t link = quotient.CoefficientOf(lower_atom);
     if (quotient.valid() && (link == 1 || link == -1)) {
       return {std::move(quotient), floor.divisor / lower.divisor};
     }
   }
-  return {floor.dividend_floor_form, floor.divisor};
+  return {floor.dividend_mod_free_form, floor.divisor};
 }
 
 // Appends to `ways` every v * X -> v * (X mod n) + v*n * T on `sum` that cancels a summand of X,
-// where X and the sum are compared as floor forms and as digits.
-void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom,
+// where X and the sum are compared as mod-free forms and as digits.
+void ExprSimplifier::SplitDigit(const QuasiAffineSum& sum, const DigitAtom* floor_atom,
                                 llvm::ArrayRef<const DigitAtom*> atoms,
-                                llvm::SmallVectorImpl<DigitSum>& ways,
-                                llvm::SmallVectorImpl<DigitSum>& swapped) {
+                                llvm::SmallVectorImpl<QuasiAffineSum>& ways,
+                                llvm::SmallVectorImpl<QuasiAffineSum>& swapped) {
   auto [value, modulus] = DigitBelow(floor_atom, sum, atoms);
-  DigitSum digit;
+  QuasiAffineSum digit;
   llvm::SmallVector<int64_t, 4> factors;
-  auto try_shape = [&](const DigitSum& shape) {
+  auto try_shape = [&](const QuasiAffineSum& shape) {
     // Nothing but the digit may be new in the sum.
     if (!llvm::all_of(shape.terms(), [&](const DigitTerm& term) {
           return term.atom == floor_atom || sum.CoefficientOf(term.atom) != 0;
         })) {
       return;
     }
-    const auto split_off = [&](int64_t factor, llvm::SmallVectorImpl<DigitSum>& found) {
+    const auto split_off = [&](int64_t factor, llvm::SmallVectorImpl<QuasiAffineSum>& found) {
       if (llvm::is_contained(factors, factor)) return;
       factors.push_back(factor);
       if (digit.terms().empty()) digit = Modulo(value, modulus);
-      DigitSum way = sum;
+      QuasiAffineSum way = sum;
       way.SubtractScaled(shape, factor);
       way.AddScaled(digit, factor);
-      way.AddScaled(DigitSum::Of(floor_atom, modulus), factor);
+      way.AddScaled(QuasiAffineSum::Of(floor_atom, modulus), factor);
       if (way.valid() && way.terms().size() <= sum.terms().size() + 1) {
         found.push_back(std::move(way));
       }
@@ -100,7 +101,7 @@ void ExprSimplifier::SplitDigit(const DigitSum& sum, const DigitAtom* floor_atom
   };
   try_shape(value);
   if (!HasFloorAtom(value)) return;
-  const DigitSum& digits = WayOfDigits(value);
+  const QuasiAffineSum& digits = WayOfDigits(value);
   if (!(digits == value)) try_shape(digits);
 }
 
@@ -119,7 +120,7 @@ struct Cost {
   std::tuple<size_t, int, double> DigitOrder() const { return {summands, -mods, magnitude}; }
 };
 
-Cost CostOf(const DigitSum& sum) {
+Cost CostOf(const QuasiAffineSum& sum) {
   Cost cost;
   cost.summands = sum.terms().size();
   for (const DigitTerm& term : sum.terms()) {
@@ -138,86 +139,87 @@ bool IsMultipleOfDivisor(const DigitTerm& floor) {
 
 }  // namespace
 
-// Whether there is a step for a floor of a floor form, `has_step` telling it of a floor with all
+// Whether there is a step for a floor of a mod-free form, `has_step` telling it of a floor with all
 // summands of its dividend, none of them a floor, beside it.
-bool ExprSimplifier::MayHaveStep(const DigitSum& floor_form,
+bool ExprSimplifier::MayHaveStep(const QuasiAffineSum& mod_free_form,
                                  llvm::function_ref<bool(const DigitTerm&)> has_step) {
-  return llvm::any_of(floor_form.terms(), [&](const DigitTerm& term) {
+  return llvm::any_of(mod_free_form.terms(), [&](const DigitTerm& term) {
     const DigitAtom* floor = term.atom;
     if (!floor->IsFloor()) return false;
-    const DigitSum& dividend = floor->dividend_floor_form;
+    const QuasiAffineSum& dividend = floor->dividend_mod_free_form;
     const auto is_lower = [floor](const DigitTerm& other) {
       return other.atom->IsFloor() && other.atom->divisor < floor->divisor &&
              floor->divisor % other.atom->divisor == 0;
     };
     const auto is_beside = [&](const DigitTerm& part) {
-      return floor_form.CoefficientOf(part.atom) != 0;
+      return mod_free_form.CoefficientOf(part.atom) != 0;
     };
-    return HasFloorAtom(dividend) || llvm::any_of(floor_form.terms(), is_lower) ||
+    return HasFloorAtom(dividend) || llvm::any_of(mod_free_form.terms(), is_lower) ||
            (llvm::all_of(dividend.terms(), is_beside) && has_step(term));
   });
 }
 
-// Whether a floor form may have another way to be written; if not, no step finds anything to
+// Whether a mod-free form may have another way to be written; if not, no step finds anything to
 // cancel.
-bool ExprSimplifier::MayHaveOtherWays(const DigitSum& floor_form) {
-  return MayHaveStep(floor_form, [&](const DigitTerm& floor) {
+bool ExprSimplifier::MayHaveOtherWays(const QuasiAffineSum& mod_free_form) {
+  return MayHaveStep(mod_free_form, [&](const DigitTerm& floor) {
     return IsMultipleOfDivisor(floor) ||
-           llvm::any_of(floor.atom->dividend_floor_form.terms(), [&](const DigitTerm& part) {
-             return ExactQuotient(floor_form.CoefficientOf(part.atom), part.coefficient)
+           llvm::any_of(floor.atom->dividend_mod_free_form.terms(), [&](const DigitTerm& part) {
+             return ExactQuotient(mod_free_form.CoefficientOf(part.atom), part.coefficient)
                  .has_value();
            });
   });
 }
 
-// Whether a floor form may have another way to be written with as few divisions. A step adds a mod,
+// Whether a mod-free form may have another way to be written with as few divisions. A step adds a mod,
 // so that it has to remove a floor; with facts it may add less.
-bool ExprSimplifier::MayHaveShorterWay(const DigitSum& floor_form) const {
-  return HasNoAssumptions() ? MayHaveStep(floor_form, IsMultipleOfDivisor)
-                            : MayHaveOtherWays(floor_form);
+bool ExprSimplifier::MayHaveShorterWay(const QuasiAffineSum& mod_free_form) const {
+  return HasNoAssumptions() ? MayHaveStep(mod_free_form, IsMultipleOfDivisor)
+                            : MayHaveOtherWays(mod_free_form);
 }
 
 // What has no other way is the way that is asked for, itself and not a copy.
 // NOLINTBEGIN(bugprone-return-const-ref-from-parameter)
-const DigitSum& ExprSimplifier::ShortestWay(const DigitSum& floor_form) {
-  return MayHaveShorterWay(floor_form) ? ViewsOf(floor_form).shortest : floor_form;
+const QuasiAffineSum& ExprSimplifier::ShortestWay(const QuasiAffineSum& mod_free_form) {
+  return MayHaveShorterWay(mod_free_form) ? ViewsOf(mod_free_form).shortest : mod_free_form;
 }
 
-const DigitSum& ExprSimplifier::WayOfDigits(const DigitSum& floor_form) {
-  return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).digits : floor_form;
+const QuasiAffineSum& ExprSimplifier::WayOfDigits(const QuasiAffineSum& mod_free_form) {
+  return MayHaveOtherWays(mod_free_form) ? ViewsOf(mod_free_form).digits : mod_free_form;
 }
 // NOLINTEND(bugprone-return-const-ref-from-parameter)
 
-Interval ExprSimplifier::RangeOfWays(const DigitSum& floor_form) {
-  return MayHaveOtherWays(floor_form) ? ViewsOf(floor_form).range : SumOfRanges(floor_form);
+Interval ExprSimplifier::RangeOfWays(const QuasiAffineSum& mod_free_form) {
+  return MayHaveOtherWays(mod_free_form) ? ViewsOf(mod_free_form).range
+                                         : SumOfRanges(mod_free_form);
 }
 
-const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
-  const size_t hash = floor_form.Hash();
+const SumViews& ExprSimplifier::ViewsOf(const QuasiAffineSum& mod_free_form) {
+  const size_t hash = mod_free_form.Hash();
   for (const SumViews* known = memory_->view_table.First(hash); known != nullptr;
        known = known->next) {
-    if (known->hash == hash && known->floor_form == floor_form) return *known;
+    if (known->hash == hash && known->mod_free_form == mod_free_form) return *known;
   }
-  const llvm::SmallVector<const DigitAtom*, 4> atoms = FloorAtomsOf(floor_form);
+  const llvm::SmallVector<const DigitAtom*, 4> atoms = FloorAtomsOf(mod_free_form);
   // Low digits first; every way found so far is taken on to the next floor atom.
-  llvm::SmallVector<DigitSum, 8> ways = {floor_form};
-  llvm::SmallVector<DigitSum, 2> swapped;
+  llvm::SmallVector<QuasiAffineSum, 8> ways = {mod_free_form};
+  llvm::SmallVector<QuasiAffineSum, 2> swapped;
   constexpr size_t kMaxWays = 48;
   for (const DigitAtom* atom : atoms) {
     size_t num_ways = ways.size();
     for (size_t i = 0; i < num_ways && ways.size() < kMaxWays; ++i) {
       if (ways[i].CoefficientOf(atom) == 0 || !MayWork(ways[i].terms().size())) continue;
-      DigitSum way = ways[i];
+      QuasiAffineSum way = ways[i];
       SplitDigit(way, atom, atoms, ways, swapped);
     }
   }
   SumViews* views = memory_->views.New();
   views->range = Interval::All();
-  const DigitSum* digits = nullptr;
-  const DigitSum* shortest = nullptr;
+  const QuasiAffineSum* digits = nullptr;
+  const QuasiAffineSum* shortest = nullptr;
   Cost digits_cost;
   Cost shortest_cost;
-  for (const DigitSum& way : ways) {
+  for (const QuasiAffineSum& way : ways) {
     views->range = views->range.Intersect(SumOfRanges(way));
     Cost cost = CostOf(way);
     if (!digits || cost.DigitOrder() < digits_cost.DigitOrder()) {
@@ -229,7 +231,7 @@ const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
       shortest_cost = cost;
     }
   }
-  for (const DigitSum& way : swapped) {
+  for (const QuasiAffineSum& way : swapped) {
     const Cost cost = CostOf(way);
     if (cost.Order() < shortest_cost.Order()) {
       shortest = &way;
@@ -238,25 +240,25 @@ const SumViews& ExprSimplifier::ViewsOf(const DigitSum& floor_form) {
   }
   views->digits = *digits;
   views->shortest = *shortest;
-  views->floor_form = floor_form;
+  views->mod_free_form = mod_free_form;
   memory_->view_table.Insert(hash, views);
   return *views;
 }
 
-// A digit alone: of the two ways to write its floor form it is the shorter one.
-bool IsDigitAlone(const DigitSum& digits) {
+// A digit alone: of the two ways to write its mod-free form it is the shorter one.
+bool IsDigitAlone(const QuasiAffineSum& digits) {
   return digits.terms().size() == 1 && digits.terms()[0].atom->is_digit;
 }
 
-DigitSum ExprSimplifier::AsWritten(const DigitSum& digits) {
+QuasiAffineSum ExprSimplifier::AsWritten(const QuasiAffineSum& digits) {
   if (!digits.valid()) return digits;
-  DigitSum best = digits;
+  QuasiAffineSum best = digits;
   if (!IsLinear(digits) && !IsDigitAlone(digits) && !IsOfDistinctNumbers(digits)) {
-    DigitSum eliminated;
-    const DigitSum& floor_form = FloorForm(digits, eliminated);
-    if (!floor_form.valid()) return floor_form;
-    const bool has_floor = HasFloorAtom(floor_form);
-    const DigitSum& shortest = has_floor ? ShortestWay(floor_form) : floor_form;
+    QuasiAffineSum eliminated;
+    const QuasiAffineSum& mod_free_form = ModFreeForm(digits, eliminated);
+    if (!mod_free_form.valid()) return mod_free_form;
+    const bool has_floor = HasFloorAtom(mod_free_form);
+    const QuasiAffineSum& shortest = has_floor ? ShortestWay(mod_free_form) : mod_free_form;
     const bool is_longer =
         &shortest != &digits && !(has_floor && CostOf(digits).Order() < CostOf(shortest).Order());
     if (is_longer) best = shortest;

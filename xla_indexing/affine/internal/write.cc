@@ -24,7 +24,7 @@ bool IsConstant(AffineExpr e, int64_t value) {
 }
 
 // Whether `e` is what ExprOfSum would build, of atoms that have expressions already.
-bool IsWrittenAs(const DigitSum& sorted, AffineExpr e) {
+bool IsWrittenAs(const QuasiAffineSum& sorted, AffineExpr e) {
   if (sorted.terms().empty()) return IsConstant(e, sorted.constant());
   if (sorted.constant() != 0) {
     if (e.getKind() != AffineExprKind::Add) return false;
@@ -54,19 +54,19 @@ bool IsWrittenAs(const DigitSum& sorted, AffineExpr e) {
 
 }  // namespace
 
-void ExprSimplifier::KeepExpr(const DigitSum& digits, AffineExpr e) {
+void ExprSimplifier::KeepExpr(const QuasiAffineSum& digits, AffineExpr e) {
   const DigitAtom* atom = LoneAtom(digits);
   if (atom == nullptr || atom->expr || (!atom->IsFloor() && !atom->IsMod())) return;
   const auto kind = atom->IsMod() ? AffineExprKind::Mod : AffineExprKind::FloorDiv;
   const auto division = cast<AffineBinaryOpExpr>(e);
   if (e.getKind() == kind && IsConstant(division.getRHS(), atom->divisor) &&
-      IsWrittenAs(atom->shown, division.getLHS())) {
+      IsWrittenAs(atom->written_dividend, division.getLHS())) {
     atom->expr = e;
   }
 }
 
 // The expression of a sum in summand order.
-AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
+AffineExpr ExprSimplifier::ExprOfSum(const QuasiAffineSum& sorted) {
   if (!sorted.valid() || sorted.terms().size() > static_cast<size_t>(kMaxSummands)) return {};
   AffineExpr result;
   for (const DigitTerm& term : sorted.terms()) {
@@ -86,12 +86,12 @@ AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted) {
 
 // Whether summands of the sum are  e + floor(e / m) * -m, one after the other, of which MLIR makes
 // e mod m, in a place that is not a mod's.
-bool ExprSimplifier::ShowsMod(const DigitSum& sorted) {
+bool ExprSimplifier::ShowsMod(const QuasiAffineSum& sorted) {
   const auto is_part_of_mod = [](const DigitTerm& term) {
     return term.atom->IsFloor() && term.coefficient == -term.atom->divisor;
   };
   if (!sorted.valid() || llvm::none_of(sorted.terms(), is_part_of_mod)) return false;
-  DigitSum begin;
+  QuasiAffineSum begin;
   for (const DigitTerm& term : sorted.terms()) {
     begin.AddTerm(term.atom, term.coefficient);
     if (!is_part_of_mod(term)) continue;
@@ -107,11 +107,12 @@ bool ExprSimplifier::ShowsMod(const DigitSum& sorted) {
 AffineExpr ExprSimplifier::ExprOfDividend(const DigitAtom* atom) {
   const DigitAtom* floor = atom->IsMod() ? LoneAtom(atom->quotient) : nullptr;
   if (floor != nullptr && floor->IsFloor() && floor->divisor == atom->divisor && floor->expr &&
-      floor->expr.getKind() == AffineExprKind::FloorDiv && floor->shown == atom->shown) {
+      floor->expr.getKind() == AffineExprKind::FloorDiv &&
+      floor->written_dividend == atom->written_dividend) {
     const auto division = cast<AffineBinaryOpExpr>(floor->expr);
     if (IsConstant(division.getRHS(), floor->divisor)) return division.getLHS();
   }
-  return ExprOfSum(atom->shown);
+  return ExprOfSum(atom->written_dividend);
 }
 
 // The recursion ends, since divisions nest less deep in an atom's dividend than in the atom.
@@ -122,13 +123,13 @@ AffineExpr ExprSimplifier::ExprOf(const DigitAtom* atom) {
       atom->expr = mlir::getAffineBinaryOpExpr(
           kind, dividend, mlir::getAffineConstantExpr(atom->divisor, context_));
       // It is its own normal form.
-      if (atom->expr.getKind() == kind) Remember(atom->expr, DigitSum::Of(atom));
+      if (atom->expr.getKind() == kind) Remember(atom->expr, QuasiAffineSum::Of(atom));
     }
   }
   return atom->expr;
 }
 
-LinearSum ExprSimplifier::Written(const DigitSum& digits) {
+LinearSum ExprSimplifier::Written(const QuasiAffineSum& digits) {
   if (!digits.valid()) return LinearSum::Invalid();
   LinearSum sum(digits.constant());
   for (const DigitTerm& term : digits.terms()) {
@@ -139,10 +140,12 @@ LinearSum ExprSimplifier::Written(const DigitSum& digits) {
   return sum;
 }
 
-AffineExpr ExprSimplifier::ExprOfSum(const DigitSum& sorted, AffineExpr from) {
+AffineExpr ExprSimplifier::ExprOfSum(const QuasiAffineSum& sorted, AffineExpr from) {
   return sorted.valid() && IsWrittenAs(sorted, from) ? from : ExprOfSum(sorted);
 }
 
-AffineExpr ExprSimplifier::ToExpr(const DigitSum& digits) { return ExprOfSum(AsWritten(digits)); }
+AffineExpr ExprSimplifier::ToExpr(const QuasiAffineSum& digits) {
+  return ExprOfSum(AsWritten(digits));
+}
 
 }  // namespace xla_indexing::internal

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/internal/path.h"
-#include "xla_indexing/fusion/internal/walker.h"
+#include "xla_indexing/fusion/internal/traversal.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/internal/call_scope.h"
@@ -144,26 +144,27 @@ IndexingOptions CalledComputations::OptionsAt(int depth) {
   return options;
 }
 
-absl::StatusOr<Walked> CalledComputations::WalkFrom(const HloComputation& computation,
-                                                    const FusionOptions& options,
-                                                    Direction direction, OperandLeaf from,
-                                                    int depth, int64_t max_steps) {
+absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputation& computation,
+                                                             const FusionOptions& options,
+                                                             Direction direction, OperandLeaf from,
+                                                             int depth, int64_t max_steps) {
   const bool backward = direction == Direction::kOutputToInput;
   const HloInstruction* first =
       backward ? computation.root_instruction() : computation.parameter(from.operand);
-  if (first == nullptr || !first->shape().Leaf(from.operand_leaf).IsArray()) return Walked();
+  if (first == nullptr || !first->shape().Leaf(from.operand_leaf).IsArray())
+    return TraversalResult();
   const Shape& array = first->shape().Leaf(from.operand_leaf);
-  Walker walker(context_, options, direction, array, DevicesOf(computation), max_steps, this);
+  Traversal traversal(context_, options, direction, array, DevicesOf(computation), max_steps, this);
   Frame frame;
   frame.depth = depth;
-  Walker::NumberedPaths start;
-  Walker::NumberedPaths end;
+  Traversal::NumberedPaths start;
+  Traversal::NumberedPaths end;
   start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
-  absl::Status status = walker.WalkComputation(computation, frame, start, &end);
+  absl::Status status = traversal.WalkComputation(computation, frame, start, &end);
   if (!status.ok()) return status;
-  Walked walked;
-  walked.steps = walker.steps();
-  walked.is_whole = !walker.was_stopped();
+  TraversalResult walked;
+  walked.steps = traversal.steps();
+  walked.is_whole = !traversal.was_stopped();
   for (const auto& [number, leaves] : end) {
     const Shape& shape =
         backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
@@ -181,10 +182,10 @@ absl::StatusOr<Walked> CalledComputations::WalkFrom(const HloComputation& comput
 absl::StatusOr<std::vector<InstructionReads>> CalledComputations::OutputToInstructions(
     const HloComputation& computation, int64_t output_leaf, int64_t max_steps) {
   const Shape& array = computation.root_instruction()->shape().Leaf(output_leaf);
-  Walker walker(context_, options_, Direction::kOutputToInput, array, DevicesOf(computation),
-                max_steps, this);
+  Traversal traversal(context_, options_, Direction::kOutputToInput, array, DevicesOf(computation),
+                      max_steps, this);
   std::vector<InstructionReads> reads;
-  walker.VisitWith([&](const HloInstruction& instruction, const Walker::LeafPaths& leaves) {
+  traversal.VisitWith([&](const HloInstruction& instruction, const Traversal::LeafPaths& leaves) {
     for (const auto& [leaf, paths] : leaves) {
       const Shape& shape = instruction.shape().Leaf(leaf);
       if (!shape.IsArray()) continue;
@@ -192,12 +193,12 @@ absl::StatusOr<std::vector<InstructionReads>> CalledComputations::OutputToInstru
       if (!maps.empty()) reads.push_back({&instruction, leaf, std::move(maps)});
     }
   });
-  Walker::NumberedPaths start;
-  Walker::NumberedPaths end;
+  Traversal::NumberedPaths start;
+  Traversal::NumberedPaths end;
   start[0][output_leaf].Add(Path(IdentityIndexing(array, context_), array));
-  const absl::Status status = walker.WalkComputation(computation, Frame(), start, &end);
+  const absl::Status status = traversal.WalkComputation(computation, Frame(), start, &end);
   if (!status.ok()) return status;
-  if (walker.was_stopped()) {
+  if (traversal.was_stopped()) {
     return absl::ResourceExhaustedError(absl::StrCat("computation ", computation.name(),
                                                      ": it takes more than ", max_steps,
                                                      " steps to compose the maps"));
@@ -215,7 +216,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
                 LevelsLeft(depth + 1, CallTreeOf(computation).height), is_of_loop);
   auto known = known_.find(key);
   if (known == known_.end()) {
-    absl::StatusOr<Walked> walked =
+    absl::StatusOr<TraversalResult> walked =
         WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
                  options_.max_steps / kShareOfCalled / LeafCount(computation, direction));
     depth_ = depth;

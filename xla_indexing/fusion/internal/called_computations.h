@@ -27,7 +27,7 @@
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/fusion/internal/reindexing.h"
-#include "xla_indexing/fusion/internal/walk_source.h"
+#include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
@@ -37,7 +37,7 @@
 
 namespace xla_indexing::internal {
 
-class CalledComputations final : public ComputationIndexer, public WalkSource {
+class CalledComputations final : public ComputationIndexer, public TraversalSource {
  public:
   CalledComputations(mlir::MLIRContext* context, const FusionOptions& options);
   ~CalledComputations() override;
@@ -55,8 +55,8 @@ class CalledComputations final : public ComputationIndexer, public WalkSource {
 
   // Walks a computation by itself, from a leaf of its root or of a parameter, in at most
   // `max_steps` steps; bindings are as the computation itself sees them.
-  absl::StatusOr<Walked> WalkFrom(const HloComputation& computation, Direction direction,
-                                  OperandLeaf from, int64_t max_steps) {
+  absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation, Direction direction,
+                                           OperandLeaf from, int64_t max_steps) {
     return WalkFrom(computation, options_, direction, from, /*depth=*/0, max_steps);
   }
 
@@ -124,9 +124,9 @@ class CalledComputations final : public ComputationIndexer, public WalkSource {
                                            OperandLeaf from);
   // The entries of one leaf of a computation that is called at this depth; none where it is no
   // array.
-  absl::StatusOr<Walked> WalkFrom(const HloComputation& computation, const FusionOptions& options,
-                                  Direction direction, OperandLeaf from, int depth,
-                                  int64_t max_steps);
+  absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation,
+                                           const FusionOptions& options, Direction direction,
+                                           OperandLeaf from, int depth, int64_t max_steps);
   // Records that the entries are kept.
   void CountKept(const InstructionIndexing& entries);
 

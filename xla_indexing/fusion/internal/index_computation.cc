@@ -43,7 +43,7 @@ absl::StatusOr<InstructionIndexing> WalkInShares(size_t count, int64_t max_steps
     last_share = share;
     std::vector<size_t> stopped;
     for (const size_t i : open) {
-      absl::StatusOr<Walked> walked = walk(i, share);
+      absl::StatusOr<TraversalResult> walked = walk(i, share);
       if (!walked.ok()) return walked.status();
       max_steps -= std::min(walked->steps, share);
       if (!walked->is_whole) stopped.push_back(i);

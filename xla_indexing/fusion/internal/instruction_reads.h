@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_options.h"
-#include "xla_indexing/fusion/internal/walk_source.h"
+#include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/operand_indexing_set.h"

@@ -101,7 +101,7 @@ class PathSet {
   // where Add() has seen it.
   bool MayCoverOneAnother() const;
   // Replaces the paths, which end at an array of this shape, by their maps. Maps that others cover
-  // (ops/internal/covers.h) are left out, and if more than `enough` remain, pairs are replaced by
+  // (ops/internal/subsumes.h) are left out, and if more than `enough` remain, pairs are replaced by
   // one map where that is possible.
   void Merge(const Shape& shape, size_t enough);
 

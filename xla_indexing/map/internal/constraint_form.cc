@@ -79,7 +79,7 @@ void NarrowVariables(ExprSimplifier& simplifier, const LinearSum& sum, Interval 
   llvm::SmallVector<Interval, 8> ranges;  // of the atoms
   llvm::SmallVector<Values, 8> summands;
   for (const Term& term : sum.terms()) {
-    const DigitSum atom = simplifier.Evaluate(term.atom);
+    const QuasiAffineSum atom = simplifier.Evaluate(term.atom);
     ranges.push_back(simplifier.RangeOf(atom));
     const Congruence residues = atom.valid() ? simplifier.ResiduesOf(atom) : Congruence::All();
     summands.push_back({ranges.back().Mul(term.coefficient), residues.Mul(term.coefficient)});
@@ -191,7 +191,7 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
       sum.Scale(-1);
       interval = interval.Neg();
     }
-    const DigitSum digits = simplifier.Evaluate(sum);
+    const QuasiAffineSum digits = simplifier.Evaluate(sum);
     if (!same || !digits.valid()) expr = sum.ToExpr(context);
     if (!expr) return ConstraintState::kKept;
     const WideInterval range = simplifier.WideRangeOf(digits);

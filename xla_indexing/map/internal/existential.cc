@@ -17,7 +17,7 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/wide_interval.h"
 #include "xla_indexing/map/internal/constraint_form.h"
-#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/has_integer_point.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -123,7 +123,8 @@ bool DropClosedGroups(const IndexingMap& map, const llvm::SmallBitVector& free,
   for (const Constraint& constraint : constraints) {
     (is_closed(constraint) ? inside : outside).push_back(constraint);
   }
-  if (inside.empty() || HasPoint(map.DimBounds(), map.SymbolBounds(), inside) != true) return false;
+  if (inside.empty() || HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), inside) != true)
+    return false;
   constraints = std::move(outside);
   return true;
 }

@@ -18,7 +18,7 @@
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/has_integer_point.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -32,7 +32,7 @@ class Inequalities {
   Inequalities(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols)
       : dims_(dims), symbols_(symbols) {}
 
-  // False past the bounds of has_point.h; nothing counts then.
+  // False past the bounds of has_integer_point.h; nothing counts then.
   bool Add(const Constraint& constraint) {
     std::optional<Row> row = RowOf(constraint.expr);
     return row && Bound(*row, constraint.interval);
@@ -174,9 +174,9 @@ class Inequalities {
 
 }  // namespace
 
-std::optional<bool> HasPointByPresburger(llvm::ArrayRef<Interval> dims,
-                                         llvm::ArrayRef<Interval> symbols,
-                                         llvm::ArrayRef<Constraint> constraints) {
+std::optional<bool> HasIntegerPointByPresburger(llvm::ArrayRef<Interval> dims,
+                                                llvm::ArrayRef<Interval> symbols,
+                                                llvm::ArrayRef<Constraint> constraints) {
   if (constraints.size() > kMaxPresburgerConstraints) return std::nullopt;
   Inequalities inequalities(dims, symbols);
   for (const Constraint& constraint : constraints) {

@@ -93,18 +93,18 @@ class Solver {
   }
 
   // The sum as a sum of digits.
-  DigitSum DigitsOf(const LinearSum& sum) {
+  QuasiAffineSum DigitsOf(const LinearSum& sum) {
     LinearSum written = sum;
     const AffineExpr expr = written.ToExpr(map_.context());
-    return expr ? unknowns_.Evaluate(expr) : DigitSum::Invalid();
+    return expr ? unknowns_.Evaluate(expr) : QuasiAffineSum::Invalid();
   }
 
   void Learn(const LinearSum& sum, AffineExpr value) { Learn(DigitsOf(sum), value); }
 
   // Adds the equation  digits = value, where it says anything new.
-  void Learn(const DigitSum& digits, AffineExpr value) {
+  void Learn(const QuasiAffineSum& digits, AffineExpr value) {
     if (!digits.valid() || equations_.size() >= kMaxSolverEquations) return;
-    const LinearSum sum = unknowns_.Written(unknowns_.FloorForm(digits));
+    const LinearSum sum = unknowns_.Written(unknowns_.ModFreeForm(digits));
     if (!sum.valid()) return;
     // What is known goes to the other side.
     LinearSum unknown;
@@ -277,7 +277,7 @@ class Solver {
     const DigitAtom* floor = unknowns_.AtomOf(atom);
     if (floor == nullptr || !floor->IsFloor()) return;
     const int64_t m = floor->divisor;
-    LinearSum remainder = unknowns_.Written(floor->dividend_floor_form);
+    LinearSum remainder = unknowns_.Written(floor->dividend_mod_free_form);
     AffineExpr value = Constant(remainder.constant(), map_.context());
     for (const Term& term : remainder.terms()) {
       const auto* const residue = residues.find(term.atom);
@@ -293,15 +293,15 @@ class Solver {
 
   // A sum of floors in digits: for each floor T = floor(X/n) in it, with v*X among the other terms,
   //   v*X = v*(X mod n) + v*n*T.
-  llvm::SmallVector<LinearSum, 8> WaysToWrite(const LinearSum& floor_form) {
+  llvm::SmallVector<LinearSum, 8> WaysToWrite(const LinearSum& mod_free_form) {
     llvm::SmallVector<std::pair<int64_t, AffineExpr>, 4> floors;  // by divisor
-    for (const Term& term : floor_form.terms()) {
+    for (const Term& term : mod_free_form.terms()) {
       const DigitAtom* floor = unknowns_.AtomOf(term.atom);
       if (floor != nullptr && floor->IsFloor()) floors.push_back({floor->divisor, term.atom});
     }
     llvm::stable_sort(floors, llvm::less_first());
     constexpr size_t kMaxWays = 24;
-    llvm::SmallVector<LinearSum, 8> ways = {floor_form};
+    llvm::SmallVector<LinearSum, 8> ways = {mod_free_form};
     for (const auto& [divisor, floor] : floors) {
       for (size_t i = ways.size(); i-- > 0;) {
         for (const auto& [below, n] : DigitsBelow(floor, ways[i])) {
@@ -330,11 +330,11 @@ class Solver {
       const DigitAtom* finer = unknowns_.AtomOf(term.atom);
       if (finer != nullptr && finer->IsFloor() && finer->divisor < whole.divisor &&
           whole.divisor % finer->divisor == 0 &&
-          finer->dividend_floor_form == whole.dividend_floor_form) {
+          finer->dividend_mod_free_form == whole.dividend_mod_free_form) {
         below.push_back({LinearSum::Of(term.atom), whole.divisor / finer->divisor});
       }
     }
-    below.push_back({unknowns_.Written(whole.dividend_floor_form), whole.divisor});
+    below.push_back({unknowns_.Written(whole.dividend_mod_free_form), whole.divisor});
     return below;
   }
 

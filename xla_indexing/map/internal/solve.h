@@ -4,7 +4,7 @@
 // variables). The answer speaks of the dimensions and of the results, which are written as further
 // dimensions: result i is d_{num_dims + i}.
 //
-// Mathematics. In the floor form (affine/internal/simplifier.h) every result is an integer
+// Mathematics. In the mod-free form (affine/internal/simplifier.h) every result is an integer
 // combination of variables and floors. Four steps repeat until nothing new comes out; each gives
 // equations that hold at every point of the domain:
 //

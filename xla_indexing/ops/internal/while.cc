@@ -423,7 +423,7 @@ class WhileLoop {
     for (const auto& [leaf, set] : sets) {
       const OperandIndexing whole = WholeTensorIndexing(from, Leaf(leaf), "", build_.mlir_context);
       const auto map = llvm::find_if(set, [&](const OperandIndexing& each) {
-        return !each.IsExact() && OperandIndexing::SameRelation(each, whole);
+        return !each.IsExact() && OperandIndexing::IdenticalRelation(each, whole);
       });
       if (map == set.end()) return std::nullopt;
       if (why.empty()) why = map->label().reason;
@@ -471,7 +471,8 @@ class WhileLoop {
     for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
       if (i->first != j->first || i->second.size() != j->second.size()) return false;
       for (size_t m = 0; m < i->second.size(); ++m) {
-        if (!OperandIndexing::SameRelation(i->second.maps()[m], j->second.maps()[m])) return false;
+        if (!OperandIndexing::IdenticalRelation(i->second.maps()[m], j->second.maps()[m]))
+          return false;
       }
     }
     return true;

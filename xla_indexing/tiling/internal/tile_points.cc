@@ -96,7 +96,8 @@ std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
   ExprProgram::Workspace workspace;
   if (*num_points > 0 && !Begin(all, point)) return std::nullopt;
   std::vector<int64_t> element(num_results);
-  for (bool has_point = *num_points > 0; has_point; has_point = Next(all, point)) {
+  for (bool has_integer_point = *num_points > 0; has_integer_point;
+       has_integer_point = Next(all, point)) {
     const llvm::ArrayRef<int64_t> at(point);
     if (!program_.Evaluate(at.take_front(box.size()), at.drop_front(box.size()), &workspace).ok()) {
       return std::nullopt;

@@ -1,4 +1,4 @@
-#include "xla_indexing/fusion/internal/walker.h"
+#include "xla_indexing/fusion/internal/traversal.h"
 
 #include <algorithm>
 #include <iterator>
@@ -42,8 +42,9 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
 
 }  // namespace
 
-Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
-               const Shape& start, const Interval& devices, int64_t max_steps, WalkSource* source)
+Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
+                     const Shape& start, const Interval& devices, int64_t max_steps,
+                     TraversalSource* source)
     : context_(context),
       options_(options),
       direction_(direction),
@@ -52,14 +53,14 @@ Walker::Walker(mlir::MLIRContext* context, const FusionOptions& options, Directi
       max_steps_(max_steps),
       source_(*source) {}
 
-bool Walker::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
+bool Traversal::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
   const HloComputation* computation = instruction.inlined_computation();
   return computation != nullptr && frame.depth < options_.max_call_depth &&
          source_.IsWalkedWhereCalled(*computation);
 }
 
-OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
-                                           const Frame& frame) const {
+OperandIndexingSet Traversal::SeenFromOutside(const OperandIndexingSet& set,
+                                              const Frame& frame) const {
   OperandIndexingSet seen = set;
   for (const Frame* f = &frame; f->caller != nullptr; f = f->caller_frame) {
     seen = SeenFromCaller(seen, {*f->caller, *f->caller->inlined_computation()},
@@ -68,8 +69,8 @@ OperandIndexingSet Walker::SeenFromOutside(const OperandIndexingSet& set,
   return seen;
 }
 
-void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
-                   const Frame& frame, const PathSet& paths, PathSet* end) {
+void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
+                      const Frame& frame, const PathSet& paths, PathSet* end) {
   Take(paths.size() * entry.indexing.size());
   if (KeepsElements(entry.indexing, from, to)) {
     for (const Path& path : paths.paths()) end->Add(path);
@@ -100,7 +101,7 @@ void Walker::Apply(const IndexingEntry& entry, const Shape& from, const Shape& t
   }
 }
 
-void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
+void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
   const size_t max_maps = options_.max_maps;
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   if (paths.size() <= max_maps && !paths.MayCoverOneAnother()) return;
@@ -116,8 +117,8 @@ void Walker::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& pat
   paths = std::move(widened);
 }
 
-void Walker::AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
-                      PathSet* end) const {
+void Traversal::AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
+                         PathSet* end) const {
   // Readers are counted separately for paths that stay on their device and for paths to other
   // devices.
   Interval readers = Interval::Empty();
@@ -135,12 +136,12 @@ void Walker::AddWhole(const OperandIndexing& whole, const Shape& shape, const Pa
   end->Add(Path(OnAnyDevice(whole, readers, devices.Intersect(devices_)), shape));
 }
 
-void Walker::Take(size_t steps) {
+void Traversal::Take(size_t steps) {
   steps_ += static_cast<int64_t>(steps);
   QuestionBudget::Spend(static_cast<int64_t>(steps));
 }
 
-Path Walker::WholePath(const Shape& shape) const {
+Path Traversal::WholePath(const Shape& shape) const {
   const std::string why = QuestionBudget::IsSpent() ? QuestionBudget::Reason()
                                                     : "it takes too many steps to compose the maps";
   OperandIndexing whole =
@@ -149,9 +150,9 @@ Path Walker::WholePath(const Shape& shape) const {
   return Path(std::move(whole), shape);
 }
 
-void Walker::FinishByReachability(const HloComputation& computation,
-                                  const std::map<int64_t, LeafPaths>& pending,
-                                  NumberedPaths* end) const {
+void Traversal::FinishByReachability(const HloComputation& computation,
+                                     const std::map<int64_t, LeafPaths>& pending,
+                                     NumberedPaths* end) const {
   const Reachability& reachability = source_.ReachabilityOf(computation, direction_);
   std::set<std::pair<int64_t, int64_t>> reached;
   for (const auto& [position, leaves] : pending) {
@@ -172,7 +173,7 @@ void Walker::FinishByReachability(const HloComputation& computation,
   }
 }
 
-absl::Status Walker::StepToOperands(
+absl::Status Traversal::StepToOperands(
     const HloInstruction& instruction, const Frame& frame, LeafPaths& paths,
     llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end) {
   if (LooksInto(instruction, frame)) {
@@ -223,9 +224,9 @@ absl::Status Walker::StepToOperands(
   return absl::OkStatus();
 }
 
-absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame& frame,
-                                  int64_t operand, LeafPaths& paths,
-                                  llvm::function_ref<PathSet&(int64_t leaf)> end) {
+absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Frame& frame,
+                                     int64_t operand, LeafPaths& paths,
+                                     llvm::function_ref<PathSet&(int64_t leaf)> end) {
   if (LooksInto(instruction, frame)) {
     const Frame inner{&frame, &instruction, frame.depth + 1};
     NumberedPaths start;
@@ -260,8 +261,8 @@ absl::Status Walker::StepToResult(const HloInstruction& instruction, const Frame
   return absl::OkStatus();
 }
 
-absl::Status Walker::WalkComputation(const HloComputation& computation, const Frame& frame,
-                                     const NumberedPaths& start, NumberedPaths* end) {
+absl::Status Traversal::WalkComputation(const HloComputation& computation, const Frame& frame,
+                                        const NumberedPaths& start, NumberedPaths* end) {
   // Instructions that paths have come to, by position. Operands stand before their users, so that
   // the paths to an instruction are complete when it is the last (or first) one left.
   std::map<int64_t, LeafPaths> pending;
@@ -305,7 +306,7 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
     if (number >= static_cast<int64_t>(computation.parameters().size())) continue;
     add_all(paths, pending[computation.parameter(number)->index_in_computation()]);
   }
-  const WalkSource::Users& users = source_.UsersOf(computation);
+  const TraversalSource::Users& users = source_.UsersOf(computation);
   while (!pending.empty()) {
     if (was_stopped()) {
       FinishByReachability(computation, pending, end);
@@ -318,7 +319,7 @@ absl::Status Walker::WalkComputation(const HloComputation& computation, const Fr
     QuestionBudget::Spend();
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
     if (&instruction == root) add_all(paths, (*end)[0]);
-    for (const WalkSource::Use& use : users[instruction.index_in_computation()]) {
+    for (const TraversalSource::Use& use : users[instruction.index_in_computation()]) {
       const auto result_end = [&](int64_t leaf) -> PathSet& {
         return pending[use.user->index_in_computation()][leaf];
       };

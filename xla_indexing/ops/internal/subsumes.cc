@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/internal/covers.h"
+#include "xla_indexing/ops/internal/subsumes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -63,7 +63,7 @@ bool HaveSameResults(const IndexingMap& a, const IndexingMap& b, const Shape& to
 
 }  // namespace
 
-bool Covers(const OperandIndexing& a, const OperandIndexing& b, const Shape& to) {
+bool Subsumes(const OperandIndexing& a, const OperandIndexing& b, const Shape& to) {
   const IndexingMap& map_a = a.map();
   const IndexingMap& map_b = b.map();
   if (a.IsUnknown() || b.IsUnknown() || map_a.num_runtimes() > 0 ||

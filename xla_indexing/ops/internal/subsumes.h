@@ -13,8 +13,8 @@
 // (d0, d1) -> (d0, d1) and (d0, d1)[s0] -> (d0, s0 * 2), s0 in [0, 3]: x + f(x) reads of x what f
 // reads of it if f reads rows.
 
-#ifndef XLA_INDEXING_OPS_INTERNAL_COVERS_H_
-#define XLA_INDEXING_OPS_INTERNAL_COVERS_H_
+#ifndef XLA_INDEXING_OPS_INTERNAL_SUBSUMES_H_
+#define XLA_INDEXING_OPS_INTERNAL_SUBSUMES_H_
 
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -24,8 +24,8 @@ namespace xla_indexing::internal {
 // Whether the rule says that `a` covers `b`, both simplified and to an array of shape `to`. It does
 // not where their numbers of dimensions or results differ, among themselves or from the shape's,
 // nor of maps of two contexts.
-bool Covers(const OperandIndexing& a, const OperandIndexing& b, const Shape& to);
+bool Subsumes(const OperandIndexing& a, const OperandIndexing& b, const Shape& to);
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_OPS_INTERNAL_COVERS_H_
+#endif  // XLA_INDEXING_OPS_INTERNAL_SUBSUMES_H_

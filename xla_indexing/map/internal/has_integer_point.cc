@@ -1,4 +1,4 @@
-#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/has_integer_point.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -255,7 +255,7 @@ std::optional<bool> GroupHasPoint(const Group& group, const Domain& domain) {
     return true;
   }
   if (const std::optional<bool> answer = HasPointByEnumeration(group, domain)) return answer;
-  return HasPointByPresburger(domain.dims, domain.symbols, group.constraints);
+  return HasIntegerPointByPresburger(domain.dims, domain.symbols, group.constraints);
 }
 
 SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& domain) {
@@ -290,16 +290,16 @@ SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& d
 
 }  // namespace
 
-std::optional<bool> HasPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
-                             ArrayRef<Constraint> constraints) {
+std::optional<bool> HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
+                                    ArrayRef<Constraint> constraints) {
   const Domain domain{dims, symbols};
   if (constraints.empty()) return true;
   if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return true;
   std::optional<bool> answer = true;
   for (const Group& group : GroupsOf(constraints, domain)) {
-    const std::optional<bool> has_point = GroupHasPoint(group, domain);
-    if (has_point == false) return false;
-    if (!has_point) answer = std::nullopt;
+    const std::optional<bool> has_integer_point = GroupHasPoint(group, domain);
+    if (has_integer_point == false) return false;
+    if (!has_integer_point) answer = std::nullopt;
   }
   return answer;
 }

@@ -15,8 +15,8 @@
 //
 // Example: d0 in [0, 9999], d0 * 2 - d1 * 4 in [1, 1] has no point; d0 + d1 * 2 in [3, 3] has one.
 
-#ifndef XLA_INDEXING_MAP_INTERNAL_HAS_POINT_H_
-#define XLA_INDEXING_MAP_INTERNAL_HAS_POINT_H_
+#ifndef XLA_INDEXING_MAP_INTERNAL_HAS_INTEGER_POINT_H_
+#define XLA_INDEXING_MAP_INTERNAL_HAS_INTEGER_POINT_H_
 
 #include <cstdint>
 #include <optional>
@@ -35,14 +35,14 @@ inline constexpr int64_t kMaxPresburgerCoefficient = int64_t{1} << 20;
 // Whether some integer point of the intervals of the dimensions and symbols satisfies the
 // constraints; none where that was not decided within the bounds. No interval is empty. Constraints
 // need not be in normal form, but less is decided then.
-std::optional<bool> HasPoint(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
-                             llvm::ArrayRef<Constraint> constraints);
+std::optional<bool> HasIntegerPoint(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
+                                    llvm::ArrayRef<Constraint> constraints);
 
 // The third way alone. None past the bounds above.
-std::optional<bool> HasPointByPresburger(llvm::ArrayRef<Interval> dims,
-                                         llvm::ArrayRef<Interval> symbols,
-                                         llvm::ArrayRef<Constraint> constraints);
+std::optional<bool> HasIntegerPointByPresburger(llvm::ArrayRef<Interval> dims,
+                                                llvm::ArrayRef<Interval> symbols,
+                                                llvm::ArrayRef<Constraint> constraints);
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_MAP_INTERNAL_HAS_POINT_H_
+#endif  // XLA_INDEXING_MAP_INTERNAL_HAS_INTEGER_POINT_H_

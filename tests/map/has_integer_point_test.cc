@@ -1,4 +1,4 @@
-#include "xla_indexing/map/internal/has_point.h"
+#include "xla_indexing/map/internal/has_integer_point.h"
 
 #include <gtest/gtest.h>
 
@@ -19,16 +19,16 @@
 namespace xla_indexing::internal {
 namespace {
 
-class HasPointTest : public ::testing::Test {
+class HasIntegerPointTest : public ::testing::Test {
  protected:
   // Whether the domain of a map given as text has a point.
   std::optional<bool> HasPointIn(const std::string& text) {
     const IndexingMap map = ParseIndexingMap(text, &context_).value();
-    return HasPoint(map.DimBounds(), map.SymbolBounds(), map.constraints());
+    return HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), map.constraints());
   }
   std::optional<bool> ByPresburger(const std::string& text) {
     const IndexingMap map = ParseIndexingMap(text, &context_).value();
-    return HasPointByPresburger(map.DimBounds(), map.SymbolBounds(), map.constraints());
+    return HasIntegerPointByPresburger(map.DimBounds(), map.SymbolBounds(), map.constraints());
   }
   std::string Simplified(const std::string& text) {
     IndexingMap map = ParseIndexingMap(text, &context_).value();
@@ -39,7 +39,7 @@ class HasPointTest : public ::testing::Test {
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
-TEST_F(HasPointTest, ValuesWithoutGapsReachEveryWideInterval) {
+TEST_F(HasIntegerPointTest, ValuesWithoutGapsReachEveryWideInterval) {
   EXPECT_EQ(HasPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
                        "d0 - d1 in [5, 5]"),
             true);
@@ -48,14 +48,14 @@ TEST_F(HasPointTest, ValuesWithoutGapsReachEveryWideInterval) {
             true);
 }
 
-TEST_F(HasPointTest, SumsWithACommonFactorMissNarrowIntervals) {
+TEST_F(HasIntegerPointTest, SumsWithACommonFactorMissNarrowIntervals) {
   EXPECT_EQ(HasPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
                        "d0 * 3 - d1 * 6 in [4, 5]"),
             false);
 }
 
 // 2^62 points: more than can be enumerated, and the gap lies between values near both ends.
-TEST_F(HasPointTest, PresburgerDecidesLargeDomains) {
+TEST_F(HasIntegerPointTest, PresburgerDecidesLargeDomains) {
   const std::string domain =
       "(d0, d1) -> (d0), domain: d0 in [0, 2147483646], d1 in [0, 2147483646], ";
   EXPECT_EQ(HasPointIn(domain + "d0 + d1 * 3 in [100, 1000000], d0 * 2 - d1 * 4 in [9, 9]"), false);
@@ -66,7 +66,7 @@ TEST_F(HasPointTest, PresburgerDecidesLargeDomains) {
       false);
 }
 
-TEST_F(HasPointTest, InfiniteIntervalsAreDecidedToo) {
+TEST_F(HasIntegerPointTest, InfiniteIntervalsAreDecidedToo) {
   EXPECT_EQ(HasPointIn("(d0)[s0] -> (d0), domain: d0 in [-inf, inf], s0 in [0, inf], "
                        "d0 * 2 + s0 * 4 in [7, 7]"),
             false);
@@ -75,7 +75,7 @@ TEST_F(HasPointTest, InfiniteIntervalsAreDecidedToo) {
             true);
 }
 
-TEST_F(HasPointTest, IsUndecidedPastTheBounds) {
+TEST_F(HasIntegerPointTest, IsUndecidedPastTheBounds) {
   // Seven variables.
   EXPECT_EQ(ByPresburger("(d0, d1, d2, d3, d4, d5, d6) -> (d0), domain: d0 in [0, 99], "
                          "d1 in [0, 99], d2 in [0, 99], d3 in [0, 99], d4 in [0, 99], "
@@ -92,7 +92,7 @@ TEST_F(HasPointTest, IsUndecidedPastTheBounds) {
 }
 
 // Random domains, decided by enumeration of all points here.
-TEST_F(HasPointTest, AgreesWithEnumerationOnRandomDomains) {
+TEST_F(HasIntegerPointTest, AgreesWithEnumerationOnRandomDomains) {
   std::mt19937_64 rng(Seeded(11));
   const auto number = [&](int64_t lower, int64_t upper) {
     return std::uniform_int_distribution<int64_t>(lower, upper)(rng);
@@ -134,8 +134,8 @@ TEST_F(HasPointTest, AgreesWithEnumerationOnRandomDomains) {
         {}, {}, constraints);
     ASSERT_TRUE(map.ForEachPoint(1 << 20, [&](auto, auto, auto) { expected = true; }).ok());
     empty += expected ? 0 : 1;
-    ASSERT_EQ(HasPoint(dims, {}, constraints), expected) << map.ToString();
-    if (const std::optional<bool> answer = HasPointByPresburger(dims, {}, constraints)) {
+    ASSERT_EQ(HasIntegerPoint(dims, {}, constraints), expected) << map.ToString();
+    if (const std::optional<bool> answer = HasIntegerPointByPresburger(dims, {}, constraints)) {
       ++decided_by_presburger;
       ASSERT_EQ(*answer, expected) << map.ToString();
     }
@@ -148,7 +148,7 @@ TEST_F(HasPointTest, AgreesWithEnumerationOnRandomDomains) {
   EXPECT_GT(decided_by_presburger, Cases(8000));
 }
 
-TEST_F(HasPointTest, ResiduesCombineByTheChineseRemainderTheorem) {
+TEST_F(HasIntegerPointTest, ResiduesCombineByTheChineseRemainderTheorem) {
   EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 9999], d0 mod 2 in [0, 0], "
                        "d0 mod 3 in [0, 0]"),
             "(d0) -> (d0), domain: d0 in [0, 9996], d0 mod 6 in [0, 0]");
@@ -164,7 +164,7 @@ TEST_F(HasPointTest, ResiduesCombineByTheChineseRemainderTheorem) {
             "KNOWN EMPTY (d0) -> 1 results");
 }
 
-TEST_F(HasPointTest, ResiduesShortenResultsAndOtherConstraints) {
+TEST_F(HasIntegerPointTest, ResiduesShortenResultsAndOtherConstraints) {
   EXPECT_EQ(Simplified("(d0) -> ((d0 floordiv 2) * 2, d0 mod 2), domain: d0 in [0, 98], "
                        "d0 mod 2 in [0, 0]"),
             "(d0) -> (d0, 0), domain: d0 in [0, 98], d0 mod 2 in [0, 0]");

@@ -1,6 +1,6 @@
 // What a walk over a computation needs from whoever starts it, and what it finds.
-#ifndef XLA_INDEXING_FUSION_INTERNAL_WALK_SOURCE_H_
-#define XLA_INDEXING_FUSION_INTERNAL_WALK_SOURCE_H_
+#ifndef XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_SOURCE_H_
+#define XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_SOURCE_H_
 
 #include <cstdint>
 #include <vector>
@@ -17,7 +17,7 @@
 namespace xla_indexing::internal {
 
 // What a walk from one leaf found.
-struct Walked {
+struct TraversalResult {
   InstructionIndexing entries;
   int64_t steps = 0;
   // Whether the walk ended before it ran out of steps.
@@ -30,7 +30,7 @@ struct InstructionReads {
   OperandIndexingSet indexing;  // not empty
 };
 
-class WalkSource {
+class TraversalSource {
  public:
   struct Use {
     const HloInstruction* user;
@@ -39,7 +39,7 @@ class WalkSource {
   // By position of the instruction used; most have one or two.
   using Users = std::vector<llvm::SmallVector<Use, 2>>;
 
-  virtual ~WalkSource() = default;
+  virtual ~TraversalSource() = default;
 
   // The entries of one leaf of the result, or of one leaf of an operand, of an instruction that is
   // met at this depth of calls.
@@ -55,4 +55,4 @@ class WalkSource {
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_FUSION_INTERNAL_WALK_SOURCE_H_
+#endif  // XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_SOURCE_H_

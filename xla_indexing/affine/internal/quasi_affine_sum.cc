@@ -1,4 +1,4 @@
-#include "xla_indexing/affine/internal/digit_sum.h"
+#include "xla_indexing/affine/internal/quasi_affine_sum.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +21,12 @@ int CompareWithDigitAtom(mlir::AffineExpr a, const DigitAtom* b) {
   if (b->expr) return a == b->expr ? 0 : (SummandLess(a, b->expr) ? -1 : 1);
   const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(a);
   const LinearSum dividend = LinearSum::FromExpr(division.getLHS());
-  for (auto [term_a, term_b] : llvm::zip(dividend.terms(), b->shown.terms())) {
+  for (auto [term_a, term_b] : llvm::zip(dividend.terms(), b->written_dividend.terms())) {
     if (int c = CompareWithDigitAtom(term_a.atom, term_b.atom)) return c;
     if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
   }
-  if (int c = CompareValues(dividend.terms().size(), b->shown.terms().size())) return c;
-  if (int c = CompareValues(dividend.constant(), b->shown.constant())) return c;
+  if (int c = CompareValues(dividend.terms().size(), b->written_dividend.terms().size())) return c;
+  if (int c = CompareValues(dividend.constant(), b->written_dividend.constant())) return c;
   const auto divisor = llvm::cast<mlir::AffineConstantExpr>(division.getRHS());
   return CompareValues(divisor.getValue(), b->divisor);
 }
@@ -39,27 +39,30 @@ int CompareDigitAtoms(const DigitAtom* a, const DigitAtom* b) {
   if (a->kind == DigitAtom::Kind::kVariable) return CompareValues(a->position, b->position);
   if (a->kind == DigitAtom::Kind::kOpaque) return CompareWithDigitAtom(a->expr, b);
   if (b->kind == DigitAtom::Kind::kOpaque) return -CompareWithDigitAtom(b->expr, a);
-  for (auto [term_a, term_b] : llvm::zip(a->shown.terms(), b->shown.terms())) {
+  for (auto [term_a, term_b] :
+       llvm::zip(a->written_dividend.terms(), b->written_dividend.terms())) {
     if (int c = CompareDigitAtoms(term_a.atom, term_b.atom)) return c;
     if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
   }
-  if (int c = CompareValues(a->shown.terms().size(), b->shown.terms().size())) return c;
-  if (int c = CompareValues(a->shown.constant(), b->shown.constant())) return c;
+  if (int c = CompareValues(a->written_dividend.terms().size(), b->written_dividend.terms().size()))
+    return c;
+  if (int c = CompareValues(a->written_dividend.constant(), b->written_dividend.constant()))
+    return c;
   if (int c = CompareValues(a->divisor, b->divisor)) return c;
   return CompareValues(a->kind, b->kind);
 }
 
 }  // namespace
 
-std::optional<CornerValues> CornersOf(const DigitSum& sum, int64_t left_out) {
-  CornerValues values{sum.constant(), sum.constant()};
+std::optional<ValuesAtEnds> ValuesAtEndsOf(const QuasiAffineSum& sum, int64_t left_out) {
+  ValuesAtEnds values{sum.constant(), sum.constant()};
   for (const DigitTerm& term : sum.terms()) {
     if (left_out != 0 && term.coefficient % left_out == 0) continue;
-    if (!term.atom->corners) return std::nullopt;
+    if (!term.atom->at_ends) return std::nullopt;
     int64_t least = 0;
     int64_t greatest = 0;
-    if (__builtin_mul_overflow(term.atom->corners->at_least, term.coefficient, &least) ||
-        __builtin_mul_overflow(term.atom->corners->at_greatest, term.coefficient, &greatest) ||
+    if (__builtin_mul_overflow(term.atom->at_ends->at_least, term.coefficient, &least) ||
+        __builtin_mul_overflow(term.atom->at_ends->at_greatest, term.coefficient, &greatest) ||
         __builtin_add_overflow(values.at_least, least, &values.at_least) ||
         __builtin_add_overflow(values.at_greatest, greatest, &values.at_greatest)) {
       return std::nullopt;
@@ -70,7 +73,7 @@ std::optional<CornerValues> CornersOf(const DigitSum& sum, int64_t left_out) {
 
 // What is below an atom stands in it: looked for anew, it would be found once for every way that
 // leads there, and the ways double with every floor on them.
-const DigitAtom* CoarsestFloor(const DigitSum& sum) {
+const DigitAtom* CoarsestFloor(const QuasiAffineSum& sum) {
   const DigitAtom* coarsest = nullptr;
   for (const DigitTerm& term : sum.terms()) {
     const DigitAtom* below = term.atom->coarsest;
@@ -85,7 +88,7 @@ bool AtomLess(const DigitAtom* a, const DigitAtom* b) {
   return CompareDigitAtoms(a, b) < 0;
 }
 
-void DigitSum::Sort() {
+void QuasiAffineSum::Sort() {
   constexpr size_t kMaxInsertion = 16;
   if (terms_.size() > kMaxInsertion) {
     llvm::stable_sort(terms_,
@@ -101,14 +104,14 @@ void DigitSum::Sort() {
   }
 }
 
-bool IsOfTwoValues(const DigitSum& sum) {
+bool IsOfTwoValues(const QuasiAffineSum& sum) {
   if (sum.terms().size() != 1) return false;
   const Interval& range = sum.terms()[0].atom->range;
   return range.has_lower() && range.has_upper() &&
          static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) == 1;
 }
 
-bool IsOfDistinctNumbers(const DigitSum& sum) {
+bool IsOfDistinctNumbers(const QuasiAffineSum& sum) {
   llvm::SmallVector<const DigitAtom*, 8> variables;
   const auto add = [&](const DigitAtom* variable) {
     if (llvm::is_contained(variables, variable)) return false;
@@ -118,10 +121,11 @@ bool IsOfDistinctNumbers(const DigitSum& sum) {
   int64_t constant = sum.constant();
   const auto has_floor_form = [&](const DigitTerm& term) {
     int64_t product = 0;
-    for (const DigitTerm& part : term.atom->floor_form.terms()) {
+    for (const DigitTerm& part : term.atom->mod_free_form.terms()) {
       if (__builtin_mul_overflow(part.coefficient, term.coefficient, &product)) return false;
     }
-    return !__builtin_mul_overflow(term.atom->floor_form.constant(), term.coefficient, &product) &&
+    return !__builtin_mul_overflow(term.atom->mod_free_form.constant(), term.coefficient,
+                                   &product) &&
            !__builtin_add_overflow(constant, product, &constant);
   };
   return llvm::all_of(sum.terms(), [&](const DigitTerm& term) {
@@ -132,7 +136,7 @@ bool IsOfDistinctNumbers(const DigitSum& sum) {
   });
 }
 
-size_t DigitSum::Hash() const {
+size_t QuasiAffineSum::Hash() const {
   uint64_t hash = MixBits(static_cast<uint64_t>(constant_));
   for (const Term& term : terms_) {
     hash += MixBits(reinterpret_cast<uintptr_t>(term.atom) +

@@ -1,6 +1,6 @@
 // The walk over a computation that composes the maps of its instructions (fusion/hlo_indexer.h).
-#ifndef XLA_INDEXING_FUSION_INTERNAL_WALKER_H_
-#define XLA_INDEXING_FUSION_INTERNAL_WALKER_H_
+#ifndef XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_H_
+#define XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_H_
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/internal/path.h"
 #include "xla_indexing/fusion/internal/small_map.h"
-#include "xla_indexing/fusion/internal/walk_source.h"
+#include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/indexing_entry.h"
@@ -29,13 +29,14 @@ struct Frame {
   int depth = 0;
 };
 
-class Walker {
+class Traversal {
  public:
   // Prepares one walk. It starts from an array of shape `start` in a computation that leads to
   // these devices (empty where it stays on its device), and stops composing after so many steps, or
   // when the question's budget is spent. Keeps references.
-  Walker(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
-         const Shape& start, const Interval& devices, int64_t max_steps, WalkSource* source);
+  Traversal(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
+            const Shape& start, const Interval& devices, int64_t max_steps,
+            TraversalSource* source);
 
   // The number of steps: how often a map was taken through an instruction.
   int64_t steps() const { return steps_; }
@@ -94,9 +95,9 @@ class Walker {
   const int64_t max_steps_;
   int64_t steps_ = 0;
   Visitor visitor_;
-  WalkSource& source_;
+  TraversalSource& source_;
 };
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_FUSION_INTERNAL_WALKER_H_
+#endif  // XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_H_

@@ -1,15 +1,15 @@
 // Storage for objects that are made by the dozen and thrown away together: what a simplifier keeps
 // for the expressions of one domain. From one use to the next it keeps its memory.
 //
-//   Recycled<DigitAtom> atoms;
+//   ObjectPool<DigitAtom> atoms;
 //   DigitAtom* atom = atoms.New();   // as its last user left it: every field has to be set
 //   HashedChains<DigitAtom> by_hash;
 //   by_hash.Insert(hash, atom);      // DigitAtom has the fields `hash` and `next`
 //   for (DigitAtom* a = by_hash.First(hash); a != nullptr; a = a->next) ..  // also of other hashes
-//   std::unique_ptr<SimplifierMemory> memory = Unused<SimplifierMemory>::Take();
-//   Unused<SimplifierMemory>::GiveBack(std::move(memory));
-#ifndef XLA_INDEXING_AFFINE_INTERNAL_RECYCLED_H_
-#define XLA_INDEXING_AFFINE_INTERNAL_RECYCLED_H_
+//   std::unique_ptr<SimplifierMemory> memory = InstancePool<SimplifierMemory>::Take();
+//   InstancePool<SimplifierMemory>::GiveBack(std::move(memory));
+#ifndef XLA_INDEXING_AFFINE_INTERNAL_OBJECT_POOL_H_
+#define XLA_INDEXING_AFFINE_INTERNAL_OBJECT_POOL_H_
 
 #include <cstddef>
 #include <memory>
@@ -22,7 +22,7 @@ namespace xla_indexing::internal {
 
 // Objects that stay where they are until Reset().
 template <typename T>
-class Recycled {
+class ObjectPool {
  public:
   T* New() {
     if (used_ == objects_.size()) objects_.push_back(std::make_unique<T>());
@@ -88,7 +88,7 @@ class HashedChains {
 
 // What is kept of T, whole, of the thread that asks. T has Reset().
 template <typename T>
-class Unused {
+class InstancePool {
  public:
   static std::unique_ptr<T> Take() {
     std::vector<std::unique_ptr<T>>& kept = Kept();
@@ -115,4 +115,4 @@ class Unused {
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_AFFINE_INTERNAL_RECYCLED_H_
+#endif  // XLA_INDEXING_AFFINE_INTERNAL_OBJECT_POOL_H_

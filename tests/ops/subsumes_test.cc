@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/internal/covers.h"
+#include "xla_indexing/ops/internal/subsumes.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-class CoversTest : public ::testing::Test {
+class SubsumesTest : public ::testing::Test {
  protected:
   OperandIndexing Parse(const std::string& text) {
     IndexingMap map = ParseIndexingMap(text, &context_).value();
@@ -46,23 +46,25 @@ class CoversTest : public ::testing::Test {
 constexpr char kRow[] =
     "(d0, d1)[s0] -> (d0, 0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 5]";
 
-TEST_F(CoversTest, WhoeverReadsARowReadsItsElements) {
-  EXPECT_TRUE(Covers(Parse(kRow),
-                     Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
-  EXPECT_FALSE(Covers(
+TEST_F(SubsumesTest, WhoeverReadsARowReadsItsElements) {
+  EXPECT_TRUE(Subsumes(Parse(kRow),
+                       Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
+  EXPECT_FALSE(Subsumes(
       Parse(kRow), Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
 }
 
 // No range of a known size is all of an axis that has none.
-TEST_F(CoversTest, AxesOfUnboundedSizeAreReadWholeByUnboundedRangesOnly) {
+TEST_F(SubsumesTest, AxesOfUnboundedSizeAreReadWholeByUnboundedRangesOnly) {
   Shape to = Shape::Scalar(ElementType::kF32);
   to.AddDimension(Shape::kUnboundedSize, /*is_dynamic=*/true);
   const OperandIndexing element = Parse("(d0) -> (d0), domain: d0 in [0, 9]");
-  EXPECT_FALSE(Covers(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]"), element, to));
-  EXPECT_TRUE(Covers(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, inf]"), element, to));
+  EXPECT_FALSE(
+      Subsumes(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3]"), element, to));
+  EXPECT_TRUE(
+      Subsumes(Parse("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, inf]"), element, to));
 }
 
-TEST_F(CoversTest, SetsKeepWhatIsNotCovered) {
+TEST_F(SubsumesTest, SetsKeepWhatIsNotCovered) {
   OperandIndexingSet set;
   set.Add(Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));
   set.Add(Parse(kRow));
@@ -76,7 +78,7 @@ TEST_F(CoversTest, SetsKeepWhatIsNotCovered) {
 
 // All pairs of maps of a family that has ranges too short, shared, strided and constrained, and
 // dimensions and constraints that restrict.
-TEST_F(CoversTest, WhatCoversHasAllPairs) {
+TEST_F(SubsumesTest, WhatCoversHasAllPairs) {
   std::vector<OperandIndexing> maps;
   for (const char* first : {"d0", "s0", "3 - d0", "s1 floordiv 2", "s1"}) {
     for (const char* last : {"d1", "s0", "s1", "s0 + s1 - s1", "5 - s1", "d1 floordiv 2"}) {
@@ -97,7 +99,7 @@ TEST_F(CoversTest, WhatCoversHasAllPairs) {
   int covered = 0;
   for (size_t a = 0; a < maps.size(); ++a) {
     for (size_t b = 0; b < maps.size(); ++b) {
-      if (!Covers(maps[a], maps[b], to_)) continue;
+      if (!Subsumes(maps[a], maps[b], to_)) continue;
       ++covered;
       for (const auto& pair : pairs[b]) {
         ASSERT_TRUE(pairs[a].contains(pair) || pair[2] > 3 || pair[4] > 5)
