@@ -39,7 +39,6 @@ StackFrames
 1 {file_location_id=1 parent_frame_id=1}
 2 {file_location_id=2 parent_frame_id=1}
 
-
 ENTRY %main.9 (Arg_0.1: f32[4], Arg_1.2: f32[4], Arg_2.3: s32[], Arg_3.4: (f32[2], pred[])) -> (f32[4], f32[4]) {
   %Arg_0.1 = f32[4]{0} parameter(0), sharding={devices=[4]<=[4]}, metadata={op_name="params[\'w\']"}
   %Arg_1.2 = f32[4]{0} parameter(1), sharding={replicated}, metadata={op_name="params[\'b\']"}

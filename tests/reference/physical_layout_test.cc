@@ -26,7 +26,6 @@ namespace xla_indexing::reference {
 namespace {
 
 using internal::PhysicalIndices;
-using internal::PhysicalLayout;
 using internal::PhysicalLayoutOf;
 
 using Numbers = std::vector<int64_t>;
