@@ -249,9 +249,9 @@ std::vector<OperandLeaf> CalledComputations::LeavesReached(const HloComputation&
       .Of(*computation.parameter(parameter_leaf.operand), parameter_leaf.operand_leaf);
 }
 
-LoopMemo& CalledComputations::MemoOf(const HloInstruction& loop, bool forward) {
+LoopMemo& CalledComputations::MemoOf(const HloInstruction& loop, Direction direction) {
   std::unique_ptr<LoopMemo>& memo =
-      loops_[{&loop, forward, LevelsLeft(depth_, HeightOfCalls(loop))}];
+      loops_[{&loop, direction, LevelsLeft(depth_, HeightOfCalls(loop))}];
   if (!memo) memo = std::make_unique<LoopMemo>();
   return *memo;
 }

@@ -51,7 +51,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                       int64_t output_leaf) override;
   std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
                                          OperandLeaf parameter_leaf) override;
-  LoopMemo& MemoOf(const HloInstruction& loop, bool forward) override;
+  LoopMemo& MemoOf(const HloInstruction& loop, Direction direction) override;
 
   // Walks a computation by itself, from a leaf of its root or of a parameter, in at most
   // `max_steps` steps; bindings are as the computation itself sees them.
@@ -138,7 +138,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   size_t kept_maps_ = 0;
   absl::flat_hash_map<Key, InstructionIndexing> known_;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
-  absl::flat_hash_map<std::tuple<const HloInstruction*, bool, int>, std::unique_ptr<LoopMemo>>
+  absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int>, std::unique_ptr<LoopMemo>>
       loops_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<Users>> users_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;

@@ -125,8 +125,9 @@ bool IsUnboundedAlong(const Arrays& arrays, int64_t dim) {
 
 // What leaf `output` of the result is of leaf `operand` of the operands, counted without the alias
 // of the operands that a -start has.
-OperandIndexingSet GroupMaps(const HloInstruction& instruction, const Arrays& arrays, bool forward,
-                             int64_t output, int64_t operand) {
+OperandIndexingSet GroupMaps(const HloInstruction& instruction, const Arrays& arrays,
+                             Direction direction, int64_t output, int64_t operand) {
+  const bool forward = direction == Direction::kInputToOutput;
   switch (instruction.opcode()) {
     case HloOpcode::kAllGather:
     case HloOpcode::kAllGatherStart:
@@ -171,10 +172,10 @@ bool IsPermute(const HloInstruction& instruction) {
 
 // The map from a device to those that it receives from, or sends to.
 OperandIndexingSet PermuteMaps(const OperandIndexing& indexing, const CollectivePairs& pairs,
-                               bool forward) {
+                               Direction direction) {
   const Interval devices = Interval::OfSize(pairs.DeviceCount());
   OperandIndexingSet maps;
-  const auto pieces = AnalysePairs(pairs, forward, indexing.Reader());
+  const auto pieces = AnalysePairs(pairs, direction, indexing.Reader());
   if (!pieces) {
     OperandIndexing any = OnAnyDevice(indexing, devices, devices);
     any.Weaken(ExactnessLabel::OverApproximate(
@@ -194,8 +195,9 @@ OperandIndexingSet PermuteMaps(const OperandIndexing& indexing, const Collective
 // In place, collective-permute(input, output, input starts, output starts) puts a slice of the
 // source's input into the target's output. Whose starts are meant is left open, so that everything
 // may be anything.
-void AddPermuteInPlace(BuildContext& build, const CollectivePairs& pairs, bool forward,
+void AddPermuteInPlace(BuildContext& build, const CollectivePairs& pairs, Direction direction,
                        int64_t output_leaf, int64_t result, int64_t operand, int64_t operand_leaf) {
+  const bool forward = direction == Direction::kInputToOutput;
   if (operand <= 1 && operand_leaf != result) return;
   const Shape& output = build.instruction.shape().Leaf(output_leaf);
   const Shape& input = build.instruction.operand(operand)->shape().Leaf(operand_leaf);
@@ -210,15 +212,16 @@ void AddPermuteInPlace(BuildContext& build, const CollectivePairs& pairs, bool f
       forward ? input : output, forward ? output : input,
       "whole operand: the places of slices of a collective-permute in place are not analysed",
       build.mlir_context);
-  OperandIndexingSet maps = PermuteMaps(whole, pairs, forward);
+  OperandIndexingSet maps = PermuteMaps(whole, pairs, direction);
   if (operand > 1) maps.Add(whole);
   build.Add(output_leaf, operand, operand_leaf, std::move(maps));
 }
 
 // The maps between a leaf of the result proper and a leaf of an operand: `result` and `flat` are
 // their numbers among the leaves of the result and of all operands.
-void AddExchange(BuildContext& build, bool forward, int64_t output_leaf, int64_t result,
+void AddExchange(BuildContext& build, Direction direction, int64_t output_leaf, int64_t result,
                  int64_t operand, int64_t operand_leaf, int64_t flat) {
+  const bool forward = direction == Direction::kInputToOutput;
   const HloInstruction& instruction = build.instruction;
   const Shape& output = instruction.shape().Leaf(output_leaf);
   const Shape& input = instruction.operand(operand)->shape().Leaf(operand_leaf);
@@ -229,10 +232,10 @@ void AddExchange(BuildContext& build, bool forward, int64_t output_leaf, int64_t
     if (!pairs.ok()) {
       build.status = pairs.status();
     } else if (instruction.HasAttribute(AttributeKey::kSliceSizes)) {
-      AddPermuteInPlace(build, *pairs, forward, output_leaf, result, operand, operand_leaf);
+      AddPermuteInPlace(build, *pairs, direction, output_leaf, result, operand, operand_leaf);
     } else {
       build.Add(output_leaf, operand, operand_leaf,
-                PermuteMaps(IdentityIndexing(from, build.mlir_context), *pairs, forward));
+                PermuteMaps(IdentityIndexing(from, build.mlir_context), *pairs, direction));
     }
     return;
   }
@@ -245,7 +248,7 @@ void AddExchange(BuildContext& build, bool forward, int64_t output_leaf, int64_t
       AnalyseGroups(*collective, mlir::getAffineDimExpr(from.rank(), build.mlir_context));
   build.Add(output_leaf, operand, operand_leaf,
             GroupMaps(instruction, {from, forward ? output : input, groups, build.mlir_context},
-                      forward, result, flat));
+                      direction, result, flat));
 }
 
 // Whether an array of the result is of every operand, not of one.
@@ -282,7 +285,7 @@ void CollectiveOutputToInput(BuildContext& build, int64_t output_leaf) {
         build.Add(output_leaf, operand, leaf,
                   IdentityIndexing(instruction.shape().Leaf(output_leaf), build.mlir_context));
       } else if (flat == result || MixesOperands(instruction)) {
-        AddExchange(build, /*forward=*/false, output_leaf, result, operand, leaf, flat);
+        AddExchange(build, Direction::kOutputToInput, output_leaf, result, operand, leaf, flat);
       }
     }
   }
@@ -300,7 +303,7 @@ void CollectiveInputToOutput(BuildContext& build, int64_t operand, int64_t opera
   }
   for (int64_t result = 0; result < leaves.result_count; ++result) {
     if (flat != result && !MixesOperands(instruction)) continue;
-    AddExchange(build, /*forward=*/true, leaves.result_begin + result, result, operand,
+    AddExchange(build, Direction::kInputToOutput, leaves.result_begin + result, result, operand,
                 operand_leaf, flat);
   }
 }

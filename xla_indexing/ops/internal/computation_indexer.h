@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing::internal {
@@ -51,7 +52,7 @@ class ComputationIndexer {
                                                  OperandLeaf parameter_leaf) = 0;
 
   // What is known of a loop, met where the indexer was asked for last, for its other leaves.
-  virtual LoopMemo& MemoOf(const HloInstruction& loop, bool forward) = 0;
+  virtual LoopMemo& MemoOf(const HloInstruction& loop, Direction direction) = 0;
 };
 
 }  // namespace xla_indexing::internal

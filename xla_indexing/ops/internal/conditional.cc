@@ -36,8 +36,9 @@ OperandIndexing WhereChosen(const BuildContext& build, int64_t branch, const Sha
 }
 
 // The entries of a branch as entries of the conditional. `forward`: they lead to the result.
-void AddBranch(int64_t branch, const InstructionIndexing& entries, bool forward,
+void AddBranch(int64_t branch, const InstructionIndexing& entries, Direction direction,
                BuildContext& build) {
+  const bool forward = direction == Direction::kInputToOutput;
   for (const IndexingEntry& entry : entries) {
     const Shape& output = build.instruction.shape().Leaf(entry.output_leaf);
     const Shape& operand = build.instruction.operand(branch + 1)->shape().Leaf(entry.operand_leaf);
@@ -63,7 +64,7 @@ void ConditionalOutputToInput(BuildContext& build, int64_t output_leaf) {
   build.AddWholeRead(0, output_leaf);
   const int64_t count = static_cast<int64_t>(build.instruction.branch_computations().size());
   for (int64_t b = 0; b < count; ++b) {
-    AddBranch(b, build.ReadOf(Branch(build, b), output_leaf), /*forward=*/false, build);
+    AddBranch(b, build.ReadOf(Branch(build, b), output_leaf), Direction::kOutputToInput, build);
   }
 }
 
@@ -78,7 +79,7 @@ void ConditionalInputToOutput(BuildContext& build, int64_t operand, int64_t oper
     return;
   }
   AddBranch(operand - 1, build.ReachOf(Branch(build, operand - 1), {0, operand_leaf}),
-            /*forward=*/true, build);
+            Direction::kInputToOutput, build);
 }
 
 }  // namespace xla_indexing::internal

@@ -236,8 +236,9 @@ DeviceGroups AnalyseGroups(const CollectiveGroups& groups, AffineExpr reader) {
   return Analysis(groups, reader).Run();
 }
 
-std::optional<std::vector<FittedPiece>> AnalysePairs(const CollectivePairs& pairs, bool forward,
-                                                     AffineExpr reader) {
+std::optional<std::vector<FittedPiece>> AnalysePairs(const CollectivePairs& pairs,
+                                                     Direction direction, AffineExpr reader) {
+  const bool forward = direction == Direction::kInputToOutput;
   const IdArithmetic ids = {pairs.space, pairs.partition_count, reader};
   std::vector<ValuePair> values;
   values.reserve(pairs.pairs.size());

@@ -22,6 +22,7 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/internal/collective.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/internal/fit_sequence.h"
 
 namespace xla_indexing::internal {
@@ -55,8 +56,8 @@ DeviceGroups AnalyseGroups(const CollectiveGroups& groups, mlir::AffineExpr read
 
 // The devices that a reader receives from (or, `forward`, sends to) in a collective-permute; none
 // where they fall into more than kMaxDevicePieces pieces that have a formula.
-std::optional<std::vector<FittedPiece>> AnalysePairs(const CollectivePairs& pairs, bool forward,
-                                                     mlir::AffineExpr reader);
+std::optional<std::vector<FittedPiece>> AnalysePairs(const CollectivePairs& pairs,
+                                                     Direction direction, mlir::AffineExpr reader);
 
 }  // namespace xla_indexing::internal
 

@@ -49,7 +49,8 @@ class RaggedAllToAll {
         blocks_(Offsets().dimension(0) / groups_.max_group_size) {}
 
   // Both directions of the operand `input`.
-  void AddInput(bool forward) {
+  void AddInput(Direction direction) {
+    const bool forward = direction == Direction::kInputToOutput;
     const Shape& from = build_.Operand(forward ? kInput : kOutput);
     const Shape& to = build_.Operand(forward ? kOutput : kInput);
     build_.Add(0, kInput, 0, ForPieces(from, to, [&](CollectiveMapBuilder& builder) {
@@ -141,7 +142,8 @@ bool HasBlocks(const BuildContext& build) {
 
 // The whole operand on any device, where it is not known which elements decide what.
 void AddAnything(BuildContext& build, const CollectiveGroups& collective, int64_t operand,
-                 bool forward) {
+                 Direction direction) {
+  const bool forward = direction == Direction::kInputToOutput;
   const Shape& from = forward ? build.Operand(operand) : build.Output();
   const Shape& to = forward ? build.Output() : build.Operand(operand);
   const Interval devices = Interval::OfSize(collective.DeviceCount());
@@ -153,7 +155,8 @@ void AddAnything(BuildContext& build, const CollectiveGroups& collective, int64_
                         devices, devices));
 }
 
-void AddRaggedOperand(BuildContext& build, int64_t operand, bool forward) {
+void AddRaggedOperand(BuildContext& build, int64_t operand, Direction direction) {
+  const bool forward = direction == Direction::kInputToOutput;
   if (operand == kOutput) {
     AddOutput(build);
     return;
@@ -164,13 +167,13 @@ void AddRaggedOperand(BuildContext& build, int64_t operand, bool forward) {
     return;
   }
   if (!HasBlocks(build)) {
-    AddAnything(build, *collective, operand, forward);
+    AddAnything(build, *collective, operand, direction);
     return;
   }
   RaggedAllToAll ragged(build, *collective,
                         forward ? build.Operand(operand).rank() : build.Output().rank());
   if (operand == kInput) {
-    ragged.AddInput(forward);
+    ragged.AddInput(direction);
   } else if (operand == kReceiveSizes) {
     forward ? build.AddWholeReach(operand) : build.AddWholeRead(operand);
   } else {
@@ -182,12 +185,12 @@ void AddRaggedOperand(BuildContext& build, int64_t operand, bool forward) {
 
 void RaggedAllToAllOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
   for (int64_t operand = kInput; operand <= kReceiveSizes; ++operand) {
-    AddRaggedOperand(build, operand, /*forward=*/false);
+    AddRaggedOperand(build, operand, Direction::kOutputToInput);
   }
 }
 
 void RaggedAllToAllInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
-  AddRaggedOperand(build, operand, /*forward=*/true);
+  AddRaggedOperand(build, operand, Direction::kInputToOutput);
 }
 
 }  // namespace xla_indexing::internal

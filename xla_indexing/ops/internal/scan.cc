@@ -58,14 +58,14 @@ using Level = std::map<int64_t, OperandIndexingSet>;
 class Scan {
  public:
   // From result `start` to operands or, `forward`, from operand `start` to results.
-  Scan(BuildContext& build, bool forward, int64_t start)
+  Scan(BuildContext& build, Direction direction, int64_t start)
       : build_(build),
         scan_(build.instruction),
-        forward_(forward),
+        forward_(direction == Direction::kInputToOutput),
         start_(start),
         dim_(scan_.dimensions()[0]),
         steps_(scan_.operand(0)->shape().dimension(dim_)),
-        is_flipped_(forward != scan_.GetBool(AttributeKey::kIsReverse)) {
+        is_flipped_(forward_ != scan_.GetBool(AttributeKey::kIsReverse)) {
     const int64_t carries = *scan_.GetInteger(AttributeKey::kNumCarries);
     inputs_ = scan_.operand_count() - carries;
     outputs_ = static_cast<int64_t>(scan_.shape().tuple_elements().size()) - carries;
@@ -302,7 +302,7 @@ bool LooksIntoFunction(const BuildContext& build) {
 
 void ScanOutputToInput(BuildContext& build, int64_t output_leaf) {
   if (LooksIntoFunction(build)) {
-    Scan(build, /*forward=*/false, output_leaf).AddEntries();
+    Scan(build, Direction::kOutputToInput, output_leaf).AddEntries();
   } else {
     UnanalysedOutputToInput(build, output_leaf);
   }
@@ -310,7 +310,7 @@ void ScanOutputToInput(BuildContext& build, int64_t output_leaf) {
 
 void ScanInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
   if (LooksIntoFunction(build)) {
-    Scan(build, /*forward=*/true, operand).AddEntries();
+    Scan(build, Direction::kInputToOutput, operand).AddEntries();
   } else {
     UnanalysedInputToOutput(build, operand, operand_leaf);
   }

@@ -62,12 +62,12 @@ constexpr int kMaxRounds = 16;
 // The relation of a loop, in one direction.
 class WhileLoop {
  public:
-  WhileLoop(BuildContext& build, bool forward)
+  WhileLoop(BuildContext& build, Direction direction)
       : build_(build),
         loop_(build.instruction),
-        forward_(forward),
+        forward_(direction == Direction::kInputToOutput),
         counter_(FindLoopCounter(build.instruction)),
-        memo_(build.options.computations->MemoOf(build.instruction, forward)) {}
+        memo_(build.options.computations->MemoOf(build.instruction, direction)) {}
 
   bool PassesThrough(int64_t leaf) {
     if (!memo_.passes_through) memo_.passes_through = LeavesPassedThrough(loop_);
@@ -598,7 +598,7 @@ void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
   }
   const Shape& from = build.instruction.shape().Leaf(output_leaf);
   const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
-  WhileLoop loop(build, /*forward=*/false);
+  WhileLoop loop(build, Direction::kOutputToInput);
   if (loop.PassesThrough(output_leaf)) {
     build.Add(output_leaf, 0, output_leaf, identity);
     return;
@@ -625,7 +625,7 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   const Shape& state = build.instruction.shape();
   const Shape& from = state.Leaf(operand_leaf);
   const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
-  WhileLoop loop(build, /*forward=*/true);
+  WhileLoop loop(build, Direction::kInputToOutput);
   LeafSets reached = loop.AllIterations({{operand_leaf, identity}}, from);
   const bool has_whole_leaves = loop.HasWholeLeaves();
   // What the condition reads reaches every leaf that changes.
