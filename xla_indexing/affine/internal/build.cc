@@ -116,15 +116,6 @@ AffineExpr Substitute(AffineExpr e, llvm::ArrayRef<AffineExpr> dims,
   return Rewriter(dims, symbols).Rewrite(e);
 }
 
-AffineExpr ShiftSymbols(AffineExpr e, unsigned num_symbols, unsigned offset) {
-  if (!e || offset == 0) return e;
-  llvm::SmallVector<AffineExpr, 4> symbols;
-  for (unsigned i = 0; i < num_symbols; ++i) {
-    symbols.push_back(mlir::getAffineSymbolExpr(i + offset, e.getContext()));
-  }
-  return Substitute(e, {}, symbols);
-}
-
 // MLIR distributes a division over summands that are multiples of the divisor; the sum that comes
 // out is put into summand order.
 AffineExpr DivideSmall(AffineExprKind kind, AffineExpr e, int64_t divisor) {

@@ -47,9 +47,6 @@ mlir::AffineExpr Mod(mlir::AffineExpr e, int64_t divisor);
 mlir::AffineExpr Substitute(mlir::AffineExpr e, llvm::ArrayRef<mlir::AffineExpr> dims,
                             llvm::ArrayRef<mlir::AffineExpr> symbols);
 
-// e with symbol j renumbered to j + offset.
-mlir::AffineExpr ShiftSymbols(mlir::AffineExpr e, unsigned num_symbols, unsigned offset);
-
 // Whether the dividend e has at most kMaxSummands summands in all, those of its own dividends
 // counted, and nests less than kMaxExprDepth deep. MLIR walks every occurrence of a shared
 // subexpression anew, so occurrences are counted here too. With `depth`, e is measured as if it

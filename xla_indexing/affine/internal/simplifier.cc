@@ -246,11 +246,6 @@ QuasiAffineSum ExprSimplifier::OpaqueAtom(AffineExpr expr) {
   return QuasiAffineSum::Of(&atom);
 }
 
-unsigned ExprSimplifier::AddSymbol(Interval range) {
-  symbols_.push_back(range);
-  return symbols_.size() - 1;
-}
-
 QuasiAffineSum ExprSimplifier::ModFreeForm(const QuasiAffineSum& digits) const {
   QuasiAffineSum eliminated;
   return ModFreeForm(digits, eliminated);

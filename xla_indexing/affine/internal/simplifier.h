@@ -114,9 +114,6 @@ class ExprSimplifier {
   QuasiAffineSum Evaluate(mlir::AffineExpr e);
   QuasiAffineSum Evaluate(const LinearSum& sum);
 
-  // Adds a symbol after all existing ones and returns its position.
-  unsigned AddSymbol(Interval range);
-
   // The expression of a sum of digits; null when the sum is invalid.
   mlir::AffineExpr ToExpr(const QuasiAffineSum& digits);
   Interval RangeOf(const QuasiAffineSum& digits);

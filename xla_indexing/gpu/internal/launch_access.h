@@ -82,7 +82,6 @@ class LaunchAccessBuilder {
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
   };
 
-  void BeginPass(LaunchAccess* access);
   void AddRoot(Root* root, LaunchAccess* access);
   void AddThreads(LaunchAccess* access);
   void AddOperand(const OperandIndexing& indexing, LaunchAccess* access);
