@@ -60,7 +60,11 @@ struct ValueRange {
   int64_t upper = 0;
 
   bool IsPoint() const { return lower == upper; }
-  int64_t Size() const { return upper - lower + 1; }
+  // How many they are; 2^63 - 1 where they are more.
+  int64_t Size() const {
+    const Int128 size = Int128{upper} - lower + 1;
+    return size > kInt64Max ? kInt64Max : static_cast<int64_t>(size);
+  }
   friend bool operator==(const ValueRange& a, const ValueRange& b) = default;
 };
 
