@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -252,7 +253,7 @@ bool Counter::SplitLinear(llvm::ArrayRef<int> open, Int128 weight) {
       if (term.id >= FormAlgebra::kMaxVariables) break;
       if ((Bit(term.id) & outer_ & ~divided) == 0 || IsFixed(term.id)) continue;
       const ValueRange values = forms_.range(term.id);
-      Int128 effect = Int128{term.coefficient} * (values.upper - values.lower);
+      Int128 effect = Int128{term.coefficient} * (Int128{values.upper} - values.lower);
       if (effect < 0) effect = -effect;
       if (effect > best_effect) {
         best = &term;
@@ -342,7 +343,7 @@ void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::Arra
   if (is_periodic) {
     CountPeriod(best, best_count, weight);
   } else if ((bisected & Bit(best)) != 0 && best_count > kFewValues) {
-    const int64_t middle = values.lower + (values.upper - values.lower) / 2;
+    const int64_t middle = std::midpoint(values.lower, values.upper);
     forms_.Narrow(best, {values.lower, middle});
     Count(weight);
     forms_.Narrow(best, {middle + 1, values.upper});

@@ -162,7 +162,7 @@ void RequestLanes::CollectPieces(llvm::ArrayRef<int> open, bool is_whole) {
   }
   if (widest < 0) return AddBox(linear, is_whole);
   const ValueRange values = forms_.range(widest);
-  const int64_t middle = values.lower + (values.upper - values.lower) / 2;
+  const int64_t middle = std::midpoint(values.lower, values.upper);
   for (const ValueRange& half :
        {ValueRange{values.lower, middle}, ValueRange{middle + 1, values.upper}}) {
     forms_.Narrow(widest, half);
