@@ -17,6 +17,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/internal/builders.h"
 
 namespace xla_indexing::internal {
@@ -70,8 +71,6 @@ bool HasOperandInside(const PaddedAxis& axis, int64_t output_size) {
 }
 
 using PaddedAxes = llvm::SmallVector<PaddedAxis, 4>;
-
-enum class Direction { kOutputToInput, kInputToOutput };
 
 // The piece that stands at `place` in dimension `dim`, in line with the operand in the dimensions
 // before it, and anywhere in those after it.
