@@ -194,6 +194,47 @@ TEST(HloIndexerTest, TheEntriesOfLeavesAreThoseOfTheInstruction) {
   }
 }
 
+TEST(HloIndexerTest, WhatIsKnownOfOtherQuestionsChangesNoAnswerAboutAComputation) {
+  const auto module = Parse(kCallsOfCalls);
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  for (int round = 0; round < 2; ++round) {
+    for (const HloComputation* computation : module->computations()) {
+      for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+        const auto entries = indexer.Index(*computation, direction);
+        const auto own = Entries(*computation, direction, &context);
+        ASSERT_TRUE(entries.ok() && own.ok());
+        EXPECT_TRUE(AreEqual(**entries, *own)) << computation->ToString();
+      }
+    }
+  }
+}
+
+TEST(HloIndexerTest, LeavesThatAreNotThereAreRefused) {
+  const auto module = Parse(kCallsOfCalls);
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  const HloComputation& entry = *module->entry_computation();
+  const int64_t parameters = static_cast<int64_t>(entry.parameters().size());
+  for (const IndexingTarget target :
+       {IndexingTarget(entry), IndexingTarget(*entry.root_instruction())}) {
+    for (const OperandLeaf leaf : {OperandLeaf{0, 1000}, OperandLeaf{0, -1}, OperandLeaf{1, 0}}) {
+      EXPECT_EQ(indexer.Index(target, Direction::kOutputToInput, leaf).status().code(),
+                absl::StatusCode::kInvalidArgument)
+          << leaf.operand << " " << leaf.operand_leaf;
+    }
+    for (const OperandLeaf leaf :
+         {OperandLeaf{0, 1000}, OperandLeaf{0, -1}, OperandLeaf{-1, 0}, OperandLeaf{1000, 0}}) {
+      EXPECT_EQ(indexer.Index(target, Direction::kInputToOutput, leaf).status().code(),
+                absl::StatusCode::kInvalidArgument)
+          << leaf.operand << " " << leaf.operand_leaf;
+    }
+  }
+  EXPECT_TRUE(indexer.Index(entry, Direction::kInputToOutput, OperandLeaf{parameters - 1, 0}).ok());
+}
+
 TEST(HloIndexerTest, RealModulesHaveTheMapsThatTheirInstructionsHave) {
   XLA_INDEXING_SKIP_WITHOUT_CORPUS();
   int64_t shared = 0;

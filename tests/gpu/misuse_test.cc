@@ -1,26 +1,14 @@
 #include "tests/testing/misuse.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/gpu/bank_conflicts.h"
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/thread_mapping.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/map/text.h"
 
 namespace xla_indexing::internal {
 namespace {

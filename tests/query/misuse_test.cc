@@ -2,22 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/strings/string_view.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/map/text.h"
 #include "xla_indexing/query/corresponding_dims.h"
 #include "xla_indexing/query/equivalence.h"
 #include "xla_indexing/query/utilization.h"
@@ -25,7 +11,6 @@
 namespace xla_indexing::internal {
 namespace {
 
-using ::testing::HasSubstr;
 TEST_F(QueryMisuseTest, UtilizationIsOfArraysThatTheMapsFit) {
   const OperandIndexingSet set(Map("(d0) -> (d0), domain: d0 in [0, 3]"));
   EXPECT_EQ(ComputeUtilization(set, Array({4}), Array({4}))->elements_read, Interval::Point(4));

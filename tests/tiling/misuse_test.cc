@@ -2,31 +2,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/hlo/module.h"
-#include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/map/text.h"
 #include "xla_indexing/tiling/internal/tile_conditions.h"
-#include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tiling/tile_computation.h"
 
 namespace xla_indexing::internal {
 namespace {
 
-using ::testing::HasSubstr;
 using TilingMisuseTest = QueryMisuseTest;
 
 TEST_F(TilingMisuseTest, TilesAreOfArraysThatTheMapsFit) {

@@ -9,9 +9,9 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/ops/direction.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/subject.h"
 

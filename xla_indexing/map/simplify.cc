@@ -132,9 +132,9 @@ bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
 }
 
 // Whether what has been simplified may have another form still: what is known when a division is
-// looked at may be said in a shorter way once all of them have been. Of few variables every map is
-// looked at again, which costs little; of many, those that are likely to change, since what a
-// question may take is better spent on other maps.
+// looked at may be said in a shorter way once all of them have been. A map of few variables is
+// always looked at again, which costs little; a map of many only where it is likely to change, since
+// what a question may take is better spent on other maps.
 bool MayChangeAgain(const IndexingMap& map) {
   constexpr int kFewVariables = 8;
   if (map.num_dims() + map.num_symbols() <= kFewVariables) return true;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/internal/reindexing.h"
+#include "xla_indexing/ops/direction.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/command_line.h"

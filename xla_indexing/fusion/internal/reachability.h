@@ -17,9 +17,9 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/BitVector.h"
-#include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing::internal {
