@@ -116,6 +116,8 @@
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tiling/tile_computation.h"
+#include "xla_indexing/tiling/tile_condition.h"
+#include "xla_indexing/tiling/tile_expr.h"
 #include "xla_indexing/version.h"
 // IWYU pragma: end_exports
 

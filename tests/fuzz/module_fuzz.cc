@@ -64,7 +64,6 @@
 #include "xla_indexing/query/corresponding_dims.h"
 #include "xla_indexing/query/equivalence.h"
 #include "xla_indexing/query/utilization.h"
-#include "xla_indexing/tiling/internal/tile_conditions.h"
 #include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tiling/tile_computation.h"

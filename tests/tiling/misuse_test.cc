@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "xla_indexing/tiling/internal/tile_conditions.h"
+#include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tiling/tile_computation.h"
 

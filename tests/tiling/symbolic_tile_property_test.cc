@@ -17,7 +17,7 @@
 #include "tests/tiling/condition_text.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
-#include "xla_indexing/tiling/internal/tile_conditions.h"
+#include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 
 namespace xla_indexing::internal {

@@ -18,7 +18,7 @@
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/tiling/internal/tile_conditions.h"
+#include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tiling/tile_computation.h"
 

@@ -15,7 +15,9 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/components.h"
+#include "xla_indexing/tiling/internal/tile_conditions.h"
 #include "xla_indexing/tiling/internal/tile_digits.h"
+#include "xla_indexing/tiling/internal/tile_forms.h"
 #include "xla_indexing/tiling/internal/tile_parts.h"
 #include "xla_indexing/tiling/internal/tile_points.h"
 
@@ -215,6 +217,37 @@ absl::StatusOr<SymbolicTile> SymbolicTile::Of(const OperandIndexing& indexing,
   return tile;
 }
 
+namespace {
+
+template <typename Form>
+llvm::SmallVector<TileExpr, 4> OfResults(const SymbolicTile& tile, Form form) {
+  llvm::SmallVector<TileExpr, 4> forms;
+  for (int i = 0; i < tile.map().num_results(); ++i) forms.push_back(form(tile, i));
+  return forms;
+}
+
+}  // namespace
+
+llvm::SmallVector<TileExpr, 4> SymbolicTile::Offsets() const {
+  return OfResults(*this, internal::OffsetOf);
+}
+
+llvm::SmallVector<TileExpr, 4> SymbolicTile::Sizes() const {
+  return OfResults(*this, internal::SizeOf);
+}
+
+llvm::SmallVector<TileExpr, 4> SymbolicTile::Strides() const {
+  return OfResults(*this, internal::StrideOf);
+}
+
+llvm::SmallVector<TileExpr, 4> SymbolicTile::RuntimeOffsets() const {
+  return OfResults(*this, internal::RuntimeOffsetOf);
+}
+
+std::vector<TileCondition> SymbolicTile::Conditions() const {
+  return internal::ConditionsOf(*this);
+}
+
 absl::Status SymbolicTile::CheckSizes(llvm::ArrayRef<int64_t> sizes) const {
   if (static_cast<int>(sizes.size()) != num_sizes()) {
     return absl::InvalidArgumentError(
@@ -367,11 +400,19 @@ void SymbolicTile::SpreadOverRuntimes(ConcreteTile* tile) const {
 
 absl::StatusOr<Decision> SymbolicTile::IsExact(llvm::ArrayRef<int64_t> sizes,
                                                int64_t max_steps) const {
+  if (is_exact_) return IsBox(sizes, max_steps);
+  absl::Status status = CheckSizes(sizes);
+  if (!status.ok()) return status;
+  return Decision{Answer::kNo, 0};
+}
+
+absl::StatusOr<Decision> SymbolicTile::IsBox(llvm::ArrayRef<int64_t> sizes,
+                                             int64_t max_steps) const {
   const QuestionBudget question;
   absl::Status status = CheckSizes(sizes);
   if (!status.ok()) return status;
   StepBudget budget(max_steps);
-  if (!is_exact_ || CrossBorders(sizes)) return budget.Decide(false);
+  if (CrossBorders(sizes)) return budget.Decide(false);
   UnitCounts counts;
   const bool are_aligned = digits_->Count(sizes, &counts);
   if (!ArePinned(sizes, counts)) return budget.Decide(false);

@@ -9,8 +9,10 @@
 // and a SymbolicTile says it as  offset(k, t, rt) + [0, size(t) - 1] * stride(t)  for each result:
 //
 //   *full* tile    all of its points are in the domain, but for constraints on residues
-//   *exact* sizes  every full tile reads just that: a box, with the same sizes and strides
-//   conditions     those that sizes are exact under: all have to hold
+//   *box* sizes    every full tile reads just that: a box, with the same sizes and strides
+//   conditions     those under which sizes are such: all have to hold
+//   *exact* sizes  box sizes of a map that is exact; one that is over-approximate, such as that of a
+//                  scalar or of a whole array that may not be read, has boxes and is not exact
 //   clipped tile   one that is not full: at the edge of the output, in padding. It is found for
 //                  itself, from its points.
 //
@@ -40,7 +42,8 @@
 //   size        (t0 - 1) * 8 + t1 for t1 > 1, t0 otherwise
 //   stride      1 for t1 > 1, 8 otherwise
 //   conditions  t0 = 1 or t1 = 1 or t1 = 8
-// as tiling/internal/tile_text.h and tiling/internal/tile_conditions.h write them.
+// These are data (tiling/tile_expr.h, tiling/tile_condition.h): Offsets(), Sizes(), Strides() and
+// Conditions().
 //
 // Errors. InvalidArgument for a map that is unknown; for sizes of the array that are not as many as
 // dimensions, negative, or less than a dimension's interval; for tile sizes that are not as many as
@@ -54,6 +57,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -63,6 +67,8 @@
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/tiling/tile_condition.h"
+#include "xla_indexing/tiling/tile_expr.h"
 
 namespace xla_indexing {
 
@@ -133,7 +139,25 @@ class SymbolicTile {
   int num_sizes() const { return map_.num_dims(); }
   const internal::TileDigits& digits() const { return *digits_; }
 
-  // Whether sizes are exact; kUndecided where there are more points than `max_steps`.
+  // Offset, size and stride of each result of the map, for sizes under which the clauses of
+  // Conditions() hold (not for sizes that were added to them one by one: FullTile knows those).
+  // Size and stride are `?` where a result is no sum of digits of single variables; its offset is
+  // then that of its tile's first point.
+  llvm::SmallVector<TileExpr, 4> Offsets() const;
+  llvm::SmallVector<TileExpr, 4> Sizes() const;
+  llvm::SmallVector<TileExpr, 4> Strides() const;
+  // The part of each offset that runtime variables are; 0 where there is none, and where a result
+  // is no sum of digits.
+  llvm::SmallVector<TileExpr, 4> RuntimeOffsets() const;
+  // Those of the box: all have to hold. They say nothing of map() itself, which may be
+  // over-approximate.
+  std::vector<TileCondition> Conditions() const;
+
+  // Whether every full tile of these sizes reads a box, of the same sizes and strides, as the map
+  // says: whether Conditions() hold. Undecided where there are more points than `max_steps`.
+  absl::StatusOr<Decision> IsBox(llvm::ArrayRef<int64_t> sizes,
+                                 int64_t max_steps = kDefaultSteps) const;
+  // Whether sizes are exact: IsBox(), and IsOfExactMap().
   absl::StatusOr<Decision> IsExact(llvm::ArrayRef<int64_t> sizes,
                                    int64_t max_steps = kDefaultSteps) const;
 
@@ -150,6 +174,7 @@ class SymbolicTile {
   llvm::ArrayRef<mlir::AffineExpr> pinned() const { return pinned_; }
   // The sizes of the array that is cut into tiles.
   llvm::ArrayRef<int64_t> dim_sizes() const { return dim_sizes_; }
+  // Whether the map reads just what it says, whatever the values of runtime variables.
   bool IsOfExactMap() const { return is_exact_; }
   // The borders with the other pieces of the array.
   llvm::ArrayRef<TileBorder> borders() const { return borders_; }

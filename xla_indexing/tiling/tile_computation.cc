@@ -18,7 +18,7 @@
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 #include "xla_indexing/query/utilization.h"
-#include "xla_indexing/tiling/internal/tile_conditions.h"
+#include "xla_indexing/tiling/internal/tile_text.h"
 
 namespace xla_indexing {
 namespace {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/tiling/internal/tile_conditions.h"
 #include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tools/count_output.h"
@@ -18,7 +17,6 @@
 namespace xla_indexing {
 namespace {
 
-using internal::CountText;
 using internal::OffsetMapText;
 using internal::SizeMapText;
 using internal::StrideMapText;

@@ -10,8 +10,6 @@
 namespace xla_indexing {
 namespace {
 
-using internal::CountText;
-
 absl::string_view WhichRuntimeValues(const Utilization& utilization) {
   if (!utilization.has_runtime_values) return "none";
   return utilization.IsExact() ? "any" : "bounds";

@@ -11,6 +11,31 @@ namespace {
 // Tiles that are looked at one by one.
 constexpr int64_t kMaxTilesSeen = 64;
 
+// Answers for one size whether one of the alternatives of TileDigits::SayAligned holds.
+class AlignedSize {
+ public:
+  explicit AlignedSize(int64_t size) : size_(size) {}
+
+  void Begin() {
+    any_ = any_ || all_;
+    all_ = true;
+  }
+  void IsMultipleOf(int64_t n) { all_ = all_ && size_ % n == 0; }
+  void Divides(int64_t n) { all_ = all_ && n % size_ == 0; }
+  void RestDivides(int64_t n, int64_t low) {
+    const int64_t rest = size_ % low;
+    all_ = all_ && rest != 0 && n % rest == 0;
+  }
+  void IsAtLeast(int64_t n) { all_ = all_ && size_ >= n; }
+  void IsFalse() { all_ = false; }
+  bool IsAligned() const { return any_ || all_; }
+
+ private:
+  const int64_t size_;
+  bool any_ = false;
+  bool all_ = false;
+};
+
 }  // namespace
 
 bool BeginsInside(const TileVariable& variable, int64_t low) {
@@ -30,56 +55,12 @@ std::optional<int64_t> TileDigits::NumTiles(int dim, int64_t size, int64_t* firs
 
 bool TileDigits::IsAlignedByRule(int index, int64_t size, UnitCounts* all) const {
   const TileVariable& variable = variables_[index];
-  int64_t* counts = all->counts.data() + variable.first_unit;
-  const llvm::ArrayRef<TileUnit> units = UnitsOf(variable);
-  if (units.empty()) return true;
-  if (variable.modulus != 1) {
-    counts[0] = size / variable.modulus;
-    // Where nothing uses it one value is as good as several.
-    const bool is_used = units[0].result != TileUnit::kNone;
-    return is_used ? size % variable.modulus == 0 : size >= variable.modulus;
+  AlignedSize logic(size);
+  SayAligned(variable, &logic);
+  if (!logic.IsAligned()) return false;
+  for (int i = variable.first_unit; i < variable.first_unit + variable.num_units; ++i) {
+    all->counts[i] = NumValues(variable, units_[i].low, units_[i].count, size);
   }
-  std::fill(counts, counts + units.size(), 1);
-  const int64_t low = units[0].low;
-  const int64_t shift = variable.shift;
-  const bool has_end = units.back().count != 0;
-  const int64_t rest = size % low;
-  if (rest != 0) {
-    if (size < low && low % size == 0 && FloorMod(shift, size) == 0) return true;
-    if (units.size() == 1 && !has_end && low % rest == 0 && FloorMod(shift, rest) == 0) {
-      counts[0] = CeilDiv(size, low);
-      return true;
-    }
-  }
-  if (has_end && size > units.back().low * units.back().count - low) {
-    for (size_t i = 0; i < units.size(); ++i) counts[i] = units[i].count;
-    return true;
-  }
-  if (rest != 0) return false;
-  int64_t left = size / low;
-  if (BeginsInside(variable, low)) {
-    if (units.size() != 1 || has_end) return false;
-    counts[0] = left + 1;
-    return true;
-  }
-  int64_t start = FloorDiv(shift, low);
-  for (size_t i = 0; i < units.size(); ++i) {
-    const int64_t count = units[i].count;
-    if (count == 0) {
-      counts[i] = left;
-      return true;
-    }
-    if (left % count == 0) {
-      if (FloorMod(start, count) != 0) return false;
-      counts[i] = count;
-      left /= count;
-      start = FloorDiv(start, count);
-      continue;
-    }
-    counts[i] = left;
-    return count % left == 0 && FloorMod(start, left) == 0;
-  }
-  // A multiple of all there is.
   return true;
 }
 

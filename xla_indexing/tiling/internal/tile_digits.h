@@ -38,11 +38,13 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::internal {
 
+inline int64_t Min(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
 
 // ((v + shift) floordiv low) mod count; count 0: no mod.
@@ -94,6 +96,16 @@ struct TileVariable {
 // Whether tiles begin inside the digits at place `low`, so that they reach one value more than
 // tiles that begin with a digit.
 bool BeginsInside(const TileVariable& variable, int64_t low);
+
+// How many values a digit of a variable takes in tiles that are aligned by the rule, for a size that
+// is a number or an expression (tiling/tile_expr.h).
+template <typename T>
+T NumValues(const TileVariable& variable, int64_t low, int64_t count, const T& size) {
+  if (variable.modulus != 1) return FloorDiv(size, variable.modulus);
+  if (count == 0 && BeginsInside(variable, low)) return FloorDiv(size, low) + T{1};
+  const T values = CeilDiv(size, low);
+  return count == 0 ? values : Min(values, T{count});
+}
 
 struct TileResult {
   // Whether the result is not a sum of digits of single variables.
@@ -149,6 +161,17 @@ class TileDigits {
     return llvm::ArrayRef(units_).slice(variable.first_unit, variable.num_units);
   }
   int num_dims() const { return num_dims_; }
+
+  // Whether the tiles of a variable are aligned by the rule for many tiles: an alternative for each
+  // way in which they are, said to `logic`, which answers for one size or writes the clause
+  //   Begin()                an alternative, of what follows
+  //   IsMultipleOf(n)        t mod n = 0
+  //   Divides(n)             n mod t = 0
+  //   RestDivides(n, low)    n mod (t mod low) = 0, false where t mod low is 0
+  //   IsAtLeast(n)           t >= n
+  //   IsFalse()
+  template <typename Logic>
+  void SayAligned(const TileVariable& variable, Logic* logic) const;
 
   // The number of full tiles of a dimension, and the first of them; none where there are infinitely
   // many.
@@ -215,6 +238,49 @@ class TileDigits {
   llvm::SmallVector<TileTerm, 8> terms_;
   llvm::SmallVector<TileUnitTerm, 8> unit_terms_;
 };
+
+template <typename Logic>
+void TileDigits::SayAligned(const TileVariable& variable, Logic* logic) const {
+  const llvm::ArrayRef<TileUnit> units = UnitsOf(variable);
+  if (units.empty()) return logic->Begin();
+  if (variable.modulus != 1) {
+    logic->Begin();
+    // Where nothing uses it one value is as good as several.
+    const bool is_used = units[0].result != TileUnit::kNone;
+    return is_used ? logic->IsMultipleOf(variable.modulus) : logic->IsAtLeast(variable.modulus);
+  }
+  const int64_t low = units.front().low;
+  const bool is_one = units.size() == 1;
+  const bool has_end = units.back().count != 0;
+  const auto divides = [&](int64_t place) {
+    logic->Divides(place);
+    if (variable.shift != 0) logic->Divides(Magnitude(variable.shift));
+  };
+  // Every unit takes one value; the last alternative of a single unit has these sizes too.
+  if (low > 1 && (!is_one || has_end)) {
+    logic->Begin();
+    divides(low);
+  }
+  // Units below take all values.
+  for (const TileUnit& unit : units) {
+    logic->Begin();
+    if (unit.low > 1) logic->IsMultipleOf(unit.low);
+    if (unit.count != 0) {
+      divides(unit.low * unit.count);
+    } else if (!is_one && FloorMod(variable.shift, unit.low) != 0) {
+      logic->IsFalse();
+    }
+  }
+  if (has_end) {
+    logic->Begin();
+    logic->IsAtLeast(units.back().low * units.back().count - low + 1);
+  } else if (is_one && low > 1) {
+    // Tiles that begin at every multiple of a divisor of the digit's place.
+    logic->Begin();
+    logic->RestDivides(low, low);
+    if (variable.shift != 0) logic->RestDivides(Magnitude(variable.shift), low);
+  }
+}
 
 }  // namespace xla_indexing::internal
 
