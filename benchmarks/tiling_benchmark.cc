@@ -20,7 +20,7 @@
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tile_computation.h"
+#include "xla_indexing/tiling/tiled_computation.h"
 
 namespace xla_indexing {
 namespace {
@@ -123,9 +123,9 @@ void TileOfSoftmax(benchmark::State& state) {
   size_t tiles = 1;
   IdentityMapMeter meter(state);
   for (auto _ : state) {
-    const auto tiled = TileComputation(*module->entry_computation(), &context);
+    const auto tiled = TiledComputation::Create(*module->entry_computation(), &context);
     if (!tiled.ok()) return Skip(state, tiled.status());
-    tiles = tiled->instructions().size();
+    tiles = tiled->reads().size();
   }
   state.counters["tiles"] = static_cast<double>(tiles);
   meter.Report(static_cast<double>(tiles));
@@ -136,12 +136,12 @@ void GoodSizesOfSoftmax(benchmark::State& state) {
   const std::unique_ptr<HloModule> module = ParseOrSkip(state, kSoftmax);
   if (module == nullptr) return;
   mlir::MLIRContext context(kNoThreading);
-  const auto tiled = TileComputation(*module->entry_computation(), &context);
+  const auto tiled = TiledComputation::Create(*module->entry_computation(), &context);
   if (!tiled.ok()) return Skip(state, tiled.status());
-  size_t found = 0;
+  int64_t found = 0;
   IdentityMapMeter meter(state);
-  for (auto _ : state) found = tiled->FindGoodTileSizes(48 << 10).size();
-  state.counters["sizes"] = static_cast<double>(found);
+  for (auto _ : state) found = tiled->FindTilings().num_tried;
+  state.counters["tilings"] = static_cast<double>(found);
   meter.Report();
 }
 BENCHMARK(GoodSizesOfSoftmax);

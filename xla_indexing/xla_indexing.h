@@ -114,10 +114,13 @@
 #include "xla_indexing/query/corresponding_dims.h"
 #include "xla_indexing/query/equivalence.h"
 #include "xla_indexing/query/utilization.h"
+#include "xla_indexing/tiling/program_ids.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tile_computation.h"
 #include "xla_indexing/tiling/tile_condition.h"
 #include "xla_indexing/tiling/tile_expr.h"
+#include "xla_indexing/tiling/tile_graph.h"
+#include "xla_indexing/tiling/tiled_computation.h"
+#include "xla_indexing/tiling/tiling_space.h"
 #include "xla_indexing/version.h"
 // IWYU pragma: end_exports
 

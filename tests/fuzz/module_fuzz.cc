@@ -66,7 +66,7 @@
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tile_computation.h"
+#include "xla_indexing/tiling/tiled_computation.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/json_output.h"
 #include "xla_indexing/tools/queries.h"
@@ -699,23 +699,18 @@ void AskComputation(const HloComputation& computation, mlir::MLIRContext* contex
   if (report.ok() && report->same == Answer::kNo) {
     Contradiction("a computation reads what it reads", computation.name(), report->difference);
   }
-  const absl::StatusOr<TiledComputation> tiled = TileComputation(computation, context);
+  const absl::StatusOr<TiledComputation> tiled = TiledComputation::Create(computation, context);
   if (!tiled.ok()) return;
   tiled->Conditions();
-  std::vector<int64_t> sizes;
-  for (const int64_t size : tiled->dim_sizes()) {
-    sizes.push_back(std::clamp<int64_t>(size, 1, 4));
-  }
-  const absl::StatusOr<Decision> exact = tiled->IsExact(sizes, kSteps);
-  const absl::StatusOr<int64_t> bytes = tiled->BytesOf(sizes);
-  if (exact.ok() && bytes.ok() && *bytes < 0) {
-    Contradiction("tiles have some number of bytes", computation.name(), absl::StrCat(*bytes));
-  }
-  for (const GoodTileSizes& good : tiled->FindGoodTileSizes(1 << 14, 16)) {
-    const absl::StatusOr<int64_t> good_bytes = tiled->BytesOf(good.sizes);
-    if (good.bytes > 1 << 14 || !good_bytes.ok() || *good_bytes != good.bytes) {
-      Contradiction("good tiles have that many bytes", computation.name(),
-                    absl::StrCat(good.bytes));
+  TilingSearchOptions options;
+  options.max_resident_bytes = 1 << 14;
+  options.max_tried = 16;
+  for (const CostedTiling& found : tiled->FindTilings(options).tilings) {
+    const absl::StatusOr<TileGraph> graph = tiled->Instantiate(found.tiling);
+    if (!graph.ok() || found.cost.resident_bytes > options.max_resident_bytes ||
+        graph->Cost().moved_bytes != found.cost.moved_bytes || graph->ToString().empty()) {
+      Contradiction("tilings that are found cost what they are said to", computation.name(),
+                    absl::StrCat(found.cost.moved_bytes));
     }
   }
 }

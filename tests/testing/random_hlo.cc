@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "tests/testing/random.h"
 #include "tests/testing/random_computation.h"
 #include "tests/testing/random_instructions.h"
@@ -354,6 +355,17 @@ std::string RandomFusionModule(uint64_t seed) {
   main.set_is_synchronous(true);
   for (int64_t i = random.Between(2, 10); i > 0; --i) {
     AddRandomInstruction(RandomOpcode(&main), &main);
+  }
+  main.Finish(RandomRoot(&main), /*is_entry=*/true);
+  return ModuleText("random_fusion", text);
+}
+
+std::string RandomFusionModule(absl::Span<const HloOpcode> opcodes, uint64_t seed) {
+  Random random(MixBits(seed) ^ 0x7171717171);
+  RandomModuleText text;
+  RandomComputation main(&text, &random, /*reuse_percent=*/85, /*depth=*/0);
+  for (int64_t i = random.Between(2, 8); i > 0; --i) {
+    AddRandomInstruction(random.Pick(opcodes), &main);
   }
   main.Finish(RandomRoot(&main), /*is_entry=*/true);
   return ModuleText("random_fusion", text);

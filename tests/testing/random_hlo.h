@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "xla_indexing/hlo/opcode.h"
 
 namespace xla_indexing {
@@ -37,6 +38,8 @@ std::string RandomOperationModule(HloOpcode opcode, uint64_t seed);
 // operands) that use each other's results, among them fusions, calls and tuples; its root is one of
 // them or a tuple of several.
 std::string RandomFusionModule(uint64_t seed);
+// Likewise, of these opcodes alone, on one device.
+std::string RandomFusionModule(absl::Span<const HloOpcode> opcodes, uint64_t seed);
 
 }  // namespace xla_indexing
 

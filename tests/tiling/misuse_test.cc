@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tile_computation.h"
+#include "xla_indexing/tiling/tiled_computation.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -69,16 +69,28 @@ TEST_F(TilingMisuseTest, OptionsOfComputationsMayBeAnything) {
     options.max_maps = static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX));
     options.max_call_depth = options.max_maps;
     // What is given is right or labelled; nothing more is asked for.
-    (void)TileComputation(*computation_, &context_, options);
+    (void)TiledComputation::Create(*computation_, &context_, options);
   }
-  const auto tiled = TileComputation(*computation_, &context_);
+  const auto tiled = TiledComputation::Create(*computation_, &context_);
   ASSERT_TRUE(tiled.ok()) << tiled.status();
-  ExpectRefused(tiled->IsExact({1}).status(), "1 tile sizes for roots of 2 dimensions in all");
-  ExpectRefused(tiled->TilesOf({1, 2, 3}).status(), "3 tile sizes for roots of 2 dimensions");
-  ExpectRefused(tiled->BytesOf({0, -1}).status(), "tile size 0 of dimension 0");
+  ExpectRefused(tiled->Instantiate(std::vector<int64_t>{1}).status(), "1 tile sizes for 2");
+  ExpectRefused(tiled->Instantiate(std::vector<int64_t>{1, 2, 3}).status(), "3 tile sizes for 2");
+  ExpectRefused(tiled->Instantiate(std::vector<int64_t>{0, -1}).status(),
+                "tile size 0 of d0 is less than 1");
+  ExpectRefused(tiled->Instantiate({{1, 1}, {2}}).status(), "dimension 2, which is no parallel");
+  ExpectRefused(tiled->Instantiate({{1, 1}, {-1}}).status(), "dimension -1, which is no parallel");
+  ExpectRefused(tiled->Instantiate({{1, 1}, {1, 1}}).status(), "two loops over d1");
+  EXPECT_TRUE(tiled->Instantiate(std::vector<int64_t>{1, kGreatest}).ok());
   for (const int64_t number : {kLeast, int64_t{-1}, int64_t{0}}) {
-    EXPECT_TRUE(tiled->FindGoodTileSizes(number).empty());
-    (void)tiled->FindGoodTileSizes(1024, number);
+    TilingSearchOptions search;
+    search.max_resident_bytes = number;
+    EXPECT_TRUE(tiled->FindTilings(search).tilings.empty());
+    search = {};
+    search.max_tried = number;
+    EXPECT_TRUE(tiled->FindTilings(search).tilings.empty());
+    search = {};
+    search.max_returned = number;
+    EXPECT_TRUE(tiled->FindTilings(search).tilings.empty());
   }
 }
 

@@ -20,7 +20,7 @@
 #include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tile_computation.h"
+#include "xla_indexing/tiling/tiled_computation.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -227,22 +227,26 @@ TEST_F(TilePiecesTest, OneMapAloneHasNoBorders) {
   EXPECT_TRUE(pieces.BordersOf(map.map()).empty());
 }
 
-TEST_F(TilePiecesTest, OfAComputationKeepToThePieces) {
-  const auto tiled = TileComputation(Parse(R"(
+TEST_F(TilePiecesTest, TilingsOfAComputationAreCutWherePiecesEnd) {
+  const auto tiled = TiledComputation::Create(Parse(R"(
     ENTRY e {
       p = f32[4] parameter(0)
       q = f32[12] parameter(1)
       n = f32[12] negate(q)
       ROOT c = f32[16] concatenate(p, n), dimensions={0}
     })"),
-                                     &context_);
+                                              &context_);
   ASSERT_TRUE(tiled.ok()) << tiled.status();
-  EXPECT_THAT(tiled->Conditions(), ElementsAre("4 mod t0 = 0"));
-  std::vector<TileSizesOf> good;
-  for (const GoodTileSizes& sizes : tiled->FindGoodTileSizes(/*max_bytes=*/1000)) {
-    good.push_back(sizes.sizes);
+  ASSERT_EQ(tiled->borders().size(), 1u);
+  EXPECT_EQ(tiled->borders()[0].at, 4);
+  std::set<int64_t> good;
+  for (const CostedTiling& found : tiled->FindTilings().tilings) {
+    good.insert(found.tiling.sizes[0]);
   }
-  EXPECT_THAT(good, ElementsAre(TileSizesOf{4}, TileSizesOf{2}, TileSizesOf{1}));
+  EXPECT_THAT(good, ElementsAre(1, 2, 4));
+  TilingSearchOptions options;
+  options.cut_at_pieces = false;
+  EXPECT_EQ(tiled->FindTilings(options).tilings.front().tiling.sizes[0], 16);
 }
 
 }  // namespace

@@ -219,8 +219,8 @@ absl::StatusOr<SymbolicTile> SymbolicTile::Of(const OperandIndexing& indexing,
 
 namespace {
 
-template <typename Form>
-llvm::SmallVector<TileExpr, 4> OfResults(const SymbolicTile& tile, Form form) {
+llvm::SmallVector<TileExpr, 4> OfResults(const SymbolicTile& tile,
+                                         TileExpr (*form)(const SymbolicTile&, int)) {
   llvm::SmallVector<TileExpr, 4> forms;
   for (int i = 0; i < tile.map().num_results(); ++i) forms.push_back(form(tile, i));
   return forms;

@@ -250,4 +250,17 @@ OperandIndexing InputToOutputOfNest(const LoopNest& nest, const Shape& result, c
   return NestSolver(nest, nest.operand, operand, nest.result, result, context).Solve();
 }
 
+OperandIndexing LoopStepToInputOfNest(const LoopNest& nest, llvm::ArrayRef<Loop> loops,
+                                      const Shape& result, const Shape& operand,
+                                      mlir::MLIRContext* context) {
+  llvm::SmallVector<NestAxis, 6> from(nest.result);
+  llvm::SmallVector<int64_t, 6> sizes(result.dimensions().begin(), result.dimensions().end());
+  for (const Loop loop : loops) {
+    from.push_back(NestAxis::Along(loop));
+    sizes.push_back(nest.loops[loop].upper() + 1);
+  }
+  const Shape steps = Shape::Array(result.element_type(), sizes);
+  return NestSolver(nest, from, steps, nest.operand, operand, context).Solve();
+}
+
 }  // namespace xla_indexing::internal

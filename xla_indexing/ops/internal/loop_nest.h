@@ -136,6 +136,11 @@ OperandIndexing OutputToInputOfNest(const LoopNest& nest, const Shape& result, c
                                     mlir::MLIRContext* context);
 OperandIndexing InputToOutputOfNest(const LoopNest& nest, const Shape& result, const Shape& operand,
                                     mlir::MLIRContext* context);
+// The map of a nest from the indices of the result followed by the values of these loops, which all
+// have an end, to the operand: what one step of the loops reads.
+OperandIndexing LoopStepToInputOfNest(const LoopNest& nest, llvm::ArrayRef<Loop> loops,
+                                      const Shape& result, const Shape& operand,
+                                      mlir::MLIRContext* context);
 
 }  // namespace xla_indexing::internal
 
