@@ -21,6 +21,7 @@
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
+#include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
@@ -169,6 +170,43 @@ FUSION_BENCHMARK(Negations);
 FUSION_BENCHMARK(Diamonds);
 FUSION_BENCHMARK(Butterflies);
 #undef FUSION_BENCHMARK
+
+// Each producer and each of its consumers in the entry of a real module as one virtual fusion: made,
+// and in the second form asked for its maps as well, of an indexer of its own. U is for each pair.
+enum class ViewWork { kMake, kMakeAndIndex };
+void ProducerConsumerViews(benchmark::State& state, const char* file, ViewWork work) {
+  const std::unique_ptr<HloModule> module = ParseCorpusFileOrSkip(state, file);
+  if (module == nullptr) return;
+  std::vector<std::pair<const HloInstruction*, const HloInstruction*>> pairs;
+  for (const HloInstruction* producer : module->entry_computation()->instructions()) {
+    for (const HloInstruction* consumer : producer->users()) {
+      if (FusionView::OfProducerConsumer(*producer, *consumer).ok()) {
+        pairs.emplace_back(producer, consumer);
+      }
+    }
+  }
+  mlir::MLIRContext context(kNoThreading);
+  IdentityMapMeter meter(state);
+  for (auto _ : state) {
+    for (const auto& [producer, consumer] : pairs) {
+      const auto view = FusionView::OfProducerConsumer(*producer, *consumer);
+      if (work == ViewWork::kMake) continue;
+      const auto entries = Entries(view->computation(), Direction::kOutputToInput, &context);
+      if (!entries.ok()) return Skip(state, entries.status());
+      benchmark::DoNotOptimize(entries->data());
+    }
+  }
+  state.counters["pairs"] = static_cast<double>(pairs.size());
+  meter.Report(static_cast<double>(pairs.size()));
+}
+BENCHMARK_CAPTURE(ProducerConsumerViews, make_gemma2, kGemma2, ViewWork::kMake)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(ProducerConsumerViews, index_gemma2, kGemma2, ViewWork::kMakeAndIndex)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(ProducerConsumerViews, make_maxtext, kMaxText, ViewWork::kMake)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(ProducerConsumerViews, index_maxtext, kMaxText, ViewWork::kMakeAndIndex)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace xla_indexing::internal

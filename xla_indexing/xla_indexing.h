@@ -61,6 +61,7 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
+#include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/gpu/bank_conflicts.h"

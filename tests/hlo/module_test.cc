@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -36,6 +37,51 @@ TEST(Opcode, ThereAre133AndEveryNameReadsBack) {
   EXPECT_EQ(OpcodeArity(HloOpcode::kTuple), std::nullopt);
   EXPECT_TRUE(IsElementwise(HloOpcode::kSelect));
   EXPECT_FALSE(IsElementwise(HloOpcode::kBroadcast));
+}
+
+// `user operand` of each use.
+std::vector<std::string> UsesOf(const HloInstruction& instruction) {
+  std::vector<std::string> texts;
+  for (const HloInstruction::Use& use : instruction.uses()) {
+    texts.push_back(absl::StrCat(use.user->name(), " ", use.operand));
+  }
+  return texts;
+}
+
+TEST(HloInstruction, KnowsItsUsersInTheOrderOfTheComputation) {
+  const auto module = RoundTrip(R"(HloModule m
+ENTRY main {
+  p = f32[4] parameter(0)
+  a = f32[4] add(p, p)
+  n = f32[4] negate(p)
+  b = f32[4] add(a, p)
+  ROOT t = (f32[4], f32[4], f32[4]) tuple(p, n, p)
+})");
+  ASSERT_NE(module, nullptr);
+  const HloComputation& main = *module->entry_computation();
+  const HloInstruction* p = main.parameter(0);
+  EXPECT_THAT(UsesOf(*p), ElementsAre("a 0", "a 1", "n 0", "b 1", "t 0", "t 2"));
+  EXPECT_THAT(p->users(), ElementsAre(main.FindInstruction("a"), main.FindInstruction("n"),
+                                      main.FindInstruction("b"), main.FindInstruction("t")));
+  EXPECT_THAT(UsesOf(*main.FindInstruction("a")), ElementsAre("b 0"));
+  EXPECT_THAT(main.FindInstruction("b")->users(), ElementsAre());
+  EXPECT_THAT(main.root_instruction()->users(), ElementsAre());
+}
+
+TEST(HloInstruction, KnowsItsUsersWhileItsComputationIsBuilt) {
+  HloModule module("m");
+  HloComputation* main = module.AddComputation("main");
+  const Shape shape = Shape::Array(ElementType::kF32, {4});
+  const HloInstruction* p = main->AddParameter(0, "p", shape);
+  EXPECT_THAT(UsesOf(*p), ElementsAre());
+  main->AddInstruction(HloOpcode::kNegate, "n", shape, {p});
+  EXPECT_THAT(UsesOf(*p), ElementsAre("n 0"));
+  main->AddInstruction(HloOpcode::kAdd, "a", shape, {p, p});
+  EXPECT_THAT(UsesOf(*p), ElementsAre("n 0", "a 0", "a 1"));
+  // An operand of another computation, which the verifier refuses, has no such user.
+  HloComputation* other = module.AddComputation("other");
+  other->AddInstruction(HloOpcode::kNegate, "n", shape, {p});
+  EXPECT_EQ(p->uses().size(), 3u);
 }
 
 // Builds `text`'s module without text.

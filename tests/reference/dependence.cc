@@ -118,14 +118,23 @@ absl::StatusOr<Dependence> DependenceOfInstruction(const HloInstruction& instruc
   return operands.Read(*results);
 }
 
+absl::StatusOr<Dependence> DependenceOf(
+    Operands operands, absl::FunctionRef<absl::StatusOr<Value>(Operands numbered)> compute) {
+  const NumberedOperands numbered(
+      DeviceOperands{std::vector<const Value*>(operands.begin(), operands.end())});
+  absl::StatusOr<Value> result = compute(numbered.Values()[0]);
+  if (!result.ok()) return result.status();
+  return numbered.Read({*std::move(result)});
+}
+
 absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computation,
                                                    Operands arguments, uint64_t seed,
                                                    const ExecutionOptions& options) {
-  const NumberedOperands operands(
-      DeviceOperands{std::vector<const Value*>(arguments.begin(), arguments.end())});
-  absl::StatusOr<Execution> execution = Execute(computation, operands.Values()[0], seed, options);
-  if (!execution.ok()) return execution.status();
-  return operands.Read({execution->ValueOf(computation.root_instruction())});
+  return DependenceOf(arguments, [&](Operands numbered) -> absl::StatusOr<Value> {
+    absl::StatusOr<Execution> execution = Execute(computation, numbered, seed, options);
+    if (!execution.ok()) return execution.status();
+    return execution->ValueOf(computation.root_instruction());
+  });
 }
 
 absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computation,

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "tests/reference/devices.h"
 #include "tests/reference/execute.h"
@@ -63,6 +64,11 @@ absl::StatusOr<Dependence> DependenceOfComputation(const HloComputation& computa
                                                    const DeviceOperands& arguments,
                                                    const std::vector<uint64_t>& seeds,
                                                    const ExecutionOptions& options = {});
+
+// The dependence of a result on operands, by what computes it from values every element of which is
+// a source of its own.
+absl::StatusOr<Dependence> DependenceOf(
+    Operands operands, absl::FunctionRef<absl::StatusOr<Value>(Operands numbered)> compute);
 
 // Values for the parameters of a computation, with arbitrary integers.
 std::vector<Value> RandomArguments(const HloComputation& computation, uint64_t seed);

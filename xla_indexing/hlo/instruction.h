@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
@@ -50,6 +51,20 @@ class HloInstruction {
   absl::Span<const HloInstruction* const> operands() const { return operands_; }
   int64_t operand_count() const { return static_cast<int64_t>(operands_.size()); }
   const HloInstruction* operand(int64_t i) const { return operands_[i]; }
+
+  // One place where the instruction is an operand.
+  struct Use {
+    const HloInstruction* user = nullptr;
+    int64_t operand = 0;  // the user's operand of this number
+
+    friend bool operator==(const Use& a, const Use& b) = default;
+  };
+  // Every operand of an instruction of the computation that is this one, in the order of the
+  // computation and of the operands: of p in `a = add(p, p)`, `n = negate(p)` these are
+  // {a, 0}, {a, 1}, {n, 0}.
+  absl::Span<const Use> uses() const { return {uses_, use_count_}; }
+  // The instructions that have this one as an operand, each once, in the order of the computation.
+  absl::InlinedVector<const HloInstruction*, 2> users() const;
 
   const HloComputation* parent() const { return parent_; }
   // The position in the parent's instructions.
@@ -147,14 +162,18 @@ class HloInstruction {
   // Takes an attribute whose value lies in the module's memory already.
   void AppendOwnedAttribute(const Attribute& attribute);
   void CollectCalledComputations();
+  void AddUse(const Use& use);
 
   absl::string_view name_;
   const Shape* shape_ = nullptr;
   absl::Span<const HloInstruction* const> operands_;
   absl::Span<const HloComputation* const> called_computations_;
+  Use* uses_ = nullptr;
   Attribute* attributes_ = nullptr;
   uint32_t attribute_count_ = 0;
   uint32_t attribute_capacity_ = 0;
+  uint32_t use_count_ = 0;
+  uint32_t use_capacity_ = 0;
   HloComputation* parent_;
   int64_t source_offset_ = kNoSourceOffset;
   int32_t index_ = 0;

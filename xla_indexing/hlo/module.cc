@@ -54,6 +54,19 @@ T ValueOr(const Attribute* attribute, T default_value) {
   return value == nullptr ? default_value : *value;
 }
 
+// Adds an element to an array in an arena, which is replaced by a larger one where it is full.
+template <typename T>
+void AppendInArena(const T& element, Arena& arena, T** elements, uint32_t* count,
+                   uint32_t* capacity) {
+  if (*count == *capacity) {
+    *capacity = *capacity == 0 ? 2 : *capacity * 2;
+    T* grown = arena.NewArray<T>(*capacity);
+    std::uninitialized_copy_n(*elements, *count, grown);
+    *elements = grown;
+  }
+  new (&(*elements)[(*count)++]) T(element);
+}
+
 int64_t CountOr1(std::optional<absl::string_view> text) {
   int64_t count = 0;
   return text.has_value() && absl::SimpleAtoi(*text, &count) && count > 0 ? count : 1;
@@ -216,14 +229,20 @@ void HloInstruction::SetTextAttribute(absl::string_view name, absl::string_view 
 void HloInstruction::SetShape(const Shape& shape) { shape_ = parent_->parent_->InternShape(shape); }
 
 void HloInstruction::AppendOwnedAttribute(const Attribute& attribute) {
-  if (attribute_count_ == attribute_capacity_) {
-    const uint32_t capacity = attribute_capacity_ == 0 ? 2 : attribute_capacity_ * 2;
-    Attribute* grown = parent_->parent_->arena().NewArray<Attribute>(capacity);
-    std::uninitialized_copy_n(attributes_, attribute_count_, grown);
-    attributes_ = grown;
-    attribute_capacity_ = capacity;
+  AppendInArena(attribute, parent_->parent_->arena(), &attributes_, &attribute_count_,
+                &attribute_capacity_);
+}
+
+void HloInstruction::AddUse(const Use& use) {
+  AppendInArena(use, parent_->parent_->arena(), &uses_, &use_count_, &use_capacity_);
+}
+
+absl::InlinedVector<const HloInstruction*, 2> HloInstruction::users() const {
+  absl::InlinedVector<const HloInstruction*, 2> users;
+  for (const Use& use : uses()) {
+    if (users.empty() || users.back() != use.user) users.push_back(use.user);
   }
-  new (&attributes_[attribute_count_++]) Attribute(attribute);
+  return users;
 }
 
 void HloInstruction::CollectCalledComputations() {
@@ -294,6 +313,12 @@ HloInstruction* HloComputation::AddConstant(absl::string_view name, const Litera
 bool HloComputation::AppendOwned(HloInstruction* instruction) {
   instruction->index_ = static_cast<int32_t>(instructions_.size());
   instructions_.push_back(instruction);
+  for (int64_t i = 0; i < instruction->operand_count(); ++i) {
+    const HloInstruction* operand = instruction->operands_[i];
+    // The verifier refuses any other.
+    if (operand->parent_ != this || instructions_[operand->index_] != operand) continue;
+    instructions_[operand->index_]->AddUse({instruction, i});
+  }
   return instruction->name_.empty() || names_->Add(instructions_, instructions_.size() - 1);
 }
 

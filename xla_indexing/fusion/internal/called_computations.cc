@@ -320,17 +320,4 @@ const Reachability& CalledComputations::ReachabilityOf(const HloComputation& com
   return *known;
 }
 
-const CalledComputations::Users& CalledComputations::UsersOf(const HloComputation& computation) {
-  std::unique_ptr<Users>& users = users_[&computation];
-  if (!users) {
-    users = std::make_unique<Users>(computation.instruction_count());
-    for (const HloInstruction* instruction : computation.instructions()) {
-      for (int64_t i = 0; i < instruction->operand_count(); ++i) {
-        (*users)[instruction->operand(i)->index_in_computation()].push_back({instruction, i});
-      }
-    }
-  }
-  return *users;
-}
-
 }  // namespace xla_indexing::internal

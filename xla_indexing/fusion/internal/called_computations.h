@@ -21,7 +21,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/fusion_options.h"
@@ -94,8 +93,6 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   const Reachability& ReachabilityOf(const HloComputation& computation,
                                      Direction direction) override;
 
-  const Users& UsersOf(const HloComputation& computation) override;
-
   const FusionOptions& options() const { return options_; }
 
  private:
@@ -140,7 +137,6 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int>, std::unique_ptr<LoopMemo>>
       loops_;
-  absl::flat_hash_map<const HloComputation*, std::unique_ptr<Users>> users_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;
   absl::flat_hash_map<const HloComputation*, CallTree> call_trees_;
   absl::flat_hash_map<std::pair<const HloComputation*, Direction>, std::unique_ptr<Reachability>>

@@ -306,7 +306,6 @@ absl::Status Traversal::WalkComputation(const HloComputation& computation, const
     if (number >= static_cast<int64_t>(computation.parameters().size())) continue;
     add_all(paths, pending[computation.parameter(number)->index_in_computation()]);
   }
-  const TraversalSource::Users& users = source_.UsersOf(computation);
   while (!pending.empty()) {
     if (was_stopped()) {
       FinishByReachability(computation, pending, end);
@@ -319,7 +318,7 @@ absl::Status Traversal::WalkComputation(const HloComputation& computation, const
     QuestionBudget::Spend();
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
     if (&instruction == root) add_all(paths, (*end)[0]);
-    for (const TraversalSource::Use& use : users[instruction.index_in_computation()]) {
+    for (const HloInstruction::Use& use : instruction.uses()) {
       const auto result_end = [&](int64_t leaf) -> PathSet& {
         return pending[use.user->index_in_computation()][leaf];
       };

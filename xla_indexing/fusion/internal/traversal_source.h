@@ -3,10 +3,8 @@
 #define XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_SOURCE_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -32,13 +30,6 @@ struct InstructionReads {
 
 class TraversalSource {
  public:
-  struct Use {
-    const HloInstruction* user;
-    int64_t operand;
-  };
-  // By position of the instruction used; most have one or two.
-  using Users = std::vector<llvm::SmallVector<Use, 2>>;
-
   virtual ~TraversalSource() = default;
 
   // The entries of one leaf of the result, or of one leaf of an operand, of an instruction that is
@@ -48,7 +39,6 @@ class TraversalSource {
                                                         int depth) = 0;
   // Whether a walk steps through the computation where it is called instead of taking its maps.
   virtual bool IsWalkedWhereCalled(const HloComputation& computation) = 0;
-  virtual const Users& UsersOf(const HloComputation& computation) = 0;
   virtual const Reachability& ReachabilityOf(const HloComputation& computation,
                                              Direction direction) = 0;
 };
