@@ -63,8 +63,11 @@ absl::StatusOr<std::vector<int64_t>> TilingSpace::ParseSizes(absl::string_view t
     }
     size_t dim = position++;
     if (is_named) {
+      // k0 is the name of the only sequential dimension too.
       dim = std::find_if(dims_.begin(), dims_.end(),
-                         [&](const TilingDimension& d) { return d.name == name; }) -
+                         [&](const TilingDimension& d) {
+                           return d.name == name || (d.name == "k" && name == "k0");
+                         }) -
             dims_.begin();
       if (dim == dims_.size()) {
         return absl::InvalidArgumentError(absl::StrCat(

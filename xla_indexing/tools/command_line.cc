@@ -123,14 +123,30 @@ constexpr absl::string_view kQueryValues =
     "a list, with commas, of: coalescing, tiling, utilization";
 
 bool SetTileSizes(absl::string_view value, CommandLine* line) {
-  line->tile_sizes.emplace();
+  line->tile_sizes = std::string(value);
   // A scalar has no sizes.
   if (value.empty()) return true;
-  for (const absl::string_view text : absl::StrSplit(value, ',')) {
+  for (absl::string_view text : absl::StrSplit(value, ',')) {
+    const size_t equals = text.find('=');
+    if (equals == 0) return false;
+    if (equals != text.npos) text.remove_prefix(equals + 1);
     int64_t size = 0;
     if (!absl::SimpleAtoi(text, &size) || size < 1) return false;
-    line->tile_sizes->push_back(size);
   }
+  return true;
+}
+
+// Bytes, or KiB, MiB or GiB of them.
+bool SetBudget(absl::string_view value, CommandLine* line) {
+  int64_t unit = 1;
+  constexpr std::pair<absl::string_view, int64_t> kUnits[] = {
+      {"KiB", int64_t{1} << 10}, {"MiB", int64_t{1} << 20}, {"GiB", int64_t{1} << 30}};
+  for (const auto& [name, bytes] : kUnits) {
+    if (absl::ConsumeSuffix(&value, name)) unit = bytes;
+  }
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(value, &count) || count < 1 || count > INT64_MAX / unit) return false;
+  line->tile_budget = count * unit;
   return true;
 }
 
@@ -173,7 +189,9 @@ constexpr Flag kFlags[] = {
     {"summary", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->summary); }},
     {"query", kQueryValues, SetQueries},
-    {"tile_sizes", "sizes of at least 1, with commas, one for each dimension", SetTileSizes},
+    {"tile_sizes", "sizes of at least 1, with commas, by position or by name: 64,64 or d0=64,k=32",
+     SetTileSizes},
+    {"budget", "a number of bytes, KiB, MiB or GiB, such as 48KiB", SetBudget},
     {"thread_map", "an indexing map",
      [](absl::string_view value, CommandLine* line) {
        line->launch.are_given = true;
@@ -271,7 +289,7 @@ bool AsksForHlo(const CommandLine& line) {
   return line.instruction || line.computation || line.fuse || !line.verify || line.names ||
          line.exact || line.output_id || line.operand_id || !line.output_to_input ||
          line.input_to_output || line.summary || line.simplify != SimplifyMode::kAuto ||
-         line.queries.Any() || line.launch.are_given || line.tile_sizes;
+         line.queries.Any() || line.launch.are_given || line.tile_sizes || line.tile_budget;
 }
 
 absl::Status CheckMapLine(const CommandLine& line) {
@@ -360,6 +378,10 @@ absl::Status CheckHloLine(const CommandLine& line) {
   if (line.tile_sizes && !line.queries.tiling) {
     return absl::InvalidArgumentError(
         "--tile_sizes are what --query=tiling, which is not given, is asked for");
+  }
+  if (line.tile_budget && !line.queries.tiling) {
+    return absl::InvalidArgumentError(
+        "--budget is what --query=tiling, which is not given, is asked for");
   }
   if (line.queries.coalescing) {
     if (absl::Status status = CheckLaunchFlags(line.launch); !status.ok()) return status;

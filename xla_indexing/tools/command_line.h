@@ -105,7 +105,9 @@ struct CommandLine {
   bool summary = false;  // How much is exact, instead of the maps.
   Queries queries;
   LaunchFlags launch;
-  std::optional<std::vector<int64_t>> tile_sizes;  // each at least 1
+  // As TilingSpace::ParseSizes (tiling/tiling_space.h) reads them, and the bytes that tiles may hold.
+  std::optional<std::string> tile_sizes;
+  std::optional<int64_t> tile_budget;
   int jobs = 1;                                    // Default: one a processor.
 };
 

@@ -56,11 +56,17 @@ How it is printed
                                        constants, tuples, get-tuple-elements and bitcasts
                          tiling        what tile of each operand a tile of the output needs: offset,
                                        size and stride by tile index k and sizes t, and the
-                                       conditions under which that is just what is read
+                                       conditions under which that is just what is read; below
+                                       the maps, the dimensions that can be cut, those that
+                                       contractions go over among them
                          utilization   how many elements of each operand are read, how often, and
                                        bytes; a line below the maps, and totals of computations
   --tile_sizes=A,B,..    of --query=tiling: sizes, one for each dimension of the output (of the
-                         operand, for --direction=input-to-output), for the first tile as numbers
+                         operand, for --direction=input-to-output), or by name (d0=64,d1=64,k=32):
+                         the first tile as numbers, and the graph of tiles, with loops, what is
+                         loaded and stored, and bytes
+  --budget=BYTES         of --query=tiling: the tile sizes that move the fewest bytes while no more
+                         than so many are held at a time; 48KiB, 1MiB or a number
   --threads_per_block=N, --elements_per_thread=N, --vector_width=N
                          of --query=coalescing: the loop over the output, its elements in the order
                          of memory (default: 128, 1 and 1)

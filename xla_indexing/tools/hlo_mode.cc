@@ -144,7 +144,10 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
       if (not_listed > 0) ReportNotListed(subject, direction, not_listed, line, unit, &queries);
       if (line.summary) continue;
       const std::vector<ReportedWrites> writes = queries.Finish(&unit->totals);
-      if (is_text) AppendWrites(writes, line.launch.options.factor, &unit->output);
+      const std::string tiling = queries.FinishTiling(&unit->totals);
+      if (!is_text) continue;
+      AppendWrites(writes, line.launch.options.factor, &unit->output);
+      unit->output.append(tiling);
     }
     unit->share.SpendSteps(steps - QuestionBudget::Left());
   }

@@ -31,7 +31,12 @@ void QueryTotals::AddWrites(const Subject& subject, const std::vector<ReportedWr
   AppendWritesJson(subject, writes, &writes_json_);
 }
 
+void QueryTotals::AddTiling(const std::string& json) {
+  absl::StrAppend(&tilings_json_, tilings_json_.empty() ? "" : ", ", json);
+}
+
 void QueryTotals::Add(const QueryTotals& other) {
+  if (!other.tilings_json_.empty()) AddTiling(other.tilings_json_);
   if (!writes_json_.empty() && !other.writes_json_.empty()) writes_json_.append(", ");
   writes_json_.append(other.writes_json_);
   for (const Row& row : other.rows_) AddRow(row);
@@ -48,6 +53,12 @@ void QueryTotals::WriteJson(JsonWriter* json) const {
     json->Key("outputs");
     json->BeginArray();
     json->Raw(writes_json_);
+    json->EndArray();
+  }
+  if (!tilings_json_.empty()) {
+    json->Key("tilings");
+    json->BeginArray();
+    json->Raw(tilings_json_);
     json->EndArray();
   }
   if (rows_.empty()) return;
@@ -72,6 +83,9 @@ QueryAnswers::QueryAnswers(const Subject& subject, Direction direction, const Co
       line_(line),
       indexer_(*indexer),
       is_to_input_(direction == Direction::kOutputToInput),
+      tiling_(line.queries.tiling && is_to_input_
+                  ? SubjectTiling::Create(subject, indexer->context())
+                  : absl::NotFoundError("not asked for")),
       utilization_(*subject.instruction, subject.operands()),
       coalescing_(subject, line, indexer->context()) {}
 
@@ -96,8 +110,15 @@ void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<Reporte
 
 void QueryAnswers::Answer(const ReportPart& part, std::vector<ReportedEntry>* entries) {
   if (line_.queries.utilization && is_to_input_) AnswerUtilization(part, entries);
-  if (line_.queries.tiling) AnswerTiling(subject_, direction_, line_, entries);
+  if (line_.queries.tiling) AnswerTiling(subject_, direction_, line_, tiling_, entries);
   if (line_.queries.coalescing && is_to_input_) coalescing_.AnswerReads(entries);
+}
+
+std::string QueryAnswers::FinishTiling(QueryTotals* totals) {
+  if (!line_.queries.tiling || !is_to_input_) return "";
+  ReportedTiling report = ReportTiling(subject_, tiling_, line_);
+  if (line_.format == OutputFormat::kJson) totals->AddTiling(report.json);
+  return std::move(report.text);
 }
 
 std::vector<ReportedWrites> QueryAnswers::Finish(QueryTotals* totals) {

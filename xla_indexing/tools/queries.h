@@ -19,6 +19,7 @@
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
+#include "xla_indexing/tools/tiling_report.h"
 
 namespace xla_indexing {
 
@@ -28,6 +29,8 @@ class QueryTotals {
  public:
   void AddTraffic(const Subject& subject, const Traffic& traffic);
   void AddWrites(const Subject& subject, const std::vector<ReportedWrites>& writes);
+  // A JSON object.
+  void AddTiling(const std::string& json);
   void Add(const QueryTotals& other);
 
   // `Total of main: ..`, a line for each computation.
@@ -45,6 +48,7 @@ class QueryTotals {
 
   std::vector<Row> rows_;
   std::string writes_json_;
+  std::string tilings_json_;
 };
 
 // The queries of the command line about one subject, whose entries come in parts.
@@ -60,6 +64,8 @@ class QueryAnswers {
   void LeaveOut() { has_all_entries_ = false; }
   // Called after all parts: returns what concerns the output and not a map, and adds to the totals.
   std::vector<ReportedWrites> Finish(QueryTotals* totals);
+  // What is said of the tiles of the whole, as text; adds to the totals.
+  std::string FinishTiling(QueryTotals* totals);
 
  private:
   void AnswerUtilization(const ReportPart& part, std::vector<ReportedEntry>* entries);
@@ -70,6 +76,7 @@ class QueryAnswers {
   SubjectIndexer& indexer_;
   const bool is_to_input_;
   bool has_all_entries_ = true;
+  absl::StatusOr<SubjectTiling> tiling_;
   UtilizationCounter utilization_;
   CoalescingAnswers coalescing_;
 };

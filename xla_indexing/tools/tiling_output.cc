@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/tiling/internal/tile_text.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
@@ -30,23 +33,24 @@ std::vector<int64_t> DimSizes(const Shape& shape) {
   return sizes;
 }
 
-absl::Status Fits(const std::vector<int64_t>& sizes, const Shape& shape) {
-  if (static_cast<int64_t>(sizes.size()) != shape.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat(sizes.size(), " tile sizes for ",
-                                                   shape.ToString(), ", which has ", shape.rank(),
-                                                   " dimensions"));
+// Sizes by position, as many as the array has dimensions; none for others, and for names.
+std::optional<std::vector<int64_t>> SizesByPosition(absl::string_view text, const Shape& shape) {
+  std::vector<int64_t> sizes;
+  for (const absl::string_view item : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    if (!absl::SimpleAtoi(item, &sizes.emplace_back())) return std::nullopt;
   }
-  const std::vector<int64_t> most = DimSizes(shape);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] <= std::max<int64_t>(most[i], 1)) continue;
-    return absl::InvalidArgumentError(absl::StrCat("tile size ", sizes[i], " of dimension ", i,
-                                                   " is larger than ", shape.ToString()));
-  }
-  return absl::OkStatus();
+  return static_cast<int64_t>(sizes.size()) == shape.rank() ? std::optional(sizes) : std::nullopt;
 }
 
+absl::Status DoesNotFit(absl::string_view sizes, const Shape& shape) {
+  return absl::InvalidArgumentError(absl::StrCat("tile sizes ", sizes, " for ", shape.ToString(),
+                                                 ", which has ", shape.rank(), " dimensions"));
+}
+
+// `sizes`: none where none are given.
 ReportedTile ReportOfTile(const OperandIndexing& indexing, const Shape& from,
-                          const TilePieces& pieces, const CommandLine& line) {
+                          const TilePieces& pieces,
+                          const std::optional<absl::StatusOr<std::vector<int64_t>>>& given) {
   ReportedTile report;
   const absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(indexing, DimSizes(from), pieces);
   if (!tile.ok()) {
@@ -57,12 +61,12 @@ ReportedTile ReportOfTile(const OperandIndexing& indexing, const Shape& from,
   report.size_map = SizeMapText(*tile);
   report.stride_map = StrideMapText(*tile);
   report.conditions = TileConditions(*tile);
-  if (!line.tile_sizes) return report;
-  const std::vector<int64_t>& sizes = *line.tile_sizes;
-  if (absl::Status status = Fits(sizes, from); !status.ok()) {
-    report.error = std::string(status.message());
+  if (!given) return report;
+  if (!given->ok()) {
+    report.error = std::string(given->status().message());
     return report;
   }
+  const std::vector<int64_t>& sizes = **given;
   const absl::StatusOr<Decision> exact = tile->IsExact(sizes);
   absl::StatusOr<ConcreteTile> first =
       tile->TileAt(sizes, llvm::SmallVector<int64_t, 4>(sizes.size(), 0));
@@ -95,15 +99,11 @@ absl::Status CheckTileSizes(const Subject& subject, const CommandLine& line) {
   if (!line.tile_sizes) return absl::OkStatus();
   absl::Status first = absl::OkStatus();
   bool fits = false;
-  const auto check = [&](const Shape& shape) {
-    if (!shape.IsArray()) return;
-    const absl::Status status = Fits(*line.tile_sizes, shape);
-    fits = fits || status.ok();
-    if (first.ok()) first = status;
-  };
   const auto check_leaves = [&](const Shape& shape, std::optional<int64_t> only) {
     for (int64_t leaf = 0; leaf < shape.LeafCount(); ++leaf) {
-      if (only.value_or(leaf) == leaf) check(shape.Leaf(leaf));
+      if (only.value_or(leaf) != leaf || !shape.Leaf(leaf).IsArray()) continue;
+      fits = fits || SizesByPosition(*line.tile_sizes, shape.Leaf(leaf));
+      if (first.ok()) first = DoesNotFit(*line.tile_sizes, shape.Leaf(leaf));
     }
   };
   if (line.output_to_input) check_leaves(subject.instruction->shape(), line.output_id);
@@ -113,19 +113,35 @@ absl::Status CheckTileSizes(const Subject& subject, const CommandLine& line) {
       check_leaves(subject.operands()[i]->shape(), std::nullopt);
     }
   }
-  return fits ? absl::OkStatus() : first;
+  if (fits || !line.output_to_input) return first.ok() || fits ? absl::OkStatus() : first;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::StatusOr<SubjectTiling> tiling = SubjectTiling::Create(subject, &context);
+  if (!tiling.ok()) return first.ok() ? absl::OkStatus() : first;
+  return tiling->tiled().space().ParseSizes(*line.tile_sizes).status();
 }
 
 void AnswerTiling(const Subject& subject, Direction direction, const CommandLine& line,
+                  const absl::StatusOr<SubjectTiling>& tiling,
                   std::vector<ReportedEntry>* entries) {
+  const bool to_input = direction == Direction::kOutputToInput;
   for (ReportedEntry& entry : *entries) {
     // There may be no leaf of the output where nothing is read.
     if (entry.maps.empty()) continue;
-    const Shape& from = direction == Direction::kOutputToInput
-                            ? subject.instruction->shape().Leaf(entry.output_leaf)
-                            : subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
+    const Shape& from =
+        to_input ? subject.instruction->shape().Leaf(entry.output_leaf)
+                 : subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
+    std::optional<absl::StatusOr<std::vector<int64_t>>> sizes;
+    if (line.tile_sizes) {
+      if (std::optional<std::vector<int64_t>> own = SizesByPosition(*line.tile_sizes, from)) {
+        sizes = *std::move(own);
+      } else if (to_input && tiling.ok()) {
+        sizes = tiling->SizesOfLeaf(*line.tile_sizes, entry.output_leaf);
+      } else {
+        sizes = DoesNotFit(*line.tile_sizes, from);
+      }
+    }
     for (ReportedMap& map : entry.maps) {
-      map.tile = ReportOfTile(map.indexing, from, entry.pieces, line);
+      map.tile = ReportOfTile(map.indexing, from, entry.pieces, sizes);
     }
   }
 }

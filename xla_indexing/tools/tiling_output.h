@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
+#include "xla_indexing/tools/tiling_report.h"
 
 namespace xla_indexing {
 
@@ -24,7 +26,7 @@ absl::Status CheckTileSizes(const Subject& subject, const CommandLine& line);
 
 // Fills in the answers of all maps of the entries.
 void AnswerTiling(const Subject& subject, Direction direction, const CommandLine& line,
-                  std::vector<ReportedEntry>* entries);
+                  const absl::StatusOr<SubjectTiling>& tiling, std::vector<ReportedEntry>* entries);
 
 // Lines, each with this before it and a line feed after it.
 void AppendTile(const ReportedTile& tile, absl::string_view indent, std::string* out);

@@ -1,0 +1,360 @@
+#include "xla_indexing/tools/tiling_report.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "xla_indexing/tools/count_output.h"
+#include "xla_indexing/tools/json_writer.h"
+
+namespace xla_indexing {
+namespace {
+
+std::string NameOf(const HloInstruction& instruction, int64_t leaf) {
+  return instruction.shape().IsArray() ? std::string(instruction.name())
+                                       : absl::StrCat(instruction.name(), "#", leaf);
+}
+
+std::string SizesText(const TilingSpace& space, absl::Span<const int64_t> sizes) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < space.num_dims(); ++i) {
+    texts.push_back(absl::StrCat(space.dims()[i].name, "=", sizes[i]));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+std::string TilingText(const TilingSpace& space, const Tiling& tiling) {
+  std::string text = SizesText(space, tiling.sizes);
+  if (tiling.loops.empty()) return text;
+  std::vector<std::string> loops;
+  for (const int dim : tiling.loops) loops.push_back(space.dims()[dim].name);
+  return absl::StrCat(text, ", looping over ", absl::StrJoin(loops, ", "));
+}
+
+std::string CostText(const TileCost& cost) {
+  return absl::StrCat(cost.resident_bytes, " bytes at a time, ", cost.moved_bytes, " bytes moved, ",
+                      cost.num_loads, " loads, ", cost.num_stores, " stores, ", cost.num_programs,
+                      " programs");
+}
+
+void AppendIndented(absl::string_view lines, std::string* out) {
+  for (const absl::string_view line : absl::StrSplit(lines, '\n', absl::SkipEmpty())) {
+    absl::StrAppend(out, "  ", line, "\n");
+  }
+}
+
+template <typename List>
+void WriteIntegers(absl::string_view key, const List& list, JsonWriter* json) {
+  json->Key(key);
+  json->BeginArray();
+  for (const auto value : list) json->Integer(value);
+  json->EndArray();
+}
+
+void WriteText(absl::string_view key, absl::string_view text, JsonWriter* json) {
+  json->Key(key);
+  json->String(text);
+}
+
+void WriteInteger(absl::string_view key, int64_t value, JsonWriter* json) {
+  json->Key(key);
+  json->Integer(value);
+}
+
+void WriteNames(absl::string_view key, absl::Span<const int> dims, const TilingSpace& space,
+                JsonWriter* json) {
+  json->Key(key);
+  json->BeginArray();
+  for (const int dim : dims) json->String(space.dims()[dim].name);
+  json->EndArray();
+}
+
+void WriteSpace(const TilingSpace& space, JsonWriter* json) {
+  json->BeginObject();
+  const auto write_dims = [&](absl::string_view key, absl::Span<const TilingDimension> dims) {
+    json->Key(key);
+    json->BeginArray();
+    for (const TilingDimension& dim : dims) {
+      json->BeginObject();
+      WriteText("name", dim.name, json);
+      WriteText("kind", xla_indexing::NameOf(dim.kind), json);
+      WriteInteger("size", dim.size, json);
+      WriteText("owner", dim.owner->name(), json);
+      WriteInteger("leaf", dim.leaf, json);
+      WriteInteger("position", dim.position, json);
+      json->EndObject();
+    }
+    json->EndArray();
+  };
+  write_dims("dims", space.dims());
+  write_dims("runtimes", space.runtimes());
+  json->Key("roots");
+  json->BeginArray();
+  for (const TilingRoot& root : space.roots()) {
+    json->BeginObject();
+    WriteInteger("leaf", root.leaf, json);
+    WriteNames("dims", root.dims, space, json);
+    json->EndObject();
+  }
+  json->EndArray();
+  json->EndObject();
+}
+
+void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
+  const TileNode& node = graph.nodes()[number];
+  const MaskedTile& tile = graph.tile(node);
+  json->BeginObject();
+  WriteInteger("id", number, json);
+  WriteText("instruction", node.instruction->name(), json);
+  WriteText("opcode", OpcodeName(node.instruction->opcode()), json);
+  WriteInteger("leaf", node.leaf, json);
+  WriteText("offset_map", tile.offsets.ToString(), json);
+  WriteIntegers("sizes", tile.sizes, json);
+  WriteIntegers("strides", tile.strides, json);
+  json->Key("bounds");
+  json->BeginArray();
+  for (const Interval& bounds : tile.bounds) WriteCountValue(bounds, json);
+  json->EndArray();
+  json->Key("exact");
+  json->Bool(tile.is_exact);
+  if (!tile.runtimes.empty()) {
+    json->Key("runtimes");
+    json->BeginArray();
+    for (const TileRuntime& runtime : tile.runtimes) {
+      json->BeginObject();
+      WriteText("instruction", runtime.instruction->name(), json);
+      WriteInteger("leaf", runtime.leaf, json);
+      WriteText("element_map", runtime.element.ToString(), json);
+      WriteText("value", runtime.value.ToString(), json);
+      json->EndObject();
+    }
+    json->EndArray();
+  }
+  WriteInteger("loop", node.region, json);
+  WriteInteger("executions", graph.NumExecutions(node), json);
+  if (node.loop >= 0) WriteInteger("accumulated_over", node.loop, json);
+  json->Key("operands");
+  json->BeginArray();
+  for (const TileNode::Operand& operand : node.operands) {
+    json->BeginObject();
+    WriteInteger("operand_id", operand.operand, json);
+    WriteInteger("leaf", operand.leaf, json);
+    WriteInteger("node", operand.node, json);
+    json->EndObject();
+  }
+  json->EndArray();
+  json->EndObject();
+}
+
+absl::string_view NameOf(TileRegion::Kind kind) {
+  switch (kind) {
+    case TileRegion::Kind::kGrid:
+      return "grid";
+    case TileRegion::Kind::kParallelLoop:
+      return "parallel";
+    case TileRegion::Kind::kContractionLoop:
+      return "contraction";
+  }
+  return "";
+}
+
+void WriteGraph(const TileGraph& graph, JsonWriter* json) {
+  json->BeginObject();
+  json->Key("nodes");
+  json->BeginArray();
+  for (size_t i = 0; i < graph.nodes().size(); ++i) WriteNode(graph, static_cast<int>(i), json);
+  json->EndArray();
+  json->Key("loops");
+  json->BeginArray();
+  for (const TileRegion& region : graph.regions()) {
+    json->BeginObject();
+    WriteText("kind", NameOf(region.kind), json);
+    if (region.parent >= 0) WriteInteger("parent", region.parent, json);
+    WriteNames("dims", region.dims, graph.space(), json);
+    WriteIntegers("tiles", region.trip_counts, json);
+    WriteIntegers("accumulators", region.accumulators, json);
+    json->Key("steps");
+    json->BeginArray();
+    for (const TileRegion::Step& step : region.steps) {
+      json->BeginObject();
+      WriteInteger(step.is_region ? "loop" : "node", step.index, json);
+      json->EndObject();
+    }
+    json->EndArray();
+    json->EndObject();
+  }
+  json->EndArray();
+  json->Key("stores");
+  json->BeginArray();
+  for (const TileStore& store : graph.stores()) {
+    json->BeginObject();
+    WriteInteger("output_id", graph.space().roots()[store.root].leaf, json);
+    WriteInteger("node", store.node, json);
+    WriteNames("repeated_for", store.repeated_dims, graph.space(), json);
+    json->EndObject();
+  }
+  json->EndArray();
+  json->EndObject();
+}
+
+void WriteTiling(const TilingSpace& space, const Tiling& tiling, const TileCost& cost,
+                 JsonWriter* json) {
+  json->Key("sizes");
+  json->BeginObject();
+  for (int i = 0; i < space.num_dims(); ++i) {
+    WriteInteger(space.dims()[i].name, tiling.sizes[i], json);
+  }
+  json->EndObject();
+  WriteNames("loops", tiling.loops, space, json);
+  WriteInteger("bytes_resident", cost.resident_bytes, json);
+  WriteInteger("bytes_moved", cost.moved_bytes, json);
+  WriteInteger("loads", cost.num_loads, json);
+  WriteInteger("stores", cost.num_stores, json);
+  WriteInteger("programs", cost.num_programs, json);
+}
+
+// The graph at sizes, with its cost before it.
+void ReportGraph(const TiledComputation& tiled, const Tiling& tiling, ReportedTiling* report,
+                 JsonWriter* json) {
+  const absl::StatusOr<TileGraph> graph = tiled.Instantiate(tiling);
+  json->Key("tiling");
+  json->BeginObject();
+  if (!graph.ok()) {
+    absl::StrAppend(&report->text, "  tiles ", TilingText(tiled.space(), tiling), ": none: ",
+                    graph.status().message(), "\n");
+    WriteText("error", graph.status().message(), json);
+    json->EndObject();
+    return;
+  }
+  absl::StrAppend(&report->text, "  tiles ", TilingText(tiled.space(), tiling), ": ",
+                  CostText(graph->Cost()), "\n");
+  AppendIndented(graph->ToString(), &report->text);
+  WriteTiling(tiled.space(), tiling, graph->Cost(), json);
+  json->Key("graph");
+  WriteGraph(*graph, json);
+  json->EndObject();
+}
+
+}  // namespace
+
+absl::StatusOr<SubjectTiling> SubjectTiling::Create(const Subject& subject,
+                                                    mlir::MLIRContext* context) {
+  absl::StatusOr<FusionView> view = subject.is_fusion
+                                        ? FusionView::OfComputation(subject.computation())
+                                        : FusionView::OfFusion(*subject.instruction);
+  if (!view.ok()) return view.status();
+  SubjectTiling tiling;
+  tiling.view_ = std::make_unique<FusionView>(*std::move(view));
+  absl::StatusOr<TiledComputation> tiled =
+      TiledComputation::Create(tiling.view_->computation(), context);
+  if (!tiled.ok()) return tiled.status();
+  tiling.tiled_ = std::make_unique<TiledComputation>(*std::move(tiled));
+  return tiling;
+}
+
+absl::StatusOr<std::vector<int64_t>> SubjectTiling::SizesOfLeaf(absl::string_view sizes,
+                                                                int64_t leaf) const {
+  const absl::StatusOr<std::vector<int64_t>> all = tiled_->space().ParseSizes(sizes);
+  if (!all.ok()) return all.status();
+  std::vector<int64_t> own;
+  for (const TilingRoot& root : tiled_->space().roots()) {
+    if (root.leaf != leaf) continue;
+    for (const int dim : root.dims) own.push_back((*all)[dim]);
+  }
+  return own;
+}
+
+ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<SubjectTiling>& tiling,
+                            const CommandLine& line) {
+  ReportedTiling report;
+  JsonWriter json(&report.json);
+  json.BeginObject();
+  WriteText("computation", subject.computation().name(), &json);
+  WriteText("instruction", subject.instruction->name(), &json);
+  WriteText("scope", subject.is_fusion ? "fusion" : "instruction", &json);
+  absl::StrAppend(&report.text, "Tiling of ",
+                  subject.is_fusion ? subject.computation().name() : subject.instruction->name(),
+                  ":\n");
+  if (!tiling.ok()) {
+    absl::StrAppend(&report.text, "  none: ", tiling.status().message(), "\n");
+    WriteText("error", tiling.status().message(), &json);
+    json.EndObject();
+    return report;
+  }
+  const TiledComputation& tiled = tiling->tiled();
+  AppendIndented(tiled.space().ToString(), &report.text);
+  json.Key("space");
+  WriteSpace(tiled.space(), &json);
+  const TileNames names = tiled.Names();
+  json.Key("conditions");
+  json.BeginArray();
+  for (const TileCondition& condition : tiled.Conditions()) {
+    absl::StrAppend(&report.text, "  condition: ", condition.ToString(names), "\n");
+    json.BeginObject();
+    WriteText("text", condition.ToString(names), &json);
+    json.Key("condition");
+    json.Raw(condition.ToJson());
+    json.EndObject();
+  }
+  json.EndArray();
+  if (!tiled.borders().empty()) {
+    std::vector<std::string> borders;
+    json.Key("borders");
+    json.BeginArray();
+    for (const TileBorder& border : tiled.borders()) {
+      const std::string& name = tiled.space().dims()[border.dim].name;
+      borders.push_back(absl::StrCat(border.at, " mod ", name, " = 0"));
+      json.BeginObject();
+      WriteText("dim", name, &json);
+      WriteInteger("at", border.at, &json);
+      json.EndObject();
+    }
+    json.EndArray();
+    absl::StrAppend(&report.text, "  no tile has parts of two pieces where ",
+                    absl::StrJoin(borders, " and "), "\n");
+  }
+  if (line.tile_sizes) {
+    const absl::StatusOr<std::vector<int64_t>> sizes = tiled.space().ParseSizes(*line.tile_sizes);
+    if (sizes.ok()) {
+      ReportGraph(tiled, Tiling{*sizes, {}}, &report, &json);
+    } else {
+      absl::StrAppend(&report.text, "  tiles: none: ", sizes.status().message(), "\n");
+    }
+  }
+  if (line.tile_budget) {
+    TilingSearchOptions options;
+    options.max_resident_bytes = *line.tile_budget;
+    const TilingSearch search = tiled.FindTilings(options);
+    absl::StrAppend(&report.text, "  ", search.tilings.empty() ? "no tiles" : "best tiles",
+                    " for ", *line.tile_budget, " bytes at a time, of ",
+                    search.is_complete ? "all " : "", search.num_tried, " tried",
+                    search.is_complete ? "" : " (there are more)", "\n");
+    json.Key("search");
+    json.BeginObject();
+    WriteInteger("tried", search.num_tried, &json);
+    json.Key("complete");
+    json.Bool(search.is_complete);
+    json.Key("candidates");
+    json.BeginArray();
+    for (const CostedTiling& found : search.tilings) {
+      absl::StrAppend(&report.text, "    ", TilingText(tiled.space(), found.tiling), ": ",
+                      CostText(found.cost), "\n");
+      json.BeginObject();
+      WriteTiling(tiled.space(), found.tiling, found.cost, &json);
+      json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+    if (!line.tile_sizes && !search.tilings.empty()) {
+      ReportGraph(tiled, search.tilings.front().tiling, &report, &json);
+    }
+  }
+  json.EndObject();
+  return report;
+}
+
+}  // namespace xla_indexing
