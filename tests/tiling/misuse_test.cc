@@ -30,9 +30,19 @@ TEST_F(TilingMisuseTest, TilesAreOfArraysThatTheMapsFit) {
   ExpectRefused(SymbolicTile::Of(OperandIndexing::Unknown(&context_, "no idea")).status(),
                 "an unknown map has no tile: no idea");
   const SymbolicTile tile = SymbolicTile::Of(map).value();
-  for (const int64_t size : {kLeast, int64_t{-1}, int64_t{0}, int64_t{9}, kGreatest}) {
-    ExpectRefused(tile.FullTile({size}).status(), "of dimension 0 is not in [1, 8]");
-    ExpectRefused(tile.IsExact({size}).status(), "of dimension 0 is not in [1, 8]");
+  for (const int64_t size : {kLeast, int64_t{-1}, int64_t{0}}) {
+    ExpectRefused(tile.FullTile({size}).status(), "of dimension 0 is below 1");
+    ExpectRefused(tile.IsExact({size}).status(), "of dimension 0 is below 1");
+    ExpectRefused(tile.CountedSizes({size}).status(), "of dimension 0 is below 1");
+    ExpectRefused(tile.IsExactWhenMasked({size}).status(), "of dimension 0 is below 1");
+    ExpectRefused(tile.CoversWhenMasked({size}).status(), "of dimension 0 is below 1");
+  }
+  for (const int64_t size : {int64_t{9}, kGreatest}) {
+    EXPECT_TRUE(tile.IsExact({size})->IsYes());
+    EXPECT_TRUE(tile.IsExactWhenMasked({size})->IsYes());
+    EXPECT_EQ(tile.FullTile({size})->ranges[0].size, size);
+    EXPECT_EQ(tile.TileAt({size}, {0})->ranges[0].size, 8);
+    ExpectRefused(tile.TileAt({size}, {1}).status(), "which has 1 tiles of size");
   }
   ExpectRefused(tile.FullTile({}).status(), "0 tile sizes for an array of 1 dimensions");
   ExpectRefused(tile.TileAt({4}, {}).status(), "a tile index of 0 numbers for 1 sizes");

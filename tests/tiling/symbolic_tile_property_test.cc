@@ -227,8 +227,10 @@ void Check(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
   }
 }
 
-// Maps of the forms that indexing has: sums of variables and digits, with edges and residues.
-std::string RandomMapText(Random& random, std::vector<int64_t>* dim_sizes) {
+// Maps of the forms that indexing has: sums of variables and digits, with edges and residues, and
+// where that is asked for with a constraint on a result.
+std::string RandomMapText(Random& random, std::vector<int64_t>* dim_sizes,
+                          bool has_bounded_result = false) {
   const int num_dims = static_cast<int>(random.Between(1, 3));
   const int num_ranges = static_cast<int>(random.Between(0, 2));
   std::vector<std::string> dims;
@@ -300,6 +302,10 @@ std::string RandomMapText(Random& random, std::vector<int64_t>* dim_sizes) {
     absl::StrAppend(&domain, ", (", random.Pick(dims), " + ", random.Between(0, 3), ") mod ", m,
                     " in [0, 0]");
   }
+  if (has_bounded_result) {
+    absl::StrAppend(&domain, ", ", random.Pick(results), " in [", random.Between(-3, 6), ", ",
+                    random.Between(4, 20), "]");
+  }
   return absl::StrCat("(", absl::StrJoin(dims, ", "), ")[", absl::StrJoin(ranges, ", "), "] -> (",
                       absl::StrJoin(results, ", "), "), domain: ", domain.substr(2));
 }
@@ -328,12 +334,38 @@ TEST(SymbolicTileProperty, RandomMapsReadWhatTheirTilesSay) {
   EXPECT_LT(tally.exact, tally.cases * 2 / 3);
 }
 
+// The value of an affine expression at constants.
+std::optional<int64_t> ValueAt(mlir::AffineExpr expr, const std::vector<int64_t>& dims,
+                               const std::vector<int64_t>& symbols) {
+  const auto constants = [&](const std::vector<int64_t>& values) {
+    std::vector<mlir::AffineExpr> exprs;
+    for (const int64_t value : values) {
+      exprs.push_back(mlir::getAffineConstantExpr(value, expr.getContext()));
+    }
+    return exprs;
+  };
+  const auto value = llvm::dyn_cast<mlir::AffineConstantExpr>(
+      expr.replaceDimsAndSymbols(constants(dims), constants(symbols)));
+  return value ? std::optional<int64_t>(value.getValue()) : std::nullopt;
+}
+
+// Whether tile sizes, which are symbols, are in a set.
+bool Contains(mlir::IntegerSet set, const std::vector<int64_t>& sizes) {
+  for (unsigned i = 0; i < set.getNumConstraints(); ++i) {
+    // A divisor that is 0 comes after the constraint that it is not.
+    const std::optional<int64_t> value = ValueAt(set.getConstraint(i), {}, sizes);
+    if (!value || (set.isEq(i) ? *value != 0 : *value < 0)) return false;
+  }
+  return true;
+}
+
 // What conditions say is what is found, for all sizes of a map.
 TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
   constexpr int kMaps = Cases(2000);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int64_t cases = 0;
   int64_t wrong = 0;
+  int64_t num_sets = 0;
   for (int i = 0; i < kMaps; ++i) {
     Random random(i);
     std::vector<int64_t> dim_sizes;
@@ -343,6 +375,14 @@ TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
     if (map->IsKnownEmpty()) continue;
     const SymbolicTile tile = SymbolicTile::OfMap(*map, dim_sizes).value();
     const std::vector<std::string> conditions = TileConditions(tile);
+    const std::vector<TileCondition> data = tile.Conditions();
+    std::vector<std::vector<mlir::IntegerSet>> sets;
+    for (const TileCondition& condition : data) {
+      const auto of_condition = condition.ToIntegerSets(&context, tile.num_sizes());
+      // A minimum is not affine.
+      if (of_condition) sets.push_back(*of_condition);
+    }
+    num_sets += sets.size() == data.size() ? 1 : 0;
     std::vector<Interval> box;
     for (const int64_t size : dim_sizes) box.push_back(Interval::Closed(1, size));
     ForEachIn(box, [&](const std::vector<int64_t>& sizes) {
@@ -353,6 +393,14 @@ TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
         all_hold = all_hold && *holds;
       }
       ++cases;
+      EXPECT_EQ(AllHold(data, sizes), all_hold ? Answer::kYes : Answer::kNo);
+      bool are_in_sets = true;
+      for (const std::vector<mlir::IntegerSet>& of_condition : sets) {
+        are_in_sets = are_in_sets && llvm::any_of(of_condition, [&](mlir::IntegerSet set) {
+                        return Contains(set, sizes);
+                      });
+      }
+      EXPECT_TRUE(sets.size() == data.size() ? are_in_sets == all_hold : are_in_sets || !all_hold);
       const auto exact = tile.IsExact(sizes);
       if (all_hold != exact->IsYes()) {
         ++wrong;
@@ -365,6 +413,184 @@ TEST(SymbolicTileProperty, ConditionsHoldForJustTheExactSizes) {
     });
   }
   EXPECT_EQ(wrong, 0) << "of " << cases;
+  EXPECT_GT(num_sets, kMaps / 2);
+}
+
+// Conditions without the sizes that were added one by one.
+std::vector<TileCondition> ClausesOf(const SymbolicTile& tile) {
+  std::vector<TileCondition> conditions = tile.Conditions();
+  for (TileCondition& condition : conditions) {
+    condition.others = {};
+    for (TileClause& clause : condition.clauses) clause.others = {};
+  }
+  return conditions;
+}
+
+TEST(SymbolicTileProperty, ExpressionsSayWhatFullTilesAre) {
+  constexpr int kMaps = Cases(5000);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  int64_t cases = 0;
+  for (int i = 0; i < kMaps; ++i) {
+    Random random(i);
+    std::vector<int64_t> dim_sizes;
+    auto map = ParseIndexingMap(RandomMapText(random, &dim_sizes), &context);
+    ASSERT_TRUE(map.ok()) << map.status();
+    map->Simplify();
+    if (map->IsKnownEmpty()) continue;
+    const SymbolicTile tile = SymbolicTile::OfMap(*map, dim_sizes).value();
+    const auto offsets = tile.Offsets();
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> k;
+    for (const int64_t size : dim_sizes) {
+      sizes.push_back(random.Between(1, size));
+      k.push_back(random.Between(0, (size - 1) / sizes.back()));
+    }
+    SCOPED_TRACE(absl::StrCat(i, ": ", map->ToString(), " tiles ", absl::StrJoin(sizes, ",")));
+    const auto at = tile.TileAt(sizes, k);
+    for (int r = 0; r < map->num_results(); ++r) {
+      // With numbers for the sizes the offset is affine, and has the same values.
+      const std::optional<int64_t> offset = offsets[r].Evaluate(sizes, k);
+      ASSERT_TRUE(offset.has_value());
+      const TileExpr fixed = offsets[r].WithSizes(sizes);
+      EXPECT_EQ(fixed.Evaluate({}, k), offset) << fixed.ToString();
+      const mlir::AffineExpr affine = fixed.ToAffine(&context, /*num_sizes=*/0);
+      ASSERT_TRUE(affine) << fixed.ToString();
+      EXPECT_EQ(ValueAt(affine, k, {}), offset) << fixed.ToString();
+      if (const mlir::AffineExpr symbolic =
+              offsets[r].ToAffine(&context, static_cast<int>(sizes.size()))) {
+        EXPECT_EQ(ValueAt(symbolic, k, sizes), offset) << offsets[r].ToString();
+      }
+    }
+    if (AllHold(ClausesOf(tile), sizes) != Answer::kYes) continue;
+    ++cases;
+    const auto full = tile.FullTile(sizes);
+    for (int r = 0; r < map->num_results(); ++r) {
+      if (!tile.Sizes()[r].IsKnown()) continue;
+      EXPECT_EQ(tile.Sizes()[r].Evaluate(sizes), full->ranges[r].size);
+      if (full->ranges[r].size > 1) {
+        EXPECT_EQ(tile.Strides()[r].Evaluate(sizes), full->ranges[r].stride);
+      }
+      if (!at->is_clipped && !at->is_empty) {
+        EXPECT_EQ(offsets[r].Evaluate(sizes, k), at->ranges[r].offset.lower());
+      }
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(cases, kMaps / 4);
+}
+
+struct MaskTally {
+  int64_t cases = 0;
+  int64_t exact = 0;
+  int64_t covers = 0;
+  int64_t missed = 0;     // exact, and not found to be
+  int64_t uncovered = 0;  // the same of what covers
+  int64_t larger = 0;     // exact for a size that is larger than its dimension
+};
+
+// The box of a tile as expressions say, within the bounds.
+std::set<Element> MaskedBox(const SymbolicTile& tile, const std::vector<int64_t>& counted,
+                            const std::vector<int64_t>& k) {
+  std::vector<Interval> box;
+  std::vector<TileRange> ranges;
+  const auto offsets = tile.Offsets();
+  const auto sizes = tile.Sizes();
+  const auto strides = tile.Strides();
+  for (int i = 0; i < tile.map().num_results(); ++i) {
+    TileRange& range = ranges.emplace_back();
+    range.offset = Interval::Point(*offsets[i].Evaluate(counted, k));
+    range.size = *sizes[i].Evaluate(counted);
+    range.stride = *strides[i].Evaluate(counted);
+    box.push_back(Interval::OfSize(range.size));
+  }
+  std::set<Element> elements;
+  const auto bounds = tile.Bounds();
+  ForEachIn(box, [&](const std::vector<int64_t>& point) {
+    Element element;
+    bool is_within = true;
+    for (size_t i = 0; i < point.size(); ++i) {
+      element.push_back(ranges[i].offset.lower() + point[i] * ranges[i].stride);
+      is_within = is_within && bounds[i].Contains(element.back());
+    }
+    if (is_within) elements.insert(element);
+  });
+  return elements;
+}
+
+void CheckMasks(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
+                const std::vector<int64_t>& sizes, MaskTally* tally) {
+  const SymbolicTile tile = SymbolicTile::OfMap(map, dim_sizes).value();
+  const auto of_counted = tile.CountedSizes(sizes).value();
+  const std::vector<int64_t> counted(of_counted.begin(), of_counted.end());
+  const Decision exact = tile.IsExactWhenMasked(sizes).value();
+  const Decision covers = tile.CoversWhenMasked(sizes).value();
+  ++tally->cases;
+  tally->exact += exact.IsYes() ? 1 : 0;
+  tally->covers += covers.IsYes() ? 1 : 0;
+  bool is_known = true;
+  for (int i = 0; i < map.num_results(); ++i) {
+    is_known = is_known && tile.Sizes()[i].IsKnown() && tile.Strides()[i].IsKnown();
+  }
+  if (!is_known) {
+    EXPECT_FALSE(exact.IsYes());
+    EXPECT_FALSE(covers.IsYes());
+    return;
+  }
+  bool are_read = true;
+  bool are_covered = true;
+  bool are_larger = false;
+  for (size_t i = 0; i < sizes.size(); ++i) are_larger = are_larger || sizes[i] > dim_sizes[i];
+  for (const auto& [index, read] : TilesOf(map, sizes, dim_sizes)) {
+    const std::set<Element> box = MaskedBox(tile, counted, index);
+    are_read = are_read && box == read.elements;
+    are_covered = are_covered &&
+                  std::includes(box.begin(), box.end(), read.elements.begin(), read.elements.end());
+    if (exact.IsYes()) {
+      EXPECT_EQ(box, read.elements) << "tile " << absl::StrJoin(index, ",");
+    }
+    if (covers.IsYes()) {
+      EXPECT_TRUE(are_covered) << "tile " << absl::StrJoin(index, ",");
+    }
+  }
+  // No is a proof, but for constraints on other expressions than results.
+  const bool has_edges = llvm::any_of(map.constraints(), [](const Constraint& constraint) {
+    return constraint.expr.getKind() != mlir::AffineExprKind::Mod;
+  });
+  if (exact.IsNo() && !has_edges) {
+    EXPECT_FALSE(are_read);
+  }
+  if (exact.IsYes()) {
+    EXPECT_TRUE(covers.IsYes());
+  }
+  tally->missed += are_read && !exact.IsYes() ? 1 : 0;
+  tally->uncovered += are_covered && !covers.IsYes() ? 1 : 0;
+  tally->larger += exact.IsYes() && are_larger ? 1 : 0;
+}
+
+TEST(SymbolicTileProperty, MaskedTilesReadWhatTheirBoundsLeave) {
+  constexpr int kMaps = Cases(20000);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  MaskTally tally;
+  for (int i = 0; i < kMaps; ++i) {
+    Random random(i + 1000000);
+    std::vector<int64_t> dim_sizes;
+    const std::string text = RandomMapText(random, &dim_sizes, random.OneIn(3));
+    auto map = ParseIndexingMap(text, &context);
+    ASSERT_TRUE(map.ok()) << map.status() << text;
+    map->Simplify();
+    std::vector<int64_t> sizes;
+    for (const int64_t size : dim_sizes) sizes.push_back(random.Between(1, size + 4));
+    SCOPED_TRACE(absl::StrCat(i, ": ", map->ToString(), " tiles ", absl::StrJoin(sizes, ",")));
+    CheckMasks(*map, dim_sizes, sizes, &tally);
+    if (HasFailure()) return;
+  }
+  // Much is exact when masked, also where tiles are larger than their dimensions, and little of that
+  // is not found.
+  EXPECT_GT(tally.exact, tally.cases / 3);
+  EXPECT_GT(tally.larger, tally.cases / 4);
+  EXPECT_LT(tally.missed, tally.exact / 10);
+  EXPECT_GT(tally.covers, tally.cases / 2);
+  EXPECT_LT(tally.uncovered, tally.covers / 5);
 }
 
 }  // namespace

@@ -305,14 +305,101 @@ TEST_F(SymbolicTileTest, SizesAndIndicesAreChecked) {
   const SymbolicTile tile = Tile("(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 5]");
   EXPECT_EQ(Text(tile.FullTile({4})), "1 tile sizes for an array of 2 dimensions");
   EXPECT_EQ(Text(tile.FullTile({4, 1, 1})), "3 tile sizes for an array of 2 dimensions");
-  EXPECT_EQ(Text(tile.FullTile({0, 1})), "tile size 0 of dimension 0 is not in [1, 8]");
-  EXPECT_EQ(Text(tile.FullTile({1, -2})), "tile size -2 of dimension 1 is not in [1, 6]");
-  EXPECT_EQ(Text(tile.FullTile({1, 7})), "tile size 7 of dimension 1 is not in [1, 6]");
+  EXPECT_EQ(Text(tile.FullTile({0, 1})), "tile size 0 of dimension 0 is below 1");
+  EXPECT_EQ(Text(tile.FullTile({1, -2})), "tile size -2 of dimension 1 is below 1");
   EXPECT_EQ(Text(tile.TileAt({3, 6}, {3, 0})),
             "tile 3 of dimension 0, which has 3 tiles of size 3");
   EXPECT_EQ(Text(tile.TileAt({3, 6}, {-1, 0})),
             "tile -1 of dimension 0, which has 3 tiles of size 3");
   EXPECT_EQ(Text(tile.TileAt({3, 6}, {1})), "a tile index of 1 numbers for 2 sizes");
+}
+
+TEST_F(SymbolicTileTest, OfALargerSizeThanTheDimensionKeepsItWhereBoundsMaskIt) {
+  const SymbolicTile plain = Tile("(d0, d1) -> (d1, -d0 + 6), domain: d0 in [0, 6], d1 in [0, 4]");
+  EXPECT_THAT(*plain.CountedSizes({8, 8}), ElementsAre(8, 8));
+  EXPECT_EQ(Text(plain.FullTile({8, 8})), "0 size 8, 6 size 8 stride -1; exact");
+  EXPECT_EQ(Text(plain.TileAt({8, 8}, {0, 0})), "0 size 5, 6 size 7 stride -1; exact; clipped");
+  EXPECT_THAT(plain.Bounds(), ElementsAre(Interval::Closed(0, 4), Interval::Closed(0, 6)));
+  EXPECT_TRUE(plain.IsExactWhenMasked({8, 8})->IsYes());
+  // Rows of 8 end at 5, where the next row begins. The last row has nothing after it, and where
+  // rows are whole so has the last of them.
+  const SymbolicTile joined = Tile("(d0, d1) -> (d0 * 5 + d1), domain: d0 in [0, 6], d1 in [0, 4]");
+  EXPECT_THAT(*joined.CountedSizes({8, 8}), ElementsAre(8, 5));
+  EXPECT_THAT(*joined.CountedSizes({8, 4}), ElementsAre(7, 4));
+  EXPECT_EQ(Text(joined.FullTile({8, 8})), "0 size 40; exact");
+  EXPECT_TRUE(joined.IsExactWhenMasked({8, 8})->IsYes());
+}
+
+TEST_F(SymbolicTileTest, OfPaddingIsMaskedByItsBounds) {
+  const SymbolicTile tile = OfRoot(R"(
+    ENTRY e {
+      p = f32[10] parameter(0)
+      z = f32[] constant(0)
+      ROOT r = f32[14] pad(p, z), padding=3_1
+    })");
+  EXPECT_THAT(tile.Bounds(), ElementsAre(Interval::Closed(0, 9)));
+  for (int64_t size = 1; size <= 20; ++size) {
+    EXPECT_TRUE(tile.IsExactWhenMasked({size})->IsYes()) << size;
+  }
+}
+
+TEST_F(SymbolicTileTest, OfPaddedWindowsIsMaskedByTheConstraintOnTheResult) {
+  const SymbolicTile tile = Tile(
+      "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 9], s0 in [0, 2], d0 * 2 + s0 in [1, 20]");
+  EXPECT_THAT(tile.Bounds(), ElementsAre(Interval::Closed(0, 19)));
+  EXPECT_TRUE(tile.IsExactWhenMasked({4})->IsYes());
+  EXPECT_TRUE(tile.IsExactWhenMasked({16})->IsYes());
+}
+
+TEST_F(SymbolicTileTest, OfHalfRowsIsNotMaskedByBounds) {
+  // Two halves of rows of 8 are 5 and 3 long. What the second one lacks is the next row's.
+  const SymbolicTile tile = Tile("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]");
+  EXPECT_TRUE(tile.IsExactWhenMasked({1, 5})->IsNo());
+  EXPECT_TRUE(tile.CoversWhenMasked({1, 5})->IsYes());
+}
+
+TEST_F(SymbolicTileTest, OfTrianglesIsCoveredAndNotJustRead) {
+  const SymbolicTile tile =
+      Tile("(d0)[s0] -> (d0, s0), domain: d0 in [0, 7], s0 in [0, 7], d0 - s0 in [0, 7]");
+  EXPECT_TRUE(tile.IsExactWhenMasked({2})->IsNo());
+  EXPECT_TRUE(tile.CoversWhenMasked({2})->IsYes());
+}
+
+TEST_F(SymbolicTileTest, OfRuntimeOffsetsIsMaskedRelativeToThem) {
+  const SymbolicTile tile = OfRoot(R"(
+    ENTRY e {
+      p = f32[10] parameter(0)
+      i = s32[] parameter(1)
+      ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}
+    })");
+  EXPECT_THAT(tile.Bounds(), ElementsAre(Interval::Closed(0, 3)));
+  EXPECT_EQ(tile.RuntimeOffsets()[0].ToString(), "rt0");
+  EXPECT_TRUE(tile.IsExactWhenMasked({3})->IsYes());
+  // A window that the array's end cuts is cut relative to the runtime value.
+  const SymbolicTile cut =
+      Tile("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 9], d0 + rt0 in [0, 12]");
+  EXPECT_THAT(cut.Bounds(), ElementsAre(Interval::Closed(0, 7)));
+  EXPECT_TRUE(cut.IsExactWhenMasked({3})->IsNo());
+  EXPECT_TRUE(cut.CoversWhenMasked({3})->IsYes());
+}
+
+TEST_F(SymbolicTileTest, OfRowsThatAreGatheredIsMaskedForSingleRows) {
+  const SymbolicTile tile = OfRoot(R"(
+    ENTRY e {
+      p = f32[20,8] parameter(0)
+      i = s32[6,1] parameter(1)
+      ROOT r = f32[6,8] gather(p, i), offset_dims={1}, collapsed_slice_dims={0},
+        start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
+    })");
+  EXPECT_TRUE(tile.IsExactWhenMasked({1, 3})->IsYes());
+  EXPECT_TRUE(tile.IsExactWhenMasked({2, 3})->IsNo());
+  EXPECT_TRUE(tile.CoversWhenMasked({2, 3})->IsNo());
+}
+
+TEST_F(SymbolicTileTest, OfManyTilesIsMaskedWithoutLookingAtEach) {
+  const SymbolicTile tile = Tile(
+      "(d0, d1) -> (d1, d0 * 1000 + 5), domain: d0 in [7, 1000000000000], d1 in [0, 999999999]");
+  EXPECT_TRUE(tile.IsExactWhenMasked({64, 48})->IsYes());
 }
 
 // No combination of the conditions on dimensions is written out.

@@ -18,6 +18,7 @@
 #include "xla_indexing/tiling/internal/tile_conditions.h"
 #include "xla_indexing/tiling/internal/tile_digits.h"
 #include "xla_indexing/tiling/internal/tile_forms.h"
+#include "xla_indexing/tiling/internal/tile_masks.h"
 #include "xla_indexing/tiling/internal/tile_parts.h"
 #include "xla_indexing/tiling/internal/tile_points.h"
 
@@ -109,7 +110,7 @@ absl::Status CheckDimSizes(const IndexingMap& map, llvm::ArrayRef<int64_t> dim_s
 // anything.
 bool HasRuntimeResidues(const IndexingMap& map) {
   return llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
-    return constraint.expr.getKind() == mlir::AffineExprKind::Mod &&
+    return internal::IsOfResidues(constraint) &&
            llvm::any_of(VariablesOf(constraint.expr, map.num_dims()),
                         [&](int variable) { return IsRuntime(map, variable); });
   });
@@ -254,11 +255,9 @@ absl::Status SymbolicTile::CheckSizes(llvm::ArrayRef<int64_t> sizes) const {
         absl::StrCat(sizes.size(), " tile sizes for an array of ", num_sizes(), " dimensions"));
   }
   for (const auto [i, size] : llvm::enumerate(sizes)) {
-    // An array without elements has no tile, and any size will do.
-    const int64_t most = std::max<int64_t>(dim_sizes_[i], 1);
-    if (size >= 1 && size <= most) continue;
+    if (size >= 1) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("tile size ", size, " of dimension ", i, " is not in [1, ", most, "]"));
+        absl::StrCat("tile size ", size, " of dimension ", i, " is below 1"));
   }
   return absl::OkStatus();
 }
@@ -278,6 +277,80 @@ absl::Status SymbolicTile::CheckIndex(llvm::ArrayRef<int64_t> sizes,
                                                    num_tiles, " tiles of size ", sizes[i]));
   }
   return absl::OkStatus();
+}
+
+llvm::SmallVector<int64_t, 4> SymbolicTile::ClampedSizes(llvm::ArrayRef<int64_t> sizes) const {
+  llvm::SmallVector<int64_t, 4> clamped;
+  for (const auto [size, most] : llvm::zip(sizes, dim_sizes_)) {
+    clamped.push_back(std::min(size, std::max<int64_t>(most, 1)));
+  }
+  return clamped;
+}
+
+bool SymbolicTile::KeepsSize(int dim, llvm::ArrayRef<int64_t> sizes) const {
+  const internal::TileVariable& variable = digits_->variables()[dim];
+  if (variable.is_opaque || variable.modulus != 1 || variable.num_units > 1) return false;
+  const TileResult* user = nullptr;
+  for (const auto [i, result] : llvm::enumerate(digits_->results())) {
+    const bool is_of_map = static_cast<int>(i) < map_.num_results();
+    const AffineExpr expr = is_of_map ? map_.results()[i] : pinned_[i - map_.num_results()];
+    if (!expr.isFunctionOfDim(dim)) continue;
+    if (!is_of_map || result.is_opaque || user != nullptr) return false;
+    user = &result;
+  }
+  if (user == nullptr || variable.num_units == 0) return true;
+  const internal::TileUnit& own = digits_->units()[variable.first_unit];
+  if (own.low != 1 || own.count != 0) return false;
+  // Terms are in the order of their coefficients.
+  const llvm::ArrayRef<internal::TileUnitTerm> terms = digits_->UnitTermsOf(*user);
+  if (terms.back().unit != variable.first_unit) return false;
+  return llvm::all_of(terms.drop_back(), [&](const internal::TileUnitTerm& term) {
+    const int other = digits_->units()[term.unit].variable;
+    return other >= num_sizes() || sizes[other] >= dim_sizes_[other];
+  });
+}
+
+llvm::SmallVector<int64_t, 4> SymbolicTile::CountedOf(llvm::ArrayRef<int64_t> sizes) const {
+  llvm::SmallVector<int64_t, 4> counted = ClampedSizes(sizes);
+  for (int dim = 0; dim < num_sizes(); ++dim) {
+    if (counted[dim] < sizes[dim] && KeepsSize(dim, sizes)) counted[dim] = sizes[dim];
+  }
+  return counted;
+}
+
+absl::StatusOr<llvm::SmallVector<int64_t, 4>> SymbolicTile::CountedSizes(
+    llvm::ArrayRef<int64_t> sizes) const {
+  absl::Status status = CheckSizes(sizes);
+  if (!status.ok()) return status;
+  return CountedOf(sizes);
+}
+
+llvm::SmallVector<Interval, 4> SymbolicTile::Bounds() const {
+  const QuestionBudget question;
+  return internal::MaskOf(*this);
+}
+
+template <typename Question>
+absl::StatusOr<Decision> SymbolicTile::AskWhenMasked(llvm::ArrayRef<int64_t> sizes,
+                                                     Question question) const {
+  const QuestionBudget budget;
+  absl::Status status = CheckSizes(sizes);
+  if (!status.ok()) return status;
+  const llvm::SmallVector<int64_t, 4> counted = CountedOf(sizes);
+  UnitCounts counts;
+  digits_->Count(counted, &counts);
+  if (!ArePinned(ClampedSizes(sizes), counts)) return Decision{Answer::kNo, 0};
+  return Decision{question(*this, counted), 0};
+}
+
+absl::StatusOr<Decision> SymbolicTile::IsExactWhenMasked(llvm::ArrayRef<int64_t> sizes) const {
+  absl::StatusOr<Decision> decision = AskWhenMasked(sizes, internal::ReadJustWhatIsMasked);
+  if (decision.ok() && !is_exact_) decision->answer = Answer::kNo;
+  return decision;
+}
+
+absl::StatusOr<Decision> SymbolicTile::CoversWhenMasked(llvm::ArrayRef<int64_t> sizes) const {
+  return AskWhenMasked(sizes, internal::ReadNoMoreThanMasked);
 }
 
 bool SymbolicTile::CrossBorders(llvm::ArrayRef<int64_t> sizes) const {
@@ -406,11 +479,12 @@ absl::StatusOr<Decision> SymbolicTile::IsExact(llvm::ArrayRef<int64_t> sizes,
   return Decision{Answer::kNo, 0};
 }
 
-absl::StatusOr<Decision> SymbolicTile::IsBox(llvm::ArrayRef<int64_t> sizes,
+absl::StatusOr<Decision> SymbolicTile::IsBox(llvm::ArrayRef<int64_t> asked,
                                              int64_t max_steps) const {
   const QuestionBudget question;
-  absl::Status status = CheckSizes(sizes);
+  absl::Status status = CheckSizes(asked);
   if (!status.ok()) return status;
+  const llvm::SmallVector<int64_t, 4> sizes = ClampedSizes(asked);
   StepBudget budget(max_steps);
   if (CrossBorders(sizes)) return budget.Decide(false);
   UnitCounts counts;
@@ -423,22 +497,25 @@ absl::StatusOr<Decision> SymbolicTile::IsBox(llvm::ArrayRef<int64_t> sizes,
     if (IsBoxByDigits(part, *digits_, counts)) continue;
     const std::optional<TilesOfPoints> tiles =
         TilePoints(part.map, part.num_runtimes)
-            .AllTiles(part.OfDims<Interval>(Array()), part.OfDims(sizes), /*stops=*/true, &budget);
+            .AllTiles(part.OfDims<Interval>(Array()), part.OfDims<int64_t>(sizes), /*stops=*/true,
+                      &budget);
     if (!tiles) return budget.Decide(std::nullopt);
     if (!tiles->are_alike || tiles->num_full == 0) return budget.Decide(false);
   }
   return budget.Decide(true);
 }
 
-absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> sizes,
+absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> asked,
                                                     int64_t max_steps) const {
   const QuestionBudget question;
-  absl::Status status = CheckSizes(sizes);
+  absl::Status status = CheckSizes(asked);
   if (!status.ok()) return status;
+  // Points are those of the array.
+  const llvm::SmallVector<int64_t, 4> sizes = ClampedSizes(asked);
   ConcreteTile tile;
   tile.ranges.resize(map_.num_results());
   UnitCounts counts;
-  const bool are_aligned = digits_->Count(sizes, &counts);
+  const bool are_aligned = digits_->Count(CountedOf(asked), &counts);
   const llvm::SmallVector<int64_t, 4> starts(num_sizes(), 0);
   llvm::SmallVector<int, 4> all_results(map_.num_results());
   std::iota(all_results.begin(), all_results.end(), 0);
@@ -463,8 +540,8 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> size
       continue;
     }
     const TilePoints points(part.map, part.num_runtimes);
-    const std::optional<TilesOfPoints> tiles =
-        points.AllTiles(part.OfDims<Interval>(array), part.OfDims(sizes), /*stops=*/false, &budget);
+    const std::optional<TilesOfPoints> tiles = points.AllTiles(
+        part.OfDims<Interval>(array), part.OfDims<int64_t>(sizes), /*stops=*/false, &budget);
     const std::optional<TileOfPoints> first =
         tiles && tiles->num_full > 0 ? points.TileAt(part.OfDims<Interval>(box), &budget)
                                      : std::nullopt;
@@ -528,7 +605,7 @@ absl::StatusOr<ConcreteTile> SymbolicTile::TileAt(llvm::ArrayRef<int64_t> sizes,
   }
   // Constraints that hold in the whole tile, but for those on residues, which digits know.
   const auto holds = [&](const Constraint& constraint) {
-    if (constraint.expr.getKind() == mlir::AffineExprKind::Mod) return true;
+    if (internal::IsOfResidues(constraint)) return true;
     llvm::SmallVector<Interval, 4> dims;
     for (int i = 0; i < num_sizes(); ++i) dims.push_back(box[i].Intersect(map_.dims()[i].bounds));
     if (llvm::any_of(dims, [](const Interval& side) { return side.IsEmpty(); })) return false;

@@ -21,6 +21,22 @@
 // the sizes say, so that a map's sizes are exact only where no tile goes across its borders with
 // the others (TilePieces): each border is a multiple of the size.
 //
+// Sizes may be larger than the dimension: such a tile is tile 0 alone, and clipped. With t the size
+// asked for and n that of the dimension, t > n counts as
+//
+//   t   where of the dimensions and ranges of the only result that the dimension is in, it has the
+//       largest coefficient and all others are whole (or it is in no result): its digit is itself,
+//       and what lies beyond n is beyond the greatest value of the result
+//   n   elsewhere
+//
+// (CountedSizes); offset, size and stride are those of the sizes as they count.
+//
+// Edges can be masked: the *bounds* of a result are an interval that holds all of its values. Sizes
+// are *exact when masked* where every tile, full or not, reads just the elements of its
+// offset + [0, size - 1] * stride that lie within the bounds, so that a kernel needs no more than
+// two comparisons for each dimension of the operand at the edges of the output, for a tile padded
+// to a power of two, in padding and for pieces of an array (tiling/internal/tile_masks.h).
+//
 // Where sizes are not exact the tile is the least box that holds what each full tile reads
 // (`excess`: how many of its elements are not read), or, past the budget, a box that is larger.
 //
@@ -47,7 +63,7 @@
 //
 // Errors. InvalidArgument for a map that is unknown; for sizes of the array that are not as many as
 // dimensions, negative, or less than a dimension's interval; for tile sizes that are not as many as
-// dimensions, below 1 or larger than the dimension; for tile indices past the last tile. Messages
+// dimensions or below 1; for tile indices past the last tile. Messages
 // name the position and the numbers.
 //
 // Source: symbolic tile analysis of XLA, of which the names are.
@@ -153,6 +169,17 @@ class SymbolicTile {
   // over-approximate.
   std::vector<TileCondition> Conditions() const;
 
+  // The sizes as they count, where some are larger than their dimensions.
+  absl::StatusOr<llvm::SmallVector<int64_t, 4>> CountedSizes(llvm::ArrayRef<int64_t> sizes) const;
+  // An interval that holds the values of each result in the whole domain, without its
+  // RuntimeOffsets(), and that constraints on this very result narrow.
+  llvm::SmallVector<Interval, 4> Bounds() const;
+  // Whether sizes are exact when masked by Bounds(). No where constraints on other expressions than
+  // results leave points out; undecided where the box of a tile is known for given sizes only.
+  absl::StatusOr<Decision> IsExactWhenMasked(llvm::ArrayRef<int64_t> sizes) const;
+  // Whether what a tile reads is always in its masked box, which may have other elements too.
+  absl::StatusOr<Decision> CoversWhenMasked(llvm::ArrayRef<int64_t> sizes) const;
+
   // Whether every full tile of these sizes reads a box, of the same sizes and strides, as the map
   // says: whether Conditions() hold. Undecided where there are more points than `max_steps`.
   absl::StatusOr<Decision> IsBox(llvm::ArrayRef<int64_t> sizes,
@@ -187,6 +214,14 @@ class SymbolicTile {
 
   absl::Status CheckSizes(llvm::ArrayRef<int64_t> sizes) const;
   absl::Status CheckIndex(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> index) const;
+
+  bool KeepsSize(int dim, llvm::ArrayRef<int64_t> sizes) const;
+  // The sizes, none larger than its dimension, and as they count.
+  llvm::SmallVector<int64_t, 4> ClampedSizes(llvm::ArrayRef<int64_t> sizes) const;
+  llvm::SmallVector<int64_t, 4> CountedOf(llvm::ArrayRef<int64_t> sizes) const;
+  // Answers for the sizes as they count; no where runtime variables are not one value in a tile.
+  template <typename Question>
+  absl::StatusOr<Decision> AskWhenMasked(llvm::ArrayRef<int64_t> sizes, Question question) const;
 
   // Whether tiles have elements on both sides of a border.
   bool CrossBorders(llvm::ArrayRef<int64_t> sizes) const;

@@ -64,6 +64,14 @@ bool TileDigits::IsAlignedByRule(int index, int64_t size, UnitCounts* all) const
   return true;
 }
 
+bool TileDigits::AreUsual(int index, int64_t size, const UnitCounts& all) const {
+  const TileVariable& variable = variables_[index];
+  for (int i = variable.first_unit; i < variable.first_unit + variable.num_units; ++i) {
+    if (all.counts[i] != NumValues(variable, units_[i].low, units_[i].count, size)) return false;
+  }
+  return true;
+}
+
 // Whether the one tile that begins at `start` is aligned.
 bool TileDigits::IsAlignedWindow(const TileVariable& variable, int64_t start, int64_t size,
                                  llvm::MutableArrayRef<int64_t> counts) const {

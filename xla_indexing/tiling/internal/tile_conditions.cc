@@ -113,9 +113,6 @@ class Writer {
   void HasOneValue(const TileGroup& group, AlternativeBuilder* all) const;
   void HasAtLeast(const TileGroup& group, int64_t count, AlternativeBuilder* all) const;
   void UnitHasOneValue(int unit, AlternativeBuilder* all) const;
-  // The greatest size of aligned tiles for which the digit at that place has one value.
-  int64_t MostForOneValue(int dim, int64_t low) const;
-  bool AreUsual(int dim, int64_t size, const UnitCounts& counts) const;
 
   void AddAligned(int dim, Clauses* clauses) const;
   void AddProgression(const TileResult& result, Clauses* clauses) const;
@@ -149,7 +146,7 @@ void Writer::HasOneValue(const TileGroup& group, AlternativeBuilder* all) const 
     if (*group.known_count != 1) all->AddFalse();
     return;
   }
-  AtMost(group.variable, MostForOneValue(group.variable, group.low), all);
+  AtMost(group.variable, MostForOneValue(digits_.variables()[group.variable], group.low), all);
 }
 
 void Writer::HasAtLeast(const TileGroup& group, int64_t count, AlternativeBuilder* all) const {
@@ -159,9 +156,10 @@ void Writer::HasAtLeast(const TileGroup& group, int64_t count, AlternativeBuilde
   }
   if (group.most && *group.most < count) return all->AddFalse();
   const int64_t modulus = digits_.variables()[group.variable].modulus;
-  const Int128 least = modulus != 1 ? Int128{modulus} * count
-                                    : Int128{group.low} * (count - 2) + 1 +
-                                          MostForOneValue(group.variable, group.low);
+  const Int128 least = modulus != 1
+                           ? Int128{modulus} * count
+                           : Int128{group.low} * (count - 2) + 1 +
+                                 MostForOneValue(digits_.variables()[group.variable], group.low);
   AtLeast(group.variable, NarrowToInt64(least).value_or(kInt64Max), all);
 }
 
@@ -171,24 +169,7 @@ void Writer::UnitHasOneValue(int unit, AlternativeBuilder* all) const {
     if (ranges_.counts[unit] != 1) all->AddFalse();
     return;
   }
-  AtMost(variable, MostForOneValue(variable, digits_.units()[unit].low), all);
-}
-
-int64_t Writer::MostForOneValue(int dim, int64_t low) const {
-  const TileVariable& variable = digits_.variables()[dim];
-  if (variable.modulus != 1) return 2 * variable.modulus - 1;
-  return BeginsInside(variable, low) ? low - 1 : low;
-}
-
-// Whether the units take as many values as the texts of maps and conditions say.
-bool Writer::AreUsual(int dim, int64_t size, const UnitCounts& counts) const {
-  const TileVariable& variable = digits_.variables()[dim];
-  for (int i = variable.first_unit; i < variable.first_unit + variable.num_units; ++i) {
-    const TileUnit& unit = digits_.units()[i];
-    const int64_t usual = NumValues(variable, unit.low, unit.count, size);
-    if (counts.counts[i] != usual) return false;
-  }
-  return true;
+  AtMost(variable, MostForOneValue(digits_.variables()[variable], digits_.units()[unit].low), all);
 }
 
 class Writer::AlignedClause {
@@ -240,7 +221,7 @@ void Writer::AddAligned(int dim, Clauses* clauses) const {
     bool are_all = true;
     for (int64_t size = 1; size <= SizeOf(dim); ++size) {
       if (digits_.IsAlignedByRule(dim, size, &counts)) continue;
-      if (digits_.IsAligned(dim, size, &counts) && AreUsual(dim, size, counts)) {
+      if (digits_.IsAligned(dim, size, &counts) && digits_.AreUsual(dim, size, counts)) {
         others.sizes.push_back({size});
       } else {
         are_all = false;
@@ -367,8 +348,9 @@ std::optional<TileSizeSet> Writer::ByPoints(const TilePart& part) const {
     UnitCounts counts;
     digits_.Count(all, &counts);
     const bool is_box = IsBoxByDigits(part, digits_, counts);
-    const bool is_said =
-        is_box && llvm::all_of(part.dims, [&](int dim) { return AreUsual(dim, all[dim], counts); });
+    const bool is_said = is_box && llvm::all_of(part.dims, [&](int dim) {
+                           return digits_.AreUsual(dim, all[dim], counts);
+                         });
     if (!is_said) {
       const llvm::SmallVector<int64_t, 4> own = part.OfDims<int64_t>(all);
       const std::optional<TilesOfPoints> tiles =

@@ -142,7 +142,7 @@ void TileDigits::AddResult(AffineExpr expr, bool is_pinned) {
 // constraints say decides which tiles are full.
 void TileDigits::FixResidues(const IndexingMap& map) {
   for (const Constraint& constraint : map.constraints()) {
-    if (constraint.expr.getKind() != AffineExprKind::Mod) continue;
+    if (!IsOfResidues(constraint)) continue;
     TileDigit digit;
     const bool is_digit = ParseDigit(constraint.expr, &digit);
     // A variable of one value has the residue that it has, or the domain would be empty.

@@ -47,6 +47,11 @@ namespace xla_indexing::internal {
 inline int64_t Min(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t Magnitude(int64_t value) { return value < 0 ? -value : value; }
 
+// Whether a constraint is one on residues, which leaves points out within a tile.
+inline bool IsOfResidues(const Constraint& constraint) {
+  return constraint.expr.getKind() == mlir::AffineExprKind::Mod;
+}
+
 // ((v + shift) floordiv low) mod count; count 0: no mod.
 struct TileDigit {
   int variable = -1;
@@ -105,6 +110,12 @@ T NumValues(const TileVariable& variable, int64_t low, int64_t count, const T& s
   if (count == 0 && BeginsInside(variable, low)) return FloorDiv(size, low) + T{1};
   const T values = CeilDiv(size, low);
   return count == 0 ? values : Min(values, T{count});
+}
+
+// The greatest size of tiles that are aligned by the rule for which a digit takes one value.
+inline int64_t MostForOneValue(const TileVariable& variable, int64_t low) {
+  if (variable.modulus != 1) return 2 * variable.modulus - 1;
+  return BeginsInside(variable, low) ? low - 1 : low;
 }
 
 struct TileResult {
@@ -181,6 +192,10 @@ class TileDigits {
   // each where they are few. Sets the counts of the variable's units.
   bool IsAlignedByRule(int variable, int64_t size, UnitCounts* counts) const;
   bool IsAligned(int variable, int64_t size, UnitCounts* counts) const;
+
+  // Whether the units of a variable take as many values as NumValues says, which expressions and
+  // conditions are written with.
+  bool AreUsual(int variable, int64_t size, const UnitCounts& counts) const;
 
   // Counts the values of the units of all variables; false where a variable with units is not
   // aligned.

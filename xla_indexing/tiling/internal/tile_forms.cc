@@ -40,9 +40,8 @@ TileExpr ByFirstGroup(const SymbolicTile& tile, llvm::ArrayRef<TileGroup> groups
   TileExpr expr = expr_of(at);
   while (at-- > 0) {
     const TileVariable& variable = tile.digits().variables()[groups[at].variable];
-    const int64_t most_for_one = variable.modulus != 1 ? 2 * variable.modulus - 1 : groups[at].low;
     expr = TileExpr::Choice(TileExpr::Size(groups[at].variable), TileRelation::kMoreThan,
-                            most_for_one, expr_of(at), expr);
+                            MostForOneValue(variable, groups[at].low), expr_of(at), expr);
   }
   return expr;
 }

@@ -19,10 +19,6 @@ ExprProgram Compile(const IndexingMap& map) {
   return ExprProgram(exprs);
 }
 
-bool IsOfResidues(const Constraint& constraint) {
-  return constraint.expr.getKind() == mlir::AffineExprKind::Mod;
-}
-
 // The next point of a box in lexicographic order; false after the last.
 bool Next(llvm::ArrayRef<Interval> box, llvm::MutableArrayRef<int64_t> point) {
   for (size_t i = box.size(); i-- > 0;) {
