@@ -593,5 +593,62 @@ TEST(SymbolicTileProperty, MaskedTilesReadWhatTheirBoundsLeave) {
   EXPECT_LT(tally.uncovered, tally.covers / 5);
 }
 
+// Whether each tile reads just the elements of its masked box, for sizes as they count.
+bool AreMasked(const SymbolicTile& tile, const std::vector<int64_t>& dim_sizes,
+               const std::vector<int64_t>& counted) {
+  bool are_masked = true;
+  for (const auto& [index, read] : TilesOf(tile.map(), counted, dim_sizes)) {
+    are_masked = are_masked && MaskedBox(tile, counted, index) == read.elements;
+  }
+  return are_masked;
+}
+
+// Sizes count as no more than their dimensions, or as they are where that makes no difference.
+TEST(SymbolicTileProperty, LargerSizesCountAsWhatIsMasked) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  int64_t kept = 0;
+  int64_t not_kept = 0;
+  for (const int64_t n0 : {1, 2, 3}) {
+    for (const int64_t n1 : {1, 2, 4}) {
+      for (const int64_t n : {1, 2, 3}) {
+        for (const int64_t c0 : {-2, 1, 2, 3}) {
+          for (const int64_t c1 : {-1, 0, 1, 2, 4}) {
+            for (const int64_t c : {0, 1, 2}) {
+              auto map = ParseIndexingMap(
+                  absl::StrCat("(d0, d1)[s0] -> (d0 * ", c0, " + d1 * ", c1, " + s0 * ", c,
+                               " + 1), domain: d0 in [0, ", n0 - 1, "], d1 in [0, ", n1 - 1,
+                               "], s0 in [0, ", n - 1, "]"),
+                  &context);
+              ASSERT_TRUE(map.ok()) << map.status();
+              map->Simplify();
+              const std::vector<int64_t> dim_sizes = {n0, n1};
+              const SymbolicTile tile = SymbolicTile::OfMap(*map, dim_sizes).value();
+              for (int64_t t0 = 1; t0 <= n0 + 2; ++t0) {
+                for (int64_t t1 = 1; t1 <= n1 + 2; ++t1) {
+                  if (t0 <= n0 && t1 <= n1) continue;
+                  const std::vector<int64_t> sizes = {t0, t1};
+                  const std::vector<int64_t> clamped = {std::min(t0, n0), std::min(t1, n1)};
+                  const auto counted = tile.CountedSizes(sizes).value();
+                  SCOPED_TRACE(absl::StrCat(map->ToString(), " tiles ", t0, ",", t1));
+                  (clamped == std::vector<int64_t>(counted.begin(), counted.end()) ? not_kept
+                                                                                   : kept)++;
+                  const bool are_masked =
+                      AreMasked(tile, dim_sizes, {counted.begin(), counted.end()});
+                  EXPECT_EQ(are_masked, AreMasked(tile, dim_sizes, clamped));
+                  EXPECT_EQ(are_masked, tile.IsExactWhenMasked(sizes)->IsYes());
+                  EXPECT_EQ(tile.IsExact(sizes)->IsYes(), tile.IsExact(clamped)->IsYes());
+                  if (HasFailure()) return;
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(kept, 1000);
+  EXPECT_GT(not_kept, 1000);
+}
+
 }  // namespace
 }  // namespace xla_indexing::internal
