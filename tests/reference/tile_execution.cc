@@ -122,8 +122,7 @@ std::vector<ContractionStep> ReduceWindowSteps(const HloInstruction& reduce, con
   return steps;
 }
 
-std::vector<ContractionStep> ConvolutionSteps(const HloInstruction& convolution,
-                                              const Index& out) {
+std::vector<ContractionStep> ConvolutionSteps(const HloInstruction& convolution, const Index& out) {
   const ConvolutionDimensionNumbers& dims = *convolution.convolution_dimension_numbers();
   const Shape& input = convolution.operand(0)->shape();
   const Shape& kernel = convolution.operand(1)->shape();
@@ -264,8 +263,8 @@ absl::StatusOr<std::unique_ptr<NumberedComputation>> NumberedComputation::Create
       }
     }
     const auto number_of = [&](const ElementRead& read) {
-      return OfRead(read, numbered->Number(*instruction->operand(read.operand), read.leaf,
-                                           read.position));
+      return OfRead(
+          read, numbered->Number(*instruction->operand(read.operand), read.leaf, read.position));
     };
     for (size_t leaf = 0; leaf < numbers.size(); ++leaf) {
       for (size_t i = 0; i < numbers[leaf].size(); ++i) {
@@ -283,8 +282,8 @@ absl::StatusOr<std::unique_ptr<NumberedComputation>> NumberedComputation::Create
         if (instruction->opcode() == HloOpcode::kTuple ||
             instruction->opcode() == HloOpcode::kGetTupleElement) {
           const ElementRead& read = reads[leaf][i].front();
-          numbers[leaf][i] = numbered->Number(*instruction->operand(read.operand), read.leaf,
-                                              read.position);
+          numbers[leaf][i] =
+              numbered->Number(*instruction->operand(read.operand), read.leaf, read.position);
           continue;
         }
         numbers[leaf][i] = Combine(*instruction, of_leaf, of_steps, of_reads);
@@ -357,12 +356,15 @@ absl::StatusOr<std::vector<int64_t>> TileRun::ElementsOf(const TileNode& node) c
     const Index index(element->begin(), element->end());
     int64_t value = 0;
     if (IsInside(array.sizes(), index)) {
-      value = static_cast<int64_t>(array.at(index).value.value_or(0));
+      const Integer number = array.at(index).value.value_or(0);
+      value = static_cast<int64_t>(std::clamp<Integer>(number, INT64_MIN, INT64_MAX));
     }
     runtimes.push_back(runtime.value.Apply(value));
   }
   const auto offsets = tile.offsets.Evaluate(indices_, runtimes);
   if (!offsets.ok()) return offsets.status();
+  const auto moved = tile.runtime_offsets.Evaluate(indices_, runtimes);
+  if (!moved.ok()) return moved.status();
   const Shape& shape = node.instruction->shape().Leaf(node.leaf);
   std::vector<int64_t> elements;
   ForEachIndex(tile.sizes, [&](const Index& step) {
@@ -370,6 +372,7 @@ absl::StatusOr<std::vector<int64_t>> TileRun::ElementsOf(const TileNode& node) c
     for (size_t i = 0; i < step.size(); ++i) {
       index.push_back((*offsets)[i] + step[i] * tile.strides[i]);
       if (!tile.bounds[i].Contains(index.back())) return;
+      if (!tile.moved_bounds[i].Contains(index.back() - (*moved)[i])) return;
     }
     const std::optional<int64_t> position = PositionIn(shape, index);
     elements.push_back(position.value_or(-1));
@@ -405,8 +408,7 @@ void TileRun::Accumulate(int number) {
   const TileNode& node = graph_.nodes()[number];
   State& state = states_[number];
   for (const auto& [position, unused] : state.numbers) {
-    for (const ContractionStep& step :
-         computation_.Steps(*node.instruction, node.leaf, position)) {
+    for (const ContractionStep& step : computation_.Steps(*node.instruction, node.leaf, position)) {
       bool is_here = true;
       for (const auto [dim, value] : llvm::zip(node.combined_dims, step.loops)) {
         is_here = is_here && (dim < 0 || value / graph_.sizes()[dim] == indices_[dim]);
@@ -444,9 +446,8 @@ absl::Status TileRun::Finish(int number) {
     const size_t steps = computation_.Steps(instruction, node.leaf, position).size();
     const size_t reads = computation_.Reads(instruction, node.leaf, position).size();
     if (static_cast<size_t>(state.counts[position]) > steps) {
-      return absl::InternalError(
-          absl::StrCat(Where(node), ": element ", position, " combines ", state.counts[position],
-                       " steps instead of ", steps));
+      return absl::InternalError(absl::StrCat(Where(node), ": element ", position, " combines ",
+                                              state.counts[position], " steps instead of ", steps));
     }
     if (static_cast<size_t>(state.counts[position]) != steps ||
         state.seen[position].size() != reads) {
@@ -462,7 +463,7 @@ absl::Status TileRun::Finish(int number) {
     const std::pair<int64_t, int64_t> key(instruction.parameter_number(), node.leaf);
     for (const auto& [position, unused] : state.numbers) loaded_here_[key].insert(position);
     bool& is_exact = is_exact_.try_emplace(key, true).first->second;
-    is_exact = is_exact && graph_.tile(node).is_exact;
+    is_exact = is_exact && node.is_exact;
   }
   return Store(number);
 }
@@ -517,8 +518,7 @@ absl::Status TileRun::EndProgram() {
 
 bool TileRun::IsInnermost(int region) const {
   return llvm::none_of(graph_.regions(), [&](const TileRegion& other) {
-    return other.parent == region &&
-           other.accumulators == graph_.regions()[region].accumulators;
+    return other.parent == region && other.accumulators == graph_.regions()[region].accumulators;
   });
 }
 

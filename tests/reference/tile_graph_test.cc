@@ -37,7 +37,7 @@ Tiling RandomTiling(const TilingSpace& space, Random* random) {
   for (int i = 0; i < space.num_dims(); ++i) {
     const int64_t size = space.dims()[i].size;
     // Divisors, other sizes, whole dimensions and more than that.
-    std::vector<int64_t> candidates = {1, size};  // TODO size + 1, 2, 4, random->Between(1, size + 2)};
+    std::vector<int64_t> candidates = {1, size, size + 1, 2, 4, random->Between(1, size + 2)};
     for (int64_t d = 1; d <= size; ++d) {
       if (size % d == 0) candidates.push_back(d);
     }
@@ -85,15 +85,33 @@ void CheckModule(const std::string& text, uint64_t seed, int tilings, Tally* tal
 }
 
 constexpr HloOpcode kTiledOpcodes[] = {
-    HloOpcode::kAdd,          HloOpcode::kBroadcast,          HloOpcode::kConcatenate,
-    HloOpcode::kConvolution,  HloOpcode::kDot,                HloOpcode::kDot,
-    HloOpcode::kDynamicSlice, HloOpcode::kDynamicUpdateSlice, HloOpcode::kNegate,
-    HloOpcode::kGather,       HloOpcode::kPad,                HloOpcode::kPad,
-    HloOpcode::kReduce,       HloOpcode::kReduce,             HloOpcode::kReduceWindow,
-    HloOpcode::kReshape,      HloOpcode::kReverse,            HloOpcode::kScaledDot,
-    HloOpcode::kScan,         HloOpcode::kRaggedDot,          HloOpcode::kSelect,
-    HloOpcode::kSlice,        HloOpcode::kTranspose,          HloOpcode::kTuple,
-    HloOpcode::kMultiply,     HloOpcode::kConcatenate,        HloOpcode::kGetTupleElement,
+    HloOpcode::kAdd,
+    HloOpcode::kBroadcast,
+    HloOpcode::kConcatenate,
+    HloOpcode::kConvolution,
+    HloOpcode::kDot,
+    HloOpcode::kDot,
+    HloOpcode::kDynamicSlice,
+    HloOpcode::kDynamicUpdateSlice,
+    HloOpcode::kNegate,
+    HloOpcode::kGather,
+    HloOpcode::kPad,
+    HloOpcode::kPad,
+    HloOpcode::kReduce,
+    HloOpcode::kReduce,
+    HloOpcode::kReduceWindow,
+    HloOpcode::kReshape,
+    HloOpcode::kReverse,
+    HloOpcode::kScaledDot,
+    HloOpcode::kScan,
+    HloOpcode::kRaggedDot,
+    HloOpcode::kSelect,
+    HloOpcode::kSlice,
+    HloOpcode::kTranspose,
+    HloOpcode::kTuple,
+    HloOpcode::kMultiply,
+    HloOpcode::kConcatenate,
+    HloOpcode::kGetTupleElement,
 };
 
 TEST(TileGraphExecutionTest, RandomFusionsHaveTheValuesOfTheUntiledComputation) {

@@ -224,8 +224,8 @@ TilingSearch Search::Run() {
   int num_parallel = 0;
   for (size_t i = 0; i < candidates_.size(); ++i) {
     num_parallel += space_.IsParallel(static_cast<int>(i)) ? 1 : 0;
-    combinations = std::min<Int128>(combinations * static_cast<int64_t>(candidates_[i].size()),
-                                    kInt64Max);
+    combinations =
+        std::min<Int128>(combinations * static_cast<int64_t>(candidates_[i].size()), kInt64Max);
   }
   found_.is_complete = combinations * (num_parallel + 1) <= options_.max_tried;
   if (found_.is_complete) {
@@ -245,10 +245,9 @@ TilingSearch Search::Run() {
     }
     for (const Point& start : {whole, rows, least, streamed}) Climb(start);
   }
-  std::stable_sort(found_.tilings.begin(), found_.tilings.end(),
-                   [](const CostedTiling& a, const CostedTiling& b) {
-                     return RankOf(a) < RankOf(b);
-                   });
+  std::stable_sort(
+      found_.tilings.begin(), found_.tilings.end(),
+      [](const CostedTiling& a, const CostedTiling& b) { return RankOf(a) < RankOf(b); });
   const auto most = static_cast<size_t>(std::max<int64_t>(options_.max_returned, 0));
   if (found_.tilings.size() > most) {
     found_.tilings.erase(found_.tilings.begin() + static_cast<ptrdiff_t>(most),

@@ -42,13 +42,12 @@ absl::StatusOr<ProgramIds> NumberPrograms(absl::Span<const int64_t> num_tiles,
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < std::max(rank, sorted.size()); ++i) {
     if (i < rank && i < sorted.size() && sorted[i] == static_cast<int>(i)) continue;
-    return absl::InvalidArgumentError(absl::StrCat("an order of the dimensions ",
-                                                   absl::StrJoin(dims, ", "), " for ", rank,
-                                                   " dimensions"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "an order of the dimensions ", absl::StrJoin(dims, ", "), " for ", rank, " dimensions"));
   }
   if (order.group_rows < 1 || (order.group_rows > 1 && rank < 2)) {
-    return absl::InvalidArgumentError(absl::StrCat("groups of ", order.group_rows, " rows for ",
-                                                   rank, " dimensions"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("groups of ", order.group_rows, " rows for ", rank, " dimensions"));
   }
   ProgramIds ids;
   ids.num_programs = 1;
@@ -109,9 +108,9 @@ absl::StatusOr<ProgramIds> NumberPrograms(absl::Span<const int64_t> num_tiles,
       program = program + mlir::getAffineDimExpr(dims[i - 2], context) * stride;
       stride *= num_tiles[dims[i - 2]];
     }
-    IndexingMap& to_program = ids.program_of_tile.emplace_back(
-        kPartsFit, mlir::AffineMap::get(rank, 0, program, context), tile_dims, Variables(),
-        Variables());
+    IndexingMap& to_program =
+        ids.program_of_tile.emplace_back(kPartsFit, mlir::AffineMap::get(rank, 0, program, context),
+                                         tile_dims, Variables(), Variables());
     if (row >= 0) {
       to_program.AddConstraint(kPartsFit, mlir::getAffineDimExpr(row, context),
                                Interval::OfSize(part.num_rows).Add(part.first_row));

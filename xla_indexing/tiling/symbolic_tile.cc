@@ -353,6 +353,24 @@ absl::StatusOr<Decision> SymbolicTile::CoversWhenMasked(llvm::ArrayRef<int64_t> 
   return AskWhenMasked(sizes, internal::ReadNoMoreThanMasked);
 }
 
+absl::StatusOr<llvm::SmallVector<SymbolicTile::BoxSide, 4>> SymbolicTile::MaskedBox(
+    llvm::ArrayRef<int64_t> sizes) const {
+  const absl::StatusOr<Decision> covers = CoversWhenMasked(sizes);
+  if (!covers.ok()) return covers.status();
+  UnitCounts counts;
+  llvm::SmallVector<BoxSide, 4> sides;
+  bool is_known = covers->IsYes() && digits_->Count(CountedOf(sizes), &counts);
+  for (const TileResult& result : digits_->results().take_front(map_.num_results())) {
+    const std::optional<Progression> values =
+        is_known && !result.is_opaque ? digits_->ProgressionOf(result, counts) : std::nullopt;
+    is_known = is_known && values;
+    if (values) sides.push_back({values->size, values->stride});
+  }
+  if (is_known) return sides;
+  return absl::FailedPreconditionError(absl::StrCat("what is read through ", map_.ToString(),
+                                                    " is not known to be in a box of these sizes"));
+}
+
 bool SymbolicTile::CrossBorders(llvm::ArrayRef<int64_t> sizes) const {
   return llvm::any_of(borders_,
                       [&](const TileBorder& border) { return border.at % sizes[border.dim] != 0; });

@@ -177,6 +177,13 @@ class SymbolicTile {
   // Whether sizes are exact when masked by Bounds(). No where constraints on other expressions than
   // results leave points out; undecided where the box of a tile is known for given sizes only.
   absl::StatusOr<Decision> IsExactWhenMasked(llvm::ArrayRef<int64_t> sizes) const;
+  // The boxes that are masked, which have these sizes and strides at Offsets(). FailedPrecondition
+  // where CoversWhenMasked() is not yes.
+  struct BoxSide {
+    int64_t size = 1;
+    int64_t stride = 1;
+  };
+  absl::StatusOr<llvm::SmallVector<BoxSide, 4>> MaskedBox(llvm::ArrayRef<int64_t> sizes) const;
   // Whether what a tile reads is always in its masked box, which may have other elements too.
   absl::StatusOr<Decision> CoversWhenMasked(llvm::ArrayRef<int64_t> sizes) const;
 

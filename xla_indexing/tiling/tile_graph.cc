@@ -31,9 +31,7 @@ int64_t Plus(int64_t a, int64_t b) {
   return static_cast<int64_t>(std::min<Int128>(Int128{a} + b, kInt64Max));
 }
 
-bool IsLoaded(const TileNode& node) {
-  return node.instruction->opcode() == HloOpcode::kParameter;
-}
+bool IsLoaded(const TileNode& node) { return node.instruction->opcode() == HloOpcode::kParameter; }
 
 // c * k + b with one tile index k.
 struct Progress {
@@ -96,8 +94,9 @@ std::optional<int64_t> SumWithin(const Progress& progress, int64_t num_tiles, in
   const Interval begins = Interval::AtLeast(bounds.lower())
                               .Sub(ends.lower())
                               .Intersect(Interval::AtMost(bounds.upper()).Sub(ends.upper()));
-  const Interval indices = begins.Sub(progress.begin).PreimageOfMul(progress.step).Intersect(
-      Interval::OfSize(num_tiles));
+  const Interval indices = begins.Sub(progress.begin)
+                               .PreimageOfMul(progress.step)
+                               .Intersect(Interval::OfSize(num_tiles));
   const int64_t first = indices.IsEmpty() ? 0 : indices.lower();
   const int64_t last = indices.IsEmpty() ? -1 : indices.upper();
   const int64_t whole = std::max<int64_t>(last - first + 1, 0);
@@ -129,11 +128,12 @@ int64_t MaskedTile::NumElements() const {
 
 bool operator==(const MaskedTile& a, const MaskedTile& b) {
   return a.sizes == b.sizes && a.strides == b.strides && a.bounds == b.bounds &&
-         a.offsets == b.offsets && a.runtimes == b.runtimes;
+         a.moved_bounds == b.moved_bounds && a.offsets == b.offsets &&
+         a.runtime_offsets == b.runtime_offsets && a.runtimes == b.runtimes;
 }
 
 bool TileGraph::IsExact() const {
-  return llvm::all_of(nodes_, [&](const TileNode& node) { return tile(node).is_exact; });
+  return llvm::all_of(nodes_, [](const TileNode& node) { return node.is_exact; });
 }
 
 int64_t TileGraph::NumExecutions(const TileNode& node) const {
@@ -145,9 +145,8 @@ int64_t TileGraph::NumExecutions(const TileNode& node) const {
 }
 
 int64_t TileGraph::BytesOf(const TileNode& node) const {
-  const Interval bytes =
-      xla_indexing::BytesOf(Interval::Point(tile(node).NumElements()),
-                            node.instruction->shape().Leaf(node.leaf));
+  const Interval bytes = xla_indexing::BytesOf(Interval::Point(tile(node).NumElements()),
+                                               node.instruction->shape().Leaf(node.leaf));
   return bytes.has_upper() ? bytes.upper() : kInt64Max;
 }
 
@@ -248,8 +247,8 @@ std::vector<Interval> TileGraph::ActiveTiles(const TileNode& node) const {
     // Some element is within the bounds.
     const Interval ends = Interval::Point(0).Union(Interval::Point(*reach));
     Interval& range = active[progress->dim];
-    range = range.Intersect(
-        own.bounds[i].Sub(progress->begin).Sub(ends).PreimageOfMul(progress->step));
+    range =
+        range.Intersect(own.bounds[i].Sub(progress->begin).Sub(ends).PreimageOfMul(progress->step));
   }
   return active;
 }
@@ -274,8 +273,7 @@ std::string TileGraph::ToString() const {
     const std::string dims = dims_text(region);
     if (!dims.empty()) absl::StrAppend(&text, " ", dims);
     if (!region.accumulators.empty()) {
-      absl::StrAppend(&text, ", accumulates ",
-                      nodes_[region.accumulators[0]].instruction->name());
+      absl::StrAppend(&text, ", accumulates ", nodes_[region.accumulators[0]].instruction->name());
     }
     text.push_back('\n');
   };
@@ -315,7 +313,7 @@ std::string TileGraph::ToString() const {
         absl::StrAppend(&text, ", d", i, " in ", indices.ToString());
       }
     }
-    if (!own.is_exact) absl::StrAppend(&text, "; reads less than that");
+    if (!node.is_exact) absl::StrAppend(&text, "; reads less than that");
     for (const TileStore& store : stores_) {
       if (&nodes_[store.node] != &node) continue;
       absl::StrAppend(&text, "; stored");

@@ -8,10 +8,10 @@
 //
 // in each dimension. Sizes and strides are numbers, offsets an indexing map from the tile indices k,
 // one for each dimension of the space, and runtime variables. Sizes need not divide the space's
-// dimensions, and may be larger than they are: bounds say what is there. Where a tile is exact its
-// masked elements are just what is read at these tile indices; otherwise they contain it.
+// dimensions, and may be larger than they are: bounds say what is there.
 //
-// A *node* is an instruction's leaf with its tile. Nodes of one leaf and equal tiles are one node
+// A *node* is an instruction's leaf with its tile. Where it is exact the masked elements are just
+// what is read at these tile indices; otherwise they contain it. Nodes of one leaf and equal tiles are one node
 // within a region. Its operands are nodes of the same region or of regions around it.
 //
 //   grid region       runs for each combination of the tile indices of its dimensions, in any order
@@ -77,9 +77,12 @@ struct MaskedTile {
   std::vector<TileRuntime> runtimes;  // one for each runtime variable of `offsets`
   llvm::SmallVector<int64_t, 4> sizes;
   llvm::SmallVector<int64_t, 4> strides;
-  // The indices that are there, in each dimension: what the tile has beyond them is masked.
+  // What the tile has beyond these bounds is masked, in each dimension: bounds of the index; and,
+  // where runtime variables move the tile, bounds of the index less what they are in the offset.
   llvm::SmallVector<Interval, 4> bounds;
-  bool is_exact = false;
+  llvm::SmallVector<Interval, 4> moved_bounds;
+  // From the tile indices and the runtime variables to their part of the offset.
+  IndexingMap runtime_offsets;
   // The dimensions of the space whose index moves the tile.
   llvm::SmallBitVector dims;
 
@@ -92,7 +95,9 @@ struct MaskedTile {
 struct TileNode {
   const HloInstruction* instruction = nullptr;
   int64_t leaf = 0;
-  int tile = 0;    // among the graph's tiles
+  int tile = 0;  // among the graph's tiles
+  // Whether the masked elements are just what is read.
+  bool is_exact = false;
   int region = 0;  // that it is computed, loaded or stored in
 
   // The operand's leaf, and the node that computes it; none for leaves that are not read.
@@ -146,7 +151,7 @@ struct TileCost {
   // The bytes of all loads of parameters and stores of results, in all programs. Masked elements do
   // not count where tiles do not overlap.
   int64_t moved_bytes = 0;
-  int64_t num_loads = 0;     // of tiles
+  int64_t num_loads = 0;  // of tiles
   int64_t num_stores = 0;
   int64_t num_programs = 0;  // of all grids
 };

@@ -17,7 +17,6 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -69,14 +68,15 @@ IndexingMap MapFromIndices(llvm::ArrayRef<AffineExpr> results, absl::Span<const 
 class GraphBuilder {
  public:
   GraphBuilder(absl::Span<const TiledComputation::Read> reads, const TilingSpace& space,
-               absl::Span<const int64_t> num_tiles, absl::Span<const int> tile_of_read,
-               absl::Span<const MaskedTile> tiles)
+               absl::Span<const int64_t> num_tiles, absl::Span<const int> tile_of,
+               const std::vector<bool>& is_exact, absl::Span<const MaskedTile> tiles)
       : reads_(reads),
         space_(space),
         num_tiles_(num_tiles),
-        tile_of_read_(tile_of_read),
         tiles_(tiles),
+        is_exact_(is_exact),
         nodes_of_(reads.size()) {
+    for (const TiledComputation::Read& read : reads) tile_of_read_.push_back(tile_of[read.tile]);
     FindSameReads();
   }
 
@@ -105,9 +105,10 @@ class GraphBuilder {
   absl::Span<const TiledComputation::Read> reads_;
   const TilingSpace& space_;
   absl::Span<const int64_t> num_tiles_;
-  absl::Span<const int> tile_of_read_;
   absl::Span<const MaskedTile> tiles_;
-  std::vector<int> same_as_;                          // by read
+  std::vector<int> tile_of_read_;
+  const std::vector<bool>& is_exact_;                // by symbolic tile
+  std::vector<int> same_as_;                         // by read
   std::vector<llvm::SmallVector<int, 1>> nodes_of_;  // by read
   std::vector<int> read_of_node_;
   std::vector<int> innermost_of_node_;  // where a node's operands are, or further out
@@ -134,16 +135,24 @@ int GraphBuilder::AddRegion(TileRegion::Kind kind, int parent, std::vector<int> 
 }
 
 int GraphBuilder::AddNode(int read, int region) {
-  read = same_as_[read];
-  for (const int node : nodes_of_[read]) {
-    if (nodes[node].region == region) return node;
+  const bool is_exact = is_exact_[reads_[read].tile];
+  const int first = same_as_[read];
+  for (const int node : nodes_of_[first]) {
+    if (nodes[node].region != region) continue;
+    // What is read in several ways is exact where one of them is, and computed as that one is.
+    if (is_exact && !nodes[node].is_exact) {
+      nodes[node].is_exact = true;
+      read_of_node_[node] = read;
+    }
+    return node;
   }
   const auto number = static_cast<int>(nodes.size());
-  nodes_of_[read].push_back(number);
+  nodes_of_[first].push_back(number);
   TileNode& node = nodes.emplace_back();
   node.instruction = reads_[read].instruction;
   node.leaf = reads_[read].leaf;
   node.tile = tile_of_read_[read];
+  node.is_exact = is_exact;
   node.region = region;
   node.combined_dims = reads_[read].combined_dims;
   read_of_node_.push_back(read);
@@ -209,9 +218,9 @@ void GraphBuilder::AddRoots(absl::Span<const int> roots, absl::Span<const int> l
       for (size_t j = i + 1; j < roots.size(); ++j) {
         if (grid_of_root[j] >= 0) continue;
         const std::vector<int>& own = space_.roots()[j].dims;
-        const bool shares =
-            (own.empty() && dims.empty()) ||
-            llvm::any_of(own, [&](int dim) { return llvm::is_contained(dims, dim); });
+        const bool shares = (own.empty() && dims.empty()) || llvm::any_of(own, [&](int dim) {
+                              return llvm::is_contained(dims, dim);
+                            });
         if (!shares) continue;
         grid_of_root[j] = grid_of_root[i];
         for (const int dim : own) {
@@ -262,10 +271,10 @@ absl::Status GraphBuilder::AddOperands() {
     // Operands come later, so that all nodes of this read are there.
     for (size_t i = 0; i < nodes_of_[read].size(); ++i) {
       const int node = nodes_of_[read][i];
-      for (const TiledComputation::Read::Operand& operand : reads_[read].operands) {
+      for (const TiledComputation::Read::Operand& operand : reads_[read_of_node_[node]].operands) {
         if (nodes.size() >= static_cast<size_t>(TiledComputation::kMaxNodes)) {
-          return absl::ResourceExhaustedError(absl::StrCat(
-              "the graph of tiles has more than ", TiledComputation::kMaxNodes, " nodes"));
+          return absl::ResourceExhaustedError(absl::StrCat("the graph of tiles has more than ",
+                                                           TiledComputation::kMaxNodes, " nodes"));
         }
         const absl::StatusOr<int> region = RegionFor(operand.read, innermost_of_node_[node]);
         if (!region.ok()) return region.status();
@@ -395,36 +404,37 @@ absl::Status TiledComputation::CheckTiling(const Tiling& tiling) const {
           absl::StrCat("a loop over dimension ", dim, ", which is no parallel dimension"));
     }
     if (llvm::is_contained(llvm::ArrayRef(tiling.loops).take_front(i), dim)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("two loops over ", space_->dims()[dim].name));
+      return absl::InvalidArgumentError(absl::StrCat("two loops over ", space_->dims()[dim].name));
     }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<MaskedTile> TiledComputation::TileAt(const ReadTile& read,
-                                              absl::Span<const int64_t> sizes,
-                                              absl::Span<const int64_t> num_tiles) const {
+absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
+    const ReadTile& read, absl::Span<const int64_t> sizes,
+    absl::Span<const int64_t> num_tiles) const {
   const SymbolicTile& symbolic = read.tile;
   const IndexingMap& map = symbolic.map();
   mlir::MLIRContext* context = map.context();
   const auto not_a_tile = [&](absl::string_view why) {
-    return absl::FailedPreconditionError(absl::StrCat("what is read through ", map.ToString(), why));
+    return absl::FailedPreconditionError(
+        absl::StrCat("what is read through ", map.ToString(), why));
   };
-  const absl::StatusOr<Decision> covers = symbolic.IsBox(sizes);  // TODO
-  if (!covers.ok()) return covers.status();
-  if (!covers->IsYes()) return not_a_tile(" is not known to be a box with strides at these sizes");
-  const absl::StatusOr<Decision> exact = symbolic.IsExact(sizes);  // TODO
+  const absl::StatusOr<llvm::SmallVector<SymbolicTile::BoxSide, 4>> box = symbolic.MaskedBox(sizes);
+  if (!box.ok()) return box.status();
+  const absl::StatusOr<Decision> exact = symbolic.IsExactWhenMasked(sizes);
   if (!exact.ok()) return exact.status();
-  const absl::StatusOr<ConcreteTile> full = symbolic.FullTile(sizes);
-  if (!full.ok()) return full.status();
-  // A variable of a map that is not there in the tile's own has no names.
-  MaskedTile tile{IndexingMap(context), {}, {}, {}, {}, false, {}};
-  tile.is_exact = false && exact->IsYes();  // TODO
+  const absl::StatusOr<llvm::SmallVector<int64_t, 4>> counted = symbolic.CountedSizes(sizes);
+  if (!counted.ok()) return counted.status();
+  MaskedTile tile{IndexingMap(context), {}, {}, {}, {}, {}, IndexingMap(context), {}};
   llvm::SmallVector<AffineExpr, 4> offsets;
-  for (const TileExpr& offset : symbolic.Offsets()) {
-    offsets.push_back(offset.WithSizes(sizes).ToAffine(context, /*num_sizes=*/0));
-    if (!offsets.back()) return not_a_tile(" begins where no affine expression says");
+  llvm::SmallVector<AffineExpr, 4> runtime_offsets;
+  for (const auto& [from, to] : {std::pair(symbolic.Offsets(), &offsets),
+                                 std::pair(symbolic.RuntimeOffsets(), &runtime_offsets)}) {
+    for (const TileExpr& offset : from) {
+      to->push_back(offset.WithSizes(*counted).ToAffine(context, /*num_sizes=*/0));
+      if (!to->back()) return not_a_tile(" begins where no affine expression says");
+    }
   }
   // Runtime variables, and the first point of the tile, at which their elements are read.
   llvm::SmallVector<AffineExpr, 6> dims;
@@ -434,8 +444,8 @@ absl::StatusOr<MaskedTile> TiledComputation::TileAt(const ReadTile& read,
     dims.push_back(num_tiles[i] <= 1 ? mlir::getAffineConstantExpr(0, context) : index * sizes[i]);
   }
   for (const Variable& range : map.ranges()) {
-    symbols.push_back(mlir::getAffineConstantExpr(
-        range.bounds.has_lower() ? range.bounds.lower() : 0, context));
+    symbols.push_back(
+        mlir::getAffineConstantExpr(range.bounds.has_lower() ? range.bounds.lower() : 0, context));
   }
   for (int i = 0; i < map.num_runtimes(); ++i) {
     symbols.push_back(mlir::getAffineSymbolExpr(i, context));
@@ -452,25 +462,21 @@ absl::StatusOr<MaskedTile> TiledComputation::TileAt(const ReadTile& read,
          binding.value});
   }
   tile.offsets = MapFromIndices(offsets, num_tiles, map.runtimes(), *space_, context);
-  for (const TileRange& range : full->ranges) {
-    tile.sizes.push_back(range.size);
-    tile.strides.push_back(range.stride);
+  for (const SymbolicTile::BoxSide& side : *box) {
+    tile.sizes.push_back(side.size);
+    tile.strides.push_back(side.stride);
   }
-  {  // TODO
-    internal::ExprSimplifier simplifier(context, map.DimBounds(), map.SymbolBounds());
-    for (const AffineExpr result : map.results()) {
-      Interval range = simplifier.Range(result);
-      for (const Constraint& constraint : map.constraints()) {
-        if (constraint.expr == result) range = range.Intersect(constraint.interval);
-      }
-      tile.bounds.push_back(range);
-    }
-  }
-  for (size_t i = 0; i < tile.bounds.size(); ++i) {
-    tile.bounds[i] = tile.bounds[i].Intersect(read.array[i]);
+  tile.runtime_offsets =
+      MapFromIndices(runtime_offsets, num_tiles, map.runtimes(), *space_, context);
+  tile.moved_bounds = symbolic.Bounds();
+  for (const auto [array, moved, offset] :
+       llvm::zip(read.array, tile.moved_bounds, tile.runtime_offsets.results())) {
+    const bool is_moved = !llvm::isa<mlir::AffineConstantExpr>(offset);
+    tile.bounds.push_back(is_moved ? array : array.Intersect(moved));
+    if (!is_moved) moved = Interval::All();
   }
   tile.dims = DimsOf(tile, space_->num_dims());
-  return tile;
+  return std::pair(std::move(tile), exact->IsYes());
 }
 
 absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) const {
@@ -485,25 +491,22 @@ absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) co
   }
   // Tiles that are equal at these sizes are one.
   std::vector<int> tile_of(tiles_.size());
+  std::vector<bool> is_exact(tiles_.size());
   for (size_t i = 0; i < tiles_.size(); ++i) {
-    absl::StatusOr<MaskedTile> tile = TileAt(tiles_[i], graph.sizes_, graph.num_tiles_);
+    absl::StatusOr<std::pair<MaskedTile, bool>> tile =
+        TileAt(tiles_[i], graph.sizes_, graph.num_tiles_);
     if (!tile.ok()) {
-      const auto read = llvm::find_if(
-          reads_, [&](const Read& r) { return r.tile == static_cast<int>(i); });
-      return absl::Status(tile.status().code(), absl::StrCat(read->instruction->name(), ": ",
-                                                             tile.status().message()));
+      const auto read =
+          llvm::find_if(reads_, [&](const Read& r) { return r.tile == static_cast<int>(i); });
+      return absl::Status(tile.status().code(),
+                          absl::StrCat(read->instruction->name(), ": ", tile.status().message()));
     }
-    const auto same = llvm::find(graph.tiles_, *tile);
+    is_exact[i] = tile->second;
+    const auto same = llvm::find(graph.tiles_, tile->first);
     tile_of[i] = static_cast<int>(same - graph.tiles_.begin());
-    if (same == graph.tiles_.end()) {
-      graph.tiles_.push_back(*std::move(tile));
-    } else if (tile->is_exact) {
-      graph.tiles_[tile_of[i]].is_exact = true;
-    }
+    if (same == graph.tiles_.end()) graph.tiles_.push_back(std::move(tile->first));
   }
-  std::vector<int> tile_of_read;
-  for (const Read& read : reads_) tile_of_read.push_back(tile_of[read.tile]);
-  GraphBuilder builder(reads_, *space_, graph.num_tiles_, tile_of_read, graph.tiles_);
+  GraphBuilder builder(reads_, *space_, graph.num_tiles_, tile_of, is_exact, graph.tiles_);
   builder.AddRoots(roots_, tiling.loops);
   status = builder.AddOperands();
   if (!status.ok()) return status;

@@ -139,9 +139,10 @@ class TiledComputation {
   TiledComputation() = default;
 
   absl::Status CheckTiling(const Tiling& tiling) const;
-  // The tile at these sizes.
-  absl::StatusOr<MaskedTile> TileAt(const ReadTile& tile, absl::Span<const int64_t> sizes,
-                              absl::Span<const int64_t> num_tiles) const;
+  // The tile at these sizes, and whether its masked elements are just what is read.
+  absl::StatusOr<std::pair<MaskedTile, bool>> TileAt(const ReadTile& tile,
+                                                     absl::Span<const int64_t> sizes,
+                                                     absl::Span<const int64_t> num_tiles) const;
 
   std::shared_ptr<const TilingSpace> space_;
   std::vector<Read> reads_;

@@ -70,8 +70,8 @@ absl::StatusOr<std::vector<int64_t>> TilingSpace::ParseSizes(absl::string_view t
                          }) -
             dims_.begin();
       if (dim == dims_.size()) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "there is no dimension '", name, "' to tile; there are ", NamesOf(dims_)));
+        return absl::InvalidArgumentError(
+            absl::StrCat("there is no dimension '", name, "' to tile; there are ", NamesOf(dims_)));
       }
     }
     if (dim >= dims_.size()) {

@@ -108,7 +108,7 @@ struct CommandLine {
   // As TilingSpace::ParseSizes (tiling/tiling_space.h) reads them, and the bytes that tiles may hold.
   std::optional<std::string> tile_sizes;
   std::optional<int64_t> tile_budget;
-  int jobs = 1;                                    // Default: one a processor.
+  int jobs = 1;  // Default: one a processor.
 };
 
 // Parses the arguments without the program's name. InvalidArgument where they are not a valid

@@ -59,6 +59,16 @@ void JsonWriter::String(absl::string_view value) {
   out_.push_back('"');
 }
 
+void JsonWriter::StringField(absl::string_view key, absl::string_view value) {
+  Key(key);
+  String(value);
+}
+
+void JsonWriter::IntegerField(absl::string_view key, int64_t value) {
+  Key(key);
+  Integer(value);
+}
+
 void JsonWriter::Integer(int64_t value) {
   Separate();
   absl::StrAppend(&out_, value);

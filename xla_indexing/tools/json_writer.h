@@ -34,6 +34,9 @@ class JsonWriter {
   void String(absl::string_view value);
   void Integer(int64_t value);
   void Bool(bool value) { Raw(value ? "true" : "false"); }
+  // A field of an object.
+  void StringField(absl::string_view key, absl::string_view value);
+  void IntegerField(absl::string_view key, int64_t value);
   // Writes a number with six significant digits.
   void Number(double value);
   // A value that is JSON already, or several with ", " between them; none if empty.

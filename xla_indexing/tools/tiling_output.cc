@@ -88,11 +88,6 @@ void WriteStrings(absl::string_view key, const std::vector<std::string>& values,
   json->EndArray();
 }
 
-void WriteText(absl::string_view key, absl::string_view value, JsonWriter* json) {
-  json->Key(key);
-  json->String(value);
-}
-
 }  // namespace
 
 absl::Status CheckTileSizes(const Subject& subject, const CommandLine& line) {
@@ -127,9 +122,9 @@ void AnswerTiling(const Subject& subject, Direction direction, const CommandLine
   for (ReportedEntry& entry : *entries) {
     // There may be no leaf of the output where nothing is read.
     if (entry.maps.empty()) continue;
-    const Shape& from =
-        to_input ? subject.instruction->shape().Leaf(entry.output_leaf)
-                 : subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
+    const Shape& from = to_input
+                            ? subject.instruction->shape().Leaf(entry.output_leaf)
+                            : subject.operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
     std::optional<absl::StatusOr<std::vector<int64_t>>> sizes;
     if (line.tile_sizes) {
       if (std::optional<std::vector<int64_t>> own = SizesByPosition(*line.tile_sizes, from)) {
@@ -188,7 +183,7 @@ void AppendTile(const ReportedTile& tile, absl::string_view indent, std::string*
 
 void WriteTile(const ReportedTile& tile, JsonWriter* json) {
   json->BeginObject();
-  if (!tile.error.empty()) WriteText("error", tile.error, json);
+  if (!tile.error.empty()) json->StringField("error", tile.error);
   if (tile.first) {
     json->Key("offsets");
     json->BeginArray();
@@ -214,9 +209,9 @@ void WriteTile(const ReportedTile& tile, JsonWriter* json) {
     }
   }
   if (!tile.offset_map.empty()) {
-    WriteText("offset_map", tile.offset_map, json);
-    WriteText("size_map", tile.size_map, json);
-    WriteText("stride_map", tile.stride_map, json);
+    json->StringField("offset_map", tile.offset_map);
+    json->StringField("size_map", tile.size_map);
+    json->StringField("stride_map", tile.stride_map);
     WriteStrings("conditions", tile.conditions, json);
   }
   json->EndObject();

@@ -14,11 +14,6 @@
 namespace xla_indexing {
 namespace {
 
-std::string NameOf(const HloInstruction& instruction, int64_t leaf) {
-  return instruction.shape().IsArray() ? std::string(instruction.name())
-                                       : absl::StrCat(instruction.name(), "#", leaf);
-}
-
 std::string SizesText(const TilingSpace& space, absl::Span<const int64_t> sizes) {
   std::vector<std::string> texts;
   for (int i = 0; i < space.num_dims(); ++i) {
@@ -55,16 +50,6 @@ void WriteIntegers(absl::string_view key, const List& list, JsonWriter* json) {
   json->EndArray();
 }
 
-void WriteText(absl::string_view key, absl::string_view text, JsonWriter* json) {
-  json->Key(key);
-  json->String(text);
-}
-
-void WriteInteger(absl::string_view key, int64_t value, JsonWriter* json) {
-  json->Key(key);
-  json->Integer(value);
-}
-
 void WriteNames(absl::string_view key, absl::Span<const int> dims, const TilingSpace& space,
                 JsonWriter* json) {
   json->Key(key);
@@ -80,12 +65,12 @@ void WriteSpace(const TilingSpace& space, JsonWriter* json) {
     json->BeginArray();
     for (const TilingDimension& dim : dims) {
       json->BeginObject();
-      WriteText("name", dim.name, json);
-      WriteText("kind", xla_indexing::NameOf(dim.kind), json);
-      WriteInteger("size", dim.size, json);
-      WriteText("owner", dim.owner->name(), json);
-      WriteInteger("leaf", dim.leaf, json);
-      WriteInteger("position", dim.position, json);
+      json->StringField("name", dim.name);
+      json->StringField("kind", xla_indexing::NameOf(dim.kind));
+      json->IntegerField("size", dim.size);
+      json->StringField("owner", dim.owner->name());
+      json->IntegerField("leaf", dim.leaf);
+      json->IntegerField("position", dim.position);
       json->EndObject();
     }
     json->EndArray();
@@ -96,7 +81,7 @@ void WriteSpace(const TilingSpace& space, JsonWriter* json) {
   json->BeginArray();
   for (const TilingRoot& root : space.roots()) {
     json->BeginObject();
-    WriteInteger("leaf", root.leaf, json);
+    json->IntegerField("leaf", root.leaf);
     WriteNames("dims", root.dims, space, json);
     json->EndObject();
   }
@@ -108,11 +93,11 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   const TileNode& node = graph.nodes()[number];
   const MaskedTile& tile = graph.tile(node);
   json->BeginObject();
-  WriteInteger("id", number, json);
-  WriteText("instruction", node.instruction->name(), json);
-  WriteText("opcode", OpcodeName(node.instruction->opcode()), json);
-  WriteInteger("leaf", node.leaf, json);
-  WriteText("offset_map", tile.offsets.ToString(), json);
+  json->IntegerField("id", number);
+  json->StringField("instruction", node.instruction->name());
+  json->StringField("opcode", OpcodeName(node.instruction->opcode()));
+  json->IntegerField("leaf", node.leaf);
+  json->StringField("offset_map", tile.offsets.ToString());
   WriteIntegers("sizes", tile.sizes, json);
   WriteIntegers("strides", tile.strides, json);
   json->Key("bounds");
@@ -120,30 +105,30 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   for (const Interval& bounds : tile.bounds) WriteCountValue(bounds, json);
   json->EndArray();
   json->Key("exact");
-  json->Bool(tile.is_exact);
+  json->Bool(node.is_exact);
   if (!tile.runtimes.empty()) {
     json->Key("runtimes");
     json->BeginArray();
     for (const TileRuntime& runtime : tile.runtimes) {
       json->BeginObject();
-      WriteText("instruction", runtime.instruction->name(), json);
-      WriteInteger("leaf", runtime.leaf, json);
-      WriteText("element_map", runtime.element.ToString(), json);
-      WriteText("value", runtime.value.ToString(), json);
+      json->StringField("instruction", runtime.instruction->name());
+      json->IntegerField("leaf", runtime.leaf);
+      json->StringField("element_map", runtime.element.ToString());
+      json->StringField("value", runtime.value.ToString());
       json->EndObject();
     }
     json->EndArray();
   }
-  WriteInteger("loop", node.region, json);
-  WriteInteger("executions", graph.NumExecutions(node), json);
-  if (node.loop >= 0) WriteInteger("accumulated_over", node.loop, json);
+  json->IntegerField("loop", node.region);
+  json->IntegerField("executions", graph.NumExecutions(node));
+  if (node.loop >= 0) json->IntegerField("accumulated_over", node.loop);
   json->Key("operands");
   json->BeginArray();
   for (const TileNode::Operand& operand : node.operands) {
     json->BeginObject();
-    WriteInteger("operand_id", operand.operand, json);
-    WriteInteger("leaf", operand.leaf, json);
-    WriteInteger("node", operand.node, json);
+    json->IntegerField("operand_id", operand.operand);
+    json->IntegerField("leaf", operand.leaf);
+    json->IntegerField("node", operand.node);
     json->EndObject();
   }
   json->EndArray();
@@ -172,8 +157,8 @@ void WriteGraph(const TileGraph& graph, JsonWriter* json) {
   json->BeginArray();
   for (const TileRegion& region : graph.regions()) {
     json->BeginObject();
-    WriteText("kind", NameOf(region.kind), json);
-    if (region.parent >= 0) WriteInteger("parent", region.parent, json);
+    json->StringField("kind", NameOf(region.kind));
+    if (region.parent >= 0) json->IntegerField("parent", region.parent);
     WriteNames("dims", region.dims, graph.space(), json);
     WriteIntegers("tiles", region.trip_counts, json);
     WriteIntegers("accumulators", region.accumulators, json);
@@ -181,7 +166,7 @@ void WriteGraph(const TileGraph& graph, JsonWriter* json) {
     json->BeginArray();
     for (const TileRegion::Step& step : region.steps) {
       json->BeginObject();
-      WriteInteger(step.is_region ? "loop" : "node", step.index, json);
+      json->IntegerField(step.is_region ? "loop" : "node", step.index);
       json->EndObject();
     }
     json->EndArray();
@@ -192,8 +177,8 @@ void WriteGraph(const TileGraph& graph, JsonWriter* json) {
   json->BeginArray();
   for (const TileStore& store : graph.stores()) {
     json->BeginObject();
-    WriteInteger("output_id", graph.space().roots()[store.root].leaf, json);
-    WriteInteger("node", store.node, json);
+    json->IntegerField("output_id", graph.space().roots()[store.root].leaf);
+    json->IntegerField("node", store.node);
     WriteNames("repeated_for", store.repeated_dims, graph.space(), json);
     json->EndObject();
   }
@@ -206,15 +191,15 @@ void WriteTiling(const TilingSpace& space, const Tiling& tiling, const TileCost&
   json->Key("sizes");
   json->BeginObject();
   for (int i = 0; i < space.num_dims(); ++i) {
-    WriteInteger(space.dims()[i].name, tiling.sizes[i], json);
+    json->IntegerField(space.dims()[i].name, tiling.sizes[i]);
   }
   json->EndObject();
   WriteNames("loops", tiling.loops, space, json);
-  WriteInteger("bytes_resident", cost.resident_bytes, json);
-  WriteInteger("bytes_moved", cost.moved_bytes, json);
-  WriteInteger("loads", cost.num_loads, json);
-  WriteInteger("stores", cost.num_stores, json);
-  WriteInteger("programs", cost.num_programs, json);
+  json->IntegerField("bytes_resident", cost.resident_bytes);
+  json->IntegerField("bytes_moved", cost.moved_bytes);
+  json->IntegerField("loads", cost.num_loads);
+  json->IntegerField("stores", cost.num_stores);
+  json->IntegerField("programs", cost.num_programs);
 }
 
 // The graph at sizes, with its cost before it.
@@ -224,9 +209,9 @@ void ReportGraph(const TiledComputation& tiled, const Tiling& tiling, ReportedTi
   json->Key("tiling");
   json->BeginObject();
   if (!graph.ok()) {
-    absl::StrAppend(&report->text, "  tiles ", TilingText(tiled.space(), tiling), ": none: ",
-                    graph.status().message(), "\n");
-    WriteText("error", graph.status().message(), json);
+    absl::StrAppend(&report->text, "  tiles ", TilingText(tiled.space(), tiling),
+                    ": none: ", graph.status().message(), "\n");
+    json->StringField("error", graph.status().message());
     json->EndObject();
     return;
   }
@@ -273,15 +258,15 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
   ReportedTiling report;
   JsonWriter json(&report.json);
   json.BeginObject();
-  WriteText("computation", subject.computation().name(), &json);
-  WriteText("instruction", subject.instruction->name(), &json);
-  WriteText("scope", subject.is_fusion ? "fusion" : "instruction", &json);
+  json.StringField("computation", subject.computation().name());
+  json.StringField("instruction", subject.instruction->name());
+  json.StringField("scope", subject.is_fusion ? "fusion" : "instruction");
   absl::StrAppend(&report.text, "Tiling of ",
                   subject.is_fusion ? subject.computation().name() : subject.instruction->name(),
                   ":\n");
   if (!tiling.ok()) {
     absl::StrAppend(&report.text, "  none: ", tiling.status().message(), "\n");
-    WriteText("error", tiling.status().message(), &json);
+    json.StringField("error", tiling.status().message());
     json.EndObject();
     return report;
   }
@@ -295,7 +280,7 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
   for (const TileCondition& condition : tiled.Conditions()) {
     absl::StrAppend(&report.text, "  condition: ", condition.ToString(names), "\n");
     json.BeginObject();
-    WriteText("text", condition.ToString(names), &json);
+    json.StringField("text", condition.ToString(names));
     json.Key("condition");
     json.Raw(condition.ToJson());
     json.EndObject();
@@ -309,8 +294,8 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
       const std::string& name = tiled.space().dims()[border.dim].name;
       borders.push_back(absl::StrCat(border.at, " mod ", name, " = 0"));
       json.BeginObject();
-      WriteText("dim", name, &json);
-      WriteInteger("at", border.at, &json);
+      json.StringField("dim", name);
+      json.IntegerField("at", border.at);
       json.EndObject();
     }
     json.EndArray();
@@ -329,13 +314,13 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
     TilingSearchOptions options;
     options.max_resident_bytes = *line.tile_budget;
     const TilingSearch search = tiled.FindTilings(options);
-    absl::StrAppend(&report.text, "  ", search.tilings.empty() ? "no tiles" : "best tiles",
-                    " for ", *line.tile_budget, " bytes at a time, of ",
-                    search.is_complete ? "all " : "", search.num_tried, " tried",
-                    search.is_complete ? "" : " (there are more)", "\n");
+    absl::StrAppend(&report.text, "  ", search.tilings.empty() ? "no tiles" : "best tiles", " for ",
+                    *line.tile_budget, " bytes at a time, of ", search.is_complete ? "all " : "",
+                    search.num_tried, " tried", search.is_complete ? "" : " (there are more)",
+                    "\n");
     json.Key("search");
     json.BeginObject();
-    WriteInteger("tried", search.num_tried, &json);
+    json.IntegerField("tried", search.num_tried);
     json.Key("complete");
     json.Bool(search.is_complete);
     json.Key("candidates");

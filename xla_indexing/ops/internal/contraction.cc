@@ -73,8 +73,8 @@ NestLoops LoopsOf(const BuildContext& build, int64_t output_leaf, int64_t operan
     case HloOpcode::kDot:
     case HloOpcode::kScaledDot: {
       const DotDimensionNumbers numbers = instruction.dot_dimension_numbers();
-      return LoopsOfAxes(nest, operand % 2 == 0 ? numbers.lhs_contracting_dims
-                                                : numbers.rhs_contracting_dims);
+      return LoopsOfAxes(
+          nest, operand % 2 == 0 ? numbers.lhs_contracting_dims : numbers.rhs_contracting_dims);
     }
     case HloOpcode::kConvolution:
       return LoopsOfAxes(NestsOf(build, output_leaf, 1).front(), KernelAxes(instruction));
@@ -102,9 +102,12 @@ OperandIndexing AtAnyStep(const OperandIndexing& indexing, llvm::ArrayRef<int64_
   if (indexing.IsUnknown()) return indexing;
   const IndexingMap& map = indexing.map();
   Variables dims(map.dims());
-  for (const int64_t size : loops) dims.push_back({Interval::OfSize(size), {}});
-  const auto affine_map = mlir::AffineMap::get(dims.size(), map.num_symbols(), map.results(),
-                                               map.context());
+  // What is read although there is no step is read at one.
+  for (const int64_t size : loops) {
+    dims.push_back({Interval::OfSize(std::max<int64_t>(size, 1)), {}});
+  }
+  const auto affine_map =
+      mlir::AffineMap::get(dims.size(), map.num_symbols(), map.results(), map.context());
   OperandIndexing widened(
       kPartsFit,
       IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
@@ -121,11 +124,10 @@ OperandIndexing ScanStep(const HloInstruction& scan, const OperandIndexing& inde
                          int64_t steps) {
   const IndexingMap& map = indexing.map();
   const int64_t dim = scan.dimensions().front();
-  const bool has_step =
-      !indexing.IsUnknown() && map.num_symbols() == 1 && map.num_ranges() == 1 &&
-      indexing.replica_map() == nullptr && dim < map.num_results() &&
-      map.results()[dim] == mlir::getAffineSymbolExpr(0, map.context()) &&
-      map.ranges()[0].bounds.IsSubsetOf(Interval::OfSize(steps));
+  const bool has_step = !indexing.IsUnknown() && map.num_symbols() == 1 && map.num_ranges() == 1 &&
+                        indexing.replica_map() == nullptr && dim < map.num_results() &&
+                        map.results()[dim] == mlir::getAffineSymbolExpr(0, map.context()) &&
+                        map.ranges()[0].bounds.IsSubsetOf(Interval::OfSize(steps));
   if (!has_step) return AtAnyStep(indexing, {steps});
   return OperandIndexing(kPartsFit, map.ConvertRangeVariablesToDimensions(), {}, indexing.label());
 }
@@ -189,11 +191,12 @@ InstructionIndexing ContractionSteps(const HloInstruction& instruction,
       for (const LoopNest& nest : NestsOf(build, entry.output_leaf, entry.operand)) {
         if (nest.IsEmpty()) continue;
         const NestLoops loops = LoopsOf(build, entry.output_leaf, entry.operand, nest);
-        // Loops that the operand does not depend on are added to the nest.
+        // Loops that the operand does not depend on are added to the nest, with a step at least.
         LoopNest with_all = nest;
         NestLoops all;
         for (size_t k = 0; k < sizes.size(); ++k) {
-          all.push_back(loops[k] == kNoLoop ? with_all.AddLoop(sizes[k]) : loops[k]);
+          all.push_back(loops[k] == kNoLoop ? with_all.AddLoop(std::max<int64_t>(sizes[k], 1))
+                                            : loops[k]);
         }
         AddUnlessEmpty(LoopStepToInputOfNest(with_all, all, build.Output(entry.output_leaf),
                                              build.Operand(entry.operand), context),

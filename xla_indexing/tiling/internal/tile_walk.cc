@@ -163,9 +163,11 @@ absl::StatusOr<int> Walker::AddRead(Leaf leaf, Path path, std::optional<OperandI
   for (const int i : known) {
     if (reads_[i].leaf != leaf.leaf) continue;
     ++of_leaf;
-    if (!OperandIndexing::IdenticalRelation(reads_[i].map, *map)) continue;
-    if (map->IsExact() && !reads_[i].map.IsExact()) reads_[i].map = *std::move(map);
-    return i;
+    // One that is exact may be that of another root.
+    if (OperandIndexing::IdenticalRelation(reads_[i].map, *map) &&
+        reads_[i].map.IsExact() == map->IsExact()) {
+      return i;
+    }
   }
   if (of_leaf >= static_cast<size_t>(options_.max_maps)) {
     return AddWholeRead(leaf, absl::StrCat("whole tensor: more than ", options_.max_maps,
@@ -196,12 +198,12 @@ OperandIndexing Walker::ToSteps(const TileRead& read) const {
   }
   const auto affine_map =
       mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, context_);
-  OperandIndexing steps(kPartsFit,
-                        IndexingMap(kPartsFit, affine_map, Variables(map.dims()),
-                                    Variables(map.ranges()), Variables(map.runtimes()),
-                                    Constraints(map.constraints())),
-                        RuntimeVarIndexings(read.map.bindings().begin(), read.map.bindings().end()),
-                        read.map.label());
+  OperandIndexing steps(
+      kPartsFit,
+      IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
+                  Variables(map.runtimes()), Constraints(map.constraints())),
+      RuntimeVarIndexings(read.map.bindings().begin(), read.map.bindings().end()),
+      read.map.label());
   if (read.map.replica_map() != nullptr) steps.SetReplicaMap(kPartsFit, *read.map.replica_map());
   return steps;
 }
@@ -237,9 +239,8 @@ absl::Status Walker::AddOperands(int index) {
   if (llvm::all_of(is_done, [](bool done) { return done; })) return absl::OkStatus();
   const absl::StatusOr<SharedIndexing> entries = EntriesOf(instruction);
   if (!entries.ok()) return entries.status();
-  const InstructionIndexing of_steps = is_contraction
-                                           ? ContractionSteps(instruction, **entries, context_)
-                                           : InstructionIndexing();
+  const InstructionIndexing of_steps =
+      is_contraction ? ContractionSteps(instruction, **entries, context_) : InstructionIndexing();
   const OperandIndexing first = is_contraction ? ToSteps(reads_[index]) : reads_[index].map;
   for (const IndexingEntry& entry : is_contraction ? of_steps : **entries) {
     if (entry.output_leaf != leaf || is_done[entry.operand]) continue;
@@ -247,9 +248,9 @@ absl::Status Walker::AddOperands(int index) {
     if (!to.IsArray()) continue;
     for (const OperandIndexing& step : entry.indexing) {
       if (++steps_ > options_.max_steps || QuestionBudget::IsSpent()) {
-        return absl::ResourceExhaustedError(
-            absl::StrCat("finding the tiles of ", computation_.name(), " takes more than ",
-                         options_.max_steps, " steps"));
+        return absl::ResourceExhaustedError(absl::StrCat("finding the tiles of ",
+                                                         computation_.name(), " takes more than ",
+                                                         options_.max_steps, " steps"));
       }
       QuestionBudget::Spend(1);
       absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
@@ -290,7 +291,7 @@ absl::Status Walker::Walk(std::vector<TilingRoot> roots, std::vector<TilingDimen
   const size_t num_sequential = dims_.size() - num_parallel;
   llvm::SmallVector<int64_t, 6> sizes;
   for (size_t i = 0; i < dims_.size(); ++i) {
-    dims_[i].name = i < num_parallel    ? absl::StrCat("d", i)
+    dims_[i].name = i < num_parallel     ? absl::StrCat("d", i)
                     : num_sequential > 1 ? absl::StrCat("k", i - num_parallel)
                                          : "k";
     // A root without elements has one tile in the maps, so that other roots have theirs, and none in
@@ -305,8 +306,8 @@ absl::Status Walker::Walk(std::vector<TilingRoot> roots, std::vector<TilingDimen
     llvm::SmallVector<AffineExpr, 4> results;
     for (const int dim : tiled.dims) results.push_back(mlir::getAffineDimExpr(dim, context_));
     const auto affine_map = mlir::AffineMap::get(dims_.size(), 0, results, context_);
-    OperandIndexing start(kPartsFit, IndexingMap(kPartsFit, affine_map,
-                                                 Variables(identity.map().dims()), {}, {}));
+    OperandIndexing start(
+        kPartsFit, IndexingMap(kPartsFit, affine_map, Variables(identity.map().dims()), {}, {}));
     start.Simplify();
     const absl::StatusOr<int> read =
         AddRead({&root, tiled.leaf}, Path(start, root.shape().Leaf(tiled.leaf)), start);
@@ -402,8 +403,8 @@ absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIR
     }
     for (int64_t i = 0; i < shape.rank(); ++i) {
       added.dims.push_back(static_cast<int>(dims.size()));
-      dims.push_back({TilingDimension::Kind::kParallel, root, leaf, i,
-                      TiledSize(shape.dimension(i)), ""});
+      dims.push_back(
+          {TilingDimension::Kind::kParallel, root, leaf, i, TiledSize(shape.dimension(i)), ""});
     }
   }
   if (roots.empty()) {
