@@ -1,32 +1,28 @@
-// Tile sizes for a fusion whose tiles have to fit in shared memory.
+// Plans a kernel for a fusion: tile sizes within a budget of bytes, and the loops, loads, stores and
+// masks of a block-level program.
 //
 //   tiling_pass FILE BUDGET_BYTES
 //
-// The ENTRY computation of the module is taken for one fusion, and one block of threads computes
-// one tile of its result from tiles of its parameters, all of which are in shared memory at once:
+// The ENTRY computation of the module is taken for one fusion:
 //
-//   1  TileComputation finds what a tile of the result reads of every parameter, for all tile sizes
-//      together, and the conditions under which that is a box with strides, which a block can copy.
-//   2  FindGoodTileSizes gives sizes that meet the conditions and whose tiles fit the budget.
-//   3  The pass takes those that move the fewest bytes: tiles times the bytes of each.
-//   4  SymbolicTile::TileAt says where each tile is. Here all of them are compared, element by
-//      element, with what the points of the maps read; a compiler would emit copies instead.
+//   1  TiledComputation finds the dimensions that can be cut and a symbolic tile for each way in
+//      which an instruction is read.
+//   2  FindTilings gives the sizes that move the fewest bytes while no more than the budget is held.
+//   3  Instantiate makes the graph of tiles. The pass walks over its regions and writes the program;
+//      a compiler would emit its own instructions instead.
+//   4  The program is run as far as its loads and stores go, index by index, and the bytes are
+//      compared with those that the sizes were chosen by.
 //
-// Exit code: 0; 1 where there are no such sizes, a tile is wrong, or the input cannot be used; 2
+// Exit code: 0; 1 where there are no such sizes, the bytes differ, or the input cannot be used; 2
 // for a wrong command line.
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <limits>
 #include <memory>
-#include <optional>
-#include <set>
 #include <sstream>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,268 +31,247 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/map/domain.h"
-#include "xla_indexing/query/utilization.h"
-#include "xla_indexing/tiling/symbolic_tile.h"
-#include "xla_indexing/tiling/tile_computation.h"
+#include "xla_indexing/tiling/program_ids.h"
+#include "xla_indexing/tiling/tiled_computation.h"
 
 namespace {
 
 using namespace xla_indexing;  // NOLINT: an example.
 
-using Numbers = std::vector<int64_t>;
+constexpr size_t kNumShown = 4;
+constexpr int64_t kMaxRun = int64_t{1} << 22;
 
-// What the check looks at, of one map: tiles, and points of the map.
-constexpr int64_t kMaxChecked = int64_t{1} << 22;
-constexpr size_t kNumShown = 5;
-constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
-
-template <typename List>
-std::string Text(const List& list) {
-  return absl::StrCat("(", absl::StrJoin(list, ", "), ")");
-}
-
-// The product and the sum of numbers that are at least 0; past int64, its largest value.
-int64_t Times(int64_t a, int64_t b) { return b != 0 && a > kInt64Max / b ? kInt64Max : a * b; }
-int64_t Plus(int64_t a, int64_t b) { return a > kInt64Max - b ? kInt64Max : a + b; }
-
-// How many tiles of `size` (at least 1) it takes for `total` elements.
-int64_t CeilDiv(int64_t total, int64_t size) { return total / size + (total % size != 0); }
-
-int64_t NumTiles(const TiledComputation& fusion, const Numbers& sizes) {
-  int64_t num_tiles = 1;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    num_tiles = Times(num_tiles, CeilDiv(fusion.dim_sizes()[i], sizes[i]));
+// The results of a map, each as text: `d0 * 64`.
+std::vector<std::string> ResultTexts(const IndexingMap& map) {
+  std::vector<std::string> texts;
+  for (const mlir::AffineExpr result : map.results()) {
+    // A map of this result alone, whose text is `(d0, ..) -> (result), domain: ..`.
+    const IndexingMap one(kPartsFit,
+                          mlir::AffineMap::get(map.num_dims(), map.num_symbols(), result),
+                          Variables(map.dims()), {}, Variables(map.runtimes()));
+    const std::string text = one.ToString();
+    const size_t begin = text.find("-> (") + 4;
+    texts.push_back(text.substr(begin, text.find("), domain", begin) - begin));
   }
-  return num_tiles;
+  return texts;
 }
 
-// The next index of a box with these counts, in lexicographic order; false after the last.
-bool Advance(const Numbers& counts, Numbers* index) {
-  for (size_t i = counts.size(); i-- > 0;) {
-    if (++(*index)[i] < counts[i]) return true;
-    (*index)[i] = 0;
+// `d0 * 64 : +64` for each dimension, with its step and what masks it.
+std::string BoxText(const TileGraph& graph, const TileNode& node) {
+  const MaskedTile& tile = graph.tile(node);
+  const Shape& shape = node.instruction->shape().Leaf(node.leaf);
+  std::vector<std::string> sides = ResultTexts(tile.offsets);
+  for (size_t i = 0; i < sides.size(); ++i) {
+    absl::StrAppend(&sides[i], " : +", tile.sizes[i]);
+    if (tile.strides[i] != 1) absl::StrAppend(&sides[i], " by ", tile.strides[i]);
+    const bool is_whole = tile.bounds[i] == Interval::OfSize(shape.dimension(i));
+    if (!is_whole) absl::StrAppend(&sides[i], " in ", tile.bounds[i].ToString());
   }
-  return false;
+  return absl::StrCat("[", absl::StrJoin(sides, ", "), "]");
 }
 
-// ---- What is in shared memory ----
+class Program {
+ public:
+  explicit Program(const TileGraph& graph) : graph_(graph) {}
 
-// Parameters and results; values between them are in registers.
-std::vector<const TiledInstruction*> InMemory(const TiledComputation& fusion) {
-  std::vector<const TiledInstruction*> arrays;
-  for (const TiledInstruction& tiled : fusion.instructions()) {
-    const HloInstruction& instruction = *tiled.instruction;
-    if (&instruction == instruction.parent()->root_instruction() ||
-        instruction.opcode() == HloOpcode::kParameter) {
-      arrays.push_back(&tiled);
+  std::string Write(mlir::MLIRContext* context) {
+    for (size_t i = 0; i < graph_.regions().size(); ++i) {
+      const TileRegion& region = graph_.regions()[i];
+      if (region.parent < 0) WriteGrid(static_cast<int>(i), context);
     }
+    return std::move(text_);
   }
-  return arrays;
-}
 
-std::string NameOf(const TiledInstruction& tiled) {
-  const bool is_array = tiled.instruction->shape().IsArray();
-  return absl::StrCat(tiled.instruction->name(), is_array ? "" : absl::StrCat("#", tiled.leaf));
-}
-
-absl::Status PrintFirstTiles(const std::vector<const TiledInstruction*>& arrays,
-                             const Numbers& sizes) {
-  std::printf("  %-12s %-14s %-12s %-12s %-12s %6s\n", "array", "shape", "offset", "size", "stride",
-              "bytes");
-  for (const TiledInstruction* tiled : arrays) {
-    const absl::StatusOr<ConcreteTile> tile = tiled->tile.TileAt(sizes, Numbers(sizes.size(), 0));
-    if (!tile.ok()) return tile.status();
-    std::vector<std::string> offsets;
-    Numbers counts;
-    Numbers strides;
-    int64_t elements = tile->is_empty ? 0 : 1;
-    for (const TileRange& range : tile->ranges) {
-      // An interval where it is known only when the program runs.
-      offsets.push_back(range.offset.IsPoint() ? absl::StrCat(range.offset.lower())
-                                               : range.offset.ToString());
-      counts.push_back(range.size);
-      strides.push_back(range.stride);
-      elements = Times(elements, range.size);
+  // Bytes loaded and stored, element by element of the masks.
+  int64_t Run() {
+    indices_.assign(graph_.space().num_dims(), 0);
+    bytes_ = 0;
+    for (size_t i = 0; i < graph_.regions().size(); ++i) {
+      if (graph_.regions()[i].parent < 0) RunRegion(graph_.regions()[i], 0);
     }
-    const Interval bytes = BytesOf(Interval::Point(elements), tiled->shape());
-    std::printf("  %-12s %-14s %-12s %-12s %-12s %6lld  %s\n", NameOf(*tiled).c_str(),
-                tiled->shape().ToStringWithoutLayout().c_str(), Text(offsets).c_str(),
-                Text(counts).c_str(), Text(strides).c_str(),
-                static_cast<long long>(bytes.has_upper() ? bytes.upper() : kInt64Max),
-                tile->is_empty   ? "nothing is read"
-                : tile->is_exact ? "exact"
-                                 : "not exact");
+    return bytes_;
   }
-  return absl::OkStatus();
-}
 
-// ---- The check ----
+ private:
+  void Line(int depth, absl::string_view line) {
+    absl::StrAppend(&text_, std::string(2 * static_cast<size_t>(depth) + 2, ' '), line, "\n");
+  }
+  absl::string_view DimName(int dim) const { return graph_.space().dims()[dim].name; }
 
-// What the points of one tile read, element by element. Each point adds to `num_points`.
-absl::StatusOr<std::set<Numbers>> ElementsRead(const TiledInstruction& tiled, const Numbers& sizes,
-                                               const Numbers& index, int64_t* num_points) {
-  IndexingMap map = tiled.tile.map();
-  for (int i = 0; i < map.num_dims(); ++i) {
-    Interval& bounds = map.mutable_dim(i).bounds;
-    const int64_t first = index[i] * sizes[i];
-    const int64_t last = Plus(first, sizes[i] - 1);
-    bounds = bounds.Intersect(Interval::Closed(first, last));
-  }
-  std::set<Numbers> elements;
-  const absl::Status status = map.ForEachPoint(
-      kMaxChecked,
-      [&](llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t> results) {
-        elements.insert(results.vec());
-        ++*num_points;
-      });
-  if (!status.ok()) return status;
-  return elements;
-}
-
-// The elements of a tile that does not depend on runtime values.
-std::set<Numbers> ElementsOf(const ConcreteTile& tile) {
-  std::set<Numbers> elements;
-  if (tile.is_empty) return elements;
-  Numbers counts;
-  for (const TileRange& range : tile.ranges) counts.push_back(range.size);
-  Numbers step(counts.size(), 0);
-  do {
-    Numbers element;
-    for (size_t i = 0; i < step.size(); ++i) {
-      const TileRange& range = tile.ranges[i];
-      element.push_back(range.offset.lower() + step[i] * range.stride);
-    }
-    elements.insert(element);
-  } while (Advance(counts, &step));
-  return elements;
-}
-
-// Whether tile `index` is what is read, and as large as `full`, which the budget was met with.
-absl::Status CheckTile(const TiledInstruction& tiled, const Numbers& sizes, const Numbers& index,
-                       const ConcreteTile& full, int64_t* num_points) {
-  const absl::StatusOr<ConcreteTile> tile = tiled.tile.TileAt(sizes, index);
-  if (!tile.ok()) return tile.status();
-  int64_t num_elements = 1;
-  for (size_t i = 0; i < tile->ranges.size(); ++i) {
-    num_elements = Times(num_elements, tile->ranges[i].size);
-    // Tiles at the edges may be smaller.
-    if (tile->is_clipped ? tile->ranges[i].size > full.ranges[i].size
-                         : tile->ranges[i].size != full.ranges[i].size) {
-      return absl::InternalError(absl::StrCat("has ", tile->ranges[i].size,
-                                              " elements in dimension ", i, ", and full tiles ",
-                                              full.ranges[i].size));
-    }
-  }
-  if (num_elements > kMaxChecked) {
-    return absl::ResourceExhaustedError(absl::StrCat("has ", num_elements, " elements, more than ",
-                                                     kMaxChecked, ", and is not checked"));
-  }
-  const absl::StatusOr<std::set<Numbers>> read = ElementsRead(tiled, sizes, index, num_points);
-  if (!read.ok()) return read.status();
-  const std::set<Numbers> said = ElementsOf(*tile);
-  for (const Numbers& element : *read) {
-    if (!said.contains(element)) {
-      return absl::InternalError(absl::StrCat("does not have ", Text(element), ", which is read"));
-    }
-  }
-  // A clipped tile that is no box is the box around it, and says how many elements are not read
-  // unless it had too many points to count.
-  const auto excess = static_cast<int64_t>(said.size() - read->size());
-  const std::optional<int64_t> said_excess = tile->is_exact ? 0 : tile->excess;
-  if (said_excess && *said_excess != excess) {
-    return absl::InternalError(
-        absl::StrCat("has ", excess, " elements that are not read, not ", *said_excess));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckAll(const TiledComputation& fusion,
-                      const std::vector<const TiledInstruction*>& arrays, const Numbers& sizes) {
-  Numbers counts;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    counts.push_back(CeilDiv(fusion.dim_sizes()[i], sizes[i]));
-  }
-  int64_t num_tiles = 0;
-  int64_t num_points = 0;
-  for (const TiledInstruction* tiled : arrays) {
-    const auto error = [&](absl::string_view message) {
-      return absl::InternalError(absl::StrCat(NameOf(*tiled), ": ", message));
-    };
-    if (tiled->tile.map().num_runtimes() > 0) {
-      return error("is read where runtime values say, which this check does not know");
-    }
-    const std::optional<int64_t> points = NumCandidates(tiled->tile.map());
-    if (NumTiles(fusion, sizes) > kMaxChecked || !points || *points > kMaxChecked) {
-      return error(absl::StrCat("has more than ", kMaxChecked, " tiles or points to check"));
-    }
-    const absl::StatusOr<ConcreteTile> full = tiled->tile.FullTile(sizes);
-    if (!full.ok()) return error(full.status().message());
-    Numbers index(sizes.size(), 0);
-    do {
-      const absl::Status status = CheckTile(*tiled, sizes, index, *full, &num_points);
-      if (!status.ok()) {
-        return error(absl::StrCat("tile ", Text(index), ": ", status.message()));
+  void WriteGrid(int number, mlir::MLIRContext* context) {
+    const TileRegion& grid = graph_.regions()[number];
+    const absl::StatusOr<ProgramIds> ids = NumberPrograms(grid.trip_counts, {}, context);
+    if (ids.ok()) {
+      Line(0, absl::StrCat("program p of ", ids->num_programs, ":"));
+      const std::vector<std::string> tiles = ResultTexts(ids->tile_of_program.front());
+      for (size_t i = 0; i < tiles.size(); ++i) {
+        std::string of_p = tiles[i];
+        // The map's one dimension is the program.
+        for (size_t at = of_p.find("d0"); at != of_p.npos; at = of_p.find("d0", at)) {
+          of_p.replace(at, 2, "p");
+        }
+        Line(1, absl::StrCat(DimName(grid.dims[i]), " = ", of_p));
       }
-      ++num_tiles;
-    } while (Advance(counts, &index));
+    }
+    WriteSteps(grid, 1);
   }
-  std::printf("checked: %lld tiles against %lld points read\n", static_cast<long long>(num_tiles),
-              static_cast<long long>(num_points));
-  return absl::OkStatus();
+
+  void WriteSteps(const TileRegion& region, int depth) {
+    for (const TileRegion::Step& step : region.steps) {
+      if (step.is_region) {
+        WriteLoop(step.index, depth);
+      } else {
+        WriteNode(graph_.nodes()[step.index], depth);
+      }
+    }
+  }
+
+  void WriteLoop(int number, int depth) {
+    const TileRegion& loop = graph_.regions()[number];
+    std::vector<const TileNode*> complete;
+    for (const int node : loop.accumulators) {
+      const TileNode& accumulator = graph_.nodes()[node];
+      if (accumulator.loop != number) continue;
+      Line(depth, absl::StrCat(accumulator.instruction->name(), " = accumulator of (",
+                               absl::StrJoin(graph_.tile(accumulator).sizes, ", "), ")"));
+    }
+    Line(depth, absl::StrCat("for ", DimName(loop.dims[0]), " in 0 .. ", loop.trip_counts[0] - 1,
+                             ":"));
+    WriteSteps(loop, depth + 1);
+    bool is_innermost = true;
+    for (const TileRegion& other : graph_.regions()) {
+      is_innermost = is_innermost && !(other.parent == number && !other.accumulators.empty() &&
+                                       other.accumulators == loop.accumulators);
+    }
+    for (const int node : loop.accumulators) {
+      if (is_innermost) Line(depth + 1, Call(graph_.nodes()[node], " += "));
+    }
+  }
+
+  std::string Call(const TileNode& node, absl::string_view assigned) const {
+    std::vector<std::string> operands;
+    for (const TileNode::Operand& operand : node.operands) {
+      operands.emplace_back(graph_.nodes()[operand.node].instruction->name());
+    }
+    return absl::StrCat(node.instruction->name(), assigned,
+                        OpcodeName(node.instruction->opcode()), "(",
+                        absl::StrJoin(operands, ", "), ")");
+  }
+
+  void WriteNode(const TileNode& node, int depth) {
+    const HloInstruction& instruction = *node.instruction;
+    if (instruction.opcode() == HloOpcode::kParameter) {
+      Line(depth, absl::StrCat(instruction.name(), " = load ", BoxText(graph_, node)));
+    } else if (node.loop < 0) {
+      Line(depth, Call(node, " = "));
+    }
+    for (const TileStore& store : graph_.stores()) {
+      if (&graph_.nodes()[store.node] != &node) continue;
+      Line(depth, absl::StrCat("store ", instruction.name(), " ", BoxText(graph_, node)));
+    }
+  }
+
+  void RunRegion(const TileRegion& region, size_t dim) {
+    if (dim < region.dims.size()) {
+      for (int64_t i = 0; i < region.trip_counts[dim]; ++i) {
+        indices_[region.dims[dim]] = i;
+        RunRegion(region, dim + 1);
+      }
+      indices_[region.dims[dim]] = 0;
+      return;
+    }
+    for (const TileRegion::Step& step : region.steps) {
+      if (step.is_region) {
+        RunRegion(graph_.regions()[step.index], 0);
+        continue;
+      }
+      const TileNode& node = graph_.nodes()[step.index];
+      int64_t times = node.instruction->opcode() == HloOpcode::kParameter ? 1 : 0;
+      for (const TileStore& store : graph_.stores()) times += store.node == step.index ? 1 : 0;
+      if (times > 0) bytes_ += times * BytesNow(node);
+    }
+  }
+
+  // The bytes of the elements of a tile that lie within its bounds at the present indices.
+  int64_t BytesNow(const TileNode& node) const {
+    const MaskedTile& tile = graph_.tile(node);
+    // Where runtime values move it a tile lies within its array.
+    const std::vector<int64_t> runtimes(tile.runtimes.size(), 0);
+    const auto offsets = tile.offsets.Evaluate(indices_, runtimes);
+    int64_t elements = offsets.ok() ? 1 : 0;
+    for (size_t i = 0; i < tile.sizes.size() && elements > 0; ++i) {
+      int64_t within = 0;
+      for (int64_t step = 0; step < tile.sizes[i]; ++step) {
+        within += tile.bounds[i].Contains((*offsets)[i] + step * tile.strides[i]) ? 1 : 0;
+      }
+      elements *= within;
+    }
+    const Shape& shape = node.instruction->shape().Leaf(node.leaf);
+    return elements * BitWidth(shape.element_type()) / 8;
+  }
+
+  const TileGraph& graph_;
+  std::string text_;
+  std::vector<int64_t> indices_;
+  int64_t bytes_ = 0;
+};
+
+std::string TilingText(const TilingSpace& space, const Tiling& tiling) {
+  std::vector<std::string> sizes;
+  for (int i = 0; i < space.num_dims(); ++i) {
+    sizes.push_back(absl::StrCat(space.dims()[i].name, "=", tiling.sizes[i]));
+  }
+  std::string text = absl::StrJoin(sizes, " ");
+  for (const int dim : tiling.loops) absl::StrAppend(&text, ", loop ", space.dims()[dim].name);
+  return text;
 }
 
-// ---- The pass ----
-
-absl::Status TileEntry(const HloComputation& entry, int64_t budget) {
+absl::Status PlanEntry(const HloComputation& entry, int64_t budget) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const absl::StatusOr<TiledComputation> fusion = TileComputation(entry, &context);
-  if (!fusion.ok()) return fusion.status();
-  for (const TiledRoot& root : fusion->roots()) {
-    // Otherwise each has tiles of its own, and nothing ties a block of one to a block of another.
-    if (root.first_size == 0 && root.rank == static_cast<int>(fusion->dim_sizes().size())) continue;
-    return absl::InvalidArgumentError("the results have different dimensions");
+  const absl::StatusOr<TiledComputation> tiled = TiledComputation::Create(entry, &context);
+  if (!tiled.ok()) return tiled.status();
+  std::printf("%s", tiled->space().ToString().c_str());
+  for (const TileCondition& condition : tiled->Conditions()) {
+    std::printf("condition: %s\n", condition.ToString(tiled->Names()).c_str());
   }
-  std::printf("%s: tiles of %s\n", std::string(entry.name()).c_str(),
-              Text(fusion->dim_sizes()).c_str());
-  for (const std::string& condition : fusion->Conditions()) {
-    std::printf("  condition: %s\n", condition.c_str());
-  }
-
-  std::vector<GoodTileSizes> good = fusion->FindGoodTileSizes(budget);
-  if (good.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("no tile sizes are exact with tiles of at most ", budget, " bytes"));
-  }
-  const auto moved = [&](const GoodTileSizes& tile) {
-    return Times(tile.bytes, NumTiles(*fusion, tile.sizes));
+  TilingSearchOptions options;
+  options.max_resident_bytes = budget;
+  options.max_returned = kNumShown;
+  // As emitters for matrix units have it: sizes are powers of two.
+  options.accept = [](const Tiling& tiling, const TileGraph&) {
+    for (const int64_t size : tiling.sizes) {
+      if ((size & (size - 1)) != 0) return false;
+    }
+    return true;
   };
-  // Among sizes that move equally many bytes the larger ones come first: they make fewer blocks.
-  std::sort(good.begin(), good.end(), [&](const GoodTileSizes& a, const GoodTileSizes& b) {
-    return std::tuple(moved(a), -a.bytes, a.sizes) < std::tuple(moved(b), -b.bytes, b.sizes);
-  });
-  std::printf("%zu good tile sizes of at most %lld bytes\n", good.size(),
-              static_cast<long long>(budget));
-  std::printf("  %-12s %10s %8s %12s\n", "sizes", "bytes", "tiles", "bytes moved");
-  for (size_t i = 0; i < std::min(good.size(), kNumShown); ++i) {
-    std::printf("  %-12s %10lld %8lld %12lld\n", Text(good[i].sizes).c_str(),
-                static_cast<long long>(good[i].bytes),
-                static_cast<long long>(NumTiles(*fusion, good[i].sizes)),
-                static_cast<long long>(moved(good[i])));
+  const TilingSearch search = tiled->FindTilings(options);
+  if (search.tilings.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("no sizes that are powers of two hold at most ", budget, " bytes"));
   }
-
-  const Numbers& best = good.front().sizes;
-  const std::vector<const TiledInstruction*> arrays = InMemory(*fusion);
-  std::printf("the first tile of sizes %s\n", Text(best).c_str());
-  const absl::Status status = PrintFirstTiles(arrays, best);
-  if (!status.ok()) return status;
-  return CheckAll(*fusion, arrays, best);
+  std::printf("%10s %12s  sizes\n", "bytes held", "bytes moved");
+  for (const CostedTiling& found : search.tilings) {
+    std::printf("%10lld %12lld  %s\n", static_cast<long long>(found.cost.resident_bytes),
+                static_cast<long long>(found.cost.moved_bytes),
+                TilingText(tiled->space(), found.tiling).c_str());
+  }
+  const absl::StatusOr<TileGraph> graph = tiled->Instantiate(search.tilings.front().tiling);
+  if (!graph.ok()) return graph.status();
+  Program program(*graph);
+  std::printf("%s", program.Write(&context).c_str());
+  const TileCost cost = graph->Cost();
+  if (cost.num_loads > kMaxRun) return absl::OkStatus();
+  const int64_t moved = program.Run();
+  std::printf("run: %lld loads and %lld stores move %lld bytes\n",
+              static_cast<long long>(cost.num_loads), static_cast<long long>(cost.num_stores),
+              static_cast<long long>(moved));
+  if (moved == cost.moved_bytes) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("that are not the ", cost.moved_bytes, " expected"));
 }
 
 absl::StatusOr<std::unique_ptr<HloModule>> Read(const char* file) {
@@ -305,11 +280,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> Read(const char* file) {
   if (!(text << stream.rdbuf())) {
     return absl::NotFoundError(absl::StrCat(file, ": cannot be read, or is empty"));
   }
-  absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text.str(), file);
-  if (!module.ok()) return module.status();
-  const absl::Status status = VerifyModule(**module);
-  if (!status.ok()) return status;
-  return module;
+  return ParseAndVerifyModule(text.str(), file);
 }
 
 }  // namespace
@@ -330,7 +301,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   const HloComputation& entry = *(*module)->entry_computation();
-  const absl::Status status = TileEntry(entry, budget);
+  const absl::Status status = PlanEntry(entry, budget);
   if (status.ok()) return 0;
   std::fflush(stdout);
   std::cerr << argv[1] << ": " << entry.name() << ": " << status.message() << "\n";

@@ -140,17 +140,32 @@ TEST(CommandLine, TileSizesAreOfTiling) {
   const auto line = Parse({"--query=tiling", "--tile_sizes=4,1,128", "m.hlo"});
   ASSERT_TRUE(line.ok()) << line.status();
   EXPECT_TRUE(line->queries.tiling);
-  ASSERT_TRUE(line->tile_sizes.has_value());
-  EXPECT_THAT(*line->tile_sizes, ElementsAre(4, 1, 128));
+  EXPECT_EQ(line->tile_sizes, "4,1,128");
+  EXPECT_EQ(Parse({"--query=tiling", "--tile_sizes=d0=64,k=32", "m.hlo"})->tile_sizes,
+            "d0=64,k=32");
   EXPECT_TRUE(Parse({"--query=tiling", "--direction=input-to-output", "m.hlo"}).ok());
   EXPECT_FALSE(Parse({"--query=tiling", "m.hlo"})->tile_sizes.has_value());
   // A scalar has no tile sizes.
   EXPECT_TRUE(Parse({"--query=tiling", "--tile_sizes=", "m.hlo"})->tile_sizes->empty());
   EXPECT_THAT(Error({"--tile_sizes=4", "m.hlo"}), HasSubstr("--query=tiling"));
-  for (const char* sizes : {"0", "4,-1", "4,,1", "4,", "x", "9223372036854775808"}) {
+  for (const char* sizes :
+       {"0", "4,-1", "4,,1", "4,", "x", "9223372036854775808", "=4", "d0=", "d0=0", "d0=1=2"}) {
     EXPECT_THAT(Error({"--query=tiling", absl::StrCat("--tile_sizes=", sizes), "m.hlo"}),
                 HasSubstr("at least 1"))
         << sizes;
+  }
+}
+
+TEST(CommandLine, ABudgetIsANumberOfBytesOrOfAUnitOfThem) {
+  EXPECT_EQ(Parse({"--query=tiling", "--budget=1000", "m.hlo"})->tile_budget, 1000);
+  EXPECT_EQ(Parse({"--query=tiling", "--budget=48KiB", "m.hlo"})->tile_budget, 48 * 1024);
+  EXPECT_EQ(Parse({"--query=tiling", "--budget=3MiB", "m.hlo"})->tile_budget, 3 << 20);
+  EXPECT_EQ(Parse({"--query=tiling", "--budget=2GiB", "m.hlo"})->tile_budget, int64_t{2} << 30);
+  EXPECT_THAT(Error({"--budget=48KiB", "m.hlo"}), HasSubstr("--query=tiling"));
+  for (const char* budget : {"", "0", "-1", "KiB", "48KB", "48 MiBs", "9223372036854775807KiB"}) {
+    EXPECT_THAT(Error({"--query=tiling", absl::StrCat("--budget=", budget), "m.hlo"}),
+                HasSubstr("a number of bytes"))
+        << budget;
   }
 }
 

@@ -388,7 +388,7 @@ class CommandLines(Program):
         self.assertEqual((code, errors), (0, ""))
         for flag in ("instruction", "computation", "fuse", "direction", "output_id", "operand_id",
                      "exact", "simplify", "format", "jobs", "map", "broadcast", "emit", "query",
-                     "tile_sizes", "thread_map", "compare", "summary", "help", "version", "no-verify",
+                     "tile_sizes", "budget", "thread_map", "compare", "summary", "help", "version", "no-verify",
                      "names", "coalescing_factor"):
             self.assertIn("--" + flag, output)
         self.assertIn("Exit codes", output)
@@ -425,19 +425,25 @@ class CommandLines(Program):
 
     def test_tile_sizes_have_to_fit_something_that_is_selected(self):
         path = self.file("m.hlo", NEGATE)
-        for sizes, why in (("2,2", "n: 2 tile sizes for f32[4], which has 1 dimensions"),
-                           ("5", "n: tile size 5 of dimension 0 is larger than f32[4]")):
+        for sizes, why in (("2,2", "n: more than 1 tile sizes; the dimensions are d0"),
+                           ("d1=2", "n: there is no dimension 'd1' to tile; there are d0"),
+                           ("d0=2,d0=2", "n: the tile size of d0 is given twice"),
+                           ("", "n: no tile size for d0; the dimensions are d0")):
             code, output, errors = run("--query=tiling", "--tile_sizes=" + sizes, path)
             self.assertEqual((code, output), (2, ""))
             self.assertEqual(errors, f"print-indexing: error: --tile_sizes: {why}\n")
         code, output, errors = run("--query=tiling", "--tile_sizes=3", path)
         self.assertEqual((code, errors), (0, ""))
         self.assertIn("  tile: offsets (0), sizes (3), strides (1); exact\n", output)
+        # One tile that is larger than the array is masked.
+        code, output, errors = run("--query=tiling", "--tile_sizes=5", path)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn("    p: parameter, offset (0), size (5), dimension 0 within [0, 3]\n", output)
         # Of several instructions those that they do not fit say so.
-        other = self.file("o.hlo", NEGATE.replace("f32[4]", "f32[2]"))
+        other = self.file("o.hlo", NEGATE.replace("f32[4]", "f32[2,2]"))
         code, output, errors = run("--query=tiling", "--tile_sizes=3", path, other)
         self.assertEqual((code, errors), (0, ""))
-        self.assertIn("  tile: none: tile size 3 of dimension 0 is larger than f32[2]\n", output)
+        self.assertIn("  tile: none: no tile size for d1; the dimensions are d0, d1\n", output)
 
     def test_a_bad_input_does_not_take_what_sizes_do_not_fit_away(self):
         good = self.file("m.hlo", NEGATE)
@@ -446,7 +452,7 @@ class CommandLines(Program):
             code, output, errors = run("--query=tiling", "--tile_sizes=2,2", *files)
             self.assertEqual(code, 1)
             self.assertIn("module m:\nmain/n:\n" + NEGATE_MAPS, output)
-            self.assertIn("  tile: none: 2 tile sizes for f32[4], which has 1 dimensions\n", output)
+            self.assertIn("  tile: none: more than 1 tile sizes; the dimensions are d0\n", output)
             self.assertEqual(errors.count("error: "), 1)
 
     def test_queries_of_what_has_no_arrays_have_no_answers(self):

@@ -310,7 +310,7 @@ std::string TileGraph::ToString() const {
                             own.strides[i] == 1 && indices.Size() == own.sizes[i];
       if (is_whole && (divides || is_fixed)) continue;
       if (!is_whole || !divides) {
-        absl::StrAppend(&text, ", d", i, " in ", indices.ToString());
+        absl::StrAppend(&text, ", dimension ", i, " within ", indices.ToString());
       }
     }
     if (!node.is_exact) absl::StrAppend(&text, "; reads less than that");

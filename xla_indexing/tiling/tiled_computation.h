@@ -63,7 +63,7 @@ struct TilingSearchOptions {
   int64_t max_resident_bytes = int64_t{48} << 10;
   // Tilings that are tried, and that are returned.
   int64_t max_tried = 2000;
-  int64_t max_returned = 16;
+  int64_t max_returned = 8;
   // Whether a piece of a concatenate has to end where a tile does.
   bool cut_at_pieces = true;
   // What else a tiling has to meet, as an emitter's constraints; null: nothing.

@@ -115,7 +115,14 @@ void QueryAnswers::Answer(const ReportPart& part, std::vector<ReportedEntry>* en
 }
 
 std::string QueryAnswers::FinishTiling(QueryTotals* totals) {
-  if (!line_.queries.tiling || !is_to_input_) return "";
+  // A question about one operand is not about the whole.
+  if (!line_.queries.tiling || !is_to_input_ || line_.operand_id) return "";
+  const Shape& result = subject_.instruction->shape();
+  bool has_array = false;
+  for (int64_t leaf = 0; leaf < result.LeafCount(); ++leaf) {
+    has_array = has_array || result.Leaf(leaf).IsArray();
+  }
+  if (!has_array) return "";
   ReportedTiling report = ReportTiling(subject_, tiling_, line_);
   if (line_.format == OutputFormat::kJson) totals->AddTiling(report.json);
   return std::move(report.text);
