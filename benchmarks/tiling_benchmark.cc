@@ -132,19 +132,54 @@ void TileOfSoftmax(benchmark::State& state) {
 }
 BENCHMARK(TileOfSoftmax);
 
-void GoodSizesOfSoftmax(benchmark::State& state) {
-  const std::unique_ptr<HloModule> module = ParseOrSkip(state, kSoftmax);
+// The tilings of a computation for 48 KiB.
+void FindTilings(benchmark::State& state, const std::string& text) {
+  const std::unique_ptr<HloModule> module = ParseOrSkip(state, text);
   if (module == nullptr) return;
   mlir::MLIRContext context(kNoThreading);
   const auto tiled = TiledComputation::Create(*module->entry_computation(), &context);
   if (!tiled.ok()) return Skip(state, tiled.status());
-  int64_t found = 0;
+  TilingSearch found;
   IdentityMapMeter meter(state);
-  for (auto _ : state) found = tiled->FindTilings().num_tried;
-  state.counters["tilings"] = static_cast<double>(found);
+  for (auto _ : state) found = tiled->FindTilings();
+  state.counters["tried"] = static_cast<double>(found.num_tried);
+  state.counters["bytes_moved"] =
+      found.tilings.empty() ? 0 : static_cast<double>(found.tilings.front().cost.moved_bytes);
   meter.Report();
 }
-BENCHMARK(GoodSizesOfSoftmax);
+
+void TilingsOfSoftmax(benchmark::State& state) { FindTilings(state, kSoftmax); }
+BENCHMARK(TilingsOfSoftmax);
+
+constexpr char kMatmul[] = R"(
+  ENTRY e {
+    a = f32[1024,4096] parameter(0)
+    b = f32[4096,1024] parameter(1)
+    bias = f32[1024] parameter(2)
+    d = f32[1024,1024] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    biases = f32[1024,1024] broadcast(bias), dimensions={1}
+    y = f32[1024,1024] add(d, biases)
+    ROOT r = f32[1024,1024] tanh(y)
+  })";
+
+void TilingsOfMatmul(benchmark::State& state) { FindTilings(state, kMatmul); }
+BENCHMARK(TilingsOfMatmul);
+
+// 200 instructions of rank 12: transposes, which the tiles follow, and elementwise ones.
+void TilingsOfManyInstructions(benchmark::State& state) {
+  constexpr absl::string_view kShapes[] = {"f32[4,6,2,8,3,4,2,5,4,2,6,2]",
+                                           "f32[2,6,2,4,5,2,4,3,8,2,6,4]"};
+  std::string text = absl::StrCat("ENTRY e { n0 = ", kShapes[0], " parameter(0)\n");
+  for (int i = 1; i < 200; ++i) {
+    const absl::string_view before = kShapes[(i - 1) / 20 % 2];
+    const absl::string_view shape = kShapes[i / 20 % 2];
+    absl::StrAppend(&text, i == 199 ? "ROOT " : "", "n", i, " = ", shape,
+                    shape == before ? " negate(n" : " transpose(n", i - 1, ")",
+                    shape == before ? "" : ", dimensions={11,10,9,8,7,6,5,4,3,2,1,0}", "\n");
+  }
+  FindTilings(state, absl::StrCat(text, "}"));
+}
+BENCHMARK(TilingsOfManyInstructions)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace xla_indexing

@@ -111,6 +111,7 @@ class GraphBuilder {
   std::vector<int> same_as_;                         // by read
   std::vector<llvm::SmallVector<int, 1>> nodes_of_;  // by read
   std::vector<int> read_of_node_;
+  std::vector<llvm::SmallBitVector> around_;  // by region: its dimensions and those around it
   std::vector<int> innermost_of_node_;  // where a node's operands are, or further out
   // The nodes of a contraction that have loops of their own.
   absl::flat_hash_map<const HloInstruction*, llvm::SmallVector<int, 1>> loops_of_;
@@ -129,7 +130,11 @@ int GraphBuilder::AddRegion(TileRegion::Kind kind, int parent, std::vector<int> 
   TileRegion& region = regions.emplace_back();
   region.kind = kind;
   region.parent = parent;
-  for (const int dim : dims) region.trip_counts.push_back(num_tiles_[dim]);
+  around_.push_back(parent < 0 ? llvm::SmallBitVector(space_.num_dims()) : around_[parent]);
+  for (const int dim : dims) {
+    region.trip_counts.push_back(num_tiles_[dim]);
+    around_.back().set(dim);
+  }
   region.dims = std::move(dims);
   return static_cast<int>(regions.size()) - 1;
 }
@@ -186,22 +191,21 @@ int GraphBuilder::AddLoops(int number) {
 
 absl::StatusOr<int> GraphBuilder::RegionFor(int read, int region) const {
   const llvm::SmallBitVector& moved_by = tiles_[tile_of_read_[read]].dims;
-  llvm::SmallBitVector around(moved_by.size());
-  int found = -1;
-  for (; region >= 0; region = regions[region].parent) {
-    const bool moves = llvm::any_of(regions[region].dims, [&](int dim) { return moved_by[dim]; });
-    if (found < 0 && (moves || regions[region].parent < 0)) found = region;
-    for (const int dim : regions[region].dims) around.set(dim);
-  }
-  // The tile of the user is the same for all indices of a dimension that is not around it, but it
-  // was not exact, so that its operand's is not.
-  for (const int dim : moved_by.set_bits()) {
-    if (around[dim]) continue;
+  // The tile of the user may be the same for all indices of a dimension that is not around it
+  // although its operand's is not, where it is not exact.
+  if (moved_by.test(around_[region])) {
+    llvm::SmallBitVector others = moved_by;
+    others.reset(around_[region]);
     return absl::FailedPreconditionError(
         absl::StrCat("the tile of ", reads_[read].instruction->name(), " changes with ",
-                     space_.dims()[dim].name, ", and that of what reads it does not"));
+                     space_.dims()[others.find_first()].name, ", and that of what reads it does not"));
   }
-  return found;
+  // What is around it is the region's parent's and its own.
+  while (regions[region].parent >= 0 &&
+         llvm::none_of(regions[region].dims, [&](int dim) { return moved_by[dim]; })) {
+    region = regions[region].parent;
+  }
+  return region;
 }
 
 void GraphBuilder::AddRoots(absl::Span<const int> roots, absl::Span<const int> loops) {
