@@ -107,6 +107,8 @@ struct TileTally {
   int64_t maps = 0;
   int64_t exact = 0;
   int64_t undecided = 0;
+  int64_t exact_when_masked = 0;
+  int64_t covers_when_masked = 0;
 };
 
 absl::Status Wrong(absl::string_view what, const OperandIndexing& map, const TileIndex& sizes,
@@ -114,6 +116,61 @@ absl::Status Wrong(absl::string_view what, const OperandIndexing& map, const Til
   return absl::InternalError(absl::StrCat(what, ": ", map.ToString(), "\ntile sizes ",
                                           absl::StrJoin(sizes, ","), ", tile ",
                                           absl::StrJoin(tile, ",")));
+}
+
+// The elements of a tile's box that lie within the bounds of the results. What has no size as an
+// expression is a single value.
+Elements MaskedElements(const SymbolicTile& tile, const TileIndex& counted,
+                        const TileIndex& index) {
+  const auto bounds = tile.Bounds();
+  ConcreteTile masked;
+  for (int i = 0; i < tile.map().num_results(); ++i) {
+    masked.ranges.push_back({Interval::Point(*tile.Offsets()[i].Evaluate(counted, index)),
+                             tile.Sizes()[i].Evaluate(counted).value_or(1),
+                             tile.Strides()[i].Evaluate(counted).value_or(1)});
+  }
+  Elements elements = ElementsOf(masked);
+  for (auto it = elements.begin(); it != elements.end();) {
+    bool is_within = true;
+    for (size_t i = 0; i < bounds.size(); ++i) {
+      is_within = is_within && bounds[i].Contains((*it)[i]);
+    }
+    it = is_within ? std::next(it) : elements.erase(it);
+  }
+  return elements;
+}
+
+// What is said of masked tiles, of any sizes, against what is read.
+absl::Status CheckMaskedTiles(const OperandIndexing& map, const Relation& relation,
+                              const Shape& from, const Shape& to, Random& random,
+                              TileTally* tally) {
+  if (map.map().num_runtimes() > 0) return absl::OkStatus();
+  TileIndex sizes;
+  for (const int64_t size : from.dimensions()) sizes.push_back(random.Between(1, size + 3));
+  const TileIndex dims(from.dimensions().begin(), from.dimensions().end());
+  const absl::StatusOr<SymbolicTile> symbolic = SymbolicTile::Of(map, dims);
+  if (!symbolic.ok()) return symbolic.status();
+  const absl::StatusOr<Decision> exact = symbolic->IsExactWhenMasked(sizes);
+  const absl::StatusOr<Decision> covers = symbolic->CoversWhenMasked(sizes);
+  const auto counted = symbolic->CountedSizes(sizes);
+  for (const absl::Status& status : {exact.status(), covers.status(), counted.status()}) {
+    if (!status.ok()) return status;
+  }
+  tally->exact_when_masked += exact->IsYes() ? 1 : 0;
+  tally->covers_when_masked += covers->IsYes() ? 1 : 0;
+  if (!covers->IsYes()) {
+    return exact->IsYes() ? Wrong("exact and not covered", map, sizes, {}) : absl::OkStatus();
+  }
+  const TileIndex as_counted(counted->begin(), counted->end());
+  for (const auto& [index, read] : ByTile(relation, from, to, sizes)) {
+    const Elements masked = MaskedElements(*symbolic, as_counted, index);
+    if (exact->IsYes() ? masked != read
+                       : !std::includes(masked.begin(), masked.end(), read.begin(), read.end())) {
+      return Wrong(exact->IsYes() ? "not what is read when masked" : "less than is read", map,
+                   sizes, index);
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckMap(const OperandIndexing& map, const Relation& relation, const Shape& from,
@@ -193,7 +250,8 @@ absl::Status CheckTiles(const Executed& executed, mlir::MLIRContext* context, Ra
       if (entry.indexing.size() == 1 && map.IsExact()) {
         *relation = executed.truth.at({entry.output_leaf, entry.operand, entry.operand_leaf});
       }
-      const absl::Status status = CheckMap(map, *relation, from, to, random, tally);
+      absl::Status status = CheckMap(map, *relation, from, to, random, tally);
+      status.Update(CheckMaskedTiles(map, *relation, from, to, random, tally));
       if (!status.ok()) return status;
     }
   }
@@ -218,6 +276,8 @@ void CheckTilesOfModules(int first, int count, Make make) {
   EXPECT_LE(tally.undecided, 1 + tally.maps / 10000) << "of " << tally.maps << " maps";
   // About what is exact of them: a test of tiles that are none would show nothing.
   EXPECT_GT(tally.exact, tally.maps / 4) << "of " << tally.maps << " maps";
+  EXPECT_GT(tally.exact_when_masked, tally.maps / 4) << "of " << tally.maps << " maps";
+  EXPECT_GT(tally.covers_when_masked, tally.maps / 3) << "of " << tally.maps << " maps";
 }
 
 class TilesOfOperationsTest : public ::testing::TestWithParam<int> {};

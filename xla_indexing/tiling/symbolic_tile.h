@@ -63,8 +63,8 @@
 //
 // Errors. InvalidArgument for a map that is unknown; for sizes of the array that are not as many as
 // dimensions, negative, or less than a dimension's interval; for tile sizes that are not as many as
-// dimensions or below 1; for tile indices past the last tile. Messages
-// name the position and the numbers.
+// dimensions or below 1; for tile indices past the last tile. Messages name the position and the
+// numbers.
 //
 // Source: symbolic tile analysis of XLA, of which the names are.
 #ifndef XLA_INDEXING_TILING_SYMBOLIC_TILE_H_
@@ -175,7 +175,9 @@ class SymbolicTile {
   // RuntimeOffsets(), and that constraints on this very result narrow.
   llvm::SmallVector<Interval, 4> Bounds() const;
   // Whether sizes are exact when masked by Bounds(). No where constraints on other expressions than
-  // results leave points out; undecided where the box of a tile is known for given sizes only.
+  // results leave points out; undecided where the expressions above do not say what the box of a
+  // tile is. They say so of a result that is no sum of digits where the tile has the size 1 in all
+  // dimensions that it depends on: its size and stride are then 1.
   absl::StatusOr<Decision> IsExactWhenMasked(llvm::ArrayRef<int64_t> sizes) const;
   // The boxes that are masked, which have these sizes and strides at Offsets(). FailedPrecondition
   // where CoversWhenMasked() is not yes.

@@ -191,6 +191,7 @@ std::string TileSizeSet::ToString(const TileNames& names) const {
 
 std::string TileClause::ToString(const TileNames& names) const {
   std::vector<std::string> texts;
+  texts.reserve(alternatives.size());
   for (const TileAlternative& alternative : alternatives) {
     texts.push_back(AlternativeText(alternative, names));
   }
@@ -226,6 +227,7 @@ std::string TileCondition::ToString(const TileNames& names) const {
   if (is_false && is_by_points && others.IsEmpty()) return "decided point by point";
   if (is_false && !others.IsEmpty()) return others.ToString(names);
   std::vector<std::string> texts;
+  texts.reserve(clauses.size());
   for (const TileClause& clause : clauses) texts.push_back(clause.ToString(names));
   if (texts.empty()) return "true";
   if (texts.size() > 1) {
@@ -239,6 +241,7 @@ std::string TileCondition::ToString(const TileNames& names) const {
 
 std::string TileCondition::ToJson() const {
   std::vector<std::string> of_clauses;
+  of_clauses.reserve(clauses.size());
   for (const TileClause& clause : clauses) of_clauses.push_back(ClauseJson(clause));
   return absl::StrCat("{\"clauses\": [", absl::StrJoin(of_clauses, ", "), "]",
                       others.IsEmpty() ? "" : absl::StrCat(", \"or\": ", SetJson(others)),
@@ -272,6 +275,7 @@ std::optional<std::vector<IntegerSet>> TileCondition::ToIntegerSets(mlir::MLIRCo
   }
   if (!AddSet(others, context, num_sizes, &all)) return std::nullopt;
   std::vector<IntegerSet> sets;
+  sets.reserve(all.size());
   for (const SizeConstraints& constraints : all) {
     // A set has at least one constraint.
     sets.push_back(constraints.exprs.empty()

@@ -288,9 +288,8 @@ TileExpr operator*(const TileExpr& a, const TileExpr& b) {
       CheckedMul(a.IsConstant() ? a.value() : a.Factor(), b.value());
   if (!factor) return TileExpr::Unknown();
   if (a.IsConstant() || *factor == 0) return *factor;
-  const TileExpr term = a.WithoutFactor();
-  if (*factor == 1) return term;
-  return {TileExpr::Kind::kProduct, 0, {term, *factor}};
+  if (*factor == 1) return a.WithoutFactor();
+  return {TileExpr::Kind::kProduct, 0, {a.WithoutFactor(), *factor}};
 }
 
 TileExpr TileExpr::Quotients(const TileExpr& sum, int64_t divisor, TileExpr* rest) {

@@ -21,9 +21,9 @@ TileExpr FirstOf(const SymbolicTile& tile, const TileGroup& group) {
   const TileExpr size = TileExpr::Size(group.variable);
   const TileExpr begin = TileExpr::Index(group.variable) * size + variable.shift;
   if (variable.modulus != 1) return CeilDiv(begin, variable.modulus);
-  const TileExpr quotient = FloorDiv(begin, group.low);
+  TileExpr quotient = FloorDiv(begin, group.low);
   if (group.count == 0) return quotient;
-  const TileExpr first = Mod(quotient, group.count);
+  TileExpr first = Mod(quotient, group.count);
   const TileUnit& last = digits.UnitsOf(variable).back();
   if (last.count == 0) return first;
   // Where nothing above is used, tiles may begin anywhere once they have all values.
@@ -79,6 +79,7 @@ bool HasRuntime(const IndexingMap& map, mlir::AffineExpr expr) {
 // An expression over the variables of the map at the first point of tile k.
 TileExpr AtFirstPoint(const IndexingMap& map, mlir::AffineExpr expr) {
   std::vector<TileExpr> dims;
+  dims.reserve(map.num_dims());
   for (int i = 0; i < map.num_dims(); ++i) {
     dims.push_back(TileExpr::Index(i) * TileExpr::Size(i));
   }

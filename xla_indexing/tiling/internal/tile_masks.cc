@@ -153,13 +153,16 @@ class Masks {
 
   // Whether boxes are known wherever tiles begin.
   bool AreBoxes() {
-    if (digits_.IsOpaque() || !digits_.Count(sizes_, &counts_)) return false;
+    if (HasUnknownResidues() || !digits_.Count(sizes_, &counts_)) return false;
     for (size_t i = 0; i < sizes_.size(); ++i) {
       if (!digits_.AreUsual(static_cast<int>(i), sizes_[i], counts_)) return false;
     }
-    return llvm::all_of(Results(), [&](const TileResult& result) {
-      return digits_.ProgressionOf(result, counts_).has_value();
-    });
+    for (const auto [i, result] : llvm::enumerate(Results())) {
+      const bool is_known = result.is_opaque ? IsSingle(map_.results()[i])
+                                             : digits_.ProgressionOf(result, counts_).has_value();
+      if (!is_known) return false;
+    }
+    return true;
   }
 
   Answer ReadJustThose();
@@ -172,7 +175,11 @@ class Masks {
   int64_t NumTiles(int dim) const {
     return std::max<int64_t>(CeilDiv(tile_.dim_sizes()[dim], sizes_[dim]), 1);
   }
-  llvm::SmallVector<int, 4> DimsOf(const TileResult& result) const;
+  // Whether residues are fixed of variables whose digits are not known.
+  bool HasUnknownResidues() const;
+  // Whether an expression has one value in a tile: its value at the first point.
+  bool IsSingle(mlir::AffineExpr expr) const;
+  llvm::SmallVector<int, 4> DimsOf(int result) const;
   // What one more tile adds to the only unit of a dimension; none where tiles are not alike.
   std::optional<int64_t> StepOf(int dim) const;
   llvm::SmallVector<TileClass, 6> ClassesOf(int dim) const;
@@ -186,7 +193,7 @@ class Masks {
   // classes of `fixed_dim`. Undecided where some tile is not known or there are too many; no where
   // visit is false.
   template <typename Visit>
-  Answer ForEachTile(const TileResult& result, int fixed_dim, const TileClass* fixed, Visit visit);
+  Answer ForEachTile(int result, int fixed_dim, const TileClass* fixed, Visit visit);
   Answer AreExtrasOutOf(int result);
   Answer AreBeyond(int dim, const TileClass& beyond);
 
@@ -201,12 +208,34 @@ class Masks {
   int64_t combinations_ = 0;
 };
 
-llvm::SmallVector<int, 4> Masks::DimsOf(const TileResult& result) const {
+bool Masks::HasUnknownResidues() const {
+  return llvm::any_of(map_.constraints(), [&](const Constraint& constraint) {
+    return IsOfResidues(constraint) &&
+           llvm::any_of(VariablesOf(constraint.expr, map_.num_dims()), [&](int variable) {
+             return variable < static_cast<int>(digits_.variables().size()) &&
+                    digits_.variables()[variable].is_opaque;
+           });
+  });
+}
+
+bool Masks::IsSingle(mlir::AffineExpr expr) const {
+  return llvm::all_of(VariablesOf(expr, map_.num_dims()), [&](int variable) {
+    if (variable < map_.num_dims()) return sizes_[variable] == 1;
+    return variable >= map_.num_dims() + map_.num_ranges() || BoundsOf(map_, variable).IsPoint();
+  });
+}
+
+llvm::SmallVector<int, 4> Masks::DimsOf(int index) const {
+  const TileResult& result = Results()[index];
   llvm::SmallVector<int, 4> dims;
-  for (const TileUnitTerm& term : digits_.UnitTermsOf(result)) {
-    const int variable = digits_.units()[term.unit].variable;
-    if (variable < digits_.num_dims() && !llvm::is_contained(dims, variable)) {
-      dims.push_back(variable);
+  const auto add = [&](int variable) {
+    if (variable < map_.num_dims() && !llvm::is_contained(dims, variable)) dims.push_back(variable);
+  };
+  if (result.is_opaque) {
+    for (const int variable : VariablesOf(map_.results()[index], map_.num_dims())) add(variable);
+  } else {
+    for (const TileUnitTerm& term : digits_.UnitTermsOf(result)) {
+      add(digits_.units()[term.unit].variable);
     }
   }
   return dims;
@@ -278,6 +307,7 @@ llvm::SmallVector<TileClass, 6> Masks::ClassesOf(int dim) const {
 
 std::optional<MaskedTile> Masks::TileOf(const TileResult& result, llvm::ArrayRef<int> dims,
                                         llvm::ArrayRef<TileClass> classes) {
+  if (result.is_opaque) return std::nullopt;
   MaskedTile tile;
   bool is_empty = false;
   for (const auto [dim, of_dim] : llvm::zip(dims, classes)) {
@@ -319,9 +349,9 @@ std::optional<MaskedTile> Masks::TileOf(const TileResult& result, llvm::ArrayRef
 }
 
 template <typename Visit>
-Answer Masks::ForEachTile(const TileResult& result, int fixed_dim, const TileClass* fixed,
-                          Visit visit) {
-  const llvm::SmallVector<int, 4> dims = DimsOf(result);
+Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visit visit) {
+  const TileResult& result = Results()[index];
+  const llvm::SmallVector<int, 4> dims = DimsOf(index);
   llvm::SmallVector<llvm::SmallVector<TileClass, 6>, 4> all;
   for (const int dim : dims) {
     if (dim == fixed_dim) {
@@ -357,7 +387,7 @@ Answer Masks::ForEachTile(const TileResult& result, int fixed_dim, const TileCla
 
 Answer Masks::AreExtrasOutOf(int index) {
   const Interval& bounds = bounds_[index];
-  return ForEachTile(Results()[index], /*fixed_dim=*/-1, nullptr, [&](const MaskedTile& tile) {
+  return ForEachTile(index, /*fixed_dim=*/-1, nullptr, [&](const MaskedTile& tile) {
     if (AreExtrasOut(tile, bounds)) return Answer::kYes;
     return DifferAtAnEnd(tile, bounds) ? Answer::kNo : Answer::kUndecided;
   });
@@ -366,10 +396,10 @@ Answer Masks::AreExtrasOutOf(int index) {
 // Whether nothing is left of tiles beyond the domain.
 Answer Masks::AreBeyond(int dim, const TileClass& beyond) {
   bool is_used = false;
-  for (const auto [i, result] : llvm::enumerate(Results())) {
-    if (!llvm::is_contained(DimsOf(result), dim)) continue;
+  for (int i = 0; i < map_.num_results(); ++i) {
+    if (!llvm::is_contained(DimsOf(i), dim)) continue;
     is_used = true;
-    const Answer are_out = ForEachTile(result, dim, &beyond, [&](const MaskedTile& tile) {
+    const Answer are_out = ForEachTile(i, dim, &beyond, [&](const MaskedTile& tile) {
       return AreOut(tile.box.lower, tile.box.upper, tile.shifts, bounds_[i]) ? Answer::kYes
                                                                              : Answer::kUndecided;
     });

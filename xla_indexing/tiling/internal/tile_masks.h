@@ -17,6 +17,9 @@
 // and of tiles beyond the domain everything is an extra, of one result at least. Other dimensions
 // have a class for each tile where these are few.
 //
+// A result that is no sum of digits has one value in a tile where all of its dimensions have the
+// size 1 and none of its ranges has several values: the one that its offset says.
+//
 // Example, (d0) -> (d0 - 4) with d0 in [4, 9] of an array of 13, tiles of 3: boxes begin at -4, -1,
 // 2, 5 and 8, and [0, 5] leaves nothing, {0, 1}, {2, 3, 4}, {5} and nothing of them.
 #ifndef XLA_INDEXING_TILING_INTERNAL_TILE_MASKS_H_

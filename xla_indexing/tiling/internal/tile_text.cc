@@ -14,6 +14,7 @@ namespace {
 
 std::vector<std::string> Numbered(const char* prefix, int count, int first = 0) {
   std::vector<std::string> names;
+  names.reserve(count);
   for (int i = 0; i < count; ++i) names.push_back(absl::StrCat(prefix, first + i));
   return names;
 }
