@@ -185,14 +185,12 @@ TEST_F(FusionViewTest, IndexingBeginsAndEndsAtAnyInstruction) {
   // From the root to the hero, a sum of rows.
   const FusionView epilogue = Between({"rows"}, {"soft"});
   EXPECT_THAT(Names(epilogue.operands()), ElementsAre("p", "rows"));
-  EXPECT_THAT(Maps(epilogue),
-              ElementsAre(absl::StrCat("0, 0, 0: (d0, d1) -> (d0, d1)", kDomain),
-                          absl::StrCat("0, 1, 0: (d0, d1) -> (d0)", kDomain)));
+  EXPECT_THAT(Maps(epilogue), ElementsAre(absl::StrCat("0, 0, 0: (d0, d1) -> (d0, d1)", kDomain),
+                                          absl::StrCat("0, 1, 0: (d0, d1) -> (d0)", kDomain)));
   // From the hero to the root.
-  EXPECT_THAT(
-      Maps(epilogue, Direction::kInputToOutput),
-      ElementsAre(absl::StrCat("0, 0, 0: (d0, d1) -> (d0, d1)", kDomain),
-                  "0, 1, 0: (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]"));
+  EXPECT_THAT(Maps(epilogue, Direction::kInputToOutput),
+              ElementsAre(absl::StrCat("0, 0, 0: (d0, d1) -> (d0, d1)", kDomain),
+                          "0, 1, 0: (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]"));
   // From what the hero reads, the array that threads go over, to the parameters.
   EXPECT_THAT(Maps(Between({}, {"exp"})),
               ElementsAre(absl::StrCat("0, 0, 0: (d0, d1) -> (d0, d1)", kDomain)));
@@ -223,8 +221,7 @@ TEST_F(FusionViewTest, RootsOfASetAreWhatIsUsedOutside) {
   EXPECT_THAT(Names(view.roots()), ElementsAre("f", "g"));
   EXPECT_EQ(view.computation().root_instruction()->shape().LeafCount(), 3);
   // f0 is not, and is not asked about.
-  EXPECT_THAT(Names(Of({"again", "f0", "f1", "f", "g"}).roots()),
-              ElementsAre("f1", "g", "again"));
+  EXPECT_THAT(Names(Of({"again", "f0", "f1", "f", "g"}).roots()), ElementsAre("f1", "g", "again"));
   // The root of a computation is used by whoever runs it. Parameters may be given.
   EXPECT_THAT(Names(Of({"sum", "back", "z", "y"}).roots()), ElementsAre("sum"));
   // Constants are in the view where they are in the set.
@@ -240,8 +237,7 @@ TEST_F(FusionViewTest, AllInstructionsAreTheComputation) {
   const auto of_all = FusionView::OfInstructions(instructions);
   ASSERT_TRUE(of_all.ok()) << of_all.status();
   EXPECT_EQ(view->module().ToString(), of_all->module().ToString());
-  const auto entries =
-      Entries(*module_->entry_computation(), Direction::kOutputToInput, &context_);
+  const auto entries = Entries(*module_->entry_computation(), Direction::kOutputToInput, &context_);
   const auto of_view = Entries(view->computation(), Direction::kOutputToInput, &context_);
   ASSERT_TRUE(entries.ok() && of_view.ok());
   ASSERT_EQ(entries->size(), of_view->size());
@@ -313,9 +309,8 @@ TEST_F(FusionViewTest, ParametersAreInTheOrderOfTheirFirstUse) {
     })");
   EXPECT_THAT(Names(Of({"fused", "s", "t"}).operands()), ElementsAre("q", "p", "r"));
   // A root that is read from outside comes last.
-  const auto view = FusionView::Create(FindAll({"r", "fused"}), [&](const HloInstruction& i) {
-    return i.name() == "fused";
-  });
+  const auto view = FusionView::Create(
+      FindAll({"r", "fused"}), [&](const HloInstruction& i) { return i.name() == "fused"; });
   ASSERT_TRUE(view.ok()) << view.status();
   EXPECT_THAT(Names(view->operands()), ElementsAre("q", "p", "r"));
   EXPECT_EQ(Maps(*view)[0], "0, 2, 0: (d0) -> (d0), domain: d0 in [0, 3]");
@@ -359,8 +354,7 @@ TEST_F(FusionViewTest, LoopsBranchesAndDevicesComeWithWhatTheyCall) {
   EXPECT_EQ(view.module().replica_count(), 2);
   EXPECT_EQ(view.module().computations().size(), 5u);
   const auto of_view = Entries(view.computation(), Direction::kOutputToInput, &context_);
-  const auto entries =
-      Entries(*module_->entry_computation(), Direction::kOutputToInput, &context_);
+  const auto entries = Entries(*module_->entry_computation(), Direction::kOutputToInput, &context_);
   ASSERT_TRUE(entries.ok() && of_view.ok()) << entries.status() << of_view.status();
   ASSERT_EQ(entries->size(), 2u);
   ASSERT_EQ(of_view->size(), 2u);
@@ -410,8 +404,8 @@ TEST_F(FusionViewTest, CallsThatGrowPastABoundStayCalls) {
   std::string text = "c0 { x0 = f32[4] parameter(0) ROOT y0 = f32[4] negate(x0) }\n";
   for (int i = 1; i <= 40; ++i) {
     absl::StrAppend(&text, "c", i, " { x", i, " = f32[4] parameter(0) a", i, " = f32[4] call(x", i,
-                    "), to_apply=c", i - 1, " ROOT b", i, " = f32[4] call(a", i,
-                    "), to_apply=c", i - 1, " }\n");
+                    "), to_apply=c", i - 1, " ROOT b", i, " = f32[4] call(a", i, "), to_apply=c",
+                    i - 1, " }\n");
   }
   absl::StrAppend(&text,
                   "ENTRY e { p = f32[4] parameter(0) ROOT r = f32[4] call(p), to_apply=c40 }");
@@ -478,8 +472,9 @@ TEST_F(FusionViewTest, SaysWhatDoesNotVerify) {
       main->AddInstruction(HloOpcode::kNegate, "wrong", Shape::Array(ElementType::kF32, {5}), {p});
   const auto view = FusionView::OfFusion(*wrong);
   EXPECT_EQ(view.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(view.status().message()),
-              HasSubstr("fusion view: computed to 'wrong': instruction 'wrong' (negate) has shape"));
+  EXPECT_THAT(
+      std::string(view.status().message()),
+      HasSubstr("fusion view: computed to 'wrong': instruction 'wrong' (negate) has shape"));
 }
 
 }  // namespace

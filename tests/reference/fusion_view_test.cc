@@ -170,13 +170,11 @@ absl::Status CheckView(const FusionView& view, const Execution& execution,
       options.indexing.exact = exact;
       const auto entries = Entries(computation, direction, context, options);
       if (!entries.ok()) return entries.status();
-      const auto of_parsed =
-          Entries(*(*parsed)->entry_computation(), direction, context, options);
+      const auto of_parsed = Entries(*(*parsed)->entry_computation(), direction, context, options);
       if (!of_parsed.ok()) return of_parsed.status();
       if (TextOf(*entries) != TextOf(*of_parsed)) {
-        return absl::InternalError(absl::StrCat("the maps\n", TextOf(*entries),
-                                                "are, when the view is parsed,\n",
-                                                TextOf(*of_parsed)));
+        return absl::InternalError(absl::StrCat(
+            "the maps\n", TextOf(*entries), "are, when the view is parsed,\n", TextOf(*of_parsed)));
       }
       const absl::Status status =
           CheckEntries(*entries, direction, *truth, computation.root_instruction()->shape(),
@@ -193,8 +191,7 @@ absl::Status CheckView(const FusionView& view, const Execution& execution,
 
 class ViewChecker {
  public:
-  ViewChecker(const HloModule& module, uint64_t seed, mlir::MLIRContext* context,
-              ViewTally* tally)
+  ViewChecker(const HloModule& module, uint64_t seed, mlir::MLIRContext* context, ViewTally* tally)
       : entry_(*module.entry_computation()),
         arguments_(RandomArguments(entry_, seed)),
         execution_(Execute(entry_, Pointers(arguments_), seed)),
@@ -230,8 +227,7 @@ class ViewChecker {
 };
 
 // An element of something outside that stands between two instructions of a set is in the set.
-bool IsElementOf(const HloInstruction* instruction,
-                 const std::set<const HloInstruction*>& set) {
+bool IsElementOf(const HloInstruction* instruction, const std::set<const HloInstruction*>& set) {
   while (instruction->opcode() == HloOpcode::kGetTupleElement && !set.contains(instruction)) {
     instruction = instruction->operand(0);
   }
@@ -255,7 +251,8 @@ void CheckViewsOf(uint64_t seed, mlir::MLIRContext* context, ViewTally* tally) {
     return [&set](const HloInstruction& i) { return IsElementOf(&i, set); };
   };
 
-  checker.Check(FusionView::OfComputation(entry), "all", [](const HloInstruction&) { return true; });
+  checker.Check(FusionView::OfComputation(entry), "all",
+                [](const HloInstruction&) { return true; });
   for (int i = 0; i < 2; ++i) {
     // Neighbours in the list, which are often connected, and any.
     std::set<const HloInstruction*> set;
@@ -264,9 +261,9 @@ void CheckViewsOf(uint64_t seed, mlir::MLIRContext* context, ViewTally* tally) {
       if (k == first || !random.OneIn(4)) set.insert(computed[k]);
     }
     if (i == 1) set.insert(random.Pick(computed));
-    checker.Check(FusionView::OfInstructions(
-                      std::vector<const HloInstruction*>(set.begin(), set.end())),
-                  "a set", in_set(set));
+    checker.Check(
+        FusionView::OfInstructions(std::vector<const HloInstruction*>(set.begin(), set.end())),
+        "a set", in_set(set));
   }
   for (int i = 0; i < 2; ++i) {
     // From one or two roots to some instructions.

@@ -272,9 +272,9 @@ class FusionViewBuilder {
 
     for (const NodeId id : Parameters()) {
       const HloInstruction& operand = *nodes_[id].original;
-      nodes_[id].copy = computation->AddParameter(static_cast<int64_t>(view.operands_.size()),
-                                                  NewName(operand.name(), *computation),
-                                                  operand.shape());
+      nodes_[id].copy =
+          computation->AddParameter(static_cast<int64_t>(view.operands_.size()),
+                                    NewName(operand.name(), *computation), operand.shape());
       view.operands_.push_back(&operand);
       view.originals_.push_back(&operand);
     }
