@@ -46,6 +46,9 @@ using internal::TransposeReads;
 using internal::TransposeWrites;
 using internal::Vectors;
 
+// Each is walked to and from by itself.
+constexpr size_t kMaxRoots = 4096;
+
 // Makes the mappings of one fusion.
 class FusionMapper {
  public:
@@ -58,6 +61,11 @@ class FusionMapper {
     if (roots.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "computation '", computation_.name(), "' computes no array that threads could go over"));
+    }
+    if (roots.size() > kMaxRoots) {
+      return absl::ResourceExhaustedError(absl::StrCat("computation '", computation_.name(),
+                                                       "' computes ", roots.size(),
+                                                       " arrays, more than ", kMaxRoots));
     }
     const DecidedKind decided = DecideKind(options_.warp_size, &roots);
     kind_ = decided.kind;
@@ -109,11 +117,10 @@ class FusionMapper {
         if (!TiledTransposeOf(hero)) break;
         mapping->hero = &hero;
         const HloInstruction* operand = hero.operand(0);
-        absl::Status status =
-            Add(operand, 0, TransposeReads(*transpose_, operand->shape(), context_),
-                &mapping->reads);
-        status.Update(Add(&hero, 0, TransposeWrites(*transpose_, hero.shape(), context_),
-                          &mapping->writes));
+        absl::Status status = Add(
+            operand, 0, TransposeReads(*transpose_, operand->shape(), context_), &mapping->reads);
+        status.Update(
+            Add(&hero, 0, TransposeWrites(*transpose_, hero.shape(), context_), &mapping->writes));
         return status;
       }
       case EmitterKind::kConcatenate: {
@@ -128,7 +135,9 @@ class FusionMapper {
               })) {
             continue;
           }
-          mapping->reads.push_back({piece, 0, (*pieces)[i]});
+          if (auto status = Add(piece, 0, (*pieces)[i], &mapping->reads); !status.ok()) {
+            return status;
+          }
         }
         mapping->writes = mapping->reads;
         return absl::OkStatus();
@@ -150,8 +159,7 @@ class FusionMapper {
         reduction_   ? ReductionReads(*reduction_, shape, context_)
         : transpose_ ? TransposeReads(*transpose_, shape, context_)
                      : RowMajorLoop(shape, loop_, context_);
-    const absl::Status status =
-        Add(root.root, root.root_leaf, std::move(threads), &mapping->reads);
+    const absl::Status status = Add(root.root, root.root_leaf, std::move(threads), &mapping->reads);
     mapping->writes = mapping->reads;
     return status;
   }
@@ -170,6 +178,7 @@ class FusionMapper {
                           absl::StatusOr<ThreadMapping> mapping,
                           std::vector<ThreadedArray>* arrays) {
     if (!mapping.ok()) return mapping.status();
+    mapping->map.Simplify();
     arrays->push_back({instruction, leaf, *std::move(mapping)});
     return absl::OkStatus();
   }
@@ -187,10 +196,9 @@ class FusionMapper {
 OperandIndexing ToScalar(const Shape& array, mlir::MLIRContext* context) {
   Variables dims;
   for (const int64_t size : array.dimensions()) dims.push_back({Interval::OfSize(size), {}});
-  return OperandIndexing(
-      kPartsFit,
-      IndexingMap(kPartsFit, mlir::AffineMap::get(array.rank(), 0, {}, context), std::move(dims), {},
-                  {}));
+  return OperandIndexing(kPartsFit,
+                         IndexingMap(kPartsFit, mlir::AffineMap::get(array.rank(), 0, {}, context),
+                                     std::move(dims), {}, {}));
 }
 
 class AccessCollector {
@@ -233,8 +241,8 @@ class AccessCollector {
     return composed;
   }
 
-  void AddAccess(ThreadAccess::Kind kind, int64_t number, int64_t leaf,
-                 const ThreadedArray& array, const Shape& accessed, OperandIndexingSet indexing) {
+  void AddAccess(ThreadAccess::Kind kind, int64_t number, int64_t leaf, const ThreadedArray& array,
+                 const Shape& accessed, OperandIndexingSet indexing) {
     if (indexing.empty() ||
         !known_.insert({kind, number, leaf, array.mapping.map, indexing}).second) {
       return;

@@ -72,7 +72,8 @@
 // of each row computes and writes the exponential.
 //
 // Errors. InvalidArgument for options out of bounds, computations without a root, sizes without a
-// bound; those of thread mappings (gpu/thread_mapping.h) and of indexing (fusion/hlo_indexer.h).
+// bound; ResourceExhausted for more than 4096 arrays of the result; those of thread mappings
+// (gpu/thread_mapping.h) and of indexing (fusion/hlo_indexer.h).
 #ifndef XLA_INDEXING_GPU_FUSION_MAPPING_H_
 #define XLA_INDEXING_GPU_FUSION_MAPPING_H_
 
@@ -194,10 +195,11 @@ struct FusionCoalescing {
 };
 
 // What the memory accesses of a fusion cost: its mapping, its accesses and their coalescing.
-absl::StatusOr<FusionCoalescing> CoalescingOfFusion(
-    const HloComputation& computation, mlir::MLIRContext* context,
-    const EmitterOptions& emitter = {}, const CoalescingOptions& coalescing = {},
-    const FusionOptions& options = {});
+absl::StatusOr<FusionCoalescing> CoalescingOfFusion(const HloComputation& computation,
+                                                    mlir::MLIRContext* context,
+                                                    const EmitterOptions& emitter = {},
+                                                    const CoalescingOptions& coalescing = {},
+                                                    const FusionOptions& options = {});
 
 }  // namespace xla_indexing
 

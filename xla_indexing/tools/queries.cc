@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/tools/module_bounds.h"
 #include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
@@ -31,9 +32,17 @@ void QueryTotals::AddWrites(const Subject& subject, const std::vector<ReportedWr
   AppendWritesJson(subject, writes, &writes_json_);
 }
 
+void QueryTotals::AddKernel(const Subject& subject, const ReportedKernel& kernel) {
+  AppendKernelJson(subject, kernel, &kernels_json_);
+}
+
 void QueryTotals::Add(const QueryTotals& other) {
-  if (!writes_json_.empty() && !other.writes_json_.empty()) writes_json_.append(", ");
-  writes_json_.append(other.writes_json_);
+  const auto append = [](const std::string& from, std::string* to) {
+    if (!to->empty() && !from.empty()) to->append(", ");
+    to->append(from);
+  };
+  append(other.writes_json_, &writes_json_);
+  append(other.kernels_json_, &kernels_json_);
   for (const Row& row : other.rows_) AddRow(row);
 }
 
@@ -44,12 +53,15 @@ void QueryTotals::AppendText(std::string* out) const {
 }
 
 void QueryTotals::WriteJson(JsonWriter* json) const {
-  if (!writes_json_.empty()) {
-    json->Key("outputs");
+  const auto write = [&](absl::string_view key, const std::string& objects) {
+    if (objects.empty()) return;
+    json->Key(key);
     json->BeginArray();
-    json->Raw(writes_json_);
+    json->Raw(objects);
     json->EndArray();
-  }
+  };
+  write("outputs", writes_json_);
+  write("kernels", kernels_json_);
   if (rows_.empty()) return;
   json->Key("totals");
   json->BeginArray();
@@ -97,10 +109,12 @@ void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<Reporte
 void QueryAnswers::Answer(const ReportPart& part, std::vector<ReportedEntry>* entries) {
   if (line_.queries.utilization && is_to_input_) AnswerUtilization(part, entries);
   if (line_.queries.tiling) AnswerTiling(subject_, direction_, line_, entries);
-  if (line_.queries.coalescing && is_to_input_) coalescing_.AnswerReads(entries);
+  if (line_.queries.coalescing && is_to_input_ && !line_.launch.is_emitters) {
+    coalescing_.AnswerReads(entries);
+  }
 }
 
-std::vector<ReportedWrites> QueryAnswers::Finish(QueryTotals* totals) {
+void QueryAnswers::Finish(QueryTotals* totals, std::string* out) {
   if (line_.queries.utilization && is_to_input_) {
     Traffic traffic = utilization_.Total();
     if (!has_all_entries_) {
@@ -109,10 +123,22 @@ std::vector<ReportedWrites> QueryAnswers::Finish(QueryTotals* totals) {
     }
     totals->AddTraffic(subject_, traffic);
   }
-  if (!line_.queries.coalescing || !is_to_input_) return {};
-  std::vector<ReportedWrites> writes = coalescing_.AnswerWrites();
-  if (line_.format == OutputFormat::kJson) totals->AddWrites(subject_, writes);
-  return writes;
+  if (!line_.queries.coalescing || !is_to_input_) return;
+  const bool is_text = line_.format == OutputFormat::kText;
+  const double factor = line_.launch.options.factor;
+  if (line_.launch.is_emitters) {
+    if (!subject_.WritesItsResult()) return;
+    ReportedKernel kernel;
+    if (has_all_entries_) {
+      kernel = ReportKernel(subject_, line_, indexer_.context());
+    } else {
+      kernel.error = ModuleBounds::WhyNotListed();
+    }
+    is_text ? AppendKernel(kernel, factor, out) : totals->AddKernel(subject_, kernel);
+    return;
+  }
+  const std::vector<ReportedWrites> writes = coalescing_.AnswerWrites();
+  is_text ? AppendWrites(writes, factor, out) : totals->AddWrites(subject_, writes);
 }
 
 }  // namespace xla_indexing

@@ -34,9 +34,7 @@ llvm::SmallVector<int64_t, 4> MajorToMinor(const Shape& shape) {
   return order;
 }
 
-bool IsRowMajor(const Shape& shape) {
-  return absl::c_is_sorted(MajorToMinor(shape));
-}
+bool IsRowMajor(const Shape& shape) { return absl::c_is_sorted(MajorToMinor(shape)); }
 
 // Whether every element stays in its place in memory.
 bool KeepsPlaces(const HloInstruction& instruction) {
@@ -279,8 +277,8 @@ std::vector<RootOfFusion> RootsOfFusion(const HloComputation& computation) {
     open.pop_back();
     if (instruction->opcode() == HloOpcode::kTuple) {
       for (int64_t i = instruction->operand_count(); i-- > 0;) {
-        open.push_back({instruction->operand(i),
-                        first_leaf + instruction->shape().FirstLeafOfElement(i)});
+        open.push_back(
+            {instruction->operand(i), first_leaf + instruction->shape().FirstLeafOfElement(i)});
       }
       continue;
     }
@@ -298,8 +296,8 @@ DecidedKind DecideKind(int64_t warp_size, std::vector<RootOfFusion>* roots) {
       *roots, [&](const HloInstruction& hero) { return ReductionOf(hero, warp_size); },
       HaveAsManyElements);
   if (reduction) return {EmitterKind::kReduction, *reduction};
-  const auto transpose =
-      FirstOfOneForm<JoinedTranspose>(*roots, TiledTransposeOf, [](const Shape& root, const Shape& read) {
+  const auto transpose = FirstOfOneForm<JoinedTranspose>(
+      *roots, TiledTransposeOf, [](const Shape& root, const Shape& read) {
         return SameDimensions(root, read) && MajorToMinor(root) == MajorToMinor(read);
       });
   if (transpose) return {EmitterKind::kTranspose, *transpose};

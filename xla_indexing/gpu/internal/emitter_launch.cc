@@ -101,8 +101,8 @@ std::optional<ReductionLaunch> SeveralRowsToAWarp(const HloComputation& computat
   // A power of two, also where that is not of a type's bits.
   int64_t width = std::max<int64_t>(64 / smallest, 1);
   if (largest >= 32) width = std::min(width, std::max<int64_t>(128 / largest, 1));
-  width = static_cast<int64_t>(
-      std::bit_floor(static_cast<uint64_t>(std::min<int64_t>(row, width))));
+  width =
+      static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min<int64_t>(row, width))));
   const auto rows_at = [&](int64_t vector_width) {
     const int64_t at_once = std::max<int64_t>(kThreadsPerBlockTarget * vector_width / row, 1);
     return std::min(reduction.middle, at_once);
@@ -125,8 +125,8 @@ absl::StatusOr<ThreadMapping> Through(ThreadMapping mapping, const IndexingMap& 
 // The only map of the answer, from an operand to a leaf of the result.
 absl::StatusOr<IndexingMap> MapToResult(const HloInstruction& instruction, int64_t leaf,
                                         mlir::MLIRContext* context) {
-  const absl::StatusOr<SharedIndexing> entries = HloIndexer(context).Index(
-      instruction, Direction::kInputToOutput, OperandLeaf{0, 0});
+  const absl::StatusOr<SharedIndexing> entries =
+      HloIndexer(context).Index(instruction, Direction::kInputToOutput, OperandLeaf{0, 0});
   if (!entries.ok()) return entries.status();
   for (const IndexingEntry& entry : **entries) {
     if (entry.output_leaf == leaf && entry.indexing.size() == 1) {
@@ -195,8 +195,8 @@ absl::StatusOr<ThreadMapping> TransposeReads(const JoinedTranspose& transpose, c
 absl::StatusOr<ThreadMapping> TransposeWrites(const JoinedTranspose& transpose, const Shape& shape,
                                               mlir::MLIRContext* context) {
   const int64_t operand_minor = static_cast<int64_t>(transpose.permutation.size()) - 1;
-  const int64_t rows = llvm::find(transpose.permutation, operand_minor) -
-                       transpose.permutation.begin();
+  const int64_t rows =
+      llvm::find(transpose.permutation, operand_minor) - transpose.permutation.begin();
   return TransposeSide(transpose.result_sizes(), rows, shape, context);
 }
 
@@ -207,9 +207,9 @@ ReductionLaunch EmitterReduction(const HloComputation& computation, const HloIns
     if (const auto several = SeveralRowsToAWarp(computation, reduction, options)) return *several;
     constexpr int64_t kElementsPerThread = 16;
     constexpr int64_t kMaxThreads = 1024;
-    const int64_t warps =
-        CeilDiv(CeilDiv(reduction.minor, kElementsPerThread), options.warp_size);
-    launch.threads = std::min(kMaxThreads, CheckedMul(warps, options.warp_size).value_or(kMaxThreads));
+    const int64_t warps = CeilDiv(CeilDiv(reduction.minor, kElementsPerThread), options.warp_size);
+    launch.threads =
+        std::min(kMaxThreads, CheckedMul(warps, options.warp_size).value_or(kMaxThreads));
     launch.rows = 1;
     if (launch.threads * 2 <= kThreadsPerBlockTarget) {
       launch.rows = std::min(reduction.middle, kThreadsPerBlockTarget / launch.threads);
@@ -224,11 +224,8 @@ ReductionLaunch EmitterReduction(const HloComputation& computation, const HloIns
   constexpr int64_t kMostThreadsPerColumn = 32;
   launch.rows = 1;
   launch.threads = 128;
-  launch.vector_width =
-      VectorWidth(computation, hero, reduction.middle * reduction.minor, kTile);
-  const auto per_column = [&] {
-    return launch.vector_width * launch.threads / reduction.minor;
-  };
+  launch.vector_width = VectorWidth(computation, hero, reduction.middle * reduction.minor, kTile);
+  const auto per_column = [&] { return launch.vector_width * launch.threads / reduction.minor; };
   while (per_column() > kMostThreadsPerColumn && launch.vector_width > 1) launch.vector_width /= 2;
   if (per_column() > kMostThreadsPerColumn) {
     launch.threads /= per_column() / kMostThreadsPerColumn;
@@ -344,7 +341,6 @@ absl::StatusOr<llvm::SmallVector<ThreadMapping, 4>> ConcatenateMappings(
     const int64_t size = piece->shape().dimension(dim);
     if (size < largest->dimension(dim)) {
       mapping.map.AddConstraint(kPartsFit, mapping.map.results()[dim], Interval::OfSize(size));
-      mapping.map.Simplify();
     }
     mappings.push_back(std::move(mapping));
   }

@@ -54,8 +54,7 @@ absl::StatusOr<ThreadMapping> MappingBuilder::Build(llvm::ArrayRef<AffineExpr> r
       llvm::any_of(constraints_, [&](const Constraint& c) { return is_null(c.expr); })) {
     return ThreadMappingError("a number does not fit int64");
   }
-  const mlir::AffineMap map =
-      mlir::AffineMap::get(dims_.size(), ranges_.size(), results, context_);
+  const mlir::AffineMap map = mlir::AffineMap::get(dims_.size(), ranges_.size(), results, context_);
   return ThreadMapping{IndexingMap(kPartsFit, map, dims_, ranges_, {}, constraints_),
                        thread_dims_,
                        block_dims_,

@@ -60,8 +60,7 @@ class MappingBuilder {
 // The indices of the element at a place in memory. The dimensions of `sizes` that are not 0 are
 // those that `place` counts, in `minor_to_major` order.
 void Delinearize(mlir::AffineExpr place, llvm::ArrayRef<int64_t> minor_to_major,
-                 absl::Span<const int64_t> sizes,
-                 llvm::SmallVectorImpl<mlir::AffineExpr>* indices);
+                 absl::Span<const int64_t> sizes, llvm::SmallVectorImpl<mlir::AffineExpr>* indices);
 
 // The mapping to the elements at these places in memory, in the order of the array's layout.
 absl::StatusOr<ThreadMapping> BuildLinear(const Shape& shape, mlir::AffineExpr place,
