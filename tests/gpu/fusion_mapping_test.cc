@@ -56,8 +56,8 @@ class FusionMappingTest : public ::testing::Test {
   static void ExpectOnce(const ThreadedArray& array) {
     const auto coverage = CoverageOf(array.mapping, array.shape());
     ASSERT_TRUE(coverage.ok()) << coverage.status() << "\n" << array.mapping.map.ToString();
-    EXPECT_TRUE(coverage->IsOnce()) << array.instruction->name() << ": "
-                                    << array.mapping.map.ToString();
+    EXPECT_TRUE(coverage->IsOnce())
+        << array.instruction->name() << ": " << array.mapping.map.ToString();
   }
 
   // `threads of a block x blocks, elements of an access`.
@@ -114,9 +114,9 @@ class FusionMappingTest : public ::testing::Test {
 
 TEST_F(FusionMappingTest, LoopsHaveVectorsWhereThereAreMoreElementsThanThreads) {
   // 2^20 elements are more than 132 * 2048 threads: 4 a thread, 512 a block.
-  FusionMapping mapping = Map(
-      "p = f32[1024,1024] parameter(0) q = f32[1024,1024] parameter(1)\n"
-      "ROOT r = f32[1024,1024] add(p, q)");
+  FusionMapping mapping =
+      Map("p = f32[1024,1024] parameter(0) q = f32[1024,1024] parameter(1)\n"
+          "ROOT r = f32[1024,1024] add(p, q)");
   EXPECT_EQ(mapping.kind, EmitterKind::kLoop);
   EXPECT_EQ(mapping.hero().name(), "r");
   EXPECT_EQ(mapping.array().instruction->name(), "r");
@@ -139,9 +139,9 @@ TEST_F(FusionMappingTest, LoopsHaveVectorsWhereThereAreMoreElementsThanThreads) 
 }
 
 TEST_F(FusionMappingTest, OutputsOfALoopHaveTheSameThreads) {
-  const FusionMapping mapping = Map(
-      "p = f32[64,8] parameter(0) n = f32[64,8] negate(p) b = f32[512] bitcast(n)\n"
-      "ROOT r = (f32[64,8], f32[512]) tuple(n, b)");
+  const FusionMapping mapping =
+      Map("p = f32[64,8] parameter(0) n = f32[64,8] negate(p) b = f32[512] bitcast(n)\n"
+          "ROOT r = (f32[64,8], f32[512]) tuple(n, b)");
   EXPECT_EQ(mapping.kind, EmitterKind::kLoop);
   ASSERT_EQ(mapping.roots.size(), 2u);
   EXPECT_EQ(mapping.roots[1].output_leaf, 1);
@@ -154,10 +154,10 @@ TEST_F(FusionMappingTest, OutputsOfALoopHaveTheSameThreads) {
 }
 
 TEST_F(FusionMappingTest, TransposesGoThroughSharedMemory) {
-  const FusionMapping mapping = Map(
-      "p = f32[64,96] parameter(0) q = f32[96,64] parameter(1) n = f32[64,96] negate(p)\n"
-      "t = f32[96,64] transpose(n), dimensions={1,0} m = f32[96,64] multiply(t, q)\n"
-      "ROOT r = f32[96,64] exponential(m)");
+  const FusionMapping mapping =
+      Map("p = f32[64,96] parameter(0) q = f32[96,64] parameter(1) n = f32[64,96] negate(p)\n"
+          "t = f32[96,64] transpose(n), dimensions={1,0} m = f32[96,64] multiply(t, q)\n"
+          "ROOT r = f32[96,64] exponential(m)");
   EXPECT_EQ(mapping.kind, EmitterKind::kTranspose);
   EXPECT_EQ(mapping.hero().name(), "t");
   ASSERT_EQ(mapping.roots.size(), 1u);
@@ -171,15 +171,15 @@ TEST_F(FusionMappingTest, TransposesGoThroughSharedMemory) {
   EXPECT_THAT(ElementOf(reads.mapping, 37, 0, {2}), ElementsAre(9, 5));
   EXPECT_THAT(ElementOf(writes.mapping, 37, 0, {2}), ElementsAre(9, 5));
   // 6144 floats in 768 sectors; q is read where the result is written.
-  EXPECT_THAT(SectorsOf(entry()), ElementsAre("reads 0: 768 of 768", "reads 1: 768 of 768",
-                                              "writes 0: 768 of 768"));
+  EXPECT_THAT(SectorsOf(entry()),
+              ElementsAre("reads 0: 768 of 768", "reads 1: 768 of 768", "writes 0: 768 of 768"));
 }
 
 TEST_F(FusionMappingTest, TransposesAreSeenWithNeighboursJoined) {
   // As f32[50,100] to f32[100,50]; both tiles of the first dimension are joined in memory.
-  const FusionMapping mapping = Map(
-      "p = f32[5,10,1,100] parameter(0)\n"
-      "ROOT t = f32[100,5,1,10] transpose(p), dimensions={3,0,2,1}");
+  const FusionMapping mapping =
+      Map("p = f32[5,10,1,100] parameter(0)\n"
+          "ROOT t = f32[100,5,1,10] transpose(p), dimensions={3,0,2,1}");
   EXPECT_EQ(mapping.kind, EmitterKind::kTranspose);
   const ThreadMapping& reads = mapping.array().mapping;
   EXPECT_EQ(LaunchOf(reads), "128 x 8, 1");
@@ -222,8 +222,7 @@ TEST_F(FusionMappingTest, RowsAreReducedWithTheirEpilogue) {
   // reduce, so that the fusion with all of it is a loop; up to the exponential it is a reduction.
   const auto find = [&](absl::string_view name) { return entry().FindInstruction(name); };
   EXPECT_EQ(MappingForFusion(entry(), &context_)->kind, EmitterKind::kLoop);
-  const auto view =
-      FusionView::OfInstructions({find("square"), find("sum"), find("exp")});
+  const auto view = FusionView::OfInstructions({find("square"), find("sum"), find("exp")});
   ASSERT_TRUE(view.ok()) << view.status();
   const auto mapping = MappingForFusion(view->computation(), &context_);
   ASSERT_TRUE(mapping.ok()) << mapping.status();
@@ -241,32 +240,32 @@ TEST_F(FusionMappingTest, RowsAreReducedWithTheirEpilogue) {
   ExpectOnce(mapping->roots[0].writes[0]);
   // p: 2^22 floats in 2^19 sectors. The value that sums begin with and the result: a thread of its
   // own warp for each of 4096.
-  EXPECT_THAT(SectorsOf(view->computation()),
-              ElementsAre("reads 0: 524288 of 524288", "reads 1: 4096 of 4096",
-                          "writes 0: 4096 of 4096"));
+  EXPECT_THAT(
+      SectorsOf(view->computation()),
+      ElementsAre("reads 0: 524288 of 524288", "reads 1: 4096 of 4096", "writes 0: 4096 of 4096"));
 }
 
 TEST_F(FusionMappingTest, ShortRowsShareAWarp) {
   // 8 floats are 4 threads of 2; 256 / 4 = 64 rows a block, 1563 blocks for 132 cores.
-  FusionMapping mapping = Map(
-      "p = f32[100000,8] parameter(0) z = f32[] constant(0)\n"
-      "ROOT sum = f32[100000] reduce(p, z), dimensions={1}, to_apply=add");
+  FusionMapping mapping =
+      Map("p = f32[100000,8] parameter(0) z = f32[] constant(0)\n"
+          "ROOT sum = f32[100000] reduce(p, z), dimensions={1}, to_apply=add");
   EXPECT_EQ(LaunchOf(mapping.array().mapping), "256 x 1563, 2");
   EXPECT_THAT(ElementOf(mapping.array().mapping, 4 * 3 + 2, 7, {1}), ElementsAre(451, 5));
   EXPECT_THAT(ElementOf(mapping.roots[0].writes[0].mapping, 4 * 3, 7, {}), ElementsAre(451));
   // 1000 rows are too few for vectors: 8 threads a row, 32 rows a block.
-  mapping = Map(
-      "p = f32[1000,8] parameter(0) z = f32[] constant(0)\n"
-      "ROOT sum = f32[1000] reduce(p, z), dimensions={1}, to_apply=add");
+  mapping =
+      Map("p = f32[1000,8] parameter(0) z = f32[] constant(0)\n"
+          "ROOT sum = f32[1000] reduce(p, z), dimensions={1}, to_apply=add");
   EXPECT_EQ(LaunchOf(mapping.array().mapping), "256 x 32, 1");
 }
 
 TEST_F(FusionMappingTest, RowsOfSeveralPartsAreReducedTogether) {
   // [8, 128, 64] with the first and the last reduced. 64 floats would be 32 threads of 2, but the
   // 16 blocks are fewer than 132, and 64 threads are no warp: so 32 threads, 8 rows, vectors of 2.
-  const FusionMapping mapping = Map(
-      "p = f32[8,128,64] parameter(0) z = f32[] constant(0)\n"
-      "ROOT sum = f32[128] reduce(p, z), dimensions={0,2}, to_apply=add");
+  const FusionMapping mapping =
+      Map("p = f32[8,128,64] parameter(0) z = f32[] constant(0)\n"
+          "ROOT sum = f32[128] reduce(p, z), dimensions={0,2}, to_apply=add");
   EXPECT_EQ(LaunchOf(mapping.array().mapping), "256 x 16, 2");
   EXPECT_THAT(ElementOf(mapping.array().mapping, 32 * 3 + 5, 2, {7, 1}), ElementsAre(7, 19, 11));
   EXPECT_THAT(ElementOf(mapping.roots[0].writes[0].mapping, 32 * 3, 2, {}), ElementsAre(19));
@@ -274,9 +273,9 @@ TEST_F(FusionMappingTest, RowsOfSeveralPartsAreReducedTogether) {
 
 TEST_F(FusionMappingTest, ColumnsAreReducedInTilesOfWarps) {
   // 32 x 32 threads, 2 columns each: 8 blocks for 512 columns.
-  FusionMapping mapping = Map(
-      "p = f32[2048,512] parameter(0) z = f32[] constant(0)\n"
-      "ROOT sum = f32[512] reduce(p, z), dimensions={0}, to_apply=add");
+  FusionMapping mapping =
+      Map("p = f32[2048,512] parameter(0) z = f32[] constant(0)\n"
+          "ROOT sum = f32[512] reduce(p, z), dimensions={0}, to_apply=add");
   EXPECT_EQ(mapping.kind, EmitterKind::kReduction);
   EXPECT_EQ(LaunchOf(mapping.array().mapping), "1024 x 8, 2");
   // Row 2 + 5 * 32, column 64 + 3 * 2 + 1.
@@ -285,9 +284,9 @@ TEST_F(FusionMappingTest, ColumnsAreReducedInTilesOfWarps) {
   EXPECT_THAT(ElementOf(mapping.roots[0].writes[0].mapping, 96, 1, {1}), ElementsAre(71));
   EXPECT_THAT(ElementOf(mapping.roots[0].writes[0].mapping, 97, 1, {1}), ElementsAre());
   // A part after the other: the block says which.
-  mapping = Map(
-      "p = f32[3,100,70] parameter(0) z = f32[] constant(0)\n"
-      "ROOT sum = f32[3,70] reduce(p, z), dimensions={1}, to_apply=add");
+  mapping =
+      Map("p = f32[3,100,70] parameter(0) z = f32[] constant(0)\n"
+          "ROOT sum = f32[3,70] reduce(p, z), dimensions={1}, to_apply=add");
   EXPECT_EQ(LaunchOf(mapping.array().mapping), "1024 x 6, 2");
   EXPECT_THAT(ElementOf(mapping.array().mapping, 32 * 2 + 1, 3, {1, 0}), ElementsAre(1, 34, 66));
   EXPECT_THAT(ElementOf(mapping.roots[0].writes[0].mapping, 32, 3, {0}), ElementsAre(1, 66));
@@ -295,9 +294,9 @@ TEST_F(FusionMappingTest, ColumnsAreReducedInTilesOfWarps) {
 
 TEST_F(FusionMappingTest, FewColumnsAreGoneOverAsOneRow) {
   // 8 columns: 128 threads with 2 floats each have 32 rows at once, 128 times.
-  const FusionMapping mapping = Map(
-      "p = f32[2,4096,8] parameter(0) z = f32[] constant(0)\n"
-      "ROOT sum = f32[2,8] reduce(p, z), dimensions={1}, to_apply=add");
+  const FusionMapping mapping =
+      Map("p = f32[2,4096,8] parameter(0) z = f32[] constant(0)\n"
+          "ROOT sum = f32[2,8] reduce(p, z), dimensions={1}, to_apply=add");
   EXPECT_EQ(LaunchOf(mapping.array().mapping), "128 x 2, 2");
   // Element 3 * 256 + 2 * 9 + 1 = 787 of the second part: row 98, column 3.
   EXPECT_THAT(ElementOf(mapping.array().mapping, 9, 1, {3, 1}), ElementsAre(1, 98, 3));
@@ -331,9 +330,9 @@ TEST_F(FusionMappingTest, WhichReductionsAreWorthIt) {
   // What is a column in the one layout is a row in the other.
   EXPECT_EQ(kind("f32[64,31]{1,0}", "f32[31]", "{0}"), EmitterKind::kReduction);
   EXPECT_EQ(kind("f32[33,64]{0,1}", "f32[64]", "{0}"), EmitterKind::kReduction);
-  const FusionMapping rows = Map(
-      "p = f32[33,64]{0,1} parameter(0) z = f32[] constant(0)\n"
-      "ROOT r = f32[64] reduce(p, z), dimensions={0}, to_apply=add");
+  const FusionMapping rows =
+      Map("p = f32[33,64]{0,1} parameter(0) z = f32[] constant(0)\n"
+          "ROOT r = f32[64] reduce(p, z), dimensions={0}, to_apply=add");
   EXPECT_EQ(LaunchOf(rows.array().mapping), "256 x 8, 1");
 }
 
@@ -374,8 +373,8 @@ TEST_F(FusionMappingTest, SeveralValuesAreReducedTogether) {
   ASSERT_EQ(mapping->roots.size(), 2u);
   EXPECT_EQ(mapping->roots[1].writes[0].leaf, 1);
   EXPECT_THAT(SectorsOf(*(*module)->entry_computation()),
-              ElementsAre("reads 0: 2048 of 2048", "reads 1: 2048 of 2048",
-                          "writes 0: 256 of 256", "writes 1: 256 of 256"));
+              ElementsAre("reads 0: 2048 of 2048", "reads 1: 2048 of 2048", "writes 0: 256 of 256",
+                          "writes 1: 256 of 256"));
 }
 
 TEST_F(FusionMappingTest, PiecesAreWrittenByTheThreadsOfTheLargest) {
@@ -400,16 +399,18 @@ TEST_F(FusionMappingTest, PiecesAreWrittenByTheThreadsOfTheLargest) {
   ASSERT_TRUE(fusion.ok()) << fusion.status();
   ASSERT_EQ(fusion->accesses.size(), 6u);
   EXPECT_EQ(fusion->accesses[2].access.number, 2);
-  EXPECT_TRUE(fusion->accesses[2].coalescing[0].sectors == fusion->accesses[4].coalescing[0].sectors);
+  EXPECT_TRUE(fusion->accesses[2].coalescing[0].sectors ==
+              fusion->accesses[4].coalescing[0].sectors);
 }
 
 TEST_F(FusionMappingTest, VectorsOfPiecesStayInThem) {
   const auto launch = [&](int64_t a, int64_t b) {
-    return LaunchOf(Map(absl::Substitute("p = f32[1024,$0] parameter(0) q = f32[1024,$1] parameter(1)\n"
-                                         "ROOT c = f32[1024,$2] concatenate(p, q), dimensions={1}",
-                                         a, b, a + b))
-                        .array()
-                        .mapping);
+    return LaunchOf(
+        Map(absl::Substitute("p = f32[1024,$0] parameter(0) q = f32[1024,$1] parameter(1)\n"
+                             "ROOT c = f32[1024,$2] concatenate(p, q), dimensions={1}",
+                             a, b, a + b))
+            .array()
+            .mapping);
   };
   EXPECT_EQ(launch(512, 100), "128 x 1024, 4");
   EXPECT_EQ(launch(512, 102), "128 x 2048, 2");
@@ -455,8 +456,8 @@ TEST_F(FusionMappingTest, UpdatesOfAScatterAreGoneOver) {
   EXPECT_EQ(fusion->mapping.kind, EmitterKind::kScatter);
   EXPECT_EQ(fusion->mapping.array().instruction->name(), "u");
   // 1920 floats in 240 sectors; each of 60 warps reads the index of its row.
-  EXPECT_THAT(SectorsOf(entry()),
-              ElementsAre("reads 1: 60 of 60", "reads 2: 240 of 240", "writes 0: [0, 240] of [0, 240]"));
+  EXPECT_THAT(SectorsOf(entry()), ElementsAre("reads 1: 60 of 60", "reads 2: 240 of 240",
+                                              "writes 0: [0, 240] of [0, 240]"));
 }
 
 TEST_F(FusionMappingTest, HeroesAreFoundThroughTrivialInstructions) {
@@ -479,9 +480,7 @@ TEST_F(FusionMappingTest, HeroesAreFoundThroughTrivialInstructions) {
   constexpr char kReduced[] =
       "p = f32[64,64] parameter(0) z = f32[] constant(0)\n"
       "s = f32[64] reduce(p, z), dimensions={1}, to_apply=add\n";
-  const auto reduced = [&](absl::string_view rest) {
-    return KindOf(absl::StrCat(kReduced, rest));
-  };
+  const auto reduced = [&](absl::string_view rest) { return KindOf(absl::StrCat(kReduced, rest)); };
   EXPECT_EQ(reduced("n = f32[64] negate(s) ROOT b = f32[8,8] reshape(n)"), "reduction s");
   EXPECT_EQ(reduced("ROOT b = f32[64,2] broadcast(s), dimensions={0}"), "loop b");
   // Reductions of two forms are not made together.
@@ -491,8 +490,8 @@ TEST_F(FusionMappingTest, HeroesAreFoundThroughTrivialInstructions) {
 }
 
 TEST_F(FusionMappingTest, ThreadsLeadToParameters) {
-  const FusionMapping mapping = Map(
-      "p = f32[64,96] parameter(0)\nROOT t = f32[96,64] transpose(p), dimensions={1,0}");
+  const FusionMapping mapping =
+      Map("p = f32[64,96] parameter(0)\nROOT t = f32[96,64] transpose(p), dimensions={1,0}");
   const auto accesses = AccessesOf(mapping, &context_);
   ASSERT_TRUE(accesses.ok()) << accesses.status();
   ASSERT_EQ(accesses->accesses.size(), 2u);
@@ -502,9 +501,10 @@ TEST_F(FusionMappingTest, ThreadsLeadToParameters) {
   ASSERT_TRUE(threads.ok()) << threads.status();
   ASSERT_EQ(threads->size(), 1u);
   // Tiles are counted along the lanes first, 3 of them.
-  EXPECT_EQ(threads->begin()->ToString(),
-            "(th_x, th_y, bl_x)[s0] -> (th_y + (bl_x floordiv 3) * 32 + s0 * 4, th_x + (bl_x mod 3) "
-            "* 32), domain: th_x in [0, 31], th_y in [0, 3], bl_x in [0, 5], s0 in [0, 7]");
+  EXPECT_EQ(
+      threads->begin()->ToString(),
+      "(th_x, th_y, bl_x)[s0] -> (th_y + (bl_x floordiv 3) * 32 + s0 * 4, th_x + (bl_x mod 3) "
+      "* 32), domain: th_x in [0, 31], th_y in [0, 3], bl_x in [0, 5], s0 in [0, 7]");
 }
 
 TEST_F(FusionMappingTest, EveryNumberOfACoreCounts) {
@@ -533,12 +533,12 @@ TEST_F(FusionMappingTest, SaysWhatIsWrong) {
 }
 
 TEST_F(FusionMappingTest, HugeArraysAreOrdinary) {
-  FusionMapping mapping = Map(
-      "p = f32[4611686018427387904] parameter(0) ROOT n = f32[4611686018427387904] negate(p)");
+  FusionMapping mapping =
+      Map("p = f32[4611686018427387904] parameter(0) ROOT n = f32[4611686018427387904] negate(p)");
   EXPECT_EQ(LaunchOf(mapping.array().mapping), "128 x 9007199254740992, 4");
-  mapping = Map(
-      "p = f32[2147483648,2147483648] parameter(0) z = f32[] constant(0)\n"
-      "ROOT s = f32[2147483648] reduce(p, z), dimensions={1}, to_apply=add");
+  mapping =
+      Map("p = f32[2147483648,2147483648] parameter(0) z = f32[] constant(0)\n"
+          "ROOT s = f32[2147483648] reduce(p, z), dimensions={1}, to_apply=add");
   EXPECT_EQ(LaunchOf(mapping.array().mapping), "1024 x 2147483648, 2");
 }
 

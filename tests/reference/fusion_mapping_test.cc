@@ -43,8 +43,8 @@ absl::Status Touch(const ThreadAccess& access, Touched* touched) {
       return absl::UnimplementedError("depends on runtime values");
     }
     const absl::Status status = map.map().ForEachPoint(
-        kMaxPoints, [&](llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t>,
-                        llvm::ArrayRef<int64_t> element) {
+        kMaxPoints,
+        [&](llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t> element) {
           ++(*touched)[PositionOf(access.accessed->dimensions(),
                                   Index(element.begin(), element.end()))];
         });
@@ -131,8 +131,8 @@ TEST(RandomFusionMappingTest, ThreadsTogetherReadAndWriteWhatTheFusionDoes) {
     const HloOpcode opcode = i % 4 == 1   ? HloOpcode::kReduce
                              : i % 4 == 2 ? HloOpcode::kConcatenate
                                           : HloOpcode::kTranspose;
-    const auto module = ParseAndVerifyModule(i % 4 == 0 ? RandomFusionModule(i)
-                                                        : RandomOperationModule(opcode, i));
+    const auto module =
+        ParseAndVerifyModule(i % 4 == 0 ? RandomFusionModule(i) : RandomOperationModule(opcode, i));
     ASSERT_TRUE(module.ok()) << module.status();
     if (DeviceCount(**module) > 1) continue;
     // Small GPUs have vectors where arrays are small.
@@ -185,11 +185,11 @@ TEST(RandomFusionMappingTest, ReductionsAndTransposesOfManySizesCoverTheirArrays
       for (int64_t d = 0; d < rank; ++d) (random.OneIn(2) ? kept : reduced).push_back(d);
       std::vector<int64_t> result;
       for (const int64_t d : kept) result.push_back(dims[d]);
-      text = absl::StrCat("add { a = ", type, "[] parameter(0) b = ", type,
-                          "[] parameter(1) ROOT s = ", type, "[] add(a, b) }\nENTRY e { p = ", shape,
-                          " parameter(0) z = ", type, "[] constant(0) r = ", type, "[",
-                          list(result), "] reduce(p, z), dimensions={", list(reduced),
-                          "}, to_apply=add ROOT n = ", type, "[", list(result), "] negate(r) }");
+      text = absl::StrCat(
+          "add { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ROOT s = ", type,
+          "[] add(a, b) }\nENTRY e { p = ", shape, " parameter(0) z = ", type,
+          "[] constant(0) r = ", type, "[", list(result), "] reduce(p, z), dimensions={",
+          list(reduced), "}, to_apply=add ROOT n = ", type, "[", list(result), "] negate(r) }");
     } else {
       std::vector<int64_t> result;
       for (const int64_t d : order) result.push_back(dims[d]);

@@ -70,8 +70,8 @@ absl::Status FillIn(const Subject& subject, const CommandLine& line, const Fusio
         report.is_read && subject.operands()[report.number]->shape().IsTuple();
     report.array = NameIn(view, *access.array.instruction);
     report.thread_map = access.array.mapping.map.ToString();
-    const absl::StatusOr<CoalescingAnalysis> analysis = CoalescingAnalysis::Create(
-        access.array.mapping, access.array.shape(), line.launch.options);
+    const absl::StatusOr<CoalescingAnalysis> analysis =
+        CoalescingAnalysis::Create(access.array.mapping, access.array.shape(), line.launch.options);
     if (!analysis.ok()) return analysis.status();
     for (const OperandIndexing& map : access.indexing) {
       report.maps.push_back(ReportMap(map));
