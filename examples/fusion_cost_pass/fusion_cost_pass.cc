@@ -2,17 +2,21 @@
 //
 //   fusion_cost_pass FILE
 //
-// The cost is the bytes that move between memory and the warps, in sectors of 32 bytes, with one
-// thread for each element of what a kernel writes:
+// The cost is the bytes that move between memory and the warps, in sectors of 32 bytes, with the
+// kernels that XLA's GPU backend would make (gpu/fusion_mapping.h):
 //
-//   apart    the producer reads its operands and writes its result; the consumer reads that
-//   fused    the consumer reads what the producer reads, through both; nothing is written between
+//   apart    both as kernels of their own
+//   fused    both as one kernel, which writes what the consumer writes
+//
+// Nothing in the module is fused: a FusionView is a computation of the two, and whatever takes a
+// computation takes it.
 //
 // Lanes of a warp that ask for one sector at once count once, everything else as often as it is
 // asked for. Fusing costs where a consumer asks for elements of the producer several times (`reads
-// an element`, from utilization), and where it asks for them in an order that is bad for the
-// producer's operands (from coalescing). A producer with several users is written once for all of
-// them: fused into one, it is still there for the others, and nothing is saved by not writing it.
+// an element`, from utilization), where it asks for them in an order that is bad for the producer's
+// operands, and where a kernel of its own would read rows and columns through shared memory. A
+// producer with several users is computed once for all of them: fused into one, it is still there
+// for the others, and nothing is saved.
 //
 // Not a model of a GPU: caches, arithmetic and registers are left out.
 
@@ -28,92 +32,55 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/gpu/fusion_mapping.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
-#include "xla_indexing/ops/operand_indexing_set.h"
 #include "xla_indexing/query/utilization.h"
 
 namespace {
 
 using namespace xla_indexing;  // NOLINT: an example.
 
-// The most sectors of reading through all maps of a set; none where they are not known.
-std::optional<int64_t> Sectors(const CoalescingAnalysis& launch, const OperandIndexingSet& maps,
-                               const Shape& operand) {
-  int64_t sectors = 0;
-  for (const OperandIndexing& map : maps) {
-    const Coalescing coalescing = launch.OfReads(map, operand);
-    if (!coalescing.sectors.has_upper()) return std::nullopt;
-    sectors += coalescing.sectors.upper();
-  }
-  return sectors;
+// The most sectors that a kernel moves; none where they are not known.
+std::optional<int64_t> SectorsOf(const absl::StatusOr<FusionView>& view,
+                                 mlir::MLIRContext* context) {
+  if (!view.ok()) return std::nullopt;
+  const auto cost = CoalescingOfFusion(view->computation(), context);
+  if (!cost.ok() || !cost->Sectors().has_upper()) return std::nullopt;
+  return cost->Sectors().upper();
+}
+
+std::optional<int64_t> Sum(const std::optional<int64_t>& a, const std::optional<int64_t>& b) {
+  return a && b ? std::optional(*a + *b) : std::nullopt;
 }
 
 struct Cost {
+  bool is_possible = true;  // Not where the consumer reads the producer through others as well.
   std::optional<int64_t> apart;
   std::optional<int64_t> fused;
   std::optional<double> reads_an_element;  // of the producer, by the consumer
 };
 
-// How many instructions use the result of `producer`.
-int64_t NumUsers(const HloInstruction& producer) {
-  int64_t users = 0;
-  for (const HloInstruction* user : producer.parent()->instructions()) {
-    bool is_user = false;
-    for (const HloInstruction* operand : user->operands()) is_user |= operand == &producer;
-    users += is_user ? 1 : 0;
-  }
-  return users;
-}
-
 absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction& consumer,
                             mlir::MLIRContext* context) {
-  HloIndexer indexer(context);
-  const auto consumer_maps = indexer.Index(consumer, Direction::kOutputToInput);
-  if (!consumer_maps.ok()) return consumer_maps.status();
-  const auto producer_maps = indexer.Index(producer, Direction::kOutputToInput);
-  if (!producer_maps.ok()) return producer_maps.status();
-  const auto consumer_launch = CoalescingAnalysis::OfLoop(consumer.shape(), {}, context);
-  if (!consumer_launch.ok()) return consumer_launch.status();
-  const auto producer_launch = CoalescingAnalysis::OfLoop(producer.shape(), {}, context);
-  if (!producer_launch.ok()) return producer_launch.status();
+  const std::optional<int64_t> of_producer = SectorsOf(FusionView::OfFusion(producer), context);
+  Cost cost;
+  cost.apart = Sum(of_producer, SectorsOf(FusionView::OfFusion(consumer), context));
+  const auto both = FusionView::OfProducerConsumer(producer, consumer);
+  cost.is_possible = both.ok();
+  cost.fused = SectorsOf(both, context);
+  // It stays for its other users.
+  if (producer.users().size() > 1) cost.fused = Sum(cost.fused, of_producer);
 
-  Cost cost{0, 0, std::nullopt};
-  const auto add = [](std::optional<int64_t>* sum, std::optional<int64_t> sectors) {
-    *sum = *sum && sectors ? std::optional(**sum + *sectors) : std::nullopt;
-  };
-  for (const IndexingEntry& read : **consumer_maps) {
+  const auto utilization = ComputeUtilization(consumer, context);
+  if (!utilization.ok()) return utilization.status();
+  for (const OperandUtilization& read : utilization->operands) {
     if (consumer.operand(read.operand) != &producer) continue;
-    add(&cost.apart, Sectors(*consumer_launch, read.indexing, producer.shape()));
-    const auto utilization = ComputeUtilization(read.indexing, consumer.shape(), producer.shape());
-    if (!utilization.ok()) return utilization.status();
-    cost.reads_an_element = utilization->ReadsPerElement();
-    for (const IndexingEntry& from : **producer_maps) {
-      auto through = ComposeOperandIndexingSets(read.indexing, from.indexing);
-      if (!through.ok()) return through.status();
-      through->Simplify();
-      const Shape& operand = producer.operand(from.operand)->shape().Leaf(from.operand_leaf);
-      add(&cost.fused, Sectors(*consumer_launch, *through, operand));
-    }
-  }
-  for (const IndexingEntry& from : **producer_maps) {
-    const Shape& operand = producer.operand(from.operand)->shape().Leaf(from.operand_leaf);
-    add(&cost.apart, Sectors(*producer_launch, from.indexing, operand));
-  }
-  const Interval written = producer_launch->OfWrites().sectors;
-  const auto writes = written.IsPoint() ? std::optional(written.lower()) : std::nullopt;
-  add(&cost.apart, writes);
-  if (NumUsers(producer) > 1) {
-    // It stays for its other users.
-    add(&cost.fused, writes);
-    for (const IndexingEntry& from : **producer_maps) {
-      const Shape& operand = producer.operand(from.operand)->shape().Leaf(from.operand_leaf);
-      add(&cost.fused, Sectors(*producer_launch, from.indexing, operand));
-    }
+    cost.reads_an_element = read.utilization.ReadsPerElement();
+    break;
   }
   return cost;
 }
@@ -165,8 +132,9 @@ int Run(const char* file) {
       }
       std::printf("%-20s %-20s %14s %14s %8s  %s\n", std::string(producer.name()).c_str(),
                   std::string(consumer->name()).c_str(), Text(cost->apart).c_str(),
-                  Text(cost->fused).c_str(), reads,
-                  !is_known                     ? "?"
+                  cost->is_possible ? Text(cost->fused).c_str() : "impossible", reads,
+                  !cost->is_possible            ? "no"
+                  : !is_known                   ? "?"
                   : *cost->fused < *cost->apart ? "yes"
                                                 : "no");
     }

@@ -218,6 +218,10 @@ TEST(CommandLine, TheLaunchOfCoalescingIsChecked) {
                      "--vector_width=2", "m.hlo"}),
               HasSubstr("exclude each other"));
   EXPECT_THAT(Error({"--warp_size=32", "m.hlo"}), HasSubstr("--query=coalescing"));
+  EXPECT_THAT(Error({"--mapping=emitter", "m.hlo"}), HasSubstr("--query=coalescing"));
+  EXPECT_THAT(error("--mapping=warp"), HasSubstr("loop or emitter"));
+  EXPECT_THAT(Error({"--query=coalescing", "--mapping=emitter", "--vector_width=2", "m.hlo"}),
+              HasSubstr("--mapping=emitter finds the threads"));
   EXPECT_THAT(Error({"--query=coalescing", "--direction=input-to-output", "m.hlo"}),
               HasSubstr("--query=coalescing is of what is read"));
   EXPECT_THAT(Error({"--query=coalescing", "--summary", "m.hlo"}), HasSubstr("--summary"));

@@ -289,6 +289,22 @@ ENTRY main {
         self.assertEqual(json.loads(output)["outputs"][0]["writes"]["thread_map"],
                          {"elements": 3, "computed": 2, "computations": 2})
 
+    def test_the_kernel_of_an_emitter_is_a_field_of_the_module(self):
+        file = self.file("m.hlo", self.SLICE)
+        flags = ("--query=coalescing", "--mapping=emitter", "--format=json")
+        module = json.loads(run(*flags, file)[1])
+        self.assertNotIn("coalescing", module["indexing"][0]["maps"][0])
+        kernel, = module["kernels"]
+        self.assertEqual((kernel["kind"], kernel["hero"], kernel["threads_per_block"], kernel["blocks"]),
+                         ("loop", "s", 3, 1))
+        read, write = kernel["accesses"]
+        # Elements 1, 3 and 5 of 8 floats.
+        self.assertEqual((read["access"], read["operand_id"], read["array"]), ("read", 0, "s"))
+        self.assertEqual(read["maps"][0]["coalescing"]["worst"]["addresses"], [4, 12, 20])
+        self.assertEqual((write["access"], write["output_id"]), ("write", 0))
+        # Nobody writes a parameter.
+        self.assertNotIn("kernels", json.loads(run(*flags, "--instruction=p", file)[1]))
+
     def test_queries_beside_nothing_to_ask_are_refused(self):
         file = self.file("m.hlo", self.SLICE)
         for flags in (["--query=speed"], ["--query="], ["--query=utilization", "--summary"],
@@ -388,7 +404,8 @@ class CommandLines(Program):
         self.assertEqual((code, errors), (0, ""))
         for flag in ("instruction", "computation", "fuse", "direction", "output_id", "operand_id",
                      "exact", "simplify", "format", "jobs", "map", "broadcast", "emit", "query",
-                     "tile_sizes", "budget", "thread_map", "compare", "summary", "help", "version", "no-verify",
+                     "tile_sizes", "budget", "mapping", "thread_map", "compare", "summary", "help",
+                     "version", "no-verify",
                      "names", "coalescing_factor"):
             self.assertIn("--" + flag, output)
         self.assertIn("Exit codes", output)

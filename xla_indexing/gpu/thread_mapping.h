@@ -94,22 +94,28 @@ absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptio
 
 // A row reduction of an array seen as rows of `row_length` elements that lie next to one another in
 // memory. The `threads_per_row` threads of a row go along it, `vector_width` elements at a time,
-// until its end; a block has `rows_per_block` rows.
+// until its end; a block has `rows_per_block` rows. The array may be `batches` parts, one after the
+// other in memory, that are reduced into one another: the threads of a row go along this row of each
+// part.
 struct RowReductionOptions {
   int64_t row_length = 1;
   int64_t threads_per_row = 32;
   int64_t rows_per_block = 4;
   int64_t vector_width = 1;
+  int64_t batches = 1;
 };
 absl::StatusOr<ThreadMapping> RowReduction(const Shape& shape, const RowReductionOptions& options,
                                            mlir::MLIRContext* context);
 
-// A column reduction: a block takes `threads_per_row` columns, each of its threads one column, and
-// works on `rows_per_block` rows at a time, down to the last row.
+// A column reduction: each of `threads_per_row` threads of a block takes `vector_width` columns, and
+// the block works on `rows_per_block` rows at a time, down to the last row. The array may be
+// `batches` parts, one after the other in memory, each of which is reduced by itself.
 struct ColumnReductionOptions {
   int64_t row_length = 1;
   int64_t threads_per_row = 32;
   int64_t rows_per_block = 32;
+  int64_t vector_width = 1;
+  int64_t batches = 1;
 };
 absl::StatusOr<ThreadMapping> ColumnReduction(const Shape& shape,
                                               const ColumnReductionOptions& options,

@@ -3,155 +3,46 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
-#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/gpu/internal/mapping_builder.h"
 #include "xla_indexing/gpu/thread_mapping.h"
-#include "xla_indexing/hlo/layout.h"
 
 namespace xla_indexing {
 namespace {
 
 using internal::Add;
+using internal::BuildLinear;
 using internal::CeilDiv;
 using internal::CheckedMul;
-using internal::Constant;
+using internal::CheckSize;
+using internal::Delinearize;
 using internal::FloorDiv;
+using internal::MappingBuilder;
 using internal::Mod;
+using internal::NumElements;
+using internal::NumRows;
 using internal::Scale;
 using ::mlir::AffineExpr;
 
 constexpr int64_t kMaxThreadsPerBlock = 1024;
 
-// Checks that a parameter is in [1, most].
-absl::Status CheckSize(absl::string_view what, int64_t size, int64_t most) {
-  if (size >= 1 && size <= most) return absl::OkStatus();
-  return ThreadMappingError(absl::StrCat(what, " is ", size, ", and should be from 1 to ", most));
-}
-
-// Variables by role in the order in which they are asked for, and what they compute.
-class MappingBuilder {
- public:
-  explicit MappingBuilder(mlir::MLIRContext* context) : context_(context) {}
-
-  AffineExpr Thread(int64_t size) {
-    thread_sizes_.push_back(size);
-    return Dim(size, absl::StrCat("th_", kAxes[thread_sizes_.size() - 1]), &thread_dims_);
+// The array as so many parts of rows of this length: how many rows a part has.
+absl::StatusOr<int64_t> RowsOfBatch(const Shape& shape, int64_t row_length, int64_t batches) {
+  const absl::StatusOr<int64_t> rows = NumRows(shape, row_length);
+  if (!rows.ok()) return rows;
+  if (batches < 1 || *rows % batches != 0) {
+    return ThreadMappingError(absl::StrCat(batches, " batches of ", *rows, " rows"));
   }
-  AffineExpr Block(int64_t size) {
-    block_sizes_.push_back(size);
-    return Dim(size, absl::StrCat("bl_", kAxes[block_sizes_.size() - 1]), &block_dims_);
-  }
-  AffineExpr Loop(int64_t size) {
-    ranges_.push_back({Interval::OfSize(size), nullptr});
-    return mlir::getAffineSymbolExpr(ranges_.size() - 1, context_);
-  }
-  AffineExpr Vector(int64_t size) {
-    vector_ranges_.push_back(static_cast<int>(ranges_.size()));
-    AffineExpr vector = Loop(size);
-    ranges_.back().name = mlir::StringAttr::get(context_, "vec");
-    return vector;
-  }
-  // A point is computed only where the expression is an index of `size`.
-  void Bound(AffineExpr expr, int64_t size) {
-    constraints_.push_back({expr, Interval::OfSize(size)});
-  }
-
-  absl::StatusOr<ThreadMapping> Build(llvm::ArrayRef<AffineExpr> results) {
-    const auto is_null = [](AffineExpr expr) { return !expr; };
-    if (llvm::any_of(results, is_null) ||
-        llvm::any_of(constraints_, [&](const Constraint& c) { return is_null(c.expr); })) {
-      return ThreadMappingError("a number does not fit int64");
-    }
-    const mlir::AffineMap map =
-        mlir::AffineMap::get(dims_.size(), ranges_.size(), results, context_);
-    return ThreadMapping{IndexingMap(kPartsFit, map, dims_, ranges_, {}, constraints_),
-                         thread_dims_,
-                         block_dims_,
-                         thread_sizes_,
-                         block_sizes_,
-                         vector_ranges_};
-  }
-
- private:
-  static constexpr absl::string_view kAxes[] = {"x", "y", "z"};
-
-  AffineExpr Dim(int64_t size, const std::string& name, llvm::SmallVectorImpl<int>* role) {
-    role->push_back(static_cast<int>(dims_.size()));
-    dims_.push_back({Interval::OfSize(size), mlir::StringAttr::get(context_, name)});
-    return mlir::getAffineDimExpr(dims_.size() - 1, context_);
-  }
-
-  mlir::MLIRContext* context_;
-  Variables dims_;
-  Variables ranges_;
-  Constraints constraints_;
-  llvm::SmallVector<int, 3> thread_dims_;
-  llvm::SmallVector<int, 3> block_dims_;
-  llvm::SmallVector<int64_t, 3> thread_sizes_;
-  llvm::SmallVector<int64_t, 3> block_sizes_;
-  llvm::SmallVector<int, 1> vector_ranges_;
-};
-
-absl::StatusOr<int64_t> NumElements(const Shape& shape) {
-  if (!shape.IsArray())
-    return ThreadMappingError(absl::StrCat(shape.ToString(), " is not an array"));
-  return shape.ElementCount();
-}
-
-// The indices of the element at a place in memory. The dimensions of `sizes` that are not 0 are
-// those that `place` counts, in `minor_to_major` order.
-void Delinearize(AffineExpr place, llvm::ArrayRef<int64_t> minor_to_major,
-                 absl::Span<const int64_t> sizes, llvm::SmallVectorImpl<AffineExpr>* indices) {
-  int64_t last = -1;  // The most major one with more than one index needs no remainder.
-  for (const int64_t dim : minor_to_major) {
-    if (sizes[dim] > 1) last = dim;
-  }
-  AffineExpr rest = place;
-  int64_t stride = 1;
-  for (const int64_t dim : minor_to_major) {
-    const int64_t size = sizes[dim];
-    if (size <= 1 || !rest) {
-      (*indices)[dim] = size <= 1 ? Constant(0, place.getContext()) : rest;
-      continue;
-    }
-    rest = stride == 1 ? place : FloorDiv(place, stride);
-    (*indices)[dim] = dim == last ? rest : Mod(rest, size);
-    if (dim != last) stride *= size;
-  }
-}
-
-absl::StatusOr<ThreadMapping> BuildLinear(const Shape& shape, AffineExpr place,
-                                          MappingBuilder* builder) {
-  llvm::SmallVector<AffineExpr, 4> indices(shape.rank());
-  const Layout layout = shape.LayoutOrRowMajor();
-  if (place) {
-    Delinearize(place, llvm::ArrayRef(layout.minor_to_major.data(), layout.minor_to_major.size()),
-                shape.dimensions(), &indices);
-  }
-  return builder->Build(indices);
-}
-
-// The array as rows of this length: how many there are.
-absl::StatusOr<int64_t> NumRows(const Shape& shape, int64_t row_length) {
-  const absl::StatusOr<int64_t> elements = NumElements(shape);
-  if (!elements.ok()) return elements.status();
-  if (row_length < 1 || *elements % row_length != 0) {
-    return ThreadMappingError(absl::StrCat("rows of ", row_length, " elements of ", *elements));
-  }
-  return *elements / row_length;
+  return *rows / batches;
 }
 
 }  // namespace
@@ -232,7 +123,7 @@ absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptio
 
 absl::StatusOr<ThreadMapping> RowReduction(const Shape& shape, const RowReductionOptions& options,
                                            mlir::MLIRContext* context) {
-  const absl::StatusOr<int64_t> rows = NumRows(shape, options.row_length);
+  const absl::StatusOr<int64_t> rows = RowsOfBatch(shape, options.row_length, options.batches);
   if (!rows.ok()) return rows.status();
   absl::Status status = CheckSize("threads a row", options.threads_per_row, kMaxThreadsPerBlock);
   status.Update(CheckSize("rows a block", options.rows_per_block,
@@ -246,33 +137,42 @@ absl::StatusOr<ThreadMapping> RowReduction(const Shape& shape, const RowReductio
   AffineExpr column = Scale(builder.Thread(options.threads_per_row), options.vector_width);
   AffineExpr row = builder.Thread(options.rows_per_block);
   row = Add(row, Scale(builder.Block(blocks), options.rows_per_block));
+  AffineExpr row_of_all = row;
+  if (options.batches > 1) row_of_all = Add(row, Scale(builder.Loop(options.batches), *rows));
   if (steps > 1) column = Add(column, Scale(builder.Loop(steps), at_once));
   if (options.vector_width > 1) column = Add(column, builder.Vector(options.vector_width));
   if (options.row_length % at_once != 0) builder.Bound(column, options.row_length);
   if (*rows % options.rows_per_block != 0) builder.Bound(row, *rows);
-  return BuildLinear(shape, Add(column, Scale(row, options.row_length)), &builder);
+  return BuildLinear(shape, Add(column, Scale(row_of_all, options.row_length)), &builder);
 }
 
 absl::StatusOr<ThreadMapping> ColumnReduction(const Shape& shape,
                                               const ColumnReductionOptions& options,
                                               mlir::MLIRContext* context) {
-  const absl::StatusOr<int64_t> rows = NumRows(shape, options.row_length);
+  const absl::StatusOr<int64_t> rows = RowsOfBatch(shape, options.row_length, options.batches);
   if (!rows.ok()) return rows.status();
   absl::Status status = CheckSize("threads a row", options.threads_per_row, kMaxThreadsPerBlock);
   status.Update(CheckSize("rows a block", options.rows_per_block,
                           kMaxThreadsPerBlock / std::max<int64_t>(options.threads_per_row, 1)));
+  status.Update(CheckSize("vector width", options.vector_width, ThreadMapping::kMaxVectorWidth));
   if (!status.ok()) return status;
   const int64_t steps = CeilDiv(*rows, options.rows_per_block);
-  const int64_t blocks = *rows == 0 ? 0 : CeilDiv(options.row_length, options.threads_per_row);
+  const int64_t columns_per_block = options.threads_per_row * options.vector_width;
+  const int64_t blocks_per_row = CeilDiv(options.row_length, columns_per_block);
+  const std::optional<int64_t> blocks =
+      *rows == 0 ? 0 : CheckedMul(blocks_per_row, options.batches);
+  if (!blocks) return ThreadMappingError("the blocks are more than int64 counts");
   MappingBuilder builder(context);
-  AffineExpr column = builder.Thread(options.threads_per_row);
+  AffineExpr column = Scale(builder.Thread(options.threads_per_row), options.vector_width);
   AffineExpr row = builder.Thread(options.rows_per_block);
-  column = Add(column, Scale(builder.Block(blocks), options.threads_per_row));
+  const AffineExpr block = builder.Block(*blocks);
+  const bool has_batches = options.batches > 1;
+  column = Add(column, Scale(has_batches ? Mod(block, blocks_per_row) : block, columns_per_block));
   if (steps > 1) row = Add(row, Scale(builder.Loop(steps), options.rows_per_block));
-  if (options.row_length % options.threads_per_row != 0) {
-    builder.Bound(column, options.row_length);
-  }
+  if (options.vector_width > 1) column = Add(column, builder.Vector(options.vector_width));
+  if (options.row_length % columns_per_block != 0) builder.Bound(column, options.row_length);
   if (*rows % options.rows_per_block != 0) builder.Bound(row, *rows);
+  if (has_batches) row = Add(row, Scale(FloorDiv(block, blocks_per_row), *rows));
   return BuildLinear(shape, Add(column, Scale(row, options.row_length)), &builder);
 }
 

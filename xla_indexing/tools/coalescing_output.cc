@@ -34,16 +34,6 @@ absl::StatusOr<CoalescingAnalysis> AnalysisOf(const Shape& output, const LaunchF
   return CoalescingAnalysis::Create(*std::move(mapping), output, flags.options);
 }
 
-// The answer with the addresses of its worst request.
-ReportedCoalescing ReportOf(const CoalescingAnalysis& analysis, Coalescing coalescing,
-                            const OperandIndexing* indexing, const Shape& accessed) {
-  ReportedCoalescing report{std::move(coalescing), {}, {}};
-  if (!report.coalescing.worst) return report;
-  const auto addresses = analysis.AddressesOf(*report.coalescing.worst, indexing, accessed);
-  if (addresses.ok()) report.addresses = *addresses;
-  return report;
-}
-
 ReportedCoalescing NoLaunch(const absl::Status& status) {
   ReportedCoalescing report;
   report.coalescing = Coalescing::Unknown(std::string(status.message()));
@@ -97,6 +87,15 @@ void WriteIntegers(absl::string_view key, llvm::ArrayRef<int64_t> values, JsonWr
 }
 
 }  // namespace
+
+ReportedCoalescing ReportOf(const CoalescingAnalysis& analysis, Coalescing coalescing,
+                            const OperandIndexing* indexing, const Shape& accessed) {
+  ReportedCoalescing report{std::move(coalescing), {}, {}};
+  if (!report.coalescing.worst) return report;
+  const auto addresses = analysis.AddressesOf(*report.coalescing.worst, indexing, accessed);
+  if (addresses.ok()) report.addresses = *addresses;
+  return report;
+}
 
 absl::Status CheckLaunch(const Subject& subject, const CommandLine& line) {
   // The row-major loop goes over any output.

@@ -21,6 +21,10 @@ namespace xla_indexing {
 // where none can, the error says why not for the first.
 absl::Status CheckLaunch(const Subject& subject, const CommandLine& line);
 
+// The answer with the addresses of its worst request; `indexing` is null for writes.
+ReportedCoalescing ReportOf(const CoalescingAnalysis& analysis, Coalescing coalescing,
+                            const OperandIndexing* indexing, const Shape& accessed);
+
 // How the leaves of a subject's output are written.
 struct ReportedWrites {
   int64_t output_leaf = 0;

@@ -101,6 +101,12 @@ bool SetLaunchSize(absl::string_view value, CommandLine* line, std::optional<int
   return SetLaunchNumber(value, line, &**target);
 }
 
+bool SetMapping(absl::string_view value, CommandLine* line) {
+  line->launch.are_given = true;
+  line->launch.is_emitters = value == "emitter";
+  return value == "emitter" || value == "loop";
+}
+
 bool SetFactor(absl::string_view value, CommandLine* line) {
   line->launch.are_given = true;
   double& factor = line->launch.options.factor;
@@ -192,6 +198,7 @@ constexpr Flag kFlags[] = {
     {"tile_sizes", "sizes of at least 1, with commas, by position or by name: 64,64 or d0=64,k=32",
      SetTileSizes},
     {"budget", "a number of bytes, KiB, MiB or GiB, such as 48KiB", SetBudget},
+    {"mapping", "loop or emitter", SetMapping},
     {"thread_map", "an indexing map",
      [](absl::string_view value, CommandLine* line) {
        line->launch.are_given = true;
@@ -340,6 +347,12 @@ absl::Status CheckCompareLine(const CommandLine& line) {
 absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
   if (absl::Status status = flags.options.Verify(); !status.ok()) return status;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  if (flags.is_emitters && (!flags.thread_map.empty() || flags.threads_per_block ||
+                            flags.elements_per_thread || flags.vector_width)) {
+    return absl::InvalidArgumentError(
+        "--mapping=emitter finds the threads, which --thread_map, --threads_per_block, "
+        "--elements_per_thread and --vector_width give; they exclude each other");
+  }
   if (flags.thread_map.empty()) {
     return RowMajorLoop(Shape::Scalar(ElementType::kF32), flags.Loop(), &context).status();
   }

@@ -53,6 +53,8 @@ struct Queries {
 
 // The launch for which coalescing is reported.
 struct LaunchFlags {
+  bool is_emitters =
+      false;               // that of XLA's kernel (gpu/fusion_mapping.h), and not one that is given
   std::string thread_map;  // as text; empty: the row-major loop
   std::optional<int64_t> threads_per_block;
   std::optional<int64_t> elements_per_thread;  // default: one vector

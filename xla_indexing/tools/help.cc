@@ -70,6 +70,9 @@ How it is printed
   --threads_per_block=N, --elements_per_thread=N, --vector_width=N
                          of --query=coalescing: the loop over the output, its elements in the order
                          of memory (default: 128, 1 and 1)
+  --mapping=emitter      of --query=coalescing: instead, the kernel that XLA's GPU backend would make
+                         of it: its kind, its hero and its threads; lines about what these read and
+                         write, behind the maps
   --thread_map=MAP       of --query=coalescing: instead, the map from thread and block coordinates
                          th_x, th_y, th_z, bl_x, bl_y, bl_z (or d0 and d1) and loops to elements of
                          the output; a range variable vec is the elements of a vector access

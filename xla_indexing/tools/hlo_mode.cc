@@ -143,11 +143,7 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
       }
       if (not_listed > 0) ReportNotListed(subject, direction, not_listed, line, unit, &queries);
       if (line.summary) continue;
-      const std::vector<ReportedWrites> writes = queries.Finish(&unit->totals);
-      const std::string tiling = queries.FinishTiling(&unit->totals);
-      if (!is_text) continue;
-      AppendWrites(writes, line.launch.options.factor, &unit->output);
-      unit->output.append(tiling);
+      queries.Finish(&unit->totals, &unit->output);
     }
     unit->share.SpendSteps(steps - QuestionBudget::Left());
   }

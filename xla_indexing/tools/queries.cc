@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/tools/module_bounds.h"
 #include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
 
@@ -35,10 +36,18 @@ void QueryTotals::AddTiling(const std::string& json) {
   absl::StrAppend(&tilings_json_, tilings_json_.empty() ? "" : ", ", json);
 }
 
+void QueryTotals::AddKernel(const Subject& subject, const ReportedKernel& kernel) {
+  AppendKernelJson(subject, kernel, &kernels_json_);
+}
+
 void QueryTotals::Add(const QueryTotals& other) {
-  if (!other.tilings_json_.empty()) AddTiling(other.tilings_json_);
-  if (!writes_json_.empty() && !other.writes_json_.empty()) writes_json_.append(", ");
-  writes_json_.append(other.writes_json_);
+  const auto append = [](const std::string& from, std::string* to) {
+    if (!to->empty() && !from.empty()) to->append(", ");
+    to->append(from);
+  };
+  append(other.writes_json_, &writes_json_);
+  append(other.tilings_json_, &tilings_json_);
+  append(other.kernels_json_, &kernels_json_);
   for (const Row& row : other.rows_) AddRow(row);
 }
 
@@ -49,18 +58,16 @@ void QueryTotals::AppendText(std::string* out) const {
 }
 
 void QueryTotals::WriteJson(JsonWriter* json) const {
-  if (!writes_json_.empty()) {
-    json->Key("outputs");
+  const auto write = [&](absl::string_view key, const std::string& objects) {
+    if (objects.empty()) return;
+    json->Key(key);
     json->BeginArray();
-    json->Raw(writes_json_);
+    json->Raw(objects);
     json->EndArray();
-  }
-  if (!tilings_json_.empty()) {
-    json->Key("tilings");
-    json->BeginArray();
-    json->Raw(tilings_json_);
-    json->EndArray();
-  }
+  };
+  write("outputs", writes_json_);
+  write("tilings", tilings_json_);
+  write("kernels", kernels_json_);
   if (rows_.empty()) return;
   json->Key("totals");
   json->BeginArray();
@@ -111,24 +118,30 @@ void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<Reporte
 void QueryAnswers::Answer(const ReportPart& part, std::vector<ReportedEntry>* entries) {
   if (line_.queries.utilization && is_to_input_) AnswerUtilization(part, entries);
   if (line_.queries.tiling) AnswerTiling(subject_, direction_, line_, tiling_, entries);
-  if (line_.queries.coalescing && is_to_input_) coalescing_.AnswerReads(entries);
+  if (line_.queries.coalescing && is_to_input_ && !line_.launch.is_emitters) {
+    coalescing_.AnswerReads(entries);
+  }
 }
 
-std::string QueryAnswers::FinishTiling(QueryTotals* totals) {
+void QueryAnswers::FinishTiling(QueryTotals* totals, std::string* out) {
   // A question about one operand is not about the whole.
-  if (!line_.queries.tiling || !is_to_input_ || line_.operand_id) return "";
+  if (!line_.queries.tiling || !is_to_input_ || line_.operand_id) return;
   const Shape& result = subject_.instruction->shape();
   bool has_array = false;
   for (int64_t leaf = 0; leaf < result.LeafCount(); ++leaf) {
     has_array = has_array || result.Leaf(leaf).IsArray();
   }
-  if (!has_array) return "";
-  ReportedTiling report = ReportTiling(subject_, tiling_, line_);
-  if (line_.format == OutputFormat::kJson) totals->AddTiling(report.json);
-  return std::move(report.text);
+  if (!has_array) return;
+  const ReportedTiling report = ReportTiling(subject_, tiling_, line_);
+  if (line_.format == OutputFormat::kText) {
+    out->append(report.text);
+  } else {
+    totals->AddTiling(report.json);
+  }
 }
 
-std::vector<ReportedWrites> QueryAnswers::Finish(QueryTotals* totals) {
+void QueryAnswers::Finish(QueryTotals* totals, std::string* out) {
+  FinishTiling(totals, out);
   if (line_.queries.utilization && is_to_input_) {
     Traffic traffic = utilization_.Total();
     if (!has_all_entries_) {
@@ -137,10 +150,22 @@ std::vector<ReportedWrites> QueryAnswers::Finish(QueryTotals* totals) {
     }
     totals->AddTraffic(subject_, traffic);
   }
-  if (!line_.queries.coalescing || !is_to_input_) return {};
-  std::vector<ReportedWrites> writes = coalescing_.AnswerWrites();
-  if (line_.format == OutputFormat::kJson) totals->AddWrites(subject_, writes);
-  return writes;
+  if (!line_.queries.coalescing || !is_to_input_) return;
+  const bool is_text = line_.format == OutputFormat::kText;
+  const double factor = line_.launch.options.factor;
+  if (line_.launch.is_emitters) {
+    if (!subject_.WritesItsResult()) return;
+    ReportedKernel kernel;
+    if (has_all_entries_) {
+      kernel = ReportKernel(subject_, line_, indexer_.context());
+    } else {
+      kernel.error = ModuleBounds::WhyNotListed();
+    }
+    is_text ? AppendKernel(kernel, factor, out) : totals->AddKernel(subject_, kernel);
+    return;
+  }
+  const std::vector<ReportedWrites> writes = coalescing_.AnswerWrites();
+  is_text ? AppendWrites(writes, factor, out) : totals->AddWrites(subject_, writes);
 }
 
 }  // namespace xla_indexing

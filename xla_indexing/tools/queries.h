@@ -17,6 +17,7 @@
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/json_writer.h"
+#include "xla_indexing/tools/kernel_output.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
 #include "xla_indexing/tools/tiling_report.h"
@@ -31,11 +32,12 @@ class QueryTotals {
   void AddWrites(const Subject& subject, const std::vector<ReportedWrites>& writes);
   // A JSON object.
   void AddTiling(const std::string& json);
+  void AddKernel(const Subject& subject, const ReportedKernel& kernel);
   void Add(const QueryTotals& other);
 
   // `Total of main: ..`, a line for each computation.
   void AppendText(std::string* out) const;
-  // The fields "outputs" and "totals" of a module.
+  // The fields "outputs", "kernels" and "totals" of a module.
   void WriteJson(JsonWriter* json) const;
 
  private:
@@ -49,6 +51,7 @@ class QueryTotals {
   std::vector<Row> rows_;
   std::string writes_json_;
   std::string tilings_json_;
+  std::string kernels_json_;
 };
 
 // The queries of the command line about one subject, whose entries come in parts.
@@ -62,13 +65,14 @@ class QueryAnswers {
   void Answer(const ReportPart& part, std::vector<ReportedEntry>* entries);
   // Says that some part's entries are not listed.
   void LeaveOut() { has_all_entries_ = false; }
-  // Called after all parts: returns what concerns the output and not a map, and adds to the totals.
-  std::vector<ReportedWrites> Finish(QueryTotals* totals);
-  // What is said of the tiles of the whole, as text; adds to the totals.
-  std::string FinishTiling(QueryTotals* totals);
+  // Called after all parts: adds to the totals and, as text, to `out`, what concerns the subject and
+  // not one of its maps.
+  void Finish(QueryTotals* totals, std::string* out);
 
  private:
   void AnswerUtilization(const ReportPart& part, std::vector<ReportedEntry>* entries);
+  // What is said of the tiles of the whole.
+  void FinishTiling(QueryTotals* totals, std::string* out);
 
   const Subject& subject_;
   const Direction direction_;
