@@ -22,6 +22,7 @@
 #include "xla_indexing/map/internal/block_classes.h"
 #include "xla_indexing/map/internal/components.h"
 #include "xla_indexing/map/internal/count_points.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/image_parts.h"
 
 namespace xla_indexing {

@@ -16,6 +16,7 @@
 #include "xla_indexing/map/internal/combine_residues.h"
 #include "xla_indexing/map/internal/constraint_form.h"
 #include "xla_indexing/map/internal/has_integer_point.h"
+#include "xla_indexing/map/internal/joined_relation.h"
 
 namespace xla_indexing {
 
@@ -24,6 +25,7 @@ using internal::CombineResidues;
 using internal::ConstraintState;
 using internal::ExprSimplifier;
 using internal::HasIntegerPoint;
+using internal::JoinedRelation;
 using internal::LinearSum;
 using internal::NormalizeConstraint;
 using internal::ResidueFact;
@@ -168,6 +170,13 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
     if (!SimplifyOnce(trace, &has_integer_point) || !MayChangeAgain(*this)) break;
   }
   return true;
+}
+
+void IndexingMap::SimplifyAsRelation() {
+  JoinedRelation relation(std::move(*this));
+  relation.Simplify();
+  *this = std::move(relation).TakeMap();
+  if (IsKnownEmpty()) *this = MakeEmpty(context(), num_dims(), 0, num_runtimes(), num_results());
 }
 
 bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {

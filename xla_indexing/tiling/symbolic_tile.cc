@@ -15,6 +15,7 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/components.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/tiling/internal/tile_digits.h"
 #include "xla_indexing/tiling/internal/tile_parts.h"
 #include "xla_indexing/tiling/internal/tile_points.h"

@@ -17,6 +17,7 @@
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/internal/components.h"
 #include "xla_indexing/map/internal/expr_program.h"
+#include "xla_indexing/map/internal/expr_util.h"
 
 namespace xla_indexing::internal {
 namespace {
