@@ -33,7 +33,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iosfwd>
-#include <optional>
 
 #include "xla_indexing/base/question_budget.h"
 
@@ -41,9 +40,18 @@ namespace xla_indexing {
 
 enum class Answer { kNo, kYes, kUndecided };
 
+constexpr Answer AnswerOf(bool is_yes) { return is_yes ? Answer::kYes : Answer::kNo; }
+constexpr Answer Not(Answer a) { return a == Answer::kUndecided ? a : AnswerOf(a == Answer::kNo); }
+// No where one is no, whatever the other.
+constexpr Answer And(Answer a, Answer b) {
+  if (a == Answer::kNo || b == Answer::kNo) return Answer::kNo;
+  return a == Answer::kYes ? b : a;
+}
+
+// An answer, and the steps that it took.
 struct Decision {
   Answer answer = Answer::kUndecided;
-  int64_t steps = 0;  // that it took
+  int64_t steps = 0;
 
   bool IsYes() const { return answer == Answer::kYes; }
   bool IsNo() const { return answer == Answer::kNo; }
@@ -77,11 +85,8 @@ class StepBudget {
 
   int64_t left() const { return left_; }
 
-  // The decision that a computation with this budget has led to; kUndecided for none.
-  Decision Decide(std::optional<bool> answer) const {
-    if (!answer) return {Answer::kUndecided, used_};
-    return {*answer ? Answer::kYes : Answer::kNo, used_};
-  }
+  // The decision that a computation with this budget has led to.
+  Decision Decide(Answer answer) const { return {answer, used_}; }
 
  private:
   int64_t left_;

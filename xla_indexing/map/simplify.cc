@@ -266,12 +266,12 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
       continue;
     }
     if (!*has_integer_point) {
-      const std::optional<bool> answer = HasIntegerPoint(DimBounds(), SymbolBounds(), kept);
-      if (answer == false) {
+      const Answer answer = HasIntegerPoint(DimBounds(), SymbolBounds(), kept);
+      if (answer == Answer::kNo) {
         if (trace) trace->push_back({"no integer point satisfies all constraints"});
         return make_empty();
       }
-      *has_integer_point = answer == true;
+      *has_integer_point = answer == Answer::kYes;
     }
     // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;

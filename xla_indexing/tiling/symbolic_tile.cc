@@ -372,22 +372,22 @@ absl::StatusOr<Decision> SymbolicTile::IsExact(llvm::ArrayRef<int64_t> sizes,
   absl::Status status = CheckSizes(sizes);
   if (!status.ok()) return status;
   StepBudget budget(max_steps);
-  if (!is_exact_ || CrossBorders(sizes)) return budget.Decide(false);
+  if (!is_exact_ || CrossBorders(sizes)) return budget.Decide(Answer::kNo);
   UnitCounts counts;
   const bool are_aligned = digits_->Count(sizes, &counts);
-  if (!ArePinned(sizes, counts)) return budget.Decide(false);
-  if (are_aligned && AreBox(counts)) return budget.Decide(true);
+  if (!ArePinned(sizes, counts)) return budget.Decide(Answer::kNo);
+  if (are_aligned && AreBox(counts)) return budget.Decide(Answer::kYes);
   // All full tiles of such maps look alike, so that what does not hold for digits does not hold.
-  if (digits_->IsPlain()) return budget.Decide(false);
+  if (digits_->IsPlain()) return budget.Decide(Answer::kNo);
   for (const TilePart& part : TilePartsOf(map_)) {
     if (IsBoxByDigits(part, *digits_, counts)) continue;
     const std::optional<TilesOfPoints> tiles =
         TilePoints(part.map, part.num_runtimes)
             .AllTiles(part.OfDims<Interval>(Array()), part.OfDims(sizes), /*stops=*/true, &budget);
-    if (!tiles) return budget.Decide(std::nullopt);
-    if (!tiles->are_alike || tiles->num_full == 0) return budget.Decide(false);
+    if (!tiles) return budget.Decide(Answer::kUndecided);
+    if (!tiles->are_alike || tiles->num_full == 0) return budget.Decide(Answer::kNo);
   }
-  return budget.Decide(true);
+  return budget.Decide(Answer::kYes);
 }
 
 absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> sizes,

@@ -437,8 +437,8 @@ Interval CountPoints(const IndexingMap& map, StepBudget* budget) {
       continue;
     }
     const std::optional<IndexingMap> alone = MapOfComponent(map, component);
-    const bool has_integer_point = alone && DomainHasPoint(*alone, budget) == true;
-    count = count.Mul(CountBetween(Interval::Point(has_integer_point ? 1 : 0), candidates));
+    const bool has_point = alone && DomainHasPoint(*alone, budget) == Answer::kYes;
+    count = count.Mul(CountBetween(Interval::Point(has_point ? 1 : 0), candidates));
   }
   return count;
 }

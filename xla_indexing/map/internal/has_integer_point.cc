@@ -191,7 +191,7 @@ int64_t Between(const Interval& bounds, int64_t eighths) {
   return static_cast<int64_t>(bounds.lower() + length * eighths / 8);
 }
 
-std::optional<bool> HasPointByEnumeration(const Group& group, const Domain& domain) {
+Answer HasPointByEnumeration(const Group& group, const Domain& domain) {
   // All points, where they are few enough.
   Int128 points = 1;
   for (const int variable : group.variables) {
@@ -220,27 +220,27 @@ std::optional<bool> HasPointByEnumeration(const Group& group, const Domain& doma
     for (size_t k = 0; k < values.size(); ++k) {
       test.Set(k, Between(domain.Bounds(group.variables[k]), eighth));
     }
-    if (test.Holds()) return true;
+    if (test.Holds()) return Answer::kYes;
   }
   SmallVector<size_t, 8> place(group.variables.size(), 0);
   constexpr int64_t kPointsOfStep = 16;
   for (int64_t i = 0; i < kMaxPoints; ++i) {
-    if (i % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps())) return std::nullopt;
+    if (i % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps())) return Answer::kUndecided;
     for (size_t k = 0; k < place.size(); ++k) test.Set(k, values[k][place[k]]);
-    if (test.Holds()) return true;
+    if (test.Holds()) return Answer::kYes;
     size_t k = 0;
     while (k < place.size() && ++place[k] == values[k].size()) place[k++] = 0;
     if (k == place.size()) break;
   }
-  if (all && test.every_value_fits()) return false;
-  return std::nullopt;
+  return all && test.every_value_fits() ? Answer::kNo : Answer::kUndecided;
 }
 
-std::optional<bool> GroupHasPoint(const Group& group, const Domain& domain) {
+Answer GroupHasPoint(const Group& group, const Domain& domain) {
   if (group.constraints.size() == 1 && OneConstraintReaches(group.constraints[0], domain)) {
-    return true;
+    return Answer::kYes;
   }
-  if (const std::optional<bool> answer = HasPointByEnumeration(group, domain)) return answer;
+  const Answer answer = HasPointByEnumeration(group, domain);
+  if (answer != Answer::kUndecided) return answer;
   return HasIntegerPointByPresburger(domain.dims, domain.symbols, group.constraints);
 }
 
@@ -265,16 +265,15 @@ SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& d
 
 }  // namespace
 
-std::optional<bool> HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
-                                    ArrayRef<Constraint> constraints) {
+Answer HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
+                       ArrayRef<Constraint> constraints) {
   const Domain domain{dims, symbols};
-  if (constraints.empty()) return true;
-  if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return true;
-  std::optional<bool> answer = true;
+  if (constraints.empty()) return Answer::kYes;
+  if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return Answer::kYes;
+  Answer answer = Answer::kYes;
   for (const Group& group : GroupsOf(constraints, domain)) {
-    const std::optional<bool> has_integer_point = GroupHasPoint(group, domain);
-    if (has_integer_point == false) return false;
-    if (!has_integer_point) answer = std::nullopt;
+    answer = And(answer, GroupHasPoint(group, domain));
+    if (answer == Answer::kNo) break;
   }
   return answer;
 }
