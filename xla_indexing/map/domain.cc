@@ -12,13 +12,13 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/internal/has_integer_point.h"
 
 namespace xla_indexing {
 namespace {
 
-using internal::CheckedMul;
 using internal::Constant;
 using internal::HasIntegerPoint;
 using internal::Int128;
@@ -95,13 +95,7 @@ IndexingMap DomainOf(const IndexingMap& map) {
 }
 
 std::optional<int64_t> NumCandidates(const IndexingMap& map) {
-  std::optional<int64_t> count = 1;
-  for (const Interval& bounds : AllBounds(map)) {
-    if (bounds.IsEmpty()) return 0;
-    const std::optional<int64_t> size = bounds.Size();
-    count = count && size ? CheckedMul(*count, *size) : std::nullopt;
-  }
-  return count;
+  return internal::NumPoints(AllBounds(map));
 }
 
 Answer DomainHasPoint(const IndexingMap& map, StepBudget* budget) {

@@ -14,12 +14,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
@@ -34,7 +36,9 @@ namespace xla_indexing {
 namespace {
 
 using internal::Enumerate;
+using internal::FirstPoint;
 using internal::Joined;
+using internal::NextPoint;
 using internal::Point;
 using internal::Points;
 using internal::Substitute;
@@ -218,9 +222,11 @@ PairOfOne PairAt(llvm::ArrayRef<int64_t> element, llvm::ArrayRef<int64_t> values
 Walk CompareElementByElement(const Side& a, const Side& b, const Shape& output,
                              llvm::ArrayRef<RuntimeKey> keys, StepBudget* budget) {
   constexpr int64_t kStepsOfElement = 32;
-  std::vector<int64_t> element(output.rank(), 0);
-  if (absl::c_linear_search(output.dimensions(), 0)) return {Answer::kYes, std::nullopt};
-  while (true) {
+  std::vector<Interval> elements;
+  for (const int64_t size : output.dimensions()) elements.push_back(Interval::OfSize(size));
+  std::vector<int64_t> element;
+  if (!FirstPoint(elements, &element)) return {Answer::kYes, std::nullopt};
+  do {
     if (!budget->Take(kStepsOfElement)) return {};
     const auto of_a = PairsAt(a.all, element, budget);
     const auto of_b = PairsAt(b.all, element, budget);
@@ -233,13 +239,8 @@ Walk CompareElementByElement(const Side& a, const Side& b, const Shape& output,
       walk.difference->is_least = true;
       return walk;
     }
-    size_t i = element.size();
-    while (i > 0 && element[i - 1] + 1 == output.dimension(static_cast<int64_t>(i) - 1)) {
-      element[--i] = 0;
-    }
-    if (i == 0) return {Answer::kYes, std::nullopt};
-    ++element[i - 1];
-  }
+  } while (NextPoint(elements, absl::MakeSpan(element)));
+  return {Answer::kYes, std::nullopt};
 }
 
 // Some pair of `a` that no map of `b` has.

@@ -6,12 +6,14 @@
 #include <optional>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/wide_interval.h"
 #include "xla_indexing/base/question_budget.h"
@@ -222,16 +224,18 @@ Answer HasPointByEnumeration(const Group& group, const Domain& domain) {
     }
     if (test.Holds()) return Answer::kYes;
   }
-  SmallVector<size_t, 8> place(group.variables.size(), 0);
+  SmallVector<Interval, 8> places;
+  for (const auto& list : values) places.push_back(Interval::OfSize(list.size()));
+  SmallVector<int64_t, 8> place;
+  if (!FirstPoint(places, &place)) return Answer::kNo;
   constexpr int64_t kPointsOfStep = 16;
-  for (int64_t i = 0; i < kMaxPoints; ++i) {
-    if (i % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps())) return Answer::kUndecided;
+  int64_t tried = 0;
+  do {
+    if (tried++ % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps()))
+      return Answer::kUndecided;
     for (size_t k = 0; k < place.size(); ++k) test.Set(k, values[k][place[k]]);
     if (test.Holds()) return Answer::kYes;
-    size_t k = 0;
-    while (k < place.size() && ++place[k] == values[k].size()) place[k++] = 0;
-    if (k == place.size()) break;
-  }
+  } while (tried < kMaxPoints && NextPoint(places, absl::MakeSpan(place)));
   return all && test.every_value_fits() ? Answer::kNo : Answer::kUndecided;
 }
 
