@@ -27,8 +27,7 @@ std::vector<Point> PointsIn(const Box& box) {
 
 TEST(BoxTest, TheLastCoordinateMovesFirst) {
   const Box box = {Interval::Closed(-1, 0), Interval::Closed(3, 5)};
-  EXPECT_EQ(PointsIn(box),
-            (std::vector<Point>{{-1, 3}, {-1, 4}, {-1, 5}, {0, 3}, {0, 4}, {0, 5}}));
+  EXPECT_EQ(PointsIn(box), (std::vector<Point>{{-1, 3}, {-1, 4}, {-1, 5}, {0, 3}, {0, 4}, {0, 5}}));
   EXPECT_EQ(NumPoints(box), 6);
 }
 

@@ -172,8 +172,8 @@ absl::StatusOr<Decision> IsBijectionOnto(const IndexingMap& map, llvm::ArrayRef<
   const bool all_within = llvm::all_of(
       image->set, [&](const Point& point) { return box.Contains(point, {}).value_or(false); });
   const auto num_reached = static_cast<int64_t>(image->set.size());
-  return budget.Decide(AnswerOf(all_within && image->num_visited == num_reached &&
-                                NumCandidates(box) == num_reached));
+  return budget.Decide(all_within && image->num_visited == num_reached &&
+                       NumCandidates(box) == num_reached);
 }
 
 }  // namespace xla_indexing

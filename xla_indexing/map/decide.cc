@@ -228,12 +228,12 @@ absl::StatusOr<Decision> IsSubrelation(const IndexingMap& a, const IndexingMap& 
   const std::optional<Projected> from = RelationOf(a);
   const std::optional<Projected> to = RelationOf(b);
   if (!from || !to) return budget.Decide(Answer::kUndecided);
-  if (WrittenTheSame(*from, *to)) return budget.Decide(Answer::kYes);
+  if (WrittenTheSame(*from, *to)) return budget.Decide(true);
   const Answer within = WithinSymbolically(*from, *to, &budget);
   if (within != Answer::kUndecided) return budget.Decide(within);
   const auto pairs = PairsOf(from->map, to->map, &budget);
   if (!pairs) return budget.Decide(Answer::kUndecided);
-  return budget.Decide(AnswerOf(IsSubset(pairs->first, pairs->second)));
+  return budget.Decide(IsSubset(pairs->first, pairs->second));
 }
 
 absl::StatusOr<Decision> SameRelation(const IndexingMap& a, const IndexingMap& b,
@@ -244,13 +244,13 @@ absl::StatusOr<Decision> SameRelation(const IndexingMap& a, const IndexingMap& b
   const std::optional<Projected> one = RelationOf(a);
   const std::optional<Projected> other = RelationOf(b);
   if (!one || !other) return budget.Decide(Answer::kUndecided);
-  if (WrittenTheSame(*one, *other)) return budget.Decide(Answer::kYes);
+  if (WrittenTheSame(*one, *other)) return budget.Decide(true);
   Answer same = WithinSymbolically(*one, *other, &budget);
   if (same != Answer::kNo) same = And(same, WithinSymbolically(*other, *one, &budget));
   if (same != Answer::kUndecided) return budget.Decide(same);
   const auto pairs = PairsOf(one->map, other->map, &budget);
   if (!pairs) return budget.Decide(Answer::kUndecided);
-  return budget.Decide(AnswerOf(pairs->first.set == pairs->second.set));
+  return budget.Decide(pairs->first.set == pairs->second.set);
 }
 
 }  // namespace xla_indexing

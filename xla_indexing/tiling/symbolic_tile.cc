@@ -15,7 +15,6 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/components.h"
-#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/tiling/internal/tile_digits.h"
 #include "xla_indexing/tiling/internal/tile_parts.h"
 #include "xla_indexing/tiling/internal/tile_points.h"
@@ -372,22 +371,22 @@ absl::StatusOr<Decision> SymbolicTile::IsExact(llvm::ArrayRef<int64_t> sizes,
   absl::Status status = CheckSizes(sizes);
   if (!status.ok()) return status;
   StepBudget budget(max_steps);
-  if (!is_exact_ || CrossBorders(sizes)) return budget.Decide(Answer::kNo);
+  if (!is_exact_ || CrossBorders(sizes)) return budget.Decide(false);
   UnitCounts counts;
   const bool are_aligned = digits_->Count(sizes, &counts);
-  if (!ArePinned(sizes, counts)) return budget.Decide(Answer::kNo);
-  if (are_aligned && AreBox(counts)) return budget.Decide(Answer::kYes);
+  if (!ArePinned(sizes, counts)) return budget.Decide(false);
+  if (are_aligned && AreBox(counts)) return budget.Decide(true);
   // All full tiles of such maps look alike, so that what does not hold for digits does not hold.
-  if (digits_->IsPlain()) return budget.Decide(Answer::kNo);
+  if (digits_->IsPlain()) return budget.Decide(false);
   for (const TilePart& part : TilePartsOf(map_)) {
     if (IsBoxByDigits(part, *digits_, counts)) continue;
     const std::optional<TilesOfPoints> tiles =
         TilePoints(part.map, part.num_runtimes)
             .AllTiles(part.OfDims<Interval>(Array()), part.OfDims(sizes), /*stops=*/true, &budget);
     if (!tiles) return budget.Decide(Answer::kUndecided);
-    if (!tiles->are_alike || tiles->num_full == 0) return budget.Decide(Answer::kNo);
+    if (!tiles->are_alike || tiles->num_full == 0) return budget.Decide(false);
   }
-  return budget.Decide(Answer::kYes);
+  return budget.Decide(true);
 }
 
 absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> sizes,

@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
-#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/internal/instruction_reads.h"
@@ -155,12 +153,9 @@ std::vector<GoodTileSizes> TiledComputation::FindGoodTileSizes(int64_t max_bytes
   }
   ThinOut(max_candidates, &candidates);
   int64_t left = kMaxStepsOfSearch;
-  std::vector<Interval> places;
-  for (const auto& list : candidates) places.push_back(Interval::OfSize(list.size()));
-  std::vector<int64_t> at;
-  if (!internal::FirstPoint(places, &at)) return good;
+  std::vector<size_t> at(candidates.size(), 0);
   std::vector<int64_t> sizes(candidates.size());
-  do {
+  while (true) {
     for (size_t i = 0; i < at.size(); ++i) sizes[i] = candidates[i][at[i]];
     const absl::StatusOr<Decision> exact = IsExact(sizes, std::min(left, kDefaultSteps));
     if (exact.ok()) left -= exact->steps;
@@ -168,7 +163,11 @@ std::vector<GoodTileSizes> TiledComputation::FindGoodTileSizes(int64_t max_bytes
       const absl::StatusOr<int64_t> bytes = BytesOf(sizes);
       if (bytes.ok() && *bytes <= max_bytes) good.push_back({sizes, *bytes});
     }
-  } while (internal::NextPoint(places, absl::MakeSpan(at)));
+    size_t i = at.size();
+    while (i > 0 && at[i - 1] + 1 == candidates[i - 1].size()) at[--i] = 0;
+    if (i == 0) break;
+    ++at[i - 1];
+  }
   std::stable_sort(good.begin(), good.end(), [](const GoodTileSizes& a, const GoodTileSizes& b) {
     return a.bytes > b.bytes;
   });

@@ -20,6 +20,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/expr_util.h"
 
 namespace xla_indexing::internal {
 

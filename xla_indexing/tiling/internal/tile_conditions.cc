@@ -9,14 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/internal/components.h"
-#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/tiling/internal/tile_digits.h"
 #include "xla_indexing/tiling/internal/tile_parts.h"
 #include "xla_indexing/tiling/internal/tile_points.h"
@@ -390,25 +387,25 @@ std::optional<std::vector<std::string>> Writer::ByPoints(const TilePart& part) c
   const llvm::SmallVector<Interval, 4> array = part.OfDims<Interval>(tile_.Array());
   llvm::SmallVector<int64_t, 4> all(tile_.num_sizes(), 1);
   std::vector<std::vector<int64_t>> exact;
-  llvm::SmallVector<Interval, 4> choices;
-  for (const int dim : part.dims) choices.push_back(Interval::Closed(1, SizeOf(dim)));
-  llvm::SmallVector<int64_t, 4> own;
-  if (!FirstPoint(choices, &own)) return std::nullopt;
-  do {
-    for (const auto [dim, size] : llvm::zip_equal(part.dims, own)) all[dim] = size;
+  while (true) {
     UnitCounts counts;
     digits_.Count(all, &counts);
     const bool is_box = IsBoxByDigits(part, digits_, counts);
     const bool is_said =
         is_box && llvm::all_of(part.dims, [&](int dim) { return AreUsual(dim, all[dim], counts); });
     if (!is_said) {
+      const llvm::SmallVector<int64_t, 4> own = part.OfDims<int64_t>(all);
       const std::optional<TilesOfPoints> tiles =
           points.AllTiles(array, own, /*stops=*/true, &budget);
       if (!tiles) return std::nullopt;
       if (is_box || (tiles->are_alike && tiles->num_full > 0))
         exact.emplace_back(own.begin(), own.end());
     }
-  } while (NextPoint(choices, absl::MakeSpan(own)));
+    size_t i = part.dims.size();
+    while (i > 0 && all[part.dims[i - 1]] == SizeOf(part.dims[i - 1])) all[part.dims[--i]] = 1;
+    if (i == 0) break;
+    ++all[part.dims[i - 1]];
+  }
   if (part.dims.size() == 1) {
     std::vector<int64_t> values;
     for (const std::vector<int64_t>& size : exact) values.push_back(size[0]);

@@ -8,7 +8,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/congruence.h"
-#include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/map/internal/components.h"
 
 namespace xla_indexing::internal {
 

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
-#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 
 namespace xla_indexing::internal {
@@ -25,6 +23,27 @@ bool IsOfResidues(const Constraint& constraint) {
   return constraint.expr.getKind() == mlir::AffineExprKind::Mod;
 }
 
+// The next point of a box in lexicographic order; false after the last.
+bool Next(llvm::ArrayRef<Interval> box, llvm::MutableArrayRef<int64_t> point) {
+  for (size_t i = box.size(); i-- > 0;) {
+    if (point[i] < box[i].upper()) {
+      ++point[i];
+      return true;
+    }
+    point[i] = box[i].lower();
+  }
+  return false;
+}
+
+bool Begin(llvm::ArrayRef<Interval> box, llvm::SmallVectorImpl<int64_t>& point) {
+  point.clear();
+  for (const Interval& interval : box) {
+    if (interval.IsEmpty() || !interval.IsFinite()) return false;
+    point.push_back(interval.lower());
+  }
+  return true;
+}
+
 // The least progression with the values, of which the last is no further from the first than int64.
 Progression HullOf(const std::set<int64_t>& values) {
   if (values.empty()) return {0, 1};
@@ -32,6 +51,18 @@ Progression HullOf(const std::set<int64_t>& values) {
   for (const int64_t value : values) stride = Gcd(stride, value - *values.begin());
   if (stride == 0) return {1, 1};
   return {(*values.rbegin() - *values.begin()) / stride + 1, stride};
+}
+
+// The number of points of a box, if it fits.
+std::optional<int64_t> NumPoints(llvm::ArrayRef<Interval> box) {
+  int64_t count = 1;
+  for (const Interval& interval : box) {
+    const std::optional<int64_t> size = interval.Size();
+    const std::optional<int64_t> product = size ? CheckedMul(count, *size) : std::nullopt;
+    if (!product) return std::nullopt;
+    count = *product;
+  }
+  return count;
 }
 
 }  // namespace
@@ -63,10 +94,10 @@ std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
   absl::flat_hash_set<std::vector<int64_t>> elements;
   llvm::SmallVector<int64_t, 8> point;
   ExprProgram::Workspace workspace;
-  bool has_point = FirstPoint(all, &point);
-  if (*num_points > 0 && !has_point) return std::nullopt;
+  if (*num_points > 0 && !Begin(all, point)) return std::nullopt;
   std::vector<int64_t> element(num_results);
-  for (; has_point; has_point = NextPoint(all, absl::MakeSpan(point))) {
+  for (bool has_integer_point = *num_points > 0; has_integer_point;
+       has_integer_point = Next(all, point)) {
     const llvm::ArrayRef<int64_t> at(point);
     if (!program_.Evaluate(at.take_front(box.size()), at.drop_front(box.size()), &workspace).ok()) {
       return std::nullopt;
@@ -123,7 +154,7 @@ std::optional<TilesOfPoints> TilePoints::AllTiles(llvm::ArrayRef<Interval> withi
   indices.append(symbols.begin() + num_ranges, symbols.end());
   bool has_empty = false;
   llvm::SmallVector<int64_t, 8> index;
-  if (!FirstPoint(indices, &index)) return std::nullopt;
+  if (!Begin(indices, index)) return std::nullopt;
   llvm::SmallVector<Interval, 8> box(map_.num_dims());
   llvm::SmallVector<Interval, 8> of_symbols(symbols.begin(), symbols.end());
   do {
@@ -153,7 +184,7 @@ std::optional<TilesOfPoints> TilePoints::AllTiles(llvm::ArrayRef<Interval> withi
       range = last <= 0 ? Progression{std::max(range.size, own.size), 1}
                         : Progression{last / step + 1, step};
     }
-  } while (NextPoint(indices, absl::MakeSpan(index)));
+  } while (Next(indices, index));
   all.are_alike = all.are_alike && !has_empty;
   return all;
 }
