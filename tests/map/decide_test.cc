@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "tests/map/small_maps.h"
 #include "tests/testing/effort.h"
+#include "xla_indexing/base/question_budget.h"
 
 namespace xla_indexing {
 namespace {
