@@ -15,7 +15,7 @@ namespace {
 
 class CoverTest : public MapTextFixture {
  protected:
-  std::optional<bool> Covered(absl::string_view a, std::vector<absl::string_view> others) {
+  Answer Covered(absl::string_view a, std::vector<absl::string_view> others) {
     std::vector<IndexingMap> maps;
     for (const absl::string_view text : others) maps.push_back(Parse(text));
     StepBudget budget(kDefaultSteps);
@@ -27,22 +27,22 @@ TEST_F(CoverTest, PiecesOfADomainCoverIt) {
   const absl::string_view whole = "(d0) -> (d0), domain: d0 in [0, 999999999]";
   EXPECT_EQ(Covered(whole, {"(d0) -> (d0), domain: d0 in [0, 499999999]",
                             "(d0) -> (d0), domain: d0 in [500000000, 999999999]"}),
-            true);
+            Answer::kYes);
   EXPECT_EQ(Covered(whole, {"(d0) -> (d0), domain: d0 in [0, 499999999]",
                             "(d0) -> (d0), domain: d0 in [500000001, 999999999]"}),
-            false);
+            Answer::kNo);
 }
 
 TEST_F(CoverTest, RangesOfOthersNeedNotBeTheSame) {
   EXPECT_EQ(Covered("(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 7]",
                     {"(d0)[s0] -> (d0, s0 * 2), domain: d0 in [0, 9], s0 in [0, 3]",
                      "(d0)[s0] -> (d0, s0 * 2 + 1), domain: d0 in [0, 9], s0 in [0, 3]"}),
-            true);
+            Answer::kYes);
 }
 
 TEST_F(CoverTest, NothingCoversSomethingAndEverythingCoversNothing) {
-  EXPECT_EQ(Covered("(d0) -> (d0), domain: d0 in [0, 9]", {}), false);
-  EXPECT_EQ(Covered("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [2, 2]", {}), true);
+  EXPECT_EQ(Covered("(d0) -> (d0), domain: d0 in [0, 9]", {}), Answer::kNo);
+  EXPECT_EQ(Covered("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [2, 2]", {}), Answer::kYes);
 }
 
 TEST_F(CoverTest, AgreesWithEnumeration) {
@@ -62,12 +62,12 @@ TEST_F(CoverTest, AgreesWithEnumeration) {
     }
     const bool is_covered = absl::c_includes(pairs, RelationPoints(a));
     StepBudget budget(kDefaultSteps);
-    const std::optional<bool> answer = IsCovered(a, others, &budget);
-    if (!answer) continue;
+    const Answer answer = IsCovered(a, others, &budget);
+    if (answer == Answer::kUndecided) continue;
     ++decided;
     std::string text;
     for (const IndexingMap& other : others) text += "\n" + other.ToString();
-    ASSERT_EQ(*answer, is_covered) << a.ToString() << " by" << text;
+    ASSERT_EQ(answer, AnswerOf(is_covered)) << a.ToString() << " by" << text;
   }
   EXPECT_GT(decided, cases * 3 / 4);
 }

@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "tests/map/small_maps.h"
 #include "tests/testing/effort.h"
+#include "xla_indexing/base/question_budget.h"
 
 namespace xla_indexing {
 namespace {
@@ -270,6 +271,27 @@ TEST_F(DecideTest, NothingGoesWrongAtTheEndsOfInt64) {
     EXPECT_FALSE(SameRelation(all[i], all[i])->IsNo()) << all[i].ToString();
     EXPECT_TRUE(IsEmptyDomain(all[i], 20000).ok());
   }
+}
+
+TEST(StepBudgetTest, StepsAreThoseOfTheQuestionToo) {
+  const QuestionBudget question(/*steps=*/10);
+  StepBudget coarse(/*max_steps=*/100, /*steps_in_one_of_question=*/32);
+  EXPECT_TRUE(coarse.Take(31));
+  EXPECT_EQ(QuestionBudget::Left(), 10);
+  EXPECT_TRUE(coarse.Take(33));
+  EXPECT_EQ(QuestionBudget::Left(), 8);
+  EXPECT_FALSE(coarse.WasExceeded());
+  // More than is left takes nothing.
+  EXPECT_FALSE(coarse.Take(37));
+  EXPECT_TRUE(coarse.WasExceeded());
+  EXPECT_EQ(coarse.used(), 64);
+  EXPECT_EQ(coarse.left(), 36);
+  EXPECT_EQ(QuestionBudget::Left(), 8);
+  // The question ends before the part does.
+  StepBudget fine(/*max_steps=*/100, /*steps_in_one_of_question=*/1);
+  EXPECT_TRUE(fine.Take(8));
+  EXPECT_FALSE(fine.Take(1));
+  EXPECT_TRUE(QuestionBudget::IsSpent());
 }
 
 }  // namespace

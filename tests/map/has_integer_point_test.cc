@@ -22,11 +22,11 @@ namespace {
 class HasIntegerPointTest : public ::testing::Test {
  protected:
   // Whether the domain of a map given as text has a point.
-  std::optional<bool> HasPointIn(const std::string& text) {
+  Answer HasPointIn(const std::string& text) {
     const IndexingMap map = ParseIndexingMap(text, &context_).value();
     return HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), map.constraints());
   }
-  std::optional<bool> ByPresburger(const std::string& text) {
+  Answer ByPresburger(const std::string& text) {
     const IndexingMap map = ParseIndexingMap(text, &context_).value();
     return HasIntegerPointByPresburger(map.DimBounds(), map.SymbolBounds(), map.constraints());
   }
@@ -42,37 +42,39 @@ class HasIntegerPointTest : public ::testing::Test {
 TEST_F(HasIntegerPointTest, ValuesWithoutGapsReachEveryWideInterval) {
   EXPECT_EQ(HasPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
                        "d0 - d1 in [5, 5]"),
-            true);
+            Answer::kYes);
   EXPECT_EQ(HasPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
                        "d0 * 3 - d1 * 6 in [4, 6]"),
-            true);
+            Answer::kYes);
 }
 
 TEST_F(HasIntegerPointTest, SumsWithACommonFactorMissNarrowIntervals) {
   EXPECT_EQ(HasPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
                        "d0 * 3 - d1 * 6 in [4, 5]"),
-            false);
+            Answer::kNo);
 }
 
 // 2^62 points: more than can be enumerated, and the gap lies between values near both ends.
 TEST_F(HasIntegerPointTest, PresburgerDecidesLargeDomains) {
   const std::string domain =
       "(d0, d1) -> (d0), domain: d0 in [0, 2147483646], d1 in [0, 2147483646], ";
-  EXPECT_EQ(HasPointIn(domain + "d0 + d1 * 3 in [100, 1000000], d0 * 2 - d1 * 4 in [9, 9]"), false);
-  EXPECT_EQ(HasPointIn(domain + "d0 + d1 * 3 in [5000, 1000000], d0 * 2 - d1 * 5 in [9, 9]"), true);
-  EXPECT_EQ(HasPointIn(domain + "d0 - d1 in [1, 9999], d1 - d0 in [1, 9999]"), false);
+  EXPECT_EQ(HasPointIn(domain + "d0 + d1 * 3 in [100, 1000000], d0 * 2 - d1 * 4 in [9, 9]"),
+            Answer::kNo);
+  EXPECT_EQ(HasPointIn(domain + "d0 + d1 * 3 in [5000, 1000000], d0 * 2 - d1 * 5 in [9, 9]"),
+            Answer::kYes);
+  EXPECT_EQ(HasPointIn(domain + "d0 - d1 in [1, 9999], d1 - d0 in [1, 9999]"), Answer::kNo);
   EXPECT_EQ(
       HasPointIn(domain + "d0 mod 6 in [0, 1], (d0 + 3) mod 6 in [0, 1], d0 + d1 in [7, inf]"),
-      false);
+      Answer::kNo);
 }
 
 TEST_F(HasIntegerPointTest, InfiniteIntervalsAreDecidedToo) {
   EXPECT_EQ(HasPointIn("(d0)[s0] -> (d0), domain: d0 in [-inf, inf], s0 in [0, inf], "
                        "d0 * 2 + s0 * 4 in [7, 7]"),
-            false);
+            Answer::kNo);
   EXPECT_EQ(HasPointIn("(d0)[s0] -> (d0), domain: d0 in [-inf, inf], s0 in [0, inf], "
                        "d0 * 2 + s0 * 3 in [7, 7]"),
-            true);
+            Answer::kYes);
 }
 
 TEST_F(HasIntegerPointTest, IsUndecidedPastTheBounds) {
@@ -81,14 +83,14 @@ TEST_F(HasIntegerPointTest, IsUndecidedPastTheBounds) {
                          "d1 in [0, 99], d2 in [0, 99], d3 in [0, 99], d4 in [0, 99], "
                          "d5 in [0, 99], d6 in [0, 99], "
                          "d0 + d1 + d2 + d3 + d4 + d5 + d6 in [5, 5]"),
-            std::nullopt);
+            Answer::kUndecided);
   // A coefficient of 2^20.
   EXPECT_EQ(ByPresburger("(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 99], "
                          "d0 * 1048576 + d1 in [5, 5]"),
-            std::nullopt);
+            Answer::kUndecided);
   EXPECT_EQ(ByPresburger("(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 99], "
                          "d0 * 1048575 + d1 in [5, 5]"),
-            true);
+            Answer::kYes);
 }
 
 // Random domains, decided by enumeration of all points here.
@@ -134,10 +136,11 @@ TEST_F(HasIntegerPointTest, AgreesWithEnumerationOnRandomDomains) {
         {}, {}, constraints);
     ASSERT_TRUE(map.ForEachPoint(1 << 20, [&](auto, auto, auto) { expected = true; }).ok());
     empty += expected ? 0 : 1;
-    ASSERT_EQ(HasIntegerPoint(dims, {}, constraints), expected) << map.ToString();
-    if (const std::optional<bool> answer = HasIntegerPointByPresburger(dims, {}, constraints)) {
+    ASSERT_EQ(HasIntegerPoint(dims, {}, constraints), AnswerOf(expected)) << map.ToString();
+    const Answer answer = HasIntegerPointByPresburger(dims, {}, constraints);
+    if (answer != Answer::kUndecided) {
       ++decided_by_presburger;
-      ASSERT_EQ(*answer, expected) << map.ToString();
+      ASSERT_EQ(answer, AnswerOf(expected)) << map.ToString();
     }
     ASSERT_TRUE(map.Verify().ok());
     map.Simplify();

@@ -56,18 +56,17 @@ class Agreement {
   Agreement& operator=(const Agreement&) = delete;
 
   // Counts one answer of each, and compares those that are decided.
-  void Compare(std::optional<bool> library, std::optional<bool> isl, const std::string& maps) {
-    if (!library) ++library_undecided_;
+  void Compare(Answer library, std::optional<bool> isl, const std::string& maps) {
+    if (library == Answer::kUndecided) ++library_undecided_;
     if (!isl) ++isl_undecided_;
-    if (!library || !isl) return;
-    ++(*library ? yes_ : no_);
-    EXPECT_EQ(*library, *isl) << question_ << " is " << *library << " for the library\n" << maps;
+    if (library == Answer::kUndecided || !isl) return;
+    ++(library == Answer::kYes ? yes_ : no_);
+    EXPECT_EQ(library, AnswerOf(*isl)) << question_ << '\n' << maps;
   }
   void Compare(const absl::StatusOr<Decision>& library, std::optional<bool> isl,
                const std::string& maps) {
     ASSERT_TRUE(library.ok()) << library.status() << '\n' << maps;
-    const bool is_open = library->IsUndecided();
-    Compare(is_open ? std::nullopt : std::optional<bool>(library->IsYes()), isl, maps);
+    Compare(library->answer, isl, maps);
   }
 
   int num_yes() const { return yes_; }
@@ -134,9 +133,9 @@ TEST_F(IslJudgeTest, EmptinessOfDomains) {
     const std::optional<bool> is_empty = judge_.Domain(map).IsEmpty();
     decision.Compare(IsEmptyDomain(map), is_empty, map.ToString());
     if (map.IsKnownEmpty()) return;
-    const std::optional<bool> has_integer_point =
+    const Answer has_point =
         internal::HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), map.constraints());
-    point.Compare(has_integer_point, is_empty ? std::optional<bool>(!*is_empty) : std::nullopt,
+    point.Compare(has_point, is_empty ? std::optional<bool>(!*is_empty) : std::nullopt,
                   map.ToString());
   });
   decision.ExpectMostlyDecided();
@@ -237,12 +236,12 @@ TEST_F(IslJudgeTest, Projections) {
 
       const std::string text = absl::StrCat(map.ToString(), "\nknown dims ", dims, " runtimes ",
                                             runtimes, "\n", projected->map.ToString());
-      same_map.Compare(true, expected.Equals(judge_.Relation(projected->map)), text);
+      same_map.Compare(Answer::kYes, expected.Equals(judge_.Relation(projected->map)), text);
       if (!projected->projection) continue;
       const internal::Projection& projection = *projected->projection;
       if (projection.IsExplicit()) ++num_explicit;
       const std::string more = absl::StrCat(text, "\n", projection.set.ToString());
-      same_set.Compare(true, expected.Equals(judge_.Relation(projection.set)), more);
+      same_set.Compare(Answer::kYes, expected.Equals(judge_.Relation(projection.set)), more);
       // In the map's graph over (k, u, r) a variable has the value that the results give it.
       IslJudge::Places in_graph;
       in_graph.dims = seen;
@@ -252,7 +251,7 @@ TEST_F(IslJudgeTest, Projections) {
         in_graph.results = {num_seen + static_cast<int>(i)};
         const IndexingMap value(kPartsFit, mlir::AffineMap::get(num_seen, 0, projection.values[i]),
                                 Variables(num_seen, Variable{Interval::All(), {}}), {}, {});
-        values.Compare(true, graph.IsSubsetOf(judge_.Graph(value, in_graph)), more);
+        values.Compare(Answer::kYes, graph.IsSubsetOf(judge_.Graph(value, in_graph)), more);
       }
     }
   }
@@ -305,8 +304,8 @@ TEST_F(IslJudgeTest, Compositions) {
     simplified.Simplify();
     const std::string maps = absl::StrCat(first.ToString(), "\n", second.ToString(), "\n",
                                           composed->ToString(), "\n", simplified.ToString());
-    composed_tally.Compare(true, expected.Equals(judge_.Relation(*composed)), maps);
-    simplified_tally.Compare(true, expected.Equals(judge_.Relation(simplified)), maps);
+    composed_tally.Compare(Answer::kYes, expected.Equals(judge_.Relation(*composed)), maps);
+    simplified_tally.Compare(Answer::kYes, expected.Equals(judge_.Relation(simplified)), maps);
   }
   composed_tally.ExpectMostlyDecided();
   simplified_tally.ExpectMostlyDecided();
@@ -319,10 +318,11 @@ TEST_F(IslJudgeTest, SimplifiedMapsAreTheSameFunctions) {
     IndexingMap simplified = map;
     simplified.Simplify();
     const std::string maps = absl::StrCat(map.ToString(), "\n", simplified.ToString());
-    simplified_tally.Compare(true, judge_.Graph(map).Equals(judge_.Graph(simplified)), maps);
+    simplified_tally.Compare(Answer::kYes, judge_.Graph(map).Equals(judge_.Graph(simplified)),
+                             maps);
     if (map.num_runtimes() > 0) return;  // Those that are removed change the relation's places.
     simplified.RemoveUnusedSymbols();
-    without_unused.Compare(true, judge_.Relation(map).Equals(judge_.Relation(simplified)),
+    without_unused.Compare(Answer::kYes, judge_.Relation(map).Equals(judge_.Relation(simplified)),
                            absl::StrCat(maps, "\n", simplified.ToString()));
   });
   simplified_tally.ExpectMostlyDecided();
@@ -346,7 +346,7 @@ TEST_F(IslJudgeTest, Inverses) {
     for (int j = 0; j < map.num_results(); ++j) places.dims.push_back(next++);
     places.num_dimensions = next;
     ASSERT_EQ(inverse->num_ranges(), 0) << inverse->ToString();
-    tally.Compare(true, judge_.Relation(map).Equals(judge_.Graph(*inverse, places)),
+    tally.Compare(Answer::kYes, judge_.Relation(map).Equals(judge_.Graph(*inverse, places)),
                   absl::StrCat(map.ToString(), "\n", inverse->ToString()));
   }
   tally.ExpectMostlyDecided();

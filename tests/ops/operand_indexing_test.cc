@@ -198,7 +198,7 @@ TEST_F(OperandIndexingTest, OrdersRuntimeVariablesByPositionAndDependence) {
       "(d0){rt0, rt1, rt2} -> (d0 + rt0, rt1, rt2), domain: d0 in [0, 3], rt0 in [0, 4], "
       "rt1 in [0, 6], rt2 in [0, 7]",
       {Scalar(b_, 4), Scalar(a_, 6), Element(t_, Symbol(1), 7)});
-  indexing.OrderRuntimeVariables();
+  indexing.Simplify();
   EXPECT_EQ(indexing.MapToString(),
             "(d0){rt0, rt1, rt2} -> (d0 + rt1, rt0, rt2), domain: d0 in [0, 3], rt0 in [0, 6], "
             "rt1 in [0, 4], rt2 in [0, 7]");

@@ -87,23 +87,27 @@ class BindingTest : public ::testing::Test {
   HloInstruction* q_;
 };
 
-TEST_F(BindingTest, IsOrderedByCallPathThenPositionThenLeafThenElement) {
-  const RuntimeVarIndexing p2 = Binding(p_, 0, 2);
-  const RuntimeVarIndexing p10 = Binding(p_, 0, 10);
+TEST_F(BindingTest, SourcesAreOrderedByCallPathThenPositionThenLeaf) {
+  const RuntimeVarIndexing p = Binding(p_, 0, 2);
   const RuntimeVarIndexing q0 = Binding(q_, 0, 0);
   const RuntimeVarIndexing q1 = Binding(q_, 1, 0);
   RuntimeVarIndexing called = Binding(inner_, 0, 0);
   called.call_path.push_back(q_);
-  EXPECT_LT(CompareBindings(p2, p10), 0);
-  EXPECT_GT(CompareBindings(p10, p2), 0);
-  EXPECT_LT(CompareBindings(p10, q0), 0);
-  EXPECT_LT(CompareBindings(q0, q1), 0);
-  EXPECT_LT(CompareBindings(q1, called), 0);
-  EXPECT_EQ(CompareBindings(called, called), 0);
-  RuntimeVarIndexing clamped = p2;
+  EXPECT_LT(CompareSources(p, q0), 0);
+  EXPECT_GT(CompareSources(q0, p), 0);
+  EXPECT_LT(CompareSources(q0, q1), 0);
+  EXPECT_LT(CompareSources(q1, called), 0);
+  EXPECT_EQ(CompareSources(called, called), 0);
+  EXPECT_EQ(CompareSources(p, Binding(p_, 0, 10)), 0);
+}
+
+TEST_F(BindingTest, ValueFunctionsTellBindingsApart) {
+  const RuntimeVarIndexing as_is = Binding(p_, 0, 2);
+  RuntimeVarIndexing clamped = as_is;
   clamped.value = ValueFunction::Clamp(0, 3);
-  EXPECT_LT(CompareBindings(p2, clamped), 0);
-  EXPECT_FALSE(p2 == clamped);
+  EXPECT_LT(as_is.value, clamped.value);
+  EXPECT_LT(clamped.value, ValueFunction::Clamp(0, 4));
+  EXPECT_FALSE(as_is == clamped);
 }
 
 TEST_F(BindingTest, NamesWhatYieldsTheValue) {

@@ -118,11 +118,11 @@ absl::Status ThreadMapping::VerifyFor(const Shape& shape) const {
     const Interval indices = shape.IsUnboundedDimension(static_cast<int64_t>(i))
                                  ? Interval::AtLeast(0)
                                  : Interval::OfSize(shape.dimension(static_cast<int64_t>(i)));
-    const std::optional<bool> holds = HoldsEverywhere(map, result, indices, &budget);
-    if (holds == true) continue;
+    const Answer holds = HoldsEverywhere(map, result, indices, &budget);
+    if (holds == Answer::kYes) continue;
     return ThreadMappingError(absl::StrCat(
-        "result ", i, holds ? " leaves" : " is not known to stay in", " dimension ", i, " of ",
-        shape.ToStringWithoutLayout(), ", whose indices are ", indices.ToString()));
+        "result ", i, holds == Answer::kNo ? " leaves" : " is not known to stay in", " dimension ",
+        i, " of ", shape.ToStringWithoutLayout(), ", whose indices are ", indices.ToString()));
   }
   return absl::OkStatus();
 }

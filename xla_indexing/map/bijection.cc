@@ -49,10 +49,10 @@ std::optional<Points> ImageOf(const IndexingMap& map, StepBudget* budget) {
                    [](auto dims, auto, auto results) { return Joined(dims, results); });
 }
 
-std::optional<bool> InjectiveByPoints(const IndexingMap& map, StepBudget* budget) {
+Answer InjectiveByPoints(const IndexingMap& map, StepBudget* budget) {
   const std::optional<Points> image = ImageOf(map, budget);
-  if (!image) return std::nullopt;
-  return image->num_visited == static_cast<int64_t>(image->set.size());
+  if (!image) return Answer::kUndecided;
+  return AnswerOf(image->num_visited == static_cast<int64_t>(image->set.size()));
 }
 
 // Whether there are more points than the ranges of the results have room for.
@@ -71,7 +71,7 @@ bool HasTooManyPoints(const IndexingMap& map) {
 }
 
 // No pair of points with equal results differs in any variable.
-std::optional<bool> InjectiveByPairs(const IndexingMap& map, StepBudget* budget) {
+Answer InjectiveByPairs(const IndexingMap& map, StepBudget* budget) {
   mlir::MLIRContext* context = map.context();
   const int count = map.num_ranges();
   llvm::SmallVector<AffineExpr, 8> twins;
@@ -85,46 +85,44 @@ std::optional<bool> InjectiveByPairs(const IndexingMap& map, StepBudget* budget)
   for (const AffineExpr result : map.results()) {
     constraints.push_back({Sub(result, Substitute(result, {}, twins)), Interval::Point(0)});
   }
-  if (llvm::any_of(constraints, [](const Constraint& c) { return !c.expr; })) return std::nullopt;
+  if (llvm::any_of(constraints, [](const Constraint& c) { return !c.expr; })) {
+    return Answer::kUndecided;
+  }
   const mlir::AffineMap no_results = mlir::AffineMap::get(map.num_dims(), 2 * count, context);
   const IndexingMap pairs(kPartsFit, no_results, Variables(map.dims()), std::move(ranges), {},
                           std::move(constraints));
-  std::optional<bool> injective = true;
-  for (int i = 0; i < count; ++i) {
+  Answer injective = Answer::kYes;
+  for (int i = 0; i < count && injective != Answer::kNo; ++i) {
     const AffineExpr difference = Sub(mlir::getAffineSymbolExpr(i, context), twins[i]);
-    const std::optional<bool> differs =
-        HasPointWith(pairs, difference, Interval::AtLeast(1), budget);
-    if (differs == true) return false;
-    if (!differs) injective.reset();
+    const Answer differs = HasPointWith(pairs, difference, Interval::AtLeast(1), budget);
+    injective = And(injective, Not(differs));
   }
   return injective;
 }
 
-std::optional<bool> Injective(const Projected& subject, StepBudget* budget) {
+Answer Injective(const Projected& subject, StepBudget* budget) {
   const IndexingMap& map = subject.map;
-  if (map.IsKnownEmpty()) return true;
+  if (map.IsKnownEmpty()) return Answer::kYes;
   if (subject.projection && llvm::all_of(subject.projection->values, [](AffineExpr value) {
         return static_cast<bool>(value);
       })) {
-    return true;
+    return Answer::kYes;
   }
   const std::optional<int64_t> candidates = NumCandidates(map);
-  if (candidates && *candidates <= kMaxPoints) {
-    if (const auto answer = InjectiveByPoints(map, budget)) return answer;
-  }
-  if (HasTooManyPoints(map)) return false;
-  if (const auto answer = InjectiveByPairs(map, budget)) return answer;
-  return InjectiveByPoints(map, budget);
+  Answer injective = Answer::kUndecided;
+  if (candidates && *candidates <= kMaxPoints) injective = InjectiveByPoints(map, budget);
+  if (injective == Answer::kUndecided && HasTooManyPoints(map)) injective = Answer::kNo;
+  if (injective == Answer::kUndecided) injective = InjectiveByPairs(map, budget);
+  if (injective == Answer::kUndecided) injective = InjectiveByPoints(map, budget);
+  return injective;
 }
 
 // Whether all results are within their sizes.
-std::optional<bool> ResultsWithin(const IndexingMap& map, llvm::ArrayRef<int64_t> sizes,
-                                  StepBudget* budget) {
-  std::optional<bool> within = true;
+Answer ResultsWithin(const IndexingMap& map, llvm::ArrayRef<int64_t> sizes, StepBudget* budget) {
+  Answer within = Answer::kYes;
   for (auto [result, size] : llvm::zip_equal(map.results(), sizes)) {
-    const auto holds = HoldsEverywhere(map, result, Interval::OfSize(size), budget);
-    if (holds == false) return false;
-    if (!holds) within.reset();
+    within = And(within, HoldsEverywhere(map, result, Interval::OfSize(size), budget));
+    if (within == Answer::kNo) break;
   }
   return within;
 }
@@ -136,7 +134,7 @@ absl::StatusOr<Decision> IsInjective(const IndexingMap& map, int64_t max_steps) 
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   StepBudget budget(max_steps);
   const std::optional<Projected> subject = SubjectOf(map);
-  if (!subject) return budget.Decide(std::nullopt);
+  if (!subject) return budget.Decide(Answer::kUndecided);
   return budget.Decide(Injective(*subject, &budget));
 }
 
@@ -159,20 +157,18 @@ absl::StatusOr<Decision> IsBijectionOnto(const IndexingMap& map, llvm::ArrayRef<
 
   StepBudget budget(max_steps);
   const std::optional<Projected> subject = SubjectOf(map);
-  if (!subject) return budget.Decide(std::nullopt);
-  const std::optional<bool> within = ResultsWithin(subject->map, sizes, &budget);
-  if (within == false) return budget.Decide(false);
-  const std::optional<bool> injective = Injective(*subject, &budget);
-  if (injective == false) return budget.Decide(false);
-  std::optional<bool> onto;
-  if (subject->projection && subject->projection->IsExplicit()) {
-    onto = DomainWithin(box, subject->projection->set, &budget);
+  if (!subject) return budget.Decide(Answer::kUndecided);
+  Answer answer = ResultsWithin(subject->map, sizes, &budget);
+  if (answer != Answer::kNo) answer = And(answer, Injective(*subject, &budget));
+  if (answer != Answer::kNo) {
+    const bool is_explicit = subject->projection && subject->projection->IsExplicit();
+    answer = And(answer, is_explicit ? DomainWithin(box, subject->projection->set, &budget)
+                                     : Answer::kUndecided);
   }
-  if (onto == false) return budget.Decide(false);
-  if (within && injective && onto) return budget.Decide(true);
+  if (answer != Answer::kUndecided) return budget.Decide(answer);
 
   const std::optional<Points> image = ImageOf(subject->map, &budget);
-  if (!image) return budget.Decide(std::nullopt);
+  if (!image) return budget.Decide(Answer::kUndecided);
   const bool all_within = llvm::all_of(
       image->set, [&](const Point& point) { return box.Contains(point, {}).value_or(false); });
   const auto num_reached = static_cast<int64_t>(image->set.size());

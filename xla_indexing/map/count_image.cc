@@ -22,6 +22,7 @@
 #include "xla_indexing/map/internal/block_classes.h"
 #include "xla_indexing/map/internal/components.h"
 #include "xla_indexing/map/internal/count_points.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/image_parts.h"
 
 namespace xla_indexing {
@@ -75,10 +76,10 @@ Interval CountPart(const ImagePart& part, StepBudget* budget) {
 }
 
 Interval CountOneImage(const ImageParts& image, StepBudget* budget) {
-  if (image.has_integer_point == false) return Interval::Point(0);
+  if (image.has_point == Answer::kNo) return Interval::Point(0);
   Interval count = Interval::Point(1);
   for (const ImagePart& part : image.parts) count = count.Mul(CountPart(part, budget));
-  return image.has_integer_point ? count : CountUpTo(count);
+  return image.has_point == Answer::kYes ? count : CountUpTo(count);
 }
 
 // The blocks of several images: results that share a part of any, and of each image its parts.
@@ -151,7 +152,7 @@ std::optional<Interval> CountUnion(llvm::ArrayRef<ImageParts> images, int num_re
 
 // Whether the image is everything from 0 to the sizes.
 bool IsWhole(const ImageParts& image, llvm::ArrayRef<int64_t> sizes) {
-  return image.has_integer_point == true && llvm::all_of(image.parts, [&](const ImagePart& part) {
+  return image.has_point == Answer::kYes && llvm::all_of(image.parts, [&](const ImagePart& part) {
            return part.range && part.range->count == sizes[part.results[0]];
          });
 }
@@ -287,8 +288,8 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
   Interval rest = Interval::Point(0);
   for (const auto& [map, known] : llvm::zip_equal(maps, strided)) {
     std::optional<ImageParts> parts = known ? known : PartsOf(map, budget);
-    if (parts && parts->has_integer_point == false) continue;
-    if (parts && parts->has_integer_point == true) {
+    if (parts && parts->has_point == Answer::kNo) continue;
+    if (parts && parts->has_point == Answer::kYes) {
       if (IsWhole(*parts, sizes)) return places;
       images.push_back(*std::move(parts));
       continue;

@@ -62,7 +62,7 @@ bool AddPiecesOutside(IndexingMap piece, const Constraints& conditions, StepBudg
       IndexingMap outside = piece;
       outside.AddConstraint(kPartsFit, condition.expr,
                             below ? Interval::AtMost(end - 1) : Interval::AtLeast(end + 1));
-      if (DomainHasPoint(outside, budget) == false) continue;
+      if (DomainHasPoint(outside, budget) == Answer::kNo) continue;
       pieces->push_back(std::move(outside));
       if (pieces->size() > kMaxPieces) return false;
     }
@@ -73,16 +73,15 @@ bool AddPiecesOutside(IndexingMap piece, const Constraints& conditions, StepBudg
 
 }  // namespace
 
-std::optional<bool> IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others,
-                              StepBudget* budget) {
+Answer IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others, StepBudget* budget) {
   const bool can_be_compared = llvm::all_of(others, [&](const IndexingMap& other) {
     return other.context() == a.context() && other.num_dims() == a.num_dims() &&
            other.num_runtimes() == a.num_runtimes() && other.num_results() == a.num_results();
   });
-  if (!can_be_compared) return std::nullopt;
+  if (!can_be_compared) return Answer::kUndecided;
   constexpr KnownVariables kKnown = {.dims = true, .runtimes = true};
   const std::optional<Projected> projected = ProjectOntoResults(a, kKnown);
-  if (!projected) return std::nullopt;
+  if (!projected) return Answer::kUndecided;
   std::vector<IndexingMap> left = {projected->map};
   bool all_are_explicit = true;
   for (const IndexingMap& other : others) {
@@ -96,17 +95,19 @@ std::optional<bool> IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> 
     }
     std::vector<IndexingMap> still;
     for (IndexingMap& piece : left) {
-      if (!AddPiecesOutside(std::move(piece), conditions, budget, &still)) return std::nullopt;
+      if (!AddPiecesOutside(std::move(piece), conditions, budget, &still)) {
+        return Answer::kUndecided;
+      }
     }
     left = std::move(still);
   }
-  bool none = true;
+  Answer covered = Answer::kYes;
   for (const IndexingMap& piece : left) {
-    const std::optional<bool> has_integer_point = DomainHasPoint(piece, budget);
-    if (has_integer_point == true && all_are_explicit) return false;
-    none &= has_integer_point == false;
+    covered = And(covered, Not(DomainHasPoint(piece, budget)));
+    if (covered == Answer::kNo) break;
   }
-  return none ? std::optional<bool>(true) : std::nullopt;
+  // What is left may be in those that could not be taken away.
+  return covered == Answer::kNo && !all_are_explicit ? Answer::kUndecided : covered;
 }
 
 }  // namespace xla_indexing

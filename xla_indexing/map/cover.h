@@ -13,8 +13,6 @@
 #ifndef XLA_INDEXING_MAP_COVER_H_
 #define XLA_INDEXING_MAP_COVER_H_
 
-#include <optional>
-
 #include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -22,11 +20,10 @@
 namespace xla_indexing {
 
 // Whether every pair d -> r of `a` belongs to at least one of `others`, for each value of the
-// runtime variables. Dimensions and runtime variables correspond by position. None where that is
-// not decided, and for maps that cannot be compared: of other numbers of dimensions, runtime
-// variables or results, or of another context.
-std::optional<bool> IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others,
-                              StepBudget* budget);
+// runtime variables. Dimensions and runtime variables correspond by position. Maps that cannot be
+// compared, of other numbers of dimensions, runtime variables or results, or of another context,
+// leave it undecided.
+Answer IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others, StepBudget* budget);
 
 }  // namespace xla_indexing
 

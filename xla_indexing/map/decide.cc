@@ -55,18 +55,18 @@ absl::Status CheckNumbers(const IndexingMap& a, const IndexingMap& b) {
 
 // --- Functions
 
-// Whether one point tells two functions apart; none where a number does not fit.
-std::optional<bool> DifferAt(const IndexingMap& a, const IndexingMap& b,
-                             llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols) {
+// Whether one point tells two functions apart; kUndecided where a number does not fit.
+Answer DifferAt(const IndexingMap& a, const IndexingMap& b, llvm::ArrayRef<int64_t> dims,
+                llvm::ArrayRef<int64_t> symbols) {
   const absl::StatusOr<bool> in_a = a.Contains(dims, symbols);
   const absl::StatusOr<bool> in_b = b.Contains(dims, symbols);
-  if (!in_a.ok() || !in_b.ok()) return std::nullopt;
-  if (*in_a != *in_b) return true;
-  if (!*in_a) return false;
+  if (!in_a.ok() || !in_b.ok()) return Answer::kUndecided;
+  if (*in_a != *in_b) return Answer::kYes;
+  if (!*in_a) return Answer::kNo;
   const auto a_results = a.Evaluate(dims, symbols);
   const auto b_results = b.Evaluate(dims, symbols);
-  if (!a_results.ok() || !b_results.ok()) return std::nullopt;
-  return *a_results != *b_results;
+  if (!a_results.ok() || !b_results.ok()) return Answer::kUndecided;
+  return AnswerOf(*a_results != *b_results);
 }
 
 bool SamplesDiffer(const IndexingMap& a, const IndexingMap& b, StepBudget* budget) {
@@ -74,7 +74,8 @@ bool SamplesDiffer(const IndexingMap& a, const IndexingMap& b, StepBudget* budge
     for (const auto& point : SamplePoints(*map, kSamples)) {
       if (!budget->Take(1)) return false;
       const llvm::ArrayRef<int64_t> all = point;
-      if (DifferAt(a, b, all.take_front(a.num_dims()), all.drop_front(a.num_dims())) == true) {
+      if (DifferAt(a, b, all.take_front(a.num_dims()), all.drop_front(a.num_dims())) ==
+          Answer::kYes) {
         return true;
       }
     }
@@ -87,18 +88,18 @@ std::optional<Points> GraphOf(const IndexingMap& map, StepBudget* budget) {
   return Enumerate(map, budget, [](auto... lists) { return Joined(lists...); });
 }
 
-std::optional<bool> SameSimplified(const IndexingMap& a, const IndexingMap& b, StepBudget* budget) {
-  if (a == b) return true;
-  if (SamplesDiffer(a, b, budget)) return false;
-  const std::optional<bool> answers[] = {DomainWithin(a, b, budget), DomainWithin(b, a, budget),
-                                         SameResultsOn(a, b, budget)};
-  if (llvm::all_of(answers, [](const auto& answer) { return answer == true; })) return true;
-  if (llvm::is_contained(answers, std::optional<bool>(false))) return false;
+Answer SameSimplified(const IndexingMap& a, const IndexingMap& b, StepBudget* budget) {
+  if (a == b) return Answer::kYes;
+  if (SamplesDiffer(a, b, budget)) return Answer::kNo;
+  const Answer there = DomainWithin(a, b, budget);
+  const Answer back = DomainWithin(b, a, budget);
+  const Answer same = And(And(there, back), SameResultsOn(a, b, budget));
+  if (same != Answer::kUndecided) return same;
   const std::optional<Points> a_graph = GraphOf(a, budget);
-  if (!a_graph) return std::nullopt;
+  if (!a_graph) return Answer::kUndecided;
   const std::optional<Points> b_graph = GraphOf(b, budget);
-  if (!b_graph) return std::nullopt;
-  return a_graph->set == b_graph->set;
+  if (!b_graph) return Answer::kUndecided;
+  return AnswerOf(a_graph->set == b_graph->set);
 }
 
 // --- Relations
@@ -110,8 +111,7 @@ std::optional<Projected> RelationOf(const IndexingMap& map) {
 
 // Whether all pairs of `a` are in the set of `b`: at every point of `a`, with its results for the
 // dimensions that stand for results.
-std::optional<bool> WithinExplicit(const IndexingMap& a, const IndexingMap& b_set,
-                                   StepBudget* budget) {
+Answer WithinExplicit(const IndexingMap& a, const IndexingMap& b_set, StepBudget* budget) {
   llvm::SmallVector<AffineExpr, 8> places(a.num_dims());
   places.append(a.results().begin(), a.results().end());
   Constraints constraints;
@@ -120,7 +120,7 @@ std::optional<bool> WithinExplicit(const IndexingMap& a, const IndexingMap& b_se
   }
   for (const Constraint& constraint : b_set.constraints()) {
     constraints.push_back({Substitute(constraint.expr, places, {}), constraint.interval});
-    if (!constraints.back().expr) return std::nullopt;
+    if (!constraints.back().expr) return Answer::kUndecided;
   }
   Variables dims(b_set.dims().take_front(a.num_dims()));
   const mlir::AffineMap no_results =
@@ -131,12 +131,12 @@ std::optional<bool> WithinExplicit(const IndexingMap& a, const IndexingMap& b_se
 }
 
 // Whether the relation has the pair dims -> results.
-std::optional<bool> HasPair(const Projected& relation, llvm::ArrayRef<int64_t> dims,
-                            llvm::ArrayRef<int64_t> results, StepBudget* budget) {
+Answer HasPair(const Projected& relation, llvm::ArrayRef<int64_t> dims,
+               llvm::ArrayRef<int64_t> results, StepBudget* budget) {
   if (relation.projection && relation.projection->IsExplicit()) {
     const absl::StatusOr<bool> contains =
         relation.projection->set.Contains(Joined(dims, results), {});
-    if (contains.ok()) return *contains;
+    if (contains.ok()) return AnswerOf(*contains);
   }
   IndexingMap at_pair = relation.map;
   for (auto [i, value] : llvm::enumerate(dims)) {
@@ -158,7 +158,7 @@ bool SampledPairIsMissing(const Projected& a, const Projected& b, StepBudget* bu
     const absl::StatusOr<bool> contains = a.map.Contains(dims, ranges);
     if (!contains.ok() || !*contains) continue;
     const auto results = a.map.Evaluate(dims, ranges);
-    if (results.ok() && HasPair(b, dims, *results, budget) == false) return true;
+    if (results.ok() && HasPair(b, dims, *results, budget) == Answer::kNo) return true;
   }
   return false;
 }
@@ -186,12 +186,11 @@ bool WrittenTheSame(const Projected& a, const Projected& b) {
 }
 
 // Without enumeration.
-std::optional<bool> WithinSymbolically(const Projected& a, const Projected& b, StepBudget* budget) {
-  if (a.map.IsKnownEmpty()) return true;
-  if (SampledPairIsMissing(a, b, budget)) return false;
+Answer WithinSymbolically(const Projected& a, const Projected& b, StepBudget* budget) {
+  if (a.map.IsKnownEmpty()) return Answer::kYes;
+  if (SampledPairIsMissing(a, b, budget)) return Answer::kNo;
   if (!b.projection || !b.projection->IsExplicit()) {
-    if (DomainHasPoint(a.map, budget) == false) return true;
-    return std::nullopt;
+    return DomainHasPoint(a.map, budget) == Answer::kNo ? Answer::kYes : Answer::kUndecided;
   }
   return WithinExplicit(a.map, b.projection->set, budget);
 }
@@ -202,9 +201,7 @@ absl::StatusOr<Decision> IsEmptyDomain(const IndexingMap& map, int64_t max_steps
   const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   StepBudget budget(max_steps);
-  std::optional<bool> has_integer_point = DomainHasPoint(map, &budget);
-  if (has_integer_point) *has_integer_point = !*has_integer_point;
-  return budget.Decide(has_integer_point);
+  return budget.Decide(Not(DomainHasPoint(map, &budget)));
 }
 
 absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b,
@@ -230,11 +227,12 @@ absl::StatusOr<Decision> IsSubrelation(const IndexingMap& a, const IndexingMap& 
   StepBudget budget(max_steps);
   const std::optional<Projected> from = RelationOf(a);
   const std::optional<Projected> to = RelationOf(b);
-  if (!from || !to) return budget.Decide(std::nullopt);
+  if (!from || !to) return budget.Decide(Answer::kUndecided);
   if (WrittenTheSame(*from, *to)) return budget.Decide(true);
-  if (const auto within = WithinSymbolically(*from, *to, &budget)) return budget.Decide(within);
+  const Answer within = WithinSymbolically(*from, *to, &budget);
+  if (within != Answer::kUndecided) return budget.Decide(within);
   const auto pairs = PairsOf(from->map, to->map, &budget);
-  if (!pairs) return budget.Decide(std::nullopt);
+  if (!pairs) return budget.Decide(Answer::kUndecided);
   return budget.Decide(IsSubset(pairs->first, pairs->second));
 }
 
@@ -245,15 +243,13 @@ absl::StatusOr<Decision> SameRelation(const IndexingMap& a, const IndexingMap& b
   StepBudget budget(max_steps);
   const std::optional<Projected> one = RelationOf(a);
   const std::optional<Projected> other = RelationOf(b);
-  if (!one || !other) return budget.Decide(std::nullopt);
+  if (!one || !other) return budget.Decide(Answer::kUndecided);
   if (WrittenTheSame(*one, *other)) return budget.Decide(true);
-  const std::optional<bool> there = WithinSymbolically(*one, *other, &budget);
-  if (there == false) return budget.Decide(false);
-  const std::optional<bool> back = WithinSymbolically(*other, *one, &budget);
-  if (back == false) return budget.Decide(false);
-  if (there && back) return budget.Decide(true);
+  Answer same = WithinSymbolically(*one, *other, &budget);
+  if (same != Answer::kNo) same = And(same, WithinSymbolically(*other, *one, &budget));
+  if (same != Answer::kUndecided) return budget.Decide(same);
   const auto pairs = PairsOf(one->map, other->map, &budget);
-  if (!pairs) return budget.Decide(std::nullopt);
+  if (!pairs) return budget.Decide(Answer::kUndecided);
   return budget.Decide(pairs->first.set == pairs->second.set);
 }
 

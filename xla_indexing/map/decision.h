@@ -33,7 +33,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iosfwd>
-#include <optional>
 
 #include "xla_indexing/base/question_budget.h"
 
@@ -41,9 +40,18 @@ namespace xla_indexing {
 
 enum class Answer { kNo, kYes, kUndecided };
 
+constexpr Answer AnswerOf(bool is_yes) { return is_yes ? Answer::kYes : Answer::kNo; }
+constexpr Answer Not(Answer a) { return a == Answer::kUndecided ? a : AnswerOf(a == Answer::kNo); }
+// No where one is no, whatever the other.
+constexpr Answer And(Answer a, Answer b) {
+  if (a == Answer::kNo || b == Answer::kNo) return Answer::kNo;
+  return a == Answer::kYes ? b : a;
+}
+
+// An answer, and the steps that it took.
 struct Decision {
   Answer answer = Answer::kUndecided;
-  int64_t steps = 0;  // that it took
+  int64_t steps = 0;
 
   bool IsYes() const { return answer == Answer::kYes; }
   bool IsNo() const { return answer == Answer::kNo; }
@@ -56,36 +64,42 @@ void PrintTo(const Decision& decision, std::ostream* os);
 inline constexpr int64_t kDefaultSteps = int64_t{1} << 17;
 inline constexpr int64_t kStepsOfQuestion = 256;
 
-// What is left of a budget of steps.
+// What is left of the steps that a part of a question may take, which are steps of the question too
+// (base/question_budget.h). Both are no estimates of time but bounds: `steps_in_one_of_question`
+// steps here are one there.
 class StepBudget {
  public:
-  explicit StepBudget(int64_t max_steps) : left_(std::max<int64_t>(max_steps, 0)) {}
+  explicit StepBudget(int64_t max_steps, int64_t steps_in_one_of_question = 32)
+      : left_(std::max<int64_t>(max_steps, 0)), steps_in_one_(steps_in_one_of_question) {}
 
-  // Takes `steps` (at least 0) and returns true where as many are left, both here and in the budget
-  // of the question that this is a part of (base/question_budget.h); takes nothing otherwise.
+  // Takes `steps` (at least 0) and returns true where as many are left, here and in the budget of
+  // the question; takes nothing otherwise.
   bool Take(int64_t steps) {
-    if (steps > left_) return false;
-    // Both are no estimates of time but bounds: of many small steps one counts there.
-    constexpr int64_t kStepsOfOne = 32;
-    const int64_t before = used_ / kStepsOfOne;
-    const int64_t after = (used_ + steps) / kStepsOfOne;
-    if (!QuestionBudget::Spend(after - before)) return false;
+    const int64_t in_question =
+        steps > left_ ? 0 : (used_ + steps) / steps_in_one_ - used_ / steps_in_one_;
+    if (steps > left_ || !QuestionBudget::Spend(in_question)) {
+      was_exceeded_ = true;
+      return false;
+    }
     left_ -= steps;
     used_ += steps;
     return true;
   }
 
+  int64_t used() const { return used_; }
+  // Whether steps were asked for that were not left.
+  bool WasExceeded() const { return was_exceeded_; }
   int64_t left() const { return left_; }
 
-  // The decision that a computation with this budget has led to; kUndecided for none.
-  Decision Decide(std::optional<bool> answer) const {
-    if (!answer) return {Answer::kUndecided, used_};
-    return {*answer ? Answer::kYes : Answer::kNo, used_};
-  }
+  // The decision that a computation with this budget has led to.
+  Decision Decide(Answer answer) const { return {answer, used_}; }
+  Decision Decide(bool is_yes) const { return Decide(AnswerOf(is_yes)); }
 
  private:
   int64_t left_;
   int64_t used_ = 0;
+  int64_t steps_in_one_;
+  bool was_exceeded_ = false;
 };
 
 }  // namespace xla_indexing

@@ -12,13 +12,13 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/internal/has_integer_point.h"
 
 namespace xla_indexing {
 namespace {
 
-using internal::CheckedMul;
 using internal::Constant;
 using internal::HasIntegerPoint;
 using internal::Int128;
@@ -53,25 +53,6 @@ std::optional<llvm::SmallVector<Interval, 2>> Outside(const Interval& interval) 
   }
   return outside;
 }
-
-// Whether all hold; false as soon as one is false, none where one is not known.
-class Conjunction {
- public:
-  // Whether to go on.
-  bool And(std::optional<bool> part) {
-    if (!part) {
-      if (value_) value_.reset();
-    } else if (!*part) {
-      value_ = false;
-      return false;
-    }
-    return true;
-  }
-  std::optional<bool> value() const { return value_; }
-
- private:
-  std::optional<bool> value_ = true;
-};
 
 // A value of the interval, by a number of any size; toward 0 where there is no end.
 int64_t SomeValue(const Interval& bounds, uint64_t choice) {
@@ -114,59 +95,50 @@ IndexingMap DomainOf(const IndexingMap& map) {
 }
 
 std::optional<int64_t> NumCandidates(const IndexingMap& map) {
-  std::optional<int64_t> count = 1;
-  for (const Interval& bounds : AllBounds(map)) {
-    if (bounds.IsEmpty()) return 0;
-    const std::optional<int64_t> size = bounds.Size();
-    count = count && size ? CheckedMul(*count, *size) : std::nullopt;
-  }
-  return count;
+  return internal::NumPoints(AllBounds(map));
 }
 
-std::optional<bool> DomainHasPoint(const IndexingMap& map, StepBudget* budget) {
-  if (map.IsKnownEmpty()) return false;
-  if (map.constraints().empty()) return true;
-  if (!budget->Take(kStepsOfQuestion)) return std::nullopt;
+Answer DomainHasPoint(const IndexingMap& map, StepBudget* budget) {
+  if (map.IsKnownEmpty()) return Answer::kNo;
+  if (map.constraints().empty()) return Answer::kYes;
+  if (!budget->Take(kStepsOfQuestion)) return Answer::kUndecided;
   IndexingMap domain = DomainOf(map);
   domain.Simplify();
-  if (domain.IsKnownEmpty()) return false;
-  if (const auto answer =
-          HasIntegerPoint(domain.DimBounds(), domain.SymbolBounds(), domain.constraints())) {
-    return answer;
-  }
+  if (domain.IsKnownEmpty()) return Answer::kNo;
+  const Answer answer =
+      HasIntegerPoint(domain.DimBounds(), domain.SymbolBounds(), domain.constraints());
+  if (answer != Answer::kUndecided) return answer;
   const std::optional<int64_t> candidates = NumCandidates(domain);
-  if (!candidates || !budget->Take(*candidates)) return std::nullopt;
+  if (!candidates || !budget->Take(*candidates)) return Answer::kUndecided;
   bool found = false;
   const absl::Status status =
       domain.ForEachPoint(*candidates, [&](auto, auto, auto) { found = true; });
-  if (found) return true;
-  return status.ok() ? std::optional<bool>(false) : std::nullopt;
+  if (found) return Answer::kYes;
+  return status.ok() ? Answer::kNo : Answer::kUndecided;
 }
 
-std::optional<bool> HasPointWith(const IndexingMap& map, AffineExpr expr, Interval interval,
-                                 StepBudget* budget) {
+Answer HasPointWith(const IndexingMap& map, AffineExpr expr, Interval interval,
+                    StepBudget* budget) {
   IndexingMap domain = DomainOf(map);
   domain.AddConstraint(kPartsFit, expr, interval);
   return DomainHasPoint(domain, budget);
 }
 
-std::optional<bool> HoldsEverywhere(const IndexingMap& map, AffineExpr expr, Interval interval,
-                                    StepBudget* budget) {
+Answer HoldsEverywhere(const IndexingMap& map, AffineExpr expr, Interval interval,
+                       StepBudget* budget) {
   const std::optional<llvm::SmallVector<Interval, 2>> outside = Outside(interval);
-  if (!expr || !outside) return std::nullopt;
-  Conjunction none_outside;
+  if (!expr || !outside) return Answer::kUndecided;
+  Answer holds = Answer::kYes;
   for (const Interval& part : *outside) {
-    std::optional<bool> has_integer_point = HasPointWith(map, expr, part, budget);
-    if (has_integer_point) *has_integer_point = !*has_integer_point;
-    if (!none_outside.And(has_integer_point)) return false;
+    holds = And(holds, Not(HasPointWith(map, expr, part, budget)));
+    if (holds == Answer::kNo) break;
   }
-  return none_outside.value();
+  return holds;
 }
 
-std::optional<bool> DomainWithin(const IndexingMap& inner, const IndexingMap& outer,
-                                 StepBudget* budget) {
-  if (inner.IsKnownEmpty()) return true;
-  Conjunction within;
+Answer DomainWithin(const IndexingMap& inner, const IndexingMap& outer, StepBudget* budget) {
+  if (inner.IsKnownEmpty()) return Answer::kYes;
+  Answer within = Answer::kYes;
   const llvm::SmallVector<Interval, 8> inner_bounds = AllBounds(inner);
   const llvm::SmallVector<Interval, 8> outer_bounds = AllBounds(outer);
   for (size_t i = 0; i < inner_bounds.size(); ++i) {
@@ -174,26 +146,25 @@ std::optional<bool> DomainWithin(const IndexingMap& inner, const IndexingMap& ou
     const auto dims = static_cast<size_t>(inner.num_dims());
     const AffineExpr variable = i < dims ? mlir::getAffineDimExpr(i, inner.context())
                                          : mlir::getAffineSymbolExpr(i - dims, inner.context());
-    if (!within.And(HoldsEverywhere(inner, variable, outer_bounds[i], budget))) return false;
+    within = And(within, HoldsEverywhere(inner, variable, outer_bounds[i], budget));
+    if (within == Answer::kNo) return within;
   }
   for (const Constraint& constraint : outer.constraints()) {
     const bool is_inner = llvm::any_of(inner.constraints(), [&](const Constraint& own) {
       return own.expr == constraint.expr && own.interval.IsSubsetOf(constraint.interval);
     });
     if (is_inner) continue;
-    if (!within.And(HoldsEverywhere(inner, constraint.expr, constraint.interval, budget))) {
-      return false;
-    }
+    within = And(within, HoldsEverywhere(inner, constraint.expr, constraint.interval, budget));
+    if (within == Answer::kNo) return within;
   }
-  return within.value();
+  return within;
 }
 
-std::optional<bool> SameResultsOn(const IndexingMap& domain, const IndexingMap& other,
-                                  StepBudget* budget) {
+Answer SameResultsOn(const IndexingMap& domain, const IndexingMap& other, StepBudget* budget) {
   llvm::SmallVector<AffineExpr, 4> differences;
   for (auto [a, b] : llvm::zip_equal(domain.results(), other.results())) {
     differences.push_back(Sub(a, b));
-    if (!differences.back()) return std::nullopt;
+    if (!differences.back()) return Answer::kUndecided;
   }
   // The normal form of the difference knows the residues that constraints fix.
   const mlir::AffineMap affine_map =
@@ -202,13 +173,14 @@ std::optional<bool> SameResultsOn(const IndexingMap& domain, const IndexingMap& 
                          Variables(domain.ranges()), Variables(domain.runtimes()),
                          Constraints(domain.constraints()));
   difference.Simplify();
-  if (difference.IsKnownEmpty()) return true;
-  Conjunction same;
+  if (difference.IsKnownEmpty()) return Answer::kYes;
+  Answer same = Answer::kYes;
   for (const AffineExpr result : difference.results()) {
     if (result == Constant(0, domain.context())) continue;
-    if (!same.And(HoldsEverywhere(difference, result, Interval::Point(0), budget))) return false;
+    same = And(same, HoldsEverywhere(difference, result, Interval::Point(0), budget));
+    if (same == Answer::kNo) break;
   }
-  return same.value();
+  return same;
 }
 
 void DropImpliedConstraints(IndexingMap* map, StepBudget* budget) {
@@ -221,7 +193,7 @@ void DropImpliedConstraints(IndexingMap* map, StepBudget* budget) {
     const IndexingMap without(kPartsFit, map->affine_map(), Variables(map->dims()),
                               Variables(map->ranges()), Variables(map->runtimes()),
                               std::move(others));
-    if (HoldsEverywhere(without, constraint.expr, constraint.interval, budget) == true) {
+    if (HoldsEverywhere(without, constraint.expr, constraint.interval, budget) == Answer::kYes) {
       *map = without;
     }
   }
@@ -237,20 +209,20 @@ Interval HullOver(const IndexingMap& map, AffineExpr expr, Interval range, StepB
   // Some value is in [lower, upper], if there is any, and none outside.
   int64_t lower = range.lower();
   int64_t upper = range.upper();
-  if (has_integer_point(lower, lower) != true) {
+  if (has_integer_point(lower, lower) != Answer::kYes) {
     for (int64_t most = upper; lower < most;) {
       const auto middle = static_cast<int64_t>(lower + (Int128{most} - lower) / 2);
-      const std::optional<bool> below = has_integer_point(lower, middle);
-      if (!below) break;
-      (*below ? most : lower) = *below ? middle : middle + 1;
+      const Answer below = has_integer_point(lower, middle);
+      if (below == Answer::kUndecided) break;
+      (below == Answer::kYes ? most : lower) = below == Answer::kYes ? middle : middle + 1;
     }
   }
-  if (has_integer_point(upper, upper) != true) {
+  if (has_integer_point(upper, upper) != Answer::kYes) {
     for (int64_t least = lower; least < upper;) {
       const auto middle = static_cast<int64_t>(upper - (Int128{upper} - least) / 2);
-      const std::optional<bool> above = has_integer_point(middle, upper);
-      if (!above) break;
-      (*above ? least : upper) = *above ? middle : middle - 1;
+      const Answer above = has_integer_point(middle, upper);
+      if (above == Answer::kUndecided) break;
+      (above == Answer::kYes ? least : upper) = above == Answer::kYes ? middle : middle - 1;
     }
   }
   return Interval::Closed(lower, upper);

@@ -10,10 +10,10 @@
 // exactly if X has no point with  f - g >= 1,  and none with  f - g <= -1. So everything comes to
 // emptiness: the normal form first, then HasIntegerPoint, then all points, where the budget allows.
 //
-// None is returned where the budget ends or a number does not fit int64.
+// An answer is kUndecided where the budget ends or a number does not fit int64.
 //
-// Example. For x: d0 in [0, 9], d0 mod 2 in [0, 0] and y: d0 in [0, 8], DomainWithin(x, y) is true
-// and DomainWithin(y, x) false.
+// Example. For x: d0 in [0, 9], d0 mod 2 in [0, 0] and y: d0 in [0, 8], DomainWithin(x, y) is yes
+// and DomainWithin(y, x) no.
 #ifndef XLA_INDEXING_MAP_DOMAIN_H_
 #define XLA_INDEXING_MAP_DOMAIN_H_
 
@@ -31,25 +31,23 @@ namespace xla_indexing {
 IndexingMap DomainOf(const IndexingMap& map);
 
 // Whether the domain has a point.
-std::optional<bool> DomainHasPoint(const IndexingMap& map, StepBudget* budget);
+Answer DomainHasPoint(const IndexingMap& map, StepBudget* budget);
 
 // Whether it has a point with expr in interval.
-std::optional<bool> HasPointWith(const IndexingMap& map, mlir::AffineExpr expr, Interval interval,
-                                 StepBudget* budget);
+Answer HasPointWith(const IndexingMap& map, mlir::AffineExpr expr, Interval interval,
+                    StepBudget* budget);
 
-// Whether every point of the domain has expr in interval. A null expression: not known.
-std::optional<bool> HoldsEverywhere(const IndexingMap& map, mlir::AffineExpr expr,
-                                    Interval interval, StepBudget* budget);
+// Whether every point of the domain has expr in interval. A null expression: kUndecided.
+Answer HoldsEverywhere(const IndexingMap& map, mlir::AffineExpr expr, Interval interval,
+                       StepBudget* budget);
 
 // Whether every point of the first domain is in the second. The maps have the same numbers of
 // dimensions and of symbols.
-std::optional<bool> DomainWithin(const IndexingMap& inner, const IndexingMap& outer,
-                                 StepBudget* budget);
+Answer DomainWithin(const IndexingMap& inner, const IndexingMap& outer, StepBudget* budget);
 
 // Whether the two maps have equal results at every point of the domain of the first. The same
 // numbers of dimensions, symbols and results.
-std::optional<bool> SameResultsOn(const IndexingMap& domain, const IndexingMap& other,
-                                  StepBudget* budget);
+Answer SameResultsOn(const IndexingMap& domain, const IndexingMap& other, StepBudget* budget);
 
 // Drops constraints that follow from the intervals and the other constraints, as far as that is
 // decided. The domain stays equal.

@@ -4,9 +4,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/internal/expr_program.h"
@@ -15,7 +17,9 @@ namespace xla_indexing {
 namespace {
 
 using internal::ExprProgram;
+using internal::FirstPoint;
 using internal::Int128;
+using internal::NextPoint;
 
 absl::Status CheckPoint(const IndexingMap& map, llvm::ArrayRef<int64_t> dims,
                         llvm::ArrayRef<int64_t> symbols) {
@@ -106,11 +110,11 @@ absl::Status IndexingMap::ForEachPoint(
   const ExprProgram result_program(results());
   ExprProgram::Workspace values;
   llvm::SmallVector<int64_t, 8> point;
-  for (const Interval& interval : bounds) point.push_back(interval.lower());
+  FirstPoint(bounds, &point);
   const llvm::ArrayRef<int64_t> dims = llvm::ArrayRef(point).take_front(num_dims_);
   const llvm::ArrayRef<int64_t> symbols = llvm::ArrayRef(point).drop_front(num_dims_);
   llvm::SmallVector<int64_t, 4> result;
-  while (true) {
+  do {
     absl::Status status = constraint_program.Evaluate(dims, symbols, &values);
     if (!status.ok()) return status;
     if (Satisfied(*this, constraint_program, values)) {
@@ -119,15 +123,8 @@ absl::Status IndexingMap::ForEachPoint(
       CopyResults(result_program, values, &result);
       visit(dims, symbols, result);
     }
-    // The next point: the last variable that is not at its upper end grows, those after it restart.
-    size_t i = point.size();
-    while (i > 0 && point[i - 1] == bounds[i - 1].upper()) {
-      --i;
-      point[i] = bounds[i].lower();
-    }
-    if (i == 0) return absl::OkStatus();
-    ++point[i - 1];
-  }
+  } while (NextPoint(bounds, absl::MakeSpan(point)));
+  return absl::OkStatus();
 }
 
 }  // namespace xla_indexing

@@ -47,7 +47,7 @@ Interval ValuesOf(const StridedRange& range) {
 // The one strided range that can have the values of an expression, of which there are some, and
 // whether it has no fewer than those.
 struct Candidate {
-  std::optional<bool> is_range;
+  Answer is_range = Answer::kUndecided;
   StridedRange range;
 };
 
@@ -65,24 +65,24 @@ bool IsInfinite(const IndexingMap& map, AffineExpr expr, const Interval& range) 
 
 Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& range,
                        StepBudget* budget) {
-  if (IsInfinite(map, expr, range)) return {false, {}};
+  if (IsInfinite(map, expr, range)) return {Answer::kNo, {}};
   if (!range.IsFinite()) return {};
   if (range.IsEmpty()) return {};
   const Interval hull = HullOver(map, expr, range, budget);
   for (const int64_t end : {hull.lower(), hull.upper()}) {
-    if (HasPointWith(map, expr, Interval::Point(end), budget) != true) return {};
+    if (HasPointWith(map, expr, Interval::Point(end), budget) != Answer::kYes) return {};
   }
-  if (hull.IsPoint()) return {true, {hull.lower(), 1, 1}};
+  if (hull.IsPoint()) return {Answer::kYes, {hull.lower(), 1, 1}};
   // The next value after the least.
   const Interval rest = Interval::Closed(hull.lower() + 1, hull.upper());
   IndexingMap above = DomainOf(map);
   above.AddConstraint(kPartsFit, expr, rest);
   const int64_t next = HullOver(above, expr, rest, budget).lower();
-  if (HasPointWith(map, expr, Interval::Point(next), budget) != true) return {};
+  if (HasPointWith(map, expr, Interval::Point(next), budget) != Answer::kYes) return {};
 
   const Int128 length = Int128{hull.upper()} - hull.lower();
   const Int128 stride = Int128{next} - hull.lower();
-  if (length % stride != 0) return {false, {}};
+  if (length % stride != 0) return {Answer::kNo, {}};
   const std::optional<int64_t> narrow_stride = NarrowToInt64(stride);
   const std::optional<int64_t> count = NarrowToInt64(length / stride + 1);
   if (!narrow_stride || !count || !NarrowToInt64(length)) return {};
@@ -119,16 +119,17 @@ bool SampledElementIsMissing(const IndexingMap& map, llvm::ArrayRef<StridedRange
     for (auto [result, range, place] : llvm::zip_equal(map.results(), ranges, point)) {
       there.AddConstraint(kPartsFit, result, Interval::Point(range.offset + place * range.stride));
     }
-    return DomainHasPoint(there, budget) == false;
+    return DomainHasPoint(there, budget) == Answer::kNo;
   });
 }
 
 // Whether the image, which the box holds, is all of it.
-std::optional<bool> IsAllOf(const IndexingMap& map, const Projection& projection,
-                            llvm::ArrayRef<StridedRange> ranges, StepBudget* budget) {
+Answer IsAllOf(const IndexingMap& map, const Projection& projection,
+               llvm::ArrayRef<StridedRange> ranges, StepBudget* budget) {
   if (projection.IsExplicit()) {
     const IndexingMap box = BoxOf(ranges, map.context());
-    if (const auto within = DomainWithin(box, projection.set, budget)) return within;
+    const Answer within = DomainWithin(box, projection.set, budget);
+    if (within != Answer::kUndecided) return within;
   }
   Int128 size = 1;
   for (const StridedRange& range : ranges) {
@@ -136,33 +137,33 @@ std::optional<bool> IsAllOf(const IndexingMap& map, const Projection& projection
     if (size > kInt64Max) break;
   }
   const std::optional<int64_t> points = NumCandidates(map);
-  if (points && size > *points) return false;
-  if (SampledElementIsMissing(map, ranges, budget)) return false;
+  if (points && size > *points) return Answer::kNo;
+  if (SampledElementIsMissing(map, ranges, budget)) return Answer::kNo;
   const std::optional<Points> image =
       Enumerate(map, budget, [](auto, auto, auto results) { return Joined(results); });
-  if (!image) return std::nullopt;
-  return static_cast<Int128>(image->set.size()) == size;
+  if (!image) return Answer::kUndecided;
+  return AnswerOf(static_cast<Int128>(image->set.size()) == size);
 }
 
 // Decides for a map whose domain is known to have a point.
-std::optional<bool> FindBox(const Projected& projected, StepBudget* budget,
-                            llvm::SmallVectorImpl<StridedRange>* ranges) {
+Answer FindBox(const Projected& projected, StepBudget* budget,
+               llvm::SmallVectorImpl<StridedRange>* ranges) {
   const IndexingMap& map = projected.map;
   const std::optional<Projection>& projection = projected.projection;
-  if (!projection) return std::nullopt;
+  if (!projection) return Answer::kUndecided;
   const bool is_explicit = projection->IsExplicit();
-  bool all_known = true;
+  Answer are_ranges = Answer::kYes;
   for (int i = 0; i < map.num_results(); ++i) {
     const Interval& bounds = projection->set.dims()[i].bounds;
     const Candidate candidate =
         is_explicit ? CandidateFor(projection->set, mlir::getAffineDimExpr(i, map.context()),
                                    bounds, budget)
                     : CandidateFor(map, map.results()[i], bounds, budget);
-    if (candidate.is_range == false) return false;
-    all_known &= candidate.is_range == true;
+    are_ranges = And(are_ranges, candidate.is_range);
+    if (are_ranges == Answer::kNo) return are_ranges;
     ranges->push_back(candidate.range);
   }
-  if (!all_known) return std::nullopt;
+  if (are_ranges != Answer::kYes) return are_ranges;
   return IsAllOf(map, *projection, *ranges, budget);
 }
 
@@ -176,16 +177,16 @@ absl::StatusOr<ImageBox> ImageAsBox(const IndexingMap& map, int64_t max_steps) {
   const std::optional<Projected> projected =
       ProjectOntoResults(map, {.dims = false, .runtimes = false});
   if (!projected) return box;
-  std::optional<bool> is_box;
-  const std::optional<bool> has_integer_point = DomainHasPoint(projected->map, &budget);
-  if (has_integer_point == false) {
+  Answer is_box = Answer::kUndecided;
+  const Answer has_point = DomainHasPoint(projected->map, &budget);
+  if (has_point == Answer::kNo) {
     // Without results even the empty product has a point.
-    is_box = map.num_results() > 0;
+    is_box = AnswerOf(map.num_results() > 0);
     box.ranges.assign(map.num_results(), StridedRange{});
-  } else if (has_integer_point == true) {
+  } else if (has_point == Answer::kYes) {
     is_box = FindBox(*projected, &budget, &box.ranges);
   }
-  if (is_box != true) box.ranges.clear();
+  if (is_box != Answer::kYes) box.ranges.clear();
   box.is_box = budget.Decide(is_box);
   return box;
 }

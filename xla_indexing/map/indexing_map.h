@@ -191,10 +191,17 @@ class IndexingMap {
   // --- Rewriting ---
 
   // Brings results, constraints and intervals into normal form (docs/simplifier.md): the same
-  // relation on the same variables. Variables of one value are replaced by it. Simplifying twice
-  // changes nothing more. Returns whether anything changed. The rules that were used are appended
-  // to `trace` unless it is null.
+  // function of the same variables, as SameFunction (map/decide.h) compares them. Variables of one
+  // value are replaced by it. Simplifying twice changes nothing more. Returns whether anything
+  // changed. The rules that were used are appended to `trace` unless it is null.
   bool Simplify(RuleTrace* trace = nullptr);
+
+  // Simplifies the map as a relation between dimensions, runtime variables and results, as
+  // SameRelation compares them: range variables, of which only that some value exists counts, are
+  // besides replaced, eliminated, joined, dropped and numbered in the order of their use
+  // (map/internal/joined_relation.h). Runtime variables stay as they are. Of a map without range
+  // variables it makes what Simplify() makes.
+  void SimplifyAsRelation();
 
   // Drops range and runtime variables (and, for RemoveUnusedVariables, dimensions) that neither
   // results nor constraints use. A variable with an empty interval makes the map the canonical

@@ -7,78 +7,19 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/map/internal/replace_variables.h"
 
 namespace xla_indexing {
 namespace {
 
-using internal::Substitute;
-using ::llvm::cast;
+using internal::ReplaceVariables;
+using internal::VariablesOf;
 using ::mlir::AffineExpr;
-using ::mlir::AffineExprKind;
-
-struct UsedVariables {
-  llvm::BitVector dims;
-  llvm::BitVector symbols;
-};
-
-UsedVariables FindUsedVariables(const IndexingMap& map) {
-  UsedVariables used = {llvm::BitVector(map.num_dims()), llvm::BitVector(map.num_symbols())};
-  llvm::SmallVector<AffineExpr, 16> pending(map.results());
-  for (const Constraint& constraint : map.constraints()) pending.push_back(constraint.expr);
-  llvm::DenseSet<AffineExpr> seen;
-  while (!pending.empty()) {
-    AffineExpr expr = pending.pop_back_val();
-    switch (expr.getKind()) {
-      case AffineExprKind::Constant:
-        break;
-      case AffineExprKind::DimId:
-        used.dims.set(cast<mlir::AffineDimExpr>(expr).getPosition());
-        break;
-      case AffineExprKind::SymbolId:
-        used.symbols.set(cast<mlir::AffineSymbolExpr>(expr).getPosition());
-        break;
-      default: {
-        if (!seen.insert(expr).second) break;
-        auto binary = cast<mlir::AffineBinaryOpExpr>(expr);
-        pending.push_back(binary.getLHS());
-        pending.push_back(binary.getRHS());
-      }
-    }
-  }
-  return used;
-}
-
-// The map with variables replaced in results and constraints, over the given variables; none where
-// an expression cannot be built.
-std::optional<IndexingMap> Replace(const IndexingMap& map, Variables dims, Variables ranges,
-                                   Variables runtimes, llvm::ArrayRef<AffineExpr> dim_replacements,
-                                   llvm::ArrayRef<AffineExpr> symbol_replacements) {
-  const auto replace = [&](AffineExpr expr) {
-    return Substitute(expr, dim_replacements, symbol_replacements);
-  };
-  llvm::SmallVector<AffineExpr, 4> results;
-  for (AffineExpr expr : map.results()) {
-    results.push_back(replace(expr));
-    if (!results.back()) return std::nullopt;
-  }
-  Constraints constraints;
-  for (const Constraint& constraint : map.constraints()) {
-    constraints.push_back({replace(constraint.expr), constraint.interval});
-    if (!constraints.back().expr) return std::nullopt;
-  }
-  const auto num_dims = static_cast<unsigned>(dims.size());
-  const auto num_symbols = static_cast<unsigned>(ranges.size() + runtimes.size());
-  return IndexingMap(kPartsFit, mlir::AffineMap::get(num_dims, num_symbols, results, map.context()),
-                     std::move(dims), std::move(ranges), std::move(runtimes),
-                     std::move(constraints));
-}
 
 llvm::SmallVector<int, 4> AllRemoved(size_t count) {
   return llvm::SmallVector<int, 4>(count, VariableRemap::kRemoved);
@@ -130,15 +71,22 @@ VariableRemap RemoveUnused(bool remove_dims, IndexingMap* map) {
   // canonical empty map uses no variable.
   if (map->IsKnownEmpty()) return MakeCanonicalEmpty(remove_dims, map);
 
-  UsedVariables used = FindUsedVariables(*map);
-  if (!remove_dims) used.dims.set();
+  // Bits of dimensions, then of symbols.
+  llvm::BitVector used(map->num_dims() + map->num_symbols());
+  const auto mark = [&](AffineExpr expr) {
+    for (const int variable : VariablesOf(expr, map->num_dims())) used.set(variable);
+  };
+  llvm::for_each(map->results(), mark);
+  for (const Constraint& constraint : map->constraints()) mark(constraint.expr);
+  if (!remove_dims) used.set(0, map->num_dims());
   VariableRemap remap = {AllKept(map->dims().size()), AllKept(map->ranges().size()),
                          AllKept(map->runtimes().size())};
-  if (used.dims.all() && used.symbols.all()) return remap;
+  if (used.all()) return remap;
 
-  Compressed dims = Compress(map->dims(), used.dims, 0);
-  Compressed ranges = Compress(map->ranges(), used.symbols, 0);
-  Compressed runtimes = Compress(map->runtimes(), used.symbols, map->num_ranges());
+  const auto first_symbol = static_cast<unsigned>(map->num_dims());
+  Compressed dims = Compress(map->dims(), used, 0);
+  Compressed ranges = Compress(map->ranges(), used, first_symbol);
+  Compressed runtimes = Compress(map->runtimes(), used, first_symbol + map->num_ranges());
   llvm::SmallVector<AffineExpr, 4> dim_replacements;
   for (const int position : dims.remap) {
     const bool removed = position == VariableRemap::kRemoved;
@@ -156,8 +104,8 @@ VariableRemap RemoveUnused(bool remove_dims, IndexingMap* map) {
   add_symbols(ranges, 0);
   add_symbols(runtimes, ranges.kept.size());
   std::optional<IndexingMap> result =
-      Replace(*map, std::move(dims.kept), std::move(ranges.kept), std::move(runtimes.kept),
-              dim_replacements, symbol_replacements);
+      ReplaceVariables(*map, std::move(dims.kept), std::move(ranges.kept), std::move(runtimes.kept),
+                       dim_replacements, symbol_replacements);
   // Renumbering changes no number of a valid map; any other is left alone.
   if (!result) return remap;
   *map = *std::move(result);
@@ -184,8 +132,8 @@ absl::StatusOr<IndexingMap> IndexingMap::Substitute(
                      " symbols to be replaced in a map of ", num_dims(), " and ", num_symbols()));
   }
   std::optional<IndexingMap> result =
-      Replace(*this, Variables(dims()), Variables(ranges()), Variables(runtimes()),
-              dim_replacements, symbol_replacements);
+      ReplaceVariables(*this, Variables(dims()), Variables(ranges()), Variables(runtimes()),
+                       dim_replacements, symbol_replacements);
   if (!result) {
     return absl::OutOfRangeError(absl::StrCat(
         "replacing variables passes a bound of int64 or of the size of expressions in ",
@@ -205,8 +153,8 @@ IndexingMap IndexingMap::ConvertRangeVariablesToDimensions() const {
   for (int i = 0; i < num_runtimes(); ++i) {
     symbol_replacements.push_back(mlir::getAffineSymbolExpr(i, context()));
   }
-  std::optional<IndexingMap> result =
-      Replace(*this, std::move(all_dims), {}, Variables(runtimes()), {}, symbol_replacements);
+  std::optional<IndexingMap> result = ReplaceVariables(
+      *this, std::move(all_dims), {}, Variables(runtimes()), {}, symbol_replacements);
   // As above: renumbering a valid map cannot fail.
   return result ? *std::move(result) : *this;
 }

@@ -16,6 +16,7 @@
 #include "xla_indexing/map/internal/combine_residues.h"
 #include "xla_indexing/map/internal/constraint_form.h"
 #include "xla_indexing/map/internal/has_integer_point.h"
+#include "xla_indexing/map/internal/joined_relation.h"
 
 namespace xla_indexing {
 
@@ -24,6 +25,7 @@ using internal::CombineResidues;
 using internal::ConstraintState;
 using internal::ExprSimplifier;
 using internal::HasIntegerPoint;
+using internal::JoinedRelation;
 using internal::LinearSum;
 using internal::NormalizeConstraint;
 using internal::ResidueFact;
@@ -170,6 +172,13 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
   return true;
 }
 
+void IndexingMap::SimplifyAsRelation() {
+  JoinedRelation relation(std::move(*this));
+  relation.Simplify();
+  *this = std::move(relation).TakeMap();
+  if (IsKnownEmpty()) *this = MakeEmpty(context(), num_dims(), 0, num_runtimes(), num_results());
+}
+
 bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
   if (constraints_.empty() && !IsKnownEmpty()) {
     const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
@@ -257,12 +266,12 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
       continue;
     }
     if (!*has_integer_point) {
-      const std::optional<bool> answer = HasIntegerPoint(DimBounds(), SymbolBounds(), kept);
-      if (answer == false) {
+      const Answer answer = HasIntegerPoint(DimBounds(), SymbolBounds(), kept);
+      if (answer == Answer::kNo) {
         if (trace) trace->push_back({"no integer point satisfies all constraints"});
         return make_empty();
       }
-      *has_integer_point = answer == true;
+      *has_integer_point = answer == Answer::kYes;
     }
     // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;

@@ -19,34 +19,47 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/simplifier.h"
-#include "xla_indexing/map/internal/existential.h"
+#include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/map/internal/joined_relation.h"
 #include "xla_indexing/map/internal/variable_names.h"
-#include "xla_indexing/ops/internal/determined_ranges.h"
-#include "xla_indexing/ops/internal/expr_util.h"
 
 namespace xla_indexing {
 namespace {
 
-using internal::CompareExprs;
 using internal::Constant;
-using internal::EliminateRangeVariables;
 using internal::ExprSimplifier;
-using internal::JoinRangeVariables;
-using internal::MarkDims;
+using internal::JoinedRelation;
 using internal::MarkSymbols;
 using internal::NamesOf;
-using internal::ReplaceDeterminedRanges;
-using internal::RescaleRangeVariables;
+using internal::RuntimeDefinition;
 using internal::Substitute;
 using internal::VariableNames;
 using ::mlir::AffineExpr;
 using ExprVector = llvm::SmallVector<AffineExpr, 8>;
 
-// Whatever is rewritten together with a map, as one map: after its results the elements of the
-// bindings, and where there is a replica map, over one more dimension, the devices of the bindings
-// that have one and the device of the replica map.
+// What JoinedRelation needs to know of a list of bindings: a binding's source and value function as
+// their places among those of the list.
+std::vector<RuntimeDefinition> DefinitionsOf(absl::Span<const RuntimeVarIndexing> bindings) {
+  std::vector<RuntimeDefinition> definitions;
+  for (const RuntimeVarIndexing& binding : bindings) {
+    RuntimeDefinition& definition = definitions.emplace_back();
+    definition.id = static_cast<int>(definitions.size()) - 1;
+    for (const RuntimeVarIndexing& other : bindings) {
+      definition.source += CompareSources(other, binding) < 0 ? 1 : 0;
+      definition.function += other.value < binding.value ? 1 : 0;
+    }
+    definition.num_indices = static_cast<int>(binding.element.size());
+    definition.has_device = static_cast<bool>(binding.device);
+    definition.values = binding.ValueRange();
+  }
+  return definitions;
+}
+
+// A map with bindings and replica map as the results of one map: its own results, elements, and
+// with a replica map, whose reader is the dimension after its own, devices. After these dimensions
+// there are `num_further` of any values.
 IndexingMap Join(const IndexingMap& map, absl::Span<const RuntimeVarIndexing> bindings,
-                 const ReplicaMap* replica_map) {
+                 const ReplicaMap* replica_map, int num_further = 0) {
   ExprVector results(map.results().begin(), map.results().end());
   for (const RuntimeVarIndexing& binding : bindings) {
     results.append(binding.element.begin(), binding.element.end());
@@ -61,268 +74,54 @@ IndexingMap Join(const IndexingMap& map, absl::Span<const RuntimeVarIndexing> bi
     dims.push_back({replica_map->readers, {}});
     constraints.append(replica_map->constraints.begin(), replica_map->constraints.end());
   }
+  dims.append(num_further, {Interval::All(), {}});
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), map.num_symbols(), results, map.context());
   return IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
                      Variables(map.runtimes()), std::move(constraints));
 }
 
-bool MentionsDim(AffineExpr expr, int dim) {
-  llvm::BitVector dims(dim + 1);
-  MarkDims(expr, &dims);
-  return dims.test(dim);
-}
-
-// A map that Join put together, taken apart again.
-struct MapParts {
-  IndexingMap map;
-  RuntimeVarIndexings bindings;
-  std::shared_ptr<const ReplicaMap> replica_map;
-};
-
-// None where a result or an element has come to depend on the reader, which only the replica map
-// can say.
-std::optional<MapParts> TakeApart(const IndexingMap& joined, size_t num_results,
-                                  RuntimeVarIndexings bindings, bool has_replica_map) {
-  mlir::MLIRContext* context = joined.context();
-  const int num_dims = joined.num_dims() - (has_replica_map ? 1 : 0);
-  size_t next = num_results;
-  for (RuntimeVarIndexing& binding : bindings) {
-    for (AffineExpr& expr : binding.element) expr = joined.results()[next++];
-  }
+// The relation as an answer of this label; `bindings` are those that the ids of its definitions
+// name. None where a result or an element has come to depend on the reader, which only the replica
+// map can say.
+std::optional<OperandIndexing> TakeApart(const JoinedRelation& relation,
+                                         absl::Span<const RuntimeVarIndexing> bindings,
+                                         const ExactnessLabel& label) {
+  const IndexingMap& joined = relation.map();
   Variables dims(joined.dims());
   Constraints constraints(joined.constraints());
-  std::shared_ptr<ReplicaMap> replica_map;
-  if (has_replica_map) {
-    for (AffineExpr expr : joined.results().take_front(next)) {
-      if (MentionsDim(expr, num_dims)) return std::nullopt;
+  ReplicaMap replica_map;
+  if (relation.has_reader()) {
+    const auto depends_on_reader = [&](AffineExpr expr) { return relation.DependsOnReader(expr); };
+    if (llvm::any_of(joined.results().take_front(relation.num_without_reader()),
+                     depends_on_reader)) {
+      return std::nullopt;
     }
-    AffineExpr reader = mlir::getAffineDimExpr(num_dims, context);
-    for (RuntimeVarIndexing& binding : bindings) {
-      if (binding.device) binding.device = joined.results()[next++];
-      if (binding.device == reader) binding.device = {};
-    }
-    replica_map = std::make_shared<ReplicaMap>();
-    replica_map->device = joined.results()[next];
-    replica_map->readers = dims.pop_back_val().bounds;
+    replica_map.device = joined.results().back();
+    replica_map.readers = dims.pop_back_val().bounds;
     constraints.clear();
     for (const Constraint& constraint : joined.constraints()) {
-      (MentionsDim(constraint.expr, num_dims) ? replica_map->constraints : constraints)
+      (depends_on_reader(constraint.expr) ? replica_map.constraints : constraints)
           .push_back(constraint);
     }
   }
-  IndexingMap map(kPartsFit,
-                  mlir::AffineMap::get(num_dims, joined.num_symbols(),
-                                       joined.results().take_front(num_results), context),
-                  std::move(dims), Variables(joined.ranges()), Variables(joined.runtimes()),
-                  std::move(constraints));
-  return MapParts{std::move(map), std::move(bindings), std::move(replica_map)};
-}
-
-// Replaces symbol i in element and device by symbols[i]; false where a bound of
-// affine/internal/build.h is passed.
-bool ReplaceSymbols(llvm::ArrayRef<AffineExpr> symbols, RuntimeVarIndexing* binding) {
-  for (AffineExpr& expr : binding->element) {
-    expr = Substitute(expr, {}, symbols);
-    if (!expr) return false;
-  }
-  if (binding->device) {
-    binding->device = Substitute(binding->device, {}, symbols);
-    if (!binding->device) return false;
-  }
-  return true;
-}
-
-bool ReplaceSymbols(llvm::ArrayRef<AffineExpr> symbols, ReplicaMap* replica_map) {
-  replica_map->device = Substitute(replica_map->device, {}, symbols);
-  if (!replica_map->device) return false;
-  for (Constraint& constraint : replica_map->constraints) {
-    constraint.expr = Substitute(constraint.expr, {}, symbols);
-    if (!constraint.expr) return false;
-  }
-  return true;
-}
-
-// Which variables a map keeps: range variables by their positions in the new order, and for every
-// runtime variable of the new order the ones that become it.
-struct SymbolSelection {
-  llvm::SmallVector<int, 4> ranges;
-  std::vector<llvm::SmallVector<int, 2>> runtimes;
-
-  static SymbolSelection All(const IndexingMap& map) {
-    SymbolSelection all;
-    for (int i = 0; i < map.num_ranges(); ++i) all.ranges.push_back(i);
-    for (int i = 0; i < map.num_runtimes(); ++i) all.runtimes.push_back({i});
-    return all;
-  }
-};
-
-// The expressions that the old symbols become; null for those that are dropped.
-ExprVector NewSymbols(const IndexingMap& map, const SymbolSelection& selection) {
-  ExprVector symbols(map.num_symbols());
-  unsigned next = 0;
-  for (const int range : selection.ranges) {
-    symbols[range] = mlir::getAffineSymbolExpr(next++, map.context());
-  }
-  for (const llvm::SmallVector<int, 2>& group : selection.runtimes) {
-    for (const int runtime : group) {
-      symbols[map.num_ranges() + runtime] = mlir::getAffineSymbolExpr(next, map.context());
-    }
-    ++next;
-  }
-  return symbols;
-}
-
-// Renumbers, merges and drops symbols; leaves everything as it is where an expression would pass a
-// bound of affine/internal/build.h.
-void Select(const SymbolSelection& selection, IndexingMap* map, RuntimeVarIndexings* bindings,
-            std::shared_ptr<const ReplicaMap>* replica_map) {
-  const ExprVector symbols = NewSymbols(*map, selection);
-  ExprVector results;
-  for (AffineExpr expr : map->results()) {
-    results.push_back(Substitute(expr, {}, symbols));
-    if (!results.back()) return;
-  }
-  Constraints constraints;
-  for (const Constraint& constraint : map->constraints()) {
-    constraints.push_back({Substitute(constraint.expr, {}, symbols), constraint.interval});
-    if (!constraints.back().expr) return;
-  }
-  Variables ranges;
-  for (const int range : selection.ranges) ranges.push_back(map->ranges()[range]);
-  Variables runtimes;
   RuntimeVarIndexings kept;
-  for (const llvm::SmallVector<int, 2>& group : selection.runtimes) {
-    Variable variable = map->runtimes()[group.front()];
-    for (const int runtime : group) {
-      variable.bounds = variable.bounds.Intersect(map->runtimes()[runtime].bounds);
-    }
-    runtimes.push_back(variable);
-    kept.push_back((*bindings)[group.front()]);
-    if (!ReplaceSymbols(symbols, &kept.back())) return;
+  for (const auto [i, definition] : llvm::enumerate(relation.definitions())) {
+    const int variable = static_cast<int>(i);
+    RuntimeVarIndexing& binding = kept.emplace_back(bindings[definition.id]);
+    llvm::copy(relation.Element(variable), binding.element.begin());
+    binding.device = relation.Device(variable);
   }
-  std::shared_ptr<ReplicaMap> selected;
-  if (*replica_map != nullptr) {
-    selected = std::make_shared<ReplicaMap>(**replica_map);
-    if (!ReplaceSymbols(symbols, selected.get())) return;
-  }
-  const mlir::AffineMap affine_map = mlir::AffineMap::get(
-      map->num_dims(), ranges.size() + runtimes.size(), results, map->context());
-  *map = IndexingMap(kPartsFit, affine_map, Variables(map->dims()), std::move(ranges),
-                     std::move(runtimes), std::move(constraints));
-  *bindings = std::move(kept);
-  *replica_map = std::move(selected);
-}
-
-// How a range variable occurs, in terms that do not depend on the numbers of symbols: the first
-// expression that uses it, and that expression with the variable and all other symbols alike.
-struct RangeUse {
-  int first_use;
-  AffineExpr shape;
-  Interval bounds;
-  int position;
-};
-
-bool UsedBefore(const RangeUse& a, const RangeUse& b) {
-  if (a.first_use != b.first_use) return a.first_use < b.first_use;
-  if (a.shape && b.shape) {
-    if (const int c = CompareExprs(a.shape, b.shape)) return c < 0;
-  }
-  const std::string bounds_a = a.bounds.ToString();
-  const std::string bounds_b = b.bounds.ToString();
-  if (bounds_a != bounds_b) return bounds_a < bounds_b;
-  return a.position < b.position;
-}
-
-// `expr` with symbol `symbol` as a new dimension and every other symbol as symbol 0.
-AffineExpr OccurrenceOf(int symbol, AffineExpr expr, const IndexingMap& map) {
-  ExprVector symbols(map.num_symbols(), mlir::getAffineSymbolExpr(0, map.context()));
-  // The dimension after those of the map is the reader.
-  symbols[symbol] = mlir::getAffineDimExpr(map.num_dims() + 1, map.context());
-  return Substitute(expr, {}, symbols);
-}
-
-llvm::SmallVector<int, 4> RangesInOrderOfUse(const IndexingMap& map,
-                                             const RuntimeVarIndexings& bindings,
-                                             const ReplicaMap* replica_map) {
-  ExprVector exprs(map.results().begin(), map.results().end());
-  for (const Constraint& constraint : map.constraints()) exprs.push_back(constraint.expr);
-  for (const RuntimeVarIndexing& binding : bindings) {
-    exprs.append(binding.element.begin(), binding.element.end());
-  }
-  if (replica_map != nullptr) {
-    for (const RuntimeVarIndexing& binding : bindings) {
-      if (binding.device) exprs.push_back(binding.device);
-    }
-    exprs.push_back(replica_map->device);
-    for (const Constraint& constraint : replica_map->constraints) exprs.push_back(constraint.expr);
-  }
-  std::vector<RangeUse> uses(map.num_ranges());
-  for (int i = 0; i < map.num_ranges(); ++i) {
-    uses[i] = {static_cast<int>(exprs.size()), AffineExpr(), map.ranges()[i].bounds, i};
-  }
-  for (int e = static_cast<int>(exprs.size()) - 1; e >= 0; --e) {
-    llvm::BitVector used(map.num_ranges());
-    MarkSymbols(exprs[e], &used);
-    const bool several = used.count() > 1;
-    for (const unsigned i : used.set_bits()) {
-      uses[i].first_use = e;
-      uses[i].shape = several ? OccurrenceOf(static_cast<int>(i), exprs[e], map) : AffineExpr();
-    }
-  }
-  std::sort(uses.begin(), uses.end(), UsedBefore);
-  llvm::SmallVector<int, 4> order;
-  for (const RangeUse& use : uses) order.push_back(use.position);
-  return order;
-}
-
-// The topological order of runtime variables that CompareBindings makes unique, equal ones in one
-// group.
-std::vector<llvm::SmallVector<int, 2>> RuntimesInOrder(const IndexingMap& map,
-                                                       const RuntimeVarIndexings& bindings) {
-  const int num_ranges = map.num_ranges();
-  const int count = map.num_runtimes();
-  std::vector<llvm::SmallVector<int, 2>> order;
-  std::vector<RuntimeVarIndexing> placed;  // elements over the new numbers
-  ExprVector symbols(map.num_symbols());
-  std::vector<llvm::BitVector> reads;
-  for (const RuntimeVarIndexing& binding : bindings) {
-    reads.emplace_back(map.num_symbols());
-    for (AffineExpr expr : binding.element) MarkSymbols(expr, &reads.back());
-    if (binding.device) MarkSymbols(binding.device, &reads.back());
-  }
-  llvm::BitVector done(count);
-  while (!done.all()) {
-    int best = -1;
-    RuntimeVarIndexing best_binding;
-    for (int i = 0; i < count; ++i) {
-      if (done.test(i)) continue;
-      bool ready = true;
-      for (int j = 0; j < count; ++j) {
-        if (reads[i].test(num_ranges + j) && !done.test(j)) ready = false;
-      }
-      if (!ready) continue;
-      RuntimeVarIndexing binding = bindings[i];
-      if (!ReplaceSymbols(symbols, &binding)) binding = bindings[i];
-      if (best < 0 || CompareBindings(binding, best_binding) < 0) {
-        best = i;
-        best_binding = std::move(binding);
-      }
-    }
-    if (best < 0) {  // Bindings that read each other have no order; they stay as they are.
-      return SymbolSelection::All(map).runtimes;
-    }
-    done.set(best);
-    size_t place = std::find(placed.begin(), placed.end(), best_binding) - placed.begin();
-    if (place == placed.size()) {
-      placed.push_back(std::move(best_binding));
-      order.emplace_back();
-    }
-    order[place].push_back(best);
-    symbols[num_ranges + best] =
-        mlir::getAffineSymbolExpr(num_ranges + static_cast<unsigned>(place), map.context());
-  }
-  return order;
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(dims.size(), joined.num_symbols(),
+                           joined.results().take_front(relation.num_results()), joined.context());
+  OperandIndexing indexing(
+      kPartsFit,
+      IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(joined.ranges()),
+                  Variables(joined.runtimes()), std::move(constraints)),
+      std::move(kept), label);
+  if (relation.has_reader()) indexing.SetReplicaMap(kPartsFit, std::move(replica_map));
+  return indexing;
 }
 
 absl::Status InPart(absl::string_view part, const absl::Status& status) {
@@ -377,17 +176,6 @@ absl::Status VerifyReplicaMap(const ReplicaMap& replica_map, const IndexingMap& 
   return status;
 }
 
-// The normal form of a map, with those range variables eliminated that can be.
-void SimplifyWithRanges(IndexingMap* map, std::optional<int> without_reader) {
-  map->Simplify();
-  if (map->num_ranges() == 0) return;
-  if (ReplaceDeterminedRanges(map, without_reader)) map->Simplify();
-  const bool eliminated = EliminateRangeVariables(map);
-  const bool rescaled = RescaleRangeVariables(map);
-  if (eliminated || rescaled) map->Simplify();
-  if (JoinRangeVariables(map)) map->Simplify();
-}
-
 }  // namespace
 
 OperandIndexing::OperandIndexing(PartsFit, IndexingMap map, RuntimeVarIndexings bindings,
@@ -435,115 +223,25 @@ void OperandIndexing::Weaken(const ExactnessLabel& label) {
   label_ = ExactnessLabel::Weaker(label_, label);
 }
 
-bool OperandIndexing::MergeAndOrderRuntimeVariables() {
-  if (bindings_.size() < 2) return false;
-  const int count = map_.num_runtimes();
-  SymbolSelection selection = SymbolSelection::All(map_);
-  std::vector<llvm::SmallVector<int, 2>> order = RuntimesInOrder(map_, bindings_);
-  if (order == selection.runtimes) return false;
-  selection.runtimes = std::move(order);
-  Select(selection, &map_, &bindings_, &replica_map_);
-  return map_.num_runtimes() < count;
-}
-
-void OperandIndexing::OrderRuntimeVariables() {
-  is_simplified_ = false;
-  MergeAndOrderRuntimeVariables();
-}
-
-void OperandIndexing::DropUnusedSymbols() {
-  const int num_ranges = map_.num_ranges();
-  llvm::BitVector used(map_.num_symbols());
-  for (AffineExpr expr : map_.results()) MarkSymbols(expr, &used);
-  for (const Constraint& constraint : map_.constraints()) MarkSymbols(constraint.expr, &used);
-  if (replica_map_ != nullptr) {
-    MarkSymbols(replica_map_->device, &used);
-    for (const Constraint& constraint : replica_map_->constraints) {
-      MarkSymbols(constraint.expr, &used);
-    }
-  }
-  for (int i = 0; i < map_.num_runtimes(); ++i) {
-    // An interval that excludes values restricts the domain.
-    if (!bindings_[i].ValueRange().IsSubsetOf(map_.runtimes()[i].bounds)) used.set(num_ranges + i);
-  }
-  // A variable stands after those that its element reads.
-  for (int i = map_.num_runtimes() - 1; i >= 0; --i) {
-    if (!used.test(num_ranges + i)) continue;
-    for (AffineExpr expr : bindings_[i].element) MarkSymbols(expr, &used);
-    if (bindings_[i].device) MarkSymbols(bindings_[i].device, &used);
-  }
-  if (used.all()) return;
-  SymbolSelection selection;
-  for (int i = 0; i < num_ranges; ++i) {
-    if (used.test(i)) selection.ranges.push_back(i);
-  }
-  for (int i = 0; i < map_.num_runtimes(); ++i) {
-    if (used.test(num_ranges + i)) selection.runtimes.push_back({i});
-  }
-  Select(selection, &map_, &bindings_, &replica_map_);
-}
-
-void OperandIndexing::OrderRangeVariables() {
-  if (map_.num_ranges() < 2) return;
-  SymbolSelection selection = SymbolSelection::All(map_);
-  llvm::SmallVector<int, 4> order = RangesInOrderOfUse(map_, bindings_, replica_map_.get());
-  if (order == selection.ranges) return;
-  selection.ranges = std::move(order);
-  Select(selection, &map_, &bindings_, &replica_map_);
-}
-
 void OperandIndexing::Simplify() {
   if (IsSimplified()) return;
   // A map by itself is what most are.
   if (bindings_.empty() && replica_map_ == nullptr) {
-    SimplifyWithRanges(&map_, std::nullopt);
-    if (map_.IsKnownEmpty()) {
-      MakeEmpty();
-    } else if (map_.num_ranges() > 0) {
-      DropUnusedSymbols();
-      OrderRangeVariables();
-    }
+    map_.SimplifyAsRelation();
   } else {
-    SimplifyTogether();
+    JoinedRelation relation(Join(map_, bindings_, replica_map_.get()), map_.num_results(),
+                            DefinitionsOf(bindings_), replica_map_ != nullptr);
+    relation.Simplify();
+    if (relation.map().IsKnownEmpty()) {
+      map_ = IndexingMap::MakeEmpty(map_.context(), map_.num_dims(), 0, 0, map_.num_results());
+      bindings_.clear();
+      replica_map_ = nullptr;
+    } else if (auto simplified = TakeApart(relation, bindings_, label_)) {
+      *this = *std::move(simplified);
+    }
   }
+  if (map_.IsKnownEmpty()) label_ = ExactnessLabel::Exact();
   is_simplified_ = true;
-}
-
-void OperandIndexing::MakeEmpty() {
-  map_ = IndexingMap::MakeEmpty(map_.context(), map_.num_dims(), 0, 0, map_.num_results());
-  bindings_.clear();
-  replica_map_ = nullptr;
-  label_ = ExactnessLabel::Exact();
-}
-
-void OperandIndexing::SimplifyTogether() {
-  const int num_results = map_.num_results();
-  bool merged = true;
-  while (merged) {
-    for (int i = 0; i < map_.num_runtimes(); ++i) {
-      Interval& bounds = map_.mutable_runtime(i).bounds;
-      bounds = bounds.Intersect(bindings_[i].ValueRange());
-    }
-    IndexingMap all = Join(map_, bindings_, replica_map_.get());
-    // Results and elements do not depend on the reader, the last dimension.
-    std::optional<int> without_reader;
-    if (replica_map_ != nullptr) {
-      without_reader = num_results;
-      for (const RuntimeVarIndexing& binding : bindings_) {
-        *without_reader += static_cast<int>(binding.element.size());
-      }
-    }
-    SimplifyWithRanges(&all, without_reader);
-    if (all.IsKnownEmpty()) return MakeEmpty();
-    std::optional<MapParts> parts = TakeApart(all, num_results, bindings_, replica_map_ != nullptr);
-    if (!parts) return;
-    map_ = std::move(parts->map);
-    bindings_ = std::move(parts->bindings);
-    replica_map_ = std::move(parts->replica_map);
-    DropUnusedSymbols();
-    OrderRangeVariables();
-    merged = MergeAndOrderRuntimeVariables();
-  }
 }
 
 namespace {
@@ -708,6 +406,58 @@ ReplicaMap SameDevice(const OperandIndexing& indexing) {
   return {Interval::All(), indexing.Reader(), {}};
 }
 
+// `first` followed by `second`, with the elements and devices of both. Those of `first` are further
+// results of it, which pass through `second` as further dimensions. `*bindings` is set to the
+// bindings of both, in the order of the runtime variables of the composition.
+absl::StatusOr<JoinedRelation> ComposeJoined(const OperandIndexing& first,
+                                             const OperandIndexing& second, bool has_reader,
+                                             RuntimeVarIndexings* bindings) {
+  mlir::MLIRContext* context = first.map().context();
+  const auto join = [&](const OperandIndexing& indexing, absl::Span<const RuntimeVarIndexing> list,
+                        int num_passed) {
+    if (!has_reader) return Join(indexing.map(), list, nullptr, num_passed);
+    const ReplicaMap replica_map =
+        indexing.replica_map() == nullptr ? SameDevice(indexing) : *indexing.replica_map();
+    return Join(indexing.map(), list, &replica_map, num_passed);
+  };
+  // What `second` starts from comes first: the results of `first` and the device that it leads to.
+  const IndexingMap from = join(first, first.bindings(), 0);
+  const int num_joined = first.map().num_results() + (has_reader ? 1 : 0);
+  ExprVector results(from.results().begin(), from.results().end());
+  if (has_reader) std::rotate(results.begin() + num_joined - 1, results.end() - 1, results.end());
+  const IndexingMap first_joined(
+      kPartsFit, mlir::AffineMap::get(from.num_dims(), from.num_symbols(), results, context),
+      Variables(from.dims()), Variables(from.ranges()), Variables(from.runtimes()),
+      Constraints(from.constraints()));
+
+  bindings->assign(second.bindings().begin(), second.bindings().end());
+  for (RuntimeVarIndexing& binding : *bindings) {
+    // What `second` reads on its reader, the composition reads on the device that `first` names.
+    if (has_reader && !binding.device) binding.device = second.Reader();
+  }
+  bindings->insert(bindings->end(), first.bindings().begin(), first.bindings().end());
+  const auto passed =
+      llvm::MutableArrayRef<RuntimeVarIndexing>(*bindings).drop_front(second.bindings().size());
+  auto next = static_cast<unsigned>(num_joined);
+  for (RuntimeVarIndexing& binding : passed) {
+    for (AffineExpr& expr : binding.element) expr = mlir::getAffineDimExpr(next++, context);
+  }
+  for (RuntimeVarIndexing& binding : passed) {
+    if (binding.device) binding.device = mlir::getAffineDimExpr(next++, context);
+  }
+  absl::StatusOr<IndexingMap> composed = ComposeIndexingMaps(
+      first_joined, join(second, *bindings, static_cast<int>(next) - num_joined));
+  if (!composed.ok()) return composed.status();
+  return JoinedRelation(*std::move(composed), second.map().num_results(), DefinitionsOf(*bindings),
+                        has_reader);
+}
+
+OperandIndexing EmptyAnswer(const OperandIndexing& first, const OperandIndexing& second) {
+  return OperandIndexing(kPartsFit,
+                         IndexingMap::MakeEmpty(first.map().context(), first.map().num_dims(), 0, 0,
+                                                second.map().num_results()));
+}
+
 }  // namespace
 
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
@@ -721,52 +471,25 @@ absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& fi
   if (first.IsUnknown() || second.IsUnknown()) {
     return OperandIndexing::Unknown(first.map().context(), label.reason);
   }
-  const IndexingMap& map = first.map();
-  const bool has_replica_map = first.replica_map() != nullptr || second.replica_map() != nullptr;
-  RuntimeVarIndexings bindings(second.bindings().begin(), second.bindings().end());
-  absl::StatusOr<IndexingMap> all(absl::UnknownError(""));
-  if (has_replica_map) {
-    // What `second` reads on its reader, the composition reads on the device that `first` names.
-    for (RuntimeVarIndexing& binding : bindings) {
-      if (!binding.device) binding.device = second.Reader();
-    }
-    const ReplicaMap first_devices =
-        first.replica_map() == nullptr ? SameDevice(first) : *first.replica_map();
-    const ReplicaMap second_devices =
-        second.replica_map() == nullptr ? SameDevice(second) : *second.replica_map();
-    all = ComposeIndexingMaps(Join(map, {}, &first_devices),
-                              Join(second.map(), bindings, &second_devices));
-  } else {
-    all = ComposeIndexingMaps(map, Join(second.map(), bindings, nullptr));
+  if (first.map().num_results() != second.map().num_dims()) {
+    return ComposeIndexingMaps(first.map(), second.map()).status();
   }
-  if (!all.ok()) return all.status();
-  std::optional<MapParts> parts =
-      TakeApart(*all, second.map().num_results(), std::move(bindings), has_replica_map);
-  if (!parts) return absl::InternalError("an index depends on the device");
-
-  // The symbols of `first` stand after those of `second`, range variables and runtime variables
-  // apart.
-  ExprVector symbols;
-  for (int i = 0; i < map.num_symbols(); ++i) {
-    const int skipped =
-        i < map.num_ranges() ? second.map().num_ranges() : second.map().num_symbols();
-    symbols.push_back(mlir::getAffineSymbolExpr(skipped + i, map.context()));
+  const bool has_reader = first.replica_map() != nullptr || second.replica_map() != nullptr;
+  const bool has_bindings = !first.bindings().empty() || !second.bindings().empty();
+  if (!has_reader && !has_bindings) {
+    absl::StatusOr<IndexingMap> map = ComposeIndexingMaps(first.map(), second.map());
+    if (!map.ok()) return map.status();
+    if (map->IsKnownEmpty()) return EmptyAnswer(first, second);
+    return OperandIndexing(kPartsFit, *std::move(map), {}, label);
   }
-  for (RuntimeVarIndexing binding : first.bindings()) {
-    if (!ReplaceSymbols(symbols, &binding)) {
-      return absl::OutOfRangeError(
-          absl::StrCat("the element of ", binding.YieldedBy(nullptr), " is too large"));
-    }
-    parts->bindings.push_back(std::move(binding));
-  }
-  OperandIndexing result(kPartsFit, std::move(parts->map), std::move(parts->bindings), label);
-  if (parts->replica_map != nullptr) result.SetReplicaMap(kPartsFit, *parts->replica_map);
-  if (result.IsKnownEmpty()) {
-    return OperandIndexing(kPartsFit, IndexingMap::MakeEmpty(map.context(), map.num_dims(), 0, 0,
-                                                             second.map().num_results()));
-  }
-  result.OrderRuntimeVariables();
-  return result;
+  RuntimeVarIndexings bindings;
+  absl::StatusOr<JoinedRelation> relation = ComposeJoined(first, second, has_reader, &bindings);
+  if (!relation.ok()) return relation.status();
+  if (relation->map().IsKnownEmpty()) return EmptyAnswer(first, second);
+  relation->OrderRuntimeVariables();
+  std::optional<OperandIndexing> result = TakeApart(*relation, bindings, label);
+  if (!result) return absl::InternalError("an index depends on the device");
+  return *std::move(result);
 }
 
 }  // namespace xla_indexing

@@ -115,27 +115,12 @@ class OperandIndexing {
   // The label becomes the weaker of its own and this one.
   void Weaken(const ExactnessLabel& label);
 
-  // Brings map, bindings and replica map into normal form; the relation stays equal:
-  //   - results, constraints, intervals, the elements of bindings and the replica map are
-  //     simplified together;
-  //   - runtime variables with equal bindings are merged, and the merged variable has the
-  //     intersection of their intervals;
-  //   - range variables whose value a constraint determines are replaced by it
-  //     (ops/internal/determined_ranges.h);
-  //   - range variables that only constraints use are eliminated where that is exact
-  //     (map/internal/existential.h), and those with values in one residue class count its
-  //     elements;
-  //   - range variables that results, constraints, bindings and replica map do not use are dropped,
-  //     and so are runtime variables that nothing uses and whose interval excludes no value;
-  //   - runtime variables are put in topological order (a variable stands after those that its
-  //     element reads), in the order of CompareBindings where that leaves a choice;
-  //   - range variables are numbered in the order in which results, then constraints, then
-  //     bindings, then the replica map use them.
+  // Brings map, bindings and replica map into normal form, as one system
+  // (map/internal/joined_relation.h has the rules); the relation stays equal. Of a map without
+  // bindings and replica map this is IndexingMap::SimplifyAsRelation. Runtime variables are put in
+  // topological order (a variable stands after those that its element reads), where that leaves a
+  // choice by source (CompareSources), element, value function and device.
   void Simplify();
-
-  // Puts the runtime variables into the order that Simplify() gives them and merges those with
-  // equal bindings; nothing else changes, and the relation stays equal.
-  void OrderRuntimeVariables();
 
   // The map from the dimensions of this map, and the symbols that the element uses, to the element
   // that runtime variable `i`, which there must be, is read from. Variables keep the names that
@@ -187,13 +172,6 @@ class OperandIndexing {
            *a.replica_map_ == *b.replica_map_;
   }
   bool HasNoReaders() const;
-
-  void SimplifyTogether();
-  void MakeEmpty();
-  void DropUnusedSymbols();
-  void OrderRangeVariables();
-  // Returns whether variables were merged.
-  bool MergeAndOrderRuntimeVariables();
 
   IndexingMap map_;
   RuntimeVarIndexings bindings_;

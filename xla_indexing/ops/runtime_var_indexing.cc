@@ -1,21 +1,19 @@
 #include "xla_indexing/ops/runtime_var_indexing.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
 #include "xla_indexing/base/internal/compare.h"
 #include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/ops/internal/expr_util.h"
 
 namespace xla_indexing {
 namespace {
 
-using internal::CompareExprs;
 using internal::CompareValues;
 
 int CompareInstructions(const HloInstruction* a, const HloInstruction* b) {
@@ -24,21 +22,6 @@ int CompareInstructions(const HloInstruction* a, const HloInstruction* b) {
     return c;
   }
   return CompareValues(a->index_in_computation(), b->index_in_computation());
-}
-
-// Lexicographically; a list that ends earlier comes first.
-template <typename T, typename Compare>
-int CompareLists(llvm::ArrayRef<T> a, llvm::ArrayRef<T> b, Compare compare) {
-  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    if (int c = compare(a[i], b[i])) return c;
-  }
-  return CompareValues(a.size(), b.size());
-}
-
-int CompareValueFunctions(const ValueFunction& a, const ValueFunction& b) {
-  if (int c = CompareValues(a.kind(), b.kind())) return c;
-  if (int c = CompareValues(a.lower(), b.lower())) return c;
-  return CompareValues(a.upper(), b.upper());
 }
 
 }  // namespace
@@ -80,16 +63,14 @@ llvm::hash_code hash_value(const RuntimeVarIndexing& binding) {
       absl::Hash<ValueFunction>()(binding.value), binding.device);
 }
 
-int CompareBindings(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
-  if (int c = CompareLists<const HloInstruction*>(a.call_path, b.call_path, CompareInstructions)) {
-    return c;
+int CompareSources(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
+  const size_t shorter = std::min(a.call_path.size(), b.call_path.size());
+  for (size_t i = 0; i < shorter; ++i) {
+    if (const int c = CompareInstructions(a.call_path[i], b.call_path[i])) return c;
   }
-  if (int c = CompareInstructions(a.instruction, b.instruction)) return c;
-  if (int c = CompareValues(a.leaf, b.leaf)) return c;
-  if (int c = CompareLists<mlir::AffineExpr>(a.element, b.element, CompareExprs)) return c;
-  if (int c = CompareValueFunctions(a.value, b.value)) return c;
-  if (!a.device || !b.device) return CompareValues(!!a.device, !!b.device);
-  return CompareExprs(a.device, b.device);
+  if (const int c = CompareValues(a.call_path.size(), b.call_path.size())) return c;
+  if (const int c = CompareInstructions(a.instruction, b.instruction)) return c;
+  return CompareValues(a.leaf, b.leaf);
 }
 
 }  // namespace xla_indexing

@@ -64,10 +64,10 @@ struct RuntimeVarIndexing {
 
 using RuntimeVarIndexings = std::vector<RuntimeVarIndexing>;
 
-// Compares bindings of two runtime variables of which neither reads the other: negative, zero or
-// positive as `a` comes before, with or after `b`, by call path, position of the instruction in the
-// module, leaf, element, value function. This is a total order on the bindings of one module.
-int CompareBindings(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b);
+// Compares what two runtime variables are read from, but for the element: negative, zero or positive
+// as `a` comes before, with or after `b`, by call path, position of the instruction in the module
+// and leaf.
+int CompareSources(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b);
 
 // The values that elements of this type have: [-128, 127] for s8, [0, 1] for pred; all integers for
 // types that hold no integers, and [0, inf] for u64.

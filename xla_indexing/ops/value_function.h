@@ -11,6 +11,7 @@
 #ifndef XLA_INDEXING_OPS_VALUE_FUNCTION_H_
 #define XLA_INDEXING_OPS_VALUE_FUNCTION_H_
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -43,7 +44,8 @@ class ValueFunction {
   // The function as the table at the top of this file writes it.
   std::string ToString() const;
 
-  friend bool operator==(const ValueFunction& a, const ValueFunction& b) = default;
+  // By kind, then by ends.
+  friend auto operator<=>(const ValueFunction& a, const ValueFunction& b) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ValueFunction& f) {
     return H::combine(std::move(h), f.kind_, f.lower_, f.upper_);

@@ -14,12 +14,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
@@ -34,7 +36,9 @@ namespace xla_indexing {
 namespace {
 
 using internal::Enumerate;
+using internal::FirstPoint;
 using internal::Joined;
+using internal::NextPoint;
 using internal::Point;
 using internal::Points;
 using internal::Substitute;
@@ -162,16 +166,14 @@ bool SameMaps(llvm::ArrayRef<IndexingMap> a, llvm::ArrayRef<IndexingMap> b) {
 }
 
 // Whether all pairs of `a` are pairs of `b`.
-std::optional<bool> IsWithin(llvm::ArrayRef<IndexingMap> a, llvm::ArrayRef<IndexingMap> b,
-                             StepBudget* budget) {
-  std::optional<bool> answer = true;
+Answer IsWithin(llvm::ArrayRef<IndexingMap> a, llvm::ArrayRef<IndexingMap> b, StepBudget* budget) {
+  Answer within = Answer::kYes;
   for (const IndexingMap& map : a) {
     if (llvm::is_contained(b, map)) continue;
-    const std::optional<bool> covered = IsCovered(map, b, budget);
-    if (covered == false) return false;
-    if (!covered) answer = std::nullopt;
+    within = And(within, IsCovered(map, b, budget));
+    if (within == Answer::kNo) break;
   }
-  return answer;
+  return within;
 }
 
 // The pairs (rt, r) of an element of the output; none where there are more than steps are left.
@@ -197,7 +199,7 @@ std::optional<std::set<Point>> PairsAt(llvm::ArrayRef<IndexingMap> maps,
 
 // Both sides, element by element.
 struct Walk {
-  std::optional<bool> same;
+  Answer same = Answer::kUndecided;
   std::optional<PairOfOne> difference;
 };
 
@@ -220,9 +222,11 @@ PairOfOne PairAt(llvm::ArrayRef<int64_t> element, llvm::ArrayRef<int64_t> values
 Walk CompareElementByElement(const Side& a, const Side& b, const Shape& output,
                              llvm::ArrayRef<RuntimeKey> keys, StepBudget* budget) {
   constexpr int64_t kStepsOfElement = 32;
-  std::vector<int64_t> element(output.rank(), 0);
-  if (absl::c_linear_search(output.dimensions(), 0)) return {true, std::nullopt};
-  while (true) {
+  std::vector<Interval> elements;
+  for (const int64_t size : output.dimensions()) elements.push_back(Interval::OfSize(size));
+  std::vector<int64_t> element;
+  if (!FirstPoint(elements, &element)) return {Answer::kYes, std::nullopt};
+  do {
     if (!budget->Take(kStepsOfElement)) return {};
     const auto of_a = PairsAt(a.all, element, budget);
     const auto of_b = PairsAt(b.all, element, budget);
@@ -231,17 +235,12 @@ Walk CompareElementByElement(const Side& a, const Side& b, const Shape& output,
       std::vector<Point> different;
       absl::c_set_symmetric_difference(*of_a, *of_b, std::back_inserter(different));
       const bool is_of_first = of_a->contains(different[0]);
-      Walk walk{false, PairAt(element, different[0], keys, is_of_first)};
+      Walk walk{Answer::kNo, PairAt(element, different[0], keys, is_of_first)};
       walk.difference->is_least = true;
       return walk;
     }
-    size_t i = element.size();
-    while (i > 0 && element[i - 1] + 1 == output.dimension(static_cast<int64_t>(i) - 1)) {
-      element[--i] = 0;
-    }
-    if (i == 0) return {true, std::nullopt};
-    ++element[i - 1];
-  }
+  } while (NextPoint(elements, absl::MakeSpan(element)));
+  return {Answer::kYes, std::nullopt};
 }
 
 // Some pair of `a` that no map of `b` has.
@@ -267,7 +266,7 @@ std::optional<PairOfOne> FindPair(llvm::ArrayRef<IndexingMap> a, llvm::ArrayRef<
         for (const auto& [result, value] : llvm::zip_equal(other.results(), *results)) {
           at.AddConstraint(kPartsFit, result, Interval::Point(value));
         }
-        return DomainHasPoint(at, budget) == false;
+        return DomainHasPoint(at, budget) == Answer::kNo;
       });
       if (!is_missing) continue;
       const size_t rank = num_dims - keys.size();
@@ -324,15 +323,15 @@ class LeafComparer {
       comparison->same = Answer::kYes;
       return;
     }
-    const std::optional<bool> there = IsWithin(a.all, b.all, &budget_);
-    const std::optional<bool> back = IsWithin(b.all, a.all, &budget_);
-    if (there == true && back == true) {
+    const Answer there = IsWithin(a.all, b.all, &budget_);
+    const Answer same = And(there, IsWithin(b.all, a.all, &budget_));
+    if (same == Answer::kYes) {
       comparison->same = Answer::kYes;
       return;
     }
     Walk walk = CompareElementByElement(a, b, output, relations_.keys(), &budget_);
-    if (walk.same) {
-      comparison->same = *walk.same ? Answer::kYes : Answer::kNo;
+    if (walk.same != Answer::kUndecided) {
+      comparison->same = walk.same;
       comparison->difference = std::move(walk.difference);
       return;
     }
@@ -341,7 +340,7 @@ class LeafComparer {
     if (!comparison->difference) {
       comparison->difference = FindPair(b.all, a.all, relations_.keys(), false, &samples);
     }
-    if (comparison->difference || there == false || back == false) {
+    if (comparison->difference || same == Answer::kNo) {
       comparison->same = Answer::kNo;
     } else {
       comparison->reason = "not decided within the steps";

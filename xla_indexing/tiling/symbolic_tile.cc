@@ -517,7 +517,7 @@ absl::StatusOr<Decision> SymbolicTile::IsBox(llvm::ArrayRef<int64_t> asked,
         TilePoints(part.map, part.num_runtimes)
             .AllTiles(part.OfDims<Interval>(Array()), part.OfDims<int64_t>(sizes), /*stops=*/true,
                       &budget);
-    if (!tiles) return budget.Decide(std::nullopt);
+    if (!tiles) return budget.Decide(Answer::kUndecided);
     if (!tiles->are_alike || tiles->num_full == 0) return budget.Decide(false);
   }
   return budget.Decide(true);

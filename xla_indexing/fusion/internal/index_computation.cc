@@ -1,6 +1,5 @@
 #include "xla_indexing/fusion/internal/index_computation.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -45,7 +44,7 @@ absl::StatusOr<InstructionIndexing> WalkInShares(size_t count, int64_t max_steps
     for (const size_t i : open) {
       absl::StatusOr<TraversalResult> walked = walk(i, share);
       if (!walked.ok()) return walked.status();
-      max_steps -= std::min(walked->steps, share);
+      max_steps -= walked->is_whole ? walked->steps : share;
       if (!walked->is_whole) stopped.push_back(i);
       found[i] = std::move(walked->entries);
     }

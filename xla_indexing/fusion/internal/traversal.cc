@@ -50,7 +50,7 @@ Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options, D
       direction_(direction),
       start_shape_(start),
       devices_(devices),
-      max_steps_(max_steps),
+      budget_(max_steps, /*steps_in_one_of_question=*/1),
       source_(*source) {}
 
 bool Traversal::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
@@ -134,11 +134,6 @@ void Traversal::AddWhole(const OperandIndexing& whole, const Shape& shape, const
   if (some_stay) end->Add(Path(whole, shape));
   if (readers.IsEmpty()) return;
   end->Add(Path(OnAnyDevice(whole, readers, devices.Intersect(devices_)), shape));
-}
-
-void Traversal::Take(size_t steps) {
-  steps_ += static_cast<int64_t>(steps);
-  QuestionBudget::Spend(static_cast<int64_t>(steps));
 }
 
 Path Traversal::WholePath(const Shape& shape) const {

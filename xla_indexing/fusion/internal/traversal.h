@@ -2,6 +2,7 @@
 #ifndef XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_H_
 #define XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,6 +19,7 @@
 #include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing::internal {
@@ -39,8 +41,8 @@ class Traversal {
             TraversalSource* source);
 
   // The number of steps: how often a map was taken through an instruction.
-  int64_t steps() const { return steps_; }
-  bool was_stopped() const { return steps_ > max_steps_ || QuestionBudget::IsSpent(); }
+  int64_t steps() const { return budget_.used(); }
+  bool was_stopped() const { return budget_.WasExceeded() || QuestionBudget::IsSpent(); }
 
   // Paths by leaf of an instruction.
   using LeafPaths = SmallMap<PathSet>;
@@ -58,8 +60,7 @@ class Traversal {
                                const NumberedPaths& start, NumberedPaths* end);
 
  private:
-  // Counts steps.
-  void Take(size_t steps);
+  void Take(size_t steps) { budget_.Take(static_cast<int64_t>(steps)); }
   // The whole of an array, on all devices: the answer of a walk that is stopped.
   Path WholePath(const Shape& shape) const;
   // Takes the paths at the result of an instruction to its operands. `end` gives the place of the
@@ -92,8 +93,7 @@ class Traversal {
   // The shape of the leaf that the walk started from, for widening.
   const Shape& start_shape_;
   const Interval devices_;
-  const int64_t max_steps_;
-  int64_t steps_ = 0;
+  StepBudget budget_;
   Visitor visitor_;
   TraversalSource& source_;
 };

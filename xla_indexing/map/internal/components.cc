@@ -7,58 +7,60 @@
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/map/internal/replace_variables.h"
 
 namespace xla_indexing::internal {
 
 using ::mlir::AffineExpr;
 
-llvm::SmallVector<int, 4> VariablesOf(AffineExpr expr, int num_dims) {
-  llvm::SmallVector<int, 4> variables;
-  expr.walk([&](AffineExpr e) {
-    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(e)) {
-      variables.push_back(static_cast<int>(dim.getPosition()));
-    } else if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(e)) {
-      variables.push_back(num_dims + static_cast<int>(symbol.getPosition()));
-    }
-  });
-  llvm::sort(variables);
-  variables.erase(llvm::unique(variables), variables.end());
-  return variables;
+llvm::SmallVector<int, 8> ClassesByVariables(llvm::ArrayRef<llvm::SmallVector<int, 4>> lists,
+                                             int num_variables) {
+  llvm::IntEqClasses classes(num_variables);
+  for (const llvm::SmallVector<int, 4>& variables : lists) {
+    for (const int variable : variables) classes.join(variables[0], variable);
+  }
+  constexpr int kNone = -1;
+  llvm::SmallVector<int, 8> number_of_leader(num_variables, kNone);
+  llvm::SmallVector<int, 8> numbers;
+  int next = 0;
+  for (const llvm::SmallVector<int, 4>& variables : lists) {
+    int own = kNone;
+    int& number = variables.empty() ? own : number_of_leader[classes.findLeader(variables[0])];
+    if (number == kNone) number = next++;
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 std::vector<Component> ComponentsOf(const IndexingMap& map) {
   const int num_variables = map.num_dims() + map.num_symbols();
-  llvm::IntEqClasses classes(num_variables);
-  // The first variable of each expression; none for a constant.
-  constexpr int kNone = -1;
-  const auto first_variable = [&](AffineExpr expr) {
-    llvm::SmallVector<int, 4> variables = VariablesOf(expr, map.num_dims());
-    llvm::erase_if(variables, [&](int variable) { return BoundsOf(map, variable).IsPoint(); });
-    for (const int variable : variables) classes.join(variables[0], variable);
-    return variables.empty() ? kNone : variables[0];
+  // Each variable by itself, then the variables of the results, then those of the constraints.
+  std::vector<llvm::SmallVector<int, 4>> lists;
+  for (int i = 0; i < num_variables; ++i) lists.push_back({i});
+  const auto add_list = [&](AffineExpr expr) {
+    lists.push_back(VariablesOf(expr, map.num_dims()));
+    llvm::erase_if(lists.back(), [&](int variable) { return BoundsOf(map, variable).IsPoint(); });
   };
-  llvm::SmallVector<int, 4> of_result;
-  for (const AffineExpr result : map.results()) of_result.push_back(first_variable(result));
-  llvm::SmallVector<int, 4> of_constraint;
-  for (const Constraint& constraint : map.constraints()) {
-    of_constraint.push_back(first_variable(constraint.expr));
-  }
-  classes.compress();
+  for (const AffineExpr result : map.results()) add_list(result);
+  for (const Constraint& constraint : map.constraints()) add_list(constraint.expr);
+  const llvm::SmallVector<int, 8> numbers = ClassesByVariables(lists, num_variables);
 
-  std::vector<Component> components(classes.getNumClasses());
-  for (int i = 0; i < num_variables; ++i) components[classes[i]].variables.push_back(i);
-  const auto component_of = [&](int variable) -> Component& {
-    return variable == kNone ? components.emplace_back() : components[classes[variable]];
-  };
-  for (const auto [i, variable] : llvm::enumerate(of_result)) {
-    component_of(variable).results.push_back(static_cast<int>(i));
-  }
-  for (const auto [i, variable] : llvm::enumerate(of_constraint)) {
-    component_of(variable).constraints.push_back(static_cast<int>(i));
+  std::vector<Component> components(numbers.empty() ? 0 : *llvm::max_element(numbers) + 1);
+  const int first_constraint = num_variables + map.num_results();
+  for (const auto [index, number] : llvm::enumerate(numbers)) {
+    Component& component = components[number];
+    const int i = static_cast<int>(index);
+    if (i < num_variables) {
+      component.variables.push_back(i);
+    } else if (i < first_constraint) {
+      component.results.push_back(i - num_variables);
+    } else {
+      component.constraints.push_back(i - first_constraint);
+    }
   }
   return components;
 }
@@ -93,20 +95,14 @@ std::optional<IndexingMap> MapOfComponent(const IndexingMap& map, const Componen
     }
   }
   llvm::SmallVector<AffineExpr, 4> results;
-  for (const int i : component.results) {
-    results.push_back(Substitute(map.results()[i], dims, symbols));
-    if (!results.back()) return std::nullopt;
-  }
+  for (const int i : component.results) results.push_back(map.results()[i]);
   Constraints constraints;
-  for (const int i : component.constraints) {
-    const Constraint& constraint = map.constraints()[i];
-    constraints.push_back({Substitute(constraint.expr, dims, symbols), constraint.interval});
-    if (!constraints.back().expr) return std::nullopt;
-  }
-  const mlir::AffineMap affine_map =
-      mlir::AffineMap::get(own_dims.size(), ranges.size(), results, map.context());
-  return IndexingMap(kPartsFit, affine_map, std::move(own_dims), std::move(ranges), {},
-                     std::move(constraints));
+  for (const int i : component.constraints) constraints.push_back(map.constraints()[i]);
+  const auto affine_map =
+      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context());
+  const IndexingMap part(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
+                         Variables(map.runtimes()), std::move(constraints));
+  return ReplaceVariables(part, std::move(own_dims), std::move(ranges), {}, dims, symbols);
 }
 
 }  // namespace xla_indexing::internal

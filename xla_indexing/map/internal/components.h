@@ -17,28 +17,31 @@
 #include <optional>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
-#include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/expr_util.h"
 
 namespace xla_indexing::internal {
 
 struct Component {
-  // Dimensions have their own numbers; symbol j has the number num_dims + j. All lists are
-  // ascending.
+  // Numbered as by VariablesOf (map/internal/expr_util.h). All lists are ascending.
   llvm::SmallVector<int, 4> variables;
   llvm::SmallVector<int, 4> results;
   llvm::SmallVector<int, 2> constraints;
 };
-
-// The variables that occur in an expression, numbered as in Component, in ascending order.
-llvm::SmallVector<int, 4> VariablesOf(mlir::AffineExpr expr, int num_dims);
 
 // The interval of a variable numbered as in Component.
 inline const Interval& BoundsOf(const IndexingMap& map, int variable) {
   return variable < map.num_dims() ? map.dims()[variable].bounds
                                    : map.symbol(variable - map.num_dims()).bounds;
 }
+
+// Which lists of variables (numbered as above, below `num_variables`) belong together: the number of
+// the class of each, the classes in the order of their first lists. A list without variables is a
+// class of its own.
+llvm::SmallVector<int, 8> ClassesByVariables(llvm::ArrayRef<llvm::SmallVector<int, 4>> lists,
+                                             int num_variables);
 
 // The components in the order of their first variables, followed by results and constraints without
 // variables, one by one. Every variable is in exactly one component.

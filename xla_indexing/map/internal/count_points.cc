@@ -17,6 +17,7 @@
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/internal/components.h"
 #include "xla_indexing/map/internal/expr_program.h"
+#include "xla_indexing/map/internal/expr_util.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -436,8 +437,8 @@ Interval CountPoints(const IndexingMap& map, StepBudget* budget) {
       continue;
     }
     const std::optional<IndexingMap> alone = MapOfComponent(map, component);
-    const bool has_integer_point = alone && DomainHasPoint(*alone, budget) == true;
-    count = count.Mul(CountBetween(Interval::Point(has_integer_point ? 1 : 0), candidates));
+    const bool has_point = alone && DomainHasPoint(*alone, budget) == Answer::kYes;
+    count = count.Mul(CountBetween(Interval::Point(has_point ? 1 : 0), candidates));
   }
   return count;
 }

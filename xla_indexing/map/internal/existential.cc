@@ -16,7 +16,9 @@
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/wide_interval.h"
+#include "xla_indexing/map/internal/components.h"
 #include "xla_indexing/map/internal/constraint_form.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/has_integer_point.h"
 
 namespace xla_indexing::internal {
@@ -89,42 +91,33 @@ std::optional<Constraint> Eliminate(const Constraint& constraint, unsigned symbo
   return EliminateFromMod(*split, n.getValue(), bounds, constraint.interval, context);
 }
 
-// Constraints of nothing but `free` range variables, and what shares these with them: gone where
-// they have a point.
+// Constraints that only `free` range variables occur in, and in all that they are tied to: gone
+// where they have a point.
 bool DropClosedGroups(const IndexingMap& map, const llvm::SmallBitVector& free,
                       Constraints& constraints) {
-  // A range variable is closed while no constraint ties it to anything that is not.
-  llvm::SmallBitVector closed = free;
-  const auto mentions = [](const Constraint& constraint, unsigned symbol) {
-    return constraint.expr.isFunctionOfSymbol(symbol);
-  };
-  const auto is_closed = [&](const Constraint& constraint) {
-    for (int i = 0; i < map.num_dims(); ++i) {
-      if (constraint.expr.isFunctionOfDim(i)) return false;
-    }
-    for (int i = 0; i < map.num_symbols(); ++i) {
-      if ((i >= map.num_ranges() || !closed.test(i)) && mentions(constraint, i)) return false;
-    }
-    return true;
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Constraint& constraint : constraints) {
-      if (is_closed(constraint)) continue;
-      for (const unsigned symbol : closed.set_bits()) {
-        if (!mentions(constraint, symbol)) continue;
-        closed.reset(symbol);
-        changed = true;
-      }
-    }
+  llvm::SmallVector<llvm::SmallVector<int, 4>, 4> variables;
+  for (const Constraint& constraint : constraints) {
+    variables.push_back(VariablesOf(constraint.expr, map.num_dims()));
+  }
+  const llvm::SmallVector<int, 8> numbers =
+      ClassesByVariables(variables, map.num_dims() + map.num_symbols());
+  llvm::SmallBitVector is_open(static_cast<unsigned>(constraints.size()));
+  for (const auto [list, number] : llvm::zip_equal(variables, numbers)) {
+    const bool is_closed = llvm::all_of(list, [&](int variable) {
+      const int symbol = variable - map.num_dims();
+      return symbol >= 0 && symbol < map.num_ranges() && free.test(symbol);
+    });
+    if (!is_closed) is_open.set(number);
   }
   Constraints inside;
   Constraints outside;
-  for (const Constraint& constraint : constraints) {
-    (is_closed(constraint) ? inside : outside).push_back(constraint);
+  for (const auto [constraint, number] : llvm::zip_equal(constraints, numbers)) {
+    (is_open.test(number) ? outside : inside).push_back(constraint);
   }
-  if (inside.empty() || HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), inside) != true)
+  if (inside.empty() ||
+      HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), inside) != Answer::kYes) {
     return false;
+  }
   constraints = std::move(outside);
   return true;
 }

@@ -6,18 +6,20 @@
 #include <optional>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/wide_interval.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/internal/components.h"
 #include "xla_indexing/map/internal/expr_program.h"
+#include "xla_indexing/map/internal/expr_util.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -35,32 +37,18 @@ struct Domain {
   ArrayRef<Interval> dims;
   ArrayRef<Interval> symbols;
 
-  size_t Position(AffineExpr variable) const {
-    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) return dim.getPosition();
-    return dims.size() + cast<mlir::AffineSymbolExpr>(variable).getPosition();
+  // By the numbers of VariablesOf (map/internal/expr_util.h).
+  const Interval& Bounds(int variable) const {
+    const auto place = static_cast<size_t>(variable);
+    return place < dims.size() ? dims[place] : symbols[place - dims.size()];
   }
-  const Interval& Bounds(size_t position) const {
-    return position < dims.size() ? dims[position] : symbols[position - dims.size()];
-  }
-  const Interval& Bounds(AffineExpr variable) const { return Bounds(Position(variable)); }
-};
-
-SmallVector<size_t, 8> VariablesOf(AffineExpr expr, const Domain& domain) {
-  SmallVector<size_t, 8> variables;
-  llvm::SmallPtrSet<const void*, 16> seen;
-  SmallVector<AffineExpr, 8> pending = {expr};
-  while (!pending.empty()) {
-    const AffineExpr e = pending.pop_back_val();
-    if (!seen.insert(e.getAsOpaquePointer()).second) continue;
-    if (IsVariable(e)) {
-      variables.push_back(domain.Position(e));
-    } else if (const auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(e)) {
-      pending.push_back(binary.getLHS());
-      pending.push_back(binary.getRHS());
+  const Interval& Bounds(AffineExpr variable) const {
+    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) {
+      return dims[dim.getPosition()];
     }
+    return symbols[cast<mlir::AffineSymbolExpr>(variable).getPosition()];
   }
-  return variables;
-}
+};
 
 // Whether  sum in interval  has a point because the values of a sum of independent variables leave
 // no gap that the interval fits into. With coefficients |c_1| <= |c_2| <= .. the gaps are at most
@@ -144,10 +132,10 @@ SmallVector<int64_t, 16> SomeValues(const Interval& bounds, int64_t count) {
   return values;
 }
 
-// A group of constraints that share variables, and these variables.
+// The constraints of a class (map/internal/components.h), and their variables.
 struct Group {
   SmallVector<Constraint, 4> constraints;
-  SmallVector<size_t, 8> variables;
+  SmallVector<int, 8> variables;
 };
 
 // Whether points satisfy the constraints of a group.
@@ -205,10 +193,10 @@ int64_t Between(const Interval& bounds, int64_t eighths) {
   return static_cast<int64_t>(bounds.lower() + length * eighths / 8);
 }
 
-std::optional<bool> HasPointByEnumeration(const Group& group, const Domain& domain) {
+Answer HasPointByEnumeration(const Group& group, const Domain& domain) {
   // All points, where they are few enough.
   Int128 points = 1;
-  for (const size_t variable : group.variables) {
+  for (const int variable : group.variables) {
     const std::optional<int64_t> size = domain.Bounds(variable).Size();
     points = size ? points * *size : kMaxPoints + 1;
     if (points > kMaxPoints) break;
@@ -225,7 +213,7 @@ std::optional<bool> HasPointByEnumeration(const Group& group, const Domain& doma
   }
 
   SmallVector<SmallVector<int64_t, 16>, 8> values;
-  for (const size_t variable : group.variables) {
+  for (const int variable : group.variables) {
     values.push_back(SomeValues(domain.Bounds(variable), values_of_each));
   }
   PointTest test(group, domain);
@@ -234,72 +222,62 @@ std::optional<bool> HasPointByEnumeration(const Group& group, const Domain& doma
     for (size_t k = 0; k < values.size(); ++k) {
       test.Set(k, Between(domain.Bounds(group.variables[k]), eighth));
     }
-    if (test.Holds()) return true;
+    if (test.Holds()) return Answer::kYes;
   }
-  SmallVector<size_t, 8> place(group.variables.size(), 0);
+  SmallVector<Interval, 8> places;
+  for (const auto& list : values) places.push_back(Interval::OfSize(list.size()));
+  SmallVector<int64_t, 8> place;
+  if (!FirstPoint(places, &place)) return Answer::kNo;
   constexpr int64_t kPointsOfStep = 16;
-  for (int64_t i = 0; i < kMaxPoints; ++i) {
-    if (i % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps())) return std::nullopt;
+  int64_t tried = 0;
+  do {
+    if (tried++ % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps()))
+      return Answer::kUndecided;
     for (size_t k = 0; k < place.size(); ++k) test.Set(k, values[k][place[k]]);
-    if (test.Holds()) return true;
-    size_t k = 0;
-    while (k < place.size() && ++place[k] == values[k].size()) place[k++] = 0;
-    if (k == place.size()) break;
-  }
-  if (all && test.every_value_fits()) return false;
-  return std::nullopt;
+    if (test.Holds()) return Answer::kYes;
+  } while (tried < kMaxPoints && NextPoint(places, absl::MakeSpan(place)));
+  return all && test.every_value_fits() ? Answer::kNo : Answer::kUndecided;
 }
 
-std::optional<bool> GroupHasPoint(const Group& group, const Domain& domain) {
+Answer GroupHasPoint(const Group& group, const Domain& domain) {
   if (group.constraints.size() == 1 && OneConstraintReaches(group.constraints[0], domain)) {
-    return true;
+    return Answer::kYes;
   }
-  if (const std::optional<bool> answer = HasPointByEnumeration(group, domain)) return answer;
+  const Answer answer = HasPointByEnumeration(group, domain);
+  if (answer != Answer::kUndecided) return answer;
   return HasIntegerPointByPresburger(domain.dims, domain.symbols, group.constraints);
 }
 
 SmallVector<Group, 2> GroupsOf(ArrayRef<Constraint> constraints, const Domain& domain) {
-  llvm::IntEqClasses classes(domain.dims.size() + domain.symbols.size());
-  SmallVector<SmallVector<size_t, 8>, 4> variables;
+  SmallVector<SmallVector<int, 4>, 4> variables;
   for (const Constraint& constraint : constraints) {
-    variables.push_back(VariablesOf(constraint.expr, domain));
-    for (const size_t variable : variables.back()) {
-      classes.join(variables.back()[0], variable);
-    }
+    variables.push_back(VariablesOf(constraint.expr, static_cast<int>(domain.dims.size())));
   }
-  SmallVector<Group, 2> groups;
-  SmallVector<size_t, 2> leaders;  // a constraint without variables is a group of its own
-  constexpr size_t kNoLeader = static_cast<size_t>(-1);
-  for (size_t i = 0; i < constraints.size(); ++i) {
-    const size_t leader = variables[i].empty() ? kNoLeader : classes.findLeader(variables[i][0]);
-    size_t group = llvm::find(leaders, leader) - leaders.begin();
-    if (group == leaders.size()) {
-      leaders.push_back(leader);
-      groups.emplace_back();
-    }
-    groups[group].constraints.push_back(constraints[i]);
-    groups[group].variables.append(variables[i]);
+  const SmallVector<int, 8> numbers =
+      ClassesByVariables(variables, static_cast<int>(domain.dims.size() + domain.symbols.size()));
+  SmallVector<Group, 2> groups(*llvm::max_element(numbers) + 1);
+  for (const auto [constraint, list, number] : llvm::zip_equal(constraints, variables, numbers)) {
+    groups[number].constraints.push_back(constraint);
+    groups[number].variables.append(list);
   }
   for (Group& group : groups) {
     llvm::sort(group.variables);
-    group.variables.erase(std::unique(group.variables.begin(), group.variables.end()),
-                          group.variables.end());
+    group.variables.erase(llvm::unique(group.variables), group.variables.end());
   }
   return groups;
 }
 
 }  // namespace
 
-std::optional<bool> HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
-                                    ArrayRef<Constraint> constraints) {
+Answer HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
+                       ArrayRef<Constraint> constraints) {
   const Domain domain{dims, symbols};
-  if (constraints.empty()) return true;
-  if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return true;
-  std::optional<bool> answer = true;
+  if (constraints.empty()) return Answer::kYes;
+  if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return Answer::kYes;
+  Answer answer = Answer::kYes;
   for (const Group& group : GroupsOf(constraints, domain)) {
-    const std::optional<bool> has_integer_point = GroupHasPoint(group, domain);
-    if (has_integer_point == false) return false;
-    if (!has_integer_point) answer = std::nullopt;
+    answer = And(answer, GroupHasPoint(group, domain));
+    if (answer == Answer::kNo) break;
   }
   return answer;
 }

@@ -19,10 +19,10 @@
 #define XLA_INDEXING_MAP_INTERNAL_HAS_INTEGER_POINT_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/indexing_map.h"
 
 namespace xla_indexing::internal {
@@ -33,15 +33,14 @@ inline constexpr int kMaxPresburgerConstraints = 12;
 inline constexpr int64_t kMaxPresburgerCoefficient = int64_t{1} << 20;
 
 // Whether some integer point of the intervals of the dimensions and symbols satisfies the
-// constraints; none where that was not decided within the bounds. No interval is empty. Constraints
+// constraints; kUndecided where that was not decided within the bounds. No interval is empty. Constraints
 // need not be in normal form, but less is decided then.
-std::optional<bool> HasIntegerPoint(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
-                                    llvm::ArrayRef<Constraint> constraints);
+Answer HasIntegerPoint(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
+                       llvm::ArrayRef<Constraint> constraints);
 
-// The third way alone. None past the bounds above.
-std::optional<bool> HasIntegerPointByPresburger(llvm::ArrayRef<Interval> dims,
-                                                llvm::ArrayRef<Interval> symbols,
-                                                llvm::ArrayRef<Constraint> constraints);
+// The third way alone. kUndecided past the bounds above.
+Answer HasIntegerPointByPresburger(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
+                                   llvm::ArrayRef<Constraint> constraints);
 
 }  // namespace xla_indexing::internal
 

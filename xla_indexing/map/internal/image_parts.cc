@@ -83,7 +83,7 @@ std::optional<StridedRange> StridedResultOf(const IndexingMap& map, const Compon
 }
 
 void AddRange(int result, const StridedRange& range, ImageParts* image) {
-  if (range.count == 0) image->has_integer_point = false;
+  if (range.count == 0) image->has_point = Answer::kNo;
   ImagePart& part = image->parts.emplace_back();
   part.results.push_back(result);
   part.range = range;
@@ -120,7 +120,7 @@ bool AddProjected(const IndexingMap& map, const Component& component, ImageParts
       ProjectOntoResults(*alone, {.dims = false, .runtimes = false});
   if (!projected) return false;
   if (projected->map.IsKnownEmpty()) {
-    image->has_integer_point = false;
+    image->has_point = Answer::kNo;
     return true;
   }
   const std::optional<Projection>& projection = projected->projection;
@@ -153,8 +153,8 @@ bool Visit(const IndexingMap& map, bool dims_are_results, StepBudget* budget,
 
 std::optional<ImageParts> StridedPartsOf(const IndexingMap& map) {
   ImageParts image;
-  if (map.IsKnownEmpty()) image.has_integer_point = false;
-  if (image.has_integer_point == false) return image;
+  if (map.IsKnownEmpty()) image.has_point = Answer::kNo;
+  if (image.has_point == Answer::kNo) return image;
   for (const Component& component : ComponentsOf(map)) {
     if (component.results.empty() && component.constraints.empty()) continue;
     if (component.results.size() != 1) return std::nullopt;
@@ -168,17 +168,15 @@ std::optional<ImageParts> StridedPartsOf(const IndexingMap& map) {
 std::optional<ImageParts> PartsOf(const IndexingMap& map, StepBudget* budget) {
   ImageParts image;
   if (map.IsKnownEmpty()) {
-    image.has_integer_point = false;
+    image.has_point = Answer::kNo;
     return image;
   }
   for (const Component& component : ComponentsOf(map)) {
     if (component.results.empty()) {
       if (component.constraints.empty()) continue;
       const std::optional<IndexingMap> alone = MapOfComponent(map, component);
-      const std::optional<bool> has_integer_point =
-          alone ? DomainHasPoint(*alone, budget) : std::nullopt;
-      if (has_integer_point != true && image.has_integer_point != false)
-        image.has_integer_point = has_integer_point;
+      image.has_point =
+          And(image.has_point, alone ? DomainHasPoint(*alone, budget) : Answer::kUndecided);
       continue;
     }
     if (component.results.size() == 1) {

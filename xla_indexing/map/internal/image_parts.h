@@ -46,7 +46,7 @@ struct ImagePart {
 struct ImageParts {
   std::vector<ImagePart> parts;
   // Whether the domain has a point; where that is not known, the image may also be empty.
-  std::optional<bool> has_integer_point = true;
+  Answer has_point = Answer::kYes;
 };
 
 // All parts, where none needs a projection; none otherwise.

@@ -38,13 +38,13 @@ class Inequalities {
     return row && Bound(*row, constraint.interval);
   }
 
-  // Whether there is one; none where the question has not as many steps left as this may take.
-  std::optional<bool> HavePoint() const {
+  // Whether there is one; kUndecided where the question has not as many steps left as this may take.
+  Answer HavePoint() const {
     // About what the slowest of some million random systems took, in microseconds; the number of
     // constraints hardly counts.
     constexpr int64_t kSteps[kMaxPresburgerVariables + 1] = {10,    30,     400,    6000,
                                                              60000, 300000, 1500000};
-    if (!QuestionBudget::Spend(kSteps[num_columns_])) return std::nullopt;
+    if (!QuestionBudget::Spend(kSteps[num_columns_])) return Answer::kUndecided;
     mlir::presburger::IntegerPolyhedron set(
         mlir::presburger::PresburgerSpace::getSetSpace(num_columns_));
     for (const Row& row : at_least_zero_) {
@@ -53,7 +53,7 @@ class Inequalities {
       inequality.push_back(row.constant);
       set.addInequality(inequality);
     }
-    return !set.isIntegerEmpty();
+    return AnswerOf(!set.isIntegerEmpty());
   }
 
  private:
@@ -174,13 +174,12 @@ class Inequalities {
 
 }  // namespace
 
-std::optional<bool> HasIntegerPointByPresburger(llvm::ArrayRef<Interval> dims,
-                                                llvm::ArrayRef<Interval> symbols,
-                                                llvm::ArrayRef<Constraint> constraints) {
-  if (constraints.size() > kMaxPresburgerConstraints) return std::nullopt;
+Answer HasIntegerPointByPresburger(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
+                                   llvm::ArrayRef<Constraint> constraints) {
+  if (constraints.size() > kMaxPresburgerConstraints) return Answer::kUndecided;
   Inequalities inequalities(dims, symbols);
   for (const Constraint& constraint : constraints) {
-    if (!inequalities.Add(constraint)) return std::nullopt;
+    if (!inequalities.Add(constraint)) return Answer::kUndecided;
   }
   return inequalities.HavePoint();
 }

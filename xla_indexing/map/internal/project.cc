@@ -13,7 +13,7 @@
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
-#include "xla_indexing/map/internal/existential.h"
+#include "xla_indexing/map/internal/replace_variables.h"
 #include "xla_indexing/map/internal/solve.h"
 
 namespace xla_indexing::internal {
@@ -74,20 +74,6 @@ bool AddEquation(AffineExpr result, AffineExpr place, int num_ranges, Constraint
   return true;
 }
 
-// Eliminates range variables for as long as that makes others disappear.
-void LeaveOutRanges(IndexingMap* set) {
-  constexpr int kMaxRounds = 4;
-  set->Simplify();
-  for (int round = 0; round < kMaxRounds; ++round) {
-    const bool eliminated = EliminateRangeVariables(set);
-    if (eliminated) set->Simplify();
-    const bool rescaled = RescaleRangeVariables(set);
-    if (rescaled) set->Simplify();
-    if (!eliminated && !rescaled) break;
-  }
-  set->RemoveUnusedSymbols();
-}
-
 // The map of Projected, not simplified.
 std::optional<IndexingMap> WithKnownAsDims(const IndexingMap& map, KnownVariables known) {
   mlir::MLIRContext* context = map.context();
@@ -107,21 +93,7 @@ std::optional<IndexingMap> WithKnownAsDims(const IndexingMap& map, KnownVariable
   llvm::SmallVector<AffineExpr, 8> symbol_places = place(map.ranges(), false);
   symbol_places.append(place(map.runtimes(), known.runtimes));
 
-  llvm::SmallVector<AffineExpr, 4> results;
-  for (const AffineExpr result : map.results()) {
-    results.push_back(Substitute(result, dim_places, symbol_places));
-    if (!results.back()) return std::nullopt;
-  }
-  Constraints constraints;
-  for (const Constraint& constraint : map.constraints()) {
-    constraints.push_back(
-        {Substitute(constraint.expr, dim_places, symbol_places), constraint.interval});
-    if (!constraints.back().expr) return std::nullopt;
-  }
-  const mlir::AffineMap affine_map =
-      mlir::AffineMap::get(dims.size(), ranges.size(), results, context);
-  return IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(ranges), {},
-                     std::move(constraints));
+  return ReplaceVariables(map, std::move(dims), std::move(ranges), {}, dim_places, symbol_places);
 }
 
 // Projects a simplified map without runtime variables.
@@ -153,7 +125,7 @@ std::optional<Projection> ProjectionOf(const IndexingMap& map) {
   Projection projection{IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
                                     {}, std::move(constraints)),
                         values};
-  LeaveOutRanges(&projection.set);
+  projection.set.SimplifyAsRelation();
   return projection;
 }
 

@@ -11,7 +11,7 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/ops/internal/expr_util.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/operation_maps.h"
 
 namespace xla_indexing::internal {

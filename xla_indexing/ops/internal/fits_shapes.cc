@@ -52,7 +52,7 @@ absl::Status VerifyIndices(const IndexingMap& map, llvm::ArrayRef<mlir::AffineEx
     if (values.IsSubsetOf(indices)) continue;
     values = values.Intersect(ConstrainedTo(map, expr));
     if (values.IsSubsetOf(indices)) continue;
-    if (HoldsEverywhere(map, expr, indices, &budget) != false) continue;
+    if (HoldsEverywhere(map, expr, indices, &budget) != Answer::kNo) continue;
     return absl::InvalidArgumentError(
         absl::StrCat(what, " ", i, " of ", map.ToString(), " has values in ", values.ToString(),
                      ", and the indices of dimension ", i, " of ", array.ToStringWithoutLayout(),

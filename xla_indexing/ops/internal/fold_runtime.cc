@@ -12,10 +12,10 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/builders.h"
 #include "xla_indexing/ops/internal/domain.h"
 #include "xla_indexing/ops/internal/element_value.h"
-#include "xla_indexing/ops/internal/expr_util.h"
 
 namespace xla_indexing::internal {
 namespace {

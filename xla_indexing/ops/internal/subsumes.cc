@@ -10,6 +10,7 @@
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing::internal {
@@ -17,10 +18,9 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-bool UsesSymbols(AffineExpr expr) {
-  bool uses = false;
-  expr.walk([&](AffineExpr part) { uses = uses || llvm::isa<mlir::AffineSymbolExpr>(part); });
-  return uses;
+bool UsesSymbols(AffineExpr expr, const IndexingMap& map) {
+  return llvm::any_of(VariablesOf(expr, map.num_dims()),
+                      [&](int variable) { return variable >= map.num_dims(); });
 }
 
 // Whether the map restricts its dimensions no more than `other`, and nothing else at all.
@@ -30,7 +30,7 @@ bool IsDefinedWhere(const IndexingMap& map, const IndexingMap& other) {
   }
   return std::all_of(
       map.constraints().begin(), map.constraints().end(), [&](const Constraint& constraint) {
-        if (UsesSymbols(constraint.expr)) return false;
+        if (UsesSymbols(constraint.expr, map)) return false;
         return std::any_of(
             other.constraints().begin(), other.constraints().end(), [&](const Constraint& also) {
               return also.expr == constraint.expr && also.interval.IsSubsetOf(constraint.interval);
@@ -87,7 +87,7 @@ bool Subsumes(const OperandIndexing& a, const OperandIndexing& b, const Shape& t
       continue;
     }
     // With equal expressions of range variables others would have to be chosen to match, too.
-    if (UsesSymbols(expr) || expr != map_b.results()[i]) return false;
+    if (UsesSymbols(expr, map_a) || expr != map_b.results()[i]) return false;
   }
   return true;
 }

@@ -22,6 +22,7 @@
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/internal/components.h"
 #include "xla_indexing/map/internal/count_points.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/replica_map.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 

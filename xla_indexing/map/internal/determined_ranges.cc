@@ -1,4 +1,4 @@
-#include "xla_indexing/ops/internal/determined_ranges.h"
+#include "xla_indexing/map/internal/determined_ranges.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +10,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
-#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
-#include "xla_indexing/ops/internal/domain.h"
-#include "xla_indexing/ops/internal/expr_util.h"
+#include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/map/internal/replace_variables.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -50,24 +48,16 @@ std::optional<Determined> DeterminedBy(const Constraint& constraint, const Index
   return std::nullopt;
 }
 
-// Nothing where a bound of affine/internal/build.h is passed.
+// None where a number does not fit int64 or a bound of affine/internal/build.h is passed.
 std::optional<IndexingMap> Replace(const Determined& determined, const IndexingMap& map) {
   llvm::SmallVector<AffineExpr, 8> symbols(map.num_symbols());
   symbols[determined.range] = determined.value;
-  llvm::SmallVector<AffineExpr, 8> results;
-  for (AffineExpr expr : map.results()) {
-    results.push_back(Substitute(expr, {}, symbols));
-    if (!results.back()) return std::nullopt;
+  std::optional<IndexingMap> replaced = ReplaceVariables(
+      map, Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()), {}, symbols);
+  if (replaced) {
+    replaced->AddConstraint(kPartsFit, determined.value, map.ranges()[determined.range].bounds);
   }
-  Domain domain = Domain::Of(map);
-  domain.constraints.clear();
-  bool fits = domain.Constrain(determined.value, map.ranges()[determined.range].bounds);
-  for (const Constraint& constraint : map.constraints()) {
-    AffineExpr expr = Substitute(constraint.expr, {}, symbols);
-    fits = fits && domain.Constrain(expr, constraint.interval);
-  }
-  if (!fits) return std::nullopt;
-  return domain.MakeMap(results, map.context());
+  return replaced;
 }
 
 // Whether one of the first `count` results would come to depend on the last dimension.

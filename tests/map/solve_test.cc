@@ -1,4 +1,4 @@
-#include "xla_indexing/map/internal/residue_value.h"
+#include "xla_indexing/map/internal/solve.h"
 
 #include <cstdint>
 #include <numeric>

@@ -12,8 +12,8 @@
 // Composition makes such variables: an input-to-output map has one for each index that it does not
 // know, and the map after it may determine that index.
 
-#ifndef XLA_INDEXING_OPS_INTERNAL_DETERMINED_RANGES_H_
-#define XLA_INDEXING_OPS_INTERNAL_DETERMINED_RANGES_H_
+#ifndef XLA_INDEXING_MAP_INTERNAL_DETERMINED_RANGES_H_
+#define XLA_INDEXING_MAP_INTERNAL_DETERMINED_RANGES_H_
 
 #include <optional>
 
@@ -31,4 +31,4 @@ bool ReplaceDeterminedRanges(IndexingMap* map, std::optional<int> without_last_d
 
 }  // namespace xla_indexing::internal
 
-#endif  // XLA_INDEXING_OPS_INTERNAL_DETERMINED_RANGES_H_
+#endif  // XLA_INDEXING_MAP_INTERNAL_DETERMINED_RANGES_H_

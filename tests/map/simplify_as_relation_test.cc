@@ -1,0 +1,115 @@
+// The normal form of a map as a relation: range variables count only as to whether they have a
+// value.
+#include <cstdint>
+#include <set>
+
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/map/random_map.h"
+#include "tests/map/small_maps.h"
+#include "tests/testing/effort.h"
+#include "xla_indexing/map/indexing_map.h"
+
+namespace xla_indexing {
+namespace {
+
+class SimplifyAsRelationTest : public MapTextFixture {
+ protected:
+  void ExpectForm(absl::string_view text, absl::string_view form) {
+    IndexingMap map = Parse(text);
+    map.SimplifyAsRelation();
+    EXPECT_EQ(map.ToString(), form) << text;
+  }
+};
+
+TEST_F(SimplifyAsRelationTest, EachRuleForRangeVariables) {
+  // A value that a constraint gives is put in.
+  ExpectForm("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 9], d0 - s0 in [0, 0]",
+             "(d0) -> (d0), domain: d0 in [0, 9]");
+  // A variable of constraints alone is eliminated.
+  ExpectForm("(d0)[s0] -> (d0), domain: d0 in [0, 30], s0 in [0, 9], d0 + s0 in [20, 30]",
+             "(d0) -> (d0), domain: d0 in [11, 30]");
+  // The odd numbers from 1 to 7 are counted from 0.
+  ExpectForm(
+      "(d0)[s0] -> (d0 + s0 floordiv 2), domain: d0 in [0, 9], s0 in [1, 7], "
+      "s0 mod 2 in [1, 1]",
+      "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 3]");
+  // The digits of one number become it.
+  ExpectForm(
+      "(d0)[s0, s1] -> (d0 + s0 * 4 + s1), domain: d0 in [0, 9], s0 in [0, 7], "
+      "s1 in [0, 3]",
+      "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 31]");
+  // A variable in nothing goes, and the others are numbered in the order of their use.
+  ExpectForm(
+      "(d0)[s0, s1, s2] -> (s2, d0, s0), domain: d0 in [0, 9], s0 in [0, 1], s1 in [0, 7], "
+      "s2 in [0, 2]",
+      "(d0)[s0, s1] -> (s0, d0, s1), domain: d0 in [0, 9], s0 in [0, 2], s1 in [0, 1]");
+}
+
+TEST_F(SimplifyAsRelationTest, WhatOneRuleLeavesAnotherUses) {
+  // Some s1 in [0, 1] with (s0 + 2*s1) mod 4 = 1: s0 is odd, and its odd values are counted.
+  ExpectForm(
+      "(d0)[s0, s1] -> (d0 + s0 * 5), domain: d0 in [0, 2], s0 in [0, 8], s1 in [0, 1], "
+      "(s0 + s1 * 2) mod 4 in [1, 1]",
+      "(d0)[s0] -> (d0 + s0 * 10 + 5), domain: d0 in [0, 2], s0 in [0, 3]");
+}
+
+TEST_F(SimplifyAsRelationTest, RuntimeVariablesStay) {
+  ExpectForm(
+      "(d0)[s0]{rt0, rt1} -> (d0 + rt1), domain: d0 in [0, 9], s0 in [0, 1], rt0 in [0, 3], "
+      "rt1 in [0, 4]",
+      "(d0){rt0, rt1} -> (d0 + rt1), domain: d0 in [0, 9], rt0 in [0, 3], rt1 in [0, 4]");
+  ExpectForm(
+      "(d0)[s0]{rt0} -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 1], rt0 in [0, 3], "
+      "s0 in [2, 3]",
+      "KNOWN EMPTY (d0){rt0} -> 1 results");
+}
+
+TEST_F(SimplifyAsRelationTest, IsTheSameRelation) {
+  for (int seed = 0; seed < Cases(8000); ++seed) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    const IndexingMap map = SmallMaps(static_cast<uint32_t>(seed), &context).Map();
+    IndexingMap form = map;
+    form.SimplifyAsRelation();
+    ASSERT_TRUE(form.Verify().ok()) << map.ToString();
+    ASSERT_EQ(form.num_runtimes(), map.num_runtimes()) << map.ToString();
+    ASSERT_EQ(RelationPoints(form), RelationPoints(map)) << map.ToString() << "\n"
+                                                         << form.ToString();
+  }
+}
+
+// Range variables are numbered by the form in which they are used, and the form of a sum depends on
+// the numbers of its variables.
+TEST_F(SimplifyAsRelationTest, TwiceIsOnceForNearlyAllMaps) {
+  const int count = Cases(8000);
+  int changed = 0;
+  for (int seed = 0; seed < count; ++seed) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    IndexingMap once = SmallMaps(static_cast<uint32_t>(seed), &context).Map();
+    once.SimplifyAsRelation();
+    IndexingMap twice = once;
+    twice.SimplifyAsRelation();
+    changed += twice != once ? 1 : 0;
+  }
+  EXPECT_LE(changed, count / 2000 + 1);
+}
+
+TEST_F(SimplifyAsRelationTest, WithoutRangeVariablesIsTheFormOfTheFunction) {
+  int without_ranges = 0;
+  for (int seed = 0; seed < Cases(8000); ++seed) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    const IndexingMap map = RandomMaps(static_cast<uint32_t>(seed), &context).Map();
+    if (map.num_ranges() > 0) continue;
+    ++without_ranges;
+    IndexingMap function = map;
+    function.Simplify();
+    IndexingMap relation = map;
+    relation.SimplifyAsRelation();
+    ASSERT_EQ(relation, function) << map.ToString();
+  }
+  EXPECT_GT(without_ranges, Cases(1000));
+}
+
+}  // namespace
+}  // namespace xla_indexing

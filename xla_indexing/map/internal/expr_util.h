@@ -1,0 +1,26 @@
+// Small questions about affine expressions: which variables occur in one, and which of two comes
+// first.
+#ifndef XLA_INDEXING_MAP_INTERNAL_EXPR_UTIL_H_
+#define XLA_INDEXING_MAP_INTERNAL_EXPR_UTIL_H_
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+
+namespace xla_indexing::internal {
+
+// The variables that occur in an expression, in ascending order. Dimension i has the number i,
+// symbol j the number num_dims + j.
+llvm::SmallVector<int, 4> VariablesOf(mlir::AffineExpr expr, int num_dims);
+
+// Sets the bits of the symbols that occur in an expression; symbols past the end of `used` are left
+// out.
+void MarkSymbols(mlir::AffineExpr expr, llvm::BitVector* used);
+
+// Negative, zero or positive as `a` stands before, with or after `b`. A total order on the
+// expressions that affine/internal/build.h makes: that of summands, constants by their value.
+int CompareExprs(mlir::AffineExpr a, mlir::AffineExpr b);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_MAP_INTERNAL_EXPR_UTIL_H_

@@ -1,0 +1,313 @@
+#include "xla_indexing/map/internal/joined_relation.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/compare.h"
+#include "xla_indexing/map/internal/determined_ranges.h"
+#include "xla_indexing/map/internal/existential.h"
+#include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/map/internal/replace_variables.h"
+
+namespace xla_indexing::internal {
+
+using ::mlir::AffineExpr;
+
+int JoinedRelation::num_without_reader() const {
+  int count = num_results_;
+  for (const RuntimeDefinition& definition : definitions_) count += definition.num_indices;
+  return count;
+}
+
+llvm::ArrayRef<AffineExpr> JoinedRelation::Element(int i) const {
+  int first = num_results_;
+  for (int j = 0; j < i; ++j) first += definitions_[j].num_indices;
+  return map_.results().slice(first, definitions_[i].num_indices);
+}
+
+AffineExpr JoinedRelation::Device(int i) const {
+  if (!definitions_[i].has_device) return {};
+  int place = num_without_reader();
+  for (int j = 0; j < i; ++j) place += definitions_[j].has_device ? 1 : 0;
+  const AffineExpr device = map_.results()[place];
+  return device == mlir::getAffineDimExpr(map_.num_dims() - 1, map_.context()) ? AffineExpr()
+                                                                               : device;
+}
+
+bool JoinedRelation::DependsOnReader(AffineExpr expr) const {
+  return has_reader_ && expr.isFunctionOfDim(map_.num_dims() - 1);
+}
+
+void JoinedRelation::Simplify() {
+  do {
+    for (const auto [i, definition] : llvm::enumerate(definitions_)) {
+      Interval& bounds = map_.mutable_runtime(static_cast<int>(i)).bounds;
+      bounds = bounds.Intersect(definition.values);
+    }
+    map_.Simplify();
+    if (map_.num_ranges() > 0) SimplifyRangeVariables();
+    if (map_.IsKnownEmpty()) return;
+    DropUnusedSymbols();
+    OrderRangeVariables();
+  } while (OrderRuntimeVariables());
+}
+
+void JoinedRelation::SimplifyRangeVariables() {
+  const std::optional<int> without_reader =
+      has_reader_ ? std::optional(num_without_reader()) : std::nullopt;
+  // What one rule changes may be what another needs. Nearly always one round is all.
+  constexpr int kMaxRounds = 4;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const bool replaced = ReplaceDeterminedRanges(&map_, without_reader);
+    if (replaced) map_.Simplify();
+    const bool eliminated = EliminateRangeVariables(&map_);
+    const bool rescaled = RescaleRangeVariables(&map_);
+    if (eliminated || rescaled) map_.Simplify();
+    const bool joined = JoinRangeVariables(&map_);
+    if (joined) map_.Simplify();
+    if (!replaced && !eliminated && !rescaled && !joined) return;
+  }
+}
+
+JoinedRelation::Selection JoinedRelation::AllSymbols() const {
+  Selection all;
+  for (int i = 0; i < map_.num_ranges(); ++i) all.ranges.push_back(i);
+  for (int i = 0; i < map_.num_runtimes(); ++i) all.runtimes.push_back({i});
+  return all;
+}
+
+void JoinedRelation::Select(const Selection& selection) {
+  Variables ranges;
+  Variables runtimes;
+  std::vector<RuntimeDefinition> definitions;
+  llvm::SmallVector<AffineExpr, 8> symbols(map_.num_symbols());
+  const auto next_symbol = [&] {
+    return mlir::getAffineSymbolExpr(ranges.size() + runtimes.size(), map_.context());
+  };
+  for (const int range : selection.ranges) {
+    symbols[range] = next_symbol();
+    ranges.push_back(map_.ranges()[range]);
+  }
+  // What remains of the results once the elements and devices of the other variables are gone.
+  llvm::SmallVector<AffineExpr, 8> results(map_.results().take_front(num_results_));
+  llvm::SmallVector<AffineExpr, 4> devices;
+  for (const llvm::SmallVector<int, 2>& group : selection.runtimes) {
+    Variable variable = map_.runtimes()[group.front()];
+    for (const int runtime : group) {
+      symbols[map_.num_ranges() + runtime] = next_symbol();
+      variable.bounds = variable.bounds.Intersect(map_.runtimes()[runtime].bounds);
+    }
+    runtimes.push_back(variable);
+    if (definitions_.empty()) continue;
+    definitions.push_back(definitions_[group.front()]);
+    llvm::append_range(results, Element(group.front()));
+    const AffineExpr device = Device(group.front());
+    definitions.back().has_device = static_cast<bool>(device);
+    if (device) devices.push_back(device);
+  }
+  llvm::append_range(results, devices);
+  if (has_reader_) results.push_back(map_.results().back());
+  const IndexingMap remaining(
+      kPartsFit, mlir::AffineMap::get(map_.num_dims(), map_.num_symbols(), results, map_.context()),
+      Variables(map_.dims()), Variables(map_.ranges()), Variables(map_.runtimes()),
+      Constraints(map_.constraints()));
+  std::optional<IndexingMap> selected = ReplaceVariables(
+      remaining, Variables(map_.dims()), std::move(ranges), std::move(runtimes), {}, symbols);
+  if (!selected) return;
+  map_ = *std::move(selected);
+  definitions_ = std::move(definitions);
+}
+
+void JoinedRelation::DropUnusedSymbols() {
+  if (map_.num_symbols() == 0) return;
+  const int num_ranges = map_.num_ranges();
+  llvm::BitVector used(map_.num_symbols());
+  for (const AffineExpr expr : map_.results().take_front(num_results_)) MarkSymbols(expr, &used);
+  if (has_reader_) MarkSymbols(map_.results().back(), &used);
+  for (const Constraint& constraint : map_.constraints()) MarkSymbols(constraint.expr, &used);
+  // A variable stands after those that its element reads.
+  for (int i = map_.num_runtimes() - 1; i >= 0; --i) {
+    // Nothing is known of a variable without a definition.
+    if (definitions_.empty() || !definitions_[i].values.IsSubsetOf(map_.runtimes()[i].bounds)) {
+      used.set(num_ranges + i);
+    }
+    if (definitions_.empty() || !used.test(num_ranges + i)) continue;
+    for (const AffineExpr expr : Element(i)) MarkSymbols(expr, &used);
+    if (const AffineExpr device = Device(i)) MarkSymbols(device, &used);
+  }
+  if (used.all()) return;
+  Selection selection;
+  for (int i = 0; i < num_ranges; ++i) {
+    if (used.test(i)) selection.ranges.push_back(i);
+  }
+  for (int i = 0; i < map_.num_runtimes(); ++i) {
+    if (used.test(num_ranges + i)) selection.runtimes.push_back({i});
+  }
+  Select(selection);
+}
+
+namespace {
+
+// How a range variable occurs, in terms that do not depend on the numbers of symbols: the first
+// expression that uses it, and that expression with the variable and all other symbols alike.
+struct RangeUse {
+  int first_use;
+  AffineExpr shape;
+  Interval bounds;
+  int position;
+};
+
+bool UsedBefore(const RangeUse& a, const RangeUse& b) {
+  if (a.first_use != b.first_use) return a.first_use < b.first_use;
+  if (a.shape && b.shape) {
+    if (const int c = CompareExprs(a.shape, b.shape)) return c < 0;
+  }
+  const std::string bounds_a = a.bounds.ToString();
+  const std::string bounds_b = b.bounds.ToString();
+  if (bounds_a != bounds_b) return bounds_a < bounds_b;
+  return a.position < b.position;
+}
+
+// `expr` with symbol `symbol` as a dimension after all others, and every other symbol as symbol 0.
+AffineExpr Occurrence(int symbol, AffineExpr expr, const IndexingMap& map) {
+  llvm::SmallVector<AffineExpr, 8> symbols(map.num_symbols(),
+                                           mlir::getAffineSymbolExpr(0, map.context()));
+  symbols[symbol] = mlir::getAffineDimExpr(map.num_dims() + 1, map.context());
+  return Substitute(expr, {}, symbols);
+}
+
+}  // namespace
+
+llvm::SmallVector<AffineExpr, 8> JoinedRelation::ExprsInOrderOfUse() const {
+  llvm::SmallVector<AffineExpr, 8> exprs(map_.results().take_front(num_results_));
+  for (const Constraint& constraint : map_.constraints()) {
+    if (!DependsOnReader(constraint.expr)) exprs.push_back(constraint.expr);
+  }
+  llvm::append_range(exprs, map_.results().drop_front(num_results_));
+  for (const Constraint& constraint : map_.constraints()) {
+    if (DependsOnReader(constraint.expr)) exprs.push_back(constraint.expr);
+  }
+  return exprs;
+}
+
+void JoinedRelation::OrderRangeVariables() {
+  if (map_.num_ranges() < 2) return;
+  const llvm::SmallVector<AffineExpr, 8> exprs = ExprsInOrderOfUse();
+  std::vector<RangeUse> uses(map_.num_ranges());
+  for (int i = 0; i < map_.num_ranges(); ++i) {
+    uses[i] = {static_cast<int>(exprs.size()), AffineExpr(), map_.ranges()[i].bounds, i};
+  }
+  for (int e = static_cast<int>(exprs.size()) - 1; e >= 0; --e) {
+    llvm::BitVector used(map_.num_ranges());
+    MarkSymbols(exprs[e], &used);
+    const bool several = used.count() > 1;
+    for (const unsigned i : used.set_bits()) {
+      uses[i].first_use = e;
+      uses[i].shape = several ? Occurrence(static_cast<int>(i), exprs[e], map_) : AffineExpr();
+    }
+  }
+  llvm::sort(uses, UsedBefore);
+  Selection selection = AllSymbols();
+  llvm::SmallVector<int, 4> order;
+  for (const RangeUse& use : uses) order.push_back(use.position);
+  if (order == selection.ranges) return;
+  selection.ranges = std::move(order);
+  Select(selection);
+}
+
+struct JoinedRelation::Defined {
+  const RuntimeDefinition* definition = nullptr;
+  llvm::SmallVector<AffineExpr, 2> element;
+  AffineExpr device;
+};
+
+JoinedRelation::Defined JoinedRelation::DefinedWith(int i,
+                                                    llvm::ArrayRef<AffineExpr> symbols) const {
+  Defined defined{&definitions_[i], {}, Device(i)};
+  const auto replace = [&](AffineExpr expr) {
+    const AffineExpr replaced = Substitute(expr, {}, symbols);
+    return replaced ? replaced : expr;
+  };
+  for (const AffineExpr expr : Element(i)) defined.element.push_back(replace(expr));
+  if (defined.device) defined.device = replace(defined.device);
+  return defined;
+}
+
+int JoinedRelation::CompareDefined(const Defined& a, const Defined& b) {
+  if (const int c = CompareValues(a.definition->source, b.definition->source)) return c;
+  for (const auto [expr_a, expr_b] : llvm::zip_equal(a.element, b.element)) {
+    if (const int c = CompareExprs(expr_a, expr_b)) return c;
+  }
+  if (const int c = CompareValues(a.definition->function, b.definition->function)) return c;
+  // What is read on the device of the reader comes first.
+  if (!a.device || !b.device) return CompareValues(!!a.device, !!b.device);
+  return CompareExprs(a.device, b.device);
+}
+
+// The topological order that CompareDefined makes unique, equal variables in one group.
+std::vector<llvm::SmallVector<int, 2>> JoinedRelation::RuntimesInOrder() const {
+  const int num_ranges = map_.num_ranges();
+  const int count = map_.num_runtimes();
+  std::vector<llvm::BitVector> reads;
+  for (int i = 0; i < count; ++i) {
+    reads.emplace_back(map_.num_symbols());
+    for (const AffineExpr expr : Element(i)) MarkSymbols(expr, &reads.back());
+    if (const AffineExpr device = Device(i)) MarkSymbols(device, &reads.back());
+    reads.back().reset(0, num_ranges);
+  }
+  std::vector<llvm::SmallVector<int, 2>> order;
+  std::vector<Defined> placed;  // over the new numbers
+  llvm::SmallVector<AffineExpr, 8> symbols(map_.num_symbols());
+  llvm::BitVector open(map_.num_symbols());
+  open.set(num_ranges, map_.num_symbols());
+  while (open.any()) {
+    int best = -1;
+    Defined best_defined;
+    for (int i = 0; i < count; ++i) {
+      if (!open.test(num_ranges + i) || reads[i].anyCommon(open)) continue;
+      Defined defined = DefinedWith(i, symbols);
+      if (best < 0 || CompareDefined(defined, best_defined) < 0) {
+        best = i;
+        best_defined = std::move(defined);
+      }
+    }
+    // Variables that read each other have no order; they stay as they are.
+    if (best < 0) return AllSymbols().runtimes;
+    open.reset(num_ranges + best);
+    const auto same = llvm::find_if(
+        placed, [&](const Defined& other) { return CompareDefined(other, best_defined) == 0; });
+    const auto place = static_cast<size_t>(same - placed.begin());
+    if (same == placed.end()) {
+      placed.push_back(std::move(best_defined));
+      order.emplace_back();
+    }
+    order[place].push_back(best);
+    symbols[num_ranges + best] =
+        mlir::getAffineSymbolExpr(num_ranges + static_cast<unsigned>(place), map_.context());
+  }
+  return order;
+}
+
+bool JoinedRelation::OrderRuntimeVariables() {
+  if (definitions_.size() < 2) return false;
+  const size_t count = definitions_.size();
+  Selection selection = AllSymbols();
+  std::vector<llvm::SmallVector<int, 2>> order = RuntimesInOrder();
+  if (order == selection.runtimes) return false;
+  selection.runtimes = std::move(order);
+  Select(selection);
+  return definitions_.size() < count;
+}
+
+}  // namespace xla_indexing::internal
