@@ -130,8 +130,6 @@ const DigitAtom* ExprSimplifier::MakeFloorAtom(Division& division, int64_t m) {
   atom.divisor = m;
   atom.dividend_mod_free_form = mod_free_form;
   if (!ChooseWrittenDividend(dividend, &atom)) return nullptr;
-  atom.coarsest = CoarsestFloor(mod_free_form);
-  if (atom.coarsest == nullptr) atom.coarsest = &atom;
   atom.range = RangeOfRest(division).FloorDiv(m);
   if (const std::optional<ValuesAtEnds> values = ValuesAtEndsOf(dividend)) {
     atom.at_ends = {FloorDiv(values->at_least, m), FloorDiv(values->at_greatest, m)};

@@ -71,18 +71,6 @@ std::optional<ValuesAtEnds> ValuesAtEndsOf(const QuasiAffineSum& sum, int64_t le
   return values;
 }
 
-// What is below an atom stands in it: looked for anew, it would be found once for every way that
-// leads there, and the ways double with every floor on them.
-const DigitAtom* CoarsestFloor(const QuasiAffineSum& sum) {
-  const DigitAtom* coarsest = nullptr;
-  for (const DigitTerm& term : sum.terms()) {
-    const DigitAtom* below = term.atom->coarsest;
-    if (below == nullptr) continue;
-    if (coarsest == nullptr || below->divisor > coarsest->divisor) coarsest = below;
-  }
-  return coarsest;
-}
-
 bool AtomLess(const DigitAtom* a, const DigitAtom* b) {
   if (a->summand_class != b->summand_class) return a->summand_class < b->summand_class;
   return CompareDigitAtoms(a, b) < 0;

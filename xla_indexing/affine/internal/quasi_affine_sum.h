@@ -83,10 +83,6 @@ struct DigitAtom {
   // other atoms.
   const QuasiAffineSum* number = nullptr;
 
-  // For a floor: the floor with the greatest divisor among those nested in it, itself included,
-  // whose dividends have no floors; the first of several. Null for other atoms.
-  const DigitAtom* coarsest = nullptr;
-
   // The size of the written expression: the occurrences of summands and of divisions, and how deep
   // divisions nest.
   int summands = 1;
@@ -113,10 +109,6 @@ inline const DigitAtom* LoneAtom(const QuasiAffineSum& sum) {
 // The corner values of the sum without its multiples of `left_out` (of all of it where that is 0).
 // None where an atom of the sum has no corner values, and on overflow.
 std::optional<ValuesAtEnds> ValuesAtEndsOf(const QuasiAffineSum& sum, int64_t left_out = 0);
-
-// The floor with the greatest divisor among those nested anywhere in the sum whose dividends have
-// no floors; the first of several, and null where the sum has no floor.
-const DigitAtom* CoarsestFloor(const QuasiAffineSum& sum);
 
 // Whether an atom of the sum is a floor; whether one is a mod; whether all are neither.
 inline bool HasFloorAtom(const QuasiAffineSum& sum) {

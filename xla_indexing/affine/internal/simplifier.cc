@@ -224,7 +224,6 @@ DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
   atom->is_irreducible = false;
   atom->is_digit = false;
   atom->number = nullptr;
-  atom->coarsest = nullptr;
   atom->depth = 0;
   atom->expr = {};
   return atom;
