@@ -32,7 +32,7 @@ TEST(CornerValuesTest, AreTheValuesAtTheLeastAndTheGreatestPoint) {
       greatest.push_back(interval.upper());
     }
     ExprSimplifier simplifier(&context, box, {});
-    const std::optional<ValuesAtEnds> values = ValuesAtEndsOf(simplifier.Evaluate(expr));
+    const std::optional<CornerValues> values = CornerValuesOf(simplifier.Evaluate(expr));
     ASSERT_TRUE(values.has_value()) << ToString(expr);
     ASSERT_EQ(values->at_least, Value(expr, least, {})) << ToString(expr);
     ASSERT_EQ(values->at_greatest, Value(expr, greatest, {})) << ToString(expr);
@@ -44,8 +44,8 @@ TEST(CornerValuesTest, LeaveOutMultiplesWhereToldTo) {
   const mlir::AffineExpr d0 = mlir::getAffineDimExpr(0, &context);
   const mlir::AffineExpr d1 = mlir::getAffineDimExpr(1, &context);
   ExprSimplifier simplifier(&context, {Interval::Closed(1, 5), Interval::Closed(-2, 9)}, {});
-  const std::optional<ValuesAtEnds> values =
-      ValuesAtEndsOf(simplifier.Evaluate(d0 * 12 + d1 * 3 + 7), /*left_out=*/4);
+  const std::optional<CornerValues> values =
+      CornerValuesOf(simplifier.Evaluate(d0 * 12 + d1 * 3 + 7), /*left_out=*/4);
   ASSERT_TRUE(values.has_value());
   EXPECT_EQ(values->at_least, 1);
   EXPECT_EQ(values->at_greatest, 34);
@@ -55,11 +55,11 @@ TEST(CornerValuesTest, AreUnknownWithoutAnEndAndWhereTheyDoNotFit) {
   mlir::MLIRContext context;
   const mlir::AffineExpr d0 = mlir::getAffineDimExpr(0, &context);
   ExprSimplifier open(&context, {Interval::AtLeast(0)}, {});
-  EXPECT_FALSE(ValuesAtEndsOf(open.Evaluate(d0 + 1)).has_value());
-  EXPECT_FALSE(ValuesAtEndsOf(open.Evaluate(d0.floorDiv(3))).has_value());
+  EXPECT_FALSE(CornerValuesOf(open.Evaluate(d0 + 1)).has_value());
+  EXPECT_FALSE(CornerValuesOf(open.Evaluate(d0.floorDiv(3))).has_value());
   ExprSimplifier large(&context, {Interval::Closed(0, kInt64Max)}, {});
-  EXPECT_FALSE(ValuesAtEndsOf(large.Evaluate(d0 * 2)).has_value());
-  EXPECT_TRUE(ValuesAtEndsOf(large.Evaluate(d0 * -1)).has_value());
+  EXPECT_FALSE(CornerValuesOf(large.Evaluate(d0 * 2)).has_value());
+  EXPECT_TRUE(CornerValuesOf(large.Evaluate(d0 * -1)).has_value());
 }
 
 }  // namespace

@@ -16,76 +16,51 @@ namespace xla_indexing::internal {
 namespace {
 
 // The order of summands of an atom of an expression and one that may not have its expression yet.
-int CompareWithDigitAtom(mlir::AffineExpr a, const DigitAtom* b) {
-  if (int c = CompareValues(SummandClassOf(a), b->summand_class)) return c;
-  if (b->expr) return a == b->expr ? 0 : (SummandLess(a, b->expr) ? -1 : 1);
+int CompareWithAtom(mlir::AffineExpr a, const Atom* b) {
+  if (int c = CompareValues(SummandClassOf(a), b->written.summand_class)) return c;
+  if (b->written.expr) {
+    return a == b->written.expr ? 0 : (SummandLess(a, b->written.expr) ? -1 : 1);
+  }
   const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(a);
-  const LinearSum dividend = LinearSum::FromExpr(division.getLHS());
-  for (auto [term_a, term_b] : llvm::zip(dividend.terms(), b->written_dividend.terms())) {
-    if (int c = CompareWithDigitAtom(term_a.atom, term_b.atom)) return c;
+  const LinearSum dividend_a = LinearSum::FromExpr(division.getLHS());
+  const QuasiAffineSum& dividend_b = b->written.dividend;
+  for (auto [term_a, term_b] : llvm::zip(dividend_a.terms(), dividend_b.terms())) {
+    if (int c = CompareWithAtom(term_a.atom, term_b.atom)) return c;
     if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
   }
-  if (int c = CompareValues(dividend.terms().size(), b->written_dividend.terms().size())) return c;
-  if (int c = CompareValues(dividend.constant(), b->written_dividend.constant())) return c;
+  if (int c = CompareValues(dividend_a.terms().size(), dividend_b.terms().size())) return c;
+  if (int c = CompareValues(dividend_a.constant(), dividend_b.constant())) return c;
   const auto divisor = llvm::cast<mlir::AffineConstantExpr>(division.getRHS());
   return CompareValues(divisor.getValue(), b->divisor);
 }
 
 // The order of summands (affine/internal/linear_sum.h): summand by summand from the first one; a
 // sum that ends earlier comes first. The recursion is as deep as divisions nest.
-int CompareDigitAtoms(const DigitAtom* a, const DigitAtom* b) {
+int CompareAtoms(const Atom* a, const Atom* b) {
   if (a == b) return 0;
-  if (int c = CompareValues(a->summand_class, b->summand_class)) return c;
-  if (a->kind == DigitAtom::Kind::kVariable) return CompareValues(a->position, b->position);
-  if (a->kind == DigitAtom::Kind::kOpaque) return CompareWithDigitAtom(a->expr, b);
-  if (b->kind == DigitAtom::Kind::kOpaque) return -CompareWithDigitAtom(b->expr, a);
-  for (auto [term_a, term_b] :
-       llvm::zip(a->written_dividend.terms(), b->written_dividend.terms())) {
-    if (int c = CompareDigitAtoms(term_a.atom, term_b.atom)) return c;
+  if (int c = CompareValues(a->written.summand_class, b->written.summand_class)) return c;
+  if (a->kind == Atom::Kind::kVariable) return CompareValues(a->position, b->position);
+  if (a->kind == Atom::Kind::kOpaque) return CompareWithAtom(a->written.expr, b);
+  if (b->kind == Atom::Kind::kOpaque) return -CompareWithAtom(b->written.expr, a);
+  const QuasiAffineSum& dividend_a = a->written.dividend;
+  const QuasiAffineSum& dividend_b = b->written.dividend;
+  for (auto [term_a, term_b] : llvm::zip(dividend_a.terms(), dividend_b.terms())) {
+    if (int c = CompareAtoms(term_a.atom, term_b.atom)) return c;
     if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
   }
-  if (int c = CompareValues(a->written_dividend.terms().size(), b->written_dividend.terms().size()))
-    return c;
-  if (int c = CompareValues(a->written_dividend.constant(), b->written_dividend.constant()))
-    return c;
+  if (int c = CompareValues(dividend_a.terms().size(), dividend_b.terms().size())) return c;
+  if (int c = CompareValues(dividend_a.constant(), dividend_b.constant())) return c;
   if (int c = CompareValues(a->divisor, b->divisor)) return c;
   return CompareValues(a->kind, b->kind);
 }
 
 }  // namespace
 
-std::optional<ValuesAtEnds> ValuesAtEndsOf(const QuasiAffineSum& sum, int64_t left_out) {
-  ValuesAtEnds values{sum.constant(), sum.constant()};
-  for (const DigitTerm& term : sum.terms()) {
-    if (left_out != 0 && term.coefficient % left_out == 0) continue;
-    if (!term.atom->at_ends) return std::nullopt;
-    int64_t least = 0;
-    int64_t greatest = 0;
-    if (__builtin_mul_overflow(term.atom->at_ends->at_least, term.coefficient, &least) ||
-        __builtin_mul_overflow(term.atom->at_ends->at_greatest, term.coefficient, &greatest) ||
-        __builtin_add_overflow(values.at_least, least, &values.at_least) ||
-        __builtin_add_overflow(values.at_greatest, greatest, &values.at_greatest)) {
-      return std::nullopt;
-    }
+bool AtomLess(const Atom* a, const Atom* b) {
+  if (a->written.summand_class != b->written.summand_class) {
+    return a->written.summand_class < b->written.summand_class;
   }
-  return values;
-}
-
-// What is below an atom stands in it: looked for anew, it would be found once for every way that
-// leads there, and the ways double with every floor on them.
-const DigitAtom* CoarsestFloor(const QuasiAffineSum& sum) {
-  const DigitAtom* coarsest = nullptr;
-  for (const DigitTerm& term : sum.terms()) {
-    const DigitAtom* below = term.atom->coarsest;
-    if (below == nullptr) continue;
-    if (coarsest == nullptr || below->divisor > coarsest->divisor) coarsest = below;
-  }
-  return coarsest;
-}
-
-bool AtomLess(const DigitAtom* a, const DigitAtom* b) {
-  if (a->summand_class != b->summand_class) return a->summand_class < b->summand_class;
-  return CompareDigitAtoms(a, b) < 0;
+  return CompareAtoms(a, b) < 0;
 }
 
 void QuasiAffineSum::Sort() {
@@ -95,45 +70,13 @@ void QuasiAffineSum::Sort() {
                       [](const Term& a, const Term& b) { return AtomLess(a.atom, b.atom); });
     return;
   }
-  // Insertion sort: the terms are few, and nearly always in order already.
+  // Insertion sort is used because the terms are few, and nearly always in order already.
   for (size_t i = 1; i < terms_.size(); ++i) {
     const Term term = terms_[i];
     size_t j = i;
     for (; j > 0 && AtomLess(term.atom, terms_[j - 1].atom); --j) terms_[j] = terms_[j - 1];
     terms_[j] = term;
   }
-}
-
-bool IsOfTwoValues(const QuasiAffineSum& sum) {
-  if (sum.terms().size() != 1) return false;
-  const Interval& range = sum.terms()[0].atom->range;
-  return range.has_lower() && range.has_upper() &&
-         static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) == 1;
-}
-
-bool IsOfDistinctNumbers(const QuasiAffineSum& sum) {
-  llvm::SmallVector<const DigitAtom*, 8> variables;
-  const auto add = [&](const DigitAtom* variable) {
-    if (llvm::is_contained(variables, variable)) return false;
-    variables.push_back(variable);
-    return true;
-  };
-  int64_t constant = sum.constant();
-  const auto has_floor_form = [&](const DigitTerm& term) {
-    int64_t product = 0;
-    for (const DigitTerm& part : term.atom->mod_free_form.terms()) {
-      if (__builtin_mul_overflow(part.coefficient, term.coefficient, &product)) return false;
-    }
-    return !__builtin_mul_overflow(term.atom->mod_free_form.constant(), term.coefficient,
-                                   &product) &&
-           !__builtin_add_overflow(constant, product, &constant);
-  };
-  return llvm::all_of(sum.terms(), [&](const DigitTerm& term) {
-    if (term.atom->kind == DigitAtom::Kind::kVariable) return add(term.atom);
-    return term.atom->number != nullptr && (!term.atom->IsMod() || has_floor_form(term)) &&
-           llvm::all_of(term.atom->number->terms(),
-                        [&](const DigitTerm& part) { return add(part.atom); });
-  });
 }
 
 size_t QuasiAffineSum::Hash() const {
@@ -143,6 +86,129 @@ size_t QuasiAffineSum::Hash() const {
                     MixBits(static_cast<uint64_t>(term.coefficient)));
   }
   return hash;
+}
+
+// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
+const QuasiAffineSum& ModFreeForm(const QuasiAffineSum& sum, QuasiAffineSum& storage) {
+  if (!sum.valid() || !HasMod(sum)) return sum;
+  storage = QuasiAffineSum(sum.constant());
+  for (const AtomTerm& term : sum.terms()) {
+    if (term.atom->IsMod()) {
+      storage.AddScaled(term.atom->mod_free_form, term.coefficient);
+    } else {
+      storage.AddTerm(term.atom, term.coefficient);
+    }
+  }
+  return storage;
+}
+
+QuasiAffineSum ModFreeForm(const QuasiAffineSum& sum) {
+  QuasiAffineSum storage;
+  return ModFreeForm(sum, storage);
+}
+
+namespace {
+
+// The sum of the ranges where all numbers are finite and fit; none otherwise.
+std::optional<Interval> SumOfFiniteRanges(const QuasiAffineSum& sum) {
+  int64_t lower = sum.constant();
+  int64_t upper = sum.constant();
+  for (const AtomTerm& term : sum.terms()) {
+    const Interval& range = term.atom->range;
+    if (!range.has_lower() || !range.has_upper()) return std::nullopt;
+    const bool is_up = term.coefficient > 0;
+    int64_t least = 0;
+    int64_t greatest = 0;
+    if (__builtin_mul_overflow(is_up ? range.lower() : range.upper(), term.coefficient, &least) ||
+        __builtin_mul_overflow(is_up ? range.upper() : range.lower(), term.coefficient,
+                               &greatest) ||
+        __builtin_add_overflow(lower, least, &lower) ||
+        __builtin_add_overflow(upper, greatest, &upper)) {
+      return std::nullopt;
+    }
+  }
+  return Interval::Closed(lower, upper);
+}
+
+}  // namespace
+
+WideInterval WideSumOfRanges(const QuasiAffineSum& sum) {
+  WideInterval result = WideInterval::Point(sum.constant());
+  for (const AtomTerm& term : sum.terms()) {
+    result = result.Add(WideInterval(term.atom->range).Mul(term.coefficient));
+  }
+  return result;
+}
+
+Interval SumOfRanges(const QuasiAffineSum& sum) {
+  if (const std::optional<Interval> finite = SumOfFiniteRanges(sum)) return *finite;
+  return WideSumOfRanges(sum).Hull();
+}
+
+std::optional<CornerValues> CornerValuesOf(const QuasiAffineSum& sum, int64_t left_out) {
+  CornerValues values{sum.constant(), sum.constant()};
+  for (const AtomTerm& term : sum.terms()) {
+    if (left_out != 0 && term.coefficient % left_out == 0) continue;
+    if (!term.atom->corners) return std::nullopt;
+    int64_t least = 0;
+    int64_t greatest = 0;
+    if (__builtin_mul_overflow(term.atom->corners->at_least, term.coefficient, &least) ||
+        __builtin_mul_overflow(term.atom->corners->at_greatest, term.coefficient, &greatest) ||
+        __builtin_add_overflow(values.at_least, least, &values.at_least) ||
+        __builtin_add_overflow(values.at_greatest, greatest, &values.at_greatest)) {
+      return std::nullopt;
+    }
+  }
+  return values;
+}
+
+// The mod-free forms X - a*floor(X/a) of X mod a and floor(X/a) - n*floor(X/(a*n)) of floor(X/a)
+// mod n have no other way to be written than they themselves and the mod, which has as many
+// divisions and fewer summands. Beside atoms of other variables nothing is added: every step
+// (sum_forms.cc) needs a multiple of what is divided.
+const QuasiAffineSum* NumberOfDigit(const Atom& atom) {
+  if (atom.IsFloor()) return atom.is_irreducible ? &atom.dividend_mod_free_form : nullptr;
+  const Atom* floor = atom.IsMod() ? LoneAtom(atom.quotient) : nullptr;
+  if (floor == nullptr || !floor->IsFloor() || !floor->is_irreducible) return nullptr;
+  if (atom.is_digit) return &floor->dividend_mod_free_form;
+  const Atom* above = LoneAtom(atom.dividend);
+  const bool is_digit_above = above != nullptr && above->IsFloor() && above->is_irreducible &&
+                              floor->divisor % atom.divisor == 0 &&
+                              floor->divisor / atom.divisor == above->divisor &&
+                              floor->dividend_mod_free_form == above->dividend_mod_free_form;
+  return is_digit_above ? &floor->dividend_mod_free_form : nullptr;
+}
+
+bool IsOfDistinctNumbers(const QuasiAffineSum& sum) {
+  llvm::SmallVector<const Atom*, 8> variables;
+  const auto add = [&](const Atom* variable) {
+    if (llvm::is_contained(variables, variable)) return false;
+    variables.push_back(variable);
+    return true;
+  };
+  int64_t constant = sum.constant();
+  const auto has_mod_free_form = [&](const AtomTerm& term) {
+    int64_t product = 0;
+    for (const AtomTerm& part : term.atom->mod_free_form.terms()) {
+      if (__builtin_mul_overflow(part.coefficient, term.coefficient, &product)) return false;
+    }
+    return !__builtin_mul_overflow(term.atom->mod_free_form.constant(), term.coefficient,
+                                   &product) &&
+           !__builtin_add_overflow(constant, product, &constant);
+  };
+  return llvm::all_of(sum.terms(), [&](const AtomTerm& term) {
+    if (term.atom->kind == Atom::Kind::kVariable) return add(term.atom);
+    const QuasiAffineSum* number = NumberOfDigit(*term.atom);
+    return number != nullptr && (!term.atom->IsMod() || has_mod_free_form(term)) &&
+           llvm::all_of(number->terms(), [&](const AtomTerm& part) { return add(part.atom); });
+  });
+}
+
+bool IsOfTwoValues(const QuasiAffineSum& sum) {
+  if (sum.terms().size() != 1) return false;
+  const Interval& range = sum.terms()[0].atom->range;
+  return range.has_lower() && range.has_upper() &&
+         static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) == 1;
 }
 
 }  // namespace xla_indexing::internal

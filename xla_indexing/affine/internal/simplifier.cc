@@ -1,16 +1,20 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/rules.h"
+#include "xla_indexing/affine/internal/simplifier_state.h"
 #include "xla_indexing/base/internal/checked.h"
-#include "xla_indexing/base/question_budget.h"
 
 namespace xla_indexing::internal {
 
@@ -20,20 +24,41 @@ using ::mlir::AffineConstantExpr;
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
+namespace {
+
+// What the last simplifiers of this thread have left. Most simplifiers serve a map or two: making
+// their tables anew would take about as long as using them.
+std::vector<std::unique_ptr<SimplifierState>>& SpareStates() {
+  thread_local std::vector<std::unique_ptr<SimplifierState>> spare;
+  return spare;
+}
+
+std::unique_ptr<SimplifierState> TakeSpareState() {
+  std::vector<std::unique_ptr<SimplifierState>>& spare = SpareStates();
+  if (spare.empty()) return std::make_unique<SimplifierState>();
+  std::unique_ptr<SimplifierState> state = std::move(spare.back());
+  spare.pop_back();
+  return state;
+}
+
+}  // namespace
+
 ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
                                llvm::ArrayRef<Interval> symbols)
-    : context_(context),
-      dims_(dims),
-      symbols_(symbols),
-      memory_(InstancePool<SimplifierMemory>::Take()) {}
+    : context_(context), state_(TakeSpareState()) {
+  state_->Start(context, dims, symbols);
+}
 
-ExprSimplifier::~ExprSimplifier() { InstancePool<SimplifierMemory>::GiveBack(std::move(memory_)); }
+ExprSimplifier::~ExprSimplifier() {
+  constexpr size_t kMostSpare = 4;
+  if (SpareStates().size() < kMostSpare) SpareStates().push_back(std::move(state_));
+}
 
 namespace {
 
 int DivisionsOf(const QuasiAffineSum& written) {
   int64_t divisions = 0;
-  for (const DigitTerm& term : written.terms()) divisions += term.atom->divisions;
+  for (const AtomTerm& term : written.terms()) divisions += term.atom->written.divisions;
   return static_cast<int>(std::min<int64_t>(divisions, std::numeric_limits<int>::max()));
 }
 
@@ -54,31 +79,21 @@ int CountDivisions(AffineExpr e, int most) {
 
 }  // namespace
 
-bool ExprSimplifier::MayWork(size_t terms) {
-  constexpr int64_t kTermsOfStep = 64;
-  constexpr int64_t kStepsAtOnce = 8;
-  const auto length = static_cast<int64_t>(terms) / kTermsOfStep;
-  steps_ += 1 + length + length * length;
-  if (++work_ > kMaxWork || is_spent_) return false;
-  if (steps_ >= kStepsAtOnce) {
-    is_spent_ = !QuestionBudget::Spend(steps_);
-    steps_ = 0;
-  }
-  return !is_spent_;
-}
-
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  const QuasiAffineSum written = AsWritten(Evaluate(e));
-  const AffineExpr result = ExprOfSum(written, e);
+  const QuasiAffineSum written = FormToWrite(*state_, Evaluate(e));
+  const AffineExpr result = state_->writer.Write(written, e);
   if (!result || result == e) return e;
   // The form does not always have the fewest divisions; it is not taken for more than there were.
   constexpr int kMost = 8;
   const int divisions = std::min(DivisionsOf(written), kMost);
-  if (divisions < 2 || divisions == kMost || CountDivisions(e, divisions) == divisions)
+  if (divisions < 2 || divisions == kMost || CountDivisions(e, divisions) == divisions) {
     return result;
+  }
   const AffineExpr same = WithShiftedConstants(e);
   if (!same || CountDivisions(same, divisions) >= divisions) return result;
-  if (trace_) trace_->push_back({"the form has more divisions: as it was", result, same});
+  if (state_->tracer.is_on()) {
+    state_->tracer.AddStep({"the form has more divisions: as it was", result, same});
+  }
   return same;
 }
 
@@ -92,7 +107,7 @@ AffineExpr ExprSimplifier::WithShiftedConstants(AffineExpr e) {
   for (const Term& term : flat.terms()) {
     auto division = llvm::dyn_cast<AffineBinaryOpExpr>(term.atom);
     if (!division) {
-      if (RangeOfVariable(term.atom).IsPoint()) return {};
+      if (state_->known.RangeOfVariable(term.atom).IsPoint()) return {};
       result.AddTerm(term.atom, term.coefficient);
       continue;
     }
@@ -122,149 +137,102 @@ AffineExpr ExprSimplifier::WithShiftedConstants(AffineExpr e) {
 
 Interval ExprSimplifier::Range(AffineExpr e) { return RangeOf(Evaluate(e)); }
 
+Congruence ExprSimplifier::Residues(AffineExpr e) { return ResiduesOf(Evaluate(e)); }
+
+// Atoms and sums that were made without the assumption are not in normal form any more.
+void ExprSimplifier::Assume(const LinearSum& sum, const Congruence& residues) {
+  if (residues.IsAll()) return;
+  if (state_->known.Add(Evaluate(sum), residues)) state_->Forget();
+}
+
+void ExprSimplifier::Assume(const LinearSum& sum, const Interval& interval) {
+  if (interval.IsAll() || interval.IsEmpty()) return;
+  if (state_->known.Add(Evaluate(sum), interval)) state_->Forget();
+}
+
+void ExprSimplifier::TraceTo(RuleTrace* trace) { state_->tracer.TraceTo(trace); }
+
 QuasiAffineSum ExprSimplifier::Evaluate(AffineExpr e) {
-  if (IsVariable(e)) {
-    QuasiAffineSum result;
-    AddVariable(result, {e, 1});
-    return result;
-  }
   if (e.getKind() == AffineExprKind::FloorDiv || e.getKind() == AffineExprKind::Mod) {
-    return EvaluateAtom(e);
+    return EvaluateDivision(e);
   }
-  return Evaluate(LinearSum::FromExpr(e));
+  return Evaluate(IsVariable(e) ? LinearSum::Of(e) : LinearSum::FromExpr(e));
 }
 
 QuasiAffineSum ExprSimplifier::Evaluate(const LinearSum& flat) {
   if (!flat.valid()) return QuasiAffineSum::Invalid();
   QuasiAffineSum result(flat.constant());
   for (const Term& term : flat.terms()) {
-    if (IsVariable(term.atom)) {
-      AddVariable(result, term);
+    if (!IsVariable(term.atom)) {
+      result.AddScaled(EvaluateDivision(term.atom), term.coefficient);
+      continue;
+    }
+    const Atom* variable = state_->atoms.Variable(term.atom, state_->known);
+    if (variable->range.IsPoint()) {
+      result.AddScaled(QuasiAffineSum(variable->range.lower()), term.coefficient);
     } else {
-      result.AddScaled(EvaluateAtom(term.atom), term.coefficient);
+      result.AddTerm(variable, term.coefficient);
     }
   }
-  Join(result);
+  Join(*state_, result);
   return result;
 }
 
-const DigitAtom* ExprSimplifier::AtomOf(AffineExpr e) { return LoneAtom(Evaluate(e)); }
-
-void ExprSimplifier::AddVariable(QuasiAffineSum& sum, const Term& term) {
-  const bool is_dim = term.atom.getKind() == AffineExprKind::DimId;
-  const unsigned position = is_dim ? cast<mlir::AffineDimExpr>(term.atom).getPosition()
-                                   : cast<mlir::AffineSymbolExpr>(term.atom).getPosition();
-  llvm::SmallVector<const DigitAtom*, 8>& atoms =
-      is_dim ? memory_->dim_atoms : memory_->symbol_atoms;
-  if (position >= atoms.size()) atoms.resize(position + 1);
-  if (atoms[position] == nullptr) {
-    DigitAtom& atom = *NewAtom(DigitAtom::Kind::kVariable);
-    atom.summand_class = is_dim ? SummandClass::kDim : SummandClass::kSymbol;
-    atom.position = position;
-    atom.range = RangeOfVariable(term.atom);
-    if (atom.range.has_lower() && atom.range.has_upper()) {
-      atom.at_ends = {atom.range.lower(), atom.range.upper()};
-    }
-    atom.expr = term.atom;
-    atoms[position] = &atom;
-  }
-  const Interval& range = atoms[position]->range;
-  if (range.IsPoint()) {
-    sum.AddScaled(QuasiAffineSum(range.lower()), term.coefficient);
-  } else {
-    sum.AddTerm(atoms[position], term.coefficient);
-  }
-}
-
-QuasiAffineSum ExprSimplifier::EvaluateAtom(AffineExpr atom) {
-  for (const EvaluatedExpr* known = memory_->evaluated_table.First(hash_value(atom));
-       known != nullptr; known = known->next) {
-    if (known->expr == atom) return known->sum;
-  }
-  auto binary = cast<AffineBinaryOpExpr>(atom);
-  auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
+QuasiAffineSum ExprSimplifier::EvaluateDivision(AffineExpr division) {
+  if (const QuasiAffineSum* known = state_->atoms.FindEvaluated(division)) return *known;
+  const auto binary = cast<AffineBinaryOpExpr>(division);
+  const auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
   QuasiAffineSum result = QuasiAffineSum::Invalid();
   if (divisor && divisor.getValue() >= 1) {
     const QuasiAffineSum dividend = EvaluateDividend(binary.getLHS());
-    result = atom.getKind() == AffineExprKind::Mod ? Modulo(dividend, divisor.getValue())
-                                                   : FloorDivide(dividend, divisor.getValue());
+    result = division.getKind() == AffineExprKind::Mod ? Modulo(dividend, divisor.getValue())
+                                                       : FloorDivide(dividend, divisor.getValue());
   }
-  if (!result.valid()) result = OpaqueAtom(atom);
-  KeepExpr(result, atom);
-  Remember(atom, result);
+  if (!result.valid()) result = QuasiAffineSum::Of(state_->atoms.Opaque(division));
+  ExprWriter::KeepExpr(result, division);
+  state_->atoms.SetEvaluated(division, result);
   return result;
 }
 
 // Indices of one position have one dividend. What is evaluated on the way to it comes before it.
 QuasiAffineSum ExprSimplifier::EvaluateDividend(AffineExpr dividend) {
-  if (dividend == memory_->last_dividend) return memory_->last_evaluated;
+  if (dividend == state_->last_dividend) return state_->last_evaluated;
   QuasiAffineSum sum = Evaluate(dividend);
   if (dividend.getKind() == AffineExprKind::Add) {
-    memory_->last_dividend = dividend;
-    memory_->last_evaluated = sum;
+    state_->last_dividend = dividend;
+    state_->last_evaluated = sum;
   }
   return sum;
 }
 
-void ExprSimplifier::Remember(AffineExpr atom, const QuasiAffineSum& sum) {
-  EvaluatedExpr* evaluated = memory_->evaluated.New();
-  evaluated->expr = atom;
-  evaluated->sum = sum;
-  memory_->evaluated_table.Insert(hash_value(atom), evaluated);
+AffineExpr ExprSimplifier::ToExpr(const QuasiAffineSum& sum) {
+  return state_->writer.Write(FormToWrite(*state_, sum));
 }
 
-DigitAtom* ExprSimplifier::NewAtom(DigitAtom::Kind kind) {
-  DigitAtom* atom = memory_->atoms.New();
-  atom->kind = kind;
-  atom->range = Interval::All();
-  atom->residues = Congruence::All();
-  atom->at_ends.reset();
-  atom->summands = 1;
-  atom->divisions = 0;
-  atom->is_irreducible = false;
-  atom->is_digit = false;
-  atom->number = nullptr;
-  atom->coarsest = nullptr;
-  atom->depth = 0;
-  atom->expr = {};
-  return atom;
+Interval ExprSimplifier::RangeOf(const QuasiAffineSum& sum) {
+  return ::xla_indexing::internal::RangeOf(*state_, sum);
 }
 
-// An expression whose normal form does not fit int64 stays as it is and counts as a variable.
-QuasiAffineSum ExprSimplifier::OpaqueAtom(AffineExpr expr) {
-  DigitAtom& atom = *NewAtom(DigitAtom::Kind::kOpaque);
-  atom.summand_class = SummandClassOf(expr);
-  atom.depth = DivisionDepth(expr);
-  atom.summands = kMaxSummands / 8;  // not counted
-  atom.divisions = 1;
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (expr.getKind() == AffineExprKind::Mod && divisor && divisor.getValue() >= 1) {
-    atom.range = Interval::OfSize(divisor.getValue());
-  }
-  atom.expr = expr;
-  return QuasiAffineSum::Of(&atom);
+WideInterval ExprSimplifier::WideRangeOf(const QuasiAffineSum& sum) {
+  return ::xla_indexing::internal::WideRangeOf(*state_, sum);
 }
 
-QuasiAffineSum ExprSimplifier::ModFreeForm(const QuasiAffineSum& digits) const {
-  QuasiAffineSum eliminated;
-  return ModFreeForm(digits, eliminated);
+Congruence ExprSimplifier::ResiduesOf(const QuasiAffineSum& sum) const {
+  return state_->known.ResiduesOf(sum);
 }
 
-// What has no mods is its own mod-free form, itself and not a copy.
-// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
-const QuasiAffineSum& ExprSimplifier::ModFreeForm(const QuasiAffineSum& digits,
-                                                  QuasiAffineSum& eliminated) {
-  if (!digits.valid() || !HasMod(digits)) return digits;
-  eliminated = QuasiAffineSum(digits.constant());
-  for (const DigitTerm& term : digits.terms()) {
-    if (term.atom->IsMod()) {
-      eliminated.AddScaled(term.atom->mod_free_form, term.coefficient);
-    } else {
-      eliminated.AddTerm(term.atom, term.coefficient);
-    }
-  }
-  return eliminated;
+LinearSum ExprSimplifier::Written(const QuasiAffineSum& sum) {
+  return state_->writer.WriteAtoms(sum);
+}
+
+const Atom* ExprSimplifier::AtomOf(AffineExpr e) { return LoneAtom(Evaluate(e)); }
+
+QuasiAffineSum ExprSimplifier::FloorDivide(const QuasiAffineSum& sum, int64_t divisor) {
+  return ::xla_indexing::internal::FloorDivide(*state_, sum, divisor);
+}
+
+QuasiAffineSum ExprSimplifier::Modulo(const QuasiAffineSum& sum, int64_t divisor) {
+  return ::xla_indexing::internal::Modulo(*state_, sum, divisor);
 }
 
 }  // namespace xla_indexing::internal

@@ -148,7 +148,7 @@ class Solver {
   // Adds the equation  digits = value, where it says anything new.
   void Learn(const QuasiAffineSum& digits, AffineExpr value) {
     if (!digits.valid() || equations_.size() >= kMaxSolverEquations) return;
-    const LinearSum sum = unknowns_.Written(unknowns_.ModFreeForm(digits));
+    const LinearSum sum = unknowns_.Written(ModFreeForm(digits));
     if (!sum.valid()) return;
     // What is known goes to the other side.
     LinearSum unknown;
@@ -287,7 +287,7 @@ class Solver {
   void LearnAtom(AffineExpr atom, AffineExpr value) {
     if (!value) return;
     Learn(unknowns_.Evaluate(atom), value);
-    const DigitAtom* mod = unknowns_.AtomOf(atom);
+    const Atom* mod = unknowns_.AtomOf(atom);
     if (mod == nullptr || !mod->IsMod()) return;
     const Interval range = unknowns_.RangeOf(mod->dividend);
     const std::optional<int64_t> size = range.Size();
@@ -318,7 +318,7 @@ class Solver {
 
   // Learns Y - m*T where T = floor(Y/m) and the residue of Y is known.
   void LearnRemainder(AffineExpr atom, const llvm::MapVector<AffineExpr, ResidueValue>& residues) {
-    const DigitAtom* floor = unknowns_.AtomOf(atom);
+    const Atom* floor = unknowns_.AtomOf(atom);
     if (floor == nullptr || !floor->IsFloor()) return;
     const int64_t m = floor->divisor;
     LinearSum remainder = unknowns_.Written(floor->dividend_mod_free_form);
@@ -340,7 +340,7 @@ class Solver {
   llvm::SmallVector<LinearSum, 8> WaysToWrite(const LinearSum& mod_free_form) {
     llvm::SmallVector<std::pair<int64_t, AffineExpr>, 4> floors;  // by divisor
     for (const Term& term : mod_free_form.terms()) {
-      const DigitAtom* floor = unknowns_.AtomOf(term.atom);
+      const Atom* floor = unknowns_.AtomOf(term.atom);
       if (floor != nullptr && floor->IsFloor()) floors.push_back({floor->divisor, term.atom});
     }
     llvm::stable_sort(floors, llvm::less_first());
@@ -368,10 +368,10 @@ class Solver {
   // The X and n with floor = floor(X/n) that a sum can have: the dividend, and finer floors of it.
   llvm::SmallVector<std::pair<LinearSum, int64_t>, 2> DigitsBelow(AffineExpr floor,
                                                                   const LinearSum& sum) {
-    const DigitAtom& whole = *unknowns_.AtomOf(floor);
+    const Atom& whole = *unknowns_.AtomOf(floor);
     llvm::SmallVector<std::pair<LinearSum, int64_t>, 2> below;
     for (const Term& term : sum.terms()) {
-      const DigitAtom* finer = unknowns_.AtomOf(term.atom);
+      const Atom* finer = unknowns_.AtomOf(term.atom);
       if (finer != nullptr && finer->IsFloor() && finer->divisor < whole.divisor &&
           whole.divisor % finer->divisor == 0 &&
           finer->dividend_mod_free_form == whole.dividend_mod_free_form) {

@@ -1,0 +1,78 @@
+// The functions that the rules of the normal form are in. They call each other, so that they are
+// declared together; each rule stands, with its side condition, where it is applied:
+//
+//   sum_rules.cc        sums whose atoms meet                  Join
+//   floor_rules.cc      floor(X / m)                           FloorDivide
+//   mod_rules.cc        X mod m                                Modulo
+//   dividend_rules.cc   X as m*Q + R, and splits of R          Normalize, ..
+//   atom_rules.cc       floors and mods that no rule takes apart
+//   sum_forms.cc        the ways to write a sum                ShortestForm, ..
+//   range.cc            intervals of sums                      RangeOf
+//
+// A sum in which a number would not fit int64, and one that takes more work than there is, is
+// invalid, and so is what is made of it.
+#ifndef XLA_INDEXING_AFFINE_INTERNAL_RULES_H_
+#define XLA_INDEXING_AFFINE_INTERNAL_RULES_H_
+
+#include <cstdint>
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "xla_indexing/affine/internal/division.h"
+#include "xla_indexing/affine/internal/quasi_affine_sum.h"
+#include "xla_indexing/affine/internal/simplifier_state.h"
+#include "xla_indexing/base/internal/wide_interval.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing::internal {
+
+// --- Sums, floors and mods
+
+// Joins atoms that meet in the sum for as long as a rule holds.
+void Join(SimplifierState& state, QuasiAffineSum& sum);
+
+// floor(dividend / m) and dividend mod m, m >= 1.
+QuasiAffineSum FloorDivide(SimplifierState& state, const QuasiAffineSum& dividend, int64_t m);
+QuasiAffineSum Modulo(SimplifierState& state, const QuasiAffineSum& dividend, int64_t m);
+
+// --- What floors and mods share: X = m*Q + R (affine/internal/division.h)
+
+// Sets `result` to f(sum) where the sum depends on nothing but an atom of two values, of which f is
+// linear. Returns whether that is so.
+bool LinearInTwoValues(SimplifierState& state, const QuasiAffineSum& sum,
+                       llvm::function_ref<int64_t(int64_t)> f, QuasiAffineSum& result);
+// Moves to Q what can be moved, and finds a split of R if there is one; otherwise R is left with
+// reduced coefficients. Returns whether there is a split.
+bool Normalize(SimplifierState& state, Division& division, DivisionSplit& split);
+// Finds a split of R as it is.
+bool SplitWithoutCarry(SimplifierState& state, Division& division, DivisionSplit& split);
+// Takes the residue that R is known to have away from it.
+void ReduceToResidue(SimplifierState& state, Division& division);
+// Brings the least value of R into [0, m - 1].
+void ShiftConstant(SimplifierState& state, Division& division);
+const Interval& RangeOfRest(SimplifierState& state, Division& division);
+
+// floor(R / m) and R mod m as atoms; null where they cannot be made.
+const Atom* MakeFloorAtom(SimplifierState& state, Division& division);
+const Atom* MakeModAtom(SimplifierState& state, Division& division);
+
+// --- Ways to write a sum
+
+// The shortest form of a sum without mods, and that with the most digits. What has no other form is
+// the sum itself and not a copy.
+const QuasiAffineSum& ShortestForm(SimplifierState& state, const QuasiAffineSum& mod_free_form);
+const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum& mod_free_form);
+// The intersection of what the terms of all forms say.
+Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_form);
+// The shortest form of any sum, in summand order.
+QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum);
+
+// --- Ranges
+
+// An interval that contains the values of the sum: their hull where terms are independent, and all
+// integers for an invalid sum. The ends of the wide one may exceed int64.
+Interval RangeOf(SimplifierState& state, const QuasiAffineSum& sum);
+WideInterval WideRangeOf(SimplifierState& state, const QuasiAffineSum& sum);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_AFFINE_INTERNAL_RULES_H_
