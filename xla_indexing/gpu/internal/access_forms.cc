@@ -333,17 +333,24 @@ Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims,
   return sum;
 }
 
-void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
-  llvm::SmallVector<int, 16> places(divisions_.size(), -1);
+llvm::SmallVector<bool, 16> FormAlgebra::DivisionsIn(llvm::ArrayRef<const Form*> forms) const {
+  llvm::SmallVector<bool, 16> used(divisions_.size(), false);
   const auto use = [&](const Form& form) {
     for (const FormTerm& term : form.terms) {
-      if (term.id >= kMaxVariables) places[term.id - kMaxVariables] = 0;
+      if (term.id >= kMaxVariables) used[term.id - kMaxVariables] = true;
     }
   };
   for (const Form* form : forms) use(*form);
   for (size_t i = divisions_.size(); i-- > 0;) {
-    if (places[i] == 0) use(divisions_[i].dividend);
+    if (used[i]) use(divisions_[i].dividend);
   }
+  return used;
+}
+
+void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
+  const llvm::SmallVector<bool, 16> used =
+      DivisionsIn(llvm::SmallVector<const Form*, 8>(forms.begin(), forms.end()));
+  llvm::SmallVector<int, 16> places(divisions_.size(), -1);
   const auto renumber = [&](Form* form) {
     for (FormTerm& term : form->terms) {
       if (term.id >= kMaxVariables) term.id = kMaxVariables + places[term.id - kMaxVariables];
@@ -351,7 +358,7 @@ void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
   };
   int kept = 0;
   for (size_t i = 0; i < divisions_.size(); ++i) {
-    if (places[i] < 0) continue;
+    if (!used[i]) continue;
     renumber(&divisions_[i].dividend);
     places[i] = kept;
     division_ranges_[kept] = division_ranges_[i];
@@ -363,50 +370,48 @@ void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
   for (Form* form : forms) renumber(form);
 }
 
-bool FormAlgebra::AddLinear(const Form& form, int64_t factor, Form* sum) const {
-  const auto add_constant = [&](Int128 value) {
-    value = value * factor + sum->constant;
-    sum->constant = static_cast<int64_t>(value);
-    return value >= -kLimit && value <= kLimit;
-  };
-  if (!add_constant(form.constant)) return false;
-  for (const FormTerm& term : form.terms) {
-    const Int128 coefficient = Int128{term.coefficient} * factor;
-    if (coefficient < -kLimit || coefficient > kLimit) return false;
-    if (term.id < kMaxVariables) {
-      if (!PlusTerm(sum, term.id, coefficient)) return false;
-      continue;
-    }
-    const ValueRange& values = range(term.id);
-    if (values.IsPoint()) {
-      if (!add_constant(Int128{term.coefficient} * values.lower)) return false;
-      continue;
-    }
-    const FormDivision& division = divisions_[term.id - kMaxVariables];
-    const ValueRange dividend = RangeOf(division.dividend);
-    const int64_t quotient = FloorDiv(dividend.lower, division.divisor);
-    if (!division.is_mod || quotient != FloorDiv(dividend.upper, division.divisor)) return false;
-    if (!add_constant(-Int128{term.coefficient} * quotient * division.divisor) ||
-        !AddLinear(division.dividend, static_cast<int64_t>(coefficient), sum)) {
-      return false;
-    }
-  }
-  return true;
+std::optional<Shift> FormAlgebra::Combine(const Shift& a, const Shift& b, int64_t factor) {
+  const std::optional<int64_t> period = CheckedMul(a.period / Gcd(a.period, b.period), b.period);
+  if (!period) return std::nullopt;
+  const Int128 of_b = Int128{b.change} * (*period / b.period);
+  if (of_b < -kLimit || of_b > kLimit) return std::nullopt;
+  const std::optional<int64_t> change =
+      NarrowToInt64(Int128{a.change} * (*period / a.period) + of_b * factor);
+  if (!change) return std::nullopt;
+  return Shift{*period, *change};
 }
 
-int64_t FormAlgebra::ValueAt(const Form& form, llvm::MutableArrayRef<int64_t> values) const {
-  const auto value_of = [&](const Form& f) {
-    int64_t value = f.constant;
-    for (const FormTerm& term : f.terms) value += term.coefficient * values[term.id];
-    return value;
+std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable) const {
+  const VariableSet bit = VariableSet{1} << variable;
+  // The shifts of the divisions that have the variable; a division comes before those it is part
+  // of.
+  llvm::SmallVector<Shift, 8> shifts(divisions_.size());
+  const auto of_form = [&](const Form& f) -> std::optional<Shift> {
+    std::optional<Shift> sum = Shift{};
+    for (const FormTerm& term : f.terms) {
+      Shift shift{1, term.id == variable ? 1 : 0};
+      if (term.id >= kMaxVariables) shift = shifts[term.id - kMaxVariables];
+      sum = Combine(*sum, shift, term.coefficient);
+      if (!sum) return std::nullopt;
+    }
+    return sum;
   };
-  for (size_t i = 0; i < divisions_.size(); ++i) {
-    const int64_t dividend = value_of(divisions_[i].dividend);
-    const int64_t quotient = FloorDiv(dividend, divisions_[i].divisor);
-    values[kMaxVariables + i] =
-        divisions_[i].is_mod ? dividend - quotient * divisions_[i].divisor : quotient;
+  int last = -1;
+  for (const FormTerm& term : form.terms) {
+    if (term.id >= kMaxVariables) last = std::max(last, term.id - kMaxVariables);
   }
-  return value_of(form);
+  for (int i = 0; i <= last; ++i) {
+    const FormDivision& division = divisions_[i];
+    if ((division.variables & bit) == 0 || division_ranges_[i].IsPoint()) continue;
+    const std::optional<Shift> dividend = of_form(division.dividend);
+    if (!dividend) return std::nullopt;
+    const int64_t times = division.divisor / Gcd(division.divisor, dividend->change);
+    const std::optional<int64_t> period = CheckedMul(dividend->period, times);
+    const std::optional<int64_t> change = CheckedMul(dividend->change, times);
+    if (!period || !change) return std::nullopt;
+    shifts[i] = {*period, division.is_mod ? 0 : *change / division.divisor};
+  }
+  return of_form(form);
 }
 
 }  // namespace xla_indexing::internal

@@ -116,29 +116,11 @@ class FormAlgebra {
   // Those of the variables that occur in divisions.
   VariableSet DividedVariablesOf(const Form& form) const;
 
-  // Adds factor * form to `sum` with quotients that have one value by that, and remainders by
-  // dividend - m * quotient, so that only variables are left. False, and `sum` of no use, where a
-  // quotient has several values or a coefficient passes 2^62.
-  bool AddLinear(const Form& form, int64_t factor, Form* sum) const;
-
   // The least period of a variable that is read off the form; none where it does not fit int64.
-  // `periods`, if given, gets those of the divisions in it, too.
-  std::optional<Shift> ShiftOf(const Form& form, int variable,
-                               llvm::SmallVectorImpl<int64_t>* periods = nullptr) const;
+  std::optional<Shift> ShiftOf(const Form& form, int variable) const;
 
-  // For the variable v in [a, a + P - 1], its range: a number that divides g(u), where
-  //   f(v + P*u) = f(v) + g(u)   for u >= 0, whatever v in that range and the others are,
-  // and 0 where g is 0. None where there may be no such g. Ranges of divisions are those for this
-  // range of v. A sum moves as its terms do. Where D moves by g(u):
-  //   - m | g(u): D mod m stays, D floordiv m moves by g(u) / m;
-  //   - all values of D = k*Q + R, R in [0, k - 1], have the same Q, for k = gcd(g(u), m): since
-  //     D floordiv m = Q floordiv (m / k) and D mod m = k * (Q mod (m / k)) + R, what changes does
-  //     not depend on R, and is a multiple of 1 and of k.
-  std::optional<int64_t> MoveOf(const Form& form, int variable) const;
-
-  // At a point. `values` has the variables' by their numbers, and room for those of the divisions,
-  // which it gets, at kMaxVariables and on.
-  int64_t ValueAt(const Form& form, llvm::MutableArrayRef<int64_t> values) const;
+  // Which divisions are part of these forms, of their dividends, and so on.
+  llvm::SmallVector<bool, 16> DivisionsIn(llvm::ArrayRef<const Form*> forms) const;
 
   // Drops the divisions that are not part of one of these forms; no other forms have a meaning
   // afterwards.
@@ -171,13 +153,6 @@ class FormAlgebra {
   Int128 Magnitude(const Form& form) const;
   void CheckRange(const Form& form);
   ValueRange RangeOfDivision(const FormDivision& division) const;
-  // How a form or division moves: g(u) is step * u, or a multiple of step.
-  struct Move {
-    int64_t step = 0;
-    bool is_linear = true;
-  };
-  std::optional<Move> SumOfMoves(const Form& form, int variable,
-                                 llvm::ArrayRef<std::optional<Move>> of_divisions) const;
   static std::optional<Shift> Combine(const Shift& a, const Shift& b, int64_t factor);
 
   bool ok_ = true;

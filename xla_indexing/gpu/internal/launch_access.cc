@@ -264,16 +264,27 @@ bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
       for (const FormDivision& division : divisions) {
         const Form& dividend = division.dividend;
         if (!IsOneTerm(dividend)) continue;
-        std::optional<int64_t> divisor = CheckedMul(division.divisor, below);
-        int id = dividend.terms[0].id;
-        // A digit of a quotient: (x floordiv a) mod b.
-        if (id >= FormAlgebra::kMaxVariables) {
+        const Form* of = &dividend;
+        std::optional<int64_t> divisor = division.divisor;
+        // A digit of a quotient, (D floordiv a) mod b, changes with D floordiv (a*b).
+        if (const int id = dividend.terms[0].id; id >= FormAlgebra::kMaxVariables) {
           const FormDivision& quotient = divisions[id - FormAlgebra::kMaxVariables];
-          if (quotient.is_mod || !IsOneTerm(quotient.dividend)) continue;
-          id = quotient.dividend.terms[0].id;
-          if (divisor) divisor = CheckedMul(*divisor, quotient.divisor);
+          if (quotient.is_mod) continue;
+          of = &quotient.dividend;
+          divisor = CheckedMul(*divisor, quotient.divisor);
         }
-        if (id == digit && divisor && *divisor <= root->values.upper) all.push_back(*divisor);
+        for (const auto& [id, coefficient] : of->terms) {
+          if (id != digit || !divisor || coefficient < 1 || *divisor % coefficient != 0) continue;
+          // What is added to the multiples of the coefficient does not carry.
+          const ValueRange sum = access.algebra.RangeOf(*of);
+          const ValueRange digits = access.algebra.range(id);
+          if (sum.lower < coefficient * digits.lower ||
+              sum.upper - coefficient * digits.upper >= coefficient) {
+            continue;
+          }
+          const std::optional<int64_t> boundary = CheckedMul(*divisor / coefficient, below);
+          if (boundary && *boundary <= root->values.upper) all.push_back(*boundary);
+        }
       }
     }
     absl::c_sort(all);
