@@ -71,8 +71,7 @@ TEST(BankMeterTest, RunsOfAnyLengthAreCountedByTheirBytes) {
             const std::vector<BitRun> runs = {{begin, begin + length},
                                               {begin + length + 5, begin + 2 * length + 300}};
             const RequestCost expected = CostByBytes(runs, banks, word_bytes, swizzle);
-            ASSERT_EQ(meter.Measure(runs, 0), expected)
-                << begin << " " << length << " " << banks;
+            ASSERT_EQ(meter.Measure(runs, 0), expected) << begin << " " << length << " " << banks;
           }
         }
       }

@@ -1,5 +1,7 @@
 // Counts of the requests of random launches, against all of them, one by one.
 
+#include "xla_indexing/gpu/internal/count_requests.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,7 +13,6 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/gpu/internal/access_forms.h"
-#include "xla_indexing/gpu/internal/count_requests.h"
 #include "xla_indexing/gpu/internal/request_meter.h"
 
 namespace xla_indexing::reference {
@@ -125,9 +126,10 @@ TEST(CountRequestsTest, ImagesAreThoseOfAllValues) {
     access.inner = 2;
     access.width = 8 * width;
     const Form e = algebra.Add(lane, v, 32);
-    const Form row = algebra.FloorDivide(e, length);
-    const std::array<Form, 3> place = {algebra.Modulo(e, length), algebra.Modulo(row, rows),
-                                       algebra.Modulo(algebra.FloorDivide(row, rows), channels)};
+    const Form row = algebra.Divide(e, length, /*is_mod=*/false);
+    const std::array<Form, 3> place = {
+        algebra.Divide(e, length, /*is_mod=*/true), algebra.Divide(row, rows, /*is_mod=*/true),
+        algebra.Divide(algebra.Divide(row, rows, /*is_mod=*/false), channels, /*is_mod=*/true)};
     const std::array<int64_t, 3> sizes = {length, rows, channels};
     std::array<ValueRange, 3> bounds;
     access.address = FormAlgebra::Constant(8 * 100000);

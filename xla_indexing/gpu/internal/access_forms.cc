@@ -72,55 +72,7 @@ Form FormAlgebra::Add(const Form& a, const Form& b, int64_t factor) {
   Form sum = a;
   AddConstant(&sum, Int128{b.constant} * factor);
   for (const FormTerm& term : b.terms) AddTerm(&sum, term.id, Int128{term.coefficient} * factor);
-  JoinDigits(&sum);
-  CheckRange(sum);
   return sum;
-}
-
-void FormAlgebra::JoinDigits(Form* form) {
-  while (ok_ && JoinTwo(form)) {
-  }
-}
-
-// Looks for k*(D mod m) and a term with k*m that goes on where it ends.
-bool FormAlgebra::JoinTwo(Form* form) {
-  for (const FormTerm low : form->terms) {
-    if (low.id < kMaxVariables || !divisions_[low.id - kMaxVariables].is_mod) continue;
-    const FormDivision& digit = divisions_[low.id - kMaxVariables];
-    const int64_t m = digit.divisor;
-    const auto is_quotient = [&](const FormTerm& term) {
-      if (term.id < kMaxVariables) return false;
-      const FormDivision& other = divisions_[term.id - kMaxVariables];
-      return !other.is_mod && other.divisor == m && other.dividend == digit.dividend;
-    };
-    for (const FormTerm high : form->terms) {
-      if (high.id < kMaxVariables || high.coefficient != Int128{low.coefficient} * m) continue;
-      Form joined = digit.dividend;
-      if (!is_quotient(high)) {
-        // (Q + floor(D / m)) mod n goes on as well: together (m*Q + D) mod m*n.
-        const FormDivision& other = divisions_[high.id - kMaxVariables];
-        const auto* quotient = llvm::find_if(other.dividend.terms, is_quotient);
-        const std::optional<int64_t> product = CheckedMul(m, other.divisor);
-        if (!other.is_mod || quotient == other.dividend.terms.end() || quotient->coefficient != 1 ||
-            !product || *product > kLimit / 2 || Magnitude(other.dividend) > kLimit / 2 / m - m) {
-          continue;
-        }
-        joined.constant += m * other.dividend.constant;
-        for (const FormTerm& term : other.dividend.terms) {
-          if (term != *quotient) AddTerm(&joined, term.id, Int128{m} * term.coefficient);
-        }
-        joined = Modulo(Form(joined), *product);
-      }
-      AddTerm(form, low.id, -Int128{low.coefficient});
-      AddTerm(form, high.id, -Int128{high.coefficient});
-      AddConstant(form, Int128{joined.constant} * low.coefficient);
-      for (const FormTerm& term : joined.terms) {
-        AddTerm(form, term.id, Int128{term.coefficient} * low.coefficient);
-      }
-      return true;
-    }
-  }
-  return false;
 }
 
 // What the terms add up to at most if none is less than 0; past the limit, something past it.
@@ -136,17 +88,26 @@ Int128 FormAlgebra::Magnitude(const Form& form) const {
   return most;
 }
 
-void FormAlgebra::CheckRange(const Form& form) { ok_ = ok_ && Magnitude(form) <= kLimit; }
+void FormAlgebra::CheckRanges(llvm::ArrayRef<Form*> forms) {
+  for (const Form* form : forms) ok_ = ok_ && Magnitude(*form) <= kLimit;
+  for (const FormDivision& division : divisions_) {
+    ok_ = ok_ && Magnitude(division.dividend) <= kLimit;
+  }
+}
 
 ValueRange FormAlgebra::RangeOf(const Form& form) const {
-  ValueRange result{form.constant, form.constant};
+  Int128 lower = form.constant;
+  Int128 upper = form.constant;
   for (const FormTerm& term : form.terms) {
     const ValueRange& values = range(term.id);
     const bool up = term.coefficient > 0;
-    result.lower += term.coefficient * (up ? values.lower : values.upper);
-    result.upper += term.coefficient * (up ? values.upper : values.lower);
+    lower += Int128{term.coefficient} * (up ? values.lower : values.upper);
+    upper += Int128{term.coefficient} * (up ? values.upper : values.lower);
   }
-  return result;
+  const auto narrow = [](Int128 value) {
+    return static_cast<int64_t>(std::clamp<Int128>(value, -kLimit, kLimit));
+  };
+  return {narrow(lower), narrow(upper)};
 }
 
 ValueRange FormAlgebra::RangeOfDivision(const FormDivision& division) const {
@@ -200,96 +161,32 @@ Form FormAlgebra::MakeDivision(bool is_mod, Form dividend, int64_t divisor) {
   return form;
 }
 
-FormAlgebra::Divided FormAlgebra::Divide(const Form& form, int64_t divisor, bool wants_mod) {
-  Divided result;
-  if (!ok_ || divisor < 1 || divisor > kLimit / 2) {
+Form FormAlgebra::Divide(const Form& form, int64_t divisor, bool is_mod) {
+  if (divisor < 1 || divisor > kLimit / 2) {
     ok_ = false;
-    return result;
+    return Form();
   }
   // Multiples of the divisor leave the dividend.
-  Form rest;
-  for (const FormTerm& term : form.terms) {
-    const int64_t multiple = term.coefficient / divisor;
-    if (multiple != 0) result.quotient.terms.push_back({term.id, multiple});
-    if (term.coefficient != multiple * divisor) {
-      rest.terms.push_back({term.id, term.coefficient - multiple * divisor});
-    }
+  Form quotient = Constant(FloorDiv(form.constant, divisor));
+  Form rest = Constant(FloorMod(form.constant, divisor));
+  for (const auto& [id, coefficient] : form.terms) {
+    const int64_t multiple = coefficient / divisor;
+    if (multiple != 0) quotient.terms.push_back({id, multiple});
+    if (coefficient % divisor != 0) rest.terms.push_back({id, coefficient % divisor});
   }
-  result.quotient.constant = FloorDiv(form.constant, divisor);
-  rest.constant = FloorMod(form.constant, divisor);
-  CheckRange(rest);
-  if (!ok_) return result;
   const ValueRange values = RangeOf(rest);
-  if (FloorDiv(values.lower, divisor) == FloorDiv(values.upper, divisor)) {
-    const int64_t quotient = FloorDiv(values.lower, divisor);
-    result.quotient.constant += quotient;
-    result.remainder = std::move(rest);
-    result.remainder.constant -= quotient * divisor;
-    return result;
+  const int64_t first = FloorDiv(values.lower, divisor);
+  if (first == FloorDiv(values.upper, divisor)) {
+    return is_mod ? Add(rest, Constant(divisor), -first) : Add(quotient, Constant(first));
   }
-  // The largest g that splits the dividend without a carry.
-  int64_t best = 1;
-  int64_t carry = 0;
-  for (const FormTerm& candidate : rest.terms) {
-    const int64_t g = Gcd(candidate.coefficient, divisor);
-    if (g <= best) continue;
-    Form low = Constant(rest.constant);
-    for (const FormTerm& term : rest.terms) {
-      if (term.coefficient % g != 0) low.terms.push_back(term);
-    }
-    const ValueRange low_values = RangeOf(low);
-    if (FloorDiv(low_values.lower, g) != FloorDiv(low_values.upper, g)) continue;
-    best = g;
-    carry = FloorDiv(low_values.lower, g);
-  }
-  if (best > 1) {
-    Form high = Constant(carry);
-    Form low = Constant(rest.constant - carry * best);
-    for (const FormTerm& term : rest.terms) {
-      if (term.coefficient % best == 0) {
-        high.terms.push_back({term.id, term.coefficient / best});
-      } else {
-        low.terms.push_back(term);
-      }
-    }
-    const Divided of_high = Divide(high, divisor / best, wants_mod);
-    if (wants_mod) {
-      result.remainder = Add(low, of_high.remainder, best);
-    } else {
-      result.quotient = Add(result.quotient, of_high.quotient);
-    }
-    return result;
-  }
-  if (wants_mod) {
-    result.remainder = MakeDivision(true, std::move(rest), divisor);
-    return result;
-  }
-  // A quotient of a quotient.
-  if (rest.constant == 0 && rest.terms.size() == 1 && rest.terms[0].coefficient == 1 &&
-      rest.terms[0].id >= kMaxVariables) {
-    const FormDivision& inner = divisions_[rest.terms[0].id - kMaxVariables];
-    if (const auto product = CheckedMul(inner.divisor, divisor); !inner.is_mod && product) {
-      result.quotient = Add(result.quotient, MakeDivision(false, Form(inner.dividend), *product));
-      return result;
-    }
-  }
-  result.quotient = Add(result.quotient, MakeDivision(false, std::move(rest), divisor));
-  return result;
+  Form division = MakeDivision(is_mod, std::move(rest), divisor);
+  return is_mod ? division : Add(quotient, division);
 }
 
-Form FormAlgebra::FloorDivide(const Form& form, int64_t divisor) {
-  return Divide(form, divisor, /*wants_mod=*/false).quotient;
-}
-
-Form FormAlgebra::Modulo(const Form& form, int64_t divisor) {
-  return Divide(form, divisor, /*wants_mod=*/true).remainder;
-}
-
-Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims,
-                           llvm::ArrayRef<Form> symbols) {
+Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims) {
   Form sum;
   // Sums nest to the left.
-  while (ok_) {
+  while (true) {
     mlir::AffineExpr term = expr;
     const bool is_sum = expr.getKind() == AffineExprKind::Add;
     if (is_sum) {
@@ -303,28 +200,20 @@ Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims,
       case AffineExprKind::DimId:
         sum = Add(sum, dims[cast<mlir::AffineDimExpr>(term).getPosition()]);
         break;
-      case AffineExprKind::SymbolId:
-        sum = Add(sum, symbols[cast<mlir::AffineSymbolExpr>(term).getPosition()]);
-        break;
       default: {
         const auto binary = cast<mlir::AffineBinaryOpExpr>(term);
-        const Form lhs = FromExpr(binary.getLHS(), dims, symbols);
         const auto rhs = llvm::dyn_cast<mlir::AffineConstantExpr>(binary.getRHS());
-        if (!rhs || term.getKind() == AffineExprKind::Add) {
-          // No map that verifies has it; a sum to the right is no map's either, but means itself.
-          if (term.getKind() != AffineExprKind::Add) ok_ = false;
-          sum = Add(sum, Add(lhs, FromExpr(binary.getRHS(), dims, symbols)));
-          break;
-        }
-        const int64_t value = rhs.getValue();
-        if (term.getKind() == AffineExprKind::Mul) {
-          sum = Add(sum, lhs, value);
-        } else if (term.getKind() == AffineExprKind::FloorDiv) {
-          sum = Add(sum, FloorDivide(lhs, value));
-        } else if (term.getKind() == AffineExprKind::Mod) {
-          sum = Add(sum, Modulo(lhs, value));
+        const Form lhs = FromExpr(binary.getLHS(), dims);
+        if (term.getKind() == AffineExprKind::Add) {
+          sum = Add(sum, Add(lhs, FromExpr(binary.getRHS(), dims)));
+        } else if (!rhs) {
+          ok_ = false;  // No map that verifies has it.
+        } else if (term.getKind() == AffineExprKind::Mul) {
+          sum = Add(sum, lhs, rhs.getValue());
+        } else if (term.getKind() == AffineExprKind::CeilDiv) {
+          sum = Add(sum, Divide(Add(Form(), lhs, -1), rhs.getValue(), /*is_mod=*/false), -1);
         } else {
-          sum = Add(sum, FloorDivide(Add(Form(), lhs, -1), value), -1);
+          sum = Add(sum, Divide(lhs, rhs.getValue(), term.getKind() == AffineExprKind::Mod));
         }
       }
     }

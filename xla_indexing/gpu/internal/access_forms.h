@@ -105,10 +105,10 @@ class FormAlgebra {
   static Form Constant(int64_t value);
   // a + factor * b.
   Form Add(const Form& a, const Form& b, int64_t factor = 1);
-  Form FloorDivide(const Form& form, int64_t divisor);
-  Form Modulo(const Form& form, int64_t divisor);
-  // The form of an expression whose variables are the given forms.
-  Form FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims, llvm::ArrayRef<Form> symbols);
+  // floor(form / divisor), or form mod divisor.
+  Form Divide(const Form& form, int64_t divisor, bool is_mod);
+  // The form of an expression whose dimensions are the given forms; it has no symbols.
+  Form FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims);
 
   // A range that has all values of a form; the least one for a sum of independent terms.
   ValueRange RangeOf(const Form& form) const;
@@ -121,6 +121,9 @@ class FormAlgebra {
 
   // Which divisions are part of these forms, of their dividends, and so on.
   llvm::SmallVector<bool, 16> DivisionsIn(llvm::ArrayRef<const Form*> forms) const;
+
+  // Fails where one of these forms, or a dividend, may leave [-2^62, 2^62].
+  void CheckRanges(llvm::ArrayRef<Form*> forms);
 
   // Drops the divisions that are not part of one of these forms; no other forms have a meaning
   // afterwards.
@@ -135,15 +138,7 @@ class FormAlgebra {
   void UpdateDivisionRanges();
 
  private:
-  struct Divided {
-    Form quotient;
-    Form remainder;
-  };
-  // Both at once; only what is wanted is made.
-  Divided Divide(const Form& form, int64_t divisor, bool wants_mod);
   Form MakeDivision(bool is_mod, Form dividend, int64_t divisor);
-  void JoinDigits(Form* form);
-  bool JoinTwo(Form* form);
   // False where the coefficient passes 2^62.
   static bool PlusTerm(Form* form, int id, Int128 coefficient);
   void AddTerm(Form* form, int id, Int128 coefficient) {
@@ -151,7 +146,6 @@ class FormAlgebra {
   }
   void AddConstant(Form* form, Int128 value);
   Int128 Magnitude(const Form& form) const;
-  void CheckRange(const Form& form);
   ValueRange RangeOfDivision(const FormDivision& division) const;
   static std::optional<Shift> Combine(const Shift& a, const Shift& b, int64_t factor);
 

@@ -65,9 +65,9 @@ class Counter {
   struct Stretch {
     int variable = -1;
     int64_t length = 1;
-    int64_t slope = 0;       // of the address
-    bool is_active = true;   // Some lane may be.
-    Indices open;            // the constraints that may hold for some lanes only
+    int64_t slope = 0;      // of the address
+    bool is_active = true;  // Some lane may be.
+    Indices open;           // the constraints that may hold for some lanes only
   };
 
   bool IsFixed(int variable) const { return forms_.range(variable).IsPoint(); }
@@ -114,8 +114,8 @@ class Counter {
   // A leaf: the requests of the outer variables that are left, whose lanes move alike, and of a
   // stretch of values of the one that was fixed last.
   void CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight);
-  void MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch,
-                   llvm::ArrayRef<MovingTerm> moving, Int128 weight);
+  void MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch, llvm::ArrayRef<MovingTerm> moving,
+                   Int128 weight);
   void MeasureFree(llvm::ArrayRef<LaneRuns> groups, const ShiftCounts& shifts);
   // Adds requests of lanes that are active, wherever they are.
   void AddAnywhere(Int128 count) {
@@ -510,7 +510,8 @@ llvm::SmallVector<bool, 16> Counter::DivisionsIn(llvm::ArrayRef<int> open) const
 }
 
 void Counter::CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight) {
-  if (!Take(CeilDiv(lanes_.num_points(), kPointsOfStep))) return AddBounds(TimesCount(weight, stretch.length));
+  if (!Take(CeilDiv(lanes_.num_points(), kPointsOfStep)))
+    return AddBounds(TimesCount(weight, stretch.length));
   lanes_.Evaluate(used, stretch.open);
   const auto moving = MovesOf(Unfixed(outer_), &weight);
   if (access_.free == 0) {

@@ -1,6 +1,7 @@
 #include "xla_indexing/gpu/internal/launch_access.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -13,10 +14,15 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
 
 namespace xla_indexing::internal {
 namespace {
+
+using ::mlir::AffineExpr;
 
 // Digits of digits; what is not found by then is counted with its divisions.
 constexpr int kMaxPasses = 8;
@@ -34,27 +40,26 @@ ValueRange Clamped(const Interval& interval) {
       interval.has_upper() ? std::min(interval.upper(), FormAlgebra::kLimit) : FormAlgebra::kLimit};
 }
 
-// What hlo/internal/physical_layout.h computes with: forms.
-struct FormIndices {
-  FormAlgebra& algebra;
+// What hlo/internal/physical_layout.h computes with: expressions, null past int64.
+struct ExprIndices {
+  mlir::MLIRContext* context;
 
-  PhysicalIndices<Form> Reshape(absl::Span<const Form> indices, absl::Span<const int64_t> from,
-                                absl::Span<const int64_t> to) const {
-    Form position;
-    int64_t stride = 1;
-    for (size_t i = indices.size(); i-- > 0;) {
-      position = algebra.Add(position, indices[i], stride);
-      stride *= from[i];
+  PhysicalIndices<AffineExpr> Reshape(absl::Span<const AffineExpr> indices,
+                                      absl::Span<const int64_t> from,
+                                      absl::Span<const int64_t> to) const {
+    AffineExpr position = Constant(0, context);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      position = Add(Scale(position, from[i]), indices[i]);
     }
-    PhysicalIndices<Form> result(to.size());
+    PhysicalIndices<AffineExpr> result(to.size());
     for (size_t i = to.size(); i-- > 1;) {
-      result[i] = algebra.Modulo(position, to[i]);
-      position = algebra.FloorDivide(position, to[i]);
+      result[i] = Mod(position, to[i]);
+      position = FloorDiv(position, to[i]);
     }
-    if (!to.empty()) result[0] = std::move(position);
+    if (!to.empty()) result[0] = position;
     return result;
   }
-  static Form Pad(const Form& index, int64_t /*from*/, int64_t /*to*/) { return index; }
+  static AffineExpr Pad(AffineExpr index, int64_t /*from*/, int64_t /*to*/) { return index; }
 };
 
 // A variable or a division, as it is.
@@ -86,6 +91,25 @@ bool IsOneValue(const OperandIndexing& indexing, int variable) {
     }
   }
   return true;
+}
+
+// Whether a result divides the thread of a block, alone, into parts that are no parts of a warp.
+bool DividesWarpsOfBlock(const ThreadMapping& mapping, int64_t warp_size) {
+  bool divides = false;
+  for (const AffineExpr result : mapping.map.results()) {
+    result.walk([&](AffineExpr e) {
+      const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(e);
+      const bool is_division = division && (e.getKind() == mlir::AffineExprKind::FloorDiv ||
+                                            e.getKind() == mlir::AffineExprKind::Mod);
+      if (!is_division) return;
+      const auto divisor = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
+      const auto has = [&](llvm::ArrayRef<int> dims) {
+        return llvm::any_of(dims, [&](int dim) { return e.isFunctionOfDim(dim); });
+      };
+      divides |= warp_size % divisor != 0 && has(mapping.thread_dims) && !has(mapping.block_dims);
+    });
+  }
+  return divides;
 }
 
 }  // namespace
@@ -147,110 +171,160 @@ void LaunchAccessBuilder::AddRoot(Root* root, LaunchAccess* access) {
   }
 }
 
-// Elements that the threads compute, and where they do.
-void LaunchAccessBuilder::AddThreads(LaunchAccess* access) {
-  FormAlgebra& algebra = access->algebra;
-  const int lane_id = algebra.num_variables();
-  const Form lane = algebra.AddVariable(0, std::min(warp_size_, threads_) - 1);
-  access->inner |= VariableSet{1} << lane_id;
-  AddRoot(&warp_, access);
-  for (size_t i = 0; i < loops_.size(); ++i) {
-    AddRoot(&loops_[i], access);
-    if (mapping_.IsVectorRange(static_cast<int>(i)) && algebra.ok()) {
-      access->inner |= VariableSet{1} << loops_[i].digits[0].first;
-    }
-  }
-  Form thread = lane;
-  Form block = warp_.form;
+AffineExpr LaunchAccessBuilder::VariableOf(const Root& root) const {
+  return mlir::getAffineDimExpr(root.position, mapping_.map.context());
+}
+
+// Where the threads compute, and the elements that they do.
+void LaunchAccessBuilder::MakeThreads() {
+  const AffineExpr lane = mlir::getAffineDimExpr(0, mapping_.map.context());
+  const AffineExpr warp = VariableOf(warp_);
+  AffineExpr thread = lane;
+  AffineExpr block = warp;
   if (warps_of_block_ > 1) {
-    thread = algebra.Add(lane, algebra.Modulo(warp_.form, warps_of_block_), warp_size_);
-    block = algebra.FloorDivide(warp_.form, warps_of_block_);
-    if (threads_ % warp_size_ != 0) access->constraints.push_back({thread, {0, threads_ - 1}});
+    thread = Add(lane, Scale(Mod(warp, warps_of_block_), warp_size_));
+    block = FloorDiv(warp, warps_of_block_);
+    if (threads_ % warp_size_ != 0) constraints_.push_back({thread, {0, threads_ - 1}});
   }
-  llvm::SmallVector<Form, 4> dims(mapping_.map.num_dims());
-  const auto delinearize = [&](const Form& id, llvm::ArrayRef<int> coordinates,
+  llvm::SmallVector<AffineExpr, 4> dims(mapping_.map.num_dims());
+  const auto delinearize = [&](AffineExpr id, llvm::ArrayRef<int> coordinates,
                                llvm::ArrayRef<int64_t> sizes) {
-    int64_t stride = 1;
     for (size_t i = 0; i < coordinates.size(); ++i) {
-      Form& coordinate = dims[coordinates[i]];
-      coordinate = stride == 1 ? id : algebra.FloorDivide(id, stride);
-      if (i + 1 < coordinates.size()) coordinate = algebra.Modulo(coordinate, sizes[i]);
-      stride *= sizes[i];
+      const bool is_last = i + 1 == coordinates.size();
+      dims[coordinates[i]] = is_last ? id : Mod(id, sizes[i]);
+      if (!is_last) id = FloorDiv(id, sizes[i]);
       const Interval& bounds = mapping_.map.dims()[coordinates[i]].bounds;
       if (bounds != Interval::OfSize(sizes[i])) {
-        access->constraints.push_back({coordinate, Clamped(bounds)});
+        constraints_.push_back({dims[coordinates[i]], Clamped(bounds)});
       }
     }
   };
   delinearize(thread, mapping_.thread_dims, mapping_.thread_sizes);
   delinearize(block, mapping_.block_dims, mapping_.block_sizes);
-  llvm::SmallVector<Form, 4> symbols;
-  for (const Root& loop : loops_) symbols.push_back(loop.form);
-  elements_.clear();
-  for (const mlir::AffineExpr result : mapping_.map.results()) {
-    elements_.push_back(algebra.FromExpr(result, dims, symbols));
+  llvm::SmallVector<AffineExpr, 4> symbols;
+  for (const Root& loop : loops_) symbols.push_back(VariableOf(loop));
+  for (const AffineExpr result : mapping_.map.results()) {
+    elements_.push_back(Substitute(result, dims, symbols));
   }
   for (const Constraint& constraint : mapping_.map.constraints()) {
-    access->constraints.push_back(
-        {algebra.FromExpr(constraint.expr, dims, symbols), Clamped(constraint.interval)});
+    constraints_.push_back(
+        {Substitute(constraint.expr, dims, symbols), Clamped(constraint.interval)});
   }
 }
 
-void LaunchAccessBuilder::AddOperand(const OperandIndexing& indexing, LaunchAccess* access) {
-  FormAlgebra& algebra = access->algebra;
+// What they access of an operand.
+void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
-  llvm::SmallVector<Form, 4> symbols;
-  for (int i = 0; i < map.num_symbols(); ++i) {
-    AddRoot(&symbols_[i], access);
-    symbols.push_back(symbols_[i].form);
-    const int runtime = i - map.num_ranges();
-    if (runtime < 0) continue;
-    const VariableSet bit = VariableSet{1} << (symbols_[i].digits[0].first & 63);
-    (IsOneValue(indexing, runtime) ? access->launch : access->free) |= bit;
-    // A value outside the interval has no point.
-    const RuntimeVarIndexing& binding = indexing.bindings()[runtime];
-    access->may_be_fewer |= !binding.ValueRange().IsSubsetOf(map.runtimes()[runtime].bounds);
-  }
+  llvm::SmallVector<AffineExpr, 4> symbols;
+  for (const Root& symbol : symbols_) symbols.push_back(VariableOf(symbol));
   for (int i = 0; i < map.num_runtimes(); ++i) {
-    const int symbol = map.num_ranges() + i;
-    if ((access->free & (VariableSet{1} << (symbols_[symbol].digits[0].first & 63))) == 0) continue;
-    for (const mlir::AffineExpr element : indexing.bindings()[i].element) {
-      const Form key = algebra.FromExpr(element, elements_, symbols);
-      // Keys that are the same for all lanes tell none apart.
-      if ((algebra.VariablesOf(key) & access->inner) != 0) access->keys.push_back(key);
+    // A value outside the interval has no point.
+    const RuntimeVarIndexing& binding = indexing.bindings()[i];
+    may_be_fewer_ |= !binding.ValueRange().IsSubsetOf(map.runtimes()[i].bounds);
+    if (IsOneValue(indexing, i)) continue;
+    for (const AffineExpr element : binding.element) {
+      keys_.push_back(Substitute(element, elements_, symbols));
     }
   }
   for (const auto& [i, dim] : llvm::enumerate(map.dims())) {
     // The mapping itself stays within the array.
     if (Interval::OfSize(sizes_[i]).IsSubsetOf(dim.bounds)) continue;
-    access->constraints.push_back({elements_[i], Clamped(dim.bounds)});
+    constraints_.push_back({elements_[i], Clamped(dim.bounds)});
   }
   for (const Constraint& constraint : map.constraints()) {
-    access->constraints.push_back(
-        {algebra.FromExpr(constraint.expr, elements_, symbols), Clamped(constraint.interval)});
+    constraints_.push_back(
+        {Substitute(constraint.expr, elements_, symbols), Clamped(constraint.interval)});
   }
-  results_.clear();
-  for (const mlir::AffineExpr result : map.results()) {
-    results_.push_back(algebra.FromExpr(result, elements_, symbols));
+  llvm::SmallVector<AffineExpr, 4> results;
+  for (const AffineExpr result : map.results()) {
+    results.push_back(Substitute(result, elements_, symbols));
   }
+  elements_ = std::move(results);
 }
 
-void LaunchAccessBuilder::AddAddress(const AccessedTensor& tensor, LaunchAccess* access) {
-  FormAlgebra& algebra = access->algebra;
-  if (tensor.base_count > 1) {
-    AddRoot(&base_, access);
-    access->launch |= VariableSet{1} << (base_.digits[0].first & 63);
-    access->address = algebra.Add(access->address, base_.form, tensor.base_step);
-  }
-  const llvm::ArrayRef<Form> indices = tensor.indexing == nullptr ? elements_ : results_;
-  FormIndices forms{algebra};
-  const PhysicalIndices<Form> axes = ToPhysical(
-      tensor.layout.physical, absl::MakeConstSpan(indices.data(), indices.size()), forms);
+// False where a number does not fit.
+bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
+  elements_.clear();
+  constraints_.clear();
+  keys_.clear();
+  may_be_fewer_ = false;
+  MakeThreads();
+  if (tensor.indexing != nullptr) MakeReads(*tensor.indexing);
+  mlir::MLIRContext* const context = mapping_.map.context();
+  address_ = Constant(0, context);
+  if (tensor.base_count > 1) address_ = Scale(VariableOf(base_), tensor.base_step);
+  const ExprIndices indices{context};
+  const PhysicalIndices<AffineExpr> axes = ToPhysical(
+      tensor.layout.physical, absl::MakeConstSpan(elements_.data(), elements_.size()), indices);
   for (const auto& [index, stride] : llvm::zip(axes, tensor.layout.strides)) {
-    access->address = algebra.Add(access->address, index, stride);
+    address_ = Add(address_, Scale(index, stride));
   }
-  access->width = tensor.layout.physical.width;
-  access->extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
+  llvm::SmallVector<Interval, 8> intervals = {Interval::OfSize(std::min(warp_size_, threads_))};
+  for (const Root* root : Roots()) {
+    intervals.push_back(Interval::Closed(root->values.lower, root->values.upper));
+  }
+  ExprSimplifier simplifier(context, intervals, {});
+  bool fits = true;
+  const auto simplify = [&](AffineExpr* expr) {
+    fits = fits && *expr;
+    if (fits) *expr = simplifier.Simplify(*expr);
+  };
+  simplify(&address_);
+  for (auto& [expr, interval] : constraints_) simplify(&expr);
+  for (AffineExpr& key : keys_) simplify(&key);
+  return fits;
+}
+
+// The expressions as forms over the digits of variables.
+LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
+  LaunchAccess access;
+  FormAlgebra& algebra = access.algebra;
+  llvm::SmallVector<Form, 8> forms = {algebra.AddVariable(0, std::min(warp_size_, threads_) - 1)};
+  access.inner = 1;
+  for (Root* root : Roots()) {
+    AddRoot(root, &access);
+    forms.push_back(root->form);
+  }
+  // Variables past the most that there may be fail the algebra.
+  const auto bit_of = [](const Root& root) {
+    return VariableSet{1} << (root.digits[0].first % FormAlgebra::kMaxVariables);
+  };
+  for (size_t i = 0; i < loops_.size(); ++i) {
+    if (mapping_.IsVectorRange(static_cast<int>(i))) access.inner |= bit_of(loops_[i]);
+  }
+  for (size_t i = num_ranges_; i < symbols_.size(); ++i) {
+    const bool is_one = IsOneValue(*tensor.indexing, static_cast<int>(i - num_ranges_));
+    (is_one ? access.launch : access.free) |= bit_of(symbols_[i]);
+  }
+  if (tensor.base_count > 1) access.launch |= bit_of(base_);
+  access.address = algebra.FromExpr(address_, forms);
+  for (const auto& [expr, interval] : constraints_) {
+    access.constraints.push_back({algebra.FromExpr(expr, forms), interval});
+  }
+  for (const AffineExpr expr : keys_) {
+    const Form key = algebra.FromExpr(expr, forms);
+    // Keys that are the same for all lanes tell none apart.
+    if ((algebra.VariablesOf(key) & access.inner) != 0) access.keys.push_back(key);
+  }
+  access.width = tensor.layout.physical.width;
+  access.extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
+  access.may_be_fewer = may_be_fewer_;
+  // What came and went on the way does not count.
+  llvm::SmallVector<Form*, 8> kept = {&access.address};
+  for (FormConstraint& constraint : access.constraints) kept.push_back(&constraint.form);
+  for (Form& key : access.keys) kept.push_back(&key);
+  algebra.KeepOnly(kept);
+  algebra.CheckRanges(kept);
+  return access;
+}
+
+// The variables beside the lane, in the order of their positions.
+llvm::SmallVector<LaunchAccessBuilder::Root*, 8> LaunchAccessBuilder::Roots() {
+  llvm::SmallVector<Root*, 8> roots = {&warp_};
+  for (Root& loop : loops_) roots.push_back(&loop);
+  for (Root& symbol : symbols_) roots.push_back(&symbol);
+  roots.push_back(&base_);
+  return roots;
 }
 
 // Divisors of variables that make a chain. Whether there are new ones.
@@ -262,13 +336,11 @@ bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
     llvm::SmallVector<int64_t, 8> all(root->boundaries.begin(), root->boundaries.end());
     for (const auto& [digit, below] : root->digits) {
       for (const FormDivision& division : divisions) {
-        const Form& dividend = division.dividend;
-        if (!IsOneTerm(dividend)) continue;
-        const Form* of = &dividend;
+        const Form* of = &division.dividend;
         std::optional<int64_t> divisor = division.divisor;
         // A digit of a quotient, (D floordiv a) mod b, changes with D floordiv (a*b).
-        if (const int id = dividend.terms[0].id; id >= FormAlgebra::kMaxVariables) {
-          const FormDivision& quotient = divisions[id - FormAlgebra::kMaxVariables];
+        if (IsOneTerm(*of) && of->terms[0].id >= FormAlgebra::kMaxVariables) {
+          const FormDivision& quotient = divisions[of->terms[0].id - FormAlgebra::kMaxVariables];
           if (quotient.is_mod) continue;
           of = &quotient.dividend;
           divisor = CheckedMul(*divisor, quotient.divisor);
@@ -323,15 +395,15 @@ absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& te
     access.is_empty = true;
     return access;
   }
-  warp_.boundaries.clear();
-  for (Root& loop : loops_) loop.boundaries.clear();
   symbols_.clear();
+  num_ranges_ = 0;
   base_.values = {0, tensor.base_count - 1};
   if (indexing != nullptr) {
     if (indexing->IsUnknown()) return absl::UnimplementedError(indexing->label().reason);
     if (indexing->replica_map() != nullptr) {
       return absl::UnimplementedError("it is read on other devices");
     }
+    num_ranges_ = indexing->map().num_ranges();
     for (const Interval& bounds : indexing->map().SymbolBounds()) {
       if (!bounds.IsFinite()) {
         return absl::UnimplementedError(
@@ -340,21 +412,23 @@ absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& te
       symbols_.emplace_back().values = Clamped(bounds);
     }
   }
-  for (int pass = 0; pass < kMaxPasses; ++pass) {
-    access = LaunchAccess();
-    AddThreads(&access);
-    if (indexing != nullptr) AddOperand(*indexing, &access);
-    AddAddress(tensor, &access);
-    if (!access.algebra.ok()) break;
-    // What came and went on the way does not count.
-    llvm::SmallVector<Form*, 8> forms = {&access.address};
-    for (FormConstraint& constraint : access.constraints) forms.push_back(&constraint.form);
-    for (Form& key : access.keys) forms.push_back(&key);
-    access.algebra.KeepOnly(forms);
-    if (pass + 1 == kMaxPasses || !FindBoundaries(access)) return access;
+  int position = 1;
+  for (Root* root : Roots()) {
+    if (root->values.lower > root->values.upper) return NumbersDoNotFit();
+    root->position = position++;
+    root->boundaries.clear();
   }
-  // Too many digits are no reason to give up.
-  return NumbersDoNotFit();
+  if (DividesWarpsOfBlock(mapping_, warp_size_) && warp_.values.upper >= warps_of_block_ &&
+      warps_of_block_ > 1) {
+    warp_.boundaries.push_back(warps_of_block_);
+  }
+  if (!MakeExprs(tensor)) return NumbersDoNotFit();
+  access = MakeForms(tensor);
+  for (int pass = 1; pass < kMaxPasses && FindBoundaries(access); ++pass) {
+    access = MakeForms(tensor);
+  }
+  if (!access.algebra.ok()) return NumbersDoNotFit();
+  return access;
 }
 
 int64_t LaunchAccessBuilder::ValueOf(const Root& root, const RequestPoint& point) const {

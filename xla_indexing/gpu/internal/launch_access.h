@@ -35,6 +35,7 @@
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/gpu/internal/count_requests.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/gpu/warp_request.h"
@@ -77,15 +78,19 @@ class LaunchAccessBuilder {
   // A variable and the digits whose sum it is.
   struct Root {
     ValueRange values;
+    int position = 0;                          // of its dimension in expressions
     llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next
     Form form;
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
   };
 
-  void AddRoot(Root* root, LaunchAccess* access);
-  void AddThreads(LaunchAccess* access);
-  void AddOperand(const OperandIndexing& indexing, LaunchAccess* access);
-  void AddAddress(const AccessedTensor& tensor, LaunchAccess* access);
+  llvm::SmallVector<Root*, 8> Roots();
+  mlir::AffineExpr VariableOf(const Root& root) const;
+  void MakeThreads();
+  void MakeReads(const OperandIndexing& indexing);
+  bool MakeExprs(const AccessedTensor& tensor);
+  static void AddRoot(Root* root, LaunchAccess* access);
+  LaunchAccess MakeForms(const AccessedTensor& tensor);
   bool FindBoundaries(const LaunchAccess& access);
   int64_t ValueOf(const Root& root, const RequestPoint& point) const;
 
@@ -99,9 +104,15 @@ class LaunchAccessBuilder {
   Root warp_;
   llvm::SmallVector<Root, 4> loops_;    // range variables of the mapping
   llvm::SmallVector<Root, 4> symbols_;  // range and runtime variables of the operand's map
+  int num_ranges_ = 0;                  // of these, the others are runtime variables
   Root base_;
-  llvm::SmallVector<Form, 4> elements_;  // what a thread computes
-  llvm::SmallVector<Form, 4> results_;   // what it accesses
+
+  // Expressions over the lane, dimension 0, and the variables.
+  llvm::SmallVector<mlir::AffineExpr, 4> elements_;  // what a thread computes, or accesses
+  mlir::AffineExpr address_;
+  llvm::SmallVector<std::pair<mlir::AffineExpr, ValueRange>, 4> constraints_;
+  llvm::SmallVector<mlir::AffineExpr, 2> keys_;
+  bool may_be_fewer_ = false;
 };
 
 }  // namespace xla_indexing::internal

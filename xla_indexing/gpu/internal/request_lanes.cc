@@ -15,13 +15,29 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Adds a run after others, joined with the last of them where it overlaps or touches it.
-void AddRun(const BitRun& run, std::vector<BitRun>* runs) {
-  if (!runs->empty() && run.begin >= runs->back().begin && run.begin <= runs->back().end) {
-    runs->back().end = std::max(runs->back().end, run.end);
+// Ascending runs, joined where they overlap or touch; moved, so that the first begins at 0.
+LaneRuns Canonical(std::vector<BitRun>* runs) {
+  // Where there is one carry, the lanes after it ascend as those before it do.
+  const auto second = std::is_sorted_until(runs->begin(), runs->end());
+  if (std::is_sorted(second, runs->end())) {
+    std::inplace_merge(runs->begin(), second, runs->end());
   } else {
-    runs->push_back(run);
+    absl::c_sort(*runs);
   }
+  LaneRuns result{{}, runs->front().begin};
+  result.runs.reserve(runs->size());
+  BitRun last{0, 0};
+  for (const BitRun& run : *runs) {
+    const BitRun next{run.begin - result.begin, run.end - result.begin};
+    if (next.begin <= last.end) {
+      last.end = std::max(last.end, next.end);
+    } else {
+      result.runs.push_back(last);
+      last = next;
+    }
+  }
+  result.runs.push_back(last);
+  return result;
 }
 
 }  // namespace
@@ -41,9 +57,12 @@ RequestLanes::RequestLanes(const LaunchAccess& access)
     Column& column = columns_[v];
     if (column.empty()) continue;
     const int64_t repeats = column[0];
-    column.resize(num_points_);
-    for (int64_t i = 0; i < num_points_; ++i) {
-      column[i] = forms.range(v).lower + i / repeats % forms.range(v).Size();
+    column.clear();
+    column.reserve(num_points_);
+    while (static_cast<int64_t>(column.size()) < num_points_) {
+      for (int64_t value = forms.range(v).lower; value <= forms.range(v).upper; ++value) {
+        column.insert(column.end(), repeats, value);
+      }
     }
   }
 }
@@ -94,30 +113,19 @@ void RequestLanes::Evaluate(llvm::ArrayRef<bool> used, llvm::ArrayRef<int> open)
   SetColumn(access_.address, &addresses_);
 }
 
-LaneRuns RequestLanes::Canonical(std::vector<BitRun>* runs) const {
-  LaneRuns result;
-  if (runs->empty()) return result;
-  // Where there is one carry, the lanes after it ascend as those before it do.
-  const auto second = std::is_sorted_until(runs->begin(), runs->end());
-  if (std::is_sorted(second, runs->end())) {
-    std::inplace_merge(runs->begin(), second, runs->end());
-  } else {
-    absl::c_sort(*runs);
-  }
-  result.begin = runs->front().begin;
-  result.runs.reserve(runs->size());
-  for (const BitRun& run : *runs) {
-    AddRun({run.begin - result.begin, run.end - result.begin}, &result.runs);
-  }
-  return result;
-}
-
 LaneRuns RequestLanes::All() {
   runs_.clear();
+  BitRun last{0, 0};
   for (int64_t i = 0; i < num_points_; ++i) {
-    if (is_active_[i] != 0) AddRun({addresses_[i], addresses_[i] + access_.width}, &runs_);
+    if (is_active_[i] == 0) continue;
+    // The elements of a vector mostly lie one after the other.
+    const int64_t begin = addresses_[i];
+    if (begin != last.end || runs_.empty()) {
+      runs_.push_back({begin, begin});
+    }
+    last.end = runs_.back().end = begin + access_.width;
   }
-  return Canonical(&runs_);
+  return runs_.empty() ? LaneRuns() : Canonical(&runs_);
 }
 
 std::vector<LaneRuns> RequestLanes::Groups(bool are_apart) {
@@ -129,7 +137,7 @@ std::vector<LaneRuns> RequestLanes::Groups(bool are_apart) {
     std::vector<int64_t> key;
     for (const Column& column : keys) key.push_back(column[i]);
     if (are_apart) key.push_back(i);
-    AddRun({addresses_[i], addresses_[i] + access_.width}, &groups[std::move(key)]);
+    groups[std::move(key)].push_back({addresses_[i], addresses_[i] + access_.width});
   }
   std::vector<LaneRuns> result;
   for (auto& [key, runs] : groups) result.push_back(Canonical(&runs));

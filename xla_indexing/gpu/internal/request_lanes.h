@@ -47,7 +47,6 @@ class RequestLanes {
   using Column = std::vector<int64_t>;  // a number at each point
 
   void SetColumn(const Form& form, Column* column) const;
-  LaneRuns Canonical(std::vector<BitRun>* runs) const;
 
   const LaunchAccess& access_;
   int64_t num_points_ = 1;

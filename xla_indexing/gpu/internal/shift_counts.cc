@@ -13,7 +13,7 @@ namespace {
 
 using Counts = llvm::SmallVector<Int128, 0>;
 
-// The counts after one more term: at each r, the sum of those at r - i * k for i in [0, n - 1].
+// The counts, a power of two of them, after one more term: at each r, the sum of those at r - i * k for i in [0, n - 1].
 Counts Moved(const Counts& counts, const MovingTerm& term, int64_t granularity) {
   const auto size = static_cast<int64_t>(counts.size());
   const int64_t step = FloorMod(term.coefficient / granularity, size);
@@ -23,11 +23,11 @@ Counts Moved(const Counts& counts, const MovingTerm& term, int64_t granularity) 
   Counts moved(size);
   Counts sums(2 * order + 1);  // of the first counts of a cycle that is gone around twice
   for (int64_t first = 0; first < num_cycles; ++first) {
-    for (int64_t i = 0, r = first; i < 2 * order; ++i, r = (r + step) % size) {
+    for (int64_t i = 0, r = first; i < 2 * order; ++i, r = (r + step) & (size - 1)) {
       sums[i + 1] = sums[i] + counts[r];
     }
     const Int128 turns = TimesCount(std::min(sums[order], kMaxCount), n / order);
-    for (int64_t i = order, r = first; i < 2 * order; ++i, r = (r + step) % size) {
+    for (int64_t i = order, r = first; i < 2 * order; ++i, r = (r + step) & (size - 1)) {
       moved[r] = PlusCount(turns, std::min(sums[i + 1] - sums[i + 1 - n % order], kMaxCount));
     }
   }
