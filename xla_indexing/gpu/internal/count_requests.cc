@@ -4,19 +4,19 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/gpu/internal/request_costs.h"
 #include "xla_indexing/gpu/internal/request_lanes.h"
 #include "xla_indexing/gpu/internal/shift_counts.h"
+#include "xla_indexing/gpu/internal/stretch.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -31,9 +31,6 @@ constexpr int64_t kStepsOfPart = 8;
 constexpr int64_t kPointsOfStep = 8;
 // How many of them are one of the question's budget (base/question_budget.h).
 constexpr int64_t kStepsInOneOfQuestion = 8;
-
-// How many costs are kept.
-constexpr int64_t kMaxCosts = int64_t{1} << 18;
 
 constexpr VariableSet Bit(int variable) { return VariableSet{1} << variable; }
 
@@ -52,23 +49,14 @@ class Counter {
         meter_(meter),
         modulus_(meter.modulus()),
         steps_left_(std::max<int64_t>(max_steps, 0)),
-        lanes_(*access) {}
+        lanes_(*access),
+        costs_(meter, &steps_left_) {}
 
   RequestTotals Run();
   int64_t steps_left() const { return steps_left_; }
 
  private:
   using Indices = llvm::SmallVector<int, 4>;
-
-  // The values from one value of a variable on with which nothing changes but the address, and that
-  // by the same number each time.
-  struct Stretch {
-    int variable = -1;
-    int64_t length = 1;
-    int64_t slope = 0;      // of the address
-    bool is_active = true;  // Some lane may be.
-    Indices open;           // the constraints that may hold for some lanes only
-  };
 
   bool IsFixed(int variable) const { return forms_.range(variable).IsPoint(); }
   template <typename Visit>
@@ -101,7 +89,6 @@ class Counter {
                  Int128 weight);
   void CountPeriod(int variable, int64_t period, Int128 weight);
   void CountStretches(int variable, int64_t period, llvm::ArrayRef<int> open, Int128 weight);
-  Stretch StretchAt(int variable, llvm::ArrayRef<bool> used, llvm::ArrayRef<int> open) const;
   RequestCost MostOfRequest() const {
     return meter_.Most(lanes_.num_points(), access_.width, access_.extent);
   }
@@ -117,17 +104,17 @@ class Counter {
   void MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch, llvm::ArrayRef<MovingTerm> moving,
                    Int128 weight);
   void MeasureFree(llvm::ArrayRef<LaneRuns> groups, const ShiftCounts& shifts);
+  struct CostBounds {
+    RequestCost least;
+    RequestCost most;
+  };
+  std::optional<CostBounds> BoundsOfGroups(llvm::ArrayRef<LaneRuns> groups,
+                                           const ShiftCounts& shifts, int64_t shift);
   // Adds requests of lanes that are active, wherever they are.
   void AddAnywhere(Int128 count) {
     worst_is_known_ = false;
     totals_.Add(count, {1, 1, 1}, MostOfRequest());
   }
-  // The costs of lanes that lie like these, by the residue at which they begin.
-  using Costs = llvm::DenseMap<int64_t, RequestCost>;
-  Costs& CostsOf(const LaneRuns& lanes);
-  // The cost of lanes that are moved by a shift, until the next one is asked for; null where steps
-  // do not suffice to measure it.
-  const RequestCost* CostAt(const LaneRuns& lanes, int64_t shift, Costs* costs);
   void OfferWorst(const RequestCost& cost, const ShiftCounts& shifts, int64_t shift,
                   int64_t free_shift = 0);
 
@@ -141,12 +128,10 @@ class Counter {
   ShiftCounts free_shifts_;
 
   RequestLanes lanes_;
+  RequestCosts costs_;
   RequestTotals totals_;  // of one launch
   bool worst_is_known_ = true;
   std::optional<RequestPoint> worst_;
-
-  std::map<std::vector<BitRun>, Costs> costs_;  // of what was measured
-  int64_t num_costs_ = 0;
 };
 
 VariableSet Counter::Unfixed(VariableSet set) const {
@@ -419,69 +404,13 @@ void Counter::CountStretches(int variable, int64_t period, llvm::ArrayRef<int> o
       return AddBounds(TimesCount(weight, left));
     }
     forms_.UpdateDivisionRanges();
-    Stretch stretch = StretchAt(variable, used, open);
+    Stretch stretch = StretchAt(access_, variable, used, open, modulus_);
     stretch.length = std::min(stretch.length, (r < more ? more : period) - r);
     if (stretch.is_active) {
       CountLeaf(stretch, used, TimesCount(weight, size / period + (r < more ? 1 : 0)));
     }
     r += stretch.length;
   }
-}
-
-// With the variable at its first value: as long as no division gets another quotient for any lane,
-// and no constraint begins or ends to hold.
-Counter::Stretch Counter::StretchAt(int variable, llvm::ArrayRef<bool> used,
-                                    llvm::ArrayRef<int> open) const {
-  Stretch stretch;
-  Int128 length = kInt64Max;
-  // For how long there is room of this size, above or below, for what has this slope.
-  const auto limit = [&](Int128 slope, Int128 above, Int128 below) {
-    if (slope > 0) length = std::min(length, above / slope + 1);
-    if (slope < 0) length = std::min(length, below / -slope + 1);
-  };
-  llvm::SmallVector<Int128, 8> slopes(used.size());  // of divisions
-  const auto slope_of = [&](const Form& form) {
-    Int128 slope = 0;
-    for (const auto& [id, coefficient] : form.terms) {
-      if (id == variable) slope += coefficient;
-      if (id >= FormAlgebra::kMaxVariables) {
-        slope += coefficient * slopes[id - FormAlgebra::kMaxVariables];
-      }
-    }
-    return slope;
-  };
-  for (size_t i = 0; i < used.size(); ++i) {
-    const FormDivision& division = forms_.divisions()[i];
-    if (!used[i] || (division.variables & Bit(variable)) == 0) continue;
-    const ValueRange dividend = forms_.RangeOf(division.dividend);
-    const int64_t below = FloorMod(dividend.lower, division.divisor);
-    const Int128 above = division.divisor - 1 - below - (Int128{dividend.upper} - dividend.lower);
-    const Int128 slope = slope_of(division.dividend);
-    above < 0 ? limit(slope, 0, 0) : limit(slope, above, below);
-    // Where there is no next value, it may be a slope that no two values have.
-    if (division.is_mod && above >= 0 && length > 1) slopes[i] = slope;
-  }
-  for (const int i : open) {
-    const auto& [form, interval] = access_.constraints[i];
-    const auto [low, high] = forms_.RangeOf(form);
-    const Int128 slope = slope_of(form);
-    if (low > interval.upper) {
-      stretch.is_active = false;
-      limit(slope, kInt64Max, Int128{low} - interval.upper - 1);
-    } else if (high < interval.lower) {
-      stretch.is_active = false;
-      limit(slope, Int128{interval.lower} - high - 1, kInt64Max);
-    } else if (low >= interval.lower && high <= interval.upper) {
-      limit(slope, Int128{interval.upper} - high, Int128{low} - interval.lower);
-    } else {
-      stretch.open.push_back(i);
-      limit(slope, 0, 0);
-    }
-  }
-  stretch.variable = variable;
-  stretch.length = static_cast<int64_t>(length);
-  if (length > 1) stretch.slope = static_cast<int64_t>(slope_of(access_.address) % modulus_);
-  return stretch;
 }
 
 void Counter::AddBounds(Int128 weight) {
@@ -510,8 +439,9 @@ llvm::SmallVector<bool, 16> Counter::DivisionsIn(llvm::ArrayRef<int> open) const
 }
 
 void Counter::CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight) {
-  if (!Take(CeilDiv(lanes_.num_points(), kPointsOfStep)))
+  if (!Take(CeilDiv(lanes_.num_points(), kPointsOfStep))) {
     return AddBounds(TimesCount(weight, stretch.length));
+  }
   lanes_.Evaluate(used, stretch.open);
   const auto moving = MovesOf(Unfixed(outer_), &weight);
   if (access_.free == 0) {
@@ -520,26 +450,7 @@ void Counter::CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int12
     return;
   }
   const std::vector<LaneRuns> groups = lanes_.Groups(lanes_are_apart_);
-  if (groups.empty()) return;
-  const ShiftCounts shifts(moving, modulus_, weight);
-  access_.may_be_anywhere ? AddAnywhere(shifts.Total()) : MeasureFree(groups, shifts);
-}
-
-Counter::Costs& Counter::CostsOf(const LaneRuns& lanes) {
-  if (num_costs_ > kMaxCosts) {
-    costs_.clear();
-    num_costs_ = 0;
-  }
-  return costs_[lanes.runs];
-}
-
-const RequestCost* Counter::CostAt(const LaneRuns& lanes, int64_t shift, Costs* costs) {
-  const int64_t begin = (lanes.begin + shift) & (modulus_ - 1);
-  const auto it = costs->find(begin);
-  if (it != costs->end()) return &it->second;
-  if (!Take(static_cast<int64_t>(lanes.runs.size()))) return nullptr;
-  num_costs_ += 1 + static_cast<int64_t>(lanes.runs.size());
-  return &(costs->try_emplace(begin, meter_.Measure(lanes.runs, begin)).first->second);
+  if (!groups.empty()) MeasureFree(groups, ShiftCounts(moving, modulus_, weight));
 }
 
 void Counter::MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch,
@@ -549,12 +460,15 @@ void Counter::MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch,
     all.push_back({stretch.variable, stretch.slope, {0, stretch.length - 1}});
   }
   const ShiftCounts shifts(all, modulus_, weight);
-  Costs& costs = CostsOf(lanes);
+  if (!Take(shifts.size() / kPointsOfStep)) {
+    return AddAnywhere(shifts.Total());
+  }
+  costs_.Select(lanes);
   std::optional<RequestCost> worst;
   for (int64_t i = 0; i < shifts.size(); ++i) {
     const Int128 count = shifts.CountAt(i);
     if (count == 0) continue;
-    const RequestCost* cost = CostAt(lanes, i * shifts.granularity(), &costs);
+    const RequestCost* cost = costs_.At(i * shifts.granularity());
     if (cost == nullptr) {
       AddAnywhere(count);
       continue;
@@ -568,8 +482,7 @@ void Counter::MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch,
   for (int64_t x = 0; x < std::min(stretch.length, modulus_); ++x) {
     for (int64_t i = 0; i < others.size(); ++i) {
       if (others.CountAt(i) == 0) continue;
-      const int64_t shift = x * stretch.slope + i * others.granularity();
-      const RequestCost* cost = CostAt(lanes, shift, &costs);
+      const RequestCost* cost = costs_.At(x * stretch.slope + i * others.granularity());
       if (cost == nullptr || IsWorse(*worst, *cost)) continue;
       OfferWorst(*cost, others, i);
       if (x > 0) worst_->values[stretch.variable] += x;
@@ -579,40 +492,44 @@ void Counter::MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch,
 }
 
 void Counter::MeasureFree(llvm::ArrayRef<LaneRuns> groups, const ShiftCounts& shifts) {
+  if (access_.may_be_anywhere) return AddAnywhere(shifts.Total());
   worst_is_known_ = worst_is_known_ && groups.size() == 1;
   for (int64_t i = 0; i < shifts.size(); ++i) {
     const Int128 count = shifts.CountAt(i);
     if (count == 0) continue;
-    RequestCost least;
-    RequestCost most;
-    int64_t elements = 0;
-    bool are_known = true;
-    for (const LaneRuns& lanes : groups) {
-      Costs& costs = CostsOf(lanes);
-      std::optional<RequestCost> low;
-      RequestCost high;
-      for (int64_t j = 0; j < free_shifts_.size() && are_known; ++j) {
-        if (free_shifts_.CountAt(j) == 0) continue;
-        const int64_t shift = i * shifts.granularity() + j * free_shifts_.granularity();
-        const RequestCost* cost = CostAt(lanes, shift, &costs);
-        are_known = cost != nullptr;
-        if (!are_known) break;
-        low = low ? Least(*low, *cost) : *cost;
-        high = Greatest(high, *cost);
-        if (worst_is_known_) OfferWorst(*cost, shifts, i, j);
-      }
-      if (!are_known) break;
-      // Groups may share everything, or nothing.
-      least = Greatest(least, *low);
-      most = {most.units + high.units, most.least + high.least, most.other + high.other};
-      for (const BitRun& run : lanes.runs) elements += (run.end - run.begin) / access_.width;
-    }
-    if (!are_known) {
-      AddAnywhere(count);
-      continue;
-    }
-    totals_.Add(count, least, Least(most, meter_.Most(elements, access_.width, access_.extent)));
+    const std::optional<CostBounds> bounds = BoundsOfGroups(groups, shifts, i);
+    bounds ? totals_.Add(count, bounds->least, bounds->most) : AddAnywhere(count);
   }
+}
+
+// Whatever the free values are; none where steps do not suffice.
+std::optional<Counter::CostBounds> Counter::BoundsOfGroups(llvm::ArrayRef<LaneRuns> groups,
+                                                           const ShiftCounts& shifts,
+                                                           int64_t shift) {
+  CostBounds bounds;
+  int64_t elements = 0;
+  for (const LaneRuns& lanes : groups) {
+    if (!Take(free_shifts_.size() / kPointsOfStep)) return std::nullopt;
+    costs_.Select(lanes);
+    std::optional<RequestCost> low;
+    RequestCost high;
+    for (int64_t i = 0; i < free_shifts_.size(); ++i) {
+      if (free_shifts_.CountAt(i) == 0) continue;
+      const RequestCost* cost =
+          costs_.At(shift * shifts.granularity() + i * free_shifts_.granularity());
+      if (cost == nullptr) return std::nullopt;
+      low = low ? Least(*low, *cost) : *cost;
+      high = Greatest(high, *cost);
+      if (worst_is_known_) OfferWorst(*cost, shifts, shift, i);
+    }
+    // Groups may share everything, or nothing.
+    bounds.least = Greatest(bounds.least, *low);
+    bounds.most = {bounds.most.units + high.units, bounds.most.least + high.least,
+                   bounds.most.other + high.other};
+    for (const BitRun& run : lanes.runs) elements += (run.end - run.begin) / access_.width;
+  }
+  bounds.most = Least(bounds.most, meter_.Most(elements, access_.width, access_.extent));
+  return bounds;
 }
 
 void Counter::OfferWorst(const RequestCost& cost, const ShiftCounts& shifts, int64_t shift,

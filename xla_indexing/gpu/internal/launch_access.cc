@@ -33,13 +33,6 @@ absl::Status NumbersDoNotFit() {
       FormAlgebra::kMaxVariables, " variables and digits of variables"));
 }
 
-ValueRange Clamped(const Interval& interval) {
-  return {
-      interval.has_lower() ? std::max(interval.lower(), -FormAlgebra::kLimit)
-                           : -FormAlgebra::kLimit,
-      interval.has_upper() ? std::min(interval.upper(), FormAlgebra::kLimit) : FormAlgebra::kLimit};
-}
-
 // What hlo/internal/physical_layout.h computes with: expressions, null past int64.
 struct ExprIndices {
   mlir::MLIRContext* context;
@@ -93,25 +86,6 @@ bool IsOneValue(const OperandIndexing& indexing, int variable) {
   return true;
 }
 
-// Whether a result divides the thread of a block, alone, into parts that are no parts of a warp.
-bool DividesWarpsOfBlock(const ThreadMapping& mapping, int64_t warp_size) {
-  bool divides = false;
-  for (const AffineExpr result : mapping.map.results()) {
-    result.walk([&](AffineExpr e) {
-      const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(e);
-      const bool is_division = division && (e.getKind() == mlir::AffineExprKind::FloorDiv ||
-                                            e.getKind() == mlir::AffineExprKind::Mod);
-      if (!is_division) return;
-      const auto divisor = llvm::cast<mlir::AffineConstantExpr>(division.getRHS()).getValue();
-      const auto has = [&](llvm::ArrayRef<int> dims) {
-        return llvm::any_of(dims, [&](int dim) { return e.isFunctionOfDim(dim); });
-      };
-      divides |= warp_size % divisor != 0 && has(mapping.thread_dims) && !has(mapping.block_dims);
-    });
-  }
-  return divides;
-}
-
 }  // namespace
 
 absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array) {
@@ -136,16 +110,10 @@ absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array) {
   return result;
 }
 
-LaunchAccessBuilder::LaunchAccessBuilder(const ThreadMapping& mapping,
-                                         llvm::ArrayRef<int64_t> sizes, int64_t warp_size)
-    : mapping_(mapping),
-      sizes_(sizes),
-      warp_size_(warp_size),
-      threads_(mapping.ThreadsPerBlock()),
-      warps_of_block_(CeilDiv(threads_, warp_size)) {
-  const std::optional<int64_t> warps = CheckedMul(warps_of_block_, mapping.NumBlocks());
-  has_warps_ = warps.value_or(0) > 0;
-  if (has_warps_) warp_.values = {0, *warps - 1};
+LaunchAccessBuilder::LaunchAccessBuilder(const ThreadMapping& mapping, const LaunchThreads& threads,
+                                         llvm::ArrayRef<int64_t> sizes)
+    : mapping_(mapping), threads_(threads), sizes_(sizes) {
+  warp_.values = {0, threads.num_warps - 1};
   for (const Variable& range : mapping.map.ranges()) {
     loops_.emplace_back().values = Clamped(range.bounds);
   }
@@ -173,43 +141,6 @@ void LaunchAccessBuilder::AddRoot(Root* root, LaunchAccess* access) {
 
 AffineExpr LaunchAccessBuilder::VariableOf(const Root& root) const {
   return mlir::getAffineDimExpr(root.position, mapping_.map.context());
-}
-
-// Where the threads compute, and the elements that they do.
-void LaunchAccessBuilder::MakeThreads() {
-  const AffineExpr lane = mlir::getAffineDimExpr(0, mapping_.map.context());
-  const AffineExpr warp = VariableOf(warp_);
-  AffineExpr thread = lane;
-  AffineExpr block = warp;
-  if (warps_of_block_ > 1) {
-    thread = Add(lane, Scale(Mod(warp, warps_of_block_), warp_size_));
-    block = FloorDiv(warp, warps_of_block_);
-    if (threads_ % warp_size_ != 0) constraints_.push_back({thread, {0, threads_ - 1}});
-  }
-  llvm::SmallVector<AffineExpr, 4> dims(mapping_.map.num_dims());
-  const auto delinearize = [&](AffineExpr id, llvm::ArrayRef<int> coordinates,
-                               llvm::ArrayRef<int64_t> sizes) {
-    for (size_t i = 0; i < coordinates.size(); ++i) {
-      const bool is_last = i + 1 == coordinates.size();
-      dims[coordinates[i]] = is_last ? id : Mod(id, sizes[i]);
-      if (!is_last) id = FloorDiv(id, sizes[i]);
-      const Interval& bounds = mapping_.map.dims()[coordinates[i]].bounds;
-      if (bounds != Interval::OfSize(sizes[i])) {
-        constraints_.push_back({dims[coordinates[i]], Clamped(bounds)});
-      }
-    }
-  };
-  delinearize(thread, mapping_.thread_dims, mapping_.thread_sizes);
-  delinearize(block, mapping_.block_dims, mapping_.block_sizes);
-  llvm::SmallVector<AffineExpr, 4> symbols;
-  for (const Root& loop : loops_) symbols.push_back(VariableOf(loop));
-  for (const AffineExpr result : mapping_.map.results()) {
-    elements_.push_back(Substitute(result, dims, symbols));
-  }
-  for (const Constraint& constraint : mapping_.map.constraints()) {
-    constraints_.push_back(
-        {Substitute(constraint.expr, dims, symbols), Clamped(constraint.interval)});
-  }
 }
 
 // What they access of an operand.
@@ -244,11 +175,10 @@ void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
 
 // False where a number does not fit.
 bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
-  elements_.clear();
-  constraints_.clear();
+  elements_ = threads_.elements;
+  constraints_ = threads_.constraints;
   keys_.clear();
   may_be_fewer_ = false;
-  MakeThreads();
   if (tensor.indexing != nullptr) MakeReads(*tensor.indexing);
   mlir::MLIRContext* const context = mapping_.map.context();
   address_ = Constant(0, context);
@@ -259,7 +189,7 @@ bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
   for (const auto& [index, stride] : llvm::zip(axes, tensor.layout.strides)) {
     address_ = Add(address_, Scale(index, stride));
   }
-  llvm::SmallVector<Interval, 8> intervals = {Interval::OfSize(std::min(warp_size_, threads_))};
+  llvm::SmallVector<Interval, 8> intervals = {Interval::OfSize(threads_.NumLanes())};
   for (const Root* root : Roots()) {
     intervals.push_back(Interval::Closed(root->values.lower, root->values.upper));
   }
@@ -279,7 +209,7 @@ bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
 LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
   LaunchAccess access;
   FormAlgebra& algebra = access.algebra;
-  llvm::SmallVector<Form, 8> forms = {algebra.AddVariable(0, std::min(warp_size_, threads_) - 1)};
+  llvm::SmallVector<Form, 8> forms = {algebra.AddVariable(0, threads_.NumLanes() - 1)};
   access.inner = 1;
   for (Root* root : Roots()) {
     AddRoot(root, &access);
@@ -350,8 +280,8 @@ bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
           // What is added to the multiples of the coefficient does not carry.
           const ValueRange sum = access.algebra.RangeOf(*of);
           const ValueRange digits = access.algebra.range(id);
-          if (sum.lower < coefficient * digits.lower ||
-              sum.upper - coefficient * digits.upper >= coefficient) {
+          if (sum.lower < Int128{coefficient} * digits.lower ||
+              sum.upper >= Int128{coefficient} * (Int128{digits.upper} + 1)) {
             continue;
           }
           const std::optional<int64_t> boundary = CheckedMul(*divisor / coefficient, below);
@@ -386,8 +316,8 @@ bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
 absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& tensor) {
   LaunchAccess access;
   const OperandIndexing* indexing = tensor.indexing;
-  if (!has_warps_) {
-    if (threads_ > 0 && mapping_.NumBlocks() > 0) return NumbersDoNotFit();
+  if (threads_.num_warps == 0) {
+    if (threads_.num_threads > 0 && mapping_.NumBlocks() > 0) return NumbersDoNotFit();
     access.is_empty = true;
     return access;
   }
@@ -418,9 +348,9 @@ absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& te
     root->position = position++;
     root->boundaries.clear();
   }
-  if (DividesWarpsOfBlock(mapping_, warp_size_) && warp_.values.upper >= warps_of_block_ &&
-      warps_of_block_ > 1) {
-    warp_.boundaries.push_back(warps_of_block_);
+  if (threads_.divides_warps_of_block && threads_.warps_of_block > 1 &&
+      threads_.warps_of_block < threads_.num_warps) {
+    warp_.boundaries.push_back(threads_.warps_of_block);
   }
   if (!MakeExprs(tensor)) return NumbersDoNotFit();
   access = MakeForms(tensor);
@@ -440,12 +370,12 @@ int64_t LaunchAccessBuilder::ValueOf(const Root& root, const RequestPoint& point
 WarpRequest LaunchAccessBuilder::RequestAt(const RequestPoint& point) const {
   WarpRequest request;
   const int64_t warp = ValueOf(warp_, point);
-  int64_t block = warp / warps_of_block_;
+  int64_t block = warp / threads_.warps_of_block;
   for (const int64_t size : mapping_.block_sizes) {
     request.block.push_back(block % size);
     block /= size;
   }
-  request.first_thread = warp % warps_of_block_ * warp_size_;
+  request.first_thread = warp % threads_.warps_of_block * threads_.warp_size;
   for (const Root& loop : loops_) request.loops.push_back(ValueOf(loop, point));
   for (const Root& symbol : symbols_) request.symbols.push_back(ValueOf(symbol, point));
   if (!base_.digits.empty()) request.base = ValueOf(base_, point);

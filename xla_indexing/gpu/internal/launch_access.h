@@ -37,6 +37,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/gpu/internal/count_requests.h"
+#include "xla_indexing/gpu/internal/launch_threads.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/gpu/warp_request.h"
 #include "xla_indexing/hlo/internal/physical_layout.h"
@@ -66,9 +67,10 @@ struct AccessedTensor {
 // Makes the accesses of one launch.
 class LaunchAccessBuilder {
  public:
-  // The mapping verifies for an array of these sizes, and outlives this object.
-  LaunchAccessBuilder(const ThreadMapping& mapping, llvm::ArrayRef<int64_t> sizes,
-                      int64_t warp_size);
+  // The mapping verifies for an array of these sizes, and the threads are its. All outlive this
+  // object.
+  LaunchAccessBuilder(const ThreadMapping& mapping, const LaunchThreads& threads,
+                      llvm::ArrayRef<int64_t> sizes);
 
   absl::StatusOr<LaunchAccess> Build(const AccessedTensor& tensor);
   // A request of the access that was built last.
@@ -86,7 +88,6 @@ class LaunchAccessBuilder {
 
   llvm::SmallVector<Root*, 8> Roots();
   mlir::AffineExpr VariableOf(const Root& root) const;
-  void MakeThreads();
   void MakeReads(const OperandIndexing& indexing);
   bool MakeExprs(const AccessedTensor& tensor);
   static void AddRoot(Root* root, LaunchAccess* access);
@@ -95,12 +96,9 @@ class LaunchAccessBuilder {
   int64_t ValueOf(const Root& root, const RequestPoint& point) const;
 
   const ThreadMapping& mapping_;
+  const LaunchThreads& threads_;
   const llvm::ArrayRef<int64_t> sizes_;
-  const int64_t warp_size_;
-  int64_t threads_;
-  int64_t warps_of_block_;
 
-  bool has_warps_ = false;  // The launch has a thread, and its warps are counted in int64.
   Root warp_;
   llvm::SmallVector<Root, 4> loops_;    // range variables of the mapping
   llvm::SmallVector<Root, 4> symbols_;  // range and runtime variables of the operand's map
@@ -110,7 +108,7 @@ class LaunchAccessBuilder {
   // Expressions over the lane, dimension 0, and the variables.
   llvm::SmallVector<mlir::AffineExpr, 4> elements_;  // what a thread computes, or accesses
   mlir::AffineExpr address_;
-  llvm::SmallVector<std::pair<mlir::AffineExpr, ValueRange>, 4> constraints_;
+  llvm::SmallVector<LaunchThreads::ExprConstraint, 4> constraints_;
   llvm::SmallVector<mlir::AffineExpr, 2> keys_;
   bool may_be_fewer_ = false;
 };
