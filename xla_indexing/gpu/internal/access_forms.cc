@@ -51,12 +51,15 @@ void FormAlgebra::AddConstant(Form* form, Int128 value) {
   form->constant = static_cast<int64_t>(value);
 }
 
-bool FormAlgebra::PlusTerm(Form* form, int id, Int128 coefficient) {
+void FormAlgebra::AddTerm(Form* form, int id, Int128 coefficient) {
   auto* it = llvm::lower_bound(form->terms, id,
                                [](const FormTerm& term, int other) { return term.id < other; });
   const bool is_there = it != form->terms.end() && it->id == id;
   if (is_there) coefficient += it->coefficient;
-  if (coefficient < -kLimit || coefficient > kLimit) return false;
+  if (coefficient < -kLimit || coefficient > kLimit) {
+    ok_ = false;
+    return;
+  }
   const auto narrow = static_cast<int64_t>(coefficient);
   if (narrow == 0) {
     if (is_there) form->terms.erase(it);
@@ -65,7 +68,6 @@ bool FormAlgebra::PlusTerm(Form* form, int id, Int128 coefficient) {
   } else {
     form->terms.insert(it, {id, narrow});
   }
-  return true;
 }
 
 Form FormAlgebra::Add(const Form& a, const Form& b, int64_t factor) {

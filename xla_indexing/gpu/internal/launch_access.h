@@ -9,16 +9,18 @@
 //
 // where T and f have the point in their domains. The variables are:
 //
-//   warp of the launch    warps of a block, block by block; a block's last warp may be part of one
 //   lane                  inner
+//   warp of the launch    outer (gpu/internal/launch_threads.h)
 //   loops of T, s         vector ranges are inner, other loops outer
 //   rt                    launch or free (gpu/internal/count_requests.h), as its binding says: one
 //                         value for all points, or another one wherever the element that it is read
 //                         from is another
 //   base                  where the tensor may begin at more than one place of the period
 //
-// A variable that is divided by m, and by m*n, is written as its digits, so that addresses are sums
-// where they can be.
+// The address is composed as an expression, simplified (affine/internal/simplifier.h), and read as a
+// form (gpu/internal/access_forms.h). A variable that is divided by m, and by m*n, is written as its
+// digits there, so that addresses are sums where they can be: where k*v + R is divided by k*m, with R
+// in [0, k - 1], v mod m and v floordiv m are digits, which change one after the other.
 //
 // Two elements of 4 bits share a byte. Quotients and remainders by the sizes of tiles are part of
 // the form.
@@ -105,7 +107,7 @@ class LaunchAccessBuilder {
   int num_ranges_ = 0;                  // of these, the others are runtime variables
   Root base_;
 
-  // Expressions over the lane, dimension 0, and the variables.
+  // Expressions over the lane, dimension 0, and the variables (gpu/internal/launch_threads.h).
   llvm::SmallVector<mlir::AffineExpr, 4> elements_;  // what a thread computes, or accesses
   mlir::AffineExpr address_;
   llvm::SmallVector<LaunchThreads::ExprConstraint, 4> constraints_;
