@@ -71,8 +71,7 @@ TEST(BankMeterTest, RunsOfAnyLengthAreCountedByTheirBytes) {
             const std::vector<BitRun> runs = {{begin, begin + length},
                                               {begin + length + 5, begin + 2 * length + 300}};
             const RequestCost expected = CostByBytes(runs, banks, word_bytes, swizzle);
-            ASSERT_EQ(meter.Measure(runs, 1, 0), expected)
-                << begin << " " << length << " " << banks;
+            ASSERT_EQ(meter.Measure(runs, 0), expected) << begin << " " << length << " " << banks;
           }
         }
       }
@@ -84,7 +83,7 @@ TEST(BankMeterTest, RunsOfAnyLengthAreCountedByTheirBytes) {
 TEST(BankMeterTest, LongRunsTakeNoTime) {
   const BankMeter meter(32, 4, {});
   const std::vector<BitRun> runs = {{0, int64_t{1} << 51}};
-  EXPECT_EQ(meter.Measure(runs, 1, 0).units, int64_t{1} << 41);
+  EXPECT_EQ(meter.Measure(runs, 0).units, int64_t{1} << 41);
 }
 
 constexpr char kColumns[] = "(th_x)[s0] -> (th_x, s0), domain: th_x in [0, 31], s0 in [0, 31]";

@@ -123,13 +123,13 @@ class RandomAccess {
             [=](const AccessPoint& point) { return a.value(point) + factor * b.value(point); }};
   }
   FormAndValue Quotient(const FormAndValue& a, int64_t m) {
-    return {access_.algebra.FloorDivide(a.form, m), [=](const AccessPoint& point) {
+    return {access_.algebra.Divide(a.form, m, /*is_mod=*/false), [=](const AccessPoint& point) {
               const int64_t value = a.value(point);
               return value >= 0 ? value / m : -((-value + m - 1) / m);
             }};
   }
   FormAndValue Remainder(const FormAndValue& a, int64_t m) {
-    return {access_.algebra.Modulo(a.form, m),
+    return {access_.algebra.Divide(a.form, m, /*is_mod=*/true),
             [=](const AccessPoint& point) { return (a.value(point) % m + m) % m; }};
   }
   // A random number: a linear index, as most accesses have, or any sum.

@@ -13,6 +13,7 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/gpu/internal/count_requests.h"
 #include "xla_indexing/gpu/internal/launch_access.h"
+#include "xla_indexing/gpu/internal/launch_threads.h"
 #include "xla_indexing/gpu/internal/request_meter.h"
 #include "xla_indexing/hlo/internal/physical_layout.h"
 
@@ -25,6 +26,7 @@ using internal::ByteLayoutOf;
 using internal::CountRequests;
 using internal::LaunchAccess;
 using internal::LaunchAccessBuilder;
+using internal::LaunchThreads;
 using internal::RequestTotals;
 
 absl::Status CheckPowerOfTwoUpTo(absl::string_view what, int64_t number, int64_t most) {
@@ -66,7 +68,8 @@ absl::StatusOr<BankConflicts> ComputeBankConflicts(const ThreadMapping& accesses
   if (!layout.ok()) return layout.status();
   const llvm::SmallVector<int64_t, 4> sizes(shared_array.dimensions().begin(),
                                             shared_array.dimensions().end());
-  LaunchAccessBuilder builder(accesses, sizes, options.warp_size);
+  const LaunchThreads threads(accesses, options.warp_size);
+  LaunchAccessBuilder builder(accesses, threads, sizes);
   absl::StatusOr<LaunchAccess> access = builder.Build({*layout});
   if (!access.ok()) return access.status();
   const BankMeter meter(options.banks, options.word_bytes, options.swizzle);

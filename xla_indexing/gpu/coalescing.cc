@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/gpu/internal/count_requests.h"
 #include "xla_indexing/gpu/internal/launch_access.h"
+#include "xla_indexing/gpu/internal/launch_threads.h"
 #include "xla_indexing/gpu/internal/request_meter.h"
 #include "xla_indexing/hlo/internal/physical_layout.h"
 #include "xla_indexing/map/internal/count_points.h"
@@ -87,7 +89,10 @@ std::optional<double> Coalescing::Efficiency() const {
 
 CoalescingAnalysis::CoalescingAnalysis(ThreadMapping mapping, const Shape& output,
                                        const CoalescingOptions& options)
-    : mapping_(std::move(mapping)), output_(output), options_(options) {
+    : mapping_(std::move(mapping)),
+      threads_(std::make_shared<internal::LaunchThreads>(mapping_, options.warp_size)),
+      output_(output),
+      options_(options) {
   for (const int64_t size : output.dimensions()) {
     sizes_.push_back(size == Shape::kUnboundedSize ? int64_t{1} << 62 : size);
   }
@@ -120,7 +125,7 @@ Coalescing CoalescingAnalysis::Of(const OperandIndexing* indexing, const Shape& 
     tensor.base_step = 8 * options_.alignment_bytes;
     tensor.base_count = options_.line_bytes / options_.alignment_bytes;
   }
-  LaunchAccessBuilder builder(mapping_, sizes_, options_.warp_size);
+  LaunchAccessBuilder builder(mapping_, *threads_, sizes_);
   absl::StatusOr<LaunchAccess> access = builder.Build(tensor);
   if (!access.ok()) return Coalescing::Unknown(std::string(access.status().message()));
   const SectorMeter meter(options_.sector_bytes, options_.line_bytes);

@@ -36,6 +36,7 @@
 #define XLA_INDEXING_GPU_COALESCING_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,10 @@
 #include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing {
+
+namespace internal {
+struct LaunchThreads;
+}  // namespace internal
 
 struct CoalescingOptions {
   int64_t warp_size = 32;     // or 64
@@ -126,6 +131,7 @@ class CoalescingAnalysis {
   absl::Status CheckRequest(const WarpRequest& request, const OperandIndexing* indexing) const;
 
   ThreadMapping mapping_;
+  std::shared_ptr<const internal::LaunchThreads> threads_;  // as expressions
   Shape output_;
   llvm::SmallVector<int64_t, 4> sizes_;  // of the output; 2^62 where there is no bound
   CoalescingOptions options_;

@@ -51,12 +51,15 @@ void FormAlgebra::AddConstant(Form* form, Int128 value) {
   form->constant = static_cast<int64_t>(value);
 }
 
-bool FormAlgebra::PlusTerm(Form* form, int id, Int128 coefficient) {
+void FormAlgebra::AddTerm(Form* form, int id, Int128 coefficient) {
   auto* it = llvm::lower_bound(form->terms, id,
                                [](const FormTerm& term, int other) { return term.id < other; });
   const bool is_there = it != form->terms.end() && it->id == id;
   if (is_there) coefficient += it->coefficient;
-  if (coefficient < -kLimit || coefficient > kLimit) return false;
+  if (coefficient < -kLimit || coefficient > kLimit) {
+    ok_ = false;
+    return;
+  }
   const auto narrow = static_cast<int64_t>(coefficient);
   if (narrow == 0) {
     if (is_there) form->terms.erase(it);
@@ -65,62 +68,13 @@ bool FormAlgebra::PlusTerm(Form* form, int id, Int128 coefficient) {
   } else {
     form->terms.insert(it, {id, narrow});
   }
-  return true;
 }
 
 Form FormAlgebra::Add(const Form& a, const Form& b, int64_t factor) {
   Form sum = a;
   AddConstant(&sum, Int128{b.constant} * factor);
   for (const FormTerm& term : b.terms) AddTerm(&sum, term.id, Int128{term.coefficient} * factor);
-  JoinDigits(&sum);
-  CheckRange(sum);
   return sum;
-}
-
-void FormAlgebra::JoinDigits(Form* form) {
-  while (ok_ && JoinTwo(form)) {
-  }
-}
-
-// Looks for k*(D mod m) and a term with k*m that goes on where it ends.
-bool FormAlgebra::JoinTwo(Form* form) {
-  for (const FormTerm low : form->terms) {
-    if (low.id < kMaxVariables || !divisions_[low.id - kMaxVariables].is_mod) continue;
-    const FormDivision& digit = divisions_[low.id - kMaxVariables];
-    const int64_t m = digit.divisor;
-    const auto is_quotient = [&](const FormTerm& term) {
-      if (term.id < kMaxVariables) return false;
-      const FormDivision& other = divisions_[term.id - kMaxVariables];
-      return !other.is_mod && other.divisor == m && other.dividend == digit.dividend;
-    };
-    for (const FormTerm high : form->terms) {
-      if (high.id < kMaxVariables || high.coefficient != Int128{low.coefficient} * m) continue;
-      Form joined = digit.dividend;
-      if (!is_quotient(high)) {
-        // (Q + floor(D / m)) mod n goes on as well: together (m*Q + D) mod m*n.
-        const FormDivision& other = divisions_[high.id - kMaxVariables];
-        const auto* quotient = llvm::find_if(other.dividend.terms, is_quotient);
-        const std::optional<int64_t> product = CheckedMul(m, other.divisor);
-        if (!other.is_mod || quotient == other.dividend.terms.end() || quotient->coefficient != 1 ||
-            !product || *product > kLimit / 2 || Magnitude(other.dividend) > kLimit / 2 / m - m) {
-          continue;
-        }
-        joined.constant += m * other.dividend.constant;
-        for (const FormTerm& term : other.dividend.terms) {
-          if (term != *quotient) AddTerm(&joined, term.id, Int128{m} * term.coefficient);
-        }
-        joined = Modulo(Form(joined), *product);
-      }
-      AddTerm(form, low.id, -Int128{low.coefficient});
-      AddTerm(form, high.id, -Int128{high.coefficient});
-      AddConstant(form, Int128{joined.constant} * low.coefficient);
-      for (const FormTerm& term : joined.terms) {
-        AddTerm(form, term.id, Int128{term.coefficient} * low.coefficient);
-      }
-      return true;
-    }
-  }
-  return false;
 }
 
 // What the terms add up to at most if none is less than 0; past the limit, something past it.
@@ -136,17 +90,26 @@ Int128 FormAlgebra::Magnitude(const Form& form) const {
   return most;
 }
 
-void FormAlgebra::CheckRange(const Form& form) { ok_ = ok_ && Magnitude(form) <= kLimit; }
+void FormAlgebra::CheckRanges(llvm::ArrayRef<Form*> forms) {
+  for (const Form* form : forms) ok_ = ok_ && Magnitude(*form) <= kLimit;
+  for (const FormDivision& division : divisions_) {
+    ok_ = ok_ && Magnitude(division.dividend) <= kLimit;
+  }
+}
 
 ValueRange FormAlgebra::RangeOf(const Form& form) const {
-  ValueRange result{form.constant, form.constant};
+  Int128 lower = form.constant;
+  Int128 upper = form.constant;
   for (const FormTerm& term : form.terms) {
     const ValueRange& values = range(term.id);
     const bool up = term.coefficient > 0;
-    result.lower += term.coefficient * (up ? values.lower : values.upper);
-    result.upper += term.coefficient * (up ? values.upper : values.lower);
+    lower += Int128{term.coefficient} * (up ? values.lower : values.upper);
+    upper += Int128{term.coefficient} * (up ? values.upper : values.lower);
   }
-  return result;
+  const auto narrow = [](Int128 value) {
+    return static_cast<int64_t>(std::clamp<Int128>(value, -kLimit, kLimit));
+  };
+  return {narrow(lower), narrow(upper)};
 }
 
 ValueRange FormAlgebra::RangeOfDivision(const FormDivision& division) const {
@@ -200,96 +163,32 @@ Form FormAlgebra::MakeDivision(bool is_mod, Form dividend, int64_t divisor) {
   return form;
 }
 
-FormAlgebra::Divided FormAlgebra::Divide(const Form& form, int64_t divisor, bool wants_mod) {
-  Divided result;
-  if (!ok_ || divisor < 1 || divisor > kLimit / 2) {
+Form FormAlgebra::Divide(const Form& form, int64_t divisor, bool is_mod) {
+  if (divisor < 1 || divisor > kLimit / 2) {
     ok_ = false;
-    return result;
+    return Form();
   }
   // Multiples of the divisor leave the dividend.
-  Form rest;
-  for (const FormTerm& term : form.terms) {
-    const int64_t multiple = term.coefficient / divisor;
-    if (multiple != 0) result.quotient.terms.push_back({term.id, multiple});
-    if (term.coefficient != multiple * divisor) {
-      rest.terms.push_back({term.id, term.coefficient - multiple * divisor});
-    }
+  Form quotient = Constant(FloorDiv(form.constant, divisor));
+  Form rest = Constant(FloorMod(form.constant, divisor));
+  for (const auto& [id, coefficient] : form.terms) {
+    const int64_t multiple = coefficient / divisor;
+    if (multiple != 0) quotient.terms.push_back({id, multiple});
+    if (coefficient % divisor != 0) rest.terms.push_back({id, coefficient % divisor});
   }
-  result.quotient.constant = FloorDiv(form.constant, divisor);
-  rest.constant = FloorMod(form.constant, divisor);
-  CheckRange(rest);
-  if (!ok_) return result;
   const ValueRange values = RangeOf(rest);
-  if (FloorDiv(values.lower, divisor) == FloorDiv(values.upper, divisor)) {
-    const int64_t quotient = FloorDiv(values.lower, divisor);
-    result.quotient.constant += quotient;
-    result.remainder = std::move(rest);
-    result.remainder.constant -= quotient * divisor;
-    return result;
+  const int64_t first = FloorDiv(values.lower, divisor);
+  if (first == FloorDiv(values.upper, divisor)) {
+    return is_mod ? Add(rest, Constant(divisor), -first) : Add(quotient, Constant(first));
   }
-  // The largest g that splits the dividend without a carry.
-  int64_t best = 1;
-  int64_t carry = 0;
-  for (const FormTerm& candidate : rest.terms) {
-    const int64_t g = Gcd(candidate.coefficient, divisor);
-    if (g <= best) continue;
-    Form low = Constant(rest.constant);
-    for (const FormTerm& term : rest.terms) {
-      if (term.coefficient % g != 0) low.terms.push_back(term);
-    }
-    const ValueRange low_values = RangeOf(low);
-    if (FloorDiv(low_values.lower, g) != FloorDiv(low_values.upper, g)) continue;
-    best = g;
-    carry = FloorDiv(low_values.lower, g);
-  }
-  if (best > 1) {
-    Form high = Constant(carry);
-    Form low = Constant(rest.constant - carry * best);
-    for (const FormTerm& term : rest.terms) {
-      if (term.coefficient % best == 0) {
-        high.terms.push_back({term.id, term.coefficient / best});
-      } else {
-        low.terms.push_back(term);
-      }
-    }
-    const Divided of_high = Divide(high, divisor / best, wants_mod);
-    if (wants_mod) {
-      result.remainder = Add(low, of_high.remainder, best);
-    } else {
-      result.quotient = Add(result.quotient, of_high.quotient);
-    }
-    return result;
-  }
-  if (wants_mod) {
-    result.remainder = MakeDivision(true, std::move(rest), divisor);
-    return result;
-  }
-  // A quotient of a quotient.
-  if (rest.constant == 0 && rest.terms.size() == 1 && rest.terms[0].coefficient == 1 &&
-      rest.terms[0].id >= kMaxVariables) {
-    const FormDivision& inner = divisions_[rest.terms[0].id - kMaxVariables];
-    if (const auto product = CheckedMul(inner.divisor, divisor); !inner.is_mod && product) {
-      result.quotient = Add(result.quotient, MakeDivision(false, Form(inner.dividend), *product));
-      return result;
-    }
-  }
-  result.quotient = Add(result.quotient, MakeDivision(false, std::move(rest), divisor));
-  return result;
+  Form division = MakeDivision(is_mod, std::move(rest), divisor);
+  return is_mod ? division : Add(quotient, division);
 }
 
-Form FormAlgebra::FloorDivide(const Form& form, int64_t divisor) {
-  return Divide(form, divisor, /*wants_mod=*/false).quotient;
-}
-
-Form FormAlgebra::Modulo(const Form& form, int64_t divisor) {
-  return Divide(form, divisor, /*wants_mod=*/true).remainder;
-}
-
-Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims,
-                           llvm::ArrayRef<Form> symbols) {
+Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims) {
   Form sum;
   // Sums nest to the left.
-  while (ok_) {
+  while (true) {
     mlir::AffineExpr term = expr;
     const bool is_sum = expr.getKind() == AffineExprKind::Add;
     if (is_sum) {
@@ -303,28 +202,20 @@ Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims,
       case AffineExprKind::DimId:
         sum = Add(sum, dims[cast<mlir::AffineDimExpr>(term).getPosition()]);
         break;
-      case AffineExprKind::SymbolId:
-        sum = Add(sum, symbols[cast<mlir::AffineSymbolExpr>(term).getPosition()]);
-        break;
       default: {
         const auto binary = cast<mlir::AffineBinaryOpExpr>(term);
-        const Form lhs = FromExpr(binary.getLHS(), dims, symbols);
         const auto rhs = llvm::dyn_cast<mlir::AffineConstantExpr>(binary.getRHS());
-        if (!rhs || term.getKind() == AffineExprKind::Add) {
-          // No map that verifies has it; a sum to the right is no map's either, but means itself.
-          if (term.getKind() != AffineExprKind::Add) ok_ = false;
-          sum = Add(sum, Add(lhs, FromExpr(binary.getRHS(), dims, symbols)));
-          break;
-        }
-        const int64_t value = rhs.getValue();
-        if (term.getKind() == AffineExprKind::Mul) {
-          sum = Add(sum, lhs, value);
-        } else if (term.getKind() == AffineExprKind::FloorDiv) {
-          sum = Add(sum, FloorDivide(lhs, value));
-        } else if (term.getKind() == AffineExprKind::Mod) {
-          sum = Add(sum, Modulo(lhs, value));
+        const Form lhs = FromExpr(binary.getLHS(), dims);
+        if (term.getKind() == AffineExprKind::Add) {
+          sum = Add(sum, Add(lhs, FromExpr(binary.getRHS(), dims)));
+        } else if (!rhs) {
+          ok_ = false;  // No map that verifies has it.
+        } else if (term.getKind() == AffineExprKind::Mul) {
+          sum = Add(sum, lhs, rhs.getValue());
+        } else if (term.getKind() == AffineExprKind::CeilDiv) {
+          sum = Add(sum, Divide(Add(Form(), lhs, -1), rhs.getValue(), /*is_mod=*/false), -1);
         } else {
-          sum = Add(sum, FloorDivide(Add(Form(), lhs, -1), value), -1);
+          sum = Add(sum, Divide(lhs, rhs.getValue(), term.getKind() == AffineExprKind::Mod));
         }
       }
     }
@@ -333,17 +224,24 @@ Form FormAlgebra::FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims,
   return sum;
 }
 
-void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
-  llvm::SmallVector<int, 16> places(divisions_.size(), -1);
+llvm::SmallVector<bool, 16> FormAlgebra::DivisionsIn(llvm::ArrayRef<const Form*> forms) const {
+  llvm::SmallVector<bool, 16> used(divisions_.size(), false);
   const auto use = [&](const Form& form) {
     for (const FormTerm& term : form.terms) {
-      if (term.id >= kMaxVariables) places[term.id - kMaxVariables] = 0;
+      if (term.id >= kMaxVariables) used[term.id - kMaxVariables] = true;
     }
   };
   for (const Form* form : forms) use(*form);
   for (size_t i = divisions_.size(); i-- > 0;) {
-    if (places[i] == 0) use(divisions_[i].dividend);
+    if (used[i]) use(divisions_[i].dividend);
   }
+  return used;
+}
+
+void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
+  const llvm::SmallVector<bool, 16> used =
+      DivisionsIn(llvm::SmallVector<const Form*, 8>(forms.begin(), forms.end()));
+  llvm::SmallVector<int, 16> places(divisions_.size(), -1);
   const auto renumber = [&](Form* form) {
     for (FormTerm& term : form->terms) {
       if (term.id >= kMaxVariables) term.id = kMaxVariables + places[term.id - kMaxVariables];
@@ -351,7 +249,7 @@ void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
   };
   int kept = 0;
   for (size_t i = 0; i < divisions_.size(); ++i) {
-    if (places[i] < 0) continue;
+    if (!used[i]) continue;
     renumber(&divisions_[i].dividend);
     places[i] = kept;
     division_ranges_[kept] = division_ranges_[i];
@@ -363,50 +261,48 @@ void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
   for (Form* form : forms) renumber(form);
 }
 
-bool FormAlgebra::AddLinear(const Form& form, int64_t factor, Form* sum) const {
-  const auto add_constant = [&](Int128 value) {
-    value = value * factor + sum->constant;
-    sum->constant = static_cast<int64_t>(value);
-    return value >= -kLimit && value <= kLimit;
-  };
-  if (!add_constant(form.constant)) return false;
-  for (const FormTerm& term : form.terms) {
-    const Int128 coefficient = Int128{term.coefficient} * factor;
-    if (coefficient < -kLimit || coefficient > kLimit) return false;
-    if (term.id < kMaxVariables) {
-      if (!PlusTerm(sum, term.id, coefficient)) return false;
-      continue;
-    }
-    const ValueRange& values = range(term.id);
-    if (values.IsPoint()) {
-      if (!add_constant(Int128{term.coefficient} * values.lower)) return false;
-      continue;
-    }
-    const FormDivision& division = divisions_[term.id - kMaxVariables];
-    const ValueRange dividend = RangeOf(division.dividend);
-    const int64_t quotient = FloorDiv(dividend.lower, division.divisor);
-    if (!division.is_mod || quotient != FloorDiv(dividend.upper, division.divisor)) return false;
-    if (!add_constant(-Int128{term.coefficient} * quotient * division.divisor) ||
-        !AddLinear(division.dividend, static_cast<int64_t>(coefficient), sum)) {
-      return false;
-    }
-  }
-  return true;
+std::optional<Shift> FormAlgebra::Combine(const Shift& a, const Shift& b, int64_t factor) {
+  const std::optional<int64_t> period = CheckedMul(a.period / Gcd(a.period, b.period), b.period);
+  if (!period) return std::nullopt;
+  const Int128 of_b = Int128{b.change} * (*period / b.period);
+  if (of_b < -kLimit || of_b > kLimit) return std::nullopt;
+  const std::optional<int64_t> change =
+      NarrowToInt64(Int128{a.change} * (*period / a.period) + of_b * factor);
+  if (!change) return std::nullopt;
+  return Shift{*period, *change};
 }
 
-int64_t FormAlgebra::ValueAt(const Form& form, llvm::MutableArrayRef<int64_t> values) const {
-  const auto value_of = [&](const Form& f) {
-    int64_t value = f.constant;
-    for (const FormTerm& term : f.terms) value += term.coefficient * values[term.id];
-    return value;
+std::optional<Shift> FormAlgebra::ShiftOf(const Form& form, int variable) const {
+  const VariableSet bit = VariableSet{1} << variable;
+  // The shifts of the divisions that have the variable; a division comes before those it is part
+  // of.
+  llvm::SmallVector<Shift, 8> shifts(divisions_.size());
+  const auto of_form = [&](const Form& f) -> std::optional<Shift> {
+    std::optional<Shift> sum = Shift{};
+    for (const FormTerm& term : f.terms) {
+      Shift shift{1, term.id == variable ? 1 : 0};
+      if (term.id >= kMaxVariables) shift = shifts[term.id - kMaxVariables];
+      sum = Combine(*sum, shift, term.coefficient);
+      if (!sum) return std::nullopt;
+    }
+    return sum;
   };
-  for (size_t i = 0; i < divisions_.size(); ++i) {
-    const int64_t dividend = value_of(divisions_[i].dividend);
-    const int64_t quotient = FloorDiv(dividend, divisions_[i].divisor);
-    values[kMaxVariables + i] =
-        divisions_[i].is_mod ? dividend - quotient * divisions_[i].divisor : quotient;
+  int last = -1;
+  for (const FormTerm& term : form.terms) {
+    if (term.id >= kMaxVariables) last = std::max(last, term.id - kMaxVariables);
   }
-  return value_of(form);
+  for (int i = 0; i <= last; ++i) {
+    const FormDivision& division = divisions_[i];
+    if ((division.variables & bit) == 0 || division_ranges_[i].IsPoint()) continue;
+    const std::optional<Shift> dividend = of_form(division.dividend);
+    if (!dividend) return std::nullopt;
+    const int64_t times = division.divisor / Gcd(division.divisor, dividend->change);
+    const std::optional<int64_t> period = CheckedMul(dividend->period, times);
+    const std::optional<int64_t> change = CheckedMul(dividend->change, times);
+    if (!period || !change) return std::nullopt;
+    shifts[i] = {*period, division.is_mod ? 0 : *change / division.divisor};
+  }
+  return of_form(form);
 }
 
 }  // namespace xla_indexing::internal

@@ -1,27 +1,25 @@
-// The arithmetic of byte addresses: sums of variables and of their quotients and remainders.
+// Addresses ready to be enumerated: sums of variables and of their quotients and remainders.
 //
 // Mathematics. A form is  c + sum_i k_i * t_i,  where a term t is a variable with a finite interval
-// or a division, floor(D / m) or D mod m, whose dividend D is a form over earlier terms. Divisions
-// are made after these rules, each exact for all values of the variables:
+// or a division, floor(D / m) or D mod m, whose dividend D is a form over earlier terms. Forms are
+// read off expressions that are simplified already (affine/internal/simplifier.h); what is done here
+// is what variables need that are written as sums of their digits, exact for all of their values:
 //
 //   floor((m*Q + R) / m) = Q + floor(R / m),  (m*Q + R) mod m = R mod m
 //   floor(D / m) = q,  D mod m = D - q*m                    D in [q*m, q*m + m - 1]
-//   floor((g*H + L) / m) = floor((H + t) / (m/g)),
-//   (g*H + L) mod m = g*((H + t) mod (m/g)) + L - t*g       g | m, L in [t*g, t*g + g - 1]
-//   floor(floor(D / a) / m) = floor(D / (a*m))
-//   k*m*floor(D / m) + k*(D mod m) = k*D
-//   k*m*((Q + floor(D / m)) mod n) + k*(D mod m) = k*((m*Q + D) mod m*n)
 //
-// This is a small part of affine/internal/simplifier.h, for one purpose: with the lanes of a warp
-// as one variable and the warps of a launch as another, the address of a row-major loop falls into
-// a part of each, in a microsecond. What the rules do not simplify stays as it is and is counted
-// more slowly, not wrongly.
+// Ranges follow the variables, which can be narrowed: a division may have one value, or a remainder
+// one quotient, for some values of the variables and not for others.
+//
+// A *shift* of a variable v by P and c is  f(v + P) = f(v) + c,  whatever v and the others are. A sum
+// shifts as its terms do, by the least common multiple of their periods. Where D shifts by P and c,
+// with n = m / gcd(m, c), D mod m shifts by n*P and 0, D floordiv m by n*P and n*c / m.
 //
 // Numbers. Whatever the variables are in their intervals, no sum leaves [-2^62, 2^62]; a form for
 // which that is not so makes the algebra fail (ok() is false), after which no form has a meaning.
 //
-// Example. For lane in [0, 31] and warp in [0, 32767], floor((32*warp + lane) / 1024) is
-// floor(warp / 32), and (32*warp + lane) mod 1024 is 32*(warp mod 32) + lane.
+// Example. The expression (d0 + d1 * 32) floordiv 700 with d1 = 2*a + b is floor((d0 + 64*a + 32*b) /
+// 700). d1 floordiv 2 is a, for b in [0, 1].
 #ifndef XLA_INDEXING_GPU_INTERNAL_ACCESS_FORMS_H_
 #define XLA_INDEXING_GPU_INTERNAL_ACCESS_FORMS_H_
 
@@ -75,7 +73,7 @@ struct FormDivision {
   VariableSet variables = 0;
 };
 
-// f(v + period) = f(v) + change for one variable v, whatever the others are.
+// f(v + period) = f(v) + change for one variable v.
 struct Shift {
   int64_t period = 1;
   int64_t change = 0;
@@ -105,10 +103,10 @@ class FormAlgebra {
   static Form Constant(int64_t value);
   // a + factor * b.
   Form Add(const Form& a, const Form& b, int64_t factor = 1);
-  Form FloorDivide(const Form& form, int64_t divisor);
-  Form Modulo(const Form& form, int64_t divisor);
-  // The form of an expression whose variables are the given forms.
-  Form FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims, llvm::ArrayRef<Form> symbols);
+  // floor(form / divisor), or form mod divisor.
+  Form Divide(const Form& form, int64_t divisor, bool is_mod);
+  // The form of an expression whose dimensions are the given forms; it has no symbols.
+  Form FromExpr(mlir::AffineExpr expr, llvm::ArrayRef<Form> dims);
 
   // A range that has all values of a form; the least one for a sum of independent terms.
   ValueRange RangeOf(const Form& form) const;
@@ -116,29 +114,14 @@ class FormAlgebra {
   // Those of the variables that occur in divisions.
   VariableSet DividedVariablesOf(const Form& form) const;
 
-  // Adds factor * form to `sum` with quotients that have one value by that, and remainders by
-  // dividend - m * quotient, so that only variables are left. False, and `sum` of no use, where a
-  // quotient has several values or a coefficient passes 2^62.
-  bool AddLinear(const Form& form, int64_t factor, Form* sum) const;
+  // The shift of a variable that is read off the form; none where it does not fit int64.
+  std::optional<Shift> ShiftOf(const Form& form, int variable) const;
 
-  // The least period of a variable that is read off the form; none where it does not fit int64.
-  // `periods`, if given, gets those of the divisions in it, too.
-  std::optional<Shift> ShiftOf(const Form& form, int variable,
-                               llvm::SmallVectorImpl<int64_t>* periods = nullptr) const;
+  // Which divisions are part of these forms, of their dividends, and so on.
+  llvm::SmallVector<bool, 16> DivisionsIn(llvm::ArrayRef<const Form*> forms) const;
 
-  // For the variable v in [a, a + P - 1], its range: a number that divides g(u), where
-  //   f(v + P*u) = f(v) + g(u)   for u >= 0, whatever v in that range and the others are,
-  // and 0 where g is 0. None where there may be no such g. Ranges of divisions are those for this
-  // range of v. A sum moves as its terms do. Where D moves by g(u):
-  //   - m | g(u): D mod m stays, D floordiv m moves by g(u) / m;
-  //   - all values of D = k*Q + R, R in [0, k - 1], have the same Q, for k = gcd(g(u), m): since
-  //     D floordiv m = Q floordiv (m / k) and D mod m = k * (Q mod (m / k)) + R, what changes does
-  //     not depend on R, and is a multiple of 1 and of k.
-  std::optional<int64_t> MoveOf(const Form& form, int variable) const;
-
-  // At a point. `values` has the variables' by their numbers, and room for those of the divisions,
-  // which it gets, at kMaxVariables and on.
-  int64_t ValueAt(const Form& form, llvm::MutableArrayRef<int64_t> values) const;
+  // Fails where one of these forms, or a dividend, may leave [-2^62, 2^62].
+  void CheckRanges(llvm::ArrayRef<Form*> forms);
 
   // Drops the divisions that are not part of one of these forms; no other forms have a meaning
   // afterwards.
@@ -153,31 +136,11 @@ class FormAlgebra {
   void UpdateDivisionRanges();
 
  private:
-  struct Divided {
-    Form quotient;
-    Form remainder;
-  };
-  // Both at once; only what is wanted is made.
-  Divided Divide(const Form& form, int64_t divisor, bool wants_mod);
   Form MakeDivision(bool is_mod, Form dividend, int64_t divisor);
-  void JoinDigits(Form* form);
-  bool JoinTwo(Form* form);
-  // False where the coefficient passes 2^62.
-  static bool PlusTerm(Form* form, int id, Int128 coefficient);
-  void AddTerm(Form* form, int id, Int128 coefficient) {
-    ok_ = PlusTerm(form, id, coefficient) && ok_;
-  }
+  void AddTerm(Form* form, int id, Int128 coefficient);
   void AddConstant(Form* form, Int128 value);
   Int128 Magnitude(const Form& form) const;
-  void CheckRange(const Form& form);
   ValueRange RangeOfDivision(const FormDivision& division) const;
-  // How a form or division moves: g(u) is step * u, or a multiple of step.
-  struct Move {
-    int64_t step = 0;
-    bool is_linear = true;
-  };
-  std::optional<Move> SumOfMoves(const Form& form, int variable,
-                                 llvm::ArrayRef<std::optional<Move>> of_divisions) const;
   static std::optional<Shift> Combine(const Shift& a, const Shift& b, int64_t factor);
 
   bool ok_ = true;

@@ -13,11 +13,10 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/gpu/internal/class_costs.h"
-#include "xla_indexing/gpu/internal/lane_classes.h"
+#include "xla_indexing/gpu/internal/request_costs.h"
 #include "xla_indexing/gpu/internal/request_lanes.h"
-#include "xla_indexing/gpu/internal/residue_counts.h"
-#include "xla_indexing/gpu/internal/value_periods.h"
+#include "xla_indexing/gpu/internal/shift_counts.h"
+#include "xla_indexing/gpu/internal/stretch.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -28,10 +27,19 @@ constexpr int64_t kMaxLaunches = 4096;
 constexpr int64_t kFewValues = 4;
 // What looking at a part of the launch costs, in lanes.
 constexpr int64_t kStepsOfPart = 8;
+// How many points of a request are evaluated in a step; measuring one takes a step.
+constexpr int64_t kPointsOfStep = 8;
 // How many of them are one of the question's budget (base/question_budget.h).
 constexpr int64_t kStepsInOneOfQuestion = 8;
 
 constexpr VariableSet Bit(int variable) { return VariableSet{1} << variable; }
+
+RequestCost Least(const RequestCost& a, const RequestCost& b) {
+  return {std::min(a.units, b.units), std::min(a.least, b.least), std::min(a.other, b.other)};
+}
+RequestCost Greatest(const RequestCost& a, const RequestCost& b) {
+  return {std::max(a.units, b.units), std::max(a.least, b.least), std::max(a.other, b.other)};
+}
 
 class Counter {
  public:
@@ -41,7 +49,8 @@ class Counter {
         meter_(meter),
         modulus_(meter.modulus()),
         steps_left_(std::max<int64_t>(max_steps, 0)),
-        lanes_(access, modulus_, meter.TakesCopies()) {}
+        lanes_(*access),
+        costs_(meter, &steps_left_) {}
 
   RequestTotals Run();
   int64_t steps_left() const { return steps_left_; }
@@ -59,13 +68,6 @@ class Counter {
   // The variables of the set that have more than one value left.
   VariableSet Unfixed(VariableSet set) const;
 
-  // The number of elements of a request: the points of the inner variables.
-  int64_t NumPoints() const {
-    int64_t points = 1;
-    ForEachIn(access_.inner, [&](int v) { points *= forms_.range(v).Size(); });
-    return points;
-  }
-
   bool Take(int64_t steps) {
     if (steps > steps_left_) return false;
     steps_left_ -= steps;
@@ -73,10 +75,12 @@ class Counter {
   }
 
   void SetAsideFreeVariables();
-  std::optional<int64_t> PeriodOf(int variable, llvm::ArrayRef<int> constraints) const {
-    return internal::PeriodOf(access_, variable, constraints, modulus_);
+  std::optional<int64_t> PeriodOf(int variable, llvm::ArrayRef<int> constraints) const;
+  // How many values of a variable there are to look at: its period, where that is less.
+  int64_t NumValues(int variable, llvm::ArrayRef<int> constraints) const {
+    const int64_t size = forms_.range(variable).Size();
+    return std::min(size, PeriodOf(variable, constraints).value_or(size));
   }
-  void CountLaunches(VariableSet launch);
 
   void Count(Int128 weight);
   bool SplitLinear(llvm::ArrayRef<int> open, Int128 weight);
@@ -84,21 +88,35 @@ class Counter {
   void Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
                  Int128 weight);
   void CountPeriod(int variable, int64_t period, Int128 weight);
-  bool CountClasses(int variable, llvm::ArrayRef<int> open, Int128 weight);
+  void CountStretches(int variable, int64_t period, llvm::ArrayRef<int> open, Int128 weight);
   RequestCost MostOfRequest() const {
-    return meter_.Most(NumPoints(), access_.width, access_.extent);
+    return meter_.Most(lanes_.num_points(), access_.width, access_.extent);
   }
   void AddBounds(Int128 weight);
 
   // How the outer variables that are only added move the lanes. All values of those that do not
   // count come with each: they multiply the weight.
   llvm::SmallVector<MovingTerm, 4> MovesOf(VariableSet outer, Int128* weight) const;
-  // A leaf: the requests of the outer variables that are left, whose lanes move alike.
-  void CountLeaf(llvm::ArrayRef<int> open, Int128 weight);
-  void MeasureLeaf(const ResidueCounts& residues);
-  void MeasureFree(const ResidueCounts& residues);
-  void OfferWorst(const RequestCost& cost, const ResidueCounts& residues, int64_t residue,
-                  int64_t free_residue = 0);
+  llvm::SmallVector<bool, 16> DivisionsIn(llvm::ArrayRef<int> open) const;
+  // A leaf: the requests of the outer variables that are left, whose lanes move alike, and of a
+  // stretch of values of the one that was fixed last.
+  void CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight);
+  void MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch, llvm::ArrayRef<MovingTerm> moving,
+                   Int128 weight);
+  void MeasureFree(llvm::ArrayRef<LaneRuns> groups, const ShiftCounts& shifts);
+  struct CostBounds {
+    RequestCost least;
+    RequestCost most;
+  };
+  std::optional<CostBounds> BoundsOfGroups(llvm::ArrayRef<LaneRuns> groups,
+                                           const ShiftCounts& shifts, int64_t shift);
+  // Adds requests of lanes that are active, wherever they are.
+  void AddAnywhere(Int128 count) {
+    worst_is_known_ = false;
+    totals_.Add(count, {1, 1, 1}, MostOfRequest());
+  }
+  void OfferWorst(const RequestCost& cost, const ShiftCounts& shifts, int64_t shift,
+                  int64_t free_shift = 0);
 
   LaunchAccess& access_;
   FormAlgebra& forms_;
@@ -107,18 +125,13 @@ class Counter {
   int64_t steps_left_;
   VariableSet outer_ = 0;
   bool lanes_are_apart_ = false;  // Free values may differ even where keys do not say so.
-  ResidueCounts free_shifts_;
+  ShiftCounts free_shifts_;
 
+  RequestLanes lanes_;
+  RequestCosts costs_;
   RequestTotals totals_;  // of one launch
   bool worst_is_known_ = true;
   std::optional<RequestPoint> worst_;
-
-  RequestLanes lanes_;  // of the leaf that is counted
-  // Costs by shift, of the lanes that were measured last.
-  RequestLanes::Runs measured_lanes_;
-  int64_t measured_copies_ = 0;
-  llvm::SmallVector<RequestCost, 0> measured_;
-  int64_t measured_granularity_ = 0;
 };
 
 VariableSet Counter::Unfixed(VariableSet set) const {
@@ -156,7 +169,24 @@ void Counter::SetAsideFreeVariables() {
   }
   if (access_.may_be_anywhere) return;
   access_.address = address;
-  free_shifts_ = ResidueCounts(moving, modulus_);
+  free_shifts_ = ShiftCounts(moving, modulus_);
+}
+
+// The number of values after which nothing that is counted changes: where A(v + P) = A(v) + c, the
+// period P times the number of repetitions that take c to a multiple of the modulus.
+std::optional<int64_t> Counter::PeriodOf(int variable, llvm::ArrayRef<int> constraints) const {
+  const std::optional<Shift> address = forms_.ShiftOf(access_.address, variable);
+  if (!address) return std::nullopt;
+  std::optional<int64_t> period =
+      CheckedMul(address->period, modulus_ / Gcd(modulus_, address->change));
+  const auto join = [&](const Form& form, bool may_change) {
+    const std::optional<Shift> shift = forms_.ShiftOf(form, variable);
+    if (!shift || (shift->change != 0 && !may_change)) period = std::nullopt;
+    if (period) period = CheckedMul(*period / Gcd(*period, shift->period), shift->period);
+  };
+  for (const Form& key : access_.keys) join(key, /*may_change=*/true);
+  for (const int i : constraints) join(access_.constraints[i].form, /*may_change=*/false);
+  return period;
 }
 
 RequestTotals Counter::Run() {
@@ -167,10 +197,7 @@ RequestTotals Counter::Run() {
   VariableSet launch = Unfixed(access_.launch);
   int64_t launches = 1;
   ForEachIn(launch, [&](int v) {
-    const int64_t size = forms_.range(v).Size();
-    launches =
-        std::min(kMaxLaunches + 1,
-                 launches * std::min({size, PeriodOf(v, all).value_or(size), kMaxLaunches + 1}));
+    launches = std::min(kMaxLaunches + 1, launches * std::min(NumValues(v, all), kMaxLaunches + 1));
   });
   if (launches > kMaxLaunches) {
     access_.free |= launch;
@@ -183,10 +210,7 @@ RequestTotals Counter::Run() {
 
   std::optional<RequestTotals> result;
   llvm::SmallVector<std::pair<int, int64_t>, 2> tried;  // launch variables and numbers of values
-  ForEachIn(launch, [&](int v) {
-    const int64_t size = forms_.range(v).Size();
-    tried.push_back({v, std::min(size, PeriodOf(v, all).value_or(size))});
-  });
+  ForEachIn(launch, [&](int v) { tried.push_back({v, NumValues(v, all)}); });
   llvm::SmallVector<int64_t, 2> at(tried.size());
   llvm::SmallVector<int64_t, 2> lower;
   for (const auto& [v, count] : tried) lower.push_back(forms_.range(v).lower);
@@ -239,7 +263,7 @@ void Counter::Count(Int128 weight) {
   if (const VariableSet candidates = Unfixed(divided & outer_); candidates != 0) {
     return Enumerate(candidates, bisected, open, weight);
   }
-  CountLeaf(open, weight);
+  CountLeaf({.open = open}, DivisionsIn(open), weight);
 }
 
 // Splits by the outer variable that is added to a constraint with the greatest effect.
@@ -323,24 +347,20 @@ void Counter::CountValues(int variable, ValueRange values, Int128 weight) {
 // Takes the variable that has the fewest different values.
 void Counter::Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
                         Int128 weight) {
-  if ((candidates & (candidates - 1)) == 0 &&
-      CountClasses(std::countr_zero(candidates), open, weight)) {
-    return;
-  }
   int best = -1;
   int64_t best_count = 0;
   bool is_periodic = false;
   ForEachIn(candidates, [&](int v) {
-    const int64_t size = forms_.range(v).Size();
-    const std::optional<int64_t> period = PeriodOf(v, open);
-    const int64_t count = std::min(size, period.value_or(size));
+    const int64_t count = NumValues(v, open);
     if (best >= 0 && count >= best_count) return;
     best = v;
     best_count = count;
-    is_periodic = count < size;
+    is_periodic = count < forms_.range(v).Size();
   });
   const ValueRange values = forms_.range(best);
-  if (is_periodic) {
+  if (std::has_single_bit(candidates) && access_.free == 0) {
+    CountStretches(best, best_count, open, weight);
+  } else if (is_periodic) {
     CountPeriod(best, best_count, weight);
   } else if ((bisected & Bit(best)) != 0 && best_count > kFewValues) {
     const int64_t middle = std::midpoint(values.lower, values.upper);
@@ -369,43 +389,28 @@ void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
   }
 }
 
-// The last variable that is divided, by classes of its values. False, and nothing done, where that
-// is not possible.
-bool Counter::CountClasses(int variable, llvm::ArrayRef<int> open, Int128 weight) {
-  if (access_.free != 0) return false;
+// The last variable that is divided, by stretches of the values of one period.
+void Counter::CountStretches(int variable, int64_t period, llvm::ArrayRef<int> open,
+                             Int128 weight) {
   const ValueRange values = forms_.range(variable);
-  if (!Take(NumPoints())) return false;
-  const ValuePeriod period = NarrowToPeriod(&access_, variable, open, modulus_, &steps_left_);
-  LaneClasses classes(access_, open, variable, modulus_);
-  if (!classes.fits()) {
-    forms_.Narrow(variable, values);
+  const int64_t size = values.Size();
+  // The first `more` values of a period come up once more than the others.
+  const int64_t more = size % period;
+  const llvm::SmallVector<bool, 16> used = DivisionsIn(open);
+  for (int64_t r = 0; r < period;) {
+    forms_.Narrow(variable, {values.lower + r, values.lower + r});
+    if (!Take(kStepsOfPart)) {
+      const Int128 left = Int128{size / period} * (period - r) + std::max<int64_t>(more - r, 0);
+      return AddBounds(TimesCount(weight, left));
+    }
     forms_.UpdateDivisionRanges();
-    return false;
+    Stretch stretch = StretchAt(access_, variable, used, open, modulus_);
+    stretch.length = std::min(stretch.length, (r < more ? more : period) - r);
+    if (stretch.is_active) {
+      CountLeaf(stretch, used, TimesCount(weight, size / period + (r < more ? 1 : 0)));
+    }
+    r += stretch.length;
   }
-  Int128 times = weight;
-  const auto others = MovesOf(Unfixed(outer_) & ~Bit(variable), &times);
-  const PeriodMoves moves(values, period, others, modulus_, times);
-  ClassCosts costs(moves, meter_, NumPoints(), MostOfRequest());
-  ValueRange left[] = {moves.Part(0), moves.Part(1)};
-  while (left[0].Size() + left[1].Size() > 0 && steps_left_ >= kStepsOfPart) {
-    int64_t places = steps_left_ / kStepsOfPart;
-    for (const int part : {0, 1}) left[part].lower = classes.Add(left[part], part, &places);
-    steps_left_ = std::max<int64_t>(places * kStepsOfPart, 0);
-    costs.Measure(&classes, &steps_left_, &totals_);
-    classes.Clear();
-  }
-  for (const int part : {0, 1}) {
-    if (left[part].Size() == 0) continue;
-    forms_.Narrow(variable, {left[part].lower, left[part].lower});
-    AddBounds(TimesCount(weight, Int128{left[part].Size()} * moves.NumPeriods(part)));
-  }
-  worst_is_known_ = worst_is_known_ && costs.is_complete();
-  if (const auto& worst = costs.worst()) {
-    forms_.Narrow(variable, {worst->value, worst->value});
-    OfferWorst(worst->cost, moves.others(), worst->move);
-  }
-  forms_.Narrow(variable, values);
-  return true;
 }
 
 void Counter::AddBounds(Int128 weight) {
@@ -426,89 +431,115 @@ llvm::SmallVector<MovingTerm, 4> Counter::MovesOf(VariableSet outer, Int128* wei
   return moving;
 }
 
-void Counter::CountLeaf(llvm::ArrayRef<int> open, Int128 weight) {
-  const int64_t points = NumPoints();
-  if (!Take(points)) return AddBounds(weight);
-  const VariableSet outer = Unfixed(outer_);
-  const bool has_free = access_.free != 0;
-  has_free ? lanes_.CollectGroups(open, outer, lanes_are_apart_) : lanes_.Collect(open, outer);
-  if (has_free ? lanes_.groups().empty() : lanes_.runs().empty()) return;
-  const auto moving = MovesOf(outer, &weight);
-  const ResidueCounts residues(moving, modulus_, weight);
-  const int64_t measured =
-      has_free ? free_shifts_.NumResidues() * points : static_cast<int64_t>(lanes_.runs().size());
-  if (access_.may_be_anywhere || !Take(residues.NumResidues() * measured)) {
-    // Requests of lanes that are active, wherever they are.
-    worst_is_known_ = false;
-    return totals_.Add(residues.Total(), {1, 1, 1}, MostOfRequest());
-  }
-  lanes_.Canonicalize();
-  has_free ? MeasureFree(residues) : MeasureLeaf(residues);
+llvm::SmallVector<bool, 16> Counter::DivisionsIn(llvm::ArrayRef<int> open) const {
+  llvm::SmallVector<const Form*, 8> forms = {&access_.address};
+  for (const int i : open) forms.push_back(&access_.constraints[i].form);
+  for (const Form& key : access_.keys) forms.push_back(&key);
+  return forms_.DivisionsIn(forms);
 }
 
-void Counter::MeasureLeaf(const ResidueCounts& residues) {
-  const int64_t granularity = residues.granularity();
-  if (granularity != measured_granularity_ || lanes_.copies() != measured_copies_ ||
-      lanes_.runs() != measured_lanes_) {
-    measured_granularity_ = granularity;
-    measured_lanes_ = lanes_.runs();
-    measured_copies_ = lanes_.copies();
-    measured_.assign(modulus_ / granularity, RequestCost{-1, 0, 0});
+void Counter::CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight) {
+  if (!Take(CeilDiv(lanes_.num_points(), kPointsOfStep))) {
+    return AddBounds(TimesCount(weight, stretch.length));
   }
-  for (int64_t i = 0; i < modulus_ / granularity; ++i) {
-    const Int128 count = residues.CountAt(i);
+  lanes_.Evaluate(used, stretch.open);
+  const auto moving = MovesOf(Unfixed(outer_), &weight);
+  if (access_.free == 0) {
+    const LaneRuns all = lanes_.All();
+    if (!all.runs.empty()) MeasureLeaf(all, stretch, moving, weight);
+    return;
+  }
+  const std::vector<LaneRuns> groups = lanes_.Groups(lanes_are_apart_);
+  if (!groups.empty()) MeasureFree(groups, ShiftCounts(moving, modulus_, weight));
+}
+
+void Counter::MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch,
+                          llvm::ArrayRef<MovingTerm> moving, Int128 weight) {
+  llvm::SmallVector<MovingTerm, 4> all(moving);
+  if (stretch.length > 1) {
+    all.push_back({stretch.variable, stretch.slope, {0, stretch.length - 1}});
+  }
+  const ShiftCounts shifts(all, modulus_, weight);
+  if (!Take(shifts.size() / kPointsOfStep)) {
+    return AddAnywhere(shifts.Total());
+  }
+  costs_.Select(lanes);
+  std::optional<RequestCost> worst;
+  for (int64_t i = 0; i < shifts.size(); ++i) {
+    const Int128 count = shifts.CountAt(i);
     if (count == 0) continue;
-    if (measured_[i].units < 0) {
-      measured_[i] = meter_.Measure(lanes_.runs(), lanes_.copies(), i * granularity);
+    const RequestCost* cost = costs_.At(i * shifts.granularity());
+    if (cost == nullptr) {
+      AddAnywhere(count);
+      continue;
     }
-    totals_.Add(count, measured_[i], measured_[i]);
-    OfferWorst(measured_[i], residues, i);
+    totals_.Add(count, *cost, *cost);
+    if (!worst || IsWorse(*cost, *worst)) worst = *cost;
+  }
+  if (!worst || (worst_ && !IsWorse(*worst, worst_->cost))) return;
+  // The first value of the stretch with such a request, and then the first shift of the others.
+  const ShiftCounts others(moving, modulus_);
+  for (int64_t x = 0; x < std::min(stretch.length, modulus_); ++x) {
+    for (int64_t i = 0; i < others.size(); ++i) {
+      if (others.CountAt(i) == 0) continue;
+      const RequestCost* cost = costs_.At(x * stretch.slope + i * others.granularity());
+      if (cost == nullptr || IsWorse(*worst, *cost)) continue;
+      OfferWorst(*cost, others, i);
+      if (x > 0) worst_->values[stretch.variable] += x;
+      return;
+    }
   }
 }
 
-void Counter::MeasureFree(const ResidueCounts& residues) {
-  worst_is_known_ = worst_is_known_ && lanes_.groups().size() == 1;
-  for (int64_t i = 0; i < modulus_ / residues.granularity(); ++i) {
-    const Int128 count = residues.CountAt(i);
+void Counter::MeasureFree(llvm::ArrayRef<LaneRuns> groups, const ShiftCounts& shifts) {
+  if (access_.may_be_anywhere) return AddAnywhere(shifts.Total());
+  worst_is_known_ = worst_is_known_ && groups.size() == 1;
+  for (int64_t i = 0; i < shifts.size(); ++i) {
+    const Int128 count = shifts.CountAt(i);
     if (count == 0) continue;
-    RequestCost least;
-    RequestCost most;
-    int64_t elements = 0;
-    for (const auto& [key, lanes] : lanes_.groups()) {
-      std::optional<RequestCost> low;
-      RequestCost high;
-      for (int64_t j = 0; j < modulus_ / free_shifts_.granularity(); ++j) {
-        if (free_shifts_.CountAt(j) == 0) continue;
-        const RequestCost cost =
-            meter_.Measure(lanes, 1, i * residues.granularity() + j * free_shifts_.granularity());
-        if (!low) low = cost;
-        low = {std::min(low->units, cost.units), std::min(low->least, cost.least),
-               std::min(low->other, cost.other)};
-        high = {std::max(high.units, cost.units), std::max(high.least, cost.least),
-                std::max(high.other, cost.other)};
-        if (worst_is_known_) OfferWorst(cost, residues, i, j);
-      }
-      // Groups may share everything, or nothing.
-      least = {std::max(least.units, low->units), std::max(least.least, low->least),
-               std::max(least.other, low->other)};
-      most = {most.units + high.units, most.least + high.least, most.other + high.other};
-      for (const BitRun& run : lanes) elements += (run.end - run.begin) / access_.width;
-    }
-    const RequestCost bound = meter_.Most(elements, access_.width, access_.extent);
-    most = {std::min(most.units, bound.units), std::min(most.least, bound.least),
-            std::min(most.other, bound.other)};
-    totals_.Add(count, least, most);
+    const std::optional<CostBounds> bounds = BoundsOfGroups(groups, shifts, i);
+    bounds ? totals_.Add(count, bounds->least, bounds->most) : AddAnywhere(count);
   }
 }
 
-void Counter::OfferWorst(const RequestCost& cost, const ResidueCounts& residues, int64_t residue,
-                         int64_t free_residue) {
+// Whatever the free values are; none where steps do not suffice.
+std::optional<Counter::CostBounds> Counter::BoundsOfGroups(llvm::ArrayRef<LaneRuns> groups,
+                                                           const ShiftCounts& shifts,
+                                                           int64_t shift) {
+  CostBounds bounds;
+  int64_t elements = 0;
+  for (const LaneRuns& lanes : groups) {
+    if (!Take(free_shifts_.size() / kPointsOfStep)) return std::nullopt;
+    costs_.Select(lanes);
+    std::optional<RequestCost> low;
+    RequestCost high;
+    for (int64_t i = 0; i < free_shifts_.size(); ++i) {
+      if (free_shifts_.CountAt(i) == 0) continue;
+      const RequestCost* cost =
+          costs_.At(shift * shifts.granularity() + i * free_shifts_.granularity());
+      if (cost == nullptr) return std::nullopt;
+      low = low ? Least(*low, *cost) : *cost;
+      high = Greatest(high, *cost);
+      if (worst_is_known_) OfferWorst(*cost, shifts, shift, i);
+    }
+    // Groups may share everything, or nothing.
+    bounds.least = Greatest(bounds.least, *low);
+    bounds.most = {bounds.most.units + high.units, bounds.most.least + high.least,
+                   bounds.most.other + high.other};
+    for (const BitRun& run : lanes.runs) elements += (run.end - run.begin) / access_.width;
+  }
+  bounds.most = Least(bounds.most, meter_.Most(elements, access_.width, access_.extent));
+  return bounds;
+}
+
+void Counter::OfferWorst(const RequestCost& cost, const ShiftCounts& shifts, int64_t shift,
+                         int64_t free_shift) {
   if (worst_ && !IsWorse(cost, worst_->cost)) return;
   RequestPoint point;
   point.cost = cost;
   for (int v = 0; v < forms_.num_variables(); ++v) point.values.push_back(forms_.range(v).lower);
-  residues.FindValues(residue, &point.values);
-  free_shifts_.FindValues(free_residue, &point.values);
+  shifts.FindValues(shift, &point.values);
+  free_shifts_.FindValues(free_shift, &point.values);
   worst_ = std::move(point);
 }
 

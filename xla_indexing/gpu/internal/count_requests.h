@@ -3,27 +3,37 @@
 // Mathematics. The bit address of an access is a form A(inner, outer)
 // (gpu/internal/access_forms.h): inner variables run over the lanes of a warp and the elements of a
 // vector, and their values together are one request; each value of the outer ones (blocks, warps,
-// loops) is another. A point counts where all constraints hold. The sum of the costs of all
-// requests is found as follows, each step exact:
+// loops) is another. A point counts where all constraints hold. What a request costs depends on how
+// its lanes lie to one another, and on where the first begins modulo the meter's modulus M, a power
+// of two. So requests are enumerated, variable by variable, and one of those that are alike is
+// evaluated, lane by lane (gpu/internal/request_lanes.h):
 //
 //   - A constraint that holds for every value of its variables is dropped; one that holds for none
 //     leaves nothing. One that is linear in an outer variable splits its values into those for
 //     which it holds, those for which it does not and the few between; one with the variable in a
 //     division is bisected.
-//   - A(v + P) = A(v) + c is read off the form, for the least such P. Where c is a multiple of the
-//     meter's modulus and the constraints do not change, values of v that are equal modulo P cost
-//     the same: P of them are counted, each with the number of values that are equal to it.
-//   - The values of the last outer variable in divisions are counted by classes
-//     (gpu/internal/lane_classes.h): those whose lanes carry at the same places, from the same
-//     residue of the modulus on, cost the same. Values without a carry in between are one step, so
-//     that the work grows with rows and not with warps, and with those of one period
-//     (gpu/internal/value_periods.h, gpu/internal/class_costs.h), whatever c is.
-//   - An outer variable that is only added, k*v, moves all lanes alike. How often each residue of
-//     the sum of such variables comes up is a convolution; the lanes are measured once for each
-//     residue.
+//   - A variable in divisions is enumerated up to its *period*: A(v + P) = A(v) + c is read off the
+//     form, for the least such P. With n = M / gcd(M, c), values that are equal modulo n*P cost the
+//     same: n*P of them are looked at, each with the number of values that are equal to it.
+//   - The last of these variables goes by *stretches* (gpu/internal/stretch.h), between two carries
+//     of a division: along one, lanes lie alike, and are moved by the same number of bits each time.
+//     So the work grows with rows and not with warps.
+//   - A variable that is only added, k*v, moves all lanes alike. How often they are moved by each
+//     number of bits modulo M is counted for all such variables, and the stretch, at once
+//     (gpu/internal/shift_counts.h).
 //
-// So a row-major loop, or a transpose whose sizes divide one another, needs the measurement of one
-// warp at a few residues, however large it is.
+// So a row-major loop, or a transpose whose sizes divide one another, needs one warp, measured at a
+// few residues, however large it is. Rows of r elements of 4 bytes are looked at 32 at a time, at the
+// most, for lines of 128 bytes. Costs are kept by how lanes lie and where they begin
+// (gpu/internal/request_costs.h): what comes again is not measured again.
+//
+// The worst request is the first that has the greatest cost relative to its least one, in the order
+// in which requests are looked at.
+//
+// Example, the transpose of f32[37,40]: output rows are 37 elements, and element e is read from the
+// address 32 * (40 * (e mod 37) + e floordiv 37), with e = 32*w + lane. After 37 warps, 32 rows, A has
+// changed by 1024 bits, a line: 37 of the 47 warps are looked at. A warp has the end of a row within
+// it, or lies in one row.
 //
 // Unknown values are of two kinds. *Launch* variables have one value for the whole launch (the
 // start of a dynamic-slice, the base address below its alignment): least and most are taken over
@@ -31,8 +41,9 @@
 // request, or for every lane (the indices of a gather): least and most are summed over requests,
 // each with its cheapest and its dearest values. Lanes with equal keys have equal free values.
 //
-// Budget. Measuring a lane takes one step; looking at a part of the launch, or at a place of its
-// classes, takes 8. When none are left, the rest counts with its bounds.
+// Budget. Looking at a part of the launch, or at a stretch, takes 8 steps, evaluating 8 points of a
+// request takes one, and so does measuring a run of bits. When none are left, the rest counts with its
+// bounds.
 #ifndef XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 #define XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 

@@ -1,6 +1,7 @@
 #include "xla_indexing/gpu/internal/launch_access.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -13,10 +14,15 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
 
 namespace xla_indexing::internal {
 namespace {
+
+using ::mlir::AffineExpr;
 
 // Digits of digits; what is not found by then is counted with its divisions.
 constexpr int kMaxPasses = 8;
@@ -27,34 +33,26 @@ absl::Status NumbersDoNotFit() {
       FormAlgebra::kMaxVariables, " variables and digits of variables"));
 }
 
-ValueRange Clamped(const Interval& interval) {
-  return {
-      interval.has_lower() ? std::max(interval.lower(), -FormAlgebra::kLimit)
-                           : -FormAlgebra::kLimit,
-      interval.has_upper() ? std::min(interval.upper(), FormAlgebra::kLimit) : FormAlgebra::kLimit};
-}
+// What hlo/internal/physical_layout.h computes with: expressions, null past int64.
+struct ExprIndices {
+  mlir::MLIRContext* context;
 
-// What hlo/internal/physical_layout.h computes with: forms.
-struct FormIndices {
-  FormAlgebra& algebra;
-
-  PhysicalIndices<Form> Reshape(absl::Span<const Form> indices, absl::Span<const int64_t> from,
-                                absl::Span<const int64_t> to) const {
-    Form position;
-    int64_t stride = 1;
-    for (size_t i = indices.size(); i-- > 0;) {
-      position = algebra.Add(position, indices[i], stride);
-      stride *= from[i];
+  PhysicalIndices<AffineExpr> Reshape(absl::Span<const AffineExpr> indices,
+                                      absl::Span<const int64_t> from,
+                                      absl::Span<const int64_t> to) const {
+    AffineExpr position = Constant(0, context);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      position = Add(Scale(position, from[i]), indices[i]);
     }
-    PhysicalIndices<Form> result(to.size());
+    PhysicalIndices<AffineExpr> result(to.size());
     for (size_t i = to.size(); i-- > 1;) {
-      result[i] = algebra.Modulo(position, to[i]);
-      position = algebra.FloorDivide(position, to[i]);
+      result[i] = Mod(position, to[i]);
+      position = FloorDiv(position, to[i]);
     }
-    if (!to.empty()) result[0] = std::move(position);
+    if (!to.empty()) result[0] = position;
     return result;
   }
-  static Form Pad(const Form& index, int64_t /*from*/, int64_t /*to*/) { return index; }
+  static AffineExpr Pad(AffineExpr index, int64_t /*from*/, int64_t /*to*/) { return index; }
 };
 
 // A variable or a division, as it is.
@@ -112,16 +110,10 @@ absl::StatusOr<ByteLayout> ByteLayoutOf(const Shape& array) {
   return result;
 }
 
-LaunchAccessBuilder::LaunchAccessBuilder(const ThreadMapping& mapping,
-                                         llvm::ArrayRef<int64_t> sizes, int64_t warp_size)
-    : mapping_(mapping),
-      sizes_(sizes),
-      warp_size_(warp_size),
-      threads_(mapping.ThreadsPerBlock()),
-      warps_of_block_(CeilDiv(threads_, warp_size)) {
-  const std::optional<int64_t> warps = CheckedMul(warps_of_block_, mapping.NumBlocks());
-  has_warps_ = warps.value_or(0) > 0;
-  if (has_warps_) warp_.values = {0, *warps - 1};
+LaunchAccessBuilder::LaunchAccessBuilder(const ThreadMapping& mapping, const LaunchThreads& threads,
+                                         llvm::ArrayRef<int64_t> sizes)
+    : mapping_(mapping), threads_(threads), sizes_(sizes) {
+  warp_.values = {0, threads.num_warps - 1};
   for (const Variable& range : mapping.map.ranges()) {
     loops_.emplace_back().values = Clamped(range.bounds);
   }
@@ -147,110 +139,122 @@ void LaunchAccessBuilder::AddRoot(Root* root, LaunchAccess* access) {
   }
 }
 
-// Elements that the threads compute, and where they do.
-void LaunchAccessBuilder::AddThreads(LaunchAccess* access) {
-  FormAlgebra& algebra = access->algebra;
-  const int lane_id = algebra.num_variables();
-  const Form lane = algebra.AddVariable(0, std::min(warp_size_, threads_) - 1);
-  access->inner |= VariableSet{1} << lane_id;
-  AddRoot(&warp_, access);
-  for (size_t i = 0; i < loops_.size(); ++i) {
-    AddRoot(&loops_[i], access);
-    if (mapping_.IsVectorRange(static_cast<int>(i)) && algebra.ok()) {
-      access->inner |= VariableSet{1} << loops_[i].digits[0].first;
-    }
-  }
-  Form thread = lane;
-  Form block = warp_.form;
-  if (warps_of_block_ > 1) {
-    thread = algebra.Add(lane, algebra.Modulo(warp_.form, warps_of_block_), warp_size_);
-    block = algebra.FloorDivide(warp_.form, warps_of_block_);
-    if (threads_ % warp_size_ != 0) access->constraints.push_back({thread, {0, threads_ - 1}});
-  }
-  llvm::SmallVector<Form, 4> dims(mapping_.map.num_dims());
-  const auto delinearize = [&](const Form& id, llvm::ArrayRef<int> coordinates,
-                               llvm::ArrayRef<int64_t> sizes) {
-    int64_t stride = 1;
-    for (size_t i = 0; i < coordinates.size(); ++i) {
-      Form& coordinate = dims[coordinates[i]];
-      coordinate = stride == 1 ? id : algebra.FloorDivide(id, stride);
-      if (i + 1 < coordinates.size()) coordinate = algebra.Modulo(coordinate, sizes[i]);
-      stride *= sizes[i];
-      const Interval& bounds = mapping_.map.dims()[coordinates[i]].bounds;
-      if (bounds != Interval::OfSize(sizes[i])) {
-        access->constraints.push_back({coordinate, Clamped(bounds)});
-      }
-    }
-  };
-  delinearize(thread, mapping_.thread_dims, mapping_.thread_sizes);
-  delinearize(block, mapping_.block_dims, mapping_.block_sizes);
-  llvm::SmallVector<Form, 4> symbols;
-  for (const Root& loop : loops_) symbols.push_back(loop.form);
-  elements_.clear();
-  for (const mlir::AffineExpr result : mapping_.map.results()) {
-    elements_.push_back(algebra.FromExpr(result, dims, symbols));
-  }
-  for (const Constraint& constraint : mapping_.map.constraints()) {
-    access->constraints.push_back(
-        {algebra.FromExpr(constraint.expr, dims, symbols), Clamped(constraint.interval)});
-  }
+AffineExpr LaunchAccessBuilder::VariableOf(const Root& root) const {
+  return mlir::getAffineDimExpr(root.position, mapping_.map.context());
 }
 
-void LaunchAccessBuilder::AddOperand(const OperandIndexing& indexing, LaunchAccess* access) {
-  FormAlgebra& algebra = access->algebra;
+// What they access of an operand.
+void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
-  llvm::SmallVector<Form, 4> symbols;
-  for (int i = 0; i < map.num_symbols(); ++i) {
-    AddRoot(&symbols_[i], access);
-    symbols.push_back(symbols_[i].form);
-    const int runtime = i - map.num_ranges();
-    if (runtime < 0) continue;
-    const VariableSet bit = VariableSet{1} << (symbols_[i].digits[0].first & 63);
-    (IsOneValue(indexing, runtime) ? access->launch : access->free) |= bit;
-    // A value outside the interval has no point.
-    const RuntimeVarIndexing& binding = indexing.bindings()[runtime];
-    access->may_be_fewer |= !binding.ValueRange().IsSubsetOf(map.runtimes()[runtime].bounds);
-  }
+  llvm::SmallVector<AffineExpr, 4> symbols;
+  for (const Root& symbol : symbols_) symbols.push_back(VariableOf(symbol));
   for (int i = 0; i < map.num_runtimes(); ++i) {
-    const int symbol = map.num_ranges() + i;
-    if ((access->free & (VariableSet{1} << (symbols_[symbol].digits[0].first & 63))) == 0) continue;
-    for (const mlir::AffineExpr element : indexing.bindings()[i].element) {
-      const Form key = algebra.FromExpr(element, elements_, symbols);
-      // Keys that are the same for all lanes tell none apart.
-      if ((algebra.VariablesOf(key) & access->inner) != 0) access->keys.push_back(key);
+    // A value outside the interval has no point.
+    const RuntimeVarIndexing& binding = indexing.bindings()[i];
+    may_be_fewer_ |= !binding.ValueRange().IsSubsetOf(map.runtimes()[i].bounds);
+    if (IsOneValue(indexing, i)) continue;
+    for (const AffineExpr element : binding.element) {
+      keys_.push_back(Substitute(element, elements_, symbols));
     }
   }
   for (const auto& [i, dim] : llvm::enumerate(map.dims())) {
     // The mapping itself stays within the array.
     if (Interval::OfSize(sizes_[i]).IsSubsetOf(dim.bounds)) continue;
-    access->constraints.push_back({elements_[i], Clamped(dim.bounds)});
+    constraints_.push_back({elements_[i], Clamped(dim.bounds)});
   }
   for (const Constraint& constraint : map.constraints()) {
-    access->constraints.push_back(
-        {algebra.FromExpr(constraint.expr, elements_, symbols), Clamped(constraint.interval)});
+    constraints_.push_back(
+        {Substitute(constraint.expr, elements_, symbols), Clamped(constraint.interval)});
   }
-  results_.clear();
-  for (const mlir::AffineExpr result : map.results()) {
-    results_.push_back(algebra.FromExpr(result, elements_, symbols));
+  llvm::SmallVector<AffineExpr, 4> results;
+  for (const AffineExpr result : map.results()) {
+    results.push_back(Substitute(result, elements_, symbols));
   }
+  elements_ = std::move(results);
 }
 
-void LaunchAccessBuilder::AddAddress(const AccessedTensor& tensor, LaunchAccess* access) {
-  FormAlgebra& algebra = access->algebra;
-  if (tensor.base_count > 1) {
-    AddRoot(&base_, access);
-    access->launch |= VariableSet{1} << (base_.digits[0].first & 63);
-    access->address = algebra.Add(access->address, base_.form, tensor.base_step);
-  }
-  const llvm::ArrayRef<Form> indices = tensor.indexing == nullptr ? elements_ : results_;
-  FormIndices forms{algebra};
-  const PhysicalIndices<Form> axes = ToPhysical(
-      tensor.layout.physical, absl::MakeConstSpan(indices.data(), indices.size()), forms);
+// False where a number does not fit.
+bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
+  elements_ = threads_.elements;
+  constraints_ = threads_.constraints;
+  keys_.clear();
+  may_be_fewer_ = false;
+  if (tensor.indexing != nullptr) MakeReads(*tensor.indexing);
+  mlir::MLIRContext* const context = mapping_.map.context();
+  address_ = Constant(0, context);
+  if (tensor.base_count > 1) address_ = Scale(VariableOf(base_), tensor.base_step);
+  const ExprIndices indices{context};
+  const PhysicalIndices<AffineExpr> axes = ToPhysical(
+      tensor.layout.physical, absl::MakeConstSpan(elements_.data(), elements_.size()), indices);
   for (const auto& [index, stride] : llvm::zip(axes, tensor.layout.strides)) {
-    access->address = algebra.Add(access->address, index, stride);
+    address_ = Add(address_, Scale(index, stride));
   }
-  access->width = tensor.layout.physical.width;
-  access->extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
+  llvm::SmallVector<Interval, 8> intervals = {Interval::OfSize(threads_.NumLanes())};
+  for (const Root* root : Roots()) {
+    intervals.push_back(Interval::Closed(root->values.lower, root->values.upper));
+  }
+  ExprSimplifier simplifier(context, intervals, {});
+  bool fits = true;
+  const auto simplify = [&](AffineExpr* expr) {
+    fits = fits && *expr;
+    if (fits) *expr = simplifier.Simplify(*expr);
+  };
+  simplify(&address_);
+  for (auto& [expr, interval] : constraints_) simplify(&expr);
+  for (AffineExpr& key : keys_) simplify(&key);
+  return fits;
+}
+
+// The expressions as forms over the digits of variables.
+LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
+  LaunchAccess access;
+  FormAlgebra& algebra = access.algebra;
+  llvm::SmallVector<Form, 8> forms = {algebra.AddVariable(0, threads_.NumLanes() - 1)};
+  access.inner = 1;
+  for (Root* root : Roots()) {
+    AddRoot(root, &access);
+    forms.push_back(root->form);
+  }
+  // Variables past the most that there may be fail the algebra.
+  const auto bit_of = [](const Root& root) {
+    return VariableSet{1} << (root.digits[0].first % FormAlgebra::kMaxVariables);
+  };
+  for (size_t i = 0; i < loops_.size(); ++i) {
+    if (mapping_.IsVectorRange(static_cast<int>(i))) access.inner |= bit_of(loops_[i]);
+  }
+  for (size_t i = num_ranges_; i < symbols_.size(); ++i) {
+    const bool is_one = IsOneValue(*tensor.indexing, static_cast<int>(i - num_ranges_));
+    (is_one ? access.launch : access.free) |= bit_of(symbols_[i]);
+  }
+  if (tensor.base_count > 1) access.launch |= bit_of(base_);
+  access.address = algebra.FromExpr(address_, forms);
+  for (const auto& [expr, interval] : constraints_) {
+    access.constraints.push_back({algebra.FromExpr(expr, forms), interval});
+  }
+  for (const AffineExpr expr : keys_) {
+    const Form key = algebra.FromExpr(expr, forms);
+    // Keys that are the same for all lanes tell none apart.
+    if ((algebra.VariablesOf(key) & access.inner) != 0) access.keys.push_back(key);
+  }
+  access.width = tensor.layout.physical.width;
+  access.extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
+  access.may_be_fewer = may_be_fewer_;
+  // What came and went on the way does not count.
+  llvm::SmallVector<Form*, 8> kept = {&access.address};
+  for (FormConstraint& constraint : access.constraints) kept.push_back(&constraint.form);
+  for (Form& key : access.keys) kept.push_back(&key);
+  algebra.KeepOnly(kept);
+  algebra.CheckRanges(kept);
+  return access;
+}
+
+// The variables beside the lane, in the order of their positions.
+llvm::SmallVector<LaunchAccessBuilder::Root*, 8> LaunchAccessBuilder::Roots() {
+  llvm::SmallVector<Root*, 8> roots = {&warp_};
+  for (Root& loop : loops_) roots.push_back(&loop);
+  for (Root& symbol : symbols_) roots.push_back(&symbol);
+  roots.push_back(&base_);
+  return roots;
 }
 
 // Divisors of variables that make a chain. Whether there are new ones.
@@ -262,18 +266,27 @@ bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
     llvm::SmallVector<int64_t, 8> all(root->boundaries.begin(), root->boundaries.end());
     for (const auto& [digit, below] : root->digits) {
       for (const FormDivision& division : divisions) {
-        const Form& dividend = division.dividend;
-        if (!IsOneTerm(dividend)) continue;
-        std::optional<int64_t> divisor = CheckedMul(division.divisor, below);
-        int id = dividend.terms[0].id;
-        // A digit of a quotient: (x floordiv a) mod b.
-        if (id >= FormAlgebra::kMaxVariables) {
-          const FormDivision& quotient = divisions[id - FormAlgebra::kMaxVariables];
-          if (quotient.is_mod || !IsOneTerm(quotient.dividend)) continue;
-          id = quotient.dividend.terms[0].id;
-          if (divisor) divisor = CheckedMul(*divisor, quotient.divisor);
+        const Form* of = &division.dividend;
+        std::optional<int64_t> divisor = division.divisor;
+        // A digit of a quotient, (D floordiv a) mod b, changes with D floordiv (a*b).
+        if (IsOneTerm(*of) && of->terms[0].id >= FormAlgebra::kMaxVariables) {
+          const FormDivision& quotient = divisions[of->terms[0].id - FormAlgebra::kMaxVariables];
+          if (quotient.is_mod) continue;
+          of = &quotient.dividend;
+          divisor = CheckedMul(*divisor, quotient.divisor);
         }
-        if (id == digit && divisor && *divisor <= root->values.upper) all.push_back(*divisor);
+        for (const auto& [id, coefficient] : of->terms) {
+          if (id != digit || !divisor || coefficient < 1 || *divisor % coefficient != 0) continue;
+          // What is added to the multiples of the coefficient does not carry.
+          const ValueRange sum = access.algebra.RangeOf(*of);
+          const ValueRange digits = access.algebra.range(id);
+          if (sum.lower < Int128{coefficient} * digits.lower ||
+              sum.upper >= Int128{coefficient} * (Int128{digits.upper} + 1)) {
+            continue;
+          }
+          const std::optional<int64_t> boundary = CheckedMul(*divisor / coefficient, below);
+          if (boundary && *boundary <= root->values.upper) all.push_back(*boundary);
+        }
       }
     }
     absl::c_sort(all);
@@ -303,8 +316,8 @@ bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
 absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& tensor) {
   LaunchAccess access;
   const OperandIndexing* indexing = tensor.indexing;
-  if (!has_warps_) {
-    if (threads_ > 0 && mapping_.NumBlocks() > 0) return NumbersDoNotFit();
+  if (threads_.num_warps == 0) {
+    if (threads_.num_threads > 0 && mapping_.NumBlocks() > 0) return NumbersDoNotFit();
     access.is_empty = true;
     return access;
   }
@@ -312,15 +325,15 @@ absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& te
     access.is_empty = true;
     return access;
   }
-  warp_.boundaries.clear();
-  for (Root& loop : loops_) loop.boundaries.clear();
   symbols_.clear();
+  num_ranges_ = 0;
   base_.values = {0, tensor.base_count - 1};
   if (indexing != nullptr) {
     if (indexing->IsUnknown()) return absl::UnimplementedError(indexing->label().reason);
     if (indexing->replica_map() != nullptr) {
       return absl::UnimplementedError("it is read on other devices");
     }
+    num_ranges_ = indexing->map().num_ranges();
     for (const Interval& bounds : indexing->map().SymbolBounds()) {
       if (!bounds.IsFinite()) {
         return absl::UnimplementedError(
@@ -329,21 +342,23 @@ absl::StatusOr<LaunchAccess> LaunchAccessBuilder::Build(const AccessedTensor& te
       symbols_.emplace_back().values = Clamped(bounds);
     }
   }
-  for (int pass = 0; pass < kMaxPasses; ++pass) {
-    access = LaunchAccess();
-    AddThreads(&access);
-    if (indexing != nullptr) AddOperand(*indexing, &access);
-    AddAddress(tensor, &access);
-    if (!access.algebra.ok()) break;
-    // What came and went on the way does not count.
-    llvm::SmallVector<Form*, 8> forms = {&access.address};
-    for (FormConstraint& constraint : access.constraints) forms.push_back(&constraint.form);
-    for (Form& key : access.keys) forms.push_back(&key);
-    access.algebra.KeepOnly(forms);
-    if (pass + 1 == kMaxPasses || !FindBoundaries(access)) return access;
+  int position = 1;
+  for (Root* root : Roots()) {
+    if (root->values.lower > root->values.upper) return NumbersDoNotFit();
+    root->position = position++;
+    root->boundaries.clear();
   }
-  // Too many digits are no reason to give up.
-  return NumbersDoNotFit();
+  if (threads_.divides_warps_of_block && threads_.warps_of_block > 1 &&
+      threads_.warps_of_block < threads_.num_warps) {
+    warp_.boundaries.push_back(threads_.warps_of_block);
+  }
+  if (!MakeExprs(tensor)) return NumbersDoNotFit();
+  access = MakeForms(tensor);
+  for (int pass = 1; pass < kMaxPasses && FindBoundaries(access); ++pass) {
+    access = MakeForms(tensor);
+  }
+  if (!access.algebra.ok()) return NumbersDoNotFit();
+  return access;
 }
 
 int64_t LaunchAccessBuilder::ValueOf(const Root& root, const RequestPoint& point) const {
@@ -355,12 +370,12 @@ int64_t LaunchAccessBuilder::ValueOf(const Root& root, const RequestPoint& point
 WarpRequest LaunchAccessBuilder::RequestAt(const RequestPoint& point) const {
   WarpRequest request;
   const int64_t warp = ValueOf(warp_, point);
-  int64_t block = warp / warps_of_block_;
+  int64_t block = warp / threads_.warps_of_block;
   for (const int64_t size : mapping_.block_sizes) {
     request.block.push_back(block % size);
     block /= size;
   }
-  request.first_thread = warp % warps_of_block_ * warp_size_;
+  request.first_thread = warp % threads_.warps_of_block * threads_.warp_size;
   for (const Root& loop : loops_) request.loops.push_back(ValueOf(loop, point));
   for (const Root& symbol : symbols_) request.symbols.push_back(ValueOf(symbol, point));
   if (!base_.digits.empty()) request.base = ValueOf(base_, point);

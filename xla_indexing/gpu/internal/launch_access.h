@@ -9,16 +9,18 @@
 //
 // where T and f have the point in their domains. The variables are:
 //
-//   warp of the launch    warps of a block, block by block; a block's last warp may be part of one
 //   lane                  inner
+//   warp of the launch    outer (gpu/internal/launch_threads.h)
 //   loops of T, s         vector ranges are inner, other loops outer
 //   rt                    launch or free (gpu/internal/count_requests.h), as its binding says: one
 //                         value for all points, or another one wherever the element that it is read
 //                         from is another
 //   base                  where the tensor may begin at more than one place of the period
 //
-// A variable that is divided by m, and by m*n, is written as its digits, so that addresses are sums
-// where they can be.
+// The address is composed as an expression, simplified (affine/internal/simplifier.h), and read as a
+// form (gpu/internal/access_forms.h). A variable that is divided by m, and by m*n, is written as its
+// digits there, so that addresses are sums where they can be: where k*v + R is divided by k*m, with R
+// in [0, k - 1], v mod m and v floordiv m are digits, which change one after the other.
 //
 // Two elements of 4 bits share a byte. Quotients and remainders by the sizes of tiles are part of
 // the form.
@@ -35,7 +37,9 @@
 #include "absl/status/statusor.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/gpu/internal/count_requests.h"
+#include "xla_indexing/gpu/internal/launch_threads.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/gpu/warp_request.h"
 #include "xla_indexing/hlo/internal/physical_layout.h"
@@ -65,9 +69,10 @@ struct AccessedTensor {
 // Makes the accesses of one launch.
 class LaunchAccessBuilder {
  public:
-  // The mapping verifies for an array of these sizes, and outlives this object.
-  LaunchAccessBuilder(const ThreadMapping& mapping, llvm::ArrayRef<int64_t> sizes,
-                      int64_t warp_size);
+  // The mapping verifies for an array of these sizes, and the threads are its. All outlive this
+  // object.
+  LaunchAccessBuilder(const ThreadMapping& mapping, const LaunchThreads& threads,
+                      llvm::ArrayRef<int64_t> sizes);
 
   absl::StatusOr<LaunchAccess> Build(const AccessedTensor& tensor);
   // A request of the access that was built last.
@@ -77,31 +82,37 @@ class LaunchAccessBuilder {
   // A variable and the digits whose sum it is.
   struct Root {
     ValueRange values;
+    int position = 0;                          // of its dimension in expressions
     llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next
     Form form;
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
   };
 
-  void AddRoot(Root* root, LaunchAccess* access);
-  void AddThreads(LaunchAccess* access);
-  void AddOperand(const OperandIndexing& indexing, LaunchAccess* access);
-  void AddAddress(const AccessedTensor& tensor, LaunchAccess* access);
+  llvm::SmallVector<Root*, 8> Roots();
+  mlir::AffineExpr VariableOf(const Root& root) const;
+  void MakeReads(const OperandIndexing& indexing);
+  bool MakeExprs(const AccessedTensor& tensor);
+  static void AddRoot(Root* root, LaunchAccess* access);
+  LaunchAccess MakeForms(const AccessedTensor& tensor);
   bool FindBoundaries(const LaunchAccess& access);
   int64_t ValueOf(const Root& root, const RequestPoint& point) const;
 
   const ThreadMapping& mapping_;
+  const LaunchThreads& threads_;
   const llvm::ArrayRef<int64_t> sizes_;
-  const int64_t warp_size_;
-  int64_t threads_;
-  int64_t warps_of_block_;
 
-  bool has_warps_ = false;  // The launch has a thread, and its warps are counted in int64.
   Root warp_;
   llvm::SmallVector<Root, 4> loops_;    // range variables of the mapping
   llvm::SmallVector<Root, 4> symbols_;  // range and runtime variables of the operand's map
+  int num_ranges_ = 0;                  // of these, the others are runtime variables
   Root base_;
-  llvm::SmallVector<Form, 4> elements_;  // what a thread computes
-  llvm::SmallVector<Form, 4> results_;   // what it accesses
+
+  // Expressions over the lane, dimension 0, and the variables (gpu/internal/launch_threads.h).
+  llvm::SmallVector<mlir::AffineExpr, 4> elements_;  // what a thread computes, or accesses
+  mlir::AffineExpr address_;
+  llvm::SmallVector<LaunchThreads::ExprConstraint, 4> constraints_;
+  llvm::SmallVector<mlir::AffineExpr, 2> keys_;
+  bool may_be_fewer_ = false;
 };
 
 }  // namespace xla_indexing::internal

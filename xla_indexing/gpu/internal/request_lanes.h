@@ -1,17 +1,15 @@
 // The bits that the lanes of one request ask for.
 //
-// Where the address is linear in the inner variables (gpu/internal/count_requests.h), and all lanes
-// are active, bits are runs that follow from the coefficients. Otherwise the inner variables are
-// bisected until that is so, or their points are gone through one by one where there would be
-// about as many pieces.
+// The address and the constraints are evaluated at every point of the inner variables, division after
+// division for all points at once; elements that overlap or touch are one run. Runs are counted from where the first begins, so that requests whose
+// lanes lie alike have the same runs.
 //
-// Example: address 32*lane for lane in [0, 31], elements of 32 bits: the run [0, 1024). Address
-// 64*lane: 32 runs.
+// Example: address 100 + 32*lane for lane in [0, 31], elements of 32 bits: the run [0, 1024), which
+// begins at 100. Address 64*lane: 32 runs.
 #ifndef XLA_INDEXING_GPU_INTERNAL_REQUEST_LANES_H_
 #define XLA_INDEXING_GPU_INTERNAL_REQUEST_LANES_H_
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
@@ -22,53 +20,42 @@
 
 namespace xla_indexing::internal {
 
-// Ascending, without overlap, and moved by a multiple of the modulus, so that the first begins in
-// its first period.
-void CanonicalizeRuns(int64_t modulus, llvm::SmallVectorImpl<BitRun>* runs);
+struct LaneRuns {
+  std::vector<BitRun> runs;  // ascending, without overlap; the first begins at 0
+  int64_t begin = 0;         // where it begins
+};
 
 class RequestLanes {
  public:
-  using Runs = llvm::SmallVector<BitRun, 64>;
-  // By the values of the keys.
-  using Groups = std::map<std::vector<int64_t>, Runs>;
+  // The access outlives this object, and the ranges of its inner variables do not change.
+  explicit RequestLanes(const LaunchAccess& access);
 
-  // The access outlives this object. With `takes_copies`, copies that are multiples of `modulus`
-  // away are counted and not made.
-  RequestLanes(LaunchAccess* access, int64_t modulus, bool takes_copies)
-      : access_(*access), forms_(access->algebra), modulus_(modulus), takes_copies_(takes_copies) {}
+  // The number of points of the inner variables: the elements of a request.
+  int64_t num_points() const { return num_points_; }
 
-  // The lanes at which the constraints `open` hold, for the values that the outer variables are
-  // narrowed to; `moving` ones, which are only added to the address, are at their lower ends.
-  // Ranges of divisions are as FormAlgebra::UpdateDivisionRanges leaves them.
-  void Collect(llvm::ArrayRef<int> open, VariableSet moving);
-  // Collects lanes group by group, where equal keys make a group, or each lane by itself.
-  void CollectGroups(llvm::ArrayRef<int> open, VariableSet moving, bool are_apart);
+  // Evaluates the request at the lower ends of all other variables; ranges of divisions are as
+  // FormAlgebra::UpdateDivisionRanges leaves them. `used` are the divisions that count
+  // (FormAlgebra::DivisionsIn), and `open` the constraints that may not hold.
+  void Evaluate(llvm::ArrayRef<bool> used, llvm::ArrayRef<int> open);
 
-  // What was collected: ascending, without overlap, the first in the first period of the modulus;
-  // and how many copies of it there are (gpu/internal/request_meter.h).
-  const Runs& runs() const { return runs_; }
-  int64_t copies() const { return copies_; }
-  const Groups& groups() const { return groups_; }
-  // Brings both into that form.
-  void Canonicalize();
+  // All active lanes of the request that was evaluated.
+  LaneRuns All();
+  // Group by group, where active lanes with equal keys make a group, or each lane by itself.
+  std::vector<LaneRuns> Groups(bool are_apart);
 
  private:
-  // Calls `visit(address)` at every active point of the inner variables.
-  template <typename Visit>
-  void ForEachPoint(llvm::ArrayRef<int> open, VariableSet moving, Visit visit);
-  bool HasManyPieces() const;
-  void CollectPieces(llvm::ArrayRef<int> open, bool is_whole);
-  void AddBox(const Form& address, bool is_whole);
-  int64_t ValueOf(const Form& form) const;
+  using Column = std::vector<int64_t>;  // a number at each point
 
-  LaunchAccess& access_;
-  FormAlgebra& forms_;
-  const int64_t modulus_;
-  const bool takes_copies_;
-  Runs runs_;
-  int64_t copies_ = 1;
-  Groups groups_;
-  llvm::SmallVector<int64_t, 0> values_;  // by the id of a term
+  void SetColumn(const Form& form, Column* column) const;
+
+  const LaunchAccess& access_;
+  int64_t num_points_ = 1;
+  // By the id of a term: what differs from point to point; empty for what is at its lower end.
+  std::vector<Column> columns_;
+  Column addresses_;
+  Column constrained_;
+  std::vector<char> is_active_;
+  std::vector<BitRun> runs_;
 };
 
 }  // namespace xla_indexing::internal

@@ -24,50 +24,14 @@ struct ChunkCounter {
     next = ((end - 1) >> log) + 1;
     count += next - first;
   }
-
-  void Add(const BitTrain& train, int64_t shift) {
-    const int64_t begin = train.first.begin + shift;
-    const int64_t end = train.first.end + shift;
-    const int64_t size = int64_t{1} << log;
-    if (train.count == 1) return Add(begin, end);
-    // No chunk is without a bit where gaps are less than a chunk.
-    if (train.step - (end - begin) < size) return Add(begin, train.end() + shift);
-    // Others have no chunk in common; only the first run may have one with what was before it.
-    Add(begin, end);
-    const int64_t more = train.count - 1;
-    const int64_t places = begin | train.step;
-    if ((train.step & (size - 1)) == 0) {
-      // All of them lie alike.
-      count += more * (((end - 1) >> log) - (begin >> log) + 1);
-    } else if (end - begin <= (places & -places)) {
-      // All of them are within blocks of a power of two, which is less than a chunk.
-      count += more;
-    } else {
-      for (int64_t i = 1; i <= more; ++i) {
-        count += ((end - 1 + i * train.step) >> log) - ((begin + i * train.step) >> log) + 1;
-      }
-    }
-    next = ((train.end() + shift - 1) >> log) + 1;
-  }
 };
 
 }  // namespace
 
-RequestCost RequestMeter::MeasureTrains(absl::Span<const BitTrain> trains, int64_t shift) const {
-  llvm::SmallVector<BitRun, 64> runs;
-  for (const auto& [first, step, count] : trains) {
-    for (int64_t i = 0; i < count; ++i) {
-      runs.push_back({first.begin + i * step, first.end + i * step});
-    }
-  }
-  return Measure(runs, 1, shift);
-}
-
 SectorMeter::SectorMeter(int64_t sector_bytes, int64_t line_bytes)
     : sector_log_(Log2(sector_bytes)), line_log_(Log2(line_bytes)) {}
 
-RequestCost SectorMeter::Measure(absl::Span<const BitRun> runs, int64_t copies,
-                                 int64_t shift) const {
+RequestCost SectorMeter::Measure(absl::Span<const BitRun> runs, int64_t shift) const {
   ChunkCounter bytes{3};
   ChunkCounter sectors{sector_log_ + 3};
   ChunkCounter lines{line_log_ + 3};
@@ -77,19 +41,6 @@ RequestCost SectorMeter::Measure(absl::Span<const BitRun> runs, int64_t copies,
     bytes.Add(begin, end);
     sectors.Add(begin, end);
     lines.Add(begin, end);
-  }
-  return {copies * sectors.count, CeilDiv(copies * bytes.count, int64_t{1} << sector_log_),
-          copies * lines.count};
-}
-
-RequestCost SectorMeter::MeasureTrains(absl::Span<const BitTrain> trains, int64_t shift) const {
-  ChunkCounter bytes{3};
-  ChunkCounter sectors{sector_log_ + 3};
-  ChunkCounter lines{line_log_ + 3};
-  for (const BitTrain& train : trains) {
-    bytes.Add(train, shift);
-    sectors.Add(train, shift);
-    lines.Add(train, shift);
   }
   return {sectors.count, CeilDiv(bytes.count, int64_t{1} << sector_log_), lines.count};
 }
@@ -115,8 +66,7 @@ int64_t BankMeter::Swizzled(int64_t byte) const {
   return byte ^ (((byte >> swizzle_.source) & mask) << swizzle_.target);
 }
 
-RequestCost BankMeter::Measure(absl::Span<const BitRun> runs, int64_t /*copies*/,
-                               int64_t shift) const {
+RequestCost BankMeter::Measure(absl::Span<const BitRun> runs, int64_t shift) const {
   // Bits of a byte stay together, so bytes are what is moved, within blocks of the modulus. A whole
   // block has all of its words, as many in each bank.
   const int64_t block = modulus_ >> 3;

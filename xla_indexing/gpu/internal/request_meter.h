@@ -20,6 +20,7 @@
 #ifndef XLA_INDEXING_GPU_INTERNAL_REQUEST_METER_H_
 #define XLA_INDEXING_GPU_INTERNAL_REQUEST_METER_H_
 
+#include <compare>
 #include <cstdint>
 
 #include "absl/types/span.h"
@@ -32,17 +33,7 @@ struct BitRun {
   int64_t begin = 0;
   int64_t end = 0;
 
-  friend bool operator==(const BitRun& a, const BitRun& b) = default;
-};
-
-// `count` runs of equal length; each begins `step` bits after the one before it, which ends before
-// that.
-struct BitTrain {
-  BitRun first;
-  int64_t step = 0;
-  int64_t count = 1;
-
-  int64_t end() const { return first.end + (count - 1) * step; }
+  friend auto operator<=>(const BitRun& a, const BitRun& b) = default;
 };
 
 class RequestMeter {
@@ -52,14 +43,8 @@ class RequestMeter {
   // The modulus in bits, a power of two.
   virtual int64_t modulus() const = 0;
   // The cost of the bits of `runs`, moved by `shift`. There is at least one run; runs ascend and do
-  // not overlap; numbers are at least 0 and far from int64's end. Of several copies only one is
-  // given: copies are multiples of the modulus apart, and no two have a period in common.
-  virtual RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies,
-                              int64_t shift) const = 0;
-  // The cost of trains, which ascend and do not overlap as a whole.
-  virtual RequestCost MeasureTrains(absl::Span<const BitTrain> trains, int64_t shift) const;
-  // Whether the cost depends on the number of copies.
-  virtual bool TakesCopies() const = 0;
+  // not overlap; numbers are at least 0 and far from int64's end.
+  virtual RequestCost Measure(absl::Span<const BitRun> runs, int64_t shift) const = 0;
   // An upper bound on the cost of `lanes` elements of this width, all within `extent`.
   virtual RequestCost Most(int64_t lanes, int64_t width, BitRun extent) const = 0;
 };
@@ -70,9 +55,7 @@ class SectorMeter final : public RequestMeter {
   SectorMeter(int64_t sector_bytes, int64_t line_bytes);
 
   int64_t modulus() const override { return int64_t{8} << line_log_; }
-  RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies, int64_t shift) const override;
-  RequestCost MeasureTrains(absl::Span<const BitTrain> trains, int64_t shift) const override;
-  bool TakesCopies() const override { return true; }
+  RequestCost Measure(absl::Span<const BitRun> runs, int64_t shift) const override;
   RequestCost Most(int64_t lanes, int64_t width, BitRun extent) const override;
 
  private:
@@ -86,8 +69,7 @@ class BankMeter final : public RequestMeter {
   BankMeter(int64_t banks, int64_t word_bytes, const XorSwizzle& swizzle);
 
   int64_t modulus() const override { return modulus_; }
-  RequestCost Measure(absl::Span<const BitRun> runs, int64_t copies, int64_t shift) const override;
-  bool TakesCopies() const override { return false; }
+  RequestCost Measure(absl::Span<const BitRun> runs, int64_t shift) const override;
   RequestCost Most(int64_t lanes, int64_t width, BitRun extent) const override;
 
  private:

@@ -26,13 +26,6 @@ void RequestTotals::Add(Int128 count, const RequestCost& low, const RequestCost&
   other.Add(TimesCount(count, low.other), TimesCount(count, high.other));
 }
 
-void RequestTotals::Add(const RequestSums& sums) {
-  requests.Add(sums.requests, sums.requests);
-  units.Add(sums.units, sums.units);
-  least.Add(sums.least, sums.least);
-  other.Add(sums.other, sums.other);
-}
-
 void RequestTotals::AddAtMost(Int128 count, const RequestCost& high) {
   requests.Add(0, count);
   units.Add(0, TimesCount(count, high.units));

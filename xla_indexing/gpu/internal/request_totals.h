@@ -1,6 +1,6 @@
 // Sums of the costs of requests, and the worst of them.
 //
-// Counts are kept at most kMaxCount (gpu/internal/residue_counts.h), a number that stands for "too
+// Counts are kept at most kMaxCount (gpu/internal/shift_counts.h), a number that stands for "too
 // many".
 #ifndef XLA_INDEXING_GPU_INTERNAL_REQUEST_TOTALS_H_
 #define XLA_INDEXING_GPU_INTERNAL_REQUEST_TOTALS_H_
@@ -12,7 +12,7 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/gpu/internal/request_meter.h"
-#include "xla_indexing/gpu/internal/residue_counts.h"
+#include "xla_indexing/gpu/internal/shift_counts.h"
 
 namespace xla_indexing::internal {
 
@@ -32,21 +32,6 @@ struct RequestPoint {
   llvm::SmallVector<int64_t, 8> values;  // of all variables; the inner ones' do not count
 };
 
-// The sums of requests whose costs are known.
-struct RequestSums {
-  Int128 requests = 0;
-  Int128 units = 0;
-  Int128 least = 0;
-  Int128 other = 0;
-
-  void Add(Int128 count, const RequestCost& cost) {
-    requests = PlusCount(requests, count);
-    units = PlusCount(units, TimesCount(count, cost.units));
-    least = PlusCount(least, TimesCount(count, cost.least));
-    other = PlusCount(other, TimesCount(count, cost.other));
-  }
-};
-
 struct RequestTotals {
   RequestBounds requests;
   RequestBounds units;
@@ -58,7 +43,6 @@ struct RequestTotals {
 
   // Adds this many requests with costs between the two.
   void Add(Int128 count, const RequestCost& low, const RequestCost& high);
-  void Add(const RequestSums& sums);
   // Adds at most this many requests that cost at most this.
   void AddAtMost(Int128 count, const RequestCost& high);
   void Hull(const RequestTotals& others);  // of the four sums

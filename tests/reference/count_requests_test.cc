@@ -1,4 +1,6 @@
-// Counts of requests whose addresses repeat, against all of them, one by one.
+// Counts of the requests of random launches, against all of them, one by one.
+
+#include "xla_indexing/gpu/internal/count_requests.h"
 
 #include <algorithm>
 #include <array>
@@ -11,13 +13,11 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/gpu/internal/access_forms.h"
-#include "xla_indexing/gpu/internal/count_requests.h"
 #include "xla_indexing/gpu/internal/request_meter.h"
 
 namespace xla_indexing::reference {
 namespace {
 
-using internal::BitTrain;
 using internal::CountRequests;
 using internal::Form;
 using internal::FormAlgebra;
@@ -48,7 +48,7 @@ RequestCost CostOf(const Bits& bits, int64_t line_bits, int64_t move) {
           ChunksOf(bits, line_bits, move)};
 }
 
-TEST(ValuePeriodsTest, RequestsAreThoseOfAllValues) {
+TEST(CountRequestsTest, RequestsAreThoseOfAllValues) {
   int with_movers = 0;
   const int cases = Cases(120);
   for (int i = 0; i < cases; ++i) {
@@ -102,7 +102,7 @@ TEST(ValuePeriodsTest, RequestsAreThoseOfAllValues) {
 // Images of rows, some channels of them, one after the other, with e = 32*v + lane: what is
 // accessed depends on row, place in it and channel, which all repeat after another number of
 // values.
-TEST(ValuePeriodsTest, ImagesAreThoseOfAllValues) {
+TEST(CountRequestsTest, ImagesAreThoseOfAllValues) {
   const std::vector<int64_t> channel_counts = {1, 3, 5, 6, 7, 12};
   const std::vector<int64_t> factors = {0, 1, 2, 5, 9, 16, 20, 33, -3};
   const SectorMeter meter(/*sector_bytes=*/8, /*line_bytes=*/16);
@@ -126,9 +126,10 @@ TEST(ValuePeriodsTest, ImagesAreThoseOfAllValues) {
     access.inner = 2;
     access.width = 8 * width;
     const Form e = algebra.Add(lane, v, 32);
-    const Form row = algebra.FloorDivide(e, length);
-    const std::array<Form, 3> place = {algebra.Modulo(e, length), algebra.Modulo(row, rows),
-                                       algebra.Modulo(algebra.FloorDivide(row, rows), channels)};
+    const Form row = algebra.Divide(e, length, /*is_mod=*/false);
+    const std::array<Form, 3> place = {
+        algebra.Divide(e, length, /*is_mod=*/true), algebra.Divide(row, rows, /*is_mod=*/true),
+        algebra.Divide(algebra.Divide(row, rows, /*is_mod=*/false), channels, /*is_mod=*/true)};
     const std::array<int64_t, 3> sizes = {length, rows, channels};
     std::array<ValueRange, 3> bounds;
     access.address = FormAlgebra::Constant(8 * 100000);
@@ -178,72 +179,6 @@ TEST(ValuePeriodsTest, ImagesAreThoseOfAllValues) {
     if (requests == 0) continue;
     EXPECT_EQ(said.worst->cost, worst);
     EXPECT_EQ(said.worst->values[0], worst_value);
-  }
-}
-
-// What MoveOf says of a form holds at all values and points.
-TEST(ValuePeriodsTest, FormsMoveAsTheyAreSaidTo) {
-  int with_constant = 0;
-  int with_other = 0;
-  const int cases = Cases(2000);
-  for (int i = 0; i < cases; ++i) {
-    SCOPED_TRACE(i);
-    RandomAccess random(i, {40, 300, 600});
-    FormAlgebra algebra = random.access().algebra;
-    const Form& address = random.access().address;
-    const std::vector<int64_t> lengths = {1, 3, 7, 25, 37, 49, 21, 8, 125};
-    const int64_t length = std::min(random.random().Pick(lengths), random.values().Size());
-    const auto [lower, upper] = random.values();
-    algebra.Narrow(0, {lower, lower + length - 1});
-    algebra.UpdateDivisionRanges();
-    const std::optional<int64_t> move = algebra.MoveOf(address, 0);
-    if (!move) continue;
-    with_constant += *move == 0;
-    with_other += *move != 0;
-    for (int64_t first = lower; first <= upper; first += length) {
-      std::optional<int64_t> moved;
-      for (int64_t v = lower; v < lower + length && v + first - lower <= upper; ++v) {
-        for (const int64_t lane : {random.range(1).lower, random.range(1).upper}) {
-          for (const int64_t element : {random.range(2).lower, random.range(2).upper}) {
-            const int64_t difference = random.AddressAt({v + first - lower, lane, element}) -
-                                       random.AddressAt({v, lane, element});
-            if (!moved) moved = difference;
-            ASSERT_EQ(difference, *moved);
-          }
-        }
-      }
-      ASSERT_TRUE(*move == 0 ? *moved == 0 : *moved % *move == 0);
-    }
-  }
-  EXPECT_GT(with_constant, cases / 50);
-  EXPECT_GT(with_other, cases / 50);
-}
-
-// The bits of trains, one by one.
-TEST(TrainsTest, CostWhatTheirBitsDo) {
-  Random random(1);
-  const SectorMeter meter(/*sector_bytes=*/8, /*line_bytes=*/16);
-  const int cases = Cases(20000);
-  for (int i = 0; i < cases; ++i) {
-    SCOPED_TRACE(i);
-    std::vector<BitTrain> trains;
-    Bits bits;
-    int64_t next = random.Between(0, 127);
-    const int64_t scale = random.Pick(std::vector<int64_t>{1, 1, 8, 16, 64, 128});
-    for (int64_t t = random.Between(1, 3); t > 0; --t) {
-      const int64_t width = scale * random.Between(1, 20);
-      const int64_t begin = (next + scale - 1) / scale * scale;
-      const BitTrain train{{begin, begin + width},
-                           width + scale * random.Between(0, random.OneIn(2) ? 40 : 4),
-                           random.OneIn(3) ? 1 : random.Between(2, 6)};
-      for (int64_t x = 0; x < train.count; ++x) {
-        for (int64_t bit = 0; bit < width; ++bit) bits.push_back(begin + x * train.step + bit);
-      }
-      next = bits.back() + 1 + (random.OneIn(2) ? 0 : random.Between(0, 300));
-      trains.push_back(train);
-    }
-    const int64_t shift = random.OneIn(2) ? 0 : random.Between(0, 127);
-    EXPECT_EQ(meter.MeasureTrains(trains, shift), CostOf(bits, 128, shift));
   }
 }
 
