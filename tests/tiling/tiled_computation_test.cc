@@ -377,6 +377,7 @@ TEST_F(TiledComputationTest, PiecesOfAConcatenateAreReadByTheTilesThatHaveThem) 
   EXPECT_EQ(across.ActiveTiles(*NodesOf(across, "q")[0])[0], Interval::Closed(1, 3));
   EXPECT_EQ(OffsetAt(across, *NodesOf(across, "q")[0], {1}), (Sizes{-2}));
   EXPECT_EQ(across.Cost().moved_bytes, 4 * (16 + 16));
+  EXPECT_EQ(across.Cost().num_loads, 2 + 3);
 }
 
 TEST_F(TiledComputationTest, RuntimeOffsetsMoveTiles) {

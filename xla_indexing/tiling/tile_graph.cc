@@ -137,9 +137,12 @@ bool TileGraph::IsExact() const {
 }
 
 int64_t TileGraph::NumExecutions(const TileNode& node) const {
+  const std::vector<Interval> active = ActiveTiles(node);
   int64_t count = 1;
   for (int region = node.region; region >= 0; region = regions_[region].parent) {
-    for (const int64_t trips : regions_[region].trip_counts) count = Times(count, trips);
+    for (const int dim : regions_[region].dims) {
+      count = Times(count, active[dim].Size().value_or(kInt64Max));
+    }
   }
   return count;
 }
@@ -312,6 +315,11 @@ std::string TileGraph::ToString() const {
       if (!is_whole || !divides) {
         absl::StrAppend(&text, ", dimension ", i, " within ", indices.ToString());
       }
+    }
+    const std::vector<Interval> active = ActiveTiles(node);
+    for (size_t i = 0; i < active.size(); ++i) {
+      if (active[i] == Interval::OfSize(num_tiles_[i])) continue;
+      absl::StrAppend(&text, ", for ", space_->dims()[i].name, " in ", active[i].ToString());
     }
     if (!node.is_exact) absl::StrAppend(&text, "; reads less than that");
     for (const TileStore& store : stores_) {

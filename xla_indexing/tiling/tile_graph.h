@@ -171,7 +171,7 @@ class TileGraph {
 
   // Whether every tile is exact.
   bool IsExact() const;
-  // How often a node is computed, loaded or stored, in all programs.
+  // How often a node is computed, loaded or stored, in all programs, where some of it is there.
   int64_t NumExecutions(const TileNode& node) const;
   // The bytes of a node's tile.
   int64_t BytesOf(const TileNode& node) const;

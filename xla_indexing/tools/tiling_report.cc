@@ -104,6 +104,15 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   json->BeginArray();
   for (const Interval& bounds : tile.bounds) WriteCountValue(bounds, json);
   json->EndArray();
+  json->Key("active_tiles");
+  json->BeginObject();
+  const std::vector<Interval> active = graph.ActiveTiles(node);
+  for (size_t i = 0; i < active.size(); ++i) {
+    if (active[i] == Interval::OfSize(graph.num_tiles()[i])) continue;
+    json->Key(graph.space().dims()[i].name);
+    WriteCountValue(active[i], json);
+  }
+  json->EndObject();
   json->Key("exact");
   json->Bool(node.is_exact);
   if (!tile.runtimes.empty()) {

@@ -179,33 +179,6 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
   return walked;
 }
 
-absl::StatusOr<std::vector<InstructionReads>> CalledComputations::OutputToInstructions(
-    const HloComputation& computation, int64_t output_leaf, int64_t max_steps) {
-  const Shape& array = computation.root_instruction()->shape().Leaf(output_leaf);
-  Traversal traversal(context_, options_, Direction::kOutputToInput, array, DevicesOf(computation),
-                      max_steps, this);
-  std::vector<InstructionReads> reads;
-  traversal.VisitWith([&](const HloInstruction& instruction, const Traversal::LeafPaths& leaves) {
-    for (const auto& [leaf, paths] : leaves) {
-      const Shape& shape = instruction.shape().Leaf(leaf);
-      if (!shape.IsArray()) continue;
-      OperandIndexingSet maps = MapsOf(paths, shape);
-      if (!maps.empty()) reads.push_back({&instruction, leaf, std::move(maps)});
-    }
-  });
-  Traversal::NumberedPaths start;
-  Traversal::NumberedPaths end;
-  start[0][output_leaf].Add(Path(IdentityIndexing(array, context_), array));
-  const absl::Status status = traversal.WalkComputation(computation, Frame(), start, &end);
-  if (!status.ok()) return status;
-  if (traversal.was_stopped()) {
-    return absl::ResourceExhaustedError(absl::StrCat("computation ", computation.name(),
-                                                     ": it takes more than ", max_steps,
-                                                     " steps to compose the maps"));
-  }
-  return reads;
-}
-
 absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputation& called,
                                                              Direction direction,
                                                              OperandLeaf from) {

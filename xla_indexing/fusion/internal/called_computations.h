@@ -59,11 +59,6 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
     return WalkFrom(computation, options_, direction, from, /*depth=*/0, max_steps);
   }
 
-  // The maps from a leaf of the root, an array, to every instruction of the computation that it
-  // depends on, the root first. ResourceExhausted where that takes more than the given steps.
-  absl::StatusOr<std::vector<InstructionReads>> OutputToInstructions(
-      const HloComputation& computation, int64_t output_leaf, int64_t max_steps);
-
   // Options for an instruction that is met at this depth. Where the computations that it calls are
   // not looked into, `computations` is null and the reason is given.
   IndexingOptions OptionsAt(int depth);

@@ -280,10 +280,6 @@ absl::Status Traversal::WalkComputation(const HloComputation& computation, const
       LeafPaths paths = std::move(last->second);
       pending.erase(last);
       QuestionBudget::Spend();
-      if (visitor_ && frame.caller == nullptr) {
-        for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
-        visitor_(instruction, paths);
-      }
       if (instruction.opcode() == HloOpcode::kParameter) {
         for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
         add_all(std::move(paths), (*end)[instruction.parameter_number()]);

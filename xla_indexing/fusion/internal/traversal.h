@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -49,11 +48,6 @@ class Traversal {
   // Paths by operand or parameter number, and then by leaf.
   using NumberedPaths = SmallMap<LeafPaths>;
 
-  // Is told of every instruction of the walked computation itself, output to input, with the paths
-  // that have led to it, when these are complete.
-  using Visitor = std::function<void(const HloInstruction&, const LeafPaths&)>;
-  void VisitWith(Visitor visitor) { visitor_ = std::move(visitor); }
-
   // Output to input: from leaves of the root to leaves of the parameters, by parameter number.
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
   absl::Status WalkComputation(const HloComputation& computation, const Frame& frame,
@@ -94,7 +88,6 @@ class Traversal {
   const Shape& start_shape_;
   const Interval devices_;
   StepBudget budget_;
-  Visitor visitor_;
   TraversalSource& source_;
 };
 

@@ -22,12 +22,6 @@ struct TraversalResult {
   bool is_whole = true;
 };
 
-struct InstructionReads {
-  const HloInstruction* instruction = nullptr;
-  int64_t leaf = 0;
-  OperandIndexingSet indexing;  // not empty
-};
-
 class TraversalSource {
  public:
   virtual ~TraversalSource() = default;

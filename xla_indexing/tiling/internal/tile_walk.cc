@@ -21,6 +21,7 @@
 #include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/internal/contraction.h"
@@ -40,7 +41,8 @@ class Walker {
       : computation_(computation),
         context_(context),
         options_(options),
-        indexer_(context, options) {}
+        indexer_(context, options),
+        budget_(options.max_steps, /*steps_in_one_of_question=*/1) {}
 
   absl::Status Walk(std::vector<TilingRoot> roots, std::vector<TilingDimension> parallel);
   TileWalk Take();
@@ -75,7 +77,7 @@ class Walker {
   mlir::MLIRContext* context_;
   const FusionOptions& options_;
   HloIndexer indexer_;
-  int64_t steps_ = 0;
+  StepBudget budget_;  // compositions
 
   std::vector<TilingDimension> dims_;
   std::vector<TilingDimension> runtimes_;
@@ -247,12 +249,11 @@ absl::Status Walker::AddOperands(int index) {
     const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
     if (!to.IsArray()) continue;
     for (const OperandIndexing& step : entry.indexing) {
-      if (++steps_ > options_.max_steps || QuestionBudget::IsSpent()) {
+      if (!budget_.Take(1)) {
         return absl::ResourceExhaustedError(absl::StrCat("finding the tiles of ",
                                                          computation_.name(), " takes more than ",
                                                          options_.max_steps, " steps"));
       }
-      QuestionBudget::Spend(1);
       absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
       if (!composed.ok()) {
         composed = WholeTensorIndexing(
