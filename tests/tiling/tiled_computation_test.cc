@@ -4,13 +4,17 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/random.h"
+#include "tests/testing/random_hlo.h"
 #include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/tiling/tile_graph.h"
 #include "xla_indexing/tiling/tiling_space.h"
@@ -86,6 +90,21 @@ Sizes OffsetAt(const TileGraph& graph, const TileNode& node, const Sizes& indice
   const auto offsets = graph.tile(node).offsets.Evaluate(indices, runtimes);
   EXPECT_TRUE(offsets.ok()) << offsets.status();
   return {offsets->begin(), offsets->end()};
+}
+
+// Every index of a box.
+template <typename Visit>
+void ForEachPointOf(absl::Span<const int64_t> sizes, Visit visit) {
+  Sizes index(sizes.size(), 0);
+  for (const int64_t size : sizes) {
+    if (size < 1) return;
+  }
+  while (true) {
+    visit(index);
+    size_t i = sizes.size();
+    while (i > 0 && ++index[i - 1] == sizes[i - 1]) index[--i] = 0;
+    if (i == 0) return;
+  }
 }
 
 Sizes SizesOf(const TileGraph& graph, const TileNode& node) {
@@ -417,6 +436,99 @@ TEST_F(TiledComputationTest, WhatMayBeReadIsATileToo) {
   EXPECT_FALSE(NodesOf(graph, "p")[0]->is_exact);
   EXPECT_EQ(OffsetAt(graph, *NodesOf(graph, "p")[0], {0}), (Sizes{-2}));
   EXPECT_EQ(graph.tile(*NodesOf(graph, "p")[0]).bounds[0], Interval::Closed(0, 9));
+}
+
+// Of operations across devices: what each element of a tile of the result reads, by its map, is in
+// the tile of the operand, on one of its devices; and no more where the tile is exact.
+TEST_F(TiledComputationTest, TilesOfOtherDevicesAreWhatIsReadThere) {
+  int64_t made = 0;
+  int64_t exact = 0;
+  for (const HloOpcode opcode :
+       {HloOpcode::kAllGather, HloOpcode::kAllReduce, HloOpcode::kAllToAll,
+        HloOpcode::kCollectivePermute, HloOpcode::kReduceScatter, HloOpcode::kCollectiveBroadcast}) {
+    for (uint64_t seed = 0; seed < 60; ++seed) {
+      const std::string text = RandomOperationModule(opcode, seed);
+      SCOPED_TRACE(text);
+      const auto module = ParseModule(text);
+      ASSERT_TRUE(module.ok()) << module.status();
+      const auto tiled =
+          TiledComputation::Create(*(*module)->entry_computation(), &context_);
+      ASSERT_TRUE(tiled.ok()) << tiled.status();
+      Random random(seed);
+      Sizes sizes;
+      bool has_tiles = true;
+      for (const TilingDimension& dim : tiled->space().dims()) {
+        sizes.push_back(random.Between(1, dim.size + 1));
+        has_tiles = has_tiles && dim.size > 0;
+      }
+      if (!has_tiles) continue;
+      const auto graph = tiled->Instantiate(sizes);
+      if (!graph.ok()) continue;
+      ++made;
+      for (const TiledComputation::Read& read : tiled->reads()) {
+        const OperandIndexing& indexing = tiled->tiles()[read.tile].indexing;
+        if (indexing.replica_map() == nullptr || indexing.map().num_runtimes() > 0) continue;
+        // Reader, tile indices, device, element.
+        std::set<std::tuple<int64_t, Sizes, int64_t, Sizes>> needed;
+        const IndexingMap device_map = indexing.DeviceMap();
+        const Interval readers = indexing.replica_map()->readers;
+        ASSERT_TRUE(readers.IsFinite());
+        const absl::Status visited = indexing.map().ForEachPoint(
+            1 << 20, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols,
+                         llvm::ArrayRef<int64_t> results) {
+              Sizes tile;
+              for (size_t i = 0; i < dims.size(); ++i) tile.push_back(dims[i] / sizes[i]);
+              for (int64_t reader = readers.lower(); reader <= readers.upper(); ++reader) {
+                llvm::SmallVector<int64_t, 6> point(dims);
+                point.push_back(reader);
+                if (!*device_map.Contains(point, symbols)) continue;
+                needed.emplace(reader, tile, (*device_map.Evaluate(point, symbols))[0],
+                               Sizes(results.begin(), results.end()));
+              }
+            });
+        ASSERT_TRUE(visited.ok()) << visited;
+        // All that some node of this leaf has; the tiles of other reads of it count as well.
+        std::set<std::tuple<int64_t, Sizes, int64_t, Sizes>> said;
+        bool all_exact = true;
+        for (const TileNode& node : graph->nodes()) {
+          const MaskedTile& tile = graph->tile(node);
+          if (node.instruction != read.instruction || !tile.devices) continue;
+          all_exact = all_exact && node.is_exact;
+          ForEachPointOf(graph->num_tiles(), [&](const Sizes& k) {
+            Sizes box_sizes(tile.sizes.begin(), tile.sizes.end());
+            const Sizes offset = OffsetAt(*graph, node, k);
+            ForEachPointOf(box_sizes, [&](const Sizes& step) {
+              Sizes element;
+              for (size_t i = 0; i < step.size(); ++i) {
+                element.push_back(offset[i] + step[i] * tile.strides[i]);
+                if (!tile.bounds[i].Contains(element.back())) return;
+              }
+              IndexingMap devices = *tile.devices;
+              for (size_t i = 0; i < k.size(); ++i) {
+                devices.mutable_dim(static_cast<int>(i)).bounds = Interval::Point(k[i]);
+              }
+              ASSERT_TRUE(devices
+                              .ForEachPoint(1 << 16,
+                                            [&](llvm::ArrayRef<int64_t> dims,
+                                                llvm::ArrayRef<int64_t> /*symbols*/,
+                                                llvm::ArrayRef<int64_t> results) {
+                                              said.emplace(dims.back(), k, results[0], element);
+                                            })
+                              .ok());
+            });
+          });
+        }
+        for (const auto& one : needed) EXPECT_TRUE(said.contains(one));
+        if (!all_exact) continue;
+        ++exact;
+        if (tiled->reads().size() <= 2) {
+          EXPECT_EQ(said.size(), needed.size());
+        }
+      }
+    }
+  }
+  EXPECT_GT(made, 100);
+  EXPECT_GT(exact, 50);
 }
 
 TEST_F(TiledComputationTest, LeavesOfOneContractionShareItsLoops) {

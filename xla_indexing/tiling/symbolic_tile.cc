@@ -124,10 +124,22 @@ bool RestrictsDomain(const IndexingMap& map, const OperandIndexing& indexing) {
   return false;
 }
 
-// What the runtime variables of results and constraints are read by, and those that these use.
+// What the runtime variables of results and constraints are read by, and those that these use, and
+// what says on which device.
 llvm::SmallVector<AffineExpr, 0> ElementsRead(const OperandIndexing& indexing) {
   llvm::SmallVector<AffineExpr, 0> elements;
   const IndexingMap& map = indexing.map();
+  // What dimensions have to do with which device is read.
+  if (const ReplicaMap* replica_map = indexing.replica_map()) {
+    const AffineExpr zero = mlir::getAffineConstantExpr(0, map.context());
+    const llvm::SmallVector<AffineExpr, 4> no_ranges(map.num_ranges(), zero);
+    const auto add = [&](AffineExpr expr) {
+      expr = expr.replace(indexing.Reader(), zero).replaceSymbols(no_ranges);
+      if (!VariablesOf(expr, map.num_dims()).empty()) elements.push_back(expr);
+    };
+    add(replica_map->device);
+    for (const Constraint& constraint : replica_map->constraints) add(constraint.expr);
+  }
   if (map.num_runtimes() == 0) return elements;
   llvm::SmallBitVector seen(map.num_runtimes());
   llvm::SmallVector<AffineExpr, 8> open(map.results());

@@ -129,7 +129,8 @@ int64_t MaskedTile::NumElements() const {
 bool operator==(const MaskedTile& a, const MaskedTile& b) {
   return a.sizes == b.sizes && a.strides == b.strides && a.bounds == b.bounds &&
          a.moved_bounds == b.moved_bounds && a.offsets == b.offsets &&
-         a.runtime_offsets == b.runtime_offsets && a.runtimes == b.runtimes;
+         a.runtime_offsets == b.runtime_offsets && a.runtimes == b.runtimes &&
+         a.devices == b.devices;
 }
 
 bool TileGraph::IsExact() const {
@@ -321,6 +322,7 @@ std::string TileGraph::ToString() const {
       if (active[i] == Interval::OfSize(num_tiles_[i])) continue;
       absl::StrAppend(&text, ", for ", space_->dims()[i].name, " in ", active[i].ToString());
     }
+    if (own.devices) absl::StrAppend(&text, ", devices ", own.devices->ToString());
     if (!node.is_exact) absl::StrAppend(&text, "; reads less than that");
     for (const TileStore& store : stores_) {
       if (&nodes_[store.node] != &node) continue;

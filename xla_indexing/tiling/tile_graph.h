@@ -40,6 +40,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +84,9 @@ struct MaskedTile {
   llvm::SmallVector<Interval, 4> moved_bounds;
   // From the tile indices and the runtime variables to their part of the offset.
   IndexingMap runtime_offsets;
+  // Of what is read on other devices: from the tile indices and the reader's device, which is the
+  // last dimension, to the devices that are read, one for each value of range variables.
+  std::optional<IndexingMap> devices;
   // The dimensions of the space whose index moves the tile.
   llvm::SmallBitVector dims;
 

@@ -46,6 +46,7 @@ llvm::SmallBitVector DimsOf(const MaskedTile& tile, int num_dims) {
   };
   add(tile.offsets);
   for (const TileRuntime& runtime : tile.runtimes) add(runtime.element);
+  if (tile.devices) add(*tile.devices);
   return dims;
 }
 
@@ -62,6 +63,42 @@ IndexingMap MapFromIndices(llvm::ArrayRef<AffineExpr> results, absl::Span<const 
   IndexingMap map(kPartsFit, affine_map, std::move(dims), {}, Variables(runtimes));
   map.Simplify();
   return map;
+}
+
+// Which devices the tile that begins at these values of a map's variables is read on.
+IndexingMap DevicesOf(const OperandIndexing& indexing, const IndexingMap& offsets,
+                      llvm::ArrayRef<AffineExpr> begin) {
+  const IndexingMap& map = indexing.map();
+  const ReplicaMap& replica_map = *indexing.replica_map();
+  // The reader comes after the dimensions.
+  llvm::SmallVector<AffineExpr, 6> dims(begin);
+  dims.push_back(indexing.Reader());
+  Variables variables(offsets.dims());
+  variables.push_back({replica_map.readers,
+                       mlir::StringAttr::get(map.context(), "reader")});
+  const auto affine_map = mlir::AffineMap::get(variables.size(), map.num_symbols(),
+                                               replica_map.device.replaceDims(dims));
+  IndexingMap devices(kPartsFit, affine_map, std::move(variables), Variables(map.ranges()),
+                      Variables(map.runtimes()));
+  for (const Constraint& constraint : replica_map.constraints) {
+    devices.AddConstraint(kPartsFit, constraint.expr.replaceDims(dims), constraint.interval);
+  }
+  devices.Simplify();
+  return devices;
+}
+
+// Whether each element of the tile is read on all of its devices: which element and which device do
+// not have to do with each other.
+bool AreAllDevicesRead(const OperandIndexing& indexing) {
+  const ReplicaMap& replica_map = *indexing.replica_map();
+  if (!replica_map.constraints.empty()) return false;
+  for (int i = 0; i < indexing.map().num_ranges(); ++i) {
+    if (!replica_map.device.isFunctionOfSymbol(i)) continue;
+    for (const AffineExpr result : indexing.map().results()) {
+      if (result.isFunctionOfSymbol(i)) return false;
+    }
+  }
+  return true;
 }
 
 // Makes the regions and nodes of a graph, users first.
@@ -430,7 +467,7 @@ absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
   if (!exact.ok()) return exact.status();
   const absl::StatusOr<llvm::SmallVector<int64_t, 4>> counted = symbolic.CountedSizes(sizes);
   if (!counted.ok()) return counted.status();
-  MaskedTile tile{IndexingMap(context), {}, {}, {}, {}, {}, IndexingMap(context), {}};
+  MaskedTile tile{IndexingMap(context), {}, {}, {}, {}, {}, IndexingMap(context), std::nullopt, {}};
   llvm::SmallVector<AffineExpr, 4> offsets;
   llvm::SmallVector<AffineExpr, 4> runtime_offsets;
   for (const auto& [from, to] : {std::pair(symbolic.Offsets(), &offsets),
@@ -479,8 +516,11 @@ absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
     tile.bounds.push_back(is_moved ? array : array.Intersect(moved));
     if (!is_moved) moved = Interval::All();
   }
+  const bool is_elsewhere = read.indexing.replica_map() != nullptr;
+  if (is_elsewhere) tile.devices = DevicesOf(read.indexing, tile.offsets, dims);
   tile.dims = DimsOf(tile, space_->num_dims());
-  return std::pair(std::move(tile), exact->IsYes());
+  const bool is_exact = exact->IsYes() && (!is_elsewhere || AreAllDevicesRead(read.indexing));
+  return std::pair(std::move(tile), is_exact);
 }
 
 absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) const {

@@ -104,6 +104,7 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   json->BeginArray();
   for (const Interval& bounds : tile.bounds) WriteCountValue(bounds, json);
   json->EndArray();
+  if (tile.devices) json->StringField("device_map", tile.devices->ToString());
   json->Key("active_tiles");
   json->BeginObject();
   const std::vector<Interval> active = graph.ActiveTiles(node);
