@@ -148,7 +148,6 @@ class Masks {
         map_(tile.map()),
         sizes_(sizes),
         array_(tile.Array()),
-        bounds_(MaskOf(tile)),
         starts_(sizes.size(), 0) {}
 
   // Whether boxes are known wherever tiles begin.
@@ -171,6 +170,10 @@ class Masks {
  private:
   llvm::ArrayRef<TileResult> Results() const {
     return digits_.results().take_front(map_.num_results());
+  }
+  const Interval& BoundsOfResult(int result) {
+    if (bounds_.empty()) bounds_ = MaskOf(tile_);
+    return bounds_[result];
   }
   int64_t NumTiles(int dim) const {
     return std::max<int64_t>(CeilDiv(tile_.dim_sizes()[dim], sizes_[dim]), 1);
@@ -202,7 +205,8 @@ class Masks {
   const IndexingMap& map_;
   const llvm::ArrayRef<int64_t> sizes_;
   const llvm::SmallVector<Interval, 4> array_;
-  const llvm::SmallVector<Interval, 4> bounds_;
+  // Found where tiles are not full.
+  llvm::SmallVector<Interval, 4> bounds_;
   UnitCounts counts_;
   llvm::SmallVector<int64_t, 4> starts_;
   int64_t combinations_ = 0;
@@ -386,8 +390,8 @@ Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visi
 }
 
 Answer Masks::AreExtrasOutOf(int index) {
-  const Interval& bounds = bounds_[index];
   return ForEachTile(index, /*fixed_dim=*/-1, nullptr, [&](const MaskedTile& tile) {
+    const Interval& bounds = BoundsOfResult(index);
     if (AreExtrasOut(tile, bounds)) return Answer::kYes;
     return DifferAtAnEnd(tile, bounds) ? Answer::kNo : Answer::kUndecided;
   });
@@ -400,8 +404,9 @@ Answer Masks::AreBeyond(int dim, const TileClass& beyond) {
     if (!llvm::is_contained(DimsOf(i), dim)) continue;
     is_used = true;
     const Answer are_out = ForEachTile(i, dim, &beyond, [&](const MaskedTile& tile) {
-      return AreOut(tile.box.lower, tile.box.upper, tile.shifts, bounds_[i]) ? Answer::kYes
-                                                                             : Answer::kUndecided;
+      return AreOut(tile.box.lower, tile.box.upper, tile.shifts, BoundsOfResult(i))
+                 ? Answer::kYes
+                 : Answer::kUndecided;
     });
     if (are_out == Answer::kYes) return are_out;
   }
