@@ -25,11 +25,6 @@ Answer AnswerOf(std::optional<bool> holds) {
   return *holds ? Answer::kYes : Answer::kNo;
 }
 
-Answer And(Answer a, Answer b) {
-  if (a == Answer::kNo || b == Answer::kNo) return Answer::kNo;
-  return a == Answer::kYes ? b : a;
-}
-
 Answer Or(Answer a, Answer b) {
   if (a == Answer::kYes || b == Answer::kYes) return Answer::kYes;
   return a == Answer::kNo ? b : a;

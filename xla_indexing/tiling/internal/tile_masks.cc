@@ -378,9 +378,8 @@ Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visi
     if (!llvm::all_of(classes, [](const TileClass& of_dim) { return of_dim.is_full; })) {
       if (++combinations_ > kMaxTilesOfResult) return Answer::kUndecided;
       const std::optional<MaskedTile> tile = TileOf(result, dims, classes);
-      const Answer own = tile ? visit(*tile) : Answer::kUndecided;
-      if (own == Answer::kNo) return own;
-      if (own == Answer::kUndecided) answer = own;
+      answer = And(answer, tile ? visit(*tile) : Answer::kUndecided);
+      if (answer == Answer::kNo) return answer;
     }
     size_t i = dims.size();
     while (i > 0 && at[i - 1] + 1 == all[i - 1].size()) at[--i] = 0;
@@ -429,15 +428,13 @@ Answer Masks::ReadJustThose() {
   for (int dim = 0; dim < digits_.num_dims(); ++dim) {
     for (const TileClass& of_dim : ClassesOf(dim)) {
       if (!of_dim.is_empty) continue;
-      const Answer own = AreBeyond(dim, of_dim);
-      if (own == Answer::kNo) return own;
-      if (own == Answer::kUndecided) answer = own;
+      answer = And(answer, AreBeyond(dim, of_dim));
+      if (answer == Answer::kNo) return answer;
     }
   }
   for (int i = 0; i < map_.num_results(); ++i) {
-    const Answer own = AreExtrasOutOf(i);
-    if (own == Answer::kNo) return own;
-    if (own == Answer::kUndecided) answer = own;
+    answer = And(answer, AreExtrasOutOf(i));
+    if (answer == Answer::kNo) return answer;
   }
   return answer;
 }
