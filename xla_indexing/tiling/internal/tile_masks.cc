@@ -80,8 +80,9 @@ struct MaskedTile {
   Shifts shifts;
 };
 
-// Ends of bounds, with infinite ones past all values and shifts.
-constexpr Int128 kFar = Int128{1} << 120;
+// Ends of bounds, with infinite ones past all values, which have a size and a stride of int64, and
+// shifts of them.
+constexpr Int128 kFar = Int128{3} << 125;
 Int128 LowerEnd(const Interval& bounds) {
   return bounds.IsEmpty() ? kFar : bounds.has_lower() ? Int128{bounds.lower()} : -kFar;
 }
@@ -119,6 +120,7 @@ bool DifferAtAnEnd(const MaskedTile& tile, const Interval& bounds) {
     if (upper > UpperEnd(bounds)) upper -= (upper - UpperEnd(bounds) + step - 1) / step * step;
     return Values{lower, upper, lower < upper ? values.step : 0};
   };
+  if (bounds.IsEmpty()) return false;
   for (const Int128 shift : {tile.shifts.least, tile.shifts.most}) {
     const Values box = within(tile.box, shift);
     const Values read = within(*tile.read, shift);
@@ -267,11 +269,10 @@ bool Masks::IsEmptyTile(int dim, int64_t k) const {
   const Interval indices = IndicesOf(dim, k);
   const TileVariable& variable = digits_.variables()[dim];
   if (indices.IsEmpty() || variable.modulus == 1) return indices.IsEmpty();
-  const Int128 first = Int128{indices.lower()} + variable.shift;
-  const Int128 last = Int128{indices.upper()} + variable.shift;
-  // Both are of the size of an index.
-  return FloorDiv(static_cast<int64_t>(last), variable.modulus) <
-         CeilDiv(static_cast<int64_t>(first), variable.modulus);
+  const std::optional<int64_t> first = CheckedAdd(indices.lower(), variable.shift);
+  const std::optional<int64_t> last = CheckedAdd(indices.upper(), variable.shift);
+  // A tile that is taken to be empty has to have nothing within the bounds.
+  return !first || !last || FloorDiv(*last, variable.modulus) < CeilDiv(*first, variable.modulus);
 }
 
 llvm::SmallVector<TileClass, 6> Masks::ClassesOf(int dim) const {
