@@ -12,7 +12,7 @@
 
 namespace xla_indexing {
 
-// Reads the grammar in tiling/internal/tile_conditions.h. Members return none where the text is not
+// Reads the grammar in tiling/tile_condition.h. Members return none where the text is not
 // of that grammar.
 class ConditionText {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -51,6 +52,40 @@ TEST_F(TilingMisuseTest, TilesAreOfArraysThatTheMapsFit) {
   }
 }
 
+// Nothing but an answer is asked for.
+TEST_F(TilingMisuseTest, NumbersOfMapsMayBeAsLargeAsTheyCan) {
+  for (const absl::string_view text : {
+           "(d0) -> (d0 * 4611686018427387904), domain: d0 in [0, 9223372036854775806]",
+           "(d0) -> ((d0 - 9223372036854775807 - 1) mod 4, (d0 - 9223372036854775807 - 1) floordiv "
+           "4), domain: d0 in [0, 9223372036854775806]",
+           "(d0) -> (d0), domain: d0 in [0, 9223372036854775806], d0 mod 6917529027641081857 in "
+           "[3, 3]",
+           "(d0, d1)[s0] -> (d0 * 9223372036854775807 + d1 * -9223372036854775807 + s0, d1 "
+           "floordiv "
+           "9223372036854775807), domain: d0 in [5, 9223372036854775806], d1 in [0, "
+           "9223372036854775800], s0 in [-9223372036854775807, 9223372036854775807]",
+           "(d0) -> (d0 * -9223372036854775807), domain: d0 in [1, 100], d0 * 2 in [7, "
+           "9223372036854775807]",
+       }) {
+    const OperandIndexing map = Map(text);
+    const auto tile = SymbolicTile::Of(map);
+    ASSERT_TRUE(tile.ok()) << tile.status();
+    for (const int64_t size : {int64_t{1}, int64_t{3}, int64_t{4}, kGreatest / 2, kGreatest}) {
+      const std::vector<int64_t> sizes(tile->num_sizes(), size);
+      EXPECT_TRUE(tile->IsExact(sizes).ok());
+      EXPECT_TRUE(tile->FullTile(sizes).ok());
+      EXPECT_TRUE(tile->IsExactWhenMasked(sizes).ok());
+      EXPECT_TRUE(tile->CoversWhenMasked(sizes).ok());
+      (void)tile->MaskedBox(sizes);
+      for (const TileCondition& condition : tile->Conditions()) (void)condition.Holds(sizes);
+      for (const auto& exprs : {tile->Offsets(), tile->Sizes(), tile->Strides()}) {
+        for (const TileExpr& expr : exprs) (void)expr.WithSizes(sizes).ToAffine(&context_, 0);
+      }
+    }
+    EXPECT_EQ(tile->Bounds().size(), tile->map().num_results());
+  }
+}
+
 TEST_F(TilingMisuseTest, TilesOfInfiniteIntervalsAreNotExact) {
   for (const absl::string_view range : {"[0, inf]", "[-inf, 0]", "[-inf, inf]"}) {
     const absl::StatusOr<SymbolicTile> tile = SymbolicTile::Of(Unbounded(range));
@@ -59,6 +94,17 @@ TEST_F(TilingMisuseTest, TilesOfInfiniteIntervalsAreNotExact) {
     EXPECT_FALSE(tile->FullTile({2})->is_exact) << range;
     EXPECT_FALSE(tile->TileAt({2}, {1})->is_exact) << range;
     (void)TileConditions(*tile, 0);
+  }
+  for (const absl::string_view range : {"[0, inf]", "[-inf, 0]", "[-inf, inf]"}) {
+    const SymbolicTile tile = SymbolicTile::Of(Unbounded(range)).value();
+    for (const int64_t size : {int64_t{1}, int64_t{2}, kGreatest}) {
+      EXPECT_TRUE(tile.IsExactWhenMasked({size}).ok());
+      EXPECT_TRUE(tile.CoversWhenMasked({size}).ok());
+      (void)tile.MaskedBox({size});
+    }
+    (void)tile.Bounds();
+    (void)tile.Offsets();
+    (void)tile.Sizes();
   }
   // An array without end from which nothing is read.
   const absl::StatusOr<SymbolicTile> of_none = SymbolicTile::Of(

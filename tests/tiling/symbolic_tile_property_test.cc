@@ -537,6 +537,14 @@ void CheckMasks(const IndexingMap& map, const std::vector<int64_t>& dim_sizes,
     tally->unknown += exact.IsYes() ? 1 : 0;
     if (!covers.IsYes()) return;
   }
+  const auto sides = tile.MaskedBox(sizes);
+  EXPECT_EQ(sides.ok(), covers.IsYes()) << sides.status();
+  for (int i = 0; i < map.num_results() && sides.ok(); ++i) {
+    EXPECT_EQ((*sides)[i].size, tile.Sizes()[i].Evaluate(counted).value_or(1));
+    if ((*sides)[i].size > 1) {
+      EXPECT_EQ((*sides)[i].stride, tile.Strides()[i].Evaluate(counted));
+    }
+  }
   bool are_read = true;
   bool are_covered = true;
   bool are_larger = false;

@@ -15,10 +15,7 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/components.h"
-#include "xla_indexing/tiling/internal/tile_conditions.h"
 #include "xla_indexing/tiling/internal/tile_digits.h"
-#include "xla_indexing/tiling/internal/tile_forms.h"
-#include "xla_indexing/tiling/internal/tile_masks.h"
 #include "xla_indexing/tiling/internal/tile_parts.h"
 #include "xla_indexing/tiling/internal/tile_points.h"
 
@@ -230,37 +227,6 @@ absl::StatusOr<SymbolicTile> SymbolicTile::Of(const OperandIndexing& indexing,
   return tile;
 }
 
-namespace {
-
-llvm::SmallVector<TileExpr, 4> OfResults(const SymbolicTile& tile,
-                                         TileExpr (*form)(const SymbolicTile&, int)) {
-  llvm::SmallVector<TileExpr, 4> forms;
-  for (int i = 0; i < tile.map().num_results(); ++i) forms.push_back(form(tile, i));
-  return forms;
-}
-
-}  // namespace
-
-llvm::SmallVector<TileExpr, 4> SymbolicTile::Offsets() const {
-  return OfResults(*this, internal::OffsetOf);
-}
-
-llvm::SmallVector<TileExpr, 4> SymbolicTile::Sizes() const {
-  return OfResults(*this, internal::SizeOf);
-}
-
-llvm::SmallVector<TileExpr, 4> SymbolicTile::Strides() const {
-  return OfResults(*this, internal::StrideOf);
-}
-
-llvm::SmallVector<TileExpr, 4> SymbolicTile::RuntimeOffsets() const {
-  return OfResults(*this, internal::RuntimeOffsetOf);
-}
-
-std::vector<TileCondition> SymbolicTile::Conditions() const {
-  return internal::ConditionsOf(*this);
-}
-
 absl::Status SymbolicTile::CheckSizes(llvm::ArrayRef<int64_t> sizes) const {
   if (static_cast<int>(sizes.size()) != num_sizes()) {
     return absl::InvalidArgumentError(
@@ -297,90 +263,6 @@ llvm::SmallVector<int64_t, 4> SymbolicTile::ClampedSizes(llvm::ArrayRef<int64_t>
     clamped.push_back(std::min(size, std::max<int64_t>(most, 1)));
   }
   return clamped;
-}
-
-bool SymbolicTile::KeepsSize(int dim, llvm::ArrayRef<int64_t> sizes) const {
-  const internal::TileVariable& variable = digits_->variables()[dim];
-  if (variable.is_opaque || variable.modulus != 1 || variable.num_units > 1) return false;
-  const TileResult* user = nullptr;
-  for (const auto [i, result] : llvm::enumerate(digits_->results())) {
-    const bool is_of_map = static_cast<int>(i) < map_.num_results();
-    const AffineExpr expr = is_of_map ? map_.results()[i] : pinned_[i - map_.num_results()];
-    if (!expr.isFunctionOfDim(dim)) continue;
-    if (!is_of_map || result.is_opaque || user != nullptr) return false;
-    user = &result;
-  }
-  if (user == nullptr || variable.num_units == 0) return true;
-  const internal::TileUnit& own = digits_->units()[variable.first_unit];
-  if (own.low != 1 || own.count != 0) return false;
-  // Terms are in the order of their coefficients.
-  const llvm::ArrayRef<internal::TileUnitTerm> terms = digits_->UnitTermsOf(*user);
-  if (terms.back().unit != variable.first_unit) return false;
-  return llvm::all_of(terms.drop_back(), [&](const internal::TileUnitTerm& term) {
-    const int other = digits_->units()[term.unit].variable;
-    return other >= num_sizes() || sizes[other] >= dim_sizes_[other];
-  });
-}
-
-llvm::SmallVector<int64_t, 4> SymbolicTile::CountedOf(llvm::ArrayRef<int64_t> sizes) const {
-  llvm::SmallVector<int64_t, 4> counted = ClampedSizes(sizes);
-  for (int dim = 0; dim < num_sizes(); ++dim) {
-    if (counted[dim] < sizes[dim] && KeepsSize(dim, sizes)) counted[dim] = sizes[dim];
-  }
-  return counted;
-}
-
-absl::StatusOr<llvm::SmallVector<int64_t, 4>> SymbolicTile::CountedSizes(
-    llvm::ArrayRef<int64_t> sizes) const {
-  absl::Status status = CheckSizes(sizes);
-  if (!status.ok()) return status;
-  return CountedOf(sizes);
-}
-
-llvm::SmallVector<Interval, 4> SymbolicTile::Bounds() const {
-  const QuestionBudget question;
-  return internal::MaskOf(*this);
-}
-
-template <typename Question>
-absl::StatusOr<Decision> SymbolicTile::AskWhenMasked(llvm::ArrayRef<int64_t> sizes,
-                                                     Question question) const {
-  const QuestionBudget budget;
-  absl::Status status = CheckSizes(sizes);
-  if (!status.ok()) return status;
-  const llvm::SmallVector<int64_t, 4> counted = CountedOf(sizes);
-  UnitCounts counts;
-  digits_->Count(counted, &counts);
-  if (!ArePinned(ClampedSizes(sizes), counts)) return Decision{Answer::kNo, 0};
-  return Decision{question(*this, counted), 0};
-}
-
-absl::StatusOr<Decision> SymbolicTile::IsExactWhenMasked(llvm::ArrayRef<int64_t> sizes) const {
-  absl::StatusOr<Decision> decision = AskWhenMasked(sizes, internal::ReadJustWhatIsMasked);
-  if (decision.ok() && !is_exact_) decision->answer = Answer::kNo;
-  return decision;
-}
-
-absl::StatusOr<Decision> SymbolicTile::CoversWhenMasked(llvm::ArrayRef<int64_t> sizes) const {
-  return AskWhenMasked(sizes, internal::ReadNoMoreThanMasked);
-}
-
-absl::StatusOr<llvm::SmallVector<SymbolicTile::BoxSide, 4>> SymbolicTile::MaskedBox(
-    llvm::ArrayRef<int64_t> sizes) const {
-  const absl::StatusOr<Decision> covers = CoversWhenMasked(sizes);
-  if (!covers.ok()) return covers.status();
-  UnitCounts counts;
-  llvm::SmallVector<BoxSide, 4> sides;
-  bool is_known = covers->IsYes() && digits_->Count(CountedOf(sizes), &counts);
-  for (const TileResult& result : digits_->results().take_front(map_.num_results())) {
-    const std::optional<Progression> values =
-        is_known && !result.is_opaque ? digits_->ProgressionOf(result, counts) : std::nullopt;
-    is_known = is_known && values;
-    if (values) sides.push_back({values->size, values->stride});
-  }
-  if (is_known) return sides;
-  return absl::FailedPreconditionError(absl::StrCat("what is read through ", map_.ToString(),
-                                                    " is not known to be in a box of these sizes"));
 }
 
 bool SymbolicTile::CrossBorders(llvm::ArrayRef<int64_t> sizes) const {

@@ -182,9 +182,9 @@ class Writer::AlignedClause {
     alternative_.emplace();
   }
   void IsMultipleOf(int64_t n) { alternative_->Add(size_, TileRelation::kMultipleOf, n); }
-  void Divides(int64_t n) { alternative_->Add(n, TileRelation::kMultipleOf, size_); }
+  void Divides(int64_t n) { alternative_->Add(Positive(n), TileRelation::kMultipleOf, size_); }
   void RestDivides(int64_t n, int64_t low) {
-    alternative_->Add(n, TileRelation::kMultipleOf, Mod(size_, low));
+    alternative_->Add(Positive(n), TileRelation::kMultipleOf, Mod(size_, low));
   }
   void IsAtLeast(int64_t n) { writer_.AtLeast(dim_, n, &*alternative_); }
   void IsFalse() { alternative_->AddFalse(); }
@@ -194,6 +194,8 @@ class Writer::AlignedClause {
   }
 
  private:
+  // What divides a number divides its negation.
+  static int64_t Positive(int64_t n) { return n == kInt64Min ? n : Magnitude(n); }
   void End() {
     if (alternative_) clause_.Add(*alternative_);
     alternative_.reset();

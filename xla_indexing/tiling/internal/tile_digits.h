@@ -114,7 +114,9 @@ T NumValues(const TileVariable& variable, int64_t low, int64_t count, const T& s
 
 // The greatest size of tiles that are aligned by the rule for which a digit takes one value.
 inline int64_t MostForOneValue(const TileVariable& variable, int64_t low) {
-  if (variable.modulus != 1) return 2 * variable.modulus - 1;
+  if (variable.modulus != 1) {
+    return NarrowToInt64(Int128{2} * variable.modulus - 1).value_or(kInt64Max);
+  }
   return BeginsInside(variable, low) ? low - 1 : low;
 }
 
@@ -269,7 +271,7 @@ void TileDigits::SayAligned(const TileVariable& variable, Logic* logic) const {
   const bool has_end = units.back().count != 0;
   const auto divides = [&](int64_t place) {
     logic->Divides(place);
-    if (variable.shift != 0) logic->Divides(Magnitude(variable.shift));
+    if (variable.shift != 0) logic->Divides(variable.shift);
   };
   // Every unit takes one value; the last alternative of a single unit has these sizes too.
   if (low > 1 && (!is_one || has_end)) {
@@ -293,7 +295,7 @@ void TileDigits::SayAligned(const TileVariable& variable, Logic* logic) const {
     // Tiles that begin at every multiple of a divisor of the digit's place.
     logic->Begin();
     logic->RestDivides(low, low);
-    if (variable.shift != 0) logic->RestDivides(Magnitude(variable.shift), low);
+    if (variable.shift != 0) logic->RestDivides(variable.shift, low);
   }
 }
 

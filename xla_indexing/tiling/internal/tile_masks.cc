@@ -80,8 +80,9 @@ struct MaskedTile {
   Shifts shifts;
 };
 
-// Ends of bounds, with infinite ones past all values and shifts.
-constexpr Int128 kFar = Int128{1} << 120;
+// Ends of bounds, with infinite ones past all values, which have a size and a stride of int64, and
+// shifts of them.
+constexpr Int128 kFar = Int128{3} << 125;
 Int128 LowerEnd(const Interval& bounds) {
   return bounds.IsEmpty() ? kFar : bounds.has_lower() ? Int128{bounds.lower()} : -kFar;
 }
@@ -119,6 +120,7 @@ bool DifferAtAnEnd(const MaskedTile& tile, const Interval& bounds) {
     if (upper > UpperEnd(bounds)) upper -= (upper - UpperEnd(bounds) + step - 1) / step * step;
     return Values{lower, upper, lower < upper ? values.step : 0};
   };
+  if (bounds.IsEmpty()) return false;
   for (const Int128 shift : {tile.shifts.least, tile.shifts.most}) {
     const Values box = within(tile.box, shift);
     const Values read = within(*tile.read, shift);
@@ -148,7 +150,6 @@ class Masks {
         map_(tile.map()),
         sizes_(sizes),
         array_(tile.Array()),
-        bounds_(MaskOf(tile)),
         starts_(sizes.size(), 0) {}
 
   // Whether boxes are known wherever tiles begin.
@@ -171,6 +172,10 @@ class Masks {
  private:
   llvm::ArrayRef<TileResult> Results() const {
     return digits_.results().take_front(map_.num_results());
+  }
+  const Interval& BoundsOfResult(int result) {
+    if (bounds_.empty()) bounds_ = MaskOf(tile_);
+    return bounds_[result];
   }
   int64_t NumTiles(int dim) const {
     return std::max<int64_t>(CeilDiv(tile_.dim_sizes()[dim], sizes_[dim]), 1);
@@ -202,7 +207,8 @@ class Masks {
   const IndexingMap& map_;
   const llvm::ArrayRef<int64_t> sizes_;
   const llvm::SmallVector<Interval, 4> array_;
-  const llvm::SmallVector<Interval, 4> bounds_;
+  // Found where tiles are not full.
+  llvm::SmallVector<Interval, 4> bounds_;
   UnitCounts counts_;
   llvm::SmallVector<int64_t, 4> starts_;
   int64_t combinations_ = 0;
@@ -263,11 +269,10 @@ bool Masks::IsEmptyTile(int dim, int64_t k) const {
   const Interval indices = IndicesOf(dim, k);
   const TileVariable& variable = digits_.variables()[dim];
   if (indices.IsEmpty() || variable.modulus == 1) return indices.IsEmpty();
-  const Int128 first = Int128{indices.lower()} + variable.shift;
-  const Int128 last = Int128{indices.upper()} + variable.shift;
-  // Both are of the size of an index.
-  return FloorDiv(static_cast<int64_t>(last), variable.modulus) <
-         CeilDiv(static_cast<int64_t>(first), variable.modulus);
+  const std::optional<int64_t> first = CheckedAdd(indices.lower(), variable.shift);
+  const std::optional<int64_t> last = CheckedAdd(indices.upper(), variable.shift);
+  // A tile that is taken to be empty has to have nothing within the bounds.
+  return !first || !last || FloorDiv(*last, variable.modulus) < CeilDiv(*first, variable.modulus);
 }
 
 llvm::SmallVector<TileClass, 6> Masks::ClassesOf(int dim) const {
@@ -374,9 +379,8 @@ Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visi
     if (!llvm::all_of(classes, [](const TileClass& of_dim) { return of_dim.is_full; })) {
       if (++combinations_ > kMaxTilesOfResult) return Answer::kUndecided;
       const std::optional<MaskedTile> tile = TileOf(result, dims, classes);
-      const Answer own = tile ? visit(*tile) : Answer::kUndecided;
-      if (own == Answer::kNo) return own;
-      if (own == Answer::kUndecided) answer = own;
+      answer = And(answer, tile ? visit(*tile) : Answer::kUndecided);
+      if (answer == Answer::kNo) return answer;
     }
     size_t i = dims.size();
     while (i > 0 && at[i - 1] + 1 == all[i - 1].size()) at[--i] = 0;
@@ -386,8 +390,8 @@ Answer Masks::ForEachTile(int index, int fixed_dim, const TileClass* fixed, Visi
 }
 
 Answer Masks::AreExtrasOutOf(int index) {
-  const Interval& bounds = bounds_[index];
   return ForEachTile(index, /*fixed_dim=*/-1, nullptr, [&](const MaskedTile& tile) {
+    const Interval& bounds = BoundsOfResult(index);
     if (AreExtrasOut(tile, bounds)) return Answer::kYes;
     return DifferAtAnEnd(tile, bounds) ? Answer::kNo : Answer::kUndecided;
   });
@@ -400,8 +404,9 @@ Answer Masks::AreBeyond(int dim, const TileClass& beyond) {
     if (!llvm::is_contained(DimsOf(i), dim)) continue;
     is_used = true;
     const Answer are_out = ForEachTile(i, dim, &beyond, [&](const MaskedTile& tile) {
-      return AreOut(tile.box.lower, tile.box.upper, tile.shifts, bounds_[i]) ? Answer::kYes
-                                                                             : Answer::kUndecided;
+      return AreOut(tile.box.lower, tile.box.upper, tile.shifts, BoundsOfResult(i))
+                 ? Answer::kYes
+                 : Answer::kUndecided;
     });
     if (are_out == Answer::kYes) return are_out;
   }
@@ -424,15 +429,13 @@ Answer Masks::ReadJustThose() {
   for (int dim = 0; dim < digits_.num_dims(); ++dim) {
     for (const TileClass& of_dim : ClassesOf(dim)) {
       if (!of_dim.is_empty) continue;
-      const Answer own = AreBeyond(dim, of_dim);
-      if (own == Answer::kNo) return own;
-      if (own == Answer::kUndecided) answer = own;
+      answer = And(answer, AreBeyond(dim, of_dim));
+      if (answer == Answer::kNo) return answer;
     }
   }
   for (int i = 0; i < map_.num_results(); ++i) {
-    const Answer own = AreExtrasOutOf(i);
-    if (own == Answer::kNo) return own;
-    if (own == Answer::kUndecided) answer = own;
+    answer = And(answer, AreExtrasOutOf(i));
+    if (answer == Answer::kNo) return answer;
   }
   return answer;
 }
