@@ -13,11 +13,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/internal/emitter_hero.h"
 #include "xla_indexing/gpu/internal/emitter_launch.h"
@@ -28,7 +26,6 @@
 namespace xla_indexing {
 namespace {
 
-using internal::CheckedMul;
 using internal::ConcatenateMappings;
 using internal::DecidedKind;
 using internal::DecideKind;
@@ -281,6 +278,7 @@ class AccessCollector {
   // What the threads of write arrays read and write.
   absl::Status AddOfRoot(const RootMapping& root) {
     std::vector<const HloInstruction*> from;
+    from.reserve(root.writes.size());
     for (const ThreadedArray& array : root.writes) from.push_back(array.instruction);
     const absl::StatusOr<const FusionView*> view = ViewOf(from, *root.root);
     if (!view.ok()) return view.status();
@@ -365,37 +363,6 @@ class AccessCollector {
 };
 
 }  // namespace
-
-absl::string_view EmitterKindName(EmitterKind kind) {
-  switch (kind) {
-    case EmitterKind::kLoop:
-      return "loop";
-    case EmitterKind::kTranspose:
-      return "transpose";
-    case EmitterKind::kReduction:
-      return "reduction";
-    case EmitterKind::kConcatenate:
-      return "concatenate";
-    case EmitterKind::kInPlaceUpdate:
-      return "in-place update";
-    case EmitterKind::kScatter:
-      return "scatter";
-  }
-  return "";
-}
-
-absl::Status EmitterOptions::Verify() const {
-  if (warp_size != 32 && warp_size != 64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the warp size is ", warp_size, ", and should be 32 or 64"));
-  }
-  if (core_count < 1 || threads_per_core < 1 || !CheckedMul(core_count, threads_per_core)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a GPU of ", core_count, " cores with ", threads_per_core,
-        " threads each: both should be at least 1, and the threads no more than int64 counts"));
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<FusionMapping> MappingForFusion(const HloComputation& computation,
                                                mlir::MLIRContext* context,

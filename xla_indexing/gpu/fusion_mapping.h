@@ -82,13 +82,12 @@
 #include <memory>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/emitter.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -96,26 +95,6 @@
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
-
-enum class EmitterKind : uint8_t {
-  kLoop,
-  kTranspose,
-  kReduction,
-  kConcatenate,
-  kInPlaceUpdate,
-  kScatter,
-};
-// `loop`, `transpose`, `reduction`, `concatenate`, `in-place update`, `scatter`.
-absl::string_view EmitterKindName(EmitterKind kind);
-
-// The GPU; the numbers are those of an H100.
-struct EmitterOptions {
-  int64_t warp_size = 32;  // or 64
-  int64_t core_count = 132;
-  int64_t threads_per_core = 2048;
-
-  absl::Status Verify() const;
-};
 
 // An array and the threads that go over it.
 struct ThreadedArray {

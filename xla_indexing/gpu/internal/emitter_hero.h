@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/gpu/fusion_mapping.h"
+#include "xla_indexing/gpu/emitter.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
