@@ -28,7 +28,8 @@ absl::Status EmitterOptions::Verify() const {
     return absl::InvalidArgumentError(
         absl::StrCat("the warp size is ", warp_size, ", and should be 32 or 64"));
   }
-  if (core_count < 1 || threads_per_core < 1 || !internal::CheckedMul(core_count, threads_per_core)) {
+  if (core_count < 1 || threads_per_core < 1 ||
+      !internal::CheckedMul(core_count, threads_per_core)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a GPU of ", core_count, " cores with ", threads_per_core,
         " threads each: both should be at least 1, and the threads no more than int64 counts"));

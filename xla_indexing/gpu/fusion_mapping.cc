@@ -144,8 +144,9 @@ class FusionMapper {
         return AddLoop(hero.operand(1), &mapping->reads, mapping);
       case EmitterKind::kScatter: {
         mapping->hero = &hero;
-        // Inputs, indices, updates; of one array, one of each.
-        return AddLoop(hero.operand(hero.operand_count() - 1), &mapping->reads, mapping);
+        // As many inputs as arrays of the result, the indices, as many updates.
+        return AddLoop(hero.operand(hero.operand_count() / 2 + 1 + root.root_leaf), &mapping->reads,
+                       mapping);
       }
       case EmitterKind::kLoop:
         break;
