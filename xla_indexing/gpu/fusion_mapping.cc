@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -215,9 +217,9 @@ class AccessCollector {
       }
       if (absl::Status status = AddOfRoot(root); !status.ok()) return status;
     }
-    absl::c_stable_sort(result_.accesses, [](const ThreadAccess& a, const ThreadAccess& b) {
-      return std::tie(a.kind, a.number, a.leaf) < std::tie(b.kind, b.number, b.leaf);
-    });
+    for (auto& [place, accesses] : accesses_) {
+      absl::c_move(accesses, std::back_inserter(result_.accesses));
+    }
     return std::move(result_);
   }
 
@@ -245,7 +247,8 @@ class AccessCollector {
         !known_.insert({kind, number, leaf, array.mapping.map, indexing}).second) {
       return;
     }
-    result_.accesses.push_back({kind, number, leaf, array, &accessed, std::move(indexing)});
+    accesses_[{kind, number, leaf}].push_back(
+        {kind, number, leaf, array, &accessed, std::move(indexing)});
   }
 
   // The reads of parameters, by the threads of `array`, for the elements of a leaf of `value`,
@@ -358,6 +361,7 @@ class AccessCollector {
   HloIndexer indexer_;
   mlir::MLIRContext* context_;
   FusionAccesses result_;
+  std::map<std::tuple<ThreadAccess::Kind, int64_t, int64_t>, std::vector<ThreadAccess>> accesses_;
   absl::flat_hash_set<
       std::tuple<ThreadAccess::Kind, int64_t, int64_t, IndexingMap, OperandIndexingSet>>
       known_;
