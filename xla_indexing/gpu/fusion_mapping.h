@@ -157,8 +157,9 @@ struct FusionAccesses {
 absl::StatusOr<FusionAccesses> AccessesOf(const FusionMapping& mapping, mlir::MLIRContext* context,
                                           const FusionOptions& options = {});
 
-// The maps of an access from thread and block coordinates, and the loops of the threads, which are
-// the last range variables, to the elements that are accessed: mapping and indexing composed.
+// The maps of an access from thread and block coordinates to the elements that are accessed: mapping
+// and indexing composed and simplified. Range variables are the loops and vectors of the threads and
+// those of the indexing, numbered in the order in which the results use them.
 absl::StatusOr<OperandIndexingSet> FromThreads(const ThreadAccess& access);
 
 struct AccessCoalescing {
