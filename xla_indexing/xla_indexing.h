@@ -66,6 +66,7 @@
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/gpu/bank_conflicts.h"
 #include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/emitter.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/gpu/warp_request.h"

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/builder.h"
 #include "xla_indexing/hlo/module.h"
@@ -97,7 +98,7 @@ class FusionViewTest : public ::testing::Test {
 };
 
 // A softmax of rows, and beside it two fusions of which the first has two outputs.
-constexpr char kModule[] = R"(
+constexpr char kSoftmaxAndFusions[] = R"(
   add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
   turn_and_negate {
     x = f32[4,8] parameter(0)
@@ -129,7 +130,7 @@ constexpr char kModule[] = R"(
 constexpr char kDomain[] = ", domain: d0 in [0, 3], d1 in [0, 7]";
 
 TEST_F(FusionViewTest, ChainsCancelThroughTheFusionsOfProducerAndConsumer) {
-  Parse(kModule);
+  Parse(kSoftmaxAndFusions);
   const FusionView view = OfPair("f", "g");
   // The tuple is looked through, and one map is left where two transposes undo each other.
   EXPECT_THAT(NamesOfAll(view), ElementsAre("soft", "turned", "negated", "back", "sum"));
@@ -139,7 +140,7 @@ TEST_F(FusionViewTest, ChainsCancelThroughTheFusionsOfProducerAndConsumer) {
 }
 
 TEST_F(FusionViewTest, AnOutputOfTheProducerIsARootAfterTheConsumer) {
-  Parse(kModule);
+  Parse(kSoftmaxAndFusions);
   const FusionView view = OfPair("soft", "f", FusionView::ProducerIs::kOutput);
   EXPECT_THAT(Names(view.roots()), ElementsAre("f", "soft"));
   EXPECT_THAT(Names(view.operands()), ElementsAre("exp", "wide"));
@@ -154,7 +155,7 @@ TEST_F(FusionViewTest, AnOutputOfTheProducerIsARootAfterTheConsumer) {
 }
 
 TEST_F(FusionViewTest, CopiesAndOriginalsAreFoundInBothDirections) {
-  Parse(kModule);
+  Parse(kSoftmaxAndFusions);
   const FusionView view = OfPair("f", "again");
   const HloComputation& c = view.computation();
   // What is not needed is not there: nobody reads the second output of f.
@@ -181,7 +182,7 @@ TEST_F(FusionViewTest, CopiesAndOriginalsAreFoundInBothDirections) {
 }
 
 TEST_F(FusionViewTest, IndexingBeginsAndEndsAtAnyInstruction) {
-  Parse(kModule);
+  Parse(kSoftmaxAndFusions);
   // From the root to the hero, a sum of rows.
   const FusionView epilogue = Between({"rows"}, {"soft"});
   EXPECT_THAT(Names(epilogue.operands()), ElementsAre("p", "rows"));
@@ -212,7 +213,7 @@ TEST_F(FusionViewTest, IndexingBeginsAndEndsAtAnyInstruction) {
 }
 
 TEST_F(FusionViewTest, RootsOfASetAreWhatIsUsedOutside) {
-  Parse(kModule);
+  Parse(kSoftmaxAndFusions);
   EXPECT_THAT(Names(Of({"exp", "rows", "wide", "soft"}).roots()), ElementsAre("soft"));
   // exp is read by soft too.
   EXPECT_THAT(Names(Of({"rows", "exp"}).roots()), ElementsAre("exp", "rows"));
@@ -230,7 +231,7 @@ TEST_F(FusionViewTest, RootsOfASetAreWhatIsUsedOutside) {
 }
 
 TEST_F(FusionViewTest, AllInstructionsAreTheComputation) {
-  Parse(kModule);
+  Parse(kSoftmaxAndFusions);
   const auto view = FusionView::OfComputation(*module_->entry_computation());
   ASSERT_TRUE(view.ok()) << view.status();
   const auto instructions = module_->entry_computation()->instructions();
@@ -368,7 +369,7 @@ TEST_F(FusionViewTest, LoopsBranchesAndDevicesComeWithWhatTheyCall) {
 }
 
 TEST_F(FusionViewTest, AViewOutlivesTheModuleThatItIsOf) {
-  auto module = ParseAndVerifyModule(kModule);
+  auto module = ParseAndVerifyModule(kSoftmaxAndFusions);
   ASSERT_TRUE(module.ok());
   auto view = FusionView::OfComputation(*(*module)->entry_computation());
   ASSERT_TRUE(view.ok());
@@ -412,9 +413,14 @@ TEST_F(FusionViewTest, CallsThatGrowPastABoundStayCalls) {
   Parse(text);
   const auto view = FusionView::OfFusion(*Find("r"));
   ASSERT_TRUE(view.ok()) << view.status();
-  EXPECT_LE(view->computation().instruction_count(), FusionView::kMaxInstructions);
-  EXPECT_GT(view->computation().instruction_count(), FusionView::kMaxInstructions / 8);
+  EXPECT_LE(view->computation().instruction_count(), FusionView::kMaxInlined);
+  EXPECT_GT(view->computation().instruction_count(), FusionView::kMaxInlined / 8);
   EXPECT_GT(view->module().computations().size(), 1u);
+  // In a question with few steps left fewer calls are replaced: four of them have 3 instructions.
+  const QuestionBudget budget(14);
+  const auto small = FusionView::OfFusion(*Find("r"));
+  ASSERT_TRUE(small.ok()) << small.status();
+  EXPECT_EQ(small->computation().instruction_count(), 6);
 }
 
 TEST_F(FusionViewTest, CallsThatNestDeeperThanABoundStayCalls) {
@@ -432,7 +438,7 @@ TEST_F(FusionViewTest, CallsThatNestDeeperThanABoundStayCalls) {
 }
 
 TEST_F(FusionViewTest, SaysWhatIsWrong) {
-  Parse(kModule);
+  Parse(kSoftmaxAndFusions);
   const auto expect = [](const absl::StatusOr<FusionView>& view, absl::string_view message) {
     EXPECT_EQ(view.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(view.status().message(), absl::StrCat("fusion view: ", message));

@@ -45,9 +45,11 @@
 #include "tests/reference/check_module.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/bank_conflicts.h"
 #include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/fusion_mapping.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/equality.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -715,6 +717,36 @@ void AskComputation(const HloComputation& computation, mlir::MLIRContext* contex
   }
 }
 
+// A verified computation is a view, and threads compute every element of what they go over.
+void AskKernel(const HloComputation& computation, mlir::MLIRContext* context) {
+  const absl::StatusOr<FusionView> view = FusionView::OfComputation(computation);
+  if (!view.ok()) {
+    Contradiction("a computation is a view", computation.name(), view.status().message());
+    return;
+  }
+  const Asked asked{view->computation().root_instruction(), /*is_fusion=*/true, context};
+  // Small GPUs have vectors where arrays are small.
+  for (const int64_t cores : {1, 132}) {
+    CoalescingOptions options;
+    options.max_steps = kSteps;
+    const absl::StatusOr<FusionCoalescing> kernel =
+        CoalescingOfFusion(view->computation(), context, {32, cores, 8}, options);
+    if (!kernel.ok()) continue;
+    for (const AccessCoalescing& access : kernel->accesses) {
+      const ThreadedArray& array = access.access.array;
+      const absl::StatusOr<ThreadCoverage> coverage =
+          CoverageOf(array.mapping, array.shape(), kSteps);
+      if (coverage.ok() && coverage->computed.IsPoint() && coverage->computations.IsPoint() &&
+          coverage->elements.IsPoint() && !coverage->IsOnce()) {
+        Fail(asked, "threads compute each element once", array.mapping.map.ToString());
+      }
+      for (const Coalescing& coalescing : access.coalescing) {
+        CheckCoalescing(asked, coalescing, array.mapping.map.ToString());
+      }
+    }
+  }
+}
+
 // The module's text is the module.
 void CheckText(const HloModule& module, bool verifies) {
   const std::string printed = module.ToString();
@@ -765,6 +797,7 @@ void CheckInput(std::string text) {
     const HloComputation& entry = *(*module)->entry_computation();
     Ask({entry.root_instruction(), /*is_fusion=*/true, &context}, random);
     AskComputation(entry, &context);
+    AskKernel(entry, &context);
     CheckExecuted(**module, &context, random);
   }
 }

@@ -200,13 +200,44 @@ TEST_F(FusionMappingTest, WhichTransposesAreTiled) {
   EXPECT_EQ(kind("f32[8,1024]", "f32[1024,8]", "{1,0}"), EmitterKind::kTranspose);
   EXPECT_EQ(kind("f32[8,1023]", "f32[1023,8]", "{1,0}"), EmitterKind::kLoop);
   EXPECT_EQ(kind("f32[7,4096]", "f32[4096,7]", "{1,0}"), EmitterKind::kLoop);
-  EXPECT_EQ(kind("f32[32,48,2]", "f32[48,32,2]", "{1,0,2}"), EmitterKind::kLoop);
+  // The minor dimension stays: 8 bytes, 12, one byte 15 times and 16 times.
+  EXPECT_EQ(kind("f32[32,48,2]", "f32[48,32,2]", "{1,0,2}"), EmitterKind::kTranspose);
+  EXPECT_EQ(kind("f32[32,48,3]", "f32[48,32,3]", "{1,0,2}"), EmitterKind::kLoop);
+  EXPECT_EQ(kind("s8[7,48,2]", "s8[48,7,2]", "{1,0,2}"), EmitterKind::kLoop);
+  EXPECT_EQ(kind("s8[8,48,2]", "s8[48,8,2]", "{1,0,2}"), EmitterKind::kTranspose);
+  EXPECT_EQ(kind("s4[8,48,2]", "s4[48,8,2]", "{1,0,2}"), EmitterKind::kTranspose);
   EXPECT_EQ(kind("f32[64,3,32]", "f32[32,3,64]", "{2,1,0}"), EmitterKind::kTranspose);
   // It moves nothing: the layouts make up for it.
   EXPECT_EQ(kind("f32[64,32]{0,1}", "f32[32,64]{1,0}", "{1,0}"), EmitterKind::kLoop);
   EXPECT_EQ(KindOf("p = f32[64,32]{0,1} parameter(0) ROOT c = f32[64,32]{1,0} copy(p)"),
             "transpose c");
   EXPECT_EQ(KindOf("p = f32[64,32]{1,0} parameter(0) ROOT c = f32[64,32]{1,0} copy(p)"), "loop c");
+}
+
+TEST_F(FusionMappingTest, TransposesThatKeepTheirMinorDimensionMoveItWhole) {
+  const FusionMapping mapping =
+      Map("p = s8[160,170,3] parameter(0)\n"
+          "ROOT t = s8[170,160,3] transpose(p), dimensions={1,0,2}");
+  EXPECT_EQ(mapping.kind, EmitterKind::kTranspose);
+  const ThreadMapping& reads = mapping.array().mapping;
+  // 5 x 6 tiles of 32 x 32 pixels of 3 bytes. Tile 7 is the second of rows and of columns.
+  EXPECT_EQ(LaunchOf(reads), "128 x 30, 3");
+  EXPECT_THAT(ElementOf(reads, 37, 7, {2, 1}), ElementsAre(41, 37, 1));
+  // Tile 6 is the second of rows of 5, and the second of columns.
+  EXPECT_THAT(ElementOf(mapping.roots[0].writes[0].mapping, 37, 6, {2, 1}), ElementsAre(41, 37, 1));
+}
+
+TEST_F(FusionMappingTest, OtherOutputsOfATransposeAreWrittenWhereItReads) {
+  const FusionMapping mapping = Map(R"(
+    p = f64[24,2,36] parameter(0) q = f64[36,2,24] parameter(1)
+    t = f64[36,2,24] transpose(p), dimensions={2,1,0}
+    n = f64[36,2,24] negate(q) l = f64[24,2,36] log(p)
+    ROOT r = (f64[36,2,24], f64[36,2,24], f64[24,2,36]) tuple(n, t, l))");
+  EXPECT_EQ(mapping.kind, EmitterKind::kTranspose);
+  EXPECT_EQ(mapping.main_root, 1u);
+  // The place in memory of element (9, 0, 5) of p, 9 * 72 + 5 = 653, is (13, 1, 5) of q.
+  EXPECT_THAT(ElementOf(mapping.roots[2].reads[0].mapping, 37, 0, {2}), ElementsAre(9, 0, 5));
+  EXPECT_THAT(ElementOf(mapping.roots[0].reads[0].mapping, 37, 0, {2}), ElementsAre(13, 1, 5));
 }
 
 TEST_F(FusionMappingTest, RowsAreReducedWithTheirEpilogue) {
@@ -433,6 +464,17 @@ TEST_F(FusionMappingTest, UpdatesInPlaceTouchNothingElse) {
   // the start. p is not read.
   EXPECT_THAT(SectorsOf(entry()),
               ElementsAre("reads 1: 16 of 16", "reads 2: 4 of 4", "writes 0: 16 of 16"));
+}
+
+TEST_F(FusionMappingTest, SeveralUpdatesAreMadeInPlaceTogether) {
+  const FusionMapping mapping = Map(R"(
+    p = f32[100,64] parameter(0) q = f32[50,64] parameter(1) u = f32[2,64] parameter(2)
+    i = s32[] parameter(3)
+    d = f32[100,64] dynamic-update-slice(p, u, i, i) e = f32[50,64] dynamic-update-slice(q, u, i, i)
+    ROOT r = (f32[100,64], f32[50,64]) tuple(d, e))");
+  EXPECT_EQ(mapping.kind, EmitterKind::kInPlaceUpdate);
+  EXPECT_THAT(SectorsOf(entry()), ElementsAre("reads 2: 16 of 16", "reads 3: 4 of 4",
+                                              "writes 0: 16 of 16", "writes 1: 16 of 16"));
 }
 
 TEST_F(FusionMappingTest, UpdatesOfWhatIsReadElsewhereAreLoops) {

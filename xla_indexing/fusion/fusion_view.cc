@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/internal/computation_copier.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -173,7 +174,6 @@ class FusionViewBuilder {
       for (const HloInstruction* operand : inside[i]->operands()) reach(operand);
     }
     absl::c_sort(inside, IsBefore);
-    instruction_count_ = static_cast<int64_t>(seen.size());
     for (const HloInstruction* instruction : inside) {
       absl::InlinedVector<NodeId, 2> operands;
       for (const HloInstruction* operand : instruction->operands()) {
@@ -188,8 +188,9 @@ class FusionViewBuilder {
              int depth) {
     const HloComputation* inlined = instruction.inlined_computation();
     if (inlined != nullptr && depth < kMaxInlinedDepth &&
-        instruction_count_ + inlined->instruction_count() <= FusionView::kMaxInstructions) {
-      instruction_count_ += inlined->instruction_count();
+        inlined_count_ + inlined->instruction_count() <= FusionView::kMaxInlined &&
+        QuestionBudget::Spend(inlined->instruction_count())) {
+      inlined_count_ += inlined->instruction_count();
       return Record(instruction,
                     InShapeOf(instruction, AddNodesOfCall(*inlined, operands, depth + 1)));
     }
@@ -335,8 +336,8 @@ class FusionViewBuilder {
   const FusionView::Instructions roots_;
   const absl::FunctionRef<bool(const HloInstruction&)> is_inside_;
   std::vector<Node> nodes_;
-  // The most that there can be of them, with the calls that are replaced so far.
-  int64_t instruction_count_ = 0;
+  // The instructions of the calls that are replaced so far.
+  int64_t inlined_count_ = 0;
   std::vector<NodeId> root_nodes_;
   // Which node has the value of an instruction of the original, in the order of the nodes; several
   // times for an instruction that is met in several calls.

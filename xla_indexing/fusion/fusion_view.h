@@ -12,7 +12,8 @@
 // roots are in. On the way
 //
 //   - fusions and calls are replaced by what they compute. They stay calls where they nest more
-//     than 64 deep, or where the view would have more than kMaxInstructions;
+//     than 64 deep, where they have more than kMaxInlined instructions together, and where the
+//     budget of an open question (base/question_budget.h) is spent;
 //   - a get-tuple-element of a tuple is replaced by the tuple's operand;
 //   - where a value takes another layout at the border of a fusion there is a copy;
 //   - control predecessors are left out, since they say nothing of values.
@@ -68,7 +69,7 @@ class FusionView {
  public:
   using Instructions = absl::Span<const HloInstruction* const>;
 
-  static constexpr int64_t kMaxInstructions = int64_t{1} << 18;
+  static constexpr int64_t kMaxInlined = 20000;
 
   // What the roots, of one computation, are computed from by instructions that are inside. It is
   // asked about instructions of that computation alone. All other makers are cases of this one.

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -13,11 +15,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineMap.h"
-#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/internal/emitter_hero.h"
 #include "xla_indexing/gpu/internal/emitter_launch.h"
@@ -28,7 +28,6 @@
 namespace xla_indexing {
 namespace {
 
-using internal::CheckedMul;
 using internal::ConcatenateMappings;
 using internal::DecidedKind;
 using internal::DecideKind;
@@ -147,8 +146,9 @@ class FusionMapper {
         return AddLoop(hero.operand(1), &mapping->reads, mapping);
       case EmitterKind::kScatter: {
         mapping->hero = &hero;
-        // Inputs, indices, updates; of one array, one of each.
-        return AddLoop(hero.operand(hero.operand_count() - 1), &mapping->reads, mapping);
+        // As many inputs as arrays of the result, the indices, as many updates.
+        return AddLoop(hero.operand(hero.operand_count() / 2 + 1 + root.root_leaf), &mapping->reads,
+                       mapping);
       }
       case EmitterKind::kLoop:
         break;
@@ -217,9 +217,9 @@ class AccessCollector {
       }
       if (absl::Status status = AddOfRoot(root); !status.ok()) return status;
     }
-    absl::c_stable_sort(result_.accesses, [](const ThreadAccess& a, const ThreadAccess& b) {
-      return std::tie(a.kind, a.number, a.leaf) < std::tie(b.kind, b.number, b.leaf);
-    });
+    for (auto& [place, accesses] : accesses_) {
+      absl::c_move(accesses, std::back_inserter(result_.accesses));
+    }
     return std::move(result_);
   }
 
@@ -247,7 +247,8 @@ class AccessCollector {
         !known_.insert({kind, number, leaf, array.mapping.map, indexing}).second) {
       return;
     }
-    result_.accesses.push_back({kind, number, leaf, array, &accessed, std::move(indexing)});
+    accesses_[{kind, number, leaf}].push_back(
+        {kind, number, leaf, array, &accessed, std::move(indexing)});
   }
 
   // The reads of parameters, by the threads of `array`, for the elements of a leaf of `value`,
@@ -281,6 +282,7 @@ class AccessCollector {
   // What the threads of write arrays read and write.
   absl::Status AddOfRoot(const RootMapping& root) {
     std::vector<const HloInstruction*> from;
+    from.reserve(root.writes.size());
     for (const ThreadedArray& array : root.writes) from.push_back(array.instruction);
     const absl::StatusOr<const FusionView*> view = ViewOf(from, *root.root);
     if (!view.ok()) return view.status();
@@ -359,43 +361,13 @@ class AccessCollector {
   HloIndexer indexer_;
   mlir::MLIRContext* context_;
   FusionAccesses result_;
+  std::map<std::tuple<ThreadAccess::Kind, int64_t, int64_t>, std::vector<ThreadAccess>> accesses_;
   absl::flat_hash_set<
       std::tuple<ThreadAccess::Kind, int64_t, int64_t, IndexingMap, OperandIndexingSet>>
       known_;
 };
 
 }  // namespace
-
-absl::string_view EmitterKindName(EmitterKind kind) {
-  switch (kind) {
-    case EmitterKind::kLoop:
-      return "loop";
-    case EmitterKind::kTranspose:
-      return "transpose";
-    case EmitterKind::kReduction:
-      return "reduction";
-    case EmitterKind::kConcatenate:
-      return "concatenate";
-    case EmitterKind::kInPlaceUpdate:
-      return "in-place update";
-    case EmitterKind::kScatter:
-      return "scatter";
-  }
-  return "";
-}
-
-absl::Status EmitterOptions::Verify() const {
-  if (warp_size != 32 && warp_size != 64) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the warp size is ", warp_size, ", and should be 32 or 64"));
-  }
-  if (core_count < 1 || threads_per_core < 1 || !CheckedMul(core_count, threads_per_core)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a GPU of ", core_count, " cores with ", threads_per_core,
-        " threads each: both should be at least 1, and the threads no more than int64 counts"));
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<FusionMapping> MappingForFusion(const HloComputation& computation,
                                                mlir::MLIRContext* context,

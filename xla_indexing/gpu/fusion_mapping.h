@@ -29,9 +29,10 @@
 //      through ones with up to three operands, if there is just one transpose, or else just one
 //      concatenate. Where neither that nor a reduce is found, the root itself.
 //   3. Kind: reduction where some hero is a reduce of rows or columns (rule 6); else transpose
-//      where some hero is a tiled transpose (rule 5), all of them of one form, and the other roots
-//      have its operand's dimensions; else, with one root, scatter, concatenate of up to four
-//      pieces, in-place update (rule 8); else loop.
+//      where some hero is a tiled transpose (rule 5); in both, all such heroes are of one form, and
+//      the other roots have as many elements as what they read; else, with one root, scatter, or
+//      concatenate of up to four pieces; else in-place update where all roots are (rule 8); else
+//      loop. Simplified: several slices of one array are a loop.
 //   4. Loop: a thread has `unroll` neighbouring elements, read and written as a vector; 4, 2 or 1,
 //      the most that divides the number of elements, where the GPU has no more threads than there
 //      are elements and nothing prevents vectors (sort, dot, reduce-window, sine, cosine, tangent,
@@ -41,8 +42,10 @@
 //   5. Tiled transpose: with equal neighbours in both orders joined, the minor dimension changes,
 //      and both minor sizes are at least 16, or at least 8 with a product of at least 8192. Tiles
 //      of 32 x 32 in blocks of 128 threads, read along the operand's minor dimension and written
-//      along the result's. A copy between layouts is such a transpose. Simplified: elements of less
-//      than 4 bytes are moved one by one; transposes that keep their minor dimension are loops.
+//      along the result's. Where the minor dimension stays and has at most 8 bytes, it is one
+//      element of such tiles, if 16 bytes are contiguous on both sides with the next dimension. A
+//      copy between layouts is such a transpose. Simplified: elements of less than 4 bytes are
+//      moved one by one, and have no other rule.
 //   6. Reductions: with neighbours joined, of [K, R] or [R, K, R] rows, of [R, K] or [K, R, K]
 //      columns (K kept, R reduced, in the order of memory). A row is worth it where it has at least
 //      W elements, or divides W; a column of c elements and a row of r of the kept ones is not
@@ -59,7 +62,7 @@
 //      inputs of 8 bytes and more; 2 for those of 4 bytes, and where the size is less than 4 times
 //      the threads or no multiple of 4; else 4. The results are written by the first thread of each
 //      row, by the first lane of a warp for each column.
-//   8. In-place update: the root, through bitcasts, is a dynamic-update-slice whose operand is,
+//   8. In-place update: a root is, through bitcasts, a dynamic-update-slice whose operand is,
 //      through bitcasts, a parameter that nothing else reads. Threads go over the update, without
 //      vectors; the rest is not touched. Simplified: the buffers are taken to be the same.
 //   9. Concatenate: threads go over the largest piece as over the output of a loop, and do for each
@@ -82,13 +85,12 @@
 #include <memory>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/emitter.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -96,26 +98,6 @@
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
-
-enum class EmitterKind : uint8_t {
-  kLoop,
-  kTranspose,
-  kReduction,
-  kConcatenate,
-  kInPlaceUpdate,
-  kScatter,
-};
-// `loop`, `transpose`, `reduction`, `concatenate`, `in-place update`, `scatter`.
-absl::string_view EmitterKindName(EmitterKind kind);
-
-// The GPU; the numbers are those of an H100.
-struct EmitterOptions {
-  int64_t warp_size = 32;  // or 64
-  int64_t core_count = 132;
-  int64_t threads_per_core = 2048;
-
-  absl::Status Verify() const;
-};
 
 // An array and the threads that go over it.
 struct ThreadedArray {
@@ -175,8 +157,9 @@ struct FusionAccesses {
 absl::StatusOr<FusionAccesses> AccessesOf(const FusionMapping& mapping, mlir::MLIRContext* context,
                                           const FusionOptions& options = {});
 
-// The maps of an access from thread and block coordinates, and the loops of the threads, which are
-// the last range variables, to the elements that are accessed: mapping and indexing composed.
+// The maps of an access from thread and block coordinates to the elements that are accessed: mapping
+// and indexing composed and simplified. Range variables are the loops and vectors of the threads and
+// those of the indexing, numbered in the order in which the results use them.
 absl::StatusOr<OperandIndexingSet> FromThreads(const ThreadAccess& access);
 
 struct AccessCoalescing {

@@ -38,7 +38,7 @@ constexpr int64_t kMaxThreadsPerBlock = 1024;
 // The array as so many parts of rows of this length: how many rows a part has.
 absl::StatusOr<int64_t> RowsOfBatch(const Shape& shape, int64_t row_length, int64_t batches) {
   const absl::StatusOr<int64_t> rows = NumRows(shape, row_length);
-  if (!rows.ok()) return rows;
+  if (!rows.ok()) return rows.status();
   if (batches < 1 || *rows % batches != 0) {
     return ThreadMappingError(absl::StrCat(batches, " batches of ", *rows, " rows"));
   }

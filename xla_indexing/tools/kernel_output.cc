@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/gpu/coalescing.h"
@@ -105,7 +106,8 @@ ReportedKernel ReportKernel(const Subject& subject, const CommandLine& line,
       view.ok() ? FillIn(subject, line, *view, context, &kernel) : view.status();
   if (!status.ok()) {
     kernel = ReportedKernel();
-    kernel.error = std::string(status.message());
+    kernel.error =
+        QuestionBudget::IsSpent() ? QuestionBudget::Reason() : std::string(status.message());
   }
   return kernel;
 }

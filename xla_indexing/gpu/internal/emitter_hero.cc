@@ -11,6 +11,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/opcode.h"
 
@@ -147,12 +149,11 @@ bool HaveAsManyElements(const Shape& a, const Shape& b) {
 }
 
 // The position of the first root with a hero of a form, where those of all others are equal and the
-// roots without have an array that fits the first hero.
+// roots without have as many elements as what the first hero reads.
 template <typename Form>
 std::optional<size_t> FirstOfOneForm(
     const std::vector<RootOfFusion>& roots,
-    absl::FunctionRef<std::optional<Form>(const HloInstruction&)> form_of,
-    absl::FunctionRef<bool(const Shape& root, const Shape& read)> fits) {
+    absl::FunctionRef<std::optional<Form>(const HloInstruction&)> form_of) {
   std::optional<size_t> first;
   std::optional<Form> form;
   for (size_t i = 0; i < roots.size(); ++i) {
@@ -165,7 +166,8 @@ std::optional<size_t> FirstOfOneForm(
   if (!first) return std::nullopt;
   const Shape& read = roots[*first].hero->operand(0)->shape();
   for (const RootOfFusion& root : roots) {
-    if (!form_of(*root.hero) && !fits(root.root->shape().Leaf(root.root_leaf), read)) {
+    if (!form_of(*root.hero) &&
+        !HaveAsManyElements(root.root->shape().Leaf(root.root_leaf), read)) {
       return std::nullopt;
     }
   }
@@ -218,14 +220,22 @@ std::optional<JoinedTranspose> TiledTransposeOf(const HloInstruction& instructio
   constexpr int64_t kLeastLarge = 64 * 128;
   std::optional<JoinedTranspose> joined = JoinTranspose(instruction);
   if (!joined || joined->permutation.size() < 2) return std::nullopt;
+  const size_t rank = joined->permutation.size();
+  if (joined->keeps_minor()) {
+    constexpr int64_t kMostBytes = 8;
+    constexpr int64_t kLeastBytes = 16;
+    const int64_t width = CeilDiv(StorageBitWidth(instruction.shape().element_type()), 8);
+    const int64_t minor = joined->operand_sizes.back();
+    const int64_t next = std::min(joined->operand_sizes[rank - 2],
+                                  joined->operand_sizes[joined->permutation[rank - 2]]);
+    const bool is_small = minor <= kMostBytes / width;
+    return is_small && next >= CeilDiv(kLeastBytes, width * minor) ? joined : std::nullopt;
+  }
   const int64_t operand_minor = joined->operand_sizes.back();
   const int64_t result_minor = joined->operand_sizes[joined->permutation.back()];
-  if (joined->permutation.back() + 1 == static_cast<int64_t>(joined->permutation.size())) {
-    return std::nullopt;
-  }
   const int64_t least = std::min(operand_minor, result_minor);
   const bool is_large = least >= kLeastSizeOfLarge &&
-                        std::max(operand_minor, result_minor) >= (kLeastLarge + least - 1) / least;
+                        std::max(operand_minor, result_minor) >= CeilDiv(kLeastLarge, least);
   return least >= kLeastSize || is_large ? joined : std::nullopt;
 }
 
@@ -293,25 +303,25 @@ std::vector<RootOfFusion> RootsOfFusion(const HloComputation& computation) {
 
 DecidedKind DecideKind(int64_t warp_size, std::vector<RootOfFusion>* roots) {
   const auto reduction = FirstOfOneForm<JoinedReduction>(
-      *roots, [&](const HloInstruction& hero) { return ReductionOf(hero, warp_size); },
-      HaveAsManyElements);
+      *roots, [&](const HloInstruction& hero) { return ReductionOf(hero, warp_size); });
   if (reduction) return {EmitterKind::kReduction, *reduction};
-  const auto transpose = FirstOfOneForm<JoinedTranspose>(
-      *roots, TiledTransposeOf, [](const Shape& root, const Shape& read) {
-        return SameDimensions(root, read) && MajorToMinor(root) == MajorToMinor(read);
-      });
-  if (transpose) return {EmitterKind::kTranspose, *transpose};
-  if (roots->size() != 1) return {};
-  RootOfFusion& root = roots->front();
-  if (root.root->opcode() == HloOpcode::kScatter && root.root->shape().IsArray()) {
+  if (const auto transpose = FirstOfOneForm<JoinedTranspose>(*roots, TiledTransposeOf)) {
+    return {EmitterKind::kTranspose, *transpose};
+  }
+  RootOfFusion& first = roots->front();
+  const bool is_only = roots->size() == 1;
+  if (first.root->opcode() == HloOpcode::kScatter &&
+      absl::c_all_of(*roots, [&](const RootOfFusion& root) { return root.root == first.root; })) {
     return {EmitterKind::kScatter, 0};
   }
   constexpr int64_t kMaxPieces = 4;
-  if (root.hero->opcode() == HloOpcode::kConcatenate && root.hero->operand_count() <= kMaxPieces) {
+  if (is_only && first.hero->opcode() == HloOpcode::kConcatenate &&
+      first.hero->operand_count() <= kMaxPieces) {
     return {EmitterKind::kConcatenate, 0};
   }
-  if (const HloInstruction* update = InPlaceUpdateOf(root.root)) {
-    root.hero = update;
+  if (absl::c_all_of(
+          *roots, [](const RootOfFusion& root) { return InPlaceUpdateOf(root.root) != nullptr; })) {
+    for (RootOfFusion& root : *roots) root.hero = InPlaceUpdateOf(root.root);
     return {EmitterKind::kInPlaceUpdate, 0};
   }
   return {};

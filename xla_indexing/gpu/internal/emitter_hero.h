@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "llvm/ADT/SmallVector.h"
-#include "xla_indexing/gpu/fusion_mapping.h"
+#include "xla_indexing/gpu/emitter.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
@@ -24,6 +24,10 @@ struct JoinedTranspose {
   llvm::SmallVector<int64_t, 4> permutation;
 
   llvm::SmallVector<int64_t, 4> result_sizes() const;
+  // Whether the dimension that is contiguous in the operand is so in the result.
+  bool keeps_minor() const {
+    return permutation.back() + 1 == static_cast<int64_t>(permutation.size());
+  }
   friend bool operator==(const JoinedTranspose& a, const JoinedTranspose& b) = default;
 };
 // The order in memory of a transpose, or of a copy to another layout; none for other opcodes.

@@ -13,6 +13,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
@@ -151,20 +153,37 @@ absl::StatusOr<ThreadMapping> Reinterpret(ThreadMapping mapping, llvm::ArrayRef<
   return Through(std::move(mapping), *map);
 }
 
-// Tiles of an array of these sizes with the lanes along its minor dimension.
+// A mapping whose threads access, instead of one element, that many along a further dimension.
+ThreadMapping WithMinorDimension(ThreadMapping mapping, int64_t size) {
+  const IndexingMap& map = mapping.map;
+  mlir::MLIRContext* context = map.context();
+  Variables ranges(map.ranges());
+  ranges.push_back({Interval::OfSize(size), mlir::StringAttr::get(context, "vec")});
+  llvm::SmallVector<AffineExpr, 4> results(map.results());
+  results.push_back(mlir::getAffineSymbolExpr(map.num_ranges(), context));
+  mapping.vector_ranges.push_back(map.num_ranges());
+  mapping.map =
+      IndexingMap(kPartsFit, mlir::AffineMap::get(map.num_dims(), ranges.size(), results, context),
+                  Variables(map.dims()), ranges, {}, Constraints(map.constraints()));
+  return mapping;
+}
+
+// Tiles of an array of these sizes, with the lanes along its minor dimension, or along the one
+// before it where threads have the whole minor dimension.
 absl::StatusOr<ThreadMapping> TransposeSide(llvm::ArrayRef<int64_t> sizes, int64_t rows_dimension,
-                                            const Shape& shape, mlir::MLIRContext* context) {
+                                            bool keeps_minor, const Shape& shape,
+                                            mlir::MLIRContext* context) {
   constexpr int64_t kRowsAtOnce = 4;
-  const Shape joined =
-      Shape::Array(shape.element_type(), absl::MakeConstSpan(sizes.data(), sizes.size()));
-  absl::StatusOr<ThreadMapping> mapping =
-      TiledTranspose(joined,
-                     {.lanes = static_cast<int64_t>(sizes.size()) - 1,
-                      .rows = rows_dimension,
-                      .threads_per_row = kTile,
-                      .rows_per_block = kRowsAtOnce},
-                     context);
+  const size_t rank = sizes.size() - (keeps_minor ? 1 : 0);
+  const Shape joined = Shape::Array(shape.element_type(), absl::MakeConstSpan(sizes.data(), rank));
+  absl::StatusOr<ThreadMapping> mapping = TiledTranspose(joined,
+                                                         {.lanes = static_cast<int64_t>(rank) - 1,
+                                                          .rows = rows_dimension,
+                                                          .threads_per_row = kTile,
+                                                          .rows_per_block = kRowsAtOnce},
+                                                         context);
   if (!mapping.ok()) return mapping;
+  if (keeps_minor) mapping = WithMinorDimension(*std::move(mapping), sizes.back());
   return Reinterpret(*std::move(mapping), sizes, shape, context);
 }
 
@@ -189,15 +208,18 @@ absl::StatusOr<LoopOptions> EmitterLoop(const HloComputation& computation, const
 
 absl::StatusOr<ThreadMapping> TransposeReads(const JoinedTranspose& transpose, const Shape& shape,
                                              mlir::MLIRContext* context) {
-  return TransposeSide(transpose.operand_sizes, transpose.permutation.back(), shape, context);
+  const bool keeps_minor = transpose.keeps_minor();
+  const size_t lanes = transpose.permutation.size() - (keeps_minor ? 2 : 1);
+  return TransposeSide(transpose.operand_sizes, transpose.permutation[lanes], keeps_minor, shape,
+                       context);
 }
 
 absl::StatusOr<ThreadMapping> TransposeWrites(const JoinedTranspose& transpose, const Shape& shape,
                                               mlir::MLIRContext* context) {
-  const int64_t operand_minor = static_cast<int64_t>(transpose.permutation.size()) - 1;
-  const int64_t rows =
-      llvm::find(transpose.permutation, operand_minor) - transpose.permutation.begin();
-  return TransposeSide(transpose.result_sizes(), rows, shape, context);
+  const bool keeps_minor = transpose.keeps_minor();
+  const auto lanes = static_cast<int64_t>(transpose.permutation.size()) - (keeps_minor ? 2 : 1);
+  const int64_t rows = llvm::find(transpose.permutation, lanes) - transpose.permutation.begin();
+  return TransposeSide(transpose.result_sizes(), rows, keeps_minor, shape, context);
 }
 
 ReductionLaunch EmitterReduction(const HloComputation& computation, const HloInstruction& hero,

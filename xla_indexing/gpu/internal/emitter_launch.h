@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/gpu/fusion_mapping.h"
+#include "xla_indexing/gpu/emitter.h"
 #include "xla_indexing/gpu/internal/emitter_hero.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/hlo/computation.h"

@@ -55,17 +55,17 @@ absl::StatusOr<std::unique_ptr<HloModule>> RewriteModule(
                             absl::Span<const HloInstruction* const> operands,
                             HloComputation* computation) -> absl::StatusOr<HloInstruction*> {
     InstructionRewriter rewriter(original, operands, computation);
-    const absl::Status status = rewrite(rewriter);
+    absl::Status status = rewrite(rewriter);
     if (!status.ok()) return status;
     if (rewriter.replacement() == nullptr) rewriter.ReplaceOperands(operands);
     return rewriter.replacement();
   };
   for (const HloComputation* computation : module.computations()) {
-    const absl::Status status = copier.Copy(*computation, add_copy).status();
+    absl::Status status = copier.Copy(*computation, add_copy).status();
     if (!status.ok()) return status;
   }
   copy->SetEntry(copier.CopyOf(module.entry_computation()));
-  if (const absl::Status status = VerifyModule(*copy); !status.ok()) return status;
+  if (absl::Status status = VerifyModule(*copy); !status.ok()) return status;
   return copy;
 }
 
