@@ -27,8 +27,10 @@ constexpr int64_t kMaxLaunches = 4096;
 constexpr int64_t kFewValues = 4;
 // What looking at a part of the launch costs, in lanes.
 constexpr int64_t kStepsOfPart = 8;
-// How many points of a request are evaluated in a step; measuring one takes a step.
-constexpr int64_t kPointsOfStep = 8;
+// What is done in a step: points of a request are evaluated and compared, shifts are looked up. A run
+// of bits is measured.
+constexpr int64_t kComparesOfStep = 48;
+constexpr int64_t kLookUpsOfStep = 8;
 // How many of them are one of the question's budget (base/question_budget.h).
 constexpr int64_t kStepsInOneOfQuestion = 8;
 
@@ -439,7 +441,9 @@ llvm::SmallVector<bool, 16> Counter::DivisionsIn(llvm::ArrayRef<int> open) const
 }
 
 void Counter::CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight) {
-  if (!Take(CeilDiv(lanes_.num_points(), kPointsOfStep))) {
+  const int64_t points = lanes_.num_points();
+  const int compares = std::bit_width(static_cast<uint64_t>(points));  // of each point
+  if (!Take(CeilDiv(points * compares, kComparesOfStep))) {
     return AddBounds(TimesCount(weight, stretch.length));
   }
   lanes_.Evaluate(used, stretch.open);
@@ -460,7 +464,7 @@ void Counter::MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch,
     all.push_back({stretch.variable, stretch.slope, {0, stretch.length - 1}});
   }
   const ShiftCounts shifts(all, modulus_, weight);
-  if (!Take(shifts.size() / kPointsOfStep)) {
+  if (!Take(shifts.size() / kLookUpsOfStep)) {
     return AddAnywhere(shifts.Total());
   }
   costs_.Select(lanes);
@@ -509,7 +513,7 @@ std::optional<Counter::CostBounds> Counter::BoundsOfGroups(llvm::ArrayRef<LaneRu
   CostBounds bounds;
   int64_t elements = 0;
   for (const LaneRuns& lanes : groups) {
-    if (!Take(free_shifts_.size() / kPointsOfStep)) return std::nullopt;
+    if (!Take(free_shifts_.size() / kLookUpsOfStep)) return std::nullopt;
     costs_.Select(lanes);
     std::optional<RequestCost> low;
     RequestCost high;

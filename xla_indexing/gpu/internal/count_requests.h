@@ -41,9 +41,9 @@
 // request, or for every lane (the indices of a gather): least and most are summed over requests,
 // each with its cheapest and its dearest values. Lanes with equal keys have equal free values.
 //
-// Budget. Looking at a part of the launch, or at a stretch, takes 8 steps, evaluating 8 points of a
-// request takes one, and so does measuring a run of bits. When none are left, the rest counts with its
-// bounds.
+// Budget. Looking at a part of the launch, or at a stretch, takes 8 steps; evaluating and sorting the
+// lanes of a warp takes 4, and more for vectors; measuring a run of bits takes one. When none are left,
+// the rest counts with its bounds.
 #ifndef XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 #define XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 
