@@ -112,6 +112,7 @@ class LaunchAccessBuilder {
   mlir::AffineExpr address_;
   llvm::SmallVector<LaunchThreads::ExprConstraint, 4> constraints_;
   llvm::SmallVector<mlir::AffineExpr, 2> keys_;
+  llvm::SmallVector<bool, 4> is_one_value_;  // of runtime variables: for all points
   bool may_be_fewer_ = false;
 };
 
