@@ -85,6 +85,7 @@ class Counter {
   }
 
   void Count(Int128 weight);
+  const FormTerm* GreatestTermOf(const Form& form) const;
   bool SplitLinear(llvm::ArrayRef<int> open, Int128 weight);
   void CountValues(int variable, ValueRange values, Int128 weight);
   void Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
@@ -268,24 +269,30 @@ void Counter::Count(Int128 weight) {
   CountLeaf({.open = open}, DivisionsIn(open), weight);
 }
 
-// Splits by the outer variable that is added to a constraint with the greatest effect.
+// The outer variable that is added to the constraint with the greatest effect; null for none.
+const FormTerm* Counter::GreatestTermOf(const Form& form) const {
+  const VariableSet divided = forms_.DividedVariablesOf(form);
+  const FormTerm* best = nullptr;
+  Int128 best_effect = 0;
+  for (const FormTerm& term : form.terms) {
+    if (term.id >= FormAlgebra::kMaxVariables) break;
+    if ((Bit(term.id) & outer_ & ~divided) == 0 || IsFixed(term.id)) continue;
+    const ValueRange values = forms_.range(term.id);
+    Int128 effect = Int128{term.coefficient} * (Int128{values.upper} - values.lower);
+    if (effect < 0) effect = -effect;
+    if (effect > best_effect) {
+      best = &term;
+      best_effect = effect;
+    }
+  }
+  return best;
+}
+
+// Splits by the first such variable.
 bool Counter::SplitLinear(llvm::ArrayRef<int> open, Int128 weight) {
   for (const int i : open) {
     const FormConstraint& constraint = access_.constraints[i];
-    const VariableSet divided = forms_.DividedVariablesOf(constraint.form);
-    const FormTerm* best = nullptr;
-    Int128 best_effect = 0;
-    for (const FormTerm& term : constraint.form.terms) {
-      if (term.id >= FormAlgebra::kMaxVariables) break;
-      if ((Bit(term.id) & outer_ & ~divided) == 0 || IsFixed(term.id)) continue;
-      const ValueRange values = forms_.range(term.id);
-      Int128 effect = Int128{term.coefficient} * (Int128{values.upper} - values.lower);
-      if (effect < 0) effect = -effect;
-      if (effect > best_effect) {
-        best = &term;
-        best_effect = effect;
-      }
-    }
+    const FormTerm* best = GreatestTermOf(constraint.form);
     if (best == nullptr) continue;
     // k*v + rest in [lower, upper]; mirrored where k is negative.
     const int v = best->id;
