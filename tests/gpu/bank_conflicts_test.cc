@@ -165,8 +165,8 @@ TEST_F(BankConflictsTest, AsWordsOneByOne) {
   }
 }
 
-// Elements of 8 bytes in tiles of 3 x 5, 30 elements to a pair of tiles, read by warps of 64 through
-// divisions that carry within a warp.
+// Elements of 8 bytes in tiles of 3 x 5, 30 elements to a pair of tiles, read by warps of 64
+// through divisions that carry within a warp.
 TEST_F(BankConflictsTest, SwizzledTilesAsWordsOneByOne) {
   int64_t wavefronts = 0;
   for (int64_t y = 0; y < 3; ++y) {

@@ -27,8 +27,8 @@ constexpr int64_t kMaxLaunches = 4096;
 constexpr int64_t kFewValues = 4;
 // What looking at a part of the launch costs, in lanes.
 constexpr int64_t kStepsOfPart = 8;
-// What is done in a step: points of a request are evaluated and compared, shifts are looked up. A run
-// of bits is measured.
+// What is done in a step: points of a request are evaluated and compared, shifts are looked up. A
+// run of bits is measured.
 constexpr int64_t kComparesOfStep = 48;
 constexpr int64_t kLookUpsOfStep = 8;
 // How many of them are one of the question's budget (base/question_budget.h).
