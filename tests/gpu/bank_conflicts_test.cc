@@ -165,6 +165,38 @@ TEST_F(BankConflictsTest, AsWordsOneByOne) {
   }
 }
 
+// Elements of 8 bytes in tiles of 3 x 5, 30 elements to a pair of tiles, read by warps of 64
+// through divisions that carry within a warp.
+TEST_F(BankConflictsTest, SwizzledTilesAsWordsOneByOne) {
+  int64_t wavefronts = 0;
+  for (int64_t y = 0; y < 3; ++y) {
+    for (int64_t s = 0; s < 17; ++s) {
+      std::map<int64_t, std::set<int64_t>> of_bank;
+      for (int64_t x = 0; x < 64; ++x) {
+        const int64_t row = (y * 7 + s) / 4 % 26;
+        const int64_t column = (x * 3 + s / 6 * 3) / 5 % 8;
+        const int64_t place = (row / 3 * 2 + column / 5) * 15 + row % 3 * 5 + column % 5;
+        for (int64_t byte = place * 8; byte < place * 8 + 8; ++byte) {
+          const int64_t moved = byte ^ ((byte >> 7 & 7) << 4);
+          of_bank[moved / 4 % 32].insert(moved / 4);
+        }
+      }
+      size_t most = 0;
+      for (const auto& [bank, words] : of_bank) most = std::max(most, words.size());
+      wavefronts += static_cast<int64_t>(most);
+    }
+  }
+  BankOptions options;
+  options.warp_size = 64;
+  options.swizzle = {3, 4, 7};
+  // No request has more than 32 words: at most 8 columns of 2.
+  Expect(Of("(th_x, th_y)[s0] -> (((th_y * 7 + s0) floordiv 4) mod 26, "
+            "((th_x * 3 + s0 floordiv 6 * 3) floordiv 5) mod 8), "
+            "domain: th_x in [0, 63], th_y in [0, 2], s0 in [0, 16]",
+            *ParseShape("f64[26,8]{1,0:T(3,5)}"), options),
+         51, wavefronts, 51);
+}
+
 TEST_F(BankConflictsTest, Errors) {
   const ThreadMapping mapping = *ParseThreadMapping(kRows, &context_);
   const Shape tile = Shape::Array(ElementType::kF32, {32, 32});

@@ -20,7 +20,8 @@ using internal::LaunchAccess;
 using internal::Stretch;
 using internal::StretchAt;
 
-Stretch At(LaunchAccess* access, int64_t value, const std::vector<int>& open, int64_t modulus) {
+Stretch StretchFrom(LaunchAccess* access, int64_t value, const std::vector<int>& open,
+                    int64_t modulus) {
   access->algebra.Narrow(0, {value, value});
   access->algebra.UpdateDivisionRanges();
   std::vector<const Form*> forms = {&access->address};
@@ -39,7 +40,7 @@ TEST(StretchTest, RequestsMoveAlongAStretch) {
     LaunchAccess access = random.access();
     const auto [lower, upper] = random.values();
     for (int64_t v = lower; v <= upper;) {
-      const Stretch stretch = At(&access, v, random.open(), random.modulus());
+      const Stretch stretch = StretchFrom(&access, v, random.open(), random.modulus());
       ASSERT_GE(stretch.length, 1);
       longer += stretch.length > 1;
       const Bits first = random.RequestAt(v);
@@ -69,14 +70,14 @@ TEST(StretchTest, RowsThatAreNoMultiplesOfAWarp) {
   const Form e = algebra.Add(lane, v, 32);
   access.address = algebra.Add(algebra.Add(Form(), algebra.Divide(e, 700, /*is_mod=*/true), 32),
                                algebra.Divide(e, 700, /*is_mod=*/false), 32000);
-  const Stretch row = At(&access, 0, {}, 4096);
+  const Stretch row = StretchFrom(&access, 0, {}, 4096);
   EXPECT_EQ(row.length, 21);
   EXPECT_EQ(row.slope, 1024);
-  EXPECT_EQ(At(&access, 21, {}, 4096).length, 1);
+  EXPECT_EQ(StretchFrom(&access, 21, {}, 4096).length, 1);
   // 700 * 2 = 32 * 43 + 24: from warp 22 to warp 42.
-  EXPECT_EQ(At(&access, 22, {}, 4096).length, 21);
+  EXPECT_EQ(StretchFrom(&access, 22, {}, 4096).length, 21);
   // 700 * 8 = 32 * 175: the last row ends with a warp.
-  EXPECT_EQ(At(&access, 154, {}, 4096).length, 21);
+  EXPECT_EQ(StretchFrom(&access, 154, {}, 4096).length, 21);
 }
 
 // Where all lanes are past a constraint, there is nothing until it begins to hold.
@@ -91,14 +92,14 @@ TEST(StretchTest, ConstraintsEndAStretch) {
   access.address = algebra.Add(Form(), e, 8);
   access.constraints.push_back({e, {100, 1000}});
   // Warps 0 to 2 are below 100, warp 3 has it, warps 4 to 30 are between, warp 31 has 1000.
-  EXPECT_FALSE(At(&access, 0, {0}, 1024).is_active);
-  EXPECT_EQ(At(&access, 0, {0}, 1024).length, 3);
-  EXPECT_EQ(At(&access, 3, {0}, 1024).length, 1);
-  EXPECT_EQ(At(&access, 3, {0}, 1024).open.size(), 1);
-  EXPECT_EQ(At(&access, 4, {0}, 1024).length, 27);
-  EXPECT_EQ(At(&access, 4, {0}, 1024).open.size(), 0);
-  EXPECT_EQ(At(&access, 31, {0}, 1024).length, 1);
-  EXPECT_FALSE(At(&access, 32, {0}, 1024).is_active);
+  EXPECT_FALSE(StretchFrom(&access, 0, {0}, 1024).is_active);
+  EXPECT_EQ(StretchFrom(&access, 0, {0}, 1024).length, 3);
+  EXPECT_EQ(StretchFrom(&access, 3, {0}, 1024).length, 1);
+  EXPECT_EQ(StretchFrom(&access, 3, {0}, 1024).open.size(), 1);
+  EXPECT_EQ(StretchFrom(&access, 4, {0}, 1024).length, 27);
+  EXPECT_EQ(StretchFrom(&access, 4, {0}, 1024).open.size(), 0);
+  EXPECT_EQ(StretchFrom(&access, 31, {0}, 1024).length, 1);
+  EXPECT_FALSE(StretchFrom(&access, 32, {0}, 1024).is_active);
 }
 
 }  // namespace

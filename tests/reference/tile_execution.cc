@@ -24,7 +24,7 @@ namespace {
 uint64_t Mix(uint64_t a, uint64_t b) { return MixBits(a ^ MixBits(b + 0x51ed270b)); }
 
 // A position, from an index as a definition gives it; none outside the array.
-std::optional<int64_t> PositionIn(const Shape& shape, const Index& index) {
+std::optional<int64_t> PositionInside(const Shape& shape, const Index& index) {
   if (!IsInside(shape.dimensions(), index)) return std::nullopt;
   return PositionOf(shape.dimensions(), index);
 }
@@ -374,7 +374,7 @@ absl::StatusOr<std::vector<int64_t>> TileRun::ElementsOf(const TileNode& node) c
       if (!tile.bounds[i].Contains(index.back())) return;
       if (!tile.moved_bounds[i].Contains(index.back() - (*moved)[i])) return;
     }
-    const std::optional<int64_t> position = PositionIn(shape, index);
+    const std::optional<int64_t> position = PositionInside(shape, index);
     elements.push_back(position.value_or(-1));
   });
   if (llvm::is_contained(elements, -1)) {

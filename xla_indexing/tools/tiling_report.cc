@@ -43,7 +43,7 @@ void AppendIndented(absl::string_view lines, std::string* out) {
 }
 
 template <typename List>
-void WriteIntegers(absl::string_view key, const List& list, JsonWriter* json) {
+void WriteIntegerList(absl::string_view key, const List& list, JsonWriter* json) {
   json->Key(key);
   json->BeginArray();
   for (const auto value : list) json->Integer(value);
@@ -98,8 +98,8 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   json->StringField("opcode", OpcodeName(node.instruction->opcode()));
   json->IntegerField("leaf", node.leaf);
   json->StringField("offset_map", tile.offsets.ToString());
-  WriteIntegers("sizes", tile.sizes, json);
-  WriteIntegers("strides", tile.strides, json);
+  WriteIntegerList("sizes", tile.sizes, json);
+  WriteIntegerList("strides", tile.strides, json);
   json->Key("bounds");
   json->BeginArray();
   for (const Interval& bounds : tile.bounds) WriteCountValue(bounds, json);
@@ -170,8 +170,8 @@ void WriteGraph(const TileGraph& graph, JsonWriter* json) {
     json->StringField("kind", NameOf(region.kind));
     if (region.parent >= 0) json->IntegerField("parent", region.parent);
     WriteNames("dims", region.dims, graph.space(), json);
-    WriteIntegers("tiles", region.trip_counts, json);
-    WriteIntegers("accumulators", region.accumulators, json);
+    WriteIntegerList("tiles", region.trip_counts, json);
+    WriteIntegerList("accumulators", region.accumulators, json);
     json->Key("steps");
     json->BeginArray();
     for (const TileRegion::Step& step : region.steps) {

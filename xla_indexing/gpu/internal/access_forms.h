@@ -2,8 +2,9 @@
 //
 // Mathematics. A form is  c + sum_i k_i * t_i,  where a term t is a variable with a finite interval
 // or a division, floor(D / m) or D mod m, whose dividend D is a form over earlier terms. Forms are
-// read off expressions that are simplified already (affine/internal/simplifier.h); what is done here
-// is what variables need that are written as sums of their digits, exact for all of their values:
+// read off expressions that are simplified already (affine/internal/simplifier.h); what is done
+// here is what variables need that are written as sums of their digits, exact for all of their
+// values:
 //
 //   floor((m*Q + R) / m) = Q + floor(R / m),  (m*Q + R) mod m = R mod m
 //   floor(D / m) = q,  D mod m = D - q*m                    D in [q*m, q*m + m - 1]
@@ -11,15 +12,15 @@
 // Ranges follow the variables, which can be narrowed: a division may have one value, or a remainder
 // one quotient, for some values of the variables and not for others.
 //
-// A *shift* of a variable v by P and c is  f(v + P) = f(v) + c,  whatever v and the others are. A sum
-// shifts as its terms do, by the least common multiple of their periods. Where D shifts by P and c,
-// with n = m / gcd(m, c), D mod m shifts by n*P and 0, D floordiv m by n*P and n*c / m.
+// A *shift* of a variable v by P and c is  f(v + P) = f(v) + c,  whatever v and the others are. A
+// sum shifts as its terms do, by the least common multiple of their periods. Where D shifts by P
+// and c, with n = m / gcd(m, c), D mod m shifts by n*P and 0, D floordiv m by n*P and n*c / m.
 //
 // Numbers. Whatever the variables are in their intervals, no sum leaves [-2^62, 2^62]; a form for
 // which that is not so makes the algebra fail (ok() is false), after which no form has a meaning.
 //
-// Example. The expression (d0 + d1 * 32) floordiv 700 with d1 = 2*a + b is floor((d0 + 64*a + 32*b) /
-// 700). d1 floordiv 2 is a, for b in [0, 1].
+// Example. The expression (d0 + d1 * 32) floordiv 700 with d1 = 2*a + b is floor((d0 + 64*a + 32*b)
+// / 700). d1 floordiv 2 is a, for b in [0, 1].
 #ifndef XLA_INDEXING_GPU_INTERNAL_ACCESS_FORMS_H_
 #define XLA_INDEXING_GPU_INTERNAL_ACCESS_FORMS_H_
 

@@ -27,8 +27,10 @@ constexpr int64_t kMaxLaunches = 4096;
 constexpr int64_t kFewValues = 4;
 // What looking at a part of the launch costs, in lanes.
 constexpr int64_t kStepsOfPart = 8;
-// How many points of a request are evaluated in a step; measuring one takes a step.
-constexpr int64_t kPointsOfStep = 8;
+// What is done in a step: points of a request are evaluated and compared, shifts are looked up. A
+// run of bits is measured.
+constexpr int64_t kComparesOfStep = 48;
+constexpr int64_t kLookUpsOfStep = 8;
 // How many of them are one of the question's budget (base/question_budget.h).
 constexpr int64_t kStepsInOneOfQuestion = 8;
 
@@ -83,6 +85,7 @@ class Counter {
   }
 
   void Count(Int128 weight);
+  const FormTerm* GreatestTermOf(const Form& form) const;
   bool SplitLinear(llvm::ArrayRef<int> open, Int128 weight);
   void CountValues(int variable, ValueRange values, Int128 weight);
   void Enumerate(VariableSet candidates, VariableSet bisected, llvm::ArrayRef<int> open,
@@ -266,24 +269,30 @@ void Counter::Count(Int128 weight) {
   CountLeaf({.open = open}, DivisionsIn(open), weight);
 }
 
-// Splits by the outer variable that is added to a constraint with the greatest effect.
+// The outer variable that is added to the constraint with the greatest effect; null for none.
+const FormTerm* Counter::GreatestTermOf(const Form& form) const {
+  const VariableSet divided = forms_.DividedVariablesOf(form);
+  const FormTerm* best = nullptr;
+  Int128 best_effect = 0;
+  for (const FormTerm& term : form.terms) {
+    if (term.id >= FormAlgebra::kMaxVariables) break;
+    if ((Bit(term.id) & outer_ & ~divided) == 0 || IsFixed(term.id)) continue;
+    const ValueRange values = forms_.range(term.id);
+    Int128 effect = Int128{term.coefficient} * (Int128{values.upper} - values.lower);
+    if (effect < 0) effect = -effect;
+    if (effect > best_effect) {
+      best = &term;
+      best_effect = effect;
+    }
+  }
+  return best;
+}
+
+// Splits by the first such variable.
 bool Counter::SplitLinear(llvm::ArrayRef<int> open, Int128 weight) {
   for (const int i : open) {
     const FormConstraint& constraint = access_.constraints[i];
-    const VariableSet divided = forms_.DividedVariablesOf(constraint.form);
-    const FormTerm* best = nullptr;
-    Int128 best_effect = 0;
-    for (const FormTerm& term : constraint.form.terms) {
-      if (term.id >= FormAlgebra::kMaxVariables) break;
-      if ((Bit(term.id) & outer_ & ~divided) == 0 || IsFixed(term.id)) continue;
-      const ValueRange values = forms_.range(term.id);
-      Int128 effect = Int128{term.coefficient} * (Int128{values.upper} - values.lower);
-      if (effect < 0) effect = -effect;
-      if (effect > best_effect) {
-        best = &term;
-        best_effect = effect;
-      }
-    }
+    const FormTerm* best = GreatestTermOf(constraint.form);
     if (best == nullptr) continue;
     // k*v + rest in [lower, upper]; mirrored where k is negative.
     const int v = best->id;
@@ -439,7 +448,9 @@ llvm::SmallVector<bool, 16> Counter::DivisionsIn(llvm::ArrayRef<int> open) const
 }
 
 void Counter::CountLeaf(const Stretch& stretch, llvm::ArrayRef<bool> used, Int128 weight) {
-  if (!Take(CeilDiv(lanes_.num_points(), kPointsOfStep))) {
+  const int64_t points = lanes_.num_points();
+  const int compares = std::bit_width(static_cast<uint64_t>(points));  // of each point
+  if (!Take(CeilDiv(points * compares, kComparesOfStep))) {
     return AddBounds(TimesCount(weight, stretch.length));
   }
   lanes_.Evaluate(used, stretch.open);
@@ -460,7 +471,7 @@ void Counter::MeasureLeaf(const LaneRuns& lanes, const Stretch& stretch,
     all.push_back({stretch.variable, stretch.slope, {0, stretch.length - 1}});
   }
   const ShiftCounts shifts(all, modulus_, weight);
-  if (!Take(shifts.size() / kPointsOfStep)) {
+  if (!Take(shifts.size() / kLookUpsOfStep)) {
     return AddAnywhere(shifts.Total());
   }
   costs_.Select(lanes);
@@ -509,7 +520,7 @@ std::optional<Counter::CostBounds> Counter::BoundsOfGroups(llvm::ArrayRef<LaneRu
   CostBounds bounds;
   int64_t elements = 0;
   for (const LaneRuns& lanes : groups) {
-    if (!Take(free_shifts_.size() / kPointsOfStep)) return std::nullopt;
+    if (!Take(free_shifts_.size() / kLookUpsOfStep)) return std::nullopt;
     costs_.Select(lanes);
     std::optional<RequestCost> low;
     RequestCost high;

@@ -16,24 +16,23 @@
 //     form, for the least such P. With n = M / gcd(M, c), values that are equal modulo n*P cost the
 //     same: n*P of them are looked at, each with the number of values that are equal to it.
 //   - The last of these variables goes by *stretches* (gpu/internal/stretch.h), between two carries
-//     of a division: along one, lanes lie alike, and are moved by the same number of bits each time.
-//     So the work grows with rows and not with warps.
+//     of a division: along one, lanes lie alike, and are moved by the same number of bits each
+//     time. So the work grows with rows and not with warps.
 //   - A variable that is only added, k*v, moves all lanes alike. How often they are moved by each
 //     number of bits modulo M is counted for all such variables, and the stretch, at once
 //     (gpu/internal/shift_counts.h).
 //
 // So a row-major loop, or a transpose whose sizes divide one another, needs one warp, measured at a
-// few residues, however large it is. Rows of r elements of 4 bytes are looked at 32 at a time, at the
-// most, for lines of 128 bytes. Costs are kept by how lanes lie and where they begin
+// few residues, however large it is. Costs are kept by how lanes lie and where they begin
 // (gpu/internal/request_costs.h): what comes again is not measured again.
 //
 // The worst request is the first that has the greatest cost relative to its least one, in the order
 // in which requests are looked at.
 //
 // Example, the transpose of f32[37,40]: output rows are 37 elements, and element e is read from the
-// address 32 * (40 * (e mod 37) + e floordiv 37), with e = 32*w + lane. After 37 warps, 32 rows, A has
-// changed by 1024 bits, a line: 37 of the 47 warps are looked at. A warp has the end of a row within
-// it, or lies in one row.
+// address 32 * (40 * (e mod 37) + e floordiv 37), with e = 32*w + lane. After 37 warps, 32 rows, A
+// has changed by 1024 bits, a line: 37 of the 47 warps are looked at. A warp has the end of a row
+// within it, or lies in one row.
 //
 // Unknown values are of two kinds. *Launch* variables have one value for the whole launch (the
 // start of a dynamic-slice, the base address below its alignment): least and most are taken over
@@ -41,9 +40,9 @@
 // request, or for every lane (the indices of a gather): least and most are summed over requests,
 // each with its cheapest and its dearest values. Lanes with equal keys have equal free values.
 //
-// Budget. Looking at a part of the launch, or at a stretch, takes 8 steps, evaluating 8 points of a
-// request takes one, and so does measuring a run of bits. When none are left, the rest counts with its
-// bounds.
+// Budget. Looking at a part of the launch, or at a stretch, takes 8 steps; evaluating and sorting
+// the lanes of a warp takes 4, and more for vectors; measuring a run of bits takes one. When none
+// are left, the rest counts with its bounds.
 #ifndef XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 #define XLA_INDEXING_GPU_INTERNAL_COUNT_REQUESTS_H_
 

@@ -152,7 +152,8 @@ void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
     // A value outside the interval has no point.
     const RuntimeVarIndexing& binding = indexing.bindings()[i];
     may_be_fewer_ |= !binding.ValueRange().IsSubsetOf(map.runtimes()[i].bounds);
-    if (IsOneValue(indexing, i)) continue;
+    is_one_value_.push_back(IsOneValue(indexing, i));
+    if (is_one_value_.back()) continue;
     for (const AffineExpr element : binding.element) {
       keys_.push_back(Substitute(element, elements_, symbols));
     }
@@ -178,6 +179,7 @@ bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
   elements_ = threads_.elements;
   constraints_ = threads_.constraints;
   keys_.clear();
+  is_one_value_.clear();
   may_be_fewer_ = false;
   if (tensor.indexing != nullptr) MakeReads(*tensor.indexing);
   mlir::MLIRContext* const context = mapping_.map.context();
@@ -222,9 +224,8 @@ LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
   for (size_t i = 0; i < loops_.size(); ++i) {
     if (mapping_.IsVectorRange(static_cast<int>(i))) access.inner |= bit_of(loops_[i]);
   }
-  for (size_t i = num_ranges_; i < symbols_.size(); ++i) {
-    const bool is_one = IsOneValue(*tensor.indexing, static_cast<int>(i - num_ranges_));
-    (is_one ? access.launch : access.free) |= bit_of(symbols_[i]);
+  for (size_t i = 0; i < is_one_value_.size(); ++i) {
+    (is_one_value_[i] ? access.launch : access.free) |= bit_of(symbols_[num_ranges_ + i]);
   }
   if (tensor.base_count > 1) access.launch |= bit_of(base_);
   access.address = algebra.FromExpr(address_, forms);

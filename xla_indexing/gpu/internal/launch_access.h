@@ -17,10 +17,10 @@
 //                         from is another
 //   base                  where the tensor may begin at more than one place of the period
 //
-// The address is composed as an expression, simplified (affine/internal/simplifier.h), and read as a
-// form (gpu/internal/access_forms.h). A variable that is divided by m, and by m*n, is written as its
-// digits there, so that addresses are sums where they can be: where k*v + R is divided by k*m, with R
-// in [0, k - 1], v mod m and v floordiv m are digits, which change one after the other.
+// The address is composed as an expression, simplified (affine/internal/simplifier.h), and read as
+// a form (gpu/internal/access_forms.h). A variable that is divided by m, and by m*n, is written as
+// its digits there, so that addresses are sums where they can be: where k*v + R is divided by k*m,
+// with R in [0, k - 1], v mod m and v floordiv m are digits, which change one after the other.
 //
 // Two elements of 4 bits share a byte. Quotients and remainders by the sizes of tiles are part of
 // the form.
@@ -112,6 +112,7 @@ class LaunchAccessBuilder {
   mlir::AffineExpr address_;
   llvm::SmallVector<LaunchThreads::ExprConstraint, 4> constraints_;
   llvm::SmallVector<mlir::AffineExpr, 2> keys_;
+  llvm::SmallVector<bool, 4> is_one_value_;  // of runtime variables: for all points
   bool may_be_fewer_ = false;
 };
 

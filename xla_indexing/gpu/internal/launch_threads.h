@@ -2,9 +2,9 @@
 //
 // Mathematics. Dimension 0 is the lane, in [0, warp size - 1], dimension 1 the warp of the launch,
 // and those after it are the loops of the mapping. Warps are counted block by block: with W warps a
-// block, warp w and lane l are the thread with the linear id  l + (w mod W) * warp size  of the block
-// with the linear id  w floordiv W,  and coordinates are the digits of these ids. A block's last warp
-// may be part of one.
+// block, warp w and lane l are the thread with the linear id  l + (w mod W) * warp size  of the
+// block with the linear id  w floordiv W,  and coordinates are the digits of these ids. A block's
+// last warp may be part of one.
 //
 // Example, f32[1000] in blocks of 128 threads: the element d0 + d1 * 32, where it is in [0, 999].
 #ifndef XLA_INDEXING_GPU_INTERNAL_LAUNCH_THREADS_H_
@@ -37,8 +37,8 @@ struct LaunchThreads {
   int64_t num_threads;  // of a block
   int64_t warps_of_block;
   int64_t num_warps = 0;  // of the launch; 0 also where they are not counted in int64
-  // Whether the mapping divides the thread of a block, alone, into parts that are no parts of a warp:
-  // then it goes by blocks, and their warps are a digit of the warps.
+  // Whether the mapping divides the thread of a block, alone, into parts that are no parts of a
+  // warp: then it goes by blocks, and their warps are a digit of the warps.
   bool divides_warps_of_block = false;
   // Those below are for launches that have threads.
   llvm::SmallVector<mlir::AffineExpr, 4> elements;

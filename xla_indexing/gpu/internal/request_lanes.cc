@@ -135,11 +135,13 @@ std::vector<LaneRuns> RequestLanes::Groups(bool are_apart) {
   for (int64_t i = 0; i < num_points_; ++i) {
     if (is_active_[i] == 0) continue;
     std::vector<int64_t> key;
+    key.reserve(keys.size() + 1);
     for (const Column& column : keys) key.push_back(column[i]);
     if (are_apart) key.push_back(i);
     groups[std::move(key)].push_back({addresses_[i], addresses_[i] + access_.width});
   }
   std::vector<LaneRuns> result;
+  result.reserve(groups.size());
   for (auto& [key, runs] : groups) result.push_back(Canonical(&runs));
   return result;
 }

@@ -1,8 +1,8 @@
 // The bits that the lanes of one request ask for.
 //
-// The address and the constraints are evaluated at every point of the inner variables, division after
-// division for all points at once; elements that overlap or touch are one run. Runs are counted from where the first begins, so that requests whose
-// lanes lie alike have the same runs.
+// The address and the constraints are evaluated at every point of the inner variables, division
+// after division for all points at once; elements that overlap or touch are one run. Runs are
+// counted from where the first begins, so that requests whose lanes lie alike have the same runs.
 //
 // Example: address 100 + 32*lane for lane in [0, 31], elements of 32 bits: the run [0, 1024), which
 // begins at 100. Address 64*lane: 32 runs.

@@ -13,7 +13,8 @@ namespace {
 
 using Counts = llvm::SmallVector<Int128, 0>;
 
-// The counts, a power of two of them, after one more term: at each r, the sum of those at r - i * k for i in [0, n - 1].
+// The counts, a power of two of them, after one more term: at each r, the sum of those at r - i * k
+// for i in [0, n - 1].
 Counts Moved(const Counts& counts, const MovingTerm& term, int64_t granularity) {
   const auto size = static_cast<int64_t>(counts.size());
   const int64_t step = FloorMod(term.coefficient / granularity, size);

@@ -1,11 +1,12 @@
 // How often the lanes of a warp are moved by each number of bits, up to whole periods of a meter.
 //
 // Mathematics. Outer variables that are only added to an address, k_i * x_i for x_i in [a_i, a_i +
-// n_i - 1], move all lanes alike, and only by how much modulo M counts. The count at r is the number
-// of (x_1, x_2, ..) with  sum_i k_i * (x_i - a_i) = r (mod M),  times a factor. With g the greatest
-// common divisor of M and all k_i, only multiples of g come up; they are numbered r / g. Variable
-// after variable, a count is the sum of n_i earlier ones, k_i apart; these go around a cycle of
-// M / gcd(M, k_i), so that whole turns and prefix sums of the cycle give all of them in M / g steps.
+// n_i - 1], move all lanes alike, and only by how much modulo M counts. The count at r is the
+// number of (x_1, x_2, ..) with  sum_i k_i * (x_i - a_i) = r (mod M),  times a factor. With g the
+// greatest common divisor of M and all k_i, only multiples of g come up; they are numbered r / g.
+// Variable after variable, a count is the sum of n_i earlier ones, k_i apart; these go around a
+// cycle of M / gcd(M, k_i), so that whole turns and prefix sums of the cycle give all of them in M
+// / g steps.
 //
 // Counts are kept at most 2^100, a number that stands for "too many".
 //

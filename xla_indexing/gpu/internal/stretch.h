@@ -4,14 +4,14 @@
 // of a dividend D by m has the quotient q for all lanes where all values of D are in
 // [q*m, q*m + m - 1]; then  D floordiv m = q  and  D mod m = D - q*m.  As long as v stays where all
 // divisions with it have the quotients that they have, forms are linear in v: the lanes lie as they
-// do at the first value, and all of them are moved by the same number of bits each time. A constraint
-// is in such a sum, too: it goes on to hold for all lanes, or for none, until its end comes. A value
-// at which a division carries within the warp, or a constraint holds for some lanes only, is a stretch
-// by itself, unless v moves neither.
+// do at the first value, and all of them are moved by the same number of bits each time. A
+// constraint is in such a sum, too: it goes on to hold for all lanes, or for none, until its end
+// comes. A value at which a division carries within the warp, or a constraint holds for some lanes
+// only, is a stretch by itself, unless v moves neither.
 //
 // Example. A(v, lane) = 32 * ((32*v + lane) mod 700 + 1000 * floor((32*v + lane) / 700)): v = 0 to
-// 20 have no carry and are one stretch, along which A grows by 1024. v = 21 begins at 672 and carries
-// after 28 lanes.
+// 20 have no carry and are one stretch, along which A grows by 1024. v = 21 begins at 672 and
+// carries after 28 lanes.
 #ifndef XLA_INDEXING_GPU_INTERNAL_STRETCH_H_
 #define XLA_INDEXING_GPU_INTERNAL_STRETCH_H_
 

@@ -59,7 +59,7 @@ bool IsRaggedInLoops(const HloInstruction& dot) {
                                 dot.GetIntegers(AttributeKey::kLhsRaggedDims).front());
 }
 
-NestLoops LoopsOf(const BuildContext& build, int64_t output_leaf, int64_t operand,
+NestLoops LoopsOfNest(const BuildContext& build, int64_t output_leaf, int64_t operand,
                   const LoopNest& nest) {
   const HloInstruction& instruction = build.instruction;
   switch (instruction.opcode()) {
@@ -190,7 +190,7 @@ InstructionIndexing ContractionSteps(const HloInstruction& instruction,
     } else {
       for (const LoopNest& nest : NestsOf(build, entry.output_leaf, entry.operand)) {
         if (nest.IsEmpty()) continue;
-        const NestLoops loops = LoopsOf(build, entry.output_leaf, entry.operand, nest);
+        const NestLoops loops = LoopsOfNest(build, entry.output_leaf, entry.operand, nest);
         // Loops that the operand does not depend on are added to the nest, with a step at least.
         LoopNest with_all = nest;
         NestLoops all;
