@@ -10,7 +10,6 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/affine/internal/number.h"
-#include "xla_indexing/affine/internal/object_pool.h"
 #include "xla_indexing/affine/internal/positional.h"
 #include "xla_indexing/affine/internal/short_list.h"
 #include "xla_indexing/affine/internal/simplifier.h"
@@ -86,36 +85,6 @@ TEST(ShortListTest, ErasesOneElement) {
       expected.erase(expected.begin() + at);
       EXPECT_EQ(ValuesOf(list), expected);
     }
-  }
-}
-
-struct Entry {
-  int64_t value = 0;
-  size_t hash = 0;
-  Entry* next = nullptr;
-};
-
-TEST(HashedChainsTest, FindsEveryEntryAlsoOfOneHash) {
-  constexpr int64_t kCount = 1000;
-  ObjectPool<Entry> storage;
-  HashedChains<Entry> table;
-  for (int round = 0; round < 2; ++round) {
-    for (int64_t i = 0; i < kCount; ++i) {
-      Entry* entry = storage.New();
-      entry->value = i;
-      table.Insert(static_cast<size_t>(i / 3), entry);
-    }
-    for (int64_t i = 0; i < kCount; ++i) {
-      int found = 0;
-      const auto hash = static_cast<size_t>(i / 3);
-      for (const Entry* entry = table.First(hash); entry != nullptr; entry = entry->next) {
-        found += entry->hash == hash && entry->value == i ? 1 : 0;
-      }
-      EXPECT_EQ(found, 1);
-    }
-    table.Clear();
-    for (size_t hash = 0; hash < 400; ++hash) EXPECT_EQ(table.First(hash), nullptr);
-    storage.Reset();
   }
 }
 

@@ -27,7 +27,7 @@ constexpr auto kNoThreading = mlir::MLIRContext::Threading::DISABLED;
 // values, as it is and flipped.
 std::vector<Digit> DigitsOf(const Number& variable) {
   std::vector<Digit> digits;
-  const int64_t values = variable.front().size;
+  const int64_t values = variable.front().extent;
   for (int64_t place = 1; place <= values; ++place) {
     for (int64_t size = 2; place * size <= values; ++size) {
       if (values % (place * size) != 0) continue;
@@ -40,8 +40,8 @@ std::vector<Digit> DigitsOf(const Number& variable) {
 }
 
 int64_t ValueOfDigit(const Digit& digit, int64_t x) {
-  const int64_t value = x / digit.place % digit.size;
-  return digit.flipped ? digit.size - 1 - value : value;
+  const int64_t value = x / digit.lower_factor % digit.extent;
+  return digit.flipped ? digit.extent - 1 - value : value;
 }
 
 // All numbers of two variables, with one digit each and a constant between them, for all sizes up
@@ -67,9 +67,9 @@ TEST(PositionalLoweringTest, DigitsOfDistinctVariablesAreWrittenInTheirNormalFor
             ASSERT_TRUE(expr);
             ++count;
             ForEachPoint({box[0], box[1]}, [&](const std::vector<int64_t>& at) {
-              ASSERT_EQ(
-                  Value(expr, at, {}),
-                  ValueOfDigit(low, at[0]) + low.size * (constant + 3 * ValueOfDigit(high, at[1])))
+              ASSERT_EQ(Value(expr, at, {}),
+                        ValueOfDigit(low, at[0]) +
+                            low.extent * (constant + 3 * ValueOfDigit(high, at[1])))
                   << ToString(expr);
             });
             ExprSimplifier other(&context, box, {});

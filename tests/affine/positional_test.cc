@@ -219,7 +219,7 @@ TEST_F(PositionalAlgebraTest, ARunHoldsNoMoreThanItsDigitDependsOn) {
   const auto indices = Reshape({d0, d1}, {16, 6});
   // 8 = 2 * 4 and 12 = 3 * 4: floor((d0 mod 3)*8 + d1) / 6) needs d1 floordiv 2 and d0 mod 3.
   ASSERT_EQ(indices[1].size(), 2u);
-  EXPECT_EQ(indices[1][0].size, 2);  // d1 mod 2
+  EXPECT_EQ(indices[1][0].extent, 2);  // d1 mod 2
   const PositionalAlgebra::Source& run = algebra_.source(indices[1][1].source);
   EXPECT_EQ(SizeOf(run.number), 12);
 }

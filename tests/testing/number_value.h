@@ -17,7 +17,7 @@ inline int64_t ValueOfNumber(const PositionalAlgebra& algebra, const Number& num
     switch (source.kind) {
       case PositionalAlgebra::Source::Kind::kVariable:
         return variables[source.variable];
-      case PositionalAlgebra::Source::Kind::kRun:
+      case PositionalAlgebra::Source::Kind::kFused:
         return ValueOfNumber(algebra, source.number, variables);
       case PositionalAlgebra::Source::Kind::kLinear:
         return source.factor * ValueOfNumber(algebra, source.number, variables) + source.offset;
@@ -26,14 +26,14 @@ inline int64_t ValueOfNumber(const PositionalAlgebra& algebra, const Number& num
   };
   int64_t value = 0, stride = 1;
   for (const Digit& digit : number) {
-    int64_t one = digit.place;
+    int64_t one = digit.lower_factor;
     if (!digit.IsConstant()) {
-      one = FloorMod(FloorDiv(value_of_source(algebra.source(digit.source)), digit.place),
-                     digit.size);
-      if (digit.flipped) one = digit.size - 1 - one;
+      one = FloorMod(FloorDiv(value_of_source(algebra.source(digit.source)), digit.lower_factor),
+                     digit.extent);
+      if (digit.flipped) one = digit.extent - 1 - one;
     }
     value += one * stride;
-    stride *= digit.size;
+    stride *= digit.extent;
   }
   return value;
 }

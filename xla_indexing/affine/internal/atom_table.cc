@@ -77,7 +77,7 @@ void AtomTable::Clear() {
   Forget();
   dims_.clear();
   symbols_.clear();
-  storage_.DestroyAll();
+  storage_.Clear();
 }
 
 }  // namespace xla_indexing::internal

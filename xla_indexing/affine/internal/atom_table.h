@@ -14,9 +14,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/Allocator.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/assumptions.h"
+#include "xla_indexing/affine/internal/object_arena.h"
 #include "xla_indexing/affine/internal/quasi_affine_sum.h"
 
 namespace xla_indexing::internal {
@@ -35,7 +35,7 @@ class AtomTable {
   const Atom* FindIrreducible(Atom::Kind kind, const QuasiAffineSum& dividend,
                               int64_t divisor) const;
   // A new atom, which is not in the table before it is inserted.
-  Atom* New() { return new (storage_.Allocate()) Atom; }
+  Atom* New() { return storage_.New(); }
   // Adds a floor or a mod, if there is none like it in the table yet. Returns the one that is.
   const Atom* Insert(const Atom* atom) { return *divisions_.insert(atom).first; }
 
@@ -79,7 +79,7 @@ class AtomTable {
     }
   };
 
-  llvm::SpecificBumpPtrAllocator<Atom> storage_;
+  ObjectArena<Atom> storage_;
   // Variables by position; null where they were not asked for.
   llvm::SmallVector<const Atom*, 8> dims_;
   llvm::SmallVector<const Atom*, 8> symbols_;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "xla_indexing/affine/internal/nested.h"
 #include "xla_indexing/affine/internal/rules.h"
 #include "xla_indexing/base/internal/checked.h"
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/internal/nested.h"
 #include "xla_indexing/affine/internal/rules.h"
 #include "xla_indexing/base/internal/checked.h"
 

@@ -13,14 +13,14 @@ namespace xla_indexing::internal {
 
 int64_t SizeOf(const Number& number) {
   int64_t size = 1;
-  for (const Digit& digit : number) size *= digit.size;
+  for (const Digit& digit : number) size *= digit.extent;
   return size;
 }
 
 void Reverse(Number& number) {
   for (Digit& digit : number) {
     if (digit.IsConstant()) {
-      digit.place = digit.size - 1 - digit.place;
+      digit.lower_factor = digit.extent - 1 - digit.value();
     } else {
       digit.flipped = !digit.flipped;
     }
@@ -32,8 +32,8 @@ std::optional<int64_t> ConstantValue(const Number& number) {
   int64_t stride = 1;
   for (const Digit& digit : number) {
     if (!digit.IsConstant()) return std::nullopt;
-    value += digit.place * stride;
-    stride *= digit.size;
+    value += digit.value() * stride;
+    stride *= digit.extent;
   }
   return value;
 }
@@ -45,38 +45,36 @@ bool IsFlipped(const Number& number) {
   return false;
 }
 
-int64_t PlaceBelow(const Number& number, int64_t r) {
+int64_t CutPointBelow(const Number& number, int64_t r) {
   int64_t best = 1;
-  int64_t place = 1;
+  int64_t point = 1;
   for (const Digit& digit : number) {
-    if (place > r || r % place != 0) break;  // places divide one another
-    const int64_t rest = r / place;
-    best = place * (rest % digit.size == 0 ? digit.size : Gcd(digit.size, rest));
-    if (best != place * digit.size) {
-      // Greater places are multiples of this digit's end, which does not divide r.
-      break;
-    }
-    place *= digit.size;
+    if (point > r || r % point != 0) break;  // cut points between digits divide one another
+    const int64_t rest = r / point;
+    best = point * (rest % digit.extent == 0 ? digit.extent : Gcd(digit.extent, rest));
+    // Greater cut points are multiples of this digit's end: if that does not divide r, none does.
+    if (best != point * digit.extent) break;
+    point *= digit.extent;
   }
   return best;
 }
 
-int64_t PlaceAbove(const Number& number, int64_t r) {
+int64_t CutPointAbove(const Number& number, int64_t r) {
   assert(r >= 1);
-  int64_t place = 1;
+  int64_t point = 1;
   for (const Digit& digit : number) {
-    const int64_t rest = r % place == 0 ? r / place : r / Gcd(r, place);
-    if (digit.size % rest == 0) return place * rest;
-    place *= digit.size;
+    const int64_t rest = r % point == 0 ? r / point : r / Gcd(r, point);
+    if (digit.extent % rest == 0) return point * rest;
+    point *= digit.extent;
   }
-  return place;
+  return point;
 }
 
 namespace {
 
 uint64_t AddToHash(uint64_t hash, const Digit& digit) {
-  hash = MixBits(hash + static_cast<uint64_t>(digit.place));
-  hash = MixBits(hash + static_cast<uint64_t>(digit.size));
+  hash = MixBits(hash + static_cast<uint64_t>(digit.lower_factor));
+  hash = MixBits(hash + static_cast<uint64_t>(digit.extent));
   return MixBits(hash + digit.source * uint64_t{2} + (digit.flipped ? 1 : 0));
 }
 

@@ -7,112 +7,163 @@
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/internal/instance_pool.h"
 #include "xla_indexing/affine/internal/number.h"
+#include "xla_indexing/affine/internal/number_rules.h"
 #include "xla_indexing/base/internal/checked.h"
-#include "xla_indexing/base/internal/mix_bits.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing::internal {
 
+PositionalAlgebra::PositionalAlgebra() : state_(InstancePool<PositionalState>::Take()) {
+  state_->Clear();
+}
+
+PositionalAlgebra::~PositionalAlgebra() {
+  InstancePool<PositionalState>::GiveBack(std::move(state_));
+}
+
+const NumberSource& PositionalAlgebra::source(uint32_t id) const { return state_->sources[id]; }
+
+size_t PositionalAlgebra::num_sources() const { return state_->sources.size(); }
+
+bool PositionalAlgebra::IsMoved(const Number& number) const {
+  return state_->sources.IsMoved(number);
+}
+
 size_t PositionalAlgebra::NodesOf(const Number& number) const {
-  size_t nodes = 0;
-  for (const Digit& digit : number) {
-    nodes += digit.IsConstant() ? 1 : source(digit.source).nodes;
-    nodes = std::min(nodes, size_t{1} << 40);
-  }
-  return nodes;
+  return state_->sources.NodesOf(number);
 }
 
 int PositionalAlgebra::DepthOf(const Number& number) const {
-  int depth = 0;
-  for (const Digit& digit : number) {
-    if (!digit.IsConstant()) depth = std::max(depth, source(digit.source).depth);
-  }
-  return depth;
+  return state_->sources.DepthOf(number);
 }
 
-bool PositionalAlgebra::IsMoved(const Number& number) const {
-  return llvm::any_of(number, [&](const Digit& digit) {
-    return !digit.IsConstant() && source(digit.source).is_moved;
-  });
+Interval PositionalAlgebra::RangeOf(const Number& number) const {
+  return state_->sources.RangeOf(number);
 }
 
-uint32_t PositionalAlgebra::Intern(Source source) {
-  uint64_t hash = HashOf(source.number) + static_cast<uint64_t>(source.variable);
-  for (const int64_t part :
-       {source.factor, source.offset, source.modulus, source.least, source.greatest}) {
-    hash = MixBits(hash + static_cast<uint64_t>(part));
-  }
-  for (const Source* known = memory_->source_table.First(hash); known != nullptr;
-       known = known->next) {
-    if (known->hash == hash && known->kind == source.kind && known->variable == source.variable &&
-        known->number == source.number && known->factor == source.factor &&
-        known->offset == source.offset && known->modulus == source.modulus &&
-        known->least == source.least && known->greatest == source.greatest) {
-      return known->id;
-    }
-  }
-  if (source.kind != Source::Kind::kVariable) {
-    source.nodes = NodesOf(source.number) + 1;
-    source.depth = DepthOf(source.number) + 1;
-    source.is_moved = source.kind == Source::Kind::kLinear || IsMoved(source.number);
-  }
-  Source* made = memory_->sources.New();
-  *made = std::move(source);
-  made->id = static_cast<uint32_t>(num_sources());
-  memory_->source_table.Insert(hash, made);
-  return made->id;
-}
+void PositionalAlgebra::ShrinkToFit(Number& number) const { state_->sources.ShrinkToFit(number); }
 
 Number PositionalAlgebra::AddVariable(int64_t size) {
-  Source variable;
-  variable.kind = Source::Kind::kVariable;
+  NumberSource variable;
+  variable.kind = NumberSource::Kind::kVariable;
   variable.variable = num_variables();
-  variables_.push_back(size);
   variable.greatest = size - 1;
-  const uint32_t id = Intern(std::move(variable));
-  Number number;
-  if (size > 1) number.push_back({1, size, id, false});
-  return number;
+  variables_.push_back(size);
+  const uint32_t id = state_->sources.Intern(std::move(variable));
+  if (size == 1) return Number();
+  return Number{Digit{1, size, id, false}};
+}
+
+namespace {
+
+// The row-major position of the indices.
+std::optional<Number> Linearize(PositionalState& state, llvm::ArrayRef<Number> indices) {
+  Number position;
+  int64_t size = 1;
+  for (const Number& index : llvm::reverse(indices)) {
+    const std::optional<int64_t> product = CheckedMul(size, SizeOf(index));
+    if (!product || !Append(state, position, index)) return std::nullopt;
+    size = *product;
+  }
+  return position;
+}
+
+}  // namespace
+
+std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
+    llvm::ArrayRef<Number> indices, llvm::ArrayRef<int64_t> to) {
+  KnownSteps& steps = state_->steps;
+  KnownPosition* position = steps.FindPosition(indices);
+  if (position == nullptr) {
+    const std::optional<Number> linearized = Linearize(*state_, indices);
+    if (!linearized) return std::nullopt;
+    position = steps.PositionOf(*linearized);
+    steps.Add(indices, position);
+  }
+  if (const KnownPosition::Indices* known = position->FindIndices(to)) return *known;
+  llvm::SmallVector<Number, 4> result(to.size());
+  Number rest = position->position;
+  for (size_t i = to.size(); i-- > 1;) {
+    std::optional<NumberParts> parts = Cut(*state_, rest, to[i]);
+    if (!parts) return std::nullopt;
+    result[i] = std::move(parts->low);
+    rest = std::move(parts->high);
+  }
+  if (!to.empty()) result[0] = std::move(rest);
+  steps.Add(result, position);
+  return result;
+}
+
+std::optional<Number> PositionalAlgebra::Affine(const Number& number, int64_t factor,
+                                                int64_t offset, int64_t divisor, int64_t size) {
+  return AffineImage(*state_, number, factor, offset, divisor, size);
 }
 
 std::optional<int> PositionalAlgebra::AsVariable(const Number& number) const {
   if (number.size() != 1 || number[0].IsConstant() || number[0].flipped) return std::nullopt;
   const Source& from = source(number[0].source);
-  if (from.kind != Source::Kind::kVariable || number[0].place != 1 ||
-      from.greatest >= number[0].size) {
+  if (from.kind != Source::Kind::kVariable || number[0].lower_factor != 1 ||
+      from.greatest >= number[0].extent) {
     return std::nullopt;
   }
   return from.variable;
 }
 
-// Values are less than the number's size, which fits int64.
-Interval PositionalAlgebra::RangeOf(const Number& number) const {
-  int64_t least = 0;
-  int64_t greatest = 0;
-  int64_t stride = 1;
-  for (const Digit& digit : number) {
-    int64_t low = 0;
-    int64_t high = digit.size - 1;
-    if (digit.IsConstant()) {
-      low = high = digit.place;
-    } else {
-      const Source& from = source(digit.source);
-      if (const int64_t end = from.greatest / digit.place; end < digit.size) {
-        low = from.least / digit.place;
-        high = end;
-      }
-      if (digit.flipped) {
-        std::swap(low, high);
-        low = digit.size - 1 - low;
-        high = digit.size - 1 - high;
-      }
-    }
-    least += low * stride;
-    greatest += high * stride;
-    stride *= digit.size;
+std::optional<PositionalAlgebra::AffineForm> PositionalAlgebra::AsAffine(const Number& number) {
+  if (number.empty()) return std::nullopt;
+  if (const Digit& low = number.front(); low.IsConstant()) {
+    return AffineForm{Number(number.begin() + 1, number.end()), low.extent, low.value()};
   }
-  return Interval::Closed(least, greatest);
+  if (const Digit& high = number.back(); high.IsConstant()) {
+    const Number low(number.begin(), number.end() - 1);
+    return AffineForm{low, 1, high.value() * SizeOf(low)};
+  }
+  if (IsFlipped(number)) {
+    Number reversed = number;
+    Reverse(reversed);
+    return AffineForm{std::move(reversed), -1, SizeOf(number) - 1};
+  }
+  if (number.size() > 1) {
+    Number without = number;
+    const std::optional<int64_t> offset = MoveOffsetsOut(*state_, without);
+    if (!offset || without == number) return std::nullopt;
+    return AffineForm{std::move(without), 1, *offset};
+  }
+  const Digit& digit = number.front();
+  const Source& from = source(digit.source);
+  if (from.kind != Source::Kind::kLinear || from.modulus % digit.lower_factor != 0 ||
+      !state_->sources.HasRoom(digit)) {
+    return std::nullopt;
+  }
+  return AffineForm{from.number, from.factor, from.offset, digit.lower_factor};
+}
+
+PositionalAlgebra::HighDigits PositionalAlgebra::AsHighDigits(const Number& number) {
+  HighDigits high{number};
+  while (!high.whole.empty()) {
+    const Digit least = high.whole.front();
+    if (least.IsConstant() || least.lower_factor == 1) break;
+    const Source& from = source(least.source);
+    Number whole;
+    if (from.kind == Source::Kind::kVariable) {
+      whole = {{1, least.lower_factor * least.extent, least.source, least.flipped}};
+    } else if (from.kind == Source::Kind::kFused &&
+               least.lower_factor * least.extent == SizeOf(from.number)) {
+      whole = from.number;
+      if (least.flipped) Reverse(whole);
+    } else {
+      break;
+    }
+    const std::optional<int64_t> divisor = CheckedMul(high.divisor, least.lower_factor);
+    const Number above(high.whole.begin() + 1, high.whole.end());
+    if (!divisor || !CheckedMul(SizeOf(high.whole), least.lower_factor) ||
+        !Append(*state_, whole, above))
+      break;
+    high = {std::move(whole), *divisor};
+  }
+  return high;
 }
 
 std::optional<int64_t> PositionalAlgebra::ConstantResidue(const Number& number, int64_t divisor) {
@@ -123,95 +174,20 @@ std::optional<int64_t> PositionalAlgebra::ConstantResidue(const Number& number, 
     const Digit& digit = number[0];
     const Source& from = source(digit.source);
     // L = modulus * x with L = offset (mod divisor) for an x that is the digit.
-    if (from.kind == Source::Kind::kLinear && digit.place == from.modulus &&
-        GreatestOf(digit) < digit.size && from.factor % divisor == 0 &&
+    if (from.kind == Source::Kind::kLinear && digit.lower_factor == from.modulus &&
+        state_->sources.HasRoom(digit) && from.factor % divisor == 0 &&
         Gcd(from.modulus, divisor) == 1) {
       constexpr int64_t kMaxTried = 4096;
       for (int64_t x = 0; x < std::min(divisor, kMaxTried); ++x) {
         const Int128 value = Int128{x} * from.modulus - from.offset;
-        if (value % divisor == 0) return digit.flipped ? FloorMod(digit.size - 1 - x, divisor) : x;
+        if (value % divisor == 0)
+          return digit.flipped ? FloorMod(digit.extent - 1 - x, divisor) : x;
       }
     }
   }
   if (SizeOf(number) % divisor != 0) return std::nullopt;
-  const std::optional<Parts> parts = Cut(number, divisor);
+  const std::optional<NumberParts> parts = Cut(*state_, number, divisor);
   return parts ? ConstantValue(parts->low) : std::nullopt;
-}
-
-const LinearizedIndices* PositionalAlgebra::FindByIndices(llvm::ArrayRef<Number> indices,
-                                                          size_t hash) const {
-  for (const LinearizedIndices* known = memory_->index_table.First(hash); known != nullptr;
-       known = known->next) {
-    if (known->hash == hash && llvm::ArrayRef<Number>(known->indices) == indices) return known;
-  }
-  return nullptr;
-}
-
-const LinearizedIndices* PositionalAlgebra::FindByPosition(const Number& position, size_t hash,
-                                                           llvm::ArrayRef<int64_t> sizes) const {
-  const auto has_sizes = [&](const LinearizedIndices& known) {
-    return known.indices.size() == sizes.size() &&
-           llvm::all_of(llvm::zip(known.indices, sizes), [](const auto& pair) {
-             return SizeOf(std::get<0>(pair)) == std::get<1>(pair);
-           });
-  };
-  const IndicesOfPosition* first = nullptr;
-  for (const IndicesOfPosition* of = memory_->position_table.First(hash); of != nullptr;
-       of = of->next) {
-    if (of->hash != hash || (first != nullptr && first->order < of->order)) continue;
-    if (of->known->position == position && has_sizes(*of->known)) first = of;
-  }
-  return first != nullptr ? first->known : nullptr;
-}
-
-const LinearizedIndices* PositionalAlgebra::Remember(llvm::ArrayRef<Number> indices, size_t hash,
-                                                     const Number& position, size_t position_hash) {
-  LinearizedIndices* linearized = memory_->linearized.New();
-  linearized->indices.assign(indices.begin(), indices.end());
-  linearized->position = position;
-  linearized->position_hash = position_hash;
-  memory_->index_table.Insert(hash, linearized);
-  IndicesOfPosition* of = memory_->positions.New();
-  of->known = linearized;
-  of->order = memory_->positions.size();
-  memory_->position_table.Insert(position_hash, of);
-  return linearized;
-}
-
-const LinearizedIndices* PositionalAlgebra::Linearize(llvm::ArrayRef<Number> indices) {
-  const size_t hash = HashOf(indices);
-  if (const LinearizedIndices* known = FindByIndices(indices, hash)) return known;
-  Number position;
-  int64_t size = 1;
-  for (const Number& index : llvm::reverse(indices)) {
-    const std::optional<int64_t> product = CheckedMul(size, SizeOf(index));
-    if (!product || !Append(position, index)) return nullptr;
-    size = *product;
-  }
-  return Remember(indices, hash, position, HashOf(position));
-}
-
-std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
-    llvm::ArrayRef<Number> indices, llvm::ArrayRef<int64_t> to) {
-  const LinearizedIndices* linearized = Linearize(indices);
-  if (linearized == nullptr) return std::nullopt;
-  const Number& position = linearized->position;
-  const size_t position_hash = linearized->position_hash;
-  if (const LinearizedIndices* known = FindByPosition(position, position_hash, to)) {
-    return known->indices;
-  }
-  llvm::SmallVector<Number, 4> result(to.size());
-  Number rest = position;
-  for (size_t i = to.size(); i-- > 1;) {
-    std::optional<Parts> parts = Cut(rest, to[i]);
-    if (!parts) return std::nullopt;
-    result[i] = std::move(parts->low);
-    rest = std::move(parts->high);
-  }
-  if (!to.empty()) result[0] = std::move(rest);
-  const size_t hash = HashOf(result);
-  if (FindByIndices(result, hash) == nullptr) Remember(result, hash, position, position_hash);
-  return result;
 }
 
 }  // namespace xla_indexing::internal

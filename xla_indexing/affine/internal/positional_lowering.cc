@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/instance_pool.h"
 #include "xla_indexing/base/internal/checked.h"
 
 namespace xla_indexing::internal {
@@ -13,38 +14,18 @@ PositionalLowering::PositionalLowering(const PositionalAlgebra* algebra, ExprSim
     : algebra_(*algebra),
       simplifier_(*simplifier),
       variables_(variables),
-      memory_(InstancePool<LoweringMemory>::Take()) {}
-
-PositionalLowering::~PositionalLowering() {
-  InstancePool<LoweringMemory>::GiveBack(std::move(memory_));
+      memory_(InstancePool<Memory>::Take()) {
+  memory_->values.clear();
+  memory_->exprs.clear();
+  memory_->dividends.clear();
 }
 
-namespace {
-
-// What the table has of the digit; null where it has nothing.
-template <typename T>
-const T* Find(const HashedChains<T>& table, const Digit& digit, size_t hash) {
-  for (const T* known = table.First(hash); known != nullptr; known = known->next) {
-    if (known->digit == digit) return known;
-  }
-  return nullptr;
-}
-
-// Adds an entry for the digit to the table; the caller fills it in.
-template <typename T>
-T& Insert(const Digit& digit, size_t hash, ObjectPool<T>& objects, HashedChains<T>& table) {
-  T* made = objects.New();
-  made->digit = digit;
-  table.Insert(hash, made);
-  return *made;
-}
-
-}  // namespace
+PositionalLowering::~PositionalLowering() { InstancePool<Memory>::GiveBack(std::move(memory_)); }
 
 bool PositionalLowering::IsLinear(const Digit& digit) const {
-  if (digit.IsConstant() || digit.place != 1) return false;
+  if (digit.IsConstant() || digit.lower_factor != 1) return false;
   const PositionalAlgebra::Source& from = algebra_.source(digit.source);
-  return from.kind == PositionalAlgebra::Source::Kind::kLinear && from.greatest < digit.size;
+  return from.kind == PositionalAlgebra::Source::Kind::kLinear && from.greatest < digit.extent;
 }
 
 bool PositionalLowering::AddDistinctVariables(const Number& number,
@@ -85,32 +66,33 @@ bool PositionalLowering::IsVariable(const Digit& digit) const {
 void PositionalLowering::WidenTop(Quotient& quotient) const {
   Digit& top = quotient.number.back();
   const int64_t size = SizeOf(quotient.number);
-  if (!quotient.has_mod || !IsVariable(top) || size % (quotient.place * quotient.size) != 0) {
+  if (!quotient.has_mod || !IsVariable(top) ||
+      size % (quotient.lower_factor * quotient.extent) != 0) {
     return;
   }
-  const int64_t values = algebra_.source(top.source).greatest / top.place + 1;
-  const int64_t times = CeilDiv(values, top.size);
-  if (times > 1 && CheckedMul(size, times)) top.size *= times;
+  const int64_t values = algebra_.source(top.source).greatest / top.lower_factor + 1;
+  const int64_t times = CeilDiv(values, top.extent);
+  if (times > 1 && CheckedMul(size, times)) top.extent *= times;
 }
 
 // Extends the least variable of a run down to its lowest digit: what lies below the place does not
 // change the quotient.
 void PositionalLowering::ExtendBottom(Quotient& quotient) const {
   Digit& least = quotient.number.front();
-  if (quotient.place == 1 || !IsVariable(least) ||
-      !CheckedMul(SizeOf(quotient.number), least.place)) {
+  if (quotient.lower_factor == 1 || !IsVariable(least) ||
+      !CheckedMul(SizeOf(quotient.number), least.lower_factor)) {
     return;
   }
-  quotient.place *= least.place;
-  least.size *= least.place;
-  least.place = 1;
+  quotient.lower_factor *= least.lower_factor;
+  least.extent *= least.lower_factor;
+  least.lower_factor = 1;
 }
 
 PositionalLowering::Quotient PositionalLowering::QuotientOf(const Digit& digit) const {
   const PositionalAlgebra::Source& from = algebra_.source(digit.source);
-  Quotient quotient{from.number, from.factor, from.offset, digit.place, digit.size};
-  quotient.has_mod = from.greatest / digit.place >= digit.size;
-  quotient.key = {digit.place, digit.size, digit.source, false};
+  Quotient quotient{from.number, from.factor, from.offset, digit.lower_factor, digit.extent};
+  quotient.has_mod = from.greatest / digit.lower_factor >= digit.extent;
+  quotient.key = {digit.lower_factor, digit.extent, digit.source, false};
   if (from.kind == PositionalAlgebra::Source::Kind::kLinear) return quotient;
   ExtendBottom(quotient);
   WidenTop(quotient);
@@ -130,20 +112,21 @@ bool IsOfSame(const Digit& digit, const Digit& inner, bool is_flipped) {
 
 std::optional<PositionalLowering::Quotient> PositionalLowering::JoinedBelow(
     const Digit& low, const Digit& high) const {
-  if (high.IsConstant() || high.place != 1 || !IsVariable(low)) return std::nullopt;
+  if (high.IsConstant() || high.lower_factor != 1 || !IsVariable(low)) return std::nullopt;
   const PositionalAlgebra::Source& from = algebra_.source(high.source);
-  if (from.kind != PositionalAlgebra::Source::Kind::kRun || from.greatest < high.size) {
+  if (from.kind != PositionalAlgebra::Source::Kind::kFused || from.greatest < high.extent) {
     return std::nullopt;
   }
   const Digit& least = from.number.front();
-  if (!IsOfSame(low, least, high.flipped) || Int128{low.place} * low.size != least.place ||
-      !CheckedMul(SizeOf(from.number), low.size)) {
+  if (!IsOfSame(low, least, high.flipped) ||
+      Int128{low.lower_factor} * low.extent != least.lower_factor ||
+      !CheckedMul(SizeOf(from.number), low.extent)) {
     return std::nullopt;
   }
-  Quotient joined{from.number, 1, 0, 1, low.size * high.size, /*has_mod=*/true};
-  joined.number.front().place = low.place;
-  joined.number.front().size *= low.size;
-  joined.key = {-low.place, high.size, high.source, false};
+  Quotient joined{from.number, 1, 0, 1, low.extent * high.extent, /*has_mod=*/true};
+  joined.number.front().lower_factor = low.lower_factor;
+  joined.number.front().extent *= low.extent;
+  joined.key = {-low.lower_factor, high.extent, high.source, false};
   WidenTop(joined);
   return joined;
 }
@@ -152,16 +135,17 @@ std::optional<PositionalLowering::Quotient> PositionalLowering::JoinedAbove(
     const Digit& low, const Digit& high) const {
   if (low.IsConstant() || !IsVariable(high)) return std::nullopt;
   const PositionalAlgebra::Source& from = algebra_.source(low.source);
-  if (from.kind != PositionalAlgebra::Source::Kind::kRun) return std::nullopt;
+  if (from.kind != PositionalAlgebra::Source::Kind::kFused) return std::nullopt;
   const Digit& greatest = from.number.back();
   const int64_t size = SizeOf(from.number);
-  if (Int128{low.place} * low.size != size || !IsOfSame(high, greatest, low.flipped) ||
-      Int128{greatest.place} * greatest.size != high.place || !CheckedMul(size, high.size)) {
+  if (Int128{low.lower_factor} * low.extent != size || !IsOfSame(high, greatest, low.flipped) ||
+      Int128{greatest.lower_factor} * greatest.extent != high.lower_factor ||
+      !CheckedMul(size, high.extent)) {
     return std::nullopt;
   }
-  Quotient joined{from.number, 1, 0, low.place, low.size * high.size, /*has_mod=*/false};
-  joined.number.back().size *= high.size;
-  joined.key = {low.place, joined.size, low.source, false};
+  Quotient joined{from.number, 1, 0, low.lower_factor, low.extent * high.extent, /*has_mod=*/false};
+  joined.number.back().extent *= high.extent;
+  joined.key = {low.lower_factor, joined.extent, low.source, false};
   ExtendBottom(joined);
   return joined;
 }
@@ -177,19 +161,19 @@ void PositionalLowering::ForEachDigit(const Number& number, Add add) const {
       const Digit& of_run = joined ? next : digit;
       if (!joined) joined = JoinedAbove(digit, next);
       if (joined) {
-        add(of_run, &*joined, joined->size, stride);
-        stride *= joined->size;
+        add(of_run, &*joined, joined->extent, stride);
+        stride *= joined->extent;
         ++i;
         continue;
       }
     }
     if (digit.IsConstant() || IsVariable(digit)) {
-      add(digit, nullptr, digit.size, stride);
+      add(digit, nullptr, digit.extent, stride);
     } else {
       const Quotient quotient = QuotientOf(digit);
-      add(digit, &quotient, digit.size, stride);
+      add(digit, &quotient, digit.extent, stride);
     }
-    stride *= digit.size;
+    stride *= digit.extent;
   }
 }
 
@@ -198,7 +182,7 @@ LinearSum PositionalLowering::WrittenSum(const Number& number) {
   ForEachDigit(number,
                [&](const Digit& digit, const Quotient* quotient, int64_t size, int64_t stride) {
                  if (digit.IsConstant()) {
-                   sum.AddConstant(digit.place * stride);
+                   sum.AddConstant(digit.lower_factor * stride);
                    return;
                  }
                  if (digit.flipped) sum.AddScaled(LinearSum(size - 1), stride);
@@ -226,53 +210,43 @@ mlir::AffineExpr PositionalLowering::DigitOfVariable(const Digit& digit) {
     expr = mlir::getAffineBinaryOpExpr(kind, expr,
                                        mlir::getAffineConstantExpr(divisor, simplifier_.context()));
   };
-  if (digit.place > 1) apply(mlir::AffineExprKind::FloorDiv, digit.place);
-  if (from.greatest / digit.place >= digit.size) apply(mlir::AffineExprKind::Mod, digit.size);
+  if (digit.lower_factor > 1) apply(mlir::AffineExprKind::FloorDiv, digit.lower_factor);
+  if (from.greatest / digit.lower_factor >= digit.extent)
+    apply(mlir::AffineExprKind::Mod, digit.extent);
   return expr;
 }
 
 mlir::AffineExpr PositionalLowering::Written(const Quotient& quotient) {
-  const size_t hash = HashOf(quotient.key);
-  if (const auto* known = Find(memory_->written_table, quotient.key, hash)) return known->expr;
-  const WrittenNumber& dividend = WrittenDividend(quotient);
+  if (const auto known = memory_->exprs.find(quotient.key); known != memory_->exprs.end()) {
+    return known->second;
+  }
+  const WrittenDividend dividend =
+      WriteDividend({quotient.number, quotient.factor, quotient.offset});
   mlir::AffineExpr expr = dividend.expr;
   const auto apply = [&](mlir::AffineExprKind kind, int64_t divisor) {
-    if (!expr || (!dividend.is_small && !IsSmallDividend(expr))) {
-      expr = {};
-    } else {
-      expr = DivideSmall(kind, expr, divisor);
-    }
+    const bool is_small = expr && (dividend.is_small || IsSmallDividend(expr));
+    expr = is_small ? DivideSmall(kind, expr, divisor) : mlir::AffineExpr();
   };
-  if (quotient.place > 1) apply(mlir::AffineExprKind::FloorDiv, quotient.place);
-  if (quotient.has_mod) apply(mlir::AffineExprKind::Mod, quotient.size);
-  return Insert(quotient.key, hash, memory_->written, memory_->written_table).expr = expr;
+  if (quotient.lower_factor > 1) apply(mlir::AffineExprKind::FloorDiv, quotient.lower_factor);
+  if (quotient.has_mod) apply(mlir::AffineExprKind::Mod, quotient.extent);
+  return memory_->exprs[quotient.key] = expr;
 }
 
-const WrittenNumber& PositionalLowering::WrittenDividend(const Quotient& quotient) {
-  const size_t hash = HashOf(quotient.number);
-  for (const WrittenNumber* known = memory_->number_table.First(hash); known != nullptr;
-       known = known->next) {
-    if (known->number == quotient.number && known->factor == quotient.factor &&
-        known->offset == quotient.offset) {
-      return *known;
-    }
+PositionalLowering::WrittenDividend PositionalLowering::WriteDividend(const Dividend& dividend) {
+  if (const auto known = memory_->dividends.find(dividend); known != memory_->dividends.end()) {
+    return known->second;
   }
-  LinearSum sum = WrittenSum(quotient.number);
-  sum.Scale(quotient.factor);
-  sum.AddConstant(quotient.offset);
-  const mlir::AffineExpr expr = sum.ToExpr(simplifier_.context());
-  WrittenNumber* written = memory_->numbers.New();
-  written->number = quotient.number;
-  written->factor = quotient.factor;
-  written->offset = quotient.offset;
-  written->expr = expr;
+  LinearSum sum = WrittenSum(dividend.number);
+  sum.Scale(dividend.factor);
+  sum.AddConstant(dividend.offset);
+  WrittenDividend written{sum.ToExpr(simplifier_.context())};
   // A digit gives a summand, and a constant at most to the sum that it is in. One level of sources
   // gives two divisions.
   static_assert(2 * kMaxLoweredDigits < kMaxSummands);
-  const bool is_shallow = 2 * (algebra_.DepthOf(quotient.number) + 2) < kMaxExprDepth;
-  written->is_small = expr && (is_shallow || IsSmallDividend(expr, 1));
-  memory_->number_table.Insert(hash, written);
-  return *written;
+  const bool is_shallow = 2 * (algebra_.DepthOf(dividend.number) + 2) < kMaxExprDepth;
+  written.is_small = written.expr && (is_shallow || IsSmallDividend(written.expr, 1));
+  memory_->dividends.try_emplace(dividend, written);
+  return written;
 }
 
 QuasiAffineSum PositionalLowering::Sum(const Number& number) {
@@ -280,7 +254,7 @@ QuasiAffineSum PositionalLowering::Sum(const Number& number) {
   ForEachDigit(number,
                [&](const Digit& digit, const Quotient* quotient, int64_t size, int64_t stride) {
                  if (digit.IsConstant()) {
-                   sum.AddScaled(QuasiAffineSum(digit.place), stride);
+                   sum.AddScaled(QuasiAffineSum(digit.lower_factor), stride);
                    return;
                  }
                  if (digit.flipped) sum.AddScaled(QuasiAffineSum(size - 1), stride);
@@ -292,24 +266,25 @@ QuasiAffineSum PositionalLowering::Sum(const Number& number) {
 
 // Sources nest as deep as kMaxLoweredDigits at most.
 const QuasiAffineSum& PositionalLowering::ValueOf(const Quotient& quotient) {
-  const size_t hash = HashOf(quotient.key);
-  if (const auto* known = Find(memory_->value_table, quotient.key, hash)) return known->value;
+  if (const auto known = memory_->values.find(quotient.key); known != memory_->values.end())
+    return known->second;
   QuasiAffineSum value(quotient.offset);
   value.AddScaled(Sum(quotient.number), quotient.factor);
-  value = simplifier_.FloorDivide(value, quotient.place);
-  if (quotient.has_mod) value = simplifier_.Modulo(value, quotient.size);
-  return Insert(quotient.key, hash, memory_->values, memory_->value_table).value = std::move(value);
+  value = simplifier_.FloorDivide(value, quotient.lower_factor);
+  if (quotient.has_mod) value = simplifier_.Modulo(value, quotient.extent);
+  return memory_->values[quotient.key] = std::move(value);
 }
 
 const QuasiAffineSum& PositionalLowering::ValueOfVariable(const Digit& digit) {
-  const Digit upright{digit.place, digit.size, digit.source, false};
-  const size_t hash = HashOf(upright);
-  if (const auto* known = Find(memory_->value_table, upright, hash)) return known->value;
+  const Digit upright{digit.lower_factor, digit.extent, digit.source, false};
+  if (const auto known = memory_->values.find(upright); known != memory_->values.end())
+    return known->second;
   const PositionalAlgebra::Source& from = algebra_.source(digit.source);
   QuasiAffineSum value =
-      simplifier_.FloorDivide(simplifier_.Evaluate(variables_[from.variable]), digit.place);
-  if (from.greatest / digit.place >= digit.size) value = simplifier_.Modulo(value, digit.size);
-  return Insert(upright, hash, memory_->values, memory_->value_table).value = std::move(value);
+      simplifier_.FloorDivide(simplifier_.Evaluate(variables_[from.variable]), digit.lower_factor);
+  if (from.greatest / digit.lower_factor >= digit.extent)
+    value = simplifier_.Modulo(value, digit.extent);
+  return memory_->values[upright] = std::move(value);
 }
 
 }  // namespace xla_indexing::internal

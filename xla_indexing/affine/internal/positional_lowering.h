@@ -24,65 +24,19 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/number.h"
-#include "xla_indexing/affine/internal/object_pool.h"
 #include "xla_indexing/affine/internal/positional.h"
 #include "xla_indexing/affine/internal/quasi_affine_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 
 namespace xla_indexing::internal {
-
-// What digits have been found to be in normal form. They are not flipped. One that has been joined
-// with a digit below it has the place of that, negated, and one that has been joined with a digit
-// above it a size that its source does not have room for.
-struct ValueOfDigit {
-  Digit digit;
-  QuasiAffineSum value;
-
-  size_t hash = 0;
-  ValueOfDigit* next = nullptr;
-};
-// A digit with its expression.
-struct WrittenDigit {
-  Digit digit;
-  mlir::AffineExpr expr;
-
-  size_t hash = 0;
-  WrittenDigit* next = nullptr;
-};
-// factor * number + offset, as written.
-struct WrittenNumber {
-  Number number;
-  int64_t factor = 1;
-  int64_t offset = 0;
-  mlir::AffineExpr expr;
-  bool is_small = false;  // under one more division too (affine/internal/build.h)
-
-  size_t hash = 0;
-  WrittenNumber* next = nullptr;
-};
-struct LoweringMemory {
-  ObjectPool<ValueOfDigit> values;
-  ObjectPool<WrittenDigit> written;
-  ObjectPool<WrittenNumber> numbers;
-  HashedChains<ValueOfDigit> value_table;
-  HashedChains<WrittenDigit> written_table;
-  HashedChains<WrittenNumber> number_table;
-
-  void Reset() {
-    values.Reset();
-    written.Reset();
-    numbers.Reset();
-    value_table.Clear();
-    written_table.Clear();
-    number_table.Clear();
-  }
-};
 
 inline constexpr size_t kMaxSimplifiedDigits = 5;
 inline constexpr size_t kMaxLoweredDigits = 512;
@@ -107,13 +61,31 @@ class PositionalLowering {
   // x, x floordiv place, x mod size or (x floordiv place) mod size.
   mlir::AffineExpr DigitOfVariable(const Digit& digit);
 
-  // floor((factor * number + offset) / place) mod size, or without the mod.
+  // factor * number + offset.
+  struct Dividend {
+    Number number;
+    int64_t factor = 1;
+    int64_t offset = 0;
+
+    friend bool operator==(const Dividend& a, const Dividend& b) {
+      return a.factor == b.factor && a.offset == b.offset && a.number == b.number;
+    }
+    template <typename H>
+    friend H AbslHashValue(H h, const Dividend& dividend) {
+      return H::combine(std::move(h), HashOf(dividend.number), dividend.factor, dividend.offset);
+    }
+  };
+  struct WrittenDividend {
+    mlir::AffineExpr expr;
+    bool is_small = false;  // under one more division too (affine/internal/build.h)
+  };
+  // floor((factor * number + offset) / lower_factor) mod extent, or without the mod.
   struct Quotient {
     Number number;
     int64_t factor = 1;
     int64_t offset = 0;
-    int64_t place = 1;
-    int64_t size = 1;
+    int64_t lower_factor = 1;
+    int64_t extent = 1;
     bool has_mod = false;
     Digit key = {};  // in the tables
   };
@@ -140,12 +112,20 @@ class PositionalLowering {
   // affine/internal/build.h.
   LinearSum WrittenSum(const Number& number);
   mlir::AffineExpr Written(const Quotient& quotient);
-  const WrittenNumber& WrittenDividend(const Quotient& quotient);
+  WrittenDividend WriteDividend(const Dividend& dividend);
 
   const PositionalAlgebra& algebra_;
   ExprSimplifier& simplifier_;
   llvm::ArrayRef<mlir::AffineExpr> variables_;
-  std::unique_ptr<LoweringMemory> memory_;
+  // What was written already. Digits are not flipped. One that has been joined with a digit below it
+  // has the lower factor of that, negated, and one that has been joined with a digit above it an
+  // extent that its source does not have room for.
+  struct Memory {
+    absl::flat_hash_map<Digit, QuasiAffineSum> values;  // in normal form
+    absl::flat_hash_map<Digit, mlir::AffineExpr> exprs;
+    absl::flat_hash_map<Dividend, WrittenDividend> dividends;
+  };
+  std::unique_ptr<Memory> memory_;
 };
 
 }  // namespace xla_indexing::internal

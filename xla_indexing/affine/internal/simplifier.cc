@@ -1,17 +1,15 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/instance_pool.h"
 #include "xla_indexing/affine/internal/rules.h"
 #include "xla_indexing/affine/internal/simplifier_state.h"
 #include "xla_indexing/base/internal/checked.h"
@@ -24,35 +22,13 @@ using ::mlir::AffineConstantExpr;
 using ::mlir::AffineExpr;
 using ::mlir::AffineExprKind;
 
-namespace {
-
-// What the last simplifiers of this thread have left. Most simplifiers serve a map or two: making
-// their tables anew would take about as long as using them.
-std::vector<std::unique_ptr<SimplifierState>>& SpareStates() {
-  thread_local std::vector<std::unique_ptr<SimplifierState>> spare;
-  return spare;
-}
-
-std::unique_ptr<SimplifierState> TakeSpareState() {
-  std::vector<std::unique_ptr<SimplifierState>>& spare = SpareStates();
-  if (spare.empty()) return std::make_unique<SimplifierState>();
-  std::unique_ptr<SimplifierState> state = std::move(spare.back());
-  spare.pop_back();
-  return state;
-}
-
-}  // namespace
-
 ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interval> dims,
                                llvm::ArrayRef<Interval> symbols)
-    : context_(context), state_(TakeSpareState()) {
+    : context_(context), state_(InstancePool<SimplifierState>::Take()) {
   state_->Start(context, dims, symbols);
 }
 
-ExprSimplifier::~ExprSimplifier() {
-  constexpr size_t kMostSpare = 4;
-  if (SpareStates().size() < kMostSpare) SpareStates().push_back(std::move(state_));
-}
+ExprSimplifier::~ExprSimplifier() { InstancePool<SimplifierState>::GiveBack(std::move(state_)); }
 
 namespace {
 

@@ -45,18 +45,6 @@ class WorkLimit {
   bool is_spent_ = false;
 };
 
-// Counts how deep calls nest: the depth is greater by one while the object exists.
-class Nested {
- public:
-  explicit Nested(int* depth) : depth_(*depth) { ++depth_; }
-  ~Nested() { --depth_; }
-  Nested(const Nested&) = delete;
-  Nested& operator=(const Nested&) = delete;
-
- private:
-  int& depth_;
-};
-
 // The forms of one sum without mods (sum_forms.cc).
 struct SumForms {
   QuasiAffineSum shortest;

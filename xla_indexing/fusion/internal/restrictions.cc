@@ -145,7 +145,7 @@ Interval Restricting::Known(const Number& number) const {
   int64_t stride = 1;
   for (const Digit& digit : number) {
     values = values.Add(KnownOfDigit(digit).Mul(stride));
-    stride *= digit.size;
+    stride *= digit.extent;
   }
   return values;
 }
@@ -170,7 +170,7 @@ bool Restricting::Substitute(Number& number) const {
     if (number.size() == 1 || digit.IsConstant()) continue;
     const Interval values = KnownOfDigit(digit);
     if (!values.IsPoint()) continue;
-    digit = Digit::Constant(values.lower(), digit.size);
+    digit = Digit::Constant(values.lower(), digit.extent);
     is_changed = true;
   }
   return is_changed;
@@ -216,7 +216,7 @@ bool Restricting::SplitResidues(const Restriction& restriction) {
   const Number low(index.begin(), index.begin() + 1);
   const int64_t modulus = restriction.residues.modulus();
   const int64_t residue = restriction.residues.residue();
-  const int64_t size = index.front().size;
+  const int64_t size = index.front().extent;
   if (size % modulus == 0) {
     pending_.push_back({low, Interval::All(), restriction.residues});
     return true;
@@ -246,7 +246,7 @@ bool Restricting::SplitHigh(const Restriction& restriction) {
 
 bool Restricting::SplitLow(const Restriction& restriction) {
   const Number& index = restriction.index;
-  const int64_t size = index.front().size;
+  const int64_t size = index.front().extent;
   const Interval low = KnownOfDigit(index.front());
   if (low.IsEmpty()) return false;
   const Number high(index.begin() + 1, index.end());
@@ -288,7 +288,7 @@ void Restricting::AddImplied(const Restriction& restriction) {
   const Number& index = restriction.index;
   int64_t place = 1;
   for (size_t i = 1; i < index.size(); ++i) {
-    place *= index[i - 1].size;
+    place *= index[i - 1].extent;
     pending_.push_back(
         {Number(index.begin() + i, index.end()), restriction.interval.FloorDiv(place)});
   }
@@ -304,9 +304,10 @@ void Restricting::AddWhole(Restriction restriction, Restrictions& written) const
     Interval of_whole = interval.Mul(high.divisor)
                             .Add(Interval::OfSize(high.divisor))
                             .Intersect(KnownOfParts(whole));
-    while (whole.size() > 1 && !of_whole.IsEmpty() && of_whole.lower() % whole.front().size == 0 &&
-           (of_whole.upper() + 1) % whole.front().size == 0) {
-      of_whole = of_whole.FloorDiv(whole.front().size);
+    while (whole.size() > 1 && !of_whole.IsEmpty() &&
+           of_whole.lower() % whole.front().extent == 0 &&
+           (of_whole.upper() + 1) % whole.front().extent == 0) {
+      of_whole = of_whole.FloorDiv(whole.front().extent);
       whole = Number(whole.begin() + 1, whole.end());
     }
     // Restrictions that contradict each other without its having been found out stay as they are.
