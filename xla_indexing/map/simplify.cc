@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -179,26 +181,88 @@ void IndexingMap::SimplifyAsRelation() {
   if (IsKnownEmpty()) *this = MakeEmpty(context(), num_dims(), 0, num_runtimes(), num_results());
 }
 
-bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
-  if (constraints_.empty() && !IsKnownEmpty()) {
-    const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
-    const auto* const first = llvm::find_if_not(results(), is_linear);
-    if (first == results().end()) return false;
-    const QuestionBudget question;
-    ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
-    simplifier.TraceTo(trace);
-    llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
-    simplified.push_back(simplifier.Simplify(*first));
-    for (AffineExpr result : results().drop_front(simplified.size())) {
-      simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
-    }
-    if (llvm::equal(simplified, results())) return false;
-    affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
-    return true;
+bool IndexingMap::SimplifyResults(RuleTrace* trace) {
+  const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
+  const auto* const first = llvm::find_if_not(results(), is_linear);
+  if (first == results().end()) return false;
+  const QuestionBudget question;
+  ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
+  simplifier.TraceTo(trace);
+  llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
+  simplified.push_back(simplifier.Simplify(*first));
+  for (AffineExpr result : results().drop_front(simplified.size())) {
+    simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
   }
+  if (llvm::equal(simplified, results())) return false;
+  affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
+  return true;
+}
+
+namespace {
+
+bool IsFact(const Constraint& constraint) { return ResidueFactOf(constraint).has_value(); }
+
+// What came of one look at every constraint.
+struct ConstraintRound {
+  Constraints kept;
+  bool narrowed = false;     // some interval of a variable
+  bool found_value = false;  // of a variable
+  bool is_unsatisfiable = false;
+};
+
+// `bounds_of(variable)` is the variable's interval.
+ConstraintRound NormalizeConstraints(ExprSimplifier& simplifier,
+                                     llvm::ArrayRef<Constraint> constraints,
+                                     llvm::function_ref<Interval*(AffineExpr)> bounds_of,
+                                     RuleTrace* trace) {
+  ConstraintRound round;
+  const auto narrow = [&](AffineExpr variable, Interval interval) {
+    Interval* bounds = bounds_of(variable);
+    const Interval narrower = bounds->Intersect(interval);
+    if (narrower == *bounds) return;
+    if (trace) trace->push_back({"a constraint narrows", variable, variable, *bounds, narrower});
+    *bounds = narrower;
+    round.narrowed = true;
+    if (narrower.IsPoint()) round.found_value = true;
+    if (narrower.IsEmpty()) round.is_unsatisfiable = true;
+  };
+  for (Constraint constraint : constraints) {
+    const Constraint given = constraint;
+    const ConstraintState state = NormalizeConstraint(simplifier, constraint, narrow);
+    if (trace && (state != ConstraintState::kKept || !(given == constraint))) {
+      trace->push_back(
+          {RuleOf(state), given.expr, constraint.expr, given.interval, constraint.interval});
+    }
+    if (state == ConstraintState::kUnsatisfiable) round.is_unsatisfiable = true;
+    if (state != ConstraintState::kKept) continue;
+    round.kept.push_back(constraint);
+    if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
+      simplifier.Assume(fact->sum, fact->residues);
+    }
+  }
+  return round;
+}
+
+// Residues first, which what is assumed of sums can use.
+void AssumeAll(llvm::ArrayRef<Constraint> constraints, ExprSimplifier* simplifier) {
+  for (const Constraint& constraint : constraints) {
+    if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
+      simplifier->Assume(fact->sum, fact->residues);
+    }
+  }
+  for (const Constraint& constraint : constraints) {
+    if (IsFact(constraint)) continue;
+    simplifier->Assume(LinearSum::FromExpr(constraint.expr), constraint.interval);
+  }
+}
+
+}  // namespace
+
+bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
+  if (constraints_.empty() && !IsKnownEmpty()) return SimplifyResults(trace);
   const QuestionBudget question;
   const IndexingMap before = *this;
-  auto make_empty = [&] {
+  const auto make_empty = [&] {
     *this = MakeEmpty(context(), num_dims(), num_ranges(), num_runtimes(), num_results());
     return *this != before;
   };
@@ -207,51 +271,16 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
   // A constraint that narrows a variable can make others say more, until nothing becomes narrower.
   // Nearly all end in two rounds; what is not found in many is left to the constraints that stay.
   constexpr int kMaxRounds = 24;
-  const auto is_fact = [](const Constraint& constraint) {
-    return ResidueFactOf(constraint).has_value();
-  };
-  for (int round = 1;; ++round) {
+  for (int num_rounds = 1;; ++num_rounds) {
     ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
     simplifier.TraceTo(trace);
-    bool narrowed = false;
-    bool found_value = false;
-    bool unsatisfiable = false;
-    auto narrow = [&](AffineExpr variable, Interval interval) {
-      Interval* bounds = &FindVariable(variable)->bounds;
-      const Interval narrower = bounds->Intersect(interval);
-      if (narrower == *bounds) return;
-      if (trace) trace->push_back({"a constraint narrows", variable, variable, *bounds, narrower});
-      *bounds = narrower;
-      narrowed = true;
-      if (narrower.IsPoint()) found_value = true;
-      if (narrower.IsEmpty()) unsatisfiable = true;
-    };
     // Residues first: what they say is known when the others are looked at.
-    std::stable_partition(constraints_.begin(), constraints_.end(), is_fact);
-    Constraints kept;
-    for (Constraint constraint : constraints_) {
-      const Constraint given = constraint;
-      const ConstraintState state = NormalizeConstraint(simplifier, constraint, narrow);
-      if (trace && (state != ConstraintState::kKept || !(given == constraint))) {
-        trace->push_back(
-            {RuleOf(state), given.expr, constraint.expr, given.interval, constraint.interval});
-      }
-      switch (state) {
-        case ConstraintState::kImplied:
-          break;
-        case ConstraintState::kUnsatisfiable:
-          unsatisfiable = true;
-          break;
-        case ConstraintState::kKept:
-          kept.push_back(constraint);
-          if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
-            simplifier.Assume(fact->sum, fact->residues);
-          }
-          break;
-      }
-    }
-    const Combined residues =
-        unsatisfiable ? Combined::kUnsatisfiable : CombineResidues(kept, context());
+    std::stable_partition(constraints_.begin(), constraints_.end(), IsFact);
+    ConstraintRound round = NormalizeConstraints(
+        simplifier, constraints_,
+        [this](AffineExpr variable) { return &FindVariable(variable)->bounds; }, trace);
+    if (round.is_unsatisfiable) return make_empty();
+    const Combined residues = CombineResidues(round.kept, context());
     if (residues == Combined::kUnsatisfiable) return make_empty();
     const bool combined = residues == Combined::kSome;
     if (trace && combined) trace->push_back({"residues of one sum are one constraint"});
@@ -259,14 +288,15 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
     const bool may_go_on = !QuestionBudget::IsSpent();
     // What has become one on residues was not known to those before it.
     const bool may_say_more =
-        round < kMaxRounds && (narrowed || !std::is_partitioned(kept.begin(), kept.end(), is_fact));
-    if (may_go_on && (combined || found_value || may_say_more)) {
-      constraints_ = std::move(kept);
-      if (combined) --round;
+        num_rounds < kMaxRounds &&
+        (round.narrowed || !std::is_partitioned(round.kept.begin(), round.kept.end(), IsFact));
+    if (may_go_on && (combined || round.found_value || may_say_more)) {
+      constraints_ = std::move(round.kept);
+      if (combined) --num_rounds;
       continue;
     }
     if (!*has_integer_point) {
-      const Answer answer = HasIntegerPoint(DimBounds(), SymbolBounds(), kept);
+      const Answer answer = HasIntegerPoint(DimBounds(), SymbolBounds(), round.kept);
       if (answer == Answer::kNo) {
         if (trace) trace->push_back({"no integer point satisfies all constraints"});
         return make_empty();
@@ -275,27 +305,17 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
     }
     // Results know the narrowed intervals and all constraints.
     std::optional<ExprSimplifier> last;
-    const auto is_sum = [&](const Constraint& constraint) { return !is_fact(constraint); };
-    if (narrowed || llvm::any_of(kept, is_sum)) {
+    if (round.narrowed || !llvm::all_of(round.kept, IsFact)) {
       last.emplace(context(), DimBounds(), SymbolBounds());
       last->TraceTo(trace);
-      for (const Constraint& constraint : kept) {
-        if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
-          last->Assume(fact->sum, fact->residues);
-        }
-      }
-      for (const Constraint& constraint : kept) {
-        if (is_sum(constraint)) {
-          last->Assume(LinearSum::FromExpr(constraint.expr), constraint.interval);
-        }
-      }
+      AssumeAll(round.kept, &*last);
     }
     llvm::SmallVector<AffineExpr, 4> results;
     for (AffineExpr result : this->results()) {
       results.push_back((last ? *last : simplifier).Simplify(result));
     }
     affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), results, context());
-    SetConstraints(std::move(kept));
+    SetConstraints(std::move(round.kept));
     if (IsKnownEmpty()) return make_empty();
     return *this != before;
   }

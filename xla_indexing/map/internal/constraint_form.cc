@@ -158,6 +158,51 @@ std::optional<Constraint> ConstraintOf(const ResidueFact& fact, mlir::MLIRContex
   return Constraint{expr, Interval::Point(0)};
 }
 
+namespace {
+
+// e + c, g*e and -e: afterwards the sum has no constant, coprime coefficients and a positive first
+// one. Returns whether it was so before. The sum has terms.
+bool MakePrimitive(LinearSum& sum, WideInterval& interval) {
+  const bool has_constant = sum.constant() != 0;
+  interval = interval.Sub(sum.constant());
+  sum.RemoveConstant();
+  const int64_t gcd = sum.CoefficientGcd();
+  sum.DivideExactly(gcd);
+  interval = interval.PreimageOfMul(gcd);
+  sum.Sort();
+  const bool is_positive = sum.terms()[0].coefficient > 0;
+  if (!is_positive) {
+    sum.Scale(-1);
+    interval = interval.Neg();
+  }
+  return !has_constant && gcd == 1 && is_positive;
+}
+
+// What the values of a primitive sum leave of its interval.
+struct Tightened {
+  ConstraintState state = ConstraintState::kKept;
+  std::optional<Interval> interval;  // of a constraint that is kept, where it fits int64
+};
+
+Tightened TightenToValues(ExprSimplifier& simplifier, const QuasiAffineSum& digits,
+                          WideInterval& interval) {
+  const WideInterval range = simplifier.WideRangeOf(digits);
+  if (range.IsSubsetOf(interval)) return {ConstraintState::kImplied, {}};
+  interval = interval.Intersect(range);
+  const std::optional<Interval> in_range = interval.Narrow();
+  if (!in_range) return {};
+  const Congruence residues = digits.valid() ? simplifier.ResiduesOf(digits) : Congruence::All();
+  const Interval tightened = residues.Tighten(*in_range);
+  if (tightened.IsEmpty()) return {ConstraintState::kUnsatisfiable, {}};
+  if (const std::optional<Interval> all = range.Narrow();
+      all && residues.Tighten(*all) == tightened) {
+    return {ConstraintState::kImplied, {}};
+  }
+  return {ConstraintState::kKept, tightened};
+}
+
+}  // namespace
+
 ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& constraint,
                                     function_ref<void(AffineExpr, Interval)> narrow) {
   if (!QuestionBudget::Spend()) return ConstraintState::kKept;
@@ -178,41 +223,20 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
                                                : ConstraintState::kUnsatisfiable;
     }
     if (const std::optional<Interval> narrowed = interval.Narrow()) constraint = {expr, *narrowed};
-    const int64_t constant = sum.constant();
-    bool same = constant == 0;
-    interval = interval.Sub(constant);
-    sum.RemoveConstant();
-    const int64_t gcd = sum.CoefficientGcd();
-    sum.DivideExactly(gcd);
-    interval = interval.PreimageOfMul(gcd);
-    sum.Sort();
-    same = same && gcd == 1 && sum.terms()[0].coefficient > 0;
-    if (sum.terms()[0].coefficient < 0) {
-      sum.Scale(-1);
-      interval = interval.Neg();
-    }
+    const bool was_primitive = MakePrimitive(sum, interval);
     const QuasiAffineSum digits = simplifier.Evaluate(sum);
-    if (!same || !digits.valid()) expr = sum.ToExpr(context);
+    if (!was_primitive || !digits.valid()) expr = sum.ToExpr(context);
     if (!expr) return ConstraintState::kKept;
-    const WideInterval range = simplifier.WideRangeOf(digits);
-    if (range.IsSubsetOf(interval)) return ConstraintState::kImplied;
-    interval = interval.Intersect(range);
-    const Congruence residues = digits.valid() ? simplifier.ResiduesOf(digits) : Congruence::All();
-    const std::optional<Interval> in_range = interval.Narrow();
-    if (!in_range) {
+    const Tightened tightened = TightenToValues(simplifier, digits, interval);
+    if (tightened.state != ConstraintState::kKept) return tightened.state;
+    if (!tightened.interval) {
       if (!IsVariable(expr)) NarrowVariables(simplifier, sum, interval.Hull(), narrow);
       return ConstraintState::kKept;
     }
-    const Interval tightened = residues.Tighten(*in_range);
-    if (tightened.IsEmpty()) return ConstraintState::kUnsatisfiable;
-    if (const std::optional<Interval> all = range.Narrow();
-        all && residues.Tighten(*all) == tightened) {
-      return ConstraintState::kImplied;
-    }
-    constraint = {expr, tightened};
-    interval = WideInterval(tightened);
+    constraint = {expr, *tightened.interval};
+    interval = WideInterval(constraint.interval);
     if (IsVariable(expr)) {
-      narrow(expr, tightened);
+      narrow(expr, constraint.interval);
       return ConstraintState::kImplied;
     }
     if (expr.getKind() == AffineExprKind::FloorDiv) {
@@ -220,23 +244,20 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
       expr = cast<AffineBinaryOpExpr>(expr).getLHS();
       continue;
     }
-    if (expr.getKind() == AffineExprKind::Mod) {
-      // A mod whose form does not fit int64 has no range.
-      constraint.interval = tightened.Intersect(Interval::OfSize(DivisorOf(expr)));
-      if (constraint.interval.IsEmpty()) return ConstraintState::kUnsatisfiable;
-      const AffineExpr before = expr;
-      NormalizeMod(simplifier, constraint, narrow);
-      expr = constraint.expr;
-      interval = WideInterval(constraint.interval);
-      if (expr != before && expr != last_moved && ++moves < kMaxMoves) {
-        last_moved = expr;
-        continue;
-      }
-    } else {
-      NarrowVariables(simplifier, sum, tightened, narrow);
+    if (expr.getKind() != AffineExprKind::Mod) {
+      NarrowVariables(simplifier, sum, constraint.interval, narrow);
       NarrowWithoutFloors(simplifier, std::move(sum), interval, narrow);
+      return ConstraintState::kKept;
     }
-    return ConstraintState::kKept;
+    // A mod whose form does not fit int64 has no range.
+    constraint.interval = constraint.interval.Intersect(Interval::OfSize(DivisorOf(expr)));
+    if (constraint.interval.IsEmpty()) return ConstraintState::kUnsatisfiable;
+    NormalizeMod(simplifier, constraint, narrow);
+    const bool has_moved = constraint.expr != expr && constraint.expr != last_moved;
+    if (!has_moved || ++moves >= kMaxMoves) return ConstraintState::kKept;
+    expr = constraint.expr;
+    interval = WideInterval(constraint.interval);
+    last_moved = expr;
   }
 }
 

@@ -80,7 +80,8 @@ class JoinedRelation {
   mlir::AffineExpr Device(int i) const;
   bool DependsOnReader(mlir::AffineExpr expr) const;
 
-  // As above. Of a relation that is known to be empty afterwards only that counts.
+  // Applies the rules above. Where the relation is known to be empty afterwards, nothing else of it
+  // has a meaning.
   void Simplify();
   // Merges and orders the runtime variables; nothing else changes. Returns whether some were
   // merged.

@@ -1,6 +1,6 @@
 // Convolution: a kernel slides over the padded and dilated input. With groups g, batch indices b of
 // a group, output features o of a group, input features c of a group, and in every spatial
-// dimension places x and taps w,
+// dimension positions x and window elements w,
 //
 //   r[b, (g, o), x..] = sum over c, w.. of input[b', c', i..] * kernel[c, (g, o), w'..],
 //   i * base_dilation = x * stride + w * window_dilation - padding_low,
@@ -76,13 +76,14 @@ LoopNest ConvolutionNest(const HloInstruction& convolution, ConvolutionTensor fr
   const absl::Span<const WindowDimension> windows = WindowOf(convolution);
   for (size_t k = 0; k < windows.size(); ++k) {
     const WindowDimension& window = windows[k];
-    const Loop place = nest.AddLoop(output.dimension(dims.output_spatial[k]));
-    const Loop tap = nest.AddLoop(window.size);
-    output_axes[dims.output_spatial[k]] = NestAxis::Along(place);
-    kernel_axes[dims.kernel_spatial[k]] =
-        window.window_reversal ? NestAxis::Reversed(tap, window.size) : NestAxis::Along(tap);
+    const Loop position = nest.AddLoop(output.dimension(dims.output_spatial[k]));
+    const Loop window_index = nest.AddLoop(window.size);
+    output_axes[dims.output_spatial[k]] = NestAxis::Along(position);
+    kernel_axes[dims.kernel_spatial[k]] = window.window_reversal
+                                              ? NestAxis::Reversed(window_index, window.size)
+                                              : NestAxis::Along(window_index);
     input_axes[dims.input_spatial[k]] =
-        NestAxis::OnWindow(place, tap, window, input.dimension(dims.input_spatial[k]));
+        NestAxis::OnWindow(position, window_index, window, input.dimension(dims.input_spatial[k]));
     if (from != ConvolutionTensor::kInput && to != ConvolutionTensor::kInput) {
       nest.inside.push_back(input_axes[dims.input_spatial[k]]);
     }

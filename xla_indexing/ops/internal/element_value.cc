@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/map/internal/expr_util.h"
@@ -38,6 +40,11 @@ std::optional<int64_t> ConstantOf(AffineExpr expr) {
 Constraints And(Constraints when, AffineExpr expr, const Interval& interval) {
   when.push_back({expr, interval});
   return when;
+}
+
+// Whether an empty interval says that the conditions never hold.
+bool IsNowhere(const Constraints& when) {
+  return llvm::any_of(when, [](const Constraint& c) { return c.interval.IsEmpty(); });
 }
 
 // The literal, whose rank is not 0, as an affine function of the index, where it is one.
@@ -182,33 +189,30 @@ std::optional<ValueCases> ElementEvaluator::FollowConstant(const Element& elemen
   if (llvm::any_of(element.index, [this](AffineExpr expr) { return HasUnknown(expr); })) {
     return std::nullopt;
   }
-  // Goes through the possible elements one by one where they are few.
+  return FollowEachIndex(*literal, element.index, when);
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowEachIndex(const Literal& literal,
+                                                            llvm::ArrayRef<AffineExpr> index,
+                                                            const Constraints& when) const {
   llvm::SmallVector<Interval, 4> box;
-  size_t count = 1;
-  for (size_t k = 0; k < element.index.size(); ++k) {
-    const int64_t size = literal->shape().dimension(static_cast<int64_t>(k));
-    box.push_back(RangeOf(element.index[k], when).Intersect(Interval::OfSize(size)));
-    const std::optional<int64_t> indices = box.back().Size();
-    if (!indices || static_cast<size_t>(*indices) > kMaxCases) return std::nullopt;
-    count *= static_cast<size_t>(*indices);
-    if (count > kMaxCases) return std::nullopt;
+  for (const auto [k, expr] : llvm::enumerate(index)) {
+    const int64_t size = literal.shape().dimension(static_cast<int64_t>(k));
+    box.push_back(RangeOf(expr, when).Intersect(Interval::OfSize(size)));
   }
+  const std::optional<int64_t> count = NumPoints(box);
+  if (!count || *count > static_cast<int64_t>(kMaxCases)) return std::nullopt;
   ValueCases cases;
-  for (size_t i = 0; i < count; ++i) {
-    ValueCase value_case = {when, {}};
-    llvm::SmallVector<int64_t, 4> index(box.size());
-    size_t rest = i;
-    for (size_t k = box.size(); k-- > 0;) {
-      const auto indices = static_cast<size_t>(*box[k].Size());
-      index[k] = box[k].lower() + static_cast<int64_t>(rest % indices);
-      rest /= indices;
-      if (indices > 1) value_case.when.push_back({element.index[k], Interval::Point(index[k])});
-    }
-    const std::optional<int64_t> value = literal->IntegerAt(absl::Span<const int64_t>(index));
+  llvm::SmallVector<int64_t, 4> at;
+  if (!FirstPoint(box, &at)) return cases;
+  do {
+    const std::optional<int64_t> value = literal.IntegerAt(absl::Span<const int64_t>(at));
     if (!value) return std::nullopt;
-    value_case.value = Constant(*value, context_);
-    cases.push_back(std::move(value_case));
-  }
+    ValueCase& value_case = cases.emplace_back(ValueCase{when, Constant(*value, context_)});
+    for (const auto [expr, interval, i] : llvm::zip_equal(index, box, at)) {
+      if (!interval.IsPoint()) value_case.when.push_back({expr, Interval::Point(i)});
+    }
+  } while (NextPoint(box, absl::MakeSpan(at)));
   return cases;
 }
 
@@ -217,6 +221,31 @@ std::optional<ValueCases> ElementEvaluator::FollowIota(const Element& element,
   const int64_t dim = element.instruction->iota_dimension();
   if (dim < 0 || dim >= static_cast<int64_t>(element.index.size())) return std::nullopt;
   return Fitting(element.index[dim], element.type(), when);
+}
+
+std::optional<Constraints> ElementEvaluator::WhereMapped(const IndexingMap& map,
+                                                         llvm::ArrayRef<AffineExpr> index,
+                                                         const Constraints& when) const {
+  Constraints where = when;
+  bool is_decided = true;
+  const auto restrict_to = [&](AffineExpr expr, const Interval& interval) {
+    const Interval range = RangeOf(expr, where);
+    const bool is_empty = range.Intersect(interval).IsEmpty();
+    if (!is_empty && range.IsSubsetOf(interval)) return true;
+    is_decided = is_decided && !HasUnknown(expr);
+    where.push_back({expr, is_empty ? Interval::Empty() : interval});
+    return !is_empty;
+  };
+  for (const auto [expr, dim] : llvm::zip_equal(index, map.dims())) {
+    if (!restrict_to(expr, dim.bounds)) return where;
+  }
+  for (const Constraint& constraint : map.constraints()) {
+    const AffineExpr expr = Substitute(constraint.expr, index, {});
+    if (!expr) return std::nullopt;
+    if (!restrict_to(expr, constraint.interval)) return where;
+  }
+  if (!is_decided) return std::nullopt;
+  return where;
 }
 
 std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& element,
@@ -237,32 +266,14 @@ std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& elemen
       if (!indexing.IsExact() || map.num_symbols() > 0 || source.type() != element.type()) {
         return std::nullopt;
       }
-      Constraints where = when;
-      bool is_empty = false;
-      const auto restrict_to = [&](AffineExpr expr, const Interval& interval) {
-        const Interval range = RangeOf(expr, where);
-        is_empty = is_empty || range.Intersect(interval).IsEmpty();
-        if (!range.IsSubsetOf(interval)) where.push_back({expr, interval});
-        return !HasUnknown(expr) || range.IsSubsetOf(interval);
-      };
-      bool is_decided = true;
-      for (int i = 0; i < map.num_dims() && !is_empty; ++i) {
-        is_decided = restrict_to(element.index[i], map.dims()[i].bounds) && is_decided;
-      }
-      for (const Constraint& constraint : map.constraints()) {
-        if (is_empty) break;
-        AffineExpr expr = Substitute(constraint.expr, element.index, {});
-        if (!expr) return std::nullopt;
-        is_decided = restrict_to(expr, constraint.interval) && is_decided;
-      }
-      if (is_empty) continue;
-      if (!is_decided) return std::nullopt;
+      const std::optional<Constraints> where = WhereMapped(map, element.index, when);
+      if (!where) return std::nullopt;
+      if (IsNowhere(*where)) continue;
       for (AffineExpr result : map.results()) {
         source.index.push_back(Substitute(result, element.index, {}));
         if (!source.index.back()) return std::nullopt;
       }
-      ValueCases of_source = EvaluateWhere(source, where);
-      cases.insert(cases.end(), of_source.begin(), of_source.end());
+      llvm::append_range(cases, EvaluateWhere(source, *where));
     }
   }
   return cases;
@@ -369,56 +380,77 @@ std::optional<ValueCases> ElementEvaluator::Compare(const HloInstruction& instru
   return cases;
 }
 
+namespace {
+
+// The value of an operation that an affine expression of the operands' values x and y is, where
+// nothing wraps; null for all others. Division rounds toward zero.
+AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_is_not_negative,
+                       AffineExpr y) {
+  const bool is_logical = IsPred(instruction.shape().element_type());
+  // The divisor, the shift or the mask.
+  const std::optional<int64_t> constant = ConstantOf(y);
+  const int64_t c = constant.value_or(-1);
+  const bool is_shift = c >= 0 && c <= 62;
+  switch (instruction.opcode()) {
+    case HloOpcode::kConvert:
+      return x;
+    case HloOpcode::kNegate:
+      return Scale(x, -1);
+    case HloOpcode::kAdd:
+      return is_logical ? AffineExpr() : Add(x, y);
+    case HloOpcode::kSubtract:
+      return is_logical ? AffineExpr() : Sub(x, y);
+    case HloOpcode::kMultiply: {
+      if (constant) return Scale(x, *constant);
+      const std::optional<int64_t> factor = ConstantOf(x);
+      return factor ? Scale(y, *factor) : AffineExpr();
+    }
+    case HloOpcode::kDivide:
+      return x_is_not_negative && c >= 1 ? FloorDiv(x, c) : AffineExpr();
+    case HloOpcode::kRemainder:
+      return x_is_not_negative && c >= 1 ? Mod(x, c) : AffineExpr();
+    case HloOpcode::kShiftLeft:
+      return is_shift ? Scale(x, int64_t{1} << c) : AffineExpr();
+    case HloOpcode::kShiftRightArithmetic:
+    case HloOpcode::kShiftRightLogical:
+      return x_is_not_negative && is_shift ? FloorDiv(x, int64_t{1} << c) : AffineExpr();
+    case HloOpcode::kAnd: {
+      const bool is_mask = c >= 0 && c < kInt64Max && (c & (c + 1)) == 0;
+      return x_is_not_negative && is_mask ? Mod(x, c + 1) : AffineExpr();
+    }
+    case HloOpcode::kNot:
+      return is_logical ? Sub(Constant(1, x.getContext()), x) : AffineExpr();
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::optional<ValueCases> ElementEvaluator::Clamp(AffineExpr lower, AffineExpr value,
+                                                  AffineExpr upper, const Constraints& when) const {
+  const std::optional<ValueCases> at_least = Split(Sub(lower, value), 0, value, lower, when);
+  if (!at_least) return std::nullopt;
+  ValueCases cases;
+  for (const ValueCase& part : *at_least) {
+    const std::optional<ValueCases> at_most =
+        Split(Sub(part.value, upper), 0, part.value, upper, part.when);
+    if (!at_most) return std::nullopt;
+    llvm::append_range(cases, *at_most);
+  }
+  return cases;
+}
+
 std::optional<ValueCases> ElementEvaluator::Apply(const HloInstruction& instruction,
                                                   llvm::ArrayRef<AffineExpr> values,
                                                   const Constraints& when) {
   const ElementType type = instruction.shape().element_type();
   AffineExpr x = values[0];
   AffineExpr y = values.size() > 1 ? values[1] : AffineExpr();
-  const std::optional<int64_t> constant = ConstantOf(y);
   const bool is_not_negative = RangeOf(x, when).IsSubsetOf(Interval::AtLeast(0));
-  const bool is_logical = IsPred(type);
   switch (instruction.opcode()) {
     case HloOpcode::kCompare:
       return Compare(instruction, Sub(x, y), when);
-    case HloOpcode::kConvert:
-      return Fitting(x, type, when);
-    case HloOpcode::kNegate:
-      return Fitting(Scale(x, -1), type, when);
-    case HloOpcode::kAdd:
-      if (is_logical) return std::nullopt;
-      return Fitting(Add(x, y), type, when);
-    case HloOpcode::kSubtract:
-      if (is_logical) return std::nullopt;
-      return Fitting(Sub(x, y), type, when);
-    case HloOpcode::kMultiply:
-      if (constant) return Fitting(Scale(x, *constant), type, when);
-      if (const std::optional<int64_t> factor = ConstantOf(x)) {
-        return Fitting(Scale(y, *factor), type, when);
-      }
-      return std::nullopt;
-    case HloOpcode::kDivide:  // Rounds toward zero.
-      if (!constant || *constant < 1 || !is_not_negative) return std::nullopt;
-      return Fitting(FloorDiv(x, *constant), type, when);
-    case HloOpcode::kRemainder:
-      if (!constant || *constant < 1 || !is_not_negative) return std::nullopt;
-      return Fitting(Mod(x, *constant), type, when);
-    case HloOpcode::kShiftLeft:
-      if (!constant || *constant < 0 || *constant > 62) return std::nullopt;
-      return Fitting(Scale(x, int64_t{1} << *constant), type, when);
-    case HloOpcode::kShiftRightArithmetic:
-    case HloOpcode::kShiftRightLogical:
-      if (!constant || *constant < 0 || *constant > 62 || !is_not_negative) return std::nullopt;
-      return Fitting(FloorDiv(x, int64_t{1} << *constant), type, when);
-    case HloOpcode::kAnd:
-      if (!is_not_negative || !constant || *constant < 0 || *constant == kInt64Max ||
-          (*constant & (*constant + 1)) != 0) {
-        return std::nullopt;
-      }
-      return Fitting(Mod(x, *constant + 1), type, when);
-    case HloOpcode::kNot:
-      if (!is_logical) return std::nullopt;
-      return Fitting(Sub(Constant(1, context_), x), type, when);
     case HloOpcode::kAbs:
       // The least value of a signed type has no absolute value in it.
       if (!is_not_negative && !Fitting(Scale(x, -1), type, when)) return std::nullopt;
@@ -427,20 +459,10 @@ std::optional<ValueCases> ElementEvaluator::Apply(const HloInstruction& instruct
       return Split(Sub(x, y), 0, y, x, when);
     case HloOpcode::kMinimum:
       return Split(Sub(x, y), 0, x, y, when);
-    case HloOpcode::kClamp: {  // min(max(y, lower bound x), upper bound)
-      const std::optional<ValueCases> at_least = Split(Sub(x, y), 0, y, x, when);
-      if (!at_least) return std::nullopt;
-      ValueCases cases;
-      for (const ValueCase& part : *at_least) {
-        const std::optional<ValueCases> at_most =
-            Split(Sub(part.value, values[2]), 0, part.value, values[2], part.when);
-        if (!at_most) return std::nullopt;
-        cases.insert(cases.end(), at_most->begin(), at_most->end());
-      }
-      return cases;
-    }
+    case HloOpcode::kClamp:
+      return Clamp(x, y, values[2], when);
     default:
-      return std::nullopt;
+      return Fitting(AffineValue(instruction, x, is_not_negative, y), type, when);
   }
 }
 

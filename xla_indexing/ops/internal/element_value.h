@@ -74,7 +74,16 @@ class ElementEvaluator {
   // Nothing where the element cannot be followed.
   std::optional<ValueCases> Follow(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowConstant(const Element& element, const Constraints& when);
+  // The elements of a literal that the index can have, one by one where they are few.
+  std::optional<ValueCases> FollowEachIndex(const Literal& literal,
+                                            llvm::ArrayRef<mlir::AffineExpr> index,
+                                            const Constraints& when) const;
   std::optional<ValueCases> FollowIota(const Element& element, const Constraints& when);
+  // `when` and that the index is in the domain of the map; with an empty interval where that is
+  // never so. Nothing where it depends on unknowns.
+  std::optional<Constraints> WhereMapped(const IndexingMap& map,
+                                         llvm::ArrayRef<mlir::AffineExpr> index,
+                                         const Constraints& when) const;
   std::optional<ValueCases> FollowMovement(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowSelect(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when);
@@ -85,6 +94,8 @@ class ElementEvaluator {
                                   llvm::ArrayRef<mlir::AffineExpr> values, const Constraints& when);
   std::optional<ValueCases> Compare(const HloInstruction& instruction, mlir::AffineExpr difference,
                                     const Constraints& when) const;
+  std::optional<ValueCases> Clamp(mlir::AffineExpr lower, mlir::AffineExpr value,
+                                  mlir::AffineExpr upper, const Constraints& when) const;
   // One case, if the value fits the type.
   std::optional<ValueCases> Fitting(mlir::AffineExpr value, ElementType type,
                                     const Constraints& when) const;

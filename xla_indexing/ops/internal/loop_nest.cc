@@ -34,7 +34,7 @@ class NestSolver {
     }
     llvm::SmallVector<AffineExpr, 4> indices;
     for (const NestAxis& axis : to_) indices.push_back(IndexOf(axis));
-    // The windows that the map starts from restrict the domain whether or not their places are
+    // The windows that the map starts from restrict the domain whether or not their positions are
     // asked for.
     for (const NestAxis& axis : from_) {
       if (axis.kind == NestAxis::Kind::kOnWindow) ValueOf(axis.loop);
@@ -119,16 +119,17 @@ class NestSolver {
     builder_.Constrain(solution.value, interval);
   }
 
-  // place = (index * base_dilation + padding_low - tap * window_dilation) / stride.
-  void SolveWindow(Loop place) {
-    Solution& solution = solutions_[place];
+  // position = (index * base_dilation + padding_low - window_index * window_dilation) / stride.
+  void SolveWindow(Loop position) {
+    Solution& solution = solutions_[position];
     const WindowDimension& window = solution.axis->window;
     const AffineExpr padded =
         Add(Scale(solution.index, window.base_dilation), builder_.Value(window.padding_low));
-    const AffineExpr tap = Scale(ValueOf(solution.axis->inner), window.window_dilation);
-    solution.numerator = Sub(padded, tap);
+    const AffineExpr window_index = Scale(ValueOf(solution.axis->inner), window.window_dilation);
+    solution.numerator = Sub(padded, window_index);
     solution.divisor = window.stride;
-    SetValue(place, builder_.ExactQuotient(solution.numerator, window.stride, nest_.loops[place]));
+    SetValue(position,
+             builder_.ExactQuotient(solution.numerator, window.stride, nest_.loops[position]));
   }
 
   // The value of a loop times a factor.
@@ -158,10 +159,11 @@ class NestSolver {
       }
       case NestAxis::Kind::kOnWindow: {
         const WindowDimension& window = axis.window;
-        const AffineExpr place = Multiple(axis.loop, window.stride);
-        const AffineExpr tap = Scale(ValueOf(axis.inner), window.window_dilation);
-        return builder_.ExactQuotient(Sub(Add(place, tap), builder_.Value(window.padding_low)),
-                                      window.base_dilation, IndicesOfAxis(axis.size));
+        const AffineExpr position = Multiple(axis.loop, window.stride);
+        const AffineExpr window_index = Scale(ValueOf(axis.inner), window.window_dilation);
+        return builder_.ExactQuotient(
+            Sub(Add(position, window_index), builder_.Value(window.padding_low)),
+            window.base_dilation, IndicesOfAxis(axis.size));
       }
     }
     return AffineExpr();

@@ -12,11 +12,11 @@
 // loops that stay free range variables, evaluate the axes of the other. So both directions come of
 // one description, and are converse by construction.
 //
-// Example, a convolution's kernel in one spatial dimension: loops `place` and `tap`,
+// Example, a convolution's kernel in one spatial dimension: loops `position` and `window_index`,
 //
-//   result axis    Along(place)
-//   operand axis   Along(tap)
-//   guard          OnWindow(place, tap, window) is inside the input
+//   result axis    Along(position)
+//   operand axis   Along(window_index)
+//   guard          OnWindow(position, window_index, window) is inside the input
 //
 // gives (d0)[s0] -> (s0) with d0*stride + s0*window_dilation - low inside the input, and back
 // (d0)[s0] -> (s0) with the roles exchanged.
@@ -59,10 +59,11 @@ struct NestAxis {
   // i = l floordiv size: an element for each block. No other axis of the same tensor and no guard
   // speaks of l.
   static NestAxis Blocks(Loop l, int64_t size) { return {Kind::kBlocks, l, -1, size}; }
-  // i * base_dilation = place * stride + tap * window_dilation - padding_low, where that has a
-  // solution 0 <= i < size: elsewhere the tap meets padding or a hole.
-  static NestAxis OnWindow(Loop place, Loop tap, const WindowDimension& window, int64_t size) {
-    return {Kind::kOnWindow, place, tap, size, window};
+  // The i with  i * base_dilation = position * stride + window_index * window_dilation - padding_low
+  // and 0 <= i < size. Where there is none, that element of the window lies on padding or a hole.
+  static NestAxis OnWindow(Loop position, Loop window_index, const WindowDimension& window,
+                           int64_t size) {
+    return {Kind::kOnWindow, position, window_index, size, window};
   }
 
   Kind kind = Kind::kAlong;

@@ -1,11 +1,10 @@
 // (Variadic) reduce-window: a window slides over the padded and dilated operands. In every
-// dimension the element i of the operand that tap w of the window at d meets is the solution of
+// dimension, element w of the window at position d reads the element i of the operand with
 //
 //   i * base_dilation = d * stride + w * window_dilation - padding_low,
 //
-// if there is one in the operand: taps on padding or holes meet the initial value, which every
-// result reads. The order in which a reversed window meets its elements makes no difference to
-// which they are.
+// if there is one. Elements of the window that lie on padding or holes read the initial value, as
+// every result does. A reversed window reads the same elements in another order.
 
 #include <cstdint>
 
@@ -20,10 +19,10 @@ LoopNests ReduceWindowNests(const BuildContext& build, int64_t output_leaf, int6
   LoopNest nest;
   for (const WindowDimension& window : WindowOf(build.instruction)) {
     const auto k = static_cast<int64_t>(nest.result.size());
-    const Loop place = nest.AddLoop(result.dimension(k));
-    const Loop tap = nest.AddLoop(window.size);
-    nest.result.push_back(NestAxis::Along(place));
-    nest.operand.push_back(NestAxis::OnWindow(place, tap, window, shape.dimension(k)));
+    const Loop position = nest.AddLoop(result.dimension(k));
+    const Loop window_index = nest.AddLoop(window.size);
+    nest.result.push_back(NestAxis::Along(position));
+    nest.operand.push_back(NestAxis::OnWindow(position, window_index, window, shape.dimension(k)));
   }
   return {nest};
 }

@@ -1,6 +1,7 @@
-// Select-and-scatter: a window slides over the padded and dilated operand. At every place j it
+// Select-and-scatter: a window slides over the padded and dilated operand. At every position j it
 // selects one of the elements that it meets, and source[j] is combined into the result there; the
-// result has the sizes of the operand. In every dimension the window at j meets i with tap w where
+// result has the sizes of the operand. In every dimension, element w of the window at j meets the
+// element i with
 //
 //   i * base_dilation = j * stride + w * window_dilation - padding_low.
 //
@@ -24,11 +25,11 @@ LoopNests SelectAndScatterNests(const BuildContext& build, int64_t /*output_leaf
   for (const WindowDimension& window : WindowOf(build.instruction)) {
     const auto k = static_cast<int64_t>(nest.result.size());
     const int64_t size = build.Operand(kOperand).dimension(k);
-    const Loop place = nest.AddLoop(build.Operand(kSource).dimension(k));
-    nest.result.push_back(NestAxis::OnWindow(place, nest.AddLoop(window.size), window, size));
+    const Loop position = nest.AddLoop(build.Operand(kSource).dimension(k));
+    nest.result.push_back(NestAxis::OnWindow(position, nest.AddLoop(window.size), window, size));
     nest.operand.push_back(
-        operand == kSource ? NestAxis::Along(place)
-                           : NestAxis::OnWindow(place, nest.AddLoop(window.size), window, size));
+        operand == kSource ? NestAxis::Along(position)
+                           : NestAxis::OnWindow(position, nest.AddLoop(window.size), window, size));
   }
   return {nest};
 }
