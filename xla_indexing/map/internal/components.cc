@@ -40,6 +40,7 @@ std::vector<Component> ComponentsOf(const IndexingMap& map) {
   const int num_variables = map.num_dims() + map.num_symbols();
   // Each variable by itself, then the variables of the results, then those of the constraints.
   std::vector<llvm::SmallVector<int, 4>> lists;
+  lists.reserve(num_variables + map.num_results() + map.constraints().size());
   for (int i = 0; i < num_variables; ++i) lists.push_back({i});
   const auto add_list = [&](AffineExpr expr) {
     lists.push_back(VariablesOf(expr, map.num_dims()));
