@@ -28,7 +28,7 @@
 namespace xla_indexing::reference {
 namespace {
 
-constexpr int64_t kMaxPoints = 300000;
+constexpr int64_t kMaxPointsOfMapping = 300000;
 
 // Elements by their positions, and how often each is named.
 using Touched = std::map<int64_t, int64_t>;
@@ -43,7 +43,7 @@ absl::Status Touch(const ThreadAccess& access, Touched* touched) {
       return absl::UnimplementedError("depends on runtime values");
     }
     const absl::Status status = map.map().ForEachPoint(
-        kMaxPoints,
+        kMaxPointsOfMapping,
         [&](llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t> element) {
           ++(*touched)[PositionOf(access.accessed->dimensions(),
                                   Index(element.begin(), element.end()))];
