@@ -40,7 +40,7 @@ class Traversal {
             TraversalSource* source);
 
   // The number of steps: how often a map was taken through an instruction.
-  int64_t steps() const { return budget_.used(); }
+  int64_t steps() const { return budget_.used() + too_many_; }
   bool was_stopped() const { return budget_.WasExceeded() || QuestionBudget::IsSpent(); }
 
   // Paths by leaf of an instruction.
@@ -54,7 +54,12 @@ class Traversal {
                                const NumberedPaths& start, NumberedPaths* end);
 
  private:
-  void Take(size_t steps) { budget_.Take(static_cast<int64_t>(steps)); }
+  // Counts steps, which are taken also where they are the ones that are too many.
+  void Take(size_t steps) {
+    if (budget_.Take(static_cast<int64_t>(steps))) return;
+    too_many_ += static_cast<int64_t>(steps);
+    QuestionBudget::Spend(static_cast<int64_t>(steps));
+  }
   // The whole of an array, on all devices: the answer of a walk that is stopped.
   Path WholePath(const Shape& shape) const;
   // Takes the paths at the result of an instruction to its operands. `end` gives the place of the
@@ -88,6 +93,7 @@ class Traversal {
   const Shape& start_shape_;
   const Interval devices_;
   StepBudget budget_;
+  int64_t too_many_ = 0;
   TraversalSource& source_;
 };
 
