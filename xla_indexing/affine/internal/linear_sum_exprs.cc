@@ -69,7 +69,7 @@ int CompareWithinClass(AffineExpr a, AffineExpr b, SummandClass summand_class) {
   }
 }
 
-int CompareAtoms(AffineExpr a, AffineExpr b) {
+int CompareAtomExprs(AffineExpr a, AffineExpr b) {
   if (a == b) return 0;
   const SummandClass class_a = SummandClassOf(a);
   const SummandClass class_b = SummandClassOf(b);
@@ -90,12 +90,12 @@ int CompareExprs(AffineExpr a, AffineExpr b) {
   if (a == b) return 0;
   const Term first_a = FirstSummand(a);
   const Term first_b = FirstSummand(b);
-  if (int c = CompareAtoms(first_a.atom, first_b.atom)) return c;
+  if (int c = CompareAtomExprs(first_a.atom, first_b.atom)) return c;
   if (int c = CompareValues(first_a.coefficient, first_b.coefficient)) return c;
   LinearSum sum_a = LinearSum::FromExpr(a);
   LinearSum sum_b = LinearSum::FromExpr(b);
   for (auto [term_a, term_b] : llvm::zip(sum_a.terms(), sum_b.terms())) {
-    if (int c = CompareAtoms(term_a.atom, term_b.atom)) return c;
+    if (int c = CompareAtomExprs(term_a.atom, term_b.atom)) return c;
     if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
   }
   if (int c = CompareValues(sum_a.terms().size(), sum_b.terms().size())) return c;
@@ -110,7 +110,7 @@ bool SummandLess(AffineExpr a, AffineExpr b) {
   }
   bool is_sum = a.getKind() == AffineExprKind::Add || a.getKind() == AffineExprKind::Mul ||
                 b.getKind() == AffineExprKind::Add || b.getKind() == AffineExprKind::Mul;
-  return (is_sum ? CompareExprs(a, b) : CompareAtoms(a, b)) < 0;
+  return (is_sum ? CompareExprs(a, b) : CompareAtomExprs(a, b)) < 0;
 }
 
 LinearSum LinearSum::Of(AffineExpr atom, int64_t coefficient) {
