@@ -140,8 +140,8 @@ class Program {
       Line(depth, absl::StrCat(accumulator.instruction->name(), " = accumulator of (",
                                absl::StrJoin(graph_.tile(accumulator).sizes, ", "), ")"));
     }
-    Line(depth, absl::StrCat("for ", DimName(loop.dims[0]), " in 0 .. ", loop.trip_counts[0] - 1,
-                             ":"));
+    Line(depth,
+         absl::StrCat("for ", DimName(loop.dims[0]), " in 0 .. ", loop.trip_counts[0] - 1, ":"));
     WriteSteps(loop, depth + 1);
     bool is_innermost = true;
     for (const TileRegion& other : graph_.regions()) {
@@ -158,9 +158,8 @@ class Program {
     for (const TileNode::Operand& operand : node.operands) {
       operands.emplace_back(graph_.nodes()[operand.node].instruction->name());
     }
-    return absl::StrCat(node.instruction->name(), assigned,
-                        OpcodeName(node.instruction->opcode()), "(",
-                        absl::StrJoin(operands, ", "), ")");
+    return absl::StrCat(node.instruction->name(), assigned, OpcodeName(node.instruction->opcode()),
+                        "(", absl::StrJoin(operands, ", "), ")");
   }
 
   void WriteNode(const TileNode& node, int depth) {

@@ -443,16 +443,15 @@ TEST_F(TiledComputationTest, WhatMayBeReadIsATileToo) {
 TEST_F(TiledComputationTest, TilesOfOtherDevicesAreWhatIsReadThere) {
   int64_t made = 0;
   int64_t exact = 0;
-  for (const HloOpcode opcode :
-       {HloOpcode::kAllGather, HloOpcode::kAllReduce, HloOpcode::kAllToAll,
-        HloOpcode::kCollectivePermute, HloOpcode::kReduceScatter, HloOpcode::kCollectiveBroadcast}) {
+  for (const HloOpcode opcode : {HloOpcode::kAllGather, HloOpcode::kAllReduce, HloOpcode::kAllToAll,
+                                 HloOpcode::kCollectivePermute, HloOpcode::kReduceScatter,
+                                 HloOpcode::kCollectiveBroadcast}) {
     for (uint64_t seed = 0; seed < 60; ++seed) {
       const std::string text = RandomOperationModule(opcode, seed);
       SCOPED_TRACE(text);
       const auto module = ParseModule(text);
       ASSERT_TRUE(module.ok()) << module.status();
-      const auto tiled =
-          TiledComputation::Create(*(*module)->entry_computation(), &context_);
+      const auto tiled = TiledComputation::Create(*(*module)->entry_computation(), &context_);
       ASSERT_TRUE(tiled.ok()) << tiled.status();
       Random random(seed);
       Sizes sizes;

@@ -74,8 +74,7 @@ IndexingMap DevicesOf(const OperandIndexing& indexing, const IndexingMap& offset
   llvm::SmallVector<AffineExpr, 6> dims(begin);
   dims.push_back(indexing.Reader());
   Variables variables(offsets.dims());
-  variables.push_back({replica_map.readers,
-                       mlir::StringAttr::get(map.context(), "reader")});
+  variables.push_back({replica_map.readers, mlir::StringAttr::get(map.context(), "reader")});
   const auto affine_map = mlir::AffineMap::get(variables.size(), map.num_symbols(),
                                                replica_map.device.replaceDims(dims));
   IndexingMap devices(kPartsFit, affine_map, std::move(variables), Variables(map.ranges()),
@@ -149,7 +148,7 @@ class GraphBuilder {
   std::vector<llvm::SmallVector<int, 1>> nodes_of_;  // by read
   std::vector<int> read_of_node_;
   std::vector<llvm::SmallBitVector> around_;  // by region: its dimensions and those around it
-  std::vector<int> innermost_of_node_;  // where a node's operands are, or further out
+  std::vector<int> innermost_of_node_;        // where a node's operands are, or further out
   // The nodes of a contraction that have loops of their own.
   absl::flat_hash_map<const HloInstruction*, llvm::SmallVector<int, 1>> loops_of_;
 };
@@ -233,9 +232,9 @@ absl::StatusOr<int> GraphBuilder::RegionFor(int read, int region) const {
   if (moved_by.test(around_[region])) {
     llvm::SmallBitVector others = moved_by;
     others.reset(around_[region]);
-    return absl::FailedPreconditionError(
-        absl::StrCat("the tile of ", reads_[read].instruction->name(), " changes with ",
-                     space_.dims()[others.find_first()].name, ", and that of what reads it does not"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the tile of ", reads_[read].instruction->name(), " changes with ",
+        space_.dims()[others.find_first()].name, ", and that of what reads it does not"));
   }
   // What is around it is the region's parent's and its own.
   while (regions[region].parent >= 0 &&

@@ -60,7 +60,7 @@ bool IsRaggedInLoops(const HloInstruction& dot) {
 }
 
 NestLoops LoopsOfNest(const BuildContext& build, int64_t output_leaf, int64_t operand,
-                  const LoopNest& nest) {
+                      const LoopNest& nest) {
   const HloInstruction& instruction = build.instruction;
   switch (instruction.opcode()) {
     case HloOpcode::kRaggedDot:
