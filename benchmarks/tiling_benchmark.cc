@@ -3,7 +3,7 @@
 // `TileOfOneMap` makes the symbolic tile of a map that is there already, in `_and_sizes` with
 // whether given sizes are exact and the tile that they have. `TileOfManyDimensions` is that of a
 // reshape of 24 dimensions to 6. `TileOfSoftmax` goes from the maps of a softmax to the tiles of
-// all its instructions, `GoodSizesOfSoftmax` looks for tile sizes within 48 KiB.
+// all its instructions, `TilingsOf..` look for tilings within 48 KiB.
 
 #include <cstdint>
 #include <memory>
