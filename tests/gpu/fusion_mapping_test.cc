@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/thread_mapping.h"
@@ -572,6 +573,28 @@ TEST_F(FusionMappingTest, SaysWhatIsWrong) {
   expect({}, "computation 'e' computes no array that threads could go over");
   Parse("p = f32[?] parameter(0) ROOT n = f32[?] negate(p)");
   expect({}, "unbounded");
+}
+
+TEST_F(FusionMappingTest, QuestionsThatTakeTooMuchSaySo) {
+  // 2^13 arrays, all of them one.
+  std::string text = "t0 = f32[4] parameter(0)\n";
+  std::string shape = "f32[4]";
+  for (int i = 0; i < 13; ++i) {
+    shape = absl::Substitute("($0, $0)", shape);
+    absl::StrAppend(&text, absl::Substitute("$0 t$1 = $2 tuple(t$3, t$3)\n", i == 12 ? "ROOT" : "",
+                                            i + 1, shape, i));
+  }
+  Parse(text);
+  const absl::Status many = MappingForFusion(entry(), &context_).status();
+  EXPECT_EQ(many.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(many.message()), HasSubstr("8192 arrays, more than 4096"));
+  Parse("p = f32[4] parameter(0) n = f32[4] negate(p) ROOT m = f32[4] abs(n)");
+  const auto mapping = MappingForFusion(entry(), &context_);
+  ASSERT_TRUE(mapping.ok());
+  const QuestionBudget budget(1);
+  EXPECT_EQ(MappingForFusion(entry(), &context_).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(AccessesOf(*mapping, &context_).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(FusionMappingTest, HugeArraysAreOrdinary) {

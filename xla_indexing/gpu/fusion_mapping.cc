@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineMap.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/internal/emitter_hero.h"
 #include "xla_indexing/gpu/internal/emitter_launch.h"
@@ -46,7 +47,7 @@ using internal::TransposeWrites;
 using internal::Vectors;
 
 // Each is walked to and from by itself.
-constexpr size_t kMaxRoots = 4096;
+constexpr int64_t kMaxRoots = 4096;
 
 // Makes the mappings of one fusion.
 class FusionMapper {
@@ -56,16 +57,21 @@ class FusionMapper {
       : computation_(computation), context_(context), options_(options) {}
 
   absl::StatusOr<FusionMapping> Map() && {
+    const QuestionBudget question;
+    const HloInstruction* result = computation_.root_instruction();
+    const int64_t leaves = result == nullptr ? 0 : result->shape().LeafCount();
+    if (leaves > kMaxRoots) {
+      return absl::ResourceExhaustedError(absl::StrCat("computation '", computation_.name(),
+                                                       "' computes ", leaves, " arrays, more than ",
+                                                       kMaxRoots));
+    }
     std::vector<RootOfFusion> roots = RootsOfFusion(computation_);
     if (roots.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "computation '", computation_.name(), "' computes no array that threads could go over"));
     }
-    if (roots.size() > kMaxRoots) {
-      return absl::ResourceExhaustedError(absl::StrCat("computation '", computation_.name(),
-                                                       "' computes ", roots.size(),
-                                                       " arrays, more than ", kMaxRoots));
-    }
+    // Without budget heroes were perhaps not found.
+    if (QuestionBudget::IsSpent()) return absl::ResourceExhaustedError(QuestionBudget::Reason());
     const DecidedKind decided = DecideKind(options_.warp_size, &roots);
     kind_ = decided.kind;
     const HloInstruction& hero = *roots[decided.root].hero;
@@ -208,6 +214,7 @@ class AccessCollector {
       : mapping_(mapping), indexer_(context, options), context_(context) {}
 
   absl::StatusOr<FusionAccesses> Collect() && {
+    const QuestionBudget question;
     for (const RootMapping& root : mapping_.roots) {
       for (const ThreadedArray& array : root.reads) {
         if (absl::Status status = AddReads(array, std::nullopt, *array.instruction, array.leaf);
@@ -228,6 +235,9 @@ class AccessCollector {
                                            const HloInstruction& root) {
     absl::StatusOr<FusionView> view = FusionView::Between(from, {&root});
     if (!view.ok()) return view.status();
+    if (!QuestionBudget::Spend(view->computation().instruction_count())) {
+      return absl::ResourceExhaustedError(QuestionBudget::Reason());
+    }
     result_.views.push_back(std::make_shared<const FusionView>(*std::move(view)));
     return result_.views.back().get();
   }

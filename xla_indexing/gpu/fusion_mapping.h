@@ -75,7 +75,8 @@
 // of each row computes and writes the exponential.
 //
 // Errors. InvalidArgument for options out of bounds, computations without a root, sizes without a
-// bound; ResourceExhausted for more than 4096 arrays of the result; those of thread mappings
+// bound; ResourceExhausted for more than 4096 arrays of the result, and where the budget of the
+// question (base/question_budget.h) is spent; those of thread mappings
 // (gpu/thread_mapping.h) and of indexing (fusion/hlo_indexer.h).
 #ifndef XLA_INDEXING_GPU_FUSION_MAPPING_H_
 #define XLA_INDEXING_GPU_FUSION_MAPPING_H_

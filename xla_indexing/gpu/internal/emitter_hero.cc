@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -71,7 +72,7 @@ const HloInstruction* FindOnly(const HloInstruction* start,
   const HloInstruction* found = nullptr;
   std::vector<const HloInstruction*> open = {start};
   absl::flat_hash_set<const HloInstruction*> seen = {start};
-  for (size_t i = 0; i < open.size(); ++i) {
+  for (size_t i = 0; i < open.size() && QuestionBudget::Spend(); ++i) {
     if (is_it(*open[i])) {
       if (found != nullptr) return nullptr;
       found = open[i];

@@ -56,6 +56,7 @@ struct RootOfFusion {
   const HloInstruction* hero = nullptr;
   int64_t hero_leaf = 0;
 };
+// Looking for a hero spends the question's budget; none is found once it is spent.
 std::vector<RootOfFusion> RootsOfFusion(const HloComputation& computation);
 
 // The kind, and the position of the root whose hero decided on it. The hero of an in-place update
