@@ -1,5 +1,5 @@
-// What simplifiers and positional algebras keep their atoms, sums and numbers in: lists that are
-// copied in place, tables, and memory that is handed from one of them to the next.
+// What simplifiers and positional algebras keep their sums and numbers in: lists that are copied in
+// place, and memory that is handed from one of them to the next.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -58,12 +58,12 @@ class AtomTable {
   static Key KeyOf(const Atom* atom) {
     return {atom->kind, atom->dividend_mod_free_form, atom->divisor};
   }
-  static const Key& KeyOf(const Key& key) { return key; }
+  static Key KeyOf(const Key& key) { return key; }
   struct Hash {
     using is_transparent = void;
     template <typename T>
     size_t operator()(const T& entry) const {
-      const Key& key = KeyOf(entry);
+      const Key key = KeyOf(entry);
       return key.dividend_mod_free_form.Hash() + static_cast<size_t>(key.divisor) * 2 +
              (key.kind == Atom::Kind::kMod ? 1 : 0);
     }
@@ -72,8 +72,8 @@ class AtomTable {
     using is_transparent = void;
     template <typename T, typename U>
     bool operator()(const T& entry, const U& other) const {
-      const Key& a = KeyOf(entry);
-      const Key& b = KeyOf(other);
+      const Key a = KeyOf(entry);
+      const Key b = KeyOf(other);
       return a.kind == b.kind && a.divisor == b.divisor &&
              a.dividend_mod_free_form == b.dividend_mod_free_form;
     }

@@ -60,6 +60,13 @@ NumberSource DividedBy(NumberSource linear, int64_t g) {
   return linear;
 }
 
+// Whether the number can be cut at `end`, if need be with more room in its most significant digit.
+bool EndsAt(const PositionalState& state, Number& number, int64_t end) {
+  const int64_t size = SizeOf(number);
+  // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all digits have values
+  return size % end == 0 || state.sources.Resize(number, end);
+}
+
 // Whether D + b*N + c = (D + c mod b) + b*(N + floor(c/b)) has no carry, for the least digit D of the
 // number, and the digit is cut there.
 bool IsFreeOfCarry(const PositionalState& state, const NumberSource& linear, int64_t lower_factor,
@@ -124,7 +131,7 @@ std::optional<Number> LinearDigit(PositionalState& state, NumberSource linear, i
   if (linear.factor == 1 && linear.offset == 0) {
     Number inner = linear.number;
     const bool narrows = SizeOf(inner) > *end && linear.greatest < *end;
-    if (!narrows && (SizeOf(inner) % *end == 0 || state.sources.Resize(inner, *end))) {
+    if (!narrows && EndsAt(state, inner, *end)) {
       const std::optional<NumberParts> below = Cut(state, inner, *end);
       std::optional<NumberParts> parts =
           below ? Cut(state, below->low, lower_factor) : std::nullopt;

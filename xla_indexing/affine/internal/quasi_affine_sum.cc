@@ -36,7 +36,7 @@ int CompareWithAtom(mlir::AffineExpr a, const Atom* b) {
 
 // The order of summands (affine/internal/linear_sum.h): summand by summand from the first one; a
 // sum that ends earlier comes first. The recursion is as deep as divisions nest.
-int CompareAtoms(const Atom* a, const Atom* b) {
+int CompareInOrder(const Atom* a, const Atom* b) {
   if (a == b) return 0;
   if (int c = CompareValues(a->written.summand_class, b->written.summand_class)) return c;
   if (a->kind == Atom::Kind::kVariable) return CompareValues(a->position, b->position);
@@ -45,7 +45,7 @@ int CompareAtoms(const Atom* a, const Atom* b) {
   const QuasiAffineSum& dividend_a = a->written.dividend;
   const QuasiAffineSum& dividend_b = b->written.dividend;
   for (auto [term_a, term_b] : llvm::zip(dividend_a.terms(), dividend_b.terms())) {
-    if (int c = CompareAtoms(term_a.atom, term_b.atom)) return c;
+    if (int c = CompareInOrder(term_a.atom, term_b.atom)) return c;
     if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
   }
   if (int c = CompareValues(dividend_a.terms().size(), dividend_b.terms().size())) return c;
@@ -60,7 +60,7 @@ bool AtomLess(const Atom* a, const Atom* b) {
   if (a->written.summand_class != b->written.summand_class) {
     return a->written.summand_class < b->written.summand_class;
   }
-  return CompareAtoms(a, b) < 0;
+  return CompareInOrder(a, b) < 0;
 }
 
 void QuasiAffineSum::Sort() {
@@ -88,7 +88,7 @@ size_t QuasiAffineSum::Hash() const {
   return hash;
 }
 
-// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
+// NOLINTBEGIN(bugprone-return-const-ref-from-parameter)
 const QuasiAffineSum& ModFreeForm(const QuasiAffineSum& sum, QuasiAffineSum& storage) {
   if (!sum.valid() || !HasMod(sum)) return sum;
   storage = QuasiAffineSum(sum.constant());
@@ -101,6 +101,7 @@ const QuasiAffineSum& ModFreeForm(const QuasiAffineSum& sum, QuasiAffineSum& sto
   }
   return storage;
 }
+// NOLINTEND(bugprone-return-const-ref-from-parameter)
 
 QuasiAffineSum ModFreeForm(const QuasiAffineSum& sum) {
   QuasiAffineSum storage;
