@@ -85,6 +85,11 @@ class Search {
   // Goes from a point to better neighbours until there are none.
   void Climb(Point point);
   std::vector<Point> NeighboursOf(const Point& point) const;
+  // Goes to the next candidate of a dimension, or the one before; false where there is none.
+  bool Step(size_t dim, int by, Point* point) const;
+  // All dimensions of one size together, to the same size: what is read along each of them is read
+  // once where all are whole.
+  void AddTogether(const Point& point, std::vector<Point>* neighbours) const;
 
   const TiledComputation& computation_;
   const TilingSearchOptions& options_;
@@ -145,46 +150,47 @@ void Search::TryAll() {
   }
 }
 
-std::vector<Search::Point> Search::NeighboursOf(const Point& point) const {
-  std::vector<Point> neighbours;
-  const size_t n = point.at.size();
-  const auto step = [&](Point* to, size_t dim, int by) {
-    if (by < 0 ? to->at[dim] == 0 : to->at[dim] + 1 >= candidates_[dim].size()) return false;
-    to->at[dim] += by;
-    return true;
-  };
-  for (size_t i = 0; i < n; ++i) {
-    Point up = point;
-    if (step(&up, i, 1)) neighbours.push_back(up);
-  }
-  // All dimensions of one size together, to the same size: what is read along each of them is
-  // read once where all are whole.
-  for (size_t i = 0; i < n; ++i) {
-    const auto has_size = [&](size_t j) { return candidates_[j].back() == candidates_[i].back(); };
-    bool is_first = true;
-    size_t count = 0;
-    for (size_t j = 0; j < n; ++j) {
-      is_first = is_first && !(j < i && has_size(j));
-      count += has_size(j) ? 1 : 0;
-    }
-    if (!is_first || count < 2) continue;
+bool Search::Step(size_t dim, int by, Point* point) const {
+  if (by < 0 ? point->at[dim] == 0 : point->at[dim] + 1 >= candidates_[dim].size()) return false;
+  point->at[dim] += by;
+  return true;
+}
+
+void Search::AddTogether(const Point& point, std::vector<Point>* neighbours) const {
+  std::set<int64_t> seen;
+  for (size_t i = 0; i < point.at.size(); ++i) {
+    const int64_t size = candidates_[i].back();
+    if (!seen.insert(size).second) continue;
     for (const size_t to : {point.at[i] + 1, candidates_[i].size() - 1}) {
       if (to >= candidates_[i].size()) continue;
       Point together = point;
-      for (size_t j = 0; j < n; ++j) {
-        if (has_size(j)) together.at[j] = to;
+      int count = 0;
+      for (size_t j = 0; j < point.at.size(); ++j) {
+        if (candidates_[j].back() != size) continue;
+        together.at[j] = to;
+        ++count;
       }
-      neighbours.push_back(std::move(together));
+      if (count > 1) neighbours->push_back(std::move(together));
     }
   }
+}
+
+std::vector<Search::Point> Search::NeighboursOf(const Point& point) const {
+  std::vector<Point> neighbours;
+  const size_t n = point.at.size();
   for (size_t i = 0; i < n; ++i) {
-    const auto dim = static_cast<int>(i);
+    Point larger = point;
+    if (Step(i, 1, &larger)) neighbours.push_back(std::move(larger));
+  }
+  AddTogether(point, &neighbours);
+  for (int dim = 0; dim < space_.num_dims(); ++dim) {
     if (!space_.IsParallel(dim)) continue;
     Point other = point;
-    if (const auto loop = llvm::find(other.loops, dim); loop != other.loops.end()) {
-      other.loops.erase(loop);
-    } else {
+    const auto loop = llvm::find(other.loops, dim);
+    if (loop == other.loops.end()) {
       other.loops.push_back(dim);
+    } else {
+      other.loops.erase(loop);
     }
     neighbours.push_back(std::move(other));
   }
@@ -192,7 +198,7 @@ std::vector<Search::Point> Search::NeighboursOf(const Point& point) const {
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < n; ++j) {
       Point other = point;
-      if (i != j && step(&other, i, 1) && step(&other, j, -1)) {
+      if (i != j && Step(i, 1, &other) && Step(j, -1, &other)) {
         neighbours.push_back(std::move(other));
       }
     }

@@ -257,104 +257,132 @@ std::vector<Interval> TileGraph::ActiveTiles(const TileNode& node) const {
   return active;
 }
 
-std::string TileGraph::ToString() const {
-  std::string text;
-  struct Open {
-    int region;
-    size_t step;
-    int depth;
-  };
-  const auto dims_text = [&](const TileRegion& region) {
-    std::vector<std::string> dims;
-    for (const auto [dim, trips] : llvm::zip(region.dims, region.trip_counts)) {
-      dims.push_back(absl::StrCat(space_->dims()[dim].name, ": ", trips));
+namespace {
+
+// The lines of a graph.
+class GraphText {
+ public:
+  explicit GraphText(const TileGraph& graph) : graph_(graph) {}
+
+  std::string Write() {
+    // Regions that are being written, with the next step of each.
+    std::vector<std::pair<int, size_t>> open;
+    for (size_t root = 0; root < graph_.regions().size(); ++root) {
+      if (graph_.regions()[root].parent >= 0) continue;
+      AddHeader(graph_.regions()[root], 0);
+      open.emplace_back(static_cast<int>(root), 0);
+      while (!open.empty()) {
+        const TileRegion& region = graph_.regions()[open.back().first];
+        if (open.back().second == region.steps.size()) {
+          open.pop_back();
+          continue;
+        }
+        const TileRegion::Step step = region.steps[open.back().second++];
+        if (step.is_region) {
+          AddHeader(graph_.regions()[step.index], open.size());
+          open.emplace_back(step.index, 0);
+        } else {
+          AddNode(step.index, open.size());
+        }
+      }
     }
-    return absl::StrJoin(dims, ", ");
-  };
-  const auto header = [&](const TileRegion& region, int depth) {
-    absl::StrAppend(&text, std::string(2 * static_cast<size_t>(depth), ' '),
-                    region.kind == TileRegion::Kind::kGrid ? "grid" : "loop");
-    const std::string dims = dims_text(region);
-    if (!dims.empty()) absl::StrAppend(&text, " ", dims);
+    return std::move(text_);
+  }
+
+ private:
+  const std::string& NameOfDim(int dim) const { return graph_.space().dims()[dim].name; }
+  void Indent(size_t depth) { text_.append(2 * depth, ' '); }
+
+  void AddHeader(const TileRegion& region, size_t depth) {
+    Indent(depth);
+    text_.append(region.kind == TileRegion::Kind::kGrid ? "grid" : "loop");
+    for (size_t i = 0; i < region.dims.size(); ++i) {
+      absl::StrAppend(&text_, i == 0 ? " " : ", ", NameOfDim(region.dims[i]), ": ",
+                      region.trip_counts[i]);
+    }
     if (!region.accumulators.empty()) {
-      absl::StrAppend(&text, ", accumulates ", nodes_[region.accumulators[0]].instruction->name());
+      absl::StrAppend(&text_, ", accumulates ",
+                      graph_.nodes()[region.accumulators[0]].instruction->name());
     }
-    text.push_back('\n');
-  };
-  const auto tuple = [](auto begin, auto end) {
-    return absl::StrCat("(", absl::StrJoin(begin, end, ", "), ")");
-  };
-  const auto line = [&](const TileNode& node, int depth) {
-    const MaskedTile& own = tile(node);
-    const std::string offsets = own.offsets.ToString();
-    // The results alone: the indices are those of the regions around.
-    const size_t arrow = offsets.find(" -> ");
-    const size_t domain = offsets.find(", domain:");
-    const std::string results = offsets.substr(arrow + 4, domain - arrow - 4);
-    absl::StrAppend(&text, std::string(2 * static_cast<size_t>(depth), ' '),
-                    node.instruction->name(),
+    text_.push_back('\n');
+  }
+
+  void AddNode(int number, size_t depth) {
+    const TileNode& node = graph_.nodes()[number];
+    const MaskedTile& tile = graph_.tile(node);
+    Indent(depth);
+    absl::StrAppend(&text_, node.instruction->name(),
                     node.instruction->shape().IsArray() ? "" : absl::StrCat("#", node.leaf), ": ",
-                    OpcodeName(node.instruction->opcode()), ", offset ", results, ", size ",
-                    tuple(own.sizes.begin(), own.sizes.end()));
-    if (llvm::any_of(own.strides, [](int64_t stride) { return stride != 1; })) {
-      absl::StrAppend(&text, ", stride ", tuple(own.strides.begin(), own.strides.end()));
+                    OpcodeName(node.instruction->opcode()), ", offset ", OffsetText(tile),
+                    ", size (", absl::StrJoin(tile.sizes, ", "), ")");
+    if (llvm::any_of(tile.strides, [](int64_t stride) { return stride != 1; })) {
+      absl::StrAppend(&text_, ", stride (", absl::StrJoin(tile.strides, ", "), ")");
     }
-    // Bounds that some tile goes beyond.
-    for (size_t i = 0; i < own.sizes.size(); ++i) {
-      const Interval indices = own.bounds[i];
-      const Shape& shape = node.instruction->shape().Leaf(node.leaf);
-      const bool is_whole = indices == Interval::OfSize(shape.dimension(static_cast<int64_t>(i)));
-      const std::optional<Progress> progress = ProgressOf(own.offsets.results()[i]);
-      const bool divides = progress && progress->step > 0 && progress->begin >= 0 &&
-                           indices.has_upper() &&
-                           Int128{progress->step} * (num_tiles_[progress->dim] - 1) +
-                                   progress->begin + Int128{own.sizes[i] - 1} * own.strides[i] <=
-                               indices.upper();
-      const bool is_fixed = llvm::isa<mlir::AffineConstantExpr>(own.offsets.results()[i]) &&
-                            own.strides[i] == 1 && indices.Size() == own.sizes[i];
-      if (is_whole && (divides || is_fixed)) continue;
-      if (!is_whole || !divides) {
-        absl::StrAppend(&text, ", dimension ", i, " within ", indices.ToString());
-      }
+    AddMasks(node);
+    if (tile.devices) absl::StrAppend(&text_, ", devices ", tile.devices->ToString());
+    if (!node.is_exact) text_.append("; reads less than that");
+    AddStores(number);
+    text_.push_back('\n');
+  }
+
+  // The results alone: the indices are those of the regions around.
+  static std::string OffsetText(const MaskedTile& tile) {
+    const std::string text = tile.offsets.ToString();
+    const size_t begin = text.find(" -> ") + 4;
+    return text.substr(begin, text.find(", domain:") - begin);
+  }
+
+  // The bounds that some tile goes beyond, or that are not those of the array, and the tiles that
+  // have something within them.
+  void AddMasks(const TileNode& node) {
+    const MaskedTile& tile = graph_.tile(node);
+    for (size_t i = 0; i < tile.sizes.size(); ++i) {
+      if (IsWithoutMask(node, i)) continue;
+      absl::StrAppend(&text_, ", dimension ", i, " within ", tile.bounds[i].ToString());
     }
-    const std::vector<Interval> active = ActiveTiles(node);
+    const std::vector<Interval> active = graph_.ActiveTiles(node);
     for (size_t i = 0; i < active.size(); ++i) {
-      if (active[i] == Interval::OfSize(num_tiles_[i])) continue;
-      absl::StrAppend(&text, ", for ", space_->dims()[i].name, " in ", active[i].ToString());
+      if (active[i] == Interval::OfSize(graph_.num_tiles()[i])) continue;
+      absl::StrAppend(&text_, ", for ", NameOfDim(static_cast<int>(i)), " in ",
+                      active[i].ToString());
     }
-    if (own.devices) absl::StrAppend(&text, ", devices ", own.devices->ToString());
-    if (!node.is_exact) absl::StrAppend(&text, "; reads less than that");
-    for (const TileStore& store : stores_) {
-      if (&nodes_[store.node] != &node) continue;
-      absl::StrAppend(&text, "; stored");
-      if (store.repeated_dims.empty()) continue;
-      std::vector<std::string> names;
-      for (const int dim : store.repeated_dims) names.push_back(space_->dims()[dim].name);
-      absl::StrAppend(&text, " again for each ", absl::StrJoin(names, ", "));
+  }
+
+  // Whether no tile goes beyond the array.
+  bool IsWithoutMask(const TileNode& node, size_t i) const {
+    const MaskedTile& tile = graph_.tile(node);
+    const Interval& bounds = tile.bounds[i];
+    const Shape& shape = node.instruction->shape().Leaf(node.leaf);
+    if (bounds != Interval::OfSize(shape.dimension(static_cast<int64_t>(i)))) return false;
+    const mlir::AffineExpr offset = tile.offsets.results()[i];
+    const std::optional<Progress> progress = ProgressOf(offset);
+    if (!progress) {
+      return llvm::isa<mlir::AffineConstantExpr>(offset) && tile.strides[i] == 1 &&
+             bounds.Size() == tile.sizes[i];
     }
-    text.push_back('\n');
-  };
-  for (size_t root = 0; root < regions_.size(); ++root) {
-    if (regions_[root].parent >= 0) continue;
-    header(regions_[root], 0);
-    std::vector<Open> open = {{static_cast<int>(root), 0, 1}};
-    while (!open.empty()) {
-      Open& top = open.back();
-      if (top.step == regions_[top.region].steps.size()) {
-        open.pop_back();
-        continue;
-      }
-      const TileRegion::Step step = regions_[top.region].steps[top.step++];
-      const int depth = top.depth;
-      if (step.is_region) {
-        header(regions_[step.index], depth);
-        open.push_back({step.index, 0, depth + 1});
-      } else {
-        line(nodes_[step.index], depth);
+    const Int128 last = Int128{progress->step} * (graph_.num_tiles()[progress->dim] - 1) +
+                        progress->begin + Int128{tile.sizes[i] - 1} * tile.strides[i];
+    return progress->step > 0 && progress->begin >= 0 && bounds.has_upper() &&
+           last <= bounds.upper();
+  }
+
+  void AddStores(int number) {
+    for (const TileStore& store : graph_.stores()) {
+      if (store.node != number) continue;
+      text_.append("; stored");
+      for (size_t i = 0; i < store.repeated_dims.size(); ++i) {
+        absl::StrAppend(&text_, i == 0 ? " again for each " : ", ",
+                        NameOfDim(store.repeated_dims[i]));
       }
     }
   }
-  return text;
-}
+
+  const TileGraph& graph_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string TileGraph::ToString() const { return GraphText(*this).Write(); }
 
 }  // namespace xla_indexing

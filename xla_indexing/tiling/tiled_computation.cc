@@ -27,7 +27,6 @@ namespace xla_indexing {
 namespace {
 
 using internal::CeilDiv;
-using internal::kInt64Max;
 using internal::TileRead;
 using internal::TileReadOperand;
 using internal::TileWalk;
@@ -100,6 +99,18 @@ bool AreAllDevicesRead(const OperandIndexing& indexing) {
   return true;
 }
 
+// Roots that share dimensions, and these dimensions.
+struct Grid {
+  std::vector<int> dims;
+  std::vector<int> roots;
+};
+
+// Whether two roots belong to one grid: where they have a dimension in common, or none at all.
+bool SharesDims(llvm::ArrayRef<int> a, llvm::ArrayRef<int> b) {
+  if (a.empty() && b.empty()) return true;
+  return llvm::any_of(a, [&](int dim) { return llvm::is_contained(b, dim); });
+}
+
 // Makes the regions and nodes of a graph, users first.
 class GraphBuilder {
  public:
@@ -116,7 +127,7 @@ class GraphBuilder {
     FindSameReads();
   }
 
-  void AddRoots(absl::Span<const int> roots, absl::Span<const int> loops);
+  absl::Status AddRoots(absl::Span<const int> roots, absl::Span<const int> loops);
   absl::Status AddOperands();
   void OrderSteps();
 
@@ -127,6 +138,11 @@ class GraphBuilder {
  private:
   // Reads of one leaf whose tiles are equal at these sizes are the first of them.
   void FindSameReads();
+  // The grids that the roots of the space have.
+  std::vector<Grid> GridsOfRoots() const;
+  // A grid with its parallel loops. Returns the innermost.
+  int AddGrid(const Grid& grid, absl::Span<const int> loops);
+  void AddStore(int root, int node);
   int AddRegion(TileRegion::Kind kind, int parent, std::vector<int> dims);
   // The loops of a contraction's node, within its region. All leaves of a contraction that have the
   // same tile share them. Returns the innermost.
@@ -244,66 +260,67 @@ absl::StatusOr<int> GraphBuilder::RegionFor(int read, int region) const {
   return region;
 }
 
-void GraphBuilder::AddRoots(absl::Span<const int> roots, absl::Span<const int> loops) {
-  // Roots that share a dimension have one grid, and roots without dimensions one together.
-  std::vector<int> grid_of_root(roots.size(), -1);
-  std::vector<std::vector<int>> dims_of_grid;
+std::vector<Grid> GraphBuilder::GridsOfRoots() const {
+  const absl::Span<const TilingRoot> roots = space_.roots();
+  std::vector<Grid> grids;
+  llvm::SmallBitVector is_taken(roots.size());
   for (size_t i = 0; i < roots.size(); ++i) {
-    if (grid_of_root[i] >= 0) continue;
-    std::vector<int> dims = space_.roots()[i].dims;
-    grid_of_root[i] = static_cast<int>(dims_of_grid.size());
-    bool has_grown = true;
-    while (has_grown) {
-      has_grown = false;
-      for (size_t j = i + 1; j < roots.size(); ++j) {
-        if (grid_of_root[j] >= 0) continue;
-        const std::vector<int>& own = space_.roots()[j].dims;
-        const bool shares = (own.empty() && dims.empty()) || llvm::any_of(own, [&](int dim) {
-                              return llvm::is_contained(dims, dim);
-                            });
-        if (!shares) continue;
-        grid_of_root[j] = grid_of_root[i];
-        for (const int dim : own) {
-          if (!llvm::is_contained(dims, dim)) dims.push_back(dim);
-        }
-        has_grown = true;
-      }
-    }
-    llvm::sort(dims);
-    dims_of_grid.push_back(std::move(dims));
-  }
-  for (size_t grid = 0; grid < dims_of_grid.size(); ++grid) {
-    std::vector<int> dims;
-    std::vector<int> own_loops;
-    const auto is_loop = [&](int dim) {
-      return num_tiles_[dim] > 1 && llvm::is_contained(loops, dim);
-    };
-    for (const int dim : dims_of_grid[grid]) {
-      if (!is_loop(dim)) dims.push_back(dim);
-    }
-    for (const int dim : loops) {
-      if (llvm::is_contained(dims_of_grid[grid], dim) && is_loop(dim)) own_loops.push_back(dim);
-    }
-    int innermost = AddRegion(TileRegion::Kind::kGrid, -1, std::move(dims));
-    for (const int dim : own_loops) {
-      innermost = AddRegion(TileRegion::Kind::kParallelLoop, innermost, {dim});
-    }
-    for (size_t i = 0; i < roots.size(); ++i) {
-      if (grid_of_root[i] != static_cast<int>(grid)) continue;
-      const absl::StatusOr<int> region = RegionFor(roots[i], innermost);
-      const int node = AddNode(roots[i], region.value_or(innermost));
-      TileStore& store = stores.emplace_back();
-      store.root = static_cast<int>(i);
-      store.node = node;
-      const llvm::SmallBitVector& moved_by = tiles_[nodes[node].tile].dims;
-      for (int around = nodes[node].region; around >= 0; around = regions[around].parent) {
-        for (const int dim : regions[around].dims) {
-          if (num_tiles_[dim] > 1 && !moved_by[dim]) store.repeated_dims.push_back(dim);
+    if (is_taken[i]) continue;
+    Grid& grid = grids.emplace_back();
+    grid.dims = roots[i].dims;
+    // Each root that is added may have dimensions that others have too.
+    for (size_t added = is_taken.count(); added <= is_taken.count();) {
+      added = is_taken.count() + 1;
+      for (size_t j = i; j < roots.size(); ++j) {
+        if (is_taken[j] || !SharesDims(roots[j].dims, grid.dims)) continue;
+        is_taken.set(j);
+        grid.roots.push_back(static_cast<int>(j));
+        for (const int dim : roots[j].dims) {
+          if (!llvm::is_contained(grid.dims, dim)) grid.dims.push_back(dim);
         }
       }
-      llvm::sort(store.repeated_dims);
+    }
+    llvm::sort(grid.dims);
+    llvm::sort(grid.roots);
+  }
+  return grids;
+}
+
+int GraphBuilder::AddGrid(const Grid& grid, absl::Span<const int> loops) {
+  const auto is_loop = [&](int dim) { return IsLoop(dim) && llvm::is_contained(loops, dim); };
+  std::vector<int> dims;
+  for (const int dim : grid.dims) {
+    if (!is_loop(dim)) dims.push_back(dim);
+  }
+  int innermost = AddRegion(TileRegion::Kind::kGrid, -1, std::move(dims));
+  for (const int dim : loops) {
+    if (!is_loop(dim) || !llvm::is_contained(grid.dims, dim)) continue;
+    innermost = AddRegion(TileRegion::Kind::kParallelLoop, innermost, {dim});
+  }
+  return innermost;
+}
+
+void GraphBuilder::AddStore(int root, int node) {
+  TileStore& store = stores.emplace_back();
+  store.root = root;
+  store.node = node;
+  llvm::SmallBitVector repeated = around_[nodes[node].region];
+  repeated.reset(tiles_[nodes[node].tile].dims);
+  for (const int dim : repeated.set_bits()) {
+    if (IsLoop(dim)) store.repeated_dims.push_back(dim);
+  }
+}
+
+absl::Status GraphBuilder::AddRoots(absl::Span<const int> roots, absl::Span<const int> loops) {
+  for (const Grid& grid : GridsOfRoots()) {
+    const int innermost = AddGrid(grid, loops);
+    for (const int root : grid.roots) {
+      const absl::StatusOr<int> region = RegionFor(roots[root], innermost);
+      if (!region.ok()) return region.status();
+      AddStore(root, AddNode(roots[root], *region));
     }
   }
+  return absl::OkStatus();
 }
 
 absl::Status GraphBuilder::AddOperands() {
@@ -451,8 +468,7 @@ absl::Status TiledComputation::CheckTiling(const Tiling& tiling) const {
 }
 
 absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
-    const ReadTile& read, absl::Span<const int64_t> sizes,
-    absl::Span<const int64_t> num_tiles) const {
+    const ReadTile& read, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> num_tiles) const {
   const SymbolicTile& symbolic = read.tile;
   const IndexingMap& map = symbolic.map();
   mlir::MLIRContext* context = map.context();
@@ -550,8 +566,8 @@ absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) co
     if (same == graph.tiles_.end()) graph.tiles_.push_back(std::move(tile->first));
   }
   GraphBuilder builder(reads_, *space_, graph.num_tiles_, tile_of, is_exact, graph.tiles_);
-  builder.AddRoots(roots_, tiling.loops);
-  status = builder.AddOperands();
+  status = builder.AddRoots(roots_, tiling.loops);
+  if (status.ok()) status = builder.AddOperands();
   if (!status.ok()) return status;
   builder.OrderSteps();
   graph.nodes_ = std::move(builder.nodes);

@@ -36,6 +36,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/hlo/computation.h"
@@ -141,8 +142,8 @@ class TiledComputation {
   absl::Status CheckTiling(const Tiling& tiling) const;
   // The tile at these sizes, and whether its masked elements are just what is read.
   absl::StatusOr<std::pair<MaskedTile, bool>> TileAt(const ReadTile& tile,
-                                                     absl::Span<const int64_t> sizes,
-                                                     absl::Span<const int64_t> num_tiles) const;
+                                                     llvm::ArrayRef<int64_t> sizes,
+                                                     llvm::ArrayRef<int64_t> num_tiles) const;
 
   std::shared_ptr<const TilingSpace> space_;
   std::vector<Read> reads_;
