@@ -52,6 +52,9 @@ Rank RankOf(const CostedTiling& tiling) {
           static_cast<int64_t>(std::min<Int128>(tiles, kInt64Max)), tiling.cost.resident_bytes};
 }
 
+// Nodes of graphs that are made in one search, of large computations in fewer tries than allowed.
+constexpr int64_t kMaxNodes = int64_t{1} << 20;
+
 class Search {
  public:
   Search(const TiledComputation& computation, const TilingSearchOptions& options)
@@ -78,7 +81,7 @@ class Search {
 
   Tiling TilingAt(const Point& point) const;
   bool CutsPieces(const Tiling& tiling) const;
-  bool MayTry() const { return found_.num_tried < options_.max_tried; }
+  bool MayTry() const { return found_.num_tried < options_.max_tried && nodes_ < kMaxNodes; }
   // The rank of a tiling that meets everything; none of others, and of what was tried before.
   std::optional<Rank> Try(const Point& point);
   void TryAll();
@@ -96,6 +99,7 @@ class Search {
   const TilingSpace& space_;
   std::vector<std::vector<int64_t>> candidates_;
   absl::flat_hash_set<Point> tried_;
+  int64_t nodes_ = 0;  // of the graphs that were made
   TilingSearch found_;
 };
 
@@ -118,6 +122,8 @@ std::optional<Rank> Search::Try(const Point& point) {
   const Tiling tiling = TilingAt(point);
   if (options_.cut_at_pieces && CutsPieces(tiling)) return std::nullopt;
   const absl::StatusOr<TileGraph> graph = computation_.Instantiate(tiling);
+  nodes_ += graph.ok() ? static_cast<int64_t>(graph->nodes().size())
+                       : static_cast<int64_t>(computation_.reads().size());
   if (!graph.ok()) return std::nullopt;
   const TileCost cost = graph->Cost();
   if (cost.resident_bytes > options_.max_resident_bytes) return std::nullopt;
@@ -236,6 +242,7 @@ TilingSearch Search::Run() {
   found_.is_complete = combinations * (num_parallel + 1) <= options_.max_tried;
   if (found_.is_complete) {
     TryAll();
+    found_.is_complete = MayTry() || nodes_ < kMaxNodes;
   } else {
     const Point least{std::vector<size_t>(candidates_.size(), 0), {}};
     Point whole = least;

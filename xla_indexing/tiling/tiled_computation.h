@@ -133,7 +133,7 @@ class TiledComputation {
 
   // Sizes that can be instantiated and fit the bytes. Up to `max_tried` combinations of candidates
   // all are tried; where there are more, the best neighbour of the best so far is gone to, from
-  // several beginnings, as long as the tries last.
+  // several beginnings, as long as the tries last, and the graphs have fewer than 2^20 nodes in all.
   TilingSearch FindTilings(const TilingSearchOptions& options = {}) const;
 
  private:

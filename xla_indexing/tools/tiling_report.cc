@@ -212,6 +212,14 @@ void WriteTiling(const TilingSpace& space, const Tiling& tiling, const TileCost&
   json->IntegerField("programs", cost.num_programs);
 }
 
+// What is with the smallest tiles.
+std::string WhyThereAreNone(const TiledComputation& tiled) {
+  const std::vector<int64_t> ones(tiled.space().num_dims(), 1);
+  const absl::StatusOr<TileGraph> graph = tiled.Instantiate(ones);
+  if (!graph.ok()) return absl::StrCat("tiles of size 1: ", graph.status().message());
+  return absl::StrCat("tiles of size 1: ", CostText(graph->Cost()));
+}
+
 // The graph at sizes, with its cost before it.
 void ReportGraph(const TiledComputation& tiled, const Tiling& tiling, ReportedTiling* report,
                  JsonWriter* json) {
@@ -343,6 +351,11 @@ ReportedTiling ReportTiling(const Subject& subject, const absl::StatusOr<Subject
       json.EndObject();
     }
     json.EndArray();
+    if (search.tilings.empty()) {
+      const std::string why = WhyThereAreNone(tiled);
+      absl::StrAppend(&report.text, "    ", why, "\n");
+      json.StringField("reason", why);
+    }
     json.EndObject();
     if (!line.tile_sizes && !search.tilings.empty()) {
       ReportGraph(tiled, search.tilings.front().tiling, &report, &json);
