@@ -53,7 +53,8 @@ class HostileInput(unittest.TestCase):
                 f"36028797018963968 + 300), domain: d0 in [0, 127], d1 in [0, 1023], {loop}")
             self.assertIn("; bounds", output)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.assertLess(after.ru_utime - before.ru_utime, 10)
+        # Under sanitizers; a second and a half otherwise.
+        self.assertLess(after.ru_utime - before.ru_utime, 20)
 
     def test_deep_tuple_shapes(self):
         self.assert_refused("p = " + "(" * DEPTH + "f32[]" + ")" * DEPTH + " parameter(0)")
