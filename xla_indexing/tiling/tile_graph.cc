@@ -240,6 +240,7 @@ TileCost TileGraph::Cost() const {
 
 std::vector<Interval> TileGraph::ActiveTiles(const TileNode& node) const {
   std::vector<Interval> active;
+  active.reserve(num_tiles_.size());
   for (const int64_t count : num_tiles_) active.push_back(Interval::OfSize(count));
   const MaskedTile& own = tile(node);
   for (size_t i = 0; i < own.sizes.size(); ++i) {

@@ -43,6 +43,7 @@ absl::string_view NameOf(TilingDimension::Kind kind) {
 
 std::vector<int64_t> TilingSpace::DimSizes() const {
   std::vector<int64_t> sizes;
+  sizes.reserve(dims_.size());
   for (const TilingDimension& dim : dims_) sizes.push_back(dim.size);
   return sizes;
 }

@@ -16,6 +16,7 @@ namespace {
 
 std::string SizesText(const TilingSpace& space, absl::Span<const int64_t> sizes) {
   std::vector<std::string> texts;
+  texts.reserve(sizes.size());
   for (int i = 0; i < space.num_dims(); ++i) {
     texts.push_back(absl::StrCat(space.dims()[i].name, "=", sizes[i]));
   }
@@ -26,6 +27,7 @@ std::string TilingText(const TilingSpace& space, const Tiling& tiling) {
   std::string text = SizesText(space, tiling.sizes);
   if (tiling.loops.empty()) return text;
   std::vector<std::string> loops;
+  loops.reserve(tiling.loops.size());
   for (const int dim : tiling.loops) loops.push_back(space.dims()[dim].name);
   return absl::StrCat(text, ", looping over ", absl::StrJoin(loops, ", "));
 }

@@ -163,7 +163,8 @@ llvm::SmallVector<int64_t, 2> ContractionLoops(const HloInstruction& instruction
     default:
       break;
   }
-  const auto has_end = [](int64_t size) { return size != Shape::kUnboundedSize && size >= 0; };
+  // The size of what has no bound is negative.
+  const auto has_end = [](int64_t size) { return size >= 0; };
   const auto is_bounded = [&](const Shape& shape) {
     return !shape.IsArray() || llvm::all_of(shape.dimensions(), has_end);
   };

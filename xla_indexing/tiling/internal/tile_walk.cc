@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -67,6 +68,10 @@ class Walker {
   absl::StatusOr<int> AddRead(Leaf leaf, Path path, std::optional<OperandIndexing> map);
   absl::StatusOr<int> AddWholeRead(Leaf leaf, std::string reason);
   absl::Status AddOperands(int read);
+  // What elements are moved from: continues the chain. Marks the operands that this is done for.
+  absl::Status AddReindexed(int index, llvm::SmallBitVector* is_done);
+  // What is read through `first` and then the maps of the entry.
+  absl::Status AddComposed(int index, const OperandIndexing& first, const IndexingEntry& entry);
   absl::Status Connect(int read, int64_t operand, int64_t operand_leaf, Path path,
                        std::optional<OperandIndexing> map);
   // The map to the step space of a contraction that is read through this one.
@@ -210,61 +215,77 @@ OperandIndexing Walker::ToSteps(const TileRead& read) const {
   return steps;
 }
 
+absl::Status Walker::AddReindexed(int index, llvm::SmallBitVector* is_done) {
+  const HloInstruction& instruction = *reads_[index].instruction;
+  for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
+    if (!IsReindexing(instruction, operand)) continue;
+    const auto number = static_cast<unsigned>(operand);
+    if (IsElementwise(instruction.opcode())) {
+      is_done->set(number);
+      absl::Status status = Connect(index, operand, 0, paths_[index], reads_[index].map);
+      if (!status.ok()) return status;
+      continue;
+    }
+    PathSet moved;
+    if (paths_[index].Extend(instruction, operand, Direction::kOutputToInput, &moved) ==
+        Reindexed::kRefused) {
+      continue;
+    }
+    is_done->set(number);
+    for (const Path& path : moved.paths()) {
+      absl::Status status = Connect(index, operand, 0, path, std::nullopt);
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Walker::AddComposed(int index, const OperandIndexing& first,
+                                 const IndexingEntry& entry) {
+  const HloInstruction& instruction = *reads_[index].instruction;
+  const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
+  if (!to.IsArray()) return absl::OkStatus();
+  for (const OperandIndexing& step : entry.indexing) {
+    if (!budget_.Take(1)) {
+      return absl::ResourceExhaustedError(absl::StrCat("finding the tiles of ", computation_.name(),
+                                                       " takes more than ", options_.max_steps,
+                                                       " steps"));
+    }
+    absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
+    if (!composed.ok()) {
+      composed = WholeTensorIndexing(
+          space_, to, absl::StrCat("whole tensor: ", composed.status().message()), context_);
+    }
+    composed->Simplify();
+    if (composed->IsKnownEmpty()) continue;
+    absl::Status status =
+        Connect(index, entry.operand, entry.operand_leaf, Path(*composed, to), *composed);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Walker::AddOperands(int index) {
   const HloInstruction& instruction = *reads_[index].instruction;
   const int64_t leaf = reads_[index].leaf;
   const auto loops = loops_.find(&instruction);
   const bool is_contraction = loops != loops_.end();
   if (is_contraction) reads_[index].loops = loops->second;
-  if (instruction.operand_count() == 0) return absl::OkStatus();
-  std::vector<bool> is_done(instruction.operand_count(), false);
+  llvm::SmallBitVector is_done(static_cast<unsigned>(instruction.operand_count()));
   if (!is_contraction) {
-    for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
-      if (!IsReindexing(instruction, operand)) continue;
-      if (IsElementwise(instruction.opcode())) {
-        is_done[operand] = true;
-        absl::Status status = Connect(index, operand, 0, paths_[index], reads_[index].map);
-        if (!status.ok()) return status;
-        continue;
-      }
-      PathSet moved;
-      const Reindexed reindexed =
-          paths_[index].Extend(instruction, operand, Direction::kOutputToInput, &moved);
-      if (reindexed == Reindexed::kRefused) continue;
-      is_done[operand] = true;
-      for (const Path& path : moved.paths()) {
-        absl::Status status = Connect(index, operand, 0, path, std::nullopt);
-        if (!status.ok()) return status;
-      }
-    }
+    absl::Status status = AddReindexed(index, &is_done);
+    if (!status.ok()) return status;
   }
-  if (llvm::all_of(is_done, [](bool done) { return done; })) return absl::OkStatus();
+  if (is_done.all()) return absl::OkStatus();
   const absl::StatusOr<SharedIndexing> entries = EntriesOf(instruction);
   if (!entries.ok()) return entries.status();
   const InstructionIndexing of_steps =
       is_contraction ? ContractionSteps(instruction, **entries, context_) : InstructionIndexing();
   const OperandIndexing first = is_contraction ? ToSteps(reads_[index]) : reads_[index].map;
   for (const IndexingEntry& entry : is_contraction ? of_steps : **entries) {
-    if (entry.output_leaf != leaf || is_done[entry.operand]) continue;
-    const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
-    if (!to.IsArray()) continue;
-    for (const OperandIndexing& step : entry.indexing) {
-      if (!budget_.Take(1)) {
-        return absl::ResourceExhaustedError(absl::StrCat("finding the tiles of ",
-                                                         computation_.name(), " takes more than ",
-                                                         options_.max_steps, " steps"));
-      }
-      absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
-      if (!composed.ok()) {
-        composed = WholeTensorIndexing(
-            space_, to, absl::StrCat("whole tensor: ", composed.status().message()), context_);
-      }
-      composed->Simplify();
-      if (composed->IsKnownEmpty()) continue;
-      absl::Status status =
-          Connect(index, entry.operand, entry.operand_leaf, Path(*composed, to), *composed);
-      if (!status.ok()) return status;
-    }
+    if (entry.output_leaf != leaf || is_done[static_cast<unsigned>(entry.operand)]) continue;
+    absl::Status status = AddComposed(index, first, entry);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
