@@ -241,9 +241,11 @@ void CheckEvaluation(const Subject& subject) {
   for (const Point& point : subject.candidates) check(point);
   if (!subject.all) return;
   std::vector<Point> visited;
-  const absl::Status status = map.ForEachPoint(
-      kMaxPoints, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> symbols,
-                      llvm::ArrayRef<int64_t>) { visited.push_back(Concat({dims, symbols})); });
+  using Numbers = llvm::ArrayRef<int64_t>;
+  const auto visit = [&](Numbers dims, Numbers symbols, Numbers) {
+    visited.push_back(Concat({dims, symbols}));
+  };
+  const absl::Status status = map.ForEachPoint(kMaxPoints, visit);
   if (status.ok() && visited != *subject.all) Contradiction("ForEachPoint()", TextOf(map), "");
 }
 

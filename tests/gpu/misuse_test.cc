@@ -81,14 +81,14 @@ TEST_F(GpuMisuseTest, OptionsOfCoalescingAreFinite) {
     ExpectRefused(with(factor), "should be a finite number of at least 1");
   }
   for (const int64_t number : {kLeast, int64_t{-1}, int64_t{0}, int64_t{3}, kGreatest}) {
-    for (int64_t CoalescingOptions::* member :
+    for (const auto member :
          {&CoalescingOptions::warp_size, &CoalescingOptions::sector_bytes,
           &CoalescingOptions::line_bytes, &CoalescingOptions::alignment_bytes}) {
       CoalescingOptions options;
       options.*member = number;
       ExpectRefused(options.Verify(), absl::StrCat(number));
     }
-    for (int64_t BankOptions::* member :
+    for (const auto member :
          {&BankOptions::warp_size, &BankOptions::banks, &BankOptions::word_bytes}) {
       BankOptions options;
       options.*member = number;

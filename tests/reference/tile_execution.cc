@@ -312,7 +312,7 @@ class TileRun {
   // computed.
   struct State {
     std::map<int64_t, std::optional<uint64_t>> numbers;
-    // Of a contraction: sums of steps, how many there were, and what else was read.
+    // The sums of a contraction's steps, how many there were, and what else was read.
     std::map<int64_t, uint64_t> sums;
     std::map<int64_t, int64_t> counts;
     std::map<int64_t, std::set<ElementRead>> seen;
@@ -325,7 +325,7 @@ class TileRun {
   absl::Status Finish(int node);
   absl::Status Store(int node);
   absl::Status EndProgram();
-  // Of the loops of one contraction.
+  // Whether this is the innermost of a contraction's loops.
   bool IsInnermost(int region) const;
   absl::StatusOr<std::vector<int64_t>> ElementsOf(const TileNode& node) const;
   std::optional<uint64_t> NumberOf(const TileNode& node, const ElementRead& read) const;
@@ -451,7 +451,9 @@ absl::Status TileRun::Finish(int number) {
     }
     if (static_cast<size_t>(state.counts[position]) != steps ||
         state.seen[position].size() != reads) {
-      continue;
+      if (!node.is_exact) continue;
+      return absl::InternalError(absl::StrCat(Where(node), ": element ", position,
+                                              " of an exact tile cannot be computed"));
     }
     result = NumberedComputation::Combine(instruction, node.leaf, state.sums[position],
                                           state.sums[-1 - position]);

@@ -438,8 +438,8 @@ TEST_F(TiledComputationTest, WhatMayBeReadIsATileToo) {
   EXPECT_EQ(graph.tile(*NodesOf(graph, "p")[0]).bounds[0], Interval::Closed(0, 9));
 }
 
-// Of operations across devices: what each element of a tile of the result reads, by its map, is in
-// the tile of the operand, on one of its devices; and no more where the tile is exact.
+// What each element of a tile of the result reads on other devices, by its map, is in the tile of the
+// operand, on one of the tile's devices; and no more where the tile is exact.
 TEST_F(TiledComputationTest, TilesOfOtherDevicesAreWhatIsReadThere) {
   int64_t made = 0;
   int64_t exact = 0;

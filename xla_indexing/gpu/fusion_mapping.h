@@ -174,7 +174,7 @@ struct FusionCoalescing {
   std::vector<AccessCoalescing> accesses;
   std::vector<std::shared_ptr<const FusionView>> views;
 
-  // Of all accesses: the sectors of 32 bytes that are moved.
+  // The sectors of 32 bytes that all accesses move.
   Interval Sectors() const;
 };
 

@@ -61,7 +61,7 @@ struct TileSizeSet {
   bool IsEmpty() const { return sizes.empty(); }
   // None where there is no size of one of the dimensions.
   std::optional<bool> Contains(llvm::ArrayRef<int64_t> of_all) const;
-  // Of one dimension `t0 in {2, 4 to 7}`, of several `(t0, t1) in {(6, 1), (7, 1)}`.
+  // `t0 in {2, 4 to 7}` for one dimension, `(t0, t1) in {(6, 1), (7, 1)}` for several.
   std::string ToString(const TileNames& names = {}) const;
 
   friend bool operator==(const TileSizeSet& a, const TileSizeSet& b) = default;

@@ -15,6 +15,8 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/internal/affine_text.h"
+#include "xla_indexing/map/internal/variable_names.h"
 #include "xla_indexing/query/utilization.h"
 
 namespace xla_indexing {
@@ -328,9 +330,13 @@ class GraphText {
 
   // The results alone: the indices are those of the regions around.
   static std::string OffsetText(const MaskedTile& tile) {
-    const std::string text = tile.offsets.ToString();
-    const size_t begin = text.find(" -> ") + 4;
-    return text.substr(begin, text.find(", domain:") - begin);
+    const internal::VariableNames names = internal::NamesOf(tile.offsets);
+    std::string text;
+    for (const mlir::AffineExpr offset : tile.offsets.results()) {
+      text.append(text.empty() ? "(" : ", ");
+      internal::AppendAffineExpr(offset, names.dims, names.symbols, &text);
+    }
+    return text.empty() ? "()" : text + ")";
   }
 
   // The bounds that some tile goes beyond, or that are not those of the array, and the tiles that

@@ -84,8 +84,8 @@ struct MaskedTile {
   llvm::SmallVector<Interval, 4> moved_bounds;
   // From the tile indices and the runtime variables to their part of the offset.
   IndexingMap runtime_offsets;
-  // Of what is read on other devices: from the tile indices and the reader's device, which is the
-  // last dimension, to the devices that are read, one for each value of range variables.
+  // Where other devices are read: from the tile indices and the reader's device, which is the last
+  // dimension, to the devices that are read, one for each value of range variables.
   std::optional<IndexingMap> devices;
   // The dimensions of the space whose index moves the tile.
   llvm::SmallBitVector dims;
@@ -126,7 +126,7 @@ struct TileRegion {
   int parent = -1;
   std::vector<int> dims;             // of the space; one for a loop
   std::vector<int64_t> trip_counts;  // the number of tiles in each
-  // Of a contraction loop: the leaves of the contraction that are accumulated.
+  // The leaves of the contraction that a contraction loop accumulates.
   std::vector<int> accumulators;
 
   // What happens, in order: a node is computed, or a region within this one runs.

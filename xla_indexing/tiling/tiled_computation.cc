@@ -17,6 +17,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -64,9 +65,10 @@ IndexingMap MapFromIndices(llvm::ArrayRef<AffineExpr> results, absl::Span<const 
   return map;
 }
 
-// Which devices the tile that begins at these values of a map's variables is read on.
-IndexingMap DevicesOf(const OperandIndexing& indexing, const IndexingMap& offsets,
-                      llvm::ArrayRef<AffineExpr> begin) {
+// Which devices the tile that begins at these values of a map's variables is read on; none where a
+// number does not fit int64.
+std::optional<IndexingMap> DevicesOf(const OperandIndexing& indexing, const IndexingMap& offsets,
+                                     llvm::ArrayRef<AffineExpr> begin) {
   const IndexingMap& map = indexing.map();
   const ReplicaMap& replica_map = *indexing.replica_map();
   // The reader comes after the dimensions.
@@ -74,12 +76,15 @@ IndexingMap DevicesOf(const OperandIndexing& indexing, const IndexingMap& offset
   dims.push_back(indexing.Reader());
   Variables variables(offsets.dims());
   variables.push_back({replica_map.readers, mlir::StringAttr::get(map.context(), "reader")});
-  const auto affine_map = mlir::AffineMap::get(variables.size(), map.num_symbols(),
-                                               replica_map.device.replaceDims(dims));
+  const AffineExpr device = internal::Substitute(replica_map.device, dims, {});
+  if (!device) return std::nullopt;
+  const auto affine_map = mlir::AffineMap::get(variables.size(), map.num_symbols(), device);
   IndexingMap devices(kPartsFit, affine_map, std::move(variables), Variables(map.ranges()),
                       Variables(map.runtimes()));
   for (const Constraint& constraint : replica_map.constraints) {
-    devices.AddConstraint(kPartsFit, constraint.expr.replaceDims(dims), constraint.interval);
+    const AffineExpr expr = internal::Substitute(constraint.expr, dims, {});
+    if (!expr) return std::nullopt;
+    devices.AddConstraint(kPartsFit, expr, constraint.interval);
   }
   devices.Simplify();
   return devices;
@@ -496,8 +501,8 @@ absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
   llvm::SmallVector<AffineExpr, 6> dims;
   llvm::SmallVector<AffineExpr, 6> symbols;
   for (int i = 0; i < map.num_dims(); ++i) {
-    const AffineExpr index = mlir::getAffineDimExpr(i, context);
-    dims.push_back(num_tiles[i] <= 1 ? mlir::getAffineConstantExpr(0, context) : index * sizes[i]);
+    dims.push_back(
+        internal::Scale(mlir::getAffineDimExpr(i, context), num_tiles[i] <= 1 ? 0 : sizes[i]));
   }
   for (const Variable& range : map.ranges()) {
     symbols.push_back(
@@ -510,7 +515,8 @@ absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
     if (!binding.call_path.empty()) return not_a_tile(" depends on a value inside of a call");
     llvm::SmallVector<AffineExpr, 4> element;
     for (const AffineExpr expr : binding.element) {
-      element.push_back(expr.replaceDimsAndSymbols(dims, symbols));
+      element.push_back(internal::Substitute(expr, dims, symbols));
+      if (!element.back()) return not_a_tile(" depends on an element past int64");
     }
     tile.runtimes.push_back(
         {binding.instruction, binding.leaf,
@@ -532,7 +538,10 @@ absl::StatusOr<std::pair<MaskedTile, bool>> TiledComputation::TileAt(
     if (!is_moved) moved = Interval::All();
   }
   const bool is_elsewhere = read.indexing.replica_map() != nullptr;
-  if (is_elsewhere) tile.devices = DevicesOf(read.indexing, tile.offsets, dims);
+  if (is_elsewhere) {
+    tile.devices = DevicesOf(read.indexing, tile.offsets, dims);
+    if (!tile.devices) return not_a_tile(" is read on devices past int64");
+  }
   tile.dims = DimsOf(tile, space_->num_dims());
   const bool is_exact = exact->IsYes() && (!is_elsewhere || AreAllDevicesRead(read.indexing));
   return std::pair(std::move(tile), is_exact);
@@ -551,6 +560,7 @@ absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) co
   // Tiles that are equal at these sizes are one.
   std::vector<int> tile_of(tiles_.size());
   std::vector<bool> is_exact(tiles_.size());
+  absl::flat_hash_map<size_t, llvm::SmallVector<int, 1>> by_offsets;
   for (size_t i = 0; i < tiles_.size(); ++i) {
     absl::StatusOr<std::pair<MaskedTile, bool>> tile =
         TileAt(tiles_[i], graph.sizes_, graph.num_tiles_);
@@ -561,9 +571,16 @@ absl::StatusOr<TileGraph> TiledComputation::Instantiate(const Tiling& tiling) co
                           absl::StrCat(read->instruction->name(), ": ", tile.status().message()));
     }
     is_exact[i] = tile->second;
-    const auto same = llvm::find(graph.tiles_, tile->first);
-    tile_of[i] = static_cast<int>(same - graph.tiles_.begin());
-    if (same == graph.tiles_.end()) graph.tiles_.push_back(std::move(tile->first));
+    llvm::SmallVector<int, 1>& alike = by_offsets[hash_value(tile->first.offsets)];
+    const auto same =
+        llvm::find_if(alike, [&](int known) { return graph.tiles_[known] == tile->first; });
+    if (same != alike.end()) {
+      tile_of[i] = *same;
+      continue;
+    }
+    tile_of[i] = static_cast<int>(graph.tiles_.size());
+    alike.push_back(tile_of[i]);
+    graph.tiles_.push_back(std::move(tile->first));
   }
   GraphBuilder builder(reads_, *space_, graph.num_tiles_, tile_of, is_exact, graph.tiles_);
   status = builder.AddRoots(roots_, tiling.loops);

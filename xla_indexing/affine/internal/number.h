@@ -29,7 +29,7 @@
 namespace xla_indexing::internal {
 
 struct Digit {
-  // Of a constant, its value.
+  // A constant has its value here.
   int64_t lower_factor = 0;
   int64_t extent = 1;
   // 0 for a constant; sources are numbered from 1 in the order in which they are made.

@@ -83,7 +83,7 @@ struct Atom {
   int64_t divisor = 1;
   QuasiAffineSum dividend;
   QuasiAffineSum dividend_mod_free_form;
-  // Of a mod: floor(dividend / divisor), and the mod itself in mod-free form, dividend - divisor *
+  // Only a mod has these: floor(dividend / divisor), and itself in mod-free form, dividend - divisor *
   // quotient.
   QuasiAffineSum quotient;
   QuasiAffineSum mod_free_form;

@@ -35,7 +35,7 @@ struct ReductionLaunch {
   int64_t threads = 32;  // of a row
   int64_t rows = 32;     // of a block
   int64_t vector_width = 1;
-  // Of columns that are gone over as one row: how many threads come after one another in one.
+  // How many threads come after one another in a column, where columns are gone over as one row.
   int64_t threads_per_column = 0;
 };
 ReductionLaunch EmitterReduction(const HloComputation& computation, const HloInstruction& hero,

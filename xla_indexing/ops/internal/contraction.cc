@@ -15,6 +15,7 @@
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/internal/builders.h"
+#include "xla_indexing/ops/internal/fold_runtime.h"
 #include "xla_indexing/ops/internal/loop_nest.h"
 
 namespace xla_indexing::internal {
@@ -176,10 +177,9 @@ llvm::SmallVector<int64_t, 2> ContractionLoops(const HloInstruction& instruction
 }
 
 InstructionIndexing ContractionSteps(const HloInstruction& instruction,
-                                     const InstructionIndexing& entries,
-                                     mlir::MLIRContext* context) {
+                                     const InstructionIndexing& entries, mlir::MLIRContext* context,
+                                     const IndexingOptions& options) {
   const llvm::SmallVector<int64_t, 2> sizes = ContractionLoops(instruction);
-  const IndexingOptions options;
   const BuildContext build{instruction, context, options};
   InstructionIndexing steps;
   for (const IndexingEntry& entry : entries) {
@@ -203,6 +203,9 @@ InstructionIndexing ContractionSteps(const HloInstruction& instruction,
                                              build.Operand(entry.operand), context),
                        &maps);
       }
+    }
+    if (options.fold_runtime_variables && HasRuntimeVariables(maps)) {
+      maps = FoldRuntimeVariables(maps);
     }
     maps.Simplify();
     if (maps.empty()) continue;

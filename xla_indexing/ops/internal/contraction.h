@@ -29,17 +29,18 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/indexing_options.h"
 
 namespace xla_indexing::internal {
 
 // The sizes of the loops; empty for what is no contraction.
 llvm::SmallVector<int64_t, 2> ContractionLoops(const HloInstruction& instruction);
 
-// The maps from the step space of a contraction to its operands, simplified. `entries` are its maps
-// from output to input.
+// The maps from the step space of a contraction to its operands, simplified, with the options that
+// its maps from output to input, `entries`, were made with.
 InstructionIndexing ContractionSteps(const HloInstruction& instruction,
-                                     const InstructionIndexing& entries,
-                                     mlir::MLIRContext* context);
+                                     const InstructionIndexing& entries, mlir::MLIRContext* context,
+                                     const IndexingOptions& options = {});
 
 }  // namespace xla_indexing::internal
 

@@ -1,5 +1,6 @@
 #include "xla_indexing/ops/internal/fold_runtime.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -234,6 +235,11 @@ OperandIndexingSet FoldRuntimeVariables(const OperandIndexing& indexing,
     }
   }
   return done;
+}
+
+bool HasRuntimeVariables(const OperandIndexingSet& set) {
+  return absl::c_any_of(
+      set, [](const OperandIndexing& indexing) { return indexing.map().num_runtimes() > 0; });
 }
 
 OperandIndexingSet FoldRuntimeVariables(const OperandIndexingSet& set, const FoldOptions& options) {

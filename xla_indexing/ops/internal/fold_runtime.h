@@ -35,6 +35,8 @@ struct FoldOptions {
 // empty domain are left out.
 OperandIndexingSet FoldRuntimeVariables(const OperandIndexing& indexing,
                                         const FoldOptions& options = {});
+// Whether some map of the set has runtime variables.
+bool HasRuntimeVariables(const OperandIndexingSet& set);
 OperandIndexingSet FoldRuntimeVariables(const OperandIndexingSet& set,
                                         const FoldOptions& options = {});
 

@@ -3,7 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -11,14 +10,6 @@
 #include "xla_indexing/ops/internal/operation_maps.h"
 
 namespace xla_indexing::internal {
-namespace {
-
-bool HasRuntimeVariables(const OperandIndexingSet& set) {
-  return absl::c_any_of(
-      set, [](const OperandIndexing& indexing) { return indexing.map().num_runtimes() > 0; });
-}
-
-}  // namespace
 
 absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instruction,
                                                     Direction direction, mlir::MLIRContext* context,

@@ -19,7 +19,7 @@
 
 namespace xla_indexing::internal {
 
-// Of one result of the map.
+// Offset, size and stride of one result of the map.
 TileExpr OffsetOf(const SymbolicTile& tile, int result);
 TileExpr SizeOf(const SymbolicTile& tile, int result);
 TileExpr StrideOf(const SymbolicTile& tile, int result);

@@ -4,8 +4,8 @@
 // for each result, and M the product of the results' bounds. Sizes are exact when masked where
 // R(k) = B(k) and M for every k, of full tiles, clipped ones and those that lie beyond the domain.
 //
-// Of a dimension with indices [a, b] in the domain, the tiles are of at most five classes: before a,
-// with a inside, full, with b inside, after b. Where the results' digits are as a tile finds them
+// Where a dimension has the indices [a, b] in the domain, its tiles are of at most five classes:
+// before a, with a inside, full, with b inside, after b. Where the results' digits are as a tile finds them
 // wherever it begins (t is a multiple of the place of the only digit), tiles of one class differ in
 // that the result moves by a step from one to the next. A full tile reads its box; what the box of
 // another one has more, its extras, has to be out of bounds. For a result and a class for each of

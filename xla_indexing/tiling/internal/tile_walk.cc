@@ -280,7 +280,8 @@ absl::Status Walker::AddOperands(int index) {
   const absl::StatusOr<SharedIndexing> entries = EntriesOf(instruction);
   if (!entries.ok()) return entries.status();
   const InstructionIndexing of_steps =
-      is_contraction ? ContractionSteps(instruction, **entries, context_) : InstructionIndexing();
+      is_contraction ? ContractionSteps(instruction, **entries, context_, options_.indexing)
+                     : InstructionIndexing();
   const OperandIndexing first = is_contraction ? ToSteps(reads_[index]) : reads_[index].map;
   for (const IndexingEntry& entry : is_contraction ? of_steps : **entries) {
     if (entry.output_leaf != leaf || is_done[static_cast<unsigned>(entry.operand)]) continue;
