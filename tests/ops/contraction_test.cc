@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Numbers = std::vector<int64_t>;
 // Elements of the result and of an operand.
-using Pairs = std::set<std::pair<Numbers, Numbers>>;
+using ElementPairs = std::set<std::pair<Numbers, Numbers>>;
 
 class ContractionTest : public ::testing::Test {
  protected:
@@ -50,8 +50,8 @@ class ContractionTest : public ::testing::Test {
 };
 
 // What the maps of one entry relate; the first `rank` dimensions are those of the result.
-Pairs PairsOf(const IndexingEntry& entry, size_t rank) {
-  Pairs pairs;
+ElementPairs PairsOf(const IndexingEntry& entry, size_t rank) {
+  ElementPairs pairs;
   for (const OperandIndexing& indexing : entry.indexing) {
     const absl::Status status = indexing.map().ForEachPoint(
         1 << 20, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
@@ -84,8 +84,9 @@ TEST_F(ContractionTest, OperandsOfADotShareItsLoops) {
 }
 
 TEST_F(ContractionTest, WhatCombinesNothingHasNoLoops) {
-  EXPECT_THAT(ContractionLoops(Root("ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }")),
-              IsEmpty());
+  EXPECT_THAT(
+      ContractionLoops(Root("ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }")),
+      IsEmpty());
 }
 
 // Over all steps a contraction reads what it reads.
@@ -100,7 +101,7 @@ TEST_F(ContractionTest, TheStepsTogetherReadWhatTheOperationReads) {
       const HloInstruction& root = Root(text);
       const InstructionIndexing entries = EntriesOf(root);
       const InstructionIndexing steps = ContractionSteps(root, entries, &context_);
-      std::map<std::tuple<int64_t, int64_t, int64_t>, Pairs> by_steps;
+      std::map<std::tuple<int64_t, int64_t, int64_t>, ElementPairs> by_steps;
       for (const IndexingEntry& entry : steps) {
         if (HasRuntimeVariables(entry.indexing)) continue;
         by_steps[{entry.output_leaf, entry.operand, entry.operand_leaf}] =
@@ -110,7 +111,8 @@ TEST_F(ContractionTest, TheStepsTogetherReadWhatTheOperationReads) {
         // What depends on sizes of groups that are known when the program runs is executed, tile by
         // tile, by the reference.
         if (HasRuntimeVariables(entry.indexing)) continue;
-        const Pairs& together = by_steps[{entry.output_leaf, entry.operand, entry.operand_leaf}];
+        const ElementPairs& together =
+            by_steps[{entry.output_leaf, entry.operand, entry.operand_leaf}];
         EXPECT_EQ(together, PairsOf(entry, root.shape().Leaf(entry.output_leaf).rank()));
         ++compared;
       }

@@ -238,7 +238,7 @@ OperandIndexingSet FoldRuntimeVariables(const OperandIndexing& indexing,
 }
 
 bool HasRuntimeVariables(const OperandIndexingSet& set) {
-  return absl::c_any_of(
+  return llvm::any_of(
       set, [](const OperandIndexing& indexing) { return indexing.map().num_runtimes() > 0; });
 }
 
