@@ -155,7 +155,7 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
     return TraversalResult();
   const Shape& array = first->shape().Leaf(from.operand_leaf);
   Traversal traversal(context_, options, direction, array, DevicesOf(computation), max_steps, this);
-  Frame frame;
+  CallFrame frame;
   frame.depth = depth;
   Traversal::NumberedPaths start;
   Traversal::NumberedPaths end;
