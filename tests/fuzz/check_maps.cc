@@ -87,7 +87,7 @@ void CheckSimplified(const Asked& asked, const OperandIndexingSet& maps, const E
   CheckPart(asked, "simplified names all", maps, simplified, ends, random);
   CheckPart(asked, "simplified names no more", simplified, maps, ends, random);
   OperandIndexingSet uncovered = simplified;
-  uncovered.DropCovered(ends.to);
+  uncovered.DropSubsumed(ends.to);
   CheckPart(asked, "maps that others cover", simplified, uncovered, ends, random);
 }
 

@@ -152,11 +152,11 @@ class FusionViewBuilder {
   NodeId ValueOf(const HloInstruction* instruction) {
     const auto known = outer_.find(instruction);
     if (known != outer_.end()) return known->second;
-    const auto [place, is_new] = outside_.try_emplace(KeyOf(instruction), 0);
-    if (is_new || !HasSameLayouts(ShapeOf(place->second), instruction->shape())) {
-      place->second = AddNode(*instruction, Node::Kind::kParameter);
+    const auto [it, is_new] = outside_.try_emplace(KeyOf(instruction), 0);
+    if (is_new || !HasSameLayouts(ShapeOf(it->second), instruction->shape())) {
+      it->second = AddNode(*instruction, Node::Kind::kParameter);
     }
-    return outer_[instruction] = Record(*instruction, place->second);
+    return outer_[instruction] = Record(*instruction, it->second);
   }
 
   bool IsInside(const HloInstruction& instruction) const {

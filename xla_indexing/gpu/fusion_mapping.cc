@@ -233,7 +233,7 @@ class AccessCollector {
       }
       if (absl::Status status = AddOfRoot(root); !status.ok()) return status;
     }
-    for (auto& [place, accesses] : accesses_) {
+    for (auto& [leaf, accesses] : accesses_) {
       absl::c_move(accesses, std::back_inserter(result_.accesses));
     }
     return std::move(result_);

@@ -262,7 +262,7 @@ void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Directi
   }
 }
 
-bool PathSet::MayCoverOneAnother() const {
+bool PathSet::MaySubsumeOneAnother() const {
   return std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) {
     return !path.HasSameOrigin(paths_.front()) || !path.IsFunction();
   });
@@ -271,7 +271,7 @@ bool PathSet::MayCoverOneAnother() const {
 void PathSet::Merge(const Shape& shape, size_t enough) {
   OperandIndexingSet maps;
   for (const Path& path : paths_) maps.Add(path.Map(shape));
-  maps.DropCovered(shape);
+  maps.DropSubsumed(shape);
   if (maps.size() > enough) maps.Simplify();
   *this = PathSet();
   for (const OperandIndexing& map : maps) Add(Path(map, shape));

@@ -59,7 +59,7 @@ Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options, D
 bool Traversal::LooksInto(const HloInstruction& instruction, const CallFrame& frame) const {
   const HloComputation* computation = instruction.inlined_computation();
   return computation != nullptr && frame.depth < options_.max_call_depth &&
-         source_.IsWalkedWhereCalled(*computation);
+         source_.IsTraversedWhereCalled(*computation);
 }
 
 OperandIndexingSet Traversal::SeenFromOutside(const OperandIndexingSet& set,
@@ -107,7 +107,7 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
 void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
   const size_t max_maps = options_.max_maps;
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
-  if (paths.size() <= max_maps && !paths.MayCoverOneAnother()) return;
+  if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   paths.Merge(shape, max_maps);
   if (paths.size() <= max_maps) return;

@@ -302,10 +302,10 @@ Result InferConvolution(const HloInstruction& i) {
                    kernel_size);
     }
     const int64_t in_input = labels->input_spatial[k];
-    const auto places =
-        WindowPlaces(i, static_cast<int64_t>(k), input.dimension(in_input), window[k]);
-    if (!places.ok()) return places.status();
-    sizes[labels->output_spatial[k]] = *places;
+    const auto positions =
+        WindowPositions(i, static_cast<int64_t>(k), input.dimension(in_input), window[k]);
+    if (!positions.ok()) return positions.status();
+    sizes[labels->output_spatial[k]] = *positions;
     dynamic[labels->output_spatial[k]] = input.IsDynamicDimension(in_input);
   }
   Shape result = Shape::Scalar(HigherPrecision(input.element_type(), kernel.element_type()));

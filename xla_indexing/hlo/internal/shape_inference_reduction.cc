@@ -87,9 +87,9 @@ Result WindowedShape(const HloInstruction& i) {
   if (!window.ok()) return window.status();
   Shape result = Shape::Scalar(operand.element_type());
   for (int64_t d = 0; d < operand.rank(); ++d) {
-    const auto places = WindowPlaces(i, d, operand.dimension(d), (*window)[d]);
-    if (!places.ok()) return places.status();
-    result.AddDimension(*places, operand.IsDynamicDimension(d));
+    const auto positions = WindowPositions(i, d, operand.dimension(d), (*window)[d]);
+    if (!positions.ok()) return positions.status();
+    result.AddDimension(*positions, operand.IsDynamicDimension(d));
   }
   return result;
 }

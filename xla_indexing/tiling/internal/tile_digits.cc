@@ -26,16 +26,16 @@ std::optional<int64_t> ConstantOf(AffineExpr expr) {
 
 }  // namespace
 
-TileDigits::TileDigits(const IndexingMap& map, llvm::ArrayRef<AffineExpr> pinned)
+TileDigits::TileDigits(const IndexingMap& map, llvm::ArrayRef<AffineExpr> runtime_elements)
     : num_dims_(map.num_dims()), num_ranges_(map.num_ranges()) {
   variables_.resize(num_dims_ + num_ranges_);
   for (int i = 0; i < num_dims_; ++i) variables_[i].bounds = map.dims()[i].bounds;
   for (int i = 0; i < num_ranges_; ++i) {
     variables_[num_dims_ + i].bounds = map.ranges()[i].bounds;
   }
-  results_.reserve(map.num_results() + pinned.size());
-  for (const AffineExpr expr : map.results()) AddResult(expr, /*is_pinned=*/false);
-  for (const AffineExpr expr : pinned) AddResult(expr, /*is_pinned=*/true);
+  results_.reserve(map.num_results() + runtime_elements.size());
+  for (const AffineExpr expr : map.results()) AddResult(expr, /*is_runtime_element=*/false);
+  for (const AffineExpr expr : runtime_elements) AddResult(expr, /*is_runtime_element=*/true);
   if (!map.constraints().empty()) FixResidues(map);
   for (size_t i = 0; i < variables_.size(); ++i) {
     variables_[i].first_unit = static_cast<int>(units_.size());
@@ -125,9 +125,9 @@ bool TileDigits::ParseSum(AffineExpr expr, int64_t factor, TileResult* result) {
   return true;
 }
 
-void TileDigits::AddResult(AffineExpr expr, bool is_pinned) {
+void TileDigits::AddResult(AffineExpr expr, bool is_runtime_element) {
   TileResult result;
-  result.is_pinned = is_pinned;
+  result.is_runtime_element = is_runtime_element;
   result.first_term = static_cast<int>(terms_.size());
   if (!ParseSum(expr, 1, &result)) {
     terms_.truncate(result.first_term);
@@ -188,18 +188,18 @@ bool TileDigits::MakeUnits(int index) {
     return true;
   }
   // Where digits begin and end; 0 for no end.
-  llvm::SmallVector<int64_t, 8> places;
+  llvm::SmallVector<int64_t, 8> factors;
   bool has_end = true;
   bool has_shift = false;
   for (const TileTerm& term : llvm::make_filter_range(terms_, is_of_variable)) {
     const TileDigit& digit = term.digit;
-    places.push_back(digit.low);
+    factors.push_back(digit.low);
     if (digit.count == 0) {
       has_end = false;
     } else {
       const std::optional<int64_t> end = CheckedMul(digit.low, digit.count);
       if (!end) return false;
-      places.push_back(*end);
+      factors.push_back(*end);
     }
     if (digit.IsPlain()) continue;
     if (has_shift && variable.shift != digit.shift) return false;
@@ -207,13 +207,13 @@ bool TileDigits::MakeUnits(int index) {
     variable.shift = digit.shift;
     is_plain_ = false;
   }
-  llvm::sort(places);
-  places.erase(llvm::unique(places), places.end());
-  for (size_t i = 0; i + 1 < places.size(); ++i) {
-    if (places[i + 1] % places[i] != 0) return false;
-    units_.push_back({index, places[i], places[i + 1] / places[i]});
+  llvm::sort(factors);
+  factors.erase(llvm::unique(factors), factors.end());
+  for (size_t i = 0; i + 1 < factors.size(); ++i) {
+    if (factors[i + 1] % factors[i] != 0) return false;
+    units_.push_back({index, factors[i], factors[i + 1] / factors[i]});
   }
-  if (!has_end) units_.push_back({index, places.back(), 0});
+  if (!has_end) units_.push_back({index, factors.back(), 0});
   variable.num_units = static_cast<int>(units_.size()) - variable.first_unit;
   return true;
 }
@@ -275,7 +275,7 @@ bool TileDigits::MakeUnitTerms(int index) {
     return Magnitude(a.coefficient) < Magnitude(b.coefficient);
   });
   result.num_unit_terms = static_cast<int>(unit_terms_.size()) - result.first_unit_term;
-  if (result.is_pinned) return true;
+  if (result.is_runtime_element) return true;
   for (const TileUnitTerm& term : UnitTermsOf(result)) {
     int& user = units_[term.unit].result;
     user = user == TileUnit::kNone ? index : TileUnit::kSeveral;

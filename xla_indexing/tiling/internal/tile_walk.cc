@@ -35,10 +35,10 @@ using ::mlir::AffineExpr;
 
 int64_t TiledSize(int64_t size) { return size == Shape::kUnboundedSize ? kInt64Max : size; }
 
-class Walker {
+class TileTraversal {
  public:
-  Walker(const HloComputation& computation, mlir::MLIRContext* context,
-         const FusionOptions& options)
+  TileTraversal(const HloComputation& computation, mlir::MLIRContext* context,
+                const FusionOptions& options)
       : computation_(computation),
         context_(context),
         options_(options),
@@ -97,7 +97,7 @@ class Walker {
   std::vector<bool> is_needed_;
 };
 
-void Walker::FindLoops() {
+void TileTraversal::FindLoops() {
   const auto instructions = computation_.instructions();
   is_needed_.assign(instructions.size(), false);
   is_needed_[computation_.root_instruction()->index_in_computation()] = true;
@@ -125,7 +125,7 @@ void Walker::FindLoops() {
   }
 }
 
-Walker::Leaf Walker::Resolve(Leaf leaf) {
+TileTraversal::Leaf TileTraversal::Resolve(Leaf leaf) {
   while (true) {
     const HloInstruction& instruction = *leaf.instruction;
     if (instruction.opcode() == HloOpcode::kTuple) {
@@ -146,7 +146,7 @@ Walker::Leaf Walker::Resolve(Leaf leaf) {
   }
 }
 
-absl::StatusOr<int> Walker::AddWholeRead(Leaf leaf, std::string reason) {
+absl::StatusOr<int> TileTraversal::AddWholeRead(Leaf leaf, std::string reason) {
   const Shape& shape = leaf.instruction->shape().Leaf(leaf.leaf);
   OperandIndexing whole = WholeTensorIndexing(space_, shape, std::move(reason), context_);
   for (const int known : reads_of_[leaf.instruction->index_in_computation()]) {
@@ -161,7 +161,8 @@ absl::StatusOr<int> Walker::AddWholeRead(Leaf leaf, std::string reason) {
   return static_cast<int>(reads_.size()) - 1;
 }
 
-absl::StatusOr<int> Walker::AddRead(Leaf leaf, Path path, std::optional<OperandIndexing> map) {
+absl::StatusOr<int> TileTraversal::AddRead(Leaf leaf, Path path,
+                                           std::optional<OperandIndexing> map) {
   leaf = Resolve(leaf);
   if (!map) map = path.Map(leaf.instruction->shape().Leaf(leaf.leaf));
   if (map->IsUnknown()) return AddWholeRead(leaf, map->label().reason);
@@ -186,8 +187,8 @@ absl::StatusOr<int> Walker::AddRead(Leaf leaf, Path path, std::optional<OperandI
   return static_cast<int>(reads_.size()) - 1;
 }
 
-absl::Status Walker::Connect(int read, int64_t operand, int64_t operand_leaf, Path path,
-                             std::optional<OperandIndexing> map) {
+absl::Status TileTraversal::Connect(int read, int64_t operand, int64_t operand_leaf, Path path,
+                                    std::optional<OperandIndexing> map) {
   const HloInstruction& user = *reads_[read].instruction;
   const absl::StatusOr<int> found =
       AddRead({user.operand(operand), operand_leaf}, std::move(path), std::move(map));
@@ -196,7 +197,7 @@ absl::Status Walker::Connect(int read, int64_t operand, int64_t operand_leaf, Pa
   return absl::OkStatus();
 }
 
-OperandIndexing Walker::ToSteps(const TileRead& read) const {
+OperandIndexing TileTraversal::ToSteps(const TileRead& read) const {
   const IndexingMap& map = read.map.map();
   llvm::SmallVector<AffineExpr, 6> results(map.results());
   for (const int loop : read.loops) {
@@ -215,7 +216,7 @@ OperandIndexing Walker::ToSteps(const TileRead& read) const {
   return steps;
 }
 
-absl::Status Walker::AddReindexed(int index, llvm::SmallBitVector* is_done) {
+absl::Status TileTraversal::AddReindexed(int index, llvm::SmallBitVector* is_done) {
   const HloInstruction& instruction = *reads_[index].instruction;
   for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
     if (!IsReindexing(instruction, operand)) continue;
@@ -240,8 +241,8 @@ absl::Status Walker::AddReindexed(int index, llvm::SmallBitVector* is_done) {
   return absl::OkStatus();
 }
 
-absl::Status Walker::AddComposed(int index, const OperandIndexing& first,
-                                 const IndexingEntry& entry) {
+absl::Status TileTraversal::AddComposed(int index, const OperandIndexing& first,
+                                        const IndexingEntry& entry) {
   const HloInstruction& instruction = *reads_[index].instruction;
   const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
   if (!to.IsArray()) return absl::OkStatus();
@@ -265,7 +266,7 @@ absl::Status Walker::AddComposed(int index, const OperandIndexing& first,
   return absl::OkStatus();
 }
 
-absl::Status Walker::AddOperands(int index) {
+absl::Status TileTraversal::AddOperands(int index) {
   const HloInstruction& instruction = *reads_[index].instruction;
   const int64_t leaf = reads_[index].leaf;
   const auto loops = loops_.find(&instruction);
@@ -291,7 +292,7 @@ absl::Status Walker::AddOperands(int index) {
   return absl::OkStatus();
 }
 
-void Walker::FindRuntimes() {
+void TileTraversal::FindRuntimes() {
   for (const TileRead& read : reads_) {
     for (const RuntimeVarIndexing& binding : read.map.bindings()) {
       const auto is_known = [&](const TilingDimension& dim) {
@@ -305,7 +306,8 @@ void Walker::FindRuntimes() {
   }
 }
 
-absl::Status Walker::Walk(std::vector<TilingRoot> roots, std::vector<TilingDimension> parallel) {
+absl::Status TileTraversal::Walk(std::vector<TilingRoot> roots,
+                                 std::vector<TilingDimension> parallel) {
   const HloInstruction& root = *computation_.root_instruction();
   roots_ = std::move(roots);
   dims_ = std::move(parallel);
@@ -349,7 +351,7 @@ absl::Status Walker::Walk(std::vector<TilingRoot> roots, std::vector<TilingDimen
   return absl::OkStatus();
 }
 
-std::vector<std::pair<int, int>> Walker::Links() const {
+std::vector<std::pair<int, int>> TileTraversal::Links() const {
   std::vector<int> root_of_dim(dims_.size(), -1);
   for (size_t r = roots_.size(); r-- > 0;) {
     for (const int dim : roots_[r].dims) root_of_dim[dim] = static_cast<int>(r);
@@ -379,7 +381,7 @@ std::vector<std::pair<int, int>> Walker::Links() const {
   return links;
 }
 
-TileWalk Walker::Take() {
+TileWalk TileTraversal::Take() {
   // Users come first: later instructions before earlier ones.
   std::vector<int> order(reads_.size());
   std::iota(order.begin(), order.end(), 0);
@@ -387,14 +389,15 @@ TileWalk Walker::Take() {
     return reads_[a].instruction->index_in_computation() >
            reads_[b].instruction->index_in_computation();
   });
-  std::vector<int> place(reads_.size());
-  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);
+  std::vector<int> new_index(reads_.size());
+  for (size_t i = 0; i < order.size(); ++i) new_index[order[i]] = static_cast<int>(i);
   TileWalk walk{TilingSpace(dims_, runtimes_, roots_), {}, {}};
   for (const int read : order) {
     walk.reads.push_back(std::move(reads_[read]));
-    for (TileReadOperand& operand : walk.reads.back().operands) operand.read = place[operand.read];
+    for (TileReadOperand& operand : walk.reads.back().operands)
+      operand.read = new_index[operand.read];
   }
-  for (const int read : root_reads_) walk.roots.push_back(place[read]);
+  for (const int read : root_reads_) walk.roots.push_back(new_index[read]);
   return walk;
 }
 
@@ -434,7 +437,7 @@ absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIR
     return absl::InvalidArgumentError(
         absl::StrCat("the root ", root->name(), " of ", computation.name(), " has no array"));
   }
-  Walker unlinked(computation, context, options);
+  TileTraversal unlinked(computation, context, options);
   absl::Status status = unlinked.Walk(roots, dims);
   if (!status.ok()) return status;
   const std::vector<std::pair<int, int>> links = unlinked.Links();
@@ -469,10 +472,10 @@ absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIR
   for (TilingRoot& tiled : roots) {
     for (int& dim : tiled.dims) dim = renumbered[stands_for[dim]];
   }
-  Walker walker(computation, context, options);
-  status = walker.Walk(std::move(roots), std::move(linked));
+  TileTraversal traversal(computation, context, options);
+  status = traversal.Walk(std::move(roots), std::move(linked));
   if (!status.ok()) return status;
-  return walker.Take();
+  return traversal.Take();
 }
 
 }  // namespace xla_indexing::internal
