@@ -218,50 +218,56 @@ bool TileDigits::MakeUnits(int index) {
   return true;
 }
 
+// What a digit is more than the sum of its units: all of it for a variable of one value.
+std::optional<int64_t> TileDigits::RestOf(const TileDigit& digit) const {
+  const TileVariable& variable = variables_[digit.variable];
+  if (variable.bounds.IsPoint()) {
+    const std::optional<int64_t> shifted = CheckedAdd(variable.bounds.lower(), digit.shift);
+    if (!shifted) return std::nullopt;
+    const int64_t quotient = FloorDiv(*shifted, digit.low);
+    return digit.count == 0 ? quotient : FloorMod(quotient, digit.count);
+  }
+  if (digit.IsPlain()) return CheckedNeg(variable.shift);
+  if (variable.modulus == 1) return 0;
+  const std::optional<int64_t> beyond = CheckedSub(digit.shift, variable.shift);
+  if (!beyond) return std::nullopt;
+  return FloorDiv(*beyond, variable.modulus);
+}
+
+// Adds the units of a term to the result, whose unit terms are the last ones.
+bool TileDigits::AddUnitsOf(const TileTerm& term, const TileResult& result) {
+  const TileVariable& variable = variables_[term.digit.variable];
+  for (int unit = variable.first_unit; unit < variable.first_unit + variable.num_units; ++unit) {
+    const std::optional<int64_t> scale = ScaleIn(term.digit, unit);
+    if (!scale) continue;
+    const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, *scale);
+    if (!coefficient) return false;
+    // Two occurrences of one unit make one window.
+    const auto of_result = llvm::MutableArrayRef(unit_terms_).drop_front(result.first_unit_term);
+    const auto known =
+        llvm::find_if(of_result, [&](const TileUnitTerm& t) { return t.unit == unit; });
+    if (known == of_result.end()) {
+      unit_terms_.push_back({unit, *coefficient});
+      continue;
+    }
+    const std::optional<int64_t> sum = CheckedAdd(known->coefficient, *coefficient);
+    if (!sum) return false;
+    known->coefficient = *sum;
+  }
+  return true;
+}
+
 // Writes a result as a sum of units.
 bool TileDigits::MakeUnitTerms(int index) {
   TileResult& result = results_[index];
   result.first_unit_term = static_cast<int>(unit_terms_.size());
   for (const TileTerm& term : TermsOf(result)) {
-    const TileVariable& variable = variables_[term.digit.variable];
-    if (variable.is_opaque) return false;
-    // What the digit is more than its units.
-    int64_t rest = 0;
-    if (variable.bounds.IsPoint()) {
-      const std::optional<int64_t> shifted = CheckedAdd(variable.bounds.lower(), term.digit.shift);
-      if (!shifted) return false;
-      rest = FloorDiv(*shifted, term.digit.low);
-      if (term.digit.count != 0) rest = FloorMod(rest, term.digit.count);
-    } else if (term.digit.IsPlain()) {
-      const std::optional<int64_t> negated = CheckedNeg(variable.shift);
-      if (!negated) return false;
-      rest = *negated;
-    } else if (variable.modulus != 1) {
-      const std::optional<int64_t> beyond = CheckedSub(term.digit.shift, variable.shift);
-      if (!beyond) return false;
-      rest = FloorDiv(*beyond, variable.modulus);
-    }
+    if (variables_[term.digit.variable].is_opaque) return false;
+    const std::optional<int64_t> rest = RestOf(term.digit);
     const std::optional<int64_t> constant =
-        NarrowToInt64(Int128{rest} * term.coefficient + result.constant);
-    if (!constant) return false;
+        rest ? NarrowToInt64(Int128{*rest} * term.coefficient + result.constant) : std::nullopt;
+    if (!constant || !AddUnitsOf(term, result)) return false;
     result.constant = *constant;
-    for (int unit = variable.first_unit; unit < variable.first_unit + variable.num_units; ++unit) {
-      const std::optional<int64_t> scale = ScaleIn(term.digit, unit);
-      if (!scale) continue;
-      const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, *scale);
-      if (!coefficient) return false;
-      // Two occurrences of one unit make one window.
-      const auto of_result = llvm::MutableArrayRef(unit_terms_).drop_front(result.first_unit_term);
-      const auto known =
-          llvm::find_if(of_result, [&](const TileUnitTerm& t) { return t.unit == unit; });
-      if (known == of_result.end()) {
-        unit_terms_.push_back({unit, *coefficient});
-      } else {
-        const std::optional<int64_t> sum = CheckedAdd(known->coefficient, *coefficient);
-        if (!sum) return false;
-        known->coefficient = *sum;
-      }
-    }
   }
   const auto begin = unit_terms_.begin() + result.first_unit_term;
   unit_terms_.erase(std::remove_if(begin, unit_terms_.end(),

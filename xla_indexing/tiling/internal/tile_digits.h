@@ -236,6 +236,8 @@ class TileDigits {
   void FixResidues(const IndexingMap& map);
   bool MakeUnits(int variable);
   bool MakeUnitTerms(int result);
+  std::optional<int64_t> RestOf(const TileDigit& digit) const;
+  bool AddUnitsOf(const TileTerm& term, const TileResult& result);
   std::optional<int64_t> ScaleIn(const TileDigit& digit, int unit) const;
   llvm::MutableArrayRef<int64_t> CountsOf(const TileVariable& variable, UnitCounts* counts) const {
     return llvm::MutableArrayRef(counts->counts).slice(variable.first_unit, variable.num_units);

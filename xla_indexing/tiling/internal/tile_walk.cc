@@ -401,6 +401,73 @@ TileWalk TileTraversal::Take() {
   return walk;
 }
 
+// The roots of a computation and their parallel dimensions.
+struct TiledRoots {
+  std::vector<TilingRoot> roots;
+  std::vector<TilingDimension> dims;
+};
+
+// Roots of equal dimensions share them.
+TiledRoots TiledRootsOf(const HloInstruction& root) {
+  TiledRoots tiled;
+  std::vector<TilingRoot>& roots = tiled.roots;
+  for (int64_t leaf = 0; leaf < root.shape().LeafCount(); ++leaf) {
+    const Shape& shape = root.shape().Leaf(leaf);
+    if (!shape.IsArray()) continue;
+    TilingRoot& added = roots.emplace_back();
+    added.leaf = leaf;
+    const auto alike = std::find_if(roots.begin(), roots.end() - 1, [&](const TilingRoot& other) {
+      return root.shape().Leaf(other.leaf).dimensions() == shape.dimensions();
+    });
+    if (alike != roots.end() - 1) {
+      added.dims = alike->dims;
+      continue;
+    }
+    for (int64_t i = 0; i < shape.rank(); ++i) {
+      added.dims.push_back(static_cast<int>(tiled.dims.size()));
+      tiled.dims.push_back(
+          {TilingDimension::Kind::kParallel, &root, leaf, i, TiledSize(shape.dimension(i)), ""});
+    }
+  }
+  return tiled;
+}
+
+// Whether a root has one dimension twice, where each dimension stands for another one.
+bool HasDimensionTwice(llvm::ArrayRef<TilingRoot> roots, const std::vector<int>& stands_for) {
+  return llvm::any_of(roots, [&](const TilingRoot& tiled) {
+    llvm::SmallVector<int, 8> own;
+    for (const int dim : tiled.dims) own.push_back(stands_for[dim]);
+    llvm::sort(own);
+    return std::adjacent_find(own.begin(), own.end()) != own.end();
+  });
+}
+
+// Makes one dimension of each pair that is linked, unless a root would then have it twice.
+void LinkDimensions(llvm::ArrayRef<std::pair<int, int>> links, TiledRoots* tiled) {
+  // Each dimension stands for itself, or for an earlier one of another root.
+  std::vector<int> stands_for(tiled->dims.size());
+  std::iota(stands_for.begin(), stands_for.end(), 0);
+  for (const auto& [to, from] : links) {
+    if (stands_for[from] != from || stands_for[to] == from) continue;
+    const std::vector<int> before = stands_for;
+    for (int& dim : stands_for) {
+      if (dim == from) dim = stands_for[to];
+    }
+    if (HasDimensionTwice(tiled->roots, stands_for)) stands_for = before;
+  }
+  std::vector<TilingDimension> linked;
+  std::vector<int> renumbered(tiled->dims.size(), -1);
+  for (size_t i = 0; i < tiled->dims.size(); ++i) {
+    if (stands_for[i] != static_cast<int>(i)) continue;
+    renumbered[i] = static_cast<int>(linked.size());
+    linked.push_back(tiled->dims[i]);
+  }
+  for (TilingRoot& root : tiled->roots) {
+    for (int& dim : root.dims) dim = renumbered[stands_for[dim]];
+  }
+  tiled->dims = std::move(linked);
+}
+
 }  // namespace
 
 absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIRContext* context,
@@ -411,69 +478,19 @@ absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIR
     return absl::InvalidArgumentError(
         absl::StrCat("computation ", computation.name(), " has no root"));
   }
-  // Roots of equal dimensions share them.
-  std::vector<TilingRoot> roots;
-  std::vector<TilingDimension> dims;
-  std::vector<int> first_with;  // the first root with these dimensions
-  for (int64_t leaf = 0; leaf < root->shape().LeafCount(); ++leaf) {
-    const Shape& shape = root->shape().Leaf(leaf);
-    if (!shape.IsArray()) continue;
-    TilingRoot& added = roots.emplace_back();
-    added.leaf = leaf;
-    const auto alike = std::find_if(roots.begin(), roots.end() - 1, [&](const TilingRoot& other) {
-      return root->shape().Leaf(other.leaf).dimensions() == shape.dimensions();
-    });
-    if (alike != roots.end() - 1) {
-      added.dims = alike->dims;
-      continue;
-    }
-    for (int64_t i = 0; i < shape.rank(); ++i) {
-      added.dims.push_back(static_cast<int>(dims.size()));
-      dims.push_back(
-          {TilingDimension::Kind::kParallel, root, leaf, i, TiledSize(shape.dimension(i)), ""});
-    }
-  }
-  if (roots.empty()) {
+  TiledRoots tiled = TiledRootsOf(*root);
+  if (tiled.roots.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the root ", root->name(), " of ", computation.name(), " has no array"));
   }
   TileTraversal unlinked(computation, context, options);
-  absl::Status status = unlinked.Walk(roots, dims);
+  absl::Status status = unlinked.Walk(tiled.roots, tiled.dims);
   if (!status.ok()) return status;
   const std::vector<std::pair<int, int>> links = unlinked.Links();
   if (links.empty()) return unlinked.Take();
-  // Each dimension stands for itself, or for an earlier one of another root. No root has one
-  // dimension twice.
-  std::vector<int> stands_for(dims.size());
-  std::iota(stands_for.begin(), stands_for.end(), 0);
-  const auto has_twice = [&] {
-    return llvm::any_of(roots, [&](const TilingRoot& tiled) {
-      llvm::SmallVector<int, 8> own;
-      for (const int dim : tiled.dims) own.push_back(stands_for[dim]);
-      llvm::sort(own);
-      return std::adjacent_find(own.begin(), own.end()) != own.end();
-    });
-  };
-  for (const auto& [to, from] : links) {
-    if (stands_for[from] != from || stands_for[to] == from) continue;
-    const std::vector<int> before = stands_for;
-    for (int& dim : stands_for) {
-      if (dim == from) dim = stands_for[to];
-    }
-    if (has_twice()) stands_for = before;
-  }
-  std::vector<TilingDimension> linked;
-  std::vector<int> renumbered(dims.size(), -1);
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (stands_for[i] != static_cast<int>(i)) continue;
-    renumbered[i] = static_cast<int>(linked.size());
-    linked.push_back(dims[i]);
-  }
-  for (TilingRoot& tiled : roots) {
-    for (int& dim : tiled.dims) dim = renumbered[stands_for[dim]];
-  }
+  LinkDimensions(links, &tiled);
   TileTraversal traversal(computation, context, options);
-  status = traversal.Walk(std::move(roots), std::move(linked));
+  status = traversal.Walk(std::move(tiled.roots), std::move(tiled.dims));
   if (!status.ok()) return status;
   return traversal.Take();
 }
