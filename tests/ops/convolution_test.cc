@@ -33,7 +33,7 @@ TEST_F(ConvolutionTest, OfOnePointIsADot) {
           "s0 in [0, 3]"));
 }
 
-// The window at place d begins at element 2d - 1 of the input: taps that meet padding read neither
+// The window at place d begins at element 2d - 1 of the input: elements of the window on padding read neither
 // operand.
 TEST_F(ConvolutionTest, PaddedTapsReadNeitherInputNorKernel) {
   const HloInstruction* convolution = Entry(R"(
@@ -55,7 +55,7 @@ TEST_F(ConvolutionTest, PaddedTapsReadNeitherInputNorKernel) {
                   "d2 in [0, 0], s0 in [0, 3], d0 + s0 * 2 - 1 in [0, 6]"));
 }
 
-// Input element i stands at 3i - 1 (one is cut off on the left); kernel tap w at 2w; the kernel is
+// Input element i stands at 3i - 1 (one is cut off on the left); kernel element w at 2w; the kernel is
 // reversed.
 TEST_F(ConvolutionTest, DilationsNegativePaddingAndReversal) {
   const HloInstruction* convolution = Entry(R"(

@@ -151,7 +151,7 @@ TEST_F(OpsMisuseTest, MapsOfTwoContextsAreNotComposed) {
   EXPECT_FALSE(Subsumes(here, there, Array({10})));
   ExpectRefused(VerifyFits(both, Array({10}), Array({10})), "maps of two MLIRContexts in one set");
   both.Simplify();
-  both.DropCovered(Array({10}));
+  both.DropSubsumed(Array({10}));
   EXPECT_EQ(both.size(), 2u);
 }
 

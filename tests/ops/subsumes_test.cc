@@ -69,7 +69,7 @@ TEST_F(SubsumesTest, SetsKeepWhatIsNotCovered) {
   set.Add(Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));
   set.Add(Parse(kRow));
   set.Add(Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));
-  set.DropCovered(to_);
+  set.DropSubsumed(to_);
   ASSERT_EQ(set.size(), 2);
   EXPECT_EQ(set.maps()[0], Parse(kRow));
   EXPECT_EQ(set.maps()[1],

@@ -84,10 +84,11 @@ std::vector<ContractionStep> ReduceSteps(const HloInstruction& reduce, const Ind
   return steps;
 }
 
-// The index that a tap of a window at a place meets; none for padding and holes.
-std::optional<int64_t> OnWindow(const WindowDimension& window, int64_t place, int64_t tap,
+// The index that an element of a window at a place meets; none for padding and holes.
+std::optional<int64_t> OnWindow(const WindowDimension& window, int64_t place, int64_t in_window,
                                 int64_t size) {
-  const int64_t padded = place * window.stride + tap * window.window_dilation - window.padding_low;
+  const int64_t padded =
+      place * window.stride + in_window * window.window_dilation - window.padding_low;
   if (padded < 0 || padded % window.base_dilation != 0) return std::nullopt;
   const int64_t index = padded / window.base_dilation;
   return index < size ? std::optional(index) : std::nullopt;
@@ -105,13 +106,13 @@ std::vector<ContractionStep> ReduceWindowSteps(const HloInstruction& reduce, con
   std::vector<int64_t> sizes;
   for (const WindowDimension& window : windows) sizes.push_back(window.size);
   std::vector<ContractionStep> steps;
-  ForEachIndex(sizes, [&](const Index& taps) {
+  ForEachIndex(sizes, [&](const Index& in_window) {
     ContractionStep& step = steps.emplace_back();
-    step.loops.assign(taps.begin(), taps.end());
+    step.loops.assign(in_window.begin(), in_window.end());
     Index index;
     for (size_t k = 0; k < windows.size(); ++k) {
       const std::optional<int64_t> i =
-          OnWindow(windows[k], out[k], taps[k], shape.dimension(static_cast<int64_t>(k)));
+          OnWindow(windows[k], out[k], in_window[k], shape.dimension(static_cast<int64_t>(k)));
       if (!i) return;
       index.push_back(*i);
     }

@@ -113,15 +113,15 @@ void IndexingMap::SetConstraints(Constraints constraints) {
   constraints_ = std::move(constraints);
   if (constraints_.empty()) return;
   // What need not be kept as a constraint goes; those of one expression merge; the rest is sorted.
-  llvm::SmallDenseMap<AffineExpr, size_t, 8> places;
+  llvm::SmallDenseMap<AffineExpr, size_t, 8> index_of;
   size_t kept = 0;
   for (const Constraint constraint : constraints_) {
     if (!constraint.expr || AbsorbConstraint(constraint)) continue;
-    const auto [place, inserted] = places.try_emplace(constraint.expr, kept);
+    const auto [it, inserted] = index_of.try_emplace(constraint.expr, kept);
     if (inserted) {
       constraints_[kept++] = constraint;
     } else {
-      Interval& interval = constraints_[place->second].interval;
+      Interval& interval = constraints_[it->second].interval;
       interval = interval.Intersect(constraint.interval);
     }
   }

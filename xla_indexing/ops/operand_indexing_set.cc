@@ -164,11 +164,12 @@ std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexin
   }
   const std::vector<Interval> intervals_a = SymbolAndConstraintIntervals(a);
   const std::vector<Interval> intervals_b = SymbolAndConstraintIntervals(b);
-  const std::optional<size_t> place = OnlyDifference(intervals_a, intervals_b);
-  if (!place || !intervals_a[*place].TouchesOrOverlaps(intervals_b[*place])) return std::nullopt;
+  const std::optional<size_t> differing = OnlyDifference(intervals_a, intervals_b);
+  if (!differing || !intervals_a[*differing].TouchesOrOverlaps(intervals_b[*differing]))
+    return std::nullopt;
 
-  const Interval both = intervals_a[*place].Union(intervals_b[*place]);
-  const auto symbol = static_cast<int>(*place);
+  const Interval both = intervals_a[*differing].Union(intervals_b[*differing]);
+  const auto symbol = static_cast<int>(*differing);
   Variables ranges(map_a.ranges());
   Variables runtimes(map_a.runtimes());
   Constraints constraints(map_a.constraints());
@@ -235,9 +236,9 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
     formulas[i] = FixedFormula((*maps)[i]);
     bounds[i] = DimAndReaderBounds((*maps)[i]);
     ++times[formulas[i]];
-    const auto place = llvm::lower_bound(without_formula, i);
-    const bool is_new = place == without_formula.end() || *place != i;
-    if (!formulas[i] && is_new) without_formula.insert(place, i);
+    const auto it = llvm::lower_bound(without_formula, i);
+    const bool is_new = it == without_formula.end() || *it != i;
+    if (!formulas[i] && is_new) without_formula.insert(it, i);
   };
   for (size_t i = 0; i < maps->size(); ++i) note(i);
   // The first from `j` on that may be merged with map i.
@@ -360,7 +361,7 @@ void OperandIndexingSet::Simplify() {
   for (const auto& [text, i] : order) maps_.push_back(std::move(maps[i]));
 }
 
-void OperandIndexingSet::DropCovered(const Shape& to) {
+void OperandIndexingSet::DropSubsumed(const Shape& to) {
   hashes_.clear();
   for (size_t i = 0; i < maps_.size(); ++i) {
     if (!QuestionBudget::Spend(static_cast<int64_t>(maps_.size() / kComparedInAStep))) return;

@@ -65,7 +65,7 @@ InstructionIndexing EntriesToCount(
   const absl::StatusOr<SharedIndexing> shared = exact_entries();
   if (!shared.ok()) return counted;
   const InstructionIndexing& exact = **shared;
-  const auto place = [](const IndexingEntry& entry) {
+  const auto leaves = [](const IndexingEntry& entry) {
     return std::tuple(entry.output_leaf, entry.operand, entry.operand_leaf);
   };
   for (IndexingEntry& entry : counted) {
@@ -73,9 +73,9 @@ InstructionIndexing EntriesToCount(
     // Entries are sorted.
     const auto it = absl::c_lower_bound(
         exact, entry,
-        [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
+        [&](const IndexingEntry& a, const IndexingEntry& b) { return leaves(a) < leaves(b); });
     // An entry that is missing among the exact ones reads nothing.
-    const bool is_there = it != exact.end() && place(*it) == place(entry);
+    const bool is_there = it != exact.end() && leaves(*it) == leaves(entry);
     entry.indexing = is_there ? it->indexing : OperandIndexingSet();
   }
   return counted;
@@ -174,10 +174,10 @@ absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
     const Utilization& utilization = utilizations.back().utilization;
     bytes_of_reads_ = bytes_of_reads_.Add(utilization.bytes_of_reads);
     if (entry.indexing.empty()) continue;
-    const auto [place, is_new] = place_of_readers_.try_emplace(
+    const auto [it, is_new] = index_of_readers_.try_emplace(
         {operands_[entry.operand], entry.operand_leaf}, readers_.size());
     if (is_new) readers_.emplace_back(operand);
-    Readers& readers = readers_[place->second];
+    Readers& readers = readers_[it->second];
     if (readers.bytes_of_all) continue;
     ++readers.count;
     readers.bytes_of_only = utilization.bytes_read;

@@ -139,7 +139,7 @@ class UtilizationCounter {
   const absl::Span<const HloInstruction* const> operands_;
   std::vector<Readers> readers_;
   // The readers of each leaf of each value; a value may be several operands.
-  std::map<std::pair<const HloInstruction*, int64_t>, size_t> place_of_readers_;
+  std::map<std::pair<const HloInstruction*, int64_t>, size_t> index_of_readers_;
   size_t kept_maps_ = 0;
   Interval bytes_of_reads_ = Interval::Point(0);
 };

@@ -208,12 +208,12 @@ std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction dire
         {entry.output_leaf, entry.operand, entry.operand_leaf, std::move(maps), std::move(label)});
     if (line.queries.tiling) reported.back().pieces = pieces[array_of(entry)];
   }
-  const auto place = [&](const ReportedEntry& entry) {
+  const auto leaves = [&](const ReportedEntry& entry) {
     return std::tuple(to_input ? entry.output_leaf : 0, entry.operand, entry.operand_leaf,
                       entry.output_leaf);
   };
   std::sort(reported.begin(), reported.end(),
-            [&](const ReportedEntry& a, const ReportedEntry& b) { return place(a) < place(b); });
+            [&](const ReportedEntry& a, const ReportedEntry& b) { return leaves(a) < leaves(b); });
   return reported;
 }
 

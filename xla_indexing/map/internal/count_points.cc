@@ -437,7 +437,7 @@ Interval CountPoints(const IndexingMap& map, StepBudget* budget) {
       continue;
     }
     const std::optional<IndexingMap> alone = MapOfComponent(map, component);
-    const bool has_point = alone && DomainHasPoint(*alone, budget) == Answer::kYes;
+    const bool has_point = alone && DomainHasIntegerPoint(*alone, budget) == Answer::kYes;
     count = count.Mul(CountBetween(Interval::Point(has_point ? 1 : 0), candidates));
   }
   return count;

@@ -34,10 +34,10 @@ bool IsWithinMagnitude(Int128 value) { return -kMaxMagnitude <= value && value <
 }  // namespace
 
 bool PieceChoices::IsNegative(AffineExpr difference) {
-  const size_t place = llvm::find(differences_, difference) - differences_.begin();
-  if (place == differences_.size()) differences_.push_back(difference);
-  if (place == is_negative_.size()) is_negative_.push_back(false);
-  return is_negative_[place];
+  const size_t index = llvm::find(differences_, difference) - differences_.begin();
+  if (index == differences_.size()) differences_.push_back(difference);
+  if (index == is_negative_.size()) is_negative_.push_back(false);
+  return is_negative_[index];
 }
 
 Constraints PieceChoices::Conditions() const {

@@ -358,14 +358,14 @@ Interval BoundElements(const Access& access, StepBudget* budget) {
   for (const AffineExpr result : map.results()) {
     for (const int v : VariablesOf(result, map.num_dims())) matters[v] = true;
   }
-  Interval places = Interval::Point(1);
+  Interval values = Interval::Point(1);
   for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
     const bool is_used = matters[v] || llvm::any_of(access.runtimes(), [&](const Runtime& runtime) {
                            return runtime.depends_on[v];
                          });
-    if (is_used) places = places.Mul(CountOf(BoundsOf(map, v)));
+    if (is_used) values = values.Mul(CountOf(BoundsOf(map, v)));
   }
-  return CountBetween(least, CountImage(map, budget)).Intersect(CountUpTo(places));
+  return CountBetween(least, CountImage(map, budget)).Intersect(CountUpTo(values));
 }
 
 Interval ElementsOf(const Access& access, StepBudget* budget) {

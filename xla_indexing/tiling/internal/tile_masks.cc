@@ -251,9 +251,9 @@ std::optional<int64_t> Masks::StepOf(int dim) const {
   const TileVariable& variable = digits_.variables()[dim];
   const llvm::ArrayRef<TileUnit> units = digits_.UnitsOf(variable);
   if (units.empty()) return 0;
-  const int64_t place = variable.modulus != 1 ? variable.modulus : units[0].low;
-  if (units.size() != 1 || units[0].count != 0 || sizes_[dim] % place != 0) return std::nullopt;
-  return sizes_[dim] / place;
+  const int64_t factor = variable.modulus != 1 ? variable.modulus : units[0].low;
+  if (units.size() != 1 || units[0].count != 0 || sizes_[dim] % factor != 0) return std::nullopt;
+  return sizes_[dim] / factor;
 }
 
 // The dimension's indices in the domain of a tile.
