@@ -5,6 +5,7 @@
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/write_sum.h"
 #include "xla_indexing/base/internal/compare.h"
 
 namespace xla_indexing::internal {
