@@ -110,7 +110,7 @@ TEST_F(SetAsideTest, WhatUsesAnInstructionThatIsWrongIsKept) {
   EXPECT_TRUE(WhyUnverified(Find("e", "s")).has_value());
   EXPECT_EQ(Find("e", "f").calls(), copy_->module->FindComputation("c"));
   EXPECT_EQ(Find("e", "d").opcode(), HloOpcode::kAsyncDone);
-  // What is set aside is a module like any other: it prints and reads back.
+  // A module with instructions set aside is one like any other: it prints and reads back.
   const auto read = ParseModule(copy_->module->ToString());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(ModulesEqual(**read, *copy_->module));

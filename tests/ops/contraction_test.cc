@@ -108,8 +108,8 @@ TEST_F(ContractionTest, TheStepsTogetherReadWhatTheOperationReads) {
             PairsOf(entry, root.shape().Leaf(entry.output_leaf).rank());
       }
       for (const IndexingEntry& entry : entries) {
-        // What depends on sizes of groups that are known when the program runs is executed, tile by
-        // tile, by the reference.
+        // Whatever depends on sizes of groups that are known when the program runs is executed,
+        // tile by tile, by the reference.
         if (HasRuntimeVariables(entry.indexing)) continue;
         const ElementPairs& together =
             by_steps[{entry.output_leaf, entry.operand, entry.operand_leaf}];

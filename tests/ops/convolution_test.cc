@@ -99,7 +99,7 @@ TEST_F(ConvolutionTest, GroupsOfFeatures) {
                   "s0 in [0, 4]"));
 }
 
-// As many groups as input features, each with one output feature.
+// There are as many groups as input features, and each has one output feature.
 TEST_F(ConvolutionTest, Depthwise) {
   const HloInstruction* convolution = Entry(R"(
     x = f32[5,4] parameter(0)

@@ -48,7 +48,7 @@ void CheckModules(int64_t first_seed, int64_t count,
                   const CheckOptions& options = {}) {
   std::unique_ptr<mlir::MLIRContext> context;
   for (int64_t i = 0; i < count; ++i) {
-    // What a context has interned it keeps, so it is renewed now and then.
+    // A context keeps what it has interned, so it is renewed now and then.
     if (i % 64 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }

@@ -276,7 +276,7 @@ ENTRY main {
         self.assertEqual((code, output), (2, ""))
         self.assertEqual(errors, "print-indexing: error: --thread_map: s: thread mapping: it has 2 "
                                  "results, and f32[3] has rank 1\n")
-        # Of several instructions those that it does not fit say so.
+        # With several instructions, those that the map does not fit say so.
         other = NEGATE.replace("f32[4]", "f32[3,3]")
         code, output, errors = run(*flags, self.file("m.hlo", self.SLICE), self.file("o.hlo", other))
         self.assertEqual((code, errors), (0, ""))
@@ -456,7 +456,7 @@ class CommandLines(Program):
         code, output, errors = run("--query=tiling", "--tile_sizes=5", path)
         self.assertEqual((code, errors), (0, ""))
         self.assertIn("    p: parameter, offset (0), size (5), dimension 0 within [0, 3]\n", output)
-        # Of several instructions those that they do not fit say so.
+        # With several instructions, those that they do not fit say so.
         other = self.file("o.hlo", NEGATE.replace("f32[4]", "f32[2,2]"))
         code, output, errors = run("--query=tiling", "--tile_sizes=3", path, other)
         self.assertEqual((code, errors), (0, ""))
@@ -603,7 +603,8 @@ ENTRY e {
         self.assertTrue(lines[0].endswith("lead to its parameters"), lines[0])
         [entry] = json.loads(run("--no-verify", "--operand_id=1", "--format=json", file)[1])["indexing"]
         self.assertEqual((entry["opcode"], entry["operand"]), ("fusion", "y"))
-        # Of the whole entry, nothing is known of y; what is made to read it is not an instruction.
+        # For the whole entry nothing is known about y; the parameter that stands for it is not an
+        # instruction.
         code, output, _ = run("--no-verify", "--fuse", file)
         self.assertIn("Output 0 operand 1:\nunknown: f: fusion of ", output)
         self.assertIn("Output 0 operand 0:\n(d0) -> (d0), domain: d0 in [0, 3]\n", output)

@@ -239,7 +239,7 @@ class IndexingMap {
   // One pass of Simplify(). `*has_integer_point` says that the domain is known to have a point;
   // where it is not, the question is asked, and `*has_integer_point` set if the answer is yes.
   bool SimplifyOnce(RuleTrace* trace, bool* has_integer_point);
-  // The same for a map without constraints.
+  // Makes a map without constraints.
   bool SimplifyResults(RuleTrace* trace);
   // The declared variable that an expression consists of, or null.
   Variable* FindVariable(mlir::AffineExpr expr);
