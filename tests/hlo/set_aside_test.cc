@@ -98,7 +98,7 @@ TEST_F(SetAsideTest, ACallOfAnotherResultOrNumberOfOperandsIsOneOfWhichNothingIs
   }
 }
 
-TEST_F(SetAsideTest, WhatUsesAnInstructionThatIsWrongIsKept) {
+TEST_F(SetAsideTest, UsersOfAWrongInstructionAreKept) {
   Set("c { p = f32[2] parameter(0) ROOT s = f32[2] slice(p), slice={[1:4]} }\n"
       "ENTRY e { a = f32[2] parameter(0) f = f32[2] fusion(a), kind=kLoop, calls=c\n"
       "s = ((f32[2]), f32[3]) async-start(a), calls=c\n"

@@ -101,7 +101,7 @@ TEST_F(CountImageTest, DiagonalsAreCountedElementByElement) {
             Interval::Point(10));
 }
 
-TEST_F(CountImageTest, WhatIsNotFoundWithinTheStepsIsAnInterval) {
+TEST_F(CountImageTest, CountsNotFoundWithinTheStepsAreIntervals) {
   const std::vector<absl::string_view> texts = {
       "(d0) -> (d0, d0), domain: d0 in [0, 9999]",
       "(d0) -> (d0, -d0 + 9999), domain: d0 in [0, 9999]"};

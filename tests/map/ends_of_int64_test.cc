@@ -300,7 +300,7 @@ class EndsOfInt64Test : public MapTextFixture {
   }
 };
 
-TEST_F(EndsOfInt64Test, WhatABoundThatDoesNotFitDecides) {
+TEST_F(EndsOfInt64Test, BoundsThatDoNotFitAreDecided) {
   const auto simplified = [this](absl::string_view text) {
     IndexingMap map = Parse(text);
     map.Simplify();

@@ -83,7 +83,7 @@ TEST_F(ContractionTest, OperandsOfADotShareItsLoops) {
             "d3 in [0, 4]");
 }
 
-TEST_F(ContractionTest, WhatCombinesNothingHasNoLoops) {
+TEST_F(ContractionTest, OperationsThatCombineNothingHaveNoLoops) {
   EXPECT_THAT(
       ContractionLoops(Root("ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }")),
       IsEmpty());

@@ -48,7 +48,7 @@ TEST_F(QueryMisuseTest, ReportsAreOfLeavesThatAreThere) {
                 "a map of 0 dimensions and 0 results");
 }
 
-TEST_F(QueryMisuseTest, BytesOfAnyNumberOfElements) {
+TEST_F(QueryMisuseTest, CountsBytesOfAnyNumberOfElements) {
   EXPECT_EQ(BytesOf(Interval::Empty(), Array({4})), Interval::Empty());
   EXPECT_EQ(BytesOf(Interval::AtLeast(3), Array({4})), Interval::AtLeast(12));
   EXPECT_EQ(BytesOf(Interval::All(), Array({4})), Interval::All());

@@ -502,7 +502,7 @@ class SliceBySlice {
 
 class ConcatenationTest : public ::testing::TestWithParam<HloOpcode> {};
 
-TEST_P(ConcatenationTest, OfTheGathersOrScattersOfTheSlices) {
+TEST_P(ConcatenationTest, JoinsTheGathersOrScattersOfTheSlices) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int compared = 0;
   ForRandomModules(GetParam(), 100, [&](const HloModule& module) {

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(All, RandomOperationTest, ::testing::ValuesIn(RandomOpc
                          });
 
 // Scatters that drop the elements of windows that are outside, and not whole windows.
-TEST(RandomScatterTest, OfElementsAgreesWithTheReference) {
+TEST(RandomScatterTest, AgreesWithTheReferenceForSingleElements) {
   CheckOptions options;
   options.scatter_bounds = ScatterBounds::kElement;
   CheckModules(
@@ -100,7 +100,7 @@ TEST(RandomBudgetTest, AnyBudgetAgreesWithTheReference) {
   }
 }
 
-TEST(RandomTest, AsManyModulesAsAskedFor) {
+TEST(RandomTest, AgreesForAsManyModulesAsRequested) {
   int64_t count = kFusionShards * DivideRoundingUp(ModuleCount(), 2 * kFusionShards);
   for (HloOpcode opcode : RandomOpcodes()) count += ModuleCountOf(opcode);
   EXPECT_GE(count, ModuleCount());
