@@ -74,10 +74,10 @@ struct PartsFit {
 };
 inline constexpr PartsFit kPartsFit{};
 
-// Where variables went when some were removed: old position -> new position, or kRemoved.
+// Where range and runtime variables went when some were removed: the new position of each, or
+// kRemoved.
 struct VariableRemap {
   static constexpr int kRemoved = -1;
-  llvm::SmallVector<int, 4> dims;
   llvm::SmallVector<int, 4> ranges;
   llvm::SmallVector<int, 4> runtimes;
   bool changed = false;  // some variable was removed
@@ -203,11 +203,9 @@ class IndexingMap {
   // variables it makes what Simplify() makes.
   void SimplifyAsRelation();
 
-  // Drops range and runtime variables (and, for RemoveUnusedVariables, dimensions) that neither
-  // results nor constraints use. A variable with an empty interval makes the map the canonical
-  // empty one.
+  // Drops range and runtime variables that neither results nor constraints use. A variable with an
+  // empty interval makes the map the canonical empty one.
   VariableRemap RemoveUnusedSymbols();
-  VariableRemap RemoveUnusedVariables();
 
   // Returns the map with dimension i replaced by dim_replacements[i] and symbol j by
   // symbol_replacements[j] (kept where that is null) in results and constraints. Intervals are not
