@@ -12,7 +12,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 sees overlapping copies inside std::string's own code (its bug 105651).
   target_compile_options(xla_indexing_options INTERFACE -Wno-restrict)
   if(XLA_INDEXING_PRECOMPILE_HEADERS)
-    # Of precompiled headers it forgets that they are the system's.
+    # It forgets that precompiled headers are the system's.
     target_compile_options(xla_indexing_options INTERFACE -Wno-stringop-overflow -Wno-array-bounds)
   endif()
   if(CMAKE_UNITY_BUILD)

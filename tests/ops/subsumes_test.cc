@@ -78,7 +78,7 @@ TEST_F(SubsumesTest, SetsKeepWhatIsNotCovered) {
 
 // All pairs of maps of a family that has ranges too short, shared, strided and constrained, and
 // dimensions and constraints that restrict.
-TEST_F(SubsumesTest, WhatCoversHasAllPairs) {
+TEST_F(SubsumesTest, ASubsumingMapHasAllPairs) {
   std::vector<OperandIndexing> maps;
   for (const char* first : {"d0", "s0", "3 - d0", "s1 floordiv 2", "s1"}) {
     for (const char* last : {"d1", "s0", "s1", "s0 + s1 - s1", "5 - s1", "d1 floordiv 2"}) {

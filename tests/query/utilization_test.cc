@@ -207,13 +207,13 @@ TEST_F(UtilizationTest, CountsPastInt64AreIntervals) {
             Interval::AtLeast(INT64_MAX));
 }
 
-TEST_F(UtilizationTest, WhatIsNotAnalysedMayBeReadOrNot) {
+TEST_F(UtilizationTest, OperandsThatAreNotAnalysedMayBeReadOrNot) {
   const UtilizationReport report =
       Of("p = f32[4] parameter(0)\nROOT c = f32[4] custom-call(p), custom_call_target=\"f\"");
   Expect(report, 0, Interval::Closed(0, 4), Interval::Closed(0, 16));
 }
 
-TEST_F(UtilizationTest, WhatNothingReadsHasNoReads) {
+TEST_F(UtilizationTest, OperandsThatNothingReadsHaveNoReads) {
   const UtilizationReport report =
       Of("p = f32[4] parameter(0)\nq = f32[3] parameter(1)\nROOT n = f32[4] negate(p)",
          /*as_fusion=*/true);

@@ -207,7 +207,7 @@ class Steps {
     return absl::OkStatus();
   }
 
-  // Those of the targets that custom_call.cc knows.
+  // The targets that custom_call.cc knows.
   static absl::Status OfCustomCall(const HloInstruction& instruction) {
     const absl::string_view target = instruction.custom_call_target();
     const bool hands_on = target == "Sharding" || target == "MoveToHost";

@@ -279,7 +279,7 @@ absl::StatusOr<std::unique_ptr<NumberedComputation>> NumberedComputation::Create
         }
         uint64_t of_reads = is_parameter ? i : 0;
         for (const ElementRead& read : reads[leaf][i]) of_reads += number_of(read);
-        // What passes leaves on has the numbers of these.
+        // An operation that passes leaves on keeps their numbers.
         if (instruction->opcode() == HloOpcode::kTuple ||
             instruction->opcode() == HloOpcode::kGetTupleElement) {
           const ElementRead& read = reads[leaf][i].front();
@@ -339,10 +339,10 @@ class TileRun {
   const TileGraph& graph_;
   std::vector<int64_t> indices_;
   std::vector<State> states_;
-  // By leaf of the root: the elements that are stored; those of this program.
+  // The elements that are stored, by leaf of the root, and those that this program stores.
   std::map<int64_t, std::set<int64_t>> stored_;
   std::map<int64_t, std::set<int64_t>> stored_here_;
-  // By parameter number and leaf: what this program has loaded.
+  // What this program has loaded, by parameter number and leaf.
   std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> loaded_here_;
   std::map<std::pair<int64_t, int64_t>, bool> is_exact_;
 };
@@ -429,7 +429,7 @@ void TileRun::Accumulate(int number) {
     for (const ElementRead& read : computation_.Reads(*node.instruction, node.leaf, position)) {
       const std::optional<uint64_t> value = NumberOf(node, read);
       if (!value || !state.seen[position].insert(read).second) continue;
-      // What is read beside the steps is added up on its own.
+      // The operands that are read beside the steps are added up separately.
       state.sums[-1 - position] += NumberedComputation::OfRead(read, *value);
     }
   }

@@ -48,7 +48,7 @@ bool IsBefore(const HloInstruction* a, const HloInstruction* b) {
   return a->index_in_computation() < b->index_in_computation();
 }
 
-// That there are instructions, all of one computation.
+// Checks that there are instructions, and that all are of one computation.
 absl::Status CheckTogether(FusionView::Instructions first, FusionView::Instructions others) {
   if (first.empty()) return ViewError("there are no instructions to compute");
   for (const FusionView::Instructions instructions : {first, others}) {
@@ -388,7 +388,7 @@ absl::flat_hash_set<const HloInstruction*> WithElementsBetween(
 absl::Status CheckConvex(const absl::flat_hash_set<const HloInstruction*>& inside) {
   std::vector<const HloInstruction*> in_order(inside.begin(), inside.end());
   absl::c_sort(in_order, IsBefore);
-  // What is computed from one inside comes after the first of them.
+  // Whatever is computed from an instruction inside comes after the first of them.
   absl::flat_hash_set<const HloInstruction*> seen;
   std::vector<const HloInstruction*> outside;
   for (const HloInstruction* instruction : in_order) {

@@ -31,8 +31,8 @@ using internal::InstructionKindHash;
 using internal::KindOf;
 using internal::ParallelFor;
 
-// As many instructions are worked on by one thread at a time: few, because some take a thousand
-// times as long as others.
+// How many instructions a thread takes at a time. It is a small number, because some instructions
+// take a thousand times as long as others.
 constexpr size_t kInstructionsPerPiece = 8;
 
 // The maps of one instruction; null where not asked for.
@@ -142,7 +142,7 @@ class ParallelIndexer {
     }
   }
 
-  // Those whose kind has maps that turned out not to be those of the kind.
+  // The instructions that cannot share the maps of their kind, as was found when these were made.
   std::vector<size_t> FindLeft() const {
     std::vector<size_t> left;
     for (size_t i = 0; i < results_.size(); ++i) {
@@ -169,8 +169,8 @@ class ParallelIndexer {
     }
   }
 
-  // Each thread frees what it has made: memory that another one frees is not to be had without
-  // waiting for it.
+  // Each thread frees what it has made, because memory that another thread frees cannot be had
+  // without waiting for it.
   void Free(const IndexingThread& thread) {
     for (Result& result : results_) {
       if (result.own != nullptr && result.own->context == thread.context) result.own.reset();

@@ -146,7 +146,7 @@ Coalescing CoalescingAnalysis::Of(const OperandIndexing* indexing, const Shape& 
       *count = CountUpTo(*count);
     }
   }
-  // Nothing that is asked for is asked for well.
+  // Where nothing is requested, the requests are coalesced.
   const bool has_none = totals.requests.most == 0;
   const auto is_within = [&](const RequestCost& cost) {
     return static_cast<double>(cost.units) <= options_.factor * static_cast<double>(cost.least);

@@ -70,7 +70,7 @@ class FusionMapper {
       return absl::InvalidArgumentError(absl::StrCat(
           "computation '", computation_.name(), "' computes no array that threads could go over"));
     }
-    // Without budget heroes were perhaps not found.
+    // With the budget spent, some heroes may not have been found.
     if (QuestionBudget::IsSpent()) return absl::ResourceExhaustedError(QuestionBudget::Reason());
     const DecidedKind decided = DecideKind(options_.warp_size, &roots);
     kind_ = decided.kind;
@@ -280,7 +280,8 @@ class AccessCollector {
     return AddReadsThrough(**view, array, to_value, leaf, {});
   }
 
-  // The same for a view whose root is the value; what stands for `others` is no parameter.
+  // Adds the maps of a view whose root is the value. The parameters that stand for `others` are
+  // left out.
   absl::Status AddReadsThrough(const FusionView& view, const ThreadedArray& array,
                                const std::optional<OperandIndexingSet>& to_value, int64_t leaf,
                                FusionView::Instructions others) {

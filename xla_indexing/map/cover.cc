@@ -106,7 +106,7 @@ Answer IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others, StepB
     covered = And(covered, Not(DomainHasIntegerPoint(piece, budget)));
     if (covered == Answer::kNo) break;
   }
-  // What is left may be in those that could not be taken away.
+  // The rest may be covered by the maps that could not be subtracted.
   return covered == Answer::kNo && !all_are_explicit ? Answer::kUndecided : covered;
 }
 

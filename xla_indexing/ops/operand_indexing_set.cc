@@ -125,7 +125,8 @@ std::optional<OperandIndexing> MergeAlongDimension(const OperandIndexing& a,
   return std::nullopt;
 }
 
-// Those of the replica map come last.
+// The intervals of the range and runtime variables, then those of the constraints; the ones of the
+// replica map come last.
 std::vector<Interval> SymbolAndConstraintIntervals(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   std::vector<Interval> intervals;
@@ -256,7 +257,7 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
   };
   for (size_t i = 0; i < maps->size(); ++i) {
     QuestionBudget::Spend(static_cast<int64_t>((maps->size() - i) / kComparedInAStep));
-    // Those before have been compared with this one, unless it becomes another.
+    // The maps before this one have been compared with it, unless it becomes another one.
     for (size_t j = next(i, i + 1); j < maps->size() && !is_gone[i];) {
       if (!QuestionBudget::Spend()) break;
       std::optional<OperandIndexing> merged = Merge((*maps)[i], bounds[i], (*maps)[j], bounds[j]);
@@ -336,7 +337,7 @@ void OperandIndexingSet::Simplify() {
     if (maps_.front().IsKnownEmpty()) maps_.clear();
     return;
   }
-  // What is simplified already has been added as it is.
+  // Maps that are simplified already have been added as they are.
   const auto others = std::stable_partition(maps_.begin(), maps_.end(),
                                             std::mem_fn(&OperandIndexing::IsSimplified));
   std::vector<OperandIndexing> maps(std::make_move_iterator(others),

@@ -360,7 +360,7 @@ class LeafComparer {
   StepBudget budget_;
 };
 
-// Those of one leaf of the result, or of all.
+// The entries of one leaf of the result, or of all leaves.
 absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRContext* context,
                                   const FusionOptions& options,
                                   std::optional<int64_t> output_leaf) {

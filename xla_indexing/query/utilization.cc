@@ -81,7 +81,7 @@ InstructionIndexing EntriesToCount(
   return counted;
 }
 
-// As many maps are kept to know what they read together.
+// The most maps that are kept in order to know what they read together.
 constexpr size_t kMaxKeptMaps = 20'000;
 
 // What is there before anything runs is not written.

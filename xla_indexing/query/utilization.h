@@ -77,7 +77,7 @@ struct Utilization {
 
 struct OperandUtilization {
   int64_t output_leaf = 0;
-  int64_t operand = 0;  // Of a computation: the parameter's number.
+  int64_t operand = 0;  // For a computation, the parameter's number.
   int64_t operand_leaf = 0;
   Utilization utilization;
 

@@ -457,8 +457,8 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> aske
     const std::optional<TileOfPoints> first =
         tiles && tiles->num_full > 0 ? points.TileAt(part.OfDims<Interval>(box), &budget)
                                      : std::nullopt;
-    // What holds every tile has to hold the largest, at any runtime values: with the values of the
-    // whole array it does.
+    // A box for every tile has to contain the largest one, at any runtime values. The box of the
+    // values in the whole array does.
     if (!first || (part.num_runtimes > 0 && !tiles->are_alike)) {
       SayByRange(results, array, &tile);
       count.Forget();

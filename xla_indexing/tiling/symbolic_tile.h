@@ -165,8 +165,8 @@ class SymbolicTile {
   // The part of each offset that runtime variables are; 0 where there is none, and where a result
   // is no sum of digits.
   llvm::SmallVector<TileExpr, 4> RuntimeOffsets() const;
-  // Those of the box: all have to hold. They say nothing of map() itself, which may be
-  // over-approximate.
+  // The conditions under which tiles are boxes. All of them have to hold. They say nothing about
+  // map() itself, which may be over-approximate.
   std::vector<TileCondition> Conditions() const;
 
   // The sizes as they count, where some are larger than their dimensions.

@@ -110,7 +110,7 @@ bool SetMapping(absl::string_view value, CommandLine* line) {
 bool SetFactor(absl::string_view value, CommandLine* line) {
   line->launch.are_given = true;
   double& factor = line->launch.options.factor;
-  // Without this, names of numbers that are none, and blanks, would be read too.
+  // Otherwise names such as `nan`, and blanks, would be read as numbers too.
   return value.find_first_not_of("0123456789.+-eE") == value.npos &&
          absl::SimpleAtod(value, &factor) && factor >= 1 && factor <= 1e308;
 }

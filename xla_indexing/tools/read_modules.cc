@@ -38,10 +38,10 @@ std::string WarningText(const SetAside& aside) {
                                             : "; what it reads is unknown"));
 }
 
-// Puts a copy of the module, which is not valid, in its place that has its errors aside.
+// Replaces the module, which is not valid, by a copy in which its errors are set aside.
 void SetAsideErrorsOf(std::unique_ptr<HloModule> module, ReadModule* read) {
   absl::StatusOr<ModuleWithErrorsAside> copy = SetErrorsAside(*module);
-  // Then the errors are reported as such.
+  // Without a copy the errors are reported as errors.
   if (!copy.ok()) return;
   read->errors.clear();
   read->module = std::move(copy->module);

@@ -117,7 +117,7 @@ void Restricting::Unwrap(Restriction& restriction) const {
 Interval Restricting::KnownOfDigit(const Digit& digit) const {
   const Interval values = algebra_.RangeOf(Number{digit});
   if (digit.IsConstant()) return values;
-  // What is restricted is what the digit was made of.
+  // The restriction is one of the number that the digit was made from.
   Number inner{digit};
   Int128 divisor = 1, factor = 1, offset = 0;
   for (int moves = 0; moves < kMaxMoves; ++moves) {

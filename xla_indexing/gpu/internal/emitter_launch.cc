@@ -332,7 +332,8 @@ absl::StatusOr<llvm::SmallVector<ThreadMapping, 4>> ConcatenateMappings(
     const HloComputation& computation, const HloInstruction& concatenate,
     const EmitterOptions& options, mlir::MLIRContext* context) {
   const int64_t dim = concatenate.dimensions()[0];
-  // What is contiguous in the result and in each piece, as far as the dimensions go row by row.
+  // The elements that are contiguous in the result and in each piece, as far as the dimensions go
+  // row by row.
   const auto contiguous = [&](const Shape& shape) {
     int64_t elements = 1;
     for (int64_t d = dim; d < shape.rank(); ++d) elements *= shape.dimension(d);

@@ -240,7 +240,7 @@ LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
   access.width = tensor.layout.physical.width;
   access.extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
   access.may_be_fewer = may_be_fewer_;
-  // What came and went on the way does not count.
+  // Divisions that were needed only on the way do not count.
   llvm::SmallVector<Form*, 8> kept = {&access.address};
   for (FormConstraint& constraint : access.constraints) kept.push_back(&constraint.form);
   for (Form& key : access.keys) kept.push_back(&key);

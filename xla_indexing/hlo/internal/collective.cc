@@ -143,7 +143,7 @@ void FitCounts(int64_t count, CollectiveIds* ids) {
   if (given == 1) given = std::max(given, count);
 }
 
-// Like FitCounts, for ids that `what` names. An error where the module has fewer ids.
+// Does what FitCounts does, for ids that `what` names, and fails where the module has fewer ids.
 absl::Status FitNamedIds(const HloInstruction& i, absl::string_view what, int64_t count,
                          CollectiveIds* ids) {
   FitCounts(count, ids);

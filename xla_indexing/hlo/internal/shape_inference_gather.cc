@@ -31,11 +31,11 @@ struct NamedDimensions {
 // What gather and scatter have in common: an operand whose dimensions are addressed by vectors in
 // an array of indices. Gather names the parts one way, scatter another.
 struct Addressing {
-  NamedDimensions window;            // Of the result or update: offset or window dimensions.
-  NamedDimensions dropped;           // Of the operand: collapsed or inserted dimensions.
-  NamedDimensions operand_batching;  // Of the operand.
-  NamedDimensions indices_batching;  // Of the indices, with those of the operand in pairs.
-  NamedDimensions index_map;         // Of the operand, one for each component of an index vector.
+  NamedDimensions window;            // Offset or window dimensions, in the result or update.
+  NamedDimensions dropped;           // Collapsed or inserted dimensions, in the operand.
+  NamedDimensions operand_batching;  // Dimensions of the operand.
+  NamedDimensions indices_batching;  // Dimensions of the indices, in pairs with the operand's.
+  NamedDimensions index_map;         // A dimension of the operand for each component of a vector.
   int64_t index_vector_dim;
 };
 

@@ -66,7 +66,7 @@ void JoinedRelation::Simplify() {
 void JoinedRelation::SimplifyRangeVariables() {
   const std::optional<int> without_reader =
       has_reader_ ? std::optional(num_without_reader()) : std::nullopt;
-  // What one rule changes may be what another needs. Nearly always one round is all.
+  // A change by one rule may allow another one. Nearly always one round is enough.
   constexpr int kMaxRounds = 4;
   for (int round = 0; round < kMaxRounds; ++round) {
     const bool replaced = ReplaceDeterminedRanges(&map_, without_reader);

@@ -70,9 +70,9 @@ struct Scatter {
   int64_t count;
   IndexedWindows windows;
   CombinerReads reads;
-  bool has_updates;        // That have a place.
-  ExactnessLabel targets;  // Of where the updates go.
-  ExactnessLabel label;    // Of what is combined there.
+  bool has_updates;        // Whether some updates stay inside.
+  ExactnessLabel targets;  // The label of where the updates go.
+  ExactnessLabel label;    // The label of what is combined there.
 };
 
 // Identities, which are their own converse: what result `leaf` reads of operand `operand`.

@@ -352,7 +352,7 @@ std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
 Interval BoundElements(const Access& access, StepBudget* budget) {
   Interval least = Interval::Point(0);
   if (const auto map = AtOnePlace(access, /*fix_dims=*/true)) least = CountImage(*map, budget);
-  // No more than there are points that tell the results and the values apart.
+  // There are no more pairs than points that tell the results and the values apart.
   const IndexingMap& map = access.map();
   llvm::SmallVector<bool, 8> matters(map.num_dims() + map.num_symbols());
   for (const AffineExpr result : map.results()) {

@@ -138,7 +138,7 @@ absl::StatusOr<llvm::SmallVector<SymbolicTile::BoxSide, 4>> SymbolicTile::Masked
   digits_->Count(CountedOf(sizes), &counts);
   llvm::SmallVector<BoxSide, 4> sides;
   for (const TileResult& result : digits_->results().take_front(map_.num_results())) {
-    // What is no sum of digits has one value.
+    // A result that is no sum of digits has one value.
     const internal::Progression values =
         result.is_opaque ? internal::Progression() : *digits_->ProgressionOf(result, counts);
     sides.push_back({values.size, values.stride});

@@ -194,7 +194,7 @@ class Writer::AlignedClause {
   }
 
  private:
-  // What divides a number divides its negation.
+  // A divisor of a number divides its negation too.
   static int64_t Positive(int64_t n) { return n == kInt64Min ? n : Magnitude(n); }
   void End() {
     if (alternative_) clause_.Add(*alternative_);
@@ -384,7 +384,7 @@ std::vector<TileCondition> Writer::OfPart(const TilePart& part) const {
   }
   Clauses clauses;
   if (is_opaque) {
-    // What clauses do not say.
+    // No clause can say when an opaque part is a box.
     clauses.emplace_back();
   } else {
     for (const int dim : part.dims) AddAligned(dim, &clauses);

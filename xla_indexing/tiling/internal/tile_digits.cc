@@ -162,7 +162,8 @@ void TileDigits::FixResidues(const IndexingMap& map) {
     TileVariable& variable = variables_[digit.variable];
     variable.modulus = digit.count;
     variable.shift = *shift;
-    // What lies between the ends and the next multiples beyond them is left out by residues alone.
+    // The values between the ends and the next multiples beyond them are left out by residues
+    // alone.
     const Interval multiples = Congruence::Of(-*shift, digit.count).Tighten(variable.bounds);
     const Interval around = Interval::Closed(1 - digit.count, digit.count - 1);
     variable.bounds = variable.bounds.Union(multiples.Add(around)).Intersect(Interval::AtLeast(0));

@@ -43,7 +43,7 @@ bool TileOfPoints::IsBox() const {
   Int128 size = 1;
   for (const Progression& range : ranges) {
     size *= range.size;
-    // No more than there are elements, but for a box.
+    // A box has as many elements as combinations of values.
     if (size > num_elements) return false;
   }
   return size == num_elements;
