@@ -8,6 +8,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/rule_tracer.h"
+#include "xla_indexing/affine/internal/write_sum.h"
 
 namespace xla_indexing::internal {
 namespace {
