@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -65,7 +64,7 @@ class ProtoAttributeReader {
     Lexer lexer(text);
     absl::string_view unused;
     if (!text.empty() && text.front() == '{' && (!lexer.ReadBraces(&unused) || !lexer.AtEnd())) {
-      source_.Fail(absl::StrCat("'", text, "' cannot be written as HLO text: ",
+      source_.Fail(absl::StrCat("'", Shown(text), "' cannot be written as HLO text: ",
                                 lexer.failed() ? lexer.error_message() : "its braces close early"));
     }
     return arena_.CopyString(text);
@@ -74,7 +73,7 @@ class ProtoAttributeReader {
   // An attribute whose text is one word.
   void AddWord(AttributeKey key, absl::string_view word) {
     if (word.empty() || !std::all_of(word.begin(), word.end(), Lexer::IsNameCharacter)) {
-      source_.Fail(absl::StrCat("'", absl::CEscape(word), "' is no ", AttributeName(key)));
+      source_.Fail(absl::StrCat("'", Shown(word), "' is no ", AttributeName(key)));
     }
     Add(key, arena_.CopyString(word));
   }
