@@ -43,24 +43,24 @@ StackFrames
 3 {file_location_id=3 parent_frame_id=3}
 )";
 
-const SourceFrame kMain = {.file = "train.py",
-                           .function = "main",
-                           .line = 40,
-                           .end_line = 40,
-                           .column = 1,
-                           .end_column = 9};
-const SourceFrame kStep = {.file = "train.py",
-                           .function = "step",
-                           .line = 12,
-                           .end_line = 13,
-                           .column = 5,
-                           .end_column = 7};
-const SourceFrame kLayer = {.file = "the \"layers\".py",
-                            .function = "Layer.__call__",
-                            .line = 77,
-                            .end_line = 77,
-                            .column = 10,
-                            .end_column = 31};
+const SourceFrame kMainFrame = {.file = "train.py",
+                                .function = "main",
+                                .line = 40,
+                                .end_line = 40,
+                                .column = 1,
+                                .end_column = 9};
+const SourceFrame kStepFrame = {.file = "train.py",
+                                .function = "step",
+                                .line = 12,
+                                .end_line = 13,
+                                .column = 5,
+                                .end_column = 7};
+const SourceFrame kLayerFrame = {.file = "the \"layers\".py",
+                                 .function = "Layer.__call__",
+                                 .line = 77,
+                                 .end_line = 77,
+                                 .column = 10,
+                                 .end_column = 31};
 
 TEST(MetadataTest, EveryFieldIsRead) {
   const auto module =
@@ -108,9 +108,9 @@ TEST(MetadataTest, WhatIsMalformedIsLeftOut) {
 TEST(SourceFramesTest, ComeFromTheTablesTheInnermostFirst) {
   const auto module = ModuleWith("{op_name=\"x\" stack_frame_id=3}", kTables);
   ASSERT_NE(module, nullptr);
-  EXPECT_THAT(Root(*module).SourceFrames(), ElementsAre(kLayer, kStep, kMain));
-  EXPECT_THAT(module->SourceFrames(2), ElementsAre(kStep, kMain));
-  EXPECT_THAT(module->SourceFrames(1), ElementsAre(kMain));
+  EXPECT_THAT(Root(*module).SourceFrames(), ElementsAre(kLayerFrame, kStepFrame, kMainFrame));
+  EXPECT_THAT(module->SourceFrames(2), ElementsAre(kStepFrame, kMainFrame));
+  EXPECT_THAT(module->SourceFrames(1), ElementsAre(kMainFrame));
   for (const int64_t id : {int64_t{0}, int64_t{4}, int64_t{-1}, INT64_MAX, INT64_MIN}) {
     EXPECT_THAT(module->SourceFrames(id), IsEmpty()) << id;
   }
@@ -153,7 +153,7 @@ TEST(SourceFramesTest, TablesThatAreSetAreRead) {
   HloModule module("m");
   EXPECT_THAT(module.SourceFrames(1), IsEmpty());
   module.SetStackFrameTables(kTables);
-  EXPECT_THAT(module.SourceFrames(1), ElementsAre(kMain));
+  EXPECT_THAT(module.SourceFrames(1), ElementsAre(kMainFrame));
   module.SetStackFrameTables("");
   EXPECT_THAT(module.SourceFrames(1), IsEmpty());
   EXPECT_EQ(module.stack_frame_tables(), "");

@@ -105,7 +105,7 @@ std::unique_ptr<HloModule> Read(const W& message) {
   return module.ok() ? *std::move(module) : nullptr;
 }
 
-std::string ErrorOf(const W& message) {
+std::string MessageError(const W& message) {
   const absl::StatusOr<std::unique_ptr<HloModule>> module =
       ReadHloModuleProto(message.bytes(), "f.pb");
   return module.ok() ? "" : std::string(module.status().message());
@@ -113,7 +113,7 @@ std::string ErrorOf(const W& message) {
 
 // The error in the one instruction that a module has besides a parameter of id 1.
 std::string ErrorOfInstruction(const W& instruction) {
-  return ErrorOf(ModuleOf({ParameterMessage(1, "p"), instruction}, 1));
+  return MessageError(ModuleOf({ParameterMessage(1, "p"), instruction}, 1));
 }
 
 // Expects that the message is read as the text is.
@@ -249,13 +249,15 @@ TEST(ProtoReaderTest, InstructionsStandInTheOrderOfTheSchedule) {
   ExpectReadAs(scheduled({1, 3, 2, 4}),
                "HloModule m, is_scheduled=true\nENTRY e { p = f32[4]{0} parameter(0)\n"
                "b = f32[4]{0} abs(p)\n a = f32[4]{0} negate(p)\n ROOT c = f32[4]{0} add(a, b) }");
-  EXPECT_THAT(ErrorOf(scheduled({1, 2, 4, 3})),
+  EXPECT_THAT(MessageError(scheduled({1, 2, 4, 3})),
               HasSubstr("instructions[3] (instruction 'c'): operand 1 is instruction 3, which does "
                         "not come before this one"));
-  EXPECT_THAT(ErrorOf(scheduled({1, 2, 3})), HasSubstr("the schedule has 3 instructions, not 4"));
-  EXPECT_THAT(ErrorOf(scheduled({1, 2, 3, 3})),
+  EXPECT_THAT(MessageError(scheduled({1, 2, 3})),
+              HasSubstr("the schedule has 3 instructions, not 4"));
+  EXPECT_THAT(MessageError(scheduled({1, 2, 3, 3})),
               HasSubstr("(instruction 'b'): there is another instruction of this name"));
-  EXPECT_THAT(ErrorOf(scheduled({1, 2, 3, 9})), HasSubstr("an instruction 9, which is not there"));
+  EXPECT_THAT(MessageError(scheduled({1, 2, 3, 9})),
+              HasSubstr("an instruction 9, which is not there"));
 }
 
 TEST(ProtoReaderTest, ThreadsOfTheDeviceItselfAreNotNamed) {
@@ -273,7 +275,7 @@ TEST(ProtoReaderTest, ThreadsOfTheDeviceItselfAreNotNamed) {
 TEST(ProtoReaderErrorTest, NamesTheByteTheFieldsAndTheInstruction) {
   // 20 bytes before it, as laid out by hand: name of the module (3), key and length of the
   // computation (2), its name (3); then the first instruction.
-  const std::string error = ErrorOf(ModuleOf({InstructionMessage(1, "x", "negative")}, 1));
+  const std::string error = MessageError(ModuleOf({InstructionMessage(1, "x", "negative")}, 1));
   EXPECT_EQ(error,
             "f.pb: error: byte 10, computations[0].instructions[0] (instruction 'x'): expected an "
             "opcode, found 'negative'");
@@ -292,7 +294,7 @@ TEST(ProtoReaderErrorTest, OperandsComeBefore) {
 TEST(ProtoReaderErrorTest, CalledComputationsComeBefore) {
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "c", "call", {1}).Packed(38, {1})),
               HasSubstr("computation 1, which this calls, does not come before it"));
-  EXPECT_THAT(ErrorOf(ModuleMessage(
+  EXPECT_THAT(MessageError(ModuleMessage(
                   {ComputationMessage(4, "f", 1, {ParameterMessage(1, "p")}),
                    ComputationMessage(5, "e", 2,
                                       {ParameterMessage(1, "p"),
@@ -307,12 +309,12 @@ TEST(ProtoReaderErrorTest, NamesAndIdsAreOfOneEach) {
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(1, "n", "negate", {1})),
               HasSubstr("there is another instruction of the id 1"));
   const W one = ComputationMessage(1, "e", 1, {ParameterMessage(1, "p")});
-  EXPECT_THAT(ErrorOf(ModuleMessage({one, one}, 1)),
+  EXPECT_THAT(MessageError(ModuleMessage({one, one}, 1)),
               HasSubstr("computations[1] (computation 'e'): there is another computation of this "
                         "name"));
-  EXPECT_THAT(
-      ErrorOf(ModuleMessage({one, ComputationMessage(1, "f", 1, {ParameterMessage(1, "p")})}, 1)),
-      HasSubstr("there is another computation of the id 1"));
+  EXPECT_THAT(MessageError(ModuleMessage(
+                  {one, ComputationMessage(1, "f", 1, {ParameterMessage(1, "p")})}, 1)),
+              HasSubstr("there is another computation of the id 1"));
   EXPECT_THAT(ErrorOfInstruction(ParameterMessage(2, "q", 0)),
               HasSubstr("parameter number 0 is taken or out of range"));
   EXPECT_THAT(ErrorOfInstruction(ParameterMessage(2, "q", -1)),
@@ -326,28 +328,28 @@ TEST(ProtoReaderErrorTest, NamesAreThoseOfText) {
     EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, name, "negate", {1})),
                 HasSubstr("is none of HLO text"))
         << name;
-    EXPECT_THAT(ErrorOf(ModuleMessage({ComputationMessage(1, name, 1, {})}, 1)),
+    EXPECT_THAT(MessageError(ModuleMessage({ComputationMessage(1, name, 1, {})}, 1)),
                 HasSubstr("the name of a computation, "))
         << name;
   }
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "", "negate", {1})),
               HasSubstr("an instruction has no name"));
-  EXPECT_EQ(ErrorOf(W()), "f.pb: error: byte 0, HloModuleProto: the module has no name");
+  EXPECT_EQ(MessageError(W()), "f.pb: error: byte 0, HloModuleProto: the module has no name");
 }
 
 TEST(ProtoReaderErrorTest, RootAndEntryExist) {
   EXPECT_THAT(
-      ErrorOf(ModuleOf({ParameterMessage(1, "p")}, 2)),
+      MessageError(ModuleOf({ParameterMessage(1, "p")}, 2)),
       HasSubstr("computations[0] (computation 'e'): there is no instruction 2, which should "
                 "be the root"));
   EXPECT_THAT(
-      ErrorOf(ModuleMessage({ComputationMessage(1, "e", 1, {ParameterMessage(1, "p")})}, 9)),
+      MessageError(ModuleMessage({ComputationMessage(1, "e", 1, {ParameterMessage(1, "p")})}, 9)),
       HasSubstr("there is no computation 9, which should be the entry"));
 }
 
 TEST(ProtoReaderErrorTest, ShapesAreValid) {
   const auto error_of_shape = [](const W& shape) {
-    return ErrorOf(ModuleOf({W().Bytes(1, "p").Bytes(2, "parameter").Message(3, shape)}, 0));
+    return MessageError(ModuleOf({W().Bytes(1, "p").Bytes(2, "parameter").Message(3, shape)}, 0));
   };
   EXPECT_THAT(error_of_shape(W()), HasSubstr("shape (instruction 'p'): no element type has the "
                                              "number 0"));
@@ -369,7 +371,7 @@ TEST(ProtoReaderErrorTest, ShapesAreValid) {
               HasSubstr("the size of a tile is -1"));
   EXPECT_THAT(error_of_layout(W().Packed(9, {4})), HasSubstr("no level of a dimension"));
   EXPECT_THAT(error_of_shape(W().Integer(2, 34)), HasSubstr("a buffer holds one array"));
-  EXPECT_THAT(ErrorOf(ModuleOf({W().Bytes(1, "p").Bytes(2, "parameter")}, 0)),
+  EXPECT_THAT(MessageError(ModuleOf({W().Bytes(1, "p").Bytes(2, "parameter")}, 0)),
               HasSubstr("there is no shape"));
   W deep = ShapeMessage(kF32Number, {});
   for (int i = 0; i < 300; ++i) deep = W().Integer(2, kTupleNumber).Message(4, deep);
@@ -378,7 +380,7 @@ TEST(ProtoReaderErrorTest, ShapesAreValid) {
 
 TEST(ProtoReaderErrorTest, LiteralsHaveTheElementsOfTheirShapes) {
   const auto error_of_literal = [](const W& literal) {
-    return ErrorOf(ModuleOf({InstructionMessage(1, "c", "constant").Message(8, literal)}, 1));
+    return MessageError(ModuleOf({InstructionMessage(1, "c", "constant").Message(8, literal)}, 1));
   };
   const W shape = ShapeMessage(kF32Number, {4});
   EXPECT_THAT(error_of_literal(W().Message(1, ShapeMessage(kS32Number, {4}))),
@@ -397,7 +399,7 @@ TEST(ProtoReaderErrorTest, LiteralsHaveTheElementsOfTheirShapes) {
 TEST(ProtoReaderErrorTest, AHugeLiteralOfFewBytesTakesNoMemory) {
   const W shape = ShapeMessage(kPredNumber, {int64_t{1} << 39});
   const W constant = W().Bytes(1, "c").Bytes(2, "constant").Message(3, shape).Integer(35, 1);
-  EXPECT_THAT(ErrorOf(ModuleOf({W(constant).Message(8, W().Message(1, shape))}, 1)),
+  EXPECT_THAT(MessageError(ModuleOf({W(constant).Message(8, W().Message(1, shape))}, 1)),
               HasSubstr("this literal has fewer elements than its shape"));
 }
 

@@ -64,9 +64,8 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, size_t max_bytes) {
     } else if (result == Z_BUF_ERROR && stream.avail_out != 0) {
       return absl::InvalidArgumentError("its gzip data is cut off");
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("its gzip data is damaged",
-                       stream.msg == nullptr ? "" : absl::StrCat(": ", stream.msg)));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "its gzip data is damaged", stream.msg == nullptr ? "" : absl::StrCat(": ", stream.msg)));
     }
   }
   text.resize(size);
