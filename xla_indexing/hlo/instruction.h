@@ -30,6 +30,7 @@ namespace xla_indexing {
 namespace internal {
 class Arena;
 class InstructionParser;
+class ProtoModuleReader;
 }  // namespace internal
 
 class HloComputation;
@@ -155,10 +156,14 @@ class HloInstruction {
   friend class HloComputation;
   friend class HloModule;
   friend class internal::InstructionParser;
+  friend class internal::ProtoModuleReader;
 
   HloInstruction(HloComputation* parent, HloOpcode opcode, absl::string_view name)
       : name_(name), parent_(parent), opcode_(opcode) {}
 
+  // Gives an instruction that has none its attributes, whose values lie in the module's memory
+  // already.
+  void SetOwnedAttributes(absl::Span<const Attribute> attributes);
   // Takes an attribute whose value lies in the module's memory already.
   void AppendOwnedAttribute(const Attribute& attribute);
   void CollectCalledComputations();

@@ -228,6 +228,15 @@ void HloInstruction::SetTextAttribute(absl::string_view name, absl::string_view 
 
 void HloInstruction::SetShape(const Shape& shape) { shape_ = parent_->parent_->InternShape(shape); }
 
+void HloInstruction::SetOwnedAttributes(absl::Span<const Attribute> attributes) {
+  if (attributes.empty()) return;
+  attributes_ = parent_->parent_->arena().NewArray<Attribute>(attributes.size());
+  std::uninitialized_copy(attributes.begin(), attributes.end(), attributes_);
+  attribute_count_ = static_cast<uint32_t>(attributes.size());
+  attribute_capacity_ = attribute_count_;
+  CollectCalledComputations();
+}
+
 void HloInstruction::AppendOwnedAttribute(const Attribute& attribute) {
   AppendInArena(attribute, parent_->parent_->arena(), &attributes_, &attribute_count_,
                 &attribute_capacity_);
