@@ -136,7 +136,7 @@ struct ModuleState {
   // The context of everything that is asked about the module.
   SharedContext context = std::make_shared<Context>();
   // A view's original, which it refers to.
-  std::shared_ptr<const ModuleState> original;
+  std::shared_ptr<ModuleState> original;
   std::optional<FusionView> view;
   std::unique_ptr<HloModule> owned;
   const HloModule* module = nullptr;  // `owned`, or that of `view`

@@ -13,12 +13,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "python/src/common.h"
+#include "python/src/subjects.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing::python {
+
+std::string NameOfOperand(const Subject& subject, int64_t operand) {
+  const HloInstruction& instruction = *subject.Operands()[operand];
+  return ArgumentOf(*subject.state, instruction).value_or(std::string(instruction.name()));
+}
+
 namespace {
 
 // --- Asking ---
@@ -120,12 +127,6 @@ Error where there is no such array.
 
 // --- Entries ---
 
-// What an operand is called: the Python function's argument that it is, or its name.
-std::string OperandNameOf(const Subject& subject, int64_t operand) {
-  const HloInstruction& instruction = *subject.Operands()[operand];
-  return ArgumentOf(*subject.state, instruction).value_or(std::string(instruction.name()));
-}
-
 absl::string_view LabelOf(const OperandIndexing& map) { return ExactnessName(map.label().exactness); }
 
 // As print-indexing writes it: `Output 0 operand 1 leaf 2:`.
@@ -182,7 +183,7 @@ std::vector<nb::dict> RowsOf(const Entry& entry) {
     row["output_leaf"] = e.output_leaf;
     row["operand"] = e.operand;
     row["operand_leaf"] = e.operand_leaf;
-    row["operand_name"] = ToText(OperandNameOf(entry.indexing.subject, e.operand));
+    row["operand_name"] = ToText(NameOfOperand(entry.indexing.subject, e.operand));
     row["map"] = map.IsUnknown() ? nb::none() : nb::object(ToText(text));
     row["exactness"] = ToText(LabelOf(map));
     row["reason"] = map.label().reason.empty() ? nb::none() : nb::object(ToText(map.label().reason));
@@ -206,7 +207,7 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
       .def_prop_ro("operand_leaf", [](const Entry& self) { return self.Get().operand_leaf; })
       .def_prop_ro(
           "operand_name",
-          [](const Entry& self) { return ToText(OperandNameOf(self.indexing.subject, self.Get().operand)); },
+          [](const Entry& self) { return ToText(NameOfOperand(self.indexing.subject, self.Get().operand)); },
           "The Python function's argument that the operand is, where that is known; otherwise its name.")
       .def_prop_ro("operand_instruction",
                    [](const Entry& self) {

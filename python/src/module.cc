@@ -15,6 +15,7 @@
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/proto_reader.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/hlo/verifier.h"
 
@@ -56,10 +57,15 @@ void FillIn(ModuleState* state) {
   }
 }
 
-std::vector<Module> ParseText(const nb::bytes& text, const std::string& filename) {
-  const absl::string_view bytes(static_cast<const char*>(text.data()), text.size());
+std::vector<Module> ParseModulesOf(const nb::bytes& content, const std::string& filename) {
+  const absl::string_view bytes(static_cast<const char*>(content.data()), content.size());
   std::vector<SharedModule> states;
-  {
+  if (LooksLikeHloModuleProto(bytes)) {
+    nb::gil_scoped_release release;
+    absl::StatusOr<std::unique_ptr<HloModule>> read = ReadAndVerifyHloModuleProto(bytes, filename);
+    if (!read.ok()) throw StatusError(read.status(), true);
+    states.push_back(NewModule(*std::move(read), filename));
+  } else {
     nb::gil_scoped_release release;
     for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed :
          ParseModules({filename, std::string(bytes)})) {
@@ -427,8 +433,9 @@ Its questions are about all of it, as one fusion: from the root to the parameter
   DefineModuleClass(classes.module);
   DefineInstruction(classes.instruction);
   DefineComputation(classes.computation);
-  m.def("parse_text", &ParseText, "text"_a, "filename"_a = "<string>",
-        "The modules of a text of HLO, which the verifier has to accept. ParseError where it does not.");
+  m.def("parse", &ParseModulesOf, "content"_a, "filename"_a = "<bytes>",
+        "The modules of a text of HLO, or the module of an HloModuleProto, which the verifier has to accept. "
+        "ParseError where it does not.");
   m.def(
       "name_arguments",
       [](const Module& module, const std::vector<std::string>& names) {

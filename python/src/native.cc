@@ -20,4 +20,5 @@ NB_MODULE(_native, m) {
   DefineIndexingMap(m);
   SubjectClasses classes = DefineModule(m);
   DefineIndexing(m, classes);
+  DefineQueries(m, classes);
 }

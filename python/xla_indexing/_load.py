@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._native import Error, Module, ParseError, name_arguments, parse_text
+from ._native import Error, Module, ParseError, name_arguments, parse
 
 _MLIR_BYTECODE = b"ML\xefR"
 _MLIR_TEXT = re.compile(rb'^\s*(?:(?://[^\n]*|#[^\n]*)?\s*\n)*\s*(?:module\b|"builtin\.module"|func\.func\b)')
@@ -53,7 +54,7 @@ def load_all(x: Any, *, filename: str | None = None) -> list[Module]:
     if isinstance(x, str):
         if not _looks_like_text(x):
             return _load_file(x, filename)
-        return _load_bytes(x.encode("utf-8", "surrogatepass"), filename or "<string>")
+        return _load_bytes(x.encode(), filename or "<string>")
     if isinstance(x, (bytes, bytearray, memoryview)):
         return _load_bytes(bytes(x), filename or "<bytes>")
     if isinstance(x, os.PathLike):
@@ -93,7 +94,7 @@ def _load_file(path: str | bytes, filename: str | None) -> list[Module]:
 def _load_bytes(content: bytes, filename: str) -> list[Module]:
     if content.startswith(_MLIR_BYTECODE) or _MLIR_TEXT.match(content):
         return [_from_stablehlo(content, filename)]
-    return parse_text(content, filename)
+    return parse(content, filename)
 
 
 def _from_stablehlo(content: str | bytes, filename: str) -> Module:
@@ -113,17 +114,15 @@ def _from_stablehlo(content: str | bytes, filename: str) -> Module:
 def _load_object(x: Any, filename: str | None) -> Module:
     name = filename or f"<{type(x).__name__}>"
     if hasattr(x, "runtime_executable") and hasattr(x, "as_text"):  # jax.stages.Compiled
-        module = _parse_one(_text_of_compiled(x), name)
-        _name_arguments(module, x)
-        return module
+        return _load_compiled(x, name)
     if hasattr(x, "compiler_ir") and hasattr(x, "as_text"):  # jax.stages.Lowered
         module = _load_object(x.compiler_ir("hlo"), name)
         _name_arguments(module, x)
         return module
-    if hasattr(x, "as_hlo_text"):  # XlaComputation
-        return _parse_one(x.as_hlo_text(print_large_constants=True), name)
-    if hasattr(x, "as_serialized_hlo_module_proto") and hasattr(x, "to_string"):  # HloModule
-        return _parse_one(x.to_string(), name)
+    if hasattr(x, "as_hlo_module"):  # XlaComputation
+        return _load_object(x.as_hlo_module(), name)
+    if hasattr(x, "as_serialized_hlo_module_proto"):  # HloModule
+        return _load_hlo_module(x, name)
     if hasattr(x, "mlir_module") and callable(x.mlir_module):  # jax.export.Exported
         return _from_stablehlo(x.mlir_module(), name)
     if hasattr(x, "operation") and hasattr(x.operation, "get_asm"):  # an MLIR module
@@ -134,27 +133,43 @@ def _load_object(x: Any, filename: str | None) -> Module:
     )
 
 
-def _parse_one(text: str, name: str) -> Module:
-    return load(text, filename=name)
+def _load_hlo_module(x: Any, name: str) -> Module:
+    # Text says more than the proto, as how many devices there are; with constants as they are, whatever their size.
+    options = getattr(sys.modules.get(type(x).__module__), "HloPrintOptions", None)
+    if options is None or not hasattr(x, "to_string"):
+        return load(x.as_serialized_hlo_module_proto(), filename=name)
+    full = options()
+    full.print_large_constants = True
+    return load(x.to_string(full).encode(), filename=name)
 
 
-def _text_of_compiled(compiled: Any) -> str:
-    text: str = compiled.as_text()
-    return text
+def _load_compiled(x: Any, name: str) -> Module:
+    executable = x.runtime_executable()
+    modules = executable.hlo_modules() if hasattr(executable, "hlo_modules") else []
+    # The parameters' op_name says which arguments they are.
+    return _load_hlo_module(modules[0], name) if modules else load(x.as_text().encode(), filename=name)
 
 
-def _name_arguments(module: Module, x: Any) -> None:
-    """Names the entry's parameters by the arguments of the function that was lowered."""
-    names = _argument_names(x)
-    if names is not None and len(names) == len(module.entry.parameters):
+_LOCATION = re.compile(r'loc\("((?:[^"\\]|\\.)*)"\)')
+
+
+def _name_arguments(module: Module, lowered: Any) -> None:
+    """Names the entry's parameters by the arguments of the function: those that were kept, in their order.
+
+    JAX gives them as the locations of the arguments of the StableHLO function `main`.
+    """
+    try:
+        operations = lowered.compiler_ir("stablehlo").body.operations
+        (main,) = [op for op in operations if "main" in str(op.attributes["sym_name"])]
+        locations = [_LOCATION.fullmatch(str(argument.location)) for argument in main.arguments]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return  # Another version of JAX: the parameters keep their own names.
+    names = [re.sub(r"\\(.)", r"\1", found[1]) for found in locations if found]
+    if len(names) == len(locations) == len(module.entry.parameters):
         name_arguments(module, names)
 
 
-def _argument_names(x: Any) -> Sequence[str] | None:
-    return None
-
-
 def unpickle(text: str, filename: str, argument_names: Sequence[str]) -> Module:
-    (module,) = parse_text(text.encode(), filename)
+    (module,) = parse(text.encode(), filename)
     name_arguments(module, list(argument_names))
     return module
