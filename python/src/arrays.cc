@@ -10,7 +10,8 @@ namespace xla_indexing::python {
 
 IntegerArray ToIntegers(nb::handle value, const char* name) {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  if (value.is_none()) throw nb::type_error(absl::StrCat(name, " is None, and has to be integers").c_str());
+  if (value.is_none())
+    throw nb::type_error(absl::StrCat(name, " is None, and has to be integers").c_str());
   nb::object array = numpy.attr("asarray")(value);
   const nb::object type = array.attr("dtype");
   const std::string kind = nb::cast<std::string>(nb::str(type.attr("kind")));

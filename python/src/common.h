@@ -210,6 +210,13 @@ struct Map {
   IndexingMap map;
 };
 
+// One map of an answer, and what keeps it.
+struct OperandMap {
+  Subject subject;
+  SharedIndexing entries;
+  const OperandIndexing* indexing = nullptr;
+};
+
 // A decision as Python says it: True, False, or None where it is not decided.
 inline std::optional<bool> ToBool(Answer answer) {
   if (answer == Answer::kUndecided) return std::nullopt;
@@ -227,6 +234,7 @@ struct SubjectClasses {
   nb::class_<Module> module;
   nb::class_<Instruction> instruction;
   nb::class_<Computation> computation;
+  nb::class_<OperandMap> operand_indexing;
 };
 SubjectClasses DefineModule(nb::module_& m);
 void DefineIndexing(nb::module_& m, SubjectClasses& classes);

@@ -25,7 +25,9 @@ void Raise(const StatusError& error) {
 
 }  // namespace
 
-void ThrowInvalid(absl::string_view message) { throw StatusError(absl::InvalidArgumentError(message)); }
+void ThrowInvalid(absl::string_view message) {
+  throw StatusError(absl::InvalidArgumentError(message));
+}
 
 nb::str ToText(absl::string_view text) {
   PyObject* const object =
@@ -42,7 +44,8 @@ nb::typed<nb::list, nb::str> ToTexts(const std::vector<std::string>& texts) {
 
 nb::str ReprOf(absl::string_view name, absl::string_view text) {
   const absl::string_view line = text.substr(0, text.find('\n'));
-  return ToText(absl::StrCat("<xla_indexing.", name, ": ", line, line.size() < text.size() ? " ..>" : ">"));
+  return ToText(
+      absl::StrCat("<xla_indexing.", name, ": ", line, line.size() < text.size() ? " ..>" : ">"));
 }
 
 nb::str HtmlOf(const char* function, nb::handle object) {
@@ -52,7 +55,8 @@ nb::str HtmlOf(const char* function, nb::handle object) {
 void DefineErrors(nb::module_& m) {
   g_error = PyErr_NewExceptionWithDoc(
       "xla_indexing.Error",
-      "What the library refuses or cannot answer. The message names the instruction and the numbers, and "
+      "What the library refuses or cannot answer. The message names the instruction and the "
+      "numbers, and "
       "the attribute `code` the kind of error, such as 'INVALID_ARGUMENT' or 'RESOURCE_EXHAUSTED'.",
       PyExc_ValueError, nullptr);
   if (g_error == nullptr) throw nb::python_error();

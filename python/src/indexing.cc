@@ -37,7 +37,8 @@ struct AskedOptions {
   int max_maps = FusionOptions().max_maps;
 
   bool IsUsual() const {
-    return fold_runtime_variables && scatter_bounds == "window" && max_maps == FusionOptions().max_maps;
+    return fold_runtime_variables && scatter_bounds == "window" &&
+           max_maps == FusionOptions().max_maps;
   }
   FusionOptions ToOptions() const {
     FusionOptions options;
@@ -56,7 +57,8 @@ Indexing Ask(Subject subject, Direction direction, const std::optional<OperandLe
     ThrowInvalid(absl::StrCat("scatter_bounds is '", asked.scatter_bounds,
                               "', and has to be 'window' (HLO) or 'element' (StableHLO)"));
   }
-  if (asked.max_maps < 1) ThrowInvalid(absl::StrCat("max_maps is ", asked.max_maps, ", and has to be at least 1"));
+  if (asked.max_maps < 1)
+    ThrowInvalid(absl::StrCat("max_maps is ", asked.max_maps, ", and has to be at least 1"));
   SharedIndexing entries = Locked(*subject.state->context, [&] {
     if (asked.IsUsual()) return ValueOf(AskUsual(subject, direction, asked.exact, from));
     HloIndexer indexer(&subject.state->context->mlir, asked.ToOptions());
@@ -67,15 +69,18 @@ Indexing Ask(Subject subject, Direction direction, const std::optional<OperandLe
 
 // The leaf that a question starts from, of the arguments that say so.
 std::optional<OperandLeaf> StartOf(Direction direction, std::optional<int64_t> output_leaf,
-                                   std::optional<int64_t> operand, std::optional<int64_t> operand_leaf) {
+                                   std::optional<int64_t> operand,
+                                   std::optional<int64_t> operand_leaf) {
   if (direction == Direction::kOutputToInput) {
     if (operand || operand_leaf) {
-      ThrowInvalid("from output to input a question starts from an output_leaf; maps() selects operands");
+      ThrowInvalid(
+          "from output to input a question starts from an output_leaf; maps() selects operands");
     }
     return output_leaf ? std::optional<OperandLeaf>({0, *output_leaf}) : std::nullopt;
   }
   if (output_leaf) {
-    ThrowInvalid("from input to output a question starts from an operand; maps() selects output leaves");
+    ThrowInvalid(
+        "from input to output a question starts from an operand; maps() selects output leaves");
   }
   if (!operand && !operand_leaf) return std::nullopt;
   if (!operand) ThrowInvalid("operand_leaf needs an operand");
@@ -87,14 +92,15 @@ void DefineAsking(nb::class_<Class>& type) {
   type.def(
       "indexing",
       [](const Class& self, Direction direction, bool exact, std::optional<int64_t> output_leaf,
-         std::optional<int64_t> operand, std::optional<int64_t> operand_leaf, bool fold_runtime_variables,
-         absl::string_view scatter_bounds, int max_maps) {
+         std::optional<int64_t> operand, std::optional<int64_t> operand_leaf,
+         bool fold_runtime_variables, absl::string_view scatter_bounds, int max_maps) {
         return Ask(Subject(self), direction, StartOf(direction, output_leaf, operand, operand_leaf),
                    {exact, fold_runtime_variables, scatter_bounds, max_maps});
       },
       "direction"_a = Direction::kOutputToInput, nb::kw_only(), "exact"_a = false,
       "output_leaf"_a = nb::none(), "operand"_a = nb::none(), "operand_leaf"_a = nb::none(),
-      "fold_runtime_variables"_a = true, "scatter_bounds"_a = "window", "max_maps"_a = FusionOptions().max_maps,
+      "fold_runtime_variables"_a = true, "scatter_bounds"_a = "window",
+      "max_maps"_a = FusionOptions().max_maps,
       R"doc(The indexing maps between all arrays of the result and all arrays of the operands.
 
 Operands of a computation are its parameters. `output_leaf` (output to input), or `operand` and
@@ -120,14 +126,17 @@ Error where there is no such array.
           return Ask(Subject(self), direction, std::nullopt, {exact});
         },
         nb::kw_only(), "exact"_a = false,
-        is_to_input ? "What the elements of the result are computed from: indexing(OUTPUT_TO_INPUT)."
-                    : "What is computed from the elements of the operands: indexing(INPUT_TO_OUTPUT).");
+        is_to_input
+            ? "What the elements of the result are computed from: indexing(OUTPUT_TO_INPUT)."
+            : "What is computed from the elements of the operands: indexing(INPUT_TO_OUTPUT).");
   }
 }
 
 // --- Entries ---
 
-absl::string_view LabelOf(const OperandIndexing& map) { return ExactnessName(map.label().exactness); }
+absl::string_view LabelOf(const OperandIndexing& map) {
+  return ExactnessName(map.label().exactness);
+}
 
 // As print-indexing writes it: `Output 0 operand 1 leaf 2:`.
 std::string HeadingOf(const Entry& entry) {
@@ -186,7 +195,8 @@ std::vector<nb::dict> RowsOf(const Entry& entry) {
     row["operand_name"] = ToText(NameOfOperand(entry.indexing.subject, e.operand));
     row["map"] = map.IsUnknown() ? nb::none() : nb::object(ToText(text));
     row["exactness"] = ToText(LabelOf(map));
-    row["reason"] = map.label().reason.empty() ? nb::none() : nb::object(ToText(map.label().reason));
+    row["reason"] =
+        map.label().reason.empty() ? nb::none() : nb::object(ToText(map.label().reason));
     row["runtime_variables"] = map.map().num_runtimes();
     rows.push_back(std::move(row));
   }
@@ -196,55 +206,69 @@ std::vector<nb::dict> RowsOf(const Entry& entry) {
 constexpr const char* kRowsSignature = "def rows(self) -> list[dict[str, typing.Any]]";
 
 void DefineEntries(nb::module_& m) {
-  nb::class_<Entry>(m, "Entry", R"doc(The maps between one array of the result and one array of one operand.
+  nb::class_<Entry>(m, "Entry",
+                    R"doc(The maps between one array of the result and one array of one operand.
 
 Output to input: dimensions are those of the output's array, results index the operand's. Input to output:
 the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple.
 )doc")
       .def_prop_ro("output_leaf", [](const Entry& self) { return self.Get().output_leaf; })
-      .def_prop_ro("operand", [](const Entry& self) { return self.Get().operand; },
-                   "The number of the operand, or of the computation's parameter.")
+      .def_prop_ro(
+          "operand", [](const Entry& self) { return self.Get().operand; },
+          "The number of the operand, or of the computation's parameter.")
       .def_prop_ro("operand_leaf", [](const Entry& self) { return self.Get().operand_leaf; })
       .def_prop_ro(
           "operand_name",
-          [](const Entry& self) { return ToText(NameOfOperand(self.indexing.subject, self.Get().operand)); },
-          "The Python function's argument that the operand is, where that is known; otherwise its name.")
+          [](const Entry& self) {
+            return ToText(NameOfOperand(self.indexing.subject, self.Get().operand));
+          },
+          "The Python function's argument that the operand is, where that is known; otherwise its "
+          "name.")
       .def_prop_ro("operand_instruction",
                    [](const Entry& self) {
                      return Instruction{self.indexing.subject.state,
                                         self.indexing.subject.Operands()[self.Get().operand]};
                    })
-      .def_prop_ro("output_shape",
-                   [](const Entry& self) {
-                     return self.indexing.subject.Result()->shape().Leaf(self.Get().output_leaf);
-                   },
-                   "The Shape of the output's array.")
-      .def_prop_ro("operand_shape",
-                   [](const Entry& self) {
-                     return self.indexing.subject.Operands()[self.Get().operand]->shape().Leaf(
-                         self.Get().operand_leaf);
-                   },
-                   "The Shape of the operand's array.")
+      .def_prop_ro(
+          "output_shape",
+          [](const Entry& self) {
+            return self.indexing.subject.Result()->shape().Leaf(self.Get().output_leaf);
+          },
+          "The Shape of the output's array.")
+      .def_prop_ro(
+          "operand_shape",
+          [](const Entry& self) {
+            return self.indexing.subject.Operands()[self.Get().operand]->shape().Leaf(
+                self.Get().operand_leaf);
+          },
+          "The Shape of the operand's array.")
       .def_prop_ro("direction", [](const Entry& self) { return self.indexing.direction; })
-      .def_prop_ro("maps", &MapsOf, "The maps, each an OperandIndexing; what is read is their union.")
-      .def_prop_ro("is_exact", [](const Entry& self) { return self.Get().indexing.label().IsExact(); },
-                   "Whether all maps are exact.")
+      .def_prop_ro("maps", &MapsOf,
+                   "The maps, each an OperandIndexing; what is read is their union.")
+      .def_prop_ro(
+          "is_exact", [](const Entry& self) { return self.Get().indexing.label().IsExact(); },
+          "Whether all maps are exact.")
       .def_prop_ro(
           "exactness",
-          [](const Entry& self) { return ToText(ExactnessName(self.Get().indexing.label().exactness)); },
+          [](const Entry& self) {
+            return ToText(ExactnessName(self.Get().indexing.label().exactness));
+          },
           "The weakest label of the maps: 'exact', 'over-approximate' or 'unknown'.")
       .def("rows", &RowsOf, "A dict for each map.", nb::sig(kRowsSignature))
       .def("__str__",
            [](const Entry& self) {
-             return ToText(Locked(*self.indexing.subject.state->context, [&] { return EntryText(self); }));
+             return ToText(
+                 Locked(*self.indexing.subject.state->context, [&] { return EntryText(self); }));
            })
       .def("__repr__",
            [](const Entry& self) {
-             return ReprOf("Entry", absl::StrCat(HeadingOf(self), " ", self.Get().indexing.size(), " maps"));
+             return ReprOf("Entry",
+                           absl::StrCat(HeadingOf(self), " ", self.Get().indexing.size(), " maps"));
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
 
-  nb::class_<Indexing>(m, "Indexing", R"doc(The answer to a question of indexing: a sequence of entries.
+  nb::class_<Indexing>(m, "Indexing",
+                       R"doc(The answer to a question of indexing: a sequence of entries.
 
 Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothing is read have no entry.
 )doc")
@@ -258,18 +282,19 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
             return Entry{self, static_cast<size_t>(i)};
           },
           "i"_a)
-      .def("__iter__",
-           [](const Indexing& self) { return nb::iter(nb::cast(EntriesOf(self))); },
-           nb::sig("def __iter__(self) -> collections.abc.Iterator[Entry]"))
+      .def(
+          "__iter__", [](const Indexing& self) { return nb::iter(nb::cast(EntriesOf(self))); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[Entry]"))
       .def_prop_ro("direction", [](const Indexing& self) { return self.direction; })
       .def(
           "maps",
-          [](const Indexing& self, std::optional<int64_t> operand, std::optional<int64_t> output_leaf,
-             std::optional<int64_t> operand_leaf) {
+          [](const Indexing& self, std::optional<int64_t> operand,
+             std::optional<int64_t> output_leaf, std::optional<int64_t> operand_leaf) {
             std::vector<OperandMap> maps;
             for (const Entry& entry : EntriesOf(self)) {
               const IndexingEntry& e = entry.Get();
-              if ((operand && *operand != e.operand) || (output_leaf && *output_leaf != e.output_leaf) ||
+              if ((operand && *operand != e.operand) ||
+                  (output_leaf && *output_leaf != e.output_leaf) ||
                   (operand_leaf && *operand_leaf != e.operand_leaf)) {
                 continue;
               }
@@ -277,7 +302,8 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
             }
             return maps;
           },
-          "operand"_a = nb::none(), "output_leaf"_a = nb::none(), nb::kw_only(), "operand_leaf"_a = nb::none(),
+          "operand"_a = nb::none(), "output_leaf"_a = nb::none(), nb::kw_only(),
+          "operand_leaf"_a = nb::none(),
           "The maps of all entries, or of those of this operand and these leaves.")
       .def_prop_ro(
           "is_exact",
@@ -298,11 +324,13 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
             return rows;
           },
           "A dict for each map of each entry.", nb::sig(kRowsSignature))
-      .def("__str__", [](const Indexing& self) { return ToText(TextOfEntries(self)); },
-           "What print-indexing prints.")
+      .def(
+          "__str__", [](const Indexing& self) { return ToText(TextOfEntries(self)); },
+          "What print-indexing prints.")
       .def("__repr__",
            [](const Indexing& self) {
-             return ReprOf("Indexing", absl::StrCat("of ", self.subject.Name(), ", ", self.entries->size(), " entries"));
+             return ReprOf("Indexing", absl::StrCat("of ", self.subject.Name(), ", ",
+                                                    self.entries->size(), " entries"));
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
 }
@@ -327,46 +355,58 @@ std::vector<RuntimeVariable> RuntimeVariablesOf(const OperandMap& map) {
   return variables;
 }
 
-void DefineMaps(nb::module_& m) {
-  nb::class_<RuntimeVariable>(m, "RuntimeVariable", R"doc(What yields the value of a runtime variable.
+void DefineMaps(nb::module_& m, SubjectClasses& classes) {
+  nb::class_<RuntimeVariable>(m, "RuntimeVariable",
+                              R"doc(What yields the value of a runtime variable.
 
 rt = value_function(owner[map(d, s, earlier rt)]): an element of an array that the program has when it runs,
 put through a function such as a clamp.
 )doc")
       .def_ro("name", &RuntimeVariable::name, "Its name in the map, such as 'rt0'.")
-      .def_prop_ro("bounds",
-                   [](const RuntimeVariable& self) {
-                     return self.of.indexing->map().runtimes()[self.position].bounds;
-                   },
-                   "The values with which points are in the domain, an Interval.")
-      .def_prop_ro("owner",
-                   [](const RuntimeVariable& self) {
-                     return Instruction{self.of.subject.state, self.Binding().instruction};
-                   },
-                   "The instruction whose value is read.")
-      .def_prop_ro("leaf", [](const RuntimeVariable& self) { return self.Binding().leaf; },
-                   "The array of its result.")
-      .def_prop_ro("call_path",
-                   [](const RuntimeVariable& self) {
-                     std::vector<Instruction> path;
-                     for (const HloInstruction* const caller : self.Binding().call_path) {
-                       path.push_back({self.of.subject.state, caller});
-                     }
-                     return path;
-                   },
-                   "The callers on the way to the owner's computation, the outermost first.")
+      .def_prop_ro(
+          "bounds",
+          [](const RuntimeVariable& self) {
+            return self.of.indexing->map().runtimes()[self.position].bounds;
+          },
+          "The values with which points are in the domain, an Interval.")
+      .def_prop_ro(
+          "owner",
+          [](const RuntimeVariable& self) {
+            return Instruction{self.of.subject.state, self.Binding().instruction};
+          },
+          "The instruction whose value is read.")
+      .def_prop_ro(
+          "leaf", [](const RuntimeVariable& self) { return self.Binding().leaf; },
+          "The array of its result.")
+      .def_prop_ro(
+          "call_path",
+          [](const RuntimeVariable& self) {
+            std::vector<Instruction> path;
+            for (const HloInstruction* const caller : self.Binding().call_path) {
+              path.push_back({self.of.subject.state, caller});
+            }
+            return path;
+          },
+          "The callers on the way to the owner's computation, the outermost first.")
       .def_prop_ro(
           "map",
           [](const RuntimeVariable& self) {
             const SharedContext& context = self.of.subject.state->context;
-            return Map{context, Locked(*context, [&] { return self.of.indexing->ElementMap(self.position); })};
+            return Map{context, Locked(*context, [&] {
+                         return self.of.indexing->ElementMap(self.position);
+                       })};
           },
-          "From the dimensions, and the range and runtime variables that it uses, to the element that is read.")
+          "From the dimensions, and the range and runtime variables that it uses, to the element "
+          "that is read.")
       .def_prop_ro(
-          "value_function", [](const RuntimeVariable& self) { return self.Binding().value.ToString(); },
+          "value_function",
+          [](const RuntimeVariable& self) { return self.Binding().value.ToString(); },
           "What is done to the value: 'as is', 'clamp [0, 6]', 'in [0, 3], else 3'.")
       .def(
-          "apply", [](const RuntimeVariable& self, int64_t value) { return self.Binding().value.Apply(value); },
+          "apply",
+          [](const RuntimeVariable& self, int64_t value) {
+            return self.Binding().value.Apply(value);
+          },
           "value"_a, "The variable's value where the element that is read has this one.")
       .def("__str__",
            [](const RuntimeVariable& self) {
@@ -376,7 +416,8 @@ put through a function such as a clamp.
            })
       .def("__repr__", [](const RuntimeVariable& self) {
         return ReprOf("RuntimeVariable", Locked(*self.of.subject.state->context, [&] {
-                        return self.of.indexing->BindingToString(self.position, self.of.subject.Analysed());
+                        return self.of.indexing->BindingToString(self.position,
+                                                                 self.of.subject.Analysed());
                       }));
       });
 
@@ -384,19 +425,17 @@ put through a function such as a clamp.
     return Locked(*self.subject.state->context,
                   [&] { return self.indexing->ToString(self.subject.Analysed()); });
   };
-  nb::class_<OperandMap>(m, "OperandIndexing", R"doc(One map of an operand, what its runtime variables are, and how much it says.
-
-exactness 'exact': the elements named are those that are read, for every content of the tensors that runtime
-variables are read from; 'over-approximate': and perhaps more are named than are read; 'unknown': nothing is
-said. An element that the operation's formula names counts as read.
-)doc")
+  classes.operand_indexing
       .def_prop_ro(
           "map",
-          [](const OperandMap& self) { return Map{self.subject.state->context, self.indexing->map()}; },
+          [](const OperandMap& self) {
+            return Map{self.subject.state->context, self.indexing->map()};
+          },
           "The IndexingMap; of an unknown answer it has no meaning.")
       .def_prop_ro("runtime_variables", &RuntimeVariablesOf,
                    "What each runtime variable of the map is bound to, in their order.")
-      .def_prop_ro("exactness", [](const OperandMap& self) { return ToText(LabelOf(*self.indexing)); })
+      .def_prop_ro("exactness",
+                   [](const OperandMap& self) { return ToText(LabelOf(*self.indexing)); })
       .def_prop_ro("is_exact", [](const OperandMap& self) { return self.indexing->IsExact(); })
       .def_prop_ro(
           "reason",
@@ -412,11 +451,14 @@ said. An element that the operation's formula names counts as read.
             const SharedContext& context = self.subject.state->context;
             return Map{context, Locked(*context, [&] { return self.indexing->DeviceMap(); })};
           },
-          "From the dimensions and one more, the device that reads, to the device whose operand is read; None where "
+          "From the dimensions and one more, the device that reads, to the device whose operand is "
+          "read; None where "
           "that is the reader itself.")
       .def("__str__", [text_of](const OperandMap& self) { return ToText(text_of(self)); })
-      .def("__repr__", [text_of](const OperandMap& self) { return ReprOf("OperandIndexing", text_of(self)); })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_operand_indexing", self); })
+      .def("__repr__",
+           [text_of](const OperandMap& self) { return ReprOf("OperandIndexing", text_of(self)); })
+      .def("_repr_html_",
+           [](const nb::object& self) { return HtmlOf("of_operand_indexing", self); })
       .def(
           "__eq__",
           [](const OperandMap& self, nb::handle other) {
@@ -425,8 +467,9 @@ said. An element that the operation's formula names counts as read.
           },
           nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"),
           "Whether both are written alike: of one module, with equal maps, bindings and labels.")
-      .def("__hash__",
-           [](const OperandMap& self) { return absl::Hash<OperandIndexing>()(*self.indexing) >> 1; });
+      .def("__hash__", [](const OperandMap& self) {
+        return absl::Hash<OperandIndexing>()(*self.indexing) >> 1;
+      });
 }
 
 }  // namespace
@@ -443,7 +486,7 @@ absl::StatusOr<SharedIndexing> AskUsual(const Subject& subject, Direction direct
 }
 
 void DefineIndexing(nb::module_& m, SubjectClasses& classes) {
-  DefineMaps(m);
+  DefineMaps(m, classes);
   DefineEntries(m);
   DefineAsking(classes.instruction);
   DefineAsking(classes.computation);

@@ -28,13 +28,6 @@ struct Entry {
   const IndexingEntry& Get() const { return (*indexing.entries)[position]; }
 };
 
-// One map of an entry, or a map that was made for another answer, with what keeps it.
-struct OperandMap {
-  Subject subject;
-  SharedIndexing entries;
-  const OperandIndexing* indexing = nullptr;
-};
-
 // Within Locked(): the entries with the usual options, from an indexer that keeps what it learns.
 absl::StatusOr<SharedIndexing> AskUsual(const Subject& subject, Direction direction, bool exact,
                                         std::optional<OperandLeaf> from);

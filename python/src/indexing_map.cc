@@ -1,5 +1,7 @@
 #include "python/src/indexing_map.h"
 
+#include <nanobind/stl/variant.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +10,6 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <nanobind/stl/variant.h>
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
@@ -50,7 +50,7 @@ struct Image {
 };
 
 std::vector<MapVariable> VariablesOf(const Map& map, llvm::ArrayRef<Variable> variables,
-                                     std::vector<std::string> MapTextParts::*names) {
+                                     std::vector<std::string> MapTextParts::* names) {
   const MapTextParts parts = Locked(*map.context, [&] { return TextPartsOf(map.map); });
   std::vector<MapVariable> result;
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -92,7 +92,8 @@ size_t HashOf(const Map& map) {
 
 // --- Points as arrays ---
 
-std::vector<int64_t> SymbolsOf(const std::vector<int64_t>& ranges, const std::vector<int64_t>& runtime) {
+std::vector<int64_t> SymbolsOf(const std::vector<int64_t>& ranges,
+                               const std::vector<int64_t>& runtime) {
   std::vector<int64_t> symbols = ranges;
   symbols.insert(symbols.end(), runtime.begin(), runtime.end());
   return symbols;
@@ -122,7 +123,8 @@ void AddRuntime(const Map& map, nb::handle runtime, PointSources* points) {
   const bool is_for_each = values.ndim() == 2 && points->indices.has_value();
   const size_t columns = values.ndim() == 0 ? 1 : values.shape(values.ndim() - 1);
   if (values.ndim() > 2 || (values.ndim() == 2 && !is_for_each) ||
-      columns != static_cast<size_t>(count) || (is_for_each && values.shape(0) != points->num_rows)) {
+      columns != static_cast<size_t>(count) ||
+      (is_for_each && values.shape(0) != points->num_rows)) {
     std::string shape;
     for (size_t i = 0; i < values.ndim(); ++i) {
       absl::StrAppend(&shape, i == 0 ? "" : ", ", values.shape(i));
@@ -164,25 +166,26 @@ PointSources SourcesOf(const Map& map, nb::handle indices, nb::handle runtime) {
 }
 
 // Copies columns of a block to the rows of a matrix.
-void AppendRows(const std::vector<const int64_t*>& columns, size_t point, std::vector<int64_t>* out) {
+void AppendRows(const std::vector<const int64_t*>& columns, size_t point,
+                std::vector<int64_t>* out) {
   for (const int64_t* const column : columns) out->push_back(column[point]);
 }
 
 nb::typed<nb::tuple, Vector, Matrix> ReadsOf(const Map& map, nb::handle indices, nb::handle runtime,
-                                              int64_t max_points) {
+                                             int64_t max_points) {
   const PointSources points = SourcesOf(map, indices, runtime);
   std::vector<int64_t> rows;
   std::vector<int64_t> elements;
   {
     nb::gil_scoped_release release;
-    CheckOk(MapProgram(map.map).Run(
-        points.num_rows, points.sources, max_points, [&](const MapProgram::Block& block) {
-          for (size_t i = 0; i < block.count; ++i) {
-            if (block.is_inside[i] == 0) continue;
-            rows.push_back(static_cast<int64_t>(block.rows[i]));
-            AppendRows(block.results, i, &elements);
-          }
-        }));
+    CheckOk(MapProgram(map.map).Run(points.num_rows, points.sources, max_points,
+                                    [&](const MapProgram::Block& block) {
+                                      for (size_t i = 0; i < block.count; ++i) {
+                                        if (block.is_inside[i] == 0) continue;
+                                        rows.push_back(static_cast<int64_t>(block.rows[i]));
+                                        AppendRows(block.results, i, &elements);
+                                      }
+                                    }));
   }
   const size_t count = rows.size();
   const size_t num_results = map.map.num_results();
@@ -195,10 +198,11 @@ Flags InDomain(const Map& map, nb::handle indices, nb::handle runtime, int64_t m
   std::vector<uint8_t> flags(points.num_rows);
   {
     nb::gil_scoped_release release;
-    CheckOk(MapProgram(DomainOf(map.map))
-                .Run(points.num_rows, points.sources, max_points, [&](const MapProgram::Block& block) {
-                  for (size_t i = 0; i < block.count; ++i) flags[block.rows[i]] |= block.is_inside[i];
-                }));
+    CheckOk(
+        MapProgram(DomainOf(map.map))
+            .Run(points.num_rows, points.sources, max_points, [&](const MapProgram::Block& block) {
+              for (size_t i = 0; i < block.count; ++i) flags[block.rows[i]] |= block.is_inside[i];
+            }));
   }
   return ToArray<Flags>(std::move(flags), {points.num_rows});
 }
@@ -226,8 +230,9 @@ Matrix FunctionOf(const Map& map, nb::handle indices, nb::handle runtime, bool c
         }));
   }
   if (outside) {
-    ThrowInvalid(absl::StrCat("row ", *outside, " of indices is outside of the domain of ", TextOf(map),
-                              "; in_domain() says which rows are inside, and reads() leaves the others out"));
+    ThrowInvalid(absl::StrCat(
+        "row ", *outside, " of indices is outside of the domain of ", TextOf(map),
+        "; in_domain() says which rows are inside, and reads() leaves the others out"));
   }
   return ToArray<Matrix>(std::move(results), {points.num_rows, num_results});
 }
@@ -242,13 +247,14 @@ std::vector<int64_t> PairsOf(const Map& map, nb::handle runtime, int64_t max_poi
   const size_t width = num_dims + map.map.num_results();
   nb::gil_scoped_release release;
   std::vector<int64_t> pairs;
-  CheckOk(MapProgram(map.map).Run(1, points.sources, max_points, [&](const MapProgram::Block& block) {
-    for (size_t i = 0; i < block.count; ++i) {
-      if (block.is_inside[i] == 0) continue;
-      for (size_t d = 0; d < num_dims; ++d) pairs.push_back(block.variables[d][i]);
-      AppendRows(block.results, i, &pairs);
-    }
-  }));
+  CheckOk(
+      MapProgram(map.map).Run(1, points.sources, max_points, [&](const MapProgram::Block& block) {
+        for (size_t i = 0; i < block.count; ++i) {
+          if (block.is_inside[i] == 0) continue;
+          for (size_t d = 0; d < num_dims; ++d) pairs.push_back(block.variables[d][i]);
+          AppendRows(block.results, i, &pairs);
+        }
+      }));
   if (map.map.num_ranges() == 0 || width == 0) {
     // Without columns all pairs are one.
     return pairs;
@@ -258,8 +264,9 @@ std::vector<int64_t> PairsOf(const Map& map, nb::handle runtime, int64_t max_poi
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto row = [&](size_t i) { return absl::MakeConstSpan(pairs).subspan(i * width, width); };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return row(a) < row(b); });
-  order.erase(std::unique(order.begin(), order.end(), [&](size_t a, size_t b) { return row(a) == row(b); }),
-              order.end());
+  order.erase(
+      std::unique(order.begin(), order.end(), [&](size_t a, size_t b) { return row(a) == row(b); }),
+      order.end());
   std::vector<int64_t> distinct;
   distinct.reserve(order.size() * width);
   for (const size_t i : order) distinct.insert(distinct.end(), row(i).begin(), row(i).end());
@@ -279,7 +286,8 @@ nb::object MaskOf(const Map& map, const std::vector<int64_t>& pairs,
   for (size_t i = 0; i < pairs.size(); ++i) {
     int64_t& size = sizes[i % width];
     if (pairs[i] < 0) {
-      ThrowInvalid(absl::StrCat("the index ", pairs[i], " has no place in an array: kind='pairs' has it"));
+      ThrowInvalid(
+          absl::StrCat("the index ", pairs[i], " has no place in an array: kind='pairs' has it"));
     }
     if (pairs[i] == INT64_MAX) ThrowInvalid("an index is too large for an array");
     size = std::max(size, pairs[i] + 1);
@@ -291,8 +299,8 @@ nb::object MaskOf(const Map& map, const std::vector<int64_t>& pairs,
     }
     for (size_t i = 0; i < width; ++i) {
       if ((*shape)[i] < sizes[i]) {
-        ThrowInvalid(absl::StrCat("size ", i, " of shape is ", (*shape)[i], ", and has to be at least ",
-                                  sizes[i]));
+        ThrowInvalid(absl::StrCat("size ", i, " of shape is ", (*shape)[i],
+                                  ", and has to be at least ", sizes[i]));
       }
       sizes[i] = (*shape)[i];
     }
@@ -326,7 +334,8 @@ nb::object MaskOf(const Map& map, const std::vector<int64_t>& pairs,
 // --- The class ---
 
 void DefineParts(nb::module_& m) {
-  nb::class_<MapVariable>(m, "Variable", "A variable of a map: its name and the values that it takes.")
+  nb::class_<MapVariable>(m, "Variable",
+                          "A variable of a map: its name and the values that it takes.")
       .def_ro("name", &MapVariable::name)
       .def_ro("bounds", &MapVariable::bounds, "Its values, an Interval.")
       .def_prop_ro(
@@ -335,10 +344,12 @@ void DefineParts(nb::module_& m) {
       .def_prop_ro(
           "upper", [](const MapVariable& self) { return nb::cast(self.bounds).attr("upper"); },
           "The greatest value; None where there is none.", nb::sig("def upper(self) -> int | None"))
-      .def_prop_ro("size", [](const MapVariable& self) { return self.bounds.Size(); },
-                   "The number of values; None where that is infinite.")
+      .def_prop_ro(
+          "size", [](const MapVariable& self) { return self.bounds.Size(); },
+          "The number of values; None where that is infinite.")
       .def("__repr__", [](const MapVariable& self) {
-        return absl::StrCat("<xla_indexing.Variable: ", self.name, " in ", self.bounds.ToString(), ">");
+        return absl::StrCat("<xla_indexing.Variable: ", self.name, " in ", self.bounds.ToString(),
+                            ">");
       });
   nb::class_<MapConstraint>(m, "Constraint", "A condition on the points of a map's domain.")
       .def_ro("expression", &MapConstraint::expression, "An affine expression, as text.")
@@ -348,7 +359,8 @@ void DefineParts(nb::module_& m) {
              return absl::StrCat(self.expression, " in ", self.bounds.ToString());
            })
       .def("__repr__", [](const MapConstraint& self) {
-        return absl::StrCat("<xla_indexing.Constraint: ", self.expression, " in ", self.bounds.ToString(), ">");
+        return absl::StrCat("<xla_indexing.Constraint: ", self.expression, " in ",
+                            self.bounds.ToString(), ">");
       });
   nb::class_<Image>(m, "Image", "The results of a map, as a box with strides where they are one.")
       .def_ro("is_box", &Image::is_box, nb::rv_policy::copy,
@@ -379,10 +391,12 @@ void DefineParts(nb::module_& m) {
 Map ParseMap(absl::string_view text) {
   auto context = std::make_shared<Context>();
   MapParseError error;
-  absl::StatusOr<IndexingMap> map = Locked(*context, [&] { return ParseIndexingMap(text, &context->mlir, &error); });
+  absl::StatusOr<IndexingMap> map =
+      Locked(*context, [&] { return ParseIndexingMap(text, &context->mlir, &error); });
   if (!map.ok()) {
     throw StatusError(
-        absl::InvalidArgumentError(FormatDiagnostic("<map>", text, error.offset, error.message)), true);
+        absl::InvalidArgumentError(FormatDiagnostic("<map>", text, error.offset, error.message)),
+        true);
   }
   return {std::move(context), *std::move(map)};
 }
@@ -399,7 +413,9 @@ IndexingMap InContext(const Map& map, const SharedContext& context) {
 
 void DefineIndexingMap(nb::module_& m) {
   DefineParts(m);
-  nb::class_<Map>(m, "IndexingMap", R"doc(An indexing map: which elements of one tensor an element of another depends on.
+  nb::class_<Map>(
+      m, "IndexingMap",
+      R"doc(An indexing map: which elements of one tensor an element of another depends on.
 
 An affine function of dimensions (d, in parentheses), range variables (s, in brackets: all of their
 values count) and runtime variables (rt, in braces: one value each, known when the program runs), and
@@ -416,31 +432,38 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
     ([0, 0, 0, 1, 1, 1], [[0, 0], [1, 0], [2, 0], [2, 3], [3, 3], [4, 3]])
 )doc")
       .def(
-          "__init__", [](Map* self, absl::string_view text) { new (self) Map(ParseMap(text)); }, "text"_a)
-      .def_static("parse", &ParseMap, "text"_a, "The map that a text spells; the same as IndexingMap(text).")
+          "__init__", [](Map* self, absl::string_view text) { new (self) Map(ParseMap(text)); },
+          "text"_a)
+      .def_static("parse", &ParseMap, "text"_a,
+                  "The map that a text spells; the same as IndexingMap(text).")
       // The parts.
-      .def_prop_ro("dimensions",
-                   [](const Map& self) { return VariablesOf(self, self.map.dims(), &MapTextParts::dims); })
-      .def_prop_ro("range_variables",
-                   [](const Map& self) { return VariablesOf(self, self.map.ranges(), &MapTextParts::ranges); })
       .def_prop_ro(
-          "runtime_variables",
-          [](const Map& self) { return VariablesOf(self, self.map.runtimes(), &MapTextParts::runtimes); })
-      .def_prop_ro("results",
+          "dimensions",
+          [](const Map& self) { return VariablesOf(self, self.map.dims(), &MapTextParts::dims); })
+      .def_prop_ro("range_variables",
                    [](const Map& self) {
-                     return Locked(*self.context, [&] { return TextPartsOf(self.map).results; });
-                   },
-                   "The expression of each result, as text.")
-      .def_prop_ro("constraints",
-                   [](const Map& self) {
-                     const MapTextParts parts =
-                         Locked(*self.context, [&] { return TextPartsOf(self.map); });
-                     std::vector<MapConstraint> constraints;
-                     for (size_t i = 0; i < parts.constraints.size(); ++i) {
-                       constraints.push_back({parts.constraints[i], self.map.constraints()[i].interval});
-                     }
-                     return constraints;
+                     return VariablesOf(self, self.map.ranges(), &MapTextParts::ranges);
                    })
+      .def_prop_ro("runtime_variables",
+                   [](const Map& self) {
+                     return VariablesOf(self, self.map.runtimes(), &MapTextParts::runtimes);
+                   })
+      .def_prop_ro(
+          "results",
+          [](const Map& self) {
+            return Locked(*self.context, [&] { return TextPartsOf(self.map).results; });
+          },
+          "The expression of each result, as text.")
+      .def_prop_ro(
+          "constraints",
+          [](const Map& self) {
+            const MapTextParts parts = Locked(*self.context, [&] { return TextPartsOf(self.map); });
+            std::vector<MapConstraint> constraints;
+            for (size_t i = 0; i < parts.constraints.size(); ++i) {
+              constraints.push_back({parts.constraints[i], self.map.constraints()[i].interval});
+            }
+            return constraints;
+          })
       .def_prop_ro("num_dimensions", [](const Map& self) { return self.map.num_dims(); })
       .def_prop_ro("num_range_variables", [](const Map& self) { return self.map.num_ranges(); })
       .def_prop_ro("num_runtime_variables", [](const Map& self) { return self.map.num_runtimes(); })
@@ -451,8 +474,9 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
           "The map without its results: its variables, intervals and constraints.")
       // Text and comparison.
       .def("__str__", &TextOf)
-      .def("__repr__",
-           [](const Map& self) { return nb::str("IndexingMap({!r})").format(ToText(TextOf(self))); })
+      .def(
+          "__repr__",
+          [](const Map& self) { return nb::str("IndexingMap({!r})").format(ToText(TextOf(self))); })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_map", self); })
       .def(
           "__eq__",
@@ -462,20 +486,27 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
             return nb::bool_(self.map == InContext(map, self.context));
           },
           "other"_a, nb::sig("def __eq__(self, other: object, /) -> bool"),
-          "Whether both are written alike, but for the names of variables. same_relation() compares what maps mean.")
+          "Whether both are written alike, but for the names of variables. same_relation() "
+          "compares what maps mean.")
       .def("__hash__", &HashOf)
-      .def("__copy__", [](nb::handle self) { return nb::borrow(self); },
-           nb::sig("def __copy__(self) -> IndexingMap"))
-      .def("__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a.none(),
-           nb::sig("def __deepcopy__(self, memo: object) -> IndexingMap"))
-      .def("__reduce__",
-           [](const nb::object& self) { return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self))); },
-           nb::sig("def __reduce__(self) -> tuple[type[IndexingMap], tuple[str]]"))
+      .def(
+          "__copy__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __copy__(self) -> IndexingMap"))
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); },
+          "memo"_a.none(), nb::sig("def __deepcopy__(self, memo: object) -> IndexingMap"))
+      .def(
+          "__reduce__",
+          [](const nb::object& self) {
+            return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self)));
+          },
+          nb::sig("def __reduce__(self) -> tuple[type[IndexingMap], tuple[str]]"))
       // Questions.
       .def(
           "is_empty",
           [](const Map& self, int64_t max_steps) {
-            return DecideOne(self, [&](const IndexingMap& m) { return IsEmptyDomain(m, max_steps); });
+            return DecideOne(self,
+                             [&](const IndexingMap& m) { return IsEmptyDomain(m, max_steps); });
           },
           nb::kw_only(), "max_steps"_a = kDefaultSteps,
           "Whether the domain has no point; None where that was not decided within so many steps.")
@@ -506,7 +537,8 @@ Error where the numbers of dimensions, results or runtime variables differ.
             });
           },
           "other"_a, nb::kw_only(), "max_steps"_a = kDefaultSteps,
-          "Whether both have the same domain, point for point, and the same results there; None: not decided.")
+          "Whether both have the same domain, point for point, and the same results there; None: "
+          "not decided.")
       .def(
           "is_subrelation_of",
           [](const Map& self, const Map& other, int64_t max_steps) {
@@ -526,11 +558,12 @@ Error where the numbers of dimensions, results or runtime variables differ.
       .def(
           "is_bijection_onto",
           [](const Map& self, const std::vector<int64_t>& sizes, int64_t max_steps) {
-            return DecideOne(self,
-                             [&](const IndexingMap& m) { return IsBijectionOnto(m, sizes, max_steps); });
+            return DecideOne(
+                self, [&](const IndexingMap& m) { return IsBijectionOnto(m, sizes, max_steps); });
           },
           "sizes"_a, nb::kw_only(), "max_steps"_a = kDefaultSteps,
-          "Whether it is one-to-one onto all elements of an array of these sizes; None: not decided.")
+          "Whether it is one-to-one onto all elements of an array of these sizes; None: not "
+          "decided.")
       .def(
           "simplify",
           [](const Map& self, bool as_relation) {
@@ -559,7 +592,8 @@ counts.
             const IndexingMap second = InContext(other, self.context);
             return NewMap(self, [&] { return ValueOf(ComposeIndexingMaps(self.map, second)); });
           },
-          "other"_a, R"doc(First this map, then `other`: from the consumer's output to the producer's operand.
+          "other"_a,
+          R"doc(First this map, then `other`: from the consumer's output to the producer's operand.
 
 The dimension intervals of `other` become constraints. The result is not simplified.
 
@@ -586,7 +620,8 @@ were not shown to determine a dimension.
       .def(
           "image",
           [](const Map& self, int64_t max_steps) {
-            const ImageBox box = Locked(*self.context, [&] { return ValueOf(ImageAsBox(self.map, max_steps)); });
+            const ImageBox box =
+                Locked(*self.context, [&] { return ValueOf(ImageAsBox(self.map, max_steps)); });
             return Image{ToBool(box.is_box.answer), {box.ranges.begin(), box.ranges.end()}};
           },
           nb::kw_only(), "max_steps"_a = kDefaultSteps,
@@ -616,7 +651,8 @@ were not shown to determine a dimension.
             });
           },
           nb::kw_only(), "max_steps"_a = kMaxCountingSteps,
-          "The number of pairs (point of the dimensions, result), an Interval where it was not found.")
+          "The number of pairs (point of the dimensions, result), an Interval where it was not "
+          "found.")
       // Points.
       .def(
           "contains",
@@ -624,21 +660,24 @@ were not shown to determine a dimension.
              const std::vector<int64_t>& runtime) {
             return ValueOf(self.map.Contains(dims, SymbolsOf(ranges, runtime)));
           },
-          "dims"_a, "ranges"_a = nb::tuple(), "runtime"_a = nb::tuple(), "Whether a point is in the domain.")
+          "dims"_a, "ranges"_a = nb::tuple(), "runtime"_a = nb::tuple(),
+          "Whether a point is in the domain.")
       .def(
           "evaluate",
           [](const Map& self, const std::vector<int64_t>& dims, const std::vector<int64_t>& ranges,
              const std::vector<int64_t>& runtime) {
             nb::list results;
-            for (const int64_t result : ValueOf(self.map.Evaluate(dims, SymbolsOf(ranges, runtime)))) {
+            for (const int64_t result :
+                 ValueOf(self.map.Evaluate(dims, SymbolsOf(ranges, runtime)))) {
               results.append(result);
             }
             return nb::tuple(results);
           },
           "dims"_a, "ranges"_a = nb::tuple(), "runtime"_a = nb::tuple(),
-          nb::sig("def evaluate(self, dims: collections.abc.Sequence[int], ranges: "
-                  "collections.abc.Sequence[int] = (), runtime: collections.abc.Sequence[int] = ()) -> "
-                  "tuple[int, ...]"),
+          nb::sig(
+              "def evaluate(self, dims: collections.abc.Sequence[int], ranges: "
+              "collections.abc.Sequence[int] = (), runtime: collections.abc.Sequence[int] = ()) -> "
+              "tuple[int, ...]"),
           R"doc(The results at one point, which need not be in the domain.
 
     >>> xi.IndexingMap("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]").evaluate([2], runtime=[5])
@@ -653,8 +692,10 @@ Error where the numbers of values are not those of the variables, or a number do
             if (self.map.num_ranges() > 0) return ReadsOf(self, indices, runtime, max_points);
             return nb::cast(FunctionOf(self, indices, runtime, check));
           },
-          "indices"_a, "runtime"_a = nb::none(), nb::kw_only(), "check"_a = true, "max_points"_a = kMaxPoints,
-          nb::sig("def __call__(self, indices: numpy.typing.ArrayLike, runtime: numpy.typing.ArrayLike | None = "
+          "indices"_a, "runtime"_a = nb::none(), nb::kw_only(), "check"_a = true,
+          "max_points"_a = kMaxPoints,
+          nb::sig("def __call__(self, indices: numpy.typing.ArrayLike, runtime: "
+                  "numpy.typing.ArrayLike | None = "
                   "None, *, check: bool = True, max_points: int = ...) -> typing.Any"),
           R"doc(The results at many points.
 
@@ -672,8 +713,10 @@ With range variables: what reads() returns, a pair (rows, elements).
 TypeError where the indices are no integers.
 )doc")
       .def(
-          "reads", &ReadsOf, "indices"_a, "runtime"_a = nb::none(), nb::kw_only(), "max_points"_a = kMaxPoints,
-          nb::sig("def reads(self, indices: numpy.typing.ArrayLike, runtime: numpy.typing.ArrayLike | None = None, "
+          "reads", &ReadsOf, "indices"_a, "runtime"_a = nb::none(), nb::kw_only(),
+          "max_points"_a = kMaxPoints,
+          nb::sig("def reads(self, indices: numpy.typing.ArrayLike, runtime: "
+                  "numpy.typing.ArrayLike | None = None, "
                   "*, max_points: int = ...) -> tuple[numpy.typing.NDArray[numpy.int64], "
                   "numpy.typing.NDArray[numpy.int64]]"),
           R"doc(All that many points lead to: a pair (rows, elements) of int64 arrays [M] and [M, results].
@@ -688,12 +731,12 @@ with which it is in the domain. Points outside of the domain lead to nothing.
 
 Error for more than `max_points` points, and for a range variable without bound.
 )doc")
-      .def(
-          "in_domain", &InDomain, "indices"_a, "runtime"_a = nb::none(), nb::kw_only(),
-          "max_points"_a = kMaxPoints,
-          nb::sig("def in_domain(self, indices: numpy.typing.ArrayLike, runtime: numpy.typing.ArrayLike | None = "
-                  "None, *, max_points: int = ...) -> numpy.typing.NDArray[numpy.bool_]"),
-          "For each row of `indices` whether the point leads to anything: a boolean array [N].")
+      .def("in_domain", &InDomain, "indices"_a, "runtime"_a = nb::none(), nb::kw_only(),
+           "max_points"_a = kMaxPoints,
+           nb::sig("def in_domain(self, indices: numpy.typing.ArrayLike, runtime: "
+                   "numpy.typing.ArrayLike | None = "
+                   "None, *, max_points: int = ...) -> numpy.typing.NDArray[numpy.bool_]"),
+           "For each row of `indices` whether the point leads to anything: a boolean array [N].")
       .def(
           "to_numpy",
           [](const Map& self, absl::string_view kind, nb::handle runtime,
@@ -710,7 +753,8 @@ Error for more than `max_points` points, and for a range variable without bound.
           },
           "kind"_a = "pairs", nb::kw_only(), "runtime"_a = nb::none(), "shape"_a = nb::none(),
           "max_points"_a = kMaxPoints,
-          nb::sig("def to_numpy(self, kind: str = 'pairs', *, runtime: numpy.typing.ArrayLike | None = None, "
+          nb::sig("def to_numpy(self, kind: str = 'pairs', *, runtime: numpy.typing.ArrayLike | "
+                  "None = None, "
                   "shape: collections.abc.Sequence[int] | None = None, max_points: int = ...) -> "
                   "numpy.typing.NDArray[typing.Any]"),
           R"doc(Everything that the map says, for one value of its runtime variables.
@@ -729,7 +773,9 @@ Error for an interval without end and for more than `max_points` points.
 )doc")
       .def(
           "to_isl",
-          [](const Map& self) { return Locked(*self.context, [&] { return ToIslText(self.map); }); },
+          [](const Map& self) {
+            return Locked(*self.context, [&] { return ToIslText(self.map); });
+          },
           R"doc(The relation in the notation of isl, which islpy.Map() reads.
 
     >>> xi.IndexingMap("(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]").to_isl()

@@ -1,5 +1,7 @@
 // Intervals of integers.
 
+#include "xla_indexing/base/interval.h"
+
 #include <nanobind/operators.h>
 
 #include <cstdint>
@@ -8,7 +10,6 @@
 
 #include "absl/hash/hash.h"
 #include "python/src/common.h"
-#include "xla_indexing/base/interval.h"
 
 namespace xla_indexing::python {
 
@@ -54,7 +55,8 @@ known, its bounds otherwise.
       .def("__contains__", &Interval::Contains)
       .def("__int__",
            [](const Interval& self) {
-             if (!self.IsPoint()) ThrowInvalid("the interval " + self.ToString() + " is no single number");
+             if (!self.IsPoint())
+               ThrowInvalid("the interval " + self.ToString() + " is no single number");
              return self.lower();
            })
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
@@ -66,8 +68,8 @@ known, its bounds otherwise.
       .def("__repr__",
            [](const Interval& self) {
              if (self.IsEmpty()) return std::string("Interval(0, -1)");
-             return "Interval(" + (self.has_lower() ? std::to_string(self.lower()) : "None") + ", " +
-                    (self.has_upper() ? std::to_string(self.upper()) : "None") + ")";
+             return "Interval(" + (self.has_lower() ? std::to_string(self.lower()) : "None") +
+                    ", " + (self.has_upper() ? std::to_string(self.upper()) : "None") + ")";
            })
       .def("__reduce__", [](const nb::object& self) {
         return nb::make_tuple(self.type(), nb::make_tuple(self.attr("lower"), self.attr("upper")));

@@ -93,7 +93,7 @@ int MapProgram::Compile(mlir::AffineExpr expr) {
         op = right ? Op::kAddConstant : Op::kAdd;
     }
     column = right ? AddStep({op, left, 0, right.getValue()})
-                      : AddStep({op, left, Compile(binary.getRHS()), 0});
+                   : AddStep({op, left, Compile(binary.getRHS()), 0});
   }
   columns_.emplace(key, column);
   return column;
@@ -165,15 +165,17 @@ absl::Status MapProgram::Run(size_t num_rows, absl::Span<const Source> sources, 
       continue;
     }
     if (!intervals_[v].IsFinite()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the points of an infinite interval, ", intervals_[v].ToString(), ", cannot be listed"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the points of an infinite interval, ", intervals_[v].ToString(), ", cannot be listed"));
     }
     const std::optional<int64_t> size = intervals_[v].Size();
-    if (!size || __builtin_mul_overflow(points_of_row, *size, &points_of_row)) points_of_row = INT64_MAX;
+    if (!size || __builtin_mul_overflow(points_of_row, *size, &points_of_row))
+      points_of_row = INT64_MAX;
   }
   if (points_of_row == 0 || num_rows == 0) return absl::OkStatus();
   if (static_cast<uint64_t>(num_rows) > static_cast<uint64_t>(max_points / points_of_row)) {
-    return absl::ResourceExhaustedError(absl::StrCat("there are more than ", max_points, " points"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("there are more than ", max_points, " points"));
   }
 
   const size_t num_columns = num_variables_ + steps_.size();
@@ -227,7 +229,8 @@ absl::Status MapProgram::Run(size_t num_rows, absl::Span<const Source> sources, 
       if (has_overflowed[i] != 0 && is_inside[i] != 0) return OverflowError(rows[i]);
     }
     for (const Bound& constraint : constraints_) {
-      KeepInside(constraint.interval, &columns[constraint.column * kBlock], count, is_inside.data());
+      KeepInside(constraint.interval, &columns[constraint.column * kBlock], count,
+                 is_inside.data());
     }
     std::fill_n(has_overflowed.begin(), count, 0);
     RunSteps(first_of_results_, steps_.size(), count, columns.get(), has_overflowed.data());

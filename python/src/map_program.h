@@ -46,10 +46,10 @@ class MapProgram {
   // Some points, in order, and what is known of them.
   struct Block {
     size_t count = 0;
-    const size_t* rows = nullptr;            // of each point
-    std::vector<const int64_t*> variables;   // a column for each variable
-    std::vector<const int64_t*> results;     // a column for each result
-    const uint8_t* is_inside = nullptr;      // whether each point is in the domain
+    const size_t* rows = nullptr;           // of each point
+    std::vector<const int64_t*> variables;  // a column for each variable
+    std::vector<const int64_t*> results;    // a column for each result
+    const uint8_t* is_inside = nullptr;     // whether each point is in the domain
   };
 
   // Gives `visit` all points of `num_rows` rows, rows in order. InvalidArgument for a variable without values
@@ -59,7 +59,15 @@ class MapProgram {
                    absl::FunctionRef<void(const Block&)> visit) const;
 
  private:
-  enum class Op : uint8_t { kConstant, kAdd, kAddConstant, kMultiply, kMultiplyConstant, kFloorDiv, kMod };
+  enum class Op : uint8_t {
+    kConstant,
+    kAdd,
+    kAddConstant,
+    kMultiply,
+    kMultiplyConstant,
+    kFloorDiv,
+    kMod
+  };
   struct Step {
     Op op;
     int left = 0;
@@ -71,7 +79,8 @@ class MapProgram {
   int AddStep(const Step& step);
   // Runs steps [begin, end) on the columns, which lie one after the other. `has_overflowed` is set for points at
   // which a number did not fit.
-  void RunSteps(size_t begin, size_t end, size_t count, int64_t* columns, uint8_t* has_overflowed) const;
+  void RunSteps(size_t begin, size_t end, size_t count, int64_t* columns,
+                uint8_t* has_overflowed) const;
 
   struct Bound {
     int column = 0;

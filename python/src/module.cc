@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "python/src/common.h"
+#include "python/src/indexing.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
@@ -41,7 +42,8 @@ std::vector<Instruction> WithState(const SharedModule& state,
 std::vector<Computation> WithState(const SharedModule& state,
                                    absl::Span<const HloComputation* const> computations) {
   std::vector<Computation> result;
-  for (const HloComputation* const computation : computations) result.push_back({state, computation});
+  for (const HloComputation* const computation : computations)
+    result.push_back({state, computation});
   return result;
 }
 
@@ -83,7 +85,8 @@ std::vector<Module> ParseModulesOf(const nb::bytes& content, const std::string& 
 
 Computation EntryOf(const Module& self) {
   const HloComputation* const entry = self.state->module->entry_computation();
-  if (entry == nullptr) ThrowInvalid(absl::StrCat("module ", self.state->module->name(), " has no computation"));
+  if (entry == nullptr)
+    ThrowInvalid(absl::StrCat("module ", self.state->module->name(), " has no computation"));
   return {self.state, entry};
 }
 
@@ -128,7 +131,8 @@ nb::object Find(const Module& self, absl::string_view name) {
       return nb::cast(Instruction{self.state, found});
     }
   }
-  ThrowKeyError(absl::StrCat("module ", module.name(), " has no instruction and no computation '", name, "'"));
+  ThrowKeyError(absl::StrCat("module ", module.name(), " has no instruction and no computation '",
+                             name, "'"));
 }
 
 // --- Shapes ---
@@ -142,11 +146,12 @@ void DefineShape(nb::module_& m) {
       .def_prop_ro("memory_space", [](const Layout& self) { return self.memory_space; })
       .def("__str__", &Layout::ToString)
       .def("__repr__", [](const Layout& self) { return ReprOf("Layout", self.ToString()); })
-      .def("__eq__",
-           [](const Layout& self, nb::handle other) {
-             return nb::isinstance<Layout>(other) && self == *nb::inst_ptr<Layout>(other);
-           },
-           nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "__eq__",
+          [](const Layout& self, nb::handle other) {
+            return nb::isinstance<Layout>(other) && self == *nb::inst_ptr<Layout>(other);
+          },
+          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Layout& self) { return absl::Hash<Layout>()(self) >> 1; });
 
   nb::class_<Shape>(m, "Shape", R"doc(The shape of a value: an array, a tuple, a token.
@@ -164,7 +169,8 @@ void DefineShape(nb::module_& m) {
           },
           "text"_a)
       .def_prop_ro(
-          "element_type", [](const Shape& self) { return nb::str(ElementTypeName(self.element_type()).data()); },
+          "element_type",
+          [](const Shape& self) { return nb::str(ElementTypeName(self.element_type()).data()); },
           "The name of the element type, such as 'f32'; 'tuple' and 'token' for what is no array.")
       .def_prop_ro(
           "dimensions",
@@ -175,7 +181,8 @@ void DefineShape(nb::module_& m) {
             }
             return nb::tuple(sizes);
           },
-          "The size of each dimension of an array; its bound where it is dynamic, None without bound.",
+          "The size of each dimension of an array; its bound where it is dynamic, None without "
+          "bound.",
           nb::sig("def dimensions(self) -> tuple[typing.Any, ...]"))
       .def_prop_ro("rank", &Shape::rank)
       .def_prop_ro("is_array", &Shape::IsArray)
@@ -185,9 +192,9 @@ void DefineShape(nb::module_& m) {
           "layout", [](const Shape& self) { return self.layout(); },
           "The Layout, None where none was given (row-major, then).")
       .def_prop_ro(
-          "element_count",
-          [](const Shape& self) { return ValueOf(self.ElementCount()); },
-          "The number of elements of an array (at the bounds of its sizes). Error for what is no array.")
+          "element_count", [](const Shape& self) { return ValueOf(self.ElementCount()); },
+          "The number of elements of an array (at the bounds of its sizes). Error for what is no "
+          "array.")
       .def_prop_ro(
           "leaves",
           [](const Shape& self) {
@@ -199,27 +206,33 @@ void DefineShape(nb::module_& m) {
           nb::sig("def leaves(self) -> tuple[Shape, ...]"))
       .def("__str__", &Shape::ToString)
       .def("__repr__", [](const Shape& self) { return "Shape('" + self.ToString() + "')"; })
-      .def("__eq__",
-           [](const Shape& self, nb::handle other) {
-             return nb::isinstance<Shape>(other) && self == *nb::inst_ptr<Shape>(other);
-           },
-           nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "__eq__",
+          [](const Shape& self, nb::handle other) {
+            return nb::isinstance<Shape>(other) && self == *nb::inst_ptr<Shape>(other);
+          },
+          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Shape& self) { return absl::Hash<Shape>()(self) >> 1; })
-      .def("__reduce__",
-           [](const nb::object& self) { return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self))); },
-           nb::sig("def __reduce__(self) -> tuple[type[Shape], tuple[str]]"));
+      .def(
+          "__reduce__",
+          [](const nb::object& self) {
+            return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self)));
+          },
+          nb::sig("def __reduce__(self) -> tuple[type[Shape], tuple[str]]"));
 }
 
 // == and hash of what is an object of a module: one object of it is many of Python's.
 template <typename Class, typename Pointer>
-void DefineIdentity(nb::class_<Class>& type, Pointer Class::*pointer) {
+void DefineIdentity(nb::class_<Class>& type, Pointer Class::* pointer) {
   type.def(
           "__eq__",
           [pointer](const Class& self, nb::handle other) {
-            return nb::isinstance<Class>(other) && self.*pointer == nb::inst_ptr<Class>(other)->*pointer;
+            return nb::isinstance<Class>(other) &&
+                   self.*pointer == nb::inst_ptr<Class>(other)->*pointer;
           },
           nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [pointer](const Class& self) { return absl::Hash<Pointer>()(self.*pointer) >> 1; });
+      .def("__hash__",
+           [pointer](const Class& self) { return absl::Hash<Pointer>()(self.*pointer) >> 1; });
 }
 
 void DefineModuleClass(nb::class_<Module>& type) {
@@ -229,33 +242,43 @@ void DefineModuleClass(nb::class_<Module>& type) {
           "Where the text came from, as error messages say it.")
       .def_prop_ro(
           "computations",
-          [](const Module& self) { return WithState(self.state, self.state->module->computations()); },
+          [](const Module& self) {
+            return WithState(self.state, self.state->module->computations());
+          },
           "All computations, those called before those that call them.")
       .def_prop_ro("entry", &EntryOf, "The entry computation.")
       .def_prop_ro(
           "instructions",
-          [](const Module& self) { return WithState(self.state, InstructionsOf(*self.state->module)); },
+          [](const Module& self) {
+            return WithState(self.state, InstructionsOf(*self.state->module));
+          },
           "The instructions of all computations.")
-      .def_prop_ro("fusions", &FusionsOf, "The fusion instructions that are not inside of another fusion.")
-      .def_prop_ro("num_replicas", [](const Module& self) { return self.state->module->replica_count(); })
-      .def_prop_ro("num_partitions", [](const Module& self) { return self.state->module->num_partitions(); })
+      .def_prop_ro("fusions", &FusionsOf,
+                   "The fusion instructions that are not inside of another fusion.")
+      .def_prop_ro("num_replicas",
+                   [](const Module& self) { return self.state->module->replica_count(); })
+      .def_prop_ro("num_partitions",
+                   [](const Module& self) { return self.state->module->num_partitions(); })
       .def_prop_ro(
-          "argument_names",
-          [](const Module& self) { return ToTexts(self.state->argument_names); },
-          "The names of the Python function's arguments that the parameters of the entry are, in their order; "
+          "argument_names", [](const Module& self) { return ToTexts(self.state->argument_names); },
+          "The names of the Python function's arguments that the parameters of the entry are, in "
+          "their order; "
           "empty where they are not known.")
-      .def("__getitem__", &Find, "name"_a,
-           nb::sig("def __getitem__(self, name: str, /) -> Instruction | Computation"),
-           R"doc(The instruction of the entry, or else the computation, or else the instruction elsewhere, of a name.
+      .def(
+          "__getitem__", &Find, "name"_a,
+          nb::sig("def __getitem__(self, name: str, /) -> Instruction | Computation"),
+          R"doc(The instruction of the entry, or else the computation, or else the instruction elsewhere, of a name.
 
 `%` may stand before it; `computation/instruction` says which computation. KeyError where there is none.
 )doc")
       .def(
           "computation",
           [](const Module& self, absl::string_view name) {
-            const HloComputation* const found = self.state->module->FindComputation(WithoutSign(name));
+            const HloComputation* const found =
+                self.state->module->FindComputation(WithoutSign(name));
             if (found == nullptr) {
-              ThrowKeyError(absl::StrCat("module ", self.state->module->name(), " has no computation '", name, "'"));
+              ThrowKeyError(absl::StrCat("module ", self.state->module->name(),
+                                         " has no computation '", name, "'"));
             }
             return Computation{self.state, found};
           },
@@ -268,27 +291,30 @@ void DefineModuleClass(nb::class_<Module>& type) {
            [](const Module& self) {
              const HloModule& module = *self.state->module;
              return ReprOf("Module", absl::StrCat(module.name(), ", ", module.computations().size(),
-                                                  " computations, ", module.instruction_count(), " instructions"));
+                                                  " computations, ", module.instruction_count(),
+                                                  " instructions"));
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_module", self); })
-      .def("__reduce__",
-           [](const nb::object& self) {
-             return nb::make_tuple(nb::module_::import_("xla_indexing._load").attr("unpickle"),
-                                   nb::make_tuple(self.attr("to_text")(), self.attr("filename"),
-                                                  self.attr("argument_names")));
-           },
-           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+      .def(
+          "__reduce__",
+          [](const nb::object& self) {
+            return nb::make_tuple(nb::module_::import_("xla_indexing._load").attr("unpickle"),
+                                  nb::make_tuple(self.attr("to_text")(), self.attr("filename"),
+                                                 self.attr("argument_names")));
+          },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
   DefineIdentity(type, &Module::state);
 }
 
 void DefineComputation(nb::class_<Computation>& type) {
   type.def_prop_ro("name", [](const Computation& self) { return ToText(self.computation->name()); })
       .def_prop_ro("module", [](const Computation& self) { return Module{self.state}; })
-      .def_prop_ro("instructions",
-                   [](const Computation& self) {
-                     return WithState(self.state, self.computation->instructions());
-                   },
-                   "The instructions, operands before their users.")
+      .def_prop_ro(
+          "instructions",
+          [](const Computation& self) {
+            return WithState(self.state, self.computation->instructions());
+          },
+          "The instructions, operands before their users.")
       .def_prop_ro("parameters",
                    [](const Computation& self) {
                      return WithState(self.state, self.computation->parameters());
@@ -297,7 +323,8 @@ void DefineComputation(nb::class_<Computation>& type) {
                    [](const Computation& self) {
                      const HloInstruction* const root = self.computation->root_instruction();
                      if (root == nullptr) {
-                       ThrowInvalid(absl::StrCat("computation ", self.computation->name(), " has no instruction"));
+                       ThrowInvalid(absl::StrCat("computation ", self.computation->name(),
+                                                 " has no instruction"));
                      }
                      return Instruction{self.state, root};
                    })
@@ -309,9 +336,11 @@ void DefineComputation(nb::class_<Computation>& type) {
       .def(
           "__getitem__",
           [](const Computation& self, absl::string_view name) {
-            const HloInstruction* const found = self.computation->FindInstruction(WithoutSign(name));
+            const HloInstruction* const found =
+                self.computation->FindInstruction(WithoutSign(name));
             if (found == nullptr) {
-              ThrowKeyError(absl::StrCat("computation ", self.computation->name(), " has no instruction '", name, "'"));
+              ThrowKeyError(absl::StrCat("computation ", self.computation->name(),
+                                         " has no instruction '", name, "'"));
             }
             return Instruction{self.state, found};
           },
@@ -322,7 +351,8 @@ void DefineComputation(nb::class_<Computation>& type) {
       .def("__str__", [](const Computation& self) { return ToText(self.computation->ToString()); })
       .def("__repr__", [](const Computation& self) {
         return ReprOf("Computation",
-                      absl::StrCat(self.computation->name(), ", ", self.computation->instruction_count(), " instructions"));
+                      absl::StrCat(self.computation->name(), ", ",
+                                   self.computation->instruction_count(), " instructions"));
       });
   DefineIdentity(type, &Computation::computation);
 }
@@ -342,11 +372,12 @@ void DefineInstruction(nb::class_<Instruction>& type) {
           "users",
           [](const Instruction& self) { return WithState(self.state, self.instruction->users()); },
           "The instructions that have this one as an operand, each once.")
-      .def_prop_ro("computation",
-                   [](const Instruction& self) {
-                     return Computation{self.state, self.instruction->parent()};
-                   },
-                   "The computation that it is in.")
+      .def_prop_ro(
+          "computation",
+          [](const Instruction& self) {
+            return Computation{self.state, self.instruction->parent()};
+          },
+          "The computation that it is in.")
       .def_prop_ro("module", [](const Instruction& self) { return Module{self.state}; })
       .def_prop_ro("called_computations",
                    [](const Instruction& self) {
@@ -366,10 +397,12 @@ void DefineInstruction(nb::class_<Instruction>& type) {
             const std::optional<std::string> name = ArgumentOf(*self.state, *self.instruction);
             return name ? std::optional<nb::str>(ToText(*name)) : std::nullopt;
           },
-          "The Python function's argument that a parameter of the entry is, such as \"args[0]['w']\"; None where "
+          "The Python function's argument that a parameter of the entry is, such as "
+          "\"args[0]['w']\"; None where "
           "that is not known.")
-      .def_prop_ro("text", [](const Instruction& self) { return ToText(self.instruction->ToString()); },
-                   "The line of HLO text.")
+      .def_prop_ro(
+          "text", [](const Instruction& self) { return ToText(self.instruction->ToString()); },
+          "The line of HLO text.")
       .def("__str__", [](const Instruction& self) { return ToText(self.instruction->ToString()); })
       .def("__repr__", [](const Instruction& self) {
         return ReprOf("Instruction", self.instruction->ToString());
@@ -426,22 +459,33 @@ SubjectClasses DefineModule(nb::module_& m) {
 
 Equal where both are the same instruction of the same module object.
 )doc"),
-      nb::class_<Computation>(m, "Computation", R"doc(A computation: instructions, one of which is the root.
+      nb::class_<Computation>(m, "Computation",
+                              R"doc(A computation: instructions, one of which is the root.
 
 Its questions are about all of it, as one fusion: from the root to the parameters.
+)doc"),
+      nb::class_<OperandMap>(
+          m, "OperandIndexing",
+          R"doc(One map of an operand, what its runtime variables are, and how much it says.
+
+exactness 'exact': the elements named are those that are read, for every content of the tensors that runtime
+variables are read from; 'over-approximate': and perhaps more are named than are read; 'unknown': nothing is
+said. An element that the operation's formula names counts as read.
 )doc")};
   DefineModuleClass(classes.module);
   DefineInstruction(classes.instruction);
   DefineComputation(classes.computation);
   m.def("parse", &ParseModulesOf, "content"_a, "filename"_a = "<bytes>",
-        "The modules of a text of HLO, or the module of an HloModuleProto, which the verifier has to accept. "
+        "The modules of a text of HLO, or the module of an HloModuleProto, which the verifier has "
+        "to accept. "
         "ParseError where it does not.");
   m.def(
       "name_arguments",
       [](const Module& module, const std::vector<std::string>& names) {
         module.state->argument_names = names;
       },
-      "module"_a, "names"_a, "Says which arguments of a Python function the parameters of the entry are.");
+      "module"_a, "names"_a,
+      "Says which arguments of a Python function the parameters of the entry are.");
   return classes;
 }
 

@@ -9,11 +9,14 @@ NB_MODULE(_native, m) {
   using namespace xla_indexing::python;  // NOLINT(google-build-using-namespace)
   m.doc() = "The C++ library xla_indexing. Import xla_indexing, which has all of this.";
   m.attr("__version__") = XLA_INDEXING_VERSION_STRING;
-  nb::enum_<xla_indexing::Direction>(m, "Direction", "The direction in which a dependence is asked about.")
-      .value("OUTPUT_TO_INPUT", xla_indexing::Direction::kOutputToInput,
-             "From an element of a result to the elements of the operands that it is computed from.")
-      .value("INPUT_TO_OUTPUT", xla_indexing::Direction::kInputToOutput,
-             "From an element of an operand to the elements of the results that are computed from it.")
+  nb::enum_<xla_indexing::Direction>(m, "Direction",
+                                     "The direction in which a dependence is asked about.")
+      .value(
+          "OUTPUT_TO_INPUT", xla_indexing::Direction::kOutputToInput,
+          "From an element of a result to the elements of the operands that it is computed from.")
+      .value(
+          "INPUT_TO_OUTPUT", xla_indexing::Direction::kInputToOutput,
+          "From an element of an operand to the elements of the results that are computed from it.")
       .export_values();
   DefineErrors(m);
   DefineInterval(m);
@@ -21,4 +24,6 @@ NB_MODULE(_native, m) {
   SubjectClasses classes = DefineModule(m);
   DefineIndexing(m, classes);
   DefineQueries(m, classes);
+  DefineGpu(m, classes);
+  DefineTiling(m, classes);
 }

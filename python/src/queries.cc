@@ -103,48 +103,66 @@ void DefineUtilization(nb::module_& m, SubjectClasses& classes) {
       .def_prop_ro("operand", [](const OperandReads& self) { return self.of.operand; })
       .def_prop_ro("operand_leaf", [](const OperandReads& self) { return self.of.operand_leaf; })
       .def_prop_ro("operand_name",
-                   [](const OperandReads& self) { return ToText(NameOfOperand(self.subject, self.of.operand)); })
-      .def_prop_ro("elements", [](const OperandReads& self) { return self.of.utilization.elements; },
-                   absl::StrCat("Elements of the array.", kCount).c_str())
-      .def_prop_ro("elements_read", [](const OperandReads& self) { return self.of.utilization.elements_read; },
-                   absl::StrCat("Elements that some element of the output reads.", kCount).c_str())
-      .def_prop_ro("reads", [](const OperandReads& self) { return self.of.utilization.reads; },
-                   absl::StrCat("Pairs of an element of the output and one that it reads.", kCount).c_str())
-      .def_prop_ro("bytes", [](const OperandReads& self) { return self.of.utilization.bytes; },
-                   absl::StrCat("Bytes of all elements.", kCount).c_str())
-      .def_prop_ro("bytes_read", [](const OperandReads& self) { return self.of.utilization.bytes_read; },
-                   absl::StrCat("Bytes of the elements that are read.", kCount).c_str())
-      .def_prop_ro("bytes_of_reads",
-                   [](const OperandReads& self) { return self.of.utilization.bytes_of_reads; },
-                   absl::StrCat("Bytes of all reads, if nothing is kept between them.", kCount).c_str())
-      .def_prop_ro("buffer_bytes", [](const OperandReads& self) { return self.of.utilization.buffer_bytes; },
-                   "Bytes that the array takes in memory, with padding; None where that is not known.")
-      .def_prop_ro("used_fraction", [](const OperandReads& self) { return self.of.utilization.UsedFraction(); },
-                   "elements_read / elements; None where one of them is not known.")
-      .def_prop_ro("reads_per_element",
-                   [](const OperandReads& self) { return self.of.utilization.ReadsPerElement(); },
-                   "reads / elements_read; None where one of them is not known.")
-      .def_prop_ro("is_exact", [](const OperandReads& self) { return self.of.utilization.IsExact(); })
+                   [](const OperandReads& self) {
+                     return ToText(NameOfOperand(self.subject, self.of.operand));
+                   })
+      .def_prop_ro(
+          "elements", [](const OperandReads& self) { return self.of.utilization.elements; },
+          absl::StrCat("Elements of the array.", kCount).c_str())
+      .def_prop_ro(
+          "elements_read",
+          [](const OperandReads& self) { return self.of.utilization.elements_read; },
+          absl::StrCat("Elements that some element of the output reads.", kCount).c_str())
+      .def_prop_ro(
+          "reads", [](const OperandReads& self) { return self.of.utilization.reads; },
+          absl::StrCat("Pairs of an element of the output and one that it reads.", kCount).c_str())
+      .def_prop_ro(
+          "bytes", [](const OperandReads& self) { return self.of.utilization.bytes; },
+          absl::StrCat("Bytes of all elements.", kCount).c_str())
+      .def_prop_ro(
+          "bytes_read", [](const OperandReads& self) { return self.of.utilization.bytes_read; },
+          absl::StrCat("Bytes of the elements that are read.", kCount).c_str())
+      .def_prop_ro(
+          "bytes_of_reads",
+          [](const OperandReads& self) { return self.of.utilization.bytes_of_reads; },
+          absl::StrCat("Bytes of all reads, if nothing is kept between them.", kCount).c_str())
+      .def_prop_ro(
+          "buffer_bytes", [](const OperandReads& self) { return self.of.utilization.buffer_bytes; },
+          "Bytes that the array takes in memory, with padding; None where that is not known.")
+      .def_prop_ro(
+          "used_fraction",
+          [](const OperandReads& self) { return self.of.utilization.UsedFraction(); },
+          "elements_read / elements; None where one of them is not known.")
+      .def_prop_ro(
+          "reads_per_element",
+          [](const OperandReads& self) { return self.of.utilization.ReadsPerElement(); },
+          "reads / elements_read; None where one of them is not known.")
+      .def_prop_ro("is_exact",
+                   [](const OperandReads& self) { return self.of.utilization.IsExact(); })
       .def_prop_ro("has_runtime_values",
                    [](const OperandReads& self) { return self.of.utilization.has_runtime_values; })
       .def("__repr__", [](const OperandReads& self) {
         const Utilization& u = self.of.utilization;
         return ReprOf("OperandUtilization",
                       absl::StrCat(NameOfOperand(self.subject, self.of.operand), ", ",
-                                   u.elements_read.ToString(), " of ", u.elements.ToString(), " elements, ",
-                                   u.reads.ToString(), " reads"));
+                                   u.elements_read.ToString(), " of ", u.elements.ToString(),
+                                   " elements, ", u.reads.ToString(), " reads"));
       });
   nb::class_<UtilizationAnswer>(m, "Utilization", "How much of its operands something uses.")
       .def_prop_ro("operands", &ReadsOfReport,
-                   "By output leaf, operand and operand leaf. An array that nothing reads stands with output 0.")
-      .def_prop_ro("bytes_of_reads",
-                   [](const UtilizationAnswer& self) { return self.report.total.bytes_of_reads; },
-                   "Bytes of all reads, an Interval.")
-      .def_prop_ro("bytes_read", [](const UtilizationAnswer& self) { return self.report.total.bytes_read; },
-                   "Bytes of all elements that are read, each once, an Interval.")
-      .def_prop_ro("bytes_written",
-                   [](const UtilizationAnswer& self) { return self.report.total.bytes_written; },
-                   "Bytes of the result, an Interval.")
+                   "By output leaf, operand and operand leaf. An array that nothing reads stands "
+                   "with output 0.")
+      .def_prop_ro(
+          "bytes_of_reads",
+          [](const UtilizationAnswer& self) { return self.report.total.bytes_of_reads; },
+          "Bytes of all reads, an Interval.")
+      .def_prop_ro(
+          "bytes_read", [](const UtilizationAnswer& self) { return self.report.total.bytes_read; },
+          "Bytes of all elements that are read, each once, an Interval.")
+      .def_prop_ro(
+          "bytes_written",
+          [](const UtilizationAnswer& self) { return self.report.total.bytes_written; },
+          "Bytes of the result, an Interval.")
       .def(
           "rows",
           [](const UtilizationAnswer& self) {
@@ -152,12 +170,14 @@ void DefineUtilization(nb::module_& m, SubjectClasses& classes) {
             for (const OperandReads& reads : ReadsOfReport(self)) rows.push_back(RowOfReads(reads));
             return rows;
           },
-          "A dict for each of `operands`.", nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
+          "A dict for each of `operands`.",
+          nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
       .def("__repr__",
            [](const UtilizationAnswer& self) {
              const Traffic& total = self.report.total;
-             return ReprOf("Utilization", absl::StrCat("bytes read ", total.bytes_read.ToString(), ", written ",
-                                                       total.bytes_written.ToString()));
+             return ReprOf("Utilization",
+                           absl::StrCat("bytes read ", total.bytes_read.ToString(), ", written ",
+                                        total.bytes_written.ToString()));
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
   DefineUtilizationOf(classes.instruction);
@@ -173,17 +193,22 @@ nb::object ElementTuple(const std::vector<int64_t>& element) {
 }
 
 void DefineEquivalence(nb::module_& m) {
-  nb::class_<PairOfOne>(m, "PairOfOne", "A pair of elements that only one of two computations reads.")
+  nb::class_<PairOfOne>(m, "PairOfOne",
+                        "A pair of elements that only one of two computations reads.")
       .def_ro("is_of_first", &PairOfOne::is_of_first, "Whether that is the first one.")
-      .def_prop_ro("output_element", [](const PairOfOne& self) { return ElementTuple(self.output_element); },
-                   nb::sig("def output_element(self) -> tuple[int, ...]"))
-      .def_prop_ro("operand_element", [](const PairOfOne& self) { return ElementTuple(self.operand_element); },
-                   nb::sig("def operand_element(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "output_element", [](const PairOfOne& self) { return ElementTuple(self.output_element); },
+          nb::sig("def output_element(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "operand_element",
+          [](const PairOfOne& self) { return ElementTuple(self.operand_element); },
+          nb::sig("def operand_element(self) -> tuple[int, ...]"))
       .def_prop_ro(
           "runtime_values",
           [](const PairOfOne& self) {
             nb::dict values;
-            for (const auto& [binding, value] : self.runtime_values) values[ToText(binding)] = value;
+            for (const auto& [binding, value] : self.runtime_values)
+              values[ToText(binding)] = value;
             return values;
           },
           "What each runtime variable is bound to, and its value in this pair.",
@@ -193,24 +218,33 @@ void DefineEquivalence(nb::module_& m) {
             .format(ElementTuple(self.output_element), ElementTuple(self.operand_element),
                     self.is_of_first ? "first" : "second");
       });
-  nb::class_<LeafComparison>(m, "LeafComparison", "Whether two computations read one array of a parameter alike.")
+  nb::class_<LeafComparison>(m, "LeafComparison",
+                             "Whether two computations read one array of a parameter alike.")
       .def_ro("output_leaf", &LeafComparison::output_leaf)
       .def_ro("parameter", &LeafComparison::parameter)
       .def_ro("parameter_leaf", &LeafComparison::parameter_leaf)
-      .def_prop_ro("same", [](const LeafComparison& self) { return ToBool(self.same); },
-                   "None where it was not decided.")
-      .def_prop_ro("difference", [](const LeafComparison& self) { return self.difference; },
-                   "A pair that only one has; None where none was found.")
-      .def_prop_ro("reason", [](const LeafComparison& self) { return ToText(self.reason); },
-                   "Why it is not decided; empty where it is.");
-  nb::class_<EquivalenceReport>(m, "Equivalence", "Whether two computations read their parameters in the same way.")
-      .def_prop_ro("same", [](const EquivalenceReport& self) { return ToBool(self.same); },
-                   "None where it was not decided.")
-      .def_prop_ro("difference", [](const EquivalenceReport& self) { return ToText(self.difference); },
-                   "How the shapes differ; empty where they do not.")
-      .def_prop_ro("leaves", [](const EquivalenceReport& self) { return self.leaves; },
-                   "The comparison of each array of the output and each of a parameter.")
-      .def_ro("not_compared", &EquivalenceReport::not_compared, "The number of pairs of arrays that were left out.")
+      .def_prop_ro(
+          "same", [](const LeafComparison& self) { return ToBool(self.same); },
+          "None where it was not decided.")
+      .def_prop_ro(
+          "difference", [](const LeafComparison& self) { return self.difference; },
+          "A pair that only one has; None where none was found.")
+      .def_prop_ro(
+          "reason", [](const LeafComparison& self) { return ToText(self.reason); },
+          "Why it is not decided; empty where it is.");
+  nb::class_<EquivalenceReport>(m, "Equivalence",
+                                "Whether two computations read their parameters in the same way.")
+      .def_prop_ro(
+          "same", [](const EquivalenceReport& self) { return ToBool(self.same); },
+          "None where it was not decided.")
+      .def_prop_ro(
+          "difference", [](const EquivalenceReport& self) { return ToText(self.difference); },
+          "How the shapes differ; empty where they do not.")
+      .def_prop_ro(
+          "leaves", [](const EquivalenceReport& self) { return self.leaves; },
+          "The comparison of each array of the output and each of a parameter.")
+      .def_ro("not_compared", &EquivalenceReport::not_compared,
+              "The number of pairs of arrays that were left out.")
       .def("__bool__", [](const EquivalenceReport& self) { return self.same == Answer::kYes; })
       .def(
           "rows",
@@ -242,52 +276,63 @@ void DefineEquivalence(nb::module_& m) {
         nb::gil_scoped_release release;
         // Modules are read without a lock; a context of its own serves both.
         mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-        return ValueOf(CompareReads(*first.computation, *second.computation, &context, {}, max_steps));
+        return ValueOf(
+            CompareReads(*first.computation, *second.computation, &context, {}, max_steps));
       },
       "a"_a, "b"_a, nb::kw_only(), "max_steps"_a = kEquivalenceSteps,
-      nb::sig("def equivalent(a: Instruction | Computation, b: Instruction | Computation, *, max_steps: int = "
+      nb::sig("def equivalent(a: Instruction | Computation, b: Instruction | Computation, *, "
+              "max_steps: int = "
               "...) -> Equivalence"),
       R"doc(Whether two computations, fusions or instructions read their parameters in the same way.
 
     >>> a = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT r = f32[9] reverse(p), dimensions={0} }").entry
     >>> b = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT r = f32[9] negate(p) }").entry
-    >>> xi.equivalent(a, a).same, xi.equivalent(a, b).leaves[0].difference.operand_element
-    (True, (8,))
+    >>> xi.equivalent(a, a).same, xi.equivalent(a, b).leaves[0].difference
+    (True, <xla_indexing.PairOfOne: output (0,), operand (0,), of the second>)
 )doc");
 }
 
 // --- Corresponding dimensions ---
 
 void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
-  nb::class_<LeafDim>(m, "LeafDim", "A dimension of an array of an instruction's result or of an operand.")
+  nb::class_<LeafDim>(m, "LeafDim",
+                      "A dimension of an array of an instruction's result or of an operand.")
       .def_prop_ro(
           "operand",
           [](const LeafDim& self) -> std::optional<int64_t> {
-            return self.operand == LeafDim::kResult ? std::nullopt : std::optional<int64_t>(self.operand);
+            return self.operand == LeafDim::kResult ? std::nullopt
+                                                    : std::optional<int64_t>(self.operand);
           },
           "The number of the operand; None for the result.")
       .def_ro("leaf", &LeafDim::leaf)
       .def_ro("dimension", &LeafDim::dim)
       .def("__repr__", [](const LeafDim& self) {
         return absl::StrCat("<xla_indexing.LeafDim: ",
-                            self.operand == LeafDim::kResult ? "result " : absl::StrCat("operand ", self.operand, " leaf "),
+                            self.operand == LeafDim::kResult
+                                ? "result "
+                                : absl::StrCat("operand ", self.operand, " leaf "),
                             self.leaf, " dim ", self.dim, ">");
       });
-  nb::class_<CorrespondingDims>(m, "CorrespondingDims",
-                                "Dimensions that run together: cutting one into parts cuts all of them.")
+  nb::class_<CorrespondingDims>(
+      m, "CorrespondingDims",
+      "Dimensions that run together: cutting one into parts cuts all of them.")
       .def_prop_ro(
           "size",
           [](const CorrespondingDims& self) -> std::optional<int64_t> {
-            return self.size == Shape::kUnboundedSize ? std::nullopt : std::optional<int64_t>(self.size);
+            return self.size == Shape::kUnboundedSize ? std::nullopt
+                                                      : std::optional<int64_t>(self.size);
           },
           "Their size; None where it has no bound.")
-      .def_prop_ro("dims", [](const CorrespondingDims& self) { return self.dims; },
-                   "Those of results, then those of operands; two or more.")
-      .def_ro("is_batch", &CorrespondingDims::is_batch,
-              "Whether the instruction is as many independent ones: no part needs another's operands.")
+      .def_prop_ro(
+          "dims", [](const CorrespondingDims& self) { return self.dims; },
+          "Those of results, then those of operands; two or more.")
+      .def_ro(
+          "is_batch", &CorrespondingDims::is_batch,
+          "Whether the instruction is as many independent ones: no part needs another's operands.")
       .def("__str__", &CorrespondingDims::ToString)
-      .def("__repr__",
-           [](const CorrespondingDims& self) { return ReprOf("CorrespondingDims", self.ToString()); });
+      .def("__repr__", [](const CorrespondingDims& self) {
+        return ReprOf("CorrespondingDims", self.ToString());
+      });
   classes.instruction.def(
       "corresponding_dims",
       [](const Instruction& self) {
@@ -312,7 +357,8 @@ struct View {
 };
 
 // All of one module, as pointers.
-std::vector<const HloInstruction*> PointersOf(const std::vector<Instruction>& instructions, SharedModule* state) {
+std::vector<const HloInstruction*> PointersOf(const std::vector<Instruction>& instructions,
+                                              SharedModule* state) {
   std::vector<const HloInstruction*> pointers;
   for (const Instruction& instruction : instructions) {
     if (*state == nullptr) *state = instruction.state;
@@ -335,7 +381,9 @@ std::vector<Instruction> OriginalsOf(const View& self, FusionView::Instructions 
 }
 
 void DefineViews(nb::module_& m) {
-  nb::class_<View>(m, "FusionView", R"doc(Instructions of a module as a computation of their own: a fusion that is only thought of.
+  nb::class_<View>(
+      m, "FusionView",
+      R"doc(Instructions of a module as a computation of their own: a fusion that is only thought of.
 
     >>> m = xi.load("ENTRY e { p = f32[2,3] parameter(0)  n = f32[2,3] negate(p)"
     ...             "  ROOT t = f32[3,2] transpose(n), dimensions={1,0} }")
@@ -352,7 +400,8 @@ void DefineViews(nb::module_& m) {
             const auto starts = PointersOf(from, &state);
             return NewView(FusionView::Between(starts, ends), state);
           },
-          "start"_a, "roots"_a, "What the roots are computed from, going no further than to `start`.")
+          "start"_a, "roots"_a,
+          "What the roots are computed from, going no further than to `start`.")
       .def_static(
           "of_instructions",
           [](const std::vector<Instruction>& instructions) {
@@ -363,43 +412,51 @@ void DefineViews(nb::module_& m) {
           "instructions"_a, "Instructions as one, where a fusion of them is possible.")
       .def_static(
           "of_fusion",
-          [](const Instruction& fusion) { return NewView(FusionView::OfFusion(*fusion.instruction), fusion.state); },
+          [](const Instruction& fusion) {
+            return NewView(FusionView::OfFusion(*fusion.instruction), fusion.state);
+          },
           "fusion"_a, "A fusion; also any other instruction, by itself.")
       .def_static(
           "of_producer_consumer",
           [](const Instruction& producer, const Instruction& consumer, bool producer_is_output) {
             SharedModule state;
             PointersOf({producer, consumer}, &state);
-            return NewView(FusionView::OfProducerConsumer(*producer.instruction, *consumer.instruction,
-                                                          producer_is_output
-                                                              ? FusionView::ProducerIs::kOutput
-                                                              : FusionView::ProducerIs::kInternal),
+            return NewView(FusionView::OfProducerConsumer(
+                               *producer.instruction, *consumer.instruction,
+                               producer_is_output ? FusionView::ProducerIs::kOutput
+                                                  : FusionView::ProducerIs::kInternal),
                            state);
           },
           "producer"_a, "consumer"_a, nb::kw_only(), "producer_is_output"_a = false,
           "A consumer with one of its producers fused into it, whoever else uses the producer.")
       .def_prop_ro("module", [](const View& self) { return Module{self.state}; })
-      .def_prop_ro("computation",
-                   [](const View& self) { return Computation{self.state, &self.state->view->computation()}; },
-                   "The fusion's computation, which has all questions.")
-      .def_prop_ro("operands",
-                   [](const View& self) { return OriginalsOf(self, self.state->view->operands()); },
-                   "What each parameter stands for: the instruction of the original.")
-      .def_prop_ro("roots",
-                   [](const View& self) {
-                     std::vector<Instruction> roots;
-                     for (const HloInstruction* const root : self.state->view->roots()) {
-                       roots.push_back({self.state, root});
-                     }
-                     return roots;
-                   },
-                   "The roots, instructions of the view.")
+      .def_prop_ro(
+          "computation",
+          [](const View& self) {
+            return Computation{self.state, &self.state->view->computation()};
+          },
+          "The fusion's computation, which has all questions.")
+      .def_prop_ro(
+          "operands",
+          [](const View& self) { return OriginalsOf(self, self.state->view->operands()); },
+          "What each parameter stands for: the instruction of the original.")
+      .def_prop_ro(
+          "roots",
+          [](const View& self) {
+            std::vector<Instruction> roots;
+            for (const HloInstruction* const root : self.state->view->roots()) {
+              roots.push_back({self.state, root});
+            }
+            return roots;
+          },
+          "The roots, instructions of the view.")
       .def(
           "copies_of",
           [](const View& self, const Instruction& original) {
             std::vector<Instruction> copies;
             if (original.state != self.state->original) return copies;
-            for (const HloInstruction* const copy : self.state->view->CopiesOf(*original.instruction)) {
+            for (const HloInstruction* const copy :
+                 self.state->view->CopiesOf(*original.instruction)) {
               copies.push_back({self.state, copy});
             }
             return copies;
@@ -413,9 +470,12 @@ void DefineViews(nb::module_& m) {
             if (original == nullptr) return std::nullopt;
             return Instruction{self.state->original, original};
           },
-          "copy"_a, "What an instruction of the view is a copy of, or stands for; None where there is none.")
+          "copy"_a,
+          "What an instruction of the view is a copy of, or stands for; None where there is none.")
       .def("__repr__", [](const View& self) {
-        return ReprOf("FusionView", absl::StrCat(self.state->view->computation().instruction_count(), " instructions"));
+        return ReprOf(
+            "FusionView",
+            absl::StrCat(self.state->view->computation().instruction_count(), " instructions"));
       });
 }
 

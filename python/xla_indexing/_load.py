@@ -46,8 +46,8 @@ def load(x: Any, *, filename: str | None = None) -> Module:
 def load_all(x: Any, *, filename: str | None = None) -> list[Module]:
     """All modules of a text in which lines `// -----` stand between them; else what load() gives.
 
-    >>> [m.name for m in load_all("a = f32[4] parameter(0)\\n// -----\\nb = f32[2] parameter(0)")]
-    ['module_computation', 'module_computation']
+    >>> [len(m.instructions) for m in load_all("a = f32[4] parameter(0)\\n// -----\\nb = f32[] constant(1)")]
+    [1, 1]
     """
     if isinstance(x, Module):
         return [x]
