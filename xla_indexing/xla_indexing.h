@@ -82,6 +82,7 @@
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/literal.h"
+#include "xla_indexing/hlo/metadata.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"

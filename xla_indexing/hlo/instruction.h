@@ -17,11 +17,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
+#include "xla_indexing/hlo/metadata.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 
@@ -90,6 +92,13 @@ class HloInstruction {
   const HloComputation* GetComputation(AttributeKey key) const;
   // The text of an attribute that has no key of its own (or of one kept as text).
   std::optional<absl::string_view> GetTextByName(absl::string_view name) const;
+
+  // Where the instruction comes from (hlo/metadata.h). Each call reads the text of its metadata.
+  OpMetadata metadata() const;
+  // The place in the source that it comes from, and the places from which that was called, the
+  // innermost first; from the module's tables, else the one that the metadata name; none where
+  // nothing is known.
+  std::vector<SourceFrame> SourceFrames() const;
 
   // The attributes that indexing reads, by their names. What is not given is empty.
   absl::Span<const int64_t> dimensions() const { return GetIntegers(AttributeKey::kDimensions); }

@@ -8,7 +8,7 @@
 //     and what else the header has from the configuration of the compiler;
 //   - asynchronous operations have the computations that they call under their own names, where
 //     text writes `custom-call-start(...)` in their place;
-//   - recorded origins of values (`origin=`, `origin_recovery_table=`) are left out.
+//   - the header's table of modules that recompute values (`origin_recovery_table=`) is left out.
 // Operands and called computations come before what uses them, parameters are numbered without a
 // gap, names are such as HLO text can spell: the module is well formed, but not verified (see
 // verifier.h). It has no source text; what `source()` gives is null.

@@ -210,11 +210,10 @@ void ProtoAttributeReader::ReadOwn() {
     case HloOpcode::kTriangularSolve:
       return ReadTriangularSolve();
     case HloOpcode::kCholesky:
-      return message_.Message(Field::kCholeskyOptions, "cholesky_options",
-                              [&](const WireMessage& options) {
-                                AddFlag(AttributeKey::kLower, options,
-                                        proto::CholeskyOptions::kLower);
-                              });
+      return message_.Message(
+          Field::kCholeskyOptions, "cholesky_options", [&](const WireMessage& options) {
+            AddFlag(AttributeKey::kLower, options, proto::CholeskyOptions::kLower);
+          });
     case HloOpcode::kReducePrecision:
       AddInteger(AttributeKey::kExponentBits, message_, Field::kExponentBits);
       return AddInteger(AttributeKey::kMantissaBits, message_, Field::kMantissaBits);
@@ -303,8 +302,8 @@ void ProtoAttributeReader::ReadParameter() {
                 absl::StrCat("{",
                              absl::StrJoin(leaves, ",",
                                            [](std::string* out, int64_t is_replicated) {
-                                             absl::StrAppend(
-                                                 out, is_replicated != 0 ? "true" : "false");
+                                             absl::StrAppend(out,
+                                                             is_replicated != 0 ? "true" : "false");
                                            }),
                              "}"));
       });
@@ -313,17 +312,16 @@ void ProtoAttributeReader::ReadParameter() {
 // A constant without its value is one whose value was left out when the message was written.
 void ProtoAttributeReader::ReadConstant() {
   Literal value = Literal::Elided(shape_);
-  message_.Message(Field::kLiteral, "literal", [&](const WireMessage& literal) {
-    value = ReadLiteralProto(literal, shape_);
-  });
+  message_.Message(Field::kLiteral, "literal",
+                   [&](const WireMessage& literal) { value = ReadLiteralProto(literal, shape_); });
   const Literal* owned = arena_.New<Literal>(std::move(value));
   Add(AttributeKey::kConstantValue, owned);
 }
 
 void ProtoAttributeReader::ReadScan() {
   AddDimensions();
-  AddFlag(AttributeKey::kIsReverse, message_, Field::kIsReverse);
   AddInteger(AttributeKey::kNumCarries, message_, Field::kNumCarries);
+  AddFlag(AttributeKey::kIsReverse, message_, Field::kIsReverse);
   const int64_t associative = message_.Integer(Field::kIsAssociative);
   if (associative != 0) {
     AddText("is_associative", Name(associative, {"unspecified", "true", "false"}, "answer"));
@@ -345,14 +343,15 @@ void ProtoAttributeReader::ReadSlice() {
 void ProtoAttributeReader::ReadPadding() {
   std::vector<PaddingDimension> padding;
   message_.Message(Field::kPaddingConfig, "padding_config", [&](const WireMessage& config) {
-    config.Messages(proto::PaddingConfig::kDimensions, "dimensions",
-                    [&](const WireMessage& dimension, int64_t) {
-                      using Dimension = proto::PaddingConfigDimension;
-                      padding.push_back({.low = dimension.Integer(Dimension::kEdgePaddingLow),
-                                         .high = dimension.Integer(Dimension::kEdgePaddingHigh),
-                                         .interior = dimension.Integer(Dimension::kInteriorPadding)});
-                      if (padding.back().interior < 0) source_.Fail("the interior padding is negative");
-                    });
+    config.Messages(
+        proto::PaddingConfig::kDimensions, "dimensions",
+        [&](const WireMessage& dimension, int64_t) {
+          using Dimension = proto::PaddingConfigDimension;
+          padding.push_back({.low = dimension.Integer(Dimension::kEdgePaddingLow),
+                             .high = dimension.Integer(Dimension::kEdgePaddingHigh),
+                             .interior = dimension.Integer(Dimension::kInteriorPadding)});
+          if (padding.back().interior < 0) source_.Fail("the interior padding is negative");
+        });
   });
   Add(AttributeKey::kPadding, Owned(padding));
 }
@@ -462,14 +461,14 @@ void ProtoAttributeReader::ReadPrecision() {
     }
     const int64_t algorithm = config.Integer(proto::PrecisionConfig::kAlgorithm);
     if (algorithm == 0) return;
-    AddText(AttributeKey::kAlgorithm,
-            Name(algorithm,
-                 {"unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum",
-                  "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32",
-                  "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_tf32_tf32_f32",
-                  "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64",
-                  "dot_bf16_bf16_f32_x9"},
-                 "algorithm of dots"));
+    AddText(
+        AttributeKey::kAlgorithm,
+        Name(algorithm,
+             {"unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum",
+              "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32",
+              "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_tf32_tf32_f32",
+              "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32", "dot_f64_f64_f64", "dot_bf16_bf16_f32_x9"},
+             "algorithm of dots"));
   });
 }
 
@@ -518,21 +517,19 @@ void ProtoAttributeReader::ReadGather() {
 }
 
 void ProtoAttributeReader::ReadScatter() {
-  message_.Message(Field::kScatterDimensionNumbers, "scatter_dimension_numbers",
-                   [&](const WireMessage& numbers) {
-                     using Numbers = proto::ScatterDimensionNumbers;
-                     AddIntegers(AttributeKey::kUpdateWindowDims, numbers,
-                                 Numbers::kUpdateWindowDims);
-                     AddIntegers(AttributeKey::kInsertedWindowDims, numbers,
-                                 Numbers::kInsertedWindowDims);
-                     AddIntegers(AttributeKey::kScatterDimsToOperandDims, numbers,
-                                 Numbers::kScatterDimsToOperandDims);
-                     AddIntegersIfAny(AttributeKey::kInputBatchingDims, numbers,
-                                      Numbers::kInputBatchingDims);
-                     AddIntegersIfAny(AttributeKey::kScatterIndicesBatchingDims, numbers,
-                                      Numbers::kScatterIndicesBatchingDims);
-                     AddInteger(AttributeKey::kIndexVectorDim, numbers, Numbers::kIndexVectorDim);
-                   });
+  message_.Message(
+      Field::kScatterDimensionNumbers, "scatter_dimension_numbers",
+      [&](const WireMessage& numbers) {
+        using Numbers = proto::ScatterDimensionNumbers;
+        AddIntegers(AttributeKey::kUpdateWindowDims, numbers, Numbers::kUpdateWindowDims);
+        AddIntegers(AttributeKey::kInsertedWindowDims, numbers, Numbers::kInsertedWindowDims);
+        AddIntegers(AttributeKey::kScatterDimsToOperandDims, numbers,
+                    Numbers::kScatterDimsToOperandDims);
+        AddIntegersIfAny(AttributeKey::kInputBatchingDims, numbers, Numbers::kInputBatchingDims);
+        AddIntegersIfAny(AttributeKey::kScatterIndicesBatchingDims, numbers,
+                         Numbers::kScatterIndicesBatchingDims);
+        AddInteger(AttributeKey::kIndexVectorDim, numbers, Numbers::kIndexVectorDim);
+      });
   AddFlag(AttributeKey::kIndicesAreSorted, message_, Field::kIndicesAreSorted);
   AddFlag(AttributeKey::kUniqueIndices, message_, Field::kUniqueIndices);
 }
@@ -625,8 +622,8 @@ void ProtoAttributeReader::ReadCustomCall() {
     AddText(AttributeKey::kOutputToOperandAliasing, SpellOutputToOperandAliasing(message_));
   }
   if (const int64_t schedule = message_.Integer(Field::kCustomCallSchedule); schedule != 0) {
-    AddText("schedule", Name(schedule, {"SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"},
-                             "schedule"));
+    AddText("schedule",
+            Name(schedule, {"SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"}, "schedule"));
   }
   constexpr int64_t kOriginalVersion = 1;
   if (const int64_t version = message_.Integer(Field::kCustomCallApiVersion);
@@ -645,8 +642,9 @@ void ProtoAttributeReader::ReadDomain() {
                    [&](const WireMessage& sharding) { entry = SpellSharding(sharding); });
   message_.Message(Field::kDomainExitSharding, "domain_exit_sharding",
                    [&](const WireMessage& sharding) { exit = SpellSharding(sharding); });
-  AddText("domain", absl::StrCat("{kind=\"sharding\", entry=", entry.empty() ? "{}" : entry,
-                                 ", exit=", exit.empty() ? "{}" : exit, "}"));
+  // What a message calls the entry, on the operand's side, text calls the exit.
+  AddText("domain", absl::StrCat("{kind=\"sharding\", entry=", exit.empty() ? "{}" : exit,
+                                 ", exit=", entry.empty() ? "{}" : entry, "}"));
 }
 
 void ProtoAttributeReader::ReadCalledComputations() {
@@ -715,12 +713,12 @@ void ProtoAttributeReader::ReadStatistics() {
   message_.Message(Field::kStatisticsViz, "statistics_viz", [&](const WireMessage& message) {
     using Statistics = proto::StatisticsViz;
     if (!message.Has(Statistics::kStatistics)) return;
-    std::string text = absl::StrCat("{visualizing_index=",
-                                    message.Integer(Statistics::kStatIndexToVisualize));
+    std::string text =
+        absl::StrCat("{visualizing_index=", message.Integer(Statistics::kStatIndexToVisualize));
     message.Messages(Statistics::kStatistics, "statistics",
                      [&](const WireMessage& statistic, int64_t) {
-                       absl::StrAppend(&text, ",", statistic.Bytes(proto::Statistic::kStatName), "=",
-                                       statistic.Double(proto::Statistic::kStatVal));
+                       absl::StrAppend(&text, ",", statistic.Bytes(proto::Statistic::kStatName),
+                                       "=", statistic.Double(proto::Statistic::kStatVal));
                      });
     AddText("statistics", absl::StrCat(text, "}"));
   });
@@ -749,32 +747,34 @@ void ProtoAttributeReader::ReadCommon() {
   message_.Message(Field::kSharding, "sharding", [&](const WireMessage& sharding) {
     AddText(AttributeKey::kSharding, SpellSharding(sharding));
   });
-  message_.Message(Field::kFrontendAttributes, "frontend_attributes",
-                   [&](const WireMessage& attributes) {
-                     if (!attributes.Has(proto::FrontendAttributes::kMap)) return;
-                     AddText(AttributeKey::kFrontendAttributes,
-                             SpellFrontendAttributes(attributes));
-                   });
+  message_.Message(
+      Field::kFrontendAttributes, "frontend_attributes", [&](const WireMessage& attributes) {
+        if (!attributes.Has(proto::FrontendAttributes::kMap)) return;
+        AddText(AttributeKey::kFrontendAttributes, SpellFrontendAttributes(attributes));
+      });
   ReadControlPredecessors();
   ReadStatistics();
+  message_.Message(Field::kOriginalValue, "original_value", [&](const WireMessage& value) {
+    AddText("origin", SpellOriginalValue(value, shape_));
+  });
   message_.Message(Field::kMetadata, "metadata", [&](const WireMessage& metadata) {
     const std::string text = SpellMetadata(metadata);
     if (!text.empty()) AddText(AttributeKey::kMetadata, text);
   });
   absl::string_view config = message_.Bytes(Field::kBackendConfig);
-  message_.Message(
-      Field::kBackendConfigPayload, "backend_config_payload", [&](const WireMessage& payload) {
-        if (!payload.Has(proto::Payload::kId)) {
-          config = payload.Bytes(proto::Payload::kValue);
-          return;
-        }
-        const int64_t id = payload.Integer(proto::Payload::kId);
-        if (id < 0 || id >= static_cast<int64_t>(references_.payloads.size())) {
-          source_.Fail(absl::StrCat("the module has no payload ", id));
-          return;
-        }
-        config = references_.payloads[id];
-      });
+  message_.Message(Field::kBackendConfigPayload, "backend_config_payload",
+                   [&](const WireMessage& payload) {
+                     if (!payload.Has(proto::Payload::kId)) {
+                       config = payload.Bytes(proto::Payload::kValue);
+                       return;
+                     }
+                     const int64_t id = payload.Integer(proto::Payload::kId);
+                     if (id < 0 || id >= static_cast<int64_t>(references_.payloads.size())) {
+                       source_.Fail(absl::StrCat("the module has no payload ", id));
+                       return;
+                     }
+                     config = references_.payloads[id];
+                   });
   if (!config.empty()) AddText(AttributeKey::kBackendConfig, SpellConfig(config));
 }
 

@@ -82,6 +82,7 @@ struct Instruction {
     kStatisticsViz = 82,
     kLargest = 85,
     kCollectiveDeviceList = 87,
+    kOriginalValue = 88,
     kIsComposite = 89,
     kRaggedDotDimensionNumbers = 90,
     kResultAccuracy = 91,
@@ -583,6 +584,27 @@ struct OutputOperandAliasing {
     kOutputShapeIndex = 1,
     kOperandIndex = 2,
     kOperandShapeIndex = 3,
+  };
+};
+
+struct OriginalArray {
+  enum Field : uint32_t {
+    kInstructionName = 1,
+    kShapeIndex = 2,
+  };
+};
+
+struct OriginalValueElement {
+  enum Field : uint32_t {
+    kShapeIndex = 1,
+    kOriginalArray = 2,
+  };
+};
+
+struct OriginalValue {
+  enum Field : uint32_t {
+    kElements = 1,
+    kIsSyntheticCall = 2,
   };
 };
 

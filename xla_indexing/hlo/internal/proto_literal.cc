@@ -113,18 +113,9 @@ void ForEachElement(const WireMessage& message, ElementType type, Visit visit) {
       break;
   }
   const absl::string_view bytes = message.Bytes(field.number);
-  const int width = BitWidth(type);
-  if (width >= 8) {
-    const size_t size = width / 8;
-    for (size_t at = 0; at + size <= bytes.size(); at += size) {
-      visit(LittleEndian(bytes.data() + at, size));
-    }
-    return;
-  }
-  for (const char c : bytes) {
-    for (int shift = 0; shift < 8; shift += width) {
-      visit((static_cast<uint8_t>(c) >> shift) & ((1U << width) - 1));
-    }
+  const size_t size = (BitWidth(type) + 7) / 8;
+  for (size_t at = 0; at + size <= bytes.size(); at += size) {
+    visit(LittleEndian(bytes.data() + at, size));
   }
 }
 
@@ -171,10 +162,9 @@ class LayoutWalk {
 Literal ReadArrayProto(const WireMessage& message, const Shape& shape, const Layout& layout) {
   ProtoSource& source = message.source();
   const absl::StatusOr<int64_t> count = shape.ElementCount();
-  // No byte holds more than eight elements; memory is not taken on the word of a shape.
-  if (count.ok() && *count / 8 > static_cast<int64_t>(message.bytes().size())) {
-    source.Fail(
-        absl::StrCat("this literal has fewer elements than its shape, ", shape.ToString()));
+  // An element takes at least a byte; memory is not taken on the word of a shape.
+  if (count.ok() && *count > static_cast<int64_t>(message.bytes().size())) {
+    source.Fail(absl::StrCat("this literal has fewer elements than its shape, ", shape.ToString()));
     return Literal();
   }
   absl::StatusOr<Literal> literal = Literal::Zeros(shape);
@@ -197,9 +187,7 @@ Literal ReadArrayProto(const WireMessage& message, const Shape& shape, const Lay
     }
     ++given;
   });
-  // The last byte may be filled up where several elements share one.
-  const int64_t shared = width < 8 && !IsPred(type) ? 8 / width - 1 : 0;
-  if (given < *count * parts || given > *count * parts + shared) {
+  if (given != *count * parts) {
     source.Fail(absl::StrCat("this literal of shape ", shape.ToString(), " has ", given / parts,
                              " elements, not ", *count));
     return Literal();
@@ -240,8 +228,8 @@ Literal ReadLiteralProto(const WireMessage& message, const Shape& shape) {
                   [&](const WireMessage& of_shape) { own = ReadShapeProto(of_shape); });
   if (message.source().failed()) return Literal();
   if (!EqualIgnoringLayout(own, shape)) {
-    message.source().Fail(absl::StrCat("this literal has the shape ", own.ToString(), ", not ",
-                                       shape.ToString()));
+    message.source().Fail(
+        absl::StrCat("this literal has the shape ", own.ToString(), ", not ", shape.ToString()));
     return Literal();
   }
   return ReadOfShape(message, own, shape);

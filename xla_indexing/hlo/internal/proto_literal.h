@@ -11,8 +11,8 @@ namespace xla_indexing::internal {
 
 // The value that a LiteralProto holds, as one of `shape`, which must be the literal's but for
 // layouts. A LiteralProto lists the elements in the order in which its own layout has them in
-// memory; those of 1, 2 and 4 bits stand 8, 4 and 2 in a byte, the lowest bits first. Fails at the
-// message's source where there are too few or too many elements.
+// memory, each in as many bytes as it needs. Fails at the message's source where there are too few
+// or too many of them.
 Literal ReadLiteralProto(const WireMessage& message, const Shape& shape);
 
 }  // namespace xla_indexing::internal

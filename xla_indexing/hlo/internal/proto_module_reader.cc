@@ -39,10 +39,10 @@ absl::string_view ProtoModuleReader::ReadName(absl::string_view name, absl::stri
                        std::all_of(name.begin(), name.end(), Lexer::IsNameCharacter);
   if (!is_name) {
     constexpr size_t kLongestShown = 60;
-    source_.Fail(name.empty() ? absl::StrCat(what, " has no name")
-                              : absl::StrCat("the name of ", what, ", '",
-                                             name.substr(0, kLongestShown),
-                                             "', is none of HLO text"));
+    source_.Fail(name.empty()
+                     ? absl::StrCat(what, " has no name")
+                     : absl::StrCat("the name of ", what, ", '", name.substr(0, kLongestShown),
+                                    "', is none of HLO text"));
   }
   return name;
 }
@@ -152,8 +152,8 @@ void ProtoModuleReader::ReadInstructions(const WireMessage& message, HloComputat
   if (source_.failed()) return;
   const std::vector<int64_t>& ids = schedule->second;
   if (ids.size() != places.size()) {
-    source_.Fail(absl::StrCat("the schedule has ", ids.size(), " instructions, not ",
-                              places.size()));
+    source_.Fail(
+        absl::StrCat("the schedule has ", ids.size(), " instructions, not ", places.size()));
     return;
   }
   for (const int64_t id : ids) {
@@ -177,8 +177,8 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   const std::optional<HloOpcode> opcode = OpcodeFromName(spelling);
   if (!opcode.has_value()) {
     constexpr size_t kLongestShown = 60;
-    source_.Fail(absl::StrCat("expected an opcode, found '", spelling.substr(0, kLongestShown),
-                              "'"));
+    source_.Fail(
+        absl::StrCat("expected an opcode, found '", spelling.substr(0, kLongestShown), "'"));
   }
   const Shape* shape = ReadInternedShape(message);
   absl::InlinedVector<const HloInstruction*, 4> operands;

@@ -138,8 +138,7 @@ std::string SpellNamedSharding(const WireMessage& message) {
   std::vector<std::string> dimensions;
   message.Messages(Named::kDimShardings, "dim_shardings",
                    [&](const WireMessage& dimension, int64_t) {
-                     std::string text =
-                         SpellAxes(dimension, proto::DimensionSharding::kAxes, mesh);
+                     std::string text = SpellAxes(dimension, proto::DimensionSharding::kAxes, mesh);
                      if (!dimension.Bool(proto::DimensionSharding::kIsClosed)) {
                        // `{'x', ?}`: more axes may be added.
                        text.pop_back();
@@ -152,9 +151,9 @@ std::string SpellNamedSharding(const WireMessage& message) {
     uint32_t number;
     absl::string_view name;
   };
-  for (const Role& role : {Role{Named::kReplicatedAxes, "replicated"},
-                           Role{Named::kUnreducedAxes, "unreduced"},
-                           Role{Named::kManualAxes, "manual"}}) {
+  for (const Role& role :
+       {Role{Named::kReplicatedAxes, "replicated"}, Role{Named::kUnreducedAxes, "unreduced"},
+        Role{Named::kManualAxes, "manual"}}) {
     if (!message.Has(role.number)) continue;
     absl::StrAppend(&text, ", ", role.name, "=", SpellAxes(message, role.number, mesh));
   }
@@ -195,8 +194,8 @@ std::string SpellTiles(const WireMessage& message) {
   std::string text =
       absl::StrCat("devices=[", Joined(message, Sharding::kTileAssignmentDimensions), "]");
   if (message.Has(Sharding::kIotaReshapeDims)) {
-    absl::StrAppend(&text, IotaOrderText(message, Sharding::kIotaReshapeDims,
-                                         Sharding::kIotaTransposePerm));
+    absl::StrAppend(
+        &text, IotaOrderText(message, Sharding::kIotaReshapeDims, Sharding::kIotaTransposePerm));
   } else {
     absl::StrAppend(&text, Joined(message, Sharding::kTileAssignmentDevices));
   }
@@ -240,8 +239,8 @@ std::string SpellShardingElement(const WireMessage& message) {
     absl::StrAppend(&text, " device=", Joined(message, Sharding::kTileAssignmentDevices));
   }
   if (message.Bool(Sharding::kIsShardGroup)) {
-    absl::StrAppend(&text, message.Integer(Sharding::kShardGroupType) == 0 ? " shard_as "
-                                                                           : " shard_like ",
+    absl::StrAppend(&text,
+                    message.Integer(Sharding::kShardGroupType) == 0 ? " shard_as " : " shard_like ",
                     message.Integer(Sharding::kShardGroupId));
   }
   return absl::StrCat("{", text, ShardingMetadata(message, Sharding::kMetadata), "}");
@@ -253,6 +252,28 @@ std::string SpellGroups(const WireMessage& message, uint32_t number) {
     groups.push_back(Braced(group, proto::ReplicaGroup::kReplicaIds));
   });
   return absl::StrCat("{", absl::StrJoin(groups, ","), "}");
+}
+
+// The spelling of where each array of a result comes from, by its index.
+using OriginalArrays = std::map<IntegerVector, std::string>;
+
+// `({"a" {0}}, {"b"})`; `index` is that of `shape` in the result.
+void AppendOriginalArrays(const OriginalArrays& arrays, const Shape& shape, IntegerVector* index,
+                          std::string* text) {
+  if (!shape.IsTuple()) {
+    const auto found = arrays.find(*index);
+    absl::StrAppend(text, found == arrays.end() ? "{}" : found->second);
+    return;
+  }
+  text->push_back('(');
+  const auto size = static_cast<int64_t>(shape.tuple_elements().size());
+  for (int64_t i = 0; i < size; ++i) {
+    if (i > 0) text->append(", ");
+    index->push_back(i);
+    AppendOriginalArrays(arrays, shape.tuple_element(i), index, text);
+    index->pop_back();
+  }
+  text->push_back(')');
 }
 
 }  // namespace
@@ -291,14 +312,14 @@ std::string SpellReplicaGroups(const WireMessage& instruction) {
                       [&](const WireMessage& list) {
                         text = SpellGroups(list, proto::CollectiveDeviceList::kReplicaGroups);
                       });
-  instruction.Message(
-      Instruction::kIotaCollectiveDeviceList, "iota_collective_device_list",
-      [&](const WireMessage& list) {
-        using Iota = proto::IotaReplicaGroupList;
-        text = absl::StrCat("[", list.Integer(Iota::kNumReplicaGroups), ",",
+  instruction.Message(Instruction::kIotaCollectiveDeviceList, "iota_collective_device_list",
+                      [&](const WireMessage& list) {
+                        using Iota = proto::IotaReplicaGroupList;
+                        text = absl::StrCat(
+                            "[", list.Integer(Iota::kNumReplicaGroups), ",",
                             list.Integer(Iota::kNumDevicesPerGroup), "]",
                             IotaOrderText(list, Iota::kIotaReshapeDims, Iota::kIotaTransposePerm));
-      });
+                      });
   instruction.Message(Instruction::kMeshAxesReplicaGroupList, "mesh_axes_replica_group_list",
                       [&](const WireMessage& list) {
                         SpelledMesh mesh;
@@ -368,18 +389,37 @@ std::string SpellFrontendAttributes(const WireMessage& frontend_attributes) {
                       "}");
 }
 
+std::string SpellOriginalValue(const WireMessage& original_value, const Shape& shape) {
+  using Value = proto::OriginalValue;
+  if (original_value.Bool(Value::kIsSyntheticCall)) return "{[synthetic_call]}";
+  OriginalArrays arrays;
+  original_value.Messages(Value::kElements, "elements", [&](const WireMessage& element, int64_t) {
+    using Element = proto::OriginalValueElement;
+    IntegerVector index;
+    element.Integers(Element::kShapeIndex, &index);
+    element.Message(Element::kOriginalArray, "original_array", [&](const WireMessage& array) {
+      using Array = proto::OriginalArray;
+      const std::string within = Joined(array, Array::kShapeIndex);
+      arrays[index] = absl::StrCat("{", Quoted(array.Bytes(Array::kInstructionName)),
+                                   within.empty() ? "" : absl::StrCat(" {", within, "}"), "}");
+    });
+  });
+  IntegerVector index;
+  std::string text = "{";
+  AppendOriginalArrays(arrays, shape, &index, &text);
+  return absl::StrCat(text, "}");
+}
+
 std::string SpellInputOutputAlias(const WireMessage& input_output_alias) {
   std::vector<std::string> entries;
   input_output_alias.Messages(
       proto::InputOutputAlias::kEntries, "entries", [&](const WireMessage& entry, int64_t) {
         using Entry = proto::AliasEntry;
         constexpr int64_t kMustAlias = 2;
-        entries.push_back(
-            absl::StrCat(Braced(entry, Entry::kOutputShapeIndex), ": (",
-                         entry.Integer(Entry::kParameterNumber), ", ",
-                         Braced(entry, Entry::kParameterShapeIndex),
-                         entry.Integer(Entry::kKind) == kMustAlias ? ", must-alias" : ", may-alias",
-                         ")"));
+        entries.push_back(absl::StrCat(
+            Braced(entry, Entry::kOutputShapeIndex), ": (", entry.Integer(Entry::kParameterNumber),
+            ", ", Braced(entry, Entry::kParameterShapeIndex),
+            entry.Integer(Entry::kKind) == kMustAlias ? ", must-alias" : ", may-alias", ")"));
       });
   return entries.empty() ? "" : absl::StrCat("{ ", absl::StrJoin(entries, ", "), " }");
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/internal/wire_format.h"
+#include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing::internal {
 
@@ -33,6 +34,9 @@ std::string SpellFrontendAttributes(const WireMessage& frontend_attributes);
 
 // A dictionary as it is, everything else as a string: `{"a":[1]}`, `"opaque"`.
 std::string SpellConfig(absl::string_view config);
+
+// `{({"a" {0}}, {"b"})}`: which value of the program before each array of a result of `shape` was.
+std::string SpellOriginalValue(const WireMessage& original_value, const Shape& shape);
 
 // `{ {0}: (0, {}, may-alias) }`; empty where there is nothing in it.
 std::string SpellInputOutputAlias(const WireMessage& input_output_alias);

@@ -43,7 +43,8 @@ namespace xla_indexing::internal {
 class ProtoSource {
  public:
   // `bytes` are all that is read; places count from their beginning. `what` names them in errors.
-  ProtoSource(absl::string_view bytes, absl::string_view what) : begin_(bytes.data()), what_(what) {}
+  ProtoSource(absl::string_view bytes, absl::string_view what)
+      : begin_(bytes.data()), what_(what) {}
   ProtoSource(const ProtoSource&) = delete;
   ProtoSource& operator=(const ProtoSource&) = delete;
 
@@ -160,8 +161,7 @@ class WireMessage {
     int64_t index = 0;
     for (const WireField& field : fields_) {
       if (field.number != number || !CheckIsBytes(field)) continue;
-      ReadInScope(field, name, index,
-                  [&](const WireMessage& message) { read(message, index); });
+      ReadInScope(field, name, index, [&](const WireMessage& message) { read(message, index); });
       if (source_.failed()) return;
       ++index;
     }
