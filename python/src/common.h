@@ -106,7 +106,6 @@ T ValueOf(absl::StatusOr<T> value) {
 
 // Text that may have come from anywhere: what is not UTF-8 in it is shown as U+FFFD.
 nb::str ToText(absl::string_view text);
-nb::typed<nb::list, nb::str> ToTexts(const std::vector<std::string>& texts);
 
 // `<xla_indexing.NAME: TEXT>`, of which the first line is shown.
 nb::str ReprOf(absl::string_view name, absl::string_view text);
@@ -141,8 +140,7 @@ struct ModuleState {
   std::unique_ptr<HloModule> owned;
   const HloModule* module = nullptr;  // `owned`, or that of `view`
   std::string filename;
-  // The names of the Python function's arguments that the parameters of the entry are, as far as they are
-  // known.
+  // By parameter of the entry: the Python function's argument that it is; empty where that is not known.
   std::vector<std::string> argument_names;
   // The computations that fusions call.
   absl::flat_hash_set<const HloComputation*> fused;

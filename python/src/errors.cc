@@ -36,12 +36,6 @@ nb::str ToText(absl::string_view text) {
   return nb::steal<nb::str>(object);
 }
 
-nb::typed<nb::list, nb::str> ToTexts(const std::vector<std::string>& texts) {
-  nb::typed<nb::list, nb::str> list;
-  for (const std::string& text : texts) list.append(ToText(text));
-  return list;
-}
-
 nb::str ReprOf(absl::string_view name, absl::string_view text) {
   const absl::string_view line = text.substr(0, text.find('\n'));
   return ToText(

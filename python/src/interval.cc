@@ -71,9 +71,13 @@ known, its bounds otherwise.
              return "Interval(" + (self.has_lower() ? std::to_string(self.lower()) : "None") +
                     ", " + (self.has_upper() ? std::to_string(self.upper()) : "None") + ")";
            })
-      .def("__reduce__", [](const nb::object& self) {
-        return nb::make_tuple(self.type(), nb::make_tuple(self.attr("lower"), self.attr("upper")));
-      });
+      .def(
+          "__reduce__",
+          [](const nb::object& self) {
+            return nb::make_tuple(self.type(),
+                                  nb::make_tuple(self.attr("lower"), self.attr("upper")));
+          },
+          nb::sig("def __reduce__(self) -> tuple[type[Interval], tuple[int | None, int | None]]"));
 }
 
 }  // namespace xla_indexing::python

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@
 #include "python/src/common.h"
 #include "python/src/indexing.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
+#include "xla_indexing/hlo/metadata.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/proto_reader.h"
@@ -49,7 +51,24 @@ std::vector<Computation> WithState(const SharedModule& state,
 
 // --- Modules ---
 
+// JAX writes the names of arguments into the metadata of parameters. What other programs write there
+// they write for all parameters.
+std::vector<std::string> ArgumentNamesOf(const HloModule& module) {
+  std::vector<std::string> names;
+  if (module.entry_computation() == nullptr) return names;
+  absl::flat_hash_map<std::string, int> uses;
+  for (const HloInstruction* const parameter : module.entry_computation()->parameters()) {
+    names.push_back(parameter->metadata().op_name);
+    ++uses[names.back()];
+  }
+  for (std::string& name : names) {
+    if (uses[name] > 1 || name == "XLA_Args" || name == "xla__device_data") name.clear();
+  }
+  return names;
+}
+
 void FillIn(ModuleState* state) {
+  state->argument_names = ArgumentNamesOf(*state->module);
   for (const HloComputation* const computation : state->module->computations()) {
     for (const HloInstruction* const instruction : computation->instructions()) {
       if (instruction->opcode() == HloOpcode::kFusion && instruction->calls() != nullptr) {
@@ -260,10 +279,17 @@ void DefineModuleClass(nb::class_<Module>& type) {
       .def_prop_ro("num_partitions",
                    [](const Module& self) { return self.state->module->num_partitions(); })
       .def_prop_ro(
-          "argument_names", [](const Module& self) { return ToTexts(self.state->argument_names); },
-          "The names of the Python function's arguments that the parameters of the entry are, in "
-          "their order; "
-          "empty where they are not known.")
+          "argument_names",
+          [](const Module& self) {
+            std::vector<std::optional<nb::str>> names;
+            for (const std::string& name : self.state->argument_names) {
+              names.push_back(name.empty() ? std::nullopt : std::optional<nb::str>(ToText(name)));
+            }
+            return names;
+          },
+          "For each parameter of the entry the Python function's argument that it is; None where "
+          "that is "
+          "not known.")
       .def(
           "__getitem__", &Find, "name"_a,
           nb::sig("def __getitem__(self, name: str, /) -> Instruction | Computation"),
@@ -299,8 +325,7 @@ void DefineModuleClass(nb::class_<Module>& type) {
           "__reduce__",
           [](const nb::object& self) {
             return nb::make_tuple(nb::module_::import_("xla_indexing._load").attr("unpickle"),
-                                  nb::make_tuple(self.attr("to_text")(), self.attr("filename"),
-                                                 self.attr("argument_names")));
+                                  nb::make_tuple(self.attr("to_text")(), self.attr("filename")));
           },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
   DefineIdentity(type, &Module::state);
@@ -357,6 +382,12 @@ void DefineComputation(nb::class_<Computation>& type) {
   DefineIdentity(type, &Computation::computation);
 }
 
+// The innermost place in the source.
+SourceFrame PlaceOf(const Instruction& self) {
+  std::vector<SourceFrame> frames = self.instruction->SourceFrames();
+  return frames.empty() ? SourceFrame() : std::move(frames.front());
+}
+
 void DefineInstruction(nb::class_<Instruction>& type) {
   type.def_prop_ro("name", [](const Instruction& self) { return ToText(self.instruction->name()); })
       .def_prop_ro(
@@ -401,6 +432,29 @@ void DefineInstruction(nb::class_<Instruction>& type) {
           "\"args[0]['w']\"; None where "
           "that is not known.")
       .def_prop_ro(
+          "op_name",
+          [](const Instruction& self) { return ToText(self.instruction->metadata().op_name); },
+          "The operation of the program that it comes from, such as 'jit(f)/add'; empty where that "
+          "is not known.")
+      .def_prop_ro(
+          "source_file", [](const Instruction& self) { return ToText(PlaceOf(self).file); },
+          "The file of the program's source; empty where it is not known.")
+      .def_prop_ro(
+          "source_line", [](const Instruction& self) { return PlaceOf(self).line; },
+          "The line in it, from 1; 0 where it is not known.")
+      .def_prop_ro(
+          "frames",
+          [](const Instruction& self) {
+            nb::list frames;
+            for (const SourceFrame& frame : self.instruction->SourceFrames()) {
+              frames.append(nb::make_tuple(ToText(frame.file), frame.line, ToText(frame.function)));
+            }
+            return frames;
+          },
+          "Where it stands in the program and who called that, the innermost first: (file, line, "
+          "function).",
+          nb::sig("def frames(self) -> list[tuple[str, int, str]]"))
+      .def_prop_ro(
           "text", [](const Instruction& self) { return ToText(self.instruction->ToString()); },
           "The line of HLO text.")
       .def("__str__", [](const Instruction& self) { return ToText(self.instruction->ToString()); })
@@ -439,11 +493,8 @@ std::optional<std::string> ArgumentOf(const ModuleState& state, const HloInstruc
     return ArgumentOf(*state.original, *state.view->operand(instruction.parameter_number()));
   }
   if (!instruction.parent()->is_entry()) return std::nullopt;
-  const int64_t number = instruction.parameter_number();
-  if (number >= 0 && number < static_cast<int64_t>(state.argument_names.size())) {
-    return state.argument_names[number];
-  }
-  return std::nullopt;
+  const std::string& name = state.argument_names[instruction.parameter_number()];
+  return name.empty() ? std::nullopt : std::optional<std::string>(name);
 }
 
 SubjectClasses DefineModule(nb::module_& m) {
@@ -479,13 +530,6 @@ said. An element that the operation's formula names counts as read.
         "The modules of a text of HLO, or the module of an HloModuleProto, which the verifier has "
         "to accept. "
         "ParseError where it does not.");
-  m.def(
-      "name_arguments",
-      [](const Module& module, const std::vector<std::string>& names) {
-        module.state->argument_names = names;
-      },
-      "module"_a, "names"_a,
-      "Says which arguments of a Python function the parameters of the entry are.");
   return classes;
 }
 

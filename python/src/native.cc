@@ -8,7 +8,7 @@
 NB_MODULE(_native, m) {
   using namespace xla_indexing::python;  // NOLINT(google-build-using-namespace)
   m.doc() = "The C++ library xla_indexing. Import xla_indexing, which has all of this.";
-  m.attr("__version__") = XLA_INDEXING_VERSION_STRING;
+  m.def("version", [] { return XLA_INDEXING_VERSION_STRING; }, "The version of the library.");
   nb::enum_<xla_indexing::Direction>(m, "Direction",
                                      "The direction in which a dependence is asked about.")
       .value(

@@ -1,4 +1,4 @@
-"""The examples of all docstrings, those of the extension module too, are run and have to give what they say."""
+"""The examples of all docstrings, also of the extension module, are run and have to give what they say."""
 
 import doctest
 import inspect

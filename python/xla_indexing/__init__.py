@@ -43,16 +43,18 @@ from ._native import (
     Shape,
     SymbolicTile,
     TileCost,
+    TiledComputation,
     TileGraph,
     TileRange,
-    TiledComputation,
     TilingSearch,
     Utilization,
     Variable,
-    __version__,
     bank_conflicts,
     equivalent,
+    version,
 )
+
+__version__ = version()
 
 __all__ = [
     "INPUT_TO_OUTPUT",

@@ -10,10 +10,10 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from ._native import Error, Module, ParseError, name_arguments, parse
+from ._native import Error, Module, ParseError, parse
 
 _MLIR_BYTECODE = b"ML\xefR"
 _MLIR_TEXT = re.compile(rb'^\s*(?:(?://[^\n]*|#[^\n]*)?\s*\n)*\s*(?:module\b|"builtin\.module"|func\.func\b)')
@@ -34,8 +34,8 @@ def load(x: Any, *, filename: str | None = None) -> Module:
     >>> load("ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }").entry.root.name
     'n'
 
-    ParseError where a text is not right, Error where there is no module or more than one, OSError for a file that
-    cannot be read, TypeError for what is none of these.
+    ParseError where a text is not right, Error where there is no module or more than one, OSError for a
+    file that cannot be read, TypeError for what is none of these.
     """
     modules = load_all(x, filename=filename)
     if len(modules) != 1:
@@ -65,8 +65,8 @@ def load_all(x: Any, *, filename: str | None = None) -> list[Module]:
 def analyze(f: Callable[..., Any], *args: Any, optimized: bool = True, **kwargs: Any) -> Module:
     """The module that a Python function of JAX becomes for these arguments.
 
-    f is a function, or what jax.jit made of one. It is lowered and, unless `optimized` is False, compiled for JAX's
-    default backend; it does not run. The parameters of the entry know which arguments they are
+    f is a function, or what jax.jit made of one. It is lowered and, unless `optimized` is False, compiled
+    for JAX's default backend; it does not run. The parameters of the entry know which arguments they are
     (Instruction.argument).
 
         m = xi.analyze(lambda x: jax.nn.softmax(x), jnp.ones((8, 128)))
@@ -74,9 +74,8 @@ def analyze(f: Callable[..., Any], *args: Any, optimized: bool = True, **kwargs:
     """
     if not callable(f):
         raise TypeError(f"analyze() takes a function, not {type(f).__name__}")
-    if not hasattr(f, "lower"):
-        f = importlib.import_module("jax").jit(f)
-    lowered = f.lower(*args, **kwargs)
+    jitted: Any = f if hasattr(f, "lower") else importlib.import_module("jax").jit(f)
+    lowered = jitted.lower(*args, **kwargs)
     return load(lowered.compile() if optimized else lowered)
 
 
@@ -116,9 +115,7 @@ def _load_object(x: Any, filename: str | None) -> Module:
     if hasattr(x, "runtime_executable") and hasattr(x, "as_text"):  # jax.stages.Compiled
         return _load_compiled(x, name)
     if hasattr(x, "compiler_ir") and hasattr(x, "as_text"):  # jax.stages.Lowered
-        module = _load_object(x.compiler_ir("hlo"), name)
-        _name_arguments(module, x)
-        return module
+        return _load_object(x.compiler_ir("hlo"), name)
     if hasattr(x, "as_hlo_module"):  # XlaComputation
         return _load_object(x.as_hlo_module(), name)
     if hasattr(x, "as_serialized_hlo_module_proto"):  # HloModule
@@ -128,13 +125,13 @@ def _load_object(x: Any, filename: str | None) -> Module:
     if hasattr(x, "operation") and hasattr(x.operation, "get_asm"):  # an MLIR module
         return _from_stablehlo(x.operation.get_asm(enable_debug_info=True), name)
     raise TypeError(
-        "load() takes HLO text, a path, bytes, a jax.stages.Lowered or Compiled, an HloModule or a StableHLO module, "
-        f"not {type(x).__name__}"
+        "load() takes HLO text, a path, bytes, a jax.stages.Lowered or Compiled, an HloModule or a StableHLO "
+        f"module, not {type(x).__name__}"
     )
 
 
 def _load_hlo_module(x: Any, name: str) -> Module:
-    # Text says more than the proto, as how many devices there are; with constants as they are, whatever their size.
+    # Text says more than the proto, as how many devices there are; constants whole, whatever their size.
     options = getattr(sys.modules.get(type(x).__module__), "HloPrintOptions", None)
     if options is None or not hasattr(x, "to_string"):
         return load(x.as_serialized_hlo_module_proto(), filename=name)
@@ -146,30 +143,9 @@ def _load_hlo_module(x: Any, name: str) -> Module:
 def _load_compiled(x: Any, name: str) -> Module:
     executable = x.runtime_executable()
     modules = executable.hlo_modules() if hasattr(executable, "hlo_modules") else []
-    # The parameters' op_name says which arguments they are.
     return _load_hlo_module(modules[0], name) if modules else load(x.as_text().encode(), filename=name)
 
 
-_LOCATION = re.compile(r'loc\("((?:[^"\\]|\\.)*)"\)')
-
-
-def _name_arguments(module: Module, lowered: Any) -> None:
-    """Names the entry's parameters by the arguments of the function: those that were kept, in their order.
-
-    JAX gives them as the locations of the arguments of the StableHLO function `main`.
-    """
-    try:
-        operations = lowered.compiler_ir("stablehlo").body.operations
-        (main,) = [op for op in operations if "main" in str(op.attributes["sym_name"])]
-        locations = [_LOCATION.fullmatch(str(argument.location)) for argument in main.arguments]
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return  # Another version of JAX: the parameters keep their own names.
-    names = [re.sub(r"\\(.)", r"\1", found[1]) for found in locations if found]
-    if len(names) == len(locations) == len(module.entry.parameters):
-        name_arguments(module, names)
-
-
-def unpickle(text: str, filename: str, argument_names: Sequence[str]) -> Module:
+def unpickle(text: str, filename: str) -> Module:
     (module,) = parse(text.encode(), filename)
-    name_arguments(module, list(argument_names))
     return module
