@@ -21,7 +21,7 @@ IntegerArray ToIntegers(nb::handle value, const char* name) {
     throw nb::type_error(absl::StrCat(name, " has to be integers, and is ", name_of_type).c_str());
   }
   if (kind == "u" && !is_empty &&
-      nb::cast<bool>(array.attr("max")().attr("__gt__")(nb::int_(INT64_MAX)))) {
+      nb::cast<uint64_t>(nb::int_(array.attr("max")())) > uint64_t{INT64_MAX}) {
     ThrowInvalid(absl::StrCat(name, " has a number that does not fit int64"));
   }
   array = numpy.attr("ascontiguousarray")(array, "dtype"_a = numpy.attr("int64"));

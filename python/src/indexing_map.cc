@@ -485,7 +485,7 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
             const Map& map = *nb::inst_ptr<Map>(other);
             return nb::bool_(self.map == InContext(map, self.context));
           },
-          "other"_a, nb::sig("def __eq__(self, other: object, /) -> bool"),
+          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"),
           "Whether both are written alike, but for the names of variables. same_relation() "
           "compares what maps mean.")
       .def("__hash__", &HashOf)
