@@ -4,7 +4,7 @@
 # Two run at a time. A fuzzer NAME starts from the files of tests/fuzz/corpus/NAME/, knows the words of
 # tests/fuzz/NAME.dict, and keeps what it finds in build/fuzz/corpus/NAME/. module_fuzz starts from small files
 # of HLO besides, those of this project and of the real ones in XLA_INDEXING_CORPUS (../shared/hlo, ../shared/jax
-# by default). An input that fails, takes 10 s, 2.5 GB, or 1 GB at once, is left in build/fuzz/ and named.
+# by default), proto_fuzz from the messages in tests/hlo/protos/. An input that fails, takes 10 s, 2.5 GB, or 1 GB at once, is left in build/fuzz/ and named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -47,11 +47,18 @@ make_seeds() {
   done
 }
 case " $* " in *" module_fuzz "*) make_seeds ;; esac
+case " $* " in
+  *" proto_fuzz "*)
+    mkdir -p build/fuzz/seeds/proto_fuzz
+    cp tests/hlo/protos/*.pb build/fuzz/seeds/proto_fuzz/
+    ;;
+esac
 
 run() {
   local seconds=$1 name=$2
   local log=build/fuzz/$name.log found=build/fuzz/corpus/$name
-  local arguments=("$found")
+  local arguments=("$found") longest=4096
+  [ "$name" != proto_fuzz ] || longest=8192
   mkdir -p "$found"
   for directory in "tests/fuzz/corpus/$name" "build/fuzz/seeds/$name"; do
     [ ! -d "$directory" ] || arguments+=("$directory")
@@ -59,7 +66,7 @@ run() {
   [ ! -f "tests/fuzz/$name.dict" ] || arguments+=("-dict=tests/fuzz/$name.dict")
   # Leaks are looked for at the end, not after each input.
   if ! "build/fuzz/bin/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2560 \
-    -malloc_limit_mb=1024 -max_len=4096 -detect_leaks=0 \
+    -malloc_limit_mb=1024 -max_len="$longest" -detect_leaks=0 \
     -artifact_prefix="build/fuzz/$name-" -print_final_stats=1 "${arguments[@]}" >"$log" 2>&1; then
     tail -n 60 "$log"
     echo "fuzz: $name failed"

@@ -43,30 +43,41 @@ StackFrames
 3 {file_location_id=3 parent_frame_id=3}
 )";
 
-const SourceFrame kMain = {.file = "train.py", .function = "main", .line = 40, .end_line = 40,
-                           .column = 1, .end_column = 9};
-const SourceFrame kStep = {.file = "train.py", .function = "step", .line = 12, .end_line = 13,
-                           .column = 5, .end_column = 7};
-const SourceFrame kLayer = {.file = "the \"layers\".py", .function = "Layer.__call__", .line = 77,
-                            .end_line = 77, .column = 10, .end_column = 31};
+const SourceFrame kMainFrame = {.file = "train.py",
+                                .function = "main",
+                                .line = 40,
+                                .end_line = 40,
+                                .column = 1,
+                                .end_column = 9};
+const SourceFrame kStepFrame = {.file = "train.py",
+                                .function = "step",
+                                .line = 12,
+                                .end_line = 13,
+                                .column = 5,
+                                .end_column = 7};
+const SourceFrame kLayerFrame = {.file = "the \"layers\".py",
+                                 .function = "Layer.__call__",
+                                 .line = 77,
+                                 .end_line = 77,
+                                 .column = 10,
+                                 .end_column = 31};
 
 TEST(MetadataTest, EveryFieldIsRead) {
-  const auto module = ModuleWith(
-      R"({op_type="mul" op_name="jit(f)/\"q\"/mul" source_file="a b.py" source_line=7 )"
-      R"(source_end_line=8 source_column=3 source_end_column=9 profile_type={1} )"
-      R"(deduplicated_name="dd" scheduling_name="ss" stack_frame_id=5})");
+  const auto module =
+      ModuleWith(R"({op_type="mul" op_name="jit(f)/\"q\"/mul" source_file="a b.py" source_line=7 )"
+                 R"(source_end_line=8 source_column=3 source_end_column=9 profile_type={1} )"
+                 R"(deduplicated_name="dd" scheduling_name="ss" stack_frame_id=5})");
   ASSERT_NE(module, nullptr);
-  EXPECT_EQ(Root(*module).metadata(),
-            (OpMetadata{.op_type = "mul",
-                        .op_name = "jit(f)/\"q\"/mul",
-                        .source_file = "a b.py",
-                        .source_line = 7,
-                        .source_end_line = 8,
-                        .source_column = 3,
-                        .source_end_column = 9,
-                        .deduplicated_name = "dd",
-                        .scheduling_name = "ss",
-                        .stack_frame_id = 5}));
+  EXPECT_EQ(Root(*module).metadata(), (OpMetadata{.op_type = "mul",
+                                                  .op_name = "jit(f)/\"q\"/mul",
+                                                  .source_file = "a b.py",
+                                                  .source_line = 7,
+                                                  .source_end_line = 8,
+                                                  .source_column = 3,
+                                                  .source_end_column = 9,
+                                                  .deduplicated_name = "dd",
+                                                  .scheduling_name = "ss",
+                                                  .stack_frame_id = 5}));
 }
 
 TEST(MetadataTest, CommasMayStandBetweenFields) {
@@ -97,9 +108,9 @@ TEST(MetadataTest, WhatIsMalformedIsLeftOut) {
 TEST(SourceFramesTest, ComeFromTheTablesTheInnermostFirst) {
   const auto module = ModuleWith("{op_name=\"x\" stack_frame_id=3}", kTables);
   ASSERT_NE(module, nullptr);
-  EXPECT_THAT(Root(*module).SourceFrames(), ElementsAre(kLayer, kStep, kMain));
-  EXPECT_THAT(module->SourceFrames(2), ElementsAre(kStep, kMain));
-  EXPECT_THAT(module->SourceFrames(1), ElementsAre(kMain));
+  EXPECT_THAT(Root(*module).SourceFrames(), ElementsAre(kLayerFrame, kStepFrame, kMainFrame));
+  EXPECT_THAT(module->SourceFrames(2), ElementsAre(kStepFrame, kMainFrame));
+  EXPECT_THAT(module->SourceFrames(1), ElementsAre(kMainFrame));
   for (const int64_t id : {int64_t{0}, int64_t{4}, int64_t{-1}, INT64_MAX, INT64_MIN}) {
     EXPECT_THAT(module->SourceFrames(id), IsEmpty()) << id;
   }
@@ -115,8 +126,7 @@ TEST(SourceFramesTest, ComeFromTheMetadataWhereThereAreNoTables) {
 TEST(SourceFramesTest, AreThoseOfTheMetadataWhereTheTablesHaveNoSuchFrame) {
   const auto module = ModuleWith("{source_file=\"f.py\" source_line=7 stack_frame_id=9}", kTables);
   ASSERT_NE(module, nullptr);
-  EXPECT_THAT(Root(*module).SourceFrames(),
-              ElementsAre(SourceFrame{.file = "f.py", .line = 7}));
+  EXPECT_THAT(Root(*module).SourceFrames(), ElementsAre(SourceFrame{.file = "f.py", .line = 7}));
 }
 
 TEST(SourceFramesTest, ACallerThatDoesNotComeBeforeIsNone) {
@@ -143,7 +153,7 @@ TEST(SourceFramesTest, TablesThatAreSetAreRead) {
   HloModule module("m");
   EXPECT_THAT(module.SourceFrames(1), IsEmpty());
   module.SetStackFrameTables(kTables);
-  EXPECT_THAT(module.SourceFrames(1), ElementsAre(kMain));
+  EXPECT_THAT(module.SourceFrames(1), ElementsAre(kMainFrame));
   module.SetStackFrameTables("");
   EXPECT_THAT(module.SourceFrames(1), IsEmpty());
   EXPECT_EQ(module.stack_frame_tables(), "");

@@ -4,12 +4,14 @@
     program_test.py PRINT_INDEXING VERSION
 """
 
+import gzip
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 PROGRAM, VERSION = sys.argv[1:3]
 
@@ -33,7 +35,8 @@ ENTRY main {
 
 def run(*arguments, stdin=""):
     """Exit code, standard output and standard error."""
-    result = subprocess.run([PROGRAM, *arguments], input=stdin.encode(), stdout=subprocess.PIPE,
+    data = stdin if isinstance(stdin, bytes) else stdin.encode()
+    result = subprocess.run([PROGRAM, *arguments], input=data, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, timeout=300, check=False)
     return result.returncode, result.stdout.decode(), result.stderr.decode()
 
@@ -557,6 +560,89 @@ class Inputs(Program):
                                     stderr=subprocess.PIPE, check=False)
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"could not be written", result.stderr)
+
+
+class InputsByContent(Program):
+    """Text, protocol buffers and gzip of either are told apart by what they hold, never by names."""
+    PROTOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hlo", "protos")
+
+    def setUp(self):
+        super().setUp()
+        self.message, self.text = self.read("frames.hlo.pb"), self.read("frames.hlo")
+
+    def read(self, name):
+        with open(os.path.join(self.PROTOS, name), "rb") as stream:
+            return stream.read()
+
+    def test_a_protocol_buffer_gives_what_its_text_gives(self):
+        for name in os.listdir(self.PROTOS):
+            if not name.endswith(".pb"):
+                continue
+            flags = ["--instruction=all", "--direction=both", "--format=json", "-"]
+            of_text = run(*flags, stdin=self.read(name[:-len(".pb")]))
+            self.assertEqual(of_text[0], 0, name)
+            self.assertEqual(run(*flags, stdin=self.read(name)), of_text, name)
+
+    def test_names_of_files_do_not_count(self):
+        expected = run("--fuse", "-", stdin=self.text)
+        self.assertEqual(expected[0], 0)
+        for data in (self.text, self.message):
+            for name in ("a.hlo", "b.hlo.pb", "c.gz"):
+                path = os.path.join(self.directory, name)
+                with open(path, "wb") as stream:
+                    stream.write(data)
+                self.assertEqual(run("--fuse", path), expected, name)
+
+    def test_gzip_of_either_is_read(self):
+        expected = run("--fuse", "-", stdin=self.text)
+        for data in (self.text, self.message):
+            half = len(data) // 2
+            self.assertEqual(run("--fuse", "-", stdin=gzip.compress(data)), expected)
+            self.assertEqual(
+                run("--fuse", "-", stdin=gzip.compress(data[:half]) + gzip.compress(data[half:])),
+                expected)
+
+    def test_maps_may_be_compressed(self):
+        line = "(d0) -> (d0 + 0), domain: d0 in [0, 3]\n"
+        self.assertEqual(run("--map=-", stdin=gzip.compress(line.encode())),
+                         run("--map=-", stdin=line))
+
+    def test_gzip_that_is_damaged_is_an_error(self):
+        data = gzip.compress(self.text)
+        for damaged in (data[:-1], data[:20], data[:2], data + b"x", data[:30] + b"xxxx" + data[34:]):
+            code, output, errors = run("-", stdin=damaged)
+            self.assertEqual((code, output), (1, ""))
+            self.assertTrue(errors.startswith("<stdin>: error: cannot read it: its gzip data is "),
+                            errors)
+
+    def test_gzip_of_too_much_is_an_error(self):
+        compress = zlib.compressobj(1, zlib.DEFLATED, 31)
+        zeros = bytes(1 << 20)
+        data = b"".join(compress.compress(zeros) for _ in range(1025)) + compress.flush()
+        code, output, errors = run("-", stdin=data)
+        self.assertEqual((code, output), (1, ""))
+        self.assertEqual(errors, "<stdin>: error: cannot read it: it has more than 1073741824 bytes "
+                                 "when it is decompressed\n")
+
+    def test_a_protocol_buffer_that_is_cut_off_is_an_error_with_its_place(self):
+        code, output, errors = run("-", stdin=self.message[:100])
+        self.assertEqual((code, output), (1, ""))
+        self.assertRegex(errors, r"^<stdin>: error: byte \d+, HloModuleProto: field \d+ ends after its "
+                                 r"message\n$")
+
+    def test_what_is_not_valid_in_a_protocol_buffer_names_the_instruction(self):
+        # The second shape f32[4] is that of the addition, which becomes f32[5].
+        shape = b"\x10\x0b\x1a\x01\x04"
+        at = self.message.index(shape, self.message.index(shape) + 1)
+        wrong = self.message[:at] + shape[:-1] + b"\x05" + self.message[at + len(shape):]
+        code, output, errors = run("-", stdin=wrong)
+        self.assertEqual((code, output), (1, ""))
+        message = "instruction 'a' (add) has shape f32[5] but its operands and attributes give f32[4]"
+        self.assertEqual(errors.splitlines()[0], f"<stdin>: error: {message}")
+        code, output, errors = run("--no-verify", "-", stdin=wrong)
+        self.assertEqual(code, 0)
+        self.assertEqual(errors.splitlines()[0],
+                         f"<stdin>: warning: {message}; what it reads is unknown")
 
 
 class Unverified(Program):

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/tools/gzip.h"
 
 namespace xla_indexing {
 namespace {
@@ -59,6 +60,10 @@ absl::StatusOr<SourceText> ReadSource(const std::string& file) {
   if (descriptor < 0) return ReadError(name, std::strerror(errno));
   absl::StatusOr<std::string> text = ReadAll(descriptor, name);
   if (!is_stdin) close(descriptor);
+  if (text.ok() && IsGzip(*text)) {
+    text = Gunzip(*text, kMaxBytes);
+    if (!text.ok()) return ReadError(name, text.status().message());
+  }
   if (!text.ok()) return text.status();
   return SourceText{name, *std::move(text)};
 }

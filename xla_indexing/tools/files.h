@@ -12,9 +12,9 @@
 
 namespace xla_indexing {
 
-// The text of a file, under the name that messages call it by; `-` is standard input, `<stdin>`. An
-// input of more than 2^30 bytes (also an endless one) is an error. The message of an error is
-// `FILE: error: why`.
+// What a file holds, under the name that messages call it by; `-` is standard input, `<stdin>`. What
+// gzip compressed is decompressed. An input of more than 2^30 bytes, before or after that (also an
+// endless one), is an error. The message of an error is `FILE: error: why`.
 absl::StatusOr<SourceText> ReadSource(const std::string& file);
 
 // Writes to standard output at once. An error is reported once, by FlushOutput.

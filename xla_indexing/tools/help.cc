@@ -7,9 +7,10 @@ absl::string_view HelpText() {
 
     print-indexing [flags] FILE...
 
-reads HLO text ('-' reads standard input) and prints indexing maps: for each operand of an
-instruction, which of its elements an element of the output is computed from. A FILE may hold several
-modules, separated by lines '// -----', and at most 2^30 bytes.
+reads HLO ('-' reads standard input) and prints indexing maps: for each operand of an instruction,
+which of its elements an element of the output is computed from. A FILE is, by its content and not
+its name, HLO text, of several modules where lines '// -----' separate them, or a serialized
+HloModuleProto or HloProto of one, or either compressed by gzip; of at most 2^30 bytes.
 
 What is analysed
   (nothing given)        the ROOT of the ENTRY computation of every module; a fusion or call is

@@ -10,9 +10,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/proto_reader.h"
 #include "xla_indexing/hlo/transforms/set_aside.h"
 #include "xla_indexing/hlo/verifier.h"
 
@@ -22,24 +24,33 @@ namespace {
 // The most errors that are shown for one module.
 constexpr int64_t kMaxErrors = 20;
 
-std::string ErrorText(const VerificationError& error) {
+// `severity` and `message` at the place of an error in the text of `filename`; after the name alone
+// where the module was no text.
+std::string TextOf(const VerificationError& error, absl::string_view filename,
+                   absl::string_view severity, absl::string_view message) {
   const SourceText* source = error.module->source();
+  if (source == nullptr) return absl::StrCat(filename, ": ", severity, ": ", message);
   const bool has_place = error.instruction != nullptr &&
                          error.instruction->source_offset() != HloInstruction::kNoSourceOffset;
-  return has_place ? error.ToString()
-                   : FormatDiagnostic(source->filename, source->text, 0, error.message);
+  return has_place ? error.ToString(severity, message)
+                   : FormatDiagnostic(filename, source->text, 0, message, severity);
 }
 
-std::string WarningText(const SetAside& aside) {
-  return aside.error.ToString(
-      "warning", absl::StrCat(aside.error.message,
-                              aside.is_call ? "; its maps are those of the computation that it "
-                                              "calls, and lead to its parameters"
-                                            : "; what it reads is unknown"));
+std::string ErrorText(const VerificationError& error, absl::string_view filename) {
+  return TextOf(error, filename, "error", error.message);
+}
+
+std::string WarningText(const SetAside& aside, absl::string_view filename) {
+  return TextOf(aside.error, filename, "warning",
+                absl::StrCat(aside.error.message,
+                             aside.is_call ? "; its maps are those of the computation that it "
+                                             "calls, and lead to its parameters"
+                                           : "; what it reads is unknown"));
 }
 
 // Puts a copy of the module, which is not valid, in its place that has its errors aside.
-void SetAsideErrorsOf(std::unique_ptr<HloModule> module, ReadModule* read) {
+void SetAsideErrorsOf(std::unique_ptr<HloModule> module, absl::string_view filename,
+                      ReadModule* read) {
   absl::StatusOr<ModuleWithErrorsAside> copy = SetErrorsAside(*module);
   // Then the errors are reported as such.
   if (!copy.ok()) return;
@@ -48,32 +59,40 @@ void SetAsideErrorsOf(std::unique_ptr<HloModule> module, ReadModule* read) {
   read->written = std::move(module);
   const size_t count = copy->set_aside.size();
   for (size_t i = 0; i < std::min<size_t>(count, kMaxErrors); ++i) {
-    read->warnings.push_back(WarningText(copy->set_aside[i]));
+    read->warnings.push_back(WarningText(copy->set_aside[i], filename));
   }
   if (count > kMaxErrors) {
-    const SourceText& source = *read->written->source();
-    read->warnings.push_back(absl::StrCat(source.filename, ": warning: ", count - kMaxErrors,
+    read->warnings.push_back(absl::StrCat(filename, ": warning: ", count - kMaxErrors,
                                           " more instructions are not valid"));
   }
+}
+
+// The modules of text, or the one of a message.
+std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> ReadByContent(SourceText source) {
+  if (!LooksLikeHloModuleProto(source.text)) return ParseModules(std::move(source));
+  std::vector<absl::StatusOr<std::unique_ptr<HloModule>>> modules;
+  modules.push_back(ReadHloModuleProto(source.text, source.filename));
+  return modules;
 }
 
 }  // namespace
 
 std::vector<ReadModule> ReadModules(SourceText source, bool verify) {
   std::vector<ReadModule> modules;
-  for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed : ParseModules(std::move(source))) {
+  const std::string filename = source.filename;
+  for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed : ReadByContent(std::move(source))) {
     ReadModule& read = modules.emplace_back();
     if (!parsed.ok()) {
       read.errors.emplace_back(parsed.status().message());
       continue;
     }
     for (const VerificationError& error : FindErrors(**parsed, kMaxErrors)) {
-      read.errors.push_back(ErrorText(error));
+      read.errors.push_back(ErrorText(error, filename));
     }
     if (read.errors.empty()) {
       read.module = *std::move(parsed);
     } else if (!verify) {
-      SetAsideErrorsOf(*std::move(parsed), &read);
+      SetAsideErrorsOf(*std::move(parsed), filename, &read);
     }
   }
   return modules;

@@ -20,8 +20,9 @@ struct ReadModule {
   std::vector<std::string> warnings = {};
 };
 
-// A module, or errors, for each piece of the input, in order. Without `verify` errors of single
-// instructions are set aside and reported as warnings.
+// A module, or errors, for each piece of the input, in order. What the input is, its content says:
+// HLO text, or the protocol buffer of one module (hlo/proto_reader.h), of which errors name no line.
+// Without `verify` errors of single instructions are set aside and reported as warnings.
 std::vector<ReadModule> ReadModules(SourceText source, bool verify = true);
 
 }  // namespace xla_indexing

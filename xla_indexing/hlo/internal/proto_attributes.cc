@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -65,10 +64,18 @@ class ProtoAttributeReader {
     Lexer lexer(text);
     absl::string_view unused;
     if (!text.empty() && text.front() == '{' && (!lexer.ReadBraces(&unused) || !lexer.AtEnd())) {
-      source_.Fail(absl::StrCat("'", text, "' cannot be written as HLO text: ",
+      source_.Fail(absl::StrCat("'", Shown(text), "' cannot be written as HLO text: ",
                                 lexer.failed() ? lexer.error_message() : "its braces close early"));
     }
     return arena_.CopyString(text);
+  }
+
+  // An attribute whose text is one word.
+  void AddWord(AttributeKey key, absl::string_view word) {
+    if (word.empty() || !std::all_of(word.begin(), word.end(), Lexer::IsNameCharacter)) {
+      source_.Fail(absl::StrCat("'", Shown(word), "' is no ", AttributeName(key)));
+    }
+    Add(key, arena_.CopyString(word));
   }
 
   template <typename T>
@@ -177,8 +184,8 @@ void ProtoAttributeReader::ReadOwn() {
       return Add(AttributeKey::kIotaDimension, dimensions[0]);
     }
     case HloOpcode::kReshape:
-      if (message_.Has(Field::kDimensions)) {
-        AddText("inferred_dimension", absl::StrJoin(Integers(message_, Field::kDimensions), ","));
+      if (const auto inferred = Integers(message_, Field::kDimensions); inferred.size() == 1) {
+        AddText("inferred_dimension", absl::StrCat(inferred[0]));
       }
       return;
     case HloOpcode::kGetTupleElement:
@@ -257,7 +264,7 @@ void ProtoAttributeReader::ReadOwn() {
     case HloOpcode::kCustomCall:
       return ReadCustomCall();
     case HloOpcode::kFusion:
-      return AddText(AttributeKey::kFusionKind, message_.Bytes(Field::kFusionKind));
+      return AddWord(AttributeKey::kFusionKind, message_.Bytes(Field::kFusionKind));
     case HloOpcode::kCopyStart:
       if (message_.Has(Field::kCrossProgramPrefetchIndex)) {
         AddText("cross_program_prefetch_index",
@@ -535,12 +542,12 @@ void ProtoAttributeReader::ReadScatter() {
 }
 
 void ProtoAttributeReader::ReadCompare() {
-  AddText(AttributeKey::kDirection, message_.Bytes(Field::kComparisonDirection));
+  AddWord(AttributeKey::kDirection, message_.Bytes(Field::kComparisonDirection));
   const absl::string_view type = message_.Bytes(Field::kComparisonType);
   if (type.empty()) return;
   const bool is_default = !operands_.empty() && operands_[0]->shape().IsArray() &&
                           type == DefaultComparisonType(operands_[0]->shape().element_type());
-  if (!is_default) AddText(AttributeKey::kComparisonType, type);
+  if (!is_default) AddWord(AttributeKey::kComparisonType, type);
 }
 
 void ProtoAttributeReader::ReadFft() {

@@ -38,11 +38,9 @@ absl::string_view ProtoModuleReader::ReadName(absl::string_view name, absl::stri
   const bool is_name = !name.empty() && Lexer::IsNameStart(name.front()) &&
                        std::all_of(name.begin(), name.end(), Lexer::IsNameCharacter);
   if (!is_name) {
-    constexpr size_t kLongestShown = 60;
-    source_.Fail(name.empty()
-                     ? absl::StrCat(what, " has no name")
-                     : absl::StrCat("the name of ", what, ", '", name.substr(0, kLongestShown),
-                                    "', is none of HLO text"));
+    source_.Fail(name.empty() ? absl::StrCat(what, " has no name")
+                              : absl::StrCat("the name of ", what, ", '", Shown(name),
+                                             "', is none of HLO text"));
   }
   return name;
 }
@@ -52,7 +50,7 @@ void ProtoModuleReader::AddHeaderAttribute(absl::string_view name, const std::st
   Lexer lexer(text);
   absl::string_view unused;
   if (text.front() == '{' && (!lexer.ReadBraces(&unused) || !lexer.AtEnd())) {
-    source_.Fail(absl::StrCat("'", text, "' cannot be written as HLO text"));
+    source_.Fail(absl::StrCat("'", Shown(text), "' cannot be written as HLO text"));
     return;
   }
   module_->SetAttribute(name, text);
@@ -176,9 +174,7 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
   const absl::string_view spelling = message.Bytes(Instruction::kOpcode);
   const std::optional<HloOpcode> opcode = OpcodeFromName(spelling);
   if (!opcode.has_value()) {
-    constexpr size_t kLongestShown = 60;
-    source_.Fail(
-        absl::StrCat("expected an opcode, found '", spelling.substr(0, kLongestShown), "'"));
+    source_.Fail(absl::StrCat("expected an opcode, found '", Shown(spelling), "'"));
   }
   const Shape* shape = ReadInternedShape(message);
   absl::InlinedVector<const HloInstruction*, 4> operands;

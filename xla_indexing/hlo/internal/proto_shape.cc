@@ -72,10 +72,11 @@ ElementType OptionalType(const WireMessage& message, uint32_t number) {
   const int64_t value = message.Integer(number);
   if (value == 0) return ElementType::kTuple;
   const std::optional<ElementType> type = TypeOfNumber(value);
-  if (!type.has_value()) {
-    message.source().Fail(absl::StrCat("no element type has the number ", value));
+  if (!type.has_value() || !IsArrayType(*type)) {
+    message.source().Fail(absl::StrCat("no type of integers has the number ", value));
+    return ElementType::kTuple;
   }
-  return type.value_or(ElementType::kTuple);
+  return *type;
 }
 
 // `C+~`: the levels of a sparse layout; empty where all are dense.
@@ -127,6 +128,7 @@ Layout ReadLayoutProto(const WireMessage& message) {
                      SplitConfig& read = layout.split_configs.emplace_back();
                      read.dimension = split.Integer(proto::SplitConfig::kDimension);
                      split.Integers(proto::SplitConfig::kSplitIndices, &read.split_indices);
+                     if (read.split_indices.empty()) split.source().Fail("there are no indices");
                    });
   message.Message(proto::Layout::kPhysicalShape, "physical_shape", [&](const WireMessage& shape) {
     layout.physical_shape = std::make_shared<const Shape>(ReadShapeProto(shape));

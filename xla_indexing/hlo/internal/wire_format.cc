@@ -3,7 +3,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/internal/lexer.h"
@@ -32,6 +34,12 @@ bool ReadVarint(absl::string_view* bytes, uint64_t* value) {
     }
   }
   return false;
+}
+
+std::string Shown(absl::string_view bytes) {
+  constexpr size_t kMostBytes = 60;
+  return absl::StrCat(absl::CEscape(bytes.substr(0, kMostBytes)),
+                      bytes.size() > kMostBytes ? "..." : "");
 }
 
 uint64_t LittleEndian(const char* bytes, size_t size) {

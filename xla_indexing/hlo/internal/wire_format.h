@@ -200,6 +200,8 @@ class WireMessage {
 // Reads a varint at the beginning of `*bytes` and takes it off; false where none stands there that
 // fits 64 bits.
 bool ReadVarint(absl::string_view* bytes, uint64_t* value);
+// Bytes as a message about them shows them: the first ones, with escapes for what is not printable.
+std::string Shown(absl::string_view bytes);
 // The number in the first `size` bytes, the lowest first.
 uint64_t LittleEndian(const char* bytes, size_t size);
 
