@@ -38,7 +38,13 @@ def objects():
     indexing = module.entry.indexing()
     [with_runtime] = module["s"].indexing().maps(0)
     yield from (module, module.entry, module["t"], module["p"].shape, module["p"].shape.layout)
-    yield from (indexing, indexing[0], indexing[0].maps[0], with_runtime.runtime_variables[0], with_runtime.tile())
+    yield from (
+        indexing,
+        indexing[0],
+        indexing[0].maps[0],
+        with_runtime.runtime_variables[0],
+        with_runtime.tile(),
+    )
     m = xi.IndexingMap(MAP)
     yield from (m, m.dimensions[0], m.image(), xi.Interval(0, 3), m.count_image())
     yield from (module["t"].utilization(), module["t"].utilization().operands[0], module["t"].coalescing())
@@ -50,13 +56,22 @@ def objects():
 def methods():
     for thing in objects():
         for name in dir(type(thing)):
-            if name in ("__init__", "__class__", "__new__", "__del__", "__init_subclass__", "__subclasshook__"):
+            if name in (
+                "__init__",
+                "__class__",
+                "__new__",
+                "__del__",
+                "__init_subclass__",
+                "__subclasshook__",
+            ):
                 continue
             member = inspect.getattr_static(type(thing), name)
             if type(member).__name__ in ("nb_method", "nb_func"):
                 yield pytest.param(getattr(thing, name), id=f"{type(thing).__name__}.{name}")
     for name, value in vars(_native).items():
-        if (isinstance(value, type) and not issubclass(value, Exception)) or type(value).__name__ == "nb_func":
+        if (isinstance(value, type) and not issubclass(value, Exception)) or type(
+            value
+        ).__name__ == "nb_func":
             yield pytest.param(value, id=name)
 
 
@@ -89,7 +104,13 @@ def test_arrays_of_the_wrong_form():
     for wrong in (np.zeros(2, int), np.zeros((1, 3), int), np.zeros((1, 2, 1), int), 3, [], [[1], [2]]):
         with pytest.raises(xi.Error, match=r"have to have \[N, 2\]"):
             m(wrong)
-    for wrong in (np.zeros((1, 2)), np.zeros((1, 2), bool), np.zeros((1, 2), complex), [["1", "2"]], [[None, 1]]):
+    for wrong in (
+        np.zeros((1, 2)),
+        np.zeros((1, 2), bool),
+        np.zeros((1, 2), complex),
+        [["1", "2"]],
+        [[None, 1]],
+    ):
         with pytest.raises(TypeError, match="integers"):
             m(wrong)
     with pytest.raises(TypeError):
@@ -166,7 +187,7 @@ def test_html_of_hostile_names():
 # nanobind warns of each use.
 @pytest.mark.filterwarnings("ignore")
 def test_objects_that_were_not_made_right():
-    for name, value in vars(_native).items():
+    for value in vars(_native).values():
         if isinstance(value, type) and not issubclass(value, (Exception, __import__("enum").Enum)):
             thing = value.__new__(value)
             for member in dir(value):
@@ -203,7 +224,11 @@ for _ in range(400): once()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], input=TEXT, capture_output=True, text=True, timeout=300
+        [sys.executable, "-W", "error", "-c", program],
+        input=TEXT,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert result.returncode == 0, result.stderr
     # nanobind says at the end of the process what was not freed.

@@ -90,9 +90,7 @@ def test_all_pairs(text, results, inside):
 def test_reads_of_many_points(text, results, inside):
     m = xi.IndexingMap(text)
     # Points one further than the intervals too: those lead to nothing.
-    points = list(
-        itertools.product(*[range(v.lower - 1, v.upper + 2) for v in m.dimensions])
-    )
+    points = list(itertools.product(*[range(v.lower - 1, v.upper + 2) for v in m.dimensions]))
     indices = np.array(points, dtype=np.int64).reshape(len(points), m.num_dimensions)
     for rt in runtimes(m):
         expected = [
@@ -128,7 +126,9 @@ def test_a_row_outside_of_the_domain_is_named():
 
 
 def test_runtime_values_for_all_points_and_for_each():
-    m = xi.IndexingMap("(d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 3], rt0 in [0, 6], rt1 in [0, 9]")
+    m = xi.IndexingMap(
+        "(d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 3], rt0 in [0, 6], rt1 in [0, 9]"
+    )
     assert m([[0], [2]], [5, 9]).tolist() == [[5, 9], [7, 9]]
     assert m([[0], [2]], [[5, 9], [1, 0]]).tolist() == [[5, 9], [3, 0]]
     with pytest.raises(xi.Error, match="needs their values as `runtime`"):
@@ -173,8 +173,10 @@ def test_the_mask_of_a_map():
 
 
 def test_parts():
-    m = xi.IndexingMap("(d0)[s0]{rt0} -> (d0 + s0, rt0), domain: d0 in [0, 4], s0 in [1, 2], rt0 in [0, inf], "
-                       "d0 + s0 in [-inf, 5]")
+    m = xi.IndexingMap(
+        "(d0)[s0]{rt0} -> (d0 + s0, rt0), domain: d0 in [0, 4], s0 in [1, 2], rt0 in [0, inf], "
+        "d0 + s0 in [-inf, 5]"
+    )
     assert [(v.name, v.lower, v.upper, v.size) for v in m.dimensions] == [("d0", 0, 4, 5)]
     assert [(v.name, v.lower, v.upper) for v in m.range_variables] == [("s0", 1, 2)]
     assert [(v.name, v.lower, v.upper, v.size) for v in m.runtime_variables] == [("rt0", 0, None, None)]
@@ -192,7 +194,10 @@ def test_equality_and_hash_ignore_names_and_contexts():
     assert a != xi.IndexingMap("(d0) -> (d0), domain: d0 in [0, 8]")
     assert a != str(a)
     assert a != None  # noqa: E711
-    empty = [xi.IndexingMap("(d0) -> (d0), domain: d0 in [1, 0]"), xi.IndexingMap("KNOWN EMPTY (d0) -> 1 results")]
+    empty = [
+        xi.IndexingMap("(d0) -> (d0), domain: d0 in [1, 0]"),
+        xi.IndexingMap("KNOWN EMPTY (d0) -> 1 results"),
+    ]
     assert empty[0] == empty[1]
     assert len(set(empty)) == 1
     assert {a: 1}[b] == 1
@@ -208,9 +213,7 @@ def test_algebra_across_contexts():
     reshape = xi.IndexingMap("(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 19]")
     transpose = xi.IndexingMap("(d0, d1) -> (d1, d0), domain: d0 in [0, 4], d1 in [0, 3]")
     both = reshape.compose(transpose).simplify()
-    np.testing.assert_array_equal(
-        both.to_numpy(), [[i, i % 4, i // 4] for i in range(20)]
-    )
+    np.testing.assert_array_equal(both.to_numpy(), [[i, i % 4, i // 4] for i in range(20)])
     back = both.inverse()
     assert both.compose(back).simplify() == xi.IndexingMap("(d0) -> (d0), domain: d0 in [0, 19]")
     with pytest.raises(xi.Error, match=r"1.*2|2.*1"):
@@ -248,7 +251,9 @@ def test_images_and_counts():
 
 
 def test_html_is_escaped():
-    assert "&lt;" not in xi.IndexingMap("(d0) -> (d0), domain: d0 in [0, 1]")._repr_html_().replace("-&gt;", "")
+    assert "&lt;" not in xi.IndexingMap("(d0) -> (d0), domain: d0 in [0, 1]")._repr_html_().replace(
+        "-&gt;", ""
+    )
 
 
 ISL_CASES = [case[0] for case in CASES] + [
@@ -273,11 +278,13 @@ def test_isl_reads_the_same_relation(text):
             continue
         found = set()
         relation.wrap().project_out_all_params().foreach_point(
-            lambda point: found.add(
+            lambda point, found=found: found.add(
                 tuple(
                     point.get_coordinate_val(isl.dim_type.set, i).to_python()
                     for i in range(m.num_dimensions + m.num_results)
                 )
             )
         )
-        assert sorted(found) == sorted({tuple(row) for row in m.to_numpy(runtime=rt if rt else None).tolist()} or {()})
+        assert sorted(found) == sorted(
+            {tuple(row) for row in m.to_numpy(runtime=rt if rt else None).tolist()} or {()}
+        )

@@ -1,5 +1,6 @@
 """load(): from everything that people have to a module."""
 
+import gzip
 import io
 import pathlib
 import pickle
@@ -38,6 +39,14 @@ def test_text():
 def test_bytes_of_text():
     for content in (TEXT.encode(), bytearray(TEXT.encode()), memoryview(TEXT.encode())):
         assert reads(xi.load(content)) == HALF
+
+
+def test_gzip():
+    packed = gzip.compress(TEXT.encode())
+    assert reads(xi.load(packed)) == HALF
+    for wrong in (packed[:-9], packed[:20], packed[:12] + b"\xff" * 40):
+        with pytest.raises(xi.ParseError, match="no whole gzip"):
+            xi.load(wrong, filename="m.hlo.gz")
 
 
 def test_a_path_as_text_and_as_an_object(tmp_path):
@@ -89,7 +98,7 @@ def test_errors_show_the_place_and_name_the_file(tmp_path):
     assert line == "  p = f32[2,3 parameter(0)"
     assert caret == " " * 14 + "^"
     assert caught.value.code == "INVALID_ARGUMENT"
-    with pytest.raises(xi.ParseError, match="^here:2:1"):
+    with pytest.raises(xi.ParseError, match=r"^here:2:1"):
         xi.load("\n}", filename="here")
 
 
@@ -98,7 +107,7 @@ def test_what_the_verifier_refuses():
         xi.load("ENTRY e { p = f32[2,3] parameter(0)  ROOT t = f32[2,3] transpose(p), dimensions={1,0} }")
 
 
-@pytest.mark.parametrize("wrong", [None, 3, 2.5, [TEXT], {"a": TEXT}, object(), io.StringIO(TEXT), str, load := len])
+@pytest.mark.parametrize("wrong", [None, 3, 2.5, [TEXT], {"a": TEXT}, object(), io.StringIO(TEXT), str, len])
 def test_what_is_none_of_these(wrong):
     with pytest.raises(TypeError, match=r"load\(\) takes HLO text"):
         xi.load(wrong)

@@ -106,7 +106,13 @@ def test_parameters_are_named_by_arguments(module):
 def test_what_all_parameters_are_called_is_no_name_of_an_argument():
     line = 'p{0} = f32[2] parameter({0}), metadata={{op_name="{1}"}}'
     for name in ("XLA_Args", "same"):
-        text = "ENTRY e {\n" + line.format(0, name) + "\n" + line.format(1, name) + "\nROOT s = f32[2] add(p0, p1)\n}"
+        text = (
+            "ENTRY e {\n"
+            + line.format(0, name)
+            + "\n"
+            + line.format(1, name)
+            + "\nROOT s = f32[2] add(p0, p1)\n}"
+        )
         assert xi.load(text).argument_names == [None, None]
 
 
@@ -177,7 +183,9 @@ def test_entries_are_a_sequence(module):
 def test_maps_are_selected_by_operand_and_leaf(module):
     indexing = module.entry.indexing()
     assert len(indexing.maps()) == 5
-    assert [str(m.map) for m in indexing.maps(operand=1, output_leaf=1)] == ["(d0) -> (), domain: d0 in [0, 7]"]
+    assert [str(m.map) for m in indexing.maps(operand=1, output_leaf=1)] == [
+        "(d0) -> (), domain: d0 in [0, 7]"
+    ]
     assert indexing.maps(7) == []
 
 
@@ -255,8 +263,15 @@ def test_rows_and_html(module):
 
 
 def test_reprs_are_short(module):
-    for thing in (module, module.entry, module["f"], module["f"].indexing(), module["f"].indexing()[0],
-                  module["s"].indexing().maps()[0], module["f"].shape):
+    for thing in (
+        module,
+        module.entry,
+        module["f"],
+        module["f"].indexing(),
+        module["f"].indexing()[0],
+        module["s"].indexing().maps()[0],
+        module["f"].shape,
+    ):
         assert "\n" not in repr(thing)
         assert len(repr(thing)) < 200
 

@@ -1,4 +1,4 @@
-"""The package as a whole: its types, its size, what it asks of the system, and what else lives in its process."""
+"""The package as a whole: its types, its size, what it asks of the system, what else lives in its process."""
 
 import importlib.metadata
 import importlib.util
@@ -114,7 +114,9 @@ assert str(m.entry.indexing()[0].maps[0].map) == "(d0, d1) -> (d1, d0), domain: 
 
 
 def test_importing_it_imports_neither_jax_nor_numpy():
-    program = PROGRAM + "import sys; print([n for n in ('jax', 'jaxlib', 'numpy', 'torch') if n in sys.modules])"
+    program = (
+        PROGRAM + "import sys; print([n for n in ('jax', 'jaxlib', 'numpy', 'torch') if n in sys.modules])"
+    )
     assert run(program).strip() == "[]"
 
 
@@ -183,3 +185,16 @@ def reads(text: str) -> dict[str, list[tuple[int, ...]]]:
         env={**os.environ, "MYPYPATH": str(PACKAGE.parent)},
     )
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+SOURCE = pathlib.Path(__file__).parent.parent.parent
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason="no ruff")
+def test_the_sources_follow_the_rules():
+    result = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", str(SOURCE / "python")],
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout

@@ -21,7 +21,9 @@ ENTRY e {
   ROOT d = f32[64,32] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 """
-TRANSPOSE = "ENTRY e { p = f32[1024,1024] parameter(0)  ROOT t = f32[1024,1024] transpose(p), dimensions={1,0} }"
+TRANSPOSE = (
+    "ENTRY e { p = f32[1024,1024] parameter(0)  ROOT t = f32[1024,1024] transpose(p), dimensions={1,0} }"
+)
 
 
 def test_utilization_of_a_dot():
@@ -46,8 +48,12 @@ def test_utilization_of_a_part():
 
 
 def test_equivalence():
-    a = xi.load("ENTRY e { p = f32[9] parameter(0)  r = f32[9] reverse(p), dimensions={0}  ROOT s = f32[9] add(p, r) }")
-    b = xi.load("ENTRY e { p = f32[9] parameter(0)  r = f32[9] reverse(p), dimensions={0}  ROOT s = f32[9] add(r, p) }")
+    a = xi.load(
+        "ENTRY e { p = f32[9] parameter(0)  r = f32[9] reverse(p), dimensions={0}  ROOT s = f32[9] add(p, r) }"
+    )
+    b = xi.load(
+        "ENTRY e { p = f32[9] parameter(0)  r = f32[9] reverse(p), dimensions={0}  ROOT s = f32[9] add(r, p) }"
+    )
     c = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT s = f32[9] add(p, p) }")
     assert xi.equivalent(a.entry, b.entry)
     report = xi.equivalent(a.entry, c.entry)
@@ -79,7 +85,10 @@ def test_coalescing_of_xlas_kernel():
     assert cost.kind == "transpose"
     assert cost.hero.opcode == "transpose"
     # Tiles make reads and writes of 32 floats in a row: all bytes, in sectors of 32.
-    assert {a.is_write: int(a.maps[0].sectors) for a in cost.accesses} == {False: 2**20 // 8, True: 2**20 // 8}
+    assert {a.is_write: int(a.maps[0].sectors) for a in cost.accesses} == {
+        False: 2**20 // 8,
+        True: 2**20 // 8,
+    }
     assert int(cost.sectors) == 2 * 2**20 // 8
     assert all(m.coalesced for a in cost.accesses for m in a.maps)
     assert [row["access"] for row in cost.rows()] == ["read", "write"]
@@ -105,7 +114,11 @@ def test_coalescing_of_given_threads():
 
 def test_bank_conflicts():
     column = "(th_x) -> (th_x, 0), domain: th_x in [0, 31]"
-    for shape, swizzle, cycles in (("f32[32,32]", None, 32), ("f32[32,33]", None, 1), ("f32[32,32]", (5, 2, 7), 1)):
+    for shape, swizzle, cycles in (
+        ("f32[32,32]", None, 32),
+        ("f32[32,33]", None, 1),
+        ("f32[32,32]", (5, 2, 7), 1),
+    ):
         conflicts = xi.bank_conflicts(column, shape, swizzle=swizzle)
         assert (int(conflicts.wavefronts), int(conflicts.least_wavefronts)) == (cycles, 1)
         assert conflicts.is_exact
@@ -129,7 +142,11 @@ def test_tilings_of_a_computation():
     # 8 programs load 4 pieces of 16 x 32 and of 32 x 16 each, and store 16 x 16.
     assert (graph.cost.num_programs, graph.cost.num_loads, graph.cost.num_stores) == (8, 64, 8)
     assert graph.cost.moved_bytes == 8 * 4 * (4 * (16 * 32 + 32 * 16) + 16 * 16)
-    assert str(graph) == str(tiled.instantiate({"d1": 16, "d0": 16, "k": 32})) == str(module["d"].tiling("16,16,32"))
+    assert (
+        str(graph)
+        == str(tiled.instantiate({"d1": 16, "d0": 16, "k": 32}))
+        == str(module["d"].tiling("16,16,32"))
+    )
     search = tiled.find_tilings(max_resident_bytes=16 << 10)
     assert all(t.cost.resident_bytes <= 16 << 10 for t in search.tilings)
     costs = [t.cost.moved_bytes for t in search.tilings]
@@ -153,7 +170,11 @@ def test_the_tile_of_a_map():
     assert (int(r.offset), r.size, r.stride) == (2 * 8 + 4, 4, 1)
     full = tile.full_tile([2, 8])
     assert (full.is_exact, full.is_clipped, full.is_empty) == (True, False, False)
-    for wrong in (lambda: tile.full_tile([1]), lambda: tile.tile_at([1, 4], [9, 9]), lambda: tile.is_exact([0, 1])):
+    for wrong in (
+        lambda: tile.full_tile([1]),
+        lambda: tile.tile_at([1, 4], [9, 9]),
+        lambda: tile.is_exact([0, 1]),
+    ):
         with pytest.raises(xi.Error):
             wrong()
 

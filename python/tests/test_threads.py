@@ -87,7 +87,9 @@ def test_one_map_and_maps_of_several_contexts():
             assert hash(shared) == hash(other)
             assert str(shared.simplify()) == str(other.simplify())
             np.testing.assert_array_equal(shared(points), expected)
-            assert str(shared.compose(other.inverse()).simplify()) == str(other.compose(shared.inverse()).simplify())
+            assert str(shared.compose(other.inverse()).simplify()) == str(
+                other.compose(shared.inverse()).simplify()
+            )
         return True
 
     assert all(together(ask))

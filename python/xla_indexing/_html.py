@@ -19,9 +19,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Iterable[str] | None = Non
     """Rows as an HTML table; columns that no row has a value in are left out."""
     if not rows:
         return "<p>nothing</p>"
-    names = [
-        name for name in (columns or rows[0]) if any(row.get(name) is not None for row in rows)
-    ]
+    names = [name for name in (columns or rows[0]) if any(row.get(name) is not None for row in rows)]
     head = "".join(f"<th>{html.escape(name.replace('_', ' '))}</th>" for name in names)
     body = "".join("<tr>" + "".join(_cell(row.get(name)) for name in names) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -6,15 +6,20 @@ Objects of other packages are known by what they offer. None of those packages i
 
 from __future__ import annotations
 
+import gzip
 import importlib
+import io
 import os
 import re
 import sys
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 from ._native import Error, Module, ParseError, parse
 
+_GZIP = b"\x1f\x8b"
+_MAX_BYTES = 2**31
 _MLIR_BYTECODE = b"ML\xefR"
 _MLIR_TEXT = re.compile(rb'^\s*(?:(?://[^\n]*|#[^\n]*)?\s*\n)*\s*(?:module\b|"builtin\.module"|func\.func\b)')
 
@@ -25,7 +30,7 @@ def load(x: Any, *, filename: str | None = None) -> Module:
     x is one of
       - HLO text, as XLA, JAX, TensorFlow (`get_compiler_ir`) and PyTorch/XLA print it, or a part of it;
       - a path of a file of it, as a str or an os.PathLike;
-      - the bytes of either, of an HloModuleProto, or of StableHLO text or bytecode;
+      - the bytes of either, of an HloModuleProto, or of StableHLO text or bytecode, gzipped or not;
       - `jax.stages.Lowered` or `Compiled`, an HloModule or XlaComputation of jaxlib, a StableHLO module;
       - a Module, which is given back.
 
@@ -91,6 +96,13 @@ def _load_file(path: str | bytes, filename: str | None) -> list[Module]:
 
 
 def _load_bytes(content: bytes, filename: str) -> list[Module]:
+    if content.startswith(_GZIP):
+        try:
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(_MAX_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ParseError(f"{filename}: error: this is no whole gzip: {error}") from error
+        if len(content) > _MAX_BYTES:
+            raise ParseError(f"{filename}: error: more than {_MAX_BYTES} bytes")
     if content.startswith(_MLIR_BYTECODE) or _MLIR_TEXT.match(content):
         return [_from_stablehlo(content, filename)]
     return parse(content, filename)
