@@ -1,4 +1,5 @@
-"""Runs a notebook as Jupyter does, without Jupyter: cells in order, in one namespace, the last expression shown.
+"""Runs a notebook as Jupyter does, without Jupyter: cells in order, in one namespace, the last expression
+shown.
 
     python python/tests/notebook.py examples/python_tour.ipynb
 

@@ -255,10 +255,9 @@ def text_of(map_: Any, results: list[str], first_lower: int = 0, more: str = "")
         text.replace("[0,", f"[{first_lower},") if i == 0 else text for i, text in enumerate(variables[0])
     ]
     header = f"({', '.join(names[0])})[{', '.join(names[1])}]{{{', '.join(names[2])}}}"
-    constraints = [f"{c.expression} in [{c.lower}, {c.upper}]" for c in map_.constraints]
-    return f"{header} -> ({', '.join(results)}), domain: {
-        ', '.join([*itertools.chain(*variables), *constraints])
-    }"
+    constraints = [str(constraint) for constraint in map_.constraints]
+    domain = ", ".join([*itertools.chain(*variables), *constraints])
+    return f"{header} -> ({', '.join(results)}), domain: {domain}"
 
 
 def kinds(map_: Any) -> list[Any]:

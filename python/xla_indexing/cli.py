@@ -78,7 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"xla-indexing: error: {place}{error.strerror or error}", file=sys.stderr)
         return 1
     except (Error, MemoryError) as error:
-        print(str(error) if isinstance(error, Error) else "xla-indexing: error: out of memory", file=sys.stderr)
+        print(
+            str(error) if isinstance(error, Error) else "xla-indexing: error: out of memory", file=sys.stderr
+        )
         return 1
 
 
@@ -96,7 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("files", metavar="FILE", nargs="+", help="a module; '-' is standard input")
     report.add_argument("--top", metavar="N", type=_count, default=20, help="print N rows (default: 20)")
     report.add_argument("--sort", metavar="COLUMN", default="wasted", help="sort by this column")
-    report.add_argument("--json", action="store_true", help="print all rows as JSON, an object for each module")
+    report.add_argument(
+        "--json", action="store_true", help="print all rows as JSON, an object for each module"
+    )
     report.set_defaults(run=_report)
 
     show = _command(commands, "show", "the indexing maps of an instruction or a computation", _SHOW)
@@ -104,11 +108,19 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("name", metavar="NAME", nargs="?", help="an instruction or a computation")
     show.add_argument("--direction", choices=_DIRECTIONS, default="output-to-input")
     show.add_argument("--exact", action="store_true", help="the tightest maps, which may be more")
-    show.add_argument("--picture", metavar="OUT.svg", help="draw an element and what it reads, instead of text")
-    show.add_argument("--element", metavar="I,J,..", type=_indices, help="the element that the picture is of")
-    show.add_argument("--output", metavar="N", type=_count, default=0, help="the result that it is of (default: 0)")
     show.add_argument(
-        "--operand", metavar="N", type=_count, default=0, help="with input-to-output: the operand that it is of"
+        "--picture", metavar="OUT.svg", help="draw an element and what it reads, instead of text"
+    )
+    show.add_argument("--element", metavar="I,J,..", type=_indices, help="the element that the picture is of")
+    show.add_argument(
+        "--output", metavar="N", type=_count, default=0, help="the result that it is of (default: 0)"
+    )
+    show.add_argument(
+        "--operand",
+        metavar="N",
+        type=_count,
+        default=0,
+        help="with input-to-output: the operand that it is of",
     )
     show.set_defaults(run=_show)
     return parser
@@ -189,7 +201,9 @@ def _subject(module: Any, name: str | None) -> Any:
     try:
         return module[name]
     except KeyError:
-        raise UsageError(f"there is no instruction or computation '{name}' in module '{module.name}'") from None
+        raise UsageError(
+            f"there is no instruction or computation '{name}' in module '{module.name}'"
+        ) from None
 
 
 def _draw(subject: Any, options: argparse.Namespace) -> None:
