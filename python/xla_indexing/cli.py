@@ -1,7 +1,8 @@
 """The command line `xla-indexing`, also `python -m xla_indexing`.
 
-Exit codes: 0 everything asked for was printed; 1 an input could not be read or is not valid, or the output could
-not be written; 2 the command line is wrong, or there is no such instruction or computation; 130 interrupted.
+Exit codes: 0 everything asked for was printed; 1 an input could not be read or is not valid, or the output
+could not be written; 2 the command line is wrong, or there is no such instruction or computation; 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -37,14 +38,15 @@ examples:
 """
 
 _SHOW = """\
-The indexing maps of an instruction or a computation; without a name of the entry computation, all of it taken as
-one fusion. A line is a map: from the element (d0, d1, ..) to the elements that it reads, for all values of the
-range variables [s0, ..] and the values that the runtime variables {rt0, ..} have when the program runs.
+The indexing maps of an instruction or a computation; without a name of the entry computation, all of it
+taken as one fusion. A line is a map: from the element (d0, d1, ..) to the elements that it reads, for all
+values of the range variables [s0, ..] and the values that the runtime variables {rt0, ..} have when the
+program runs.
 """
 
 _REPORT = """\
-The kernels of a module, the one that wastes most memory traffic first. Wasted: what is moved, in whole sectors of
-32 bytes, beyond the bytes that the threads of a warp ask for.
+The kernels of a module, the one that wastes most memory traffic first. Wasted: what is moved, in whole
+sectors of 32 bytes, beyond the bytes that the threads of a warp ask for.
 """
 
 _DIRECTIONS = {

@@ -48,7 +48,7 @@ class Picture:
         return self._svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the picture to a file, by custom one whose name ends in `.svg`."""
+        """Writes the picture to a file, as a rule one whose name ends in `.svg`."""
         pathlib.Path(path).write_text(self._svg, encoding="utf-8")
 
 
@@ -56,8 +56,8 @@ class Picture:
 class Array:
     """An array in a picture: what stands above it, its sizes, and sets of its elements, each with a colour.
 
-    `sets` are integer arrays [N, dimensions]. `legend` says what each set is, `notes` stand below it, `axes` are
-    the names of its dimensions, where these have other names than "dimension 0".
+    `sets` are integer arrays [N, dimensions]. `legend` says what each set is, `notes` stand below it,
+    `axes` are the names of its dimensions, where these have other names than "dimension 0".
     """
 
     title: str
@@ -78,9 +78,10 @@ def of_map(
 ) -> Picture:
     """A map as two grids: the element that is chosen, and all elements that it leads to.
 
-    `element` has an index for each dimension; without it one in the middle is taken. `runtime` has a value for
-    each runtime variable; without it they are in the middle of their intervals too. `sizes` are those of the two
-    arrays; without them they are as large as the intervals of the dimensions and the results need.
+    `element` has an index for each dimension; without it one in the middle is taken. `runtime` has a value
+    for each runtime variable; without it they are in the middle of their intervals too. `sizes` are those
+    of the two arrays; without them they are as large as the intervals of the dimensions and the results
+    need.
 
     Error (a ValueError) where an interval has no end, where the element is outside of the domain, or where it
     leads to more than 2^24 points.
@@ -99,6 +100,14 @@ def of_map(
     return draw([str(indexing_map)], start, [end], given)
 
 
+def svg_of(indexing_map: Any) -> str | None:
+    """What a notebook shows of a map: its picture, or None where it has none."""
+    try:
+        return str(of_map(indexing_map))
+    except ValueError:
+        return None
+
+
 def of_entries(
     entries: Iterable[Any],
     element: Sequence[int] | None = None,
@@ -106,7 +115,7 @@ def of_entries(
     title: str = "",
     runtime: Sequence[int] | None = None,
 ) -> Picture:
-    """Entries of an indexing that start from one array: the element that is chosen, and what it leads to in each.
+    """Entries of an indexing that start from one array: an element of it, and what it leads to in each.
 
     The maps of an array have a colour each, as far as there are colours. `runtime` gives the values of the
     runtime variables of all maps that have as many; of others they are in the middle of their intervals.
@@ -191,7 +200,7 @@ def _extent(indexing_map: Any) -> tuple[int, ...]:
 
 
 def _extent_of_results(indexing_map: Any, reads: Points) -> tuple[int, ...]:
-    """Returns the sizes of an array that holds all results, or at least `reads` where the rest is not known."""
+    """Returns the sizes of an array that holds all results, or `reads` where the rest is not known."""
     largest = reads.max(axis=0, initial=0).tolist()
     try:
         ranges = indexing_map.image().ranges
@@ -216,7 +225,7 @@ def _runtime_values(indexing_map: Any, runtime: Sequence[int] | None) -> tuple[i
 
 
 def _said(indexing_map: Any, values: Sequence[int]) -> list[str]:
-    """Returns what the picture says of runtime variables: their values, and the intervals that these are from."""
+    """Returns what the picture says of runtime variables: their values and their intervals."""
     return [
         f"{v.name} = {value} of [{v.lower}, {v.upper}]"
         for v, value in zip(indexing_map.runtime_variables, values)
@@ -226,7 +235,7 @@ def _said(indexing_map: Any, values: Sequence[int]) -> list[str]:
 def _element(
     maps: Sequence[tuple[Any, tuple[int, ...]]], sizes: Sequence[int], element: Sequence[int] | None
 ) -> tuple[int, ...]:
-    """Returns the element that is asked for, or else one that the maps lead somewhere from, near the middle."""
+    """Returns the element that is asked for, or one near the middle that the maps lead somewhere from."""
     if element is not None:
         point = tuple(int(index) for index in element)
         if len(point) != len(sizes) or any(not 0 <= i < size for i, size in zip(point, sizes)):
@@ -323,8 +332,8 @@ def _shares(points: Points, rows: Axis, columns: Axis, cut: dict[int, int]) -> n
 
 # SVG.
 
-# Light and dark: paper, squares, lines, text, what is chosen, and the colours of sets: those of Okabe and Ito,
-# which colour-blind people tell apart, darkened for light paper.
+# For light and for dark pages. The colours of sets are those of Okabe and Ito, which colour-blind people tell
+# apart, darker on light paper. Text has a contrast of at least 4.5 to 1, all else of 3 to 1.
 _LIGHT = {
     "paper": "#ffffff",
     "square": "#f3f5f7",
@@ -556,5 +565,6 @@ def _labels(canvas: _Canvas, grid: Grid, left: float, top: float, side: float) -
             middle = (top + end) / 2
             turned = f"translate({left - _label_width(rows) + 11:g} {middle:g}) rotate(-90)"
             canvas.parts.append(
-                f'<text class="f" text-anchor="middle" transform="{turned}" style="{small}">{clean(name)}</text>'
+                f'<text class="f" text-anchor="middle" transform="{turned}" style="{small}">'
+                f"{clean(name)}</text>"
             )
