@@ -11,11 +11,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any, Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Error, __version__, load_all
-from .picture import of_entries
+from .picture import of_indexing
 from .progress import Progress
 
 _DESCRIPTION = """\
@@ -114,15 +114,13 @@ def _parser() -> argparse.ArgumentParser:
         "--picture", metavar="OUT.svg", help="draw an element and what it reads, instead of text"
     )
     show.add_argument("--element", metavar="I,J,..", type=_indices, help="the element that the picture is of")
-    show.add_argument(
-        "--output", metavar="N", type=_count, default=0, help="the result that it is of (default: 0)"
-    )
+    show.add_argument("--leaf", metavar="N", type=_count, default=0, help="the array of a tuple (default: 0)")
     show.add_argument(
         "--operand",
         metavar="N",
         type=_count,
         default=0,
-        help="with input-to-output: the operand that it is of",
+        help="the operand, from input to output (default: 0)",
     )
     show.set_defaults(run=_show)
     return parser
@@ -210,16 +208,10 @@ def _subject(module: Any, name: str | None) -> Any:
 
 def _draw(subject: Any, options: argparse.Namespace) -> None:
     (direction,) = _DIRECTIONS[options.direction]
-    entries = list(subject.indexing(direction, exact=options.exact))
-    if direction == OUTPUT_TO_INPUT:
-        entries = [entry for entry in entries if entry.output_leaf == options.output]
-    else:
-        entries = [entry for entry in entries if (entry.operand, entry.operand_leaf) == (options.operand, 0)]
+    indexing = subject.indexing(direction, exact=options.exact)
     try:
-        picture = of_entries(entries, options.element, title=subject.name)
-    except Error:
-        raise
-    except ValueError as error:
+        picture = of_indexing(indexing, options.element, leaf=options.leaf, operand=options.operand)
+    except Error as error:
         raise UsageError(str(error)) from None
     if options.picture == "-":
         print(picture, end="")

@@ -5,9 +5,8 @@ hosts show it as it is; it has colours for light and for dark pages. Text of mod
 
     >>> import xla_indexing as xi
     >>> transpose = xi.IndexingMap("(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 4]")
-    >>> picture = of_map(transpose, element=(1, 3))
-    >>> str(picture).startswith("<svg")
-    True
+    >>> transpose.picture(element=(1, 3))
+    <Picture of element (1, 3): 1 element that it leads to>
 """
 
 from __future__ import annotations
@@ -23,6 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._native import OUTPUT_TO_INPUT, Error
+
 Points = npt.NDArray[np.int64]
 
 # The most squares in a row or column of a grid; of longer dimensions a square stands for several elements.
@@ -35,14 +36,15 @@ MOST_COLOURS = 4
 class Picture:
     """An SVG picture: `str()` is its text, a notebook shows it, `save()` writes it."""
 
-    def __init__(self, svg: str) -> None:
+    def __init__(self, svg: str, title: str) -> None:
         self._svg = svg
+        self._title = title
 
     def __str__(self) -> str:
         return self._svg
 
     def __repr__(self) -> str:
-        return f"<Picture: {len(self._svg)} characters of SVG>"
+        return f"<Picture of {self._title}>"
 
     def _repr_svg_(self) -> str:
         return self._svg
@@ -83,7 +85,7 @@ def of_map(
     of the two arrays; without them they are as large as the intervals of the dimensions and the results
     need.
 
-    Error (a ValueError) where an interval has no end, where the element is outside of the domain, or where it
+    Error where an interval has no end, where the element is outside of the domain, or where it
     leads to more than 2^24 points.
     """
     values = _runtime_values(indexing_map, runtime)
@@ -104,47 +106,59 @@ def svg_of(indexing_map: Any) -> str | None:
     """What a notebook shows of a map: its picture, or None where it has none."""
     try:
         return str(of_map(indexing_map))
-    except ValueError:
+    except Error:
         return None
 
 
-def of_entries(
-    entries: Iterable[Any],
-    element: Sequence[int] | None = None,
-    *,
-    title: str = "",
-    runtime: Sequence[int] | None = None,
+def of_entry(
+    entry: Any, element: Sequence[int] | None = None, runtime: Sequence[int] | None = None
 ) -> Picture:
-    """Entries of an indexing that start from one array: an element of it, and what it leads to in each.
+    """An element of the array that the maps of an entry start from, and all elements that they lead to.
 
-    The maps of an array have a colour each, as far as there are colours. `runtime` gives the values of the
-    runtime variables of all maps that have as many; of others they are in the middle of their intervals.
-
-    Error (a ValueError) where there are no entries, or where they do not start from the same array.
+    As `of_indexing`.
     """
-    listed = list(entries)
-    if not listed:
-        raise ValueError("there is nothing to draw: there are no entries")
-    starts = {_start_of(entry) for entry in listed}
-    if len(starts) > 1:
-        raise ValueError(f"the entries start from {len(starts)} arrays: choose one of them")
-    to_input = _is_to_input(listed[0])
-    first = tuple((listed[0].output_shape if to_input else listed[0].operand_shape).dimensions)
-    maps = [
-        (operand.map, _runtime_values(operand.map, runtime))
-        for entry in listed
-        for operand in entry.maps
-        if operand.exactness != "unknown"
-    ]
-    point = _element(maps, first, element)
-    name = f"result {listed[0].output_leaf}" if to_input else _operand_title(listed[0])
-    shape = listed[0].output_shape if to_input else listed[0].operand_shape
+    return _of_entries([entry], element, runtime)
+
+
+def of_indexing(
+    indexing: Iterable[Any],
+    element: Sequence[int] | None = None,
+    runtime: Sequence[int] | None = None,
+    *,
+    leaf: int = 0,
+    operand: int = 0,
+) -> Picture:
+    """An element of one array, and what it leads to in all others.
+
+    The array is the result's `leaf` from output to input, and `leaf` of `operand` from input to output. Its
+    maps to another array have a colour each, as far as there are colours. `runtime` gives the values of the
+    runtime variables of all maps that have as many; those of others are in the middle of their intervals.
+
+    Error where no entry starts from that array, an interval has no end, or the element is not one of the
+    array.
+    """
+    starting = [entry for entry in indexing if _start_of(entry) == (operand, leaf)]
+    if not starting:
+        starting = [entry for entry in indexing if _start_of(entry) == (None, leaf)]
+    if not starting:
+        raise Error("there is nothing to draw: no map starts from that array")
+    return _of_entries(starting, element, runtime)
+
+
+def _of_entries(entries: list[Any], element: Sequence[int] | None, runtime: Sequence[int] | None) -> Picture:
+    first = entries[0]
+    to_input = _start_of(first)[0] is None
+    shape = first.output_shape if to_input else first.operand_shape
+    name = f"result {first.output_leaf}" if to_input else _operand_title(first)
+    operands = [operand for entry in entries for operand in entry.maps if operand.exactness != "unknown"]
+    maps = [(operand.map, _runtime_values(operand.map, runtime)) for operand in operands]
+    point = _element(maps, shape.dimensions, element)
     chosen = np.array([point], dtype=np.int64).reshape(1, len(point))
     axes = [v.name for v in maps[0][0].dimensions] if maps else []
-    start = Array(f"{name}: {_short(shape)}", first, [chosen], axes)
+    start = Array(f"{name}: {_short(shape)}", tuple(shape.dimensions), [chosen], axes)
     said: dict[str, None] = {f"element ({', '.join(map(str, point))})": None}
-    ends = [_end_of(entry, point, runtime, to_input, said) for entry in listed]
-    return draw([title] if title else [], start, ends, list(said))
+    ends = [_end_of(entry, point, runtime, to_input, said) for entry in entries]
+    return draw([], start, ends, list(said))
 
 
 def _end_of(
@@ -167,14 +181,12 @@ def _end_of(
     return array
 
 
-def _start_of(entry: Any) -> tuple[int, ...]:
-    return (entry.output_leaf,) if _is_to_input(entry) else (entry.operand, entry.operand_leaf)
-
-
-def _is_to_input(entry: Any) -> bool:
-    from . import OUTPUT_TO_INPUT
-
-    return bool(entry.direction == OUTPUT_TO_INPUT)
+def _start_of(entry: Any) -> tuple[int | None, int]:
+    """Returns the array that an entry starts from: no operand and a leaf of the result, or an operand and
+    its leaf."""
+    if entry.direction == OUTPUT_TO_INPUT:
+        return None, entry.output_leaf
+    return entry.operand, entry.operand_leaf
 
 
 def _operand_title(entry: Any) -> str:
@@ -191,7 +203,7 @@ def _short(shape: Any) -> str:
 
 def _bounds(variable: Any) -> tuple[int, int]:
     if variable.lower is None or variable.upper is None:
-        raise ValueError(f"{variable.name} has an interval without end, which no picture can show")
+        raise Error(f"{variable.name} has an interval without end, which no picture can show")
     return variable.lower, variable.upper
 
 
@@ -204,7 +216,7 @@ def _extent_of_results(indexing_map: Any, reads: Points) -> tuple[int, ...]:
     largest = reads.max(axis=0, initial=0).tolist()
     try:
         ranges = indexing_map.image().ranges
-    except ValueError:
+    except Error:
         ranges = ()
     if len(ranges) == len(largest):
         largest = [max(size, *r[-1:]) if len(r) else size for size, r in zip(largest, ranges)]
@@ -239,10 +251,10 @@ def _element(
     if element is not None:
         point = tuple(int(index) for index in element)
         if len(point) != len(sizes) or any(not 0 <= i < size for i, size in zip(point, sizes)):
-            raise ValueError(f"the element {list(point)} is not one of an array of {list(sizes)}")
+            raise Error(f"the element {list(point)} is not one of an array of {list(sizes)}")
         return point
     if 0 in sizes:
-        raise ValueError(f"an array of {list(sizes)} has no element to choose")
+        raise Error(f"an array of {list(sizes)} has no element to choose")
     middle = [size // 2 for size in sizes]
     candidates = [middle, [size // 3 for size in sizes], [0] * len(sizes), [size - 1 for size in sizes]]
     rng = np.random.default_rng(0)
@@ -426,7 +438,8 @@ def draw(heading: Sequence[str], start: Array, ends: Sequence[Array], given: Seq
         right, bottom = _panel(canvas, end, x, top, is_start=False)
         row_bottom = max(row_bottom, bottom)
         x = right + 28
-    return Picture(_document(canvas, _described(heading, start, ends, given)))
+    title = f"{start.title}: {', '.join(end.title for end in ends)}"
+    return Picture(_document(canvas, _described(heading, start, ends, given)), title)
 
 
 def _described(heading: Sequence[str], start: Array, ends: Sequence[Array], given: Sequence[str]) -> str:
