@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import os
 import pathlib
 import textwrap
@@ -174,7 +175,7 @@ def _end_of(
             continue
         values = _runtime_values(operand.map, runtime)
         array.sets.append(_reads(operand.map, point, values))
-        array.legend.append(str(operand.map))
+        array.legend.append(str(operand.map).split(", domain: ", 1)[0])
         said.update(dict.fromkeys(_said(operand.map, values)))
         if not operand.is_exact:
             array.notes.append(f"over-approximate: {operand.reason}")
@@ -367,8 +368,10 @@ _DARK = {
 _FONT = "font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif"
 _MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 _MARGIN = 16
+_MOST_LINES = 12  # of one text; of longer ones the beginning is shown
 _LINE = 17
-_CHARACTER = 7.3  # the width of a character of text of 12 pixels, at most
+_CHARACTER = 6.9  # the width of a character of text of 12 pixels, about
+_MONO_CHARACTER = 7.3
 
 
 def _style(name: str, colours: dict[str, Any]) -> str:
@@ -408,7 +411,8 @@ class _Canvas:
         styled = f' style="{style}"' if style else ""
         self.parts.append(f'<text class="{kind}" x="{x:g}" y="{y:g}"{anchored}{styled}>{clean(text)}</text>')
         left = {"start": x, "middle": x - len(text) * _CHARACTER / 2, "end": x}[anchor]
-        self.grow(left + len(text) * _CHARACTER if anchor != "end" else x, y + 4)
+        character = _MONO_CHARACTER if _MONO in style else _CHARACTER
+        self.grow(left + len(text) * character if anchor != "end" else x, y + 4)
 
     def square(self, kind: str, x: float, y: float, width: float, height: float) -> None:
         self.parts.append(f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"/>')
@@ -446,27 +450,29 @@ def _described(heading: Sequence[str], start: Array, ends: Sequence[Array], give
     """Returns what the picture shows in words, for those who do not see it."""
     words = [f"{start.title}; {'; '.join(given)}."]
     words += [f"{end.title}: {_count(sum(len(points) for points in end.sets), 'element')}." for end in ends]
-    return " ".join([*heading, *words])
+    return textwrap.shorten(" ".join([*heading, *words]), 2000, placeholder=" ...")
 
 
 def _document(canvas: _Canvas, description: str) -> str:
-    width, height = canvas.width + _MARGIN, canvas.height + _MARGIN
+    width, height = math.ceil(canvas.width + _MARGIN), math.ceil(canvas.height + _MARGIN)
     body = "\n".join(canvas.parts)
     name = "xi" + hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()[:10]
     dark = f"@media(prefers-color-scheme:dark){{{_style(name, _DARK)}}}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-labelledby="{name}d" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="{name}d" '
         f'style="{_FONT};font-size:12px">\n'
         f'<desc id="{name}d">{clean(description)}</desc>\n'
         f"<style>{_style(name, _LIGHT)}{dark}</style>\n"
-        f'<rect class="p" x=".5" y=".5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="8"/>\n'
+        f'<rect class="p" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8"/>\n'
         f"{body}\n</svg>\n"
     )
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False) if text else []
+    return textwrap.wrap(
+        text, width, subsequent_indent="  ", break_on_hyphens=False, max_lines=_MOST_LINES, placeholder=" ..."
+    )
 
 
 def _panel(canvas: _Canvas, array: Array, x: float, y: float, *, is_start: bool) -> tuple[float, float]:
@@ -476,7 +482,7 @@ def _panel(canvas: _Canvas, array: Array, x: float, y: float, *, is_start: bool)
     canvas.text(x, y + 13, title, style="font-weight:600")
     right = x + len(title) * _CHARACTER
     longest = max(grid.rows.squares, grid.columns.squares)
-    side = float(min(22, max(7, 256 // longest)))
+    side = float(min(22, max(9, 264 // longest)))
     left = x + (_label_width(grid.rows) if grid.rows.dimension is not None else 0)
     top = y + _LINE + (_LINE + 2 if grid.columns.dimension is not None else 4)
     _squares(canvas, grid, left, top, side, array, is_start)
@@ -499,10 +505,11 @@ def _below(grid: Grid, array: Array, is_start: bool) -> list[tuple[int | None, s
     A line with the number -1 goes on with the one before.
     """
     lines: list[tuple[int | None, str]] = []
-    width = 52
+    width = 44
     if grid.rows.step > 1 or grid.columns.step > 1:
         what = f"{grid.rows.step} x {grid.columns.step}" if len(array.sizes) > 1 else str(grid.columns.step)
-        lines.append((None, f"a square is {what} elements; a small one: some of them"))
+        lines.append((None, f"a square is {what} elements,"))
+        lines.append((None, "a small one only some of them"))
     fixed = [] if array.is_unknown else grid.fixed
     lines += [(None, line) for text in fixed for line in _wrapped(text, width)]
     for number, text in enumerate(array.legend):
@@ -550,7 +557,7 @@ def _sets(canvas: _Canvas, grid: Grid, left: float, top: float, side: float) -> 
         stack[-1] = np.max(grid.shares[MOST_COLOURS - 1 :], axis=0)
     for number, row, column in np.argwhere(stack > 0):
         beside = stack[:, row, column] > 0
-        inset = min(1.0, side / 10) if stack[number, row, column] >= 1 else side / 4
+        inset = min(1.0, side / 10) if stack[number, row, column] >= 1 else side / 5
         width = (side - 2 * inset) / beside.sum()
         x = left + column * side + inset + beside[:number].sum() * width
         canvas.square(f"s{number}", x, top + row * side + inset, width, side - 2 * inset)
