@@ -29,20 +29,59 @@ _SECTOR_BYTES = 32
 # Instructions whose result is memory that is there already, or that take no part in a run.
 _NO_KERNELS = frozenset(
     {
-        "add-dependency", "after-all", "bitcast", "call", "conditional", "constant", "domain",
-        "get-dimension-size", "get-tuple-element", "opt-barrier", "parameter", "partition-id",
-        "replica-id", "tuple", "while",
+        "add-dependency",
+        "after-all",
+        "bitcast",
+        "call",
+        "conditional",
+        "constant",
+        "domain",
+        "get-dimension-size",
+        "get-tuple-element",
+        "opt-barrier",
+        "parameter",
+        "partition-id",
+        "replica-id",
+        "tuple",
+        "while",
     }
 )
 # What is no kernel of XLA's emitters: libraries, communication, transfers.
 _NOT_EMITTED = frozenset(
     {
-        "all-gather", "all-gather-done", "all-gather-start", "all-reduce", "all-reduce-done",
-        "all-reduce-start", "all-to-all", "async-done", "async-start", "async-update", "cholesky",
-        "collective-broadcast", "collective-permute", "collective-permute-done",
-        "collective-permute-start", "convolution", "copy-done", "copy-start", "custom-call", "dot",
-        "fft", "infeed", "outfeed", "ragged-all-to-all", "ragged-dot", "recv", "recv-done",
-        "reduce-scatter", "rng-bit-generator", "send", "send-done", "sort", "topk",
+        "all-gather",
+        "all-gather-done",
+        "all-gather-start",
+        "all-reduce",
+        "all-reduce-done",
+        "all-reduce-start",
+        "all-to-all",
+        "async-done",
+        "async-start",
+        "async-update",
+        "cholesky",
+        "collective-broadcast",
+        "collective-permute",
+        "collective-permute-done",
+        "collective-permute-start",
+        "convolution",
+        "copy-done",
+        "copy-start",
+        "custom-call",
+        "dot",
+        "fft",
+        "infeed",
+        "outfeed",
+        "ragged-all-to-all",
+        "ragged-dot",
+        "recv",
+        "recv-done",
+        "reduce-scatter",
+        "rng-bit-generator",
+        "send",
+        "send-done",
+        "sort",
+        "topk",
         "triangular-solve",
     }
 )
@@ -135,7 +174,7 @@ class Report(Sequence[Row]):
     def to_text(self, top: int = 20) -> str:
         """A table of the first rows, and a line of what they are of."""
         lines = [
-            f"module {self.module}: {len(self)} kernels, {bytes_text(self.wasted)} wasted of "
+            f"module {_plain(self.module)}: {len(self)} kernels, {bytes_text(self.wasted)} wasted of "
             f"{bytes_text(self.moved)} moved"
         ]
         unknown = sum(row.wasted is None for row in self._rows)
@@ -330,7 +369,9 @@ def _details(row: Row | None) -> list[str]:
         return []
     lines = []
     if row.worst is not None:
-        lines.append(f"most of it for {_plain(row.worst)}" + (f": {row.worst_map}" if row.worst_map else ""))
+        lines.append(
+            f"most of it for {_plain(row.worst)}" + (f": {_plain(row.worst_map)}" if row.worst_map else "")
+        )
     if row.not_known is not None:
         lines.append(f"not known: {_plain(row.not_known)}")
     where = "  ".join(
