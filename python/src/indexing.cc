@@ -143,10 +143,10 @@ std::string HeadingOf(const Entry& entry) {
   const IndexingEntry& e = entry.Get();
   const bool has_leaves = entry.indexing.subject.Operands()[e.operand]->shape().IsTuple();
   const std::string operand =
-      absl::StrCat("perand ", e.operand, has_leaves ? absl::StrCat(" leaf ", e.operand_leaf) : "");
+      absl::StrCat(e.operand, has_leaves ? absl::StrCat(" leaf ", e.operand_leaf) : "");
   return entry.indexing.direction == Direction::kOutputToInput
-             ? absl::StrCat("Output ", e.output_leaf, " o", operand, ":")
-             : absl::StrCat("O", operand, " output ", e.output_leaf, ":");
+             ? absl::StrCat("Output ", e.output_leaf, " operand ", operand, ":")
+             : absl::StrCat("Input ", operand, " output ", e.output_leaf, ":");
 }
 
 // Within Locked().

@@ -106,7 +106,7 @@ class Row:
     @property
     def source(self) -> str | None:
         """The line of the program that the kernel comes from."""
-        if getattr(self.instruction, "source_file", None) is None:
+        if self.instruction.source_file is None:
             return None
         return f"{self.instruction.source_file}:{self.instruction.source_line}"
 
@@ -120,7 +120,7 @@ class Row:
             "worst": self.worst,
             "worst_map": self.worst_map,
             "source": self.source,
-            "op_name": getattr(self.instruction, "op_name", None),
+            "op_name": self.instruction.op_name,
             "not_known": self.not_known,
         }
 
@@ -374,9 +374,7 @@ def _details(row: Row | None) -> list[str]:
         )
     if row.not_known is not None:
         lines.append(f"not known: {_plain(row.not_known)}")
-    where = "  ".join(
-        _plain(text) for text in (row.source, getattr(row.instruction, "op_name", None)) if text
-    )
+    where = "  ".join(_plain(text) for text in (row.source, row.instruction.op_name) if text)
     if where:
         lines.append(where)
     return lines
