@@ -340,7 +340,8 @@ def _shares(points: Points, rows: Axis, columns: Axis, cut: dict[int, int]) -> n
     np.add.at(counts, (row[inside], column[inside]), 1)
     heights = np.minimum(rows.step, rows.size - np.arange(rows.squares) * rows.step)
     widths = np.minimum(columns.step, columns.size - np.arange(columns.squares) * columns.step)
-    return counts / np.maximum(1, heights[:, None] * widths[None, :])
+    share: npt.NDArray[np.float64] = counts / np.maximum(1, heights[:, None] * widths[None, :])
+    return share
 
 
 # SVG.

@@ -15,6 +15,7 @@ _WIDTH = 30
 class Progress:
     """Call it with how much of how much is done.
 
+    >>> from xla_indexing.progress import Progress
     >>> with Progress("model") as progress:
     ...     for i in range(3):
     ...         progress(i, 3)

@@ -6,6 +6,7 @@ wasted are the bytes of sectors beyond those that the bytes of each request woul
 one run of a kernel, with nothing cached between requests.
 
     >>> import xla_indexing as xi
+    >>> from xla_indexing.report import report_of
     >>> m = xi.load('''
     ...   ENTRY e {
     ...     p = f32[1024,1024] parameter(0)
@@ -336,6 +337,7 @@ def _key(row: Row, column: str) -> Any:
 def bytes_text(count: Interval | None) -> str:
     """A number of bytes for people.
 
+    >>> from xla_indexing.report import bytes_text
     >>> bytes_text(Interval(1536, 1536)), bytes_text(Interval(0, 2048)), bytes_text(None)
     ('1.5 KiB', '0 B to 2.0 KiB', '?')
     """
