@@ -68,11 +68,12 @@ def _perturb(program: Program, seed: int, draws: list[dict[str, np.ndarray]]) ->
         base = arguments[name]
         changed[name] = [np.zeros(result.shape + base.shape, bool) for result in results]
         for element in np.ndindex(base.shape):
+            column = (..., *element)
             for value in _other_values(base[element], [draw[name][element] for draw in draws]):
                 copy = base.copy()
                 copy[element] = value
                 for number, (before, after) in enumerate(zip(results, run(name, copy))):
-                    changed[name][number][(..., *element)] |= _differs(before, after)
+                    changed[name][number][column] |= _differs(before, after)
     return Run(arguments, results, changed)
 
 

@@ -721,7 +721,7 @@ def sharded_sum(x):
     return over_shards(lambda x: lax.psum(x, "x"), P("x"), P())(x)
 
 
-@program(lambda rng: (normal(rng, 16, 8),))
+@program(lambda rng: (normal(rng, 8, 8),))
 def sharded_collectives(x):
     def body(x):
         around = lax.ppermute(x, "x", [(i, (i + 1) % 8) for i in range(8)])
