@@ -18,6 +18,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import pytest
+
+pytest.importorskip("jax")
+
 import jax
 import jax.numpy as jnp
 import numpy as np

@@ -14,8 +14,11 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pytest
+
+pytest.importorskip("jax")
+
+import numpy as np
 from index_values import index_values
 from perturbation import Run, perturb
 from programs import PROGRAMS, Program, each

@@ -6,9 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+pytest.importorskip("jax")
+
 import jax
 import numpy as np
-import pytest
 from programs import PROGRAMS, Program, each
 
 import xla_indexing as xi

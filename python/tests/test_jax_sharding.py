@@ -11,9 +11,12 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import pytest
+
+pytest.importorskip("jax")
+
 import jax
 import numpy as np
-import pytest
 from perturbation import perturb
 from programs import Program, each
 from relations import points_of, table

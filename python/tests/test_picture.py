@@ -191,6 +191,7 @@ def test_names_stay_text_whatever_is_in_them() -> None:
 
 
 def test_arguments_with_strange_names_are_drawn() -> None:
+    pytest.importorskip("jax")
     key = '<img src="x">&'
     module = xi.analyze(lambda tree: tree[key] * 2, {key: np.ones(3, np.float32)})
     assert any(key in text for text in texts(module.entry.indexing().picture()))
