@@ -271,8 +271,9 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
             return PictureModule().attr("of_entry")(self, *args, **kwargs);
           },
-          nb::sig("def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
-                  "collections.abc.Sequence[int] | None = None) -> xla_indexing.picture.Picture"),
+          nb::sig(
+              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
+              "collections.abc.Sequence[int] | None = None) -> xla_indexing.picture.Picture"),
           "An element of the array that the maps start from, and all elements that it leads to.");
 
   nb::class_<Indexing>(m, "Indexing",
@@ -346,10 +347,12 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
             return PictureModule().attr("of_indexing")(self, *args, **kwargs);
           },
-          nb::sig("def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
-                  "collections.abc.Sequence[int] | None = None, *, leaf: int = 0, "
-                  "operand: int = 0) -> xla_indexing.picture.Picture"),
-          "An element of one array, of the result's `leaf` or of `leaf` of `operand`, and what it leads to in all others.");
+          nb::sig(
+              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
+              "collections.abc.Sequence[int] | None = None, *, leaf: int = 0, "
+              "operand: int = 0) -> xla_indexing.picture.Picture"),
+          "An element of one array, of the result's `leaf` or of `leaf` of `operand`, and what it "
+          "leads to in all others.");
 }
 
 // --- Maps with their bindings ---

@@ -477,17 +477,20 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
       .def(
           "__repr__",
           [](const Map& self) { return nb::str("IndexingMap({!r})").format(ToText(TextOf(self))); })
-      .def("_repr_svg_", [](const nb::object& self) { return PictureModule().attr("svg_of")(self); },
-           nb::sig("def _repr_svg_(self) -> str | None"))
+      .def(
+          "_repr_svg_", [](const nb::object& self) { return PictureModule().attr("svg_of")(self); },
+          nb::sig("def _repr_svg_(self) -> str | None"))
       .def(
           "picture",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
             return PictureModule().attr("of_map")(self, *args, **kwargs);
           },
-          nb::sig("def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
-                  "collections.abc.Sequence[int] | None = None, *, sizes: "
-                  "tuple[collections.abc.Sequence[int], collections.abc.Sequence[int]] | None = None) -> "
-                  "xla_indexing.picture.Picture"),
+          nb::sig(
+              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
+              "collections.abc.Sequence[int] | None = None, *, sizes: "
+              "tuple[collections.abc.Sequence[int], collections.abc.Sequence[int]] | None = None) "
+              "-> "
+              "xla_indexing.picture.Picture"),
           R"(Two arrays: an element of the dimensions, and all elements that it leads to.
 
     >>> transpose = xi.IndexingMap("(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 3]")

@@ -242,8 +242,25 @@ def test_kernels_are_those_of_loops_and_branches_too() -> None:
                   ROOT w = (s32[], f32[8]) while(s), condition=condition, body=body }
         """
     )
-    names = {row.kernel for row in report.report_of(module)}
+    names = {row.kernel for row in module.report()}
     assert names == {"body/n", "body/j", "condition/c"}
+
+
+def test_rows_say_which_line_a_kernel_comes_from_where_that_is_known() -> None:
+    text = MODULE.replace(
+        "slice={[0:64], [0:512:2]}",
+        'slice={[0:64], [0:512:2]}, metadata={op_name="jit(f)/slice" source_file="f.py" source_line=7}',
+    )
+    rows = xi.load(text).report().rows()
+    assert [row["source"] for row in rows] == ["f.py:7", None, None]
+    assert "    f.py:7  jit(f)/slice\n" in xi.load(text).report().to_text()
+    assert "f.py:7</td>" in xi.load(text)._repr_html_()
+
+
+def test_fusions_that_a_library_makes_are_not_charged() -> None:
+    library = xi.load(MODULE.replace("kind=kLoop", "kind=kCustom"))
+    (row,) = [row for row in library.report() if row.kernel == "twice"]
+    assert (row.wasted, row.not_known) == (None, "a library makes this fusion")
 
 
 def test_what_was_not_looked_at_is_said() -> None:

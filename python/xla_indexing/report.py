@@ -6,14 +6,12 @@ wasted are the bytes of sectors beyond those that the bytes of each request woul
 one run of a kernel, with nothing cached between requests.
 
     >>> import xla_indexing as xi
-    >>> from xla_indexing.report import report_of
     >>> m = xi.load('''
     ...   ENTRY e {
     ...     p = f32[1024,1024] parameter(0)
     ...     r = f32[1024,512] slice(p), slice={[0:1024], [0:1024:2]}
     ...     ROOT n = f32[1024,512] negate(r) }''')
-    >>> report = report_of(m)
-    >>> [(row.kernel, int(row.wasted)) for row in report]
+    >>> [(row.kernel, int(row.wasted)) for row in m.report()]
     [('r', 2097152), ('n', 0)]
 """
 
@@ -107,7 +105,7 @@ class Row:
     @property
     def source(self) -> str | None:
         """The line of the program that the kernel comes from."""
-        if self.instruction.source_file is None:
+        if not self.instruction.source_file:
             return None
         return f"{self.instruction.source_file}:{self.instruction.source_line}"
 
@@ -253,6 +251,8 @@ def kernels_of(module: Module) -> Iterator[Instruction]:
 def row_of(kernel: Instruction) -> Row:
     """Looks at one kernel."""
     name = kernel.name if kernel.computation.is_entry else f"{kernel.computation.name}/{kernel.name}"
+    if kernel.opcode == "fusion" and "kind=kCustom" in kernel.text:
+        return Row(name, kernel.opcode, kernel, not_known="a library makes this fusion")
     if kernel.opcode in _NOT_EMITTED:
         return Row(name, kernel.opcode, kernel, not_known=f"{kernel.opcode} is not made by an emitter")
     try:
