@@ -30,7 +30,7 @@ def test_the_notebook_gives_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> No
     assert notebook.run(cells) == shown
 
 
-def test_the_picture_of_the_readme_is_what_the_command_draws(
+def test_the_picture_of_the_tour_is_what_the_command_draws(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -38,4 +38,4 @@ def test_the_picture_of_the_readme_is_what_the_command_draws(
 
     drawn = tmp_path / "softmax.svg"
     assert main(["show", "examples/softmax.hlo", "--picture", str(drawn), "--element", "1,20,60"]) == 0
-    assert drawn.read_text(encoding="utf-8") == (ROOT / "docs/softmax.svg").read_text(encoding="utf-8")
+    assert drawn.read_text(encoding="utf-8") == (ROOT / "docs/python_softmax.svg").read_text(encoding="utf-8")
