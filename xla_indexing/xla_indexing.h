@@ -103,6 +103,7 @@
 #include "xla_indexing/map/image.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/inverse.h"
+#include "xla_indexing/map/isl_text.h"
 #include "xla_indexing/map/rule_step_text.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/custom_call_registry.h"
