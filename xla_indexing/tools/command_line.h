@@ -77,6 +77,7 @@ struct CommandLine {
     kPrintMaps,      // those in `map_file`, simplified
     kBroadcast,      // the implicit broadcast of `shapes`
     kCompare,        // two computations of the HLO in `files`
+    kReport,         // what the kernels of the HLO in `files` move
   };
 
   Action action = Action::kPrintIndexing;
@@ -87,6 +88,10 @@ struct CommandLine {
   bool broadcast = false;
   std::vector<std::string> shapes;
   EmitMode emit = EmitMode::kNothing;
+  bool report = false;
+  std::string report_file;            // Ends in .json; empty: a table on standard output.
+  std::optional<int64_t> report_top;  // Rows of the table.
+  std::optional<std::string> report_sort;
 
   // Names without `%`.
   std::optional<std::string> instruction;
