@@ -122,6 +122,7 @@
 #include "xla_indexing/report/kernel_report.h"
 #include "xla_indexing/report/report_json.h"
 #include "xla_indexing/report/report_kernels.h"
+#include "xla_indexing/report/report_page.h"
 #include "xla_indexing/report/report_text.h"
 #include "xla_indexing/tiling/program_ids.h"
 #include "xla_indexing/tiling/symbolic_tile.h"

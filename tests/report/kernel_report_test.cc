@@ -62,9 +62,10 @@ ENTRY e { x = f32[1024] parameter(0)
   EXPECT_EQ(analysis.least_sectors, Interval::Point(3 * 128));
   EXPECT_EQ(analysis.bytes_wasted, Interval::Point(32 * 128));
   EXPECT_EQ(report.rows[0].worst_operand, "y");
-  EXPECT_THAT(report.rows[0].findings,
-              ElementsAre("reading y makes lanes 8 bytes apart, each 2 elements of dimension 0 on: copy "
-                          "what is needed of y beforehand: 128 instead of 256 sectors"));
+  EXPECT_THAT(
+      report.rows[0].findings,
+      ElementsAre("reading y makes lanes 8 bytes apart, each 2 elements of dimension 0 on: copy "
+                  "what is needed of y beforehand: 128 instead of 256 sectors"));
   EXPECT_EQ(report.totals.bytes_wasted, Interval::Point(32 * 128));
   EXPECT_THAT(analysis.not_known, IsEmpty());
 }
@@ -79,9 +80,10 @@ ENTRY e { x = f32[1024,4] parameter(0)
   // 4096 elements in 128 requests, and as many bytes as 512 sectors have.
   EXPECT_EQ(report.AnalysisOf(report.rows[0]).sectors, Interval::Point(128 * 16 + 512));
   ASSERT_EQ(report.rows[0].findings.size(), 1u);
-  EXPECT_EQ(report.rows[0].findings[0],
-            "reading x makes lanes 16 bytes apart, along dimension 0: transpose x beforehand, or tile "
-            "through shared memory: 512 instead of 2048 sectors");
+  EXPECT_EQ(
+      report.rows[0].findings[0],
+      "reading x makes lanes 16 bytes apart, along dimension 0: transpose x beforehand, or tile "
+      "through shared memory: 512 instead of 2048 sectors");
 }
 
 TEST_F(KernelReportTest, AliasesAreNoKernels) {
@@ -115,8 +117,10 @@ ENTRY e { z = s32[] BEGIN
           ROOT w = (s32[], f32[64]) while(s), condition=c, body=b CONFIG })";
 
 TEST_F(KernelReportTest, KernelsOfALoopRunAsOftenAsTheLoop) {
-  const ModuleReport report = Of(absl::StrReplaceAll(
-      kLoop, {{"LIMIT", "7"}, {"BEGIN", "constant(0)"}, {"parameter(1)", "parameter(0)"}, {"CONFIG", ""}}));
+  const ModuleReport report = Of(absl::StrReplaceAll(kLoop, {{"LIMIT", "7"},
+                                                             {"BEGIN", "constant(0)"},
+                                                             {"parameter(1)", "parameter(0)"},
+                                                             {"CONFIG", ""}}));
   EXPECT_THAT(Names(report), ::testing::UnorderedElementsAre("r", "next", "w"));
   for (const KernelRow& row : report.rows) {
     // The condition is asked once more than the body runs.
@@ -127,8 +131,8 @@ TEST_F(KernelReportTest, KernelsOfALoopRunAsOftenAsTheLoop) {
 }
 
 TEST_F(KernelReportTest, RunsThatAreNotKnownAreSaidAndNotCounted) {
-  const std::string text = absl::StrReplaceAll(
-      kLoop, {{"LIMIT", "7"}, {"BEGIN", "parameter(0)"}, {"CONFIG", ""}});
+  const std::string text =
+      absl::StrReplaceAll(kLoop, {{"LIMIT", "7"}, {"BEGIN", "parameter(0)"}, {"CONFIG", ""}});
   const ModuleReport report = Of(text);
   EXPECT_EQ(report.totals.with_unknown_runs, 3);
   // One comparison at least.
@@ -136,7 +140,8 @@ TEST_F(KernelReportTest, RunsThatAreNotKnownAreSaidAndNotCounted) {
   EXPECT_THAT(report.rows[0].runs_reason, HasSubstr("loop w"));
   // What the compiler knows counts.
   const ModuleReport known = Of(absl::StrReplaceAll(
-      kLoop, {{"LIMIT", "7"}, {"BEGIN", "parameter(0)"},
+      kLoop, {{"LIMIT", "7"},
+              {"BEGIN", "parameter(0)"},
               {"CONFIG", R"(, backend_config={"known_trip_count":{"n":"5"}})"}}));
   EXPECT_EQ(known.totals.with_unknown_runs, 0);
   EXPECT_EQ(known.totals.bytes_read, Interval::Point(5 * 256 + 5 * 8 + 6 * 8));
@@ -227,9 +232,10 @@ ENTRY e { a = f32[8] parameter(0)
 TEST_F(KernelReportTest, DoesNotDependOnTheNumberOfThreads) {
   std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64,64] parameter(0)\n";
   for (int i = 1; i < 100; ++i) {
-    absl::StrAppend(&text, "  p", i, " = f32[64,64] reverse(p", i - 1, "), dimensions={", i % 2, "}\n");
-    absl::StrAppend(&text, "  s", i, " = f32[", i % 64 + 1, ",64] slice(p", i, "), slice={[0:", i % 64 + 1,
-                    "],[0:64]}\n");
+    absl::StrAppend(&text, "  p", i, " = f32[64,64] reverse(p", i - 1, "), dimensions={", i % 2,
+                    "}\n");
+    absl::StrAppend(&text, "  s", i, " = f32[", i % 64 + 1, ",64] slice(p", i,
+                    "), slice={[0:", i % 64 + 1, "],[0:64]}\n");
   }
   text += "}\n";
   ReportOptions options;

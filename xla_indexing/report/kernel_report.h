@@ -59,8 +59,8 @@ struct KernelDrawing;  // report/internal/kernel_drawing.h
 struct ReportOptions {
   EmitterOptions emitter;
   CoalescingOptions memory;
-  int jobs = 1;                   // threads; the report does not depend on it
-  bool with_drawings = false;     // what the page draws of each kernel
+  int jobs = 1;                    // threads; the report does not depend on it
+  bool with_drawings = false;      // what the page draws of each kernel
   int64_t max_steps = 12'000'000;  // for the module
   // Called now and then, by one thread at a time: so many of so many kernels are done.
   std::function<void(int64_t done, int64_t all)> progress;
@@ -154,8 +154,8 @@ struct KernelRow {
 struct ReportTotals {
   int64_t kernels = 0;
   int64_t distinct_kernels = 0;
-  int64_t without_sectors = 0;       // whose sectors are not known at all
-  int64_t not_exact = 0;             // of which something is over-approximate or undecided
+  int64_t without_sectors = 0;  // whose sectors are not known at all
+  int64_t not_exact = 0;        // of which something is over-approximate or undecided
   int64_t with_unknown_runs = 0;
   Interval bytes_read = Interval::Point(0);
   Interval bytes_written = Interval::Point(0);

@@ -93,9 +93,8 @@ class Reporter {
       };
       return std::pair(-lower(row.bytes_wasted), -lower(report_.AnalysisOf(row).bytes_wasted));
     };
-    std::stable_sort(
-        report_.rows.begin(), report_.rows.end(),
-        [&](const KernelRow& a, const KernelRow& b) { return place(a) < place(b); });
+    std::stable_sort(report_.rows.begin(), report_.rows.end(),
+                     [&](const KernelRow& a, const KernelRow& b) { return place(a) < place(b); });
     return std::move(report_);
   }
 
@@ -131,8 +130,8 @@ class Reporter {
     };
     const int64_t size = sizes_.Of(kernel);
     if (size > *left) {
-      return add_unknown(absl::StrCat("the kernels of the module have more than ",
-                                      kMaxInstructions, " instructions"));
+      return add_unknown(absl::StrCat("the kernels of the module have more than ", kMaxInstructions,
+                                      " instructions"));
     }
     *left -= size;
     absl::StatusOr<FusionView> view = FusionView::OfFusion(kernel);

@@ -54,18 +54,12 @@ constexpr ReportColumn kReportColumns[] = {
      [](const ModuleReport& report, const KernelRow& row) {
        return -Least(report.AnalysisOf(row).bytes_moved.Mul(row.runs));
      }},
-    {"sectors",
-     [](const ModuleReport& report, const KernelRow& row) {
-       return -Least(report.AnalysisOf(row).sectors);
-     }},
-    {"read",
-     [](const ModuleReport& report, const KernelRow& row) {
-       return -Least(report.AnalysisOf(row).bytes_read);
-     }},
-    {"written",
-     [](const ModuleReport& report, const KernelRow& row) {
-       return -Least(report.AnalysisOf(row).bytes_written);
-     }},
+    {"sectors", [](const ModuleReport& report,
+                   const KernelRow& row) { return -Least(report.AnalysisOf(row).sectors); }},
+    {"read", [](const ModuleReport& report,
+                const KernelRow& row) { return -Least(report.AnalysisOf(row).bytes_read); }},
+    {"written", [](const ModuleReport& report,
+                   const KernelRow& row) { return -Least(report.AnalysisOf(row).bytes_written); }},
     {"runs", [](const ModuleReport&, const KernelRow& row) { return -Least(row.runs); }},
     {"reads",
      [](const ModuleReport& report, const KernelRow& row) {
@@ -132,14 +126,13 @@ absl::Status SortRows(absl::string_view column, ModuleReport* report) {
     if (known.name != column) continue;
     std::stable_sort(report->rows.begin(), report->rows.end(),
                      [&](const KernelRow& a, const KernelRow& b) {
-                       return known.key == nullptr
-                                  ? KernelName(a) < KernelName(b)
-                                  : known.key(*report, a) < known.key(*report, b);
+                       return known.key == nullptr ? KernelName(a) < KernelName(b)
+                                                   : known.key(*report, a) < known.key(*report, b);
                      });
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat("'", column, "' is no column of the report: ",
-                                                 absl::StrJoin(ReportColumns(), ", ")));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", column, "' is no column of the report: ", absl::StrJoin(ReportColumns(), ", ")));
 }
 
 std::string ReportText(const ModuleReport& report, const ReportTextOptions& options) {

@@ -122,7 +122,7 @@ bool SetFactor(absl::string_view value, CommandLine* line) {
 bool SetReport(absl::string_view value, CommandLine* line) {
   line->report = true;
   line->report_file = value == "true" ? "" : std::string(value);
-  return value == "true" || absl::EndsWith(value, ".json");
+  return value == "true" || absl::EndsWith(value, ".html") || absl::EndsWith(value, ".json");
 }
 
 struct Query {
@@ -253,7 +253,7 @@ constexpr Flag kFlags[] = {
     {"broadcast", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->broadcast); }},
     {"emit", "hlo or promoted-hlo", SetEmit},
-    {"report", "left out, or a file that ends in .json", SetReport,
+    {"report", "left out, or a file that ends in .html or .json", SetReport,
      /*value_is_optional=*/true},
     {"top", "a number of rows, 0 or more",
      [](absl::string_view value, CommandLine* line) { return SetId(value, &line->report_top); }},

@@ -89,7 +89,7 @@ struct CommandLine {
   std::vector<std::string> shapes;
   EmitMode emit = EmitMode::kNothing;
   bool report = false;
-  std::string report_file;            // Ends in .json; empty: a table on standard output.
+  std::string report_file;            // Ends in .html or .json; empty: a table on standard output.
   std::optional<int64_t> report_top;  // Rows of the table.
   std::optional<std::string> report_sort;
 

@@ -88,6 +88,8 @@ What the kernels of a module move in memory
                          moves data, the bytes that it moves with the threads that XLA would give it,
                          those of them that no lane asked for, how often it runs, the operand that
                          wastes most, and what would fix it; the most wasted first
+  --report=FILE.html     the same as a page to look at, which needs nothing else: the elements that each
+                         kernel reads as pictures, its warps, tiles and maps
   --report=FILE.json     all of it as JSON, a line for each module
   --top=N                rows of the table (default: 20)
   --sort=COLUMN          wasted (default), moved, sectors, read, written, runs, reads, efficiency or

@@ -17,6 +17,7 @@
 #include "xla_indexing/report/kernel_report.h"
 #include "xla_indexing/report/report_json.h"
 #include "xla_indexing/report/report_kernels.h"
+#include "xla_indexing/report/report_page.h"
 #include "xla_indexing/report/report_text.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/read_modules.h"
@@ -58,16 +59,19 @@ absl::StatusOr<ModuleReport> ReportOf(const HloModule& module, const CommandLine
   options.memory = line.launch.options;
   options.emitter.warp_size = line.launch.options.warp_size;
   options.jobs = line.jobs;
+  options.with_drawings = absl::EndsWith(line.report_file, ".html");
   options.progress = [&](int64_t done, int64_t all) { progress.Show(done, all); };
   absl::StatusOr<ModuleReport> report = ReportKernels(module, options);
   if (!report.ok()) return report;
-  if (absl::Status status = SortRows(line.report_sort.value_or("wasted"), &*report); !status.ok()) return status;
+  if (absl::Status status = SortRows(line.report_sort.value_or("wasted"), &*report); !status.ok())
+    return status;
   return report;
 }
 
 absl::Status WriteFile(const std::string& name, absl::string_view text) {
   std::FILE* file = std::fopen(name.c_str(), "wb");
-  if (file == nullptr) return absl::UnavailableError(absl::StrCat(name, ": error: cannot be written"));
+  if (file == nullptr)
+    return absl::UnavailableError(absl::StrCat(name, ": error: cannot be written"));
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool is_closed = std::fclose(file) == 0;
   if (is_written && is_closed) return absl::OkStatus();
@@ -107,7 +111,9 @@ int PrintReport(const CommandLine& line) {
     }
   }
   if (line.report_file.empty()) return exit_code;
-  if (const absl::Status status = WriteFile(line.report_file, text); !status.ok()) {
+  const bool is_page = absl::EndsWith(line.report_file, ".html");
+  if (const absl::Status status = WriteFile(line.report_file, is_page ? ReportPage(text) : text);
+      !status.ok()) {
     report_error(status.message());
   }
   return exit_code;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/internal/operation_maps.h"
 #include "xla_indexing/query/utilization.h"
+#include "xla_indexing/report/internal/draw_kernel.h"
 #include "xla_indexing/report/internal/lane_distance.h"
 #include "xla_indexing/report/internal/recomputation.h"
 
@@ -138,7 +140,7 @@ void KernelAnalyser::CountUse(const HloInstruction& kernel, KernelAnalysis* anal
 }
 
 void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView& view,
-                                  KernelAnalysis* analysis) {
+                                  KernelDrawing* drawing, KernelAnalysis* analysis) {
   const absl::StatusOr<FusionMapping> mapping =
       MappingForFusion(view.computation(), context_, options_.emitter);
   if (!mapping.ok()) {
@@ -152,6 +154,7 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   };
   analysis->kind = std::string(EmitterKindName(mapping->kind));
   analysis->hero = name_of(mapping->hero());
+  if (drawing != nullptr) drawing->hero = mapping->hero().index_in_computation();
   analysis->blocks = mapping->array().mapping.NumBlocks();
   analysis->threads_per_block = mapping->array().mapping.ThreadsPerBlock();
   analysis->recomputed = FindRecomputation(*mapping, view, context_);
@@ -162,8 +165,8 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   }
   analysis->has_sectors = true;
   for (const ThreadAccess& access : accesses->accesses) {
-    const absl::StatusOr<CoalescingAnalysis> launch = CoalescingAnalysis::Create(
-        access.array.mapping, access.array.shape(), options_.memory);
+    const absl::StatusOr<CoalescingAnalysis> launch =
+        CoalescingAnalysis::Create(access.array.mapping, access.array.shape(), options_.memory);
     if (!launch.ok()) {
       analysis->has_sectors = false;
       Note(absl::StrCat("its sectors are not known: ", WhyNot(launch.status())), analysis);
@@ -185,9 +188,9 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
       of_map.least_sectors = cost.least_sectors;
       of_map.coalesced = cost.coalesced;
       of_map.depends_on_runtime_values = !map.bindings().empty();
-      of_map.reason = !cost.reason.empty()  ? cost.reason
-                      : !map.IsExact()      ? map.label().reason
-                      : cost.IsExact()      ? ""
+      of_map.reason = !cost.reason.empty() ? cost.reason
+                      : !map.IsExact()     ? map.label().reason
+                      : cost.IsExact()     ? ""
                       : !map.bindings().empty()
                           ? "it depends on values at run time"
                           : "it was not decided within the steps that counting may take";
@@ -195,6 +198,7 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
         const auto lanes = launch->AddressesOf(*cost.worst, &map, *access.accessed);
         if (lanes.ok()) of_map.distance = FindLaneDistance(*lanes, *access.accessed);
       }
+      if (drawing != nullptr) DrawAccess(access, of_access.operand, map, cost, drawing);
       analysis->sectors = analysis->sectors.Add(of_map.sectors);
       analysis->least_sectors = analysis->least_sectors.Add(of_map.least_sectors);
       analysis->bytes_wasted =
@@ -209,10 +213,9 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   analysis->bytes_moved = analysis->sectors.Mul(options_.memory.sector_bytes);
   for (size_t i = 0; i < analysis->accesses.size(); ++i) {
     const int64_t waste = LeastWaste(analysis->accesses[i], options_.memory.sector_bytes);
-    const int64_t most =
-        analysis->worst
-            ? LeastWaste(analysis->accesses[*analysis->worst], options_.memory.sector_bytes)
-            : 0;
+    const int64_t most = analysis->worst ? LeastWaste(analysis->accesses[*analysis->worst],
+                                                      options_.memory.sector_bytes)
+                                         : 0;
     if (waste > most) analysis->worst = i;
   }
 }
@@ -220,13 +223,20 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
 KernelAnalysis KernelAnalyser::Analyse(const HloInstruction& kernel, const FusionView& view) {
   KernelAnalysis analysis;
   CountUse(kernel, &analysis);
+  std::shared_ptr<KernelDrawing> drawing;
+  if (options_.with_drawings) {
+    drawing = std::make_shared<KernelDrawing>(DrawArrays(kernel));
+  }
   std::string why;
   analysis.kind = KindWithoutEmitter(kernel, &why);
   if (analysis.kind.empty()) {
-    CountSectors(kernel, view, &analysis);
+    CountSectors(kernel, view, drawing.get(), &analysis);
   } else {
     Note(std::move(why), &analysis);
   }
+  // Last, so that the figures are those of a report without drawings.
+  if (drawing != nullptr) DrawMaps(kernel, view, &usual_, drawing.get());
+  analysis.drawing = std::move(drawing);
   return analysis;
 }
 

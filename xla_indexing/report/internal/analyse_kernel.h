@@ -9,6 +9,7 @@
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/report/internal/kernel_drawing.h"
 #include "xla_indexing/report/kernel_report.h"
 
 namespace xla_indexing::internal {
@@ -28,7 +29,7 @@ class KernelAnalyser {
 
  private:
   void CountUse(const HloInstruction& kernel, KernelAnalysis* analysis);
-  void CountSectors(const HloInstruction& kernel, const FusionView& view,
+  void CountSectors(const HloInstruction& kernel, const FusionView& view, KernelDrawing* drawing,
                     KernelAnalysis* analysis);
 
   const ReportOptions& options_;

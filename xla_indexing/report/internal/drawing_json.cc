@@ -35,13 +35,10 @@ void PutMaps(llvm::StringRef key, const std::vector<DrawnMap>& maps, Json* json)
         Put("reason", map.reason, json);
         Put("bindings", map.bindings, json);
         Put("replica", map.replica, json);
-        Put("tile_offset", map.tile_offset, json);
-        Put("tile_size", map.tile_size, json);
-        Put("tile_stride", map.tile_stride, json);
-        if (map.tile_conditions.empty()) return;
-        json->attributeArray("tile_conditions", [&] {
-          for (const std::string& condition : map.tile_conditions) json->rawValue(condition);
-        });
+        if (map.tile.empty()) return;
+        json->attributeBegin("tile");
+        json->rawValue(map.tile);
+        json->attributeEnd();
       });
     }
   });
@@ -86,10 +83,10 @@ void WriteDrawing(const KernelDrawing& drawing, llvm::json::OStream* json) {
           Put("shape", node.shape, json);
           if (node.operand >= 0) json->attribute("operand", node.operand);
           if (node.is_root) json->attribute("root", true);
-          if (node.is_hero) json->attribute("hero", true);
         });
       }
     });
+    if (drawing.hero >= 0) json->attribute("hero", drawing.hero);
     json->attributeArray("edges", [&] {
       for (const DrawnEdge& edge : drawing.edges) {
         json->object([&] {

@@ -150,9 +150,9 @@ std::string KernelText(const HloInstruction& kernel, const FusionView& view) {
   }
   if (!is_indexed) return std::move(writer.text());
   for (const HloInstruction* operand : kernel.operands()) {
-    const bool is_index = operand->shape().IsArray() &&
-                          (IsIntegral(operand->shape().element_type()) ||
-                           operand->shape().element_type() == ElementType::kPred);
+    const bool is_index =
+        operand->shape().IsArray() && (IsIntegral(operand->shape().element_type()) ||
+                                       operand->shape().element_type() == ElementType::kPred);
     if (!is_index && !operand->shape().IsTuple()) continue;
     writer.text().push_back('\n');
     if (!writer.WriteSource(*operand)) {

@@ -59,8 +59,8 @@ std::string FindingOf(const KernelAccess& access, const std::string& name, int64
                         distance.dimension, " on: ", dense, ": ", Number(access.least_sectors),
                         " instead of ", Number(access.sectors), " sectors");
   }
-  const std::string transpose =
-      access.is_write ? "write the result transposed" : absl::StrCat("transpose ", name, " beforehand");
+  const std::string transpose = access.is_write ? "write the result transposed"
+                                                : absl::StrCat("transpose ", name, " beforehand");
   return absl::StrCat(apart, ", along dimension ", distance.dimension, ": ", transpose,
                       ", or tile through shared memory: ", Number(access.least_sectors),
                       " instead of ", Number(access.sectors), " sectors");
@@ -97,10 +97,10 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
     findings.push_back(FindingOf(*access, AccessedName(*access, operands), sector_bytes));
   }
   for (const Recomputation& again : analysis.recomputed) {
-    findings.push_back(absl::StrCat(
-        "the ", again.opcode, " ", again.instruction, " is recomputed: ",
-        Number(again.computations), " computations of ", Number(again.elements),
-        " elements; a kernel of its own would compute each once"));
+    findings.push_back(absl::StrCat("the ", again.opcode, " ", again.instruction,
+                                    " is recomputed: ", Number(again.computations),
+                                    " computations of ", Number(again.elements),
+                                    " elements; a kernel of its own would compute each once"));
   }
   if (analysis.reads_per_element.value_or(0) >= kManyReads &&
       analysis.most_read_operand < static_cast<int64_t>(operands.size())) {

@@ -12,15 +12,14 @@
 namespace xla_indexing::internal {
 
 struct DrawnMap {
-  std::string map;  // empty where it is unknown
+  std::string map;                    // empty where it is unknown
   std::string reason;                 // why it is not exact; empty where it is
   std::vector<std::string> bindings;  // a line for each runtime variable
   std::string replica;
-  // The symbolic tile (tiling/symbolic_tile.h), of maps from the output; empty where there is none.
-  std::string tile_offset;
-  std::string tile_size;
-  std::string tile_stride;
-  std::vector<std::string> tile_conditions;  // as JSON (tiling/tile_condition.h)
+  // The symbolic tile of a map from the output, as JSON; empty where there is none.
+  //   {"offsets": [..], "sizes": [..], "strides": [..]   expressions (tiling/tile_expr.h)
+  //    "conditions": [..], "texts": [..]}                (tiling/tile_condition.h)
+  std::string tile;
 };
 
 // An array of the kernel's result or operands.
@@ -30,7 +29,7 @@ struct DrawnArray {
   std::string shape;
   std::vector<int64_t> dimensions;
   std::vector<int64_t> minor_to_major;
-  int64_t bits = 0;      // of an element
+  int64_t bits = 0;     // of an element
   std::string address;  // a map from indices to the bit where the element begins; empty: not known
 };
 
@@ -38,7 +37,7 @@ struct DrawnArray {
 struct DrawnEntry {
   int64_t output = 0;
   int64_t operand = 0;
-  std::vector<DrawnMap> reads;    // output to input
+  std::vector<DrawnMap> reads;   // output to input
   std::vector<DrawnMap> writes;  // input to output
 };
 
@@ -48,19 +47,18 @@ struct DrawnNode {
   std::string shape;
   int64_t operand = -1;  // of a parameter: the kernel's operand
   bool is_root = false;
-  bool is_hero = false;
 };
 
 struct DrawnEdge {
-  int64_t from = 0;  // the node that is read
-  int64_t to = 0;    // the node that reads
+  int64_t from = 0;               // the node that is read
+  int64_t to = 0;                 // the node that reads
   std::vector<std::string> maps;  // from elements of `to`
 };
 
 // What threads access through one map.
 struct DrawnAccess {
   bool is_write = false;
-  int64_t array = 0;  // its position in `arrays`
+  int64_t array = 0;    // its position in `arrays`
   std::string threads;  // the map of the thread mapping
   std::vector<int64_t> thread_dims;
   std::vector<int64_t> thread_sizes;
@@ -79,6 +77,7 @@ struct KernelDrawing {
   std::vector<DrawnArray> arrays;  // the result's, then the operands'
   std::vector<DrawnEntry> entries;
   std::vector<DrawnNode> nodes;  // operands before their users
+  int64_t hero = -1;             // a node; -1 where there is none
   std::vector<DrawnEdge> edges;
   std::vector<DrawnAccess> accesses;
   std::vector<std::string> left_out;  // what is not drawn, and why

@@ -73,10 +73,10 @@ absl::flat_hash_map<const HloComputation*, Runs> RunsOfComputations(const HloMod
       switch (instruction->opcode()) {
         case HloOpcode::kWhile: {
           const std::optional<int64_t> count = TripCount(*instruction);
-          const std::string reason =
-              count ? ""
-                    : absl::StrCat("how often the loop ", instruction->name(),
-                                   " runs its body is not known");
+          const std::string reason = count
+                                         ? ""
+                                         : absl::StrCat("how often the loop ", instruction->name(),
+                                                        " runs its body is not known");
           const Interval times = count ? Interval::Point(*count) : Interval::AtLeast(0);
           add(instruction->while_body(), own, times, reason);
           add(instruction->while_condition(), own, times.Add(1), reason);
@@ -88,8 +88,7 @@ absl::flat_hash_map<const HloComputation*, Runs> RunsOfComputations(const HloMod
           for (const HloComputation* branch : branches) {
             add(branch, own, is_one ? Interval::Point(1) : Interval::Closed(0, 1),
                 is_one ? ""
-                       : absl::StrCat("which branch ", instruction->name(),
-                                      " takes is not known"));
+                       : absl::StrCat("which branch ", instruction->name(), " takes is not known"));
           }
           break;
         }
