@@ -133,11 +133,12 @@ export function elementsPart(view) {
       }).element);
     });
   }
-  const results = el('div', {className: 'grids'});
-  const operands = el('div', {className: 'grids'});
-  drawing.arrays.forEach((/** @type {any} */ array, /** @type {number} */ i) => (array.operand < 0 ? results : operands).append(grids[i].element));
+  const figures = el('div', {className: 'grids'}, ...grids.map((grid, i) => {
+    grid.element.classList.toggle('result', drawing.arrays[i].operand < 0);
+    return grid.element;
+  }));
   out.append(el('p', {className: 'note'}, 'Point at an element, or choose one with the arrow keys: what it reads, or what reads it, lights up. Click or Enter pins it.'),
-    legend, controls, el('h4', {}, 'Result'), results, el('h4', {}, 'Operands'), operands);
+    legend, controls, figures);
   if (drawing.left_out) out.append(el('p', {className: 'note'}, `Not drawn: ${drawing.left_out.join('; ')}.`));
   show(null);
   return {

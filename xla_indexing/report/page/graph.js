@@ -52,6 +52,15 @@ export function layersOf(count, edges) {
 /** A map without its domain. @param {string} map */
 const shortMap = (map) => map.split(', domain:')[0].replace('  (over-approximate', ' (≥');
 
+/** What an edge is labelled with: the results of its maps; nothing where an element reads its own. @param {string[]} maps */
+function labelOf(maps) {
+  const labels = maps.map((map) => {
+    const [from, to] = shortMap(map).split(' -> ');
+    return to === undefined ? '?' : from === to ? '' : to;
+  });
+  return [...new Set(labels)].every((label) => label === '') ? '' : labels.map((label) => label || '=').join(' ∪ ');
+}
+
 /**
  * @param {any} drawing
  * @param {string[]} operands names of the kernel's operands
@@ -69,21 +78,24 @@ export function drawGraph(drawing, operands) {
   const detail = el('p', {className: 'status', 'aria-live': 'polite'},
     'Point at an instruction or an edge for its maps.');
   const isLabelled = nodes.length <= MOST_LABELLED;
-  const picture = svg('svg', {viewBox: `0 0 ${width} ${height}`, width, height, class: 'graph', role: 'group',
+  const picture = svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'graph', role: 'group', style: `width: 100%; max-width: ${width}px; min-width: ${Math.round(width * 0.62)}px`,
     'aria-label': `dataflow graph of ${nodes.length} instructions`});
   edges.forEach((edge) => {
-    const [x1, y1, x2, y2] = [x(edge.from), y(edge.from) + HEIGHT, x(edge.to), y(edge.to)];
+    // Edges to one node come in side by side, in the order of what they come from.
+    const into = edges.filter((e) => e.to === edge.to).sort((a, b) => place[a.from] - place[b.from]);
+    const port = ((into.indexOf(edge) + 1) / (into.length + 1) - 0.5) * WIDTH * 0.8;
+    const [x1, y1, x2, y2] = [x(edge.from), y(edge.from) + HEIGHT, x(edge.to) + port, y(edge.to)];
     const middle = (y1 + y2) / 2;
     const maps = edge.maps ?? [];
-    const text = maps.map(shortMap).join(' ∪ ');
+    const text = labelOf(maps);
     const says = `${nodes[edge.to].name} reads ${nodes[edge.from].name}: ${maps.join('   ∪   ') || 'no map'}`;
     const show = () => (detail.textContent = says);
     const line = svg('path', {class: 'edge', d: `M ${x1} ${y1} C ${x1} ${middle}, ${x2} ${middle}, ${x2} ${y2 - 3}`,
       onmouseenter: show}, svg('title', {}, says));
     picture.append(line);
     if (isLabelled && text) {
-      picture.append(svg('text', {class: 'edge-label', x: (x1 + x2) / 2, y: middle + 4, 'text-anchor': 'middle',
-        onmouseenter: show}, cut(text, 26), svg('title', {}, says)));
+      picture.append(svg('text', {class: 'edge-label', x: x1 * 0.6 + x2 * 0.4, y: y1 + 19, 'text-anchor': 'middle',
+        onmouseenter: show}, cut(text, 24), svg('title', {}, says)));
     }
   });
   nodes.forEach((node, n) => {

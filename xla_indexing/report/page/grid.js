@@ -5,7 +5,7 @@ import {el, slider} from './dom.js';
 
 /** The most rows and columns of squares. */
 export const MOST_CELLS = 48;
-const MOST_PIXELS = 288;
+const MOST_PIXELS = 240;
 
 /** @typedef {{colours: string[], cells: Set<string>[]}} Layer */
 

@@ -37,7 +37,7 @@ function figuresOf(report, row) {
     ['Kind', analysis.kind, analysis.blocks ? `${countText(analysis.blocks)} blocks of ${analysis.threads_per_block} threads` : 'no emitter makes it'],
   ];
   return el('dl', {className: 'figures'}, ...list.map(([name, value, note]) =>
-    el('div', {}, el('dt', {}, name), el('dd', {}, value), el('dd', {className: 'note'}, note))));
+    el('div', {title: note}, el('dt', {}, name), el('dd', {}, value))));
 }
 
 /**

@@ -27,7 +27,7 @@ function totalsOf(report) {
   if (totals.not_exact > 0) open.push(`${totals.not_exact} kernels are not exact`);
   if (totals.with_unknown_runs > 0) open.push(`how often ${totals.with_unknown_runs} kernels run is not known`);
   return el('div', {}, el('dl', {className: 'figures totals'}, ...list.map(([name, value, note]) =>
-    el('div', {}, el('dt', {}, name), el('dd', {}, value), el('dd', {className: 'note'}, note)))),
+    el('div', {title: note}, el('dt', {}, name), el('dd', {}, value)))),
     open.length > 0 ? el('p', {className: 'note'}, `${open.join('; ')}.`) : '');
 }
 

@@ -11,6 +11,7 @@ const isUncoalesced = (/** @type {any} */ analysis) => analysis.accesses.some((/
 
 /** @type {{name: string, title: string, key: (row: any, report: any) => number | string, text: (row: any, report: any) => string}[]} */
 const COLUMNS = [
+  {name: 'kernel', title: 'Kernel', key: (row) => row.instruction, text: (row) => row.instruction},
   {name: 'wasted', title: 'Wasted', key: (row) => -least(row.bytes_wasted),
     text: (row, report) => (report.analyses[row.analysis].has_sectors ? bytesText(row.bytes_wasted) : '?')},
   {name: 'moved', title: 'Moved', key: (row, report) => -least(timesRuns(report.analyses[row.analysis].bytes_moved ?? 0, row.runs)),
@@ -27,7 +28,6 @@ const COLUMNS = [
       return reads === null ? '–' : Number(reads.toPrecision(3)).toLocaleString('en');
     }},
   {name: 'kind', title: 'Kind', key: (row, report) => report.analyses[row.analysis].kind, text: (row, report) => report.analyses[row.analysis].kind},
-  {name: 'kernel', title: 'Kernel', key: (row) => row.instruction, text: (row) => row.instruction},
 ];
 
 /** @param {any} analysis */
@@ -41,7 +41,7 @@ function efficiency(analysis) {
  * @param {(index: number) => void} onChoose with the position in the report's rows
  */
 export function kernelTable(report, onChoose) {
-  let sort = COLUMNS[0];
+  let sort = COLUMNS[1];
   let isUp = true;
   let shown = PAGE;
   let chosen = -1;
@@ -70,7 +70,7 @@ export function kernelTable(report, onChoose) {
     check('uncoalesced', 'uncoalesced', 'some access takes more sectors than the margin allows'),
     check('re-read', 'reread', 'elements are read more than once, or something inside is recomputed'),
     check('not exact', 'inexact', 'something is over-approximate or undecided'), count);
-  const heads = COLUMNS.map((column) => el('th', {scope: 'col', className: column.name},
+  const heads = COLUMNS.map((column, i) => el('th', {scope: 'col', className: column.name, colSpan: i === 0 ? COLUMNS.length - 1 : 1},
     el('button', {type: 'button', onclick: () => {
       isUp = sort === column ? !isUp : true;
       sort = column;
@@ -94,20 +94,19 @@ export function kernelTable(report, onChoose) {
     const keys = report.kernels.map((/** @type {any} */ row) => sort.key(row, report));
     order.sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b) * (isUp ? 1 : -1));
     heads.forEach((head, i) => head.setAttribute('aria-sort', COLUMNS[i] === sort ? (isUp ? 'ascending' : 'descending') : 'none'));
-    body.replaceChildren(...order.slice(0, shown).map((i) => {
+    body.replaceChildren(...order.slice(0, shown).flatMap((i) => {
       const row = report.kernels[i];
       const choose = () => onChoose(i);
-      return el('tr', {'data-kernel': i, 'aria-selected': String(i === chosen), onclick: choose},
-        ...COLUMNS.map((column) => {
-          if (column.name !== 'kernel') return el('td', {className: column.name}, column.text(row, report));
-          return el('td', {className: 'kernel'},
-            el('button', {type: 'button', className: 'link', title: `${row.computation}/${row.instruction}`, onclick: (/** @type {Event} */ event) => {
-              event.stopPropagation();
-              choose();
-            }}, cut(row.instruction, 48)),
-            row.worst_operand ? el('span', {className: 'note'}, ` ${cut(row.worst_operand, 30)}`) : '',
-            row.findings.length > 0 ? el('div', {className: 'finding', title: row.findings[0]}, cut(row.findings[0], 160)) : '');
-        }));
+      const line = (/** @type {string} */ className, /** @type {HTMLElement[]} */ cells) =>
+        el('tr', {className, 'data-kernel': i, 'aria-selected': String(i === chosen), onclick: choose}, ...cells);
+      const first = line('name', [el('th', {scope: 'rowgroup', className: 'kernel', colSpan: COLUMNS.length - 1},
+        el('button', {type: 'button', className: 'link', title: `${row.computation}/${row.instruction}`, onclick: (/** @type {Event} */ event) => {
+          event.stopPropagation();
+          choose();
+        }}, cut(row.instruction, 80)))]);
+      const figures = line('counts', COLUMNS.slice(1).map((column) => el('td', {className: column.name}, column.text(row, report))));
+      if (row.findings.length === 0) return [first, figures];
+      return [first, figures, line('finding', [el('td', {colSpan: COLUMNS.length - 1, title: row.findings[0]}, cut(row.findings[0], 200))])];
     }));
     count.textContent = `${order.length.toLocaleString('en')} of ${report.kernels.length.toLocaleString('en')} kernels`;
     more.hidden = order.length <= shown;
@@ -116,7 +115,7 @@ export function kernelTable(report, onChoose) {
   draw();
   return {
     element: el('div', {className: 'kernels'}, controls,
-      el('div', {className: 'scroll'}, el('table', {}, el('caption', {}, 'Kernels; bytes are of all runs'), el('thead', {}, el('tr', {}, ...heads)), body)), more),
+      el('div', {className: 'scroll'}, el('table', {}, el('caption', {}, 'Kernels; bytes are of all runs'), el('thead', {}, el('tr', {}, heads[0]), el('tr', {}, ...heads.slice(1))), body)), more),
     choose: (/** @type {number} */ i) => {
       chosen = i;
       for (const tr of body.children) tr.setAttribute('aria-selected', String(Number(/** @type {HTMLElement} */ (tr).dataset.kernel) === i));
