@@ -5,7 +5,7 @@
 //   base      intervals, positions in text, the budget of a question
 //   affine    the steps of the simplifier, for those who watch them
 //   map       indexing maps: read and print, compose, simplify, compare, invert, count
-//   hlo       HLO modules: read, verify, build, rewrite and print
+//   hlo       HLO modules: read text and protocol buffers, verify, build, rewrite and print
 //   ops       the indexing maps of one instruction
 //   fusion    the indexing maps of instructions and whole computations: the object to ask
 //   query     how much of an operand is used, which dimensions correspond, what reads the same
@@ -83,10 +83,12 @@
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/literal.h"
+#include "xla_indexing/hlo/metadata.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/printer.h"
+#include "xla_indexing/hlo/proto_reader.h"
 #include "xla_indexing/hlo/replica_groups.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/hlo/transforms/batching_dims.h"

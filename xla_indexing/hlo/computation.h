@@ -24,6 +24,7 @@ class Arena;
 class InstructionNames;
 class InstructionParser;
 class ModuleParser;
+class ProtoModuleReader;
 }  // namespace internal
 
 class HloModule;
@@ -90,6 +91,7 @@ class HloComputation {
   friend class HloModule;
   friend class internal::InstructionParser;
   friend class internal::ModuleParser;
+  friend class internal::ProtoModuleReader;
 
   HloComputation(HloModule* parent, absl::string_view name);
 

@@ -17,11 +17,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
+#include "xla_indexing/hlo/metadata.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 
@@ -30,6 +32,7 @@ namespace xla_indexing {
 namespace internal {
 class Arena;
 class InstructionParser;
+class ProtoModuleReader;
 }  // namespace internal
 
 class HloComputation;
@@ -89,6 +92,13 @@ class HloInstruction {
   const HloComputation* GetComputation(AttributeKey key) const;
   // The text of an attribute that has no key of its own (or of one kept as text).
   std::optional<absl::string_view> GetTextByName(absl::string_view name) const;
+
+  // Where the instruction comes from (hlo/metadata.h). Each call reads the text of its metadata.
+  OpMetadata metadata() const;
+  // The place in the source that it comes from, and the places from which that was called, the
+  // innermost first; from the module's tables, else the one that the metadata name; none where
+  // nothing is known.
+  std::vector<SourceFrame> SourceFrames() const;
 
   // The attributes that indexing reads, by their names. What is not given is empty.
   absl::Span<const int64_t> dimensions() const { return GetIntegers(AttributeKey::kDimensions); }
@@ -155,10 +165,14 @@ class HloInstruction {
   friend class HloComputation;
   friend class HloModule;
   friend class internal::InstructionParser;
+  friend class internal::ProtoModuleReader;
 
   HloInstruction(HloComputation* parent, HloOpcode opcode, absl::string_view name)
       : name_(name), parent_(parent), opcode_(opcode) {}
 
+  // Gives an instruction that has none its attributes, whose values lie in the module's memory
+  // already.
+  void SetOwnedAttributes(absl::Span<const Attribute> attributes);
   // Takes an attribute whose value lies in the module's memory already.
   void AppendOwnedAttribute(const Attribute& attribute);
   void CollectCalledComputations();

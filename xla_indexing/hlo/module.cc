@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -15,12 +16,15 @@
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/internal/arena.h"
 #include "xla_indexing/hlo/internal/instruction_names.h"
+#include "xla_indexing/hlo/internal/parse_metadata.h"
 
 namespace xla_indexing {
 namespace {
 
 using internal::Arena;
 using internal::InstructionNames;
+using internal::ParseMetadata;
+using internal::StackFrameTables;
 
 // Copies what an attribute's value refers to into an arena.
 struct CopyInto {
@@ -195,6 +199,23 @@ absl::InlinedVector<const HloComputation*, 2> HloInstruction::branch_computation
   return {branches.begin(), branches.end()};
 }
 
+OpMetadata HloInstruction::metadata() const {
+  return ParseMetadata(GetText(AttributeKey::kMetadata));
+}
+
+std::vector<SourceFrame> HloInstruction::SourceFrames() const {
+  OpMetadata own = metadata();
+  std::vector<SourceFrame> frames = parent_->parent_->SourceFrames(own.stack_frame_id);
+  if (frames.empty() && !own.source_file.empty()) {
+    frames.push_back({.file = std::move(own.source_file),
+                      .line = own.source_line,
+                      .end_line = own.source_end_line,
+                      .column = own.source_column,
+                      .end_column = own.source_end_column});
+  }
+  return frames;
+}
+
 void HloInstruction::SetAttribute(AttributeKey key, const AttributeValue& value) {
   Attribute copy{key, AttributeName(key), std::visit(CopyInto{parent_->parent_->arena()}, value)};
   for (Attribute& attribute : absl::MakeSpan(attributes_, attribute_count_)) {
@@ -227,6 +248,15 @@ void HloInstruction::SetTextAttribute(absl::string_view name, absl::string_view 
 }
 
 void HloInstruction::SetShape(const Shape& shape) { shape_ = parent_->parent_->InternShape(shape); }
+
+void HloInstruction::SetOwnedAttributes(absl::Span<const Attribute> attributes) {
+  if (attributes.empty()) return;
+  attributes_ = parent_->parent_->arena().NewArray<Attribute>(attributes.size());
+  std::uninitialized_copy(attributes.begin(), attributes.end(), attributes_);
+  attribute_count_ = static_cast<uint32_t>(attributes.size());
+  attribute_capacity_ = attribute_count_;
+  CollectCalledComputations();
+}
 
 void HloInstruction::AppendOwnedAttribute(const Attribute& attribute) {
   AppendInArena(attribute, parent_->parent_->arena(), &attributes_, &attribute_count_,
@@ -337,8 +367,21 @@ HloModule::~HloModule() = default;
 
 void HloModule::SetName(absl::string_view name) { name_ = arena_->CopyString(name); }
 
+absl::string_view HloModule::stack_frame_tables() const {
+  return stack_frame_tables_ == nullptr ? absl::string_view() : stack_frame_tables_->text();
+}
+
 void HloModule::SetStackFrameTables(absl::string_view text) {
-  stack_frame_tables_ = arena_->CopyString(text);
+  SetOwnedStackFrameTables(arena_->CopyString(text));
+}
+
+void HloModule::SetOwnedStackFrameTables(absl::string_view text) {
+  stack_frame_tables_ = text.empty() ? nullptr : std::make_unique<const StackFrameTables>(text);
+}
+
+std::vector<SourceFrame> HloModule::SourceFrames(int64_t stack_frame_id) const {
+  if (stack_frame_tables_ == nullptr) return {};
+  return stack_frame_tables_->FramesFrom(stack_frame_id);
 }
 
 const HloComputation* HloModule::entry_computation() const {

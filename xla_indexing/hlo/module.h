@@ -28,6 +28,7 @@
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/metadata.h"
 #include "xla_indexing/hlo/shape.h"
 
 namespace xla_indexing {
@@ -36,6 +37,7 @@ namespace internal {
 class Arena;
 class InstructionParser;
 class ModuleParser;
+class StackFrameTables;
 }  // namespace internal
 
 // The text that modules were parsed from; shared by the modules of one file.
@@ -81,8 +83,11 @@ class HloModule {
   int64_t num_partitions() const;
 
   // The tables of stack frames that follow a header, as text; empty if there are none.
-  absl::string_view stack_frame_tables() const { return stack_frame_tables_; }
+  absl::string_view stack_frame_tables() const;
   void SetStackFrameTables(absl::string_view text);
+  // The frame of that number in the tables and the frames that called it, the innermost first; none
+  // where there is no such frame (hlo/metadata.h).
+  std::vector<SourceFrame> SourceFrames(int64_t stack_frame_id) const;
 
   // The text that the module was parsed from; null if it was not. Offsets of instructions count
   // from its beginning.
@@ -107,13 +112,16 @@ class HloModule {
   // is given one later. False if the name is taken.
   HloComputation* MakeComputation(absl::string_view owned_name);
   bool Adopt(HloComputation* computation);
+  // Takes tables whose text lies in the module's memory already.
+  void SetOwnedStackFrameTables(absl::string_view text);
 
   const std::unique_ptr<internal::Arena> arena_;
   absl::node_hash_set<Shape> shapes_;
   std::shared_ptr<const SourceText> source_;
   absl::string_view name_;
   std::vector<ModuleAttribute> attributes_;
-  absl::string_view stack_frame_tables_;
+  // Null if there are none.
+  std::unique_ptr<const internal::StackFrameTables> stack_frame_tables_;
   std::vector<HloComputation*> computations_;
   absl::flat_hash_map<absl::string_view, HloComputation*> by_name_;
   const HloComputation* entry_ = nullptr;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -269,13 +268,7 @@ HloInstruction* InstructionParser::Make(HloComputation* computation, HloOpcode o
   instruction->shape_ = shape;
   instruction->source_offset_ = static_cast<int64_t>(lexer_.OffsetOf(start));
   instruction->operands_ = arena.Copy(absl::MakeConstSpan(operands));
-  if (!attributes.empty()) {
-    instruction->attributes_ = arena.NewArray<Attribute>(attributes.size());
-    std::uninitialized_copy(attributes.begin(), attributes.end(), instruction->attributes_);
-    instruction->attribute_count_ = static_cast<uint32_t>(attributes.size());
-    instruction->attribute_capacity_ = instruction->attribute_count_;
-    instruction->CollectCalledComputations();
-  }
+  instruction->SetOwnedAttributes(attributes);
   return instruction;
 }
 

@@ -220,7 +220,7 @@ bool ModuleParser::ReadStackFrameTables() {
       end = lexer_.position();
     }
   }
-  module_->stack_frame_tables_ = absl::string_view(start, end - start);
+  module_->SetOwnedStackFrameTables(absl::string_view(start, end - start));
   return true;
 }
 

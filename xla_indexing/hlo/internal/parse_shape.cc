@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/layout.h"
 #include "xla_indexing/hlo/shape.h"
@@ -163,13 +164,9 @@ bool ReadLayout(Lexer& lexer, int depth, Shape* shape) {
     return lexer.FailAt(start, absl::StrCat("this layout has ", rank, " dimensions, its array ",
                                             shape->ToString(), " has ", shape->rank()));
   }
-  absl::InlinedVector<bool, 8> seen(rank, false);
-  for (const int64_t dimension : layout.minor_to_major) {
-    if (dimension < 0 || dimension >= rank || seen[dimension]) {
-      return lexer.FailAt(
-          start, absl::StrCat("this layout is no permutation of the dimensions 0 to ", rank - 1));
-    }
-    seen[dimension] = true;
+  if (!IsPermutation(layout.minor_to_major, rank)) {
+    return lexer.FailAt(
+        start, absl::StrCat("this layout is no permutation of the dimensions 0 to ", rank - 1));
   }
   shape->SetLayout(std::move(layout));
   return true;
@@ -186,6 +183,16 @@ bool ReadElements(Lexer& lexer, int depth, std::vector<Shape>* elements) {
 }
 
 }  // namespace
+
+bool IsPermutation(absl::Span<const int64_t> dimensions, int64_t rank) {
+  if (static_cast<int64_t>(dimensions.size()) != rank) return false;
+  absl::InlinedVector<bool, 8> seen(rank, false);
+  for (const int64_t dimension : dimensions) {
+    if (dimension < 0 || dimension >= rank || seen[dimension]) return false;
+    seen[dimension] = true;
+  }
+  return true;
+}
 
 bool ShapeFollows(Lexer& lexer) {
   if (lexer.Peek() == '(') return true;
