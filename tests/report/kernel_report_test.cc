@@ -229,6 +229,34 @@ ENTRY e { a = f32[8] parameter(0)
   EXPECT_EQ(report.rows[0].source.line, 12);
 }
 
+// Frame 2 is line 7 of b.py, called from frame 1; the fusion has what its root has.
+TEST_F(KernelReportTest, SourcesAreFoundThroughStackFrames) {
+  const ModuleReport report = Of(R"(HloModule m
+
+FileNames
+1 "a.py"
+2 "b.py"
+
+FunctionNames
+1 "main"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=2}
+2 {file_name_id=2 function_name_id=1 line=7 end_line=7 column=1 end_column=2}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+f { a = f32[8] parameter(0)
+    ROOT n = f32[8] negate(a), metadata={op_name="neg" stack_frame_id=2} }
+ENTRY e { a = f32[8] parameter(0)
+          ROOT k = f32[8] fusion(a), kind=kLoop, calls=f })");
+  EXPECT_EQ(report.rows[0].source.op_name, "neg");
+  EXPECT_EQ(report.rows[0].source.file, "b.py");
+  EXPECT_EQ(report.rows[0].source.line, 7);
+}
+
 TEST_F(KernelReportTest, DoesNotDependOnTheNumberOfThreads) {
   std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64,64] parameter(0)\n";
   for (int i = 1; i < 100; ++i) {
