@@ -89,7 +89,7 @@ export function drawGraph(drawing, operands) {
     const maps = edge.maps ?? [];
     const text = labelOf(maps);
     const says = `${nodes[edge.to].name} reads ${nodes[edge.from].name}: ${maps.join('   ∪   ') || 'no map'}`;
-    const show = () => (detail.textContent = says);
+    const show = () => (detail.textContent = cut(says, 600));
     const line = svg('path', {class: 'edge', d: `M ${x1} ${y1} C ${x1} ${middle}, ${x2} ${middle}, ${x2} ${y2 - 3}`,
       onmouseenter: show}, svg('title', {}, says));
     picture.append(line);
@@ -105,7 +105,7 @@ export function drawGraph(drawing, operands) {
     const show = () => {
       const reads = edges.filter((edge) => edge.to === n).map((edge) =>
         `reads ${nodes[edge.from].name}: ${(edge.maps ?? []).map(shortMap).join(' ∪ ')}`);
-      detail.textContent = [label, ...reads].join('; ');
+      detail.textContent = cut([label, ...reads].join('; '), 600);
     };
     picture.append(svg('g', {class: `node ${kind} ${n === drawing.hero ? 'hero' : ''}`, tabindex: 0, role: 'img',
       'aria-label': label, onmouseenter: show, onfocus: show},

@@ -1,6 +1,6 @@
 // What is shown of the kernel that is chosen.
 
-import {el} from './dom.js';
+import {cut, el} from './dom.js';
 import {drawGraph} from './graph.js';
 import {elementsPart} from './elements.js';
 import {bytesText, countText, timesRuns} from './numbers.js';
@@ -63,9 +63,9 @@ export function kernelView(report, row, events) {
       const array = drawing.arrays[i];
       if (array.operand < 0) {
         const several = drawing.arrays.filter((/** @type {any} */ a) => a.operand < 0).length > 1;
-        return several ? `${row.instruction} #${array.leaf}` : row.instruction;
+        return several ? `${cut(row.instruction, 200)} #${array.leaf}` : cut(row.instruction, 200);
       }
-      const name = row.operands[array.operand] ?? `operand ${array.operand}`;
+      const name = cut(row.operands[array.operand] ?? `operand ${array.operand}`, 200);
       return drawing.arrays.filter((/** @type {any} */ a) => a.operand === array.operand).length > 1 ? `${name} #${array.leaf}` : name;
     },
     // The waste of a drawn access: that of the access of the report with the same map.

@@ -77,7 +77,14 @@ export function warpTab(view) {
     const sectorBytes = view.report.sector_bytes;
     const cost = costOf(lanes, array.bits, sectorBytes);
     const numbers = [...cost.sectors.keys()].sort((a, b) => a - b);
-    const shade = new Map(numbers.map((sector, i) => [sector, i % 2]));
+    const sectorOf = (/** @type {any} */ lane) => Math.floor(lane.bits[0] / 8 / sectorBytes);
+    // The shade changes where a lane begins in another sector than the lane before it.
+    /** @type {Map<number, number>} */
+    const shades = new Map();
+    lanes.forEach((lane, i) => {
+      const last = i === 0 ? 0 : shades.get(lanes[i - 1].lane) ?? 0;
+      shades.set(lane.lane, i > 0 && sectorOf(lane) !== sectorOf(lanes[i - 1]) ? 1 - last : last);
+    });
     const first = numbers[0] ?? 0;
     out.dataset.sectors = String(numbers.length);
     out.dataset.bytes = String(cost.bytes);
@@ -87,7 +94,7 @@ export function warpTab(view) {
       const byte = of ? Math.floor(of.bits[0] / 8) : null;
       const sector = byte === null ? null : Math.floor(byte / sectorBytes);
       const title = of ? `lane ${lane}: ${of.elements.map((e) => `[${e.join(', ')}]`).join(' ')}, byte ${byte}, sector ${sector}` : `lane ${lane}: nothing`;
-      table.append(el('div', {role: 'cell', title, className: of ? `lane shade${shade.get(sector)}` : 'lane off'},
+      table.append(el('div', {role: 'cell', title, className: of ? `lane shade${shades.get(lane)}` : 'lane off'},
         el('b', {}, lane), el('span', {}, of ? `+${byte - first * sectorBytes}` : '–')));
     }
     const strip = svg('svg', {class: 'sectors', role: 'img', 'aria-label': `${numbers.length} sectors`,
@@ -109,7 +116,7 @@ export function warpTab(view) {
         `${active} ${active === 1 ? 'lane asks' : 'lanes ask'} for ${cost.bytes} bytes: ${numbers.length} ` +
         `${numbers.length === 1 ? 'sector' : 'sectors'} of ${sectorBytes} bytes, where ${cost.least} would do, in ${cost.lines} ` +
         `${cost.lines === 1 ? 'line' : 'lines'} of 128.`),
-      el('p', {className: 'note'}, 'Bytes count from the first sector that is touched; neighbouring lanes of one shade share a sector.'),
+      el('p', {className: 'note'}, 'Bytes count from the first sector that is touched; neighbouring lanes of one shade begin in one sector.'),
       table, el('h4', {}, 'Sectors, and what of each is asked for'), strip,
       numbers.length > MOST_SECTORS ? el('p', {className: 'note'}, `and ${numbers.length - MOST_SECTORS} more`) : '');
   }
