@@ -122,6 +122,7 @@
 #include "xla_indexing/query/equivalence.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/report/kernel_report.h"
+#include "xla_indexing/report/picture.h"
 #include "xla_indexing/report/report_json.h"
 #include "xla_indexing/report/report_kernels.h"
 #include "xla_indexing/report/report_page.h"

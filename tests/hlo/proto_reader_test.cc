@@ -172,8 +172,8 @@ TEST(ProtoReaderTest, ContentTellsMessagesFromText) {
     EXPECT_FALSE(LooksLikeHloModuleProto(ReadWholeFile(path))) << path;
     EXPECT_FALSE(LooksLikeHloModuleProto("\n" + ReadWholeFile(path))) << path;
   }
-  EXPECT_TRUE(LooksLikeHloModuleProto(
-      W().Message(1, ModuleOf({ParameterMessage(1, "p")}, 1)).bytes()));
+  EXPECT_TRUE(
+      LooksLikeHloModuleProto(W().Message(1, ModuleOf({ParameterMessage(1, "p")}, 1)).bytes()));
   EXPECT_FALSE(LooksLikeHloModuleProto(""));
   EXPECT_FALSE(LooksLikeHloModuleProto("\n\r\n\tENTRY e { }"));
   EXPECT_FALSE(LooksLikeHloModuleProto("ENTRY e { \x01 }"));
@@ -183,13 +183,13 @@ TEST(ProtoReaderTest, ContentTellsMessagesFromText) {
 
 TEST(ProtoReaderTest, IdsMayBeAnyNumbers) {
   const int64_t first = int64_t{7} << 32;
-  ExpectReadAs(ModuleMessage({ComputationMessage(
-                                 -5, "e", first + 1,
-                                 {ParameterMessage(first, "p"),
-                                  InstructionMessage(first + 1, "n", "negate", {first})})},
-                             -5),
-               "HloModule m\nENTRY e { p = f32[4]{0} parameter(0)\n"
-               "ROOT n = f32[4]{0} negate(p) }");
+  ExpectReadAs(
+      ModuleMessage({ComputationMessage(-5, "e", first + 1,
+                                        {ParameterMessage(first, "p"),
+                                         InstructionMessage(first + 1, "n", "negate", {first})})},
+                    -5),
+      "HloModule m\nENTRY e { p = f32[4]{0} parameter(0)\n"
+      "ROOT n = f32[4]{0} negate(p) }");
 }
 
 TEST(ProtoReaderTest, TheEntryMayBeSaidByItsNameAlone) {
@@ -252,9 +252,9 @@ TEST(ProtoReaderTest, InstructionsStandInTheOrderOfTheSchedule) {
   EXPECT_THAT(ErrorOf(scheduled({1, 2, 4, 3})),
               HasSubstr("instructions[3] (instruction 'c'): operand 1 is instruction 3, which does "
                         "not come before this one"));
-  EXPECT_THAT(ErrorOf(scheduled({1, 2, 3})),
-              HasSubstr("the schedule has 3 instructions, not 4"));
-  EXPECT_THAT(ErrorOf(scheduled({1, 2, 3, 3})), HasSubstr("(instruction 'b'): there is another instruction of this name"));
+  EXPECT_THAT(ErrorOf(scheduled({1, 2, 3})), HasSubstr("the schedule has 3 instructions, not 4"));
+  EXPECT_THAT(ErrorOf(scheduled({1, 2, 3, 3})),
+              HasSubstr("(instruction 'b'): there is another instruction of this name"));
   EXPECT_THAT(ErrorOf(scheduled({1, 2, 3, 9})), HasSubstr("an instruction 9, which is not there"));
 }
 
@@ -292,14 +292,13 @@ TEST(ProtoReaderErrorTest, OperandsComeBefore) {
 TEST(ProtoReaderErrorTest, CalledComputationsComeBefore) {
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "c", "call", {1}).Packed(38, {1})),
               HasSubstr("computation 1, which this calls, does not come before it"));
-  EXPECT_THAT(
-      ErrorOf(ModuleMessage(
-          {ComputationMessage(4, "f", 1, {ParameterMessage(1, "p")}),
-           ComputationMessage(5, "e", 2,
-                              {ParameterMessage(1, "p"),
-                               InstructionMessage(2, "w", "while", {1}).Packed(38, {4})})},
-          5)),
-      HasSubstr("a while calls 2 computations, not 1"));
+  EXPECT_THAT(ErrorOf(ModuleMessage(
+                  {ComputationMessage(4, "f", 1, {ParameterMessage(1, "p")}),
+                   ComputationMessage(5, "e", 2,
+                                      {ParameterMessage(1, "p"),
+                                       InstructionMessage(2, "w", "while", {1}).Packed(38, {4})})},
+                  5)),
+              HasSubstr("a while calls 2 computations, not 1"));
 }
 
 TEST(ProtoReaderErrorTest, NamesAndIdsAreOfOneEach) {
@@ -311,9 +310,9 @@ TEST(ProtoReaderErrorTest, NamesAndIdsAreOfOneEach) {
   EXPECT_THAT(ErrorOf(ModuleMessage({one, one}, 1)),
               HasSubstr("computations[1] (computation 'e'): there is another computation of this "
                         "name"));
-  EXPECT_THAT(ErrorOf(ModuleMessage(
-                  {one, ComputationMessage(1, "f", 1, {ParameterMessage(1, "p")})}, 1)),
-              HasSubstr("there is another computation of the id 1"));
+  EXPECT_THAT(
+      ErrorOf(ModuleMessage({one, ComputationMessage(1, "f", 1, {ParameterMessage(1, "p")})}, 1)),
+      HasSubstr("there is another computation of the id 1"));
   EXPECT_THAT(ErrorOfInstruction(ParameterMessage(2, "q", 0)),
               HasSubstr("parameter number 0 is taken or out of range"));
   EXPECT_THAT(ErrorOfInstruction(ParameterMessage(2, "q", -1)),
@@ -337,11 +336,13 @@ TEST(ProtoReaderErrorTest, NamesAreThoseOfText) {
 }
 
 TEST(ProtoReaderErrorTest, RootAndEntryExist) {
-  EXPECT_THAT(ErrorOf(ModuleOf({ParameterMessage(1, "p")}, 2)),
-              HasSubstr("computations[0] (computation 'e'): there is no instruction 2, which should "
-                        "be the root"));
-  EXPECT_THAT(ErrorOf(ModuleMessage({ComputationMessage(1, "e", 1, {ParameterMessage(1, "p")})}, 9)),
-              HasSubstr("there is no computation 9, which should be the entry"));
+  EXPECT_THAT(
+      ErrorOf(ModuleOf({ParameterMessage(1, "p")}, 2)),
+      HasSubstr("computations[0] (computation 'e'): there is no instruction 2, which should "
+                "be the root"));
+  EXPECT_THAT(
+      ErrorOf(ModuleMessage({ComputationMessage(1, "e", 1, {ParameterMessage(1, "p")})}, 9)),
+      HasSubstr("there is no computation 9, which should be the entry"));
 }
 
 TEST(ProtoReaderErrorTest, ShapesAreValid) {
@@ -382,9 +383,10 @@ TEST(ProtoReaderErrorTest, LiteralsHaveTheElementsOfTheirShapes) {
   const W shape = ShapeMessage(kF32Number, {4});
   EXPECT_THAT(error_of_literal(W().Message(1, ShapeMessage(kS32Number, {4}))),
               HasSubstr("this literal has the shape s32[4]{0}, not f32[4]{0}"));
-  EXPECT_THAT(error_of_literal(W().Message(1, shape).Bytes(8, std::string(12, 'x'))),
-              HasSubstr("literal (instruction 'c'): this literal of shape f32[4]{0} has 3 elements, "
-                        "not 4"));
+  EXPECT_THAT(
+      error_of_literal(W().Message(1, shape).Bytes(8, std::string(12, 'x'))),
+      HasSubstr("literal (instruction 'c'): this literal of shape f32[4]{0} has 3 elements, "
+                "not 4"));
   EXPECT_THAT(error_of_literal(W().Message(1, shape).Bytes(8, std::string(20, 'x'))),
               HasSubstr("has 5 elements, not 4"));
   EXPECT_THAT(error_of_literal(W().Message(1, shape).Bytes(8, std::string(15, 'x'))),
@@ -410,16 +412,16 @@ TEST(ProtoReaderErrorTest, AttributesAreThoseThatTextCanHave) {
               HasSubstr("'L\\n' is no direction"));
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "f", "fusion", {1})),
               HasSubstr("'' is no kind"));
-  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "w", "reduce-window", {1})
-                                     .Message(15, W().Message(1, W().Integer(1, 2)))),
-              HasSubstr("window.dimensions[0] (instruction 'w'): a window cannot have size 2, stride "
-                        "0"));
-  EXPECT_THAT(ErrorOfInstruction(
-                  InstructionMessage(2, "p2", "pad", {1, 1})
-                      .Message(21, W().Message(1, W().Integer(3, -1)))),
+  EXPECT_THAT(
+      ErrorOfInstruction(InstructionMessage(2, "w", "reduce-window", {1})
+                             .Message(15, W().Message(1, W().Integer(1, 2)))),
+      HasSubstr("window.dimensions[0] (instruction 'w'): a window cannot have size 2, stride "
+                "0"));
+  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "p2", "pad", {1, 1})
+                                     .Message(21, W().Message(1, W().Integer(3, -1)))),
               HasSubstr("the interior padding is negative"));
-  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "r", "all-reduce", {1})
-                                     .Message(49, W().Packed(1, {0, 0}))),
+  EXPECT_THAT(ErrorOfInstruction(
+                  InstructionMessage(2, "r", "all-reduce", {1}).Message(49, W().Packed(1, {0, 0}))),
               HasSubstr("device 0 is in two places"));
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "r", "collective-permute", {1})
                                      .Message(52, W().Integer(1, 1))
@@ -428,9 +430,9 @@ TEST(ProtoReaderErrorTest, AttributesAreThoseThatTextCanHave) {
   EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "n", "negate", {1})
                                      .Message(40, W().Integer(1, 3).Packed(3, {2}).Packed(4, {0}))),
               HasSubstr("sharding {devices=[2]0}: "));
-  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "n", "negate", {1})
-                                     .Message(40, W().Integer(1, 9))),
-              HasSubstr("no sharding has the type 9"));
+  EXPECT_THAT(
+      ErrorOfInstruction(InstructionMessage(2, "n", "negate", {1}).Message(40, W().Integer(1, 9))),
+      HasSubstr("no sharding has the type 9"));
   // A name that closes the braces around it.
   EXPECT_THAT(ErrorOfInstruction(
                   InstructionMessage(2, "n", "negate", {1})
@@ -442,7 +444,8 @@ TEST(ProtoReaderErrorTest, TheLabelsOfAConvolutionAreDistinctAndNear) {
   const auto error_of = [](int64_t batch, int64_t feature, const std::vector<int64_t>& spatial) {
     W numbers = W().Integer(7, batch).Integer(8, feature).Packed(11, spatial);
     numbers.Integer(4, 1).Packed(6, {2, 3}).Integer(10, 1).Packed(12, {2, 3});
-    return ErrorOfInstruction(InstructionMessage(2, "c", "convolution", {1, 1}).Message(16, numbers));
+    return ErrorOfInstruction(
+        InstructionMessage(2, "c", "convolution", {1, 1}).Message(16, numbers));
   };
   EXPECT_EQ(error_of(0, 1, {2, 3}), "");
   EXPECT_THAT(error_of(0, 0, {2, 3}), HasSubstr("{0,0,2,3} cannot be the dimensions"));
@@ -506,8 +509,7 @@ TEST(ProtoReaderLargeTest, TakesTimeLinearInTheBytes) {
   std::vector<W> instructions = {ParameterMessage(0, "x0")};
   std::vector<int64_t> all = {0};
   for (int64_t i = 1; i < kCount; ++i) {
-    instructions.push_back(
-        InstructionMessage(i, "x" + std::to_string(i), "add", {i - 1, i - 1}));
+    instructions.push_back(InstructionMessage(i, "x" + std::to_string(i), "add", {i - 1, i - 1}));
     all.push_back(i);
   }
   W shape = W().Integer(2, kTupleNumber);

@@ -130,6 +130,21 @@ TEST(CommandLine, ReportsAreATableOrAFile) {
   }
 }
 
+TEST(CommandLine, APictureIsOfOneThing) {
+  const auto line = Parse({"--picture=p.svg", "--instruction=x", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->action, CommandLine::Action::kPicture);
+  EXPECT_EQ(line->picture_file, "p.svg");
+  EXPECT_TRUE(Parse({"--picture=p.svg", "--fuse", "m.hlo"}).ok());
+  EXPECT_THAT(Error({"--picture=p.png", "m.hlo"}), HasSubstr(".svg"));
+  EXPECT_THAT(Error({"--picture=p.svg"}), HasSubstr("one FILE"));
+  for (const absl::string_view other :
+       {"--instruction=all", "--query=tiling", "--report", "--format=json", "--exact"}) {
+    EXPECT_THAT(Error({"--picture=p.svg", other, "m.hlo"}), HasSubstr("--picture is of one"))
+        << other;
+  }
+}
+
 TEST(CommandLine, UnknownFlagsComeWithTheNearestOneIfThatIsNear) {
   EXPECT_THAT(Error({"--directon=both"}), HasSubstr("did you mean '--direction'?"));
   EXPECT_THAT(Error({"--output-id=0"}), HasSubstr("did you mean '--output_id'?"));

@@ -44,8 +44,7 @@ std::string ReportPage(absl::string_view reports) {
   constexpr absl::string_view kPlace = "@REPORTS@";
   const absl::string_view page = internal::PageText();
   const size_t at = page.find(kPlace);
-  return absl::StrCat(page.substr(0, at), EscapedForHtml(reports),
-                      page.substr(at + kPlace.size()));
+  return absl::StrCat(page.substr(0, at), EscapedForHtml(reports), page.substr(at + kPlace.size()));
 }
 
 }  // namespace xla_indexing

@@ -255,6 +255,11 @@ constexpr Flag kFlags[] = {
     {"emit", "hlo or promoted-hlo", SetEmit},
     {"report", "left out, or a file that ends in .html or .json", SetReport,
      /*value_is_optional=*/true},
+    {"picture", "a file that ends in .svg, or - for standard output",
+     [](absl::string_view value, CommandLine* line) {
+       line->picture_file = std::string(value);
+       return absl::EndsWith(value, ".svg") || value == "-";
+     }},
     {"top", "a number of rows, 0 or more",
      [](absl::string_view value, CommandLine* line) { return SetId(value, &line->report_top); }},
     {"sort", "wasted, moved, sectors, read, written, runs, reads, efficiency or name",
@@ -362,6 +367,21 @@ absl::Status CheckCompareLine(const CommandLine& line) {
       "--compare takes two FILEs, or one and two of its computations, --computation=A,B");
 }
 
+absl::Status CheckPictureLine(const CommandLine& line) {
+  CommandLine without_names = line;
+  without_names.instruction.reset();
+  without_names.computation.reset();
+  without_names.fuse = false;
+  if (AsksForHlo(without_names) || line.explain || line.format != OutputFormat::kText ||
+      line.report || line.all_instructions) {
+    return absl::InvalidArgumentError(
+        "--picture is of one instruction or computation; of the other flags only --instruction, "
+        "--computation and --fuse go with it");
+  }
+  if (line.files.size() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("--picture takes one FILE");
+}
+
 absl::Status CheckReportLine(const CommandLine& line) {
   CommandLine without_memory = line;
   without_memory.launch.are_given = false;
@@ -461,6 +481,10 @@ absl::Status CheckLine(CommandLine* line) {
   }
   if (line->emit != EmitMode::kNothing) {
     return absl::InvalidArgumentError("--emit prints what --broadcast, which is not given, builds");
+  }
+  if (!line->picture_file.empty()) {
+    line->action = CommandLine::Action::kPicture;
+    return CheckPictureLine(*line);
   }
   if (line->report) {
     line->action = CommandLine::Action::kReport;

@@ -77,6 +77,7 @@ struct CommandLine {
     kPrintMaps,      // those in `map_file`, simplified
     kBroadcast,      // the implicit broadcast of `shapes`
     kCompare,        // two computations of the HLO in `files`
+    kPicture,        // of one thing in the HLO in `files`
     kReport,         // what the kernels of the HLO in `files` move
   };
 
@@ -92,6 +93,7 @@ struct CommandLine {
   std::string report_file;            // Ends in .html or .json; empty: a table on standard output.
   std::optional<int64_t> report_top;  // Rows of the table.
   std::optional<std::string> report_sort;
+  std::string picture_file;  // Ends in .svg, or is `-`; empty: no picture.
 
   // Names without `%`.
   std::optional<std::string> instruction;

@@ -96,6 +96,10 @@ What the kernels of a module move in memory
                          name
                          --warp_size, --sector_bytes, --line_bytes and --alignment go with --report
 
+A picture
+  --picture=FILE.svg     (or -) what the element in the middle of the result reads of its operands, as SVG: of
+                         --instruction=NAME, --computation=NAME or, with neither, the ROOT of the ENTRY
+
 Whether two computations read their parameters in the same way
   --compare A B          those of the ENTRYs of two files of one module each: for each output and
                          parameter 'same', 'different' with the first difference, or 'not decided'.

@@ -135,14 +135,13 @@ class KernelDrawer {
         absl::StrAppend(out, value.ToJson());
       });
     };
-    const std::string texts = absl::StrJoin(TileConditions(*tile), ",",
-                                            [](std::string* out, const std::string& text) {
-                                              absl::StrAppend(out, "\"", text, "\"");
-                                            });
-    drawn->tile = absl::StrCat("{\"offsets\":[", list(tile->Offsets()), "],\"sizes\":[",
-                               list(tile->Sizes()), "],\"strides\":[", list(tile->Strides()),
-                               "],\"conditions\":[", list(tile->Conditions()),
-                               "],\"texts\":[", texts, "]}");
+    const std::string texts = absl::StrJoin(
+        TileConditions(*tile), ",",
+        [](std::string* out, const std::string& text) { absl::StrAppend(out, "\"", text, "\""); });
+    drawn->tile =
+        absl::StrCat("{\"offsets\":[", list(tile->Offsets()), "],\"sizes\":[", list(tile->Sizes()),
+                     "],\"strides\":[", list(tile->Strides()), "],\"conditions\":[",
+                     list(tile->Conditions()), "],\"texts\":[", texts, "]}");
   }
 
   void DrawEntries() {
@@ -218,9 +217,8 @@ class KernelDrawer {
     std::map<int64_t, size_t> known;  // by operand
     for (int64_t i = 0; i < instruction.operand_count(); ++i) {
       known[i] = drawing_.edges.size();
-      drawing_.edges.push_back({instruction.operand(i)->index_in_computation(),
-                                instruction.index_in_computation(),
-                                {}});
+      drawing_.edges.push_back(
+          {instruction.operand(i)->index_in_computation(), instruction.index_in_computation(), {}});
     }
     if (instruction.opcode() == HloOpcode::kTuple || MostEntries(instruction) > kMaxDrawnPairs) {
       return;
