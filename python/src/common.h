@@ -241,6 +241,7 @@ void DefineIndexing(nb::module_& m, SubjectClasses& classes);
 void DefineQueries(nb::module_& m, SubjectClasses& classes);
 void DefineGpu(nb::module_& m, SubjectClasses& classes);
 void DefineTiling(nb::module_& m, SubjectClasses& classes);
+void DefineReport(nb::module_& m, SubjectClasses& classes);
 
 }  // namespace xla_indexing::python
 

@@ -26,4 +26,5 @@ NB_MODULE(_native, m) {
   DefineQueries(m, classes);
   DefineGpu(m, classes);
   DefineTiling(m, classes);
+  DefineReport(m, classes);
 }

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import xla_indexing as xi
-from xla_indexing import cli, progress, report
+from xla_indexing import cli, progress
 
 MODULE = """\
 HloModule slices, is_scheduled=true
@@ -54,31 +54,32 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def test_report_prints_the_kernel_that_wastes_most_first(module: str, capsys: Any) -> None:
     code, out, err = run(capsys, "report", module)
     assert (code, err) == (0, "")
-    lines = out.splitlines()
-    # Every other one of 4 bytes: 64 * 256 elements are in 64 * 512 * 4 bytes of sectors, half of them wasted.
-    assert lines[0] == (
-        "module slices: 3 kernels, 64.0 KiB wasted of 320.0 KiB moved; "
-        "not counted: 1 of which it is not known"
-    )
-    assert lines[2].split() == ["64.0", "KiB", "192.0", "KiB", "67%", "loop", "every_other"]
-    assert lines[3].split(": ", 1)[0] == "    most of it for x"
-    assert "not known: dot is not made by an emitter" in out
+    assert out == xi.load(MODULE).report().to_text()
+    assert "main/every_other  (x)\n" in out
 
 
 def test_report_prints_so_many_rows_in_the_order_that_is_asked_for(module: str, capsys: Any) -> None:
-    _, out, _ = run(capsys, "report", "--top", "1", "--sort", "kernel", module)
-    assert out.splitlines()[2].split()[-1] == "d"
-    assert out.splitlines()[-1] == "2 more rows"
+    _, out, _ = run(capsys, "report", "--top", "1", "--sort", "name", module)
+    assert out == xi.load(MODULE).report().sorted_by("name").to_text(top=1)
+    assert out.splitlines()[-1] == "  and 2 more"
 
 
 def test_report_is_json(module: str, capsys: Any) -> None:
     code, out, _ = run(capsys, "report", "--json", module, module)
     assert code == 0
     first, second = (json.loads(line) for line in out.splitlines())
-    assert first == second
-    assert (first["module"], first["wasted"], first["moved"]) == ("slices", 65536, 327680)
-    assert [kernel["kernel"] for kernel in first["kernels"]] == ["every_other", "twice", "d"]
-    assert first["kernels"][2]["wasted"] is None
+    assert first == second == json.loads(xi.load(MODULE).report().to_json())
+
+
+def test_report_writes_a_page(module: str, tmp_path: pathlib.Path, capsys: Any) -> None:
+    path = tmp_path / "report.html"
+    assert run(capsys, "report", "--html", str(path), module) == (0, "", "")
+    assert path.read_text().startswith("<!DOCTYPE html>")
+    assert "every_other" in path.read_text()
+    two = tmp_path / "two.hlo"
+    two.write_text(f"{MODULE}// -----\n{MODULE}")
+    code, _, err = run(capsys, "report", "--html", str(path), str(two))
+    assert (code, "a page is about one module" in err) == (2, True)
 
 
 def test_show_prints_what_print_indexing_prints(module: str, capsys: Any) -> None:
@@ -112,6 +113,7 @@ def test_show_draws(module: str, tmp_path: pathlib.Path, capsys: Any) -> None:
         (["report", "--top", "-1", "FILE"], "-1 is less than 0"),
         (["report", "--top", "many", "FILE"], "invalid _count value: 'many'"),
         (["report", "--sort", "size", "FILE"], "there is no column 'size'"),
+        (["report", "--html", "r.html", "FILE", "FILE"], "--html writes a page about one file"),
         (["show", "FILE", "nothing"], "there is no instruction or computation 'nothing' in module 'slices'"),
         (["show", "FILE", "--direction", "up"], "invalid choice: 'up'"),
         (["show", "FILE", "--element", "1,2"], "--element is of a picture"),
@@ -228,52 +230,3 @@ def test_progress_is_shown_on_a_terminal_after_a_second(monkeypatch: pytest.Monk
             bar(6, 10)
             assert stream.getvalue() == written
         assert stream.getvalue().endswith("\r\x1b[K") == expected
-
-
-def test_kernels_are_those_of_loops_and_branches_too() -> None:
-    module = xi.load(
-        """
-        body { t = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(t), index=0
-               x = f32[8] get-tuple-element(t), index=1  n = f32[8] negate(x)  one = s32[] constant(1)
-               j = s32[] add(i, one)  ROOT r = (s32[], f32[8]) tuple(j, n) }
-        condition { t = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(t), index=0
-                    most = s32[] constant(5)  ROOT c = pred[] compare(i, most), direction=LT }
-        ENTRY e { s = (s32[], f32[8]) parameter(0)
-                  ROOT w = (s32[], f32[8]) while(s), condition=condition, body=body }
-        """
-    )
-    names = {row.kernel for row in module.report()}
-    assert names == {"body/n", "body/j", "condition/c"}
-
-
-def test_rows_say_which_line_a_kernel_comes_from_where_that_is_known() -> None:
-    text = MODULE.replace(
-        "slice={[0:64], [0:512:2]}",
-        'slice={[0:64], [0:512:2]}, metadata={op_name="jit(f)/slice" source_file="f.py" source_line=7}',
-    )
-    rows = xi.load(text).report().rows()
-    assert [row["source"] for row in rows] == ["f.py:7", None, None]
-    assert "    f.py:7  jit(f)/slice\n" in xi.load(text).report().to_text()
-    assert "f.py:7</td>" in xi.load(text)._repr_html_()
-
-
-def test_fusions_that_a_library_makes_are_not_charged() -> None:
-    library = xi.load(MODULE.replace("kind=kLoop", "kind=kCustom"))
-    (row,) = [row for row in library.report() if row.kernel == "twice"]
-    assert (row.wasted, row.not_known) == (None, "a library makes this fusion")
-
-
-def test_what_was_not_looked_at_is_said() -> None:
-    answer = report.report_of(xi.load(MODULE), go_on=iter([True, False]).__next__)
-    assert (len(answer), answer.left_out) == (1, 2)
-    assert "2 more kernels, not looked at" in answer.to_text()
-    assert "2 more kernels" in answer._repr_html_()
-
-
-def test_names_of_a_module_stay_text_in_a_table() -> None:
-    key = "<b>&\x1b[31m"
-    module = xi.load(MODULE)
-    row = report.Row(key, key, module["twice"], xi.Interval(0, 0), xi.Interval(1, 2), None, key, key)
-    answer = report.Report(key, [row])
-    assert "<b>&" not in answer._repr_html_().replace("<b>&lt;b&gt;", "")
-    assert "\x1b" not in answer.to_text()

@@ -7,12 +7,12 @@ import numpy
 import pytest
 
 import xla_indexing
-from xla_indexing import _load, _native, picture, progress, report
+from xla_indexing import _load, _native, picture, progress
 
 
 def docstrings():
     """Pairs of a name and the docstring of it, of everything public in the package."""
-    for module in (xla_indexing, _load, picture, progress, report):
+    for module in (xla_indexing, _load, picture, progress):
         yield module.__name__, module.__doc__
         for name, value in vars(module).items():
             if getattr(value, "__module__", None) == module.__name__:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import html
-import time
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from .report import report_of
+from ._native import bytes_text
 
-_MOMENT = 2.0  # seconds
+# A notebook shows a module in a moment: what takes more steps than these, of about a microsecond, is left
+# undecided and says so.
+_STEPS = 2_000_000
+_MOST_ROWS = 100
 
 
 class _Table(Protocol):
@@ -51,6 +54,28 @@ def of_operand_indexing(indexing: object) -> str:
 
 
 def of_module(module: Any) -> str:
-    """The kernels of the module, the most wasteful first: as many of them as can be looked at in a moment."""
-    end = time.monotonic() + _MOMENT
-    return report_of(module, go_on=lambda: time.monotonic() < end)._repr_html_()
+    """The kernels of the module, the most wasteful first."""
+    return of_report(module.report(max_steps=_STEPS))
+
+
+def of_report(report: Any) -> str:
+    """The first rows of a report, and its totals."""
+    columns = ("kernel", "kind", "wasted", "moved", "efficiency", "runs", "worst", "what is wrong", "source")
+    rows = [
+        {
+            "kernel": row.kernel,
+            "kind": row.kind,
+            "wasted": None if row.wasted is None else bytes_text(row.wasted),
+            "moved": None if row.moved is None else bytes_text(row.moved),
+            "efficiency": row.efficiency,
+            "runs": int(row.runs) if row.runs.is_point else str(row.runs),
+            "worst": row.worst,
+            "what is wrong": "; ".join([*row.findings, *(f"not exact: {text}" for text in row.not_known)]),
+            "source": row.source,
+        }
+        for row in itertools.islice(report, _MOST_ROWS)
+    ]
+    more = len(report) - len(rows)
+    title = f"<p>module <b>{html.escape(report.module.name)}</b>: {bytes_text(report.wasted)} wasted of "
+    title += f"{bytes_text(report.moved)} moved</p>"
+    return title + table(rows, columns) + (f"<p>{more:,} more kernels</p>" if more else "")

@@ -8,13 +8,13 @@ interrupted.
 from __future__ import annotations
 
 import argparse
-import json
 import os
+import pathlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Error, __version__, load_all
+from . import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT, Error, Report, __version__, load_all
 from .picture import of_indexing
 from .progress import Progress
 
@@ -30,6 +30,7 @@ examples:
   xla-indexing report model.hlo                     the 20 kernels that waste most memory traffic
   xla-indexing report --top 5 --sort moved model.hlo
   xla-indexing report --json model.hlo | python3 -m json.tool
+  xla-indexing report --html report.html model.hlo  a page with pictures of every kernel
   xla-indexing show model.hlo                       what the results of the entry are computed from
   xla-indexing show model.hlo fusion.3              what that instruction, or computation, reads
   xla-indexing show model.hlo fusion.3 --direction input-to-output
@@ -103,6 +104,9 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument(
         "--json", action="store_true", help="print all rows as JSON, an object for each module"
     )
+    report.add_argument(
+        "--html", metavar="OUT.html", help="write a page to look at, which needs nothing else"
+    )
     report.set_defaults(run=_report)
 
     show = _command(commands, "show", "the indexing maps of an instruction or a computation", _SHOW)
@@ -162,17 +166,24 @@ def _modules(file: str) -> list[Any]:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from .report import COLUMNS, report_of
-
-    if options.sort not in COLUMNS:
-        raise UsageError(f"there is no column '{options.sort}': there are {', '.join(COLUMNS)}")
+    if options.sort not in Report.columns():
+        raise UsageError(f"there is no column '{options.sort}': there are {', '.join(Report.columns())}")
+    if options.html and (len(options.files) > 1 or options.json):
+        raise UsageError("--html writes a page about one file")
     code = 0
     for file in options.files:
         try:
-            for module in _modules(file):
+            modules = _modules(file)
+            if options.html and len(modules) > 1:
+                raise UsageError(f"a page is about one module, and {file} has {len(modules)}")
+            for module in modules:
                 with Progress(module.name) as progress:
-                    report = report_of(module, progress=progress).sorted_by(options.sort)
-                print(json.dumps(report.to_dict()) if options.json else report.to_text(top=options.top))
+                    report = module.report(progress=progress).sorted_by(options.sort)
+                    page = report.to_html(progress=progress) if options.html else ""
+                if options.html:
+                    pathlib.Path(options.html).write_text(page, encoding="utf-8")
+                else:
+                    print(report.to_json() if options.json else report.to_text(top=options.top), end="")
         except (Error, FileNotFoundError, IsADirectoryError, PermissionError) as error:
             place = f"{file}: {error.strerror}" if isinstance(error, OSError) else error
             print(place if isinstance(error, Error) else f"xla-indexing: error: {place}", file=sys.stderr)

@@ -62,8 +62,9 @@ struct ReportOptions {
   int jobs = 1;                    // threads; the report does not depend on it
   bool with_drawings = false;      // what the page draws of each kernel
   int64_t max_steps = 12'000'000;  // for the module
-  // Called now and then, by one thread at a time: so many of so many kernels are done.
-  std::function<void(int64_t done, int64_t all)> progress;
+  // Called now and then, by one thread at a time: so many of so many kernels are done. Returns
+  // whether to go on; without that the report is an error, Cancelled.
+  std::function<bool(int64_t done, int64_t all)> progress;
 };
 
 // Lanes of a warp that are equally far from one another in memory.

@@ -279,8 +279,7 @@ class PictureMaker {
     if (!is_result) return;
     const auto [row, column] = array.SquareOf(array.position);
     absl::StrAppend(body, "<rect x=\"", x + column * kCell - 1, "\" y=\"", y + row * kCell - 1,
-                    "\" width=\"", kCell + 1, "\" height=\"", kCell + 1,
-                    "\" fill=\"#1b1f26\"/>\n");
+                    "\" width=\"", kCell + 1, "\" height=\"", kCell + 1, "\" fill=\"#1b1f26\"/>\n");
   }
 
   const HloInstruction& result_;

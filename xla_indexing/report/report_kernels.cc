@@ -1,6 +1,7 @@
 #include "xla_indexing/report/report_kernels.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -80,12 +81,16 @@ class Reporter {
   Reporter(const HloModule& module, const ReportOptions& options)
       : module_(module), options_(options), sizes_(module) {}
 
-  ModuleReport Report() && {
+  absl::StatusOr<ModuleReport> Report() && {
     report_.module = std::string(module_.name());
     report_.sector_bytes = options_.memory.sector_bytes;
     report_.warp_size = options_.memory.warp_size;
     CollectRows();
     AnalyseKernels();
+    if (is_cancelled_) {
+      return absl::CancelledError(
+          absl::StrCat("the report about module '", module_.name(), "' was cancelled"));
+    }
     for (KernelRow& row : report_.rows) FinishRow(&row);
     const auto place = [&](const KernelRow& row) {
       const auto lower = [](const Interval& bytes) {
@@ -155,7 +160,7 @@ class Reporter {
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
       internal::KernelAnalyser analyser(options_, &context);
       const size_t end = std::min(distinct_.size(), (i + 1) * kKernelsPerContext);
-      for (size_t k = i * kKernelsPerContext; k < end; ++k) {
+      for (size_t k = i * kKernelsPerContext; k < end && !is_cancelled_; ++k) {
         const DistinctKernel& kernel = distinct_[k];
         const Int128 share =
             Int128{options_.max_steps} * sizes_.Of(*kernel.instruction) / std::max(all, Int128{1});
@@ -166,7 +171,9 @@ class Reporter {
         }
         if (!options_.progress) continue;
         const std::lock_guard<std::mutex> lock(mutex);
-        options_.progress(++done, static_cast<int64_t>(distinct_.size()));
+        if (is_cancelled_) return;
+        if (!options_.progress(++done, static_cast<int64_t>(distinct_.size())))
+          is_cancelled_ = true;
       }
     });
   }
@@ -203,6 +210,7 @@ class Reporter {
   const ReportOptions& options_;
   const Sizes sizes_;
   ModuleReport report_;
+  std::atomic<bool> is_cancelled_ = false;
   std::vector<DistinctKernel> distinct_;
   std::vector<size_t> place_of_distinct_;  // in the report's analyses
 };

@@ -3,7 +3,8 @@
 //   absl::StatusOr<ModuleReport> report = ReportKernels(*module);
 //   report->rows[0].findings;  // what is wrong with the kernel that wastes most
 //
-// Errors. InvalidArgument for options out of bounds and a module without an entry.
+// Errors. InvalidArgument for options out of bounds and a module without an entry; Cancelled where
+// the callback of progress asks for it.
 #ifndef XLA_INDEXING_REPORT_REPORT_KERNELS_H_
 #define XLA_INDEXING_REPORT_REPORT_KERNELS_H_
 

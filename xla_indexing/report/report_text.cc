@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -76,6 +77,14 @@ std::string KernelName(const KernelRow& row) {
   return absl::StrCat(row.instruction->parent()->name(), "/", row.instruction->name());
 }
 
+// Appends a line in which text of the module cannot control a terminal: control characters are `?`.
+void AppendLine(std::string line, std::string* out) {
+  for (char& c : line) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
+  }
+  absl::StrAppend(out, line, "\n");
+}
+
 void AppendRow(const ModuleReport& report, const KernelRow& row, std::string* out) {
   const KernelAnalysis& analysis = report.AnalysisOf(row);
   const auto of_sectors = [&](std::string text) {
@@ -89,17 +98,17 @@ void AppendRow(const ModuleReport& report, const KernelRow& row, std::string* ou
       analysis.reads_per_element ? absl::StrFormat("%.4g", *analysis.reads_per_element) : "-",
       analysis.kind, KernelName(row));
   if (!row.worst_operand.empty()) absl::StrAppend(&line, "  (", row.worst_operand, ")");
-  absl::StrAppend(out, line, "\n");
-  for (const std::string& finding : row.findings) absl::StrAppend(out, "    ", finding, "\n");
+  AppendLine(std::move(line), out);
+  for (const std::string& finding : row.findings) AppendLine(absl::StrCat("    ", finding), out);
   for (const std::string& sentence : analysis.not_known) {
-    absl::StrAppend(out, "    not exact: ", sentence, "\n");
+    AppendLine(absl::StrCat("    not exact: ", sentence), out);
   }
-  if (!row.runs_reason.empty()) absl::StrAppend(out, "    not exact: ", row.runs_reason, "\n");
+  if (!row.runs_reason.empty()) AppendLine(absl::StrCat("    not exact: ", row.runs_reason), out);
   std::string place = row.source.file;
   if (row.source.line > 0) absl::StrAppend(&place, ":", row.source.line);
   if (!place.empty() && !row.source.op_name.empty()) place.append("  ");
   place.append(row.source.op_name);
-  if (!place.empty()) absl::StrAppend(out, "    ", place, "\n");
+  if (!place.empty()) AppendLine(absl::StrCat("    ", place), out);
 }
 
 }  // namespace
@@ -137,9 +146,11 @@ absl::Status SortRows(absl::string_view column, ModuleReport* report) {
 
 std::string ReportText(const ModuleReport& report, const ReportTextOptions& options) {
   const ReportTotals& totals = report.totals;
-  std::string out = absl::StrCat("module ", report.module, ": ", totals.kernels,
-                                 totals.kernels == 1 ? " kernel" : " kernels", ", ",
-                                 totals.distinct_kernels, " distinct\n");
+  std::string out;
+  AppendLine(absl::StrCat("module ", report.module, ": ", totals.kernels,
+                          totals.kernels == 1 ? " kernel" : " kernels", ", ",
+                          totals.distinct_kernels, " distinct"),
+             &out);
   absl::StrAppend(&out, "  read ", BytesText(totals.bytes_read), ", written ",
                   BytesText(totals.bytes_written), ", each element once\n");
   absl::StrAppend(&out, "  moved ", BytesText(totals.bytes_moved), ", of which wasted ",

@@ -60,7 +60,10 @@ absl::StatusOr<ModuleReport> ReportOf(const HloModule& module, const CommandLine
   options.emitter.warp_size = line.launch.options.warp_size;
   options.jobs = line.jobs;
   options.with_drawings = absl::EndsWith(line.report_file, ".html");
-  options.progress = [&](int64_t done, int64_t all) { progress.Show(done, all); };
+  options.progress = [&](int64_t done, int64_t all) {
+    progress.Show(done, all);
+    return true;
+  };
   absl::StatusOr<ModuleReport> report = ReportKernels(module, options);
   if (!report.ok()) return report;
   if (absl::Status status = SortRows(line.report_sort.value_or("wasted"), &*report); !status.ok())

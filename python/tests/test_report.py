@@ -1,0 +1,153 @@
+"""Reports about the kernels of modules: their figures, what they say, and how they are made."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import threading
+
+import pytest
+
+import xla_indexing as xi
+
+# Every other element of 4 bytes is read: 64 * 256 elements are in sectors of 64 * 512 * 4 bytes, half of which
+# nobody asked for.
+MODULE = """\
+HloModule slices, is_scheduled=true
+
+doubled {
+  p = f32[64,256]{1,0} parameter(0)
+  ROOT s = f32[64,256]{1,0} add(p, p)
+}
+
+ENTRY main {
+  x = f32[64,512]{1,0} parameter(0)
+  every_other = f32[64,256]{1,0} slice(x), slice={[0:64], [0:512:2]}
+  twice = f32[64,256]{1,0} fusion(every_other), kind=kLoop, calls=doubled
+  w = f32[256,8]{1,0} parameter(1)
+  ROOT d = f32[64,8]{1,0} dot(twice, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+
+
+def test_the_kernel_that_wastes_most_comes_first() -> None:
+    report = xi.load(MODULE).report()
+    assert [row.kernel for row in report] == ["every_other", "twice", "d"]
+    row = report[0]
+    assert (int(row.wasted), int(row.moved), row.efficiency) == (64 * 256 * 4, 3 * 64 * 256 * 4, 2 / 3)
+    assert (row.kind, int(row.runs), row.worst) == ("loop", 1, "x")
+    assert row.worst_map is not None
+    assert row.worst_map.startswith("(d0, d1) -> (d0, d1 * 2)")
+    assert row.instruction == xi.load(MODULE)["every_other"] or row.instruction.name == "every_other"
+    assert (int(row.bytes_read), int(row.bytes_written)) == (64 * 256 * 4, 64 * 256 * 4)
+    assert int(report.wasted) == 64 * 256 * 4
+    assert int(report.moved) == 5 * 64 * 256 * 4
+
+
+def test_what_is_not_known_is_said_and_not_counted() -> None:
+    row = next(row for row in xi.load(MODULE).report() if row.kernel == "d")
+    assert (row.wasted, row.moved, row.efficiency, row.worst) == (None, None, None, None)
+    assert row.not_known
+    library = xi.load(MODULE.replace("kind=kLoop", "kind=kCustom"))
+    row = next(row for row in library.report() if row.kernel == "twice")
+    assert (row.wasted, row.kind) == (None, "library")
+
+
+def test_rows_are_a_sequence() -> None:
+    report = xi.load(MODULE).report()
+    assert len(report) == len(report.rows()) == 3
+    assert report[-1].kernel == "d"
+    with pytest.raises(IndexError):
+        report[3]
+    assert report.rows()[0] == report[0].to_dict()
+    assert [row.kernel for row in report.sorted_by("name")] == ["d", "every_other", "twice"]
+    with pytest.raises(xi.Error, match="'size' is no column of the report: wasted, moved"):
+        report.sorted_by("size")
+
+
+def test_kernels_in_loops_count_as_often_as_they_run() -> None:
+    report = xi.load(
+        """
+        body { t = (s32[], f32[8,64]) parameter(0)  i = s32[] get-tuple-element(t), index=0
+               x = f32[8,64] get-tuple-element(t), index=1  n = f32[8,64] negate(x)  one = s32[] constant(1)
+               j = s32[] add(i, one)  ROOT r = (s32[], f32[8,64]) tuple(j, n) }
+        condition { t = (s32[], f32[8,64]) parameter(0)  i = s32[] get-tuple-element(t), index=0
+                    most = s32[] constant(5)  ROOT c = pred[] compare(i, most), direction=LT }
+        ENTRY e { x = f32[8,64] parameter(0)  zero = s32[] constant(0)
+                  s = (s32[], f32[8,64]) tuple(zero, x)
+                  ROOT w = (s32[], f32[8,64]) while(s), condition=condition, body=body }
+        """
+    ).report()
+    runs = {row.kernel: int(row.runs) for row in report}
+    assert runs == {"body/n": 5, "body/j": 5, "condition/c": 6}
+    (n,) = [row for row in report if row.kernel == "body/n"]
+    assert int(n.moved) == 5 * 2 * 8 * 64 * 4
+
+
+def test_rows_say_which_line_a_kernel_comes_from_where_that_is_known() -> None:
+    text = MODULE.replace(
+        "slice={[0:64], [0:512:2]}",
+        'slice={[0:64], [0:512:2]}, metadata={op_name="jit(f)/slice" source_file="f.py" source_line=7}',
+    )
+    report = xi.load(text).report()
+    assert [row.source for row in report] == ["f.py:7", None, None]
+    assert "    f.py:7  jit(f)/slice\n" in report.to_text()
+    assert "f.py:7</td>" in xi.load(text)._repr_html_()
+
+
+def test_operands_have_the_names_of_arguments() -> None:
+    text = MODULE.replace(
+        "x = f32[64,512]{1,0} parameter(0)",
+        "x = f32[64,512]{1,0} parameter(0), metadata={op_name=\"args[0]['w']\"}",
+    )
+    assert xi.load(text).report()[0].worst == "args[0]['w']"
+
+
+def test_a_report_is_the_same_with_threads_and_says_how_far_it_is() -> None:
+    module = xi.load(MODULE)
+    calls: list[tuple[int, int]] = []
+    report = module.report(jobs=4, progress=lambda done, of: calls.append((done, of)))
+    assert calls == [(1, 3), (2, 3), (3, 3)]
+    assert report.to_json() == module.report().to_json()
+    assert json.loads(report.to_json())["module"] == "slices"
+
+
+def test_what_progress_raises_ends_the_report() -> None:
+    def stop(done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        xi.load(MODULE).report(progress=stop)
+    with pytest.raises(TypeError):
+        xi.load(MODULE).report(progress=7)  # type: ignore[arg-type]
+    with pytest.raises(xi.Error, match="0 threads"):
+        xi.load(MODULE).report(jobs=0)
+
+
+def test_threads_make_reports_side_by_side() -> None:
+    module = xi.load(MODULE)
+    expected = module.report().to_json()
+    answers: list[str] = []
+    threads = [threading.Thread(target=lambda: answers.append(module.report().to_json())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [expected] * 8
+
+
+def test_a_report_is_a_page(tmp_path: pathlib.Path) -> None:
+    page = xi.load(MODULE).report().to_html()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "every_other" in page
+
+
+def test_names_of_a_module_stay_text_in_a_table() -> None:
+    text = MODULE.replace(
+        "slice={[0:64], [0:512:2]}",
+        'slice={[0:64], [0:512:2]}, metadata={op_name="<b>\x1b[31m" source_file="<script>" source_line=7}',
+    )
+    report = xi.load(text).report()
+    assert "<script>" not in report._repr_html_()
+    assert "&lt;script&gt;" in report._repr_html_()
+    assert "\x1b" not in report.to_text()
