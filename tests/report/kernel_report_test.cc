@@ -269,12 +269,39 @@ TEST_F(KernelReportTest, DoesNotDependOnTheNumberOfThreads) {
   ReportOptions options;
   int64_t done = 0;
   int64_t all = 0;
-  options.progress = [&](int64_t a, int64_t b) { done = a, all = b; };
+  options.progress = [&](int64_t a, int64_t b) {
+    done = a, all = b;
+    return true;
+  };
   const std::string one = ReportJson(Of(text, options));
   EXPECT_EQ(done, all);
   EXPECT_EQ(done, 2 + 64);
   options.jobs = 4;
   EXPECT_EQ(ReportJson(Of(text, options)), one);
+}
+
+TEST_F(KernelReportTest, IsCancelledWhereProgressSaysSo) {
+  for (int jobs : {1, 4}) {
+    ReportOptions options;
+    options.jobs = jobs;
+    int64_t calls = 0;
+    options.progress = [&](int64_t /*done*/, int64_t /*all*/) { return ++calls < 2; };
+    std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64] parameter(0)\n";
+    for (int i = 1; i < 100; ++i) {
+      absl::StrAppend(&text, "  s", i, " = f32[", i, "] slice(p0), slice={[0:", i, "]}\n");
+    }
+    auto module = ParseAndVerifyModule(text + "}\n");
+    ASSERT_TRUE(module.ok()) << module.status();
+    EXPECT_EQ(ReportKernels(**module, options).status().code(), absl::StatusCode::kCancelled);
+    EXPECT_EQ(calls, 2);
+  }
+}
+
+TEST_F(KernelReportTest, TextOfAModuleDoesNotControlTheTerminal) {
+  const ModuleReport report =
+      Of("HloModule m\nENTRY e { p = f32[64] parameter(0)\n"
+         "  ROOT n = f32[64] negate(p), metadata={op_name=\"a\x1b[31m\"} }");
+  EXPECT_THAT(ReportText(report), ::testing::HasSubstr("    a?[31m\n"));
 }
 
 TEST_F(KernelReportTest, WithoutStepsItSaysSo) {
