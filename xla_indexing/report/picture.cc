@@ -81,6 +81,7 @@ struct PictureArray {
   }
   std::string Note() const {
     std::vector<std::string> parts;
+    parts.reserve(static_cast<size_t>(rank()) + 1);
     for (int64_t dim = 0; dim < row(); ++dim) {
       parts.push_back(absl::StrCat("d", dim, " = ", position[dim]));
     }
@@ -279,8 +280,7 @@ class PictureMaker {
     if (!is_result) return;
     const auto [row, column] = array.SquareOf(array.position);
     absl::StrAppend(body, "<rect x=\"", x + column * kCell - 1, "\" y=\"", y + row * kCell - 1,
-                    "\" width=\"", kCell + 1, "\" height=\"", kCell + 1,
-                    "\" fill=\"#1b1f26\"/>\n");
+                    "\" width=\"", kCell + 1, "\" height=\"", kCell + 1, "\" fill=\"#1b1f26\"/>\n");
   }
 
   const HloInstruction& result_;

@@ -298,6 +298,7 @@ std::string AddressText(const Shape& array) {
   const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(array);
   if (!layout.ok()) return "";
   std::vector<std::string> dims;
+  dims.reserve(static_cast<size_t>(array.rank()));
   for (int64_t i = 0; i < array.rank(); ++i) dims.push_back(absl::StrCat("d", i));
   TextIndices algebra;
   const auto axes = ToPhysical(*layout, absl::MakeConstSpan(dims), algebra);
