@@ -290,6 +290,7 @@ void DrawAccess(const ThreadAccess& access, int64_t operand, const OperandIndexi
     drawn.worst_thread = coalescing.worst->first_thread;
     drawn.worst_loops = Numbers(coalescing.worst->loops);
     drawn.worst_symbols = Numbers(coalescing.worst->symbols);
+    drawn.worst_sectors = coalescing.worst_cost.units;
   }
   drawing->accesses.push_back(std::move(drawn));
 }
