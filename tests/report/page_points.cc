@@ -22,9 +22,11 @@ namespace xla_indexing {
 namespace {
 
 std::string Numbers(llvm::ArrayRef<int64_t> values) {
-  return absl::StrCat("[", absl::StrJoin(values, ", ", [](std::string* out, int64_t value) {
-                        absl::StrAppend(out, "\"", value, "\"");
-                      }),
+  return absl::StrCat("[",
+                      absl::StrJoin(values, ", ",
+                                    [](std::string* out, int64_t value) {
+                                      absl::StrAppend(out, "\"", value, "\"");
+                                    }),
                       "]");
 }
 
@@ -49,9 +51,13 @@ void PrintMapAndPoints(RandomMaps* random, mlir::MLIRContext* context) {
     const auto contains = map.Contains(dims, symbols);
     llvm::SmallVector<int64_t, 8> all(dims.begin(), dims.end());
     all.append(symbols.begin(), symbols.end());
-    std::cout << (i > 0 ? ", " : "") << "{\"values\": " << Numbers(all) << ", \"results\": "
-              << (results.ok() ? Numbers(*results) : "null") << ", \"contains\": "
-              << (!contains.ok() ? "null" : *contains ? "true" : "false") << "}";
+    std::cout << (i > 0 ? ", " : "") << "{\"values\": " << Numbers(all)
+              << ", \"results\": " << (results.ok() ? Numbers(*results) : "null")
+              << ", \"contains\": "
+              << (!contains.ok() ? "null"
+                  : *contains    ? "true"
+                                 : "false")
+              << "}";
   }
   std::cout << "]}\n";
 }

@@ -26,13 +26,16 @@ absl::StatusOr<std::string> Picture(const std::string& entry, bool as_fusion = f
 // transpose reads (1, 2) of f32[2,4], which stands 36 pixels right of the 70 or so that the captions of
 // the first array take.
 TEST(PictureTest, MarksAnElementAndFillsWhatItReads) {
-  const auto picture = Picture("a = f32[2,4] parameter(0)\nROOT t = f32[4,2] transpose(a), dimensions={1,0}");
+  const auto picture =
+      Picture("a = f32[2,4] parameter(0)\nROOT t = f32[4,2] transpose(a), dimensions={1,0}");
   ASSERT_TRUE(picture.ok()) << picture.status();
   // Squares begin at (16, 52).
-  EXPECT_THAT(*picture, HasSubstr("<rect x=\"24\" y=\"69\" width=\"10\" height=\"10\" fill=\"#1b1f26\"/>"));
+  EXPECT_THAT(*picture,
+              HasSubstr("<rect x=\"24\" y=\"69\" width=\"10\" height=\"10\" fill=\"#1b1f26\"/>"));
   // The caption `d0 down, d1 across` of 18 letters of 7 pixels: 16 + 126 + 36 = 178 is where the
   // operand begins; column 2 and row 1 are 18 right and 9 down.
-  EXPECT_THAT(*picture, HasSubstr("<rect x=\"196\" y=\"61\" width=\"8\" height=\"8\" fill=\"#0060a8\"/>"));
+  EXPECT_THAT(*picture,
+              HasSubstr("<rect x=\"196\" y=\"61\" width=\"8\" height=\"8\" fill=\"#0060a8\"/>"));
   EXPECT_THAT(*picture, HasSubstr("What element (2, 1) of t reads"));
   EXPECT_THAT(*picture, HasSubstr("A  a  (d0, d1) -&gt; (d1, d0)"));
 }
@@ -64,8 +67,9 @@ TEST(PictureTest, SaysWhereThereIsNothingToDraw) {
 
 // A range of a million values is not drawn as a whole, and said not to be.
 TEST(PictureTest, WhatTakesTooLongIsSaid) {
-  const auto picture = Picture("a = f32[4] parameter(0)\nz = f32[] constant(0)\nb = f32[1024,4096] parameter(1)\n"
-                               "ROOT d = f32[4] custom-call(a, b), custom_call_target=\"f\"");
+  const auto picture = Picture(
+      "a = f32[4] parameter(0)\nz = f32[] constant(0)\nb = f32[1024,4096] parameter(1)\n"
+      "ROOT d = f32[4] custom-call(a, b), custom_call_target=\"f\"");
   ASSERT_TRUE(picture.ok()) << picture.status();
   EXPECT_THAT(*picture, HasSubstr("(not all drawn)"));
   EXPECT_THAT(*picture, Not(HasSubstr("\n\n")));

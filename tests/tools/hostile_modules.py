@@ -34,6 +34,7 @@ WAYS = [
     ("coalescing-fuse", ["--fuse", "--query=coalescing", "--format=json"]),
     ("tiling", ["--query=tiling", "--direction=both"]),
     ("tiling-fuse", ["--fuse", "--query=tiling"]),
+    ("report", ["--report", "--top=1000"]),
     ("never", ["--instruction=all", "--direction=both", "--simplify=never"]),
 ]
 # With the same module twice.

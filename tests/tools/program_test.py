@@ -197,6 +197,35 @@ ENTRY main {
             "Total of main: 24 bytes in reads, 24 with a perfect cache, 24 written\n"), one[1])
         self.assertEqual(run("--query=utilization", "--instruction=all", "--jobs=4", file), one)
 
+    def test_totals_leave_out_what_is_another_name_for_memory(self):
+        text = ("HloModule m\nENTRY main {\n  p = f32[8] parameter(0)\n  b = f32[2,4] bitcast(p)\n"
+                "  n = f32[2,4] negate(b)\n  ROOT t = (f32[2,4], f32[8]) tuple(n, p)\n}\n")
+        output = run("--query=utilization", "--instruction=all", self.file("m.hlo", text))[1]
+        self.assertTrue(output.endswith(
+            "Total of main: 32 bytes in reads, 32 with a perfect cache, 32 written\n"), output[-300:])
+
+    def test_a_report_is_a_table_or_a_file(self):
+        file = self.file("m.hlo", self.SLICE)
+        code, output, errors = run("--report", file)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertTrue(output.startswith("module m: 1 kernel, 1 distinct\n  read 12 B, written 12 B, "), output)
+        name = file + ".json"
+        self.assertEqual(run(f"--report={name}", file), (0, "", ""))
+        with open(name, encoding="utf-8") as report:
+            kernels = json.load(report)["kernels"]
+        self.assertEqual([(k["computation"], k["instruction"], k["opcode"], k["runs"], k["operands"]) for k in kernels],
+                         [("main", "s", "slice", 1, ["p"])])
+        code, output, errors = run("--report=/nowhere/r.json", file)
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("/nowhere/r.json: error: cannot be written", errors)
+
+    def test_a_picture_is_of_what_is_selected(self):
+        file = self.file("m.hlo", self.SLICE)
+        code, output, errors = run("--picture=-", "--instruction=s", file)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn("<title>What element (1) of s reads</title>", output)
+        self.assertEqual(run("--picture=-", "--instruction=none", file)[0], 2)
+
     def test_coalescing_is_a_field_of_maps_and_of_outputs(self):
         # Every other float of 6: bytes 4, 12 and 20. The output's 12 bytes. One warp, one sector.
         module = json.loads(run("--query=coalescing", "--format=json", self.file("m.hlo", self.SLICE))[1])

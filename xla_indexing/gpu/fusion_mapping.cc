@@ -1,5 +1,6 @@
 #include "xla_indexing/gpu/fusion_mapping.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -18,6 +19,7 @@
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineMap.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/internal/emitter_hero.h"
@@ -216,6 +218,20 @@ OperandIndexing ToScalar(const Shape& array, mlir::MLIRContext* context) {
                                      std::move(dims), {}, {}));
 }
 
+// What a walk over the computation may take: an operand of an instruction may be looked for in all that
+// the instruction calls.
+int64_t StepsToWalk(const HloComputation& computation) {
+  internal::Int128 steps = 0;
+  for (const HloInstruction* instruction : computation.instructions()) {
+    internal::Int128 called = 1;
+    for (const HloComputation* callee : instruction->called_computations()) {
+      called += callee->instruction_count();
+    }
+    steps += 1 + instruction->operand_count() * called;
+  }
+  return static_cast<int64_t>(std::min<internal::Int128>(steps, INT64_MAX));
+}
+
 class AccessCollector {
  public:
   AccessCollector(const FusionMapping& mapping, mlir::MLIRContext* context,
@@ -244,7 +260,7 @@ class AccessCollector {
                                            const HloInstruction& root) {
     absl::StatusOr<FusionView> view = FusionView::Between(from, {&root});
     if (!view.ok()) return view.status();
-    if (!QuestionBudget::Spend(view->computation().instruction_count())) {
+    if (!QuestionBudget::Spend(StepsToWalk(view->computation()))) {
       return absl::ResourceExhaustedError(QuestionBudget::Reason());
     }
     result_.views.push_back(std::make_shared<const FusionView>(*std::move(view)));

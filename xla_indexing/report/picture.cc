@@ -81,6 +81,7 @@ struct PictureArray {
   }
   std::string Note() const {
     std::vector<std::string> parts;
+    parts.reserve(static_cast<size_t>(rank()) + 1);
     for (int64_t dim = 0; dim < row(); ++dim) {
       parts.push_back(absl::StrCat("d", dim, " = ", position[dim]));
     }

@@ -27,7 +27,6 @@ namespace {
 
 using internal::Int128;
 using internal::ParallelFor;
-using internal::Runs;
 
 // Every kernel may take so many steps, however many others there are.
 constexpr int64_t kStepsOfEachKernel = 2'000;

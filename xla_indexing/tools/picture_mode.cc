@@ -29,22 +29,20 @@ int DrawPicture(const CommandLine& line) {
       exit_code = 1;
     }
     if (read.module == nullptr) continue;
-    const std::vector<Subject> subjects =
-        SelectSubjects(*read.module, read.written.get(), line);
+    const std::vector<Subject> subjects = SelectSubjects(*read.module, read.written.get(), line);
     if (subjects.empty()) continue;
     const Subject& subject = subjects.front();
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-    const absl::StatusOr<std::string> picture =
-        subject.is_fusion ? PictureOf(subject.computation(), &context)
-                          : PictureOf(*subject.instruction, &context);
+    const absl::StatusOr<std::string> picture = subject.is_fusion
+                                                    ? PictureOf(subject.computation(), &context)
+                                                    : PictureOf(*subject.instruction, &context);
     if (picture.ok() && line.picture_file == "-") {
       WriteOutput(*picture);
       return 0;
     }
-    const absl::Status status =
-        picture.ok() ? WriteFile(line.picture_file, *picture)
-                     : absl::InvalidArgumentError(
-                           absl::StrCat(file, ": error: ", picture.status().message()));
+    const absl::Status status = picture.ok() ? WriteFile(line.picture_file, *picture)
+                                             : absl::InvalidArgumentError(absl::StrCat(
+                                                   file, ": error: ", picture.status().message()));
     if (status.ok()) return 0;
     WriteError(status.message());
     return 1;

@@ -47,6 +47,25 @@ int64_t LeastWaste(const KernelAccess& access, int64_t sector_bytes) {
   return waste.has_lower() ? waste.lower() : 0;
 }
 
+void FindWorst(int64_t sector_bytes, KernelAnalysis* analysis) {
+  int64_t most = 0;
+  for (size_t i = 0; i < analysis->accesses.size(); ++i) {
+    const int64_t waste = LeastWaste(analysis->accesses[i], sector_bytes);
+    if (waste <= most) continue;
+    most = waste;
+    analysis->worst = i;
+  }
+}
+
+// Why the sectors of an access are not exact; empty where they are.
+std::string WhyNotExact(const OperandIndexing& map, const Coalescing& cost) {
+  if (!cost.reason.empty()) return cost.reason;
+  if (!map.IsExact()) return map.label().reason;
+  if (cost.IsExact()) return "";
+  return map.bindings().empty() ? "it was not decided within the steps that counting may take"
+                                : "it depends on values at run time";
+}
+
 }  // namespace
 
 std::string KindWithoutEmitter(const HloInstruction& kernel, std::string* why) {
@@ -165,59 +184,57 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   }
   analysis->has_sectors = true;
   for (const ThreadAccess& access : accesses->accesses) {
-    const absl::StatusOr<CoalescingAnalysis> launch =
-        CoalescingAnalysis::Create(access.array.mapping, access.array.shape(), options_.memory);
-    if (!launch.ok()) {
+    int64_t operand = 0;
+    for (int64_t i = kernel.operand_count() - 1; i >= 0; --i) {
+      if (view.ParameterOf(*kernel.operand(i)) == access.number) operand = i;
+    }
+    const bool is_write = access.kind == ThreadAccess::Kind::kWrite;
+    if (const absl::Status status = AddAccess(access, is_write ? 0 : operand, drawing, analysis);
+        !status.ok()) {
       analysis->has_sectors = false;
-      Note(absl::StrCat("its sectors are not known: ", WhyNot(launch.status())), analysis);
+      Note(absl::StrCat("its sectors are not known: ", WhyNot(status)), analysis);
       return;
-    }
-    KernelAccess of_access;
-    of_access.is_write = access.kind == ThreadAccess::Kind::kWrite;
-    of_access.leaf = access.leaf;
-    of_access.shape = access.accessed->ToString();
-    for (int64_t i = kernel.operand_count() - 1; i >= 0 && !of_access.is_write; --i) {
-      if (view.ParameterOf(*kernel.operand(i)) == access.number) of_access.operand = i;
-    }
-    for (const OperandIndexing& map : access.indexing) {
-      const Coalescing cost = launch->OfReads(map, *access.accessed);
-      KernelAccess& of_map = analysis->accesses.emplace_back(of_access);
-      of_map.map = map.IsUnknown() ? "" : map.map().ToString();
-      of_map.requests = cost.requests;
-      of_map.sectors = cost.sectors;
-      of_map.least_sectors = cost.least_sectors;
-      of_map.coalesced = cost.coalesced;
-      of_map.depends_on_runtime_values = !map.bindings().empty();
-      of_map.reason = !cost.reason.empty() ? cost.reason
-                      : !map.IsExact()     ? map.label().reason
-                      : cost.IsExact()     ? ""
-                      : !map.bindings().empty()
-                          ? "it depends on values at run time"
-                          : "it was not decided within the steps that counting may take";
-      if (cost.worst) {
-        const auto lanes = launch->AddressesOf(*cost.worst, &map, *access.accessed);
-        if (lanes.ok()) of_map.distance = FindLaneDistance(*lanes, *access.accessed);
-      }
-      if (drawing != nullptr) DrawAccess(access, of_access.operand, map, cost, drawing);
-      analysis->sectors = analysis->sectors.Add(of_map.sectors);
-      analysis->least_sectors = analysis->least_sectors.Add(of_map.least_sectors);
-      analysis->bytes_wasted =
-          analysis->bytes_wasted.Add(of_map.WastedBytes(options_.memory.sector_bytes));
-      if (of_map.reason.empty()) continue;
-      Note(absl::StrCat(of_map.is_write ? absl::StrCat("writing leaf ", of_map.leaf)
-                                        : absl::StrCat("reading operand ", of_map.operand),
-                        ": ", of_map.reason),
-           analysis);
     }
   }
   analysis->bytes_moved = analysis->sectors.Mul(options_.memory.sector_bytes);
-  for (size_t i = 0; i < analysis->accesses.size(); ++i) {
-    const int64_t waste = LeastWaste(analysis->accesses[i], options_.memory.sector_bytes);
-    const int64_t most = analysis->worst ? LeastWaste(analysis->accesses[*analysis->worst],
-                                                      options_.memory.sector_bytes)
-                                         : 0;
-    if (waste > most) analysis->worst = i;
+  FindWorst(options_.memory.sector_bytes, analysis);
+}
+
+absl::Status KernelAnalyser::AddAccess(const ThreadAccess& access, int64_t operand,
+                                       KernelDrawing* drawing, KernelAnalysis* analysis) {
+  const absl::StatusOr<CoalescingAnalysis> launch =
+      CoalescingAnalysis::Create(access.array.mapping, access.array.shape(), options_.memory);
+  if (!launch.ok()) return launch.status();
+  for (const OperandIndexing& map : access.indexing) {
+    const Coalescing cost = launch->OfReads(map, *access.accessed);
+    KernelAccess& of_map = analysis->accesses.emplace_back();
+    of_map.is_write = access.kind == ThreadAccess::Kind::kWrite;
+    of_map.operand = operand;
+    of_map.leaf = access.leaf;
+    of_map.shape = access.accessed->ToString();
+    of_map.map = map.IsUnknown() ? "" : map.map().ToString();
+    of_map.requests = cost.requests;
+    of_map.sectors = cost.sectors;
+    of_map.least_sectors = cost.least_sectors;
+    of_map.coalesced = cost.coalesced;
+    of_map.depends_on_runtime_values = !map.bindings().empty();
+    of_map.reason = WhyNotExact(map, cost);
+    if (cost.worst) {
+      const auto lanes = launch->AddressesOf(*cost.worst, &map, *access.accessed);
+      if (lanes.ok()) of_map.distance = FindLaneDistance(*lanes, *access.accessed);
+    }
+    if (drawing != nullptr) DrawAccess(access, operand, map, cost, drawing);
+    analysis->sectors = analysis->sectors.Add(of_map.sectors);
+    analysis->least_sectors = analysis->least_sectors.Add(of_map.least_sectors);
+    analysis->bytes_wasted =
+        analysis->bytes_wasted.Add(of_map.WastedBytes(options_.memory.sector_bytes));
+    if (of_map.reason.empty()) continue;
+    Note(absl::StrCat(of_map.is_write ? absl::StrCat("writing leaf ", of_map.leaf)
+                                      : absl::StrCat("reading operand ", of_map.operand),
+                      ": ", of_map.reason),
+         analysis);
   }
+  return absl::OkStatus();
 }
 
 KernelAnalysis KernelAnalyser::Analyse(const HloInstruction& kernel, const FusionView& view) {

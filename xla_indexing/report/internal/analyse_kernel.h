@@ -2,12 +2,14 @@
 #ifndef XLA_INDEXING_REPORT_INTERNAL_ANALYSE_KERNEL_H_
 #define XLA_INDEXING_REPORT_INTERNAL_ANALYSE_KERNEL_H_
 
+#include <cstdint>
 #include <string>
-#include <vector>
 
+#include "absl/status/status.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/gpu/fusion_mapping.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/report/internal/kernel_drawing.h"
 #include "xla_indexing/report/kernel_report.h"
@@ -31,6 +33,9 @@ class KernelAnalyser {
   void CountUse(const HloInstruction& kernel, KernelAnalysis* analysis);
   void CountSectors(const HloInstruction& kernel, const FusionView& view, KernelDrawing* drawing,
                     KernelAnalysis* analysis);
+  // Adds what the threads of one array access of one operand's leaf, or of the result's.
+  absl::Status AddAccess(const ThreadAccess& access, int64_t operand, KernelDrawing* drawing,
+                         KernelAnalysis* analysis);
 
   const ReportOptions& options_;
   mlir::MLIRContext* context_;

@@ -290,6 +290,7 @@ void DrawAccess(const ThreadAccess& access, int64_t operand, const OperandIndexi
     drawn.worst_thread = coalescing.worst->first_thread;
     drawn.worst_loops = Numbers(coalescing.worst->loops);
     drawn.worst_symbols = Numbers(coalescing.worst->symbols);
+    drawn.worst_sectors = coalescing.worst_cost.units;
   }
   drawing->accesses.push_back(std::move(drawn));
 }
@@ -298,6 +299,7 @@ std::string AddressText(const Shape& array) {
   const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(array);
   if (!layout.ok()) return "";
   std::vector<std::string> dims;
+  dims.reserve(static_cast<size_t>(array.rank()));
   for (int64_t i = 0; i < array.rank(); ++i) dims.push_back(absl::StrCat("d", i));
   TextIndices algebra;
   const auto axes = ToPhysical(*layout, absl::MakeConstSpan(dims), algebra);

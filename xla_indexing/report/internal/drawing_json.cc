@@ -114,6 +114,7 @@ void WriteDrawing(const KernelDrawing& drawing, llvm::json::OStream* json) {
             json->attribute("thread", access.worst_thread);
             Put("loops", access.worst_loops, json);
             Put("symbols", access.worst_symbols, json);
+            json->attribute("sectors", access.worst_sectors);
           });
         });
       }

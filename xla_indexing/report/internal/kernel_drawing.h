@@ -71,6 +71,7 @@ struct DrawnAccess {
   int64_t worst_thread = 0;
   std::vector<int64_t> worst_loops;
   std::vector<int64_t> worst_symbols;
+  int64_t worst_sectors = 0;
 };
 
 struct KernelDrawing {

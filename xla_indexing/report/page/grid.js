@@ -45,6 +45,7 @@ export class Grid {
     this.canvas.addEventListener('focus', () => this.point(this.position.slice(), 'hover'));
     this.makeControls();
     this.layOut();
+    this.say('');
   }
 
   isEmpty() {

@@ -96,7 +96,10 @@ function start() {
   window.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') shown?.elements.unpin?.();
   });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => shown?.redraw());
+  // What is drawn as pixels has the colours of the time when it was drawn.
+  for (const media of ['(prefers-color-scheme: dark)', 'print']) {
+    matchMedia(media).addEventListener('change', () => shown?.redraw());
+  }
   // For tests and for those who look with the console.
   Object.assign(window, {xlaReport: {
     reports, choose, point: (array, element) => shown?.elements.point(array, element), lit: () => shown?.elements.lit(),
