@@ -435,6 +435,9 @@ TEST(ProtoReaderErrorTest, AttributesAreThoseThatTextCanHave) {
   EXPECT_THAT(
       ErrorOfInstruction(InstructionMessage(2, "n", "negate", {1}).Message(40, W().Integer(1, 9))),
       HasSubstr("no sharding has the type 9"));
+  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "c", "convolution", {1, 1})
+                                     .Message(98, W().Message(1, W().Integer(1, 2)))),
+              HasSubstr("sparsity_config is not supported"));
   // A name that closes the braces around it.
   EXPECT_THAT(ErrorOfInstruction(
                   InstructionMessage(2, "n", "negate", {1})

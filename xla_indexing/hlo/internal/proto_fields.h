@@ -91,6 +91,8 @@ struct Instruction {
     kIsReverse = 94,
     kNumCarries = 95,
     kIsAssociative = 96,
+    kConvKind = 97,
+    kSparsityConfig = 98,
     kBackendConfigPayload = 99,
   };
 };
