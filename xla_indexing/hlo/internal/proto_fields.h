@@ -198,6 +198,7 @@ struct Module {
     kEntryComputationId = 6,
     kSchedule = 7,
     kInputOutputAlias = 8,
+    kDeviceAssignment = 15,
     kStackFrameIndex = 17,
     kBufferDonor = 18,
     kFrontendAttributes = 19,
@@ -293,6 +294,13 @@ struct OpMetadata {
     kSourceEndLine = 17,
     kSourceColumn = 18,
     kSourceEndColumn = 19,
+  };
+};
+
+struct DeviceAssignment {
+  enum Field : uint32_t {
+    kReplicaCount = 1,
+    kComputationCount = 2,
   };
 };
 
