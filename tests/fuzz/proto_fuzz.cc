@@ -60,7 +60,8 @@ void PutVarint(uint64_t value, std::string* bytes) {
 bool TakeApart(std::string_view bytes, int depth, std::vector<FieldTree>* fields) {
   while (!bytes.empty()) {
     FieldTree field;
-    if (!TakeVarint(&bytes, &field.key) || field.key >> 3 == 0 || field.key >> 3 > 200) return false;
+    if (!TakeVarint(&bytes, &field.key) || field.key >> 3 == 0 || field.key >> 3 > 200)
+      return false;
     const uint64_t type = field.key & 7;
     if (type == 0) {
       if (!TakeVarint(&bytes, &field.number)) return false;

@@ -260,6 +260,17 @@ TEST(ProtoReaderTest, InstructionsStandInTheOrderOfTheSchedule) {
               HasSubstr("an instruction 9, which is not there"));
 }
 
+TEST(ProtoReaderTest, ACompiledModuleSaysItsNumbersOfReplicasAndPartitions) {
+  for (const auto& [replicas, partitions] : {std::pair(1, 8), std::pair(4, 1), std::pair(2, 3)}) {
+    const auto module = Read(ModuleOf({ParameterMessage(1, "p")}, 1)
+                                 .Message(15, W().Integer(1, replicas).Integer(2, partitions)));
+    ASSERT_NE(module, nullptr);
+    EXPECT_EQ(module->replica_count(), replicas);
+    EXPECT_EQ(module->num_partitions(), partitions);
+    EXPECT_EQ(module->attributes().size(), (replicas > 1) + (partitions > 1));
+  }
+}
+
 TEST(ProtoReaderTest, ThreadsOfTheDeviceItselfAreNotNamed) {
   for (const char* thread : {"main", "host"}) {
     const auto module = Read(ModuleMessage(
@@ -435,6 +446,9 @@ TEST(ProtoReaderErrorTest, AttributesAreThoseThatTextCanHave) {
   EXPECT_THAT(
       ErrorOfInstruction(InstructionMessage(2, "n", "negate", {1}).Message(40, W().Integer(1, 9))),
       HasSubstr("no sharding has the type 9"));
+  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "c", "convolution", {1, 1})
+                                     .Message(98, W().Message(1, W().Integer(1, 2)))),
+              HasSubstr("sparsity_config is not supported"));
   // A name that closes the braces around it.
   EXPECT_THAT(ErrorOfInstruction(
                   InstructionMessage(2, "n", "negate", {1})

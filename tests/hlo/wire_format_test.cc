@@ -139,7 +139,8 @@ TEST(WireFormatTest, MessagesAreNestedNoDeeperThanTextIs) {
     EXPECT_EQ(deepest, 256);
     EXPECT_EQ(source.failed(), depth == 257);
     if (source.failed()) {
-      EXPECT_THAT(source.error(), HasSubstr("messages are nested more than 256 deep"));
+      EXPECT_THAT(source.error(),
+                  HasSubstr("m.m.m.m.m.m.m.m...m.m: messages are nested more than 256 deep"));
     }
   }
 }

@@ -4,10 +4,12 @@
 // The bytes are an HloModuleProto, or an HloProto, which holds one in its field hlo_module. They
 // are read without a library of protocol buffers. The module is the one that XLA's text of it would
 // give, attribute for attribute and in the order of the text, except that
-//   - what text says and the message does not have is absent: numbers of replicas and partitions
-//     and what else the header has from the configuration of the compiler;
+//   - what text has of the configuration of the compiler, and the message does not, is absent: the
+//     numbers of replicas and partitions of a module that is not compiled yet, and how shardings are
+//     propagated;
 //   - asynchronous operations have the computations that they call under their own names, where
 //     text writes `custom-call-start(...)` in their place;
+//   - computations stand in the order of the message, and the keys of a backend_config in its order;
 //   - the header's table of modules that recompute values (`origin_recovery_table=`) is left out.
 // Operands and called computations come before what uses them, parameters are numbered without a
 // gap, names are such as HLO text can spell: the module is well formed, but not verified (see

@@ -451,6 +451,14 @@ void ProtoAttributeReader::ReadConvolution() {
   ReadConvolutionDimensions();
   AddCount(AttributeKey::kFeatureGroupCount, Field::kFeatureGroupCount);
   AddCount(AttributeKey::kBatchGroupCount, Field::kBatchGroupCount);
+  if (const int64_t kind = message_.Integer(Field::kConvKind); kind != 0) {
+    AddText("convolution_kind",
+            Name(kind, {"unset", "fprop", "dgrad", "wgrad"}, "kind of convolution"));
+  }
+  // It says that elements of an operand are left out, which nothing here knows of.
+  if (!message_.Bytes(Field::kSparsityConfig).empty()) {
+    source_.Fail("sparsity_config is not supported");
+  }
   ReadPrecision();
 }
 

@@ -91,6 +91,8 @@ struct Instruction {
     kIsReverse = 94,
     kNumCarries = 95,
     kIsAssociative = 96,
+    kConvKind = 97,
+    kSparsityConfig = 98,
     kBackendConfigPayload = 99,
   };
 };
@@ -196,6 +198,7 @@ struct Module {
     kEntryComputationId = 6,
     kSchedule = 7,
     kInputOutputAlias = 8,
+    kDeviceAssignment = 15,
     kStackFrameIndex = 17,
     kBufferDonor = 18,
     kFrontendAttributes = 19,
@@ -291,6 +294,13 @@ struct OpMetadata {
     kSourceEndLine = 17,
     kSourceColumn = 18,
     kSourceEndColumn = 19,
+  };
+};
+
+struct DeviceAssignment {
+  enum Field : uint32_t {
+    kReplicaCount = 1,
+    kComputationCount = 2,
   };
 };
 

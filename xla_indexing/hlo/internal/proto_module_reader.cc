@@ -56,6 +56,10 @@ void ProtoModuleReader::AddHeaderAttribute(absl::string_view name, const std::st
   module_->SetAttribute(name, text);
 }
 
+void ProtoModuleReader::AddHeaderCount(absl::string_view name, int64_t count) {
+  if (count > 1) AddHeaderAttribute(name, absl::StrCat(count));
+}
+
 // In the order of XLA's text.
 void ProtoModuleReader::ReadHeader() {
   using Module = proto::Module;
@@ -69,6 +73,13 @@ void ProtoModuleReader::ReadHeader() {
   message_.Message(Module::kHostProgramShape, "host_program_shape", [&](const WireMessage& shape) {
     AddHeaderAttribute("entry_computation_layout", SpellProgramShape(shape));
   });
+  // A compiled module says which devices it runs on.
+  message_.Message(
+      Module::kDeviceAssignment, "device_assignment", [&](const WireMessage& assignment) {
+        using Devices = proto::DeviceAssignment;
+        AddHeaderCount("replica_count", assignment.Integer(Devices::kReplicaCount));
+        AddHeaderCount("num_partitions", assignment.Integer(Devices::kComputationCount));
+      });
   message_.Message(Module::kFrontendAttributes, "frontend_attributes",
                    [&](const WireMessage& attributes) {
                      if (!attributes.Has(proto::FrontendAttributes::kMap)) return;

@@ -39,6 +39,8 @@ class ProtoModuleReader {
 
   void ReadHeader();
   void AddHeaderAttribute(absl::string_view name, const std::string& text);
+  // A count that is 1 where text does not give it.
+  void AddHeaderCount(absl::string_view name, int64_t count);
   void ReadSchedule();
   void ReadComputation(const WireMessage& message);
   void ReadInstructions(const WireMessage& message, HloComputation* computation);

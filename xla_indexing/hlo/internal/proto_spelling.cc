@@ -54,23 +54,23 @@ void AddWord(absl::string_view name, absl::string_view value, std::string* text)
 }
 
 struct MetadataField {
-  uint32_t number;
   absl::string_view name;
+  uint32_t number;
   bool is_text;
 };
 
 constexpr MetadataField kMetadataFields[] = {
-    {proto::OpMetadata::kOpType, "op_type", true},
-    {proto::OpMetadata::kOpName, "op_name", true},
-    {proto::OpMetadata::kSourceFile, "source_file", true},
-    {proto::OpMetadata::kSourceLine, "source_line", false},
-    {proto::OpMetadata::kSourceEndLine, "source_end_line", false},
-    {proto::OpMetadata::kSourceColumn, "source_column", false},
-    {proto::OpMetadata::kSourceEndColumn, "source_end_column", false},
-    {proto::OpMetadata::kProfileType, "profile_type", false},
-    {proto::OpMetadata::kDeduplicatedName, "deduplicated_name", true},
-    {proto::OpMetadata::kSchedulingName, "scheduling_name", true},
-    {proto::OpMetadata::kStackFrameId, "stack_frame_id", false},
+    {"op_type", proto::OpMetadata::kOpType, true},
+    {"op_name", proto::OpMetadata::kOpName, true},
+    {"source_file", proto::OpMetadata::kSourceFile, true},
+    {"source_line", proto::OpMetadata::kSourceLine, false},
+    {"source_end_line", proto::OpMetadata::kSourceEndLine, false},
+    {"source_column", proto::OpMetadata::kSourceColumn, false},
+    {"source_end_column", proto::OpMetadata::kSourceEndColumn, false},
+    {"profile_type", proto::OpMetadata::kProfileType, false},
+    {"deduplicated_name", proto::OpMetadata::kDeduplicatedName, true},
+    {"scheduling_name", proto::OpMetadata::kSchedulingName, true},
+    {"stack_frame_id", proto::OpMetadata::kStackFrameId, false},
 };
 
 // The axes of a mesh: `['x'=2,'y'=4]`, and the order of its devices where it has one.

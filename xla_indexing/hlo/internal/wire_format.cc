@@ -54,7 +54,14 @@ bool ProtoSource::Fail(const char* at, absl::string_view message) {
   if (failed()) return false;
   absl::StrAppend(&error_, "byte ", at - begin_, ", ");
   if (path_.empty()) absl::StrAppend(&error_, what_);
+  // Of a deep one the beginning and the end.
+  constexpr size_t kFirstShown = 8;
+  constexpr size_t kLastShown = 2;
   for (size_t i = 0; i < path_.size(); ++i) {
+    if (i == kFirstShown && path_.size() > kFirstShown + kLastShown) {
+      absl::StrAppend(&error_, "..");
+      i = path_.size() - kLastShown;
+    }
     absl::StrAppend(&error_, i == 0 ? "" : ".", path_[i].name);
     if (path_[i].index >= 0) absl::StrAppend(&error_, "[", path_[i].index, "]");
   }
