@@ -42,11 +42,13 @@ as_root() {
 
 # packages MAJOR: what this kind of set-up needs with that version of LLVM.
 packages() {
-  echo g++ cmake ninja-build libabsl-dev zlib1g-dev libzstd-dev
+  echo g++ cmake ninja-build libabsl-dev zlib1g-dev libzstd-dev python3-dev python3-venv
   echo "libmlir-$1-dev mlir-$1-tools llvm-$1-dev"
   if [ "$kind" = test ]; then
-    echo libgtest-dev libgmock-dev libbenchmark-dev libisl-dev python3
+    echo libgtest-dev libgmock-dev libbenchmark-dev libisl-dev
     echo "llvm-$1-tools clang-$1 libclang-rt-$1-dev"
+    # The page of reports is tested in a browser.
+    echo chromium
     # Versions format differently, and the project is formatted by this one.
     if [ "$1" = 22 ]; then echo clang-format-22; fi
   fi

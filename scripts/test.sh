@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds and passes the tests, the same ones that CI runs: formatting; the release build and its tests; the
-# tool built with MLIR 19; half a minute of each fuzzer; the tests under the address and undefined-behaviour
+# Builds and passes the tests, the same ones that CI runs: formatting; the release build and its tests, those of
+# the Python package in a virtual environment of build/python-env; the tool built with MLIR 19; half a minute of each fuzzer; the tests under the address and undefined-behaviour
 # sanitizers, with a twentieth of the random modules. Stops at the first failure.
 #
 # XLA_INDEXING_FUZZ_SECONDS is the time for each fuzzer, 30 by default.
@@ -14,8 +14,14 @@ scripts/setup.sh test
 step "formatting"
 scripts/format.sh --check
 
+step "Python: the packages of the tests"
+if [ ! -x build/python-env/bin/python ]; then
+  python3 -m venv build/python-env
+fi
+build/python-env/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
+
 step "release: build"
-cmake --preset release
+cmake --preset release -DXLA_INDEXING_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/build/python-env/bin/python"
 cmake --build --preset release
 
 step "release: tests"

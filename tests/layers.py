@@ -2,10 +2,11 @@
 """Checks how the files of the library include each other.
 
 1. Layers. A layer includes itself and what its arrows lead to:
-       tools -> {gpu, tiling} -> query -> fusion -> ops -> {hlo, map},  map -> affine -> base,  hlo -> base
+       tools -> report -> {gpu, tiling} -> query -> fusion -> ops -> {hlo, map},  map -> affine -> base,  hlo -> base
    base and hlo know no MLIR.
 2. Public headers, those outside of internal/, include public headers only: they are all that is installed.
-3. No circles. A header and the source file of its name are one unit; no unit includes itself through others.
+3. The extension module of the Python package, python/src, includes public headers only, of all layers but tools.
+4. No circles. A header and the source file of its name are one unit; no unit includes itself through others.
 
     tests/layers.py [SOURCE_DIRECTORY]
 """
@@ -25,7 +26,8 @@ DEPENDS = {
     "query": ["fusion"],
     "gpu": ["query"],
     "tiling": ["query"],
-    "tools": ["gpu", "tiling"],
+    "report": ["gpu", "tiling"],
+    "tools": ["report"],
 }
 WITHOUT_MLIR = {"base", "hlo"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
@@ -76,6 +78,15 @@ def circles(graph):
 def findings(source):
     graph = collections.defaultdict(set)
     files = sorted(source.glob("xla_indexing/**/*.h")) + sorted(source.glob("xla_indexing/**/*.cc"))
+    for file in sorted(source.glob("python/src/*")):
+        path = file.relative_to(source).as_posix()
+        unit = path.rsplit(".", 1)[0]
+        graph[unit]  # Known, though it may include nothing.
+        for include in INCLUDE.findall(file.read_text()):
+            if include.startswith("xla_indexing/") and not is_public(include):
+                yield f"{path}: the Python package includes public headers only: {include}"
+            if include.startswith("python/src/") and (target := include.rsplit(".", 1)[0]) != unit:
+                graph[unit].add(target)
     for file in files:
         path = file.relative_to(source).as_posix()
         parts = path.split("/")

@@ -14,6 +14,8 @@ class LayersTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             for name, includes in files.items():
                 path = pathlib.Path(directory, "xla_indexing", name.replace("__", "/").replace("_dot_", "."))
+                if name.startswith("python"):
+                    path = pathlib.Path(directory, name.replace("__", "/").replace("_dot_", "."))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("".join(f'#include "{include}"\n' for include in includes))
             return list(layers.findings(pathlib.Path(directory)))
@@ -34,6 +36,31 @@ class LayersTest(unittest.TestCase):
         self.assertEqual(
             self.findings(hlo__h_dot_cc=["xla_indexing/map/m.h"]),
             ["xla_indexing/hlo/h.cc: hlo may not include map: xla_indexing/map/m.h"],
+        )
+
+    def test_the_python_package_includes_public_headers_only(self):
+        self.assertEqual(
+            self.findings(
+                map__m_dot_h=[],
+                python__src__p_dot_cc=[
+                    "xla_indexing/map/m.h",
+                    "xla_indexing/map/internal/q.h",
+                    "xla_indexing/tools/t.h",
+                    "mlir/IR/AffineExpr.h",
+                ],
+            ),
+            [
+                "python/src/p.cc: the Python package includes public headers only: xla_indexing/map/internal/q.h",
+                "python/src/p.cc: the Python package includes public headers only: xla_indexing/tools/t.h",
+            ],
+        )
+
+    def test_a_circle_in_the_python_package_is_found(self):
+        self.assertEqual(
+            self.findings(
+                map__m_dot_h=[], python__src__a_dot_h=["python/src/b.h"], python__src__b_dot_cc=["python/src/a.h"]
+            ),
+            ["a circle of files: python/src/a, python/src/b"],
         )
 
     def test_mlir_below_affine_is_found(self):

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -436,6 +437,23 @@ TEST_F(MapTextTest, PrintedMapsReadBackEqual) {
     ASSERT_TRUE(again.ok()) << text << "\n" << again.status();
     ASSERT_EQ(*again, map) << text;
     ASSERT_EQ(again->ToString(), text);
+  }
+}
+
+TEST_F(MapTextTest, PartsAreWhatTheTextIsPutTogetherFrom) {
+  const absl::StatusOr<IndexingMap> map = ParseIndexingMap(
+      "(row, d1)[k]{rt0} -> (k + rt0, row floordiv 2), domain: row in [0, 3], d1 in [0, 3], "
+      "k in [0, 3], rt0 in [0, 9], row + d1 in [0, 4], k mod 2 in [0, 0]",
+      &context_);
+  ASSERT_TRUE(map.ok()) << map.status();
+  const MapTextParts parts = TextPartsOf(*map);
+  EXPECT_EQ(parts.dims, std::vector<std::string>({"row", "d1"}));
+  EXPECT_EQ(parts.ranges, std::vector<std::string>({"k"}));
+  EXPECT_EQ(parts.runtimes, std::vector<std::string>({"rt0"}));
+  EXPECT_EQ(parts.results, std::vector<std::string>({"k + rt0", "row floordiv 2"}));
+  ASSERT_EQ(parts.constraints.size(), map->constraints().size());
+  for (const std::string& constraint : parts.constraints) {
+    EXPECT_NE(map->ToString().find(", " + constraint + " in ["), std::string::npos) << constraint;
   }
 }
 

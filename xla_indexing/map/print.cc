@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -8,6 +9,7 @@
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/internal/affine_text.h"
 #include "xla_indexing/map/internal/variable_names.h"
+#include "xla_indexing/map/text.h"
 
 namespace xla_indexing {
 namespace {
@@ -66,6 +68,22 @@ std::string IndexingMap::ToString() const {
     append_interval(constraint.interval);
   }
   return out;
+}
+
+MapTextParts TextPartsOf(const IndexingMap& map) {
+  VariableNames names = NamesOf(map);
+  MapTextParts parts;
+  for (const mlir::AffineExpr result : map.results()) {
+    AppendAffineExpr(result, names.dims, names.symbols, &parts.results.emplace_back());
+  }
+  for (const Constraint& constraint : map.constraints()) {
+    AppendAffineExpr(constraint.expr, names.dims, names.symbols, &parts.constraints.emplace_back());
+  }
+  parts.dims = std::move(names.dims);
+  const auto first_runtime = names.symbols.begin() + map.num_ranges();
+  parts.ranges.assign(names.symbols.begin(), first_runtime);
+  parts.runtimes.assign(first_runtime, names.symbols.end());
+  return parts;
 }
 
 void PrintTo(const IndexingMap& map, std::ostream* os) { *os << map.ToString(); }

@@ -61,6 +61,21 @@ struct MapParseError {
 absl::StatusOr<IndexingMap> ParseIndexingMap(absl::string_view text, mlir::MLIRContext* context,
                                              MapParseError* error = nullptr);
 
+// What the text of a map is put together from: the names of the variables, as they are printed, the
+// results and the constrained expressions. Those of a map that is known to be empty are its parts
+// as they are stored, which its text does not show. Example, of
+// `(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 3], d0 + s0 in [0, 4]`:
+//
+//   dims {"d0"}, ranges {"s0"}, runtimes {}, results {"d0 + s0"}, constraints {"d0 + s0"}
+struct MapTextParts {
+  std::vector<std::string> dims;
+  std::vector<std::string> ranges;
+  std::vector<std::string> runtimes;
+  std::vector<std::string> results;
+  std::vector<std::string> constraints;
+};
+MapTextParts TextPartsOf(const IndexingMap& map);
+
 inline constexpr size_t kMaxMapPieces = 64;
 
 // The pieces of the map that fills the whole text; a single piece where it has no min and no max of

@@ -1,0 +1,515 @@
+// The indexing of instructions and computations, in both directions.
+
+#include "python/src/indexing.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "python/src/common.h"
+#include "python/src/subjects.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/indexing_entry.h"
+
+namespace xla_indexing::python {
+
+std::string NameOfOperand(const Subject& subject, int64_t operand) {
+  const HloInstruction& instruction = *subject.Operands()[operand];
+  return ArgumentOf(*subject.state, instruction).value_or(std::string(instruction.name()));
+}
+
+namespace {
+
+// --- Asking ---
+
+struct AskedOptions {
+  bool exact = false;
+  bool fold_runtime_variables = true;
+  absl::string_view scatter_bounds = "window";
+  int max_maps = FusionOptions().max_maps;
+
+  bool IsUsual() const {
+    return fold_runtime_variables && scatter_bounds == "window" &&
+           max_maps == FusionOptions().max_maps;
+  }
+  FusionOptions ToOptions() const {
+    FusionOptions options;
+    options.indexing.exact = exact;
+    options.indexing.fold_runtime_variables = fold_runtime_variables;
+    options.indexing.scatter_bounds =
+        scatter_bounds == "element" ? ScatterBounds::kElement : ScatterBounds::kWindow;
+    options.max_maps = max_maps;
+    return options;
+  }
+};
+
+Indexing Ask(Subject subject, Direction direction, const std::optional<OperandLeaf>& from,
+             const AskedOptions& asked) {
+  if (asked.scatter_bounds != "window" && asked.scatter_bounds != "element") {
+    ThrowInvalid(absl::StrCat("scatter_bounds is '", asked.scatter_bounds,
+                              "', and has to be 'window' (HLO) or 'element' (StableHLO)"));
+  }
+  if (asked.max_maps < 1)
+    ThrowInvalid(absl::StrCat("max_maps is ", asked.max_maps, ", and has to be at least 1"));
+  SharedIndexing entries = Locked(*subject.state->context, [&] {
+    if (asked.IsUsual()) return ValueOf(AskUsual(subject, direction, asked.exact, from));
+    HloIndexer indexer(&subject.state->context->mlir, asked.ToOptions());
+    return ValueOf(indexer.Index(subject.Target(), direction, from));
+  });
+  return {std::move(subject), direction, std::move(entries)};
+}
+
+// The leaf that a question starts from, of the arguments that say so.
+std::optional<OperandLeaf> StartOf(Direction direction, std::optional<int64_t> output_leaf,
+                                   std::optional<int64_t> operand,
+                                   std::optional<int64_t> operand_leaf) {
+  if (direction == Direction::kOutputToInput) {
+    if (operand || operand_leaf) {
+      ThrowInvalid(
+          "from output to input a question starts from an output_leaf; maps() selects operands");
+    }
+    return output_leaf ? std::optional<OperandLeaf>({0, *output_leaf}) : std::nullopt;
+  }
+  if (output_leaf) {
+    ThrowInvalid(
+        "from input to output a question starts from an operand; maps() selects output leaves");
+  }
+  if (!operand && !operand_leaf) return std::nullopt;
+  if (!operand) ThrowInvalid("operand_leaf needs an operand");
+  return OperandLeaf{*operand, operand_leaf.value_or(0)};
+}
+
+template <typename Class>
+void DefineAsking(nb::class_<Class>& type) {
+  type.def(
+      "indexing",
+      [](const Class& self, Direction direction, bool exact, std::optional<int64_t> output_leaf,
+         std::optional<int64_t> operand, std::optional<int64_t> operand_leaf,
+         bool fold_runtime_variables, absl::string_view scatter_bounds, int max_maps) {
+        return Ask(Subject(self), direction, StartOf(direction, output_leaf, operand, operand_leaf),
+                   {exact, fold_runtime_variables, scatter_bounds, max_maps});
+      },
+      "direction"_a = Direction::kOutputToInput, nb::kw_only(), "exact"_a = false,
+      "output_leaf"_a = nb::none(), "operand"_a = nb::none(), "operand_leaf"_a = nb::none(),
+      "fold_runtime_variables"_a = true, "scatter_bounds"_a = "window",
+      "max_maps"_a = FusionOptions().max_maps,
+      R"doc(The indexing maps between all arrays of the result and all arrays of the operands.
+
+Operands of a computation are its parameters. `output_leaf` (output to input), or `operand` and
+`operand_leaf` (input to output), ask about one array alone. `exact` asks for the tightest maps, which may be
+more; `fold_runtime_variables` replaces offsets that the module fixes by their values; `scatter_bounds` says
+whether a scatter drops a whole 'window' that is partly outside (HLO) or its 'element' (StableHLO); past
+`max_maps` maps of one array they are widened to one.
+
+    >>> m = xi.load("ENTRY e { p = f32[20,20] parameter(0)  t = f32[20,20] transpose(p), dimensions={1,0}"
+    ...             "  ROOT s = f32[20,20] add(p, t) }")
+    >>> print(m.entry.indexing())
+    Output 0 operand 0:
+    (d0, d1) -> (d0, d1), domain: d0 in [0, 19], d1 in [0, 19]
+    (d0, d1) -> (d1, d0), domain: d0 in [0, 19], d1 in [0, 19]
+
+Error where there is no such array.
+)doc");
+  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+    const bool is_to_input = direction == Direction::kOutputToInput;
+    type.def(
+        is_to_input ? "output_to_input" : "input_to_output",
+        [direction](const Class& self, bool exact) {
+          return Ask(Subject(self), direction, std::nullopt, {exact});
+        },
+        nb::kw_only(), "exact"_a = false,
+        is_to_input
+            ? "What the elements of the result are computed from: indexing(OUTPUT_TO_INPUT)."
+            : "What is computed from the elements of the operands: indexing(INPUT_TO_OUTPUT).");
+  }
+}
+
+// --- Entries ---
+
+absl::string_view LabelOf(const OperandIndexing& map) {
+  return ExactnessName(map.label().exactness);
+}
+
+// As print-indexing writes it: `Output 0 operand 1 leaf 2:`.
+std::string HeadingOf(const Entry& entry) {
+  const IndexingEntry& e = entry.Get();
+  const bool has_leaves = entry.indexing.subject.Operands()[e.operand]->shape().IsTuple();
+  const std::string operand =
+      absl::StrCat(e.operand, has_leaves ? absl::StrCat(" leaf ", e.operand_leaf) : "");
+  return entry.indexing.direction == Direction::kOutputToInput
+             ? absl::StrCat("Output ", e.output_leaf, " operand ", operand, ":")
+             : absl::StrCat("Input ", operand, " output ", e.output_leaf, ":");
+}
+
+// Within Locked().
+std::string EntryText(const Entry& entry) {
+  std::string text = HeadingOf(entry);
+  for (const OperandIndexing& map : entry.Get().indexing) {
+    absl::StrAppend(&text, "\n", map.ToString(entry.indexing.subject.Analysed()));
+  }
+  return text;
+}
+
+std::string TextOfEntries(const Indexing& indexing) {
+  return Locked(*indexing.subject.state->context, [&] {
+    std::string text;
+    for (size_t i = 0; i < indexing.entries->size(); ++i) {
+      absl::StrAppend(&text, i == 0 ? "" : "\n", EntryText({indexing, i}));
+    }
+    return text;
+  });
+}
+
+std::vector<Entry> EntriesOf(const Indexing& indexing) {
+  std::vector<Entry> entries;
+  for (size_t i = 0; i < indexing.entries->size(); ++i) entries.push_back({indexing, i});
+  return entries;
+}
+
+std::vector<OperandMap> MapsOf(const Entry& entry) {
+  std::vector<OperandMap> maps;
+  for (const OperandIndexing& map : entry.Get().indexing) {
+    maps.push_back({entry.indexing.subject, entry.indexing.entries, &map});
+  }
+  return maps;
+}
+
+std::vector<nb::dict> RowsOf(const Entry& entry) {
+  const IndexingEntry& e = entry.Get();
+  std::vector<nb::dict> rows;
+  for (const OperandIndexing& map : e.indexing) {
+    const std::string text =
+        Locked(*entry.indexing.subject.state->context, [&] { return map.map().ToString(); });
+    nb::dict row;
+    row["output_leaf"] = e.output_leaf;
+    row["operand"] = e.operand;
+    row["operand_leaf"] = e.operand_leaf;
+    row["operand_name"] = ToText(NameOfOperand(entry.indexing.subject, e.operand));
+    row["map"] = map.IsUnknown() ? nb::none() : nb::object(ToText(text));
+    row["exactness"] = ToText(LabelOf(map));
+    row["reason"] =
+        map.label().reason.empty() ? nb::none() : nb::object(ToText(map.label().reason));
+    row["runtime_variables"] = map.map().num_runtimes();
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+constexpr const char* kRowsSignature = "def rows(self) -> list[dict[str, typing.Any]]";
+
+void DefineEntries(nb::module_& m) {
+  nb::class_<Entry>(m, "Entry",
+                    R"doc(The maps between one array of the result and one array of one operand.
+
+Output to input: dimensions are those of the output's array, results index the operand's. Input to output:
+the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple.
+)doc")
+      .def_prop_ro("output_leaf", [](const Entry& self) { return self.Get().output_leaf; })
+      .def_prop_ro(
+          "operand", [](const Entry& self) { return self.Get().operand; },
+          "The number of the operand, or of the computation's parameter.")
+      .def_prop_ro("operand_leaf", [](const Entry& self) { return self.Get().operand_leaf; })
+      .def_prop_ro(
+          "operand_name",
+          [](const Entry& self) {
+            return ToText(NameOfOperand(self.indexing.subject, self.Get().operand));
+          },
+          "The Python function's argument that the operand is, where that is known; otherwise its "
+          "name.")
+      .def_prop_ro("operand_instruction",
+                   [](const Entry& self) {
+                     return Instruction{self.indexing.subject.state,
+                                        self.indexing.subject.Operands()[self.Get().operand]};
+                   })
+      .def_prop_ro(
+          "output_shape",
+          [](const Entry& self) {
+            return self.indexing.subject.Result()->shape().Leaf(self.Get().output_leaf);
+          },
+          "The Shape of the output's array.")
+      .def_prop_ro(
+          "operand_shape",
+          [](const Entry& self) {
+            return self.indexing.subject.Operands()[self.Get().operand]->shape().Leaf(
+                self.Get().operand_leaf);
+          },
+          "The Shape of the operand's array.")
+      .def_prop_ro("direction", [](const Entry& self) { return self.indexing.direction; })
+      .def_prop_ro("maps", &MapsOf,
+                   "The maps, each an OperandIndexing; what is read is their union.")
+      .def_prop_ro(
+          "is_exact", [](const Entry& self) { return self.Get().indexing.label().IsExact(); },
+          "Whether all maps are exact.")
+      .def_prop_ro(
+          "exactness",
+          [](const Entry& self) {
+            return ToText(ExactnessName(self.Get().indexing.label().exactness));
+          },
+          "The weakest label of the maps: 'exact', 'over-approximate' or 'unknown'.")
+      .def("rows", &RowsOf, "A dict for each map.", nb::sig(kRowsSignature))
+      .def("__str__",
+           [](const Entry& self) {
+             return ToText(
+                 Locked(*self.indexing.subject.state->context, [&] { return EntryText(self); }));
+           })
+      .def("__repr__",
+           [](const Entry& self) {
+             return ReprOf("Entry",
+                           absl::StrCat(HeadingOf(self), " ", self.Get().indexing.size(), " maps"));
+           })
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); })
+      .def(
+          "picture",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return PictureModule().attr("of_entry")(self, *args, **kwargs);
+          },
+          nb::sig(
+              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
+              "collections.abc.Sequence[int] | None = None) -> xla_indexing.picture.Picture"),
+          "An element of the array that the maps start from, and all elements that it leads to.");
+
+  nb::class_<Indexing>(m, "Indexing",
+                       R"doc(The answer to a question of indexing: a sequence of entries.
+
+Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothing is read have no entry.
+)doc")
+      .def("__len__", [](const Indexing& self) { return self.entries->size(); })
+      .def(
+          "__getitem__",
+          [](const Indexing& self, int64_t i) {
+            const auto size = static_cast<int64_t>(self.entries->size());
+            if (i < 0) i += size;
+            if (i < 0 || i >= size) throw nb::index_error("there is no such entry");
+            return Entry{self, static_cast<size_t>(i)};
+          },
+          "i"_a)
+      .def(
+          "__iter__", [](const Indexing& self) { return nb::iter(nb::cast(EntriesOf(self))); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[Entry]"))
+      .def_prop_ro("direction", [](const Indexing& self) { return self.direction; })
+      .def(
+          "maps",
+          [](const Indexing& self, std::optional<int64_t> operand,
+             std::optional<int64_t> output_leaf, std::optional<int64_t> operand_leaf) {
+            std::vector<OperandMap> maps;
+            for (const Entry& entry : EntriesOf(self)) {
+              const IndexingEntry& e = entry.Get();
+              if ((operand && *operand != e.operand) ||
+                  (output_leaf && *output_leaf != e.output_leaf) ||
+                  (operand_leaf && *operand_leaf != e.operand_leaf)) {
+                continue;
+              }
+              for (OperandMap& map : MapsOf(entry)) maps.push_back(std::move(map));
+            }
+            return maps;
+          },
+          "operand"_a = nb::none(), "output_leaf"_a = nb::none(), nb::kw_only(),
+          "operand_leaf"_a = nb::none(),
+          "The maps of all entries, or of those of this operand and these leaves.")
+      .def_prop_ro(
+          "is_exact",
+          [](const Indexing& self) {
+            for (const IndexingEntry& entry : *self.entries) {
+              if (!entry.indexing.label().IsExact()) return false;
+            }
+            return true;
+          },
+          "Whether all maps are exact.")
+      .def(
+          "rows",
+          [](const Indexing& self) {
+            std::vector<nb::dict> rows;
+            for (const Entry& entry : EntriesOf(self)) {
+              for (nb::dict& row : RowsOf(entry)) rows.push_back(std::move(row));
+            }
+            return rows;
+          },
+          "A dict for each map of each entry.", nb::sig(kRowsSignature))
+      .def(
+          "__str__", [](const Indexing& self) { return ToText(TextOfEntries(self)); },
+          "What print-indexing prints.")
+      .def("__repr__",
+           [](const Indexing& self) {
+             return ReprOf("Indexing", absl::StrCat("of ", self.subject.Name(), ", ",
+                                                    self.entries->size(), " entries"));
+           })
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); })
+      .def(
+          "picture",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return PictureModule().attr("of_indexing")(self, *args, **kwargs);
+          },
+          nb::sig(
+              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
+              "collections.abc.Sequence[int] | None = None, *, leaf: int = 0, "
+              "operand: int = 0) -> xla_indexing.picture.Picture"),
+          "An element of one array, of the result's `leaf` or of `leaf` of `operand`, and what it "
+          "leads to in all others.");
+}
+
+// --- Maps with their bindings ---
+
+struct RuntimeVariable {
+  OperandMap of;
+  int position = 0;
+  std::string name;
+
+  const RuntimeVarIndexing& Binding() const { return of.indexing->bindings()[position]; }
+};
+
+std::vector<RuntimeVariable> RuntimeVariablesOf(const OperandMap& map) {
+  const MapTextParts parts =
+      Locked(*map.subject.state->context, [&] { return TextPartsOf(map.indexing->map()); });
+  std::vector<RuntimeVariable> variables;
+  for (size_t i = 0; i < map.indexing->bindings().size(); ++i) {
+    variables.push_back({map, static_cast<int>(i), parts.runtimes[i]});
+  }
+  return variables;
+}
+
+void DefineMaps(nb::module_& m, SubjectClasses& classes) {
+  nb::class_<RuntimeVariable>(m, "RuntimeVariable",
+                              R"doc(What yields the value of a runtime variable.
+
+rt = value_function(owner[map(d, s, earlier rt)]): an element of an array that the program has when it runs,
+put through a function such as a clamp.
+)doc")
+      .def_ro("name", &RuntimeVariable::name, "Its name in the map, such as 'rt0'.")
+      .def_prop_ro(
+          "bounds",
+          [](const RuntimeVariable& self) {
+            return self.of.indexing->map().runtimes()[self.position].bounds;
+          },
+          "The values with which points are in the domain, an Interval.")
+      .def_prop_ro(
+          "owner",
+          [](const RuntimeVariable& self) {
+            return Instruction{self.of.subject.state, self.Binding().instruction};
+          },
+          "The instruction whose value is read.")
+      .def_prop_ro(
+          "leaf", [](const RuntimeVariable& self) { return self.Binding().leaf; },
+          "The array of its result.")
+      .def_prop_ro(
+          "call_path",
+          [](const RuntimeVariable& self) {
+            std::vector<Instruction> path;
+            for (const HloInstruction* const caller : self.Binding().call_path) {
+              path.push_back({self.of.subject.state, caller});
+            }
+            return path;
+          },
+          "The callers on the way to the owner's computation, the outermost first.")
+      .def_prop_ro(
+          "map",
+          [](const RuntimeVariable& self) {
+            const SharedContext& context = self.of.subject.state->context;
+            return Map{context, Locked(*context, [&] {
+                         return self.of.indexing->ElementMap(self.position);
+                       })};
+          },
+          "From the dimensions, and the range and runtime variables that it uses, to the element "
+          "that is read.")
+      .def_prop_ro(
+          "value_function",
+          [](const RuntimeVariable& self) { return self.Binding().value.ToString(); },
+          "What is done to the value: 'as is', 'clamp [0, 6]', 'in [0, 3], else 3'.")
+      .def(
+          "apply",
+          [](const RuntimeVariable& self, int64_t value) {
+            return self.Binding().value.Apply(value);
+          },
+          "value"_a, "The variable's value where the element that is read has this one.")
+      .def("__str__",
+           [](const RuntimeVariable& self) {
+             return ToText(Locked(*self.of.subject.state->context, [&] {
+               return self.of.indexing->BindingToString(self.position, self.of.subject.Analysed());
+             }));
+           })
+      .def("__repr__", [](const RuntimeVariable& self) {
+        return ReprOf("RuntimeVariable", Locked(*self.of.subject.state->context, [&] {
+                        return self.of.indexing->BindingToString(self.position,
+                                                                 self.of.subject.Analysed());
+                      }));
+      });
+
+  const auto text_of = [](const OperandMap& self) {
+    return Locked(*self.subject.state->context,
+                  [&] { return self.indexing->ToString(self.subject.Analysed()); });
+  };
+  classes.operand_indexing
+      .def_prop_ro(
+          "map",
+          [](const OperandMap& self) {
+            return Map{self.subject.state->context, self.indexing->map()};
+          },
+          "The IndexingMap; of an unknown answer it has no meaning.")
+      .def_prop_ro("runtime_variables", &RuntimeVariablesOf,
+                   "What each runtime variable of the map is bound to, in their order.")
+      .def_prop_ro("exactness",
+                   [](const OperandMap& self) { return ToText(LabelOf(*self.indexing)); })
+      .def_prop_ro("is_exact", [](const OperandMap& self) { return self.indexing->IsExact(); })
+      .def_prop_ro(
+          "reason",
+          [](const OperandMap& self) -> std::optional<nb::str> {
+            const std::string& reason = self.indexing->label().reason;
+            return reason.empty() ? std::nullopt : std::optional<nb::str>(ToText(reason));
+          },
+          "Why the map is not exact; None where it is.")
+      .def_prop_ro(
+          "replica_map",
+          [](const OperandMap& self) -> std::optional<Map> {
+            if (self.indexing->replica_map() == nullptr) return std::nullopt;
+            const SharedContext& context = self.subject.state->context;
+            return Map{context, Locked(*context, [&] { return self.indexing->DeviceMap(); })};
+          },
+          "From the dimensions and one more, the device that reads, to the device whose operand is "
+          "read; None where "
+          "that is the reader itself.")
+      .def("__str__", [text_of](const OperandMap& self) { return ToText(text_of(self)); })
+      .def("__repr__",
+           [text_of](const OperandMap& self) { return ReprOf("OperandIndexing", text_of(self)); })
+      .def("_repr_html_",
+           [](const nb::object& self) { return HtmlOf("of_operand_indexing", self); })
+      .def(
+          "__eq__",
+          [](const OperandMap& self, nb::handle other) {
+            return nb::isinstance<OperandMap>(other) &&
+                   *self.indexing == *nb::inst_ptr<OperandMap>(other)->indexing;
+          },
+          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"),
+          "Whether both are written alike: of one module, with equal maps, bindings and labels.")
+      .def("__hash__", [](const OperandMap& self) {
+        return absl::Hash<OperandIndexing>()(*self.indexing) >> 1;
+      });
+}
+
+}  // namespace
+
+absl::StatusOr<SharedIndexing> AskUsual(const Subject& subject, Direction direction, bool exact,
+                                        std::optional<OperandLeaf> from) {
+  std::unique_ptr<HloIndexer>& indexer = subject.state->indexers[exact ? 1 : 0];
+  if (indexer == nullptr) {
+    AskedOptions asked;
+    asked.exact = exact;
+    indexer = std::make_unique<HloIndexer>(&subject.state->context->mlir, asked.ToOptions());
+  }
+  return indexer->Index(subject.Target(), direction, from);
+}
+
+void DefineIndexing(nb::module_& m, SubjectClasses& classes) {
+  DefineMaps(m, classes);
+  DefineEntries(m);
+  DefineAsking(classes.instruction);
+  DefineAsking(classes.computation);
+}
+
+}  // namespace xla_indexing::python

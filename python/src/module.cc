@@ -1,0 +1,543 @@
+// Modules, computations, instructions and shapes.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "python/src/common.h"
+#include "python/src/indexing.h"
+#include "xla_indexing/fusion/parallel_indexing.h"
+#include "xla_indexing/hlo/metadata.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/proto_reader.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/hlo/verifier.h"
+
+namespace xla_indexing::python {
+namespace {
+
+nb::tuple ToTuple(absl::Span<const int64_t> values) {
+  nb::list list;
+  for (const int64_t value : values) list.append(value);
+  return nb::tuple(list);
+}
+
+std::vector<Instruction> WithState(const SharedModule& state,
+                                   absl::Span<const HloInstruction* const> instructions) {
+  std::vector<Instruction> result;
+  result.reserve(instructions.size());
+  for (const HloInstruction* const instruction : instructions) {
+    if (instruction != nullptr) result.push_back({state, instruction});
+  }
+  return result;
+}
+
+std::vector<Computation> WithState(const SharedModule& state,
+                                   absl::Span<const HloComputation* const> computations) {
+  std::vector<Computation> result;
+  for (const HloComputation* const computation : computations)
+    result.push_back({state, computation});
+  return result;
+}
+
+// --- Modules ---
+
+// JAX writes the names of arguments into the metadata of parameters. What other programs write there
+// they write for all parameters.
+std::vector<std::string> ArgumentNamesOf(const HloModule& module) {
+  std::vector<std::string> names;
+  if (module.entry_computation() == nullptr) return names;
+  absl::flat_hash_map<std::string, int> uses;
+  for (const HloInstruction* const parameter : module.entry_computation()->parameters()) {
+    names.push_back(parameter->metadata().op_name);
+    ++uses[names.back()];
+  }
+  for (std::string& name : names) {
+    if (uses[name] > 1 || name == "XLA_Args" || name == "xla__device_data") name.clear();
+  }
+  return names;
+}
+
+void FillIn(ModuleState* state) {
+  state->argument_names = ArgumentNamesOf(*state->module);
+  for (const HloComputation* const computation : state->module->computations()) {
+    for (const HloInstruction* const instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kFusion && instruction->calls() != nullptr) {
+        state->fused.insert(instruction->calls());
+      }
+    }
+  }
+}
+
+std::vector<Module> ParseModulesOf(const nb::bytes& content, const std::string& filename) {
+  const absl::string_view bytes(static_cast<const char*>(content.data()), content.size());
+  std::vector<SharedModule> states;
+  if (LooksLikeHloModuleProto(bytes)) {
+    nb::gil_scoped_release release;
+    absl::StatusOr<std::unique_ptr<HloModule>> read = ReadAndVerifyHloModuleProto(bytes, filename);
+    if (!read.ok()) throw StatusError(read.status(), true);
+    states.push_back(NewModule(*std::move(read), filename));
+  } else {
+    nb::gil_scoped_release release;
+    for (absl::StatusOr<std::unique_ptr<HloModule>>& parsed :
+         ParseModules({filename, std::string(bytes)})) {
+      if (!parsed.ok()) throw StatusError(parsed.status(), true);
+      if (const absl::Status verified = VerifyModule(**parsed); !verified.ok()) {
+        throw StatusError(verified, true);
+      }
+      states.push_back(NewModule(*std::move(parsed), filename));
+    }
+  }
+  std::vector<Module> modules;
+  for (SharedModule& state : states) modules.push_back({std::move(state)});
+  return modules;
+}
+
+Computation EntryOf(const Module& self) {
+  const HloComputation* const entry = self.state->module->entry_computation();
+  if (entry == nullptr)
+    ThrowInvalid(absl::StrCat("module ", self.state->module->name(), " has no computation"));
+  return {self.state, entry};
+}
+
+std::vector<Instruction> FusionsOf(const Module& self) {
+  std::vector<Instruction> fusions;
+  for (const HloInstruction* const instruction : InstructionsOf(*self.state->module)) {
+    if (instruction->opcode() == HloOpcode::kFusion &&
+        !self.state->fused.contains(instruction->parent())) {
+      fusions.push_back({self.state, instruction});
+    }
+  }
+  return fusions;
+}
+
+absl::string_view WithoutSign(absl::string_view name) {
+  return !name.empty() && name[0] == '%' ? name.substr(1) : name;
+}
+
+[[noreturn]] void ThrowKeyError(const std::string& message) {
+  PyErr_SetObject(PyExc_KeyError, ToText(message).ptr());
+  throw nb::python_error();
+}
+
+nb::object Find(const Module& self, absl::string_view name) {
+  const HloModule& module = *self.state->module;
+  name = WithoutSign(name);
+  if (const HloInstruction* const found = EntryOf(self).computation->FindInstruction(name)) {
+    return nb::cast(Instruction{self.state, found});
+  }
+  if (const HloComputation* const found = module.FindComputation(name)) {
+    return nb::cast(Computation{self.state, found});
+  }
+  if (const size_t slash = name.find('/'); slash != absl::string_view::npos) {
+    const HloComputation* const computation = module.FindComputation(name.substr(0, slash));
+    const HloInstruction* const found =
+        computation == nullptr ? nullptr
+                               : computation->FindInstruction(WithoutSign(name.substr(slash + 1)));
+    if (found != nullptr) return nb::cast(Instruction{self.state, found});
+  }
+  for (const HloComputation* const computation : module.computations()) {
+    if (const HloInstruction* const found = computation->FindInstruction(name)) {
+      return nb::cast(Instruction{self.state, found});
+    }
+  }
+  ThrowKeyError(absl::StrCat("module ", module.name(), " has no instruction and no computation '",
+                             name, "'"));
+}
+
+// --- Shapes ---
+
+void DefineShape(nb::module_& m) {
+  nb::class_<Layout>(m, "Layout", "The order in which the dimensions of an array lie in memory.")
+      .def_prop_ro(
+          "minor_to_major", [](const Layout& self) { return ToTuple(self.minor_to_major); },
+          "The dimensions, the one that varies fastest in memory first.",
+          nb::sig("def minor_to_major(self) -> tuple[int, ...]"))
+      .def_prop_ro("memory_space", [](const Layout& self) { return self.memory_space; })
+      .def("__str__", &Layout::ToString)
+      .def("__repr__", [](const Layout& self) { return ReprOf("Layout", self.ToString()); })
+      .def(
+          "__eq__",
+          [](const Layout& self, nb::handle other) {
+            return nb::isinstance<Layout>(other) && self == *nb::inst_ptr<Layout>(other);
+          },
+          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", [](const Layout& self) { return absl::Hash<Layout>()(self) >> 1; });
+
+  nb::class_<Shape>(m, "Shape", R"doc(The shape of a value: an array, a tuple, a token.
+
+    >>> s = xi.Shape("(f32[2,3]{1,0}, s32[])")
+    >>> s.is_array, [str(leaf) for leaf in s.leaves], s.leaves[0].dimensions
+    (False, ['f32[2,3]{1,0}', 's32[]'], (2, 3))
+)doc")
+      .def(
+          "__init__",
+          [](Shape* self, absl::string_view text) {
+            absl::StatusOr<Shape> shape = ParseShape(text);
+            if (!shape.ok()) throw StatusError(shape.status(), true);
+            new (self) Shape(*std::move(shape));
+          },
+          "text"_a)
+      .def_prop_ro(
+          "element_type",
+          [](const Shape& self) { return nb::str(ElementTypeName(self.element_type()).data()); },
+          "The name of the element type, such as 'f32'; 'tuple' and 'token' for what is no array.")
+      .def_prop_ro(
+          "dimensions",
+          [](const Shape& self) {
+            nb::list sizes;
+            for (const int64_t size : self.dimensions()) {
+              sizes.append(size == Shape::kUnboundedSize ? nb::none() : nb::object(nb::int_(size)));
+            }
+            return nb::tuple(sizes);
+          },
+          "The size of each dimension of an array; its bound where it is dynamic, None without "
+          "bound.",
+          nb::sig("def dimensions(self) -> tuple[typing.Any, ...]"))
+      .def_prop_ro("rank", &Shape::rank)
+      .def_prop_ro("is_array", &Shape::IsArray)
+      .def_prop_ro("is_tuple", &Shape::IsTuple)
+      .def_prop_ro("is_static", &Shape::IsStatic, "Whether no dimension is dynamic, in any leaf.")
+      .def_prop_ro(
+          "layout", [](const Shape& self) { return self.layout(); },
+          "The Layout, None where none was given (row-major, then).")
+      .def_prop_ro(
+          "element_count", [](const Shape& self) { return ValueOf(self.ElementCount()); },
+          "The number of elements of an array (at the bounds of its sizes). Error for what is no "
+          "array.")
+      .def_prop_ro(
+          "leaves",
+          [](const Shape& self) {
+            nb::list leaves;
+            for (const Shape* const leaf : self.Leaves()) leaves.append(*leaf);
+            return nb::tuple(leaves);
+          },
+          "The arrays of the shape, numbered depth first; an array is its own leaf.",
+          nb::sig("def leaves(self) -> tuple[Shape, ...]"))
+      .def("__str__", &Shape::ToString)
+      .def("__repr__", [](const Shape& self) { return "Shape('" + self.ToString() + "')"; })
+      .def(
+          "__eq__",
+          [](const Shape& self, nb::handle other) {
+            return nb::isinstance<Shape>(other) && self == *nb::inst_ptr<Shape>(other);
+          },
+          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", [](const Shape& self) { return absl::Hash<Shape>()(self) >> 1; })
+      .def(
+          "__reduce__",
+          [](const nb::object& self) {
+            return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self)));
+          },
+          nb::sig("def __reduce__(self) -> tuple[type[Shape], tuple[str]]"));
+}
+
+// == and hash of what is an object of a module: one object of it is many of Python's.
+template <typename Class, typename Pointer>
+void DefineIdentity(nb::class_<Class>& type, Pointer Class::* pointer) {
+  type.def(
+          "__eq__",
+          [pointer](const Class& self, nb::handle other) {
+            return nb::isinstance<Class>(other) &&
+                   self.*pointer == nb::inst_ptr<Class>(other)->*pointer;
+          },
+          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__",
+           [pointer](const Class& self) { return absl::Hash<Pointer>()(self.*pointer) >> 1; });
+}
+
+void DefineModuleClass(nb::class_<Module>& type) {
+  type.def_prop_ro("name", [](const Module& self) { return ToText(self.state->module->name()); })
+      .def_prop_ro(
+          "filename", [](const Module& self) { return ToText(self.state->filename); },
+          "Where the text came from, as error messages say it.")
+      .def_prop_ro(
+          "computations",
+          [](const Module& self) {
+            return WithState(self.state, self.state->module->computations());
+          },
+          "All computations, those called before those that call them.")
+      .def_prop_ro("entry", &EntryOf, "The entry computation.")
+      .def_prop_ro(
+          "instructions",
+          [](const Module& self) {
+            return WithState(self.state, InstructionsOf(*self.state->module));
+          },
+          "The instructions of all computations.")
+      .def_prop_ro("fusions", &FusionsOf,
+                   "The fusion instructions that are not inside of another fusion.")
+      .def_prop_ro("num_replicas",
+                   [](const Module& self) { return self.state->module->replica_count(); })
+      .def_prop_ro("num_partitions",
+                   [](const Module& self) { return self.state->module->num_partitions(); })
+      .def_prop_ro(
+          "argument_names",
+          [](const Module& self) {
+            std::vector<std::optional<nb::str>> names;
+            for (const std::string& name : self.state->argument_names) {
+              names.push_back(name.empty() ? std::nullopt : std::optional<nb::str>(ToText(name)));
+            }
+            return names;
+          },
+          "For each parameter of the entry the Python function's argument that it is; None where "
+          "that is "
+          "not known.")
+      .def(
+          "__getitem__", &Find, "name"_a,
+          nb::sig("def __getitem__(self, name: str, /) -> Instruction | Computation"),
+          R"doc(The instruction of the entry, or else the computation, or else the instruction elsewhere, of a name.
+
+`%` may stand before it; `computation/instruction` says which computation. KeyError where there is none.
+)doc")
+      .def(
+          "computation",
+          [](const Module& self, absl::string_view name) {
+            const HloComputation* const found =
+                self.state->module->FindComputation(WithoutSign(name));
+            if (found == nullptr) {
+              ThrowKeyError(absl::StrCat("module ", self.state->module->name(),
+                                         " has no computation '", name, "'"));
+            }
+            return Computation{self.state, found};
+          },
+          "name"_a, "The computation of a name; KeyError where there is none.")
+      .def(
+          "to_text", [](const Module& self) { return ToText(self.state->module->ToString()); },
+          "The module as HLO text, which load() reads back.")
+      .def("__str__", [](const Module& self) { return ToText(self.state->module->ToString()); })
+      .def("__repr__",
+           [](const Module& self) {
+             const HloModule& module = *self.state->module;
+             return ReprOf("Module", absl::StrCat(module.name(), ", ", module.computations().size(),
+                                                  " computations, ", module.instruction_count(),
+                                                  " instructions"));
+           })
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_module", self); })
+      .def(
+          "report",
+          [](const nb::object& self) {
+            return nb::module_::import_("xla_indexing.report").attr("report_of")(self);
+          },
+          nb::sig("def report(self) -> xla_indexing.report.Report"),
+          "The kernels of the module, the one that wastes most memory traffic first.")
+      .def(
+          "__reduce__",
+          [](const nb::object& self) {
+            return nb::make_tuple(nb::module_::import_("xla_indexing._load").attr("unpickle"),
+                                  nb::make_tuple(self.attr("to_text")(), self.attr("filename")));
+          },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+  DefineIdentity(type, &Module::state);
+}
+
+void DefineComputation(nb::class_<Computation>& type) {
+  type.def_prop_ro("name", [](const Computation& self) { return ToText(self.computation->name()); })
+      .def_prop_ro("module", [](const Computation& self) { return Module{self.state}; })
+      .def_prop_ro(
+          "instructions",
+          [](const Computation& self) {
+            return WithState(self.state, self.computation->instructions());
+          },
+          "The instructions, operands before their users.")
+      .def_prop_ro("parameters",
+                   [](const Computation& self) {
+                     return WithState(self.state, self.computation->parameters());
+                   })
+      .def_prop_ro("root",
+                   [](const Computation& self) {
+                     const HloInstruction* const root = self.computation->root_instruction();
+                     if (root == nullptr) {
+                       ThrowInvalid(absl::StrCat("computation ", self.computation->name(),
+                                                 " has no instruction"));
+                     }
+                     return Instruction{self.state, root};
+                   })
+      .def_prop_ro("is_entry", [](const Computation& self) { return self.computation->is_entry(); })
+      .def_prop_ro(
+          "is_fusion",
+          [](const Computation& self) { return self.state->fused.contains(self.computation); },
+          "Whether a fusion calls it.")
+      .def(
+          "__getitem__",
+          [](const Computation& self, absl::string_view name) {
+            const HloInstruction* const found =
+                self.computation->FindInstruction(WithoutSign(name));
+            if (found == nullptr) {
+              ThrowKeyError(absl::StrCat("computation ", self.computation->name(),
+                                         " has no instruction '", name, "'"));
+            }
+            return Instruction{self.state, found};
+          },
+          "name"_a, "The instruction of a name; KeyError where there is none.")
+      .def(
+          "to_text", [](const Computation& self) { return ToText(self.computation->ToString()); },
+          "The computation as HLO text.")
+      .def("__str__", [](const Computation& self) { return ToText(self.computation->ToString()); })
+      .def("__repr__", [](const Computation& self) {
+        return ReprOf("Computation",
+                      absl::StrCat(self.computation->name(), ", ",
+                                   self.computation->instruction_count(), " instructions"));
+      });
+  DefineIdentity(type, &Computation::computation);
+}
+
+// The innermost place in the source.
+SourceFrame PlaceOf(const Instruction& self) {
+  std::vector<SourceFrame> frames = self.instruction->SourceFrames();
+  return frames.empty() ? SourceFrame() : std::move(frames.front());
+}
+
+void DefineInstruction(nb::class_<Instruction>& type) {
+  type.def_prop_ro("name", [](const Instruction& self) { return ToText(self.instruction->name()); })
+      .def_prop_ro(
+          "opcode",
+          [](const Instruction& self) { return ToText(OpcodeName(self.instruction->opcode())); },
+          "The opcode as HLO text spells it, such as 'dynamic-slice'.")
+      .def_prop_ro("shape", [](const Instruction& self) { return self.instruction->shape(); })
+      .def_prop_ro("operands",
+                   [](const Instruction& self) {
+                     return WithState(self.state, self.instruction->operands());
+                   })
+      .def_prop_ro(
+          "users",
+          [](const Instruction& self) { return WithState(self.state, self.instruction->users()); },
+          "The instructions that have this one as an operand, each once.")
+      .def_prop_ro(
+          "computation",
+          [](const Instruction& self) {
+            return Computation{self.state, self.instruction->parent()};
+          },
+          "The computation that it is in.")
+      .def_prop_ro("module", [](const Instruction& self) { return Module{self.state}; })
+      .def_prop_ro("called_computations",
+                   [](const Instruction& self) {
+                     return WithState(self.state, self.instruction->called_computations());
+                   })
+      .def_prop_ro("is_root", [](const Instruction& self) { return self.instruction->is_root(); })
+      .def_prop_ro(
+          "parameter_number",
+          [](const Instruction& self) -> std::optional<int64_t> {
+            if (self.instruction->opcode() != HloOpcode::kParameter) return std::nullopt;
+            return self.instruction->parameter_number();
+          },
+          "The number of a parameter; None for other instructions.")
+      .def_prop_ro(
+          "argument",
+          [](const Instruction& self) -> std::optional<nb::str> {
+            const std::optional<std::string> name = ArgumentOf(*self.state, *self.instruction);
+            return name ? std::optional<nb::str>(ToText(*name)) : std::nullopt;
+          },
+          "The Python function's argument that a parameter of the entry is, such as "
+          "\"args[0]['w']\"; None where "
+          "that is not known.")
+      .def_prop_ro(
+          "op_name",
+          [](const Instruction& self) { return ToText(self.instruction->metadata().op_name); },
+          "The operation of the program that it comes from, such as 'jit(f)/add'; empty where that "
+          "is not known.")
+      .def_prop_ro(
+          "source_file", [](const Instruction& self) { return ToText(PlaceOf(self).file); },
+          "The file of the program's source; empty where it is not known.")
+      .def_prop_ro(
+          "source_line", [](const Instruction& self) { return PlaceOf(self).line; },
+          "The line in it, from 1; 0 where it is not known.")
+      .def_prop_ro(
+          "frames",
+          [](const Instruction& self) {
+            nb::list frames;
+            for (const SourceFrame& frame : self.instruction->SourceFrames()) {
+              frames.append(nb::make_tuple(ToText(frame.file), frame.line, ToText(frame.function)));
+            }
+            return frames;
+          },
+          "Where it stands in the program and who called that, the innermost first: (file, line, "
+          "function).",
+          nb::sig("def frames(self) -> list[tuple[str, int, str]]"))
+      .def_prop_ro(
+          "text", [](const Instruction& self) { return ToText(self.instruction->ToString()); },
+          "The line of HLO text.")
+      .def("__str__", [](const Instruction& self) { return ToText(self.instruction->ToString()); })
+      .def("__repr__", [](const Instruction& self) {
+        return ReprOf("Instruction", self.instruction->ToString());
+      });
+  DefineIdentity(type, &Instruction::instruction);
+}
+
+}  // namespace
+
+SharedModule NewModule(std::unique_ptr<HloModule> module, std::string filename) {
+  auto state = std::make_shared<ModuleState>();
+  state->owned = std::move(module);
+  state->module = state->owned.get();
+  state->filename = std::move(filename);
+  FillIn(state.get());
+  return state;
+}
+
+SharedModule NewModule(FusionView view, const SharedModule& original) {
+  auto state = std::make_shared<ModuleState>();
+  state->view.emplace(std::move(view));
+  state->module = &state->view->module();
+  state->original = original;
+  state->filename = original->filename;
+  FillIn(state.get());
+  return state;
+}
+
+std::optional<std::string> ArgumentOf(const ModuleState& state, const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kParameter) return std::nullopt;
+  if (state.view) {
+    // What a parameter of a view stands for may be an argument.
+    if (!instruction.parent()->is_entry()) return std::nullopt;
+    return ArgumentOf(*state.original, *state.view->operand(instruction.parameter_number()));
+  }
+  if (!instruction.parent()->is_entry()) return std::nullopt;
+  const std::string& name = state.argument_names[instruction.parameter_number()];
+  return name.empty() ? std::nullopt : std::optional<std::string>(name);
+}
+
+SubjectClasses DefineModule(nb::module_& m) {
+  DefineShape(m);
+  SubjectClasses classes = {
+      nb::class_<Module>(m, "Module", R"doc(An HLO module: load() makes it, from what there is.
+
+    >>> m = xi.load("ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }")
+    >>> m.entry.root.opcode, m["p"].shape.dimensions
+    ('negate', (4,))
+)doc"),
+      nb::class_<Instruction>(m, "Instruction", R"doc(An instruction: an opcode applied to operands.
+
+Equal where both are the same instruction of the same module object.
+)doc"),
+      nb::class_<Computation>(m, "Computation",
+                              R"doc(A computation: instructions, one of which is the root.
+
+Its questions are about all of it, as one fusion: from the root to the parameters.
+)doc"),
+      nb::class_<OperandMap>(
+          m, "OperandIndexing",
+          R"doc(One map of an operand, what its runtime variables are, and how much it says.
+
+exactness 'exact': the elements named are those that are read, for every content of the tensors that runtime
+variables are read from; 'over-approximate': and perhaps more are named than are read; 'unknown': nothing is
+said. An element that the operation's formula names counts as read.
+)doc")};
+  DefineModuleClass(classes.module);
+  DefineInstruction(classes.instruction);
+  DefineComputation(classes.computation);
+  m.def("parse", &ParseModulesOf, "content"_a, "filename"_a = "<bytes>",
+        "The modules of a text of HLO, or the module of an HloModuleProto, which the verifier has "
+        "to accept. "
+        "ParseError where it does not.");
+  return classes;
+}
+
+}  // namespace xla_indexing::python

@@ -1,0 +1,29 @@
+// The extension module xla_indexing._native: the C++ library for Python. The package xla_indexing
+// (python/xla_indexing) is what users import; it adds what is easier said in Python.
+
+#include "python/src/common.h"
+#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/version.h"
+
+NB_MODULE(_native, m) {
+  using namespace xla_indexing::python;  // NOLINT(google-build-using-namespace)
+  m.doc() = "The C++ library xla_indexing. Import xla_indexing, which has all of this.";
+  m.def("version", [] { return XLA_INDEXING_VERSION_STRING; }, "The version of the library.");
+  nb::enum_<xla_indexing::Direction>(m, "Direction",
+                                     "The direction in which a dependence is asked about.")
+      .value(
+          "OUTPUT_TO_INPUT", xla_indexing::Direction::kOutputToInput,
+          "From an element of a result to the elements of the operands that it is computed from.")
+      .value(
+          "INPUT_TO_OUTPUT", xla_indexing::Direction::kInputToOutput,
+          "From an element of an operand to the elements of the results that are computed from it.")
+      .export_values();
+  DefineErrors(m);
+  DefineInterval(m);
+  DefineIndexingMap(m);
+  SubjectClasses classes = DefineModule(m);
+  DefineIndexing(m, classes);
+  DefineQueries(m, classes);
+  DefineGpu(m, classes);
+  DefineTiling(m, classes);
+}

@@ -1,0 +1,491 @@
+// Questions that maps answer: utilization, equivalence, corresponding dimensions; views.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "python/src/common.h"
+#include "python/src/subjects.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/query/corresponding_dims.h"
+#include "xla_indexing/query/equivalence.h"
+#include "xla_indexing/query/utilization.h"
+
+namespace xla_indexing::python {
+
+Computation ComputationOf(const Subject& subject) {
+  if (subject.computation != nullptr) return {subject.state, subject.computation};
+  if (subject.instruction->opcode() == HloOpcode::kFusion) {
+    return {subject.state, subject.instruction->calls()};
+  }
+  const SharedModule view =
+      NewModule(ValueOf(FusionView::OfFusion(*subject.instruction)), subject.state);
+  return {view, view->module->entry_computation()};
+}
+
+Subject ToSubject(nb::handle object) {
+  if (nb::isinstance<Instruction>(object)) return Subject(*nb::inst_ptr<Instruction>(object));
+  if (nb::isinstance<Computation>(object)) return Subject(*nb::inst_ptr<Computation>(object));
+  throw nb::type_error("an Instruction or a Computation is needed");
+}
+
+namespace {
+
+// --- Utilization ---
+
+struct OperandReads {
+  Subject subject;
+  OperandUtilization of;
+};
+struct UtilizationAnswer {
+  Subject subject;
+  UtilizationReport report;
+};
+
+// A count as a table has it: a number where it is one, text otherwise.
+nb::object CellOf(const Interval& count) {
+  if (count.IsPoint()) return nb::int_(count.lower());
+  return nb::str(count.ToString().c_str());
+}
+
+nb::dict RowOfReads(const OperandReads& reads) {
+  const OperandUtilization& of = reads.of;
+  nb::dict row;
+  row["output_leaf"] = of.output_leaf;
+  row["operand"] = of.operand;
+  row["operand_leaf"] = of.operand_leaf;
+  row["operand_name"] = ToText(NameOfOperand(reads.subject, of.operand));
+  row["elements_read"] = CellOf(of.utilization.elements_read);
+  row["elements"] = CellOf(of.utilization.elements);
+  row["reads"] = CellOf(of.utilization.reads);
+  row["used_fraction"] = of.utilization.UsedFraction();
+  row["reads_per_element"] = of.utilization.ReadsPerElement();
+  row["bytes_read"] = CellOf(of.utilization.bytes_read);
+  row["bytes_of_reads"] = CellOf(of.utilization.bytes_of_reads);
+  return row;
+}
+
+std::vector<OperandReads> ReadsOfReport(const UtilizationAnswer& answer) {
+  std::vector<OperandReads> all;
+  for (const OperandUtilization& of : answer.report.operands) all.push_back({answer.subject, of});
+  return all;
+}
+
+template <typename Class>
+void DefineUtilizationOf(nb::class_<Class>& type) {
+  type.def(
+      "utilization",
+      [](const Class& self) {
+        Subject subject(self);
+        UtilizationReport report = Locked(*subject.state->context, [&] {
+          return ValueOf(ComputeUtilization(subject.Target(), &subject.state->context->mlir));
+        });
+        return UtilizationAnswer{std::move(subject), std::move(report)};
+      },
+      R"doc(How many elements of each operand are read, and how often.
+
+    >>> m = xi.load("ENTRY e { p = f32[8] parameter(0)  ROOT b = f32[4,8] broadcast(p), dimensions={1} }")
+    >>> [u] = m.entry.utilization().operands
+    >>> int(u.elements_read), int(u.reads), u.reads_per_element
+    (8, 32, 4.0)
+)doc");
+}
+
+void DefineUtilization(nb::module_& m, SubjectClasses& classes) {
+  constexpr const char* kCount = " An Interval, of one number where it is known.";
+  nb::class_<OperandReads>(m, "OperandUtilization",
+                           "How much of one array of an operand one array of the result reads.")
+      .def_prop_ro("output_leaf", [](const OperandReads& self) { return self.of.output_leaf; })
+      .def_prop_ro("operand", [](const OperandReads& self) { return self.of.operand; })
+      .def_prop_ro("operand_leaf", [](const OperandReads& self) { return self.of.operand_leaf; })
+      .def_prop_ro("operand_name",
+                   [](const OperandReads& self) {
+                     return ToText(NameOfOperand(self.subject, self.of.operand));
+                   })
+      .def_prop_ro(
+          "elements", [](const OperandReads& self) { return self.of.utilization.elements; },
+          absl::StrCat("Elements of the array.", kCount).c_str())
+      .def_prop_ro(
+          "elements_read",
+          [](const OperandReads& self) { return self.of.utilization.elements_read; },
+          absl::StrCat("Elements that some element of the output reads.", kCount).c_str())
+      .def_prop_ro(
+          "reads", [](const OperandReads& self) { return self.of.utilization.reads; },
+          absl::StrCat("Pairs of an element of the output and one that it reads.", kCount).c_str())
+      .def_prop_ro(
+          "bytes", [](const OperandReads& self) { return self.of.utilization.bytes; },
+          absl::StrCat("Bytes of all elements.", kCount).c_str())
+      .def_prop_ro(
+          "bytes_read", [](const OperandReads& self) { return self.of.utilization.bytes_read; },
+          absl::StrCat("Bytes of the elements that are read.", kCount).c_str())
+      .def_prop_ro(
+          "bytes_of_reads",
+          [](const OperandReads& self) { return self.of.utilization.bytes_of_reads; },
+          absl::StrCat("Bytes of all reads, if nothing is kept between them.", kCount).c_str())
+      .def_prop_ro(
+          "buffer_bytes", [](const OperandReads& self) { return self.of.utilization.buffer_bytes; },
+          "Bytes that the array takes in memory, with padding; None where that is not known.")
+      .def_prop_ro(
+          "used_fraction",
+          [](const OperandReads& self) { return self.of.utilization.UsedFraction(); },
+          "elements_read / elements; None where one of them is not known.")
+      .def_prop_ro(
+          "reads_per_element",
+          [](const OperandReads& self) { return self.of.utilization.ReadsPerElement(); },
+          "reads / elements_read; None where one of them is not known.")
+      .def_prop_ro("is_exact",
+                   [](const OperandReads& self) { return self.of.utilization.IsExact(); })
+      .def_prop_ro("has_runtime_values",
+                   [](const OperandReads& self) { return self.of.utilization.has_runtime_values; })
+      .def("__repr__", [](const OperandReads& self) {
+        const Utilization& u = self.of.utilization;
+        return ReprOf("OperandUtilization",
+                      absl::StrCat(NameOfOperand(self.subject, self.of.operand), ", ",
+                                   u.elements_read.ToString(), " of ", u.elements.ToString(),
+                                   " elements, ", u.reads.ToString(), " reads"));
+      });
+  nb::class_<UtilizationAnswer>(m, "Utilization", "How much of its operands something uses.")
+      .def_prop_ro("operands", &ReadsOfReport,
+                   "By output leaf, operand and operand leaf. An array that nothing reads stands "
+                   "with output 0.")
+      .def_prop_ro(
+          "bytes_of_reads",
+          [](const UtilizationAnswer& self) { return self.report.total.bytes_of_reads; },
+          "Bytes of all reads, an Interval.")
+      .def_prop_ro(
+          "bytes_read", [](const UtilizationAnswer& self) { return self.report.total.bytes_read; },
+          "Bytes of all elements that are read, each once, an Interval.")
+      .def_prop_ro(
+          "bytes_written",
+          [](const UtilizationAnswer& self) { return self.report.total.bytes_written; },
+          "Bytes of the result, an Interval.")
+      .def(
+          "rows",
+          [](const UtilizationAnswer& self) {
+            std::vector<nb::dict> rows;
+            for (const OperandReads& reads : ReadsOfReport(self)) rows.push_back(RowOfReads(reads));
+            return rows;
+          },
+          "A dict for each of `operands`.",
+          nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
+      .def("__repr__",
+           [](const UtilizationAnswer& self) {
+             const Traffic& total = self.report.total;
+             return ReprOf("Utilization",
+                           absl::StrCat("bytes read ", total.bytes_read.ToString(), ", written ",
+                                        total.bytes_written.ToString()));
+           })
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+  DefineUtilizationOf(classes.instruction);
+  DefineUtilizationOf(classes.computation);
+}
+
+// --- Equivalence ---
+
+nb::object ElementTuple(const std::vector<int64_t>& element) {
+  nb::list list;
+  for (const int64_t index : element) list.append(index);
+  return nb::tuple(list);
+}
+
+void DefineEquivalence(nb::module_& m) {
+  nb::class_<PairOfOne>(m, "PairOfOne",
+                        "A pair of elements that only one of two computations reads.")
+      .def_ro("is_of_first", &PairOfOne::is_of_first, "Whether that is the first one.")
+      .def_prop_ro(
+          "output_element", [](const PairOfOne& self) { return ElementTuple(self.output_element); },
+          nb::sig("def output_element(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "operand_element",
+          [](const PairOfOne& self) { return ElementTuple(self.operand_element); },
+          nb::sig("def operand_element(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "runtime_values",
+          [](const PairOfOne& self) {
+            nb::dict values;
+            for (const auto& [binding, value] : self.runtime_values)
+              values[ToText(binding)] = value;
+            return values;
+          },
+          "What each runtime variable is bound to, and its value in this pair.",
+          nb::sig("def runtime_values(self) -> dict[str, int]"))
+      .def("__repr__", [](const PairOfOne& self) {
+        return nb::str("<xla_indexing.PairOfOne: output {}, operand {}, of the {}>")
+            .format(ElementTuple(self.output_element), ElementTuple(self.operand_element),
+                    self.is_of_first ? "first" : "second");
+      });
+  nb::class_<LeafComparison>(m, "LeafComparison",
+                             "Whether two computations read one array of a parameter alike.")
+      .def_ro("output_leaf", &LeafComparison::output_leaf)
+      .def_ro("parameter", &LeafComparison::parameter)
+      .def_ro("parameter_leaf", &LeafComparison::parameter_leaf)
+      .def_prop_ro(
+          "same", [](const LeafComparison& self) { return ToBool(self.same); },
+          "None where it was not decided.")
+      .def_prop_ro(
+          "difference", [](const LeafComparison& self) { return self.difference; },
+          "A pair that only one has; None where none was found.")
+      .def_prop_ro(
+          "reason", [](const LeafComparison& self) { return ToText(self.reason); },
+          "Why it is not decided; empty where it is.");
+  nb::class_<EquivalenceReport>(m, "Equivalence",
+                                "Whether two computations read their parameters in the same way.")
+      .def_prop_ro(
+          "same", [](const EquivalenceReport& self) { return ToBool(self.same); },
+          "None where it was not decided.")
+      .def_prop_ro(
+          "difference", [](const EquivalenceReport& self) { return ToText(self.difference); },
+          "How the shapes differ; empty where they do not.")
+      .def_prop_ro(
+          "leaves", [](const EquivalenceReport& self) { return self.leaves; },
+          "The comparison of each array of the output and each of a parameter.")
+      .def_ro("not_compared", &EquivalenceReport::not_compared,
+              "The number of pairs of arrays that were left out.")
+      .def("__bool__", [](const EquivalenceReport& self) { return self.same == Answer::kYes; })
+      .def(
+          "rows",
+          [](const EquivalenceReport& self) {
+            std::vector<nb::dict> rows;
+            for (const LeafComparison& leaf : self.leaves) {
+              nb::dict row;
+              row["output_leaf"] = leaf.output_leaf;
+              row["parameter"] = leaf.parameter;
+              row["parameter_leaf"] = leaf.parameter_leaf;
+              row["same"] = ToBool(leaf.same);
+              row["reason"] = leaf.reason.empty() ? nb::none() : nb::object(ToText(leaf.reason));
+              rows.push_back(std::move(row));
+            }
+            return rows;
+          },
+          nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
+      .def("__repr__",
+           [](const EquivalenceReport& self) {
+             const std::optional<bool> same = ToBool(self.same);
+             return ReprOf("Equivalence", !same ? "not decided" : *same ? "same" : "different");
+           })
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+  m.def(
+      "equivalent",
+      [](nb::handle a, nb::handle b, int64_t max_steps) {
+        const Computation first = ComputationOf(ToSubject(a));
+        const Computation second = ComputationOf(ToSubject(b));
+        nb::gil_scoped_release release;
+        // Modules are read without a lock; a context of its own serves both.
+        mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+        return ValueOf(
+            CompareReads(*first.computation, *second.computation, &context, {}, max_steps));
+      },
+      "a"_a, "b"_a, nb::kw_only(), "max_steps"_a = kEquivalenceSteps,
+      nb::sig("def equivalent(a: Instruction | Computation, b: Instruction | Computation, *, "
+              "max_steps: int = "
+              "...) -> Equivalence"),
+      R"doc(Whether two computations, fusions or instructions read their parameters in the same way.
+
+    >>> a = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT r = f32[9] reverse(p), dimensions={0} }").entry
+    >>> b = xi.load("ENTRY e { p = f32[9] parameter(0)  ROOT r = f32[9] negate(p) }").entry
+    >>> xi.equivalent(a, a).same, xi.equivalent(a, b).leaves[0].difference
+    (True, <xla_indexing.PairOfOne: output (0,), operand (0,), of the second>)
+)doc");
+}
+
+// --- Corresponding dimensions ---
+
+void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
+  nb::class_<LeafDim>(m, "LeafDim",
+                      "A dimension of an array of an instruction's result or of an operand.")
+      .def_prop_ro(
+          "operand",
+          [](const LeafDim& self) -> std::optional<int64_t> {
+            return self.operand == LeafDim::kResult ? std::nullopt
+                                                    : std::optional<int64_t>(self.operand);
+          },
+          "The number of the operand; None for the result.")
+      .def_ro("leaf", &LeafDim::leaf)
+      .def_ro("dimension", &LeafDim::dim)
+      .def("__repr__", [](const LeafDim& self) {
+        return absl::StrCat("<xla_indexing.LeafDim: ",
+                            self.operand == LeafDim::kResult
+                                ? "result "
+                                : absl::StrCat("operand ", self.operand, " leaf "),
+                            self.leaf, " dim ", self.dim, ">");
+      });
+  nb::class_<CorrespondingDims>(
+      m, "CorrespondingDims",
+      "Dimensions that run together: cutting one into parts cuts all of them.")
+      .def_prop_ro(
+          "size",
+          [](const CorrespondingDims& self) -> std::optional<int64_t> {
+            return self.size == Shape::kUnboundedSize ? std::nullopt
+                                                      : std::optional<int64_t>(self.size);
+          },
+          "Their size; None where it has no bound.")
+      .def_prop_ro(
+          "dims", [](const CorrespondingDims& self) { return self.dims; },
+          "Those of results, then those of operands; two or more.")
+      .def_ro(
+          "is_batch", &CorrespondingDims::is_batch,
+          "Whether the instruction is as many independent ones: no part needs another's operands.")
+      .def("__str__", &CorrespondingDims::ToString)
+      .def("__repr__", [](const CorrespondingDims& self) {
+        return ReprOf("CorrespondingDims", self.ToString());
+      });
+  classes.instruction.def(
+      "corresponding_dims",
+      [](const Instruction& self) {
+        return Locked(*self.state->context, [&] {
+          return ValueOf(FindCorrespondingDims(*self.instruction, &self.state->context->mlir));
+        });
+      },
+      R"doc(The dimensions of the result and of the operands that run together, in groups.
+
+    >>> m = xi.load('''ENTRY e { a = f32[5,8,3] parameter(0)  b = f32[5,3,7] parameter(1)
+    ...   ROOT d = f32[5,8,7] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0},
+    ...     lhs_contracting_dims={2}, rhs_contracting_dims={1} }''')
+    >>> print(m["d"].corresponding_dims()[0])
+    size 5: result 0 dim 0, operand 0 dim 0, operand 1 dim 0  (batch)
+)doc");
+}
+
+// --- Views ---
+
+struct View {
+  SharedModule state;
+};
+
+// All of one module, as pointers.
+std::vector<const HloInstruction*> PointersOf(const std::vector<Instruction>& instructions,
+                                              SharedModule* state) {
+  std::vector<const HloInstruction*> pointers;
+  for (const Instruction& instruction : instructions) {
+    if (*state == nullptr) *state = instruction.state;
+    if (*state != instruction.state) ThrowInvalid("the instructions are of different modules");
+    pointers.push_back(instruction.instruction);
+  }
+  return pointers;
+}
+
+View NewView(absl::StatusOr<FusionView> view, const SharedModule& original) {
+  return {NewModule(ValueOf(std::move(view)), original)};
+}
+
+std::vector<Instruction> OriginalsOf(const View& self, FusionView::Instructions originals) {
+  std::vector<Instruction> result;
+  for (const HloInstruction* const instruction : originals) {
+    result.push_back({self.state->original, instruction});
+  }
+  return result;
+}
+
+void DefineViews(nb::module_& m) {
+  nb::class_<View>(
+      m, "FusionView",
+      R"doc(Instructions of a module as a computation of their own: a fusion that is only thought of.
+
+    >>> m = xi.load("ENTRY e { p = f32[2,3] parameter(0)  n = f32[2,3] negate(p)"
+    ...             "  ROOT t = f32[3,2] transpose(n), dimensions={1,0} }")
+    >>> view = xi.FusionView.of_producer_consumer(m["n"], m["t"])
+    >>> print(view.computation.indexing()[0].maps[0]), view.operands[0].name
+    (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
+    (None, 'p')
+)doc")
+      .def_static(
+          "between",
+          [](const std::vector<Instruction>& from, const std::vector<Instruction>& roots) {
+            SharedModule state;
+            const auto ends = PointersOf(roots, &state);
+            const auto starts = PointersOf(from, &state);
+            return NewView(FusionView::Between(starts, ends), state);
+          },
+          "start"_a, "roots"_a,
+          "What the roots are computed from, going no further than to `start`.")
+      .def_static(
+          "of_instructions",
+          [](const std::vector<Instruction>& instructions) {
+            SharedModule state;
+            const auto pointers = PointersOf(instructions, &state);
+            return NewView(FusionView::OfInstructions(pointers), state);
+          },
+          "instructions"_a, "Instructions as one, where a fusion of them is possible.")
+      .def_static(
+          "of_fusion",
+          [](const Instruction& fusion) {
+            return NewView(FusionView::OfFusion(*fusion.instruction), fusion.state);
+          },
+          "fusion"_a, "A fusion; also any other instruction, by itself.")
+      .def_static(
+          "of_producer_consumer",
+          [](const Instruction& producer, const Instruction& consumer, bool producer_is_output) {
+            SharedModule state;
+            PointersOf({producer, consumer}, &state);
+            return NewView(FusionView::OfProducerConsumer(
+                               *producer.instruction, *consumer.instruction,
+                               producer_is_output ? FusionView::ProducerIs::kOutput
+                                                  : FusionView::ProducerIs::kInternal),
+                           state);
+          },
+          "producer"_a, "consumer"_a, nb::kw_only(), "producer_is_output"_a = false,
+          "A consumer with one of its producers fused into it, whoever else uses the producer.")
+      .def_prop_ro("module", [](const View& self) { return Module{self.state}; })
+      .def_prop_ro(
+          "computation",
+          [](const View& self) {
+            return Computation{self.state, &self.state->view->computation()};
+          },
+          "The fusion's computation, which has all questions.")
+      .def_prop_ro(
+          "operands",
+          [](const View& self) { return OriginalsOf(self, self.state->view->operands()); },
+          "What each parameter stands for: the instruction of the original.")
+      .def_prop_ro(
+          "roots",
+          [](const View& self) {
+            std::vector<Instruction> roots;
+            for (const HloInstruction* const root : self.state->view->roots()) {
+              roots.push_back({self.state, root});
+            }
+            return roots;
+          },
+          "The roots, instructions of the view.")
+      .def(
+          "copies_of",
+          [](const View& self, const Instruction& original) {
+            std::vector<Instruction> copies;
+            if (original.state != self.state->original) return copies;
+            for (const HloInstruction* const copy :
+                 self.state->view->CopiesOf(*original.instruction)) {
+              copies.push_back({self.state, copy});
+            }
+            return copies;
+          },
+          "original"_a, "The instructions of the view that have the value of one of the original.")
+      .def(
+          "original_of",
+          [](const View& self, const Instruction& copy) -> std::optional<Instruction> {
+            if (copy.state != self.state) return std::nullopt;
+            const HloInstruction* const original = self.state->view->OriginalOf(*copy.instruction);
+            if (original == nullptr) return std::nullopt;
+            return Instruction{self.state->original, original};
+          },
+          "copy"_a,
+          "What an instruction of the view is a copy of, or stands for; None where there is none.")
+      .def("__repr__", [](const View& self) {
+        return ReprOf(
+            "FusionView",
+            absl::StrCat(self.state->view->computation().instruction_count(), " instructions"));
+      });
+}
+
+}  // namespace
+
+void DefineQueries(nb::module_& m, SubjectClasses& classes) {
+  DefineUtilization(m, classes);
+  DefineEquivalence(m);
+  DefineCorrespondingDims(m, classes);
+  DefineViews(m);
+}
+
+}  // namespace xla_indexing::python

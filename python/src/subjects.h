@@ -1,0 +1,24 @@
+// What questions are about, in the forms that they take it.
+#ifndef PYTHON_SRC_SUBJECTS_H_
+#define PYTHON_SRC_SUBJECTS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "python/src/common.h"
+
+namespace xla_indexing::python {
+
+// The computation that a question about a whole fusion is about: of a fusion what it calls, of any other
+// instruction a view of it alone.
+Computation ComputationOf(const Subject& subject);
+
+// An Instruction or a Computation; TypeError for anything else.
+Subject ToSubject(nb::handle object);
+
+// What an operand is called: the Python function's argument that it is, or its name.
+std::string NameOfOperand(const Subject& subject, int64_t operand);
+
+}  // namespace xla_indexing::python
+
+#endif  // PYTHON_SRC_SUBJECTS_H_

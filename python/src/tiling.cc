@@ -1,0 +1,375 @@
+// What tile of an operand a tile of the result needs, and the tilings of whole computations.
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/variant.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "python/src/common.h"
+#include "python/src/indexing.h"
+#include "python/src/subjects.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
+#include "xla_indexing/tiling/tile_condition.h"
+#include "xla_indexing/tiling/tile_expr.h"
+#include "xla_indexing/tiling/tile_graph.h"
+#include "xla_indexing/tiling/tiled_computation.h"
+#include "xla_indexing/tiling/tiling_space.h"
+
+namespace xla_indexing::python {
+namespace {
+
+// Objects of the library in a context, and what keeps it.
+template <typename Object>
+struct InModule {
+  SharedModule state;
+  Object object;
+};
+
+using Tile = InModule<SymbolicTile>;
+using Tiled = InModule<std::shared_ptr<const TiledComputation>>;
+using Graph = InModule<TileGraph>;
+using Search = InModule<TilingSearch>;
+
+std::vector<std::string> ToTextsOf(llvm::ArrayRef<TileExpr> exprs) {
+  std::vector<std::string> texts;
+  for (const TileExpr& expr : exprs) texts.push_back(expr.ToString());
+  return texts;
+}
+
+std::vector<std::string> ToTextsOf(const std::vector<TileCondition>& conditions,
+                                   const TileNames& names) {
+  std::vector<std::string> texts;
+  for (const TileCondition& condition : conditions) texts.push_back(condition.ToString(names));
+  return texts;
+}
+
+// --- The tile of a map ---
+
+void DefineSymbolicTile(nb::module_& m) {
+  nb::class_<TileRange>(m, "TileRange", "The indices offset + i * stride, 0 <= i < size.")
+      .def_ro("offset", &TileRange::offset,
+              "An Interval, of one number where no runtime variable moves it.")
+      .def_ro("size", &TileRange::size)
+      .def_ro("stride", &TileRange::stride)
+      .def("__repr__", [](const TileRange& self) {
+        return absl::StrCat("<xla_indexing.TileRange: ", self.offset.ToString(), ", size ",
+                            self.size, ", stride ", self.stride, ">");
+      });
+  nb::class_<ConcreteTile>(m, "ConcreteTile", "The box that a tile of given sizes reads.")
+      .def_prop_ro(
+          "ranges",
+          [](const ConcreteTile& self) {
+            return std::vector<TileRange>(self.ranges.begin(), self.ranges.end());
+          },
+          "A TileRange for each dimension of the operand.")
+      .def_ro("is_exact", &ConcreteTile::is_exact, "Whether the box is exactly what is read.")
+      .def_ro("is_clipped", &ConcreteTile::is_clipped, "Whether some of the tile is not there.")
+      .def_ro("is_empty", &ConcreteTile::is_empty, "Whether nothing is read.")
+      .def_prop_ro(
+          "excess", [](const ConcreteTile& self) { return self.excess; },
+          "How many elements of the box are not read; None where that was not counted.");
+  nb::class_<Tile>(
+      m, "SymbolicTile",
+      R"doc(The tile of an operand that a tile of the result needs, as a function of its sizes.
+
+t0, t1, .. are the sizes of the tile of the result, k0, k1, .. its indices.
+
+    >>> m = xi.load("ENTRY e { p = f32[32] parameter(0)  ROOT r = f32[4,8] reshape(p) }")
+    >>> tile = m["r"].indexing()[0].maps[0].tile()
+    >>> tile.offsets, tile.conditions
+    (['k1 * t1 + k0 * t0 * 8'], ['t0 = 1 or t1 = 1 or t1 = 8'])
+    >>> tile.is_exact([2, 8]), tile.full_tile([2, 8]).ranges[0].size
+    (True, 16)
+)doc")
+      .def_prop_ro(
+          "offsets", [](const Tile& self) { return ToTextsOf(self.object.Offsets()); },
+          "The offset of each result, as text; '?' where it has no closed form.")
+      .def_prop_ro("sizes", [](const Tile& self) { return ToTextsOf(self.object.Sizes()); })
+      .def_prop_ro("strides", [](const Tile& self) { return ToTextsOf(self.object.Strides()); })
+      .def_prop_ro(
+          "conditions", [](const Tile& self) { return ToTextsOf(self.object.Conditions(), {}); },
+          "Conditions on the sizes, which all have to hold for every full tile to be such a box.")
+      .def(
+          "is_exact",
+          [](const Tile& self, const std::vector<int64_t>& sizes) {
+            return ToBool(Locked(*self.state->context, [&] {
+                            return ValueOf(self.object.IsExact(sizes));
+                          }).answer);
+          },
+          "sizes"_a,
+          "Whether every full tile of these sizes reads just its box; None where that was not "
+          "decided.")
+      .def(
+          "full_tile",
+          [](const Tile& self, const std::vector<int64_t>& sizes) {
+            return Locked(*self.state->context,
+                          [&] { return ValueOf(self.object.FullTile(sizes)); });
+          },
+          "sizes"_a,
+          "The box that all full tiles of these sizes are like, with the offsets of the first.")
+      .def(
+          "tile_at",
+          [](const Tile& self, const std::vector<int64_t>& sizes,
+             const std::vector<int64_t>& index) {
+            return Locked(*self.state->context,
+                          [&] { return ValueOf(self.object.TileAt(sizes, index)); });
+          },
+          "sizes"_a, "index"_a, "The box of one tile, clipped where it is not full.")
+      .def("__repr__", [](const Tile& self) {
+        return ReprOf("SymbolicTile",
+                      Locked(*self.state->context, [&] { return self.object.map().ToString(); }));
+      });
+}
+
+// --- Computations ---
+
+std::vector<nb::dict> RowsOfSpace(const Tiled& self) {
+  std::vector<nb::dict> rows;
+  const TilingSpace& space = self.object->space();
+  for (const absl::Span<const TilingDimension> dims : {space.dims(), space.runtimes()}) {
+    for (const TilingDimension& dim : dims) {
+      nb::dict row;
+      row["name"] = ToText(dim.name);
+      row["kind"] = ToText(NameOf(dim.kind));
+      row["size"] = dim.size;
+      row["owner"] = ToText(dim.owner->name());
+      row["position"] = dim.position;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+// Sizes in the order of the space's dimensions, or by name.
+using SizesArgument =
+    std::variant<std::vector<int64_t>, std::map<std::string, int64_t>, std::string>;
+
+std::vector<int64_t> SizesOf(const TilingSpace& space, const SizesArgument& sizes) {
+  if (const auto* const list = std::get_if<std::vector<int64_t>>(&sizes)) return *list;
+  if (const auto* const text = std::get_if<std::string>(&sizes))
+    return ValueOf(space.ParseSizes(*text));
+  std::string text;
+  for (const auto& [name, size] : std::get<std::map<std::string, int64_t>>(sizes)) {
+    absl::StrAppend(&text, text.empty() ? "" : ",", name, "=", size);
+  }
+  return ValueOf(space.ParseSizes(text));
+}
+
+Graph GraphOf(const Tiled& self, const SizesArgument& sizes, const std::vector<int>& loops) {
+  return {self.state, Locked(*self.state->context, [&] {
+            return ValueOf(self.object->Instantiate({SizesOf(self.object->space(), sizes), loops}));
+          })};
+}
+
+Search SearchOf(const Tiled& self, int64_t max_resident_bytes, int64_t max_tried,
+                int64_t max_returned) {
+  TilingSearchOptions options;
+  options.max_resident_bytes = max_resident_bytes;
+  options.max_tried = max_tried;
+  options.max_returned = max_returned;
+  if (max_tried < 0 || max_returned < 0)
+    ThrowInvalid("max_tried and max_returned have to be at least 0");
+  return {self.state,
+          Locked(*self.state->context, [&] { return self.object->FindTilings(options); })};
+}
+
+template <typename Subject_>
+Tiled TiledOf(const Subject_& self) {
+  const Computation computation = ComputationOf(Subject(self));
+  return {computation.state, Locked(*computation.state->context, [&] {
+            return std::make_shared<const TiledComputation>(ValueOf(TiledComputation::Create(
+                *computation.computation, &computation.state->context->mlir)));
+          })};
+}
+
+constexpr const char* kSizes =
+    "collections.abc.Sequence[int] | collections.abc.Mapping[str, int] | str";
+
+void DefineTiledComputation(nb::module_& m) {
+  nb::class_<TileCost>(m, "TileCost",
+                       "Bytes and numbers of tiles; 2**63 - 1 where a number does not fit.")
+      .def_ro("resident_bytes", &TileCost::resident_bytes,
+              "The most bytes that are held at one time.")
+      .def_ro("moved_bytes", &TileCost::moved_bytes,
+              "Bytes of all loads and stores, in all programs.")
+      .def_ro("num_loads", &TileCost::num_loads, "Loads of tiles.")
+      .def_ro("num_stores", &TileCost::num_stores, "Stores of tiles.")
+      .def_ro("num_programs", &TileCost::num_programs)
+      .def("__repr__", [](const TileCost& self) {
+        return absl::StrCat("<xla_indexing.TileCost: ", self.resident_bytes, " bytes resident, ",
+                            self.moved_bytes, " moved, ", self.num_programs, " programs>");
+      });
+  nb::class_<Graph>(m, "TileGraph",
+                    "What the programs of a tiled kernel load, compute and store, in order.")
+      .def_prop_ro("cost", [](const Graph& self) { return self.object.Cost(); })
+      .def_prop_ro(
+          "sizes",
+          [](const Graph& self) {
+            return std::vector<int64_t>(self.object.sizes().begin(), self.object.sizes().end());
+          },
+          "The size of a tile in each dimension of the space.")
+      .def_prop_ro("num_tiles",
+                   [](const Graph& self) {
+                     return std::vector<int64_t>(self.object.num_tiles().begin(),
+                                                 self.object.num_tiles().end());
+                   })
+      .def_prop_ro(
+          "is_exact", [](const Graph& self) { return self.object.IsExact(); },
+          "Whether no tile has elements that are not read.")
+      .def("__str__",
+           [](const Graph& self) {
+             return ToText(Locked(*self.state->context, [&] { return self.object.ToString(); }));
+           })
+      .def("__repr__",
+           [](const Graph& self) {
+             return ReprOf("TileGraph",
+                           absl::StrCat(self.object.nodes().size(), " nodes, ",
+                                        self.object.Cost().moved_bytes, " bytes moved"));
+           })
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("pre", self); });
+  nb::class_<CostedTiling>(m, "CostedTiling", "A tiling that was found.")
+      .def_prop_ro("sizes", [](const CostedTiling& self) { return self.tiling.sizes; })
+      .def_prop_ro(
+          "loops", [](const CostedTiling& self) { return self.tiling.loops; },
+          "Parallel dimensions that are loops inside of each program.")
+      .def_ro("cost", &CostedTiling::cost);
+  nb::class_<Search>(m, "TilingSearch",
+                     "The tilings that fit, those that move the fewest bytes first.")
+      .def_prop_ro("tilings", [](const Search& self) { return self.object.tilings; })
+      .def_prop_ro("num_tried", [](const Search& self) { return self.object.num_tried; })
+      .def_prop_ro(
+          "is_complete", [](const Search& self) { return self.object.is_complete; },
+          "Whether all candidates were tried: divisors of the dimensions and powers of two.")
+      .def("__len__", [](const Search& self) { return self.object.tilings.size(); })
+      .def(
+          "rows",
+          [](const Search& self) {
+            std::vector<nb::dict> rows;
+            for (const CostedTiling& tiling : self.object.tilings) {
+              nb::dict row;
+              row["sizes"] = tiling.tiling.sizes;
+              row["resident_bytes"] = tiling.cost.resident_bytes;
+              row["moved_bytes"] = tiling.cost.moved_bytes;
+              row["num_loads"] = tiling.cost.num_loads;
+              row["num_stores"] = tiling.cost.num_stores;
+              row["num_programs"] = tiling.cost.num_programs;
+              rows.push_back(std::move(row));
+            }
+            return rows;
+          },
+          nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
+      .def("__repr__",
+           [](const Search& self) {
+             return ReprOf("TilingSearch", absl::StrCat(self.object.tilings.size(), " tilings, ",
+                                                        self.object.num_tried, " tried"));
+           })
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+  nb::class_<Tiled>(m, "TiledComputation", R"doc(A computation, tiled for all sizes together.
+
+Its space has the dimensions that tiles cut: 'parallel' ones of the roots and 'sequential' ones, the loops of
+contractions. `runtime` ones move tiles and are not cut.
+
+    >>> m = xi.load('''ENTRY e { a = f32[64,128] parameter(0)  b = f32[128,32] parameter(1)
+    ...   ROOT d = f32[64,32] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }''')
+    >>> tiled = m.entry.tiled()
+    >>> [(row["name"], row["kind"], row["size"]) for row in tiled.rows()]
+    [('d0', 'parallel', 64), ('d1', 'parallel', 32), ('k', 'sequential', 128)]
+    >>> tiled.instantiate({"d0": 16, "d1": 16, "k": 32}).cost.num_programs
+    8
+)doc")
+      .def("rows", &RowsOfSpace, "A dict for each dimension of the space.",
+           nb::sig("def rows(self) -> list[dict[str, typing.Any]]"))
+      .def_prop_ro("dimension_names",
+                   [](const Tiled& self) {
+                     std::vector<std::string> names;
+                     for (const TilingDimension& dim : self.object->space().dims())
+                       names.push_back(dim.name);
+                     return names;
+                   })
+      .def_prop_ro(
+          "conditions",
+          [](const Tiled& self) {
+            return ToTextsOf(self.object->Conditions(), self.object->Names());
+          },
+          "Conditions on sizes under which every full tile is a box with strides, as text.")
+      .def(
+          "instantiate", &GraphOf, "sizes"_a, nb::kw_only(), "loops"_a = std::vector<int>(),
+          nb::sig(absl::StrCat("def instantiate(self, sizes: ", kSizes,
+                               ", *, loops: collections.abc.Sequence[int] = ()) -> TileGraph")
+                      .c_str()),
+          R"doc(The graph of tiles of these sizes: in the order of the dimensions, or by name ('d0=16,k=32').
+
+Sequential dimensions that are not named are whole. `loops` are parallel dimensions that are loops inside of each
+program, the outermost first.
+
+Error with the code FAILED_PRECONDITION where what a tile reads is no box with strides: `conditions` says for which
+sizes it is.
+)doc")
+      .def("find_tilings", &SearchOf, nb::kw_only(),
+           "max_resident_bytes"_a = TilingSearchOptions().max_resident_bytes,
+           "max_tried"_a = TilingSearchOptions().max_tried,
+           "max_returned"_a = TilingSearchOptions().max_returned,
+           "The sizes that move the fewest bytes, of those that hold no more than "
+           "`max_resident_bytes` at one time.")
+      .def("__repr__",
+           [](const Tiled& self) {
+             return ReprOf("TiledComputation",
+                           absl::StrCat(self.object->space().num_dims(), " dimensions"));
+           })
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+}
+
+template <typename Class>
+void DefineTilingOf(nb::class_<Class>& type) {
+  type.def(
+      "tiled", &TiledOf<Class>,
+      "The TiledComputation of all of it, as one fusion. Error where the result has no array.");
+  type.def(
+      "tiling",
+      [](const Class& self, const std::optional<SizesArgument>& sizes,
+         const std::vector<int>& loops, int64_t max_resident_bytes) -> nb::object {
+        const Tiled tiled = TiledOf(self);
+        if (sizes) return nb::cast(GraphOf(tiled, *sizes, loops));
+        const TilingSearchOptions usual;
+        return nb::cast(SearchOf(tiled, max_resident_bytes, usual.max_tried, usual.max_returned));
+      },
+      "sizes"_a = nb::none(), nb::kw_only(), "loops"_a = std::vector<int>(),
+      "max_resident_bytes"_a = TilingSearchOptions().max_resident_bytes,
+      nb::sig(absl::StrCat("def tiling(self, sizes: ", kSizes,
+                           " | None = None, *, loops: collections.abc.Sequence[int] = (), "
+                           "max_resident_bytes: int = "
+                           "...) -> typing.Any")
+                  .c_str()),
+      "With sizes: the TileGraph of tiles of these sizes. Without: a TilingSearch for the best "
+      "ones that hold no more "
+      "than `max_resident_bytes`.");
+}
+
+}  // namespace
+
+void DefineTiling(nb::module_& m, SubjectClasses& classes) {
+  DefineSymbolicTile(m);
+  DefineTiledComputation(m);
+  DefineTilingOf(classes.instruction);
+  DefineTilingOf(classes.computation);
+  classes.operand_indexing.def(
+      "tile",
+      [](const OperandMap& self) {
+        const SharedModule& state = self.subject.state;
+        return Tile{state, Locked(*state->context,
+                                  [&] { return ValueOf(SymbolicTile::Of(*self.indexing)); })};
+      },
+      "The SymbolicTile of the operand, for tiles of the array that the map starts from.");
+}
+
+}  // namespace xla_indexing::python

@@ -1,0 +1,253 @@
+"""load(): from everything that people have to a module."""
+
+import gzip
+import io
+import pathlib
+import pickle
+
+import pytest
+
+import xla_indexing as xi
+
+TEXT = """HloModule two_steps, num_partitions=4
+
+half (p: f32[6]) -> f32[3] {
+  p = f32[6] parameter(0)
+  ROOT s = f32[3] slice(p), slice={[0:3]}, metadata={op_name="jit(f)/slice" source_file="f.py" source_line=7}
+}
+
+ENTRY main {
+  x = f32[6] parameter(0), metadata={op_name="args[0][\\'w\\']"}
+  ROOT f = f32[3] fusion(x), kind=kLoop, calls=half
+}
+"""
+
+
+def reads(module):
+    return [str(entry.maps[0].map) for entry in module.entry.indexing()]
+
+
+HALF = ["(d0) -> (d0), domain: d0 in [0, 2]"]
+
+
+def test_text():
+    module = xi.load(TEXT)
+    assert module.name == "two_steps"
+    assert reads(module) == HALF
+
+
+def test_bytes_of_text():
+    for content in (TEXT.encode(), bytearray(TEXT.encode()), memoryview(TEXT.encode())):
+        assert reads(xi.load(content)) == HALF
+
+
+def test_gzip():
+    packed = gzip.compress(TEXT.encode())
+    assert reads(xi.load(packed)) == HALF
+    for wrong in (packed[:-9], packed[:20], packed[:12] + b"\xff" * 40):
+        with pytest.raises(xi.ParseError, match="no whole gzip"):
+            xi.load(wrong, filename="m.hlo.gz")
+
+
+def test_a_path_as_text_and_as_an_object(tmp_path):
+    file = tmp_path / "module (1).hlo"
+    file.write_text(TEXT)
+    for path in (file, str(file)):
+        module = xi.load(path)
+        assert reads(module) == HALF
+        assert module.filename == str(file)
+
+
+def test_a_module_is_given_back():
+    module = xi.load(TEXT)
+    assert xi.load(module) == module
+
+
+def test_a_part_of_a_text():
+    assert xi.load("add(f32[4], f32[4])").entry.root.opcode == "add"
+    assert xi.load("p = f32[4] parameter(0)\nROOT n = f32[4] negate(p)").entry.root.name == "n"
+
+
+def test_several_modules_in_one_text():
+    text = TEXT + "\n// -----\n" + TEXT.replace("two_steps", "again")
+    assert [module.name for module in xi.load_all(text)] == ["two_steps", "again"]
+    with pytest.raises(xi.Error, match="one module, found 2"):
+        xi.load(text)
+
+
+def test_a_text_without_a_module():
+    assert xi.load_all("// nothing\n") == []
+    with pytest.raises(xi.Error, match="one module, found 0"):
+        xi.load("// nothing\n")
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(FileNotFoundError):
+        xi.load("no_such_file.hlo")
+    with pytest.raises(FileNotFoundError):
+        xi.load(pathlib.Path("no_such_file.hlo"))
+
+
+def test_errors_show_the_place_and_name_the_file(tmp_path):
+    file = tmp_path / "wrong.hlo"
+    file.write_text("ENTRY e {\n  p = f32[2,3 parameter(0)\n}\n")
+    with pytest.raises(xi.ParseError) as caught:
+        xi.load(file)
+    first, line, caret = str(caught.value).splitlines()
+    assert first.startswith(f"{file}:2:15: error: ")
+    assert line == "  p = f32[2,3 parameter(0)"
+    assert caret == " " * 14 + "^"
+    assert caught.value.code == "INVALID_ARGUMENT"
+    with pytest.raises(xi.ParseError, match=r"^here:2:1"):
+        xi.load("\n}", filename="here")
+
+
+def test_what_the_verifier_refuses():
+    with pytest.raises(xi.ParseError, match=r"has shape f32\[2,3\]"):
+        xi.load("ENTRY e { p = f32[2,3] parameter(0)  ROOT t = f32[2,3] transpose(p), dimensions={1,0} }")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, 2.5, [TEXT], {"a": TEXT}, object(), io.StringIO(TEXT), str, len])
+def test_what_is_none_of_these(wrong):
+    with pytest.raises(TypeError, match=r"load\(\) takes HLO text"):
+        xi.load(wrong)
+
+
+def test_a_module_pickles_by_its_text():
+    module = xi.load(TEXT, filename="two_steps.hlo")
+    again = pickle.loads(pickle.dumps(module))
+    assert again.to_text() == module.to_text()
+    assert again.filename == "two_steps.hlo"
+    assert again.argument_names == ["args[0]['w']"]
+    assert again.num_partitions == 4
+
+
+class HasText:
+    """What load() takes an object of another package by."""
+
+    def as_serialized_hlo_module_proto(self):
+        return TEXT.encode()
+
+
+class Computation:
+    def as_hlo_module(self):
+        return HasText()
+
+
+class Lowered:
+    def compiler_ir(self, dialect):
+        assert dialect == "hlo"
+        return Computation()
+
+    def as_text(self):
+        raise AssertionError("there is something better")
+
+
+class Executable:
+    def hlo_modules(self):
+        return [HasText()]
+
+
+class Compiled:
+    def __init__(self, executable):
+        self._executable = executable
+
+    def runtime_executable(self):
+        return self._executable
+
+    def as_text(self):
+        return TEXT
+
+
+@pytest.mark.parametrize(
+    "like", [HasText(), Computation(), Lowered(), Compiled(Executable()), Compiled(None)], ids=repr
+)
+def test_objects_are_known_by_what_they_offer(like):
+    assert reads(xi.load(like)) == HALF
+
+
+def test_analyze_lowers_and_compiles():
+    calls = []
+
+    class Jitted:
+        def __call__(self):
+            raise AssertionError("it does not run")
+
+        def lower(self, *args, **kwargs):
+            calls.append((args, kwargs))
+            lowered = Lowered()
+            lowered.compile = lambda: Compiled(Executable())
+            return lowered
+
+    for optimized in (True, False):
+        assert reads(xi.analyze(Jitted(), 1, optimized=optimized, scale=2)) == HALF
+    assert calls == [((1,), {"scale": 2})] * 2
+
+
+def test_analyze_takes_a_function():
+    with pytest.raises(TypeError, match="takes a function"):
+        xi.analyze("f")
+
+
+# --- jaxlib, where it is ---
+
+
+@pytest.fixture(scope="module")
+def jax():
+    return pytest.importorskip("jax")
+
+
+def program(params, x, unused, *, scale=2.0):
+    return (x @ params["w"] + params["b"]) * scale
+
+
+def arguments(jax):
+    ones = jax.numpy.ones
+    return ({"w": ones((4, 8)), "b": ones(8)}, ones((3, 4)), ones(5))
+
+
+def test_arguments_have_their_names_and_unused_ones_are_left_out(jax):
+    lowered = jax.jit(program).lower(*arguments(jax), scale=3.0)
+    names = ["params['b']", "params['w']", "x", "scale"]
+    for form in (lowered, lowered.compile(), lowered.compiler_ir("stablehlo")):
+        assert [p.argument for p in xi.load(form).entry.parameters] == names
+    assert xi.analyze(program, *arguments(jax), scale=3.0).argument_names == names
+
+
+def test_all_forms_of_a_lowered_program_read_the_same(jax):
+    lowered = jax.jit(program).lower(*arguments(jax))
+    forms = [
+        lowered,
+        lowered.as_text(),
+        lowered.as_text().encode(),
+        lowered.compiler_ir("hlo"),
+        lowered.compiler_ir("hlo").as_serialized_hlo_module_proto(),
+        lowered.compiler_ir("stablehlo"),
+    ]
+    texts = {str(xi.load(form).entry.indexing()) for form in forms}
+    assert len(texts) == 1
+
+
+def test_an_exported_program(jax):
+    exported = pytest.importorskip("jax.export").export(jax.jit(program))(*arguments(jax))
+    expected = str(xi.load(jax.jit(program).lower(*arguments(jax))).entry.indexing())
+    assert str(xi.load(exported).entry.indexing()) == expected
+    assert str(xi.load(exported.mlir_module_serialized).entry.indexing()) == expected
+
+
+def test_source_lines(jax):
+    module = xi.analyze(program, *arguments(jax), optimized=False)
+    line = program.__code__.co_firstlineno + 1
+    found = {i.source_line for i in module.instructions if i.source_file.endswith("test_load.py")}
+    assert line in found
+
+
+def test_stablehlo_that_jaxlib_does_not_take(jax):
+    with pytest.raises(xi.ParseError, match="jaxlib does not take"):
+        xi.load("module @m { this is no operation }")
+
+
+def test_stablehlo_without_jaxlib(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "jax._src.lib", None)
+    with pytest.raises(xi.Error, match="not here"):
+        xi.load("module @m {\n}")

@@ -1,0 +1,163 @@
+"""From what people have to a Module: text, files, protos, what JAX, TensorFlow and PyTorch/XLA give.
+
+Objects of other packages are known by what they offer. None of those packages is imported here, but for
+`analyze`, which needs JAX to trace a function, and for StableHLO, which jaxlib converts.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import io
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from ._native import Error, Module, ParseError, parse
+
+_GZIP = b"\x1f\x8b"
+_MAX_BYTES = 2**31
+_MLIR_BYTECODE = b"ML\xefR"
+_MLIR_TEXT = re.compile(rb'^\s*(?:(?://[^\n]*|#[^\n]*)?\s*\n)*\s*(?:module\b|"builtin\.module"|func\.func\b)')
+
+
+def load(x: Any, *, filename: str | None = None) -> Module:
+    """The one HLO module that `x` is, says or names.
+
+    x is one of
+      - HLO text, as XLA, JAX, TensorFlow (`get_compiler_ir`) and PyTorch/XLA print it, or a part of it;
+      - a path of a file of it, as a str or an os.PathLike;
+      - the bytes of either, of an HloModuleProto, or of StableHLO text or bytecode, gzipped or not;
+      - `jax.stages.Lowered` or `Compiled`, an HloModule or XlaComputation of jaxlib, a StableHLO module;
+      - a Module, which is given back.
+
+    `filename` is what error messages call the text.
+
+    >>> load("ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }").entry.root.name
+    'n'
+
+    ParseError where a text is not right, Error where there is no module or more than one, OSError for a
+    file that cannot be read, TypeError for what is none of these.
+    """
+    modules = load_all(x, filename=filename)
+    if len(modules) != 1:
+        raise Error(f"expected one module, found {len(modules)}: load_all() gives all of them")
+    return modules[0]
+
+
+def load_all(x: Any, *, filename: str | None = None) -> list[Module]:
+    """All modules of a text in which lines `// -----` stand between them; else what load() gives.
+
+    >>> [len(m.instructions) for m in load_all("a = f32[4] parameter(0)\\n// -----\\nb = f32[] constant(1)")]
+    [1, 1]
+    """
+    if isinstance(x, Module):
+        return [x]
+    if isinstance(x, str):
+        if not _looks_like_text(x):
+            return _load_file(x, filename)
+        return _load_bytes(x.encode(), filename or "<string>")
+    if isinstance(x, (bytes, bytearray, memoryview)):
+        return _load_bytes(bytes(x), filename or "<bytes>")
+    if isinstance(x, os.PathLike):
+        return _load_file(os.fspath(x), filename)
+    return [_load_object(x, filename)]
+
+
+def analyze(f: Callable[..., Any], *args: Any, optimized: bool = True, **kwargs: Any) -> Module:
+    """The module that a Python function of JAX becomes for these arguments.
+
+    f is a function, or what jax.jit made of one. It is lowered and, unless `optimized` is False, compiled
+    for JAX's default backend; it does not run. The parameters of the entry know which arguments they are
+    (Instruction.argument).
+
+        m = xi.analyze(lambda x: jax.nn.softmax(x), jnp.ones((8, 128)))
+        print(m.entry.indexing())
+    """
+    if not callable(f):
+        raise TypeError(f"analyze() takes a function, not {type(f).__name__}")
+    jitted: Any = f if hasattr(f, "lower") else importlib.import_module("jax").jit(f)
+    lowered = jitted.lower(*args, **kwargs)
+    return load(lowered.compile() if optimized else lowered)
+
+
+def _looks_like_text(x: str) -> bool:
+    # A path has no line end and none of the signs of which even the shortest instruction needs some.
+    return "\n" in x or (("(" in x or "{" in x) and not os.path.exists(x))
+
+
+def _load_file(path: str | bytes, filename: str | None) -> list[Module]:
+    with open(path, "rb") as file:
+        content = file.read()
+    return _load_bytes(content, filename or os.fsdecode(path))
+
+
+def _load_bytes(content: bytes, filename: str) -> list[Module]:
+    if content.startswith(_GZIP):
+        try:
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(_MAX_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ParseError(f"{filename}: error: this is no whole gzip: {error}") from error
+        if len(content) > _MAX_BYTES:
+            raise ParseError(f"{filename}: error: more than {_MAX_BYTES} bytes")
+    if content.startswith(_MLIR_BYTECODE) or _MLIR_TEXT.match(content):
+        return [_from_stablehlo(content, filename)]
+    return parse(content, filename)
+
+
+def _from_stablehlo(content: str | bytes, filename: str) -> Module:
+    """By jaxlib's converter, which is private: all that is known of where it is stands here."""
+    try:
+        client = importlib.import_module("jax._src.lib").xla_client
+        convert = client._xla.mlir.mlir_module_to_xla_computation
+    except (ImportError, AttributeError) as error:
+        raise Error(f"{filename}: StableHLO is converted by jaxlib, which is not here: {error}") from error
+    try:
+        computation = convert(content, use_tuple_args=False, return_tuple=False)
+    except Exception as error:  # jaxlib raises what it likes.
+        raise ParseError(f"{filename}: jaxlib does not take this StableHLO: {error}") from error
+    return _load_object(computation, filename)
+
+
+def _load_object(x: Any, filename: str | None) -> Module:
+    name = filename or f"<{type(x).__name__}>"
+    if hasattr(x, "runtime_executable") and hasattr(x, "as_text"):  # jax.stages.Compiled
+        return _load_compiled(x, name)
+    if hasattr(x, "compiler_ir") and hasattr(x, "as_text"):  # jax.stages.Lowered
+        return _load_object(x.compiler_ir("hlo"), name)
+    if hasattr(x, "as_hlo_module"):  # XlaComputation
+        return _load_object(x.as_hlo_module(), name)
+    if hasattr(x, "as_serialized_hlo_module_proto"):  # HloModule
+        return _load_hlo_module(x, name)
+    if hasattr(x, "mlir_module") and callable(x.mlir_module):  # jax.export.Exported
+        return _from_stablehlo(x.mlir_module(), name)
+    if hasattr(x, "operation") and hasattr(x.operation, "get_asm"):  # an MLIR module
+        return _from_stablehlo(x.operation.get_asm(enable_debug_info=True), name)
+    raise TypeError(
+        "load() takes HLO text, a path, bytes, a jax.stages.Lowered or Compiled, an HloModule or a StableHLO "
+        f"module, not {type(x).__name__}"
+    )
+
+
+def _load_hlo_module(x: Any, name: str) -> Module:
+    # Text says more than the proto, as how many devices there are; constants whole, whatever their size.
+    options = getattr(sys.modules.get(type(x).__module__), "HloPrintOptions", None)
+    if options is None or not hasattr(x, "to_string"):
+        return load(x.as_serialized_hlo_module_proto(), filename=name)
+    full = options()
+    full.print_large_constants = True
+    return load(x.to_string(full).encode(), filename=name)
+
+
+def _load_compiled(x: Any, name: str) -> Module:
+    executable = x.runtime_executable()
+    modules = executable.hlo_modules() if hasattr(executable, "hlo_modules") else []
+    return _load_hlo_module(modules[0], name) if modules else load(x.as_text().encode(), filename=name)
+
+
+def unpickle(text: str, filename: str) -> Module:
+    (module,) = parse(text.encode(), filename)
+    return module
