@@ -121,15 +121,28 @@ absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptio
   return builder.Build(indices);
 }
 
-absl::StatusOr<ThreadMapping> RowReduction(const Shape& shape, const RowReductionOptions& options,
-                                           mlir::MLIRContext* context) {
-  const absl::StatusOr<int64_t> rows = RowsOfBatch(shape, options.row_length, options.batches);
-  if (!rows.ok()) return rows.status();
+namespace {
+
+// The rows of each batch, for the options of a row or a column reduction; an error where these do not
+// fit the shape or a block.
+template <typename Options>
+absl::StatusOr<int64_t> RowsOfReduction(const Shape& shape, const Options& options) {
+  absl::StatusOr<int64_t> rows = RowsOfBatch(shape, options.row_length, options.batches);
+  if (!rows.ok()) return rows;
   absl::Status status = CheckSize("threads a row", options.threads_per_row, kMaxThreadsPerBlock);
   status.Update(CheckSize("rows a block", options.rows_per_block,
                           kMaxThreadsPerBlock / std::max<int64_t>(options.threads_per_row, 1)));
   status.Update(CheckSize("vector width", options.vector_width, ThreadMapping::kMaxVectorWidth));
   if (!status.ok()) return status;
+  return rows;
+}
+
+}  // namespace
+
+absl::StatusOr<ThreadMapping> RowReduction(const Shape& shape, const RowReductionOptions& options,
+                                           mlir::MLIRContext* context) {
+  const absl::StatusOr<int64_t> rows = RowsOfReduction(shape, options);
+  if (!rows.ok()) return rows.status();
   const int64_t at_once = options.threads_per_row * options.vector_width;
   const int64_t steps = CeilDiv(options.row_length, at_once);
   const int64_t blocks = CeilDiv(*rows, options.rows_per_block);
@@ -149,13 +162,8 @@ absl::StatusOr<ThreadMapping> RowReduction(const Shape& shape, const RowReductio
 absl::StatusOr<ThreadMapping> ColumnReduction(const Shape& shape,
                                               const ColumnReductionOptions& options,
                                               mlir::MLIRContext* context) {
-  const absl::StatusOr<int64_t> rows = RowsOfBatch(shape, options.row_length, options.batches);
+  const absl::StatusOr<int64_t> rows = RowsOfReduction(shape, options);
   if (!rows.ok()) return rows.status();
-  absl::Status status = CheckSize("threads a row", options.threads_per_row, kMaxThreadsPerBlock);
-  status.Update(CheckSize("rows a block", options.rows_per_block,
-                          kMaxThreadsPerBlock / std::max<int64_t>(options.threads_per_row, 1)));
-  status.Update(CheckSize("vector width", options.vector_width, ThreadMapping::kMaxVectorWidth));
-  if (!status.ok()) return status;
   const int64_t steps = CeilDiv(*rows, options.rows_per_block);
   const int64_t columns_per_block = options.threads_per_row * options.vector_width;
   const int64_t blocks_per_row = CeilDiv(options.row_length, columns_per_block);

@@ -220,37 +220,44 @@ absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b
   return budget.Decide(SameSimplified(a_form, b_form, &budget));
 }
 
-absl::StatusOr<Decision> IsSubrelation(const IndexingMap& a, const IndexingMap& b,
-                                       int64_t max_steps) {
+namespace {
+
+// Asks a question about the relations of two maps: first `symbolically`, and where that leaves it
+// undecided by comparing all pairs.
+template <typename Symbolically, typename ByPairs>
+absl::StatusOr<Decision> AskAboutRelations(const IndexingMap& a, const IndexingMap& b,
+                                           int64_t max_steps, Symbolically symbolically,
+                                           ByPairs by_pairs) {
   const QuestionBudget question;
   if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
   StepBudget budget(max_steps);
-  const std::optional<Projected> from = RelationOf(a);
-  const std::optional<Projected> to = RelationOf(b);
-  if (!from || !to) return budget.Decide(Answer::kUndecided);
-  if (WrittenTheSame(*from, *to)) return budget.Decide(true);
-  const Answer within = WithinSymbolically(*from, *to, &budget);
-  if (within != Answer::kUndecided) return budget.Decide(within);
-  const auto pairs = PairsOf(from->map, to->map, &budget);
+  const std::optional<Projected> of_a = RelationOf(a);
+  const std::optional<Projected> of_b = RelationOf(b);
+  if (!of_a || !of_b) return budget.Decide(Answer::kUndecided);
+  if (WrittenTheSame(*of_a, *of_b)) return budget.Decide(true);
+  const Answer answer = symbolically(*of_a, *of_b, &budget);
+  if (answer != Answer::kUndecided) return budget.Decide(answer);
+  const auto pairs = PairsOf(of_a->map, of_b->map, &budget);
   if (!pairs) return budget.Decide(Answer::kUndecided);
-  return budget.Decide(IsSubset(pairs->first, pairs->second));
+  return budget.Decide(by_pairs(pairs->first, pairs->second));
+}
+
+}  // namespace
+
+absl::StatusOr<Decision> IsSubrelation(const IndexingMap& a, const IndexingMap& b,
+                                       int64_t max_steps) {
+  return AskAboutRelations(a, b, max_steps, WithinSymbolically, IsSubset);
 }
 
 absl::StatusOr<Decision> SameRelation(const IndexingMap& a, const IndexingMap& b,
                                       int64_t max_steps) {
-  const QuestionBudget question;
-  if (absl::Status status = CheckNumbers(a, b); !status.ok()) return status;
-  StepBudget budget(max_steps);
-  const std::optional<Projected> one = RelationOf(a);
-  const std::optional<Projected> other = RelationOf(b);
-  if (!one || !other) return budget.Decide(Answer::kUndecided);
-  if (WrittenTheSame(*one, *other)) return budget.Decide(true);
-  Answer same = WithinSymbolically(*one, *other, &budget);
-  if (same != Answer::kNo) same = And(same, WithinSymbolically(*other, *one, &budget));
-  if (same != Answer::kUndecided) return budget.Decide(same);
-  const auto pairs = PairsOf(one->map, other->map, &budget);
-  if (!pairs) return budget.Decide(Answer::kUndecided);
-  return budget.Decide(pairs->first.set == pairs->second.set);
+  return AskAboutRelations(
+      a, b, max_steps,
+      [](const Projected& one, const Projected& other, StepBudget* budget) {
+        const Answer within = WithinSymbolically(one, other, budget);
+        return within == Answer::kNo ? within : And(within, WithinSymbolically(other, one, budget));
+      },
+      [](const Points& one, const Points& other) { return one.set == other.set; });
 }
 
 }  // namespace xla_indexing

@@ -281,16 +281,16 @@ absl::Status Traversal::WalkComputation(const HloComputation& computation, const
     LeafPaths paths = std::move(next->second);
     pending.erase(next);
     QuestionBudget::Spend();
-    absl::Status status = backward
-                              ? WalkToOperands(instruction, frame, std::move(paths), pending, end)
-                              : WalkToUsers(instruction, frame, std::move(paths), pending, end);
+    absl::Status status = backward ? WalkToOperands(instruction, frame, paths, pending, end)
+                                   : WalkToUsers(instruction, frame, paths, pending, end);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 absl::Status Traversal::WalkToOperands(const HloInstruction& instruction, const CallFrame& frame,
-                                       LeafPaths paths, PendingPaths& pending, NumberedPaths* end) {
+                                       LeafPaths& paths, PendingPaths& pending,
+                                       NumberedPaths* end) {
   if (instruction.opcode() == HloOpcode::kParameter) {
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
     AddAll(std::move(paths), (*end)[instruction.parameter_number()]);
@@ -302,7 +302,7 @@ absl::Status Traversal::WalkToOperands(const HloInstruction& instruction, const 
 }
 
 absl::Status Traversal::WalkToUsers(const HloInstruction& instruction, const CallFrame& frame,
-                                    LeafPaths paths, PendingPaths& pending, NumberedPaths* end) {
+                                    LeafPaths& paths, PendingPaths& pending, NumberedPaths* end) {
   for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
   if (&instruction == instruction.parent()->root_instruction()) AddAll(paths, (*end)[0]);
   for (const HloInstruction::Use& use : instruction.uses()) {

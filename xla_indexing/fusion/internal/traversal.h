@@ -70,11 +70,11 @@ class Traversal {
   // Takes the paths at an instruction of the walked computation on to its operands, or, where it is
   // a parameter, to the end of the walk.
   absl::Status WalkToOperands(const HloInstruction& instruction, const CallFrame& frame,
-                              LeafPaths paths, PendingPaths& pending, NumberedPaths* end);
+                              LeafPaths& paths, PendingPaths& pending, NumberedPaths* end);
   // Takes the paths at an instruction of the walked computation on to its users and, where it is the
   // root, to the end of the walk.
   absl::Status WalkToUsers(const HloInstruction& instruction, const CallFrame& frame,
-                           LeafPaths paths, PendingPaths& pending, NumberedPaths* end);
+                           LeafPaths& paths, PendingPaths& pending, NumberedPaths* end);
   // Takes the paths at the result of an instruction to its operands. `end` returns the set to which
   // the paths to a leaf of an operand are added.
   absl::Status StepToOperands(const HloInstruction& instruction, const CallFrame& frame,
