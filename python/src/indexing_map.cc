@@ -196,13 +196,14 @@ nb::typed<nb::tuple, Vector, Matrix> ReadsOf(const Map& map, nb::handle indices,
 Flags InDomain(const Map& map, nb::handle indices, nb::handle runtime, int64_t max_points) {
   const PointSources points = SourcesOf(map, indices, runtime);
   std::vector<uint8_t> flags(points.num_rows);
+  const IndexingMap domain = Locked(*map.context, [&] { return DomainOf(map.map); });
   {
     nb::gil_scoped_release release;
-    CheckOk(
-        MapProgram(DomainOf(map.map))
-            .Run(points.num_rows, points.sources, max_points, [&](const MapProgram::Block& block) {
-              for (size_t i = 0; i < block.count; ++i) flags[block.rows[i]] |= block.is_inside[i];
-            }));
+    CheckOk(MapProgram(domain).Run(points.num_rows, points.sources, max_points,
+                                   [&](const MapProgram::Block& block) {
+                                     for (size_t i = 0; i < block.count; ++i)
+                                       flags[block.rows[i]] |= block.is_inside[i];
+                                   }));
   }
   return ToArray<Flags>(std::move(flags), {points.num_rows});
 }
