@@ -15,7 +15,7 @@ struct NamedMap {
 // The examples of the indexing document, and what compositions of its operations look like.
 const std::vector<NamedMap>& ExampleMaps();
 
-// Those and more: reshapes, threads of a grid, digits of all kinds.
+// The example maps and others: reshapes, threads of a grid, digits of all kinds.
 const std::vector<NamedMap>& MapsToSimplify();
 
 }  // namespace xla_indexing

@@ -68,7 +68,7 @@ void MapMemory(benchmark::State& state, const char* path) {
     const int64_t all_bytes = BytesInUse() - before;
     Report(state, all_bytes, module->instruction_count());
     kept = {};
-    // What is left when the maps are gone: their expressions.
+    // The expressions are what is left when the maps are gone.
     state.counters["of_it_expressions"] =
         static_cast<double>(BytesInUse() - before - context_bytes) /
         static_cast<double>(module->instruction_count());

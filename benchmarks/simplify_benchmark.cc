@@ -141,7 +141,7 @@ const std::vector<Chain>& Chains() {
         {false, {4, 12, 64, 128}},
         {true, {0, 3, 1, 2}},
         {false, {4, 128, 768}}}},
-      // Nothing cancels: sizes do not divide one another.
+      // Nothing cancels, because sizes do not divide one another.
       {"shuffle", {32, 48, 20}, {{true, {2, 0, 1}}, {false, {32, 48, 20}}}},
   };
   return *chains;

@@ -12,7 +12,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 sees overlapping copies inside std::string's own code (its bug 105651).
   target_compile_options(xla_indexing_options INTERFACE -Wno-restrict)
   if(XLA_INDEXING_PRECOMPILE_HEADERS)
-    # Of precompiled headers it forgets that they are the system's.
+    # It forgets that precompiled headers are the system's.
     target_compile_options(xla_indexing_options INTERFACE -Wno-stringop-overflow -Wno-array-bounds)
   endif()
   if(CMAKE_UNITY_BUILD)
@@ -108,6 +108,18 @@ function(xla_indexing_add_layer layer)
   endif()
 endfunction()
 
+# The page of reports, report/page, as a text of the layer.
+function(xla_indexing_inline_page)
+  set(page "${PROJECT_SOURCE_DIR}/xla_indexing/report/page")
+  set(output "${PROJECT_BINARY_DIR}/generated/report_page_text.cc")
+  set(script "${PROJECT_SOURCE_DIR}/cmake/XlaIndexingInlinePage.cmake")
+  file(GLOB files CONFIGURE_DEPENDS "${page}/*")
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" "-DPAGE=${page}" "-DOUTPUT=${output}" -P "${script}"
+    DEPENDS ${files} "${script}" VERBATIM)
+  target_sources(xla_indexing_report PRIVATE "${output}")
+endfunction()
+
 # The users' target xla_indexing::xla_indexing: all layers.
 function(xla_indexing_add_library)
   get_property(layers GLOBAL PROPERTY XLA_INDEXING_LAYERS)
@@ -131,7 +143,7 @@ endfunction()
 # print-indexing, and the library xla_indexing_tools of everything in tools/ but its main program.
 function(xla_indexing_add_tool)
   set(main "${PROJECT_SOURCE_DIR}/xla_indexing/tools/print_indexing_main.cc")
-  xla_indexing_add_layer(tools DEPENDS gpu tiling MLIR EXCEPT "${main}")
+  xla_indexing_add_layer(tools DEPENDS report MLIR EXCEPT "${main}")
   find_package(ZLIB REQUIRED)
   target_link_libraries(xla_indexing_tools PRIVATE ZLIB::ZLIB)
   xla_indexing_add_program(print-indexing SOURCES "${main}" LIBRARIES xla_indexing_tools)

@@ -47,6 +47,8 @@ packages() {
   if [ "$kind" = test ]; then
     echo libgtest-dev libgmock-dev libbenchmark-dev libisl-dev
     echo "llvm-$1-tools clang-$1 libclang-rt-$1-dev"
+    # The page of reports is tested in a browser.
+    echo chromium
     # Versions format differently, and the project is formatted by this one.
     if [ "$1" = 22 ]; then echo clang-format-22; fi
   fi

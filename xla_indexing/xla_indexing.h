@@ -11,6 +11,7 @@
 //   query     how much of an operand is used, which dimensions correspond, what reads the same
 //   gpu       threads, memory transactions and bank conflicts
 //   tiling    the tile of an operand that a tile of the result needs
+//   report    what every kernel of a module moves, what of it is wasted, and why
 //
 // Example: a program that prints what the result of a module reads of its parameters, and returns 1
 // where the text is no valid module.
@@ -117,9 +118,16 @@
 #include "xla_indexing/ops/replica_map.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 #include "xla_indexing/ops/value_function.h"
+#include "xla_indexing/query/aliases.h"
 #include "xla_indexing/query/corresponding_dims.h"
 #include "xla_indexing/query/equivalence.h"
 #include "xla_indexing/query/utilization.h"
+#include "xla_indexing/report/kernel_report.h"
+#include "xla_indexing/report/picture.h"
+#include "xla_indexing/report/report_json.h"
+#include "xla_indexing/report/report_kernels.h"
+#include "xla_indexing/report/report_page.h"
+#include "xla_indexing/report/report_text.h"
 #include "xla_indexing/tiling/program_ids.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tiling/tile_condition.h"

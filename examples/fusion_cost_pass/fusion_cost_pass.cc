@@ -18,7 +18,7 @@
 // producer with several users is computed once for all of them: fused into one, it is still there
 // for the others, and nothing is saved.
 //
-// Not a model of a GPU: caches, arithmetic and registers are left out.
+// This is not a model of a GPU: caches, arithmetic and registers are left out.
 
 #include <cstdint>
 #include <cstdio>

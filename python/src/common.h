@@ -112,6 +112,8 @@ nb::str ReprOf(absl::string_view name, absl::string_view text);
 
 // What Jupyter shows of an object: `_html.FUNCTION(object)` of the package.
 nb::str HtmlOf(const char* function, nb::handle object);
+// The module that draws: `xla_indexing.picture`.
+nb::module_ PictureModule();
 
 // --- Contexts and modules ---
 

@@ -46,6 +46,8 @@ nb::str HtmlOf(const char* function, nb::handle object) {
   return nb::str(nb::module_::import_("xla_indexing._html").attr(function)(object));
 }
 
+nb::module_ PictureModule() { return nb::module_::import_("xla_indexing.picture"); }
+
 void DefineErrors(nb::module_& m) {
   g_error = PyErr_NewExceptionWithDoc(
       "xla_indexing.Error",

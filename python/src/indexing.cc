@@ -143,10 +143,10 @@ std::string HeadingOf(const Entry& entry) {
   const IndexingEntry& e = entry.Get();
   const bool has_leaves = entry.indexing.subject.Operands()[e.operand]->shape().IsTuple();
   const std::string operand =
-      absl::StrCat("perand ", e.operand, has_leaves ? absl::StrCat(" leaf ", e.operand_leaf) : "");
+      absl::StrCat(e.operand, has_leaves ? absl::StrCat(" leaf ", e.operand_leaf) : "");
   return entry.indexing.direction == Direction::kOutputToInput
-             ? absl::StrCat("Output ", e.output_leaf, " o", operand, ":")
-             : absl::StrCat("O", operand, " output ", e.output_leaf, ":");
+             ? absl::StrCat("Output ", e.output_leaf, " operand ", operand, ":")
+             : absl::StrCat("Input ", operand, " output ", e.output_leaf, ":");
 }
 
 // Within Locked().
@@ -265,7 +265,16 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
              return ReprOf("Entry",
                            absl::StrCat(HeadingOf(self), " ", self.Get().indexing.size(), " maps"));
            })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); })
+      .def(
+          "picture",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return PictureModule().attr("of_entry")(self, *args, **kwargs);
+          },
+          nb::sig(
+              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
+              "collections.abc.Sequence[int] | None = None) -> xla_indexing.picture.Picture"),
+          "An element of the array that the maps start from, and all elements that it leads to.");
 
   nb::class_<Indexing>(m, "Indexing",
                        R"doc(The answer to a question of indexing: a sequence of entries.
@@ -332,7 +341,18 @@ Sorted by output leaf, operand and operand leaf. Pairs of arrays of which nothin
              return ReprOf("Indexing", absl::StrCat("of ", self.subject.Name(), ", ",
                                                     self.entries->size(), " entries"));
            })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); });
+      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_rows", self); })
+      .def(
+          "picture",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return PictureModule().attr("of_indexing")(self, *args, **kwargs);
+          },
+          nb::sig(
+              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
+              "collections.abc.Sequence[int] | None = None, *, leaf: int = 0, "
+              "operand: int = 0) -> xla_indexing.picture.Picture"),
+          "An element of one array, of the result's `leaf` or of `leaf` of `operand`, and what it "
+          "leads to in all others.");
 }
 
 // --- Maps with their bindings ---

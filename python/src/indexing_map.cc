@@ -478,7 +478,28 @@ The text is that of print-indexing. ParseError shows the place of a mistake.
       .def(
           "__repr__",
           [](const Map& self) { return nb::str("IndexingMap({!r})").format(ToText(TextOf(self))); })
-      .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_map", self); })
+      .def(
+          "_repr_svg_", [](const nb::object& self) { return PictureModule().attr("svg_of")(self); },
+          nb::sig("def _repr_svg_(self) -> str | None"))
+      .def(
+          "picture",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return PictureModule().attr("of_map")(self, *args, **kwargs);
+          },
+          nb::sig(
+              "def picture(self, element: collections.abc.Sequence[int] | None = None, runtime: "
+              "collections.abc.Sequence[int] | None = None, *, sizes: "
+              "tuple[collections.abc.Sequence[int], collections.abc.Sequence[int]] | None = None) "
+              "-> "
+              "xla_indexing.picture.Picture"),
+          R"(Two arrays: an element of the dimensions, and all elements that it leads to.
+
+    >>> transpose = xi.IndexingMap("(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 3]")
+    >>> transpose.picture(element=(1, 3))
+    <Picture of element (1, 3): 1 element that it leads to>
+
+`xla_indexing.picture.of_map` says what can be chosen.
+)")
       .def(
           "__eq__",
           [](const Map& self, nb::handle other) -> nb::object {

@@ -322,6 +322,13 @@ void DefineModuleClass(nb::class_<Module>& type) {
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("of_module", self); })
       .def(
+          "report",
+          [](const nb::object& self) {
+            return nb::module_::import_("xla_indexing.report").attr("report_of")(self);
+          },
+          nb::sig("def report(self) -> xla_indexing.report.Report"),
+          "The kernels of the module, the one that wastes most memory traffic first.")
+      .def(
           "__reduce__",
           [](const nb::object& self) {
             return nb::make_tuple(nb::module_::import_("xla_indexing._load").attr("unpickle"),

@@ -7,16 +7,16 @@ import numpy
 import pytest
 
 import xla_indexing
-from xla_indexing import _load, _native
+from xla_indexing import _load, _native, picture, progress, report
 
 
 def docstrings():
     """Pairs of a name and the docstring of it, of everything public in the package."""
-    for module in (xla_indexing, _load):
+    for module in (xla_indexing, _load, picture, progress, report):
         yield module.__name__, module.__doc__
-    for name, value in vars(_load).items():
-        if inspect.isfunction(value) and value.__module__ == _load.__name__:
-            yield f"{_load.__name__}.{name}", value.__doc__
+        for name, value in vars(module).items():
+            if getattr(value, "__module__", None) == module.__name__:
+                yield f"{module.__name__}.{name}", value.__doc__
     for name, value in vars(_native).items():
         if name.startswith("__"):
             continue

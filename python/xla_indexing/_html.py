@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import html
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
+
+from .report import report_of
+
+_MOMENT = 2.0  # seconds
 
 
 class _Table(Protocol):
@@ -41,22 +46,11 @@ def of_rows(answer: _Table) -> str:
     return table(answer.rows())
 
 
-def of_map(indexing_map: object) -> str:
-    return pre(indexing_map)
-
-
 def of_operand_indexing(indexing: object) -> str:
     return pre(indexing)
 
 
 def of_module(module: Any) -> str:
-    rows = [
-        {
-            "fusion": fusion.name,
-            "shape": str(fusion.shape),
-            "operands": ", ".join(operand.name for operand in fusion.operands),
-        }
-        for fusion in module.fusions
-    ]
-    heading = f"<p>module <b>{html.escape(module.name)}</b>: {len(module.instructions)} instructions</p>"
-    return heading + (table(rows) if rows else "")
+    """The kernels of the module, the most wasteful first: as many of them as can be looked at in a moment."""
+    end = time.monotonic() + _MOMENT
+    return report_of(module, go_on=lambda: time.monotonic() < end)._repr_html_()

@@ -18,7 +18,7 @@ using ::mlir::AffineExpr;
 
 class ResiduesTest : public ExprFixture {
  protected:
-  // With both dimensions in [0, 99] and d0 in the class.
+  // Both dimensions are in [0, 99], and d0 is in the class.
   std::string Simplified(AffineExpr e, const Congruence& residues) {
     ExprSimplifier simplifier(&context_, {Interval::OfSize(100), Interval::OfSize(100)}, {});
     simplifier.Assume(LinearSum::Of(D(0)), residues);

@@ -60,7 +60,7 @@ TEST_F(SimplifierTest, DocumentExample4NegatedQuotient) {
 
 // A dividend that has a large divisor in it is not looked into; it has its place among the others
 // all the same: (d0 * 2 ..) before (.. mod ..), as variables stand before mods.
-TEST_F(SimplifierTest, WhatIsNotLookedIntoKeepsTheOrderOfSummands) {
+TEST_F(SimplifierTest, OpaqueExpressionsKeepTheOrderOfSummands) {
   const int64_t large = std::numeric_limits<int64_t>::max() - 1;
   const AffineExpr opaque = ((D(0) * -1 - 5) % large + 80).floorDiv(3);
   const AffineExpr other = (D(0) * 2 + 11).floorDiv(9);

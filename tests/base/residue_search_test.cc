@@ -48,7 +48,7 @@ TEST(ResidueSearchTest, InfiniteEndsStay) {
   EXPECT_EQ(TightenToResidues(Interval::All(), {2, 0, 4, 1, 1}), Interval::All());
   EXPECT_EQ(TightenToResidues(Interval::AtLeast(0), {2, 0, 4, 1, 1}), Interval::Empty());
   EXPECT_EQ(TightenToResidues(Interval::AtLeast(1), {3, 0, 7, 0, 0}), Interval::AtLeast(7));
-  // Past the greatest int64 there is a solution, at it there is none.
+  // The greatest int64 is no solution, although one lies beyond it.
   EXPECT_EQ(TightenToResidues(Interval::AtLeast(kInt64Max), {1, 0, 2, 0, 0}),
             Interval::AtLeast(kInt64Max));
   EXPECT_EQ(TightenToResidues(Interval::Closed(kInt64Max, kInt64Max), {1, 0, 2, 0, 0}),

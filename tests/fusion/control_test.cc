@@ -338,24 +338,24 @@ class LoopReasonsTest : public ControlTest {
 constexpr char kAny[] = "values that differ from iteration to iteration of w are taken for any";
 constexpr char kOverwritten[] = "elements that the update overwrites are not read";
 
-TEST_F(LoopReasonsTest, OfMapsThatAreMoreThanAreKept) {
+TEST_F(LoopReasonsTest, NameTooManyMaps) {
   const std::string text = Copies(17, "i");
   EXPECT_EQ(Reason(text, 2, 1), absl::StrCat(kAny, ": the maps of all 17 iterations are too many"));
   EXPECT_EQ(Reason(text, 2, 2), kOverwritten);
 }
 
-TEST_F(LoopReasonsTest, OfIterationsThatAreMoreThanAreLookedAt) {
+TEST_F(LoopReasonsTest, NameTooManyIterations) {
   const std::string text = Copies(257, "i");
   EXPECT_EQ(Reason(text, 2, 1), absl::StrCat(kAny, ": it has 257 iterations, more than 256"));
   EXPECT_EQ(Reason(text, 2, 2), kOverwritten);
 }
 
-TEST_F(LoopReasonsTest, OfValuesThatTheBodyComputes) {
+TEST_F(LoopReasonsTest, NameValuesThatTheBodyComputes) {
   const std::string text = Copies(5, "k", "four = s32[] constant(4) k = s32[] subtract(four, i)\n");
   EXPECT_EQ(Reason(text, 2, 1), absl::StrCat(kAny, ", and so is k, which is computed in it"));
 }
 
-TEST_F(LoopReasonsTest, OfLeavesOfTheStateThatAreNoCounter) {
+TEST_F(LoopReasonsTest, NameLeavesOfTheStateThatAreNoCounter) {
   const std::string text = CountedLoop(
       "f32[9]", "s32[]",
       "k = s32[] multiply(y, y)\n z = f32[] constant(0)\n e = f32[1] dynamic-slice(x, y), "
@@ -365,7 +365,7 @@ TEST_F(LoopReasonsTest, OfLeavesOfTheStateThatAreNoCounter) {
 }
 
 // An iteration has two maps, and those of all of them, which alternate, are composed one by one.
-TEST_F(LoopReasonsTest, OfNumbersThatAreKnownAndTakenForAny) {
+TEST_F(LoopReasonsTest, NameKnownNumbersThatAreTakenForAny) {
   const auto loop = [](int64_t count) {
     return CountedLoop("f32[4,4]", "f32[4]",
                        "r = f32[4,4] reverse(x), dimensions={0}\n a = f32[4,4] add(x, r)\n"
@@ -379,7 +379,7 @@ TEST_F(LoopReasonsTest, OfNumbersThatAreKnownAndTakenForAny) {
       "many");
 }
 
-TEST_F(LoopReasonsTest, OfCountersThatBeginAnywhere) {
+TEST_F(LoopReasonsTest, NameCountersThatBeginAnywhere) {
   std::string text = Copies(5, "i");
   text.replace(text.find("zero = s32[] constant(0)"), 24, "zero = s32[] parameter(2)");
   EXPECT_EQ(Reason(text, 2, 1),

@@ -158,7 +158,7 @@ TEST_F(FusionViewTest, CopiesAndOriginalsAreFoundInBothDirections) {
   Parse(kSoftmaxAndFusions);
   const FusionView view = OfPair("f", "again");
   const HloComputation& c = view.computation();
-  // What is not needed is not there: nobody reads the second output of f.
+  // The view has no instructions that are not needed: nobody reads the second output of f.
   EXPECT_THAT(NamesOfAll(view), ElementsAre("soft", "turned", "back", "sum"));
   EXPECT_THAT(view.CopiesOf(*Find("negated")), IsEmpty());
   EXPECT_THAT(view.CopiesOf(*Find("f")), IsEmpty());
@@ -183,23 +183,23 @@ TEST_F(FusionViewTest, CopiesAndOriginalsAreFoundInBothDirections) {
 
 TEST_F(FusionViewTest, IndexingBeginsAndEndsAtAnyInstruction) {
   Parse(kSoftmaxAndFusions);
-  // From the root to the hero, a sum of rows.
+  // The maps from the root to the hero, a sum of rows, come first.
   const FusionView epilogue = Between({"rows"}, {"soft"});
   EXPECT_THAT(Names(epilogue.operands()), ElementsAre("p", "rows"));
   EXPECT_THAT(Maps(epilogue), ElementsAre(absl::StrCat("0, 0, 0: (d0, d1) -> (d0, d1)", kDomain),
                                           absl::StrCat("0, 1, 0: (d0, d1) -> (d0)", kDomain)));
-  // From the hero to the root.
+  // Then come those from the hero to the root.
   EXPECT_THAT(Maps(epilogue, Direction::kInputToOutput),
               ElementsAre(absl::StrCat("0, 0, 0: (d0, d1) -> (d0, d1)", kDomain),
                           "0, 1, 0: (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]"));
-  // From what the hero reads, the array that threads go over, to the parameters.
+  // The array that the hero reads, which threads go over, leads to the parameters.
   EXPECT_THAT(Maps(Between({}, {"exp"})),
               ElementsAre(absl::StrCat("0, 0, 0: (d0, d1) -> (d0, d1)", kDomain)));
-  // From an instruction to itself.
+  // An instruction leads to itself.
   const FusionView itself = Between({"rows"}, {"rows"});
   EXPECT_THAT(NamesOfAll(itself), ElementsAre("rows"));
   EXPECT_THAT(Maps(itself), ElementsAre("0, 0, 0: (d0) -> (d0), domain: d0 in [0, 3]"));
-  // What no root is computed from is no parameter.
+  // A value that no root is computed from is no parameter.
   const FusionView apart = Between({"f"}, {"soft"});
   EXPECT_EQ(apart.ParameterOf(*Find("f")), std::nullopt);
   // A hero in a fusion is found in a view of it.

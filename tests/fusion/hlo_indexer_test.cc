@@ -65,7 +65,7 @@ std::unique_ptr<HloModule> Parse(const std::string& text) {
 }
 
 // Each differs from the one before in one thing that its maps depend on.
-TEST(HloIndexerTest, WhatDiffersInOneAttributeIsNotShared) {
+TEST(HloIndexerTest, InstructionsThatDifferInOneAttributeShareNoMaps) {
   const auto module = Parse(R"(
     add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
     ENTRY e {
@@ -140,13 +140,13 @@ constexpr char kCallsOfCalls[] = R"(
       ROOT c = (s32[], f32[4,4]) call(f), to_apply=c2
     })";
 
-TEST(HloIndexerTest, WhatIsKnownOfCalledComputationsChangesNoAnswer) {
+TEST(HloIndexerTest, KeptMapsOfCalledComputationsChangeNoAnswer) {
   const auto module = Parse(kCallsOfCalls);
   ASSERT_NE(module, nullptr);
   CheckModule(*module);
 }
 
-TEST(HloIndexerTest, WhatASpentBudgetHasLeftOutIsNotKept) {
+TEST(HloIndexerTest, AnswersCutShortByTheBudgetAreNotKept) {
   const auto module = Parse(kCallsOfCalls);
   ASSERT_NE(module, nullptr);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -194,7 +194,7 @@ TEST(HloIndexerTest, TheEntriesOfLeavesAreThoseOfTheInstruction) {
   }
 }
 
-TEST(HloIndexerTest, WhatIsKnownOfOtherQuestionsChangesNoAnswerAboutAComputation) {
+TEST(HloIndexerTest, EarlierQuestionsChangeNoAnswerAboutAComputation) {
   const auto module = Parse(kCallsOfCalls);
   ASSERT_NE(module, nullptr);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);

@@ -98,7 +98,7 @@ TEST(ParallelIndexing, MakesOnlyWhatIsAskedFor) {
   });
 }
 
-TEST(ParallelIndexing, NothingOfNothing) {
+TEST(ParallelIndexing, NoInstructionsHaveNoMaps) {
   mlir::MLIRContext context(kNoThreading);
   ComputeIndexingInParallel({}, {&context}, {}, [](IndexedInstruction) { ADD_FAILURE(); });
 }

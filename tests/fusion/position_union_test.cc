@@ -79,7 +79,7 @@ class PositionUnionTest : public ::testing::Test {
   std::vector<Number> variables_;
 };
 
-TEST_F(PositionUnionTest, OfAllPairsIsThatOfTheirPoints) {
+TEST_F(PositionUnionTest, TheUnionOfTwoPositionsHasTheirPoints) {
   const std::vector<Restrictions> all = AllRestrictions();
   std::map<UnionKind, int> kinds;
   for (const Restrictions& a : all) {
@@ -118,7 +118,7 @@ TEST_F(PositionUnionTest, BoxesThatDifferInTwoNumbersStayApart) {
   EXPECT_EQ(UnionOf(a, b, algebra_, &joined), UnionKind::kNone);
 }
 
-TEST_F(PositionUnionTest, OfEqualOnesItIsTheSecond) {
+TEST_F(PositionUnionTest, TheUnionOfEqualPositionsIsTheSecond) {
   const Restrictions a = {On(0, Interval::Closed(0, 1))};
   Restrictions joined;
   EXPECT_EQ(UnionOf(a, a, algebra_, &joined), UnionKind::kSecond);

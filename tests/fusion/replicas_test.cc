@@ -123,7 +123,7 @@ TEST_F(ReplicasTest, TooManyMapsAreAnyElementOfThoseDevices) {
 
 // The condition reads all of leaf 0 on both devices, and decides about everything that changes. Of
 // the body the maps are too many, whole leaves; those are of the same device.
-TEST_F(ReplicasTest, WhatDecidesALoopIsReadOnOtherDevicesBesideWholeLeaves) {
+TEST_F(ReplicasTest, ConditionsOfLoopsAreReadOnOtherDevicesBesideWholeLeaves) {
   auto module = ParseModule(R"(HloModule m, replica_count=2
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 cond {

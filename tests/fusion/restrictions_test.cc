@@ -140,7 +140,7 @@ TEST_F(RestrictionsFormTest, HighDigitsAreAskedForAsTheWholeNumber) {
             Form({{both_, Interval::Closed(2, 13)}}));
 }
 
-TEST_F(RestrictionsFormTest, WhatFollowsIsNotWritten) {
+TEST_F(RestrictionsFormTest, ImpliedRestrictionsAreNotWritten) {
   EXPECT_EQ(Form({{both_, Interval::Closed(5, 15)}, {high_, Interval::Closed(1, 5)}}),
             Form({{both_, Interval::Closed(5, 15)}}));
   EXPECT_EQ(Form({{both_, Interval::All(), Congruence::Of(1, 2)}}),
@@ -157,7 +157,7 @@ TEST_F(RestrictionsFormTest, AMovedNumberIsWhatWasMoved) {
             Form({{both_, Interval::Closed(5, 15), Congruence::Of(1, 2)}}));
 }
 
-TEST_F(RestrictionsFormTest, NothingIsLeftOfWhatExcludesItself) {
+TEST_F(RestrictionsFormTest, ContradictionsLeaveNothing) {
   Restrictions form;
   ASSERT_TRUE(Restrict({low_, Interval::Point(1)}, algebra_, form));
   EXPECT_FALSE(Restrict({both_, Interval::All(), Congruence::Of(0, 2)}, algebra_, form));

@@ -128,7 +128,7 @@ TEST_F(BankConflictsTest, WordsAndNotLanesConflict) {
          1, 2, 1);
 }
 
-TEST_F(BankConflictsTest, AsWordsOneByOne) {
+TEST_F(BankConflictsTest, AgreeWithACountOfSingleWords) {
   // Strides, widths and swizzles, by a table of banks.
   for (const int64_t stride : {1, 2, 3, 8, 32, 33, 48}) {
     for (const XorSwizzle& swizzle : {XorSwizzle{}, XorSwizzle{5, 2, 7}, XorSwizzle{2, 3, 8}}) {

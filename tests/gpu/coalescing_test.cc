@@ -129,7 +129,7 @@ TEST_F(CoalescingTest, ThreadsPastTheEndDoNothing) {
             Exactly(1, 1, 1, 1));
 }
 
-TEST_F(CoalescingTest, NothingIsAskedForWell) {
+TEST_F(CoalescingTest, WithoutRequestsAccessesAreCoalesced) {
   for (const char* entry : {"p = f32[0] parameter(0) ROOT r = f32[0] negate(p)",
                             "p = f32[7,0,3] parameter(0) ROOT r = f32[7,0,3] negate(p)"}) {
     for (const Coalescing& read : Reads(entry)) {
@@ -276,7 +276,7 @@ TEST_F(CoalescingTest, GatheredRowsAndElements) {
   EXPECT_FALSE(read.IsExact());
 }
 
-TEST_F(CoalescingTest, WhatMayNotBeReadHasNoLeast) {
+TEST_F(CoalescingTest, ReadsThatMayNotHappenHaveNoLeastNumber) {
   // The map of the padding value does not say which elements read it.
   const Coalescing read = Read(
       "p = f32[64] parameter(0) z = f32[] parameter(1) ROOT r = f32[96] pad(p, z), padding=0_32",

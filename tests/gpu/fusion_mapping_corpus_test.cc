@@ -18,7 +18,7 @@ namespace xla_indexing {
 namespace {
 
 void CheckKindsIn(const std::string& directory, EmitterKind kind) {
-  // What is simplified: several elements of a small type are one of a larger.
+  // This is simplified: several elements of a small type are one of a larger.
   const std::set<std::string> others = {"packed_transpose_s16.hlo"};
   ForEachCorpusFile(
       [&](const std::string& name, const std::string& text) {

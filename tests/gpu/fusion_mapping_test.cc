@@ -359,7 +359,7 @@ TEST_F(FusionMappingTest, WhichReductionsAreWorthIt) {
   EXPECT_EQ(kind("f32[8,64]", "f32[]", "{0,1}"), EmitterKind::kReduction);
   EXPECT_EQ(kind("f32[64,1]", "f32[64]", "{1}"), EmitterKind::kLoop);
   EXPECT_EQ(kind("f32[0,64]", "f32[0]", "{1}"), EmitterKind::kLoop);
-  // What is a column in the one layout is a row in the other.
+  // A column in one layout is a row in the other.
   EXPECT_EQ(kind("f32[64,31]{1,0}", "f32[31]", "{0}"), EmitterKind::kReduction);
   EXPECT_EQ(kind("f32[33,64]{0,1}", "f32[64]", "{0}"), EmitterKind::kReduction);
   const FusionMapping rows =
@@ -378,7 +378,7 @@ TEST_F(FusionMappingTest, OtherOutputsOfAReductionAreWrittenWhereItReads) {
   EXPECT_EQ(mapping.main_root, 1u);
   EXPECT_EQ(mapping.hero().name(), "sum");
   EXPECT_TRUE(mapping.roots[0].reads[0].mapping.map == mapping.roots[1].reads[0].mapping.map);
-  // What both read in the same way is read once: 2^14 floats in 2^11 sectors.
+  // An operand that both read in the same way is read once: 2^14 floats in 2^11 sectors.
   EXPECT_THAT(SectorsOf(entry()), ElementsAre("reads 0: 2048 of 2048", "writes 0: 2048 of 2048",
                                               "writes 1: 256 of 256"));
 }

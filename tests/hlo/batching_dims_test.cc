@@ -259,7 +259,7 @@ TEST(RecognizeBatchingDimsTest, IndicesThatAreAnIota) {
                   "slice_sizes={1,8}, operand_batching_dims={0}, start_indices_batching_dims={1}"));
 }
 
-TEST(RecognizeBatchingDimsTest, WhatIsNoBatchingDimension) {
+TEST(RecognizeBatchingDimsTest, OtherDimensionsAreNotTakenForBatching) {
   const std::string entry = R"(
     a = f32[5,8] parameter(0)
     i = s8[3,5,1] parameter(1)

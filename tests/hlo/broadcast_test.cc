@@ -135,7 +135,7 @@ std::optional<std::string> InferDim(const std::string& dim0, const std::string& 
   return dim0 == "1" && dim1 == "?" ? dim1 : dim0;
 }
 
-TEST(BroadcastShape, OfThreeOperandsIsThatOfThePseudoCodeInEveryOrder) {
+TEST(BroadcastShape, AgreesWithThePseudoCodeForThreeOperandsInEveryOrder) {
   const std::vector<std::string> sizes = {"?", "0", "1", "2", "3"};
   int failures = 0;
   for (const std::string& a : sizes) {

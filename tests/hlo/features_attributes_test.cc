@@ -322,7 +322,7 @@ TEST(Feature33Statistics, AreKept) {
   ExpectKeptAsText("statistics", "{visualizing_index=1,stat-1=33}");
 }
 
-TEST(Feature34Strings, InBothQuotesWithEscapes) {
+TEST(Feature34Strings, AreReadInBothQuotesWithEscapes) {
   for (const char* target : {R"("a'b\t\x41\101")", R"('a\'b\tAA')"}) {
     const auto module = WithAttributes("custom-call", absl::StrCat("custom_call_target=", target));
     ASSERT_NE(module, nullptr);

@@ -174,7 +174,7 @@ TEST(Feature07Operands, CompactTupleAccessIsGetTupleElement) {
   EXPECT_EQ(root.operand(1)->shape().ToString(), "pred[]");
 }
 
-TEST(Feature07Operands, OfOneInstructionAloneMayBeShapes) {
+TEST(Feature07Operands, MayBeShapesInASingleInstruction) {
   for (const char* text : {"add(f32[10], f32[10]{0})", "f32[10] add(f32[10], f32[10]{0})",
                            "ROOT %x = f32[10] add(f32[10], f32[10]{0})"}) {
     const auto module = RoundTrip(text);
@@ -262,7 +262,7 @@ ENTRY e {
   EXPECT_EQ(Root(*module).called_computations().size(), 2u);
 }
 
-TEST(Feature20CalledComputations, OfAPredicatedConditionalAreTrueThenFalse) {
+TEST(Feature20CalledComputations, TrueComesBeforeFalseInAPredicatedConditional) {
   const auto module = RoundTrip(R"(HloModule m
 t { p = f32[] parameter(0) }
 f { p = f32[] parameter(0) }
@@ -286,7 +286,7 @@ TEST(Feature20CalledComputations, MayBeWrittenInPlace) {
   EXPECT_EQ(module->computations()[1], module->entry_computation());
 }
 
-TEST(Feature20CalledComputations, OfAListMayBeWrittenInPlace) {
+TEST(Feature20CalledComputations, MayBeWrittenInPlaceInAList) {
   const auto module = RoundTrip(Entry(R"(
   p = f32[4] parameter(0)
   i = s32[] parameter(1)
@@ -396,7 +396,7 @@ TEST(Feature29Order, ControlPredecessorsAreInstructionsAndOrderIsTheSchedule) {
   EXPECT_EQ(e->FindInstruction("x")->GetTextByName("schedule"), "SCHEDULE_LATEST");
 }
 
-TEST(Feature31Aliasing, OfTheHeaderIsKept) {
+TEST(Feature31Aliasing, IsKeptInTheHeader) {
   const auto module = RoundTrip(
       "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {0}) }, "
       "buffer_donor={ (0, {1}) }\nENTRY e { p = f32[] parameter(0) }");

@@ -80,7 +80,7 @@ TEST(Feature15Literals, ArraysAreNestedAsTheirDimensions) {
   EXPECT_EQ(ParseLiteralOrDie("s32[2,2]{0,1}", "{{1,2},{3,4}}").IntegerAt({1, 0}), 3);
 }
 
-TEST(Feature15Literals, OfWrongShapeAreErrors) {
+TEST(Feature15Literals, AreErrorsWhereTheShapeIsWrong) {
   EXPECT_THAT(ConstantError("s32[2]", "{1}"), HasSubstr("expected ',', found '}'"));
   EXPECT_THAT(ConstantError("s32[2]", "{1, 2, 3}"),
               HasSubstr("expected '}' after 2 elements of dimension 0, found ','"));

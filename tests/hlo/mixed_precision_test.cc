@@ -70,7 +70,7 @@ TEST(MixedPrecisionTest, ButNoTypeThatIsNot) {
   }
 }
 
-TEST(MixedPrecisionTest, WhatPassesAValueOnKeepsItsType) {
+TEST(MixedPrecisionTest, OperationsThatPassAValueOnKeepItsType) {
   EXPECT_THAT(CheckInstruction({"f32[4]"}, "(bf16[4]) tuple(p0)"), HasSubstr("(f32[4])"));
   EXPECT_THAT(CheckInstruction({"(f32[4])"}, "bf16[4] get-tuple-element(p0), index=0"),
               HasSubstr("give f32[4]"));

@@ -113,7 +113,7 @@ ENTRY main {
   HloInstruction* r =
       main->AddInstruction(HloOpcode::kReduce, "r", Shape::Array(ElementType::kF32, {4}), {p, p});
   {
-    // What the attributes refer to is copied.
+    // The values that attributes refer to are copied.
     std::vector<int64_t> dimensions = {1};
     r->SetAttribute(AttributeKey::kDimensions, dimensions);
     r->SetAttribute(AttributeKey::kToApply, add);

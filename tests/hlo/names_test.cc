@@ -45,7 +45,7 @@ TEST(Names, EveryInstructionIsFoundByItsName) {
   }
 }
 
-TEST(Names, OfTwoInstructionsOfOneNameTheFirstIsFound) {
+TEST(Names, TheFirstOfTwoInstructionsWithOneNameIsFound) {
   for (const int64_t count : {1, 7, 8, 50}) {
     HloModule module("m");
     HloComputation* computation = module.AddComputation("c");

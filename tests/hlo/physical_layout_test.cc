@@ -86,7 +86,7 @@ TEST(PhysicalLayoutTest, EndsOfInt64) {
   EXPECT_GT(LayoutOf("s8[1]{0:L(9223372036854775807)E(9223372036854775807)}").BufferBytes(), 0);
 }
 
-TEST(PhysicalLayoutTest, WhatHasNoAddresses) {
+TEST(PhysicalLayoutTest, SomeLayoutsHaveNoAddresses) {
   EXPECT_THAT(ErrorOf("f32[?]"), HasSubstr("no bound"));
   EXPECT_THAT(ErrorOf("f32[4]{0:T(0)}"), HasSubstr("size 0"));
   EXPECT_THAT(ErrorOf("f32[4]{0:T(2,*)}"), HasSubstr("ends in *"));

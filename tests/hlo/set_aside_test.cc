@@ -98,7 +98,7 @@ TEST_F(SetAsideTest, ACallOfAnotherResultOrNumberOfOperandsIsOneOfWhichNothingIs
   }
 }
 
-TEST_F(SetAsideTest, WhatUsesAnInstructionThatIsWrongIsKept) {
+TEST_F(SetAsideTest, UsersOfAWrongInstructionAreKept) {
   Set("c { p = f32[2] parameter(0) ROOT s = f32[2] slice(p), slice={[1:4]} }\n"
       "ENTRY e { a = f32[2] parameter(0) f = f32[2] fusion(a), kind=kLoop, calls=c\n"
       "s = ((f32[2]), f32[3]) async-start(a), calls=c\n"
@@ -110,7 +110,7 @@ TEST_F(SetAsideTest, WhatUsesAnInstructionThatIsWrongIsKept) {
   EXPECT_TRUE(WhyUnverified(Find("e", "s")).has_value());
   EXPECT_EQ(Find("e", "f").calls(), copy_->module->FindComputation("c"));
   EXPECT_EQ(Find("e", "d").opcode(), HloOpcode::kAsyncDone);
-  // What is set aside is a module like any other: it prints and reads back.
+  // A module with instructions set aside is one like any other: it prints and reads back.
   const auto read = ParseModule(copy_->module->ToString());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(ModulesEqual(**read, *copy_->module));

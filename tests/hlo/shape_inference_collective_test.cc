@@ -18,7 +18,7 @@ TEST(AllGatherShapeTest, TheResultIsAMultipleOfTheOperand) {
       "(f32[8], s8[0])");
   EXPECT_THAT(CheckInstruction({"f32[4,3]"}, "f32[4,13] all-gather(p0), dimensions={1}"),
               HasSubstr("dimension 1 of f32[4,13] is not a multiple of that of f32[4,3]"));
-  // Nothing consists of one part or more that have something.
+  // An empty array does not consist of parts that have elements.
   EXPECT_THAT(CheckInstruction({"f32[4,3]"}, "f32[4,0] all-gather(p0), dimensions={1}"),
               HasSubstr("dimension 1 of f32[4,0] is not a multiple of that of f32[4,3]"));
   EXPECT_THAT(CheckInstruction({"f32[0]"}, "f32[1] all-gather(p0), dimensions={0}"),

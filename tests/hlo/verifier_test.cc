@@ -69,7 +69,7 @@ TEST(VerifierTest, AnErrorOfParsedTextShowsItsPlace) {
             "       ^");
 }
 
-TEST(VerifierTest, AsManyErrorsAreFoundAsAreAskedFor) {
+TEST(VerifierTest, FindsAsManyErrorsAsRequested) {
   HloModule module("m");
   HloComputation* main = module.AddComputation("main");
   HloInstruction* p = main->AddParameter(0, "p", Vector());

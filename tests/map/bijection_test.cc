@@ -62,7 +62,7 @@ TEST_F(BijectionTest, ConstraintsCanMakeAMapInjective) {
             Answer::kNo);
 }
 
-// As many points as there is room for, and one more.
+// The first domain has as many points as there are results, the second has one more.
 TEST_F(BijectionTest, MultiplicationModuloAPrimeIsInjective) {
   EXPECT_EQ(Injective("(d0) -> ((d0 * 3) mod 99991), domain: d0 in [0, 99990]"), Answer::kYes);
   EXPECT_EQ(Injective("(d0) -> ((d0 * 3) mod 99991), domain: d0 in [0, 99991]"), Answer::kNo);

@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 
 using ComponentsTest = MapTextFixture;
 
-TEST_F(ComponentsTest, WhatSharesAVariableBelongsTogether) {
+TEST_F(ComponentsTest, ExpressionsThatShareAVariableBelongTogether) {
   const IndexingMap map = Parse(
       "(d0, d1)[s0] -> (d0 + s0, d1), domain: d0 in [0, 5], d1 in [0, 5], s0 in [0, 9], "
       "d0 + s0 in [0, 9]");

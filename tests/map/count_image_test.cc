@@ -50,7 +50,7 @@ TEST_F(CountImageTest, PaddingCutsWindows) {
   const absl::string_view text =
       "(d0)[s0] -> (d0 + s0 - 1), domain: d0 in [0, 9], s0 in [0, 2], d0 + s0 in [1, 10]";
   EXPECT_EQ(Image(text), Interval::Point(10));
-  // Each of 10 windows has 3 places; the first and the last lose one.
+  // Each of the 10 windows has 3 elements, and the first and the last one lose one.
   EXPECT_EQ(Pairs(text), Interval::Point(28));
 }
 
@@ -72,7 +72,7 @@ TEST_F(CountImageTest, ReshapesAreOneToOne) {
 }
 
 TEST_F(CountImageTest, ChainsOfInequalitiesAreCutInTheMiddle) {
-  // As many as there are ways to choose 4 of 200 with repetition: 203 over 4.
+  // There are as many as ways to choose 4 of 200 with repetition: 203 over 4.
   StepBudget budget(int64_t{1} << 18);
   EXPECT_EQ(CountPoints(Parse("(d0, d1, d2, d3) -> (), domain: d0 in [0, 199], d1 in [0, 199], "
                               "d2 in [0, 199], d3 in [0, 199], d1 - d0 in [0, 199], "
@@ -101,7 +101,7 @@ TEST_F(CountImageTest, DiagonalsAreCountedElementByElement) {
             Interval::Point(10));
 }
 
-TEST_F(CountImageTest, WhatIsNotFoundWithinTheStepsIsAnInterval) {
+TEST_F(CountImageTest, CountsNotFoundWithinTheStepsAreIntervals) {
   const std::vector<absl::string_view> texts = {
       "(d0) -> (d0, d0), domain: d0 in [0, 9999]",
       "(d0) -> (d0, -d0 + 9999), domain: d0 in [0, 9999]"};

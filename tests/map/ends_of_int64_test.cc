@@ -275,7 +275,7 @@ class EndsOfInt64Test : public MapTextFixture {
     }
   }
 
-  // That a map has, at the points of `wide`, the same domain and results.
+  // Expects that a map has the same domain and results as `wide` at the points of `wide`.
   static void ExpectSame(const IndexingMap& map, const WideMap& wide) {
     for (const WideMap::Point& point : wide.points) {
       const std::optional<bool> is_inside = IsPointOf(map, point.dims, point.symbols);
@@ -300,7 +300,7 @@ class EndsOfInt64Test : public MapTextFixture {
   }
 };
 
-TEST_F(EndsOfInt64Test, WhatABoundThatDoesNotFitDecides) {
+TEST_F(EndsOfInt64Test, BoundsThatDoNotFitAreDecided) {
   const auto simplified = [this](absl::string_view text) {
     IndexingMap map = Parse(text);
     map.Simplify();

@@ -22,7 +22,7 @@ namespace {
 class HasIntegerPointTest : public ::testing::Test {
  protected:
   // Whether the domain of a map given as text has a point.
-  Answer HasPointIn(const std::string& text) {
+  Answer HasIntegerPointIn(const std::string& text) {
     const IndexingMap map = ParseIndexingMap(text, &context_).value();
     return HasIntegerPoint(map.DimBounds(), map.SymbolBounds(), map.constraints());
   }
@@ -40,17 +40,17 @@ class HasIntegerPointTest : public ::testing::Test {
 };
 
 TEST_F(HasIntegerPointTest, ValuesWithoutGapsReachEveryWideInterval) {
-  EXPECT_EQ(HasPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
-                       "d0 - d1 in [5, 5]"),
+  EXPECT_EQ(HasIntegerPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
+                              "d0 - d1 in [5, 5]"),
             Answer::kYes);
-  EXPECT_EQ(HasPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
-                       "d0 * 3 - d1 * 6 in [4, 6]"),
+  EXPECT_EQ(HasIntegerPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
+                              "d0 * 3 - d1 * 6 in [4, 6]"),
             Answer::kYes);
 }
 
 TEST_F(HasIntegerPointTest, SumsWithACommonFactorMissNarrowIntervals) {
-  EXPECT_EQ(HasPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
-                       "d0 * 3 - d1 * 6 in [4, 5]"),
+  EXPECT_EQ(HasIntegerPointIn("(d0, d1) -> (d0), domain: d0 in [0, 9999999], d1 in [0, 9999999], "
+                              "d0 * 3 - d1 * 6 in [4, 5]"),
             Answer::kNo);
 }
 
@@ -58,22 +58,22 @@ TEST_F(HasIntegerPointTest, SumsWithACommonFactorMissNarrowIntervals) {
 TEST_F(HasIntegerPointTest, PresburgerDecidesLargeDomains) {
   const std::string domain =
       "(d0, d1) -> (d0), domain: d0 in [0, 2147483646], d1 in [0, 2147483646], ";
-  EXPECT_EQ(HasPointIn(domain + "d0 + d1 * 3 in [100, 1000000], d0 * 2 - d1 * 4 in [9, 9]"),
+  EXPECT_EQ(HasIntegerPointIn(domain + "d0 + d1 * 3 in [100, 1000000], d0 * 2 - d1 * 4 in [9, 9]"),
             Answer::kNo);
-  EXPECT_EQ(HasPointIn(domain + "d0 + d1 * 3 in [5000, 1000000], d0 * 2 - d1 * 5 in [9, 9]"),
+  EXPECT_EQ(HasIntegerPointIn(domain + "d0 + d1 * 3 in [5000, 1000000], d0 * 2 - d1 * 5 in [9, 9]"),
             Answer::kYes);
-  EXPECT_EQ(HasPointIn(domain + "d0 - d1 in [1, 9999], d1 - d0 in [1, 9999]"), Answer::kNo);
-  EXPECT_EQ(
-      HasPointIn(domain + "d0 mod 6 in [0, 1], (d0 + 3) mod 6 in [0, 1], d0 + d1 in [7, inf]"),
-      Answer::kNo);
+  EXPECT_EQ(HasIntegerPointIn(domain + "d0 - d1 in [1, 9999], d1 - d0 in [1, 9999]"), Answer::kNo);
+  EXPECT_EQ(HasIntegerPointIn(domain +
+                              "d0 mod 6 in [0, 1], (d0 + 3) mod 6 in [0, 1], d0 + d1 in [7, inf]"),
+            Answer::kNo);
 }
 
 TEST_F(HasIntegerPointTest, InfiniteIntervalsAreDecidedToo) {
-  EXPECT_EQ(HasPointIn("(d0)[s0] -> (d0), domain: d0 in [-inf, inf], s0 in [0, inf], "
-                       "d0 * 2 + s0 * 4 in [7, 7]"),
+  EXPECT_EQ(HasIntegerPointIn("(d0)[s0] -> (d0), domain: d0 in [-inf, inf], s0 in [0, inf], "
+                              "d0 * 2 + s0 * 4 in [7, 7]"),
             Answer::kNo);
-  EXPECT_EQ(HasPointIn("(d0)[s0] -> (d0), domain: d0 in [-inf, inf], s0 in [0, inf], "
-                       "d0 * 2 + s0 * 3 in [7, 7]"),
+  EXPECT_EQ(HasIntegerPointIn("(d0)[s0] -> (d0), domain: d0 in [-inf, inf], s0 in [0, inf], "
+                              "d0 * 2 + s0 * 3 in [7, 7]"),
             Answer::kYes);
 }
 

@@ -71,7 +71,7 @@ class Agreement {
 
   int num_yes() const { return yes_; }
   int num_no() const { return no_; }
-  // That most answers were compared: a judge that gives up all the time would find nothing.
+  // Expects that most answers were compared: a judge that gives up all the time would find nothing.
   void ExpectMostlyDecided() const {
     EXPECT_GT(yes_ + no_, 4 * (library_undecided_ + isl_undecided_)) << question_;
   }
@@ -320,7 +320,7 @@ TEST_F(IslJudgeTest, SimplifiedMapsAreTheSameFunctions) {
     const std::string maps = absl::StrCat(map.ToString(), "\n", simplified.ToString());
     simplified_tally.Compare(Answer::kYes, judge_.Graph(map).Equals(judge_.Graph(simplified)),
                              maps);
-    if (map.num_runtimes() > 0) return;  // Those that are removed change the relation's places.
+    if (map.num_runtimes() > 0) return;  // Removing them changes the relation's tuple.
     simplified.RemoveUnusedSymbols();
     without_unused.Compare(Answer::kYes, judge_.Relation(map).Equals(judge_.Relation(simplified)),
                            absl::StrCat(maps, "\n", simplified.ToString()));

@@ -165,7 +165,7 @@ TEST_F(MapPiecesTest, OnePieceIsAskedForWhereOneMapIs) {
   EXPECT_EQ(map.status().message(), "1:1: expected one map, min and max split it into 2 pieces");
 }
 
-TEST_F(MapPiecesTest, WhatIsWrongIsSaidWithItsPlace) {
+TEST_F(MapPiecesTest, ErrorsNameTheirPosition) {
   MapParseError error;
   EXPECT_FALSE(
       ParseIndexingMapPieces("(d0) -> (min(d0)), domain: d0 in [0, 9]", &context_, &error).ok());

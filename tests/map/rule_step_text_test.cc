@@ -25,7 +25,7 @@ class RuleStepTextTest : public MapTextFixture {
   }
 };
 
-TEST_F(RuleStepTextTest, WhatIsInNormalFormTakesNoSteps) {
+TEST_F(RuleStepTextTest, NormalFormsTakeNoSteps) {
   EXPECT_THAT(Steps("(d0) -> (d0 mod 4, d0 floordiv 3), domain: d0 in [0, 99]"), IsEmpty());
 }
 

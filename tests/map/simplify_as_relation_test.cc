@@ -47,7 +47,7 @@ TEST_F(SimplifyAsRelationTest, EachRuleForRangeVariables) {
       "(d0)[s0, s1] -> (s0, d0, s1), domain: d0 in [0, 9], s0 in [0, 2], s1 in [0, 1]");
 }
 
-TEST_F(SimplifyAsRelationTest, WhatOneRuleLeavesAnotherUses) {
+TEST_F(SimplifyAsRelationTest, OneRuleUsesTheResultOfAnother) {
   // Some s1 in [0, 1] with (s0 + 2*s1) mod 4 = 1: s0 is odd, and its odd values are counted.
   ExpectForm(
       "(d0)[s0, s1] -> (d0 + s0 * 5), domain: d0 in [0, 2], s0 in [0, 8], s1 in [0, 1], "

@@ -18,7 +18,7 @@ namespace {
 
 class SimplifyTwiceTest : public MapTextFixture {
  protected:
-  // That a map, simplified twice, traced or not, is what it is simplified once.
+  // Expects that simplifying a map a second time changes nothing, traced or not.
   static void ExpectStays(const IndexingMap& map) {
     IndexingMap once = map;
     once.Simplify();

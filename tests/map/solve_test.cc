@@ -73,7 +73,7 @@ TEST_F(ResidueValueTest, TwoEquationsSayWhatChineseRemaindersDo) {
   EXPECT_GT(known, 10000);
 }
 
-TEST_F(ResidueValueTest, WhatDoesNotFitIsNotKnown) {
+TEST_F(ResidueValueTest, ValuesThatDoNotFitAreNotKnown) {
   ResidueValue x;
   x.Know(1, kInt64Max, D(0));
   x.Know(1, kInt64Max - 1, D(1));

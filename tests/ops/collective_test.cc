@@ -237,7 +237,8 @@ TEST_F(CollectiveTest, CollectiveBroadcast) {
                   "s0 in [0, 2]"));
 }
 
-// Past 64 pieces: pairs of 256 devices in the order of triangular numbers.
+// These groups would need more than 64 pieces: they are pairs of 256 devices in the order of
+// triangular numbers.
 TEST_F(CollectiveTest, GroupsWithoutAFormulaAreAnyDevice) {
   std::vector<int> order(256);
   for (int i = 0; i < 256; ++i) order[i] = (i * (i + 1) / 2 * 5 + 3) % 256;

@@ -83,7 +83,7 @@ TEST_F(ContractionTest, OperandsOfADotShareItsLoops) {
             "d3 in [0, 4]");
 }
 
-TEST_F(ContractionTest, WhatCombinesNothingHasNoLoops) {
+TEST_F(ContractionTest, OperationsThatCombineNothingHaveNoLoops) {
   EXPECT_THAT(
       ContractionLoops(Root("ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }")),
       IsEmpty());
@@ -108,8 +108,8 @@ TEST_F(ContractionTest, TheStepsTogetherReadWhatTheOperationReads) {
             PairsOf(entry, root.shape().Leaf(entry.output_leaf).rank());
       }
       for (const IndexingEntry& entry : entries) {
-        // What depends on sizes of groups that are known when the program runs is executed, tile by
-        // tile, by the reference.
+        // Whatever depends on sizes of groups that are known when the program runs is executed,
+        // tile by tile, by the reference.
         if (HasRuntimeVariables(entry.indexing)) continue;
         const ElementPairs& together =
             by_steps[{entry.output_leaf, entry.operand, entry.operand_leaf}];

@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 
 class ConvolutionTest : public IndexingTest {};
 
-TEST_F(ConvolutionTest, OfOnePointIsADot) {
+TEST_F(ConvolutionTest, AWindowOfOnePointIsADot) {
   const HloInstruction* convolution = Entry(R"(
     x = f32[4,6] parameter(0)
     w = f32[6,8] parameter(1)
@@ -33,8 +33,8 @@ TEST_F(ConvolutionTest, OfOnePointIsADot) {
           "s0 in [0, 3]"));
 }
 
-// The window at place d begins at element 2d - 1 of the input: taps that meet padding read neither
-// operand.
+// The window at place d begins at element 2d - 1 of the input: window elements on padding read
+// neither operand.
 TEST_F(ConvolutionTest, PaddedTapsReadNeitherInputNorKernel) {
   const HloInstruction* convolution = Entry(R"(
     x = f32[1,7,1] parameter(0)
@@ -55,8 +55,8 @@ TEST_F(ConvolutionTest, PaddedTapsReadNeitherInputNorKernel) {
                   "d2 in [0, 0], s0 in [0, 3], d0 + s0 * 2 - 1 in [0, 6]"));
 }
 
-// Input element i stands at 3i - 1 (one is cut off on the left); kernel tap w at 2w; the kernel is
-// reversed.
+// Input element i stands at 3i - 1 (one is cut off on the left); kernel element w at 2w; the kernel
+// is reversed.
 TEST_F(ConvolutionTest, DilationsNegativePaddingAndReversal) {
   const HloInstruction* convolution = Entry(R"(
     x = f32[1,5,1] parameter(0)
@@ -99,7 +99,7 @@ TEST_F(ConvolutionTest, GroupsOfFeatures) {
                   "s0 in [0, 4]"));
 }
 
-// As many groups as input features, each with one output feature.
+// There are as many groups as input features, and each has one output feature.
 TEST_F(ConvolutionTest, Depthwise) {
   const HloInstruction* convolution = Entry(R"(
     x = f32[5,4] parameter(0)

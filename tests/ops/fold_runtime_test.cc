@@ -38,7 +38,8 @@ class FoldRuntimeTest : public IndexingTest {
                                "dynamic_slice_sizes={10}"));
   }
 
-  // And for the rows of a gather of p = f32[100] at the indices s32[n,1] `start`; clamp [0, 99].
+  // Does this for the rows of a gather of p = f32[100] at the indices s32[n,1] `start`; clamp [0,
+  // 99].
   std::vector<std::string> Gather(int n, absl::string_view text) {
     return Folded(absl::StrCat(
         "p = f32[100] parameter(0)\n", text, "\nROOT r = f32[", n,

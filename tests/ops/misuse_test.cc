@@ -151,7 +151,7 @@ TEST_F(OpsMisuseTest, MapsOfTwoContextsAreNotComposed) {
   EXPECT_FALSE(Subsumes(here, there, Array({10})));
   ExpectRefused(VerifyFits(both, Array({10}), Array({10})), "maps of two MLIRContexts in one set");
   both.Simplify();
-  both.DropCovered(Array({10}));
+  both.DropSubsumed(Array({10}));
   EXPECT_EQ(both.size(), 2u);
 }
 
@@ -189,7 +189,8 @@ TEST_F(OpsMisuseTest, MapsFitTheArraysThatTheyLeadBetween) {
   ExpectRefused(fits(identity, Array({4}), Array({})),
                 "a map of 1 dimensions and 1 results from f32[4] to f32[]");
   ExpectRefused(fits(identity, tuple_->shape(), Array({4})), "from array to array");
-  // What constraints leave out is not there, and of an interval only what the map reaches.
+  // Devices that constraints leave out do not count, and neither do those of an interval that the
+  // map does not reach.
   EXPECT_TRUE(fits(Make("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [-5, 5], "
                         "d0 * 2 + s0 in [0, 19]"),
                    Array({10}), Array({20}))

@@ -184,7 +184,7 @@ TEST_F(OperationsTest, BitcastOfPaddedTilesExchangesTheDimensions) {
 }
 
 // A buffer of 8: places 5 to 7 are elements of the result and of nothing before it.
-TEST_F(OperationsTest, WhatABitcastFindsInPaddingReadsNothing) {
+TEST_F(OperationsTest, ElementsThatABitcastPutsInPaddingReadNothing) {
   const HloInstruction* bitcast = Entry(R"(
     a = f32[5]{0:T(8)} parameter(0)
     ROOT r = f32[8]{0} bitcast(a))");

@@ -190,7 +190,7 @@ constexpr char kReplacing[] = R"(
   ROOT r = f32[10] scatter(a, i, u), update_window_dims={0}, inserted_window_dims={},
     scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=put)";
 
-TEST_F(ScatterTest, WhatOneWindowReplacesIsNotRead) {
+TEST_F(ScatterTest, ElementsThatOneWindowReplacesAreNotRead) {
   const HloInstruction* scatter = Scatter(kReplacing);
   const std::string by_default =
       "0.0.0 (d0) -> (d0), domain: d0 in [0, 9]  (over-approximate: elements that the updates "
@@ -214,7 +214,7 @@ TEST_F(ScatterTest, WhatOneWindowReplacesIsNotRead) {
   EXPECT_EQ(lines, exact);
 }
 
-TEST_F(ScatterTest, WhatWindowsAtFixedPlacesReplaceIsNotRead) {
+TEST_F(ScatterTest, ElementsThatFixedWindowsReplaceAreNotRead) {
   const auto lines = [&](absl::string_view indices, const IndexingOptions& options = {}) {
     std::vector<std::string> all = OutputToInput(Scatter(absl::StrCat(R"(
       a = f32[10,4] parameter(0)

@@ -69,7 +69,7 @@ TEST_F(SubsumesTest, SetsKeepWhatIsNotCovered) {
   set.Add(Parse("(d0, d1) -> (d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));
   set.Add(Parse(kRow));
   set.Add(Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"));
-  set.DropCovered(to_);
+  set.DropSubsumed(to_);
   ASSERT_EQ(set.size(), 2);
   EXPECT_EQ(set.maps()[0], Parse(kRow));
   EXPECT_EQ(set.maps()[1],
@@ -78,7 +78,7 @@ TEST_F(SubsumesTest, SetsKeepWhatIsNotCovered) {
 
 // All pairs of maps of a family that has ranges too short, shared, strided and constrained, and
 // dimensions and constraints that restrict.
-TEST_F(SubsumesTest, WhatCoversHasAllPairs) {
+TEST_F(SubsumesTest, ASubsumingMapHasAllPairs) {
   std::vector<OperandIndexing> maps;
   for (const char* first : {"d0", "s0", "3 - d0", "s1 floordiv 2", "s1"}) {
     for (const char* last : {"d1", "s0", "s1", "s0 + s1 - s1", "5 - s1", "d1 floordiv 2"}) {

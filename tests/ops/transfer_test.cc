@@ -56,7 +56,7 @@ TEST_F(TransferTest, AsyncStartPassesItsOperandsOn) {
       b = s32[] parameter(1)
       ROOT s = ((f32[4], s32[]), f32[2], u32[]) async-start(a, b), calls=f
     })");
-  // Without the maps of f, which HloIndexer gives.
+  // The maps of f are missing here; HloIndexer gives them.
   EXPECT_THAT(OutputToInput(start),
               ElementsAre(absl::StrCat("0.0.0 ", kIdentity), "1.1.0 () -> ()",
                           "2.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 3]"

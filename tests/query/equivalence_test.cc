@@ -150,7 +150,7 @@ TEST_F(EquivalenceTest, ValuesOfAParameterAreAnyValues) {
   EXPECT_THAT(report.leaves[0].difference->runtime_values, ElementsAre(Pair("i", 0)));
 }
 
-TEST_F(EquivalenceTest, WhatIsOverApproximateIsNotTakenForEqual) {
+TEST_F(EquivalenceTest, OverApproximateMapsAreNotTakenForEqual) {
   constexpr absl::string_view kCall = R"(p = f32[4] parameter(0)
       ROOT c = f32[4] custom-call(p), custom_call_target="f")";
   EXPECT_EQ(OfEntries(kCall, kCall).same, Answer::kUndecided);
@@ -199,7 +199,7 @@ TEST_F(EquivalenceTest, CallsOfOtherComputationsAreNot) {
   EXPECT_EQ(OfModules(Loop("j"), Loop("j", "sine(x)")).same, Answer::kUndecided);
 }
 
-TEST_F(EquivalenceTest, WhatRandomNumbersChooseIsNotTheSameTwice) {
+TEST_F(EquivalenceTest, ReadsThatRandomNumbersChooseAreNotTheSameTwice) {
   const std::string random = R"(
       b {
         x = f32[9] parameter(0)

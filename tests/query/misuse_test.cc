@@ -48,7 +48,7 @@ TEST_F(QueryMisuseTest, ReportsAreOfLeavesThatAreThere) {
                 "a map of 0 dimensions and 0 results");
 }
 
-TEST_F(QueryMisuseTest, BytesOfAnyNumberOfElements) {
+TEST_F(QueryMisuseTest, CountsBytesOfAnyNumberOfElements) {
   EXPECT_EQ(BytesOf(Interval::Empty(), Array({4})), Interval::Empty());
   EXPECT_EQ(BytesOf(Interval::AtLeast(3), Array({4})), Interval::AtLeast(12));
   EXPECT_EQ(BytesOf(Interval::All(), Array({4})), Interval::All());
@@ -61,7 +61,7 @@ TEST_F(QueryMisuseTest, OptionsOfComputationsMayBeAnything) {
     options.max_called_instructions = number;
     options.max_maps = static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX));
     options.max_call_depth = options.max_maps;
-    // What is given is right or labelled; nothing more is asked for.
+    // Answers have to be right or labelled, and nothing more is asked of them.
     (void)ComputeUtilization(*computation_, &context_, options);
     (void)FindCorrespondingDims(*transpose_, &context_, options);
     (void)CompareReads(*computation_, *computation_, &context_, options, number);

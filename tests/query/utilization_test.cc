@@ -72,6 +72,42 @@ TEST_F(UtilizationTest, BuffersHaveThePaddingOfTheirLayout) {
   EXPECT_EQ(of("f32[4]{0:SC(0:2)}").buffer_bytes, std::nullopt);
 }
 
+// What names memory that is there moves none of it; one fusion writes what its root is.
+TEST_F(UtilizationTest, AliasesAreNoTraffic) {
+  constexpr absl::string_view kTuple = R"(p = f32[8] parameter(0)
+         q = f32[4] parameter(1)
+         ROOT t = (f32[8], f32[4]) tuple(p, q))";
+  EXPECT_EQ(Of(kTuple).total, Traffic());
+  EXPECT_EQ(Of(kTuple).operands.size(), 2u);
+  EXPECT_EQ(Of(kTuple, /*as_fusion=*/true).total.bytes_written, Interval::Point(48));
+  EXPECT_EQ(Of("p = f32[8] parameter(0)\nROOT b = f32[2,4] bitcast(p)").total, Traffic());
+  EXPECT_EQ(Of("p = (f32[8], f32[4]) parameter(0)\n"
+               "ROOT g = f32[4] get-tuple-element(p), index=1")
+                .total,
+            Traffic());
+}
+
+TEST_F(UtilizationTest, LeavesThatALoopPassesThroughAreNoTraffic) {
+  auto module = ParseAndVerifyModule(R"(HloModule m
+c { s = (pred[], f32[100], f32[8]) parameter(0)
+    ROOT i = pred[] get-tuple-element(s), index=0 }
+b { s = (pred[], f32[100], f32[8]) parameter(0)
+    i = pred[] get-tuple-element(s), index=0
+    n = pred[] not(i)
+    big = f32[100] get-tuple-element(s), index=1
+    v = f32[8] get-tuple-element(s), index=2
+    w = f32[8] negate(v)
+    ROOT r = (pred[], f32[100], f32[8]) tuple(n, big, w) }
+ENTRY e { s = (pred[], f32[100], f32[8]) parameter(0)
+          ROOT w = (pred[], f32[100], f32[8]) while(s), condition=c, body=b })");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto report =
+      ComputeUtilization(*(*module)->entry_computation()->root_instruction(), &context_);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->total.bytes_written, Interval::Point(1 + 32));
+  EXPECT_EQ(report->total.bytes_read.upper(), 1 + 32);
+}
+
 TEST_F(UtilizationTest, WindowsOverlapAndPaddingIsNotRead) {
   const UtilizationReport report = Of(
       R"(p = f32[10] parameter(0)
@@ -207,13 +243,13 @@ TEST_F(UtilizationTest, CountsPastInt64AreIntervals) {
             Interval::AtLeast(INT64_MAX));
 }
 
-TEST_F(UtilizationTest, WhatIsNotAnalysedMayBeReadOrNot) {
+TEST_F(UtilizationTest, OperandsThatAreNotAnalysedMayBeReadOrNot) {
   const UtilizationReport report =
       Of("p = f32[4] parameter(0)\nROOT c = f32[4] custom-call(p), custom_call_target=\"f\"");
   Expect(report, 0, Interval::Closed(0, 4), Interval::Closed(0, 16));
 }
 
-TEST_F(UtilizationTest, WhatNothingReadsHasNoReads) {
+TEST_F(UtilizationTest, OperandsThatNothingReadsHaveNoReads) {
   const UtilizationReport report =
       Of("p = f32[4] parameter(0)\nq = f32[3] parameter(1)\nROOT n = f32[4] negate(p)",
          /*as_fusion=*/true);

@@ -502,7 +502,7 @@ class SliceBySlice {
 
 class ConcatenationTest : public ::testing::TestWithParam<HloOpcode> {};
 
-TEST_P(ConcatenationTest, OfTheGathersOrScattersOfTheSlices) {
+TEST_P(ConcatenationTest, JoinsTheGathersOrScattersOfTheSlices) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   int compared = 0;
   ForRandomModules(GetParam(), 100, [&](const HloModule& module) {
@@ -516,7 +516,7 @@ TEST_P(ConcatenationTest, OfTheGathersOrScattersOfTheSlices) {
     options.indexing.exact = true;
     const ExecutedModule whole(*batched, arguments, &context, options);
     const ExecutedModule parts(*slices, arguments, &context, options);
-    // What is left of an operand cannot always be said exactly.
+    // The elements of an operand that are left cannot always be named exactly.
     if (!whole.IsExact() || !parts.IsExact()) return;
     ++compared;
     for (int64_t leaf = 0; leaf < root.shape().LeafCount(); ++leaf) {

@@ -68,22 +68,22 @@ double BitsOf(const Shape& array) {
   return bits;
 }
 
-// The elements of an operand with padding and holes, and for each of the result the taps.
+// The elements of an operand with padding and holes, and the window for each of the result.
 double WindowSteps(const HloInstruction& instruction) {
   if (instruction.window() == nullptr) return 1;
   double padded = 1;
-  double taps = 1;
+  double window_size = 1;
   for (const WindowDimension& dim : instruction.window()->dimensions) {
     padded *= 1 + kMaxElements * std::abs(static_cast<double>(dim.base_dilation)) +
               std::abs(static_cast<double>(dim.padding_low)) +
               std::abs(static_cast<double>(dim.padding_high));
-    taps *= static_cast<double>(dim.size);
+    window_size *= static_cast<double>(dim.size);
   }
   const double outputs = instruction.opcode() == HloOpcode::kSelectAndScatter
                              ? ElementsOfShape(instruction.operand(1)->shape())
                              : ElementsOfShape(instruction.shape());
   const double features = instruction.opcode() == HloOpcode::kConvolution ? kMaxElements : 1;
-  return padded + outputs * taps * features;
+  return padded + outputs * window_size * features;
 }
 
 // Every value of an index vector is tried, for every element that it could address.
@@ -207,7 +207,7 @@ class Steps {
     return absl::OkStatus();
   }
 
-  // Those of the targets that custom_call.cc knows.
+  // The targets that custom_call.cc knows.
   static absl::Status OfCustomCall(const HloInstruction& instruction) {
     const absl::string_view target = instruction.custom_call_target();
     const bool hands_on = target == "Sharding" || target == "MoveToHost";

@@ -51,7 +51,7 @@ TEST(CanExecuteTest, TakesWhatTheRandomTestsCompare) {
       taken_of_opcode += CanExecute(*module).ok();
     }
     taken += taken_of_opcode;
-    // What has a size that is known at run time has no definition.
+    // An operation with a size that is only known at run time has no definition.
     if (opcode == HloOpcode::kSetDimensionSize || opcode == HloOpcode::kDynamicReshape) continue;
     EXPECT_GT(taken_of_opcode, 0) << OpcodeName(opcode);
   }

@@ -215,7 +215,7 @@ void RaggedAllToAll(const Group& group, int64_t receiver, const DeviceArrays& op
   const auto number = [&](int64_t device, int operand, int64_t element) {
     return *operands[device][operand]->at({element}).value;
   };
-  // What a row holds where several are sent to it is left open: one of them.
+  // Where several rows are sent to one, it holds one of them; which one is left open.
   std::vector<bool> is_sent(result->elements().size(), false);
   for (const int64_t sender : group) {
     const Array& input = *operands[sender][0];

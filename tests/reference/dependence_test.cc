@@ -473,7 +473,7 @@ TEST(DependenceTest, ConverseExchangesAndSorts) {
   EXPECT_EQ(Converse({{0, 2}, {0, 5}, {1, 1}}), (Relation{{1, 1}, {2, 0}, {5, 0}}));
 }
 
-TEST(DependenceTest, WhatHasNoDefinitionIsRefused) {
+TEST(DependenceTest, OperationsWithoutADefinitionAreRefused) {
   auto module =
       ParseModule("ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2]{0:SC(0:1)} bitcast(p) }");
   ASSERT_TRUE(module.ok()) << module.status();

@@ -68,7 +68,7 @@ void Check(const HloComputation& a, const HloComputation& b, mlir::MLIRContext* 
       EXPECT_EQ(reads_of_a, reads_of_b);
     } else {
       ++tally->different;
-      // With runtime values the difference is one for other arguments, perhaps.
+      // With runtime values there may be a difference only for other arguments.
       if (!leaf.difference || !leaf.difference->runtime_values.empty()) continue;
       const Shape& output = a.root_instruction()->shape().Leaf(leaf.output_leaf);
       const Shape& operand = a.parameters()[leaf.parameter]->shape().Leaf(leaf.parameter_leaf);

@@ -101,7 +101,7 @@ void CheckKernel(const HloModule& module, uint64_t seed, const EmitterOptions& o
         Touch(access, is_read ? &by_threads[{access.number, access.leaf}] : &written[access.leaf]);
     if (!status.ok()) not_known.insert({is_read ? access.number : -1, access.leaf});
   }
-  // What is changed in place is not read.
+  // An operand that is changed in place is not read.
   const bool is_in_place =
       mapping->kind == EmitterKind::kInPlaceUpdate || mapping->kind == EmitterKind::kScatter;
   for (const auto& [place, elements] : read) {

@@ -157,7 +157,7 @@ struct ViewTally {
 absl::Status CheckView(const FusionView& view, const Execution& execution,
                        const IsInside& is_inside, mlir::MLIRContext* context, ViewTally* tally) {
   const HloComputation& computation = view.computation();
-  // What was printed reads back as the same computation, with the same maps.
+  // The printed text reads back as the same computation, with the same maps.
   const auto parsed = ParseAndVerifyModule(view.module().ToString());
   if (!parsed.ok()) return parsed.status();
   const absl::StatusOr<Dependence> truth = DependenceOfView(view, execution, is_inside);
@@ -266,7 +266,7 @@ void CheckViewsOf(uint64_t seed, mlir::MLIRContext* context, ViewTally* tally) {
         "a set", in_set(set));
   }
   for (int i = 0; i < 2; ++i) {
-    // From one or two roots to some instructions.
+    // The view goes from one or two roots to some instructions.
     std::set<const HloInstruction*> from;
     for (int k = random.Between(0, 2); k > 0; --k) from.insert(random.Pick(computed));
     std::vector<const HloInstruction*> roots = {random.Pick(computed)};

@@ -183,7 +183,7 @@ class RandomGraph {
 void CheckGraphs(uint64_t first_seed, uint64_t count) {
   std::unique_ptr<mlir::MLIRContext> context;
   for (uint64_t i = 0; i < count; ++i) {
-    // What a context has interned it keeps, so it is renewed now and then.
+    // A context keeps what it has interned, so it is renewed now and then.
     if (i % 64 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }

@@ -48,7 +48,7 @@ void CheckModules(int64_t first_seed, int64_t count,
                   const CheckOptions& options = {}) {
   std::unique_ptr<mlir::MLIRContext> context;
   for (int64_t i = 0; i < count; ++i) {
-    // What a context has interned it keeps, so it is renewed now and then.
+    // A context keeps what it has interned, so it is renewed now and then.
     if (i % 64 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(All, RandomOperationTest, ::testing::ValuesIn(RandomOpc
                          });
 
 // Scatters that drop the elements of windows that are outside, and not whole windows.
-TEST(RandomScatterTest, OfElementsAgreesWithTheReference) {
+TEST(RandomScatterTest, AgreesWithTheReferenceForSingleElements) {
   CheckOptions options;
   options.scatter_bounds = ScatterBounds::kElement;
   CheckModules(
@@ -100,7 +100,7 @@ TEST(RandomBudgetTest, AnyBudgetAgreesWithTheReference) {
   }
 }
 
-TEST(RandomTest, AsManyModulesAsAskedFor) {
+TEST(RandomTest, AgreesForAsManyModulesAsRequested) {
   int64_t count = kFusionShards * DivideRoundingUp(ModuleCount(), 2 * kFusionShards);
   for (HloOpcode opcode : RandomOpcodes()) count += ModuleCountOf(opcode);
   EXPECT_GE(count, ModuleCount());

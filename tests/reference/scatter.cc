@@ -152,7 +152,7 @@ class Placement {
       values.push_back(ValuesOfComponent(j));
       counts.push_back(static_cast<int64_t>(values.back().size()));
     }
-    // By number of the vector's values, and place: the position in the window.
+    // For each vector of values, the position in the window of each element, or -1.
     std::vector<std::vector<int64_t>> landed;
     ForEachIndex(counts, [&](const Index& choice) {
       std::vector<Integer> vector(VectorSize());
@@ -187,7 +187,7 @@ class Placement {
   Index window_sizes_;
   // For each dimension of the operand.
   std::vector<bool> has_offset_;
-  std::vector<int64_t> sizes_;  // Of windows.
+  std::vector<int64_t> sizes_;  // The sizes of windows.
 };
 
 // The sources of the values at one place after these updates in this order, the one numbered

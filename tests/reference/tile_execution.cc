@@ -84,10 +84,11 @@ std::vector<ContractionStep> ReduceSteps(const HloInstruction& reduce, const Ind
   return steps;
 }
 
-// The index that a tap of a window at a place meets; none for padding and holes.
-std::optional<int64_t> OnWindow(const WindowDimension& window, int64_t place, int64_t tap,
+// The index that an element of a window at a place meets; none for padding and holes.
+std::optional<int64_t> OnWindow(const WindowDimension& window, int64_t place, int64_t in_window,
                                 int64_t size) {
-  const int64_t padded = place * window.stride + tap * window.window_dilation - window.padding_low;
+  const int64_t padded =
+      place * window.stride + in_window * window.window_dilation - window.padding_low;
   if (padded < 0 || padded % window.base_dilation != 0) return std::nullopt;
   const int64_t index = padded / window.base_dilation;
   return index < size ? std::optional(index) : std::nullopt;
@@ -105,13 +106,13 @@ std::vector<ContractionStep> ReduceWindowSteps(const HloInstruction& reduce, con
   std::vector<int64_t> sizes;
   for (const WindowDimension& window : windows) sizes.push_back(window.size);
   std::vector<ContractionStep> steps;
-  ForEachIndex(sizes, [&](const Index& taps) {
+  ForEachIndex(sizes, [&](const Index& in_window) {
     ContractionStep& step = steps.emplace_back();
-    step.loops.assign(taps.begin(), taps.end());
+    step.loops.assign(in_window.begin(), in_window.end());
     Index index;
     for (size_t k = 0; k < windows.size(); ++k) {
       const std::optional<int64_t> i =
-          OnWindow(windows[k], out[k], taps[k], shape.dimension(static_cast<int64_t>(k)));
+          OnWindow(windows[k], out[k], in_window[k], shape.dimension(static_cast<int64_t>(k)));
       if (!i) return;
       index.push_back(*i);
     }
@@ -278,7 +279,7 @@ absl::StatusOr<std::unique_ptr<NumberedComputation>> NumberedComputation::Create
         }
         uint64_t of_reads = is_parameter ? i : 0;
         for (const ElementRead& read : reads[leaf][i]) of_reads += number_of(read);
-        // What passes leaves on has the numbers of these.
+        // An operation that passes leaves on keeps their numbers.
         if (instruction->opcode() == HloOpcode::kTuple ||
             instruction->opcode() == HloOpcode::kGetTupleElement) {
           const ElementRead& read = reads[leaf][i].front();
@@ -338,10 +339,10 @@ class TileRun {
   const TileGraph& graph_;
   std::vector<int64_t> indices_;
   std::vector<State> states_;
-  // By leaf of the root: the elements that are stored; those of this program.
+  // The elements that are stored, by leaf of the root, and those that this program stores.
   std::map<int64_t, std::set<int64_t>> stored_;
   std::map<int64_t, std::set<int64_t>> stored_here_;
-  // By parameter number and leaf: what this program has loaded.
+  // What this program has loaded, by parameter number and leaf.
   std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> loaded_here_;
   std::map<std::pair<int64_t, int64_t>, bool> is_exact_;
 };
@@ -428,7 +429,7 @@ void TileRun::Accumulate(int number) {
     for (const ElementRead& read : computation_.Reads(*node.instruction, node.leaf, position)) {
       const std::optional<uint64_t> value = NumberOf(node, read);
       if (!value || !state.seen[position].insert(read).second) continue;
-      // What is read beside the steps is added up on its own.
+      // The operands that are read beside the steps are added up separately.
       state.sums[-1 - position] += NumberedComputation::OfRead(read, *value);
     }
   }

@@ -103,7 +103,7 @@ absl::Status CheckEntry(const Executed& executed, const OperandUtilization& said
     absl::Status status = Expect(utilization.elements, operand_size, true, "elements");
     status.Update(Expect(utilization.elements_read, static_cast<int64_t>(elements.size()),
                          is_exact && utilization.elements_read.IsPoint(), "elements read"));
-    // What an over-approximate map reads is not known; its pairs are the most.
+    // It is not known what an over-approximate map reads; its pairs are an upper bound.
     if (is_exact) {
       status.Update(Expect(utilization.reads, reads, utilization.reads.IsPoint(), "reads"));
     } else if (!utilization.reads.Contains(reads)) {
@@ -143,7 +143,7 @@ void CheckUtilizationOfModules(int first, int count, Make make) {
   std::unique_ptr<mlir::MLIRContext> context;
   UtilizationTally tally;
   for (int i = first; i < first + count; ++i) {
-    // What a context has interned it keeps, so it is renewed now and then.
+    // A context keeps what it has interned, so it is renewed now and then.
     if ((i - first) % 64 == 0) {
       context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
     }

@@ -62,7 +62,8 @@ using Integer = absl::int128;
 
 struct Element {
   SourceSet sources;
-  std::optional<Integer> value;  // Of integers (sign- or zero-extended) and predicates (0 or 1).
+  std::optional<Integer>
+      value;  // Set for integers (sign- or zero-extended) and predicates (0 or 1).
 };
 
 // One index a dimension, or the sizes of the dimensions.

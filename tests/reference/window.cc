@@ -53,18 +53,19 @@ class PaddedArray {
 
   const std::vector<WindowDimension>& window() const { return window_; }
 
-  // Calls `visit` for every tap of the window at `place` and the index of the element that it
+  // Calls `visit` for every index in the window at `place` and the index of the element that it
   // meets, where it meets one and not padding or a hole. The window at `place` begins at place *
-  // stride; its taps lie window_dilation apart.
-  void ForEachTap(const Index& place,
-                  absl::FunctionRef<void(const Index& tap, const Index& element)> visit) const {
-    ForEachIndex(window_sizes_, [&](const Index& tap) {
+  // stride; its elements lie window_dilation apart.
+  void ForEachTap(
+      const Index& place,
+      absl::FunctionRef<void(const Index& in_window, const Index& element)> visit) const {
+    ForEachIndex(window_sizes_, [&](const Index& in_window) {
       Index read = place;
       for (size_t d = 0; d < window_.size(); ++d) {
-        read[d] = place[d] * window_[d].stride + tap[d] * window_[d].window_dilation;
+        read[d] = place[d] * window_[d].stride + in_window[d] * window_[d].window_dilation;
       }
       const std::optional<Index>& element = elements_[PositionOf(sizes_, read)];
-      if (element.has_value()) visit(tap, *element);
+      if (element.has_value()) visit(in_window, *element);
     });
   }
 
@@ -119,7 +120,7 @@ Array SelectAndScatter(const HloInstruction& instruction, Operands operands) {
   return result;
 }
 
-// result[batch, feature, place] = sum over the taps of the kernel that meet the input, and over the
+// result[batch, feature, place] = sum over the elements of the kernel that meet the input, and over the
 // kernel's input features, of input * kernel. Output features come in feature_group_count groups,
 // each of which sees a group of input features of its own, or in batch_group_count groups, each of
 // which sees a group of the batch of its own.
@@ -141,14 +142,14 @@ Array Convolution(const HloInstruction& instruction, Operands operands) {
     const int64_t batch_group_size = input.size(dims.input_batch) / instruction.batch_group_count();
     SourceSet& sources = result.at(index).sources;
     padded.ForEachTap(
-        Part(index, dims.output_spatial), [&](const Index& tap, const Index& element) {
+        Part(index, dims.output_spatial), [&](const Index& in_window, const Index& element) {
           Index in_input(input.rank());
           Index in_kernel(kernel.rank());
-          for (size_t k = 0; k < tap.size(); ++k) {
+          for (size_t k = 0; k < in_window.size(); ++k) {
             const WindowDimension& window = padded.window()[k];
             in_input[dims.input_spatial[k]] = element[k];
             in_kernel[dims.kernel_spatial[k]] =
-                window.window_reversal ? window.size - 1 - tap[k] : tap[k];
+                window.window_reversal ? window.size - 1 - in_window[k] : in_window[k];
           }
           in_input[dims.input_batch] = batch_group * batch_group_size + index[dims.output_batch];
           in_kernel[dims.kernel_output_feature] = feature;

@@ -23,7 +23,7 @@ namespace {
 
 // The shapes of a dot with random dimension numbers.
 struct RandomDot {
-  std::vector<int64_t> batch;  // Of the left operand, as are the next.
+  std::vector<int64_t> batch;  // These lists are of dimensions of the left operand.
   std::vector<int64_t> contracted;
   DimensionVector rhs_sizes;
   std::vector<int64_t> rhs_batch;

@@ -124,7 +124,7 @@ TEST_F(TilingMisuseTest, OptionsOfComputationsMayBeAnything) {
     options.max_called_instructions = number;
     options.max_maps = static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX));
     options.max_call_depth = options.max_maps;
-    // What is given is right or labelled; nothing more is asked for.
+    // Answers have to be right or labelled, and nothing more is asked of them.
     (void)TiledComputation::Create(*computation_, &context_, options);
   }
   const auto tiled = TiledComputation::Create(*computation_, &context_);

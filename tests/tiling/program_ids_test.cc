@@ -94,7 +94,7 @@ TEST_F(ProgramIdsTest, AllSmallGridsOrdersAndGroupsAreNumberedByTheDefinition) {
   }
 }
 
-TEST_F(ProgramIdsTest, WhatCannotBeNumberedIsRefused) {
+TEST_F(ProgramIdsTest, GridsThatCannotBeNumberedAreRefused) {
   const auto refused = [&](const Numbers& sizes, const ProgramOrder& order) {
     return NumberPrograms(sizes, order, &context_).status().code() ==
            absl::StatusCode::kInvalidArgument;

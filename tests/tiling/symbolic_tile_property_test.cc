@@ -500,7 +500,7 @@ std::set<Element> MaskedBox(const SymbolicTile& tile, const std::vector<int64_t>
   for (int i = 0; i < tile.map().num_results(); ++i) {
     TileRange& range = ranges.emplace_back();
     range.offset = Interval::Point(*offsets[i].Evaluate(counted, k));
-    // What is no sum of digits is known where it is a single value.
+    // A result that is no sum of digits is known where it has a single value.
     range.size = sizes[i].Evaluate(counted).value_or(1);
     range.stride = strides[i].Evaluate(counted).value_or(1);
     box.push_back(Interval::OfSize(range.size));

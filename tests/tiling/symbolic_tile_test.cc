@@ -81,7 +81,7 @@ class SymbolicTileTest : public ::testing::Test {
   std::vector<std::unique_ptr<HloModule>> modules_;
 };
 
-TEST_F(SymbolicTileTest, OfATransposeHasTheSizesInItsOrder) {
+TEST_F(SymbolicTileTest, TheTileOfATransposeHasTheSizesInItsOrder) {
   const SymbolicTile tile = Tile("(d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 5]");
   EXPECT_EQ(OffsetMapText(tile), "(k0, k1)[t0, t1] -> (k1 * t1, k0 * t0)");
   EXPECT_EQ(SizeMapText(tile), "(t0, t1) -> (t1, t0)");
@@ -95,7 +95,7 @@ TEST_F(SymbolicTileTest, AtTheEdgeOfTheOutputIsClipped) {
   EXPECT_EQ(Text(tile.TileAt({4}, {2})), "8 size 2; exact; clipped");
 }
 
-TEST_F(SymbolicTileTest, OfSplitDimensionsNeedsSizesThatDivide) {
+TEST_F(SymbolicTileTest, TheTileOfSplitDimensionsNeedsSizesThatDivide) {
   const SymbolicTile tile = Tile("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]");
   EXPECT_THAT(TileConditions(tile), ElementsAre("8 mod t0 = 0 or t0 mod 8 = 0"));
   EXPECT_EQ(OffsetMapText(tile), "(k0)[t0] -> ((k0 * t0) floordiv 8, (k0 * t0) mod 8)");
@@ -109,7 +109,7 @@ TEST_F(SymbolicTileTest, OfSplitDimensionsNeedsSizesThatDivide) {
   EXPECT_EQ(Text(tile.FullTile({6})), "0 size 2, 0 size 8; bounding, 10 too many");
 }
 
-TEST_F(SymbolicTileTest, OfJoinedDimensionsNeedsWholeRowsOrOneOfThem) {
+TEST_F(SymbolicTileTest, TheTileOfJoinedDimensionsNeedsWholeRowsOrOneOfThem) {
   const SymbolicTile tile = Tile(
       "(d0, d1, d2) -> (d0 * 32 + d1 * 8 + d2), domain: d0 in [0, 2], d1 in [0, 3], "
       "d2 in [0, 7]");
@@ -124,7 +124,7 @@ TEST_F(SymbolicTileTest, OfJoinedDimensionsNeedsWholeRowsOrOneOfThem) {
   EXPECT_FALSE(IsExact(tile, {1, 2, 4}));
 }
 
-TEST_F(SymbolicTileTest, OfANearestUpsamplingMayBeginInsideOfAnElement) {
+TEST_F(SymbolicTileTest, TheTileOfANearestUpsamplingMayBeginInsideOfAnElement) {
   // Tiles of 12 read two elements each, whether they begin at a multiple of 8 or 4 beyond one;
   // those of 11 read two or three.
   const SymbolicTile tile = Tile("(d0) -> (d0 floordiv 8), domain: d0 in [0, 799]");
@@ -135,7 +135,7 @@ TEST_F(SymbolicTileTest, OfANearestUpsamplingMayBeginInsideOfAnElement) {
   EXPECT_THAT(TileConditions(tile), ElementsAre("t0 mod 8 = 0 or 8 mod (t0 mod 8) = 0"));
 }
 
-TEST_F(SymbolicTileTest, OfARepetitionHasEverythingPastItsLength) {
+TEST_F(SymbolicTileTest, TheTileOfARepetitionHasEverythingPastItsLength) {
   const SymbolicTile tile = Tile("(d0) -> (d0 mod 8), domain: d0 in [0, 799]");
   EXPECT_THAT(TileConditions(tile), ElementsAre("8 mod t0 = 0 or t0 >= 8"));
   EXPECT_EQ(OffsetMapText(tile), "(k0)[t0] -> ((t0 >= 8 ? 0 : (k0 * t0) mod 8))");
@@ -143,33 +143,33 @@ TEST_F(SymbolicTileTest, OfARepetitionHasEverythingPastItsLength) {
   EXPECT_FALSE(IsExact(tile, {3}));
 }
 
-TEST_F(SymbolicTileTest, OfAReverseFalls) {
+TEST_F(SymbolicTileTest, TheTileOfAReverseFalls) {
   const SymbolicTile tile = Tile("(d0) -> (-d0 + 9), domain: d0 in [0, 9]");
   EXPECT_EQ(Text(tile.TileAt({4}, {1})), "5 size 4 stride -1; exact");
   EXPECT_EQ(StrideMapText(tile), "(t0) -> (-1)");
 }
 
-TEST_F(SymbolicTileTest, OfAStridedSliceHasItsStride) {
+TEST_F(SymbolicTileTest, TheTileOfAStridedSliceHasItsStride) {
   const SymbolicTile tile = Tile("(d0) -> (d0 * 3 + 2), domain: d0 in [0, 9]");
   EXPECT_EQ(Text(tile.TileAt({4}, {1})), "14 size 4 stride 3; exact");
   EXPECT_THAT(TileConditions(tile), IsEmpty());
 }
 
-TEST_F(SymbolicTileTest, OfWindowsHasTheirHalo) {
+TEST_F(SymbolicTileTest, TheTileOfWindowsHasTheirHalo) {
   const SymbolicTile tile = Tile("(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]");
   EXPECT_EQ(SizeMapText(tile), "(t0) -> ((t0 - 1) * 2 + 3)");
   EXPECT_EQ(Text(tile.TileAt({4}, {1})), "8 size 9; exact");
   EXPECT_THAT(TileConditions(tile), IsEmpty());
 }
 
-TEST_F(SymbolicTileTest, OfWindowsWithGapsIsOneWindow) {
+TEST_F(SymbolicTileTest, TheTileOfWindowsWithGapsIsOneWindow) {
   // Windows of 2 at multiples of 4 are no progression: 0, 1, 4, 5.
   const SymbolicTile tile = Tile("(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 1]");
   EXPECT_THAT(TileConditions(tile), ElementsAre("t0 = 1"));
   EXPECT_EQ(Text(tile.FullTile({2})), "0 size 6; bounding, 2 too many");
 }
 
-TEST_F(SymbolicTileTest, OfDilatedWindowsNeedsSizesThatFillTheGaps) {
+TEST_F(SymbolicTileTest, TheTileOfDilatedWindowsNeedsSizesThatFillTheGaps) {
   // Steps of 3 between the window's elements: tiles of 3 and more leave none.
   const SymbolicTile tile = Tile("(d0)[s0] -> (d0 + s0 * 3), domain: d0 in [0, 9], s0 in [0, 4]");
   EXPECT_THAT(TileConditions(tile), ElementsAre("t0 = 1 or t0 >= 3"));
@@ -177,19 +177,19 @@ TEST_F(SymbolicTileTest, OfDilatedWindowsNeedsSizesThatFillTheGaps) {
   EXPECT_EQ(Text(tile.FullTile({3})), "0 size 15; exact");
 }
 
-TEST_F(SymbolicTileTest, OfAReductionReadsTheWholeRange) {
+TEST_F(SymbolicTileTest, TheTileOfAReductionReadsTheWholeRange) {
   const SymbolicTile tile = Tile("(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 124]");
   EXPECT_EQ(SizeMapText(tile), "(t0) -> (t0, 125)");
   EXPECT_EQ(Text(tile.TileAt({2}, {3})), "6 size 2, 0 size 125; exact");
 }
 
-TEST_F(SymbolicTileTest, OfADiagonalIsOneElement) {
+TEST_F(SymbolicTileTest, TheTileOfADiagonalIsOneElement) {
   const SymbolicTile tile = Tile("(d0) -> (d0, d0), domain: d0 in [0, 9]");
   EXPECT_THAT(TileConditions(tile), ElementsAre("t0 = 1"));
   EXPECT_EQ(Text(tile.FullTile({2})), "0 size 2, 0 size 2; bounding, 2 too many");
 }
 
-TEST_F(SymbolicTileTest, OfAReshapeThatSplitsNoFactorIsFoundPointByPoint) {
+TEST_F(SymbolicTileTest, TheTileOfAReshapeThatSplitsNoFactorIsFoundPointByPoint) {
   // f32[4,9] as f32[6,6]: three rows of 6 are two of 9, three elements are a third of each.
   const SymbolicTile tile = Tile(
       "(d0, d1) -> ((d0 * 6 + d1) floordiv 9, (d0 * 6 + d1) mod 9), domain: d0 in [0, 5], "
@@ -200,7 +200,7 @@ TEST_F(SymbolicTileTest, OfAReshapeThatSplitsNoFactorIsFoundPointByPoint) {
   EXPECT_EQ(Text(tile.FullTile({1, 3})), "0 size 1, 0 size 3; exact");
 }
 
-TEST_F(SymbolicTileTest, OfPaddingIsClipped) {
+TEST_F(SymbolicTileTest, TheTileOfPaddingIsClipped) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
       p = f32[10] parameter(0)
@@ -214,7 +214,7 @@ TEST_F(SymbolicTileTest, OfPaddingIsClipped) {
   EXPECT_EQ(Text(tile.TileAt({2}, {0})), "0 size 0; exact; clipped; empty");
 }
 
-TEST_F(SymbolicTileTest, OfInteriorPaddingNeedsWholeSteps) {
+TEST_F(SymbolicTileTest, TheTileOfInteriorPaddingNeedsWholeSteps) {
   // Elements at 0, 3, 6, .. of the output.
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
@@ -228,7 +228,7 @@ TEST_F(SymbolicTileTest, OfInteriorPaddingNeedsWholeSteps) {
   EXPECT_EQ(Text(tile.TileAt({1}, {1})), "0 size 0; exact; empty");
 }
 
-TEST_F(SymbolicTileTest, OfPaddingBelowDilatedWindowsIsFoundPointByPoint) {
+TEST_F(SymbolicTileTest, TheTileOfPaddingBelowDilatedWindowsIsFoundPointByPoint) {
   // d1 and s0 are known by their sum alone: even ones have elements.
   const SymbolicTile tile = Tile(
       "(d0, d1)[s0] -> (d0 + 1, (d1 + s0) floordiv 2), domain: d0 in [0, 7], d1 in [0, 12], "
@@ -237,7 +237,7 @@ TEST_F(SymbolicTileTest, OfPaddingBelowDilatedWindowsIsFoundPointByPoint) {
   EXPECT_EQ(Text(tile.TileAt({3, 2}, {1, 1})), "4 size 3, 1 size 2; exact");
 }
 
-TEST_F(SymbolicTileTest, OfADynamicSliceBeginsAtItsStart) {
+TEST_F(SymbolicTileTest, TheTileOfADynamicSliceBeginsAtItsStart) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
       p = f32[10] parameter(0)
@@ -248,7 +248,7 @@ TEST_F(SymbolicTileTest, OfADynamicSliceBeginsAtItsStart) {
   EXPECT_EQ(Text(tile.TileAt({2}, {1})), "[2, 8] size 2; exact");
 }
 
-TEST_F(SymbolicTileTest, OfAGatherIsOneRowOfIndices) {
+TEST_F(SymbolicTileTest, TheTileOfAGatherIsOneRowOfIndices) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
       p = f32[20,8] parameter(0)
@@ -262,14 +262,14 @@ TEST_F(SymbolicTileTest, OfAGatherIsOneRowOfIndices) {
   EXPECT_EQ(Text(tile.FullTile({2, 4})), "0 size 20, 0 size 4; bounding");
 }
 
-TEST_F(SymbolicTileTest, OfResiduesThatRuntimeValuesDecideIsNotExact) {
+TEST_F(SymbolicTileTest, TheTileOfResiduesThatRuntimeValuesDecideIsNotExact) {
   // Where rt0 is odd nothing is read.
   EXPECT_FALSE(IsExact(
       Tile("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 9], rt0 mod 2 in [0, 0]"),
       {4}));
 }
 
-TEST_F(SymbolicTileTest, OfAnOverApproximateMapIsABoxThatIsNotExact) {
+TEST_F(SymbolicTileTest, TheTileOfAnOverApproximateMapIsABoxThatIsNotExact) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
       p = f32[4,4] parameter(0)
@@ -284,18 +284,18 @@ TEST_F(SymbolicTileTest, OfAnOverApproximateMapIsABoxThatIsNotExact) {
   EXPECT_THAT(TileConditions(tile), IsEmpty());
 }
 
-TEST_F(SymbolicTileTest, OfAnUnknownMapIsAnError) {
+TEST_F(SymbolicTileTest, TheTileOfAnUnknownMapIsAnError) {
   const auto tile = SymbolicTile::Of(OperandIndexing::Unknown(&context_, "for a test"));
   EXPECT_EQ(tile.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(tile.status().message(), HasSubstr("for a test"));
 }
 
-TEST_F(SymbolicTileTest, OfAScalarHasNoSizes) {
+TEST_F(SymbolicTileTest, TheTileOfAScalarHasNoSizes) {
   const SymbolicTile tile = Tile("()[s0] -> (s0), domain: s0 in [0, 4]");
   EXPECT_EQ(Text(tile.TileAt({}, {})), "0 size 5; exact");
 }
 
-TEST_F(SymbolicTileTest, OfAnEmptyArrayIsEmpty) {
+TEST_F(SymbolicTileTest, TheTileOfAnEmptyArrayIsEmpty) {
   const SymbolicTile tile =
       SymbolicTile::OfMap(IndexingMap::MakeEmpty(&context_, 1, 0, 0, 1), {0}).value();
   EXPECT_EQ(Text(tile.TileAt({1}, {0})), "0 size 0; exact; clipped; empty");
@@ -314,7 +314,7 @@ TEST_F(SymbolicTileTest, SizesAndIndicesAreChecked) {
   EXPECT_EQ(Text(tile.TileAt({3, 6}, {1})), "a tile index of 1 numbers for 2 sizes");
 }
 
-TEST_F(SymbolicTileTest, OfALargerSizeThanTheDimensionKeepsItWhereBoundsMaskIt) {
+TEST_F(SymbolicTileTest, TheTileOfALargerSizeThanTheDimensionKeepsItWhereBoundsMaskIt) {
   const SymbolicTile plain = Tile("(d0, d1) -> (d1, -d0 + 6), domain: d0 in [0, 6], d1 in [0, 4]");
   EXPECT_THAT(*plain.CountedSizes({8, 8}), ElementsAre(8, 8));
   EXPECT_EQ(Text(plain.FullTile({8, 8})), "0 size 8, 6 size 8 stride -1; exact");
@@ -330,7 +330,7 @@ TEST_F(SymbolicTileTest, OfALargerSizeThanTheDimensionKeepsItWhereBoundsMaskIt) 
   EXPECT_TRUE(joined.IsExactWhenMasked({8, 8})->IsYes());
 }
 
-TEST_F(SymbolicTileTest, OfPaddingIsMaskedByItsBounds) {
+TEST_F(SymbolicTileTest, TheTileOfPaddingIsMaskedByItsBounds) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
       p = f32[10] parameter(0)
@@ -343,7 +343,7 @@ TEST_F(SymbolicTileTest, OfPaddingIsMaskedByItsBounds) {
   }
 }
 
-TEST_F(SymbolicTileTest, OfPaddedWindowsIsMaskedByTheConstraintOnTheResult) {
+TEST_F(SymbolicTileTest, TheTileOfPaddedWindowsIsMaskedByTheConstraintOnTheResult) {
   const SymbolicTile tile = Tile(
       "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 9], s0 in [0, 2], d0 * 2 + s0 in [1, 20]");
   EXPECT_THAT(tile.Bounds(), ElementsAre(Interval::Closed(0, 19)));
@@ -351,21 +351,21 @@ TEST_F(SymbolicTileTest, OfPaddedWindowsIsMaskedByTheConstraintOnTheResult) {
   EXPECT_TRUE(tile.IsExactWhenMasked({16})->IsYes());
 }
 
-TEST_F(SymbolicTileTest, OfHalfRowsIsNotMaskedByBounds) {
+TEST_F(SymbolicTileTest, TheTileOfHalfRowsIsNotMaskedByBounds) {
   // Two halves of rows of 8 are 5 and 3 long. What the second one lacks is the next row's.
   const SymbolicTile tile = Tile("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]");
   EXPECT_TRUE(tile.IsExactWhenMasked({1, 5})->IsNo());
   EXPECT_TRUE(tile.CoversWhenMasked({1, 5})->IsYes());
 }
 
-TEST_F(SymbolicTileTest, OfTrianglesIsCoveredAndNotJustRead) {
+TEST_F(SymbolicTileTest, TheTileOfTrianglesIsCoveredAndNotJustRead) {
   const SymbolicTile tile =
       Tile("(d0)[s0] -> (d0, s0), domain: d0 in [0, 7], s0 in [0, 7], d0 - s0 in [0, 7]");
   EXPECT_TRUE(tile.IsExactWhenMasked({2})->IsNo());
   EXPECT_TRUE(tile.CoversWhenMasked({2})->IsYes());
 }
 
-TEST_F(SymbolicTileTest, OfRuntimeOffsetsIsMaskedRelativeToThem) {
+TEST_F(SymbolicTileTest, TheTileOfRuntimeOffsetsIsMaskedRelativeToThem) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
       p = f32[10] parameter(0)
@@ -383,7 +383,7 @@ TEST_F(SymbolicTileTest, OfRuntimeOffsetsIsMaskedRelativeToThem) {
   EXPECT_TRUE(cut.CoversWhenMasked({3})->IsYes());
 }
 
-TEST_F(SymbolicTileTest, OfRowsThatAreGatheredIsMaskedForSingleRows) {
+TEST_F(SymbolicTileTest, TheTileOfRowsThatAreGatheredIsMaskedForSingleRows) {
   const SymbolicTile tile = OfRoot(R"(
     ENTRY e {
       p = f32[20,8] parameter(0)
@@ -396,7 +396,7 @@ TEST_F(SymbolicTileTest, OfRowsThatAreGatheredIsMaskedForSingleRows) {
   EXPECT_TRUE(tile.CoversWhenMasked({2, 3})->IsNo());
 }
 
-TEST_F(SymbolicTileTest, OfSingleElementsIsATileWhateverTheMap) {
+TEST_F(SymbolicTileTest, ASingleElementIsATileWhateverTheMap) {
   const SymbolicTile tile = Tile(
       "(d0, d1) -> ((d0 * 6 + d1) floordiv 9, (d0 * 6 + d1) mod 9), domain: d0 in [0, 5999999], "
       "d1 in [0, 5]");
@@ -405,14 +405,14 @@ TEST_F(SymbolicTileTest, OfSingleElementsIsATileWhateverTheMap) {
   EXPECT_TRUE(tile.IsExactWhenMasked({1, 2})->IsUndecided());
 }
 
-TEST_F(SymbolicTileTest, OfManyTilesIsMaskedWithoutLookingAtEach) {
+TEST_F(SymbolicTileTest, TheTileOfManyTilesIsMaskedWithoutLookingAtEach) {
   const SymbolicTile tile = Tile(
       "(d0, d1) -> (d1, d0 * 1000 + 5), domain: d0 in [7, 1000000000000], d1 in [0, 999999999]");
   EXPECT_TRUE(tile.IsExactWhenMasked({64, 48})->IsYes());
 }
 
 // No combination of the conditions on dimensions is written out.
-TEST_F(SymbolicTileTest, OfManyJoinedDimensionsHasAConditionForEach) {
+TEST_F(SymbolicTileTest, TheTileOfManyJoinedDimensionsHasAConditionForEach) {
   std::vector<std::string> dims;
   std::vector<std::string> results;
   std::string domain;
@@ -439,7 +439,7 @@ TEST_F(SymbolicTileTest, OfManyJoinedDimensionsHasAConditionForEach) {
 }
 
 // The first tile lies in one row; the second has the end of it and the beginning of the next.
-TEST_F(SymbolicTileTest, WhatIsTooLargeToLookAtHoldsEveryTile) {
+TEST_F(SymbolicTileTest, TheBoxOfATileTooLargeToLookAtHoldsEveryTile) {
   const SymbolicTile tile =
       Tile("(d0) -> (d0 floordiv 1000, d0 mod 1000), domain: d0 in [0, 9999999]");
   const auto full = tile.FullTile({600});

@@ -92,7 +92,7 @@ TEST(TileExprTest, HasNoValueThatDoesNotFit) {
   EXPECT_FALSE(CeilDiv(T(0), -1).IsKnown());
   EXPECT_FALSE(Mod(T(0), kLeast).IsKnown());
   EXPECT_FALSE((TileExpr::Unknown() * 0).IsKnown());
-  // What is not chosen is not looked at.
+  // The alternative that is not chosen is not evaluated.
   EXPECT_EQ(TileExpr::Choice(T(0), TileRelation::kEqual, 1, 7, TileExpr::Unknown()).Evaluate({1}),
             7);
   EXPECT_TRUE(HoldsFor(kLeast, TileRelation::kMultipleOf, -1));

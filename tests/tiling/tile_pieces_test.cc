@@ -149,7 +149,7 @@ class TilePiecesTest : public ::testing::Test {
   }
 };
 
-TEST_F(TilePiecesTest, OfConcatenatesLieInOneOperand) {
+TEST_F(TilePiecesTest, PiecesOfConcatenatesLieInOneOperand) {
   CheckedTiles counts;
   for (const TileSizesOf& sizes : PointsOf({5, 5, 5})) {
     const int64_t sum = sizes[0] + sizes[1] + sizes[2];
@@ -169,7 +169,7 @@ TEST_F(TilePiecesTest, OfConcatenatesLieInOneOperand) {
   EXPECT_GT(counts.refused, 500);
 }
 
-TEST_F(TilePiecesTest, OfConcatenatesOfOneOperandLieInOneSlice) {
+TEST_F(TilePiecesTest, PiecesOfConcatenatesOfOneOperandLieInOneSlice) {
   CheckedTiles counts;
   for (const TileSizesOf& at : PointsOf({5, 7})) {
     const int64_t size = at[0] + 7 - at[1];
@@ -184,7 +184,7 @@ TEST_F(TilePiecesTest, OfConcatenatesOfOneOperandLieInOneSlice) {
   EXPECT_GT(counts.refused, 100);
 }
 
-TEST_F(TilePiecesTest, OfExactPaddingLieInTheOperandOrBesideIt) {
+TEST_F(TilePiecesTest, PiecesOfExactPaddingLieInTheOperandOrBesideIt) {
   CheckedTiles counts;
   for (const TileSizesOf& of : PointsOf({4, 4, 5})) {
     const int64_t size = of[2] + 1;
@@ -196,7 +196,7 @@ TEST_F(TilePiecesTest, OfExactPaddingLieInTheOperandOrBesideIt) {
   EXPECT_GT(counts.refused, 100);
 }
 
-TEST_F(TilePiecesTest, OfExactUpdatesAtFixedPlacesLieInTheUpdateOrBesideIt) {
+TEST_F(TilePiecesTest, PiecesOfExactUpdatesAtFixedOffsetsLieInTheUpdateOrBesideIt) {
   CheckedTiles counts;
   for (const TileSizesOf& of : PointsOf({6, 6, 2, 2})) {
     const int64_t size = of[1] + 1;

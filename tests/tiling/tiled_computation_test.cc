@@ -190,7 +190,7 @@ TEST_F(TiledComputationTest, TilesThatAreEqualAtTheSizesAreOneNode) {
   EXPECT_EQ(pieces.Cost().moved_bytes, 4 * (64 * 128 + 4 * 64 * 128 + 64 * 128));
 }
 
-TEST_F(TiledComputationTest, WhatALoopOverAParallelDimensionDoesNotMoveIsComputedOnce) {
+TEST_F(TiledComputationTest, TilesThatALoopDoesNotMoveAreComputedOnce) {
   const TiledComputation tiled = Tiled(kSoftmax);
   const TileGraph graph = Graph(tiled, {4, 32, 64, 16}, {1});
   const TileNode& m = *NodesOf(graph, "m")[0];
@@ -420,7 +420,7 @@ TEST_F(TiledComputationTest, RuntimeOffsetsMoveTiles) {
   EXPECT_TRUE(p.is_exact);
 }
 
-TEST_F(TiledComputationTest, WhatMayBeReadIsATileToo) {
+TEST_F(TiledComputationTest, OperandsThatMayBeReadHaveTilesToo) {
   // A pad's value and an update's base are not read by all elements.
   const TiledComputation tiled = Tiled(R"(
     ENTRY e {

@@ -107,6 +107,44 @@ TEST(CommandLine, BroadcastTakesShapesForFiles) {
   }
 }
 
+TEST(CommandLine, ReportsAreATableOrAFile) {
+  const auto table = Parse({"--report", "m.hlo", "--top=3", "--sort=moved"});
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->action, CommandLine::Action::kReport);
+  EXPECT_THAT(table->files, ElementsAre("m.hlo"));
+  EXPECT_EQ(table->report_file, "");
+  EXPECT_EQ(table->report_top, 3);
+  EXPECT_EQ(Parse({"--report=r.json", "m.hlo"})->report_file, "r.json");
+  EXPECT_TRUE(Parse({"--report", "--warp_size=64", "--sector_bytes=64", "m.hlo"}).ok());
+  EXPECT_THAT(Error({"--report=r.txt", "m.hlo"}), HasSubstr("a file that ends in"));
+  EXPECT_THAT(Error({"--report"}), HasSubstr("no FILE"));
+  EXPECT_THAT(Error({"--report", "--sort=size", "m.hlo"}), HasSubstr("wasted, moved"));
+  EXPECT_THAT(Error({"--report=r.json", "--top=2", "m.hlo"}), HasSubstr("--top"));
+  EXPECT_THAT(Error({"--report", "--warp_size=7", "m.hlo"}), HasSubstr("warp"));
+  EXPECT_THAT(Error({"--top=2", "m.hlo"}), HasSubstr("--report, which is not given"));
+  for (const absl::string_view other :
+       {"--fuse", "--instruction=x", "--query=tiling", "--format=json", "--exact",
+        "--vector_width=4", "--mapping=emitter", "--explain"}) {
+    EXPECT_THAT(Error({"--report", other, "m.hlo"}), HasSubstr("--report is of whole modules"))
+        << other;
+  }
+}
+
+TEST(CommandLine, APictureIsOfOneThing) {
+  const auto line = Parse({"--picture=p.svg", "--instruction=x", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->action, CommandLine::Action::kPicture);
+  EXPECT_EQ(line->picture_file, "p.svg");
+  EXPECT_TRUE(Parse({"--picture=p.svg", "--fuse", "m.hlo"}).ok());
+  EXPECT_THAT(Error({"--picture=p.png", "m.hlo"}), HasSubstr(".svg"));
+  EXPECT_THAT(Error({"--picture=p.svg"}), HasSubstr("one FILE"));
+  for (const absl::string_view other :
+       {"--instruction=all", "--query=tiling", "--report", "--format=json", "--exact"}) {
+    EXPECT_THAT(Error({"--picture=p.svg", other, "m.hlo"}), HasSubstr("--picture is of one"))
+        << other;
+  }
+}
+
 TEST(CommandLine, UnknownFlagsComeWithTheNearestOneIfThatIsNear) {
   EXPECT_THAT(Error({"--directon=both"}), HasSubstr("did you mean '--direction'?"));
   EXPECT_THAT(Error({"--output-id=0"}), HasSubstr("did you mean '--output_id'?"));

@@ -48,7 +48,7 @@ def check(name, text, ways):
                     seconds, megabytes, code, written, errors = hostile_modules.run(
                         PROGRAM, ["--jobs=1", *flags, *files], 3 * SECONDS, MOST_MEGABYTES_OF_ADDRESSES)
                     self.assertIn(code, (0, 3) if way == "compare" else (0,), errors[:1000])
-                    # Of computations that read nothing there is nothing to compare.
+                    # Computations that read nothing have nothing to compare.
                     self.assertTrue(written > 0 or way == "compare")
                     self.assertEqual(errors, "")
                     self.assertLess(seconds, SECONDS)

@@ -33,7 +33,7 @@ class OutputTest : public ::testing::Test {
     subject_ = {module_->entry_computation()->root_instruction()};
   }
 
-  // What is said of leaf 1 of the operand: nothing, and why.
+  // Nothing is said about leaf 1 of the operand, and a reason is given.
   std::vector<ReportedEntry> UnknownEntries() {
     OperandIndexing unknown = OperandIndexing::Unknown(&context_, "a \"reason\"");
     const std::string line = unknown.MapToString();

@@ -67,7 +67,7 @@ class ManyPairs(Program):
         self.module = self.file("m.hlo", f"ENTRY e {{ p = ({shapes}) parameter(0) ROOT c = ({shapes}) "
                                          "custom-call(p), custom_call_target=\"f\" }\n")
 
-    def test_that_are_not_listed_are_counted_in_a_line(self):
+    def test_pairs_that_are_not_listed_are_counted_in_a_line(self):
         code, output, errors = run("--direction=both", self.module)
         self.assertEqual((code, errors), (0, ""))
         lines = output.splitlines()
@@ -80,7 +80,7 @@ class ManyPairs(Program):
         output = run("--output_id=599", self.module)[1]
         self.assertEqual(len(output.splitlines()), 2 * self.LEAVES)
 
-    def test_that_are_not_listed_are_an_object_of_the_json(self):
+    def test_pairs_that_are_not_listed_are_an_object_of_the_json(self):
         entries = json.loads(run("--format=json", self.module)[1])["indexing"]
         self.assertEqual(len(entries), self.LISTED + 1)
         self.assertEqual(entries[-1], {
@@ -88,17 +88,17 @@ class ManyPairs(Program):
             "direction": "output-to-input", "pairs_not_listed": self.NOT_LISTED,
             "exactness": "unknown", "reason": self.WHY})
 
-    def test_that_are_not_listed_are_in_the_summary(self):
+    def test_pairs_that_are_not_listed_are_in_the_summary(self):
         output = run("--summary", self.module)[1]
         self.assertIn("output-to-input: 360000 entries, 0 exact", output)
         self.assertIn(f"{self.NOT_LISTED} custom-call: unknown: {self.WHY}", output)
 
-    def test_that_are_not_listed_leave_sums_open(self):
+    def test_pairs_that_are_not_listed_leave_sums_open(self):
         output = run("--query=utilization", self.module)[1]
         self.assertIn("Total of e: [0, inf] bytes in reads, [0, inf] with a perfect cache, "
                       "4800 written\n", output)
 
-    def test_of_other_instructions_are_still_listed_where_they_are_few(self):
+    def test_pairs_of_other_instructions_are_still_listed_where_they_are_few(self):
         with open(self.module, encoding="utf-8") as stream:
             text = stream.read()
         shapes = ", ".join(["f32[2]"] * self.LEAVES)
@@ -110,7 +110,7 @@ class ManyPairs(Program):
         self.assertEqual(output.count("not listed"), 2)
         self.assertEqual(run("--instruction=all", "--jobs=3", self.file("more.hlo", text))[1], output)
 
-    def test_that_are_not_compared_are_not_decided(self):
+    def test_pairs_that_are_not_compared_are_not_decided(self):
         code, output, errors = run("--compare", self.module, self.module)
         self.assertEqual((code, errors), (3, ""))
         self.assertTrue(output.endswith(f"\n{self.NOT_LISTED} pairs of leaves not compared: more than "
@@ -279,7 +279,7 @@ ENTRY main {
         self.assertEqual((code, output), (2, ""))
         self.assertEqual(errors, "print-indexing: error: --thread_map: s: thread mapping: it has 2 "
                                  "results, and f32[3] has rank 1\n")
-        # Of several instructions those that it does not fit say so.
+        # With several instructions, those that the map does not fit say so.
         other = NEGATE.replace("f32[4]", "f32[3,3]")
         code, output, errors = run(*flags, self.file("m.hlo", self.SLICE), self.file("o.hlo", other))
         self.assertEqual((code, errors), (0, ""))
@@ -459,7 +459,7 @@ class CommandLines(Program):
         code, output, errors = run("--query=tiling", "--tile_sizes=5", path)
         self.assertEqual((code, errors), (0, ""))
         self.assertIn("    p: parameter, offset (0), size (5), dimension 0 within [0, 3]\n", output)
-        # Of several instructions those that they do not fit say so.
+        # With several instructions, those that they do not fit say so.
         other = self.file("o.hlo", NEGATE.replace("f32[4]", "f32[2,2]"))
         code, output, errors = run("--query=tiling", "--tile_sizes=3", path, other)
         self.assertEqual((code, errors), (0, ""))
@@ -689,14 +689,15 @@ ENTRY e {
         self.assertTrue(lines[0].endswith("lead to its parameters"), lines[0])
         [entry] = json.loads(run("--no-verify", "--operand_id=1", "--format=json", file)[1])["indexing"]
         self.assertEqual((entry["opcode"], entry["operand"]), ("fusion", "y"))
-        # Of the whole entry, nothing is known of y; what is made to read it is not an instruction.
+        # For the whole entry nothing is known about y; the parameter that stands for it is not an
+        # instruction.
         code, output, _ = run("--no-verify", "--fuse", file)
         self.assertIn("Output 0 operand 1:\nunknown: f: fusion of ", output)
         self.assertIn("Output 0 operand 0:\n(d0) -> (d0), domain: d0 in [0, 3]\n", output)
         code, output, _ = run("--no-verify", "--instruction=all", "--computation=e", file)
         self.assertEqual(output, "module module_e:\ne/x:\ne/y:\ne/f:\n" + self.FUSION_MAPS)
 
-    def test_of_an_instruction_that_is_wrong_nothing_is_known_but_why(self):
+    def test_nothing_is_known_about_a_wrong_instruction_but_why(self):
         file = self.file("m.hlo", self.CHAIN)
         code, output, errors = run("--no-verify", "--instruction=all", file)
         self.assertEqual(code, 0)

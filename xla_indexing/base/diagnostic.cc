@@ -45,13 +45,13 @@ std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, s
 std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, size_t offset,
                              SourcePosition position, absl::string_view message,
                              absl::string_view severity) {
-  const size_t place = std::min(offset, buffer.size());
+  const size_t at = std::min(offset, buffer.size());
   const auto column_index = static_cast<size_t>(std::max<int64_t>(position.column - 1, 0));
-  const size_t line_begin = place - std::min(place, column_index);
+  const size_t line_begin = at - std::min(at, column_index);
 
-  const bool cut_before = place - line_begin > kBytesBefore;
-  const size_t begin = cut_before ? place - kBytesBefore : line_begin;
-  absl::string_view rest = buffer.substr(place, kBytesAfter + 2);
+  const bool cut_before = at - line_begin > kBytesBefore;
+  const size_t begin = cut_before ? at - kBytesBefore : line_begin;
+  absl::string_view rest = buffer.substr(at, kBytesAfter + 2);
   const size_t newline = rest.find('\n');
   if (newline != absl::string_view::npos) rest = rest.substr(0, newline);
   if (!rest.empty() && rest.back() == '\r') rest.remove_suffix(1);
@@ -63,11 +63,11 @@ std::string FormatDiagnostic(absl::string_view file, absl::string_view buffer, s
   AppendPrintable(message, &out);
   out.push_back('\n');
   if (cut_before) out.append("...");
-  AppendPrintable(buffer.substr(begin, place - begin), &out);
+  AppendPrintable(buffer.substr(begin, at - begin), &out);
   AppendPrintable(rest, &out);
   if (cut_after) out.append("...");
   out.push_back('\n');
-  out.append((cut_before ? 3 : 0) + (place - begin), ' ');
+  out.append((cut_before ? 3 : 0) + (at - begin), ' ');
   out.push_back('^');
   return out;
 }

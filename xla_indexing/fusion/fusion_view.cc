@@ -48,7 +48,7 @@ bool IsBefore(const HloInstruction* a, const HloInstruction* b) {
   return a->index_in_computation() < b->index_in_computation();
 }
 
-// That there are instructions, all of one computation.
+// Checks that there are instructions, and that all are of one computation.
 absl::Status CheckTogether(FusionView::Instructions first, FusionView::Instructions others) {
   if (first.empty()) return ViewError("there are no instructions to compute");
   for (const FusionView::Instructions instructions : {first, others}) {
@@ -152,11 +152,11 @@ class FusionViewBuilder {
   NodeId ValueOf(const HloInstruction* instruction) {
     const auto known = outer_.find(instruction);
     if (known != outer_.end()) return known->second;
-    const auto [place, is_new] = outside_.try_emplace(KeyOf(instruction), 0);
-    if (is_new || !HasSameLayouts(ShapeOf(place->second), instruction->shape())) {
-      place->second = AddNode(*instruction, Node::Kind::kParameter);
+    const auto [it, is_new] = outside_.try_emplace(KeyOf(instruction), 0);
+    if (is_new || !HasSameLayouts(ShapeOf(it->second), instruction->shape())) {
+      it->second = AddNode(*instruction, Node::Kind::kParameter);
     }
-    return outer_[instruction] = Record(*instruction, place->second);
+    return outer_[instruction] = Record(*instruction, it->second);
   }
 
   bool IsInside(const HloInstruction& instruction) const {
@@ -254,7 +254,7 @@ class FusionViewBuilder {
     const HloModule& original = *roots_.front()->parent()->parent();
     FusionView view(std::make_unique<HloModule>(original.name()));
     HloModule* module = view.module_.get();
-    // What the header says of devices; the rest is about the entry of the original.
+    // The header's attributes about devices are kept; the others are about the entry of the original.
     for (const absl::string_view name : {"replica_count", "num_partitions"}) {
       if (const auto text = original.FindAttribute(name)) module->SetAttribute(name, *text);
     }
@@ -270,15 +270,26 @@ class FusionViewBuilder {
     module->SetEntry(computation);
     const absl::string_view thread = roots_.front()->parent()->execution_thread();
     if (!thread.empty()) computation->SetExecutionThread(thread);
+    AddParameters(computation, &view);
+    AddCopies(copier, computation, &view);
+    SetRoot(computation, &view);
+    view.roots_.assign(roots_.begin(), roots_.end());
+    KeepCopies(&view);
+    return view;
+  }
 
+  void AddParameters(HloComputation* computation, FusionView* view) {
     for (const NodeId id : Parameters()) {
       const HloInstruction& operand = *nodes_[id].original;
       nodes_[id].copy =
-          computation->AddParameter(static_cast<int64_t>(view.operands_.size()),
+          computation->AddParameter(static_cast<int64_t>(view->operands_.size()),
                                     NewName(operand.name(), *computation), operand.shape());
-      view.operands_.push_back(&operand);
-      view.originals_.push_back(&operand);
+      view->operands_.push_back(&operand);
+      view->originals_.push_back(&operand);
     }
+  }
+
+  void AddCopies(ComputationCopier& copier, HloComputation* computation, FusionView* view) {
     std::vector<const HloInstruction*> operands;
     for (Node& node : nodes_) {
       if (!node.is_needed || node.copy != nullptr) continue;
@@ -294,32 +305,38 @@ class FusionViewBuilder {
         copier.RedirectComputations(copy);
         node.copy = copy;
       }
-      view.originals_.push_back(node.original);
+      view->originals_.push_back(node.original);
     }
-    const HloInstruction* root = nodes_[root_nodes_.front()].copy;
-    if (root_nodes_.size() > 1) {
-      std::vector<Shape> shapes;
-      operands.clear();
-      for (const NodeId id : root_nodes_) {
-        operands.push_back(nodes_[id].copy);
-        shapes.push_back(nodes_[id].copy->shape());
-      }
-      root = computation->AddInstruction(HloOpcode::kTuple, NewName("roots", *computation),
-                                         Shape::Tuple(std::move(shapes)), operands);
-      view.originals_.push_back(nullptr);
-    }
-    computation->SetRoot(root);
+  }
 
-    view.roots_.assign(roots_.begin(), roots_.end());
+  // The root is the copy of the one root, or a tuple of those of several.
+  void SetRoot(HloComputation* computation, FusionView* view) {
+    if (root_nodes_.size() == 1) {
+      computation->SetRoot(nodes_[root_nodes_.front()].copy);
+      return;
+    }
+    std::vector<const HloInstruction*> copies;
+    std::vector<Shape> shapes;
+    for (const NodeId id : root_nodes_) {
+      copies.push_back(nodes_[id].copy);
+      shapes.push_back(nodes_[id].copy->shape());
+    }
+    computation->SetRoot(computation->AddInstruction(HloOpcode::kTuple,
+                                                     NewName("roots", *computation),
+                                                     Shape::Tuple(std::move(shapes)), copies));
+    view->originals_.push_back(nullptr);
+  }
+
+  // The copies of each instruction of the original, in their order.
+  void KeepCopies(FusionView* view) const {
     for (const auto& [instruction, id] : values_) {
       const HloInstruction* copy = nodes_[id].copy;
-      if (copy != nullptr) view.copies_[instruction].push_back(copy);
+      if (copy != nullptr) view->copies_[instruction].push_back(copy);
     }
-    for (auto& [instruction, copies] : view.copies_) {
+    for (auto& [instruction, copies] : view->copies_) {
       absl::c_sort(copies, IsBefore);
       copies.erase(std::unique(copies.begin(), copies.end()), copies.end());
     }
-    return view;
   }
 
   // `base`, with a number behind where that is taken.
@@ -371,7 +388,7 @@ absl::flat_hash_set<const HloInstruction*> WithElementsBetween(
 absl::Status CheckConvex(const absl::flat_hash_set<const HloInstruction*>& inside) {
   std::vector<const HloInstruction*> in_order(inside.begin(), inside.end());
   absl::c_sort(in_order, IsBefore);
-  // What is computed from one inside comes after the first of them.
+  // Whatever is computed from an instruction inside comes after the first of them.
   absl::flat_hash_set<const HloInstruction*> seen;
   std::vector<const HloInstruction*> outside;
   for (const HloInstruction* instruction : in_order) {

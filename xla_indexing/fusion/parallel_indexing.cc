@@ -31,8 +31,8 @@ using internal::InstructionKindHash;
 using internal::KindOf;
 using internal::ParallelFor;
 
-// As many instructions are worked on by one thread at a time: few, because some take a thousand
-// times as long as others.
+// How many instructions a thread takes at a time. It is a small number, because some instructions
+// take a thousand times as long as others.
 constexpr size_t kInstructionsPerPiece = 8;
 
 // The maps of one instruction; null where not asked for.
@@ -60,8 +60,8 @@ class KindTable {
   };
   Found FindOrAdd(const InstructionKind& kind) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto [place, is_new] = kinds_.try_emplace(kind);
-    return {&place->second, is_new};
+    const auto [it, is_new] = kinds_.try_emplace(kind);
+    return {&it->second, is_new};
   }
 
   // Frees what was made in that context. Other threads may free what was made in others.
@@ -91,7 +91,7 @@ class ParallelIndexer {
   ParallelIndexer(absl::Span<const HloInstruction* const> instructions,
                   absl::Span<mlir::MLIRContext* const> contexts,
                   const ParallelIndexingOptions& options)
-      : instructions_(instructions), options_(options), places_(instructions.size()) {
+      : instructions_(instructions), options_(options), results_(instructions.size()) {
     for (mlir::MLIRContext* context : contexts) {
       threads_.push_back(
           {context, std::make_unique<CalledComputations>(context, options.fusion), {}});
@@ -100,7 +100,7 @@ class ParallelIndexer {
 
   void Run(absl::FunctionRef<void(IndexedInstruction)> receive) {
     const std::thread::id caller = std::this_thread::get_id();
-    const size_t pieces = (places_.size() + kInstructionsPerPiece - 1) / kInstructionsPerPiece;
+    const size_t pieces = (results_.size() + kInstructionsPerPiece - 1) / kInstructionsPerPiece;
     const size_t count = std::clamp<size_t>(pieces, 1, threads_.size());
     std::atomic<size_t> next = 0;
     std::atomic<size_t> next_left = 0;
@@ -112,11 +112,11 @@ class ParallelIndexer {
     ParallelFor(static_cast<int>(count), count, [&](size_t i) {
       IndexingThread& thread = threads_[i];
       // The last instructions, which end the entry computation, are likely to be the largest.
-      TakePieces(next, places_.size(),
-                 [&](size_t later) { Find(places_.size() - 1 - later, thread); });
+      TakePieces(next, results_.size(),
+                 [&](size_t later) { Find(results_.size() - 1 - later, thread); });
       are_found.arrive_and_wait();
       if (!left.empty()) {
-        TakePieces(next_left, left.size(), [&](size_t place) { MakeOwn(left[place], thread); });
+        TakePieces(next_left, left.size(), [&](size_t i) { MakeOwn(left[i], thread); });
         are_ready.arrive_and_wait();
       }
       if (std::this_thread::get_id() == caller) GiveTo(receive);
@@ -127,7 +127,7 @@ class ParallelIndexer {
 
  private:
   // Where the maps of an instruction are; nowhere: it has none.
-  struct Place {
+  struct Result {
     std::unique_ptr<MadeIndexing> own;
     const IndexingOfKind* of_kind = nullptr;
   };
@@ -142,13 +142,13 @@ class ParallelIndexer {
     }
   }
 
-  // Those whose kind has maps that turned out not to be those of the kind.
+  // The instructions that cannot share the maps of their kind, as was found when these were made.
   std::vector<size_t> FindLeft() const {
     std::vector<size_t> left;
-    for (size_t i = 0; i < places_.size(); ++i) {
-      const IndexingOfKind* of_kind = places_[i].of_kind;
+    for (size_t i = 0; i < results_.size(); ++i) {
+      const IndexingOfKind* of_kind = results_[i].of_kind;
       if (of_kind != nullptr && !of_kind->is_of_kind && of_kind->first != i &&
-          places_[i].own == nullptr) {
+          results_[i].own == nullptr) {
         left.push_back(i);
       }
     }
@@ -157,11 +157,11 @@ class ParallelIndexer {
 
   void GiveTo(absl::FunctionRef<void(IndexedInstruction)> receive) const {
     const MadeIndexing nothing{threads_.front().context, NoEntries(), NoEntries()};
-    for (size_t i = 0; i < places_.size(); ++i) {
-      const Place& place = places_[i];
-      const MadeIndexing& made = place.own != nullptr       ? *place.own
-                                 : place.of_kind != nullptr ? place.of_kind->made
-                                                            : nothing;
+    for (size_t i = 0; i < results_.size(); ++i) {
+      const Result& result = results_[i];
+      const MadeIndexing& made = result.own != nullptr       ? *result.own
+                                 : result.of_kind != nullptr ? result.of_kind->made
+                                                             : nothing;
       const MadeIndexing& to_input = options_.output_to_input ? made : nothing;
       const MadeIndexing& to_output = options_.input_to_output ? made : nothing;
       receive(
@@ -169,11 +169,11 @@ class ParallelIndexer {
     }
   }
 
-  // Each thread frees what it has made: memory that another one frees is not to be had without
-  // waiting for it.
+  // Each thread frees what it has made, because memory that another thread frees cannot be had
+  // without waiting for it.
   void Free(const IndexingThread& thread) {
-    for (Place& place : places_) {
-      if (place.own != nullptr && place.own->context == thread.context) place.own.reset();
+    for (Result& result : results_) {
+      if (result.own != nullptr && result.own->context == thread.context) result.own.reset();
     }
     kinds_.Free(thread.context);
   }
@@ -187,7 +187,7 @@ class ParallelIndexer {
       return;
     }
     const auto share = [&](const IndexingOfKind* of_kind) {
-      places_[i].of_kind = of_kind;
+      results_[i].of_kind = of_kind;
       // Where this is not set yet, it may be set later (FindLeft).
       if (of_kind->is_of_first_only.load(std::memory_order_relaxed)) MakeOwn(i, thread);
     };
@@ -196,7 +196,7 @@ class ParallelIndexer {
     const auto [of_kind, is_new] = kinds_.FindOrAdd(kind);
     thread.kinds.emplace(std::move(kind), of_kind);
     if (!is_new) return share(of_kind);
-    places_[i].of_kind = of_kind;
+    results_[i].of_kind = of_kind;
     const auto may_be_shared = [](const absl::StatusOr<SharedIndexing>& entries) {
       return entries.ok() && (*entries == nullptr || AreOfKind(**entries));
     };
@@ -208,7 +208,7 @@ class ParallelIndexer {
   }
 
   void MakeOwn(size_t i, const IndexingThread& thread) {
-    places_[i].own = std::make_unique<MadeIndexing>(Make(i, thread));
+    results_[i].own = std::make_unique<MadeIndexing>(Make(i, thread));
   }
 
   MadeIndexing Make(size_t i, const IndexingThread& thread) const {
@@ -234,7 +234,7 @@ class ParallelIndexer {
   const ParallelIndexingOptions& options_;
   std::vector<IndexingThread> threads_;
   KindTable kinds_;
-  std::vector<Place> places_;
+  std::vector<Result> results_;
 };
 
 }  // namespace

@@ -146,7 +146,7 @@ Coalescing CoalescingAnalysis::Of(const OperandIndexing* indexing, const Shape& 
       *count = CountUpTo(*count);
     }
   }
-  // Nothing that is asked for is asked for well.
+  // Where nothing is requested, the requests are coalesced.
   const bool has_none = totals.requests.most == 0;
   const auto is_within = [&](const RequestCost& cost) {
     return static_cast<double>(cost.units) <= options_.factor * static_cast<double>(cost.least);
@@ -200,6 +200,44 @@ absl::Status CoalescingAnalysis::CheckRequest(const WarpRequest& request,
   return absl::OkStatus();
 }
 
+namespace {
+
+using Element = llvm::SmallVector<int64_t, 4>;
+
+// The element that a thread accesses at one step of its loops: the one that it computes, or the one
+// that this reads through `map`. None where the step is outside of either domain.
+absl::StatusOr<std::optional<Element>> ElementAt(const ThreadMapping& mapping,
+                                                 llvm::ArrayRef<int64_t> dims,
+                                                 llvm::ArrayRef<int64_t> loops,
+                                                 const IndexingMap* map,
+                                                 llvm::ArrayRef<int64_t> symbols) {
+  absl::StatusOr<bool> is_there = mapping.map.Contains(dims, loops);
+  if (!is_there.ok()) return is_there.status();
+  if (!*is_there) return std::nullopt;
+  absl::StatusOr<Element> element = mapping.map.Evaluate(dims, loops);
+  if (!element.ok()) return element.status();
+  if (map != nullptr) {
+    is_there = map->Contains(*element, symbols);
+    if (!is_there.ok()) return is_there.status();
+    if (!*is_there) return std::nullopt;
+    element = map->Evaluate(*element, symbols);
+    if (!element.ok()) return element.status();
+  }
+  return *std::move(element);
+}
+
+// Moves on to the next element of a thread's vector; after the last one false, and to the first.
+bool NextOfVector(const ThreadMapping& mapping, llvm::MutableArrayRef<int64_t> loops) {
+  for (const int range : mapping.vector_ranges) {
+    const Interval& bounds = mapping.map.ranges()[range].bounds;
+    if (++loops[range] <= bounds.upper()) return true;
+    loops[range] = bounds.lower();
+  }
+  return false;
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<LaneAddress>> CoalescingAnalysis::AddressesOf(
     const WarpRequest& request, const OperandIndexing* indexing, const Shape& accessed) const {
   const absl::StatusOr<ByteLayout> layout = ByteLayoutOf(accessed);
@@ -214,6 +252,8 @@ absl::StatusOr<std::vector<LaneAddress>> CoalescingAnalysis::AddressesOf(
   std::vector<LaneAddress> addresses;
   // A vector of no elements is accessed by nobody.
   if (mapping_.map.IsKnownEmpty()) return addresses;
+  const int64_t base = request.base * 8 * options_.alignment_bytes;
+  const IndexingMap* map = indexing == nullptr ? nullptr : &indexing->map();
   llvm::SmallVector<int64_t, 4> dims(mapping_.map.num_dims());
   for (const auto& [dim, value] : llvm::zip(mapping_.block_dims, request.block)) dims[dim] = value;
   llvm::SmallVector<int64_t, 4> loops(request.loops.begin(), request.loops.end());
@@ -225,38 +265,15 @@ absl::StatusOr<std::vector<LaneAddress>> CoalescingAnalysis::AddressesOf(
       dims[dim] = rest % size;
       rest /= size;
     }
-    while (true) {
-      // One point: where it is in both domains, the address.
-      absl::StatusOr<bool> is_there = mapping_.map.Contains(dims, loops);
-      if (!is_there.ok()) return is_there.status();
-      if (*is_there) {
-        absl::StatusOr<llvm::SmallVector<int64_t, 4>> element = mapping_.map.Evaluate(dims, loops);
-        if (!element.ok()) return element.status();
-        if (indexing != nullptr) {
-          is_there = indexing->map().Contains(*element, request.symbols);
-          if (!is_there.ok()) return is_there.status();
-          if (*is_there) element = indexing->map().Evaluate(*element, request.symbols);
-          if (!element.ok()) return element.status();
-        }
-        if (*is_there) {
-          const int64_t base = request.base * 8 * options_.alignment_bytes;
-          addresses.push_back(
-              {thread,
-               base + layout->physical.width *
-                          PositionOf(layout->physical,
-                                     absl::MakeConstSpan(element->data(), element->size()))});
-        }
-      }
-      // The next element of the vector.
-      size_t i = 0;
-      for (; i < mapping_.vector_ranges.size(); ++i) {
-        const int range = mapping_.vector_ranges[i];
-        const Interval& bounds = mapping_.map.ranges()[range].bounds;
-        if (++loops[range] <= bounds.upper()) break;
-        loops[range] = bounds.lower();
-      }
-      if (i == mapping_.vector_ranges.size()) break;
-    }
+    do {
+      const auto element = ElementAt(mapping_, dims, loops, map, request.symbols);
+      if (!element.ok()) return element.status();
+      if (!*element) continue;
+      addresses.push_back({thread, base + layout->physical.width *
+                                              PositionOf(layout->physical,
+                                                         absl::MakeConstSpan((*element)->data(),
+                                                                             (*element)->size()))});
+    } while (NextOfVector(mapping_, loops));
   }
   return addresses;
 }

@@ -70,7 +70,7 @@ class FusionMapper {
       return absl::InvalidArgumentError(absl::StrCat(
           "computation '", computation_.name(), "' computes no array that threads could go over"));
     }
-    // Without budget heroes were perhaps not found.
+    // With the budget spent, some heroes may not have been found.
     if (QuestionBudget::IsSpent()) return absl::ResourceExhaustedError(QuestionBudget::Reason());
     const DecidedKind decided = DecideKind(options_.warp_size, &roots);
     kind_ = decided.kind;
@@ -104,62 +104,71 @@ class FusionMapper {
   absl::Status MapRoot(const RootOfFusion& root, RootMapping* mapping) {
     const HloInstruction& hero = *root.hero;
     switch (kind_) {
-      case EmitterKind::kReduction: {
+      case EmitterKind::kReduction:
         if (!ReductionOf(hero, options_.warp_size)) break;
-        mapping->hero = &hero;
-        for (int64_t i = 0; i < hero.operand_count() / 2; ++i) {
-          const HloInstruction* operand = hero.operand(i);
-          if (auto status = Add(operand, 0, ReductionReads(*reduction_, operand->shape(), context_),
-                                &mapping->reads);
-              !status.ok()) {
-            return status;
-          }
-        }
-        return Add(&hero, root.hero_leaf,
-                   ReductionWrites(*reduction_, hero, root.hero_leaf, context_), &mapping->writes);
-      }
-      case EmitterKind::kTranspose: {
+        return MapReduction(root, mapping);
+      case EmitterKind::kTranspose:
         if (!TiledTransposeOf(hero)) break;
-        mapping->hero = &hero;
-        const HloInstruction* operand = hero.operand(0);
-        absl::Status status = Add(
-            operand, 0, TransposeReads(*transpose_, operand->shape(), context_), &mapping->reads);
-        status.Update(
-            Add(&hero, 0, TransposeWrites(*transpose_, hero.shape(), context_), &mapping->writes));
-        return status;
-      }
-      case EmitterKind::kConcatenate: {
-        mapping->hero = &hero;
-        auto pieces = ConcatenateMappings(computation_, hero, options_, context_);
-        if (!pieces.ok()) return pieces.status();
-        for (int64_t i = 0; i < hero.operand_count(); ++i) {
-          const HloInstruction* piece = hero.operand(i);
-          // A piece that is there twice is read once.
-          if (absl::c_any_of(mapping->reads, [&](const ThreadedArray& array) {
-                return array.instruction == piece;
-              })) {
-            continue;
-          }
-          if (auto status = Add(piece, 0, (*pieces)[i], &mapping->reads); !status.ok()) {
-            return status;
-          }
-        }
-        mapping->writes = mapping->reads;
-        return absl::OkStatus();
-      }
+        return MapTranspose(hero, mapping);
+      case EmitterKind::kConcatenate:
+        return MapConcatenate(hero, mapping);
       case EmitterKind::kInPlaceUpdate:
         mapping->hero = &hero;
         return AddLoop(hero.operand(1), &mapping->reads, mapping);
-      case EmitterKind::kScatter: {
+      case EmitterKind::kScatter:
         mapping->hero = &hero;
-        // As many inputs as arrays of the result, the indices, as many updates.
+        // Its operands are as many inputs as the result has arrays, the indices, and as many updates.
         return AddLoop(hero.operand(hero.operand_count() / 2 + 1 + root.root_leaf), &mapping->reads,
                        mapping);
-      }
       case EmitterKind::kLoop:
         break;
     }
-    // A root by itself: of a loop, or beside the others, as they read.
+    return MapWithoutHero(root, mapping);
+  }
+
+  absl::Status MapReduction(const RootOfFusion& root, RootMapping* mapping) {
+    const HloInstruction& hero = *root.hero;
+    mapping->hero = &hero;
+    for (int64_t i = 0; i < hero.operand_count() / 2; ++i) {
+      const HloInstruction* operand = hero.operand(i);
+      absl::Status status =
+          Add(operand, 0, ReductionReads(*reduction_, operand->shape(), context_), &mapping->reads);
+      if (!status.ok()) return status;
+    }
+    return Add(&hero, root.hero_leaf, ReductionWrites(*reduction_, hero, root.hero_leaf, context_),
+               &mapping->writes);
+  }
+
+  absl::Status MapTranspose(const HloInstruction& hero, RootMapping* mapping) {
+    mapping->hero = &hero;
+    const HloInstruction* operand = hero.operand(0);
+    absl::Status status =
+        Add(operand, 0, TransposeReads(*transpose_, operand->shape(), context_), &mapping->reads);
+    status.Update(
+        Add(&hero, 0, TransposeWrites(*transpose_, hero.shape(), context_), &mapping->writes));
+    return status;
+  }
+
+  absl::Status MapConcatenate(const HloInstruction& hero, RootMapping* mapping) {
+    mapping->hero = &hero;
+    auto pieces = ConcatenateMappings(computation_, hero, options_, context_);
+    if (!pieces.ok()) return pieces.status();
+    for (int64_t i = 0; i < hero.operand_count(); ++i) {
+      const HloInstruction* piece = hero.operand(i);
+      // A piece that is there twice is read once.
+      if (absl::c_any_of(mapping->reads,
+                         [&](const ThreadedArray& array) { return array.instruction == piece; })) {
+        continue;
+      }
+      absl::Status status = Add(piece, 0, (*pieces)[i], &mapping->reads);
+      if (!status.ok()) return status;
+    }
+    mapping->writes = mapping->reads;
+    return absl::OkStatus();
+  }
+
+  // The root of a loop, or one beside roots with a hero, whose threads read as those do.
+  absl::Status MapWithoutHero(const RootOfFusion& root, RootMapping* mapping) {
     const Shape& shape = root.root->shape().Leaf(root.root_leaf);
     absl::StatusOr<ThreadMapping> threads =
         reduction_   ? ReductionReads(*reduction_, shape, context_)
@@ -224,7 +233,7 @@ class AccessCollector {
       }
       if (absl::Status status = AddOfRoot(root); !status.ok()) return status;
     }
-    for (auto& [place, accesses] : accesses_) {
+    for (auto& [leaf, accesses] : accesses_) {
       absl::c_move(accesses, std::back_inserter(result_.accesses));
     }
     return std::move(result_);
@@ -271,7 +280,8 @@ class AccessCollector {
     return AddReadsThrough(**view, array, to_value, leaf, {});
   }
 
-  // The same for a view whose root is the value; what stands for `others` is no parameter.
+  // Adds the maps of a view whose root is the value. The parameters that stand for `others` are
+  // left out.
   absl::Status AddReadsThrough(const FusionView& view, const ThreadedArray& array,
                                const std::optional<OperandIndexingSet>& to_value, int64_t leaf,
                                FusionView::Instructions others) {

@@ -64,14 +64,14 @@ absl::StatusOr<ThreadMapping> RowMajorLoop(const Shape& shape, const LoopOptions
   const int64_t per_block = options.threads_per_block * each;
   const int64_t blocks = CeilDiv(*elements, per_block);
   MappingBuilder builder(context);
-  AffineExpr place = Scale(builder.Thread(options.threads_per_block), each);
-  place = Add(place, Scale(builder.Block(blocks), per_block));
+  AffineExpr offset = Scale(builder.Thread(options.threads_per_block), each);
+  offset = Add(offset, Scale(builder.Block(blocks), per_block));
   if (each > options.vector_width) {
-    place = Add(place, Scale(builder.Loop(each / options.vector_width), options.vector_width));
+    offset = Add(offset, Scale(builder.Loop(each / options.vector_width), options.vector_width));
   }
-  if (options.vector_width > 1) place = Add(place, builder.Vector(options.vector_width));
-  if (*elements % per_block != 0) builder.Bound(place, *elements);
-  return BuildLinear(shape, place, &builder);
+  if (options.vector_width > 1) offset = Add(offset, builder.Vector(options.vector_width));
+  if (*elements % per_block != 0) builder.Bound(offset, *elements);
+  return BuildLinear(shape, offset, &builder);
 }
 
 absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptions& options,

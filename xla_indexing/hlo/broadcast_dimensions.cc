@@ -68,7 +68,7 @@ absl::Status LengthError(absl::Span<const int64_t> broadcast_dimensions, absl::s
                                                  ", has rank ", rank));
 }
 
-// That a list says where the dimensions of operand `number`, of a lower rank, are in operand
+// Checks that a list says where the dimensions of operand `number`, of a lower rank, are in operand
 // `largest`.
 absl::Status CheckBroadcastDimensions(absl::Span<const Shape> operands, int64_t number,
                                       int64_t largest,

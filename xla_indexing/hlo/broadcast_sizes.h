@@ -50,7 +50,7 @@ struct OperandDimension {
 // What must hold at run time in one dimension of the result: those of these dynamic sizes that are
 // not 1 are all equal, and `size`, the result's, allows that common size.
 struct BroadcastGuard {
-  int64_t dimension = 0;  // Of the result.
+  int64_t dimension = 0;  // A dimension of the result.
   DimensionSize size;
   std::vector<OperandDimension> operands;
   std::vector<DimensionSize> operand_sizes;  // What is known of each.

@@ -251,7 +251,7 @@ absl::Status HloBuilder::SetAttributes(absl::Span<const Attribute> attributes,
     const bool is_text = std::holds_alternative<absl::string_view>(given.value);
     const Attribute attribute =
         given.key == AttributeKey::kOther ? given : MakeAttribute(given.key, given.value);
-    // That of a constant or a parameter stands between the parentheses.
+    // The attribute of a constant or a parameter stands between its parentheses and has no name.
     if (attribute.name.empty()) {
       return internal::shape_rules::Error(*instruction, "an attribute has no name");
     }

@@ -33,8 +33,8 @@ Shape Dimensions(const Shape& shape, absl::Span<const int64_t> dimensions, Eleme
   return picked;
 }
 
-// That each dimension of an operand grows or is as long as that of the result: a bound cannot be
-// made another one.
+// Checks that each dimension of an operand grows or is as long as that of the result. A bound
+// cannot become another bound.
 absl::Status CheckCanBecome(int64_t number, const Shape& operand, const Shape& result,
                             absl::Span<const int64_t> dimensions) {
   for (int64_t k = 0; k < operand.rank(); ++k) {

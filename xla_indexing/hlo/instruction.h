@@ -88,7 +88,7 @@ class HloInstruction {
   bool GetBool(AttributeKey key, bool default_value = false) const;
   std::optional<int64_t> GetInteger(AttributeKey key) const;
   absl::Span<const int64_t> GetIntegers(AttributeKey key) const;
-  absl::string_view GetText(AttributeKey key) const;  // Of kinds kText and kString.
+  absl::string_view GetText(AttributeKey key) const;  // For kinds kText and kString.
   const HloComputation* GetComputation(AttributeKey key) const;
   // The text of an attribute that has no key of its own (or of one kept as text).
   std::optional<absl::string_view> GetTextByName(absl::string_view name) const;
@@ -113,7 +113,7 @@ class HloInstruction {
   // Null where there is none.
   const Window* window() const;
   const ConvolutionDimensionNumbers* convolution_dimension_numbers() const;
-  const Literal* literal() const;  // Of a constant.
+  const Literal* literal() const;  // The value of a constant.
   DotDimensionNumbers dot_dimension_numbers() const;
   GatherDimensionNumbers gather_dimension_numbers() const;
   ScatterDimensionNumbers scatter_dimension_numbers() const;
@@ -153,7 +153,7 @@ class HloInstruction {
   // what the value refers to into the module. The value must be of the key's kind; a text is taken
   // for every kind and is printed as it is.
   void SetAttribute(AttributeKey key, const AttributeValue& value);
-  // Like SetAttribute, for an attribute that is kept as text under its own name.
+  // Does what SetAttribute does, for an attribute that is kept as text under its own name.
   void SetTextAttribute(absl::string_view name, absl::string_view text);
   void SetShape(const Shape& shape);
 

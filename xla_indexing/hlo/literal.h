@@ -83,7 +83,7 @@ class Literal {
   Shape shape_;
   bool elided_ = false;
   bool splat_ = false;
-  int part_bytes_ = 0;     // Of one element, or of one part of a complex element.
+  int part_bytes_ = 0;     // The size of an element, or of one part of a complex one.
   int element_bytes_ = 0;  // `part_bytes_` times the number of parts.
   int64_t element_count_ = 0;
   std::vector<uint8_t> bytes_;

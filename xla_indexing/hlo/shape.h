@@ -109,7 +109,7 @@ class Shape {
   absl::InlinedVector<bool, 8> dynamic_;  // Empty: every dimension is static.
   std::optional<Layout> layout_;
   std::vector<Shape> elements_;
-  int64_t leaf_count_ = 0;  // Of all elements.
+  int64_t leaf_count_ = 0;  // The leaves of all elements.
   bool is_flat_ = false;    // A tuple of arrays: element i is leaf i.
 };
 

@@ -94,7 +94,7 @@ Answer InjectiveByPairs(const IndexingMap& map, StepBudget* budget) {
   Answer injective = Answer::kYes;
   for (int i = 0; i < count && injective != Answer::kNo; ++i) {
     const AffineExpr difference = Sub(mlir::getAffineSymbolExpr(i, context), twins[i]);
-    const Answer differs = HasPointWith(pairs, difference, Interval::AtLeast(1), budget);
+    const Answer differs = HasIntegerPointWith(pairs, difference, Interval::AtLeast(1), budget);
     injective = And(injective, Not(differs));
   }
   return injective;

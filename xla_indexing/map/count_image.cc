@@ -52,10 +52,10 @@ using internal::Term;
 using internal::VariablesOf;
 using ::mlir::AffineExpr;
 
-Interval CountPlaces(llvm::ArrayRef<Interval> hull) {
-  Interval places = Interval::Point(1);
-  for (const Interval& interval : hull) places = places.Mul(CountOf(interval));
-  return places;
+Interval CountPointsOfBox(llvm::ArrayRef<Interval> hull) {
+  Interval points = Interval::Point(1);
+  for (const Interval& interval : hull) points = points.Mul(CountOf(interval));
+  return points;
 }
 
 Int128 SumOfSizes(const ClassSizes& classes) {
@@ -72,7 +72,7 @@ Interval CountPart(const ImagePart& part, StepBudget* budget) {
     return CountOf(SumOfSizes(*classes));
   const Interval points = CountPoints(*part.map, budget);
   return CountBetween(Interval::Point(std::min<int64_t>(points.lower(), 1)), points)
-      .Intersect(CountUpTo(CountPlaces(HullOf(part))));
+      .Intersect(CountUpTo(CountPointsOfBox(HullOf(part))));
 }
 
 Interval CountOneImage(const ImageParts& image, StepBudget* budget) {
@@ -276,11 +276,11 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
   const QuestionBudget question;
   llvm::SmallVector<Interval, 4> box;
   for (const int64_t size : sizes) box.push_back(Interval::OfSize(size));
-  const Interval places = CountPlaces(box);
+  const Interval points = CountPointsOfBox(box);
   std::vector<std::optional<ImageParts>> strided;
   for (const IndexingMap& map : maps) {
     strided.push_back(StridedPartsOf(map));
-    if (strided.back() && IsWhole(*strided.back(), sizes)) return places;
+    if (strided.back() && IsWhole(*strided.back(), sizes)) return points;
   }
   // Images that are there for sure, and those that may be.
   std::vector<ImageParts> images;
@@ -290,18 +290,18 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
     std::optional<ImageParts> parts = known ? known : PartsOf(map, budget);
     if (parts && parts->has_point == Answer::kNo) continue;
     if (parts && parts->has_point == Answer::kYes) {
-      if (IsWhole(*parts, sizes)) return places;
+      if (IsWhole(*parts, sizes)) return points;
       images.push_back(*std::move(parts));
       continue;
     }
     const Interval count = parts ? CountOneImage(*parts, budget) : CountImage(map, budget);
     rest = rest.Add(count);
-    largest = CountBetween(Interval::Point(std::max(largest.lower(), count.lower())), places);
+    largest = CountBetween(Interval::Point(std::max(largest.lower(), count.lower())), points);
   }
   if (images.size() == 1 && rest == Interval::Point(0)) return CountOneImage(images[0], budget);
   if (const auto sum = CountUnion(images, static_cast<int>(sizes.size()), budget)) {
     const Interval least = Interval::Point(std::max(sum->lower(), largest.lower()));
-    return CountBetween(least, sum->Add(rest)).Intersect(CountUpTo(places));
+    return CountBetween(least, sum->Add(rest)).Intersect(CountUpTo(points));
   }
   int64_t least = largest.lower();
   for (const ImageParts& image : images) {
@@ -309,7 +309,7 @@ Interval CountUnionOfImages(llvm::ArrayRef<IndexingMap> maps, llvm::ArrayRef<int
     least = std::max(least, count.lower());
     rest = rest.Add(count);
   }
-  return CountBetween(Interval::Point(least), rest).Intersect(CountUpTo(places));
+  return CountBetween(Interval::Point(least), rest).Intersect(CountUpTo(points));
 }
 
 Interval CountPairs(const IndexingMap& map, StepBudget* budget) {

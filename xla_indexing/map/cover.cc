@@ -62,7 +62,7 @@ bool AddPiecesOutside(IndexingMap piece, const Constraints& conditions, StepBudg
       IndexingMap outside = piece;
       outside.AddConstraint(kPartsFit, condition.expr,
                             below ? Interval::AtMost(end - 1) : Interval::AtLeast(end + 1));
-      if (DomainHasPoint(outside, budget) == Answer::kNo) continue;
+      if (DomainHasIntegerPoint(outside, budget) == Answer::kNo) continue;
       pieces->push_back(std::move(outside));
       if (pieces->size() > kMaxPieces) return false;
     }
@@ -103,10 +103,10 @@ Answer IsCovered(const IndexingMap& a, llvm::ArrayRef<IndexingMap> others, StepB
   }
   Answer covered = Answer::kYes;
   for (const IndexingMap& piece : left) {
-    covered = And(covered, Not(DomainHasPoint(piece, budget)));
+    covered = And(covered, Not(DomainHasIntegerPoint(piece, budget)));
     if (covered == Answer::kNo) break;
   }
-  // What is left may be in those that could not be taken away.
+  // The rest may be covered by the maps that could not be subtracted.
   return covered == Answer::kNo && !all_are_explicit ? Answer::kUndecided : covered;
 }
 

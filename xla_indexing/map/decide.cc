@@ -112,14 +112,14 @@ std::optional<Projected> RelationOf(const IndexingMap& map) {
 // Whether all pairs of `a` are in the set of `b`: at every point of `a`, with its results for the
 // dimensions that stand for results.
 Answer WithinExplicit(const IndexingMap& a, const IndexingMap& b_set, StepBudget* budget) {
-  llvm::SmallVector<AffineExpr, 8> places(a.num_dims());
-  places.append(a.results().begin(), a.results().end());
+  llvm::SmallVector<AffineExpr, 8> replacements(a.num_dims());
+  replacements.append(a.results().begin(), a.results().end());
   Constraints constraints;
   for (auto [result, dim] : llvm::zip_equal(a.results(), b_set.dims().drop_front(a.num_dims()))) {
     constraints.push_back({result, dim.bounds});
   }
   for (const Constraint& constraint : b_set.constraints()) {
-    constraints.push_back({Substitute(constraint.expr, places, {}), constraint.interval});
+    constraints.push_back({Substitute(constraint.expr, replacements, {}), constraint.interval});
     if (!constraints.back().expr) return Answer::kUndecided;
   }
   Variables dims(b_set.dims().take_front(a.num_dims()));
@@ -146,7 +146,7 @@ Answer HasPair(const Projected& relation, llvm::ArrayRef<int64_t> dims,
   for (auto [result, value] : llvm::zip_equal(relation.map.results(), results)) {
     at_pair.AddConstraint(kPartsFit, result, Interval::Point(value));
   }
-  return DomainHasPoint(at_pair, budget);
+  return DomainHasIntegerPoint(at_pair, budget);
 }
 
 bool SampledPairIsMissing(const Projected& a, const Projected& b, StepBudget* budget) {
@@ -190,7 +190,7 @@ Answer WithinSymbolically(const Projected& a, const Projected& b, StepBudget* bu
   if (a.map.IsKnownEmpty()) return Answer::kYes;
   if (SampledPairIsMissing(a, b, budget)) return Answer::kNo;
   if (!b.projection || !b.projection->IsExplicit()) {
-    return DomainHasPoint(a.map, budget) == Answer::kNo ? Answer::kYes : Answer::kUndecided;
+    return DomainHasIntegerPoint(a.map, budget) == Answer::kNo ? Answer::kYes : Answer::kUndecided;
   }
   return WithinExplicit(a.map, b.projection->set, budget);
 }
@@ -201,7 +201,7 @@ absl::StatusOr<Decision> IsEmptyDomain(const IndexingMap& map, int64_t max_steps
   const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
   StepBudget budget(max_steps);
-  return budget.Decide(Not(DomainHasPoint(map, &budget)));
+  return budget.Decide(Not(DomainHasIntegerPoint(map, &budget)));
 }
 
 absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b,

@@ -9,10 +9,10 @@
 //   as a function    every point (d, s, rt) of the domain has the result f(d, s, rt)
 //   as a relation    for each rt: { d -> f(d, s, rt) : some s, (d, s, rt) in the domain }
 //
-// Same functions have the same domains, point for point, and the same results there. Same relations
-// may differ in number, order, intervals and meaning of their range variables. Variables correspond
-// by position, runtime variables too: the i-th of one map is the i-th of the other. Values are
-// mathematical integers.
+// Maps that are the same function have the same domains, point for point, and the same results
+// there. Maps that are the same relation may differ in number, order, intervals and meaning of
+// their range variables. Variables correspond by position, runtime variables too: the i-th of one
+// map is the i-th of the other. Values are mathematical integers.
 //
 // How. The first of these that decides:
 //   1. the normal form: both maps simplified are written the same;

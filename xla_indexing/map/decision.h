@@ -42,11 +42,13 @@ enum class Answer { kNo, kYes, kUndecided };
 
 constexpr Answer AnswerOf(bool is_yes) { return is_yes ? Answer::kYes : Answer::kNo; }
 constexpr Answer Not(Answer a) { return a == Answer::kUndecided ? a : AnswerOf(a == Answer::kNo); }
-// No where one is no, whatever the other.
+// No where either is no, whatever the other one is.
 constexpr Answer And(Answer a, Answer b) {
   if (a == Answer::kNo || b == Answer::kNo) return Answer::kNo;
   return a == Answer::kYes ? b : a;
 }
+// Yes where either is yes, whatever the other one is.
+constexpr Answer Or(Answer a, Answer b) { return Not(And(Not(a), Not(b))); }
 
 // An answer, and the steps that it took.
 struct Decision {

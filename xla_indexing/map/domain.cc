@@ -98,7 +98,7 @@ std::optional<int64_t> NumCandidates(const IndexingMap& map) {
   return internal::NumPoints(AllBounds(map));
 }
 
-Answer DomainHasPoint(const IndexingMap& map, StepBudget* budget) {
+Answer DomainHasIntegerPoint(const IndexingMap& map, StepBudget* budget) {
   if (map.IsKnownEmpty()) return Answer::kNo;
   if (map.constraints().empty()) return Answer::kYes;
   if (!budget->Take(kStepsOfQuestion)) return Answer::kUndecided;
@@ -117,11 +117,11 @@ Answer DomainHasPoint(const IndexingMap& map, StepBudget* budget) {
   return status.ok() ? Answer::kNo : Answer::kUndecided;
 }
 
-Answer HasPointWith(const IndexingMap& map, AffineExpr expr, Interval interval,
-                    StepBudget* budget) {
+Answer HasIntegerPointWith(const IndexingMap& map, AffineExpr expr, Interval interval,
+                           StepBudget* budget) {
   IndexingMap domain = DomainOf(map);
   domain.AddConstraint(kPartsFit, expr, interval);
-  return DomainHasPoint(domain, budget);
+  return DomainHasIntegerPoint(domain, budget);
 }
 
 Answer HoldsEverywhere(const IndexingMap& map, AffineExpr expr, Interval interval,
@@ -130,7 +130,7 @@ Answer HoldsEverywhere(const IndexingMap& map, AffineExpr expr, Interval interva
   if (!expr || !outside) return Answer::kUndecided;
   Answer holds = Answer::kYes;
   for (const Interval& part : *outside) {
-    holds = And(holds, Not(HasPointWith(map, expr, part, budget)));
+    holds = And(holds, Not(HasIntegerPointWith(map, expr, part, budget)));
     if (holds == Answer::kNo) break;
   }
   return holds;
@@ -204,7 +204,7 @@ Interval HullOver(const IndexingMap& map, AffineExpr expr, Interval range, StepB
   // The interval of a variable alone has no more than its values.
   if (map.constraints().empty() && IsVariable(expr)) return range;
   const auto has_integer_point = [&](int64_t lower, int64_t upper) {
-    return HasPointWith(map, expr, Interval::Closed(lower, upper), budget);
+    return HasIntegerPointWith(map, expr, Interval::Closed(lower, upper), budget);
   };
   // Some value is in [lower, upper], if there is any, and none outside.
   int64_t lower = range.lower();

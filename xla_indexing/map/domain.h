@@ -31,11 +31,11 @@ namespace xla_indexing {
 IndexingMap DomainOf(const IndexingMap& map);
 
 // Whether the domain has a point.
-Answer DomainHasPoint(const IndexingMap& map, StepBudget* budget);
+Answer DomainHasIntegerPoint(const IndexingMap& map, StepBudget* budget);
 
 // Whether it has a point with expr in interval.
-Answer HasPointWith(const IndexingMap& map, mlir::AffineExpr expr, Interval interval,
-                    StepBudget* budget);
+Answer HasIntegerPointWith(const IndexingMap& map, mlir::AffineExpr expr, Interval interval,
+                           StepBudget* budget);
 
 // Whether every point of the domain has expr in interval. A null expression: kUndecided.
 Answer HoldsEverywhere(const IndexingMap& map, mlir::AffineExpr expr, Interval interval,

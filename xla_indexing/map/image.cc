@@ -70,7 +70,7 @@ Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& 
   if (range.IsEmpty()) return {};
   const Interval hull = HullOver(map, expr, range, budget);
   for (const int64_t end : {hull.lower(), hull.upper()}) {
-    if (HasPointWith(map, expr, Interval::Point(end), budget) != Answer::kYes) return {};
+    if (HasIntegerPointWith(map, expr, Interval::Point(end), budget) != Answer::kYes) return {};
   }
   if (hull.IsPoint()) return {Answer::kYes, {hull.lower(), 1, 1}};
   // The next value after the least.
@@ -78,7 +78,7 @@ Candidate CandidateFor(const IndexingMap& map, AffineExpr expr, const Interval& 
   IndexingMap above = DomainOf(map);
   above.AddConstraint(kPartsFit, expr, rest);
   const int64_t next = HullOver(above, expr, rest, budget).lower();
-  if (HasPointWith(map, expr, Interval::Point(next), budget) != Answer::kYes) return {};
+  if (HasIntegerPointWith(map, expr, Interval::Point(next), budget) != Answer::kYes) return {};
 
   const Int128 length = Int128{hull.upper()} - hull.lower();
   const Int128 stride = Int128{next} - hull.lower();
@@ -119,7 +119,7 @@ bool SampledElementIsMissing(const IndexingMap& map, llvm::ArrayRef<StridedRange
     for (auto [result, range, place] : llvm::zip_equal(map.results(), ranges, point)) {
       there.AddConstraint(kPartsFit, result, Interval::Point(range.offset + place * range.stride));
     }
-    return DomainHasPoint(there, budget) == Answer::kNo;
+    return DomainHasIntegerPoint(there, budget) == Answer::kNo;
   });
 }
 
@@ -178,7 +178,7 @@ absl::StatusOr<ImageBox> ImageAsBox(const IndexingMap& map, int64_t max_steps) {
       ProjectOntoResults(map, {.dims = false, .runtimes = false});
   if (!projected) return box;
   Answer is_box = Answer::kUndecided;
-  const Answer has_point = DomainHasPoint(projected->map, &budget);
+  const Answer has_point = DomainHasIntegerPoint(projected->map, &budget);
   if (has_point == Answer::kNo) {
     // Without results even the empty product has a point.
     is_box = AnswerOf(map.num_results() > 0);

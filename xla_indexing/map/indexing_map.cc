@@ -96,7 +96,7 @@ absl::StatusOr<IndexingMap> IndexingMap::Create(mlir::AffineMap affine_map, Vari
                                                 Constraints constraints) {
   absl::Status status = VerifyNumbers(affine_map, dims.size(), ranges.size(), runtimes.size());
   if (!status.ok()) return status;
-  // What is verified is what was given: constraints that hold everywhere are not kept.
+  // The given constraints are verified here, because those that hold everywhere are not kept.
   for (const Constraint& constraint : constraints) {
     status = VerifyExpr(constraint.expr, static_cast<int>(dims.size()),
                         static_cast<int>(ranges.size() + runtimes.size()), affine_map.getContext());
@@ -112,16 +112,17 @@ absl::StatusOr<IndexingMap> IndexingMap::Create(mlir::AffineMap affine_map, Vari
 void IndexingMap::SetConstraints(Constraints constraints) {
   constraints_ = std::move(constraints);
   if (constraints_.empty()) return;
-  // What need not be kept as a constraint goes; those of one expression merge; the rest is sorted.
-  llvm::SmallDenseMap<AffineExpr, size_t, 8> places;
+  // Constraints that always hold are dropped, those on one expression are merged, and the rest are
+  // sorted.
+  llvm::SmallDenseMap<AffineExpr, size_t, 8> index_of;
   size_t kept = 0;
   for (const Constraint constraint : constraints_) {
     if (!constraint.expr || AbsorbConstraint(constraint)) continue;
-    const auto [place, inserted] = places.try_emplace(constraint.expr, kept);
+    const auto [it, inserted] = index_of.try_emplace(constraint.expr, kept);
     if (inserted) {
       constraints_[kept++] = constraint;
     } else {
-      Interval& interval = constraints_[place->second].interval;
+      Interval& interval = constraints_[it->second].interval;
       interval = interval.Intersect(constraint.interval);
     }
   }

@@ -74,10 +74,10 @@ struct PartsFit {
 };
 inline constexpr PartsFit kPartsFit{};
 
-// Where variables went when some were removed: old position -> new position, or kRemoved.
+// Where range and runtime variables went when some were removed: the new position of each, or
+// kRemoved.
 struct VariableRemap {
   static constexpr int kRemoved = -1;
-  llvm::SmallVector<int, 4> dims;
   llvm::SmallVector<int, 4> ranges;
   llvm::SmallVector<int, 4> runtimes;
   bool changed = false;  // some variable was removed
@@ -203,11 +203,9 @@ class IndexingMap {
   // variables it makes what Simplify() makes.
   void SimplifyAsRelation();
 
-  // Drops range and runtime variables (and, for RemoveUnusedVariables, dimensions) that neither
-  // results nor constraints use. A variable with an empty interval makes the map the canonical
-  // empty one.
+  // Drops range and runtime variables that neither results nor constraints use. A variable with an
+  // empty interval makes the map the canonical empty one.
   VariableRemap RemoveUnusedSymbols();
-  VariableRemap RemoveUnusedVariables();
 
   // Returns the map with dimension i replaced by dim_replacements[i] and symbol j by
   // symbol_replacements[j] (kept where that is null) in results and constraints. Intervals are not
@@ -239,7 +237,7 @@ class IndexingMap {
   // One pass of Simplify(). `*has_integer_point` says that the domain is known to have a point;
   // where it is not, the question is asked, and `*has_integer_point` set if the answer is yes.
   bool SimplifyOnce(RuleTrace* trace, bool* has_integer_point);
-  // The same for a map without constraints.
+  // Makes a map without constraints.
   bool SimplifyResults(RuleTrace* trace);
   // The declared variable that an expression consists of, or null.
   Variable* FindVariable(mlir::AffineExpr expr);

@@ -63,27 +63,27 @@ absl::StatusOr<IndexingMap> Inverse(const IndexingMap& map, int64_t max_steps) {
   // The projection is over (rt, r), the inverse over (r){rt}.
   mlir::MLIRContext* context = map.context();
   const IndexingMap& set = projection.set;
-  llvm::SmallVector<AffineExpr, 8> places;
+  llvm::SmallVector<AffineExpr, 8> replacements;
   Variables runtimes;
   for (int i = 0; i < map.num_runtimes(); ++i) {
-    places.push_back(mlir::getAffineSymbolExpr(i, context));
+    replacements.push_back(mlir::getAffineSymbolExpr(i, context));
     runtimes.push_back({set.dims()[i].bounds, map.runtimes()[i].name});
   }
   StepBudget budget(max_steps);
   Variables dims;
   for (int i = map.num_runtimes(); i < set.num_dims(); ++i) {
-    places.push_back(mlir::getAffineDimExpr(dims.size(), context));
+    replacements.push_back(mlir::getAffineDimExpr(dims.size(), context));
     const AffineExpr result = mlir::getAffineDimExpr(i, context);
     dims.push_back({HullOver(set, result, set.dims()[i].bounds, &budget), {}});
   }
   llvm::SmallVector<AffineExpr, 4> results;
   for (const AffineExpr value : llvm::ArrayRef(projection.values).take_front(map.num_dims())) {
-    results.push_back(Substitute(value, places, {}));
+    results.push_back(Substitute(value, replacements, {}));
     if (!results.back()) return too_large;
   }
   Constraints constraints;
   for (const Constraint& constraint : set.constraints()) {
-    constraints.push_back({Substitute(constraint.expr, places, {}), constraint.interval});
+    constraints.push_back({Substitute(constraint.expr, replacements, {}), constraint.interval});
     if (!constraints.back().expr) return too_large;
   }
   const mlir::AffineMap affine_map =

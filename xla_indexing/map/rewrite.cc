@@ -21,28 +21,9 @@ using internal::ReplaceVariables;
 using internal::VariablesOf;
 using ::mlir::AffineExpr;
 
-llvm::SmallVector<int, 4> AllRemoved(size_t count) {
-  return llvm::SmallVector<int, 4>(count, VariableRemap::kRemoved);
-}
-
 llvm::SmallVector<int, 4> AllKept(size_t count) {
   llvm::SmallVector<int, 4> remap;
   for (size_t i = 0; i < count; ++i) remap.push_back(static_cast<int>(i));
-  return remap;
-}
-
-// The canonical empty map of the same results, without symbols and, if so asked, without
-// dimensions.
-VariableRemap MakeCanonicalEmpty(bool remove_dims, IndexingMap* map) {
-  VariableRemap remap;
-  remap.dims = remove_dims ? AllRemoved(map->dims().size()) : AllKept(map->dims().size());
-  remap.ranges = AllRemoved(map->ranges().size());
-  remap.runtimes = AllRemoved(map->runtimes().size());
-  IndexingMap empty = IndexingMap::MakeEmpty(map->context(), remove_dims ? 0 : map->num_dims(), 0,
-                                             0, map->num_results());
-  for (int i = 0; i < empty.num_dims(); ++i) empty.mutable_dim(i).name = map->dims()[i].name;
-  remap.changed = map->num_symbols() > 0 || map->num_dims() > empty.num_dims();
-  *map = std::move(empty);
   return remap;
 }
 
@@ -66,60 +47,50 @@ Compressed Compress(llvm::ArrayRef<Variable> variables, const llvm::BitVector& k
   return result;
 }
 
-VariableRemap RemoveUnused(bool remove_dims, IndexingMap* map) {
-  // Removing an unused variable with an empty interval would make the domain non-empty; the
-  // canonical empty map uses no variable.
-  if (map->IsKnownEmpty()) return MakeCanonicalEmpty(remove_dims, map);
-
-  // Bits of dimensions, then of symbols.
-  llvm::BitVector used(map->num_dims() + map->num_symbols());
-  const auto mark = [&](AffineExpr expr) {
-    for (const int variable : VariablesOf(expr, map->num_dims())) used.set(variable);
-  };
-  llvm::for_each(map->results(), mark);
-  for (const Constraint& constraint : map->constraints()) mark(constraint.expr);
-  if (!remove_dims) used.set(0, map->num_dims());
-  VariableRemap remap = {AllKept(map->dims().size()), AllKept(map->ranges().size()),
-                         AllKept(map->runtimes().size())};
-  if (used.all()) return remap;
-
-  const auto first_symbol = static_cast<unsigned>(map->num_dims());
-  Compressed dims = Compress(map->dims(), used, 0);
-  Compressed ranges = Compress(map->ranges(), used, first_symbol);
-  Compressed runtimes = Compress(map->runtimes(), used, first_symbol + map->num_ranges());
-  llvm::SmallVector<AffineExpr, 4> dim_replacements;
-  for (const int position : dims.remap) {
-    const bool removed = position == VariableRemap::kRemoved;
-    dim_replacements.push_back(removed ? AffineExpr()
-                                       : mlir::getAffineDimExpr(position, map->context()));
-  }
-  llvm::SmallVector<AffineExpr, 4> symbol_replacements;
-  const auto add_symbols = [&](const Compressed& symbols, size_t offset) {
-    for (const int position : symbols.remap) {
-      const bool removed = position == VariableRemap::kRemoved;
-      symbol_replacements.push_back(
-          removed ? AffineExpr() : mlir::getAffineSymbolExpr(offset + position, map->context()));
-    }
-  };
-  add_symbols(ranges, 0);
-  add_symbols(runtimes, ranges.kept.size());
-  std::optional<IndexingMap> result =
-      ReplaceVariables(*map, std::move(dims.kept), std::move(ranges.kept), std::move(runtimes.kept),
-                       dim_replacements, symbol_replacements);
-  // Renumbering changes no number of a valid map; any other is left alone.
-  if (!result) return remap;
-  *map = *std::move(result);
-  return {std::move(dims.remap), std::move(ranges.remap), std::move(runtimes.remap), true};
-}
-
 }  // namespace
 
 VariableRemap IndexingMap::RemoveUnusedSymbols() {
-  return RemoveUnused(/*remove_dims=*/false, this);
-}
+  VariableRemap remap = {AllKept(ranges().size()), AllKept(runtimes().size()), false};
+  // Removing an unused variable with an empty interval would make the domain non-empty; the
+  // canonical empty map uses no variable.
+  if (IsKnownEmpty()) {
+    IndexingMap empty = MakeEmpty(context(), num_dims(), 0, 0, num_results());
+    for (int i = 0; i < num_dims(); ++i) empty.mutable_dim(i).name = dims()[i].name;
+    remap.changed = num_symbols() > 0;
+    llvm::fill(remap.ranges, VariableRemap::kRemoved);
+    llvm::fill(remap.runtimes, VariableRemap::kRemoved);
+    *this = std::move(empty);
+    return remap;
+  }
+  llvm::BitVector used(num_symbols());
+  const auto mark = [&](AffineExpr expr) {
+    for (const int variable : VariablesOf(expr, num_dims())) {
+      if (variable >= num_dims()) used.set(variable - num_dims());
+    }
+  };
+  llvm::for_each(results(), mark);
+  for (const Constraint& constraint : constraints()) mark(constraint.expr);
+  if (used.all()) return remap;
 
-VariableRemap IndexingMap::RemoveUnusedVariables() {
-  return RemoveUnused(/*remove_dims=*/true, this);
+  Compressed kept_ranges = Compress(ranges(), used, 0);
+  Compressed kept_runtimes = Compress(runtimes(), used, num_ranges());
+  llvm::SmallVector<AffineExpr, 4> replacements;
+  const auto add_symbols = [&](const Compressed& symbols, size_t offset) {
+    for (const int position : symbols.remap) {
+      const bool removed = position == VariableRemap::kRemoved;
+      replacements.push_back(removed ? AffineExpr()
+                                     : mlir::getAffineSymbolExpr(offset + position, context()));
+    }
+  };
+  add_symbols(kept_ranges, 0);
+  add_symbols(kept_runtimes, kept_ranges.kept.size());
+  std::optional<IndexingMap> result =
+      ReplaceVariables(*this, Variables(dims()), std::move(kept_ranges.kept),
+                       std::move(kept_runtimes.kept), {}, replacements);
+  // Renumbering changes no number of a valid map; any other is left alone.
+  if (!result) return remap;
+  *this = *std::move(result);
+  return {std::move(kept_ranges.remap), std::move(kept_runtimes.remap), true};
 }
 
 absl::StatusOr<IndexingMap> IndexingMap::Substitute(

@@ -286,7 +286,7 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
     if (trace && combined) trace->push_back({"residues of one sum are one constraint"});
     // Constraints grow fewer by combining, variables with several values by finding one: this ends.
     const bool may_go_on = !QuestionBudget::IsSpent();
-    // What has become one on residues was not known to those before it.
+    // A constraint that has become one on residues was not known to those before it.
     const bool may_say_more =
         num_rounds < kMaxRounds &&
         (round.narrowed || !std::is_partitioned(round.kept.begin(), round.kept.end(), IsFact));

@@ -12,11 +12,11 @@
 namespace xla_indexing {
 
 void SortEntries(InstructionIndexing* entries) {
-  const auto place = [](const IndexingEntry& entry) {
+  const auto leaves = [](const IndexingEntry& entry) {
     return std::tie(entry.output_leaf, entry.operand, entry.operand_leaf);
   };
   std::sort(entries->begin(), entries->end(),
-            [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
+            [&](const IndexingEntry& a, const IndexingEntry& b) { return leaves(a) < leaves(b); });
 }
 
 std::vector<OperandLeaf> UnreadOperandLeaves(absl::Span<const HloInstruction* const> operands,

@@ -125,7 +125,8 @@ std::optional<OperandIndexing> MergeAlongDimension(const OperandIndexing& a,
   return std::nullopt;
 }
 
-// Those of the replica map come last.
+// The intervals of the range and runtime variables, then those of the constraints; the ones of the
+// replica map come last.
 std::vector<Interval> SymbolAndConstraintIntervals(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   std::vector<Interval> intervals;
@@ -164,11 +165,12 @@ std::optional<OperandIndexing> MergeAlongSymbolOrConstraint(const OperandIndexin
   }
   const std::vector<Interval> intervals_a = SymbolAndConstraintIntervals(a);
   const std::vector<Interval> intervals_b = SymbolAndConstraintIntervals(b);
-  const std::optional<size_t> place = OnlyDifference(intervals_a, intervals_b);
-  if (!place || !intervals_a[*place].TouchesOrOverlaps(intervals_b[*place])) return std::nullopt;
+  const std::optional<size_t> differing = OnlyDifference(intervals_a, intervals_b);
+  if (!differing || !intervals_a[*differing].TouchesOrOverlaps(intervals_b[*differing]))
+    return std::nullopt;
 
-  const Interval both = intervals_a[*place].Union(intervals_b[*place]);
-  const auto symbol = static_cast<int>(*place);
+  const Interval both = intervals_a[*differing].Union(intervals_b[*differing]);
+  const auto symbol = static_cast<int>(*differing);
   Variables ranges(map_a.ranges());
   Variables runtimes(map_a.runtimes());
   Constraints constraints(map_a.constraints());
@@ -235,9 +237,9 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
     formulas[i] = FixedFormula((*maps)[i]);
     bounds[i] = DimAndReaderBounds((*maps)[i]);
     ++times[formulas[i]];
-    const auto place = llvm::lower_bound(without_formula, i);
-    const bool is_new = place == without_formula.end() || *place != i;
-    if (!formulas[i] && is_new) without_formula.insert(place, i);
+    const auto it = llvm::lower_bound(without_formula, i);
+    const bool is_new = it == without_formula.end() || *it != i;
+    if (!formulas[i] && is_new) without_formula.insert(it, i);
   };
   for (size_t i = 0; i < maps->size(); ++i) note(i);
   // The first from `j` on that may be merged with map i.
@@ -255,7 +257,7 @@ bool MergeAll(std::vector<OperandIndexing>* maps) {
   };
   for (size_t i = 0; i < maps->size(); ++i) {
     QuestionBudget::Spend(static_cast<int64_t>((maps->size() - i) / kComparedInAStep));
-    // Those before have been compared with this one, unless it becomes another.
+    // The maps before this one have been compared with it, unless it becomes another one.
     for (size_t j = next(i, i + 1); j < maps->size() && !is_gone[i];) {
       if (!QuestionBudget::Spend()) break;
       std::optional<OperandIndexing> merged = Merge((*maps)[i], bounds[i], (*maps)[j], bounds[j]);
@@ -335,7 +337,7 @@ void OperandIndexingSet::Simplify() {
     if (maps_.front().IsKnownEmpty()) maps_.clear();
     return;
   }
-  // What is simplified already has been added as it is.
+  // Maps that are simplified already have been added as they are.
   const auto others = std::stable_partition(maps_.begin(), maps_.end(),
                                             std::mem_fn(&OperandIndexing::IsSimplified));
   std::vector<OperandIndexing> maps(std::make_move_iterator(others),
@@ -360,7 +362,7 @@ void OperandIndexingSet::Simplify() {
   for (const auto& [text, i] : order) maps_.push_back(std::move(maps[i]));
 }
 
-void OperandIndexingSet::DropCovered(const Shape& to) {
+void OperandIndexingSet::DropSubsumed(const Shape& to) {
   hashes_.clear();
   for (size_t i = 0; i < maps_.size(); ++i) {
     if (!QuestionBudget::Spend(static_cast<int64_t>(maps_.size() / kComparedInAStep))) return;

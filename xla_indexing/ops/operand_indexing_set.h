@@ -48,7 +48,7 @@ class OperandIndexingSet {
   // maps lead to an array of shape `to`. This is not part of Simplify(), because the ways in which
   // something is read may be worth knowing even where one contains another. Compares all pairs, as
   // long as the question's budget lasts.
-  void DropCovered(const Shape& to);
+  void DropSubsumed(const Shape& to);
 
   // Equality of the maps in their order. Simplified sets of one normal form compare equal.
   friend bool operator==(const OperandIndexingSet& a, const OperandIndexingSet& b) {

@@ -57,7 +57,7 @@ struct LeafDim {
 
 struct CorrespondingDims {
   int64_t size = 0;           // Shape::kUnboundedSize where there is no bound.
-  std::vector<LeafDim> dims;  // Of results, then of operands; two or more.
+  std::vector<LeafDim> dims;  // Results come before operands; there are two or more.
   bool is_batch = false;
 
   // As in the example above; a leaf other than 0 as `operand 1#3 dim 0`.

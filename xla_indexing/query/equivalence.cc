@@ -45,8 +45,8 @@ using internal::Substitute;
 using internal::ValueNumbers;
 using ::mlir::AffineExpr;
 
-using LeafPlace = std::tuple<int64_t, int64_t, int64_t>;  // output leaf, parameter, its leaf
-using Entries = std::map<LeafPlace, OperandIndexingSet>;
+using LeafPair = std::tuple<int64_t, int64_t, int64_t>;  // output leaf, parameter, its leaf
+using Entries = std::map<LeafPair, OperandIndexingSet>;
 
 // What a runtime variable reads, in either computation: over dimensions alone.
 struct RuntimeKey {
@@ -89,9 +89,9 @@ class Relations {
     for (int i = 0; i < map.num_runtimes(); ++i) {
       const RuntimeKey own = *KeyOf(map, indexing.bindings()[i]);
       const auto it = absl::c_find_if(keys_, [&](const RuntimeKey& k) { return k.SameAs(own); });
-      const size_t place = map.num_dims() + (it - keys_.begin());
-      symbols.push_back(mlir::getAffineDimExpr(place, map.context()));
-      dims[place].bounds = dims[place].bounds.Intersect(map.runtimes()[i].bounds);
+      const size_t position = map.num_dims() + (it - keys_.begin());
+      symbols.push_back(mlir::getAffineDimExpr(position, map.context()));
+      dims[position].bounds = dims[position].bounds.Intersect(map.runtimes()[i].bounds);
     }
     llvm::SmallVector<AffineExpr, 4> results;
     for (const AffineExpr result : map.results())
@@ -266,7 +266,7 @@ std::optional<PairOfOne> FindPair(llvm::ArrayRef<IndexingMap> a, llvm::ArrayRef<
         for (const auto& [result, value] : llvm::zip_equal(other.results(), *results)) {
           at.AddConstraint(kPartsFit, result, Interval::Point(value));
         }
-        return DomainHasPoint(at, budget) == Answer::kNo;
+        return DomainHasIntegerPoint(at, budget) == Answer::kNo;
       });
       if (!is_missing) continue;
       const size_t rank = num_dims - keys.size();
@@ -282,10 +282,10 @@ class LeafComparer {
   LeafComparer(const ValueNumbers& numbers, int64_t max_steps)
       : relations_(numbers), budget_(max_steps) {}
 
-  LeafComparison Compare(const LeafPlace& place, const OperandIndexingSet& a,
+  LeafComparison Compare(const LeafPair& leaves, const OperandIndexingSet& a,
                          const OperandIndexingSet& b, const Shape& output) {
     LeafComparison comparison;
-    std::tie(comparison.output_leaf, comparison.parameter, comparison.parameter_leaf) = place;
+    std::tie(comparison.output_leaf, comparison.parameter, comparison.parameter_leaf) = leaves;
     for (const OperandIndexingSet* set : {&a, &b}) {
       if (set->label().exactness == Exactness::kUnknown) {
         comparison.reason = absl::StrCat("unknown: ", set->label().reason);
@@ -360,7 +360,7 @@ class LeafComparer {
   StepBudget budget_;
 };
 
-// Those of one leaf of the result, or of all.
+// The entries of one leaf of the result, or of all leaves.
 absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRContext* context,
                                   const FusionOptions& options,
                                   std::optional<int64_t> output_leaf) {
@@ -370,13 +370,13 @@ absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRC
       HloIndexer(context, options).Index(computation, Direction::kOutputToInput, from);
   if (!shared.ok()) return shared.status();
   InstructionIndexing entries = **shared;
-  Entries by_place;
+  Entries by_leaves;
   bool is_exact = true;
   for (IndexingEntry& entry : entries) {
     is_exact &= entry.indexing.label().IsExact();
-    by_place[{entry.output_leaf, entry.operand, entry.operand_leaf}] = std::move(entry.indexing);
+    by_leaves[{entry.output_leaf, entry.operand, entry.operand_leaf}] = std::move(entry.indexing);
   }
-  if (is_exact || options.indexing.exact) return by_place;
+  if (is_exact || options.indexing.exact) return by_leaves;
   FusionOptions exact = options;
   exact.indexing.exact = true;
   return EntriesOf(computation, context, exact, output_leaf);
@@ -440,8 +440,8 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
   const bool same_roots =
       numbers.NumberOf(*a.root_instruction()) == numbers.NumberOf(*b.root_instruction());
   report.same = Answer::kYes;
-  const auto set_at = [](const Entries& entries, const LeafPlace& place) {
-    const auto it = entries.find(place);
+  const auto set_at = [](const Entries& entries, const LeafPair& leaves) {
+    const auto it = entries.find(leaves);
     return it == entries.end() ? OperandIndexingSet() : it->second;
   };
   for (const std::optional<int64_t>& part : PartsOf(a)) {
@@ -453,24 +453,24 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
     const absl::StatusOr<Entries> of_a = EntriesOf(a, context, options, part);
     if (!of_a.ok()) return of_a.status();
     if (same_roots) {
-      for (const auto& [place, set] : *of_a) {
+      for (const auto& [leaves, set] : *of_a) {
         LeafComparison& comparison = report.leaves.emplace_back();
-        std::tie(comparison.output_leaf, comparison.parameter, comparison.parameter_leaf) = place;
+        std::tie(comparison.output_leaf, comparison.parameter, comparison.parameter_leaf) = leaves;
         comparison.same = Answer::kYes;
       }
       continue;
     }
     const absl::StatusOr<Entries> of_b = EntriesOf(b, context, options, part);
     if (!of_b.ok()) return of_b.status();
-    std::set<LeafPlace> places;
+    std::set<LeafPair> all_leaves;
     for (const Entries* entries : {&*of_a, &*of_b}) {
-      for (const auto& [place, set] : *entries) places.insert(place);
+      for (const auto& [leaves, set] : *entries) all_leaves.insert(leaves);
     }
-    for (const LeafPlace& place : places) {
-      const Shape& output = a.root_instruction()->shape().Leaf(std::get<0>(place));
+    for (const LeafPair& leaves : all_leaves) {
+      const Shape& output = a.root_instruction()->shape().Leaf(std::get<0>(leaves));
       LeafComparison comparison =
           LeafComparer(numbers, max_steps)
-              .Compare(place, set_at(*of_a, place), set_at(*of_b, place), output);
+              .Compare(leaves, set_at(*of_a, leaves), set_at(*of_b, leaves), output);
       if (comparison.same == Answer::kNo) report.same = Answer::kNo;
       if (comparison.same == Answer::kUndecided && report.same == Answer::kYes) {
         report.same = Answer::kUndecided;

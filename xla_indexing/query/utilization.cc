@@ -17,6 +17,7 @@
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/internal/count_points.h"
 #include "xla_indexing/ops/internal/fits_shapes.h"
+#include "xla_indexing/query/aliases.h"
 #include "xla_indexing/query/internal/count_reads.h"
 
 namespace xla_indexing {
@@ -65,7 +66,7 @@ InstructionIndexing EntriesToCount(
   const absl::StatusOr<SharedIndexing> shared = exact_entries();
   if (!shared.ok()) return counted;
   const InstructionIndexing& exact = **shared;
-  const auto place = [](const IndexingEntry& entry) {
+  const auto leaves = [](const IndexingEntry& entry) {
     return std::tuple(entry.output_leaf, entry.operand, entry.operand_leaf);
   };
   for (IndexingEntry& entry : counted) {
@@ -73,21 +74,24 @@ InstructionIndexing EntriesToCount(
     // Entries are sorted.
     const auto it = absl::c_lower_bound(
         exact, entry,
-        [&](const IndexingEntry& a, const IndexingEntry& b) { return place(a) < place(b); });
+        [&](const IndexingEntry& a, const IndexingEntry& b) { return leaves(a) < leaves(b); });
     // An entry that is missing among the exact ones reads nothing.
-    const bool is_there = it != exact.end() && place(*it) == place(entry);
+    const bool is_there = it != exact.end() && leaves(*it) == leaves(entry);
     entry.indexing = is_there ? it->indexing : OperandIndexingSet();
   }
   return counted;
 }
 
-// As many maps are kept to know what they read together.
+// The most maps that are kept in order to know what they read together.
 constexpr size_t kMaxKeptMaps = 20'000;
 
-// What is there before anything runs is not written.
-bool WritesItsResult(const HloInstruction& instruction) {
-  return instruction.opcode() != HloOpcode::kParameter &&
-         instruction.opcode() != HloOpcode::kConstant;
+// The leaves of a result that are not written, nor what they are made of read.
+std::vector<bool> LeavesWithoutTraffic(const HloInstruction& result, bool is_computation) {
+  if (is_computation && result.opcode() != HloOpcode::kParameter &&
+      result.opcode() != HloOpcode::kConstant) {
+    return std::vector<bool>(static_cast<size_t>(result.shape().LeafCount()), false);
+  }
+  return AliasedLeaves(result);
 }
 
 std::optional<double> Ratio(const Interval& a, const Interval& b) {
@@ -146,6 +150,12 @@ absl::StatusOr<Utilization> ComputeUtilization(const OperandIndexingSet& maps, c
   return result;
 }
 
+UtilizationCounter::UtilizationCounter(const HloInstruction& result,
+                                       absl::Span<const HloInstruction* const> operands)
+    : result_(result),
+      operands_(operands),
+      aliases_(LeavesWithoutTraffic(result, operands.data() != result.operands().data())) {}
+
 absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
     const InstructionIndexing& entries,
     absl::FunctionRef<absl::StatusOr<SharedIndexing>()> exact_entries) {
@@ -172,12 +182,12 @@ absl::StatusOr<std::vector<OperandUtilization>> UtilizationCounter::Count(
     utilizations.push_back(
         {entry.output_leaf, entry.operand, entry.operand_leaf, *std::move(of_entry)});
     const Utilization& utilization = utilizations.back().utilization;
+    if (entry.indexing.empty() || aliases_[entry.output_leaf]) continue;
     bytes_of_reads_ = bytes_of_reads_.Add(utilization.bytes_of_reads);
-    if (entry.indexing.empty()) continue;
-    const auto [place, is_new] = place_of_readers_.try_emplace(
+    const auto [it, is_new] = index_of_readers_.try_emplace(
         {operands_[entry.operand], entry.operand_leaf}, readers_.size());
     if (is_new) readers_.emplace_back(operand);
-    Readers& readers = readers_[place->second];
+    Readers& readers = readers_[it->second];
     if (readers.bytes_of_all) continue;
     ++readers.count;
     readers.bytes_of_only = utilization.bytes_read;
@@ -219,9 +229,10 @@ Traffic UtilizationCounter::Total() const {
   for (const Readers& readers : readers_) {
     total.bytes_read = total.bytes_read.Add(BytesReadOnce(readers));
   }
-  if (!WritesItsResult(result_)) return total;
-  for (const Shape* leaf : result_.shape().Leaves()) {
-    total.bytes_written = total.bytes_written.Add(BytesOf(CountElements(*leaf), *leaf));
+  const std::vector<const Shape*> leaves = result_.shape().Leaves();
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (aliases_[i]) continue;
+    total.bytes_written = total.bytes_written.Add(BytesOf(CountElements(*leaves[i]), *leaves[i]));
   }
   return total;
 }

@@ -18,7 +18,10 @@
 //
 // Totals cover all operands: the bytes of all reads; the bytes of all elements that are read, each
 // counted once, as with a cache that keeps everything (a value that is passed twice, or read for
-// several outputs, counts once); and the bytes of the output.
+// several outputs, counts once); and the bytes of the output. Results of instructions that are
+// memory which is there already (query/aliases.h), such as tuples, bitcasts and the leaves that a
+// while passes through, are no traffic: neither they nor what they read counts in totals. A
+// computation writes whatever its root is, but for parameters and constants.
 //
 // Where the usual answer is over-approximate, the exact maps (IndexingOptions::exact) are counted
 // instead. Maps that are over-approximate even then may name elements that are not read: they count
@@ -77,7 +80,7 @@ struct Utilization {
 
 struct OperandUtilization {
   int64_t output_leaf = 0;
-  int64_t operand = 0;  // Of a computation: the parameter's number.
+  int64_t operand = 0;  // For a computation, the parameter's number.
   int64_t operand_leaf = 0;
   Utilization utilization;
 
@@ -105,9 +108,10 @@ struct UtilizationReport {
 // piece.
 class UtilizationCounter {
  public:
-  // Keeps references.
-  UtilizationCounter(const HloInstruction& result, absl::Span<const HloInstruction* const> operands)
-      : result_(result), operands_(operands) {}
+  // Keeps references. `operands` are `result.operands()` for an instruction; all others are taken
+  // for the parameters of a computation whose root is `result`.
+  UtilizationCounter(const HloInstruction& result,
+                     absl::Span<const HloInstruction* const> operands);
 
   // The utilization of each entry, in the order of the entries. `exact_entries` gives the entries
   // with exact maps; it is called once, where some entry is not exact. Entries for which it fails
@@ -137,9 +141,10 @@ class UtilizationCounter {
 
   const HloInstruction& result_;
   const absl::Span<const HloInstruction* const> operands_;
+  const std::vector<bool> aliases_;  // the leaves of the result that are no traffic
   std::vector<Readers> readers_;
   // The readers of each leaf of each value; a value may be several operands.
-  std::map<std::pair<const HloInstruction*, int64_t>, size_t> place_of_readers_;
+  std::map<std::pair<const HloInstruction*, int64_t>, size_t> index_of_readers_;
   size_t kept_maps_ = 0;
   Interval bytes_of_reads_ = Interval::Point(0);
 };

@@ -190,12 +190,12 @@ llvm::SmallVector<TileBorder, 2> TilePieces::BordersOf(const IndexingMap& map) c
 }
 
 SymbolicTile::SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes,
-                           llvm::ArrayRef<AffineExpr> pinned, bool is_exact)
+                           llvm::ArrayRef<AffineExpr> runtime_elements, bool is_exact)
     : map_(std::move(map)),
       dim_sizes_(dim_sizes),
-      pinned_(pinned),
+      runtime_elements_(runtime_elements),
       is_exact_(is_exact && !HasRuntimeResidues(map_)),
-      digits_(std::make_shared<const internal::TileDigits>(map_, pinned)) {
+      digits_(std::make_shared<const internal::TileDigits>(map_, runtime_elements)) {
   if (!dim_sizes.empty()) return;
   for (const Variable& dim : map_.dims()) {
     const bool is_finite = !dim.bounds.IsEmpty() && dim.bounds.has_upper();
@@ -270,16 +270,16 @@ bool SymbolicTile::CrossBorders(llvm::ArrayRef<int64_t> sizes) const {
                       [&](const TileBorder& border) { return border.at % sizes[border.dim] != 0; });
 }
 
-bool SymbolicTile::ArePinned(llvm::ArrayRef<int64_t> sizes, const UnitCounts& counts) const {
+bool SymbolicTile::RuntimesAreFixed(llvm::ArrayRef<int64_t> sizes, const UnitCounts& counts) const {
   const llvm::ArrayRef<TileResult> results = digits_->results().drop_front(map_.num_results());
   for (const auto [i, result] : llvm::enumerate(results)) {
-    if (!result.is_opaque && digits_->IsPinned(result, counts) &&
+    if (!result.is_opaque && digits_->HasOneValue(result, counts) &&
         llvm::all_of(digits_->TermsOf(result), [&](const TileTerm& term) {
           return counts.is_aligned[term.digit.variable];
         })) {
       continue;
     }
-    for (const int variable : VariablesOf(pinned_[i], map_.num_dims())) {
+    for (const int variable : VariablesOf(runtime_elements_[i], map_.num_dims())) {
       if (IsRuntime(map_, variable) || BoundsOf(map_, variable).IsPoint()) continue;
       if (variable >= map_.num_dims() || sizes[variable] != 1) return false;
     }
@@ -401,7 +401,7 @@ absl::StatusOr<Decision> SymbolicTile::IsBox(llvm::ArrayRef<int64_t> asked,
   if (CrossBorders(sizes)) return budget.Decide(false);
   UnitCounts counts;
   const bool are_aligned = digits_->Count(sizes, &counts);
-  if (!ArePinned(sizes, counts)) return budget.Decide(false);
+  if (!RuntimesAreFixed(sizes, counts)) return budget.Decide(false);
   if (are_aligned && AreBox(counts)) return budget.Decide(true);
   // All full tiles of such maps look alike, so that what does not hold for digits does not hold.
   if (digits_->IsPlain()) return budget.Decide(false);
@@ -431,12 +431,12 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> aske
   const llvm::SmallVector<int64_t, 4> starts(num_sizes(), 0);
   llvm::SmallVector<int, 4> all_results(map_.num_results());
   std::iota(all_results.begin(), all_results.end(), 0);
-  const bool are_pinned = ArePinned(sizes, counts);
-  tile.is_exact = is_exact_ && are_pinned && !CrossBorders(sizes);
+  const bool runtimes_are_fixed = RuntimesAreFixed(sizes, counts);
+  tile.is_exact = is_exact_ && runtimes_are_fixed && !CrossBorders(sizes);
   tile.excess = tile.is_exact ? std::optional<int64_t>(0) : std::nullopt;
   if (are_aligned && AreBox(counts)) {
     SayByDigits(all_results, starts, counts, &tile);
-    if (!are_pinned) SpreadOverRuntimes(&tile);
+    if (!runtimes_are_fixed) SpreadOverRuntimes(&tile);
     return tile;
   }
   const llvm::SmallVector<Interval, 4> array = Array();
@@ -457,8 +457,8 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> aske
     const std::optional<TileOfPoints> first =
         tiles && tiles->num_full > 0 ? points.TileAt(part.OfDims<Interval>(box), &budget)
                                      : std::nullopt;
-    // What holds every tile has to hold the largest, at any runtime values: with the values of the
-    // whole array it does.
+    // A box for every tile has to contain the largest one, at any runtime values. The box of the
+    // values in the whole array does.
     if (!first || (part.num_runtimes > 0 && !tiles->are_alike)) {
       SayByRange(results, array, &tile);
       count.Forget();
@@ -481,7 +481,7 @@ absl::StatusOr<ConcreteTile> SymbolicTile::FullTile(llvm::ArrayRef<int64_t> aske
     }
   }
   tile.excess = count.Excess();
-  if (!are_pinned) SpreadOverRuntimes(&tile);
+  if (!runtimes_are_fixed) SpreadOverRuntimes(&tile);
   return tile;
 }
 
@@ -531,14 +531,14 @@ absl::StatusOr<ConcreteTile> SymbolicTile::TileAt(llvm::ArrayRef<int64_t> sizes,
   UnitCounts counts;
   counts.counts.assign(digits_->units().size(), 1);
   const bool are_aligned = digits_->CountOne(starts, lengths, &counts);
-  const bool are_pinned = ArePinned(lengths, counts);
-  tile.is_exact = is_exact_ && are_pinned;
+  const bool runtimes_are_fixed = RuntimesAreFixed(lengths, counts);
+  tile.is_exact = is_exact_ && runtimes_are_fixed;
   tile.excess = tile.is_exact ? std::optional<int64_t>(0) : std::nullopt;
   if (are_aligned && is_cut.none() && AreBox(counts)) {
     llvm::SmallVector<int, 4> all_results(map_.num_results());
     std::iota(all_results.begin(), all_results.end(), 0);
     SayByDigits(all_results, starts, counts, &tile);
-    if (!are_pinned) SpreadOverRuntimes(&tile);
+    if (!runtimes_are_fixed) SpreadOverRuntimes(&tile);
     return tile;
   }
   StepBudget budget(max_steps);
@@ -575,7 +575,7 @@ absl::StatusOr<ConcreteTile> SymbolicTile::TileAt(llvm::ArrayRef<int64_t> sizes,
     count.Add(tile.ranges, results, points->num_elements);
   }
   tile.excess = count.Excess();
-  if (!are_pinned) SpreadOverRuntimes(&tile);
+  if (!runtimes_are_fixed) SpreadOverRuntimes(&tile);
   return tile;
 }
 

@@ -165,8 +165,8 @@ class SymbolicTile {
   // The part of each offset that runtime variables are; 0 where there is none, and where a result
   // is no sum of digits.
   llvm::SmallVector<TileExpr, 4> RuntimeOffsets() const;
-  // Those of the box: all have to hold. They say nothing of map() itself, which may be
-  // over-approximate.
+  // The conditions under which tiles are boxes. All of them have to hold. They say nothing about
+  // map() itself, which may be over-approximate.
   std::vector<TileCondition> Conditions() const;
 
   // The sizes as they count, where some are larger than their dimensions.
@@ -205,9 +205,10 @@ class SymbolicTile {
   absl::StatusOr<ConcreteTile> TileAt(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> index,
                                       int64_t max_steps = kDefaultSteps) const;
 
-  // The runtime variables of the map are read at constant elements in a tile only where these are
-  // constant: expressions over the map's variables, after whose results those of digits() stand.
-  llvm::ArrayRef<mlir::AffineExpr> pinned() const { return pinned_; }
+  // The indices of the elements that the map's runtime variables are read at, as expressions over
+  // the map's variables. Runtime variables are constant in a tile only where these are. In digits()
+  // they follow the map's results.
+  llvm::ArrayRef<mlir::AffineExpr> runtime_elements() const { return runtime_elements_; }
   // The sizes of the array that is cut into tiles.
   llvm::ArrayRef<int64_t> dim_sizes() const { return dim_sizes_; }
   // Whether the map reads just what it says, whatever the values of runtime variables.
@@ -219,7 +220,7 @@ class SymbolicTile {
 
  private:
   SymbolicTile(IndexingMap map, llvm::ArrayRef<int64_t> dim_sizes,
-               llvm::ArrayRef<mlir::AffineExpr> pinned, bool is_exact);
+               llvm::ArrayRef<mlir::AffineExpr> runtime_elements, bool is_exact);
 
   absl::Status CheckSizes(llvm::ArrayRef<int64_t> sizes) const;
   absl::Status CheckIndex(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> index) const;
@@ -235,7 +236,7 @@ class SymbolicTile {
   // Whether tiles have elements on both sides of a border.
   bool CrossBorders(llvm::ArrayRef<int64_t> sizes) const;
   // Whether each runtime variable is read at a single element in each tile.
-  bool ArePinned(llvm::ArrayRef<int64_t> sizes, const internal::UnitCounts& counts) const;
+  bool RuntimesAreFixed(llvm::ArrayRef<int64_t> sizes, const internal::UnitCounts& counts) const;
   // Whether digits show that all results are progressions, independent of each other.
   bool AreBox(const internal::UnitCounts& counts) const;
   // Adds the ranges of results, found from digits, in the tile that begins there.
@@ -249,7 +250,7 @@ class SymbolicTile {
 
   IndexingMap map_;
   llvm::SmallVector<int64_t, 4> dim_sizes_;
-  llvm::SmallVector<mlir::AffineExpr, 0> pinned_;
+  llvm::SmallVector<mlir::AffineExpr, 0> runtime_elements_;
   llvm::SmallVector<TileBorder, 2> borders_;
   bool is_exact_ = true;  // the map
   std::shared_ptr<const internal::TileDigits> digits_;

@@ -20,16 +20,6 @@ using ::mlir::IntegerSet;
 
 namespace {
 
-Answer AnswerOf(std::optional<bool> holds) {
-  if (!holds) return Answer::kUndecided;
-  return *holds ? Answer::kYes : Answer::kNo;
-}
-
-Answer Or(Answer a, Answer b) {
-  if (a == Answer::kYes || b == Answer::kYes) return Answer::kYes;
-  return a == Answer::kNo ? b : a;
-}
-
 Answer HoldsOf(const TileLiteral& literal, llvm::ArrayRef<int64_t> sizes) {
   const std::optional<int64_t> left = literal.left.Evaluate(sizes);
   const std::optional<int64_t> right = literal.right.Evaluate(sizes);
@@ -38,7 +28,7 @@ Answer HoldsOf(const TileLiteral& literal, llvm::ArrayRef<int64_t> sizes) {
 }
 
 Answer HoldsOf(const TileClause& clause, llvm::ArrayRef<int64_t> sizes) {
-  Answer any = clause.others.IsEmpty() ? Answer::kNo : AnswerOf(clause.others.Contains(sizes));
+  Answer any = clause.others.IsEmpty() ? Answer::kNo : clause.others.Contains(sizes);
   for (const TileAlternative& alternative : clause.alternatives) {
     Answer all = Answer::kYes;
     for (const TileLiteral& literal : alternative) all = And(all, HoldsOf(literal, sizes));
@@ -154,13 +144,13 @@ bool SubstituteIn(llvm::ArrayRef<TileExpr> sizes, TileSizeSet* set) {
 
 }  // namespace
 
-std::optional<bool> TileSizeSet::Contains(llvm::ArrayRef<int64_t> of_all) const {
+Answer TileSizeSet::Contains(llvm::ArrayRef<int64_t> of_all) const {
   llvm::SmallVector<int64_t, 4> own;
   for (const int dim : dims) {
-    if (static_cast<size_t>(dim) >= of_all.size()) return std::nullopt;
+    if (static_cast<size_t>(dim) >= of_all.size()) return Answer::kUndecided;
     own.push_back(of_all[dim]);
   }
-  return llvm::is_contained(sizes, own);
+  return AnswerOf(llvm::is_contained(sizes, own));
 }
 
 std::string TileSizeSet::ToString(const TileNames& names) const {
@@ -197,7 +187,7 @@ std::string TileClause::ToString(const TileNames& names) const {
 Answer TileCondition::Holds(llvm::ArrayRef<int64_t> sizes) const {
   Answer all = Answer::kYes;
   for (const TileClause& clause : clauses) all = And(all, HoldsOf(clause, sizes));
-  const Answer other = others.IsEmpty() ? Answer::kNo : AnswerOf(others.Contains(sizes));
+  const Answer other = others.IsEmpty() ? Answer::kNo : others.Contains(sizes);
   return Or(Or(all, other), is_by_points ? Answer::kUndecided : Answer::kNo);
 }
 

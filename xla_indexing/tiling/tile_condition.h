@@ -59,8 +59,8 @@ struct TileSizeSet {
   std::vector<llvm::SmallVector<int64_t, 4>> sizes;
 
   bool IsEmpty() const { return sizes.empty(); }
-  // None where there is no size of one of the dimensions.
-  std::optional<bool> Contains(llvm::ArrayRef<int64_t> of_all) const;
+  // Undecided where there is no size of one of the dimensions.
+  Answer Contains(llvm::ArrayRef<int64_t> of_all) const;
   // `t0 in {2, 4 to 7}` for one dimension, `(t0, t1) in {(6, 1), (7, 1)}` for several.
   std::string ToString(const TileNames& names = {}) const;
 

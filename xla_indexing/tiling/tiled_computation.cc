@@ -201,7 +201,8 @@ int GraphBuilder::AddNode(int read, int region) {
   const int first = same_as_[read];
   for (const int node : nodes_of_[first]) {
     if (nodes[node].region != region) continue;
-    // What is read in several ways is exact where one of them is, and computed as that one is.
+    // A tile that is read in several ways is exact where one of them is, and is computed as that
+    // one is.
     if (is_exact && !nodes[node].is_exact) {
       nodes[node].is_exact = true;
       read_of_node_[node] = read;
@@ -257,7 +258,7 @@ absl::StatusOr<int> GraphBuilder::RegionFor(int read, int region) const {
         "the tile of ", reads_[read].instruction->name(), " changes with ",
         space_.dims()[others.find_first()].name, ", and that of what reads it does not"));
   }
-  // What is around it is the region's parent's and its own.
+  // The loops around a region are those of its parent and its own.
   while (regions[region].parent >= 0 &&
          llvm::none_of(regions[region].dims, [&](int dim) { return moved_by[dim]; })) {
     region = regions[region].parent;

@@ -77,7 +77,8 @@ struct CostedTiling {
 };
 
 struct TilingSearch {
-  // Those that move the fewest bytes first; of these, those with the fewest loads and stores.
+  // The tilings that move the fewest bytes come first, and among these the ones with the fewest
+  // loads and stores.
   std::vector<CostedTiling> tilings;
   int64_t num_tried = 0;
   // Whether all candidates were tried: divisors of the dimensions and powers of two.

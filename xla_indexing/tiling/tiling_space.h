@@ -4,8 +4,8 @@
 //               dimensions share them; those of other roots are linked where both roots read some
 //               instruction along the same dimension of it.
 //   sequential  a loop of a contraction, over whose steps it combines what it reads: a contracted
-//               dimension of a dot, a scaled-dot or a ragged-dot, the features and taps of a
-//               convolution, a reduced dimension, a tap of a reduce-window, the steps of a scan
+//               dimension of a dot, a scaled-dot or a ragged-dot, the features and window of a
+//               convolution, a reduced dimension, the window of a reduce-window, the steps of a scan
 //               (ops/internal/contraction.h). All operands of the contraction share it.
 //   runtime     the values of an offset that is known when the program runs. It moves tiles and is
 //               not cut.

@@ -12,12 +12,14 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/report/report_text.h"
 
 namespace xla_indexing {
 namespace {
@@ -32,6 +34,8 @@ struct Flag {
   // What the value may be, for messages; empty for a switch.
   absl::string_view values;
   FlagSetter set;
+  // Whether the flag may stand without a value, as a switch. A value then follows `=`.
+  bool value_is_optional = false;
 };
 
 bool SetSwitch(absl::string_view value, bool* target) {
@@ -110,9 +114,15 @@ bool SetMapping(absl::string_view value, CommandLine* line) {
 bool SetFactor(absl::string_view value, CommandLine* line) {
   line->launch.are_given = true;
   double& factor = line->launch.options.factor;
-  // Without this, names of numbers that are none, and blanks, would be read too.
+  // Otherwise names such as `nan`, and blanks, would be read as numbers too.
   return value.find_first_not_of("0123456789.+-eE") == value.npos &&
          absl::SimpleAtod(value, &factor) && factor >= 1 && factor <= 1e308;
+}
+
+bool SetReport(absl::string_view value, CommandLine* line) {
+  line->report = true;
+  line->report_file = value == "true" ? "" : std::string(value);
+  return value == "true" || absl::EndsWith(value, ".html") || absl::EndsWith(value, ".json");
 }
 
 struct Query {
@@ -243,6 +253,20 @@ constexpr Flag kFlags[] = {
     {"broadcast", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->broadcast); }},
     {"emit", "hlo or promoted-hlo", SetEmit},
+    {"report", "left out, or a file that ends in .html or .json", SetReport,
+     /*value_is_optional=*/true},
+    {"picture", "a file that ends in .svg, or - for standard output",
+     [](absl::string_view value, CommandLine* line) {
+       line->picture_file = std::string(value);
+       return absl::EndsWith(value, ".svg") || value == "-";
+     }},
+    {"top", "a number of rows, 0 or more",
+     [](absl::string_view value, CommandLine* line) { return SetId(value, &line->report_top); }},
+    {"sort", "wasted, moved, sectors, read, written, runs, reads, efficiency or name",
+     [](absl::string_view value, CommandLine* line) {
+       line->report_sort = std::string(value);
+       return absl::c_linear_search(ReportColumns(), value);
+     }},
     {"help", "",
      [](absl::string_view value, CommandLine* line) {
        line->action = CommandLine::Action::kShowHelp;
@@ -343,6 +367,41 @@ absl::Status CheckCompareLine(const CommandLine& line) {
       "--compare takes two FILEs, or one and two of its computations, --computation=A,B");
 }
 
+absl::Status CheckPictureLine(const CommandLine& line) {
+  CommandLine without_names = line;
+  without_names.instruction.reset();
+  without_names.computation.reset();
+  without_names.fuse = false;
+  if (AsksForHlo(without_names) || line.explain || line.format != OutputFormat::kText ||
+      line.report || line.all_instructions) {
+    return absl::InvalidArgumentError(
+        "--picture is of one instruction or computation; of the other flags only --instruction, "
+        "--computation and --fuse go with it");
+  }
+  if (line.files.size() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("--picture takes one FILE");
+}
+
+absl::Status CheckReportLine(const CommandLine& line) {
+  CommandLine without_memory = line;
+  without_memory.launch.are_given = false;
+  if (AsksForHlo(without_memory) || line.explain || line.format != OutputFormat::kText ||
+      line.launch.is_emitters || !line.launch.thread_map.empty() || line.launch.threads_per_block ||
+      line.launch.elements_per_thread || line.launch.vector_width) {
+    return absl::InvalidArgumentError(
+        "--report is of whole modules; of the other flags only --top, --sort, --jobs and those of "
+        "the memory (--warp_size, --sector_bytes, --line_bytes, --alignment, --coalescing_factor) "
+        "go "
+        "with it");
+  }
+  if (line.report_top && !line.report_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--top is of the table that --report prints; a file has all kernels");
+  }
+  if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
+  return line.launch.options.Verify();
+}
+
 // Whether the options and the thread map of the command line are any.
 absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
   if (absl::Status status = flags.options.Verify(); !status.ok()) return status;
@@ -423,6 +482,18 @@ absl::Status CheckLine(CommandLine* line) {
   if (line->emit != EmitMode::kNothing) {
     return absl::InvalidArgumentError("--emit prints what --broadcast, which is not given, builds");
   }
+  if (!line->picture_file.empty()) {
+    line->action = CommandLine::Action::kPicture;
+    return CheckPictureLine(*line);
+  }
+  if (line->report) {
+    line->action = CommandLine::Action::kReport;
+    return CheckReportLine(*line);
+  }
+  if (line->report_top || line->report_sort) {
+    return absl::InvalidArgumentError(
+        "--top and --sort are of the table that --report, which is not given, prints");
+  }
   if (line->compare) {
     line->action = CommandLine::Action::kCompare;
     return CheckCompareLine(*line);
@@ -457,7 +528,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const absl::string_view>
     absl::string_view value = "true";
     if (equals != argument.npos) {
       value = argument.substr(equals + 1);
-    } else if (!flag->values.empty()) {
+    } else if (!flag->values.empty() && !flag->value_is_optional) {
       if (i + 1 == arguments.size()) {
         return absl::InvalidArgumentError(
             absl::StrCat("--", flag->name, " needs a value: ", flag->values));

@@ -77,6 +77,8 @@ struct CommandLine {
     kPrintMaps,      // those in `map_file`, simplified
     kBroadcast,      // the implicit broadcast of `shapes`
     kCompare,        // two computations of the HLO in `files`
+    kPicture,        // of one thing in the HLO in `files`
+    kReport,         // what the kernels of the HLO in `files` move
   };
 
   Action action = Action::kPrintIndexing;
@@ -87,6 +89,11 @@ struct CommandLine {
   bool broadcast = false;
   std::vector<std::string> shapes;
   EmitMode emit = EmitMode::kNothing;
+  bool report = false;
+  std::string report_file;            // Ends in .html or .json; empty: a table on standard output.
+  std::optional<int64_t> report_top;  // Rows of the table.
+  std::optional<std::string> report_sort;
+  std::string picture_file;  // Ends in .svg, or is `-`; empty: no picture.
 
   // Names without `%`.
   std::optional<std::string> instruction;

@@ -77,6 +77,16 @@ absl::Status FlushOutput() {
   return absl::OkStatus();
 }
 
+absl::Status WriteFile(const std::string& name, absl::string_view text) {
+  std::FILE* file = std::fopen(name.c_str(), "wb");
+  if (file == nullptr)
+    return absl::UnavailableError(absl::StrCat(name, ": error: cannot be written"));
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool is_closed = std::fclose(file) == 0;
+  if (is_written && is_closed) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(name, ": error: not all of it could be written"));
+}
+
 void WriteError(absl::string_view message) {
   std::fflush(stdout);
   std::fwrite(message.data(), 1, message.size(), stderr);

@@ -22,6 +22,9 @@ void WriteOutput(absl::string_view text);
 // Whether everything was written.
 absl::Status FlushOutput();
 
+// Writes a file that is made anew. The message of an error is `FILE: error: why`.
+absl::Status WriteFile(const std::string& name, absl::string_view text);
+
 // Writes a message and a line feed to standard error.
 void WriteError(absl::string_view message);
 

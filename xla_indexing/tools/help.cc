@@ -84,6 +84,23 @@ How it is printed
                          256, 1.25)
   --jobs=N               threads (default: one a processor); the output does not depend on it
 
+What the kernels of a module move in memory
+  --report               a table: for every fusion, and every instruction outside of fusions that
+                         moves data, the bytes that it moves with the threads that XLA would give it,
+                         those of them that no lane asked for, how often it runs, the operand that
+                         wastes most, and what would fix it; the most wasted first
+  --report=FILE.html     the same as a page to look at, which needs nothing else: the elements that each
+                         kernel reads as pictures, its warps, tiles and maps
+  --report=FILE.json     all of it as JSON, a line for each module
+  --top=N                rows of the table (default: 20)
+  --sort=COLUMN          wasted (default), moved, sectors, read, written, runs, reads, efficiency or
+                         name
+                         --warp_size, --sector_bytes, --line_bytes and --alignment go with --report
+
+A picture
+  --picture=FILE.svg     (or -) what the element in the middle of the result reads of its operands, as SVG: of
+                         --instruction=NAME, --computation=NAME or, with neither, the ROOT of the ENTRY
+
 Whether two computations read their parameters in the same way
   --compare A B          those of the ENTRYs of two files of one module each: for each output and
                          parameter 'same', 'different' with the first difference, or 'not decided'.

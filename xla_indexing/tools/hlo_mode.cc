@@ -356,7 +356,8 @@ class HloPrinter {
   bool IsFound() const { return IsSelected() && tiles_.fits && launch_.fits; }
 
   int ExitCode() const {
-    // What was asked for, or what sizes fit, may be in an input that could not be read.
+    // The instruction that was asked for, or one that the sizes fit, may be in an input that could
+    // not be read.
     if (has_bad_input_) {
       if (IsSelected()) WriteOutput(held_back_);
       return 1;
@@ -400,7 +401,8 @@ class HloPrinter {
 
 int PrintHloIndexing(const CommandLine& line) {
 #ifdef M_TRIM_THRESHOLD
-  // What one instruction's answer takes is given back to the next one, and not to the system.
+  // Memory that one instruction's answer took is kept for the next one and not given back to the
+  // system.
   mallopt(M_TRIM_THRESHOLD, 1 << 28);
   mallopt(M_MMAP_THRESHOLD, 1 << 25);
 #endif

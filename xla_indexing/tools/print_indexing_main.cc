@@ -14,6 +14,8 @@
 #include "xla_indexing/tools/hlo_mode.h"
 #include "xla_indexing/tools/map_mode.h"
 #include "xla_indexing/tools/out_of_memory.h"
+#include "xla_indexing/tools/picture_mode.h"
+#include "xla_indexing/tools/report_mode.h"
 #include "xla_indexing/version.h"
 
 namespace xla_indexing {
@@ -33,6 +35,10 @@ int Run(const CommandLine& line) {
       return PrintSimplifiedMaps(line);
     case CommandLine::Action::kBroadcast:
       return PrintBroadcast(line);
+    case CommandLine::Action::kPicture:
+      return DrawPicture(line);
+    case CommandLine::Action::kReport:
+      return PrintReport(line);
     case CommandLine::Action::kCompare:
       return PrintComparison(line);
   }

@@ -106,7 +106,7 @@ void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<Reporte
   const auto exact_maps = [&] {
     return indexer_.Compute(subject_, direction_, part.leaf, /*exact=*/true);
   };
-  // What the analysis says of a subject fits the subject's leaves.
+  // The answers of the analysis about a subject fit the subject's leaves.
   const absl::StatusOr<std::vector<OperandUtilization>> answers =
       utilization_.Count(maps, exact_maps);
   if (!answers.ok()) return;

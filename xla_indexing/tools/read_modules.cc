@@ -48,11 +48,11 @@ std::string WarningText(const SetAside& aside, absl::string_view filename) {
                                            : "; what it reads is unknown"));
 }
 
-// Puts a copy of the module, which is not valid, in its place that has its errors aside.
+// Replaces the module, which is not valid, by a copy in which its errors are set aside.
 void SetAsideErrorsOf(std::unique_ptr<HloModule> module, absl::string_view filename,
                       ReadModule* read) {
   absl::StatusOr<ModuleWithErrorsAside> copy = SetErrorsAside(*module);
-  // Then the errors are reported as such.
+  // Without a copy the errors are reported as errors.
   if (!copy.ok()) return;
   read->errors.clear();
   read->module = std::move(copy->module);

@@ -22,8 +22,9 @@
 namespace xla_indexing {
 namespace {
 
-// Past so many entries they come leaf by leaf: of an instruction, and of a computation, whose
-// leaves share what walks have in common, and which has far fewer of those that there may be.
+// With more entries than this, the leaves are asked for one by one. A computation may have more,
+// because the walks for its leaves share their steps, and because it has far fewer entries than it
+// might have.
 constexpr int64_t kMaxEntriesOfInstruction = 10'000;
 constexpr int64_t kMaxEntriesOfComputation = 500'000;
 
@@ -57,7 +58,7 @@ std::vector<ReportedMap> ReportMaps(const OperandIndexingSet& set, const Exactne
                                     const HloComputation& analysed) {
   std::vector<ReportedMap> maps;
   for (const OperandIndexing& indexing : set) {
-    // Beside an unknown part, the others say nothing of the whole.
+    // Where one part is unknown, the others say nothing about the whole.
     if (label.exactness == Exactness::kUnknown && !indexing.IsUnknown()) continue;
     ReportedMap map{indexing, indexing.MapToString(), {}, indexing.ReplicaToString()};
     for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
@@ -145,7 +146,7 @@ std::vector<ReportPart> PartsOf(const Subject& subject, Direction direction,
     }
     return parts;
   }
-  // What nothing reads is said with the first leaf.
+  // Operands that nothing reads are reported with the first leaf.
   const int64_t output_count = subject.instruction->shape().LeafCount();
   for (int64_t leaf = 0; leaf < output_count; ++leaf) {
     if (line.output_id.value_or(leaf) == leaf) parts.push_back({OperandLeaf{0, leaf}, {}});
@@ -208,12 +209,12 @@ std::vector<ReportedEntry> ReportIndexing(const Subject& subject, Direction dire
         {entry.output_leaf, entry.operand, entry.operand_leaf, std::move(maps), std::move(label)});
     if (line.queries.tiling) reported.back().pieces = pieces[array_of(entry)];
   }
-  const auto place = [&](const ReportedEntry& entry) {
+  const auto leaves = [&](const ReportedEntry& entry) {
     return std::tuple(to_input ? entry.output_leaf : 0, entry.operand, entry.operand_leaf,
                       entry.output_leaf);
   };
   std::sort(reported.begin(), reported.end(),
-            [&](const ReportedEntry& a, const ReportedEntry& b) { return place(a) < place(b); });
+            [&](const ReportedEntry& a, const ReportedEntry& b) { return leaves(a) < leaves(b); });
   return reported;
 }
 

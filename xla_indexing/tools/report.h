@@ -46,7 +46,7 @@ struct ReportedMap {
   OperandIndexing indexing;
   std::string line;                   // Map and label.
   std::vector<std::string> bindings;  // A line for each runtime variable, not indented.
-  std::string replica = {};           // That of the replica map; empty where there is none.
+  std::string replica = {};           // The text of the replica map; empty where there is none.
   // Where it is asked for (tools/queries.h).
   std::optional<ReportedCoalescing> coalescing = std::nullopt;
   std::optional<ReportedTile> tile = std::nullopt;

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "xla_indexing/query/aliases.h"
+
 namespace xla_indexing {
 namespace {
 
@@ -42,17 +44,7 @@ std::vector<Subject> SelectFrom(const HloModule& module, const CommandLine& line
 }  // namespace
 
 bool Subject::WritesItsResult() const {
-  if (is_fusion) return true;
-  switch (opcode()) {
-    case HloOpcode::kParameter:
-    case HloOpcode::kConstant:
-    case HloOpcode::kTuple:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kBitcast:
-      return false;
-    default:
-      return true;
-  }
+  return is_fusion || !IsAlias(written != nullptr ? *written : *instruction);
 }
 
 std::vector<Subject> SelectSubjects(const HloModule& module, const HloModule* written,

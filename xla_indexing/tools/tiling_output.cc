@@ -70,7 +70,7 @@ ReportedTile ReportOfTile(const OperandIndexing& indexing, const Shape& from,
   const absl::StatusOr<Decision> exact = tile->IsExact(sizes);
   absl::StatusOr<ConcreteTile> first =
       tile->TileAt(sizes, llvm::SmallVector<int64_t, 4>(sizes.size(), 0));
-  // What is said of the first tile holds for every full one, unless it is clipped.
+  // The text about the first tile holds for every full one, unless it is clipped.
   if (first.ok() && !first->is_clipped) first = tile->FullTile(sizes);
   if (!exact.ok() || !first.ok()) {
     report.error = std::string((exact.ok() ? first.status() : exact.status()).message());

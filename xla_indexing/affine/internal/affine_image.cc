@@ -31,12 +31,12 @@ std::optional<int64_t> MoveOffsetsOut(PositionalState& state, Number& number) {
           from.kind == NumberSource::Kind::kLinear && from.greatest < digit.extent;
       if (is_whole && is_top && !digit.flipped && from.factor == 1 &&
           CheckedMul(stride, SizeOf(from.number))) {
-        // What is most significant needs no room.
+        // The most significant digit needs no room above it.
         offset += Int128{stride} * from.offset;
         same = Number(from.number);
       } else if (is_whole && from.offset > 0) {
         offset += Int128{digit.flipped ? -1 : 1} * stride * from.offset;
-        // What is left are multiples k*N of N >= 0.
+        // The rest are multiples k*N of N >= 0.
         NumberSource linear = from;
         linear.offset = 0;
         linear.modulus = Gcd(linear.modulus, from.offset);
@@ -146,7 +146,7 @@ void DivideByCommonFactor(Image& image) {
 
 // The image as a digit of a linear source, or as the number itself. Here k > 0.
 std::optional<Number> DigitOf(PositionalState& state, Image image, int64_t size) {
-  // What is known of the result does not depend on the steps that have led to the inner number.
+  // The facts about the result do not depend on the steps that have led to the inner number.
   const Interval range = state.sources.RangeOf(image.inner);
   const Int128 least = std::max<Int128>(image.c + image.k * range.lower(), 0);
   const Int128 greatest = std::min<Int128>(image.c + image.k * range.upper(), image.m * (size - 1));

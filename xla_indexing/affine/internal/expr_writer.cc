@@ -8,6 +8,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/rule_tracer.h"
+#include "xla_indexing/affine/internal/write_sum.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -64,21 +65,7 @@ void ExprWriter::KeepExpr(const QuasiAffineSum& sum, AffineExpr division) {
 }
 
 AffineExpr ExprWriter::Write(const QuasiAffineSum& sorted) {
-  if (!sorted.valid() || sorted.terms().size() > static_cast<size_t>(kMaxSummands)) return {};
-  AffineExpr result;
-  for (const AtomTerm& term : sorted.terms()) {
-    AffineExpr summand = Write(term.atom);
-    if (!summand) return {};
-    if (term.coefficient != 1) {
-      summand = mlir::getAffineBinaryOpExpr(
-          AffineExprKind::Mul, summand, mlir::getAffineConstantExpr(term.coefficient, context_));
-    }
-    result = result ? mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result, summand) : summand;
-  }
-  if (!result) return mlir::getAffineConstantExpr(sorted.constant(), context_);
-  if (sorted.constant() == 0) return result;
-  return mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result,
-                                     mlir::getAffineConstantExpr(sorted.constant(), context_));
+  return WriteSum(sorted, context_, [this](const Atom* atom) { return Write(atom); });
 }
 
 AffineExpr ExprWriter::Write(const QuasiAffineSum& sorted, AffineExpr from) {

@@ -38,7 +38,7 @@ std::optional<Number> Flatten(PositionalState& state, const Number& number, int6
     lower_factor *= first.lower_factor;
     return flat;
   }
-  // What stands above a number's lowest digit is no matter to what is below its size.
+  // The digits above a number's lowest one do not matter for values below its size.
   if (const Number* inner = fused_number_of(last);
       inner && last.lower_factor == 1 && CheckedMul(SizeOf(number) / last.extent, SizeOf(*inner))) {
     Number flat(number.begin(), number.end() - 1);

@@ -45,7 +45,7 @@ std::optional<Number> KnownSteps::Undo(const NumberSources& sources, const Numbe
                                        const AffineStep& inverse, int64_t size) const {
   const auto found = steps_.find(number);
   if (found == steps_.end()) return std::nullopt;
-  // What is known of the values of a step may have been that of another chain.
+  // The facts about the values of a step may have been found for another chain.
   const Interval values = sources.RangeOf(number)
                               .Mul(inverse.factor)
                               .Add(inverse.offset)

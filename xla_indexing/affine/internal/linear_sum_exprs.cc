@@ -5,6 +5,7 @@
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/write_sum.h"
 #include "xla_indexing/base/internal/compare.h"
 
 namespace xla_indexing::internal {
@@ -85,21 +86,14 @@ Term FirstSummand(AffineExpr e) {
   return factor ? Term{product.getLHS(), factor.getValue()} : Term{e, 1};
 }
 
-// Summand by summand from the first one, in which most differ; a sum that ends earlier comes first.
+// Compares two expressions as sums. Most differ in their first summands, which are compared first.
 int CompareExprs(AffineExpr a, AffineExpr b) {
   if (a == b) return 0;
   const Term first_a = FirstSummand(a);
   const Term first_b = FirstSummand(b);
   if (int c = CompareAtomExprs(first_a.atom, first_b.atom)) return c;
   if (int c = CompareValues(first_a.coefficient, first_b.coefficient)) return c;
-  LinearSum sum_a = LinearSum::FromExpr(a);
-  LinearSum sum_b = LinearSum::FromExpr(b);
-  for (auto [term_a, term_b] : llvm::zip(sum_a.terms(), sum_b.terms())) {
-    if (int c = CompareAtomExprs(term_a.atom, term_b.atom)) return c;
-    if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
-  }
-  if (int c = CompareValues(sum_a.terms().size(), sum_b.terms().size())) return c;
-  return CompareValues(sum_a.constant(), sum_b.constant());
+  return CompareSums(LinearSum::FromExpr(a), LinearSum::FromExpr(b), CompareAtomExprs);
 }
 
 }  // namespace
@@ -172,63 +166,27 @@ LinearSum LinearSum::FromExpr(AffineExpr e) {
 }
 
 void LinearSum::Sort() {
-  if (terms_.size() < 2) return;
-  // Telling the class may take a walk through the atom.
-  struct Summand {
-    Term term;
-    SummandClass summand_class;
-  };
-  llvm::SmallVector<Summand, 8> summands;
-  for (const Term& term : terms_) summands.push_back({term, SummandClassOf(term.atom)});
-  llvm::sort(summands, [](const Summand& a, const Summand& b) {
-    if (a.summand_class != b.summand_class) return a.summand_class < b.summand_class;
-    return CompareWithinClass(a.term.atom, b.term.atom, a.summand_class) < 0;
-  });
-  for (const auto& [i, summand] : llvm::enumerate(summands)) terms_[i] = summand.term;
+  SortBy([](AffineExpr a, AffineExpr b) { return CompareAtomExprs(a, b) < 0; });
 }
 
 namespace {
 
-// Whether `atom` is e floordiv -factor.
-bool IsFloorDivOf(AffineExpr atom, int64_t factor) {
-  if (atom.getKind() != AffineExprKind::FloorDiv) return false;
-  auto divisor = llvm::dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(atom).getRHS());
-  return divisor && divisor.getValue() > 0 && -divisor.getValue() == factor;
-}
-
-// Whether `e` is that summand, or a sum that ends with it.
-bool EndsWith(AffineExpr e, AffineExpr summand) {
-  return e == summand ||
-         (e.getKind() == AffineExprKind::Add && cast<AffineBinaryOpExpr>(e).getRHS() == summand);
+// Whether the term is (e floordiv m) * -m.
+bool IsPartOfMod(const Term& term) {
+  if (term.coefficient >= 0 || term.atom.getKind() != AffineExprKind::FloorDiv) return false;
+  auto divisor = llvm::dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(term.atom).getRHS());
+  return divisor && divisor.getValue() > 0 && -divisor.getValue() == term.coefficient;
 }
 
 }  // namespace
 
 AffineExpr LinearSum::ToExpr(mlir::MLIRContext* context) {
-  if (!valid_ || terms_.size() > static_cast<size_t>(kMaxSummands)) return {};
   Sort();
-  AffineExpr result;
-  bool is_folded = false;
-  for (const Term& term : terms_) {
-    AffineExpr summand =
-        term.coefficient == 1
-            ? term.atom
-            : mlir::getAffineBinaryOpExpr(AffineExprKind::Mul, term.atom,
-                                          mlir::getAffineConstantExpr(term.coefficient, context));
-    result = result ? mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result, summand) : summand;
-    // MLIR makes e mod m of e + (e floordiv m) * -m, which has another place in the sum.
-    is_folded = is_folded || (term.coefficient < 0 && IsFloorDivOf(term.atom, term.coefficient) &&
-                              !EndsWith(result, summand));
-  }
-  if (is_folded) {
-    LinearSum folded = FromExpr(result);
-    folded.AddConstant(constant_);
-    return folded.ToExpr(context);
-  }
-  if (!result) return mlir::getAffineConstantExpr(constant_, context);
-  if (constant_ == 0) return result;
-  return mlir::getAffineBinaryOpExpr(AffineExprKind::Add, result,
-                                     mlir::getAffineConstantExpr(constant_, context));
+  const AffineExpr result = WriteSum(*this, context, [](AffineExpr atom) { return atom; });
+  if (!result || llvm::none_of(terms_, IsPartOfMod)) return result;
+  // MLIR turns e + (e floordiv m) * -m into e mod m, which has another place in the sum.
+  LinearSum written = FromExpr(result);
+  return written.terms().size() == terms_.size() ? result : written.ToExpr(context);
 }
 
 }  // namespace xla_indexing::internal

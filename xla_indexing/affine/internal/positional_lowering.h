@@ -58,7 +58,7 @@ class PositionalLowering {
   bool IsLinear(const Digit& digit) const;
   // Whether no variable is in the number twice, nor one of those there are, and all else is linear.
   bool AddDistinctVariables(const Number& number, llvm::SmallVectorImpl<uint32_t>& variables) const;
-  // x, x floordiv place, x mod size or (x floordiv place) mod size.
+  // x, x floordiv factor, x mod size or (x floordiv factor) mod size.
   mlir::AffineExpr DigitOfVariable(const Digit& digit);
 
   // factor * number + offset.

@@ -22,34 +22,20 @@ int CompareWithAtom(mlir::AffineExpr a, const Atom* b) {
     return a == b->written.expr ? 0 : (SummandLess(a, b->written.expr) ? -1 : 1);
   }
   const auto division = llvm::cast<mlir::AffineBinaryOpExpr>(a);
-  const LinearSum dividend_a = LinearSum::FromExpr(division.getLHS());
-  const QuasiAffineSum& dividend_b = b->written.dividend;
-  for (auto [term_a, term_b] : llvm::zip(dividend_a.terms(), dividend_b.terms())) {
-    if (int c = CompareWithAtom(term_a.atom, term_b.atom)) return c;
-    if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
-  }
-  if (int c = CompareValues(dividend_a.terms().size(), dividend_b.terms().size())) return c;
-  if (int c = CompareValues(dividend_a.constant(), dividend_b.constant())) return c;
+  const LinearSum dividend = LinearSum::FromExpr(division.getLHS());
+  if (int c = CompareSums(dividend, b->written.dividend, CompareWithAtom)) return c;
   const auto divisor = llvm::cast<mlir::AffineConstantExpr>(division.getRHS());
   return CompareValues(divisor.getValue(), b->divisor);
 }
 
-// The order of summands (affine/internal/linear_sum.h): summand by summand from the first one; a
-// sum that ends earlier comes first. The recursion is as deep as divisions nest.
+// The order of summands (affine/internal/linear_sum.h). The recursion is as deep as divisions nest.
 int CompareInOrder(const Atom* a, const Atom* b) {
   if (a == b) return 0;
   if (int c = CompareValues(a->written.summand_class, b->written.summand_class)) return c;
   if (a->kind == Atom::Kind::kVariable) return CompareValues(a->position, b->position);
   if (a->kind == Atom::Kind::kOpaque) return CompareWithAtom(a->written.expr, b);
   if (b->kind == Atom::Kind::kOpaque) return -CompareWithAtom(b->written.expr, a);
-  const QuasiAffineSum& dividend_a = a->written.dividend;
-  const QuasiAffineSum& dividend_b = b->written.dividend;
-  for (auto [term_a, term_b] : llvm::zip(dividend_a.terms(), dividend_b.terms())) {
-    if (int c = CompareInOrder(term_a.atom, term_b.atom)) return c;
-    if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
-  }
-  if (int c = CompareValues(dividend_a.terms().size(), dividend_b.terms().size())) return c;
-  if (int c = CompareValues(dividend_a.constant(), dividend_b.constant())) return c;
+  if (int c = CompareSums(a->written.dividend, b->written.dividend, CompareInOrder)) return c;
   if (int c = CompareValues(a->divisor, b->divisor)) return c;
   return CompareValues(a->kind, b->kind);
 }
@@ -63,21 +49,7 @@ bool AtomLess(const Atom* a, const Atom* b) {
   return CompareInOrder(a, b) < 0;
 }
 
-void QuasiAffineSum::Sort() {
-  constexpr size_t kMaxInsertion = 16;
-  if (terms_.size() > kMaxInsertion) {
-    llvm::stable_sort(terms_,
-                      [](const Term& a, const Term& b) { return AtomLess(a.atom, b.atom); });
-    return;
-  }
-  // Insertion sort is used because the terms are few, and nearly always in order already.
-  for (size_t i = 1; i < terms_.size(); ++i) {
-    const Term term = terms_[i];
-    size_t j = i;
-    for (; j > 0 && AtomLess(term.atom, terms_[j - 1].atom); --j) terms_[j] = terms_[j - 1];
-    terms_[j] = term;
-  }
-}
+void QuasiAffineSum::Sort() { SortBy(AtomLess); }
 
 size_t QuasiAffineSum::Hash() const {
   uint64_t hash = MixBits(static_cast<uint64_t>(constant_));

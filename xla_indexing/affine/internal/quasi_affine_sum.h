@@ -130,7 +130,7 @@ inline bool IsLinear(const QuasiAffineSum& sum) { return !HasFloorAtom(sum) && !
 // The sum with every mod eliminated. Equal functions have equal mod-free forms as far as linear
 // algebra can tell.
 QuasiAffineSum ModFreeForm(const QuasiAffineSum& sum);
-// The same sum without a copy: it is `sum` itself where that has no mods, and otherwise `storage`.
+// Makes no copy: the result is `sum` itself where that has no mods, and otherwise `storage`.
 const QuasiAffineSum& ModFreeForm(const QuasiAffineSum& sum, QuasiAffineSum& storage);
 
 // The sum of the ranges of the terms. It is the range of the sum where they are independent. The

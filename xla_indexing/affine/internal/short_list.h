@@ -128,7 +128,7 @@ class ShortList {
   std::unique_ptr<T[]> far_;
   uint32_t size_ = 0;
   uint32_t capacity_ = kInPlace;
-  // As many as size_ says have values.
+  // The first `size_` elements have values.
   union {
     T near_[kInPlace];
   };

@@ -6,6 +6,7 @@
 #define XLA_INDEXING_AFFINE_INTERNAL_SUM_H_
 
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/internal/short_list.h"
+#include "xla_indexing/base/internal/compare.h"
 
 namespace xla_indexing::internal {
 
@@ -148,6 +150,23 @@ class Sum {
     for (Term& term : terms_) term.coefficient /= divisor;
   }
 
+  // Puts the terms into the order of a comparison of atoms.
+  template <typename Less>
+  void SortBy(Less less) {
+    constexpr size_t kMaxInsertion = 16;
+    if (terms_.size() > kMaxInsertion) {
+      llvm::stable_sort(terms_, [&](const Term& a, const Term& b) { return less(a.atom, b.atom); });
+      return;
+    }
+    // Insertion sort is used because the terms are few, and nearly always in order already.
+    for (size_t i = 1; i < terms_.size(); ++i) {
+      const Term term = terms_[i];
+      size_t j = i;
+      for (; j > 0 && less(term.atom, terms_[j - 1].atom); --j) terms_[j] = terms_[j - 1];
+      terms_[j] = term;
+    }
+  }
+
   // Equal as sums; the order of terms does not count.
   friend bool operator==(const Sum& a, const Sum& b) {
     if (a.constant_ != b.constant_ || a.valid_ != b.valid_ || a.terms_.size() != b.terms_.size()) {
@@ -162,6 +181,18 @@ class Sum {
   int64_t constant_ = 0;
   bool valid_ = true;
 };
+
+// Compares sums whose terms are sorted, with a comparison of their atoms: summand by summand from
+// the first one, where a sum that ends earlier comes first, and then the constants.
+template <typename AtomA, typename AtomB, typename CompareAtoms>
+int CompareSums(const Sum<AtomA>& a, const Sum<AtomB>& b, CompareAtoms compare_atoms) {
+  for (auto [term_a, term_b] : llvm::zip(a.terms(), b.terms())) {
+    if (int c = compare_atoms(term_a.atom, term_b.atom)) return c;
+    if (int c = CompareValues(term_a.coefficient, term_b.coefficient)) return c;
+  }
+  if (int c = CompareValues(a.terms().size(), b.terms().size())) return c;
+  return CompareValues(a.constant(), b.constant());
+}
 
 }  // namespace xla_indexing::internal
 

@@ -141,7 +141,7 @@ class FormSearch {
 
   // The steps  v*X = v*(X mod n) + v*n*T  that cancel a summand of X, which is written as `value`.
   void TakeSteps(const QuasiAffineSum& sum, const QuasiAffineSum& value, Step& step) {
-    // Nothing but the digit may be new in the sum.
+    // The digit may be the only new atom of the sum.
     const auto is_there = [&](const AtomTerm& term) {
       return term.atom == step.floor || sum.CoefficientOf(term.atom) != 0;
     };

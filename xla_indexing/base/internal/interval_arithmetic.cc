@@ -17,6 +17,21 @@ using internal::Int128;
 using internal::NarrowToInt64;
 using internal::WideInterval;
 
+namespace {
+
+// The product of an end of one interval of 64-bit numbers and an end of another. Infinity times 0 is
+// 0: an end that is 0 makes every product 0, however large the other factor is.
+Int128 ProductOfEnds(Int128 a, Int128 b) {
+  const auto is_infinite = [](Int128 end) {
+    return end == WideInterval::kInfinity || end == WideInterval::kMinusInfinity;
+  };
+  if (a == 0 || b == 0) return 0;
+  if (!is_infinite(a) && !is_infinite(b)) return a * b;
+  return (a > 0) == (b > 0) ? WideInterval::kInfinity : WideInterval::kMinusInfinity;
+}
+
+}  // namespace
+
 std::optional<int64_t> Interval::Size() const {
   if (IsEmpty()) return 0;
   if (!IsFinite()) return std::nullopt;
@@ -60,42 +75,13 @@ Interval Interval::AddAny(const Interval& other) const {
 
 Interval Interval::Mul(const Interval& other) const {
   if (IsEmpty() || other.IsEmpty()) return Empty();
-  // A product of intervals has its extremes at products of ends, where infinity times 0 is 0: the
-  // end 0 makes every product 0, however large the other factor.
-  const auto sign_of_end = [](const Interval& interval, bool upper) {
-    const bool finite = upper ? interval.has_upper_ : interval.has_lower_;
-    if (!finite) return upper ? 1 : -1;
-    const int64_t value = upper ? interval.upper_ : interval.lower_;
-    return value < 0 ? -1 : (value > 0 ? 1 : 0);
-  };
-  bool lower_infinite = false;
-  bool upper_infinite = false;
-  bool have_finite = false;
-  Int128 least = 0;
-  Int128 greatest = 0;
-  for (const bool a_upper : {false, true}) {
-    for (const bool b_upper : {false, true}) {
-      const int sign = sign_of_end(*this, a_upper) * sign_of_end(other, b_upper);
-      const bool a_finite = a_upper ? has_upper_ : has_lower_;
-      const bool b_finite = b_upper ? other.has_upper_ : other.has_lower_;
-      Int128 product = 0;
-      if (a_finite && b_finite) {
-        product = Int128{a_upper ? upper_ : lower_} * (b_upper ? other.upper_ : other.lower_);
-      } else if (sign < 0) {
-        lower_infinite = true;
-        continue;
-      } else if (sign > 0) {
-        upper_infinite = true;
-        continue;
-      }
-      least = have_finite ? std::min(least, product) : product;
-      greatest = have_finite ? std::max(greatest, product) : product;
-      have_finite = true;
-    }
-  }
-  return WideInterval(lower_infinite ? WideInterval::kMinusInfinity : least,
-                      upper_infinite ? WideInterval::kInfinity : greatest)
-      .Hull();
+  // The extremes of a product of intervals are products of their ends.
+  const WideInterval a(*this);
+  const WideInterval b(other);
+  const auto [least, greatest] =
+      std::minmax({ProductOfEnds(a.lower(), b.lower()), ProductOfEnds(a.lower(), b.upper()),
+                   ProductOfEnds(a.upper(), b.lower()), ProductOfEnds(a.upper(), b.upper())});
+  return WideInterval(least, greatest).Hull();
 }
 
 Interval Interval::FloorDiv(int64_t divisor) const {

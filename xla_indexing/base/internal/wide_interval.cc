@@ -25,7 +25,7 @@ Int128 WideInterval::AddEnds(Int128 a, Int128 b, Int128 infinity) {
   if (a == infinity || b == infinity) return infinity;
   Int128 sum = 0;
   if (!__builtin_add_overflow(a, b, &sum) && sum != kInfinity && sum != kMinusInfinity) return sum;
-  // Past the other side the last end that is finite is still outward.
+  // A sum past the other side is rounded outward to the last finite end there.
   if ((a > 0) == (infinity > 0)) return infinity;
   return a > 0 ? kInfinity - 1 : kMinusInfinity + 1;
 }

@@ -35,7 +35,7 @@ class WideInterval {
   constexpr WideInterval() = default;
   // {x : lower <= x <= upper}.
   constexpr WideInterval(Int128 lower, Int128 upper) : lower_(lower), upper_(upper) {}
-  // The same set as `interval`.
+  // The set that `interval` is.
   explicit constexpr WideInterval(const Interval& interval)
       : lower_(interval.IsEmpty()     ? 1
                : interval.has_lower() ? Int128{interval.lower()}

@@ -45,11 +45,11 @@ OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end) {
   return set;
 }
 
-void AddEntry(const IndexingEntry& place, const PathSet& paths, const Shape& end,
+void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
               InstructionIndexing* entries) {
   OperandIndexingSet set = MapsOf(paths, end);
   if (set.empty()) return;
-  entries->push_back({place.output_leaf, place.operand, place.operand_leaf, std::move(set)});
+  entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
 }
 
 // The entries as the caller sees them.
@@ -128,7 +128,7 @@ int CalledComputations::HeightOfCalls(const HloInstruction& instruction) {
   return height;
 }
 
-bool CalledComputations::IsWalkedWhereCalled(const HloComputation& computation) {
+bool CalledComputations::IsTraversedWhereCalled(const HloComputation& computation) {
   return CallTreeOf(computation).instructions <= options_.max_called_instructions;
 }
 
@@ -155,7 +155,7 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
     return TraversalResult();
   const Shape& array = first->shape().Leaf(from.operand_leaf);
   Traversal traversal(context_, options, direction, array, DevicesOf(computation), max_steps, this);
-  Frame frame;
+  CallFrame frame;
   frame.depth = depth;
   Traversal::NumberedPaths start;
   Traversal::NumberedPaths end;
@@ -169,10 +169,10 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
     const Shape& shape =
         backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
     for (const auto& [leaf, paths] : leaves) {
-      const IndexingEntry place = backward
-                                      ? IndexingEntry{from.operand_leaf, number, leaf, {}}
-                                      : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(place, paths, shape.Leaf(leaf), &walked.entries);
+      const IndexingEntry leaves = backward
+                                       ? IndexingEntry{from.operand_leaf, number, leaf, {}}
+                                       : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
+      AddEntry(leaves, paths, shape.Leaf(leaf), &walked.entries);
     }
   }
   SortEntries(&walked.entries);
@@ -277,13 +277,13 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
 }
 
 Interval CalledComputations::DevicesOf(const HloComputation& computation) {
-  const auto [place, is_new] = devices_.try_emplace(&computation, Interval::Empty());
+  const auto [it, is_new] = devices_.try_emplace(&computation, Interval::Empty());
   if (is_new) {
     if (const auto count = DevicesAcrossWhich(computation)) {
-      place->second = Interval::OfSize(*count);
+      it->second = Interval::OfSize(*count);
     }
   }
-  return place->second;
+  return it->second;
 }
 
 const Reachability& CalledComputations::ReachabilityOf(const HloComputation& computation,

@@ -70,7 +70,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // Whether a walk steps through the computation where it is called instead of taking its maps: it
   // does where the computation has few instructions, counting those of the computations that it
   // calls.
-  bool IsWalkedWhereCalled(const HloComputation& computation) override;
+  bool IsTraversedWhereCalled(const HloComputation& computation) override;
 
   // The entries of one leaf of the result, or of one leaf of an operand, of an instruction that is
   // met at this depth. Those of instructions that call computations are kept.

@@ -114,6 +114,29 @@ bool Path::IsFunction() const {
          (!origin_->algebra || origin_->algebra->num_variables() == map.num_results());
 }
 
+namespace {
+
+// The restrictions as constraints; none where a number does not fit.
+std::optional<Constraints> ConstraintsOf(const Restrictions& restrictions,
+                                         PositionalLowering* lowering, mlir::MLIRContext* context) {
+  Constraints constraints;
+  for (const Restriction& restriction : restrictions) {
+    const Congruence& residues = restriction.residues;
+    if (restriction.interval.IsAll() && residues.IsAll()) continue;
+    const mlir::AffineExpr index = lowering->Lower(restriction.index);
+    if (!index) return std::nullopt;
+    if (!restriction.interval.IsAll()) constraints.push_back({index, restriction.interval});
+    if (residues.IsAll()) continue;
+    const mlir::AffineExpr residue =
+        Mod(Sub(index, Constant(residues.residue(), context)), residues.modulus());
+    if (!residue) return std::nullopt;
+    constraints.push_back({residue, Interval::Point(0)});
+  }
+  return constraints;
+}
+
+}  // namespace
+
 std::optional<OperandIndexing> Path::MapOfChain() const {
   mlir::MLIRContext* context = origin_->base.map().context();
   PositionalAlgebra& algebra = *origin_->algebra;
@@ -142,7 +165,8 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
                                : mlir::getAffineSymbolExpr(i - num_dims, context));
     (is_dim ? dims : ranges).push_back({bounds[i], {}});
   }
-  // What makes use of some restrictions only would hide what all of them give together.
+  // The simplifier is told none of the restrictions: a form that makes use of some of them would
+  // hide what all of them give together.
   const llvm::ArrayRef<Interval> ranges_of_all = all;
   ExprSimplifier simplifier(context, ranges_of_all.take_front(num_dims),
                             ranges_of_all.drop_front(num_dims));
@@ -152,19 +176,8 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
     results.push_back(lowering.Lower(index));
     if (!results.back()) return std::nullopt;
   }
-  Constraints constraints;
-  for (const Restriction& restriction : restrictions) {
-    const Congruence& residues = restriction.residues;
-    if (restriction.interval.IsAll() && residues.IsAll()) continue;
-    const mlir::AffineExpr index = lowering.Lower(restriction.index);
-    if (!index) return std::nullopt;
-    if (!restriction.interval.IsAll()) constraints.push_back({index, restriction.interval});
-    if (residues.IsAll()) continue;
-    const mlir::AffineExpr residue =
-        Mod(Sub(index, Constant(residues.residue(), context)), residues.modulus());
-    if (!residue) return std::nullopt;
-    constraints.push_back({residue, Interval::Point(0)});
-  }
+  std::optional<Constraints> constraints = ConstraintsOf(restrictions, &lowering, context);
+  if (!constraints) return std::nullopt;
   // A sum of variables keeps its form when the bounds of variables become narrower.
   is_simple = is_simple && ranges.empty() &&
               (restrictions.empty() ||
@@ -172,7 +185,7 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), ranges.size(), results, context);
   IndexingMap map(kPartsFit, affine_map, std::move(dims), std::move(ranges), {},
-                  std::move(constraints));
+                  *std::move(constraints));
   if (is_simple) return OperandIndexing::InNormalForm(std::move(map));
   OperandIndexing chain(kPartsFit, std::move(map));
   chain.Simplify();
@@ -249,7 +262,7 @@ void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Directi
   }
 }
 
-bool PathSet::MayCoverOneAnother() const {
+bool PathSet::MaySubsumeOneAnother() const {
   return std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) {
     return !path.HasSameOrigin(paths_.front()) || !path.IsFunction();
   });
@@ -258,7 +271,7 @@ bool PathSet::MayCoverOneAnother() const {
 void PathSet::Merge(const Shape& shape, size_t enough) {
   OperandIndexingSet maps;
   for (const Path& path : paths_) maps.Add(path.Map(shape));
-  maps.DropCovered(shape);
+  maps.DropSubsumed(shape);
   if (maps.size() > enough) maps.Simplify();
   *this = PathSet();
   for (const OperandIndexing& map : maps) Add(Path(map, shape));

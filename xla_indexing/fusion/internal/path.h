@@ -99,7 +99,7 @@ class PathSet {
               PathSet* moved, PathSet* refused) const;
   // Whether Merge() may leave fewer: paths that are functions of one map cover one another only
   // where Add() has seen it.
-  bool MayCoverOneAnother() const;
+  bool MaySubsumeOneAnother() const;
   // Replaces the paths, which end at an array of this shape, by their maps. Maps that others cover
   // (ops/internal/subsumes.h) are left out, and if more than `enough` remain, pairs are replaced by
   // one map where that is possible.

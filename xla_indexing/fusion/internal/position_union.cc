@@ -77,15 +77,15 @@ UnionKind UnionOf(const Restrictions& a, const Restrictions& b, const Positional
 }
 
 std::optional<Indices> WithPinnedNumber(const Position& position, PositionalAlgebra& algebra) {
-  const Restriction* pinned = OnlyPoint(position.restrictions);
-  if (pinned == nullptr) return std::nullopt;
+  const Restriction* only_point = OnlyPoint(position.restrictions);
+  if (only_point == nullptr) return std::nullopt;
   std::optional<Indices> written;
   for (const auto& [i, index] : llvm::enumerate(position.indices)) {
     if (index.empty()) continue;
     const std::optional<int64_t> value = ConstantValue(index);
     if (!value) continue;
-    std::optional<Number> moved =
-        algebra.Affine(pinned->index, 1, *value - pinned->interval.lower(), 1, SizeOf(index));
+    std::optional<Number> moved = algebra.Affine(
+        only_point->index, 1, *value - only_point->interval.lower(), 1, SizeOf(index));
     if (!moved) return std::nullopt;
     if (!written) written = position.indices;
     (*written)[i] = *std::move(moved);

@@ -9,7 +9,7 @@
 //   they differ in the interval of one number, and the intervals overlap or have no gap between
 //   them; an interval that has come to hold every value of its number is no restriction.
 //
-// That is all that is united here: other unions are not one position.
+// No other unions are made here, because they would not be one position.
 //
 // Where a restriction leaves a number N one value v, an index may have become a constant c by it,
 // which is N + (c - v) there. Written so it is compared with the indices of positions beside it.

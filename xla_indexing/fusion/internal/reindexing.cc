@@ -161,8 +161,8 @@ Reindexed Bitcast(const Shape& from, const Shape& to, PositionalAlgebra& algebra
   return numbers.reindexed();
 }
 
-// As many operands of a concatenate, of which one begins where those before it end, are a step of
-// the question (base/question_budget.h).
+// So many operands of a concatenate count as one step of the question, since each begins where
+// those before it end (base/question_budget.h).
 constexpr int64_t kOperandsInAStep = 256;
 
 // How the axes of an operand lie in those of the result, or those of the result in the operand's.

@@ -117,7 +117,7 @@ void Restricting::Unwrap(Restriction& restriction) const {
 Interval Restricting::KnownOfDigit(const Digit& digit) const {
   const Interval values = algebra_.RangeOf(Number{digit});
   if (digit.IsConstant()) return values;
-  // What is restricted is what the digit was made of.
+  // The restriction is one of the number that the digit was made from.
   Number inner{digit};
   Int128 divisor = 1, factor = 1, offset = 0;
   for (int moves = 0; moves < kMaxMoves; ++moves) {
@@ -286,11 +286,11 @@ void Restricting::Keep(Restriction restriction, const std::optional<Restriction>
 // D + b*H in [a, b'] asks for H in [a/b, b'/b].
 void Restricting::AddImplied(const Restriction& restriction) {
   const Number& index = restriction.index;
-  int64_t place = 1;
+  int64_t factor = 1;
   for (size_t i = 1; i < index.size(); ++i) {
-    place *= index[i - 1].extent;
+    factor *= index[i - 1].extent;
     pending_.push_back(
-        {Number(index.begin() + i, index.end()), restriction.interval.FloorDiv(place)});
+        {Number(index.begin() + i, index.end()), restriction.interval.FloorDiv(factor)});
   }
 }
 
@@ -329,8 +329,8 @@ bool Restricting::IsImplied(const Restriction& restriction) const {
            if (other.index.size() <= high.size()) return false;
            const auto* begin = other.index.end() - high.size();
            if (!std::equal(begin, other.index.end(), high.begin())) return false;
-           const int64_t place = SizeOf(Number(other.index.begin(), begin));
-           return other.interval.FloorDiv(place).IsSubsetOf(restriction.interval) &&
+           const int64_t factor = SizeOf(Number(other.index.begin(), begin));
+           return other.interval.FloorDiv(factor).IsSubsetOf(restriction.interval) &&
                   !algebra_.IsMoved(other.index);
          });
 }

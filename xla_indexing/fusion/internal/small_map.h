@@ -30,12 +30,12 @@ class SmallMap {
 
   // The value of the number; a new one where there was none.
   T& operator[](int64_t number) {
-    auto* place = llvm::partition_point(
-        entries_, [number](const Entry& entry) { return entry.first < number; });
-    if (place == entries_.end() || place->first != number) {
-      place = entries_.insert(place, Entry(number, T()));
+    auto* it = llvm::partition_point(entries_,
+                                     [number](const Entry& entry) { return entry.first < number; });
+    if (it == entries_.end() || it->first != number) {
+      it = entries_.insert(it, Entry(number, T()));
     }
-    return place->second;
+    return it->second;
   }
 
  private:

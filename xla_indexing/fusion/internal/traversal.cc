@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,7 +20,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Past so many paths at a leaf those that say what others say are left out.
+// When a leaf has more paths than this, those that other paths cover are left out.
 constexpr size_t kMergePast = 8;
 
 // Whether the map renames nothing: (d0, d1, ..) -> (d0, d1, ..) over all elements of both shapes,
@@ -40,6 +39,10 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
   return true;
 }
 
+void AddAll(Traversal::LeafPaths from, Traversal::LeafPaths& to) {
+  for (auto& [leaf, set] : from) to[leaf].Add(std::move(set));
+}
+
 }  // namespace
 
 Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
@@ -53,16 +56,16 @@ Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options, D
       budget_(max_steps, /*steps_in_one_of_question=*/1),
       source_(*source) {}
 
-bool Traversal::LooksInto(const HloInstruction& instruction, const Frame& frame) const {
+bool Traversal::LooksInto(const HloInstruction& instruction, const CallFrame& frame) const {
   const HloComputation* computation = instruction.inlined_computation();
   return computation != nullptr && frame.depth < options_.max_call_depth &&
-         source_.IsWalkedWhereCalled(*computation);
+         source_.IsTraversedWhereCalled(*computation);
 }
 
 OperandIndexingSet Traversal::SeenFromOutside(const OperandIndexingSet& set,
-                                              const Frame& frame) const {
+                                              const CallFrame& frame) const {
   OperandIndexingSet seen = set;
-  for (const Frame* f = &frame; f->caller != nullptr; f = f->caller_frame) {
+  for (const CallFrame* f = &frame; f->caller != nullptr; f = f->outer) {
     seen = SeenFromCaller(seen, {*f->caller, *f->caller->inlined_computation()},
                           options_.indexing.fold_runtime_variables);
   }
@@ -70,7 +73,7 @@ OperandIndexingSet Traversal::SeenFromOutside(const OperandIndexingSet& set,
 }
 
 void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape& to,
-                      const Frame& frame, const PathSet& paths, PathSet* end) {
+                      const CallFrame& frame, const PathSet& paths, PathSet* end) {
   Take(paths.size() * entry.indexing.size());
   if (KeepsElements(entry.indexing, from, to)) {
     for (const Path& path : paths.paths()) end->Add(path);
@@ -104,7 +107,7 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
 void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
   const size_t max_maps = options_.max_maps;
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
-  if (paths.size() <= max_maps && !paths.MayCoverOneAnother()) return;
+  if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   paths.Merge(shape, max_maps);
   if (paths.size() <= max_maps) return;
@@ -145,8 +148,7 @@ Path Traversal::WholePath(const Shape& shape) const {
   return Path(std::move(whole), shape);
 }
 
-void Traversal::FinishByReachability(const HloComputation& computation,
-                                     const std::map<int64_t, LeafPaths>& pending,
+void Traversal::FinishByReachability(const HloComputation& computation, const PendingPaths& pending,
                                      NumberedPaths* end) const {
   const Reachability& reachability = source_.ReachabilityOf(computation, direction_);
   std::set<std::pair<int64_t, int64_t>> reached;
@@ -169,10 +171,10 @@ void Traversal::FinishByReachability(const HloComputation& computation,
 }
 
 absl::Status Traversal::StepToOperands(
-    const HloInstruction& instruction, const Frame& frame, LeafPaths& paths,
+    const HloInstruction& instruction, const CallFrame& frame, LeafPaths& paths,
     llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end) {
   if (LooksInto(instruction, frame)) {
-    const Frame inner{&frame, &instruction, frame.depth + 1};
+    const CallFrame inner{&frame, &instruction, frame.depth + 1};
     NumberedPaths start;
     NumberedPaths inner_end;
     start[0] = std::move(paths);
@@ -187,8 +189,8 @@ absl::Status Traversal::StepToOperands(
   for (auto& [leaf, set] : paths) {
     Bound(instruction, leaf, set);
     const Shape& from = instruction.shape().Leaf(leaf);
-    // What no path goes on through by itself: of the operands that are reindexed; of the others it
-    // is the whole set.
+    // The paths that an operand's reindexing could not extend. Operands that are not reindexed are
+    // not listed: all paths of the set go through their maps.
     SmallMap<PathSet> refused;
     bool has_rest = instruction.operand_count() == 0;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
@@ -219,11 +221,11 @@ absl::Status Traversal::StepToOperands(
   return absl::OkStatus();
 }
 
-absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Frame& frame,
+absl::Status Traversal::StepToResult(const HloInstruction& instruction, const CallFrame& frame,
                                      int64_t operand, LeafPaths& paths,
                                      llvm::function_ref<PathSet&(int64_t leaf)> end) {
   if (LooksInto(instruction, frame)) {
-    const Frame inner{&frame, &instruction, frame.depth + 1};
+    const CallFrame inner{&frame, &instruction, frame.depth + 1};
     NumberedPaths start;
     NumberedPaths inner_end;
     start[operand] = paths;
@@ -256,66 +258,58 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Fr
   return absl::OkStatus();
 }
 
-absl::Status Traversal::WalkComputation(const HloComputation& computation, const Frame& frame,
+absl::Status Traversal::WalkComputation(const HloComputation& computation, const CallFrame& frame,
                                         const NumberedPaths& start, NumberedPaths* end) {
-  // Instructions that paths have come to, by position. Operands stand before their users, so that
-  // the paths to an instruction are complete when it is the last (or first) one left.
-  std::map<int64_t, LeafPaths> pending;
   const HloInstruction* root = computation.root_instruction();
   if (root == nullptr) return absl::OkStatus();
-  const auto add_all = [](LeafPaths from, LeafPaths& to) {
-    for (auto& [leaf, set] : from) to[leaf].Add(std::move(set));
-  };
-  if (direction_ == Direction::kOutputToInput) {
-    for (const auto& [unused, paths] : start) {
-      add_all(paths, pending[root->index_in_computation()]);
-    }
-    while (!pending.empty()) {
-      if (was_stopped()) {
-        FinishByReachability(computation, pending, end);
-        return absl::OkStatus();
-      }
-      auto last = std::prev(pending.end());
-      const HloInstruction& instruction = *computation.instructions()[last->first];
-      LeafPaths paths = std::move(last->second);
-      pending.erase(last);
-      QuestionBudget::Spend();
-      if (instruction.opcode() == HloOpcode::kParameter) {
-        for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
-        add_all(std::move(paths), (*end)[instruction.parameter_number()]);
-        continue;
-      }
-      const auto operand_end = [&](int64_t operand, int64_t leaf) -> PathSet& {
-        return pending[instruction.operand(operand)->index_in_computation()][leaf];
-      };
-      absl::Status status = StepToOperands(instruction, frame, paths, operand_end);
-      if (!status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
+  const bool backward = direction_ == Direction::kOutputToInput;
+  PendingPaths pending;
   for (const auto& [number, paths] : start) {
-    if (number >= static_cast<int64_t>(computation.parameters().size())) continue;
-    add_all(paths, pending[computation.parameter(number)->index_in_computation()]);
+    if (backward) {
+      AddAll(paths, pending[root->index_in_computation()]);
+    } else if (number < static_cast<int64_t>(computation.parameters().size())) {
+      AddAll(paths, pending[computation.parameter(number)->index_in_computation()]);
+    }
   }
   while (!pending.empty()) {
     if (was_stopped()) {
       FinishByReachability(computation, pending, end);
       return absl::OkStatus();
     }
-    auto first = pending.begin();
-    const HloInstruction& instruction = *computation.instructions()[first->first];
-    LeafPaths paths = std::move(first->second);
-    pending.erase(first);
+    const auto next = backward ? std::prev(pending.end()) : pending.begin();
+    const HloInstruction& instruction = *computation.instructions()[next->first];
+    LeafPaths paths = std::move(next->second);
+    pending.erase(next);
     QuestionBudget::Spend();
+    absl::Status status = backward
+                              ? WalkToOperands(instruction, frame, std::move(paths), pending, end)
+                              : WalkToUsers(instruction, frame, std::move(paths), pending, end);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Traversal::WalkToOperands(const HloInstruction& instruction, const CallFrame& frame,
+                                       LeafPaths paths, PendingPaths& pending, NumberedPaths* end) {
+  if (instruction.opcode() == HloOpcode::kParameter) {
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
-    if (&instruction == root) add_all(paths, (*end)[0]);
-    for (const HloInstruction::Use& use : instruction.uses()) {
-      const auto result_end = [&](int64_t leaf) -> PathSet& {
-        return pending[use.user->index_in_computation()][leaf];
-      };
-      absl::Status status = StepToResult(*use.user, frame, use.operand, paths, result_end);
-      if (!status.ok()) return status;
-    }
+    AddAll(std::move(paths), (*end)[instruction.parameter_number()]);
+    return absl::OkStatus();
+  }
+  return StepToOperands(instruction, frame, paths, [&](int64_t operand, int64_t leaf) -> PathSet& {
+    return pending[instruction.operand(operand)->index_in_computation()][leaf];
+  });
+}
+
+absl::Status Traversal::WalkToUsers(const HloInstruction& instruction, const CallFrame& frame,
+                                    LeafPaths paths, PendingPaths& pending, NumberedPaths* end) {
+  for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
+  if (&instruction == instruction.parent()->root_instruction()) AddAll(paths, (*end)[0]);
+  for (const HloInstruction::Use& use : instruction.uses()) {
+    absl::Status status = StepToResult(
+        *use.user, frame, use.operand, paths,
+        [&](int64_t leaf) -> PathSet& { return pending[use.user->index_in_computation()][leaf]; });
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

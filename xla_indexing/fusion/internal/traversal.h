@@ -23,9 +23,9 @@
 
 namespace xla_indexing::internal {
 
-// One level of calls on the way to the walked instruction: the caller, in the frame before.
-struct Frame {
-  const Frame* caller_frame = nullptr;
+// One level of calls on the way to the instruction that is visited.
+struct CallFrame {
+  const CallFrame* outer = nullptr;        // the frame of the computation that contains `caller`
   const HloInstruction* caller = nullptr;  // null in the analysed computation
   int depth = 0;
 };
@@ -50,11 +50,16 @@ class Traversal {
 
   // Output to input: from leaves of the root to leaves of the parameters, by parameter number.
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
-  absl::Status WalkComputation(const HloComputation& computation, const Frame& frame,
+  absl::Status WalkComputation(const HloComputation& computation, const CallFrame& frame,
                                const NumberedPaths& start, NumberedPaths* end);
 
  private:
-  // Counts steps, which are taken also where they are the ones that are too many.
+  // Paths that have come to instructions, by position in the computation. Operands stand before
+  // their users, so that the paths to an instruction are complete when it is the last one left (from
+  // output to input) or the first one left (from input to output).
+  using PendingPaths = std::map<int64_t, LeafPaths>;
+
+  // Counts steps. Those past the limit are counted as well, because they have been taken.
   void Take(size_t steps) {
     if (budget_.Take(static_cast<int64_t>(steps))) return;
     too_many_ += static_cast<int64_t>(steps);
@@ -62,29 +67,37 @@ class Traversal {
   }
   // The whole of an array, on all devices: the answer of a walk that is stopped.
   Path WholePath(const Shape& shape) const;
-  // Takes the paths at the result of an instruction to its operands. `end` gives the place of the
-  // paths that come to a leaf of an operand.
-  absl::Status StepToOperands(const HloInstruction& instruction, const Frame& frame,
+  // Takes the paths at an instruction of the walked computation on to its operands, or, where it is
+  // a parameter, to the end of the walk.
+  absl::Status WalkToOperands(const HloInstruction& instruction, const CallFrame& frame,
+                              LeafPaths paths, PendingPaths& pending, NumberedPaths* end);
+  // Takes the paths at an instruction of the walked computation on to its users and, where it is the
+  // root, to the end of the walk.
+  absl::Status WalkToUsers(const HloInstruction& instruction, const CallFrame& frame,
+                           LeafPaths paths, PendingPaths& pending, NumberedPaths* end);
+  // Takes the paths at the result of an instruction to its operands. `end` returns the set to which
+  // the paths to a leaf of an operand are added.
+  absl::Status StepToOperands(const HloInstruction& instruction, const CallFrame& frame,
                               LeafPaths& paths,
                               llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end);
   // Takes the paths at one operand of an instruction to leaves of its result.
-  absl::Status StepToResult(const HloInstruction& instruction, const Frame& frame, int64_t operand,
-                            LeafPaths& paths, llvm::function_ref<PathSet&(int64_t leaf)> end);
-  bool LooksInto(const HloInstruction& instruction, const Frame& frame) const;
+  absl::Status StepToResult(const HloInstruction& instruction, const CallFrame& frame,
+                            int64_t operand, LeafPaths& paths,
+                            llvm::function_ref<PathSet&(int64_t leaf)> end);
+  bool LooksInto(const HloInstruction& instruction, const CallFrame& frame) const;
   // Takes every path through the maps of one entry.
-  void Apply(const IndexingEntry& entry, const Shape& from, const Shape& to, const Frame& frame,
+  void Apply(const IndexingEntry& entry, const Shape& from, const Shape& to, const CallFrame& frame,
              const PathSet& paths, PathSet* end);
   // The binding that an inner binding becomes for the analysed computation.
-  OperandIndexingSet SeenFromOutside(const OperandIndexingSet& set, const Frame& frame) const;
+  OperandIndexingSet SeenFromOutside(const OperandIndexingSet& set, const CallFrame& frame) const;
   // Merges or widens a set that has grown.
   void Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const;
   // Replaces the paths by `whole`, on the devices that they lead to.
   void AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
                 PathSet* end) const;
-  // Takes all paths that have come to instructions, by position, to the end of the computation at
-  // once.
-  void FinishByReachability(const HloComputation& computation,
-                            const std::map<int64_t, LeafPaths>& pending, NumberedPaths* end) const;
+  // Takes all pending paths to the end of the computation at once.
+  void FinishByReachability(const HloComputation& computation, const PendingPaths& pending,
+                            NumberedPaths* end) const;
 
   mlir::MLIRContext* context_;
   const FusionOptions& options_;

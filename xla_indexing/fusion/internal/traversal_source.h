@@ -32,7 +32,7 @@ class TraversalSource {
                                                         Direction direction, OperandLeaf from,
                                                         int depth) = 0;
   // Whether a walk steps through the computation where it is called instead of taking its maps.
-  virtual bool IsWalkedWhereCalled(const HloComputation& computation) = 0;
+  virtual bool IsTraversedWhereCalled(const HloComputation& computation) = 0;
   virtual const Reachability& ReachabilityOf(const HloComputation& computation,
                                              Direction direction) = 0;
 };

@@ -241,17 +241,17 @@ llvm::SmallVector<bool, 16> FormAlgebra::DivisionsIn(llvm::ArrayRef<const Form*>
 void FormAlgebra::KeepOnly(llvm::ArrayRef<Form*> forms) {
   const llvm::SmallVector<bool, 16> used =
       DivisionsIn(llvm::SmallVector<const Form*, 8>(forms.begin(), forms.end()));
-  llvm::SmallVector<int, 16> places(divisions_.size(), -1);
+  llvm::SmallVector<int, 16> new_index(divisions_.size(), -1);
   const auto renumber = [&](Form* form) {
     for (FormTerm& term : form->terms) {
-      if (term.id >= kMaxVariables) term.id = kMaxVariables + places[term.id - kMaxVariables];
+      if (term.id >= kMaxVariables) term.id = kMaxVariables + new_index[term.id - kMaxVariables];
     }
   };
   int kept = 0;
   for (size_t i = 0; i < divisions_.size(); ++i) {
     if (!used[i]) continue;
     renumber(&divisions_[i].dividend);
-    places[i] = kept;
+    new_index[i] = kept;
     division_ranges_[kept] = division_ranges_[i];
     if (kept != static_cast<int>(i)) divisions_[kept] = std::move(divisions_[i]);
     ++kept;

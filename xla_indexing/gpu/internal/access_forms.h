@@ -112,7 +112,7 @@ class FormAlgebra {
   // A range that has all values of a form; the least one for a sum of independent terms.
   ValueRange RangeOf(const Form& form) const;
   VariableSet VariablesOf(const Form& form) const;
-  // Those of the variables that occur in divisions.
+  // The variables of a form that occur in divisions.
   VariableSet DividedVariablesOf(const Form& form) const;
 
   // The shift of a variable that is read off the form; none where it does not fit int64.

@@ -389,7 +389,7 @@ void Counter::CountPeriod(int variable, int64_t period, Int128 weight) {
   if (period > steps_left_ / kStepsOfPart) return AddBounds(weight);
   for (int64_t r = 0; r < period; ++r) {
     if (steps_left_ < kStepsOfPart) {
-      // What is left are the values after r in each period.
+      // The rest are the values after r in each period.
       forms_.Narrow(variable, {values.lower, values.lower + (size - 1) / period});
       return AddBounds(TimesCount(weight, period - r));
     }

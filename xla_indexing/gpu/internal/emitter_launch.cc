@@ -291,13 +291,13 @@ absl::StatusOr<ThreadMapping> ReductionWrites(const ReductionLaunch& launch,
   const JoinedReduction& reduction = launch.reduction;
   const int64_t part = reduction.middle * reduction.minor;
   MappingBuilder builder(context);
-  AffineExpr place;  // of the first element that goes into the result
+  AffineExpr offset;  // of the first element that goes into the result
   if (reduction.is_of_rows) {
     builder.Bound(builder.Thread(launch.threads), 1);
     AffineExpr row = builder.Thread(launch.rows);
     row = Add(row, Scale(builder.Block(CeilDiv(reduction.middle, launch.rows)), launch.rows));
     if (reduction.middle % launch.rows != 0) builder.Bound(row, reduction.middle);
-    place = Scale(row, reduction.minor);
+    offset = Scale(row, reduction.minor);
   } else if (launch.threads_per_column > 0) {
     const AffineExpr thread = builder.Thread(launch.threads);
     builder.Bound(Mod(thread, launch.threads_per_column), 1);
@@ -306,7 +306,7 @@ absl::StatusOr<ThreadMapping> ReductionWrites(const ReductionLaunch& launch,
     if (launch.vector_width > 1) {
       number = Add(number, Scale(builder.Loop(launch.vector_width), launch.threads));
     }
-    place = Add(row, FloorDiv(number, launch.threads_per_column));
+    offset = Add(row, FloorDiv(number, launch.threads_per_column));
   } else {
     builder.Bound(builder.Thread(launch.threads), 1);
     const int64_t columns = launch.threads * launch.vector_width;
@@ -318,10 +318,10 @@ absl::StatusOr<ThreadMapping> ReductionWrites(const ReductionLaunch& launch,
     column = Add(column, Scale(has_batches ? Mod(block, blocks_per_row) : block, columns));
     if (launch.vector_width > 1) column = Add(column, builder.Vector(launch.vector_width));
     if (reduction.minor % columns != 0) builder.Bound(column, reduction.minor);
-    place = column;
-    if (has_batches) place = Add(place, Scale(FloorDiv(block, blocks_per_row), part));
+    offset = column;
+    if (has_batches) offset = Add(offset, Scale(FloorDiv(block, blocks_per_row), part));
   }
-  absl::StatusOr<ThreadMapping> mapping = BuildLinear(hero.operand(0)->shape(), place, &builder);
+  absl::StatusOr<ThreadMapping> mapping = BuildLinear(hero.operand(0)->shape(), offset, &builder);
   if (!mapping.ok()) return mapping;
   const absl::StatusOr<IndexingMap> to_result = MapToResult(hero, leaf, context);
   if (!to_result.ok()) return to_result.status();
@@ -332,7 +332,8 @@ absl::StatusOr<llvm::SmallVector<ThreadMapping, 4>> ConcatenateMappings(
     const HloComputation& computation, const HloInstruction& concatenate,
     const EmitterOptions& options, mlir::MLIRContext* context) {
   const int64_t dim = concatenate.dimensions()[0];
-  // What is contiguous in the result and in each piece, as far as the dimensions go row by row.
+  // The elements that are contiguous in the result and in each piece, as far as the dimensions go
+  // row by row.
   const auto contiguous = [&](const Shape& shape) {
     int64_t elements = 1;
     for (int64_t d = dim; d < shape.rank(); ++d) elements *= shape.dimension(d);

@@ -240,7 +240,7 @@ LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
   access.width = tensor.layout.physical.width;
   access.extent = {0, tensor.layout.size + tensor.base_step * (tensor.base_count - 1)};
   access.may_be_fewer = may_be_fewer_;
-  // What came and went on the way does not count.
+  // Divisions that were needed only on the way do not count.
   llvm::SmallVector<Form*, 8> kept = {&access.address};
   for (FormConstraint& constraint : access.constraints) kept.push_back(&constraint.form);
   for (Form& key : access.keys) kept.push_back(&key);
@@ -258,58 +258,91 @@ llvm::SmallVector<LaunchAccessBuilder::Root*, 8> LaunchAccessBuilder::Roots() {
   return roots;
 }
 
-// Divisors of variables that make a chain. Whether there are new ones.
+namespace {
+
+// A division by which a form changes: floor(dividend / divisor).
+struct Quotient {
+  const Form* dividend;
+  std::optional<int64_t> divisor;  // none where it does not fit
+};
+
+// The quotient that a division changes with. A digit of a quotient, (D floordiv a) mod b, changes
+// with D floordiv (a*b); there is none for a digit of a mod.
+std::optional<Quotient> QuotientOf(const FormAlgebra& algebra, const FormDivision& division) {
+  const Form& dividend = division.dividend;
+  if (!IsOneTerm(dividend) || dividend.terms[0].id < FormAlgebra::kMaxVariables) {
+    return Quotient{&dividend, division.divisor};
+  }
+  const FormDivision& inner =
+      algebra.divisions()[dividend.terms[0].id - FormAlgebra::kMaxVariables];
+  if (inner.is_mod) return std::nullopt;
+  return Quotient{&inner.dividend, CheckedMul(division.divisor, inner.divisor)};
+}
+
+// The number of values of the variable `id` after which the quotient changes, where it is such a
+// number: the coefficient divides the divisor, and what is added to the multiples of the coefficient
+// does not carry.
+std::optional<int64_t> ValuesOfQuotient(const FormAlgebra& algebra, const Quotient& quotient,
+                                        int id) {
+  if (!quotient.divisor) return std::nullopt;
+  for (const auto& term : quotient.dividend->terms) {
+    const int64_t coefficient = term.coefficient;
+    if (term.id != id || coefficient < 1 || *quotient.divisor % coefficient != 0) continue;
+    const ValueRange sum = algebra.RangeOf(*quotient.dividend);
+    const ValueRange digits = algebra.range(id);
+    if (sum.lower >= Int128{coefficient} * digits.lower &&
+        sum.upper < Int128{coefficient} * (Int128{digits.upper} + 1)) {
+      return *quotient.divisor / coefficient;
+    }
+  }
+  return std::nullopt;
+}
+
+// The numbers, in ascending order, without those that the one before does not divide.
+llvm::SmallVector<int64_t, 4> ChainOf(llvm::SmallVector<int64_t, 8> numbers) {
+  absl::c_sort(numbers);
+  llvm::SmallVector<int64_t, 4> chain;
+  for (const int64_t number : numbers) {
+    const int64_t last = chain.empty() ? 1 : chain.back();
+    if (number > last && number % last == 0) chain.push_back(number);
+  }
+  return chain;
+}
+
+}  // namespace
+
+// Adds divisors of the variable to its boundaries. Whether there are new ones.
+bool LaunchAccessBuilder::FindBoundaries(const FormAlgebra& algebra, Root* root) {
+  if (root->values.lower < 0) return false;
+  llvm::SmallVector<int64_t, 8> all(root->boundaries.begin(), root->boundaries.end());
+  for (const auto& [digit, below] : root->digits) {
+    for (const FormDivision& division : algebra.divisions()) {
+      const std::optional<Quotient> quotient = QuotientOf(algebra, division);
+      const std::optional<int64_t> values =
+          quotient ? ValuesOfQuotient(algebra, *quotient, digit) : std::nullopt;
+      const std::optional<int64_t> boundary = values ? CheckedMul(*values, below) : std::nullopt;
+      if (boundary && *boundary <= root->values.upper) all.push_back(*boundary);
+    }
+  }
+  const llvm::SmallVector<int64_t, 4> chain = ChainOf(std::move(all));
+  // A chain that drops a boundary for a smaller divisor would not come to an end.
+  const bool keeps = absl::c_all_of(
+      root->boundaries, [&](int64_t boundary) { return llvm::is_contained(chain, boundary); });
+  if (!keeps || chain.size() == root->boundaries.size()) return false;
+  root->boundaries = chain;
+  return true;
+}
+
 bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
-  const llvm::ArrayRef<FormDivision> divisions = access.algebra.divisions();
-  bool found = false;
-  const auto look_at = [&](Root* root) {
-    if (root->values.lower < 0) return;
-    llvm::SmallVector<int64_t, 8> all(root->boundaries.begin(), root->boundaries.end());
-    for (const auto& [digit, below] : root->digits) {
-      for (const FormDivision& division : divisions) {
-        const Form* of = &division.dividend;
-        std::optional<int64_t> divisor = division.divisor;
-        // A digit of a quotient, (D floordiv a) mod b, changes with D floordiv (a*b).
-        if (IsOneTerm(*of) && of->terms[0].id >= FormAlgebra::kMaxVariables) {
-          const FormDivision& quotient = divisions[of->terms[0].id - FormAlgebra::kMaxVariables];
-          if (quotient.is_mod) continue;
-          of = &quotient.dividend;
-          divisor = CheckedMul(*divisor, quotient.divisor);
-        }
-        for (const auto& [id, coefficient] : of->terms) {
-          if (id != digit || !divisor || coefficient < 1 || *divisor % coefficient != 0) continue;
-          // What is added to the multiples of the coefficient does not carry.
-          const ValueRange sum = access.algebra.RangeOf(*of);
-          const ValueRange digits = access.algebra.range(id);
-          if (sum.lower < Int128{coefficient} * digits.lower ||
-              sum.upper >= Int128{coefficient} * (Int128{digits.upper} + 1)) {
-            continue;
-          }
-          const std::optional<int64_t> boundary = CheckedMul(*divisor / coefficient, below);
-          if (boundary && *boundary <= root->values.upper) all.push_back(*boundary);
-        }
-      }
-    }
-    absl::c_sort(all);
-    llvm::SmallVector<int64_t, 4> chain;
-    for (const int64_t divisor : all) {
-      const int64_t last = chain.empty() ? 1 : chain.back();
-      if (divisor > last && divisor % last == 0) chain.push_back(divisor);
-    }
-    // A chain that drops a boundary for a smaller divisor would not come to an end.
-    const bool keeps = absl::c_all_of(
-        root->boundaries, [&](int64_t boundary) { return llvm::is_contained(chain, boundary); });
-    if (!keeps || chain.size() == root->boundaries.size()) return;
-    root->boundaries = chain;
-    found = true;
-  };
-  look_at(&warp_);
+  bool found = FindBoundaries(access.algebra, &warp_);
   for (size_t i = 0; i < loops_.size(); ++i) {
-    if (!mapping_.IsVectorRange(static_cast<int>(i))) look_at(&loops_[i]);
+    if (mapping_.IsVectorRange(static_cast<int>(i))) continue;
+    found |= FindBoundaries(access.algebra, &loops_[i]);
   }
   const VariableSet whole = access.launch | access.free;
   for (Root& symbol : symbols_) {
-    if ((whole >> symbol.digits[0].first & 1) == 0) look_at(&symbol);
+    if ((whole >> symbol.digits[0].first & 1) != 0) continue;
+    found |= FindBoundaries(access.algebra, &symbol);
   }
   return found;
 }

@@ -94,6 +94,7 @@ class LaunchAccessBuilder {
   bool MakeExprs(const AccessedTensor& tensor);
   static void AddRoot(Root* root, LaunchAccess* access);
   LaunchAccess MakeForms(const AccessedTensor& tensor);
+  static bool FindBoundaries(const FormAlgebra& algebra, Root* root);
   bool FindBoundaries(const LaunchAccess& access);
   int64_t ValueOf(const Root& root, const RequestPoint& point) const;
 

@@ -40,7 +40,7 @@ struct LaunchThreads {
   // Whether the mapping divides the thread of a block, alone, into parts that are no parts of a
   // warp: then it goes by blocks, and their warps are a digit of the warps.
   bool divides_warps_of_block = false;
-  // Those below are for launches that have threads.
+  // The members below have values only for launches that have threads.
   llvm::SmallVector<mlir::AffineExpr, 4> elements;
   llvm::SmallVector<ExprConstraint, 4> constraints;
 

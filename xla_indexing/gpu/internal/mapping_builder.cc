@@ -70,32 +70,32 @@ AffineExpr MappingBuilder::Dim(int64_t size, const std::string& name,
   return mlir::getAffineDimExpr(dims_.size() - 1, context_);
 }
 
-void Delinearize(AffineExpr place, llvm::ArrayRef<int64_t> minor_to_major,
+void Delinearize(AffineExpr offset, llvm::ArrayRef<int64_t> minor_to_major,
                  absl::Span<const int64_t> sizes, llvm::SmallVectorImpl<AffineExpr>* indices) {
   int64_t last = -1;  // The most major one with more than one index needs no remainder.
   for (const int64_t dim : minor_to_major) {
     if (sizes[dim] > 1) last = dim;
   }
-  AffineExpr rest = place;
+  AffineExpr rest = offset;
   int64_t stride = 1;
   for (const int64_t dim : minor_to_major) {
     const int64_t size = sizes[dim];
     if (size <= 1 || !rest) {
-      (*indices)[dim] = size <= 1 ? Constant(0, place.getContext()) : rest;
+      (*indices)[dim] = size <= 1 ? Constant(0, offset.getContext()) : rest;
       continue;
     }
-    rest = stride == 1 ? place : FloorDiv(place, stride);
+    rest = stride == 1 ? offset : FloorDiv(offset, stride);
     (*indices)[dim] = dim == last ? rest : Mod(rest, size);
     if (dim != last) stride *= size;
   }
 }
 
-absl::StatusOr<ThreadMapping> BuildLinear(const Shape& shape, AffineExpr place,
+absl::StatusOr<ThreadMapping> BuildLinear(const Shape& shape, AffineExpr offset,
                                           MappingBuilder* builder) {
   llvm::SmallVector<AffineExpr, 4> indices(shape.rank());
   const Layout layout = shape.LayoutOrRowMajor();
-  if (place) {
-    Delinearize(place, llvm::ArrayRef(layout.minor_to_major.data(), layout.minor_to_major.size()),
+  if (offset) {
+    Delinearize(offset, llvm::ArrayRef(layout.minor_to_major.data(), layout.minor_to_major.size()),
                 shape.dimensions(), &indices);
   }
   return builder->Build(indices);

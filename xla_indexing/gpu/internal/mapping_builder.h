@@ -3,9 +3,9 @@
 // Example, f32[1000] in blocks of 128 threads:
 //
 //   MappingBuilder builder(context);
-//   AffineExpr place = Add(builder.Thread(128), Scale(builder.Block(8), 128));
-//   builder.Bound(place, 1000);
-//   BuildLinear(shape, place, &builder);
+//   AffineExpr offset = Add(builder.Thread(128), Scale(builder.Block(8), 128));
+//   builder.Bound(offset, 1000);
+//   BuildLinear(shape, offset, &builder);
 #ifndef XLA_INDEXING_GPU_INTERNAL_MAPPING_BUILDER_H_
 #define XLA_INDEXING_GPU_INTERNAL_MAPPING_BUILDER_H_
 
@@ -57,13 +57,13 @@ class MappingBuilder {
   llvm::SmallVector<int, 1> vector_ranges_;
 };
 
-// The indices of the element at a place in memory. The dimensions of `sizes` that are not 0 are
-// those that `place` counts, in `minor_to_major` order.
-void Delinearize(mlir::AffineExpr place, llvm::ArrayRef<int64_t> minor_to_major,
+// The indices of the element at an offset in memory. The dimensions of `sizes` that are not 0 are
+// those that `offset` counts, in `minor_to_major` order.
+void Delinearize(mlir::AffineExpr offset, llvm::ArrayRef<int64_t> minor_to_major,
                  absl::Span<const int64_t> sizes, llvm::SmallVectorImpl<mlir::AffineExpr>* indices);
 
-// The mapping to the elements at these places in memory, in the order of the array's layout.
-absl::StatusOr<ThreadMapping> BuildLinear(const Shape& shape, mlir::AffineExpr place,
+// The mapping to the elements at these offsets in memory, in the order of the array's layout.
+absl::StatusOr<ThreadMapping> BuildLinear(const Shape& shape, mlir::AffineExpr offset,
                                           MappingBuilder* builder);
 
 // Checks that a parameter is in [1, most].

@@ -143,7 +143,7 @@ void FitCounts(int64_t count, CollectiveIds* ids) {
   if (given == 1) given = std::max(given, count);
 }
 
-// Like FitCounts, for ids that `what` names. An error where the module has fewer ids.
+// Does what FitCounts does, for ids that `what` names, and fails where the module has fewer ids.
 absl::Status FitNamedIds(const HloInstruction& i, absl::string_view what, int64_t count,
                          CollectiveIds* ids) {
   FitCounts(count, ids);
@@ -161,6 +161,35 @@ int64_t CountOf(const ReplicaGroups& groups) {
     for (const int64_t id : list) count = std::max(count, id + 1);
   }
   return count;
+}
+
+// Where ids are those of replicas with all their partitions, and the header does not say how many
+// partitions there are: as many as the shapes leave for each replica of a group.
+void FitPartitions(const AskedSize& asked, CollectiveGroups* collective) {
+  if (collective->space != DeviceIdSpace::kReplicasWithPartitions ||
+      collective->partition_count != 1 || asked.size <= 0) {
+    return;
+  }
+  const std::optional<int64_t> replicas = collective->groups.form == ReplicaGroups::Form::kAll
+                                              ? collective->replica_count
+                                              : collective->GroupSize();
+  if (replicas && asked.size % *replicas == 0) collective->partition_count = asked.size / *replicas;
+}
+
+// Groups that are not written are one group of all ids.
+absl::Status GroupAllIds(const HloInstruction& i, const std::optional<AskedSize>& asked,
+                         CollectiveGroups* collective) {
+  int64_t count = 1;
+  if (i.opcode() == HloOpcode::kAllToAll && !i.HasAttribute(AttributeKey::kDimensions)) {
+    count = i.operand_count();
+  } else if (asked && asked->size > 0) {
+    count = asked->size / std::gcd(asked->size, collective->DevicesPerId());
+  }
+  FitCounts(count, collective);
+  XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceCount(i, *collective));
+  collective->groups.form = ReplicaGroups::Form::kIota;
+  collective->groups.iota = {1, collective->IdCount(), {}};
+  return absl::OkStatus();
 }
 
 absl::Status CheckNoIdIsMissing(const HloInstruction& i, const CollectiveGroups& collective) {
@@ -285,31 +314,13 @@ absl::StatusOr<CollectiveGroups> CollectiveGroupsOf(const HloInstruction& i) {
     if (!groups.ok()) return Error(i, groups.status().message());
     collective.groups = *std::move(groups);
   }
-  ReplicaGroups& groups = collective.groups;
   const std::optional<AskedSize> asked = SizeThatShapesAsk(i);
-  if (collective.space == DeviceIdSpace::kReplicasWithPartitions &&
-      collective.partition_count == 1 && asked) {
-    // As many partitions as the shapes leave for each replica of a group.
-    const std::optional<int64_t> size = groups.form == ReplicaGroups::Form::kAll
-                                            ? collective.replica_count
-                                            : collective.GroupSize();
-    if (size && asked->size % *size == 0 && asked->size > 0) {
-      collective.partition_count = asked->size / *size;
-    }
-  }
-  if (groups.form == ReplicaGroups::Form::kAll) {
-    int64_t count = 1;
-    if (i.opcode() == HloOpcode::kAllToAll && !i.HasAttribute(AttributeKey::kDimensions)) {
-      count = i.operand_count();
-    } else if (asked && asked->size > 0) {
-      count = asked->size / std::gcd(asked->size, collective.DevicesPerId());
-    }
-    FitCounts(count, &collective);
-    XLA_INDEXING_RETURN_IF_ERROR(CheckDeviceCount(i, collective));
-    groups.form = ReplicaGroups::Form::kIota;
-    groups.iota = {1, collective.IdCount(), {}};
+  if (asked) FitPartitions(*asked, &collective);
+  if (collective.groups.form == ReplicaGroups::Form::kAll) {
+    XLA_INDEXING_RETURN_IF_ERROR(GroupAllIds(i, asked, &collective));
   } else {
-    XLA_INDEXING_RETURN_IF_ERROR(FitNamedIds(i, "replica groups", CountOf(groups), &collective));
+    XLA_INDEXING_RETURN_IF_ERROR(
+        FitNamedIds(i, "replica groups", CountOf(collective.groups), &collective));
     if (i.opcode() != HloOpcode::kCollectiveBroadcast) {
       XLA_INDEXING_RETURN_IF_ERROR(CheckNoIdIsMissing(i, collective));
     }

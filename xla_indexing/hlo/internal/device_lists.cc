@@ -28,7 +28,7 @@ struct MeshAxis {
 // ids, or in the order that `order` or `listed` says.
 struct Mesh {
   std::vector<MeshAxis> axes;
-  absl::flat_hash_map<absl::string_view, size_t> places;  // by name
+  absl::flat_hash_map<absl::string_view, size_t> axis_by_name;
   int64_t device_count = 1;
   std::optional<IotaOrder> order;
   std::vector<int64_t> listed;
@@ -190,7 +190,7 @@ bool ReadMesh(Lexer& lexer, Mesh* mesh) {
       return lexer.FailAt(start, "the number of devices of this mesh does not fit 64 bits");
     }
     mesh->device_count = *count;
-    if (!mesh->places.emplace(axis.name, mesh->axes.size()).second) {
+    if (!mesh->axis_by_name.emplace(axis.name, mesh->axes.size()).second) {
       return lexer.FailAt(start, absl::StrCat("axis '", axis.name, "' is there twice"));
     }
     mesh->axes.push_back(axis);
@@ -213,8 +213,8 @@ bool ReadAxes(Lexer& lexer, const Mesh& mesh, std::vector<AxisPart>* parts) {
     const char* const start = lexer.position();
     absl::string_view name;
     if (!ReadAxisName(lexer, &name)) return false;
-    const auto found = mesh.places.find(name);
-    if (found == mesh.places.end()) {
+    const auto found = mesh.axis_by_name.find(name);
+    if (found == mesh.axis_by_name.end()) {
       return lexer.FailAt(start, absl::StrCat("the mesh has no axis '", name, "'"));
     }
     const int64_t whole = mesh.axes[found->second].size;
@@ -246,7 +246,7 @@ bool OrderAlongAxes(Lexer& lexer, const Mesh& mesh, const std::vector<AxisPart>&
   std::sort(cuts.begin(), cuts.end(), [&](size_t a, size_t b) {
     return std::tie(parts[a].axis, parts[a].before) < std::tie(parts[b].axis, parts[b].before);
   });
-  std::vector<int64_t> places(parts.size(), -1);
+  std::vector<int64_t> positions(parts.size(), -1);
   size_t next = 0;
   for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
     const int64_t axis_size = mesh.axes[axis].size;
@@ -263,15 +263,15 @@ bool OrderAlongAxes(Lexer& lexer, const Mesh& mesh, const std::vector<AxisPart>&
                                                         "' is taken twice or cut in two ways"));
       }
       add_rest(part.before / done);
-      places[cuts[next]] = static_cast<int64_t>(order->sizes.size());
+      positions[cuts[next]] = static_cast<int64_t>(order->sizes.size());
       order->sizes.push_back(part.size);
       groups->group_size *= part.size;
       done = part.before * part.size;
     }
     add_rest(axis_size / done);
   }
-  for (const int64_t place : places) {
-    if (place >= 0) order->permutation.push_back(place);
+  for (const int64_t position : positions) {
+    if (position >= 0) order->permutation.push_back(position);
   }
   groups->group_count = mesh.device_count / groups->group_size;
   return true;
@@ -285,13 +285,13 @@ std::vector<int64_t> Ordered(const std::vector<int64_t>& values, const IotaOrder
   std::vector<int64_t> ordered;
   ordered.reserve(values.size());
   std::vector<int64_t> index(rank, 0);  // by the dimensions of the result
-  for (int64_t place = 0; ordered.size() < values.size();) {
-    ordered.push_back(values[place]);
+  for (int64_t position = 0; ordered.size() < values.size();) {
+    ordered.push_back(values[position]);
     for (size_t i = rank; i-- > 0;) {
       const int64_t d = order.permutation[i];
-      place += strides[d];
+      position += strides[d];
       if (++index[i] < order.sizes[d]) break;
-      place -= strides[d] * order.sizes[d];
+      position -= strides[d] * order.sizes[d];
       index[i] = 0;
     }
   }

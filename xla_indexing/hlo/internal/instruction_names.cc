@@ -12,7 +12,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// As many instructions are compared one by one in less time than the hash of a name takes.
+// Comparing so many instructions one by one takes less time than the hash of a name.
 constexpr size_t kFewInstructions = 8;
 constexpr size_t kFirstSlots = 32;
 

@@ -48,7 +48,7 @@ class InstructionNames {
   bool AddToTable(Instructions instructions, size_t index);
 
   std::vector<Slot> slots_;  // A power of two of them; none while there are few instructions.
-  size_t count_ = 0;         // Of the slots that are taken.
+  size_t count_ = 0;         // How many slots are taken.
   bool are_unique_ = true;
 };
 

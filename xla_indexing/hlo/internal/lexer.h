@@ -1,10 +1,10 @@
 // The lexical level of HLO text: a cursor over a memory buffer.
 //
-// The same characters are different tokens in different places (`1_1x1_1` is padding, `01bf` are
-// labels, `<=` a bound or a device list), so the cursor does not cut the text into tokens ahead of
-// time: the parser asks for what may come next. White space and comments (line comments and block
-// comments) are skipped before each of the Peek, Consume, Expect and Read calls, unless said
-// otherwise.
+// The characters of a token can mean different tokens in different contexts (`1_1x1_1` is padding,
+// `01bf` are labels, `<=` a bound or a device list), so the cursor does not cut the text into
+// tokens ahead of time: the parser asks for what may come next. White space and comments (line
+// comments and block comments) are skipped before each of the Peek, Consume, Expect and Read calls,
+// unless said otherwise.
 //
 // Every reading function returns false where the text is something else. The first error is kept,
 // with its place, and what comes after it does not replace it.

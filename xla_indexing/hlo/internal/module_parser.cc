@@ -36,41 +36,57 @@ ShapeSize SizeOf(const Shape& shape) {
   return size;
 }
 
-// The end of the shape that begins at the start of `text`, where its spelling shows it without
-// being understood; 0 where that takes more. What is found is only used to look the spelling up.
-size_t ShapeExtent(absl::string_view text) {
-  size_t i = 0;
-  if (text[0] == '(') {
-    int64_t depth = 0;
-    for (; i < text.size(); ++i) {
-      if (text[i] == '(') ++depth;
-      if (text[i] == ')' && --depth == 0) return i + 1;
-      if (text[i] != '/') continue;
-      const size_t close = text.substr(i, 2) == "/*" ? text.find("*/", i + 2) : text.npos;
-      if (close == text.npos) return 0;
-      i = close + 1;
-    }
-    return 0;
+// The end of the tuple shape that begins at the start of `text`: the parenthesis that closes it, past
+// comments. 0 where there is none.
+size_t TupleShapeExtent(absl::string_view text) {
+  int64_t depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')' && --depth == 0) return i + 1;
+    if (text[i] != '/') continue;
+    const size_t close = text.substr(i, 2) == "/*" ? text.find("*/", i + 2) : text.npos;
+    if (close == text.npos) return 0;
+    i = close + 1;
   }
-  while (i < text.size() && Lexer::IsNameCharacter(text[i])) ++i;
-  if (i == text.size() || text[i] != '[') return 0;
-  while (i < text.size() && text[i] != ']') {
-    if (text[i] == '/') return 0;
-    ++i;
-  }
-  if (++i >= text.size()) return 0;
-  if (text[i] == ' ') {
-    // A layout may follow after space; that is left to the reader of shapes.
-    return i + 1 < text.size() && text[i + 1] != '{' && text[i + 1] != ' ' && text[i + 1] != '/'
-               ? i
-               : 0;
-  }
-  if (text[i] == ',' || text[i] == ')') return i;
-  if (text[i] != '{') return 0;
-  for (++i; i < text.size() && text[i] != '}'; ++i) {
+  return 0;
+}
+
+// The end of the layout, `{..}` without braces or comments inside, that begins at `start`; 0 where it
+// is another one.
+size_t LayoutExtent(absl::string_view text, size_t start) {
+  for (size_t i = start + 1; i < text.size(); ++i) {
+    if (text[i] == '}') return i + 1;
     if (text[i] == '{' || text[i] == '/') return 0;
   }
-  return i < text.size() ? i + 1 : 0;
+  return 0;
+}
+
+// The end of the array shape that begins at the start of `text`, which is 0 where it has comments.
+size_t ArrayShapeExtent(absl::string_view text) {
+  size_t i = 0;
+  while (i < text.size() && Lexer::IsNameCharacter(text[i])) ++i;
+  if (i == text.size() || text[i] != '[') return 0;
+  while (i < text.size() && text[i] != ']' && text[i] != '/') ++i;
+  if (i == text.size() || text[i] == '/' || ++i == text.size()) return 0;
+  switch (text[i]) {
+    case ' ':
+      // A layout may follow after space; that is left to the reader of shapes.
+      if (i + 1 == text.size()) return 0;
+      return text[i + 1] == '{' || text[i + 1] == ' ' || text[i + 1] == '/' ? 0 : i;
+    case ',':
+    case ')':
+      return i;
+    case '{':
+      return LayoutExtent(text, i);
+    default:
+      return 0;
+  }
+}
+
+// The end of the shape that begins at the start of `text`, where its spelling shows it without being
+// understood, and otherwise 0. It only serves to look up shapes that are spelled alike.
+size_t ShapeExtent(absl::string_view text) {
+  return text[0] == '(' ? TupleShapeExtent(text) : ArrayShapeExtent(text);
 }
 
 }  // namespace

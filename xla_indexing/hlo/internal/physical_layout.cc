@@ -155,14 +155,14 @@ absl::StatusOr<WidthRatio> WidthRatioOf(const PhysicalLayout& from, const Physic
 
 bool HaveSamePlaces(const Shape& a, const Shape& b) {
   if (!SameDimensions(a, b) || BitsOfElement(a) != BitsOfElement(b)) return false;
-  const auto places = [](const Shape& array) {
+  const auto memory_of = [](const Shape& array) {
     Layout layout = array.LayoutOrRowMajor();
     layout.element_size_in_bits = 0;  // compared above
     layout.memory_space = 0;
     layout.tail_padding_alignment = 1;
     return layout;
   };
-  return places(a) == places(b);
+  return memory_of(a) == memory_of(b);
 }
 
 }  // namespace xla_indexing::internal

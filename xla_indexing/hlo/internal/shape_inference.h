@@ -31,10 +31,10 @@ absl::StatusOr<Shape> InferShape(const HloInstruction& instruction);
 // them: it is the inferred one, or, where they leave it open, one that they allow (a reshape keeps
 // the number of elements, a broadcast the sizes of the operand's dimensions, ...).
 //
-// Not compared are layouts, and whether a dimension is static or bounded; an unbounded dimension
-// agrees with any size. A floating point result of arithmetic may have another precision than its
-// operands, and that of a dot or a convolution any element type. See verifier.h for what is checked
-// of whole modules.
+// Layouts are not compared, nor whether a dimension is static or bounded, and an unbounded
+// dimension agrees with any size. A floating point result of arithmetic may have another precision
+// than its operands, and that of a dot or a convolution any element type. See verifier.h for what
+// is checked of whole modules.
 //
 // Errors: InvalidArgument, as `add.3: add of f32[2,3] and f32[3,2]: shapes differ` or
 // `instruction 't' (transpose) has shape f32[2,3] but its operands and attributes give f32[3,2]`.

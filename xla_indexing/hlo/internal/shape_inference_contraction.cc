@@ -232,6 +232,41 @@ Result InferScaledDot(const HloInstruction& i) {
   return DotResult(i, *free);
 }
 
+namespace {
+
+// Whether the features and the batch can be divided into the groups that the attributes say.
+absl::Status CheckConvolutionGroups(const HloInstruction& i,
+                                    const ConvolutionDimensionNumbers& labels) {
+  const Shape& input = i.operand(0)->shape();
+  const Shape& kernel = i.operand(1)->shape();
+  const int64_t feature_groups = i.feature_group_count();
+  const int64_t batch_groups = i.batch_group_count();
+  if (feature_groups < 1 || batch_groups < 1 || (feature_groups > 1 && batch_groups > 1)) {
+    return Error(i, "feature_group_count=", feature_groups, " and batch_group_count=", batch_groups,
+                 " should be at least 1, and one of them 1");
+  }
+  const int64_t batch = input.dimension(labels.input_batch);
+  const int64_t features = input.dimension(labels.input_feature);
+  const int64_t kernel_features = kernel.dimension(labels.kernel_input_feature);
+  const int64_t out_features = kernel.dimension(labels.kernel_output_feature);
+  if (features != Shape::kUnboundedSize && kernel_features != Shape::kUnboundedSize &&
+      (features % feature_groups != 0 || features / feature_groups != kernel_features)) {
+    return Error(i, "the ", features, " features of the input are not ", feature_groups,
+                 " groups of the ", kernel_features, " of the kernel");
+  }
+  if (out_features != Shape::kUnboundedSize &&
+      (out_features % feature_groups != 0 || out_features % batch_groups != 0)) {
+    return Error(i, "the ", out_features, " output features are not a multiple of the ",
+                 feature_groups * batch_groups, " groups");
+  }
+  if (batch != Shape::kUnboundedSize && batch % batch_groups != 0) {
+    return Error(i, "the batch of ", batch, " is not a multiple of the ", batch_groups, " groups");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 Result InferConvolution(const HloInstruction& i) {
   XLA_INDEXING_RETURN_IF_ERROR(CheckArrays(i));
   const Shape& input = i.operand(0)->shape();
@@ -250,35 +285,15 @@ Result InferConvolution(const HloInstruction& i) {
       i, "result", labels->output_rank, labels->output_rank, labels->output_batch,
       labels->output_feature, labels->output_spatial, window.size()));
 
-  const int64_t feature_groups = i.feature_group_count();
-  const int64_t batch_groups = i.batch_group_count();
-  if (feature_groups < 1 || batch_groups < 1 || (feature_groups > 1 && batch_groups > 1)) {
-    return Error(i, "feature_group_count=", feature_groups, " and batch_group_count=", batch_groups,
-                 " should be at least 1, and one of them 1");
-  }
-  const int64_t batch = input.dimension(labels->input_batch);
-  const int64_t features = input.dimension(labels->input_feature);
-  const int64_t kernel_features = kernel.dimension(labels->kernel_input_feature);
-  const int64_t out_features = kernel.dimension(labels->kernel_output_feature);
-  if (features != Shape::kUnboundedSize && kernel_features != Shape::kUnboundedSize &&
-      (features % feature_groups != 0 || features / feature_groups != kernel_features)) {
-    return Error(i, "the ", features, " features of the input are not ", feature_groups,
-                 " groups of the ", kernel_features, " of the kernel");
-  }
-  if (out_features != Shape::kUnboundedSize &&
-      (out_features % feature_groups != 0 || out_features % batch_groups != 0)) {
-    return Error(i, "the ", out_features, " output features are not a multiple of the ",
-                 feature_groups * batch_groups, " groups");
-  }
-  if (batch != Shape::kUnboundedSize && batch % batch_groups != 0) {
-    return Error(i, "the batch of ", batch, " is not a multiple of the ", batch_groups, " groups");
-  }
+  XLA_INDEXING_RETURN_IF_ERROR(CheckConvolutionGroups(i, *labels));
 
+  const int64_t batch = input.dimension(labels->input_batch);
   DimensionVector sizes(labels->output_rank, 0);
   absl::InlinedVector<bool, 8> dynamic(labels->output_rank, false);
-  sizes[labels->output_batch] = batch == Shape::kUnboundedSize ? batch : batch / batch_groups;
+  sizes[labels->output_batch] =
+      batch == Shape::kUnboundedSize ? batch : batch / i.batch_group_count();
   dynamic[labels->output_batch] = input.IsDynamicDimension(labels->input_batch);
-  sizes[labels->output_feature] = out_features;
+  sizes[labels->output_feature] = kernel.dimension(labels->kernel_output_feature);
   dynamic[labels->output_feature] = kernel.IsDynamicDimension(labels->kernel_output_feature);
   for (size_t k = 0; k < window.size(); ++k) {
     const int64_t kernel_size = kernel.dimension(labels->kernel_spatial[k]);
@@ -287,10 +302,10 @@ Result InferConvolution(const HloInstruction& i) {
                    kernel_size);
     }
     const int64_t in_input = labels->input_spatial[k];
-    const auto places =
-        WindowPlaces(i, static_cast<int64_t>(k), input.dimension(in_input), window[k]);
-    if (!places.ok()) return places.status();
-    sizes[labels->output_spatial[k]] = *places;
+    const auto positions =
+        WindowPositions(i, static_cast<int64_t>(k), input.dimension(in_input), window[k]);
+    if (!positions.ok()) return positions.status();
+    sizes[labels->output_spatial[k]] = *positions;
     dynamic[labels->output_spatial[k]] = input.IsDynamicDimension(in_input);
   }
   Shape result = Shape::Scalar(HigherPrecision(input.element_type(), kernel.element_type()));

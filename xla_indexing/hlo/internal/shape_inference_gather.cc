@@ -31,11 +31,11 @@ struct NamedDimensions {
 // What gather and scatter have in common: an operand whose dimensions are addressed by vectors in
 // an array of indices. Gather names the parts one way, scatter another.
 struct Addressing {
-  NamedDimensions window;            // Of the result or update: offset or window dimensions.
-  NamedDimensions dropped;           // Of the operand: collapsed or inserted dimensions.
-  NamedDimensions operand_batching;  // Of the operand.
-  NamedDimensions indices_batching;  // Of the indices, with those of the operand in pairs.
-  NamedDimensions index_map;         // Of the operand, one for each component of an index vector.
+  NamedDimensions window;            // Offset or window dimensions, in the result or update.
+  NamedDimensions dropped;           // Collapsed or inserted dimensions, in the operand.
+  NamedDimensions operand_batching;  // Dimensions of the operand.
+  NamedDimensions indices_batching;  // Dimensions of the indices, in pairs with the operand's.
+  NamedDimensions index_map;         // A dimension of the operand for each component of a vector.
   int64_t index_vector_dim;
 };
 
@@ -207,6 +207,48 @@ Result InferGather(const HloInstruction& i) {
   return result;
 }
 
+namespace {
+
+// Whether an update has a dimension for each one of the windows, no larger than the operand's, and of
+// the indices, equally large.
+absl::Status CheckUpdateSizes(const HloInstruction& i, const Addressing& addressing,
+                              const Shape& operand, const Shape& indices, const Shape& update) {
+  // (C4), (C7), (C8)
+  const int64_t rank = WindowedRank(addressing, indices);
+  if (update.rank() != rank) {
+    return Error(i, "the updates have rank ", update.rank(),
+                 " and should have one dimension for each of the ", rank,
+                 " of the windows and the indices");
+  }
+  XLA_INDEXING_RETURN_IF_ERROR(
+      CheckDimensions(i, addressing.window.name, addressing.window.dimensions, rank));
+  const auto window = WindowDimensionsOfOperand(addressing, operand);
+  BatchDimensions batch(indices, addressing.index_vector_dim);
+  size_t windows = 0;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (windows < addressing.window.dimensions.size() &&
+        addressing.window.dimensions[windows] == d) {
+      const int64_t in_operand = window[windows++];
+      if (!operand.IsUnboundedDimension(in_operand) &&
+          update.dimension(d) > operand.dimension(in_operand)) {
+        return Error(i, "dimension ", d, " of the updates is larger than dimension ", in_operand,
+                     " of the operand: ", update.dimension(d), " and ",
+                     operand.dimension(in_operand));
+      }
+      continue;
+    }
+    const int64_t in_indices = batch.Next();
+    if (!SizesAgree(update.dimension(d), indices.dimension(in_indices))) {
+      return Error(i, "dimension ", d, " of the updates and dimension ", in_indices,
+                   " of the indices differ in size: ", update.dimension(d), " and ",
+                   indices.dimension(in_indices));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 Result InferScatter(const HloInstruction& i) {
   // (C5)
   if (i.operand_count() < 3 || i.operand_count() % 2 == 0) {
@@ -248,36 +290,7 @@ Result InferScatter(const HloInstruction& i) {
       .index_map = {"scatter_dims_to_operand_dims", numbers.scatter_dims_to_operand_dims},
       .index_vector_dim = numbers.index_vector_dim};
   XLA_INDEXING_RETURN_IF_ERROR(CheckAddressing(i, addressing, operand, indices));
-  // (C4), (C7), (C8)
-  const int64_t rank = WindowedRank(addressing, indices);
-  if (update.rank() != rank) {
-    return Error(i, "the updates have rank ", update.rank(),
-                 " and should have one dimension for each of the ", rank,
-                 " of the windows and the indices");
-  }
-  XLA_INDEXING_RETURN_IF_ERROR(
-      CheckDimensions(i, "update_window_dims", numbers.update_window_dims, rank));
-  const auto window = WindowDimensionsOfOperand(addressing, operand);
-  BatchDimensions batch(indices, numbers.index_vector_dim);
-  size_t windows = 0;
-  for (int64_t d = 0; d < rank; ++d) {
-    if (windows < numbers.update_window_dims.size() && numbers.update_window_dims[windows] == d) {
-      const int64_t in_operand = window[windows++];
-      if (!operand.IsUnboundedDimension(in_operand) &&
-          update.dimension(d) > operand.dimension(in_operand)) {
-        return Error(i, "dimension ", d, " of the updates is larger than dimension ", in_operand,
-                     " of the operand: ", update.dimension(d), " and ",
-                     operand.dimension(in_operand));
-      }
-      continue;
-    }
-    const int64_t in_indices = batch.Next();
-    if (!SizesAgree(update.dimension(d), indices.dimension(in_indices))) {
-      return Error(i, "dimension ", d, " of the updates and dimension ", in_indices,
-                   " of the indices differ in size: ", update.dimension(d), " and ",
-                   indices.dimension(in_indices));
-    }
-  }
+  XLA_INDEXING_RETURN_IF_ERROR(CheckUpdateSizes(i, addressing, operand, indices, update));
   // (C23-C25)
   const auto combiner = RequireComputation(i, AttributeKey::kToApply);
   if (!combiner.ok()) return combiner.status();

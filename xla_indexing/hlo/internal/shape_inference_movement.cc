@@ -43,7 +43,7 @@ absl::Status CheckStartIndices(const HloInstruction& i, int64_t first, int64_t r
   return absl::OkStatus();
 }
 
-// That many dimensions of an attribute's list are one for each of the operand's.
+// Checks that an attribute's list has one element for each dimension of the operand.
 absl::Status CheckOneEach(const HloInstruction& i, const char* what, size_t count) {
   const int64_t rank = i.operand(0)->shape().rank();
   if (static_cast<int64_t>(count) == rank) return absl::OkStatus();

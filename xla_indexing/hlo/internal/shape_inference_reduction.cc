@@ -87,9 +87,9 @@ Result WindowedShape(const HloInstruction& i) {
   if (!window.ok()) return window.status();
   Shape result = Shape::Scalar(operand.element_type());
   for (int64_t d = 0; d < operand.rank(); ++d) {
-    const auto places = WindowPlaces(i, d, operand.dimension(d), (*window)[d]);
-    if (!places.ok()) return places.status();
-    result.AddDimension(*places, operand.IsDynamicDimension(d));
+    const auto positions = WindowPositions(i, d, operand.dimension(d), (*window)[d]);
+    if (!positions.ok()) return positions.status();
+    result.AddDimension(*positions, operand.IsDynamicDimension(d));
   }
   return result;
 }
@@ -200,6 +200,28 @@ Result InferSort(const HloInstruction& i) {
   return Shape::Tuple(std::move(shapes));
 }
 
+namespace {
+
+Shape WithoutDimension(const Shape& shape, int64_t dimension) {
+  Shape result = Shape::Scalar(shape.element_type());
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (d != dimension) AppendDimension(shape, d, &result);
+  }
+  return result;
+}
+
+// The shape with one more dimension, before its dimension `dimension`, that is the one of `of`.
+Shape WithDimensionOf(const Shape& of, int64_t dimension, const Shape& shape) {
+  Shape result = Shape::Scalar(shape.element_type());
+  for (int64_t d = 0; d <= shape.rank(); ++d) {
+    if (d == dimension) AppendDimension(of, d, &result);
+    if (d < shape.rank()) AppendDimension(shape, d, &result);
+  }
+  return result;
+}
+
+}  // namespace
+
 // scan(inputs.., initial carries..), dimensions={k}: the function takes the slices of the inputs at
 // one index of dimension k and the carries, and yields a tuple of slices of the outputs and the
 // next carries.
@@ -225,11 +247,7 @@ Result InferScan(const HloInstruction& i) {
         !SizesAgree(input.dimension(*dimension), first.dimension(*dimension))) {
       return Error(i, "operands 0 and ", k, " differ in the size of dimension ", *dimension);
     }
-    Shape slice = Shape::Scalar(input.element_type());
-    for (int64_t d = 0; d < input.rank(); ++d) {
-      if (d != *dimension) AppendDimension(input, d, &slice);
-    }
-    slices.push_back(std::move(slice));
+    slices.push_back(WithoutDimension(input, *dimension));
     parameters.push_back(&slices.back());
   }
   for (int64_t k = inputs; k < i.operand_count(); ++k) {
@@ -253,12 +271,7 @@ Result InferScan(const HloInstruction& i) {
       return Error(i, "element ", k, " of what computation '", (*function)->name(), "' yields is ",
                    Brief(slice), ", to which no dimension ", *dimension, " can be added");
     }
-    Shape output = Shape::Scalar(slice.element_type());
-    for (int64_t d = 0; d <= slice.rank(); ++d) {
-      if (d == *dimension) AppendDimension(first, d, &output);
-      if (d < slice.rank()) AppendDimension(slice, d, &output);
-    }
-    shapes.push_back(std::move(output));
+    shapes.push_back(WithDimensionOf(first, *dimension, slice));
   }
   for (int64_t k = 0; k < *carries; ++k) {
     const Shape& carry = i.operand(inputs + k)->shape();

@@ -288,8 +288,8 @@ absl::StatusOr<absl::InlinedVector<ElementType, 2>> CheckReducer(
   return results;
 }
 
-absl::StatusOr<int64_t> WindowPlaces(const HloInstruction& i, int64_t dimension, int64_t size,
-                                     const WindowDimension& window) {
+absl::StatusOr<int64_t> WindowPositions(const HloInstruction& i, int64_t dimension, int64_t size,
+                                        const WindowDimension& window) {
   if (window.size < 1 || window.stride < 1 || window.base_dilation < 1 ||
       window.window_dilation < 1) {
     return Error(i, "window dimension ", dimension, " has size ", window.size, ", stride ",
@@ -308,12 +308,12 @@ absl::StatusOr<int64_t> WindowPlaces(const HloInstruction& i, int64_t dimension,
   }
   const Int128 extent = dilate(window.size, window.window_dilation);
   if (base < extent) return 0;
-  const std::optional<int64_t> places = NarrowToInt64((base - extent) / window.stride + 1);
-  if (!places.has_value()) {
+  const std::optional<int64_t> positions = NarrowToInt64((base - extent) / window.stride + 1);
+  if (!positions.has_value()) {
     return Error(i, "the number of places of window dimension ", dimension,
                  " does not fit 64 bits");
   }
-  return *places;
+  return *positions;
 }
 
 Shape OneOrTuple(std::vector<Shape> shapes) {

@@ -103,14 +103,14 @@ absl::StatusOr<absl::InlinedVector<ElementType, 2>> CheckReducer(
     const HloInstruction& i, const HloComputation& reducer,
     absl::Span<const ElementType> accumulators, absl::Span<const ElementType> values);
 
-// The number of places of a window in a dimension of `size` elements,
+// The number of positions of a window in a dimension of `size` elements,
 //
 //   (p - d(window size, window_dilation)) floordiv stride + 1,
 //
 // or 0 where the window is larger than p. Here p is padding_low + d(size, base_dilation) +
 // padding_high, and d(n, b) = (n - 1) * b + 1, or 0 where n is 0.
-absl::StatusOr<int64_t> WindowPlaces(const HloInstruction& i, int64_t dimension, int64_t size,
-                                     const WindowDimension& window);
+absl::StatusOr<int64_t> WindowPositions(const HloInstruction& i, int64_t dimension, int64_t size,
+                                        const WindowDimension& window);
 
 // The array itself where there is one, otherwise the tuple of all.
 Shape OneOrTuple(std::vector<Shape> shapes);

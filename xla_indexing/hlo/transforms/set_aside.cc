@@ -71,19 +71,19 @@ void GiveParametersTheirShapes(const HloComputation& called, absl::string_view w
 
 absl::StatusOr<ModuleWithErrorsAside> SetErrorsAside(const HloModule& module) {
   ModuleWithErrorsAside result;
-  absl::flat_hash_map<const HloInstruction*, size_t> place;
+  absl::flat_hash_map<const HloInstruction*, size_t> index_of;
   for (VerificationError& error : FindErrors(module, std::numeric_limits<int64_t>::max())) {
     // A computation cannot be without its parameters.
     if (!error.is_of_instruction_alone || error.instruction->opcode() == HloOpcode::kParameter) {
       return absl::InvalidArgumentError(error.ToString());
     }
-    place.emplace(error.instruction, result.set_aside.size());
+    index_of.emplace(error.instruction, result.set_aside.size());
     const bool is_call = CalledWithOtherShapes(*error.instruction) != nullptr;
     result.set_aside.push_back({std::move(error), is_call});
   }
   auto copy = RewriteModule(module, [&](InstructionRewriter& rewriter) {
-    const auto found = place.find(&rewriter.original());
-    if (found == place.end()) return absl::OkStatus();
+    const auto found = index_of.find(&rewriter.original());
+    if (found == index_of.end()) return absl::OkStatus();
     const SetAside& aside = result.set_aside[found->second];
     if (aside.is_call) {
       GiveParametersTheirShapes(*CalledWithOtherShapes(rewriter.original()), aside.error.message,

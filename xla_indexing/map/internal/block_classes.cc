@@ -60,12 +60,12 @@ bool AddSegment(llvm::ArrayRef<StridedRange> ranges, llvm::ArrayRef<size_t> acti
   return true;
 }
 
-// The places of a block, numbered row by row.
-class Places {
+// The points of a block, numbered row by row.
+class BlockPoints {
  public:
   // Holds the hulls of all parts; none where that is more than a number of steps.
-  static std::optional<Places> Of(llvm::ArrayRef<std::vector<const ImagePart*>> parts,
-                                  StepBudget* budget) {
+  static std::optional<BlockPoints> Of(llvm::ArrayRef<std::vector<const ImagePart*>> parts,
+                                       StepBudget* budget) {
     std::map<int, Interval> hulls;  // by result
     for (const std::vector<const ImagePart*>& image : parts) {
       for (const ImagePart* part : image) {
@@ -75,22 +75,22 @@ class Places {
         }
       }
     }
-    Places places;
+    BlockPoints points;
     for (const auto& [result, hull] : llvm::reverse(hulls)) {
       const std::optional<int64_t> size = hull.Size();
       if (!size) return std::nullopt;
-      places.axes_[result] = {hull.IsEmpty() ? 0 : hull.lower(), places.count_};
-      const std::optional<int64_t> count = CheckedMul(places.count_, *size);
+      points.axes_[result] = {hull.IsEmpty() ? 0 : hull.lower(), points.count_};
+      const std::optional<int64_t> count = CheckedMul(points.count_, *size);
       if (!count) return std::nullopt;
-      places.count_ = *count;
+      points.count_ = *count;
     }
-    if (!budget->Take(places.count_)) return std::nullopt;
-    return places;
+    if (!budget->Take(points.count_)) return std::nullopt;
+    return points;
   }
 
   int64_t count() const { return count_; }
 
-  // What an element of a part adds to the number of its place.
+  // What an element of a part adds to the number of its point.
   int64_t NumberOf(const ImagePart& part, llvm::ArrayRef<int64_t> element) const {
     int64_t number = 0;
     for (const auto& [result, value] : llvm::zip_equal(part.results, element)) {
@@ -109,7 +109,7 @@ class Places {
   int64_t count_ = 1;
 };
 
-// Which images have each place. Sets of images are numbered as they come up, so that a place is
+// Which images have each point. Sets of images are numbered as they come up, so that a point is
 // one small number.
 class Marks {
  public:
@@ -123,8 +123,8 @@ class Marks {
     with_image_.assign(num_older_, 0);
   }
 
-  void Mark(size_t place) {
-    uint16_t& set = marks_[place];
+  void Mark(size_t point) {
+    uint16_t& set = marks_[point];
     if (set >= num_older_) return;  // marked by this image before
     uint16_t& next = with_image_[set];
     if (next == 0) {
@@ -162,10 +162,10 @@ class Marks {
   std::vector<uint16_t> with_image_;  // of older sets; 0: not there yet
 };
 
-// Calls mark(place) for the product of parts.
+// Calls mark(point) for the product of parts.
 template <typename Mark>
-bool ForEachPlace(llvm::ArrayRef<const ImagePart*> parts, const Places& places, int64_t base,
-                  StepBudget* budget, Mark mark) {
+bool ForEachPointOfParts(llvm::ArrayRef<const ImagePart*> parts, const BlockPoints& points,
+                         int64_t base, StepBudget* budget, Mark mark) {
   if (parts.empty()) {
     mark(static_cast<size_t>(base));
     return true;
@@ -173,8 +173,8 @@ bool ForEachPlace(llvm::ArrayRef<const ImagePart*> parts, const Places& places, 
   bool done = true;
   const bool visited = ForEachElement(*parts[0], budget, [&](llvm::ArrayRef<int64_t> element) {
     if (!done) return;
-    done = ForEachPlace(parts.drop_front(), places, base + places.NumberOf(*parts[0], element),
-                        budget, mark);
+    done = ForEachPointOfParts(parts.drop_front(), points,
+                               base + points.NumberOf(*parts[0], element), budget, mark);
   });
   return visited && done;
 }
@@ -182,7 +182,7 @@ bool ForEachPlace(llvm::ArrayRef<const ImagePart*> parts, const Places& places, 
 }  // namespace
 
 std::optional<ClassSizes> ClassesOfRanges(llvm::ArrayRef<StridedRange> ranges, StepBudget* budget) {
-  // Where ranges begin, and the places after their ends.
+  // Where ranges begin, and the points after their ends.
   std::vector<Int128> ends;
   for (const StridedRange& range : ranges) {
     if (range.count == 0) continue;
@@ -207,12 +207,12 @@ std::optional<ClassSizes> ClassesOfRanges(llvm::ArrayRef<StridedRange> ranges, S
 
 std::optional<ClassSizes> ClassesOfElements(llvm::ArrayRef<std::vector<const ImagePart*>> parts,
                                             StepBudget* budget) {
-  const std::optional<Places> places = Places::Of(parts, budget);
-  if (!places) return std::nullopt;
-  Marks marks(static_cast<size_t>(places->count()), parts.size());
+  const std::optional<BlockPoints> points = BlockPoints::Of(parts, budget);
+  if (!points) return std::nullopt;
+  Marks marks(static_cast<size_t>(points->count()), parts.size());
   for (const auto& [i, image] : llvm::enumerate(parts)) {
     marks.BeginImage(i);
-    if (!ForEachPlace(image, *places, 0, budget, [&](size_t place) { marks.Mark(place); })) {
+    if (!ForEachPointOfParts(image, *points, 0, budget, [&](size_t point) { marks.Mark(point); })) {
       return std::nullopt;
     }
   }

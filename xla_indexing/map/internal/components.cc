@@ -38,7 +38,8 @@ llvm::SmallVector<int, 8> ClassesByVariables(llvm::ArrayRef<llvm::SmallVector<in
 
 std::vector<Component> ComponentsOf(const IndexingMap& map) {
   const int num_variables = map.num_dims() + map.num_symbols();
-  // Each variable by itself, then the variables of the results, then those of the constraints.
+  // Each variable begins by itself; then the variables of each result are united, then those of
+  // each constraint.
   std::vector<llvm::SmallVector<int, 4>> lists;
   lists.reserve(num_variables + map.num_results() + map.constraints().size());
   for (int i = 0; i < num_variables; ++i) lists.push_back({i});

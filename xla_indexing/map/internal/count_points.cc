@@ -364,7 +364,7 @@ std::optional<Cut> CutOf(const IndexingMap& map, const Component& component) {
     for (const Component& part : ComponentsOf(With(map, variable, bounds.lower()))) {
       if (part.constraints.empty() || part.variables.empty()) continue;
       const std::optional<int64_t> of_part = Sweep(map, part).NumSteps();
-      // No more than int64, so that products fit.
+      // The number is kept within int64, so that products fit.
       steps = std::min<Int128>(steps + kStepsOfComponent + of_part.value_or(kInt64Max), kInt64Max);
       ++num_parts;
     }
@@ -437,7 +437,7 @@ Interval CountPoints(const IndexingMap& map, StepBudget* budget) {
       continue;
     }
     const std::optional<IndexingMap> alone = MapOfComponent(map, component);
-    const bool has_point = alone && DomainHasPoint(*alone, budget) == Answer::kYes;
+    const bool has_point = alone && DomainHasIntegerPoint(*alone, budget) == Answer::kYes;
     count = count.Mul(CountBetween(Interval::Point(has_point ? 1 : 0), candidates));
   }
   return count;

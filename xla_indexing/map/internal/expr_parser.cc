@@ -34,10 +34,10 @@ bool IsWithinMagnitude(Int128 value) { return -kMaxMagnitude <= value && value <
 }  // namespace
 
 bool PieceChoices::IsNegative(AffineExpr difference) {
-  const size_t place = llvm::find(differences_, difference) - differences_.begin();
-  if (place == differences_.size()) differences_.push_back(difference);
-  if (place == is_negative_.size()) is_negative_.push_back(false);
-  return is_negative_[place];
+  const size_t index = llvm::find(differences_, difference) - differences_.begin();
+  if (index == differences_.size()) differences_.push_back(difference);
+  if (index == is_negative_.size()) is_negative_.push_back(false);
+  return is_negative_[index];
 }
 
 Constraints PieceChoices::Conditions() const {
@@ -271,7 +271,7 @@ bool ExprParser::Divide(absl::string_view word, size_t at, size_t other_at, cons
   if (wide_divisor == 0) {
     return Fail(other_at, absl::StrCat("expected a divisor other than 0 for ", word));
   }
-  // By a negative divisor: e / -m = -e / m, and e mod -m = e + m * floor(e / -m) = -((-e) mod m).
+  // For a negative divisor: e / -m = -e / m, and e mod -m = e + m * floor(e / -m) = -((-e) mod m).
   const bool is_negative = wide_divisor < 0;
   const std::optional<int64_t> divisor = NarrowToInt64(is_negative ? -wide_divisor : wide_divisor);
   if (!divisor) return FailOverflow(other_at);

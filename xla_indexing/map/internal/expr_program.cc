@@ -68,18 +68,18 @@ absl::Status ApplyError(AffineExprKind kind, int64_t a, int64_t b) {
 }  // namespace
 
 ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs) {
-  llvm::DenseMap<AffineExpr, uint32_t> places;
+  llvm::DenseMap<AffineExpr, uint32_t> slots;
   llvm::SmallVector<AffineExpr, 16> pending;
   const auto emit = [&](AffineExpr expr, Step step) {
-    places[expr] = static_cast<uint32_t>(steps_.size());
+    slots[expr] = static_cast<uint32_t>(steps_.size());
     steps_.push_back(step);
   };
   for (AffineExpr root : exprs) {
-    // An expression leaves the stack when both its operands have their places.
+    // An expression leaves the stack when both its operands have their slots.
     pending.push_back(root);
     while (!pending.empty()) {
       AffineExpr expr = pending.back();
-      if (places.contains(expr)) {
+      if (slots.contains(expr)) {
         pending.pop_back();
         continue;
       }
@@ -95,18 +95,18 @@ ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs) {
           break;
         default: {
           auto binary = cast<AffineBinaryOpExpr>(expr);
-          const auto lhs = places.find(binary.getLHS());
-          const auto rhs = places.find(binary.getRHS());
-          if (lhs != places.end() && rhs != places.end()) {
+          const auto lhs = slots.find(binary.getLHS());
+          const auto rhs = slots.find(binary.getRHS());
+          if (lhs != slots.end() && rhs != slots.end()) {
             emit(expr, {expr.getKind(), lhs->second, rhs->second});
             break;
           }
-          if (lhs == places.end()) pending.push_back(binary.getLHS());
-          if (rhs == places.end()) pending.push_back(binary.getRHS());
+          if (lhs == slots.end()) pending.push_back(binary.getLHS());
+          if (rhs == slots.end()) pending.push_back(binary.getRHS());
         }
       }
     }
-    results_.push_back(places[root]);
+    results_.push_back(slots[root]);
   }
 }
 

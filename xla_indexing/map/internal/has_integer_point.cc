@@ -39,8 +39,8 @@ struct Domain {
 
   // By the numbers of VariablesOf (map/internal/expr_util.h).
   const Interval& Bounds(int variable) const {
-    const auto place = static_cast<size_t>(variable);
-    return place < dims.size() ? dims[place] : symbols[place - dims.size()];
+    const auto position = static_cast<size_t>(variable);
+    return position < dims.size() ? dims[position] : symbols[position - dims.size()];
   }
   const Interval& Bounds(AffineExpr variable) const {
     if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) {
@@ -193,7 +193,7 @@ int64_t Between(const Interval& bounds, int64_t eighths) {
   return static_cast<int64_t>(bounds.lower() + length * eighths / 8);
 }
 
-Answer HasPointByEnumeration(const Group& group, const Domain& domain) {
+Answer HasIntegerPointByEnumeration(const Group& group, const Domain& domain) {
   // All points, where they are few enough.
   Int128 points = 1;
   for (const int variable : group.variables) {
@@ -224,26 +224,26 @@ Answer HasPointByEnumeration(const Group& group, const Domain& domain) {
     }
     if (test.Holds()) return Answer::kYes;
   }
-  SmallVector<Interval, 8> places;
-  for (const auto& list : values) places.push_back(Interval::OfSize(list.size()));
-  SmallVector<int64_t, 8> place;
-  if (!FirstPoint(places, &place)) return Answer::kNo;
+  SmallVector<Interval, 8> choices;
+  for (const auto& list : values) choices.push_back(Interval::OfSize(list.size()));
+  SmallVector<int64_t, 8> choice;
+  if (!FirstPoint(choices, &choice)) return Answer::kNo;
   constexpr int64_t kPointsOfStep = 16;
   int64_t tried = 0;
   do {
     if (tried++ % kPointsOfStep == 0 && !QuestionBudget::Spend(test.steps()))
       return Answer::kUndecided;
-    for (size_t k = 0; k < place.size(); ++k) test.Set(k, values[k][place[k]]);
+    for (size_t k = 0; k < choice.size(); ++k) test.Set(k, values[k][choice[k]]);
     if (test.Holds()) return Answer::kYes;
-  } while (tried < kMaxPoints && NextPoint(places, absl::MakeSpan(place)));
+  } while (tried < kMaxPoints && NextPoint(choices, absl::MakeSpan(choice)));
   return all && test.every_value_fits() ? Answer::kNo : Answer::kUndecided;
 }
 
-Answer GroupHasPoint(const Group& group, const Domain& domain) {
+Answer GroupHasIntegerPoint(const Group& group, const Domain& domain) {
   if (group.constraints.size() == 1 && OneConstraintReaches(group.constraints[0], domain)) {
     return Answer::kYes;
   }
-  const Answer answer = HasPointByEnumeration(group, domain);
+  const Answer answer = HasIntegerPointByEnumeration(group, domain);
   if (answer != Answer::kUndecided) return answer;
   return HasIntegerPointByPresburger(domain.dims, domain.symbols, group.constraints);
 }
@@ -276,7 +276,7 @@ Answer HasIntegerPoint(ArrayRef<Interval> dims, ArrayRef<Interval> symbols,
   if (constraints.size() == 1 && OneConstraintReaches(constraints[0], domain)) return Answer::kYes;
   Answer answer = Answer::kYes;
   for (const Group& group : GroupsOf(constraints, domain)) {
-    answer = And(answer, GroupHasPoint(group, domain));
+    answer = And(answer, GroupHasIntegerPoint(group, domain));
     if (answer == Answer::kNo) break;
   }
   return answer;

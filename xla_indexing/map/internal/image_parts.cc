@@ -176,7 +176,7 @@ std::optional<ImageParts> PartsOf(const IndexingMap& map, StepBudget* budget) {
       if (component.constraints.empty()) continue;
       const std::optional<IndexingMap> alone = MapOfComponent(map, component);
       image.has_point =
-          And(image.has_point, alone ? DomainHasPoint(*alone, budget) : Answer::kUndecided);
+          And(image.has_point, alone ? DomainHasIntegerPoint(*alone, budget) : Answer::kUndecided);
       continue;
     }
     if (component.results.size() == 1) {

@@ -1,7 +1,8 @@
 // The image of a map as a product of sets of fewer results.
 //
-// Mathematics. The image is the product of those of the components (map/internal/components.h).
-// That of one component is written in the first of these ways that there is:
+// Mathematics. The image is the product of the images of the components
+// (map/internal/components.h). The image of a component is written in the first of these ways that
+// is possible:
 //
 //   1. a strided range, for one result                          map/internal/strided_values.h
 //   2. an explicit set { r : constraints on r }, which falls    map/internal/project.h

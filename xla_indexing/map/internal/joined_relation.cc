@@ -38,9 +38,9 @@ llvm::ArrayRef<AffineExpr> JoinedRelation::Element(int i) const {
 
 AffineExpr JoinedRelation::Device(int i) const {
   if (!definitions_[i].has_device) return {};
-  int place = num_without_reader();
-  for (int j = 0; j < i; ++j) place += definitions_[j].has_device ? 1 : 0;
-  const AffineExpr device = map_.results()[place];
+  int position = num_without_reader();
+  for (int j = 0; j < i; ++j) position += definitions_[j].has_device ? 1 : 0;
+  const AffineExpr device = map_.results()[position];
   return device == mlir::getAffineDimExpr(map_.num_dims() - 1, map_.context()) ? AffineExpr()
                                                                                : device;
 }
@@ -66,7 +66,7 @@ void JoinedRelation::Simplify() {
 void JoinedRelation::SimplifyRangeVariables() {
   const std::optional<int> without_reader =
       has_reader_ ? std::optional(num_without_reader()) : std::nullopt;
-  // What one rule changes may be what another needs. Nearly always one round is all.
+  // A change by one rule may allow another one. Nearly always one round is enough.
   constexpr int kMaxRounds = 4;
   for (int round = 0; round < kMaxRounds; ++round) {
     const bool replaced = ReplaceDeterminedRanges(&map_, without_reader);
@@ -287,14 +287,14 @@ std::vector<llvm::SmallVector<int, 2>> JoinedRelation::RuntimesInOrder() const {
     open.reset(num_ranges + best);
     const auto same = llvm::find_if(
         placed, [&](const Defined& other) { return CompareDefined(other, best_defined) == 0; });
-    const auto place = static_cast<size_t>(same - placed.begin());
+    const auto index = static_cast<size_t>(same - placed.begin());
     if (same == placed.end()) {
       placed.push_back(std::move(best_defined));
       order.emplace_back();
     }
-    order[place].push_back(best);
+    order[index].push_back(best);
     symbols[num_ranges + best] =
-        mlir::getAffineSymbolExpr(num_ranges + static_cast<unsigned>(place), map_.context());
+        mlir::getAffineSymbolExpr(num_ranges + static_cast<unsigned>(index), map_.context());
   }
   return order;
 }

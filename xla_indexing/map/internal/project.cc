@@ -47,11 +47,11 @@ void AddPart(LinearSum part, AffineExpr value, Constraints& constraints) {
   constraints.push_back({Sub(part_expr, value), Interval::Point(0)});
 }
 
-// result = place. With result = rest + g*part, where the rest has no range variables, this is
-// (place - rest) mod g = 0 and part = floor((place - rest) / g): the greatest common factor of the
+// result = dim. With result = rest + g*part, where the rest has no range variables, this is
+// (dim - rest) mod g = 0 and part = floor((dim - rest) / g): the greatest common factor of the
 // range variables would leave gaps otherwise. False where a number does not fit.
-bool AddEquation(AffineExpr result, AffineExpr place, int num_ranges, Constraints& constraints) {
-  mlir::MLIRContext* context = place.getContext();
+bool AddEquation(AffineExpr result, AffineExpr dim, int num_ranges, Constraints& constraints) {
+  mlir::MLIRContext* context = dim.getContext();
   const LinearSum sum = LinearSum::FromExpr(result);
   LinearSum part;
   LinearSum rest(sum.constant());
@@ -62,11 +62,11 @@ bool AddEquation(AffineExpr result, AffineExpr place, int num_ranges, Constraint
   }
   const int64_t g = part.CoefficientGcd();
   if (!sum.valid() || g == 0) {
-    constraints.push_back({Sub(result, place), Interval::Point(0)});
+    constraints.push_back({Sub(result, dim), Interval::Point(0)});
     return true;
   }
   part.DivideExactly(g);
-  const AffineExpr offset = Sub(place, rest.ToExpr(context));
+  const AffineExpr offset = Sub(dim, rest.ToExpr(context));
   const AffineExpr value = FloorDiv(offset, g);
   if (g > 1) constraints.push_back({Mod(offset, g), Interval::Point(0)});
   if (!value) return false;
@@ -79,21 +79,22 @@ std::optional<IndexingMap> WithKnownAsDims(const IndexingMap& map, KnownVariable
   mlir::MLIRContext* context = map.context();
   Variables dims;
   Variables ranges;
-  const auto place = [&](llvm::ArrayRef<Variable> variables, bool is_known) {
-    llvm::SmallVector<AffineExpr, 8> places;
+  const auto as_dims_or_ranges = [&](llvm::ArrayRef<Variable> variables, bool is_known) {
+    llvm::SmallVector<AffineExpr, 8> exprs;
     for (const Variable& variable : variables) {
       Variables& list = is_known ? dims : ranges;
-      places.push_back(is_known ? mlir::getAffineDimExpr(list.size(), context)
-                                : mlir::getAffineSymbolExpr(list.size(), context));
+      exprs.push_back(is_known ? mlir::getAffineDimExpr(list.size(), context)
+                               : mlir::getAffineSymbolExpr(list.size(), context));
       list.push_back(variable);
     }
-    return places;
+    return exprs;
   };
-  const llvm::SmallVector<AffineExpr, 8> dim_places = place(map.dims(), known.dims);
-  llvm::SmallVector<AffineExpr, 8> symbol_places = place(map.ranges(), false);
-  symbol_places.append(place(map.runtimes(), known.runtimes));
+  const llvm::SmallVector<AffineExpr, 8> dim_variables = as_dims_or_ranges(map.dims(), known.dims);
+  llvm::SmallVector<AffineExpr, 8> symbol_variables = as_dims_or_ranges(map.ranges(), false);
+  symbol_variables.append(as_dims_or_ranges(map.runtimes(), known.runtimes));
 
-  return ReplaceVariables(map, std::move(dims), std::move(ranges), {}, dim_places, symbol_places);
+  return ReplaceVariables(map, std::move(dims), std::move(ranges), {}, dim_variables,
+                          symbol_variables);
 }
 
 // Projects a simplified map without runtime variables.
@@ -112,10 +113,10 @@ std::optional<Projection> ProjectionOf(const IndexingMap& map) {
     constraints.push_back({Substitute(constraint.expr, {}, values), constraint.interval});
   }
   for (const AffineExpr result : map.results()) {
-    const AffineExpr place = mlir::getAffineDimExpr(dims.size(), context);
+    const AffineExpr dim = mlir::getAffineDimExpr(dims.size(), context);
     dims.push_back({simplifier.Range(result), {}});
     const AffineExpr value = Substitute(result, {}, values);
-    if (!value || !AddEquation(value, place, map.num_ranges(), constraints)) return std::nullopt;
+    if (!value || !AddEquation(value, dim, map.num_ranges(), constraints)) return std::nullopt;
   }
   for (auto [value, range] : llvm::zip_equal(values, map.ranges())) {
     if (value) constraints.push_back({value, range.bounds});

@@ -13,7 +13,7 @@
 //   r = floor(Y / m)      Y - m*r in [0, m - 1]
 //   r = X mod n           (X - r) mod n in [0, 0],  r in [0, n - 1]
 //
-// Those u that are left are eliminated by map/internal/existential.h where it can. Where none is
+// The u that are left are eliminated by map/internal/existential.h where it can. Where none is
 // left, the set is written without "some u", and questions about it are questions about domains
 // (map/domain.h).
 //

@@ -150,7 +150,7 @@ class Solver {
     if (!digits.valid() || equations_.size() >= kMaxSolverEquations) return;
     const LinearSum sum = unknowns_.Written(ModFreeForm(digits));
     if (!sum.valid()) return;
-    // What is known goes to the other side.
+    // The known terms go to the other side.
     LinearSum unknown;
     value = Sub(value, Constant(sum.constant(), map_.context()));
     for (const Term& term : sum.terms()) {

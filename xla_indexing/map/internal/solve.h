@@ -19,8 +19,8 @@
 //        r0 = 3*u0 - 7*T                           u0 = 5*r0 (mod 7)
 //   4. What is known moves to the other side, with the floors and mods that it determines.
 //
-// So each value is right wherever the results are those of some point of the domain; elsewhere it
-// has no meaning.
+// Each value is therefore right wherever the results are those of some point of the domain;
+// elsewhere it has no meaning.
 //
 // Example: (d0)[s0, s1] -> (s0 * 4 + s1 + d0), s0 in [0, 2], s1 in [0, 3], with d1 for the result:
 //   s0 = (d1 - d0) floordiv 4, s1 = (d1 - d0) mod 4.
@@ -73,7 +73,7 @@ llvm::SmallVector<mlir::AffineExpr, 4> SolveForRanges(const IndexingMap& map);
 // What would pass the bounds of int64 or of affine/internal/build.h is not known.
 class ResidueValue {
  public:
-  // That c*x + g*y = value for some integer y; c is not 0, g is positive.
+  // Takes note that c*x + g*y = value for some integer y; c is not 0, g is positive.
   void Know(int64_t c, int64_t g, mlir::AffineExpr value);
 
   // x, where of the interval's integers, two or more, only one may be it; null otherwise.

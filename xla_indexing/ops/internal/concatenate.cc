@@ -34,11 +34,11 @@ constexpr char kUnboundedReason[] =
 void ConcatenateOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
   const int64_t dim = build.instruction.dimensions()[0];
   int64_t offset = 0;
-  bool place_is_known = true;
+  bool offset_is_known = true;
   for (int64_t j = 0; j < build.instruction.operand_count(); ++j) {
     const int64_t size = build.Operand(j).dimension(dim);
-    place_is_known = place_is_known && size != Shape::kUnboundedSize;
-    if (!place_is_known) {
+    offset_is_known = offset_is_known && size != Shape::kUnboundedSize;
+    if (!offset_is_known) {
       build.AddWholeRead(0, j, 0, ExactnessLabel::OverApproximate(kUnboundedReason));
       continue;
     }

@@ -103,7 +103,7 @@ OperandIndexing AtAnyStep(const OperandIndexing& indexing, llvm::ArrayRef<int64_
   if (indexing.IsUnknown()) return indexing;
   const IndexingMap& map = indexing.map();
   Variables dims(map.dims());
-  // What is read although there is no step is read at one.
+  // An operand that is read although there is no step is read at one step.
   for (const int64_t size : loops) {
     dims.push_back({Interval::OfSize(std::max<int64_t>(size, 1)), {}});
   }

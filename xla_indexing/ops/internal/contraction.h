@@ -5,9 +5,9 @@
 // k_0, k_1, .. and combining what it reads at each:
 //
 //   dot, scaled-dot, ragged-dot   a loop for each pair of contracting dimensions
-//   convolution                   the input features of a group, then the taps of each dimension
+//   convolution                   the input features of a group, then the window of each dimension
 //   reduce                        the reduced dimensions, in the order of the operand's
-//   reduce-window                 the taps of each dimension
+//   reduce-window                 the window of each dimension
 //   scan                          the steps, where each reads one element of the scanned dimension
 //
 // Its *step space* has the result's dimensions and, after them, one for each loop. The map from

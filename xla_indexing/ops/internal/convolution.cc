@@ -7,7 +7,7 @@
 //
 // where (g, o) = g * (output features / groups) + o. Where features are in groups, c' = (g, c) and
 // b' = b; where the batch is, b' = (g, b) and c' = c. Where the window is reversed, w' = size - 1 -
-// w, otherwise w' = w. Taps on padding or holes have no i: they read neither input nor kernel.
+// w, otherwise w' = w. Elements of the window on padding or holes have no i: they read neither input nor kernel.
 //
 // Source: XLA's operation semantics (ConvWithGeneralPadding).
 

@@ -41,16 +41,16 @@ const Shape& OperandLeafShape(const CustomCallLeaf& leaf, int64_t operand, int64
 // An entry with the map between these leaves that `index` gives for each dimension of the array it
 // leads to: from one of the array that it starts from, or a range variable.
 template <typename IndexOf>
-void AddEntry(const CustomCallLeaf& leaf, IndexingEntry place, IndexOf index,
+void AddEntry(const CustomCallLeaf& leaf, IndexingEntry entry, IndexOf index,
               InstructionIndexing* entries) {
-  const Shape& output = OutputLeaf(leaf, place.output_leaf);
-  const Shape& operand = OperandLeafShape(leaf, place.operand, place.operand_leaf);
+  const Shape& output = OutputLeaf(leaf, entry.output_leaf);
+  const Shape& operand = OperandLeafShape(leaf, entry.operand, entry.operand_leaf);
   const Shape& to = IsForward(leaf) ? output : operand;
   MapBuilder builder(IsForward(leaf) ? operand : output, to, leaf.context);
   llvm::SmallVector<AffineExpr, 4> indices;
   for (int64_t i = 0; i < to.rank(); ++i) indices.push_back(index(builder, to, i));
-  place.indexing = OperandIndexingSet(builder.Build(indices));
-  if (!place.indexing.empty()) entries->push_back(std::move(place));
+  entry.indexing = OperandIndexingSet(builder.Build(indices));
+  if (!entry.indexing.empty()) entries->push_back(std::move(entry));
 }
 
 AffineExpr SameIndex(const MapBuilder& builder, const Shape& /*to*/, int64_t i) {

@@ -130,12 +130,12 @@ class Analysis {
          ids_.DeviceAt(id, other_), ids_of_group * per_id});
   }
 
-  // Groups of equal size of all ids, given by the place of an id among all of them, group after
-  // group, and the id at a place.
-  void AddUniform(AffineExpr place_of_reader, int64_t size,
+  // Groups of equal size of all ids, given by the position of an id among all of them, group after
+  // group, and the id at a position.
+  void AddUniform(AffineExpr position_of_reader, int64_t size,
                   llvm::function_ref<AffineExpr(AffineExpr)> id_at) {
-    AffineExpr first = Scale(FloorDiv(place_of_reader, size), size);
-    AddPiece({}, Mod(place_of_reader, size), Interval::OfSize(size), id_at(Add(first, other_)),
+    AffineExpr first = Scale(FloorDiv(position_of_reader, size), size);
+    AddPiece({}, Mod(position_of_reader, size), Interval::OfSize(size), id_at(Add(first, other_)),
              size);
   }
 
@@ -147,14 +147,14 @@ class Analysis {
       return Unknown(absl::StrCat("the groups are those of an array of ", dimensions,
                                   " dimensions, more than ", kMaxOrderedDimensions));
     }
-    AffineExpr place = ids_.ReaderId();
+    AffineExpr position = ids_.ReaderId();
     for (const IotaOrder& order : iota.orders) {
-      const Exprs coordinates = CoordinatesOf(place, order.sizes);
+      const Exprs coordinates = CoordinatesOf(position, order.sizes);
       Exprs permuted;
       for (const int64_t i : order.permutation) permuted.push_back(coordinates[i]);
-      place = PositionOf(permuted, PermutedSizes(order), context_);
+      position = PositionOf(permuted, PermutedSizes(order), context_);
     }
-    AddUniform(place, iota.group_size, [&](AffineExpr id) {
+    AddUniform(position, iota.group_size, [&](AffineExpr id) {
       for (size_t k = iota.orders.size(); k-- > 0;) {
         const IotaOrder& order = iota.orders[k];
         const Exprs at = CoordinatesOf(id, PermutedSizes(order));
@@ -188,13 +188,13 @@ class Analysis {
     if (!size || lists.empty() || groups_.groups.IdCount() != groups_.IdCount()) return false;
     std::vector<int64_t> ids;
     for (const std::vector<int64_t>& list : lists) ids.insert(ids.end(), list.begin(), list.end());
-    std::vector<int64_t> places(ids.size());
-    for (size_t place = 0; place < ids.size(); ++place) {
-      places[ids[place]] = static_cast<int64_t>(place);
+    std::vector<int64_t> positions(ids.size());
+    for (size_t position = 0; position < ids.size(); ++position) {
+      positions[ids[position]] = static_cast<int64_t>(position);
     }
-    AffineExpr place = FitSequence(places, ids_.ReaderId());
-    if (!place || !FitSequence(ids, place)) return false;
-    AddUniform(place, static_cast<int64_t>(lists.front().size()),
+    AffineExpr position = FitSequence(positions, ids_.ReaderId());
+    if (!position || !FitSequence(ids, position)) return false;
+    AddUniform(position, static_cast<int64_t>(lists.front().size()),
                [&](AffineExpr at) { return FitSequence(ids, at); });
     return true;
   }

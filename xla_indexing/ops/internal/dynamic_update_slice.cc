@@ -31,7 +31,7 @@ llvm::SmallVector<AffineExpr, 4> Starts(const BuildContext& build, MapBuilder* b
 
 // The identity on the elements whose distance d_k - rt_k from the start is in `place` in dimension
 // `dim` and inside the update in the dimensions before.
-OperandIndexing OperandPiece(const BuildContext& build, int64_t dim, const Interval& place) {
+OperandIndexing OperandPiece(const BuildContext& build, int64_t dim, const Interval& distances) {
   MapBuilder builder = build.FromOutput(0);
   const llvm::SmallVector<AffineExpr, 4> starts = Starts(build, &builder);
   llvm::SmallVector<AffineExpr, 4> indices;
@@ -39,7 +39,7 @@ OperandIndexing OperandPiece(const BuildContext& build, int64_t dim, const Inter
     indices.push_back(builder.Dim(k));
     if (k > dim) continue;
     builder.Constrain(Sub(builder.Dim(k), starts[k]),
-                      k == dim ? place : IndicesOfAxis(build.Operand(1).dimension(k)));
+                      k == dim ? distances : IndicesOfAxis(build.Operand(1).dimension(k)));
   }
   return builder.Build(indices);
 }

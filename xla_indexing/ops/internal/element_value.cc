@@ -154,11 +154,11 @@ ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& 
   unknown.instruction = element.instruction;
   unknown.leaf = element.leaf;
   unknown.element.assign(element.index.begin(), element.index.end());
-  const auto place = llvm::find(unknowns_, unknown) - unknowns_.begin();
-  if (place == static_cast<std::ptrdiff_t>(unknowns_.size())) {
+  const auto index = llvm::find(unknowns_, unknown) - unknowns_.begin();
+  if (index == static_cast<std::ptrdiff_t>(unknowns_.size())) {
     unknowns_.push_back(std::move(unknown));
   }
-  return {{when, mlir::getAffineSymbolExpr(first_unknown_ + place, context_)}};
+  return {{when, mlir::getAffineSymbolExpr(first_unknown_ + index, context_)}};
 }
 
 std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,

@@ -21,7 +21,7 @@ namespace xla_indexing::internal {
 //   b + s*((x + c) mod n)                     a rotated progression
 //   e_1(x floordiv m) + e_2(x mod m)          m divides n, e_1 and e_2 of these forms
 //
-// So every shape, transpose and shift along a dimension of a grid of numbers has an expression:
+// Thus every shape, transpose and shift along a dimension of a grid of numbers has an expression:
 // {0,4,1,5} is (x mod 2) * 4 + x floordiv 2, {1,2,3,0} is (x + 1) mod 4.
 mlir::AffineExpr FitSequence(llvm::ArrayRef<int64_t> values, mlir::AffineExpr x);
 

@@ -18,10 +18,10 @@ namespace {
 using ::mlir::AffineExpr;
 
 // The place of `dim` in a list of dimensions.
-std::optional<int64_t> PlaceOf(int64_t dim, absl::Span<const int64_t> dims) {
-  const auto place = absl::c_find(dims, dim);
-  if (place == dims.end()) return std::nullopt;
-  return place - dims.begin();
+std::optional<int64_t> PositionIn(int64_t dim, absl::Span<const int64_t> dims) {
+  const auto it = absl::c_find(dims, dim);
+  if (it == dims.end()) return std::nullopt;
+  return it - dims.begin();
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ IndexedWindows::IndexVector IndexedWindows::BatchOfIndices(const MapBuilder& bui
 IndexedWindows::IndexVector IndexedWindows::AddBatchAt(MapBuilder* builder) const {
   IndexVector batch;
   for (size_t i = 0; i < batch_dims_.size(); ++i) {
-    const std::optional<int64_t> batching = PlaceOf(indices_dims_[i], indices_batching_dims_);
+    const std::optional<int64_t> batching = PositionIn(indices_dims_[i], indices_batching_dims_);
     batch.push_back(batching ? builder->Dim(array_batching_dims_[*batching])
                              : builder->AddRangeOverAxis(windows_->dimension(batch_dims_[i])));
   }
@@ -141,7 +141,7 @@ IndexedWindows::IndexVector IndexedWindows::AddOrigin(llvm::ArrayRef<AffineExpr>
                                                       MapBuilder* builder) const {
   IndexVector origin(array_->rank(), builder->Value(0));
   for (size_t i = 0; i < array_batching_dims_.size(); ++i) {
-    origin[array_batching_dims_[i]] = batch[*PlaceOf(indices_batching_dims_[i], indices_dims_)];
+    origin[array_batching_dims_[i]] = batch[*PositionIn(indices_batching_dims_[i], indices_dims_)];
   }
   int64_t j = 0;
   for (const int64_t k : index_map_) {
@@ -162,9 +162,10 @@ IndexedWindows::IndexVector IndexedWindows::AddReachedElements(llvm::ArrayRef<Af
                                                                MapBuilder* builder) const {
   IndexVector element;
   for (int64_t k = 0; k < array_->rank(); ++k) {
-    const std::optional<int64_t> batching = PlaceOf(k, array_batching_dims_);
-    element.push_back(batching ? batch[*PlaceOf(indices_batching_dims_[*batching], indices_dims_)]
-                               : builder->AddRange(Reach(k)));
+    const std::optional<int64_t> batching = PositionIn(k, array_batching_dims_);
+    element.push_back(batching
+                          ? batch[*PositionIn(indices_batching_dims_[*batching], indices_dims_)]
+                          : builder->AddRange(Reach(k)));
   }
   return element;
 }

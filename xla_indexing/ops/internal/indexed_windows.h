@@ -128,8 +128,8 @@ class IndexedWindows {
   absl::Span<const int64_t> array_batching_dims_;
   absl::Span<const int64_t> indices_batching_dims_;
   DimList batch_dims_;
-  DimList indices_dims_;       // Of the indices, the same as batch_dims_.
-  DimList array_window_dims_;  // Of the array, the same as window_dims_.
+  DimList indices_dims_;       // Dimensions of the indices, in the order of batch_dims_.
+  DimList array_window_dims_;  // Dimensions of the array, in the order of window_dims_.
   DimList window_sizes_;
 };
 

@@ -30,7 +30,7 @@ constexpr int kMaxRounds = 16;
 // Many maps are cheaper to compose without those that others cover.
 void SimplifyLeaf(const Shape& leaf, OperandIndexingSet* set) {
   set->Simplify();
-  if (set->size() > kMergePast) set->DropCovered(leaf);
+  if (set->size() > kMergePast) set->DropSubsumed(leaf);
 }
 
 }  // namespace

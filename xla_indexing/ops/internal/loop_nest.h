@@ -101,7 +101,7 @@ struct LoopNest {
   llvm::SmallVector<NestAxis, 6> result;
   llvm::SmallVector<NestAxis, 6> operand;
   // Guards.
-  llvm::SmallVector<NestAxis, 0> inside;  // Of the kind kOnWindow: there is a solution.
+  llvm::SmallVector<NestAxis, 0> inside;  // Axes of kind kOnWindow that must have a solution.
   llvm::SmallVector<LoopOrder, 0> orders;
   llvm::SmallVector<LoopRead, 0> reads;
   llvm::SmallVector<RuntimeBound, 0> bounds;

@@ -122,7 +122,7 @@ OpcodeIndexing IndexingOfOpcode(HloOpcode opcode) {
       return {.routes = FirstElementRoutes};
     case HloOpcode::kSend:
       return {.routes = SendRoutes};
-    // What has no operands, or only tokens and sizes.
+    // Operations without operands, or with tokens and sizes only.
     case HloOpcode::kAfterAll:
     case HloOpcode::kConstant:
     case HloOpcode::kGetDimensionSize:

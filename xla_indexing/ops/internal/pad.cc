@@ -40,21 +40,21 @@ PaddedAxis AxisOf(const PaddingDimension& padding, int64_t operand_size) {
 }
 
 // Where in one dimension a piece lies.
-enum class Place { kInLine, kBefore, kAfter, kBetween };
+enum class Region { kInLine, kBefore, kAfter, kBetween };
 
 // The least interval of indices of the result that contains a place.
-Interval IntervalOf(Place place, const PaddedAxis& axis, int64_t output_size) {
+Interval IntervalOf(Region region, const PaddedAxis& axis, int64_t output_size) {
   const Interval output = IndicesOfAxis(output_size);
-  switch (place) {
-    case Place::kInLine:
+  switch (region) {
+    case Region::kInLine:
       return output.Intersect(axis.span);
-    case Place::kBetween:
+    case Region::kBetween:
       return axis.step > 1 ? output.Intersect(axis.span) : Interval::Empty();
-    case Place::kBefore:
+    case Region::kBefore:
       // Where the operand has no elements everything stands before them.
       return axis.span.IsEmpty() ? output
                                  : output.Intersect(Interval::AtMost(axis.span.lower()).Sub(1));
-    case Place::kAfter:
+    case Region::kAfter:
       return axis.span.IsEmpty() ? Interval::Empty()
                                  : output.Intersect(Interval::AtLeast(axis.span.upper()).Add(1));
   }
@@ -64,7 +64,7 @@ Interval IntervalOf(Place place, const PaddedAxis& axis, int64_t output_size) {
 // Whether an element of the operand stands inside the result in this dimension. Of numbers that
 // fit.
 bool HasOperandInside(const PaddedAxis& axis, int64_t output_size) {
-  const Interval inside = IntervalOf(Place::kInLine, axis, output_size);
+  const Interval inside = IntervalOf(Region::kInLine, axis, output_size);
   if (inside.IsEmpty()) return false;
   const Int128 beyond = (Int128{inside.lower()} - axis.first) % axis.step;
   return beyond == 0 || inside.lower() + (axis.step - beyond) <= inside.upper();
@@ -75,20 +75,20 @@ using PaddedAxes = llvm::SmallVector<PaddedAxis, 4>;
 // The piece that stands at `place` in dimension `dim`, in line with the operand in the dimensions
 // before it, and anywhere in those after it.
 OperandIndexing ValuePiece(const BuildContext& build, const PaddedAxes& axes, int64_t dim,
-                           Place place, Direction direction) {
+                           Region region, Direction direction) {
   const bool to_input = direction == Direction::kOutputToInput;
   MapBuilder builder = to_input ? build.FromOutput(1) : build.ToOutput(1);
   llvm::SmallVector<AffineExpr, 4> d;
   for (int64_t k = 0; k < build.Output().rank(); ++k) {
-    const Place place_k = k < dim ? Place::kInLine : place;
+    const Region region_k = k < dim ? Region::kInLine : region;
     const int64_t size = build.Output().dimension(k);
-    const Interval interval = k <= dim ? IntervalOf(place_k, axes[k], size) : IndicesOfAxis(size);
+    const Interval interval = k <= dim ? IntervalOf(region_k, axes[k], size) : IndicesOfAxis(size);
     d.push_back(to_input ? builder.Dim(k) : builder.AddRange(interval));
     builder.Constrain(d.back(), interval);
-    if (k > dim || place_k == Place::kBefore || place_k == Place::kAfter) continue;
+    if (k > dim || region_k == Region::kBefore || region_k == Region::kAfter) continue;
     builder.ConstrainResidue(
         Sub(d.back(), builder.Value(axes[k].first)), axes[k].step,
-        place_k == Place::kInLine ? Interval::Point(0) : Interval::Closed(1, axes[k].step - 1));
+        region_k == Region::kInLine ? Interval::Point(0) : Interval::Closed(1, axes[k].step - 1));
   }
   if (to_input) d.clear();
   return builder.Build(d);
@@ -99,9 +99,9 @@ OperandIndexingSet ValuePieces(const BuildContext& build, const PaddedAxes& axes
                                Direction direction) {
   OperandIndexingSet pieces;
   for (int64_t dim = 0; dim < build.Output().rank(); ++dim) {
-    for (const Place place : {Place::kBefore, Place::kAfter, Place::kBetween}) {
-      if (IntervalOf(place, axes[dim], build.Output().dimension(dim)).IsEmpty()) continue;
-      AddUnlessEmpty(ValuePiece(build, axes, dim, place, direction), &pieces);
+    for (const Region region : {Region::kBefore, Region::kAfter, Region::kBetween}) {
+      if (IntervalOf(region, axes[dim], build.Output().dimension(dim)).IsEmpty()) continue;
+      AddUnlessEmpty(ValuePiece(build, axes, dim, region, direction), &pieces);
     }
   }
   return pieces;

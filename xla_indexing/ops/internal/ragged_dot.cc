@@ -39,7 +39,7 @@ constexpr int64_t kMaxGroups = 32;
 enum class RaggedMode { kFree, kContracting, kBatch };
 
 struct RaggedDims {
-  int64_t ragged = 0;  // Of lhs.
+  int64_t ragged = 0;  // The ragged dimension of lhs.
   RaggedMode mode = RaggedMode::kFree;
   // The dimensions of lhs that the leading dimensions of the sizes are: the batch dimensions, then
   // those of the ragged one's kind before it.
@@ -76,7 +76,7 @@ struct RaggedLoops {
   LoopNest nest;  // With the axes of the result.
   llvm::SmallVector<NestAxis, 6> lhs;
   llvm::SmallVector<NestAxis, 6> rhs;
-  llvm::SmallVector<NestAxis, 6> prefix;  // Of the sizes.
+  llvm::SmallVector<NestAxis, 6> prefix;  // The axes of the sizes before the groups.
   Loop row = -1;                          // The index of the ragged dimension.
   Loop group = -1;
 };

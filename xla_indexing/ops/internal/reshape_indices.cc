@@ -75,7 +75,7 @@ llvm::SmallVector<AffineExpr, 4> ReshapeIndices(llvm::ArrayRef<AffineExpr> indic
     from_sizes = from_sizes.drop_front(group.from);
     to_sizes = to_sizes.drop_front(group.to);
   }
-  // What is left of either list are dimensions of one element.
+  // The rest of either list are dimensions of one element.
   result.append(to_sizes.size(), builder.Value(0));
   return result;
 }

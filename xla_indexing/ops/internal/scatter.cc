@@ -58,11 +58,11 @@ struct Scatter {
     for (int64_t k = 0; k < windows.array().rank(); ++k) {
       if (windows.WindowSize(k) == Shape::kUnboundedSize &&
           !windows.array().IsUnboundedDimension(k)) {
-        places = ExactnessLabel::OverApproximate("the windows have no known size");
+        targets = ExactnessLabel::OverApproximate("the windows have no known size");
       }
     }
-    label = reads.is_exact || !places.IsExact()
-                ? places
+    label = reads.is_exact || !targets.IsExact()
+                ? targets
                 : ExactnessLabel::OverApproximate(
                       "what the combiner reads differs with the number of updates");
   }
@@ -70,9 +70,9 @@ struct Scatter {
   int64_t count;
   IndexedWindows windows;
   CombinerReads reads;
-  bool has_updates;       // That have a place.
-  ExactnessLabel places;  // Of where the updates go.
-  ExactnessLabel label;   // Of what is combined there.
+  bool has_updates;        // Whether some updates stay inside.
+  ExactnessLabel targets;  // The label of where the updates go.
+  ExactnessLabel label;    // The label of what is combined there.
 };
 
 // Identities, which are their own converse: what result `leaf` reads of operand `operand`.
@@ -116,7 +116,7 @@ void ScatterOutputToInput(BuildContext& build, int64_t output_leaf) {
     const IndexVector batch = windows.AddBatchAt(&builder);
     windows.KeepReachable(&builder);
     build.Add(output_leaf, scatter.count, 0,
-              builder.Build(windows.ElementOfIndices(batch, j), scatter.places));
+              builder.Build(windows.ElementOfIndices(batch, j), scatter.targets));
   }
   for (const unsigned i : scatter.reads.updates[output_leaf].set_bits()) {
     const int64_t operand = scatter.count + 1 + i;
@@ -141,7 +141,7 @@ void ScatterInputToOutput(BuildContext& build, int64_t operand, int64_t /*operan
     if (operand == scatter.count) {
       const IndexVector element =
           windows.AddReachedElements(windows.BatchOfIndices(builder), &builder);
-      build.Add(leaf, operand, 0, builder.Build(element, scatter.places));
+      build.Add(leaf, operand, 0, builder.Build(element, scatter.targets));
       continue;
     }
     if (!scatter.reads.updates[leaf].test(operand - scatter.count - 1)) continue;

@@ -86,7 +86,8 @@ bool Subsumes(const OperandIndexing& a, const OperandIndexing& b, const Shape& t
       used.set(*range);
       continue;
     }
-    // With equal expressions of range variables others would have to be chosen to match, too.
+    // For equal expressions of range variables, the other range variables would have to be chosen
+    // to match as well.
     if (UsesSymbols(expr, map_a) || expr != map_b.results()[i]) return false;
   }
   return true;

@@ -352,20 +352,20 @@ std::optional<IndexingMap> AtOnePlace(const Access& access, bool fix_dims) {
 Interval BoundElements(const Access& access, StepBudget* budget) {
   Interval least = Interval::Point(0);
   if (const auto map = AtOnePlace(access, /*fix_dims=*/true)) least = CountImage(*map, budget);
-  // No more than there are points that tell the results and the values apart.
+  // There are no more pairs than points that tell the results and the values apart.
   const IndexingMap& map = access.map();
   llvm::SmallVector<bool, 8> matters(map.num_dims() + map.num_symbols());
   for (const AffineExpr result : map.results()) {
     for (const int v : VariablesOf(result, map.num_dims())) matters[v] = true;
   }
-  Interval places = Interval::Point(1);
+  Interval values = Interval::Point(1);
   for (int v = 0; v < map.num_dims() + map.num_ranges(); ++v) {
     const bool is_used = matters[v] || llvm::any_of(access.runtimes(), [&](const Runtime& runtime) {
                            return runtime.depends_on[v];
                          });
-    if (is_used) places = places.Mul(CountOf(BoundsOf(map, v)));
+    if (is_used) values = values.Mul(CountOf(BoundsOf(map, v)));
   }
-  return CountBetween(least, CountImage(map, budget)).Intersect(CountUpTo(places));
+  return CountBetween(least, CountImage(map, budget)).Intersect(CountUpTo(values));
 }
 
 Interval ElementsOf(const Access& access, StepBudget* budget) {

@@ -199,7 +199,7 @@ bool TileDigits::AreIndependent(const UnitCounts& all) const {
   return true;
 }
 
-bool TileDigits::IsPinned(const TileResult& result, const UnitCounts& all) const {
+bool TileDigits::HasOneValue(const TileResult& result, const UnitCounts& all) const {
   return llvm::all_of(UnitTermsOf(result),
                       [&](const TileUnitTerm& term) { return all.counts[term.unit] == 1; });
 }

@@ -65,7 +65,8 @@ bool SymbolicTile::KeepsSize(int dim, llvm::ArrayRef<int64_t> sizes) const {
   const TileResult* user = nullptr;
   for (const auto [i, result] : llvm::enumerate(digits_->results())) {
     const bool is_of_map = static_cast<int>(i) < map_.num_results();
-    const AffineExpr expr = is_of_map ? map_.results()[i] : pinned_[i - map_.num_results()];
+    const AffineExpr expr =
+        is_of_map ? map_.results()[i] : runtime_elements_[i - map_.num_results()];
     if (!expr.isFunctionOfDim(dim)) continue;
     if (!is_of_map || result.is_opaque || user != nullptr) return false;
     user = &result;
@@ -111,7 +112,7 @@ absl::StatusOr<Decision> SymbolicTile::AskWhenMasked(llvm::ArrayRef<int64_t> siz
   const llvm::SmallVector<int64_t, 4> counted = CountedOf(sizes);
   UnitCounts counts;
   digits_->Count(counted, &counts);
-  if (!ArePinned(ClampedSizes(sizes), counts)) return Decision{Answer::kNo, 0};
+  if (!RuntimesAreFixed(ClampedSizes(sizes), counts)) return Decision{Answer::kNo, 0};
   return Decision{question(*this, counted), 0};
 }
 
@@ -137,7 +138,7 @@ absl::StatusOr<llvm::SmallVector<SymbolicTile::BoxSide, 4>> SymbolicTile::Masked
   digits_->Count(CountedOf(sizes), &counts);
   llvm::SmallVector<BoxSide, 4> sides;
   for (const TileResult& result : digits_->results().take_front(map_.num_results())) {
-    // What is no sum of digits has one value.
+    // A result that is no sum of digits has one value.
     const internal::Progression values =
         result.is_opaque ? internal::Progression() : *digits_->ProgressionOf(result, counts);
     sides.push_back({values.size, values.stride});

@@ -117,7 +117,7 @@ class Writer {
   void AddAligned(int dim, Clauses* clauses) const;
   void AddProgression(const TileResult& result, Clauses* clauses) const;
   ClauseBuilder GoesOn(llvm::ArrayRef<TileGroup> lower, const TileGroup& group) const;
-  void AddPinned(std::vector<TileCondition>* conditions) const;
+  void AddRuntimeElements(std::vector<TileCondition>* conditions) const;
   std::vector<TileCondition> OfPart(const TilePart& part) const;
   // Sizes of the part's dimensions that are exact though digits do not say so; none where there are
   // too many to try.
@@ -194,7 +194,7 @@ class Writer::AlignedClause {
   }
 
  private:
-  // What divides a number divides its negation.
+  // A divisor of a number divides its negation too.
   static int64_t Positive(int64_t n) { return n == kInt64Min ? n : Magnitude(n); }
   void End() {
     if (alternative_) clause_.Add(*alternative_);
@@ -309,13 +309,13 @@ void AddEach(const Clauses& clauses, std::vector<TileCondition>* conditions) {
   }
 }
 
-void Writer::AddPinned(std::vector<TileCondition>* conditions) const {
+void Writer::AddRuntimeElements(std::vector<TileCondition>* conditions) const {
   Clauses clauses;
   const IndexingMap& map = tile_.map();
   for (const auto [i, result] : llvm::enumerate(digits_.results().drop_front(map.num_results()))) {
     AlternativeBuilder all;
     if (result.is_opaque) {
-      for (const int variable : VariablesOf(tile_.pinned()[i], map.num_dims())) {
+      for (const int variable : VariablesOf(tile_.runtime_elements()[i], map.num_dims())) {
         if (variable >= map.num_dims() + map.num_ranges()) continue;
         if (BoundsOf(map, variable).IsPoint()) continue;
         IsDim(variable) ? AtMost(variable, 1, &all) : all.AddFalse();
@@ -384,7 +384,7 @@ std::vector<TileCondition> Writer::OfPart(const TilePart& part) const {
   }
   Clauses clauses;
   if (is_opaque) {
-    // What clauses do not say.
+    // No clause can say when an opaque part is a box.
     clauses.emplace_back();
   } else {
     for (const int dim : part.dims) AddAligned(dim, &clauses);
@@ -427,7 +427,7 @@ std::vector<TileCondition> Writer::Write() const {
         {{{{border.at, TileRelation::kMultipleOf, TileExpr::Size(border.dim)}}}, {}});
   }
   AddEach(of_borders, &conditions);
-  AddPinned(&conditions);
+  AddRuntimeElements(&conditions);
   for (const TilePart& part : TilePartsOf(tile_.map())) {
     for (TileCondition& condition : OfPart(part)) {
       if (!llvm::is_contained(conditions, condition)) conditions.push_back(std::move(condition));

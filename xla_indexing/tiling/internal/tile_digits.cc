@@ -26,16 +26,16 @@ std::optional<int64_t> ConstantOf(AffineExpr expr) {
 
 }  // namespace
 
-TileDigits::TileDigits(const IndexingMap& map, llvm::ArrayRef<AffineExpr> pinned)
+TileDigits::TileDigits(const IndexingMap& map, llvm::ArrayRef<AffineExpr> runtime_elements)
     : num_dims_(map.num_dims()), num_ranges_(map.num_ranges()) {
   variables_.resize(num_dims_ + num_ranges_);
   for (int i = 0; i < num_dims_; ++i) variables_[i].bounds = map.dims()[i].bounds;
   for (int i = 0; i < num_ranges_; ++i) {
     variables_[num_dims_ + i].bounds = map.ranges()[i].bounds;
   }
-  results_.reserve(map.num_results() + pinned.size());
-  for (const AffineExpr expr : map.results()) AddResult(expr, /*is_pinned=*/false);
-  for (const AffineExpr expr : pinned) AddResult(expr, /*is_pinned=*/true);
+  results_.reserve(map.num_results() + runtime_elements.size());
+  for (const AffineExpr expr : map.results()) AddResult(expr, /*is_runtime_element=*/false);
+  for (const AffineExpr expr : runtime_elements) AddResult(expr, /*is_runtime_element=*/true);
   if (!map.constraints().empty()) FixResidues(map);
   for (size_t i = 0; i < variables_.size(); ++i) {
     variables_[i].first_unit = static_cast<int>(units_.size());
@@ -125,9 +125,9 @@ bool TileDigits::ParseSum(AffineExpr expr, int64_t factor, TileResult* result) {
   return true;
 }
 
-void TileDigits::AddResult(AffineExpr expr, bool is_pinned) {
+void TileDigits::AddResult(AffineExpr expr, bool is_runtime_element) {
   TileResult result;
-  result.is_pinned = is_pinned;
+  result.is_runtime_element = is_runtime_element;
   result.first_term = static_cast<int>(terms_.size());
   if (!ParseSum(expr, 1, &result)) {
     terms_.truncate(result.first_term);
@@ -162,7 +162,8 @@ void TileDigits::FixResidues(const IndexingMap& map) {
     TileVariable& variable = variables_[digit.variable];
     variable.modulus = digit.count;
     variable.shift = *shift;
-    // What lies between the ends and the next multiples beyond them is left out by residues alone.
+    // The values between the ends and the next multiples beyond them are left out by residues
+    // alone.
     const Interval multiples = Congruence::Of(-*shift, digit.count).Tighten(variable.bounds);
     const Interval around = Interval::Closed(1 - digit.count, digit.count - 1);
     variable.bounds = variable.bounds.Union(multiples.Add(around)).Intersect(Interval::AtLeast(0));
@@ -188,18 +189,18 @@ bool TileDigits::MakeUnits(int index) {
     return true;
   }
   // Where digits begin and end; 0 for no end.
-  llvm::SmallVector<int64_t, 8> places;
+  llvm::SmallVector<int64_t, 8> factors;
   bool has_end = true;
   bool has_shift = false;
   for (const TileTerm& term : llvm::make_filter_range(terms_, is_of_variable)) {
     const TileDigit& digit = term.digit;
-    places.push_back(digit.low);
+    factors.push_back(digit.low);
     if (digit.count == 0) {
       has_end = false;
     } else {
       const std::optional<int64_t> end = CheckedMul(digit.low, digit.count);
       if (!end) return false;
-      places.push_back(*end);
+      factors.push_back(*end);
     }
     if (digit.IsPlain()) continue;
     if (has_shift && variable.shift != digit.shift) return false;
@@ -207,14 +208,53 @@ bool TileDigits::MakeUnits(int index) {
     variable.shift = digit.shift;
     is_plain_ = false;
   }
-  llvm::sort(places);
-  places.erase(llvm::unique(places), places.end());
-  for (size_t i = 0; i + 1 < places.size(); ++i) {
-    if (places[i + 1] % places[i] != 0) return false;
-    units_.push_back({index, places[i], places[i + 1] / places[i]});
+  llvm::sort(factors);
+  factors.erase(llvm::unique(factors), factors.end());
+  for (size_t i = 0; i + 1 < factors.size(); ++i) {
+    if (factors[i + 1] % factors[i] != 0) return false;
+    units_.push_back({index, factors[i], factors[i + 1] / factors[i]});
   }
-  if (!has_end) units_.push_back({index, places.back(), 0});
+  if (!has_end) units_.push_back({index, factors.back(), 0});
   variable.num_units = static_cast<int>(units_.size()) - variable.first_unit;
+  return true;
+}
+
+// What a digit is more than the sum of its units: all of it for a variable of one value.
+std::optional<int64_t> TileDigits::RestOf(const TileDigit& digit) const {
+  const TileVariable& variable = variables_[digit.variable];
+  if (variable.bounds.IsPoint()) {
+    const std::optional<int64_t> shifted = CheckedAdd(variable.bounds.lower(), digit.shift);
+    if (!shifted) return std::nullopt;
+    const int64_t quotient = FloorDiv(*shifted, digit.low);
+    return digit.count == 0 ? quotient : FloorMod(quotient, digit.count);
+  }
+  if (digit.IsPlain()) return CheckedNeg(variable.shift);
+  if (variable.modulus == 1) return 0;
+  const std::optional<int64_t> beyond = CheckedSub(digit.shift, variable.shift);
+  if (!beyond) return std::nullopt;
+  return FloorDiv(*beyond, variable.modulus);
+}
+
+// Adds the units of a term to the result, whose unit terms are the last ones.
+bool TileDigits::AddUnitsOf(const TileTerm& term, const TileResult& result) {
+  const TileVariable& variable = variables_[term.digit.variable];
+  for (int unit = variable.first_unit; unit < variable.first_unit + variable.num_units; ++unit) {
+    const std::optional<int64_t> scale = ScaleIn(term.digit, unit);
+    if (!scale) continue;
+    const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, *scale);
+    if (!coefficient) return false;
+    // Two occurrences of one unit make one window.
+    const auto of_result = llvm::MutableArrayRef(unit_terms_).drop_front(result.first_unit_term);
+    const auto known =
+        llvm::find_if(of_result, [&](const TileUnitTerm& t) { return t.unit == unit; });
+    if (known == of_result.end()) {
+      unit_terms_.push_back({unit, *coefficient});
+      continue;
+    }
+    const std::optional<int64_t> sum = CheckedAdd(known->coefficient, *coefficient);
+    if (!sum) return false;
+    known->coefficient = *sum;
+  }
   return true;
 }
 
@@ -223,45 +263,12 @@ bool TileDigits::MakeUnitTerms(int index) {
   TileResult& result = results_[index];
   result.first_unit_term = static_cast<int>(unit_terms_.size());
   for (const TileTerm& term : TermsOf(result)) {
-    const TileVariable& variable = variables_[term.digit.variable];
-    if (variable.is_opaque) return false;
-    // What the digit is more than its units.
-    int64_t rest = 0;
-    if (variable.bounds.IsPoint()) {
-      const std::optional<int64_t> shifted = CheckedAdd(variable.bounds.lower(), term.digit.shift);
-      if (!shifted) return false;
-      rest = FloorDiv(*shifted, term.digit.low);
-      if (term.digit.count != 0) rest = FloorMod(rest, term.digit.count);
-    } else if (term.digit.IsPlain()) {
-      const std::optional<int64_t> negated = CheckedNeg(variable.shift);
-      if (!negated) return false;
-      rest = *negated;
-    } else if (variable.modulus != 1) {
-      const std::optional<int64_t> beyond = CheckedSub(term.digit.shift, variable.shift);
-      if (!beyond) return false;
-      rest = FloorDiv(*beyond, variable.modulus);
-    }
+    if (variables_[term.digit.variable].is_opaque) return false;
+    const std::optional<int64_t> rest = RestOf(term.digit);
     const std::optional<int64_t> constant =
-        NarrowToInt64(Int128{rest} * term.coefficient + result.constant);
-    if (!constant) return false;
+        rest ? NarrowToInt64(Int128{*rest} * term.coefficient + result.constant) : std::nullopt;
+    if (!constant || !AddUnitsOf(term, result)) return false;
     result.constant = *constant;
-    for (int unit = variable.first_unit; unit < variable.first_unit + variable.num_units; ++unit) {
-      const std::optional<int64_t> scale = ScaleIn(term.digit, unit);
-      if (!scale) continue;
-      const std::optional<int64_t> coefficient = CheckedMul(term.coefficient, *scale);
-      if (!coefficient) return false;
-      // Two occurrences of one unit make one window.
-      const auto of_result = llvm::MutableArrayRef(unit_terms_).drop_front(result.first_unit_term);
-      const auto known =
-          llvm::find_if(of_result, [&](const TileUnitTerm& t) { return t.unit == unit; });
-      if (known == of_result.end()) {
-        unit_terms_.push_back({unit, *coefficient});
-      } else {
-        const std::optional<int64_t> sum = CheckedAdd(known->coefficient, *coefficient);
-        if (!sum) return false;
-        known->coefficient = *sum;
-      }
-    }
   }
   const auto begin = unit_terms_.begin() + result.first_unit_term;
   unit_terms_.erase(std::remove_if(begin, unit_terms_.end(),
@@ -275,7 +282,7 @@ bool TileDigits::MakeUnitTerms(int index) {
     return Magnitude(a.coefficient) < Magnitude(b.coefficient);
   });
   result.num_unit_terms = static_cast<int>(unit_terms_.size()) - result.first_unit_term;
-  if (result.is_pinned) return true;
+  if (result.is_runtime_element) return true;
   for (const TileUnitTerm& term : UnitTermsOf(result)) {
     int& user = units_[term.unit].result;
     user = user == TileUnit::kNone ? index : TileUnit::kSeveral;

@@ -98,8 +98,8 @@ struct TileVariable {
   int64_t modulus = 1;
 };
 
-// Whether tiles begin inside the digits at place `low`, so that they reach one value more than
-// tiles that begin with a digit.
+// Whether tiles begin inside the digits with lower factor `low`, so that they reach one value more
+// than tiles that begin with a digit.
 bool BeginsInside(const TileVariable& variable, int64_t low);
 
 // How many values a digit of a variable takes in tiles that are aligned by the rule, for a size that
@@ -124,9 +124,9 @@ struct TileResult {
   // Whether the result is not a sum of digits of single variables.
   bool is_opaque = false;
   bool has_runtime = false;
-  // Whether it must have a single value in a tile: an expression that a runtime variable is read
-  // by, and not one of the map's results.
-  bool is_pinned = false;
+  // Whether it is an index of the element that a runtime variable is read at, and not one of the
+  // map's results. It then must have a single value in a tile.
+  bool is_runtime_element = false;
   int64_t constant = 0;
   int first_term = 0;
   int num_terms = 0;
@@ -151,19 +151,18 @@ struct Progression {
 
 class TileDigits {
  public:
-  // `pinned` are expressions over the map's variables that have to be constant in a tile. Runtime
-  // variables may occur in results, not in digits.
-  TileDigits(const IndexingMap& map, llvm::ArrayRef<mlir::AffineExpr> pinned);
+  // `runtime_elements` are expressions over the map's variables that have to be constant in a tile.
+  // Runtime variables may occur in results, but not in digits.
+  TileDigits(const IndexingMap& map, llvm::ArrayRef<mlir::AffineExpr> runtime_elements);
 
-  // Whether some result (or pinned expression), or some constraint on residues, is not a sum of
-  // digits.
+  // Whether some result or runtime element, or some constraint on residues, is not a sum of digits.
   bool IsOpaque() const { return is_opaque_; }
   // Whether every unit is a whole variable, so that all full tiles look alike.
   bool IsPlain() const { return !is_opaque_ && is_plain_; }
 
   llvm::ArrayRef<TileVariable> variables() const { return variables_; }
   llvm::ArrayRef<TileUnit> units() const { return units_; }
-  llvm::ArrayRef<TileResult> results() const { return results_; }  // then the pinned ones
+  llvm::ArrayRef<TileResult> results() const { return results_; }  // then the runtime elements
   llvm::ArrayRef<TileTerm> TermsOf(const TileResult& result) const {
     return llvm::ArrayRef(terms_).slice(result.first_term, result.num_terms);
   }
@@ -216,8 +215,8 @@ class TileDigits {
                                            const UnitCounts& counts) const;
   // Whether no unit with several values is in several results.
   bool AreIndependent(const UnitCounts& counts) const;
-  // Whether a pinned result has a single value in a tile.
-  bool IsPinned(const TileResult& result, const UnitCounts& counts) const;
+  // Whether a result has a single value in a tile.
+  bool HasOneValue(const TileResult& result, const UnitCounts& counts) const;
 
   // The offset of a result, without its runtime part, in the tile that begins at these values of
   // the dimensions: its least value there, or where all coefficients are negative its greatest.
@@ -233,10 +232,12 @@ class TileDigits {
  private:
   bool ParseDigit(mlir::AffineExpr expr, TileDigit* digit) const;
   bool ParseSum(mlir::AffineExpr expr, int64_t factor, TileResult* result);
-  void AddResult(mlir::AffineExpr expr, bool is_pinned);
+  void AddResult(mlir::AffineExpr expr, bool is_runtime_element);
   void FixResidues(const IndexingMap& map);
   bool MakeUnits(int variable);
   bool MakeUnitTerms(int result);
+  std::optional<int64_t> RestOf(const TileDigit& digit) const;
+  bool AddUnitsOf(const TileTerm& term, const TileResult& result);
   std::optional<int64_t> ScaleIn(const TileDigit& digit, int unit) const;
   llvm::MutableArrayRef<int64_t> CountsOf(const TileVariable& variable, UnitCounts* counts) const {
     return llvm::MutableArrayRef(counts->counts).slice(variable.first_unit, variable.num_units);
@@ -269,8 +270,8 @@ void TileDigits::SayAligned(const TileVariable& variable, Logic* logic) const {
   const int64_t low = units.front().low;
   const bool is_one = units.size() == 1;
   const bool has_end = units.back().count != 0;
-  const auto divides = [&](int64_t place) {
-    logic->Divides(place);
+  const auto divides = [&](int64_t factor) {
+    logic->Divides(factor);
     if (variable.shift != 0) logic->Divides(variable.shift);
   };
   // Every unit takes one value; the last alternative of a single unit has these sizes too.
@@ -292,7 +293,7 @@ void TileDigits::SayAligned(const TileVariable& variable, Logic* logic) const {
     logic->Begin();
     logic->IsAtLeast(units.back().low * units.back().count - low + 1);
   } else if (is_one && low > 1) {
-    // Tiles that begin at every multiple of a divisor of the digit's place.
+    // Tiles that begin at every multiple of a divisor of the digit's lower factor.
     logic->Begin();
     logic->RestDivides(low, low);
     if (variable.shift != 0) logic->RestDivides(variable.shift, low);

@@ -193,7 +193,7 @@ TileExpr OffsetOf(const SymbolicTile& tile, int index) {
   for (const TileGroup& group : GroupsOf(tile, result)) {
     if (group.variable >= digits.num_dims()) continue;
     TileExpr value = FirstOf(tile, group);
-    // What falls among others that rise has its last value first.
+    // A term that falls among others that rise has its last value first.
     const bool is_last = group.coefficient < 0 && !falls;
     summands.push_back(value * group.coefficient);
     if (is_last) summands.push_back((CountOf(tile, group) - 1) * group.coefficient);

@@ -251,9 +251,9 @@ std::optional<int64_t> Masks::StepOf(int dim) const {
   const TileVariable& variable = digits_.variables()[dim];
   const llvm::ArrayRef<TileUnit> units = digits_.UnitsOf(variable);
   if (units.empty()) return 0;
-  const int64_t place = variable.modulus != 1 ? variable.modulus : units[0].low;
-  if (units.size() != 1 || units[0].count != 0 || sizes_[dim] % place != 0) return std::nullopt;
-  return sizes_[dim] / place;
+  const int64_t factor = variable.modulus != 1 ? variable.modulus : units[0].low;
+  if (units.size() != 1 || units[0].count != 0 || sizes_[dim] % factor != 0) return std::nullopt;
+  return sizes_[dim] / factor;
 }
 
 // The dimension's indices in the domain of a tile.
@@ -294,7 +294,7 @@ llvm::SmallVector<TileClass, 6> Masks::ClassesOf(int dim) const {
   }
   const int64_t size = sizes_[dim];
   const int64_t first = indices.lower() / size;
-  // What has no end has no last tile.
+  // A dimension without an end has no last tile.
   const bool has_end = tile_.dim_sizes()[dim] != kInt64Max || indices.upper() < kInt64Max - 1;
   const int64_t last = has_end ? indices.upper() / size : num_tiles - 1;
   const int64_t first_full = CeilDiv(indices.lower(), size);
@@ -415,7 +415,7 @@ Answer Masks::AreBeyond(int dim, const TileClass& beyond) {
 
 Answer Masks::ReadJustThose() {
   if (!digits_.AreIndependent(counts_)) return Answer::kUndecided;
-  // Nothing is read, and nothing within the bounds.
+  // Nothing is read, so nothing is read within the bounds either.
   if (map_.IsKnownEmpty()) return Results().empty() ? Answer::kNo : Answer::kYes;
   for (const Constraint& constraint : map_.constraints()) {
     if (IsOfResidues(constraint)) continue;
@@ -444,7 +444,7 @@ Answer Masks::ReadNoMore() {
   UnitCounts counts;
   counts.counts.assign(digits_.units().size(), 1);
   for (int dim = 0; dim < digits_.num_dims(); ++dim) {
-    // By the rule tiles are aligned wherever they begin, beyond the domain too.
+    // By the rule, tiles are aligned wherever they begin, even beyond the domain.
     if (digits_.IsAlignedByRule(dim, sizes_[dim], &counts)) continue;
     if (llvm::any_of(ClassesOf(dim),
                      [](const TileClass& of_dim) { return !of_dim.is_full && !of_dim.is_empty; })) {

@@ -6,7 +6,7 @@
 //
 // Where a dimension has the indices [a, b] in the domain, its tiles are of at most five classes:
 // before a, with a inside, full, with b inside, after b. Where the results' digits are as a tile finds them
-// wherever it begins (t is a multiple of the place of the only digit), tiles of one class differ in
+// wherever it begins (t is a multiple of the lower factor of the only digit), tiles of one class differ in
 // that the result moves by a step from one to the next. A full tile reads its box; what the box of
 // another one has more, its extras, has to be out of bounds. For a result and a class for each of
 // its dimensions, whose tiles move it by shifts in [s0, s1], that is so if

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 
 namespace xla_indexing::internal {
@@ -19,27 +20,6 @@ ExprProgram Compile(const IndexingMap& map) {
   return ExprProgram(exprs);
 }
 
-// The next point of a box in lexicographic order; false after the last.
-bool Next(llvm::ArrayRef<Interval> box, llvm::MutableArrayRef<int64_t> point) {
-  for (size_t i = box.size(); i-- > 0;) {
-    if (point[i] < box[i].upper()) {
-      ++point[i];
-      return true;
-    }
-    point[i] = box[i].lower();
-  }
-  return false;
-}
-
-bool Begin(llvm::ArrayRef<Interval> box, llvm::SmallVectorImpl<int64_t>& point) {
-  point.clear();
-  for (const Interval& interval : box) {
-    if (interval.IsEmpty() || !interval.IsFinite()) return false;
-    point.push_back(interval.lower());
-  }
-  return true;
-}
-
 // The least progression with the values, of which the last is no further from the first than int64.
 Progression HullOf(const std::set<int64_t>& values) {
   if (values.empty()) return {0, 1};
@@ -49,16 +29,12 @@ Progression HullOf(const std::set<int64_t>& values) {
   return {(*values.rbegin() - *values.begin()) / stride + 1, stride};
 }
 
-// The number of points of a box, if it fits.
-std::optional<int64_t> NumPoints(llvm::ArrayRef<Interval> box) {
-  int64_t count = 1;
-  for (const Interval& interval : box) {
-    const std::optional<int64_t> size = interval.Size();
-    const std::optional<int64_t> product = size ? CheckedMul(count, *size) : std::nullopt;
-    if (!product) return std::nullopt;
-    count = *product;
-  }
-  return count;
+// The least progression that contains two with the same offset.
+Progression HullOf(const Progression& a, const Progression& b) {
+  const int64_t last = std::max((a.size - 1) * a.stride, (b.size - 1) * b.stride);
+  const int64_t stride = Gcd(a.size > 1 ? a.stride : 0, b.size > 1 ? b.stride : 0);
+  return last <= 0 ? Progression{std::max(a.size, b.size), 1}
+                   : Progression{last / stride + 1, stride};
 }
 
 }  // namespace
@@ -67,7 +43,7 @@ bool TileOfPoints::IsBox() const {
   Int128 size = 1;
   for (const Progression& range : ranges) {
     size *= range.size;
-    // No more than there are elements, but for a box.
+    // A box has as many elements as combinations of values.
     if (size > num_elements) return false;
   }
   return size == num_elements;
@@ -90,10 +66,10 @@ std::optional<TileOfPoints> TilePoints::TileAt(llvm::ArrayRef<Interval> box,
   absl::flat_hash_set<std::vector<int64_t>> elements;
   llvm::SmallVector<int64_t, 8> point;
   ExprProgram::Workspace workspace;
-  if (*num_points > 0 && !Begin(all, point)) return std::nullopt;
+  if (*num_points > 0 && !FirstPoint(all, &point)) return std::nullopt;
   std::vector<int64_t> element(num_results);
   for (bool has_integer_point = *num_points > 0; has_integer_point;
-       has_integer_point = Next(all, point)) {
+       has_integer_point = NextPoint(all, absl::MakeSpan(point))) {
     const llvm::ArrayRef<int64_t> at(point);
     if (!program_.Evaluate(at.take_front(box.size()), at.drop_front(box.size()), &workspace).ok()) {
       return std::nullopt;
@@ -150,7 +126,7 @@ std::optional<TilesOfPoints> TilePoints::AllTiles(llvm::ArrayRef<Interval> withi
   indices.append(symbols.begin() + num_ranges, symbols.end());
   bool has_empty = false;
   llvm::SmallVector<int64_t, 8> index;
-  if (!Begin(indices, index)) return std::nullopt;
+  if (!FirstPoint(indices, &index)) return std::nullopt;
   llvm::SmallVector<Interval, 8> box(map_.num_dims());
   llvm::SmallVector<Interval, 8> of_symbols(symbols.begin(), symbols.end());
   do {
@@ -172,15 +148,8 @@ std::optional<TilesOfPoints> TilePoints::AllTiles(llvm::ArrayRef<Interval> withi
     if (is_first) all.ranges = tile->ranges;
     all.are_alike = all.are_alike && !has_empty && tile->IsBox() && tile->ranges == all.ranges;
     if (!all.are_alike && stops) return all;
-    for (size_t i = 0; i < all.ranges.size(); ++i) {
-      Progression& range = all.ranges[i];
-      const Progression& own = tile->ranges[i];
-      const int64_t last = std::max((range.size - 1) * range.stride, (own.size - 1) * own.stride);
-      const int64_t step = Gcd(range.size > 1 ? range.stride : 0, own.size > 1 ? own.stride : 0);
-      range = last <= 0 ? Progression{std::max(range.size, own.size), 1}
-                        : Progression{last / step + 1, step};
-    }
-  } while (Next(indices, index));
+    for (const auto [range, own] : llvm::zip(all.ranges, tile->ranges)) range = HullOf(range, own);
+  } while (NextPoint(indices, absl::MakeSpan(index)));
   all.are_alike = all.are_alike && !has_empty;
   return all;
 }

@@ -35,10 +35,10 @@ using ::mlir::AffineExpr;
 
 int64_t TiledSize(int64_t size) { return size == Shape::kUnboundedSize ? kInt64Max : size; }
 
-class Walker {
+class TileTraversal {
  public:
-  Walker(const HloComputation& computation, mlir::MLIRContext* context,
-         const FusionOptions& options)
+  TileTraversal(const HloComputation& computation, mlir::MLIRContext* context,
+                const FusionOptions& options)
       : computation_(computation),
         context_(context),
         options_(options),
@@ -97,7 +97,7 @@ class Walker {
   std::vector<bool> is_needed_;
 };
 
-void Walker::FindLoops() {
+void TileTraversal::FindLoops() {
   const auto instructions = computation_.instructions();
   is_needed_.assign(instructions.size(), false);
   is_needed_[computation_.root_instruction()->index_in_computation()] = true;
@@ -125,7 +125,7 @@ void Walker::FindLoops() {
   }
 }
 
-Walker::Leaf Walker::Resolve(Leaf leaf) {
+TileTraversal::Leaf TileTraversal::Resolve(Leaf leaf) {
   while (true) {
     const HloInstruction& instruction = *leaf.instruction;
     if (instruction.opcode() == HloOpcode::kTuple) {
@@ -146,7 +146,7 @@ Walker::Leaf Walker::Resolve(Leaf leaf) {
   }
 }
 
-absl::StatusOr<int> Walker::AddWholeRead(Leaf leaf, std::string reason) {
+absl::StatusOr<int> TileTraversal::AddWholeRead(Leaf leaf, std::string reason) {
   const Shape& shape = leaf.instruction->shape().Leaf(leaf.leaf);
   OperandIndexing whole = WholeTensorIndexing(space_, shape, std::move(reason), context_);
   for (const int known : reads_of_[leaf.instruction->index_in_computation()]) {
@@ -161,7 +161,8 @@ absl::StatusOr<int> Walker::AddWholeRead(Leaf leaf, std::string reason) {
   return static_cast<int>(reads_.size()) - 1;
 }
 
-absl::StatusOr<int> Walker::AddRead(Leaf leaf, Path path, std::optional<OperandIndexing> map) {
+absl::StatusOr<int> TileTraversal::AddRead(Leaf leaf, Path path,
+                                           std::optional<OperandIndexing> map) {
   leaf = Resolve(leaf);
   if (!map) map = path.Map(leaf.instruction->shape().Leaf(leaf.leaf));
   if (map->IsUnknown()) return AddWholeRead(leaf, map->label().reason);
@@ -186,8 +187,8 @@ absl::StatusOr<int> Walker::AddRead(Leaf leaf, Path path, std::optional<OperandI
   return static_cast<int>(reads_.size()) - 1;
 }
 
-absl::Status Walker::Connect(int read, int64_t operand, int64_t operand_leaf, Path path,
-                             std::optional<OperandIndexing> map) {
+absl::Status TileTraversal::Connect(int read, int64_t operand, int64_t operand_leaf, Path path,
+                                    std::optional<OperandIndexing> map) {
   const HloInstruction& user = *reads_[read].instruction;
   const absl::StatusOr<int> found =
       AddRead({user.operand(operand), operand_leaf}, std::move(path), std::move(map));
@@ -196,7 +197,7 @@ absl::Status Walker::Connect(int read, int64_t operand, int64_t operand_leaf, Pa
   return absl::OkStatus();
 }
 
-OperandIndexing Walker::ToSteps(const TileRead& read) const {
+OperandIndexing TileTraversal::ToSteps(const TileRead& read) const {
   const IndexingMap& map = read.map.map();
   llvm::SmallVector<AffineExpr, 6> results(map.results());
   for (const int loop : read.loops) {
@@ -215,7 +216,7 @@ OperandIndexing Walker::ToSteps(const TileRead& read) const {
   return steps;
 }
 
-absl::Status Walker::AddReindexed(int index, llvm::SmallBitVector* is_done) {
+absl::Status TileTraversal::AddReindexed(int index, llvm::SmallBitVector* is_done) {
   const HloInstruction& instruction = *reads_[index].instruction;
   for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
     if (!IsReindexing(instruction, operand)) continue;
@@ -240,8 +241,8 @@ absl::Status Walker::AddReindexed(int index, llvm::SmallBitVector* is_done) {
   return absl::OkStatus();
 }
 
-absl::Status Walker::AddComposed(int index, const OperandIndexing& first,
-                                 const IndexingEntry& entry) {
+absl::Status TileTraversal::AddComposed(int index, const OperandIndexing& first,
+                                        const IndexingEntry& entry) {
   const HloInstruction& instruction = *reads_[index].instruction;
   const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
   if (!to.IsArray()) return absl::OkStatus();
@@ -265,7 +266,7 @@ absl::Status Walker::AddComposed(int index, const OperandIndexing& first,
   return absl::OkStatus();
 }
 
-absl::Status Walker::AddOperands(int index) {
+absl::Status TileTraversal::AddOperands(int index) {
   const HloInstruction& instruction = *reads_[index].instruction;
   const int64_t leaf = reads_[index].leaf;
   const auto loops = loops_.find(&instruction);
@@ -291,7 +292,7 @@ absl::Status Walker::AddOperands(int index) {
   return absl::OkStatus();
 }
 
-void Walker::FindRuntimes() {
+void TileTraversal::FindRuntimes() {
   for (const TileRead& read : reads_) {
     for (const RuntimeVarIndexing& binding : read.map.bindings()) {
       const auto is_known = [&](const TilingDimension& dim) {
@@ -305,7 +306,8 @@ void Walker::FindRuntimes() {
   }
 }
 
-absl::Status Walker::Walk(std::vector<TilingRoot> roots, std::vector<TilingDimension> parallel) {
+absl::Status TileTraversal::Walk(std::vector<TilingRoot> roots,
+                                 std::vector<TilingDimension> parallel) {
   const HloInstruction& root = *computation_.root_instruction();
   roots_ = std::move(roots);
   dims_ = std::move(parallel);
@@ -349,7 +351,7 @@ absl::Status Walker::Walk(std::vector<TilingRoot> roots, std::vector<TilingDimen
   return absl::OkStatus();
 }
 
-std::vector<std::pair<int, int>> Walker::Links() const {
+std::vector<std::pair<int, int>> TileTraversal::Links() const {
   std::vector<int> root_of_dim(dims_.size(), -1);
   for (size_t r = roots_.size(); r-- > 0;) {
     for (const int dim : roots_[r].dims) root_of_dim[dim] = static_cast<int>(r);
@@ -379,7 +381,7 @@ std::vector<std::pair<int, int>> Walker::Links() const {
   return links;
 }
 
-TileWalk Walker::Take() {
+TileWalk TileTraversal::Take() {
   // Users come first: later instructions before earlier ones.
   std::vector<int> order(reads_.size());
   std::iota(order.begin(), order.end(), 0);
@@ -387,15 +389,83 @@ TileWalk Walker::Take() {
     return reads_[a].instruction->index_in_computation() >
            reads_[b].instruction->index_in_computation();
   });
-  std::vector<int> place(reads_.size());
-  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);
+  std::vector<int> new_index(reads_.size());
+  for (size_t i = 0; i < order.size(); ++i) new_index[order[i]] = static_cast<int>(i);
   TileWalk walk{TilingSpace(dims_, runtimes_, roots_), {}, {}};
   for (const int read : order) {
     walk.reads.push_back(std::move(reads_[read]));
-    for (TileReadOperand& operand : walk.reads.back().operands) operand.read = place[operand.read];
+    for (TileReadOperand& operand : walk.reads.back().operands)
+      operand.read = new_index[operand.read];
   }
-  for (const int read : root_reads_) walk.roots.push_back(place[read]);
+  for (const int read : root_reads_) walk.roots.push_back(new_index[read]);
   return walk;
+}
+
+// The roots of a computation and their parallel dimensions.
+struct TiledRoots {
+  std::vector<TilingRoot> roots;
+  std::vector<TilingDimension> dims;
+};
+
+// Roots of equal dimensions share them.
+TiledRoots TiledRootsOf(const HloInstruction& root) {
+  TiledRoots tiled;
+  std::vector<TilingRoot>& roots = tiled.roots;
+  for (int64_t leaf = 0; leaf < root.shape().LeafCount(); ++leaf) {
+    const Shape& shape = root.shape().Leaf(leaf);
+    if (!shape.IsArray()) continue;
+    TilingRoot& added = roots.emplace_back();
+    added.leaf = leaf;
+    const auto alike = std::find_if(roots.begin(), roots.end() - 1, [&](const TilingRoot& other) {
+      return root.shape().Leaf(other.leaf).dimensions() == shape.dimensions();
+    });
+    if (alike != roots.end() - 1) {
+      added.dims = alike->dims;
+      continue;
+    }
+    for (int64_t i = 0; i < shape.rank(); ++i) {
+      added.dims.push_back(static_cast<int>(tiled.dims.size()));
+      tiled.dims.push_back(
+          {TilingDimension::Kind::kParallel, &root, leaf, i, TiledSize(shape.dimension(i)), ""});
+    }
+  }
+  return tiled;
+}
+
+// Whether a root has one dimension twice, where each dimension stands for another one.
+bool HasDimensionTwice(llvm::ArrayRef<TilingRoot> roots, const std::vector<int>& stands_for) {
+  return llvm::any_of(roots, [&](const TilingRoot& tiled) {
+    llvm::SmallVector<int, 8> own;
+    for (const int dim : tiled.dims) own.push_back(stands_for[dim]);
+    llvm::sort(own);
+    return std::adjacent_find(own.begin(), own.end()) != own.end();
+  });
+}
+
+// Makes one dimension of each pair that is linked, unless a root would then have it twice.
+void LinkDimensions(llvm::ArrayRef<std::pair<int, int>> links, TiledRoots* tiled) {
+  // Each dimension stands for itself, or for an earlier one of another root.
+  std::vector<int> stands_for(tiled->dims.size());
+  std::iota(stands_for.begin(), stands_for.end(), 0);
+  for (const auto& [to, from] : links) {
+    if (stands_for[from] != from || stands_for[to] == from) continue;
+    const std::vector<int> before = stands_for;
+    for (int& dim : stands_for) {
+      if (dim == from) dim = stands_for[to];
+    }
+    if (HasDimensionTwice(tiled->roots, stands_for)) stands_for = before;
+  }
+  std::vector<TilingDimension> linked;
+  std::vector<int> renumbered(tiled->dims.size(), -1);
+  for (size_t i = 0; i < tiled->dims.size(); ++i) {
+    if (stands_for[i] != static_cast<int>(i)) continue;
+    renumbered[i] = static_cast<int>(linked.size());
+    linked.push_back(tiled->dims[i]);
+  }
+  for (TilingRoot& root : tiled->roots) {
+    for (int& dim : root.dims) dim = renumbered[stands_for[dim]];
+  }
+  tiled->dims = std::move(linked);
 }
 
 }  // namespace
@@ -408,71 +478,21 @@ absl::StatusOr<TileWalk> WalkTiles(const HloComputation& computation, mlir::MLIR
     return absl::InvalidArgumentError(
         absl::StrCat("computation ", computation.name(), " has no root"));
   }
-  // Roots of equal dimensions share them.
-  std::vector<TilingRoot> roots;
-  std::vector<TilingDimension> dims;
-  std::vector<int> first_with;  // the first root with these dimensions
-  for (int64_t leaf = 0; leaf < root->shape().LeafCount(); ++leaf) {
-    const Shape& shape = root->shape().Leaf(leaf);
-    if (!shape.IsArray()) continue;
-    TilingRoot& added = roots.emplace_back();
-    added.leaf = leaf;
-    const auto alike = std::find_if(roots.begin(), roots.end() - 1, [&](const TilingRoot& other) {
-      return root->shape().Leaf(other.leaf).dimensions() == shape.dimensions();
-    });
-    if (alike != roots.end() - 1) {
-      added.dims = alike->dims;
-      continue;
-    }
-    for (int64_t i = 0; i < shape.rank(); ++i) {
-      added.dims.push_back(static_cast<int>(dims.size()));
-      dims.push_back(
-          {TilingDimension::Kind::kParallel, root, leaf, i, TiledSize(shape.dimension(i)), ""});
-    }
-  }
-  if (roots.empty()) {
+  TiledRoots tiled = TiledRootsOf(*root);
+  if (tiled.roots.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the root ", root->name(), " of ", computation.name(), " has no array"));
   }
-  Walker unlinked(computation, context, options);
-  absl::Status status = unlinked.Walk(roots, dims);
+  TileTraversal unlinked(computation, context, options);
+  absl::Status status = unlinked.Walk(tiled.roots, tiled.dims);
   if (!status.ok()) return status;
   const std::vector<std::pair<int, int>> links = unlinked.Links();
   if (links.empty()) return unlinked.Take();
-  // Each dimension stands for itself, or for an earlier one of another root. No root has one
-  // dimension twice.
-  std::vector<int> stands_for(dims.size());
-  std::iota(stands_for.begin(), stands_for.end(), 0);
-  const auto has_twice = [&] {
-    return llvm::any_of(roots, [&](const TilingRoot& tiled) {
-      llvm::SmallVector<int, 8> own;
-      for (const int dim : tiled.dims) own.push_back(stands_for[dim]);
-      llvm::sort(own);
-      return std::adjacent_find(own.begin(), own.end()) != own.end();
-    });
-  };
-  for (const auto& [to, from] : links) {
-    if (stands_for[from] != from || stands_for[to] == from) continue;
-    const std::vector<int> before = stands_for;
-    for (int& dim : stands_for) {
-      if (dim == from) dim = stands_for[to];
-    }
-    if (has_twice()) stands_for = before;
-  }
-  std::vector<TilingDimension> linked;
-  std::vector<int> renumbered(dims.size(), -1);
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (stands_for[i] != static_cast<int>(i)) continue;
-    renumbered[i] = static_cast<int>(linked.size());
-    linked.push_back(dims[i]);
-  }
-  for (TilingRoot& tiled : roots) {
-    for (int& dim : tiled.dims) dim = renumbered[stands_for[dim]];
-  }
-  Walker walker(computation, context, options);
-  status = walker.Walk(std::move(roots), std::move(linked));
+  LinkDimensions(links, &tiled);
+  TileTraversal traversal(computation, context, options);
+  status = traversal.Walk(std::move(tiled.roots), std::move(tiled.dims));
   if (!status.ok()) return status;
-  return walker.Take();
+  return traversal.Take();
 }
 
 }  // namespace xla_indexing::internal

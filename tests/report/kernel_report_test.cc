@@ -1,0 +1,327 @@
+#include "xla_indexing/report/kernel_report.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/report/report_json.h"
+#include "xla_indexing/report/report_kernels.h"
+#include "xla_indexing/report/report_text.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class KernelReportTest : public ::testing::Test {
+ protected:
+  ModuleReport Of(absl::string_view text, const ReportOptions& options = {}) {
+    auto module = ParseAndVerifyModule(std::string(text));
+    EXPECT_TRUE(module.ok()) << module.status();
+    if (!module.ok()) return {};
+    modules_.push_back(*std::move(module));
+    auto report = ReportKernels(*modules_.back(), options);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() ? *std::move(report) : ModuleReport();
+  }
+
+  static std::vector<std::string> Names(const ModuleReport& report) {
+    std::vector<std::string> names;
+    for (const KernelRow& row : report.rows) names.emplace_back(row.instruction->name());
+    return names;
+  }
+
+  std::vector<std::unique_ptr<HloModule>> modules_;
+};
+
+// 1024 floats are 4096 bytes and 128 sectors; every other of 2048 lies in 256 sectors.
+TEST_F(KernelReportTest, CountsWhatAKernelMovesAndWastes) {
+  const ModuleReport report = Of(R"(HloModule m
+f { a = f32[1024] parameter(0)
+    b = f32[2048] parameter(1)
+    s = f32[1024] slice(b), slice={[0:2048:2]}
+    ROOT r = f32[1024] add(a, s) }
+ENTRY e { x = f32[1024] parameter(0)
+          y = f32[2048] parameter(1)
+          ROOT k = f32[1024] fusion(x, y), kind=kLoop, calls=f })");
+  ASSERT_EQ(report.rows.size(), 1u);
+  const KernelAnalysis& analysis = report.AnalysisOf(report.rows[0]);
+  EXPECT_EQ(analysis.kind, "loop");
+  EXPECT_EQ(analysis.bytes_read, Interval::Point(8192));
+  EXPECT_EQ(analysis.bytes_written, Interval::Point(4096));
+  EXPECT_EQ(analysis.sectors, Interval::Point(128 + 256 + 128));
+  EXPECT_EQ(analysis.least_sectors, Interval::Point(3 * 128));
+  EXPECT_EQ(analysis.bytes_wasted, Interval::Point(32 * 128));
+  EXPECT_EQ(report.rows[0].worst_operand, "y");
+  EXPECT_THAT(
+      report.rows[0].findings,
+      ElementsAre("reading y makes lanes 8 bytes apart, each 2 elements of dimension 0 on: copy "
+                  "what is needed of y beforehand: 128 instead of 256 sectors"));
+  EXPECT_EQ(report.totals.bytes_wasted, Interval::Point(32 * 128));
+  EXPECT_THAT(analysis.not_known, IsEmpty());
+}
+
+// Lanes down a column of f32[1024,4] are 16 bytes apart: 16 sectors where 4 would do.
+TEST_F(KernelReportTest, SaysThatATransposeMakesLanesFarApart) {
+  const ModuleReport report = Of(R"(HloModule m
+ENTRY e { x = f32[1024,4] parameter(0)
+          ROOT k = f32[4,1024] transpose(x), dimensions={1,0} })");
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.AnalysisOf(report.rows[0]).kind, "loop");
+  // 4096 elements in 128 requests, and as many bytes as 512 sectors have.
+  EXPECT_EQ(report.AnalysisOf(report.rows[0]).sectors, Interval::Point(128 * 16 + 512));
+  ASSERT_EQ(report.rows[0].findings.size(), 1u);
+  EXPECT_EQ(
+      report.rows[0].findings[0],
+      "reading x makes lanes 16 bytes apart, along dimension 0: transpose x beforehand, or tile "
+      "through shared memory: 512 instead of 2048 sectors");
+}
+
+TEST_F(KernelReportTest, AliasesAreNoKernels) {
+  const ModuleReport report = Of(R"(HloModule m
+ENTRY e { p = (f32[8], f32[8]) parameter(0)
+          g = f32[8] get-tuple-element(p), index=0
+          b = f32[2,4] bitcast(g)
+          c = f32[2,4] constant(0)
+          n = f32[2,4] negate(b)
+          ROOT t = (f32[2,4], f32[2,4]) tuple(n, c) })");
+  EXPECT_THAT(Names(report), ElementsAre("n"));
+  EXPECT_EQ(report.totals.bytes_read, Interval::Point(32));
+  EXPECT_EQ(report.totals.bytes_written, Interval::Point(32));
+}
+
+constexpr absl::string_view kLoop = R"(HloModule m
+c { s = (s32[], f32[64]) parameter(0)
+    i = s32[] get-tuple-element(s), index=0
+    n = s32[] constant(LIMIT)
+    ROOT r = pred[] compare(i, n), direction=LT }
+b { s = (s32[], f32[64]) parameter(0)
+    i = s32[] get-tuple-element(s), index=0
+    one = s32[] constant(1)
+    next = s32[] add(i, one)
+    v = f32[64] get-tuple-element(s), index=1
+    w = f32[64] negate(v)
+    ROOT r = (s32[], f32[64]) tuple(next, w) }
+ENTRY e { z = s32[] BEGIN
+          v = f32[64] parameter(1)
+          s = (s32[], f32[64]) tuple(z, v)
+          ROOT w = (s32[], f32[64]) while(s), condition=c, body=b CONFIG })";
+
+TEST_F(KernelReportTest, KernelsOfALoopRunAsOftenAsTheLoop) {
+  const ModuleReport report = Of(absl::StrReplaceAll(kLoop, {{"LIMIT", "7"},
+                                                             {"BEGIN", "constant(0)"},
+                                                             {"parameter(1)", "parameter(0)"},
+                                                             {"CONFIG", ""}}));
+  EXPECT_THAT(Names(report), ::testing::UnorderedElementsAre("r", "next", "w"));
+  for (const KernelRow& row : report.rows) {
+    // The condition is asked once more than the body runs.
+    EXPECT_EQ(row.runs, Interval::Point(row.instruction->name() == "r" ? 8 : 7));
+  }
+  // 7 negations of 256 bytes, 7 additions of two numbers, 8 comparisons of two.
+  EXPECT_EQ(report.totals.bytes_read, Interval::Point(7 * 256 + 7 * 8 + 8 * 8));
+}
+
+TEST_F(KernelReportTest, RunsThatAreNotKnownAreSaidAndNotCounted) {
+  const std::string text =
+      absl::StrReplaceAll(kLoop, {{"LIMIT", "7"}, {"BEGIN", "parameter(0)"}, {"CONFIG", ""}});
+  const ModuleReport report = Of(text);
+  EXPECT_EQ(report.totals.with_unknown_runs, 3);
+  // One comparison at least.
+  EXPECT_EQ(report.totals.bytes_read, Interval::AtLeast(8));
+  EXPECT_THAT(report.rows[0].runs_reason, HasSubstr("loop w"));
+  // What the compiler knows counts.
+  const ModuleReport known = Of(absl::StrReplaceAll(
+      kLoop, {{"LIMIT", "7"},
+              {"BEGIN", "parameter(0)"},
+              {"CONFIG", R"(, backend_config={"known_trip_count":{"n":"5"}})"}}));
+  EXPECT_EQ(known.totals.with_unknown_runs, 0);
+  EXPECT_EQ(known.totals.bytes_read, Interval::Point(5 * 256 + 5 * 8 + 6 * 8));
+}
+
+TEST_F(KernelReportTest, KernelsThatDifferInNamesOnlyAreAnalysedOnce) {
+  const ModuleReport report = Of(R"(HloModule m
+f { a = f32[64] parameter(0)
+    ROOT r = f32[64] negate(a), metadata={op_name="first"} }
+g { other = f32[64] parameter(0)
+    ROOT name = f32[64] negate(other), metadata={op_name="second"} }
+h { a = f32[64] parameter(0)
+    ROOT r = f32[64] reverse(a), dimensions={0} }
+ENTRY e { x = f32[64] parameter(0)
+          k = f32[64] fusion(x), kind=kLoop, calls=f
+          l = f32[64] fusion(k), kind=kLoop, calls=g
+          ROOT o = f32[64] fusion(l), kind=kLoop, calls=h })");
+  ASSERT_EQ(report.rows.size(), 3u);
+  EXPECT_EQ(report.totals.distinct_kernels, 2);
+  EXPECT_EQ(report.rows[0].analysis, report.rows[1].analysis);
+  EXPECT_NE(report.rows[0].analysis, report.rows[2].analysis);
+  EXPECT_EQ(report.rows[0].source.op_name, "first");
+  EXPECT_EQ(report.rows[1].source.op_name, "second");
+  EXPECT_THAT(report.rows[1].operands, ElementsAre("k"));
+}
+
+// The starts are known outside of the fusions: what they read differs.
+TEST_F(KernelReportTest, KernelsWithOtherKnownIndicesAreOthers) {
+  const ModuleReport report = Of(R"(HloModule m
+f { a = f32[64] parameter(0)
+    i = s32[] parameter(1)
+    ROOT r = f32[8] dynamic-slice(a, i), dynamic_slice_sizes={8} }
+g { a = f32[64] parameter(0)
+    i = s32[] parameter(1)
+    ROOT r = f32[8] dynamic-slice(a, i), dynamic_slice_sizes={8} }
+ENTRY e { x = f32[64] parameter(0)
+          one = s32[] constant(1)
+          two = s32[] constant(2)
+          k = f32[8] fusion(x, one), kind=kLoop, calls=f
+          l = f32[8] fusion(x, two), kind=kLoop, calls=g
+          ROOT t = (f32[8], f32[8]) tuple(k, l) })");
+  EXPECT_EQ(report.totals.distinct_kernels, 2);
+}
+
+// Each of 16250 elements computes the maximum of its row, of which there are 130, and so the sum.
+TEST_F(KernelReportTest, RecomputationIsSaidWithBothFigures) {
+  const ModuleReport report = Of(R"(HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+f { x = f32[130,125] parameter(0)
+    z = f32[] constant(0)
+    s = f32[130] reduce(x, z), dimensions={1}, to_apply=add
+    b = f32[130,125] broadcast(s), dimensions={0}
+    ROOT d = f32[130,125] divide(x, b) }
+ENTRY e { x = f32[130,125] parameter(0)
+          ROOT k = f32[130,125] fusion(x), kind=kLoop, calls=f })");
+  const KernelAnalysis& analysis = report.AnalysisOf(report.rows[0]);
+  ASSERT_EQ(analysis.recomputed.size(), 1u);
+  EXPECT_EQ(analysis.recomputed[0].instruction, "s");
+  EXPECT_EQ(analysis.recomputed[0].elements, Interval::Point(130));
+  EXPECT_EQ(analysis.recomputed[0].computations, Interval::Point(16250));
+  // Itself once and its whole row.
+  EXPECT_EQ(analysis.reads_per_element, 126);
+}
+
+TEST_F(KernelReportTest, LibraryCallsAreMarkedAndNotCharged) {
+  const ModuleReport report = Of(R"(HloModule m
+ENTRY e { a = f32[8,4] parameter(0)
+          b = f32[4,8] parameter(1)
+          ROOT d = f32[8,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} })");
+  const KernelAnalysis& analysis = report.AnalysisOf(report.rows[0]);
+  EXPECT_EQ(analysis.kind, "library");
+  EXPECT_FALSE(analysis.has_sectors);
+  EXPECT_EQ(analysis.bytes_read, Interval::Point(2 * 128));
+  EXPECT_EQ(report.totals.without_sectors, 1);
+  EXPECT_EQ(report.totals.bytes_moved, Interval::Point(0));
+  EXPECT_FALSE(analysis.IsExact());
+}
+
+TEST_F(KernelReportTest, SaysWhereAKernelComesFrom) {
+  const ModuleReport report = Of(R"(HloModule m
+ENTRY e { a = f32[8] parameter(0)
+          ROOT n = f32[8] negate(a), metadata={op_type="neg" op_name="jit(f)/a \"b\"" source_file="m.py" source_line=12} })");
+  EXPECT_EQ(report.rows[0].source.op_name, "jit(f)/a \"b\"");
+  EXPECT_EQ(report.rows[0].source.file, "m.py");
+  EXPECT_EQ(report.rows[0].source.line, 12);
+}
+
+// Frame 2 is line 7 of b.py, called from frame 1; the fusion has what its root has.
+TEST_F(KernelReportTest, SourcesAreFoundThroughStackFrames) {
+  const ModuleReport report = Of(R"(HloModule m
+
+FileNames
+1 "a.py"
+2 "b.py"
+
+FunctionNames
+1 "main"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=2}
+2 {file_name_id=2 function_name_id=1 line=7 end_line=7 column=1 end_column=2}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+f { a = f32[8] parameter(0)
+    ROOT n = f32[8] negate(a), metadata={op_name="neg" stack_frame_id=2} }
+ENTRY e { a = f32[8] parameter(0)
+          ROOT k = f32[8] fusion(a), kind=kLoop, calls=f })");
+  EXPECT_EQ(report.rows[0].source.op_name, "neg");
+  EXPECT_EQ(report.rows[0].source.file, "b.py");
+  EXPECT_EQ(report.rows[0].source.line, 7);
+}
+
+TEST_F(KernelReportTest, DoesNotDependOnTheNumberOfThreads) {
+  std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64,64] parameter(0)\n";
+  for (int i = 1; i < 100; ++i) {
+    absl::StrAppend(&text, "  p", i, " = f32[64,64] reverse(p", i - 1, "), dimensions={", i % 2,
+                    "}\n");
+    absl::StrAppend(&text, "  s", i, " = f32[", i % 64 + 1, ",64] slice(p", i,
+                    "), slice={[0:", i % 64 + 1, "],[0:64]}\n");
+  }
+  text += "}\n";
+  ReportOptions options;
+  int64_t done = 0;
+  int64_t all = 0;
+  options.progress = [&](int64_t a, int64_t b) { done = a, all = b; };
+  const std::string one = ReportJson(Of(text, options));
+  EXPECT_EQ(done, all);
+  EXPECT_EQ(done, 2 + 64);
+  options.jobs = 4;
+  EXPECT_EQ(ReportJson(Of(text, options)), one);
+}
+
+TEST_F(KernelReportTest, WithoutStepsItSaysSo) {
+  ReportOptions options;
+  options.max_steps = 0;
+  std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64] parameter(0)\n";
+  for (int i = 1; i < 3000; ++i) {
+    absl::StrAppend(&text, "  p", i, " = f32[64] negate(p", i - 1, ")\n");
+  }
+  const ModuleReport report = Of(text + "}\n", options);
+  EXPECT_EQ(report.rows.size(), 2999u);
+}
+
+TEST_F(KernelReportTest, RefusesOptionsOutOfBounds) {
+  auto module = ParseAndVerifyModule("ENTRY e { ROOT p = f32[] parameter(0) }");
+  ASSERT_TRUE(module.ok());
+  ReportOptions options;
+  options.jobs = 0;
+  EXPECT_EQ(ReportKernels(**module, options).status().code(), absl::StatusCode::kInvalidArgument);
+  options = {};
+  options.memory.warp_size = 7;
+  EXPECT_FALSE(ReportKernels(**module, options).ok());
+}
+
+TEST_F(KernelReportTest, SortsByTheColumnThatIsAskedFor) {
+  ModuleReport report = Of(R"(HloModule m
+ENTRY e { a = f32[800] parameter(0)
+          n = f32[800] negate(a)
+          b = f32[10] slice(a), slice={[0:10]}
+          ROOT m = f32[10] negate(b) })");
+  EXPECT_TRUE(SortRows("written", &report).ok());
+  EXPECT_EQ(Names(report).front(), "n");
+  EXPECT_TRUE(SortRows("name", &report).ok());
+  EXPECT_THAT(Names(report), ElementsAre("b", "m", "n"));
+  EXPECT_THAT(std::string(SortRows("nmae", &report).message()), HasSubstr("wasted, moved"));
+  EXPECT_THAT(ReportText(report, {.top = 1}), HasSubstr("and 2 more"));
+}
+
+TEST(BytesTextTest, TakesTheUnitThatFits) {
+  EXPECT_EQ(BytesText(Interval::Point(1023)), "1023 B");
+  EXPECT_EQ(BytesText(Interval::Point(1024)), "1.0 KiB");
+  EXPECT_EQ(BytesText(Interval::Point((1 << 20) - 1)), "1.0 MiB");
+  EXPECT_EQ(BytesText(Interval::Closed(1, 2048)), "1 B to 2.0 KiB");
+  EXPECT_EQ(BytesText(Interval::AtLeast(2048)), ">= 2.0 KiB");
+  EXPECT_EQ(BytesText(Interval::AtLeast(0)), "?");
+  EXPECT_EQ(BytesText(Interval::Point(INT64_MAX)), "8.0 EiB");
+}
+
+}  // namespace
+}  // namespace xla_indexing

@@ -1,0 +1,437 @@
+#!/usr/bin/env python3
+"""Opens reports in a browser and compares what they show with what print-indexing says.
+
+    page_test.py PRINT_INDEXING PAGE_POINTS CORPUS CORPUS_JAX SCREENSHOTS
+
+Needs chromium (XLA_INDEXING_CHROMIUM names another than the one in PATH) and playwright; without them it ends with
+code 77, which ctest shows as skipped. Screenshots are left in SCREENSHOTS for a look.
+
+The judge of what is lit up is written here: it reads maps' texts as Python expressions and tries all values of range
+variables, and shares nothing with the page's evaluator.
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CHROMIUM = os.environ.get("XLA_INDEXING_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    sync_playwright = None
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PAGE = SOURCE / "xla_indexing" / "report" / "page"
+
+
+def module_text(*names):
+    """Modules of the page as one script, as the build puts them together."""
+    text = "".join((PAGE / name).read_text() + "\n" for name in names)
+    text = re.sub(r"^import [^\n]*;", "", text, flags=re.MULTILINE)
+    return re.sub(r"^export ", "", text, flags=re.MULTILINE)
+
+
+class Map:
+    """The judge's reading of a map: Python's // and % are floordiv and mod."""
+
+    def __init__(self, text):
+        head, _, domain = text.partition(", domain: ")
+        variables, _, results = head.partition(" -> ")
+        groups = re.fullmatch(r"\((.*?)\)(?:\[(.*?)\])?(?:\{(.*?)\})?", variables).groups()
+        self.dims, self.ranges, self.runtimes = [g.split(", ") if g else [] for g in groups]
+        names = self.dims + self.ranges + self.runtimes
+        python = lambda e: e.replace("floordiv", "//").replace("mod", "%")
+        self.results = eval(f"lambda {', '.join(names)}: [{python(results[1:-1])}]")  # of our own program
+        parts = re.findall(r"(.*?) in \[(-?\w+), (-?\w+)\](?:, |$)", domain)
+        end = lambda e: float(e) if "inf" in e else int(e)
+        self.bounds = [(end(low), end(high)) for _, low, high in parts[:len(names)]]
+        self.constraints = [(eval(f"lambda {', '.join(names)}: {python(e)}"), end(low), end(high))
+                            for e, low, high in parts[len(names):]]
+
+    def points(self):
+        size = 1
+        for low, high in self.bounds[len(self.dims):len(self.dims) + len(self.ranges)]:
+            size *= high - low + 1
+        return size
+
+    def image(self, dims):
+        """Of an element, with all runtime variables at their least values."""
+        first, last = len(self.dims), len(self.dims) + len(self.ranges)
+        if any(not low <= d <= high for d, (low, high) in zip(dims, self.bounds)):
+            return set()
+        runtimes = [low for low, _ in self.bounds[last:]]
+        found = set()
+        for ranges in itertools.product(*(range(low, high + 1) for low, high in self.bounds[first:last])):
+            point = [*dims, *ranges, *runtimes]
+            if all(low <= e(*point) <= high for e, low, high in self.constraints):
+                found.add(tuple(self.results(*point)))
+        return found
+
+
+class InBrowser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.playwright = sync_playwright().start()
+        cls.browser = cls.playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        cls.reports = {}
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.playwright.stop()
+        cls.directory.cleanup()
+
+    def report(self, hlo):
+        """The page of an HLO file."""
+        hlo = pathlib.Path(hlo)
+        if hlo not in self.reports:
+            page = pathlib.Path(self.directory.name) / f"{len(self.reports)}.html"
+            subprocess.run([PRINT_INDEXING, f"--report={page}", str(hlo)], check=True, timeout=120)
+            self.reports[hlo] = page
+        return self.reports[hlo]
+
+    def open(self, hlo, fragment="", width=1366, height=768, scheme="light"):
+        context = self.browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page = context.new_page()
+        self.problems, self.requests = [], []
+        page.on("console", lambda message: self.problems.append(message.text)
+                if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("dialog", lambda dialog: self.problems.append(dialog.message))
+        page.on("request", lambda request: self.requests.append(request.url))
+        started = time.monotonic()
+        page.goto(f"file://{self.report(hlo)}{fragment}")
+        page.wait_for_selector("tr[data-kernel]")
+        self.seconds = time.monotonic() - started
+        self.addCleanup(context.close)
+        return page
+
+    def tearDown(self):
+        problems, self.problems = getattr(self, "problems", []), []
+        self.assertEqual(problems, [])
+        self.assertLessEqual(len(getattr(self, "requests", [])), 1)
+
+    def keep(self, page, name):
+        page.screenshot(path=str(SCREENSHOTS / f"{name}.png"))
+
+
+class Evaluator(InBrowser):
+    def test_maps_are_evaluated_as_the_library_does(self):
+        lines = subprocess.run([PAGE_POINTS, "20000"], check=True, capture_output=True, text=True).stdout.splitlines()
+        self.assertEqual(len(lines), 20000)
+        page = self.browser.new_page()
+        self.addCleanup(page.close)
+        page.add_script_tag(content=module_text("maps.js") + """
+            const read = (text) => {
+              const big = BigInt(text);
+              return Number.isSafeInteger(Number(big)) ? Number(big) : big;
+            };
+            window.check = (lines) => {
+              const wrong = [];
+              let big = 0, inside = 0;
+              for (const line of lines) {
+                const {map: text, points} = JSON.parse(line);
+                const map = parseMap(text);
+                for (const point of points) {
+                  const values = point.values.map(read);
+                  const results = evaluate(map, values);
+                  const is = contains(map, values);
+                  if (results.some((r) => typeof r === 'bigint')) ++big;
+                  if (is) ++inside;
+                  if (results.some((r) => Object.is(r, -0))) wrong.push(`${text} at ${point.values}: -0`);
+                  if (point.results && results.map(String).join() !== point.results.join())
+                    wrong.push(`${text} at ${point.values}: ${results} and not ${point.results}`);
+                  if (point.contains !== null && is !== point.contains)
+                    wrong.push(`${text} at ${point.values}: contains is ${is}`);
+                }
+              }
+              return {wrong, big, inside};
+            };""")
+        total = {"big": 0, "inside": 0}
+        for first in range(0, len(lines), 2000):
+            answer = page.evaluate("(lines) => window.check(lines)", lines[first:first + 2000])
+            self.assertEqual(answer["wrong"][:5], [])
+            for key in total:
+                total[key] += answer[key]
+        # The points are worth something: many in domains, many past what numbers hold.
+        self.assertGreater(total["inside"], 10000)
+        self.assertGreater(total["big"], 1000)
+
+    def test_what_is_no_map_is_an_error(self):
+        page = self.browser.new_page()
+        self.addCleanup(page.close)
+        page.add_script_tag(content=module_text("maps.js") + """
+            window.fails = (text) => { try { parseMap(text); return false; } catch (e) { return true; } };""")
+        for text in ("", "(d0) -> (d1)", "(d0) -> (d0", "(d0) -> (d0), domain: d0 in [0, 1", "(d0) -> (d0) x",
+                     "(d0, d1) -> (d0), domain: d1 in [0, 1], d0 in [0, 1]"):
+            self.assertTrue(page.evaluate("(text) => window.fails(text)", text), text)
+        self.assertFalse(page.evaluate("window.fails('(d0)[s0]{rt0} -> (-d0 floordiv 2 - (s0 mod 3) * rt0)')"))
+
+
+class Elements(InBrowser):
+    """What is lit is what print-indexing says."""
+
+    def maps_of(self, hlo):
+        """The maps of all instructions by computation, instruction, direction, output leaf, operand and its leaf."""
+        text = subprocess.run([PRINT_INDEXING, "--instruction=all", "--format=json", str(hlo)], check=True,
+                              capture_output=True, text=True, timeout=300).stdout
+        maps = {}
+        for line in text.splitlines():
+            for entry in json.loads(line)["indexing"]:
+                if "output_id" not in entry:
+                    continue
+                key = (entry["computation"], entry["instruction"])
+                place = (entry["output_id"], entry["operand_id"], entry["operand_leaf"])
+                maps.setdefault(key, {})[place] = [m["map"] for m in entry["maps"]]
+        return maps
+
+    def test_elements_of_fusions(self):
+        chance = random.Random(7)
+        files = [SOURCE / "examples/softmax.hlo", SOURCE / "examples/row_norms.hlo"]
+        files += [path for path in (JAX / f"{name}.opt.hlo" for name in (
+            "tf_train_adamw", "hf_t5", "wave_fd_grad", "conv_fwd_bwd", "stencil_heat")) if path.exists()]
+        fusions = elements = 0
+        for hlo in files:
+            page = self.open(hlo)
+            maps = self.maps_of(hlo)
+            rows = page.evaluate("""() => xlaReport.reports[0].kernels.map((row, i) => ({i, analysis: row.analysis,
+                computation: row.computation, instruction: row.instruction, opcode: row.opcode}))""")
+            seen = set()
+            chosen = []
+            for row in rows:
+                if row["opcode"] == "fusion" and row["analysis"] not in seen:
+                    seen.add(row["analysis"])
+                    chosen.append(row)
+            chance.shuffle(chosen)
+            of_file = 0
+            for row in chosen:
+                if of_file >= 16:
+                    break
+                page.evaluate("(i) => xlaReport.choose(i)", row["i"])
+                arrays = page.evaluate("(i) => xlaReport.reports[0].analyses[i].drawing.arrays", row["analysis"])
+                expected = {place: [Map(text) for text in texts if text]
+                            for place, texts in maps.get((row["computation"], row["instruction"]), {}).items()}
+                if any(m.points() > 20000 for ms in expected.values() for m in ms):
+                    continue
+                results = [n for n, array in enumerate(arrays) if array["operand"] < 0 and 0 not in array["dimensions"]]
+                if not results:
+                    continue
+                of_file += 1
+                fusions += 1
+                for _ in range(40):
+                    result = chance.choice(results)
+                    element = [chance.randrange(size) for size in arrays[result]["dimensions"]]
+                    page.evaluate("([array, element]) => xlaReport.point(array, element)", [result, element])
+                    lit = {}
+                    for part in page.evaluate("() => xlaReport.lit()"):
+                        self.assertTrue(part["isAll"], part["text"])
+                        lit.setdefault(part["array"], set()).update(map(tuple, part["elements"]))
+                    for number, array in enumerate(arrays):
+                        if array["operand"] < 0:
+                            continue
+                        place = (arrays[result]["leaf"], array["operand"], array["leaf"])
+                        wanted = set().union(*(m.image(element) for m in expected.get(place, [])))
+                        self.assertEqual(lit.get(number, set()), wanted, (hlo, row, place, element))
+                    elements += 1
+        print(f"{elements} elements of {fusions} fusions are lit as they should be")
+        if JAX.exists():
+            self.assertGreaterEqual(fusions, 50)
+            self.assertGreaterEqual(elements, 2000)
+
+    def test_what_an_operand_lights_up_is_the_converse(self):
+        page = self.open(SOURCE / "examples/softmax.hlo")
+        for element in ([0, 0, 0], [1, 64, 124], [1, 3, 60]):
+            page.evaluate("(element) => xlaReport.point(1, element)", element)
+            lit = set()
+            for part in page.evaluate("() => xlaReport.lit()"):
+                self.assertEqual(part["array"], 0)
+                lit |= set(map(tuple, part["elements"]))
+            self.assertEqual(lit, {(element[0], element[1], i) for i in range(125)})
+
+
+class Page(InBrowser):
+    SOFTMAX = SOURCE / "examples/softmax.hlo"
+
+    def test_a_mouse_lights_up_and_pins_and_the_address_brings_that_back(self):
+        page = self.open(self.SOFTMAX)
+        result, operand = page.locator("figure.grid canvas").nth(0), page.locator("figure.grid canvas").nth(1)
+        result.hover(position={"x": 61, "y": 41})
+        # A whole row of f32[2,65,125] is 42 squares of 3 columns; the element itself is one of them.
+        self.assertEqual(operand.get_attribute("data-lit"), "43")
+        self.keep(page, "softmax_hover")
+        result.click(position={"x": 61, "y": 41})
+        self.assertIn("at=0:", page.url)
+        page.mouse.move(5, 5)
+        self.assertEqual(operand.get_attribute("data-lit"), "43")
+        page.click("#tab-reads")
+        self.assertEqual(page.locator("#panel canvas").first.get_attribute("data-most"), "126")
+        address = page.url[page.url.index("#"):]
+        again = self.open(self.SOFTMAX, address)
+        self.assertEqual(again.locator("figure.grid canvas").nth(1).get_attribute("data-lit"), "43")
+        self.assertEqual(again.get_attribute("#tab-reads", "aria-selected"), "true")
+        again.keyboard.press("Escape")
+        self.assertEqual(again.locator("figure.grid canvas").nth(1).get_attribute("data-lit"), "0")
+        self.assertNotIn("at=", again.url)
+
+    def test_addresses_that_say_nonsense_are_left(self):
+        for fragment in ("#kernel=99&tab=none&at=7:1.2", "#kernel=-1&at=0:1", "#at=0:99999.0.0", "#%zz", "#kernel=1e9"):
+            page = self.open(self.SOFTMAX, fragment)
+            self.assertEqual(page.locator("h2").text_content(), "fusion")
+
+    def test_keys_choose_elements_and_tabs(self):
+        page = self.open(self.SOFTMAX)
+        page.locator("figure.grid canvas").nth(0).focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Shift+ArrowRight")
+        self.assertIn("[0, 2, 1]", page.locator("figure.grid .status").nth(0).text_content())
+        page.keyboard.press("Enter")
+        self.assertIn("at=0:0.2.1", page.url)
+        page.focus("#tab-warp")
+        page.keyboard.press("ArrowRight")
+        self.assertIn("tab=reads", page.url)
+
+    def test_sliders_move_the_slice(self):
+        page = self.open(self.SOFTMAX)
+        page.locator("figure.grid canvas").nth(0).click(position={"x": 5, "y": 5})
+        operand = page.locator("figure.grid").nth(1)
+        self.assertEqual(operand.locator("canvas").get_attribute("data-lit"), "43")
+        slider = operand.locator("input[type=number]").first
+        slider.fill("1")
+        slider.press("Enter")
+        self.assertEqual(operand.locator("canvas").get_attribute("data-lit"), "0")
+        self.assertIn("none in this slice", operand.locator(".status").text_content())
+
+    def test_the_worst_warp_is_that_of_the_query(self):
+        """32 lanes, the last three in another row: 2 sectors for 8 bytes."""
+        page = self.open(self.SOFTMAX)
+        page.click("#tab-warp")
+        out = page.locator("#panel [data-sectors]")
+        self.assertEqual((out.get_attribute("data-sectors"), out.get_attribute("data-bytes")), ("2", "8"))
+        self.keep(page, "softmax_warp")
+
+    def test_warps_cost_what_coalescing_says(self):
+        """The worst request of every access of a corpus file has the sectors that print-indexing counts."""
+        if not JAX.exists():
+            self.skipTest("no corpus")
+        page = self.open(JAX / "flax_nnx_transformer.opt.hlo")
+        wrong = page.evaluate("""() => {
+            const wrong = [];
+            const report = xlaReport.reports[0];
+            report.kernels.forEach((row, i) => {
+              const analysis = report.analyses[row.analysis];
+              if (!analysis.drawing || analysis.accesses.length === 0) return;
+              xlaReport.choose(i);
+              document.getElementById('tab-warp').click();
+              const out = document.querySelector('#panel [data-sectors]');
+              const worst = Math.max(...analysis.accesses.map((a) => typeof a.sectors === 'number' && a.requests > 0 ? a.sectors / a.requests : 0));
+              if (!out) { wrong.push(row.instruction + ': nothing'); return; }
+              if (analysis.worst !== null && Number(out.dataset.sectors) < 2) wrong.push(row.instruction + ': ' + out.dataset.sectors);
+            });
+            return wrong;
+          }""")
+        self.assertEqual(wrong, [])
+
+    def test_reports_of_models(self):
+        files = {"transformer": JAX / "tf_train_adamw.opt.hlo",
+                 "llama31_8b": CORPUS / "tools/benchmarks/hlo/hlo_llama31_8b_bf16_1x8.hlo"}
+        for name, hlo in files.items():
+            if not hlo.exists():
+                print(f"SKIPPED: {hlo} is not there", file=sys.stderr)
+                continue
+            for scheme in ("light", "dark"):
+                page = self.open(hlo, scheme=scheme)
+                size = self.report(hlo).stat().st_size
+                print(f"{name}: {size} bytes, open after {self.seconds:.2f} s")
+                self.assertLess(size, 20_000_000)
+                self.assertLess(self.seconds, 10)
+                page.locator("figure.grid canvas").first.hover(position={"x": 9, "y": 9})
+                self.keep(page, f"{name}_{scheme}")
+                for tab in ("warp", "reads", "tiles", "text"):
+                    page.click(f"#tab-{tab}")
+                    page.evaluate("document.querySelector('.tabs').scrollIntoView()")
+                    self.keep(page, f"{name}_{scheme}_{tab}")
+            before = page.locator("tr.name").count()
+            page.check("#filter-uncoalesced")
+            page.fill("#filter-text", "transpose")
+            self.assertIn(" of ", page.locator(".filters .note").text_content())
+            self.assertLessEqual(page.locator("tr.name").count(), before)
+            page.uncheck("#filter-uncoalesced")
+            page.fill("#filter-text", "")
+            page.click("th.runs button")
+            page.click("tr.name button.link")
+            page.emulate_media(media="print")
+            page.pdf(path=str(SCREENSHOTS / f"{name}.pdf"), format="A4")
+
+    def test_a_page_is_small(self):
+        self.assertLess(self.report(self.SOFTMAX).stat().st_size, 300_000)
+
+    def test_every_kernel_of_a_module_can_be_chosen(self):
+        if not JAX.exists():
+            self.skipTest("no corpus")
+        for name in ("hf_t5", "pjit_moe_a2a", "moe_capacity_scatter", "keras_lstm_attn_grad"):
+            page = self.open(JAX / f"{name}.opt.hlo")
+            count = page.evaluate("""() => {
+                const rows = xlaReport.reports[0].kernels;
+                const seen = new Set();
+                rows.forEach((row, i) => {
+                  if (seen.has(row.analysis)) return;
+                  seen.add(row.analysis);
+                  xlaReport.choose(i);
+                  for (const tab of ['warp', 'reads', 'tiles', 'text']) document.getElementById(`tab-${tab}`).click();
+                });
+                return seen.size;
+              }""")
+            self.assertGreater(count, 5)
+
+    def test_names_stay_text(self):
+        evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028"
+        long = "n" * 10_000
+        text = ("HloModule m\nENTRY e {\n  a = f32[4,4] parameter(0)\n"
+                f"  ROOT {long} = f32[4,4] transpose(a), dimensions={{1,0}}, "
+                f'metadata={{op_name="{evil}" source_file="{evil}" source_line=3}}\n}}\n')
+        hlo = pathlib.Path(self.directory.name) / "evil.hlo"
+        hlo.write_text(text, encoding="utf-8")
+        page = self.open(hlo)
+        for tab in ("warp", "reads", "tiles", "text"):
+            page.click(f"#tab-{tab}")
+        self.assertEqual(page.locator("img").count(), 0)
+        self.assertEqual(page.locator("script").count(), 2)
+        self.assertIn(evil, page.locator(".source").text_content())
+        self.assertEqual(page.locator("h2").text_content(), long)
+        # Nothing is wider than the window.
+        self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 1366)
+        for pane in (".side", ".pane", ".kernels > .scroll"):
+            self.assertTrue(page.evaluate("(p) => { const e = document.querySelector(p); "
+                                          "return e.scrollWidth <= e.clientWidth; }", pane), pane)
+        self.keep(page, "names")
+
+    def test_a_module_without_kernels(self):
+        hlo = pathlib.Path(self.directory.name) / "none.hlo"
+        hlo.write_text("HloModule m\nENTRY e { ROOT a = f32[4] parameter(0) }\n")
+        page = pathlib.Path(self.directory.name) / "none.html"
+        subprocess.run([PRINT_INDEXING, f"--report={page}", str(hlo)], check=True)
+        opened = self.browser.new_page()
+        self.addCleanup(opened.close)
+        opened.goto(f"file://{page}")
+        self.assertIn("No kernel", opened.locator("#kernel").text_content())
+
+
+if __name__ == "__main__":
+    PRINT_INDEXING, PAGE_POINTS = sys.argv[1:3]
+    CORPUS, JAX, SCREENSHOTS = map(pathlib.Path, sys.argv[3:6])
+    if sync_playwright is None or CHROMIUM is None:
+        missing = [name for name, there in (("playwright (PyPI)", sync_playwright), ("chromium (Debian)", CHROMIUM)) if not there]
+        print(f"SKIPPED: the page of reports is not tested: {' and '.join(missing)} are missing", file=sys.stderr)
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])

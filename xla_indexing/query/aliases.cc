@@ -1,0 +1,43 @@
+#include "xla_indexing/query/aliases.h"
+
+#include <cstddef>
+
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/internal/call_scope.h"
+
+namespace xla_indexing {
+
+bool IsAlias(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kParameter:
+    case HloOpcode::kConstant:
+    case HloOpcode::kTuple:
+    case HloOpcode::kGetTupleElement:
+    case HloOpcode::kBitcast:
+    case HloOpcode::kOptBarrier:
+    case HloOpcode::kDomain:
+    case HloOpcode::kAddDependency:
+    case HloOpcode::kAfterAll:
+    case HloOpcode::kAllGatherDone:
+    case HloOpcode::kAllReduceDone:
+    case HloOpcode::kAsyncDone:
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kCollectivePermuteDone:
+    case HloOpcode::kCopyDone:
+    case HloOpcode::kRecvDone:
+    case HloOpcode::kSendDone:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<bool> AliasedLeaves(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kWhile) {
+    return internal::LeavesPassedThrough(instruction);
+  }
+  return std::vector<bool>(static_cast<size_t>(instruction.shape().LeafCount()),
+                           IsAlias(instruction));
+}
+
+}  // namespace xla_indexing

@@ -1,0 +1,114 @@
+#include "xla_indexing/report/internal/findings.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+constexpr size_t kMaxAccesses = 3;
+// Fewer reads of an element are not worth a sentence.
+constexpr double kManyReads = 4;
+
+std::string Number(const Interval& count) {
+  return count.IsPoint()     ? absl::StrCat(count.lower())
+         : count.has_upper() ? absl::StrCat(count.lower(), " to ", count.upper())
+                             : absl::StrCat("at least ", count.has_lower() ? count.lower() : 0);
+}
+
+// `1048576 sectors where 131072 would do`.
+std::string SectorsText(const KernelAccess& access) {
+  return absl::StrCat(Number(access.sectors), " sectors where ", Number(access.least_sectors),
+                      " would do");
+}
+
+std::string FindingOf(const KernelAccess& access, const std::string& name, int64_t sector_bytes) {
+  const std::string verb = access.is_write ? "writing" : "reading";
+  const std::string dense = access.is_write
+                                ? "write a dense array and copy it to its place"
+                                : absl::StrCat("copy what is needed of ", name, " beforehand");
+  if (access.depends_on_runtime_values) {
+    return absl::StrCat(verb, " ", name, " takes ", SectorsText(access),
+                        ": which elements the lanes of a warp have depends on values at run time");
+  }
+  if (!access.distance) {
+    return absl::StrCat(verb, " ", name, " takes ", SectorsText(access),
+                        ": the lanes of a warp are unevenly far apart");
+  }
+  const LaneDistance& distance = *access.distance;
+  if (distance.bytes == 0) {
+    return absl::StrCat(verb, " ", name, " takes ", SectorsText(access),
+                        ": most lanes of a warp have one element, and those of another row take a "
+                        "sector for theirs");
+  }
+  const int64_t bytes = std::abs(distance.bytes);
+  if (distance.is_minor_dimension && std::abs(distance.step) == 1) {
+    return absl::StrCat(verb, " ", name, " takes ", SectorsText(access),
+                        ": lanes are neighbours, and rows begin in the middle of sectors; pad rows "
+                        "to multiples of ",
+                        sector_bytes, " bytes");
+  }
+  const std::string apart = absl::StrCat(verb, " ", name, " makes lanes ", bytes, " bytes apart");
+  if (distance.dimension < 0) return absl::StrCat(apart, ": ", SectorsText(access));
+  if (std::abs(distance.step) > 1) {
+    return absl::StrCat(apart, ", each ", std::abs(distance.step), " elements of dimension ",
+                        distance.dimension, " on: ", dense, ": ", Number(access.least_sectors),
+                        " instead of ", Number(access.sectors), " sectors");
+  }
+  const std::string transpose = access.is_write ? "write the result transposed"
+                                                : absl::StrCat("transpose ", name, " beforehand");
+  return absl::StrCat(apart, ", along dimension ", distance.dimension, ": ", transpose,
+                      ", or tile through shared memory: ", Number(access.least_sectors),
+                      " instead of ", Number(access.sectors), " sectors");
+}
+
+}  // namespace
+
+std::string AccessedName(const KernelAccess& access, const std::vector<std::string>& operands) {
+  if (access.is_write) {
+    return access.leaf == 0 ? "the result" : absl::StrCat("leaf ", access.leaf, " of the result");
+  }
+  const auto i = static_cast<size_t>(access.operand);
+  const std::string name = i < operands.size() ? operands[i] : absl::StrCat("operand ", i);
+  return access.leaf == 0 ? name : absl::StrCat(name, " leaf ", access.leaf);
+}
+
+std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
+                                    const std::vector<std::string>& operands,
+                                    int64_t sector_bytes) {
+  std::vector<std::string> findings;
+  std::vector<const KernelAccess*> wasteful;
+  const auto waste = [&](const KernelAccess* access) {
+    const Interval bytes = access->WastedBytes(sector_bytes);
+    return bytes.has_lower() ? bytes.lower() : 0;
+  };
+  for (const KernelAccess& access : analysis.accesses) {
+    if (waste(&access) > 0) wasteful.push_back(&access);
+  }
+  std::stable_sort(
+      wasteful.begin(), wasteful.end(),
+      [&](const KernelAccess* a, const KernelAccess* b) { return waste(a) > waste(b); });
+  if (wasteful.size() > kMaxAccesses) wasteful.resize(kMaxAccesses);
+  for (const KernelAccess* access : wasteful) {
+    findings.push_back(FindingOf(*access, AccessedName(*access, operands), sector_bytes));
+  }
+  for (const Recomputation& again : analysis.recomputed) {
+    findings.push_back(absl::StrCat("the ", again.opcode, " ", again.instruction,
+                                    " is recomputed: ", Number(again.computations),
+                                    " computations of ", Number(again.elements),
+                                    " elements; a kernel of its own would compute each once"));
+  }
+  if (analysis.reads_per_element.value_or(0) >= kManyReads &&
+      analysis.most_read_operand < static_cast<int64_t>(operands.size())) {
+    findings.push_back(absl::StrFormat("each element of %s that is read is read %.6g times",
+                                       operands[static_cast<size_t>(analysis.most_read_operand)],
+                                       *analysis.reads_per_element));
+  }
+  return findings;
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,28 @@
+// What is wrong with a kernel, and what would fix it, in words with figures.
+#ifndef XLA_INDEXING_REPORT_INTERNAL_FINDINGS_H_
+#define XLA_INDEXING_REPORT_INTERNAL_FINDINGS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "xla_indexing/report/kernel_report.h"
+
+namespace xla_indexing::internal {
+
+// A sentence for each access that is known to waste sectors, the worst first and at most three; for
+// an operand whose elements are read often; for each instruction that is recomputed. `operands` are
+// the names of the kernel's operands. A fix is named where the distance between lanes says one:
+//
+//   lanes along another dimension than the minor one   transpose, or tiles through shared memory
+//   lanes every k-th element of a dimension            a dense copy
+//   neighbouring lanes                                 rows that begin at sectors
+std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
+                                    const std::vector<std::string>& operands, int64_t sector_bytes);
+
+// `p0`, `p0 leaf 2`, or `the result`.
+std::string AccessedName(const KernelAccess& access, const std::vector<std::string>& operands);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_REPORT_INTERNAL_FINDINGS_H_

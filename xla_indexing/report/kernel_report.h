@@ -1,0 +1,182 @@
+// What each kernel of a module moves in memory, what of that is wasted, and why.
+//
+// Kernels. Going from the entry computation into the bodies of loops, calls, branches and
+// asynchronous computations, every instruction that moves data is a *kernel*: fusions, and
+// instructions outside of fusions. What is memory that is there already (query/aliases.h) is none.
+// XLA launches other instructions of its own too, which are not here; a reduce of a module before
+// XLA's passes counts as the kernel that it would be alone.
+//
+// Figures of one run of a kernel; all are counts, exact or [least, most].
+//
+//   bytes read      of the elements of its operands that it reads, each once (query/utilization.h)
+//   bytes written   of its result
+//   bytes of reads  as they would be if each element of the result read anew what it is made of
+//   sectors         of 32 bytes that its warps ask for, with the threads that XLA's emitter gives a
+//                   kernel of its kind (gpu/fusion_mapping.h), nothing cached between requests
+//   least sectors   that the bytes of each request would fit in (gpu/coalescing.h)
+//   bytes moved     32 * sectors
+//   bytes wasted    32 * (sectors - least sectors): what is moved and no lane asked for
+//   runs            how often it runs in a run of the module (report/internal/runs.h)
+//
+// Sectors of kernels that are not made by an emitter (library calls, dots outside of fusions,
+// communication, sorts) are not known: they have none, and count nothing in totals, and `not_known`
+// says why. What the map of an access over-approximates is a bound: it is in the most, not in the
+// least. Kernels are ordered by the least that they waste in all their runs.
+//
+// Equal kernels. Kernels that differ in nothing but names and descriptions are analysed once; rows
+// refer to what was found.
+//
+// Cost. One budget of steps for the module (base/question_budget.h), of which every kernel has a
+// share by its size; what it leaves undecided is said.
+//
+// Example: the sum of p0 and the slice of every other element of p1, of f32[1024], reads 4 KiB of
+// each and writes 4 KiB. It asks for 128 sectors for p0, 256 for p1 and 128 for the sum. 128 would do
+// for p1: it wastes 32 * 128 bytes.
+//
+// ReportKernels (report/report_kernels.h) makes a report.
+#ifndef XLA_INDEXING_REPORT_KERNEL_REPORT_H_
+#define XLA_INDEXING_REPORT_KERNEL_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/gpu/coalescing.h"
+#include "xla_indexing/gpu/emitter.h"
+#include "xla_indexing/hlo/instruction.h"
+
+namespace xla_indexing {
+
+namespace internal {
+struct KernelDrawing;  // report/internal/kernel_drawing.h
+}  // namespace internal
+
+struct ReportOptions {
+  EmitterOptions emitter;
+  CoalescingOptions memory;
+  int jobs = 1;                    // threads; the report does not depend on it
+  bool with_drawings = false;      // what the page draws of each kernel
+  int64_t max_steps = 12'000'000;  // for the module
+  // Called now and then, by one thread at a time: so many of so many kernels are done.
+  std::function<void(int64_t done, int64_t all)> progress;
+};
+
+// Lanes of a warp that are equally far from one another in memory.
+struct LaneDistance {
+  int64_t bytes = 0;       // from one lane to the next; 0: they have the same element
+  int64_t dimension = -1;  // of the array in which that is `step` elements; -1 where in none
+  int64_t step = 0;
+  bool is_minor_dimension = false;  // in which neighbours lie next to one another in memory
+};
+
+// What the threads of a kernel read of a leaf of an operand, or write of a leaf of the result,
+// through one map.
+struct KernelAccess {
+  bool is_write = false;
+  int64_t operand = 0;  // the kernel's; 0 for writes
+  int64_t leaf = 0;
+  std::string shape;  // of that leaf
+  std::string map;    // from elements of the array that the threads go over
+  Interval requests;
+  Interval sectors;
+  Interval least_sectors;
+  std::optional<bool> coalesced;         // none: not known for every request
+  std::optional<LaneDistance> distance;  // in the worst request
+  bool depends_on_runtime_values = false;
+  std::string reason;  // why it is not exact; empty where it is
+
+  // 32 * (sectors - least sectors).
+  Interval WastedBytes(int64_t sector_bytes) const;
+};
+
+// An expensive instruction inside a kernel whose elements are computed more than once.
+struct Recomputation {
+  std::string instruction;  // its name in the kernel that was analysed
+  std::string opcode;
+  Interval elements;      // of it that are needed
+  Interval computations;  // how often one is computed, all together
+};
+
+// What is found for all kernels that are equal up to names.
+struct KernelAnalysis {
+  // loop, transpose, .. (gpu/emitter.h); library, communication, sort, transfer where no emitter
+  // makes it; unknown.
+  std::string kind;
+  std::string hero;  // empty where there is none
+  int64_t blocks = 0;
+  int64_t threads_per_block = 0;
+  Interval bytes_read = Interval::Point(0);
+  Interval bytes_written = Interval::Point(0);
+  Interval bytes_of_reads = Interval::Point(0);
+  bool has_sectors = false;  // whether the following four are known at all
+  Interval sectors = Interval::Point(0);
+  Interval least_sectors = Interval::Point(0);
+  Interval bytes_moved = Interval::Point(0);
+  Interval bytes_wasted = Interval::Point(0);
+  // Of the operand whose elements are read most often: reads / elements read; none where not known.
+  std::optional<double> reads_per_element;
+  int64_t most_read_operand = -1;
+  std::vector<KernelAccess> accesses;  // reads by operand, then writes
+  std::optional<size_t> worst;         // of them, the one that wastes most; none where none does
+  std::vector<Recomputation> recomputed;
+  // Everything that is not exact or not known, a sentence each.
+  std::vector<std::string> not_known;
+  std::shared_ptr<const internal::KernelDrawing> drawing;  // where it was asked for
+
+  bool IsExact() const { return not_known.empty(); }
+};
+
+struct SourcePlace {
+  std::string op_name;
+  std::string file;
+  int64_t line = 0;  // 0: none
+};
+
+struct KernelRow {
+  const HloInstruction* instruction = nullptr;
+  size_t analysis = 0;  // its position in `analyses`
+  Interval runs = Interval::Point(1);
+  std::string runs_reason;  // why that is no number
+  SourcePlace source;
+  // The operands' names. Of an analysis shared by kernels, each has its own.
+  std::vector<std::string> operands;
+  Interval bytes_wasted = Interval::Point(0);  // in all runs
+  std::string worst_operand;                   // empty where nothing is wasted
+  std::vector<std::string> findings;           // what is wrong, and what would fix it
+};
+
+// Sums over all rows, times their runs.
+struct ReportTotals {
+  int64_t kernels = 0;
+  int64_t distinct_kernels = 0;
+  int64_t without_sectors = 0;  // whose sectors are not known at all
+  int64_t not_exact = 0;        // of which something is over-approximate or undecided
+  int64_t with_unknown_runs = 0;
+  Interval bytes_read = Interval::Point(0);
+  Interval bytes_written = Interval::Point(0);
+  Interval bytes_of_reads = Interval::Point(0);
+  Interval sectors = Interval::Point(0);  // of those that have some
+  Interval least_sectors = Interval::Point(0);
+  Interval bytes_moved = Interval::Point(0);
+  Interval bytes_wasted = Interval::Point(0);
+};
+
+struct ModuleReport {
+  std::string module;
+  int64_t sector_bytes = 32;
+  int64_t warp_size = 32;
+  std::vector<KernelAnalysis> analyses;
+  std::vector<KernelRow> rows;  // the most wasted first
+  ReportTotals totals;
+
+  const KernelAnalysis& AnalysisOf(const KernelRow& row) const { return analyses[row.analysis]; }
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_REPORT_KERNEL_REPORT_H_

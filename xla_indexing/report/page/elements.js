@@ -1,0 +1,165 @@
+// The arrays of a kernel as grids: pointing at an element of the result lights up what it reads, pointing
+// at an element of an operand lights up what reads it.
+
+import {el, slider} from './dom.js';
+import {Grid} from './grid.js';
+import {cellsOf, forEachElement, imageOf, isBoxOnly, sizeOfImage} from './images.js';
+import {bindingKey, colourOf, letterOf} from './paths.js';
+
+/** The most elements that are looked at to say whether some are in the slice that is shown. */
+const MOST_LISTED = 100000;
+
+/** @typedef {{array: number, element: number[]}} Point */
+
+/** @param {any} view */
+export function elementsPart(view) {
+  const {drawing, paths} = view;
+  const out = el('div', {className: 'elements'});
+  if (!drawing || drawing.arrays.length === 0) {
+    out.append(el('p', {className: 'note'}, 'No arrays are drawn.'));
+    return {element: out, lit: () => [], point: () => {}, restore: () => {}};
+  }
+  /** @type {Point | null} */
+  let pinned = null;
+  /** @type {Point | null} */
+  let shown = null;
+
+  const events = (/** @type {number} */ array) => ({
+    onPoint: (/** @type {number[] | null} */ element, /** @type {'hover' | 'pin'} */ kind) => {
+      if (kind === 'pin' && element) {
+        const same = pinned && pinned.array === array && pinned.element.join() === element.join();
+        pinned = same ? null : {array, element};
+        view.onPin(pinned);
+        show(pinned ?? {array, element});
+      } else if (!pinned) {
+        show(element ? {array, element} : null);
+      }
+    },
+    onSlice: () => redraw(array),
+  });
+  /** @type {Grid[]} */
+  const grids = drawing.arrays.map((/** @type {any} */ array, /** @type {number} */ i) =>
+    new Grid(array.dimensions, view.nameOfArray(i), array.shape, events(i)));
+
+  // The images of the element that is shown, by the array they are in.
+  /** @type {Map<number, {path: any, image: any}[]>} */
+  let images = new Map();
+
+  function find() {
+    images = new Map();
+    if (!shown) return;
+    const isResult = drawing.arrays[shown.array].operand < 0;
+    for (const path of isResult ? paths.reads : paths.writes) {
+      const [from, to] = isResult ? [path.output, path.operand] : [path.operand, path.output];
+      if (from !== shown.array || !path.map) continue;
+      const image = imageOf(path.map, shown.element, view.runtimesOf(path));
+      if (!image) continue;
+      if (!images.has(to)) images.set(to, []);
+      images.get(to)?.push({path, image});
+    }
+  }
+
+  // The colour of a path from an operand is that of the first path to it that is the same way back.
+  const colourOfPath = (/** @type {any} */ path) => {
+    if (paths.reads.includes(path)) return colourOf(path.number);
+    const back = paths.reads.filter((/** @type {any} */ p) => p.output === path.output && p.operand === path.operand);
+    const among = paths.writes.filter((/** @type {any} */ p) => p.output === path.output && p.operand === path.operand);
+    return colourOf(back[Math.min(among.indexOf(path), back.length - 1)]?.number ?? path.number);
+  };
+
+  function redraw(/** @type {number} */ array) {
+    const grid = grids[array];
+    const of = images.get(array) ?? [];
+    const layers = of.map(({path, image}) => ({colour: colourOfPath(path), cells: cellsOf(image, grid.drawn())}));
+    grid.colours = (row, column) => layers.filter(({cells}) => cells.has(`${row},${column}`)).map(({colour}) => colour);
+    const isMarked = shown !== null && shown.array === array &&
+        grid.drawn().fixed.every((value, dim) => value === null || value === shown?.element[dim]);
+    grid.marked = isMarked ? shown?.element ?? null : null;
+    grid.draw();
+    if (shown && shown.array === array) {
+      grid.say(`[${shown.element.join(', ')}]${pinned ? ', pinned' : ''}`);
+    } else if (of.length > 0) {
+      const isBox = of.some(({image}) => isBoxOnly(image));
+      const isOver = of.some(({path}) => path.reason !== '');
+      const counts = of.map(({path, image}) => `${paths.reads.includes(path) ? letterOf(path.number) + ': ' : ''}${sizeOfImage(image).toLocaleString('en')}`);
+      const some = layers.some(({cells}) => cells.size > 0);
+      grid.say(`${counts.join(', ')} ${of.length === 1 && sizeOfImage(of[0].image) === 1 ? 'element' : 'elements'}` +
+          `${isBox ? ', at most: too many to enumerate' : isOver ? ', at most: the map is not exact' : ''}${some ? '' : '; none in this slice'}`);
+    } else {
+      grid.say(shown ? 'nothing' : '');
+    }
+    grid.canvas.dataset.lit = String(layers.reduce((n, {cells}) => n + cells.size, 0));
+  }
+
+  // Where nothing of an image is in the slice that is shown, the slice moves.
+  function follow(/** @type {number} */ array) {
+    const of = images.get(array) ?? [];
+    const grid = grids[array];
+    if (of.length === 0 || of.some(({image}) => cellsOf(image, grid.drawn()).size > 0)) return;
+    forEachElement(of[0].image, 1, (element) => grid.moveTo(element));
+  }
+
+  function show(/** @type {Point | null} */ point) {
+    shown = point;
+    if (point && grids[point.array]) grids[point.array].moveTo(point.element);
+    find();
+    grids.forEach((_, array) => {
+      if (!shown || array !== shown.array) follow(array);
+      redraw(array);
+    });
+  }
+
+  const legend = el('ul', {className: 'legend'});
+  for (const path of paths.reads) {
+    legend.append(el('li', {}, el('span', {className: 'swatch', style: `background:${colourOf(path.number)}`}), ` ${letterOf(path.number)} `,
+      `${view.nameOfArray(path.operand)} `, el('code', {title: path.text}, path.text.split(', domain:')[0] || `unknown: ${path.reason}`),
+      path.text && path.reason ? el('span', {className: 'note', title: path.reason}, ' ≥ not exact') : ''));
+  }
+  // Runtime variables, each once, whatever they are called in a map.
+  const controls = el('div', {className: 'controls'});
+  const known = new Set();
+  for (const path of [...paths.reads, ...paths.writes]) {
+    (path.map?.runtimes ?? []).forEach((/** @type {any} */ variable, /** @type {number} */ i) => {
+      const key = bindingKey(path, i);
+      if (known.has(key)) return;
+      known.add(key);
+      const low = Number(variable.low ?? -1000);
+      const high = Number(variable.high ?? low + 2000);
+      view.runtimes.set(key, low);
+      controls.append(slider(key.split(';')[0], low, high, low, (value) => {
+        view.runtimes.set(key, value);
+        show(shown);
+        view.onRuntime();
+      }).element);
+    });
+  }
+  const figures = el('div', {className: 'grids'}, ...grids.map((grid, i) => {
+    grid.element.classList.toggle('result', drawing.arrays[i].operand < 0);
+    return grid.element;
+  }));
+  out.append(el('p', {className: 'note'}, 'Point at an element, or choose one with the arrow keys: what it reads, or what reads it, lights up. Click or Enter pins it.'),
+    legend, controls, figures);
+  if (drawing.left_out) out.append(el('p', {className: 'note'}, `Not drawn: ${drawing.left_out.join('; ')}.`));
+  show(null);
+  return {
+    element: out,
+    redraw: () => show(shown),
+    /** Shows or pins an element. */
+    point: (/** @type {number} */ array, /** @type {number[]} */ element, pin = false) => {
+      pinned = pin ? {array, element} : null;
+      show({array, element});
+    },
+    unpin: () => {
+      pinned = null;
+      view.onPin(null);
+      show(null);
+    },
+    /** The elements that are lit, of each map that leads to an array. */
+    lit: (limit = MOST_LISTED) => [...images].flatMap(([array, of]) => of.map(({path, image}) => {
+      /** @type {number[][]} */
+      const elements = [];
+      const all = forEachElement(image, limit, (element) => elements.push(element));
+      return {array, path: path.number, text: path.text, elements, isAll: all && !isBoxOnly(image)};
+    })),
+  };
+}

@@ -1,0 +1,106 @@
+// The page: totals, the table of kernels, and the kernel that is chosen.
+
+import {readAddress, writeAddress} from './address.js';
+import {el} from './dom.js';
+import {kernelView} from './kernel_view.js';
+import {bytesText} from './numbers.js';
+import {kernelTable} from './table.js';
+
+/** The reports that the page holds, one a line. @returns {any[]} */
+function readReports() {
+  const text = document.getElementById('reports')?.textContent ?? '';
+  return text.split('\n').filter((line) => line.trim() !== '').map((line) => JSON.parse(line));
+}
+
+/** @param {any} report */
+function totalsOf(report) {
+  const {totals} = report;
+  const list = [
+    ['Wasted', bytesText(totals.bytes_wasted), 'moved and asked for by no lane'],
+    ['Moved', bytesText(totals.bytes_moved), 'in sectors, with XLA’s threads'],
+    ['Read once', bytesText(totals.bytes_read), 'elements of operands'],
+    ['Written', bytesText(totals.bytes_written), 'elements of results'],
+    ['Kernels', totals.kernels.toLocaleString('en'), `${totals.distinct_kernels.toLocaleString('en')} distinct`],
+  ];
+  const open = [];
+  if (totals.without_sectors > 0) open.push(`the sectors of ${totals.without_sectors} kernels are not known and not in the sums`);
+  if (totals.not_exact > 0) open.push(`${totals.not_exact} kernels are not exact`);
+  if (totals.with_unknown_runs > 0) open.push(`how often ${totals.with_unknown_runs} kernels run is not known`);
+  return el('div', {}, el('dl', {className: 'figures totals'}, ...list.map(([name, value, note]) =>
+    el('div', {title: note}, el('dt', {}, name), el('dd', {}, value)))),
+    open.length > 0 ? el('p', {className: 'note'}, `${open.join('; ')}.`) : '');
+}
+
+function start() {
+  const reports = readReports();
+  const main = /** @type {HTMLElement} */ (document.getElementById('main'));
+  if (reports.length === 0) {
+    main.append(el('p', {}, 'There is no module in this report.'));
+    return;
+  }
+  const address = readAddress(location.hash);
+  address.module = Math.min(address.module, reports.length - 1);
+  /** @type {ReturnType<typeof kernelView> | null} */
+  let shown = null;
+  /** @type {ReturnType<typeof kernelTable>} */
+  let table;
+  const pane = el('div', {className: 'pane', id: 'kernel'});
+  const side = el('div', {className: 'side'});
+  const keep = () => history.replaceState(null, '', writeAddress(address));
+
+  function choose(/** @type {number} */ index) {
+    const report = reports[address.module];
+    const row = report.kernels[index];
+    if (!row) return;
+    if (address.kernel !== index) address.pin = null;
+    address.kernel = index;
+    shown = kernelView(report, row, {
+      onPin: (point) => { address.pin = point; keep(); },
+      onTab: (tab) => { address.tab = tab; keep(); },
+    });
+    pane.replaceChildren(shown.element);
+    pane.scrollTop = 0;
+    shown.openTab(address.tab);
+    table.choose(index);
+    if (address.pin) {
+      const array = shown.view.drawing?.arrays[address.pin.array];
+      const fits = array && array.dimensions.length === address.pin.element.length &&
+          array.dimensions.every((/** @type {number} */ n, /** @type {number} */ i) => (address.pin?.element[i] ?? n) < n);
+      if (fits) shown.elements.point(address.pin.array, address.pin.element, true);
+      else address.pin = null;
+    }
+    keep();
+  }
+
+  function chooseModule(/** @type {number} */ module, /** @type {number} */ kernel) {
+    address.module = module;
+    const report = reports[module];
+    document.title = `${report.module.slice(0, 200)}: memory traffic`;
+    table = kernelTable(report, choose);
+    const modules = reports.length < 2 ? '' : el('label', {}, 'module ', el('select', {onchange: (/** @type {any} */ event) => {
+      address.pin = null;
+      chooseModule(Number(event.target.value), 0);
+    }}, ...reports.map((r, i) => el('option', {value: i, selected: i === module}, r.module.slice(0, 80)))));
+    side.replaceChildren(el('h1', {title: report.module}, report.module.slice(0, 200)), modules, totalsOf(report), table.element);
+    pane.replaceChildren(el('p', {className: 'note'}, 'No kernel moves data.'));
+    choose(Math.min(Math.max(0, kernel), report.kernels.length - 1));
+  }
+
+  main.append(side, pane);
+  chooseModule(address.module, address.kernel);
+  window.addEventListener('hashchange', () => {
+    const next = readAddress(location.hash);
+    Object.assign(address, next, {module: Math.min(next.module, reports.length - 1)});
+    chooseModule(address.module, address.kernel);
+  });
+  window.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') shown?.elements.unpin?.();
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => shown?.redraw());
+  // For tests and for those who look with the console.
+  Object.assign(window, {xlaReport: {
+    reports, choose, point: (array, element) => shown?.elements.point(array, element), lit: () => shown?.elements.lit(),
+  }});
+}
+
+start();

@@ -1,0 +1,57 @@
+// The ways in which a kernel's arrays are read: one for each map, with a letter and a colour.
+
+import {parseMap} from './maps.js';
+
+/**
+ * @typedef {{number: number, output: number, operand: number, text: string, reason: string,
+ *   bindings: string[], map: IndexingMap | null, drawn: object}} Path
+ */
+
+/** Colours that people tell apart whatever they see of red and green; letters for everybody. */
+export const COLOURS = 6;
+
+/** @param {number} number */
+export function letterOf(number) {
+  return number < 26 ? String.fromCharCode(65 + number) : letterOf(Math.floor(number / 26) - 1) + letterOf(number % 26);
+}
+
+/** @param {number} number */
+export const colourOf = (number) =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--path-${number % COLOURS}`).trim();
+
+/** A map that cannot be read is shown as text only. @param {string} text */
+function tryParse(text) {
+  try {
+    return text ? parseMap(text) : null;
+  } catch (error) {
+    console.warn(String(error));
+    return null;
+  }
+}
+
+/**
+ * The maps of a drawing: from the result (`reads`), and from the operands (`writes`).
+ * @param {any} drawing
+ * @returns {{reads: Path[], writes: Path[]}}
+ */
+export function pathsOf(drawing) {
+  /** @type {{reads: Path[], writes: Path[]}} */
+  const paths = {reads: [], writes: []};
+  for (const entry of drawing.entries) {
+    for (const kind of /** @type {const} */ (['reads', 'writes'])) {
+      for (const drawn of entry[kind]) {
+        paths[kind].push({
+          number: paths[kind].length, output: entry.output, operand: entry.operand, text: drawn.map,
+          reason: drawn.reason ?? '', bindings: drawn.bindings ?? [], map: tryParse(drawn.map), drawn});
+      }
+    }
+  }
+  return paths;
+}
+
+/** What a runtime variable is bound to, which is the same in all maps where it is the same value.
+ * @param {Path} path @param {number} i */
+export function bindingKey(path, i) {
+  const line = path.bindings[i] ?? '';
+  return line.slice(line.indexOf(': ') + 2) || `${path.number}/${i}`;
+}
