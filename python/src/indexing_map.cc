@@ -340,10 +340,12 @@ void DefineParts(nb::module_& m) {
       .def_ro("name", &MapVariable::name)
       .def_ro("bounds", &MapVariable::bounds, "Its values, an Interval.")
       .def_prop_ro(
-          "lower", [](const MapVariable& self) { return nb::cast(self.bounds).attr("lower"); },
+          "lower",
+          [](const MapVariable& self) { return nb::object(nb::cast(self.bounds).attr("lower")); },
           "The least value; None where there is none.", nb::sig("def lower(self) -> int | None"))
       .def_prop_ro(
-          "upper", [](const MapVariable& self) { return nb::cast(self.bounds).attr("upper"); },
+          "upper",
+          [](const MapVariable& self) { return nb::object(nb::cast(self.bounds).attr("upper")); },
           "The greatest value; None where there is none.", nb::sig("def upper(self) -> int | None"))
       .def_prop_ro(
           "size", [](const MapVariable& self) { return self.bounds.Size(); },
@@ -382,8 +384,9 @@ void DefineParts(nb::module_& m) {
           "A range for each result; empty where they are no box.",
           nb::sig("def ranges(self) -> tuple[range, ...]"))
       .def("__repr__", [](const nb::object& self) {
-        return nb::str("<xla_indexing.Image: is_box={}, ranges={}>")
-            .format(self.attr("is_box"), self.attr("ranges"));
+        const nb::object is_box = self.attr("is_box");
+        const nb::object ranges = self.attr("ranges");
+        return nb::str("<xla_indexing.Image: is_box={}, ranges={}>").format(is_box, ranges);
       });
 }
 
