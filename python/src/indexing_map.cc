@@ -196,13 +196,14 @@ nb::typed<nb::tuple, Vector, Matrix> ReadsOf(const Map& map, nb::handle indices,
 Flags InDomain(const Map& map, nb::handle indices, nb::handle runtime, int64_t max_points) {
   const PointSources points = SourcesOf(map, indices, runtime);
   std::vector<uint8_t> flags(points.num_rows);
+  const IndexingMap domain = Locked(*map.context, [&] { return DomainOf(map.map); });
   {
     nb::gil_scoped_release release;
-    CheckOk(
-        MapProgram(DomainOf(map.map))
-            .Run(points.num_rows, points.sources, max_points, [&](const MapProgram::Block& block) {
-              for (size_t i = 0; i < block.count; ++i) flags[block.rows[i]] |= block.is_inside[i];
-            }));
+    CheckOk(MapProgram(domain).Run(points.num_rows, points.sources, max_points,
+                                   [&](const MapProgram::Block& block) {
+                                     for (size_t i = 0; i < block.count; ++i)
+                                       flags[block.rows[i]] |= block.is_inside[i];
+                                   }));
   }
   return ToArray<Flags>(std::move(flags), {points.num_rows});
 }
@@ -339,10 +340,12 @@ void DefineParts(nb::module_& m) {
       .def_ro("name", &MapVariable::name)
       .def_ro("bounds", &MapVariable::bounds, "Its values, an Interval.")
       .def_prop_ro(
-          "lower", [](const MapVariable& self) { return nb::cast(self.bounds).attr("lower"); },
+          "lower",
+          [](const MapVariable& self) { return nb::object(nb::cast(self.bounds).attr("lower")); },
           "The least value; None where there is none.", nb::sig("def lower(self) -> int | None"))
       .def_prop_ro(
-          "upper", [](const MapVariable& self) { return nb::cast(self.bounds).attr("upper"); },
+          "upper",
+          [](const MapVariable& self) { return nb::object(nb::cast(self.bounds).attr("upper")); },
           "The greatest value; None where there is none.", nb::sig("def upper(self) -> int | None"))
       .def_prop_ro(
           "size", [](const MapVariable& self) { return self.bounds.Size(); },
@@ -381,8 +384,9 @@ void DefineParts(nb::module_& m) {
           "A range for each result; empty where they are no box.",
           nb::sig("def ranges(self) -> tuple[range, ...]"))
       .def("__repr__", [](const nb::object& self) {
-        return nb::str("<xla_indexing.Image: is_box={}, ranges={}>")
-            .format(self.attr("is_box"), self.attr("ranges"));
+        const nb::object is_box = self.attr("is_box");
+        const nb::object ranges = self.attr("ranges");
+        return nb::str("<xla_indexing.Image: is_box={}, ranges={}>").format(is_box, ranges);
       });
 }
 

@@ -74,8 +74,9 @@ known, its bounds otherwise.
       .def(
           "__reduce__",
           [](const nb::object& self) {
-            return nb::make_tuple(self.type(),
-                                  nb::make_tuple(self.attr("lower"), self.attr("upper")));
+            const nb::object lower = self.attr("lower");
+            const nb::object upper = self.attr("upper");
+            return nb::make_tuple(self.type(), nb::make_tuple(lower, upper));
           },
           nb::sig("def __reduce__(self) -> tuple[type[Interval], tuple[int | None, int | None]]"));
 }

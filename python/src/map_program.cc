@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "llvm/Support/Casting.h"
@@ -35,6 +37,42 @@ void KeepInside(const Interval& interval, const int64_t* values, size_t count, u
   if (interval.has_upper()) {
     const int64_t upper = interval.upper();
     for (size_t i = 0; i < count; ++i) flags[i] &= values[i] <= upper;
+  }
+}
+
+template <typename Right>
+void AddColumns(const int64_t* left, Right right, size_t count, int64_t* out, uint8_t* overflowed) {
+  for (size_t i = 0; i < count; ++i) {
+    overflowed[i] |= __builtin_add_overflow(left[i], right(i), &out[i]) ? 1 : 0;
+  }
+}
+
+template <typename Right>
+void MultiplyColumns(const int64_t* left, Right right, size_t count, int64_t* out,
+                     uint8_t* overflowed) {
+  for (size_t i = 0; i < count; ++i) {
+    overflowed[i] |= __builtin_mul_overflow(left[i], right(i), &out[i]) ? 1 : 0;
+  }
+}
+
+// Rounded down, by a divisor of at least 1.
+void FloorDivideColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* out) {
+  if (const int shift = LogTwo(divisor); shift >= 0) {
+    for (size_t i = 0; i < count; ++i) out[i] = left[i] >> shift;
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) out[i] = left[i] / divisor - (left[i] % divisor < 0 ? 1 : 0);
+}
+
+// The remainder in [0, divisor - 1].
+void ModuloColumn(const int64_t* left, int64_t divisor, size_t count, int64_t* out) {
+  if (LogTwo(divisor) >= 0) {
+    for (size_t i = 0; i < count; ++i) out[i] = left[i] & (divisor - 1);
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t rest = left[i] % divisor;
+    out[i] = rest < 0 ? rest + divisor : rest;
   }
 }
 
@@ -101,143 +139,157 @@ int MapProgram::Compile(mlir::AffineExpr expr) {
 
 void MapProgram::RunSteps(size_t begin, size_t end, size_t count, int64_t* columns,
                           uint8_t* has_overflowed) const {
-  for (size_t step = begin; step < end; ++step) {
-    const Step& s = steps_[step];
-    const int64_t* const a = columns + s.left * kBlock;
-    const int64_t* const b = columns + s.right * kBlock;
-    const int64_t c = s.constant;
-    int64_t* const out = columns + (num_variables_ + step) * kBlock;
-    switch (s.op) {
+  for (size_t i = begin; i < end; ++i) {
+    const Step& step = steps_[i];
+    const int64_t* const left = columns + step.left * kBlock;
+    const int64_t* const right = columns + step.right * kBlock;
+    int64_t* const out = columns + (num_variables_ + i) * kBlock;
+    switch (step.op) {
       case Op::kConstant:
-        std::fill_n(out, count, c);
+        std::fill_n(out, count, step.constant);
         break;
       case Op::kAdd:
-        for (size_t i = 0; i < count; ++i) {
-          has_overflowed[i] |= __builtin_add_overflow(a[i], b[i], &out[i]);
-        }
+        AddColumns(left, [right](size_t row) { return right[row]; }, count, out, has_overflowed);
         break;
       case Op::kAddConstant:
-        for (size_t i = 0; i < count; ++i) {
-          has_overflowed[i] |= __builtin_add_overflow(a[i], c, &out[i]);
-        }
+        AddColumns(left, [&step](size_t) { return step.constant; }, count, out, has_overflowed);
         break;
       case Op::kMultiply:
-        for (size_t i = 0; i < count; ++i) {
-          has_overflowed[i] |= __builtin_mul_overflow(a[i], b[i], &out[i]);
-        }
+        MultiplyColumns(
+            left, [right](size_t row) { return right[row]; }, count, out, has_overflowed);
         break;
       case Op::kMultiplyConstant:
-        for (size_t i = 0; i < count; ++i) {
-          has_overflowed[i] |= __builtin_mul_overflow(a[i], c, &out[i]);
-        }
+        MultiplyColumns(
+            left, [&step](size_t) { return step.constant; }, count, out, has_overflowed);
         break;
       case Op::kFloorDiv:
-        if (const int shift = LogTwo(c); shift >= 0) {
-          for (size_t i = 0; i < count; ++i) out[i] = a[i] >> shift;
-        } else {
-          for (size_t i = 0; i < count; ++i) out[i] = a[i] / c - (a[i] % c < 0 ? 1 : 0);
-        }
+        FloorDivideColumn(left, step.constant, count, out);
         break;
       case Op::kMod:
-        if (LogTwo(c) >= 0) {
-          for (size_t i = 0; i < count; ++i) out[i] = a[i] & (c - 1);
-        } else {
-          for (size_t i = 0; i < count; ++i) {
-            const int64_t rest = a[i] % c;
-            out[i] = rest < 0 ? rest + c : rest;
-          }
-        }
+        ModuloColumn(left, step.constant, count, out);
         break;
     }
   }
 }
 
-absl::Status MapProgram::Run(size_t num_rows, absl::Span<const Source> sources, int64_t max_points,
-                             absl::FunctionRef<void(const Block&)> visit) const {
-  // The variables that take all values of their intervals, and how many points each row has.
-  std::vector<int> free_variables;
-  int64_t points_of_row = 1;
-  for (int v = 0; v < num_variables_; ++v) {
-    if (sources[v].values != nullptr) continue;
-    free_variables.push_back(v);
-    if (intervals_[v].IsEmpty()) {
-      points_of_row = 0;
-      continue;
+// Goes through the points of all rows, and through all values of the variables that are not given.
+class MapProgram::Points {
+ public:
+  // Errors as those of Run.
+  static absl::StatusOr<Points> Create(const MapProgram& program, size_t num_rows,
+                                       absl::Span<const Source> sources, int64_t max_points) {
+    Points points(program, num_rows, sources);
+    int64_t points_of_row = 1;
+    for (const int v : points.free_) {
+      const Interval& interval = program.intervals_[v];
+      if (interval.IsEmpty()) {
+        points.num_rows_ = 0;
+        return points;
+      }
+      if (!interval.IsFinite()) {
+        return absl::InvalidArgumentError(absl::StrCat("the points of an infinite interval, ",
+                                                       interval.ToString(), ", cannot be listed"));
+      }
+      points.values_.push_back(interval.lower());
+      const std::optional<int64_t> size = interval.Size();
+      if (!size || __builtin_mul_overflow(points_of_row, *size, &points_of_row)) {
+        points_of_row = INT64_MAX;
+      }
     }
-    if (!intervals_[v].IsFinite()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the points of an infinite interval, ", intervals_[v].ToString(), ", cannot be listed"));
+    if (num_rows > static_cast<uint64_t>(max_points / points_of_row)) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("there are more than ", max_points, " points"));
     }
-    const std::optional<int64_t> size = intervals_[v].Size();
-    if (!size || __builtin_mul_overflow(points_of_row, *size, &points_of_row))
-      points_of_row = INT64_MAX;
-  }
-  if (points_of_row == 0 || num_rows == 0) return absl::OkStatus();
-  if (static_cast<uint64_t>(num_rows) > static_cast<uint64_t>(max_points / points_of_row)) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("there are more than ", max_points, " points"));
+    return points;
   }
 
-  const size_t num_columns = num_variables_ + steps_.size();
-  const auto columns = std::make_unique<int64_t[]>(num_columns * kBlock);
-  std::vector<uint8_t> is_inside(kBlock);
-  std::vector<uint8_t> has_overflowed(kBlock);
+  // Puts the next points into the columns of the variables, and their rows into `rows`. Returns how
+  // many there are, 0 at the end.
+  size_t Fill(int64_t* columns, size_t* rows) {
+    size_t count = 0;
+    for (; count < kBlock && row_ < num_rows_; ++count) {
+      rows[count] = row_;
+      for (size_t f = 0; f < free_.size(); ++f) columns[free_[f] * kBlock + count] = values_[f];
+      Advance();
+    }
+    for (const int v : given_) {
+      const Source& source = sources_[v];
+      int64_t* const column = columns + v * kBlock;
+      for (size_t i = 0; i < count; ++i) column[i] = source.values[rows[i] * source.stride];
+    }
+    return count;
+  }
+
+  // Clears the flags of the points of which a value that is given lies outside of its interval.
+  void KeepWithinIntervals(const int64_t* columns, size_t count, uint8_t* flags) const {
+    for (const int v : given_) {
+      KeepInside(program_.intervals_[v], columns + v * kBlock, count, flags);
+    }
+  }
+
+ private:
+  Points(const MapProgram& program, size_t num_rows, absl::Span<const Source> sources)
+      : program_(program), num_rows_(num_rows), sources_(sources) {
+    for (int v = 0; v < program.num_variables_; ++v) {
+      (sources[v].values == nullptr ? free_ : given_).push_back(v);
+    }
+  }
+
+  // To the next point of the row, and after its last one to the next row.
+  void Advance() {
+    for (size_t f = free_.size(); f > 0; --f) {
+      const Interval& interval = program_.intervals_[free_[f - 1]];
+      if (values_[f - 1] < interval.upper()) {
+        ++values_[f - 1];
+        return;
+      }
+      values_[f - 1] = interval.lower();
+    }
+    ++row_;
+  }
+
+  const MapProgram& program_;
+  size_t num_rows_;
+  size_t row_ = 0;
+  absl::Span<const Source> sources_;
+  std::vector<int> given_;
+  std::vector<int> free_;  // the last the fastest
+  std::vector<int64_t> values_;
+};
+
+absl::Status MapProgram::Run(size_t num_rows, absl::Span<const Source> sources, int64_t max_points,
+                             absl::FunctionRef<void(const Block&)> visit) const {
+  absl::StatusOr<Points> points = Points::Create(*this, num_rows, sources, max_points);
+  if (!points.ok()) return points.status();
+
+  const auto columns = std::make_unique<int64_t[]>((num_variables_ + steps_.size()) * kBlock);
   std::vector<size_t> rows(kBlock);
+  std::vector<uint8_t> is_inside(kBlock);
   Block block;
   block.rows = rows.data();
   block.is_inside = is_inside.data();
   for (int v = 0; v < num_variables_; ++v) block.variables.push_back(&columns[v * kBlock]);
+  block.results.reserve(results_.size());
   for (const int result : results_) block.results.push_back(&columns[result * kBlock]);
 
-  std::vector<int64_t> odometer;
-  for (const int v : free_variables) odometer.push_back(intervals_[v].lower());
-  size_t row = 0;
-  while (row < num_rows) {
-    size_t count = 0;
-    for (; count < kBlock && row < num_rows; ++count) {
-      rows[count] = row;
-      for (size_t f = 0; f < free_variables.size(); ++f) {
-        columns[free_variables[f] * kBlock + count] = odometer[f];
-      }
-      // On to the next point, and after the last of this row to the next row.
-      size_t f = free_variables.size();
-      for (; f > 0; --f) {
-        const Interval& interval = intervals_[free_variables[f - 1]];
-        if (odometer[f - 1] < interval.upper()) {
-          ++odometer[f - 1];
-          break;
-        }
-        odometer[f - 1] = interval.lower();
-      }
-      if (f == 0) ++row;
-    }
-    for (int v = 0; v < num_variables_; ++v) {
-      const Source& source = sources[v];
-      if (source.values == nullptr) continue;
-      int64_t* const column = &columns[v * kBlock];
-      for (size_t i = 0; i < count; ++i) column[i] = source.values[rows[i] * source.stride];
-    }
-
-    std::fill_n(is_inside.begin(), count, 1);
-    std::fill_n(has_overflowed.begin(), count, 0);
-    for (int v = 0; v < num_variables_; ++v) {
-      if (sources[v].values == nullptr) continue;
-      KeepInside(intervals_[v], &columns[v * kBlock], count, is_inside.data());
-    }
-    RunSteps(0, first_of_results_, count, columns.get(), has_overflowed.data());
-    for (size_t i = 0; i < count; ++i) {
+  // Runs some steps; no number of a point that is inside may overflow.
+  const auto run = [&](size_t begin, size_t end) -> absl::Status {
+    std::vector<uint8_t> has_overflowed(block.count);
+    RunSteps(begin, end, block.count, columns.get(), has_overflowed.data());
+    for (size_t i = 0; i < block.count; ++i) {
       if (has_overflowed[i] != 0 && is_inside[i] != 0) return OverflowError(rows[i]);
     }
+    return absl::OkStatus();
+  };
+  while ((block.count = points->Fill(columns.get(), rows.data())) > 0) {
+    std::fill_n(is_inside.begin(), block.count, 1);
+    points->KeepWithinIntervals(columns.get(), block.count, is_inside.data());
+    if (absl::Status status = run(0, first_of_results_); !status.ok()) return status;
     for (const Bound& constraint : constraints_) {
-      KeepInside(constraint.interval, &columns[constraint.column * kBlock], count,
+      KeepInside(constraint.interval, &columns[constraint.column * kBlock], block.count,
                  is_inside.data());
     }
-    std::fill_n(has_overflowed.begin(), count, 0);
-    RunSteps(first_of_results_, steps_.size(), count, columns.get(), has_overflowed.data());
-    for (size_t i = 0; i < count; ++i) {
-      if (has_overflowed[i] != 0 && is_inside[i] != 0) return OverflowError(rows[i]);
-    }
-    block.count = count;
+    if (absl::Status status = run(first_of_results_, steps_.size()); !status.ok()) return status;
     visit(block);
   }
   return absl::OkStatus();

@@ -16,7 +16,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -74,6 +73,8 @@ class MapProgram {
     int right = 0;
     int64_t constant = 0;
   };
+
+  class Points;
 
   int Compile(mlir::AffineExpr expr);
   int AddStep(const Step& step);

@@ -324,8 +324,10 @@ void DefineModuleClass(nb::class_<Module>& type) {
       .def(
           "__reduce__",
           [](const nb::object& self) {
+            const nb::object text = self.attr("to_text")();
+            const nb::object filename = self.attr("filename");
             return nb::make_tuple(nb::module_::import_("xla_indexing._load").attr("unpickle"),
-                                  nb::make_tuple(self.attr("to_text")(), self.attr("filename")));
+                                  nb::make_tuple(text, filename));
           },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
   DefineIdentity(type, &Module::state);

@@ -9,6 +9,10 @@ NB_MODULE(_native, m) {
   using namespace xla_indexing::python;  // NOLINT(google-build-using-namespace)
   m.doc() = "The C++ library xla_indexing. Import xla_indexing, which has all of this.";
   m.def("version", [] { return XLA_INDEXING_VERSION_STRING; }, "The version of the library.");
+  // An object that a program still holds as it ends is no fault of this module's.
+  nb::set_leak_warnings(false);
+  m.def("set_leak_warnings", &nb::set_leak_warnings, "whether"_a,
+        "Whether the end of the process says what objects were not freed, for tests.");
   nb::enum_<xla_indexing::Direction>(m, "Direction",
                                      "The direction in which a dependence is asked about.")
       .value(

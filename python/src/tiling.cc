@@ -46,6 +46,12 @@ std::vector<std::string> ToTextsOf(llvm::ArrayRef<TileExpr> exprs) {
   return texts;
 }
 
+// A list of expressions of a tile, as text.
+std::vector<std::string> TextsOf(const Tile& self,
+                                 llvm::SmallVector<TileExpr, 4> (SymbolicTile::*list)() const) {
+  return Locked(*self.state->context, [&] { return ToTextsOf((self.object.*list)()); });
+}
+
 std::vector<std::string> ToTextsOf(const std::vector<TileCondition>& conditions,
                                    const TileNames& names) {
   std::vector<std::string> texts;
@@ -92,12 +98,17 @@ t0, t1, .. are the sizes of the tile of the result, k0, k1, .. its indices.
     (True, 16)
 )doc")
       .def_prop_ro(
-          "offsets", [](const Tile& self) { return ToTextsOf(self.object.Offsets()); },
+          "offsets", [](const Tile& self) { return TextsOf(self, &SymbolicTile::Offsets); },
           "The offset of each result, as text; '?' where it has no closed form.")
-      .def_prop_ro("sizes", [](const Tile& self) { return ToTextsOf(self.object.Sizes()); })
-      .def_prop_ro("strides", [](const Tile& self) { return ToTextsOf(self.object.Strides()); })
+      .def_prop_ro("sizes", [](const Tile& self) { return TextsOf(self, &SymbolicTile::Sizes); })
+      .def_prop_ro("strides",
+                   [](const Tile& self) { return TextsOf(self, &SymbolicTile::Strides); })
       .def_prop_ro(
-          "conditions", [](const Tile& self) { return ToTextsOf(self.object.Conditions(), {}); },
+          "conditions",
+          [](const Tile& self) {
+            return Locked(*self.state->context,
+                          [&] { return ToTextsOf(self.object.Conditions(), {}); });
+          },
           "Conditions on the sizes, which all have to hold for every full tile to be such a box.")
       .def(
           "is_exact",
@@ -195,6 +206,10 @@ Tiled TiledOf(const Subject_& self) {
 constexpr const char* kSizes =
     "collections.abc.Sequence[int] | collections.abc.Mapping[str, int] | str";
 
+TileCost CostOf(const Graph& self) {
+  return Locked(*self.state->context, [&] { return self.object.Cost(); });
+}
+
 void DefineTiledComputation(nb::module_& m) {
   nb::class_<TileCost>(m, "TileCost",
                        "Bytes and numbers of tiles; 2**63 - 1 where a number does not fit.")
@@ -211,7 +226,7 @@ void DefineTiledComputation(nb::module_& m) {
       });
   nb::class_<Graph>(m, "TileGraph",
                     "What the programs of a tiled kernel load, compute and store, in order.")
-      .def_prop_ro("cost", [](const Graph& self) { return self.object.Cost(); })
+      .def_prop_ro("cost", &CostOf)
       .def_prop_ro(
           "sizes",
           [](const Graph& self) {
@@ -232,9 +247,8 @@ void DefineTiledComputation(nb::module_& m) {
            })
       .def("__repr__",
            [](const Graph& self) {
-             return ReprOf("TileGraph",
-                           absl::StrCat(self.object.nodes().size(), " nodes, ",
-                                        self.object.Cost().moved_bytes, " bytes moved"));
+             return ReprOf("TileGraph", absl::StrCat(self.object.nodes().size(), " nodes, ",
+                                                     CostOf(self).moved_bytes, " bytes moved"));
            })
       .def("_repr_html_", [](const nb::object& self) { return HtmlOf("pre", self); });
   nb::class_<CostedTiling>(m, "CostedTiling", "A tiling that was found.")
@@ -299,7 +313,9 @@ contractions. `runtime` ones move tiles and are not cut.
       .def_prop_ro(
           "conditions",
           [](const Tiled& self) {
-            return ToTextsOf(self.object->Conditions(), self.object->Names());
+            return Locked(*self.state->context, [&] {
+              return ToTextsOf(self.object->Conditions(), self.object->Names());
+            });
           },
           "Conditions on sizes under which every full tile is a box with strides, as text.")
       .def(

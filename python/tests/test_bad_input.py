@@ -211,6 +211,8 @@ def test_nothing_leaks():
     program = """
 import resource, sys
 import xla_indexing as xi
+from xla_indexing import _native
+_native.set_leak_warnings(True)
 TEXT = sys.stdin.read()
 def once():
     m = xi.load(TEXT)
