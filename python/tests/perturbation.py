@@ -80,7 +80,7 @@ def _perturb(program: Program, seed: int, draws: list[dict[str, np.ndarray]]) ->
 def _other_values(value: Any, drawn: list[Any]) -> Iterator[Any]:
     """Yields values other than `value`, those `drawn` and, of floating point numbers, multiples of it."""
     kind = value.dtype
-    if np.issubdtype(kind, np.inexact) or kind.kind == "V":
+    if jax.dtypes.issubdtype(kind, np.inexact):
         drawn = drawn + [np.asarray(value * factor, dtype=kind)[()] for factor in FACTORS]
     seen = {np.asarray(value).tobytes()}
     for other in drawn:

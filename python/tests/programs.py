@@ -556,6 +556,11 @@ def int4_weights(weights, scales, x):
     return x @ (quantized[:3].astype(jnp.float32) * scales[:, None]).T
 
 
+@program(lambda rng: (whole(rng, 8, 4, 6, dtype=jnp.int4), normal(rng, 6)))
+def int4_arguments(weights, x):
+    return weights.astype(jnp.float32) @ x, weights + jnp.int4(1)
+
+
 @program(lambda rng: (normal(rng, 3, 4, dtype=jnp.float8_e4m3fn), normal(rng, 4, 2, dtype=jnp.float8_e4m3fn)))
 def fp8_matmul(x, y):
     product = jnp.dot(x, y, preferred_element_type=jnp.float32)
@@ -714,6 +719,15 @@ def sharded_matmul(x, y):
     x = lax.with_sharding_constraint(x, NamedSharding(mesh(4, 2), P("x", "y")))
     y = lax.with_sharding_constraint(y, NamedSharding(mesh(4, 2), P("y", None)))
     return lax.with_sharding_constraint(x @ y, NamedSharding(mesh(4, 2), P("x", None)))
+
+
+@program(
+    lambda rng: (normal(rng, 8, 4), normal(rng, 4)),
+    in_shardings=(NamedSharding(mesh(4, 2), P("x", "y")), NamedSharding(mesh(4, 2), P())),
+    out_shardings=NamedSharding(mesh(4, 2), P("y", "x")),
+)
+def sharded_arguments(x, scale):
+    return jnp.cumsum(x, axis=0).T * scale[:, None]
 
 
 def over_shards(function: Callable[..., Any], in_specs: Any, out_specs: Any) -> Callable[..., Any]:
