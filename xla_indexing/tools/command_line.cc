@@ -122,11 +122,12 @@ struct Query {
 
 constexpr Query kQueries[] = {
     {"coalescing", &Queries::coalescing},
+    {"in-place", &Queries::in_place},
     {"tiling", &Queries::tiling},
     {"utilization", &Queries::utilization},
 };
 constexpr absl::string_view kQueryValues =
-    "a list, with commas, of: coalescing, tiling, utilization";
+    "a list, with commas, of: coalescing, in-place, tiling, utilization";
 
 bool SetTileSizes(absl::string_view value, CommandLine* line) {
   line->tile_sizes = std::string(value);
@@ -383,9 +384,13 @@ absl::Status CheckHloLine(const CommandLine& line) {
         "--summary, which is instead of the maps, and --query, which is beside them, exclude each "
         "other");
   }
-  if ((line.queries.utilization || line.queries.coalescing) && !line.output_to_input) {
+  if ((line.queries.utilization || line.queries.coalescing || line.queries.in_place) &&
+      !line.output_to_input) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--query=", line.queries.utilization ? "utilization" : "coalescing",
+        absl::StrCat("--query=",
+                     line.queries.utilization  ? "utilization"
+                     : line.queries.coalescing ? "coalescing"
+                                               : "in-place",
                      " is of what is read, so that it needs --direction=output-to-input or both"));
   }
   if (line.tile_sizes && !line.queries.tiling) {

@@ -46,9 +46,10 @@ enum class EmitMode {
 struct Queries {
   bool utilization = false;
   bool coalescing = false;
+  bool in_place = false;
   bool tiling = false;
 
-  bool Any() const { return utilization || coalescing || tiling; }
+  bool Any() const { return utilization || coalescing || in_place || tiling; }
 };
 
 // The launch for which coalescing is reported.

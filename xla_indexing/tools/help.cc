@@ -54,6 +54,9 @@ How it is printed
                                        a launch touch; lines below each map, and of the output's
                                        writes, where it is written: not of parameters,
                                        constants, tuples, get-tuple-elements and bitcasts
+                         in-place      whether each output may be written into the buffer of an
+                                       operand of equal size, in which order of loops, and how
+                                       many elements are written then; lines below the maps
                          tiling        what tile of each operand a tile of the output needs: offset,
                                        size and stride by tile index k and sizes t, and the
                                        conditions under which that is just what is read; below

@@ -94,7 +94,8 @@ QueryAnswers::QueryAnswers(const Subject& subject, Direction direction, const Co
                   ? SubjectTiling::Create(subject, indexer->context())
                   : absl::NotFoundError("not asked for")),
       utilization_(*subject.instruction, subject.operands()),
-      coalescing_(subject, line, indexer->context()) {}
+      coalescing_(subject, line, indexer->context()),
+      in_place_(subject, indexer->context()) {}
 
 void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<ReportedEntry>* entries) {
   InstructionIndexing maps;
@@ -117,6 +118,7 @@ void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<Reporte
 
 void QueryAnswers::Answer(const ReportPart& part, std::vector<ReportedEntry>* entries) {
   if (line_.queries.utilization && is_to_input_) AnswerUtilization(part, entries);
+  if (line_.queries.in_place && is_to_input_) in_place_.Answer(entries);
   if (line_.queries.tiling) AnswerTiling(subject_, direction_, line_, tiling_, entries);
   if (line_.queries.coalescing && is_to_input_ && !line_.launch.is_emitters) {
     coalescing_.AnswerReads(entries);

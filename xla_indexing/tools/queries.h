@@ -16,6 +16,7 @@
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/command_line.h"
+#include "xla_indexing/tools/in_place_output.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/kernel_output.h"
 #include "xla_indexing/tools/report.h"
@@ -83,6 +84,7 @@ class QueryAnswers {
   absl::StatusOr<SubjectTiling> tiling_;
   UtilizationCounter utilization_;
   CoalescingAnswers coalescing_;
+  InPlaceAnswers in_place_;
 };
 
 }  // namespace xla_indexing
