@@ -8,7 +8,8 @@
 //   hlo       HLO modules: read, verify, build, rewrite and print
 //   ops       the indexing maps of one instruction
 //   fusion    the indexing maps of instructions and whole computations: the object to ask
-//   query     how much of an operand is used, which dimensions correspond, what reads the same
+//   query     how much of an operand is used, which dimensions correspond, what reads the same,
+//             whether an output may overwrite an operand
 //   gpu       threads, memory transactions and bank conflicts
 //   tiling    the tile of an operand that a tile of the result needs
 //
@@ -116,6 +117,9 @@
 #include "xla_indexing/ops/value_function.h"
 #include "xla_indexing/query/corresponding_dims.h"
 #include "xla_indexing/query/equivalence.h"
+#include "xla_indexing/query/in_place.h"
+#include "xla_indexing/query/in_place_aliases.h"
+#include "xla_indexing/query/loop_order.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tiling/program_ids.h"
 #include "xla_indexing/tiling/symbolic_tile.h"

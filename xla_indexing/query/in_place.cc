@@ -65,8 +65,7 @@ absl::StatusOr<OperandIndexing> PlaceMap(const Shape& from, const Shape& to,
   HloModule module("places");
   HloComputation* computation = module.AddComputation("places");
   HloInstruction* operand = computation->AddParameter(0, "from", from);
-  HloInstruction* bitcast =
-      computation->AddInstruction(HloOpcode::kBitcast, "to", to, {operand});
+  HloInstruction* bitcast = computation->AddInstruction(HloOpcode::kBitcast, "to", to, {operand});
   const auto entries = HloIndexer(context).Index(*bitcast, Direction::kInputToOutput);
   if (!entries.ok()) return entries.status();
   if ((*entries)->empty()) {
@@ -123,19 +122,43 @@ bool AreNeverEqual(llvm::ArrayRef<AffineExpr> a, llvm::ArrayRef<AffineExpr> b) {
   return false;
 }
 
+// What the elements of an instruction are elements of.
+const HloInstruction* MovedFrom(const HloInstruction* instruction) {
+  while (true) {
+    switch (instruction->opcode()) {
+      case HloOpcode::kBitcast:
+        if (internal::BitsOfElement(instruction->shape()) !=
+            internal::BitsOfElement(instruction->operand(0)->shape())) {
+          return instruction;
+        }
+        break;
+      case HloOpcode::kCopy:
+      case HloOpcode::kReshape:
+      case HloOpcode::kReverse:
+      case HloOpcode::kSlice:
+      case HloOpcode::kTranspose:
+        break;
+      default:
+        return instruction;
+    }
+    instruction = instruction->operand(0);
+  }
+}
+
 // Why some values of the runtime variables may not occur together; empty where all do.
 std::string WhyNotFree(const OperandIndexing& indexing) {
   const absl::Span<const RuntimeVarIndexing> bindings = indexing.bindings();
   for (size_t i = 0; i < bindings.size(); ++i) {
     const RuntimeVarIndexing& binding = bindings[i];
-    if (!binding.call_path.empty() || binding.device ||
-        binding.instruction->opcode() != HloOpcode::kParameter) {
+    const HloInstruction* source = MovedFrom(binding.instruction);
+    if (!binding.call_path.empty() || binding.device || source->opcode() != HloOpcode::kParameter) {
       return absl::StrCat("it depends on the values of ", binding.instruction->name(),
                           ", which are computed");
     }
     for (size_t k = 0; k < i; ++k) {
       const RuntimeVarIndexing& other = bindings[k];
-      if (other.instruction == binding.instruction && other.leaf == binding.leaf &&
+      if (MovedFrom(other.instruction) != source || other.leaf != binding.leaf) continue;
+      if (other.instruction != binding.instruction ||
           !AreNeverEqual(other.element, binding.element)) {
         return absl::StrCat("it depends on several values of ", binding.instruction->name(),
                             ", which may be one");
@@ -147,13 +170,6 @@ std::string WhyNotFree(const OperandIndexing& indexing) {
 
 std::string ElementText(absl::Span<const int64_t> element) {
   return absl::StrCat("{", absl::StrJoin(element, ","), "}");
-}
-
-// Buffers of arrays; none where the layout or a size leaves that open.
-std::optional<Int128> BytesOfArray(const Shape& array) {
-  const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(array);
-  if (!layout.ok()) return std::nullopt;
-  return layout->BufferBytes();
 }
 
 // A maximum matching of a bipartite graph, as the right side of each left one, or -1; by paths that
@@ -184,11 +200,18 @@ std::vector<int> MaximumMatching(const std::vector<std::vector<int>>& edges, int
 
 }  // namespace
 
+std::optional<int64_t> BytesInBuffer(const Shape& array) {
+  const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(array);
+  if (!layout.ok()) return std::nullopt;
+  return internal::NarrowToInt64(layout->BufferBytes());
+}
+
 std::string InPlaceConflict::ToString() const {
   std::string text = absl::StrCat("element ", ElementText(writer), " is written before element ",
                                   ElementText(reader));
   if (reader_leaf) absl::StrAppend(&text, " of output ", *reader_leaf);
-  absl::StrAppend(&text, " reads element ", ElementText(operand), " of the operand, at byte ", byte);
+  absl::StrAppend(&text, " reads element ", ElementText(operand), " of the operand, at byte ",
+                  byte);
   for (size_t i = 0; i < runtime_values.size(); ++i) {
     absl::StrAppend(&text, i == 0 ? ", where " : " and ", runtime_values[i].first, " = ",
                     runtime_values[i].second);
@@ -233,7 +256,8 @@ std::string InPlaceSafety::ToString() const {
 
 class InPlaceAnalysis::Impl {
  public:
-  Impl(FusionView view, std::vector<const Shape*> operand_shapes,
+  // With the shapes of what is asked about, and the parameter of the view that each is.
+  Impl(FusionView view, const std::vector<const Shape*>& operand_shapes,
        std::vector<std::optional<int64_t>> parameter_of, mlir::MLIRContext* context)
       : view_(std::move(view)),
         parameter_of_(std::move(parameter_of)),
@@ -248,16 +272,16 @@ class InPlaceAnalysis::Impl {
   absl::Status CheckLeaves(const SharedBuffer& buffer) const {
     if (buffer.output_leaf < 0 || buffer.output_leaf >= output().LeafCount() ||
         !output().Leaf(buffer.output_leaf).IsArray()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("in place: there is no array that is leaf ", buffer.output_leaf,
-                       " of the output ", output().ToString()));
+      return absl::InvalidArgumentError(absl::StrCat("in place: there is no array that is leaf ",
+                                                     buffer.output_leaf, " of the output ",
+                                                     output().ToString()));
     }
     const auto& [operand, leaf] = buffer.operand;
     if (operand < 0 || operand >= static_cast<int64_t>(operand_shapes_.size()) || leaf < 0 ||
         leaf >= operand_shapes_[operand].LeafCount() ||
         !operand_shapes_[operand].Leaf(leaf).IsArray()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "in place: there is no array that is leaf ", leaf, " of operand ", operand));
+      return absl::InvalidArgumentError(
+          absl::StrCat("in place: there is no array that is leaf ", leaf, " of operand ", operand));
     }
     return absl::OkStatus();
   }
@@ -296,8 +320,8 @@ class InPlaceAnalysis::Impl::Question {
       Doubt(absl::StrCat("where elements lie is not known: ", place_->label().reason));
       return absl::OkStatus();
     }
-    const std::optional<Int128> output_bytes = BytesOfArray(output);
-    const std::optional<Int128> operand_bytes = BytesOfArray(operand);
+    const std::optional<int64_t> output_bytes = BytesInBuffer(output);
+    const std::optional<int64_t> operand_bytes = BytesInBuffer(operand);
     if (output_bytes && operand_bytes && *output_bytes > *operand_bytes) {
       Doubt("the buffer of the operand is smaller than that of the output");
       return absl::OkStatus();
@@ -307,8 +331,7 @@ class InPlaceAnalysis::Impl::Question {
     const SharedLeaves leaves{impl_.view_.computation(), buffer_.output_leaf, *parameter,
                               buffer_.operand.operand_leaf};
     parts_ = ChangedPartsOf(leaves, *place_, &impl_.indexer_);
-    const auto entries =
-        impl_.indexer_.Index(impl_.view_.computation(), Direction::kOutputToInput);
+    const auto entries = impl_.indexer_.Index(impl_.view_.computation(), Direction::kOutputToInput);
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : **entries) {
       if (entry.operand != *parameter || entry.operand_leaf != buffer_.operand.operand_leaf) {
@@ -374,6 +397,10 @@ class InPlaceAnalysis::Impl::Question {
     }
     const FoundOrder found = conflicts_->FindOrder();
     if (found.is_safe == Answer::kUndecided) return Undecided();
+    if (are_bytes_ && found.is_safe == Answer::kNo) {
+      Doubt("rows are no whole bytes, and in the order of memory elements meet");
+      return Undecided();
+    }
     LoopOrder natural = NaturalOrder();
     safety.condition = ConditionOf();
     if (found.is_safe == Answer::kYes) {
@@ -386,7 +413,7 @@ class InPlaceAnalysis::Impl::Question {
       if (!safety.conflict) safety.conflict = ConflictIn({});
       return safety;
     }
-    safety.conflict = ConflictIn(are_bytes_ ? LoopOrder{{0, false}} : natural);
+    safety.conflict = ConflictIn(natural);
     if (!safety.conflict) safety.conflict = ConflictIn({});
     if (!safety.conflict) return Undecided();
     safety.answer = InPlaceAnswer::kUnsafe;
@@ -490,21 +517,20 @@ class InPlaceAnalysis::Impl::Question {
     }
     if (absl::Status status = map.Verify(); !status.ok()) return status;
     iterations_ = OperandIndexing(kPartsFit, map.ConvertRangeVariablesToDimensions());
-    const absl::StatusOr<IndexingMap> inverse = Inverse(iterations_->map());
-    if (!inverse.ok()) {
-      Doubt(absl::StrCat("which iteration computes an element is not known: ",
-                         inverse.status().message()));
-      return absl::OkStatus();
-    }
-    iteration_of_ = OperandIndexing(kPartsFit, *inverse);
-    return absl::OkStatus();
+    return SetIterationOf();
   }
 
-  // Iterations are the bytes of the output, in the order of memory.
+  // Iterations are the bytes of the output: along the most minor dimension, where each row has whole
+  // bytes, and otherwise all in the order of memory.
   absl::Status SetBytes(const Shape& output) {
     const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(output);
     if (!layout.ok()) return layout.status();
     const int64_t in_byte = 8 / layout->width;
+    const int64_t rank = output.rank();
+    const int64_t minor = rank == 0 ? -1 : layout->major_to_minor.back();
+    if (layout->tilings.empty() && rank > 0 && output.dimension(minor) % in_byte == 0) {
+      return SetBytesOfRows(output, minor, in_byte);
+    }
     const Shape bytes = Shape::Array(output.element_type(),
                                      {internal::CeilDiv(layout->positions, in_byte), in_byte});
     if (layout->width != internal::BitsOfElement(bytes) || !layout->tilings.empty()) {
@@ -513,11 +539,39 @@ class InPlaceAnalysis::Impl::Question {
     }
     const absl::StatusOr<OperandIndexing> elements = PlaceMap(bytes, output, impl_.context_);
     if (!elements.ok()) return elements.status();
-    IndexingMap map = elements->map();
-    map.Simplify();
+    iterations_ = *elements;
     kinds_ = {CoordinateKind::kLoop, CoordinateKind::kTogether};
     are_bytes_ = true;
-    return SetIterations({std::move(map)});
+    return SetIterationOf();
+  }
+
+  absl::Status SetBytesOfRows(const Shape& output, int64_t minor, int64_t in_byte) {
+    Variables dims;
+    llvm::SmallVector<AffineExpr, 4> results;
+    for (int64_t i = 0; i < output.rank(); ++i) {
+      const int64_t size = output.dimension(i);
+      dims.push_back({Interval::OfSize(i == minor ? size / in_byte : size), {}});
+      results.push_back(mlir::getAffineDimExpr(i, impl_.context_));
+    }
+    dims.push_back({Interval::OfSize(in_byte), {}});
+    results[minor] = internal::Add(internal::Scale(results[minor], in_byte),
+                                   mlir::getAffineDimExpr(output.rank(), impl_.context_));
+    const mlir::AffineMap map = mlir::AffineMap::get(dims.size(), 0, results, impl_.context_);
+    iterations_ = OperandIndexing(kPartsFit, IndexingMap(kPartsFit, map, std::move(dims), {}, {}));
+    kinds_.push_back(CoordinateKind::kTogether);
+    return SetIterationOf();
+  }
+
+  // Which iteration an element belongs to.
+  absl::Status SetIterationOf() {
+    const absl::StatusOr<IndexingMap> inverse = Inverse(iterations_->map());
+    if (!inverse.ok()) {
+      Doubt(absl::StrCat("which iteration computes an element is not known: ",
+                         inverse.status().message()));
+      return absl::OkStatus();
+    }
+    iteration_of_ = OperandIndexing(kPartsFit, *inverse);
+    return absl::OkStatus();
   }
 
   // From iterations that read, through one map, to those that change one part of what is read;
@@ -649,8 +703,9 @@ class InPlaceAnalysis::Impl::Question {
   }
 
   static bool IsSameForAll(const RuntimeVarIndexing& binding) {
-    return absl::c_all_of(binding.element, [](AffineExpr e) { return e.isSymbolicOrConstant() &&
-                                                                     llvm::isa<mlir::AffineConstantExpr>(e); });
+    return absl::c_all_of(binding.element, [](AffineExpr e) {
+      return e.isSymbolicOrConstant() && llvm::isa<mlir::AffineConstantExpr>(e);
+    });
   }
 
   Impl& impl_;
@@ -701,14 +756,24 @@ absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruct
       std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of), context));
 }
 
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view,
+                                                        mlir::MLIRContext* context) {
+  std::vector<const Shape*> shapes;
+  std::vector<std::optional<int64_t>> parameter_of;
+  for (const HloInstruction* parameter : view.computation().parameters()) {
+    shapes.push_back(&parameter->shape());
+    parameter_of.emplace_back(parameter->parameter_number());
+  }
+  return InPlaceAnalysis(
+      std::make_unique<Impl>(std::move(view), shapes, std::move(parameter_of), context));
+}
+
 std::vector<SharedBuffer> InPlaceAnalysis::Candidates(int64_t max_pairs) const {
   std::vector<SharedBuffer> candidates;
   const Shape& output = impl_->output();
   std::multimap<int64_t, OperandLeaf> by_bytes;
-  const auto bytes_of = [](const Shape& leaf) -> int64_t {
-    if (!leaf.IsArray()) return 0;
-    const std::optional<Int128> bytes = BytesOfArray(leaf);
-    return bytes ? internal::NarrowToInt64(*bytes).value_or(0) : 0;
+  const auto bytes_of = [](const Shape& leaf) {
+    return leaf.IsArray() ? BytesInBuffer(leaf).value_or(0) : 0;
   };
   for (size_t i = 0; i < impl_->operands().size(); ++i) {
     const Shape& operand = impl_->operands()[i];
@@ -718,6 +783,7 @@ std::vector<SharedBuffer> InPlaceAnalysis::Candidates(int64_t max_pairs) const {
     }
   }
   for (int64_t leaf = 0; leaf < output.LeafCount(); ++leaf) {
+    // Multimaps keep equal keys in the order in which they came.
     const auto [begin, end] = by_bytes.equal_range(bytes_of(output.Leaf(leaf)));
     for (auto it = begin; it != end; ++it) {
       if (static_cast<int64_t>(candidates.size()) >= max_pairs) return candidates;
@@ -758,7 +824,8 @@ absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyIn(const SharedBuffer& buff
     InPlaceSafety safety = asked.Decide();
     if (safety.answer == InPlaceAnswer::kInOrder && safety.order != order) {
       safety = InPlaceSafety();
-      safety.reason = "elements are narrower than a byte, and those of one byte are written at once";
+      safety.reason =
+          "elements are narrower than a byte, and those of one byte are written at once";
     }
     return safety;
   }
@@ -796,8 +863,7 @@ absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buf
   }
   written.elements.Simplify();
   written.elements.DropCovered(output);
-  const absl::StatusOr<Utilization> count =
-      ComputeUtilization(written.elements, output, output);
+  const absl::StatusOr<Utilization> count = ComputeUtilization(written.elements, output, output);
   if (!count.ok()) return count.status();
   written.count = count->elements_read;
   written.of = output.ElementCount().value_or(0);
@@ -814,7 +880,8 @@ absl::StatusOr<BufferSharing> InPlaceAnalysis::Share() {
   for (const SharedBuffer& candidate : candidates) {
     absl::StatusOr<InPlaceSafety> safety = Safety(candidate);
     if (!safety.ok()) return safety.status();
-    if (safety->answer == InPlaceAnswer::kInOrder && !absl::c_linear_search(orders, safety->order)) {
+    if (safety->answer == InPlaceAnswer::kInOrder &&
+        !absl::c_linear_search(orders, safety->order)) {
       orders.push_back(safety->order);
     }
     safeties.push_back(*std::move(safety));

@@ -51,9 +51,11 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
@@ -133,6 +135,10 @@ struct BufferSharing {
   LoopOrder order;                   // empty: any
 };
 
+// The bytes of the buffer of an array, padding included; none where that is not known or does not
+// fit int64.
+std::optional<int64_t> BytesInBuffer(const Shape& array);
+
 class InPlaceAnalysis {
  public:
   // Of a computation, its parameters by their numbers, and of an instruction, a fusion or another,
@@ -141,6 +147,8 @@ class InPlaceAnalysis {
                                                        mlir::MLIRContext* context);
   static absl::StatusOr<InPlaceAnalysis> OfInstruction(const HloInstruction& instruction,
                                                        mlir::MLIRContext* context);
+  // Of a view, its parameters by their numbers.
+  static absl::StatusOr<InPlaceAnalysis> OfView(FusionView view, mlir::MLIRContext* context);
   InPlaceAnalysis(InPlaceAnalysis&& other) noexcept;
   InPlaceAnalysis& operator=(InPlaceAnalysis&& other) noexcept;
   ~InPlaceAnalysis();

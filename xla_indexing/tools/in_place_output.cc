@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/tools/count_output.h"
 
@@ -25,7 +26,7 @@ absl::string_view InPlaceAnswerName(InPlaceAnswer answer) {
   return "undecided";
 }
 
-void WriteElement(absl::string_view key, const std::vector<int64_t>& element, JsonWriter* json) {
+void WriteIndices(absl::string_view key, const std::vector<int64_t>& element, JsonWriter* json) {
   json->Key(key);
   json->BeginArray();
   for (const int64_t index : element) json->Integer(index);
@@ -34,13 +35,13 @@ void WriteElement(absl::string_view key, const std::vector<int64_t>& element, Js
 
 void WriteConflict(const InPlaceConflict& conflict, JsonWriter* json) {
   json->BeginObject();
-  WriteElement("writer", conflict.writer, json);
+  WriteIndices("writer", conflict.writer, json);
   if (conflict.reader_leaf) {
     json->Key("reader_output_id");
     json->Integer(*conflict.reader_leaf);
   }
-  WriteElement("reader", conflict.reader, json);
-  WriteElement("operand", conflict.operand, json);
+  WriteIndices("reader", conflict.reader, json);
+  WriteIndices("operand", conflict.operand, json);
   json->Key("byte");
   json->Integer(conflict.byte);
   json->Key("runtime_values");
@@ -87,6 +88,29 @@ void AppendInPlace(const ReportedInPlace& in_place, std::string* out) {
   if (!in_place.written) return;
   absl::StrAppend(out, "  written in place: ", CountText(in_place.written->count), " of ",
                   in_place.written->of, " elements\n");
+}
+
+void AppendAlias(const CheckedAlias& alias, std::string* out) {
+  std::string text = alias.ToString();
+  text[0] = absl::ascii_toupper(static_cast<unsigned char>(text[0]));
+  absl::StrAppend(out, text, "\n");
+}
+
+void AppendAliasJson(const CheckedAlias& alias, std::string* objects) {
+  if (!objects->empty()) objects->append(", ");
+  JsonWriter json(objects);
+  json.BeginObject();
+  json.Key("instruction");
+  json.String(alias.instruction == nullptr ? "" : alias.instruction->name());
+  json.Key("output");
+  json.String(alias.output);
+  json.Key("operand_id");
+  json.Integer(alias.operand);
+  json.Key("operand_index");
+  json.String(alias.operand_index);
+  json.Key("in_place");
+  WriteInPlace({alias.safety, {}}, &json);
+  json.EndObject();
 }
 
 void WriteInPlace(const ReportedInPlace& in_place, JsonWriter* json) {

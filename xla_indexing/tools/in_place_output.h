@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/query/in_place.h"
+#include "xla_indexing/query/in_place_aliases.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
@@ -38,6 +39,10 @@ class InPlaceAnswers {
 
 // Lines, indented by two spaces.
 void AppendInPlace(const ReportedInPlace& in_place, std::string* out);
+// A line.
+void AppendAlias(const CheckedAlias& alias, std::string* out);
+// An object, after a comma where it is not the first.
+void AppendAliasJson(const CheckedAlias& alias, std::string* objects);
 // An object.
 void WriteInPlace(const ReportedInPlace& in_place, JsonWriter* json);
 

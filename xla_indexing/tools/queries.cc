@@ -40,6 +40,13 @@ void QueryTotals::AddKernel(const Subject& subject, const ReportedKernel& kernel
   AppendKernelJson(subject, kernel, &kernels_json_);
 }
 
+void QueryTotals::AddAliases(const std::vector<CheckedAlias>& aliases) {
+  for (const CheckedAlias& alias : aliases) {
+    AppendAlias(alias, &aliases_text_);
+    AppendAliasJson(alias, &aliases_json_);
+  }
+}
+
 void QueryTotals::Add(const QueryTotals& other) {
   const auto append = [](const std::string& from, std::string* to) {
     if (!to->empty() && !from.empty()) to->append(", ");
@@ -48,10 +55,13 @@ void QueryTotals::Add(const QueryTotals& other) {
   append(other.writes_json_, &writes_json_);
   append(other.tilings_json_, &tilings_json_);
   append(other.kernels_json_, &kernels_json_);
+  append(other.aliases_json_, &aliases_json_);
+  aliases_text_ += other.aliases_text_;
   for (const Row& row : other.rows_) AddRow(row);
 }
 
 void QueryTotals::AppendText(std::string* out) const {
+  out->append(aliases_text_);
   for (const Row& row : rows_) {
     absl::StrAppend(out, "Total of ", row.computation, ": ", TrafficText(row.traffic), "\n");
   }
@@ -68,6 +78,7 @@ void QueryTotals::WriteJson(JsonWriter* json) const {
   write("outputs", writes_json_);
   write("tilings", tilings_json_);
   write("kernels", kernels_json_);
+  write("aliases", aliases_json_);
   if (rows_.empty()) return;
   json->Key("totals");
   json->BeginArray();

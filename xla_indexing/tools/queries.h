@@ -13,6 +13,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/ops/direction.h"
+#include "xla_indexing/query/in_place_aliases.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/command_line.h"
@@ -34,6 +35,8 @@ class QueryTotals {
   // A JSON object.
   void AddTiling(const std::string& json);
   void AddKernel(const Subject& subject, const ReportedKernel& kernel);
+  // The aliases that a module states.
+  void AddAliases(const std::vector<CheckedAlias>& aliases);
   void Add(const QueryTotals& other);
 
   // `Total of main: ..`, a line for each computation.
@@ -53,6 +56,8 @@ class QueryTotals {
   std::string writes_json_;
   std::string tilings_json_;
   std::string kernels_json_;
+  std::string aliases_text_;
+  std::string aliases_json_;
 };
 
 // The queries of the command line about one subject, whose entries come in parts.

@@ -42,7 +42,7 @@ DataOperands AllOperands(const HloInstruction& instruction) {
   return data;
 }
 
-DataOperands DataOperandsOf(const HloInstruction& instruction, int64_t leaf) {
+DataOperands DataOperandsOf(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kBitcast:
     case HloOpcode::kBitcastConvert:
@@ -71,7 +71,8 @@ DataOperands DataOperandsOf(const HloInstruction& instruction, int64_t leaf) {
     case HloOpcode::kSelect:
       return {{1, 2}, true};
     case HloOpcode::kScatter:
-      return {{leaf}, true};
+      if (instruction.operand_count() != 3) return {};
+      return {{0}, true};
     default:
       return {};
   }
@@ -108,17 +109,17 @@ class ChangeWalk {
       : leaves_(leaves), place_(place), indexer_(*indexer) {
     const absl::StatusOr<PhysicalLayout> of_output = PhysicalLayoutOf(leaves.output());
     const absl::StatusOr<PhysicalLayout> of_operand = PhysicalLayoutOf(leaves.operand());
-    has_place_for_each_ = HaveSamePlaces(leaves.output(), leaves.operand()) ||
-                          (of_output.ok() && of_operand.ok() &&
-                           of_output->width == of_operand->width &&
-                           !HasPadding(*of_output, leaves.output()) &&
-                           !HasPadding(*of_operand, leaves.operand()));
+    has_place_for_each_ =
+        HaveSamePlaces(leaves.output(), leaves.operand()) ||
+        (of_output.ok() && of_operand.ok() && of_output->width == of_operand->width &&
+         of_output->positions == of_operand->positions &&
+         !HasPadding(*of_output, leaves.output()) && !HasPadding(*of_operand, leaves.operand()));
   }
 
   std::vector<ChangedPart> Run() {
     const Shape& output = leaves_.output();
-    steps_.push_back({leaves_.computation.root_instruction(), leaves_.output_leaf,
-                      Identity(output), ""});
+    steps_.push_back(
+        {leaves_.computation.root_instruction(), leaves_.output_leaf, Identity(output), ""});
     for (int taken = 0; !steps_.empty(); ++taken) {
       const Step step = std::move(steps_.back());
       steps_.pop_back();
@@ -150,8 +151,8 @@ class ChangeWalk {
     mlir::MLIRContext* context = place_.map().context();
     Variables dims;
     for (const int64_t size : array.dimensions()) {
-      dims.push_back({size == Shape::kUnboundedSize ? Interval::AtLeast(0) : Interval::OfSize(size),
-                      {}});
+      dims.push_back(
+          {size == Shape::kUnboundedSize ? Interval::AtLeast(0) : Interval::OfSize(size), {}});
     }
     const mlir::AffineMap identity = mlir::AffineMap::getMultiDimIdentityMap(dims.size(), context);
     return OperandIndexing(kPartsFit, IndexingMap(kPartsFit, identity, std::move(dims), {}, {}));
@@ -164,14 +165,13 @@ class ChangeWalk {
     for (int i = 0; i < map.num_dims(); ++i) {
       dims.push_back(mlir::getAffineDimExpr(i, map.context()));
     }
-    IndexingMap domain(
-        kPartsFit,
-        mlir::AffineMap::get(map.num_dims(), map.num_symbols(), dims, map.context()),
-        Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()),
-        Constraints(map.constraints()));
-    return OperandIndexing(
-        kPartsFit, std::move(domain),
-        RuntimeVarIndexings(path.bindings().begin(), path.bindings().end()), path.label());
+    IndexingMap domain(kPartsFit,
+                       mlir::AffineMap::get(map.num_dims(), map.num_symbols(), dims, map.context()),
+                       Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()),
+                       Constraints(map.constraints()));
+    return OperandIndexing(kPartsFit, std::move(domain),
+                           RuntimeVarIndexings(path.bindings().begin(), path.bindings().end()),
+                           path.label());
   }
 
   void AddPart(const OperandIndexing& path, std::string doubt) {
@@ -210,7 +210,8 @@ class ChangeWalk {
       if (difference == Constant(0, context)) continue;
       for (const Interval& away : {Interval::AtLeast(1), Interval::AtMost(-1)}) {
         OperandIndexing moved = *at_place;
-        if (moved.AddConstraint(difference, away).ok()) AddPart(moved, step.doubt);
+        const absl::Status status = moved.AddConstraint(difference, away);
+        AddPart(status.ok() ? moved : step.path, step.doubt);
       }
     }
   }
@@ -222,7 +223,7 @@ class ChangeWalk {
                              step.leaf == leaves_.parameter_leaf;
       return is_shared ? TakeShared(step) : AddPart(step.path, step.doubt);
     }
-    const DataOperands data = DataOperandsOf(instruction, step.leaf);
+    const DataOperands data = DataOperandsOf(instruction);
     if (!data.keeps_elements) {
       std::string doubt = step.doubt;
       if (doubt.empty() && !Computes(instruction)) {
@@ -234,18 +235,30 @@ class ChangeWalk {
     const auto entries =
         indexer_.Index(instruction, Direction::kOutputToInput, OperandLeaf{0, step.leaf});
     if (!entries.ok()) return AddPart(step.path, std::string(entries.status().message()));
-    for (const IndexingEntry& entry : **entries) {
-      if (entry.output_leaf == step.leaf) TakeEntry(step, data, entry);
+    if (instruction.opcode() == HloOpcode::kScatter && !ReadsUpdates(**entries)) {
+      return AddPart(step.path, absl::StrCat("what ", instruction.name(),
+                                             " changes does not follow from its updates"));
     }
+    bool is_moved = false;
+    for (const IndexingEntry& entry : **entries) {
+      if (entry.output_leaf == step.leaf) is_moved |= TakeEntry(step, data, entry);
+    }
+    // A leaf may be none of those that are handed on, such as the context of a copy-start.
+    if (!is_moved) AddPart(step.path, step.doubt);
   }
 
-  void TakeEntry(const Step& step, const DataOperands& data, const IndexingEntry& entry) {
+  // Whether a scatter of one array reads its updates, so that what it changes is where they go.
+  static bool ReadsUpdates(const InstructionIndexing& entries) {
+    return absl::c_any_of(entries, [](const IndexingEntry& entry) { return entry.operand == 2; });
+  }
+
+  // Whether the entry is of an operand whose elements become those of the leaf.
+  bool TakeEntry(const Step& step, const DataOperands& data, const IndexingEntry& entry) {
     const HloInstruction& instruction = *step.instruction;
     const bool is_scatter = instruction.opcode() == HloOpcode::kScatter;
-    const bool is_update =
-        is_scatter && entry.operand == instruction.operand_count() / 2 + 1 + step.leaf;
+    const bool is_update = is_scatter && entry.operand == 2;
     const bool is_data = absl::c_linear_search(data.operands, entry.operand);
-    if (!is_data && !is_update) return;
+    if (!is_data && !is_update) return false;
     std::string doubt = step.doubt;
     if (doubt.empty() && instruction.opcode() == HloOpcode::kSelect &&
         instruction.operand(0)->opcode() != HloOpcode::kParameter) {
@@ -253,16 +266,16 @@ class ChangeWalk {
     }
     if (doubt.empty() && is_update && instruction.to_apply() != nullptr &&
         instruction.to_apply()->root_instruction()->opcode() == HloOpcode::kParameter) {
-      doubt = absl::StrCat("an update of ", instruction.name(),
-                           " may be the element that is there");
+      doubt =
+          absl::StrCat("an update of ", instruction.name(), " may be the element that is there");
     }
     for (const OperandIndexing& map : entry.indexing) {
       // What a scatter may overwrite of its operand is kept otherwise.
       const bool may_be_larger = is_scatter && is_data;
       if (map.IsUnknown() || map.replica_map() != nullptr ||
           (!map.IsExact() && !may_be_larger && !is_update)) {
-        AddPart(step.path, map.IsExact() ? "elements of other devices are moved"
-                                         : map.label().reason);
+        AddPart(step.path,
+                map.IsExact() ? "elements of other devices are moved" : map.label().reason);
         continue;
       }
       absl::StatusOr<OperandIndexing> path = ComposeOperandIndexing(step.path, map);
@@ -275,15 +288,16 @@ class ChangeWalk {
         continue;
       }
       if (may_be_larger) {
-        path = OperandIndexing(
-            kPartsFit, path->map(),
-            RuntimeVarIndexings(path->bindings().begin(), path->bindings().end()));
+        path =
+            OperandIndexing(kPartsFit, path->map(),
+                            RuntimeVarIndexings(path->bindings().begin(), path->bindings().end()));
       }
       path->Simplify();
       if (path->IsKnownEmpty()) continue;
       steps_.push_back(
           {instruction.operand(entry.operand), entry.operand_leaf, *std::move(path), doubt});
     }
+    return is_data;
   }
 
   const SharedLeaves& leaves_;

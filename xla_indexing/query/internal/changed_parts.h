@@ -44,9 +44,7 @@ struct SharedLeaves {
   int64_t parameter = 0;
   int64_t parameter_leaf = 0;
 
-  const Shape& output() const {
-    return computation.root_instruction()->shape().Leaf(output_leaf);
-  }
+  const Shape& output() const { return computation.root_instruction()->shape().Leaf(output_leaf); }
   const Shape& operand() const {
     return computation.parameters()[parameter]->shape().Leaf(parameter_leaf);
   }

@@ -196,9 +196,8 @@ std::optional<std::pair<size_t, ConflictCell>> OrderConflicts::FindConflict(
 std::optional<IndexingMap> RestrictTo(const ConflictCell& cell, const IndexingMap& relation) {
   IndexingMap map = relation;
   for (const SignedDifference& difference : cell) {
-    const AffineExpr expr =
-        Sub(relation.results()[difference.coordinate],
-            mlir::getAffineDimExpr(difference.coordinate, relation.context()));
+    const AffineExpr expr = Sub(relation.results()[difference.coordinate],
+                                mlir::getAffineDimExpr(difference.coordinate, relation.context()));
     if (!expr) return std::nullopt;
     map.AddConstraint(kPartsFit, expr, IntervalOfSign(difference.sign));
   }
