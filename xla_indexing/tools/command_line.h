@@ -38,7 +38,7 @@ enum class SimplifyMode {
 
 enum class EmitMode {
   kNothing,
-  kHlo,          // The broadcast as reshape and broadcast.
+  kHlo,          // The broadcast as reshape and broadcast; with a query for indices, as they are.
   kPromotedHlo,  // As PyTorch/XLA promotes shapes.
 };
 
@@ -47,9 +47,10 @@ struct Queries {
   bool utilization = false;
   bool coalescing = false;
   bool in_place = false;
+  bool indices = false;
   bool tiling = false;
 
-  bool Any() const { return utilization || coalescing || in_place || tiling; }
+  bool Any() const { return utilization || coalescing || in_place || indices || tiling; }
 };
 
 // The launch for which coalescing is reported.
@@ -78,6 +79,7 @@ struct CommandLine {
     kPrintMaps,      // those in `map_file`, simplified
     kBroadcast,      // the implicit broadcast of `shapes`
     kCompare,        // two computations of the HLO in `files`
+    kRewrite,        // the HLO in `files`, with gathers and scatters as what their indices say
   };
 
   Action action = Action::kPrintIndexing;

@@ -40,6 +40,10 @@ void QueryTotals::AddKernel(const Subject& subject, const ReportedKernel& kernel
   AppendKernelJson(subject, kernel, &kernels_json_);
 }
 
+void QueryTotals::AddIndices(const ReportedIndices& indices) {
+  AppendIndicesJson(indices, &indices_json_);
+}
+
 void QueryTotals::AddAliases(const std::vector<CheckedAlias>& aliases) {
   for (const CheckedAlias& alias : aliases) {
     AppendAlias(alias, &aliases_text_);
@@ -55,6 +59,7 @@ void QueryTotals::Add(const QueryTotals& other) {
   append(other.writes_json_, &writes_json_);
   append(other.tilings_json_, &tilings_json_);
   append(other.kernels_json_, &kernels_json_);
+  append(other.indices_json_, &indices_json_);
   append(other.aliases_json_, &aliases_json_);
   aliases_text_ += other.aliases_text_;
   for (const Row& row : other.rows_) AddRow(row);
@@ -78,6 +83,7 @@ void QueryTotals::WriteJson(JsonWriter* json) const {
   write("outputs", writes_json_);
   write("tilings", tilings_json_);
   write("kernels", kernels_json_);
+  write("indices", indices_json_);
   write("aliases", aliases_json_);
   if (rows_.empty()) return;
   json->Key("totals");
@@ -155,6 +161,12 @@ void QueryAnswers::FinishTiling(QueryTotals* totals, std::string* out) {
 
 void QueryAnswers::Finish(QueryTotals* totals, std::string* out) {
   FinishTiling(totals, out);
+  if (line_.queries.indices && is_to_input_) {
+    for (const ReportedIndices& indices : ReportIndices(subject_, indexer_.context())) {
+      line_.format == OutputFormat::kText ? AppendIndices(indices, out)
+                                          : totals->AddIndices(indices);
+    }
+  }
   if (line_.queries.utilization && is_to_input_) {
     Traffic traffic = utilization_.Total();
     if (!has_all_entries_) {

@@ -18,6 +18,7 @@
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/in_place_output.h"
+#include "xla_indexing/tools/indices_output.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/kernel_output.h"
 #include "xla_indexing/tools/report.h"
@@ -35,6 +36,7 @@ class QueryTotals {
   // A JSON object.
   void AddTiling(const std::string& json);
   void AddKernel(const Subject& subject, const ReportedKernel& kernel);
+  void AddIndices(const ReportedIndices& indices);
   // The aliases that a module states.
   void AddAliases(const std::vector<CheckedAlias>& aliases);
   void Add(const QueryTotals& other);
@@ -56,6 +58,7 @@ class QueryTotals {
   std::string writes_json_;
   std::string tilings_json_;
   std::string kernels_json_;
+  std::string indices_json_;
   std::string aliases_text_;
   std::string aliases_json_;
 };
