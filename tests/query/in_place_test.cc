@@ -272,10 +272,9 @@ TEST_F(InPlaceTest, ThreadsRunInAnyOrderAndLoopsUpwards) {
             InPlaceAnswer::kAnyOrder);
   EXPECT_EQ(under("(d0)[s0] -> (s0 * 0, d0), domain: d0 in [0, 7], s0 in [0, 7]"),
             InPlaceAnswer::kUndecided);
-  EXPECT_FALSE(analysis
-                   .SafetyUnder({}, {*ParseIndexingMap("(d0) -> (d0), domain: d0 in [0, 7]",
-                                                       &context_)})
-                   .ok());
+  EXPECT_FALSE(
+      analysis.SafetyUnder({}, {*ParseIndexingMap("(d0) -> (d0), domain: d0 in [0, 7]", &context_)})
+          .ok());
 }
 
 TEST_F(InPlaceTest, LeavesThatThereAreNotAreErrors) {
@@ -318,11 +317,11 @@ TEST_F(InPlaceTest, AliasesOfTheHeaderAreSafeWhereNothingReadsLater) {
                              later)),
               ElementsAre(HasSubstr("unsafe: a reads the operand after n has written it"),
                           HasSubstr("{1} in parameter 0 {}: any order")));
-  EXPECT_THAT(AliasesOf(with("input_output_alias={ {0}: (0, {}), {2}: (0, {}), {0}: (7, {}) }",
-                             later)),
-              ElementsAre(HasSubstr("a reads the operand after n"),
-                          HasSubstr("unsafe: there is no {2} of the output"),
-                          HasSubstr("unsafe: there is no operand 7")));
+  EXPECT_THAT(
+      AliasesOf(with("input_output_alias={ {0}: (0, {}), {2}: (0, {}), {0}: (7, {}) }", later)),
+      ElementsAre(HasSubstr("a reads the operand after n"),
+                  HasSubstr("unsafe: there is no {2} of the output"),
+                  HasSubstr("unsafe: there is no operand 7")));
   EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0 }",
                              "p = f32[4] parameter(0) ROOT n = f32[4] negate(p)")),
               ElementsAre(HasSubstr("unsafe: the aliases cannot be read")));

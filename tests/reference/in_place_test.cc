@@ -107,8 +107,7 @@ class MovingModule {
     for (const Named& value : values_) {
       if (CountOf(value.sizes) == CountOf(sizes_)) fitting.push_back(&value);
     }
-    const Named value =
-        random_.OneIn(3) ? *random_.Pick(fitting) : *fitting.back();
+    const Named value = random_.OneIn(3) ? *random_.Pick(fitting) : *fitting.back();
     if (value.sizes == sizes_) return value.name;
     return Add(sizes_, absl::StrCat("reshape(", value.name, ")"));
   }
@@ -135,9 +134,9 @@ class MovingModule {
     }
     const std::string name =
         random_.OneIn(4)
-            ? Add(count, absl::StrCat("dynamic-slice(", of.name,
-                                      of.sizes.empty() ? "" : ", ", Starts(of.sizes.size()),
-                                      "), dynamic_slice_sizes={", absl::StrJoin(count, ","), "}"))
+            ? Add(count, absl::StrCat("dynamic-slice(", of.name, of.sizes.empty() ? "" : ", ",
+                                      Starts(of.sizes.size()), "), dynamic_slice_sizes={",
+                                      absl::StrJoin(count, ","), "}"))
             : Add(count, absl::StrCat("slice(", of.name, "), slice={", Slices(from, count), "}"));
     return {name, count};
   }
@@ -162,8 +161,8 @@ class MovingModule {
         random_.Shuffle(&order);
         Sizes sizes;
         for (const int64_t i : order) sizes.push_back(a.sizes[i]);
-        Add(sizes, absl::StrCat("transpose(", a.name, "), dimensions={", absl::StrJoin(order, ","),
-                                "}"));
+        Add(sizes,
+            absl::StrCat("transpose(", a.name, "), dimensions={", absl::StrJoin(order, ","), "}"));
         return;
       }
       case 4: {
@@ -192,8 +191,8 @@ class MovingModule {
             Add(count, absl::StrCat("slice(", a.name, "), slice={", Slices(from, count), "}"));
         from[axis] = 0;
         count[axis] = cut;
-        const std::string head = Add(
-            count, absl::StrCat("slice(", AnyOf(a.sizes).name, "), slice={", Slices(from, count), "}"));
+        const std::string head = Add(count, absl::StrCat("slice(", AnyOf(a.sizes).name,
+                                                         "), slice={", Slices(from, count), "}"));
         const bool is_swapped = random_.OneIn(2);
         Add(a.sizes, absl::StrCat("concatenate(", is_swapped ? tail : head, ", ",
                                   is_swapped ? head : tail, "), dimensions={", axis, "}"));
@@ -206,8 +205,8 @@ class MovingModule {
         padding[axis] = absl::StrCat(by, "_", -by);
         const std::string value = absl::StrCat("c", values_.size());
         absl::StrAppend(&text_, "  ", value, " = ", type_, "[] constant(1)\n");
-        Add(a.sizes, absl::StrCat("pad(", a.name, ", ", value, "), padding=",
-                                  absl::StrJoin(padding, "x")));
+        Add(a.sizes,
+            absl::StrCat("pad(", a.name, ", ", value, "), padding=", absl::StrJoin(padding, "x")));
         return;
       }
       case 9:
@@ -230,8 +229,8 @@ class MovingModule {
         for (int64_t i = 0; i < rank; ++i) {
           if (i != axis) kept.push_back(i);
         }
-        Add(a.sizes, absl::StrCat("broadcast(", flat, "), dimensions={", absl::StrJoin(kept, ","),
-                                  "}"));
+        Add(a.sizes,
+            absl::StrCat("broadcast(", flat, "), dimensions={", absl::StrJoin(kept, ","), "}"));
         return;
       }
     }
@@ -317,7 +316,8 @@ absl::StatusOr<CopiedLeaves> CopiesOfRoot(const HloComputation& computation,
     auto truth = DependenceOfInstruction(*instruction, execution);
     if (!truth.ok()) return truth.status();
     for (const auto& [pair, relation] : *truth) {
-      if (instruction->opcode() == HloOpcode::kScatter && pair.operand != pair.output_leaf) continue;
+      if (instruction->opcode() == HloOpcode::kScatter && pair.operand != pair.output_leaf)
+        continue;
       if (std::find(moved.begin(), moved.end(), pair.operand) == moved.end()) continue;
       for (const auto& [to, from] : relation) {
         if (instruction->opcode() == HloOpcode::kSelect) {
@@ -363,12 +363,13 @@ std::vector<Bits> PlacesOf(const Shape& array) {
 struct Truth {
   Shape output = Shape::Array(ElementType::kF32, {});
   Shape operand_shape = output;
-  std::vector<Bits> written;               // by element of the output
-  std::vector<bool> changes;               // likewise
-  std::vector<std::vector<int64_t>> reads; // by element: elements of the operand, of leaves of equal sizes
-  std::set<int64_t> read_from_outside;     // by leaves of other sizes
+  std::vector<Bits> written;  // by element of the output
+  std::vector<bool> changes;  // likewise
+  std::vector<std::vector<int64_t>>
+      reads;  // by element: elements of the operand, of leaves of equal sizes
+  std::set<int64_t> read_from_outside;  // by leaves of other sizes
   std::vector<Bits> operand;
-  std::vector<int64_t> iteration;          // of each element: those of one byte are one
+  std::vector<int64_t> iteration;  // of each element: those of one byte are one
 
   bool AreInConflict(int64_t writer, int64_t reader) const {
     if (iteration[writer] == iteration[reader] || !changes[writer]) return false;

@@ -107,8 +107,9 @@ MadeAccess MakeAccess(uint64_t seed, bool is_scatter) {
   }
   std::vector<int64_t> with_vector = result;
   with_vector.push_back(rank);
-  absl::StrAppend(&body, "  indices = ", type, "[", absl::StrJoin(with_vector, ","), "] concatenate(",
-                  absl::StrJoin(components, ", "), "), dimensions={", result.size(), "}\n");
+  absl::StrAppend(&body, "  indices = ", type, "[", absl::StrJoin(with_vector, ","),
+                  "] concatenate(", absl::StrJoin(components, ", "), "), dimensions={",
+                  result.size(), "}\n");
   std::vector<int> all(rank);
   std::iota(all.begin(), all.end(), 0);
   const std::string dims = absl::StrJoin(all, ",");
@@ -238,8 +239,8 @@ ExecutedVectors VectorsOf(const HloInstruction& instruction, const Execution& ex
       is_gather ? of_gather.start_index_map : of_scatter.scatter_dims_to_operand_dims;
   const auto operand_batching =
       is_gather ? of_gather.operand_batching_dims : of_scatter.input_batching_dims;
-  const auto indices_batching = is_gather ? of_gather.start_indices_batching_dims
-                                          : of_scatter.scatter_indices_batching_dims;
+  const auto indices_batching =
+      is_gather ? of_gather.start_indices_batching_dims : of_scatter.scatter_indices_batching_dims;
   const int64_t vector_dim = is_gather ? of_gather.index_vector_dim : of_scatter.index_vector_dim;
   std::vector<int64_t> window(operand.rank(), 1);
   size_t next = 0;
@@ -253,8 +254,7 @@ ExecutedVectors VectorsOf(const HloInstruction& instruction, const Execution& ex
         std::count(operand_batching.begin(), operand_batching.end(), dim)) {
       continue;
     }
-    window[dim] =
-        instruction.operand(2)->shape().dimension(of_scatter.update_window_dims[next++]);
+    window[dim] = instruction.operand(2)->shape().dimension(of_scatter.update_window_dims[next++]);
   }
   std::vector<int64_t> batch_sizes(indices.sizes().begin(), indices.sizes().end());
   const bool has_vector_dim = vector_dim < static_cast<int64_t>(batch_sizes.size());

@@ -86,8 +86,7 @@ std::optional<int64_t> LeafAt(const Shape& shape, const std::vector<int64_t>& pa
   const Shape* at = &shape;
   int64_t leaf = 0;
   for (const int64_t index : path) {
-    if (!at->IsTuple() || index < 0 ||
-        index >= static_cast<int64_t>(at->tuple_elements().size())) {
+    if (!at->IsTuple() || index < 0 || index >= static_cast<int64_t>(at->tuple_elements().size())) {
       return std::nullopt;
     }
     leaf += at->FirstLeafOfElement(index);
@@ -144,8 +143,7 @@ ValueLeaf HandedOn(const ValueLeaf& value) {
   }
   const HloInstruction* operand = instruction.operand(0);
   if (instruction.opcode() == HloOpcode::kGetTupleElement) {
-    return {operand,
-            operand->shape().FirstLeafOfElement(instruction.tuple_index()) + value.leaf};
+    return {operand, operand->shape().FirstLeafOfElement(instruction.tuple_index()) + value.leaf};
   }
   return {operand, value.leaf};
 }
@@ -179,9 +177,8 @@ class EntryAliases {
       if (HandsOn(*reader) || !Reads(*reader, shared)) continue;
       if (reader == &writer) {
         reads_itself = true;
-      } else if (is_scheduled_
-                     ? reader->index_in_computation() > writer.index_in_computation()
-                     : IsComputedFrom(*reader, writer)) {
+      } else if (is_scheduled_ ? reader->index_in_computation() > writer.index_in_computation()
+                               : IsComputedFrom(*reader, writer)) {
         return UnsafeBecause(absl::StrCat(reader->name(), " reads the operand after ",
                                           writer.name(), " has written it"));
       }
@@ -191,13 +188,13 @@ class EntryAliases {
     for (int64_t leaf = 0; leaf < result.LeafCount(); ++leaf) {
       const ValueLeaf origin = OriginOf({entry_.root_instruction(), leaf});
       if (origin.instruction == shared.instruction && origin.leaf == shared.leaf) {
-        return UnsafeBecause(absl::StrCat(writer.name(), " writes it, and output ", leaf,
-                                          " is the operand itself"));
+        return UnsafeBecause(
+            absl::StrCat(writer.name(), " writes it, and output ", leaf, " is the operand itself"));
       }
     }
     if (writer.opcode() == HloOpcode::kWhile) {
-      return UndecidedBecause(absl::StrCat(writer.name(),
-                                           " keeps its state in one buffer, which its body changes"));
+      return UndecidedBecause(
+          absl::StrCat(writer.name(), " keeps its state in one buffer, which its body changes"));
     }
     if (!reads_itself) {
       InPlaceSafety safety;
@@ -244,8 +241,7 @@ class EntryAliases {
       return UndecidedBecause(absl::StrCat("how ", writer->name(), " reads it is not known"));
     }
     const SharedBuffer buffer{written.leaf, {*parameter, shared.leaf}};
-    absl::StatusOr<InPlaceAnalysis> analysis =
-        InPlaceAnalysis::OfView(*std::move(view), context_);
+    absl::StatusOr<InPlaceAnalysis> analysis = InPlaceAnalysis::OfView(*std::move(view), context_);
     if (!analysis.ok()) return UndecidedBecause(std::string(analysis.status().message()));
     absl::StatusOr<InPlaceSafety> safety = analysis->Safety(buffer);
     if (!safety.ok()) return UndecidedBecause(std::string(safety.status().message()));
@@ -282,8 +278,9 @@ std::string WhyNotAlike(const Shape& output, const StatedAlias& alias, const Sha
 
 std::string CheckedAlias::ToString() const {
   return absl::StrCat("alias of ", instruction == nullptr ? "the module" : instruction->name(),
-                      ": output ", output, " in ", instruction == nullptr ? "parameter " : "operand ",
-                      operand, " ", operand_index, ": ", safety.ToString());
+                      ": output ", output, " in ",
+                      instruction == nullptr ? "parameter " : "operand ", operand, " ",
+                      operand_index, ": ", safety.ToString());
 }
 
 std::vector<CheckedAlias> CheckAliases(const HloModule& module, mlir::MLIRContext* context,

@@ -105,7 +105,8 @@ std::string NameOfBox(const Recognised& piece, const Shape& operand) {
   }
   if (!absl::c_is_sorted(order)) names.push_back("transpose");
   for (size_t i = 0; i < piece.elements.size(); ++i) {
-    if (piece.elements[i].IsPoint() || absl::c_linear_search(order, static_cast<int64_t>(i))) continue;
+    if (piece.elements[i].IsPoint() || absl::c_linear_search(order, static_cast<int64_t>(i)))
+      continue;
     names.push_back("broadcast");
     break;
   }
@@ -239,14 +240,12 @@ void RecogniseGather(const HloInstruction& gather, const std::vector<OperandInde
     if (maps.size() != 1 || !HasOneValueForAll(maps[0])) return;
     // Without the starts, which are the same for all elements, it has to be a slice.
     const IndexingMap& map = maps[0].map();
-    llvm::SmallVector<AffineExpr, 4> zeros(map.num_symbols(),
-                                           internal::Constant(0, map.context()));
+    llvm::SmallVector<AffineExpr, 4> zeros(map.num_symbols(), internal::Constant(0, map.context()));
     llvm::SmallVector<AffineExpr, 4> results;
     for (const AffineExpr result : map.results()) {
       results.push_back(internal::Substitute(result, {}, zeros));
     }
-    IndexingMap offsets(kPartsFit,
-                        mlir::AffineMap::get(map.num_dims(), 0, results, map.context()),
+    IndexingMap offsets(kPartsFit, mlir::AffineMap::get(map.num_dims(), 0, results, map.context()),
                         Variables(map.dims()), {}, {}, {});
     offsets.Simplify();
     if (!map.constraints().empty() || map.num_ranges() > 0 ||
@@ -291,9 +290,9 @@ void RecogniseGather(const HloInstruction& gather, const std::vector<OperandInde
   for (const Recognised& piece : pieces) {
     const bool is_box = piece.form == IndexedForm::kBox;
     are_boxes = are_boxes && is_box;
-    names.push_back(is_box                                     ? NameOfBox(piece, operand)
+    names.push_back(is_box                                 ? NameOfBox(piece, operand)
                     : piece.form == IndexedForm::kDiagonal ? "diagonal"
-                                                               : "stencil");
+                                                           : "stencil");
     moved.boxes.push_back(piece.box);
     moved.sizes.push_back(*piece.elements[*dim].Size());
   }
@@ -335,9 +334,9 @@ void RecogniseScatter(const HloInstruction& scatter, const std::vector<OperandIn
     structure->reason = structure->unique.reason;
     return;
   }
-  structure->reason = HasRuntimeValues(maps)      ? "the indices depend on runtime values"
+  structure->reason = HasRuntimeValues(maps)   ? "the indices depend on runtime values"
                       : !piece.why_not.empty() ? piece.why_not
-                                                  : "updates do not replace one box";
+                                               : "updates do not replace one box";
 }
 
 }  // namespace
@@ -362,17 +361,18 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
 
   const IndexVectors vectors(instruction, context);
   const std::string unknowns = vectors.Unknowns();
-  structure.sorted = PropertyOf(vectors.AreSorted(&budget), "no index vector is less than one before it",
-                                "an index vector is less than one before it", unknowns);
+  structure.sorted =
+      PropertyOf(vectors.AreSorted(&budget), "no index vector is less than one before it",
+                 "an index vector is less than one before it", unknowns);
   structure.in_bounds =
       PropertyOf(vectors.AreInBounds(&budget), "every window is inside the operand",
                  is_gather ? "a start is clamped" : "a window is dropped", unknowns);
 
   FusionOptions options;
   options.indexing.exact = true;
-  const auto entries = HloIndexer(context, options)
-                           .Index(instruction, is_gather ? Direction::kOutputToInput
-                                                         : Direction::kInputToOutput);
+  const auto entries =
+      HloIndexer(context, options)
+          .Index(instruction, is_gather ? Direction::kOutputToInput : Direction::kInputToOutput);
   if (!entries.ok()) return entries.status();
   const auto maps = ExactPieces(**entries, is_gather ? 0 : 2);
   if (!is_gather) {
@@ -390,7 +390,9 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
   }
   structure.replacement.is_sorted = structure.sorted.holds == Answer::kYes &&
                                     !instruction.GetBool(AttributeKey::kIndicesAreSorted);
+  // What is dropped goes to no element, but its vectors may be equal.
   structure.replacement.is_unique = !is_gather && structure.unique.holds == Answer::kYes &&
+                                    structure.in_bounds.holds == Answer::kYes &&
                                     !instruction.GetBool(AttributeKey::kUniqueIndices);
   return structure;
 }

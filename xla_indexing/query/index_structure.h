@@ -55,7 +55,7 @@ namespace xla_indexing {
 
 enum class IndexedForm : uint8_t {
   kUnrecognised,
-  kBox,            // a chain of movements, `movements`
+  kBox,  // a chain of movements, `movements`
   kDiagonal,
   kStencil,
   kConcatenation,  // of boxes

@@ -121,10 +121,8 @@ struct Query {
 };
 
 constexpr Query kQueries[] = {
-    {"coalescing", &Queries::coalescing},
-    {"in-place", &Queries::in_place},
-    {"indices", &Queries::indices},
-    {"tiling", &Queries::tiling},
+    {"coalescing", &Queries::coalescing},   {"in-place", &Queries::in_place},
+    {"indices", &Queries::indices},         {"tiling", &Queries::tiling},
     {"utilization", &Queries::utilization},
 };
 constexpr absl::string_view kQueryValues =
@@ -447,7 +445,9 @@ absl::Status CheckLine(CommandLine* line) {
     return CheckRewriteLine(*line);
   }
   if (line->emit != EmitMode::kNothing) {
-    return absl::InvalidArgumentError("--emit prints what --broadcast builds, or --emit=hlo what --query=indices finds; neither is "
+    return absl::InvalidArgumentError(
+        "--emit prints what --broadcast builds, or --emit=hlo what --query=indices finds; neither "
+        "is "
         "given");
   }
   if (line->compare) {

@@ -83,18 +83,18 @@ struct CommandLine {
   };
 
   Action action = Action::kPrintIndexing;
+  EmitMode emit = EmitMode::kNothing;
   std::vector<std::string> files;
   std::string map_file;
   bool explain = false;  // With the rules that made each map what it is.
   bool compare = false;
   bool broadcast = false;
   std::vector<std::string> shapes;
-  EmitMode emit = EmitMode::kNothing;
 
   // Names without `%`.
   std::optional<std::string> instruction;
-  bool all_instructions = false;
   std::optional<std::string> computation;  // With kCompare it may be two, `A,B`.
+  bool all_instructions = false;
   bool fuse = false;
   bool verify = true;  // Whether a module that is not valid is an error.
 

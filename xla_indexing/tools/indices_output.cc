@@ -55,9 +55,8 @@ std::vector<ReportedIndices> ReportIndices(const Subject& subject, mlir::MLIRCon
     absl::StatusOr<IndexStructure> structure = IndexStructureOf(instruction, context);
     if (structure.ok()) reported.push_back({&instruction, *std::move(structure)});
   };
-  const HloComputation* computation = subject.is_fusion
-                                          ? &subject.computation()
-                                          : subject.instruction->inlined_computation();
+  const HloComputation* computation =
+      subject.is_fusion ? &subject.computation() : subject.instruction->inlined_computation();
   if (computation == nullptr) {
     add(*subject.instruction);
   } else {

@@ -149,19 +149,19 @@ void ReplaceScatter(const ReplacedBox& replaced, InstructionRewriter* rewriter) 
   }
   const HloInstruction* update = updates;
   if (!absl::c_is_sorted(order)) {
-    HloInstruction* transpose = rewriter->AddHelper(HloOpcode::kTranspose, "transpose",
-                                                    ArrayLike(updates->shape(), transposed), {update});
+    HloInstruction* transpose = rewriter->AddHelper(
+        HloOpcode::kTranspose, "transpose", ArrayLike(updates->shape(), transposed), {update});
     SetDimensions(order, transpose);
     update = transpose;
   }
   if (transposed != sizes) {
-    update = rewriter->AddHelper(HloOpcode::kReshape, "reshape",
-                                 ArrayLike(updates->shape(), sizes), {update});
+    update = rewriter->AddHelper(HloOpcode::kReshape, "reshape", ArrayLike(updates->shape(), sizes),
+                                 {update});
   }
   std::vector<const HloInstruction*> operands = {operand, update};
   for (const MovedAxis& axis : replaced.box) {
-    HloInstruction* start = rewriter->AddHelper(HloOpcode::kConstant, "start",
-                                                Shape::Scalar(ElementType::kS64), {});
+    HloInstruction* start =
+        rewriter->AddHelper(HloOpcode::kConstant, "start", Shape::Scalar(ElementType::kS64), {});
     const Literal literal = Literal::IntegerScalar(ElementType::kS64, axis.start);
     start->SetAttribute(AttributeKey::kConstantValue, &literal);
     operands.push_back(start);

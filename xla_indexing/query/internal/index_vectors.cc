@@ -60,10 +60,9 @@ IndexedDims DimsOf(const HloInstruction& instruction) {
   for (int64_t dim = 0; dim < dims.operand->rank(); ++dim) {
     const bool is_inserted = absl::c_linear_search(numbers.inserted_window_dims, dim) ||
                              absl::c_linear_search(dims.operand_batching, dim);
-    dims.window_sizes.push_back(
-        is_inserted ? 1
-                    : instruction.operand(2)->shape().dimension(
-                          numbers.update_window_dims[next++]));
+    dims.window_sizes.push_back(is_inserted ? 1
+                                            : instruction.operand(2)->shape().dimension(
+                                                  numbers.update_window_dims[next++]));
   }
   return dims;
 }
@@ -128,7 +127,8 @@ void IndexVectors::AddCases(const HloInstruction& instruction, mlir::MLIRContext
   }
   unknowns_ = evaluator.unknowns();
   Variables runtimes;
-  for (const RuntimeVarIndexing& unknown : unknowns_) runtimes.push_back({unknown.ValueRange(), {}});
+  for (const RuntimeVarIndexing& unknown : unknowns_)
+    runtimes.push_back({unknown.ValueRange(), {}});
   for (const Case& each : cases) {
     IndexingMap map(kPartsFit,
                     mlir::AffineMap::get(domain.dims.size(), runtimes.size(), each.values, context),
@@ -144,7 +144,8 @@ std::string IndexVectors::Unknowns() const {
   for (const RuntimeVarIndexing& unknown : unknowns_) {
     const bool is_used = absl::c_any_of(cases_, [&](const IndexingMap& map) {
       const auto symbol = static_cast<unsigned>(&unknown - unknowns_.data());
-      return absl::c_any_of(map.results(), [&](AffineExpr e) { return e.isFunctionOfSymbol(symbol); }) ||
+      return absl::c_any_of(map.results(),
+                            [&](AffineExpr e) { return e.isFunctionOfSymbol(symbol); }) ||
              absl::c_any_of(map.constraints(),
                             [&](const Constraint& c) { return c.expr.isFunctionOfSymbol(symbol); });
     });
@@ -181,13 +182,13 @@ Answer IndexVectors::IsAfter(const IndexingMap& first, const IndexingMap& second
   Variables runtimes(first.runtimes());
   runtimes.append(second.runtimes().begin(), second.runtimes().end());
   llvm::SmallVector<AffineExpr, 4> dims_of_second;
-  for (int i = 0; i < rank; ++i) dims_of_second.push_back(mlir::getAffineDimExpr(rank + i, context));
+  for (int i = 0; i < rank; ++i)
+    dims_of_second.push_back(mlir::getAffineDimExpr(rank + i, context));
   llvm::SmallVector<AffineExpr, 4> symbols_of_second;
   for (int i = 0; i < num_unknowns; ++i) {
     // A value that is the same for all b is the same for both.
-    const bool is_one = absl::c_all_of(unknowns_[i].element, [](AffineExpr e) {
-      return llvm::isa<mlir::AffineConstantExpr>(e);
-    });
+    const bool is_one = absl::c_all_of(
+        unknowns_[i].element, [](AffineExpr e) { return llvm::isa<mlir::AffineConstantExpr>(e); });
     symbols_of_second.push_back(mlir::getAffineSymbolExpr(is_one ? i : num_unknowns + i, context));
   }
   const auto of_second = [&](AffineExpr e) {

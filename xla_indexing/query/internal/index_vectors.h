@@ -34,7 +34,7 @@ class IndexVectors {
  private:
   struct Component {
     int64_t operand_dim = 0;
-    int64_t last_start = 0;   // with which the window is inside
+    int64_t last_start = 0;  // with which the window is inside
     bool is_batching = false;
   };
   void AddCases(const HloInstruction& instruction, mlir::MLIRContext* context);
