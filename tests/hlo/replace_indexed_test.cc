@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr absl::string_view kGather = R"(ENTRY e {
+constexpr absl::string_view kGatherOfColumns = R"(ENTRY e {
   p = f32[4,6] parameter(0)
   i = s32[3,2] parameter(1)
   ROOT r = f32[3,4] gather(p, i), offset_dims={1}, collapsed_slice_dims={1}, start_index_map={0,1},
@@ -37,7 +37,7 @@ TEST(ReplaceIndexedTest, ABoxIsAChainOfTheStepsThatDoSomething) {
   const MovedBox box = {{0, 4, 1, 1}, {5, 3, -2, 0}};
   IndexedReplacement replacement;
   replacement.gather = MovedPieces{{box}, 0, {}};
-  EXPECT_THAT(Replaced(kGather, replacement),
+  EXPECT_THAT(Replaced(kGatherOfColumns, replacement),
               AllOf(HasSubstr("%r.slice = f32[4,3] slice(%p), slice={[0:4], [1:6:2]}"),
                     HasSubstr("%r.reverse = f32[4,3] reverse(%r.slice), dimensions={1}"),
                     HasSubstr("ROOT %r = f32[3,4] transpose(%r.reverse), dimensions={1,0}")));
@@ -47,7 +47,7 @@ TEST(ReplaceIndexedTest, AnIndexOfOneElementLeavesItsDimensionAndWhatRepeatsIsBr
   const MovedBox box = {{0, 4, 1, 1}, {2, 1, 1, {}}};
   IndexedReplacement replacement;
   replacement.gather = MovedPieces{{box}, 0, {}};
-  EXPECT_THAT(Replaced(kGather, replacement),
+  EXPECT_THAT(Replaced(kGatherOfColumns, replacement),
               AllOf(HasSubstr("slice={[0:4], [2:3]}"), HasSubstr("= f32[4] reshape("),
                     HasSubstr("ROOT %r = f32[3,4] broadcast(%r.reshape), dimensions={1}")));
 }
@@ -57,14 +57,15 @@ TEST(ReplaceIndexedTest, PiecesAreConcatenated) {
   const MovedBox rest = {{0, 4, 1, 1}, {0, 2, 1, 0}};
   IndexedReplacement replacement;
   replacement.gather = MovedPieces{{first, rest}, 0, {1, 2}};
-  EXPECT_THAT(Replaced(kGather, replacement),
-              HasSubstr("ROOT %r = f32[3,4] concatenate(%r.reshape.1, %r.transpose), dimensions={0}"));
+  EXPECT_THAT(
+      Replaced(kGatherOfColumns, replacement),
+      HasSubstr("ROOT %r = f32[3,4] concatenate(%r.reshape.1, %r.transpose), dimensions={0}"));
 }
 
 TEST(ReplaceIndexedTest, WhatIsWrongDoesNotVerify) {
   IndexedReplacement replacement;
   replacement.gather = MovedPieces{{{{0, 4, 1, 1}, {5, 4, 1, 0}}}, 0, {}};
-  auto module = ParseAndVerifyModule(std::string(kGather));
+  auto module = ParseAndVerifyModule(std::string(kGatherOfColumns));
   ASSERT_TRUE(module.ok());
   const HloInstruction* root = (*module)->entry_computation()->root_instruction();
   EXPECT_FALSE(ReplaceIndexed(**module, {{root, replacement}}).ok());
@@ -73,7 +74,7 @@ TEST(ReplaceIndexedTest, WhatIsWrongDoesNotVerify) {
 TEST(ReplaceIndexedTest, AttributesAreAdded) {
   IndexedReplacement replacement;
   replacement.is_sorted = true;
-  EXPECT_THAT(Replaced(kGather, replacement),
+  EXPECT_THAT(Replaced(kGatherOfColumns, replacement),
               AllOf(HasSubstr("gather(%p, %i)"), HasSubstr("indices_are_sorted=true"),
                     Not(HasSubstr("unique_indices"))));
 }
@@ -81,7 +82,8 @@ TEST(ReplaceIndexedTest, AttributesAreAdded) {
 TEST(ReplaceIndexedTest, AScatterBecomesAnUpdateAtConstantStarts) {
   IndexedReplacement replacement;
   replacement.scatter = ReplacedBox{{{1, 2, 1, 1}, {3, 3, 1, 0}}};
-  EXPECT_THAT(Replaced(R"(put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
+  EXPECT_THAT(
+      Replaced(R"(put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
                           ENTRY e {
                             p = f32[4,6] parameter(0)
                             i = s32[3,2] parameter(1)
@@ -90,12 +92,11 @@ TEST(ReplaceIndexedTest, AScatterBecomesAnUpdateAtConstantStarts) {
                               inserted_window_dims={1}, scatter_dims_to_operand_dims={0,1},
                               index_vector_dim=1, to_apply=put
                           })",
-                       replacement),
-              AllOf(HasSubstr("%r.transpose = f32[2,3] transpose(%u), dimensions={1,0}"),
-                    HasSubstr("%r.start = s64[] constant(1)"),
-                    HasSubstr("%r.start.1 = s64[] constant(3)"),
-                    HasSubstr("ROOT %r = f32[4,6] dynamic-update-slice(%p, %r.transpose, %r.start, "
-                              "%r.start.1)")));
+               replacement),
+      AllOf(HasSubstr("%r.transpose = f32[2,3] transpose(%u), dimensions={1,0}"),
+            HasSubstr("%r.start = s64[] constant(1)"), HasSubstr("%r.start.1 = s64[] constant(3)"),
+            HasSubstr("ROOT %r = f32[4,6] dynamic-update-slice(%p, %r.transpose, %r.start, "
+                      "%r.start.1)")));
 }
 
 }  // namespace

@@ -25,17 +25,18 @@ using ::testing::Not;
 class IndexStructureTest : public ::testing::Test {
  protected:
   const HloModule& Parse(const std::string& instructions) {
-    auto module = ParseAndVerifyModule(absl::StrCat(
-        "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n",
-        "put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }\nENTRY e {\n", instructions,
-        "\n}\n"));
+    auto module = ParseAndVerifyModule(
+        absl::StrCat("HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = "
+                     "f32[] add(a, b) }\n",
+                     "put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }\nENTRY e {\n",
+                     instructions, "\n}\n"));
     EXPECT_TRUE(module.ok()) << module.status();
     modules_.push_back(*std::move(module));
     return *modules_.back();
   }
   IndexStructure Of(const std::string& instructions) {
-    const auto structure = IndexStructureOf(
-        *Parse(instructions).entry_computation()->root_instruction(), &context_);
+    const auto structure =
+        IndexStructureOf(*Parse(instructions).entry_computation()->root_instruction(), &context_);
     EXPECT_TRUE(structure.ok()) << structure.status();
     return *structure;
   }
@@ -71,10 +72,9 @@ TEST_F(IndexStructureTest, AConstantWithEqualStepsIsAStridedSliceAndReverse) {
 
 TEST_F(IndexStructureTest, StartsThatAreClampedRepeatTheElementsAtTheEdges) {
   // The indices are -2 .. 9 of an array of 8.
-  const std::string gather =
-      Gather("f32[8]", "s32[12,1] subtract(i, two)", "[12]",
-             "i = s32[12,1] iota(), iota_dimension=0 t = s32[] constant(2) "
-             "two = s32[12,1] broadcast(t), dimensions={}");
+  const std::string gather = Gather("f32[8]", "s32[12,1] subtract(i, two)", "[12]",
+                                    "i = s32[12,1] iota(), iota_dimension=0 t = s32[] constant(2) "
+                                    "two = s32[12,1] broadcast(t), dimensions={}");
   const IndexStructure structure = Of(gather);
   EXPECT_EQ(structure.form, IndexedForm::kConcatenation);
   EXPECT_THAT(structure.name, HasSubstr("concatenation of 3: slice, broadcast; "));
@@ -162,8 +162,7 @@ TEST_F(IndexStructureTest, AScatterThatCombinesKeepsItsFormWithWhatItMayPromise)
 
 TEST_F(IndexStructureTest, OtherInstructionsHaveNone) {
   const HloModule& module = Parse("p = f32[2] parameter(0) ROOT n = f32[2] negate(p)");
-  EXPECT_FALSE(
-      IndexStructureOf(*module.entry_computation()->root_instruction(), &context_).ok());
+  EXPECT_FALSE(IndexStructureOf(*module.entry_computation()->root_instruction(), &context_).ok());
 }
 
 // The table of docs/queries.md.

@@ -200,12 +200,6 @@ std::vector<int> MaximumMatching(const std::vector<std::vector<int>>& edges, int
 
 }  // namespace
 
-std::optional<int64_t> BytesInBuffer(const Shape& array) {
-  const absl::StatusOr<PhysicalLayout> layout = PhysicalLayoutOf(array);
-  if (!layout.ok()) return std::nullopt;
-  return internal::NarrowToInt64(layout->BufferBytes());
-}
-
 std::string InPlaceConflict::ToString() const {
   std::string text = absl::StrCat("element ", ElementText(writer), " is written before element ",
                                   ElementText(reader));
@@ -320,9 +314,9 @@ class InPlaceAnalysis::Impl::Question {
       Doubt(absl::StrCat("where elements lie is not known: ", place_->label().reason));
       return absl::OkStatus();
     }
-    const std::optional<int64_t> output_bytes = BytesInBuffer(output);
-    const std::optional<int64_t> operand_bytes = BytesInBuffer(operand);
-    if (output_bytes && operand_bytes && *output_bytes > *operand_bytes) {
+    const std::optional<Interval> output_bytes = BufferBytesOf(output);
+    const std::optional<Interval> operand_bytes = BufferBytesOf(operand);
+    if (output_bytes && operand_bytes && output_bytes->lower() > operand_bytes->lower()) {
       Doubt("the buffer of the operand is smaller than that of the output");
       return absl::OkStatus();
     }
@@ -773,7 +767,8 @@ std::vector<SharedBuffer> InPlaceAnalysis::Candidates(int64_t max_pairs) const {
   const Shape& output = impl_->output();
   std::multimap<int64_t, OperandLeaf> by_bytes;
   const auto bytes_of = [](const Shape& leaf) {
-    return leaf.IsArray() ? BytesInBuffer(leaf).value_or(0) : 0;
+    const auto bytes = leaf.IsArray() ? BufferBytesOf(leaf) : std::nullopt;
+    return bytes && bytes->IsPoint() ? bytes->lower() : int64_t{0};
   };
   for (size_t i = 0; i < impl_->operands().size(); ++i) {
     const Shape& operand = impl_->operands()[i];

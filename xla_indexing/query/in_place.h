@@ -55,7 +55,6 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
@@ -134,10 +133,6 @@ struct BufferSharing {
   std::vector<SharedBuffer> shared;  // by output leaf
   LoopOrder order;                   // empty: any
 };
-
-// The bytes of the buffer of an array, padding included; none where that is not known or does not
-// fit int64.
-std::optional<int64_t> BytesInBuffer(const Shape& array);
 
 class InPlaceAnalysis {
  public:

@@ -20,6 +20,7 @@
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/query/utilization.h"
 
 namespace xla_indexing {
 namespace {
@@ -265,11 +266,11 @@ std::string WhyNotAlike(const Shape& output, const StatedAlias& alias, const Sha
     return absl::StrCat("there is no ", alias.operand_index, " of the operand");
   }
   if (!IsArrayAt(output, alias.output_path) || !IsArrayAt(*operand, alias.operand_path)) return "";
-  const std::optional<int64_t> output_bytes = BytesInBuffer(output.Leaf(*output_leaf));
-  const std::optional<int64_t> operand_bytes = BytesInBuffer(operand->Leaf(*operand_leaf));
-  if (output_bytes && operand_bytes && *output_bytes != *operand_bytes) {
-    return absl::StrCat("the output has ", *output_bytes, " bytes and the operand ",
-                        *operand_bytes);
+  const std::optional<Interval> output_bytes = BufferBytesOf(output.Leaf(*output_leaf));
+  const std::optional<Interval> operand_bytes = BufferBytesOf(operand->Leaf(*operand_leaf));
+  if (output_bytes && operand_bytes && output_bytes != operand_bytes) {
+    return absl::StrCat("the output has ", output_bytes->lower(), " bytes and the operand ",
+                        operand_bytes->lower());
   }
   return "";
 }

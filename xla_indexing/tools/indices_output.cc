@@ -16,7 +16,7 @@
 namespace xla_indexing {
 namespace {
 
-absl::string_view AnswerText(Answer answer) {
+absl::string_view PropertyAnswerText(Answer answer) {
   switch (answer) {
     case Answer::kYes:
       return "yes";
@@ -29,14 +29,15 @@ absl::string_view AnswerText(Answer answer) {
 }
 
 void AppendProperty(absl::string_view name, const IndexProperty& property, std::string* out) {
-  absl::StrAppend(out, "  ", name, ": ", AnswerText(property.holds), ": ", property.reason, "\n");
+  absl::StrAppend(out, "  ", name, ": ", PropertyAnswerText(property.holds), ": ", property.reason,
+                  "\n");
 }
 
 void WriteProperty(absl::string_view name, const IndexProperty& property, JsonWriter* json) {
   json->Key(name);
   json->BeginObject();
   json->Key("answer");
-  json->String(AnswerText(property.holds));
+  json->String(PropertyAnswerText(property.holds));
   json->Key("reason");
   json->String(property.reason);
   json->EndObject();
