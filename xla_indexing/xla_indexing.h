@@ -8,7 +8,8 @@
 //   hlo       HLO modules: read text and protocol buffers, verify, build, rewrite and print
 //   ops       the indexing maps of one instruction
 //   fusion    the indexing maps of instructions and whole computations: the object to ask
-//   query     how much of an operand is used, which dimensions correspond, what reads the same
+//   query     how much of an operand is used, which dimensions correspond, what reads the same,
+//             whether an output may overwrite an operand
 //   gpu       threads, memory transactions and bank conflicts
 //   tiling    the tile of an operand that a tile of the result needs
 //   report    what every kernel of a module moves, what of it is wasted, and why
@@ -92,6 +93,7 @@
 #include "xla_indexing/hlo/replica_groups.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/hlo/transforms/batching_dims.h"
+#include "xla_indexing/hlo/transforms/replace_indexed.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
 #include "xla_indexing/hlo/transforms/set_aside.h"
 #include "xla_indexing/hlo/verifier.h"
@@ -121,6 +123,10 @@
 #include "xla_indexing/query/aliases.h"
 #include "xla_indexing/query/corresponding_dims.h"
 #include "xla_indexing/query/equivalence.h"
+#include "xla_indexing/query/in_place.h"
+#include "xla_indexing/query/in_place_aliases.h"
+#include "xla_indexing/query/index_structure.h"
+#include "xla_indexing/query/loop_order.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/report/kernel_report.h"
 #include "xla_indexing/report/picture.h"

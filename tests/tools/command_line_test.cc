@@ -174,6 +174,29 @@ TEST(CommandLine, QueriesAreAListOfNames) {
               HasSubstr("--direction=output-to-input"));
 }
 
+TEST(CommandLine, QueriesForPlacesAndIndicesAreOfWhatIsRead) {
+  const auto line = Parse({"--query=in-place,indices", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_TRUE(line->queries.in_place && line->queries.indices);
+  for (const absl::string_view query : {"--query=in-place", "--query=indices"}) {
+    EXPECT_THAT(Error({query, "--direction=input-to-output", "m.hlo"}), HasSubstr(query));
+  }
+}
+
+TEST(CommandLine, RewrittenModulesArePrintedWhole) {
+  const auto line = Parse({"--query=indices", "--emit=hlo", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->action, CommandLine::Action::kRewrite);
+  EXPECT_THAT(Error({"--emit=hlo", "m.hlo"}), HasSubstr("--query=indices"));
+  EXPECT_THAT(Error({"--query=indices", "--emit=promoted-hlo", "m.hlo"}), HasSubstr("--broadcast"));
+  for (const absl::string_view flag :
+       {"--fuse", "--instruction=a", "--format=json", "--query=indices,tiling"}) {
+    EXPECT_THAT(Error({"--query=indices", "--emit=hlo", flag, "m.hlo"}),
+                HasSubstr("whole modules"));
+  }
+  EXPECT_THAT(Error({"--query=indices", "--emit=hlo"}), HasSubstr("FILE"));
+}
+
 TEST(CommandLine, TileSizesAreOfTiling) {
   const auto line = Parse({"--query=tiling", "--tile_sizes=4,1,128", "m.hlo"});
   ASSERT_TRUE(line.ok()) << line.status();

@@ -131,12 +131,12 @@ struct Query {
 };
 
 constexpr Query kQueries[] = {
-    {"coalescing", &Queries::coalescing},
-    {"tiling", &Queries::tiling},
+    {"coalescing", &Queries::coalescing},   {"in-place", &Queries::in_place},
+    {"indices", &Queries::indices},         {"tiling", &Queries::tiling},
     {"utilization", &Queries::utilization},
 };
 constexpr absl::string_view kQueryValues =
-    "a list, with commas, of: coalescing, tiling, utilization";
+    "a list, with commas, of: coalescing, in-place, indices, tiling, utilization";
 
 bool SetTileSizes(absl::string_view value, CommandLine* line) {
   line->tile_sizes = std::string(value);
@@ -442,9 +442,15 @@ absl::Status CheckHloLine(const CommandLine& line) {
         "--summary, which is instead of the maps, and --query, which is beside them, exclude each "
         "other");
   }
-  if ((line.queries.utilization || line.queries.coalescing) && !line.output_to_input) {
+  if ((line.queries.utilization || line.queries.coalescing || line.queries.in_place ||
+       line.queries.indices) &&
+      !line.output_to_input) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--query=", line.queries.utilization ? "utilization" : "coalescing",
+        absl::StrCat("--query=",
+                     line.queries.utilization  ? "utilization"
+                     : line.queries.coalescing ? "coalescing"
+                     : line.queries.in_place   ? "in-place"
+                                               : "indices",
                      " is of what is read, so that it needs --direction=output-to-input or both"));
   }
   if (line.tile_sizes && !line.queries.tiling) {
@@ -470,6 +476,20 @@ absl::Status CheckHloLine(const CommandLine& line) {
   return absl::OkStatus();
 }
 
+absl::Status CheckRewriteLine(const CommandLine& line) {
+  CommandLine without_query = line;
+  without_query.queries = Queries();
+  Queries others = line.queries;
+  others.indices = false;
+  if (AsksForHlo(without_query) || others.Any() || line.format != OutputFormat::kText ||
+      line.explain || line.compare || !line.map_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--emit=hlo with --query=indices prints whole modules; no other flag goes with them");
+  }
+  if (line.files.empty()) return absl::InvalidArgumentError("no FILE is given");
+  return absl::OkStatus();
+}
+
 absl::Status CheckLine(CommandLine* line) {
   if (line->broadcast) {
     line->action = CommandLine::Action::kBroadcast;
@@ -479,8 +499,15 @@ absl::Status CheckLine(CommandLine* line) {
   if (absl::c_linear_search(line->files, "")) {
     return absl::InvalidArgumentError("a FILE has an empty name");
   }
+  if (line->emit == EmitMode::kHlo && line->queries.indices) {
+    line->action = CommandLine::Action::kRewrite;
+    return CheckRewriteLine(*line);
+  }
   if (line->emit != EmitMode::kNothing) {
-    return absl::InvalidArgumentError("--emit prints what --broadcast, which is not given, builds");
+    return absl::InvalidArgumentError(
+        "--emit prints what --broadcast builds, or --emit=hlo what --query=indices finds; neither "
+        "is "
+        "given");
   }
   if (!line->picture_file.empty()) {
     line->action = CommandLine::Action::kPicture;

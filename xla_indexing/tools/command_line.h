@@ -38,7 +38,7 @@ enum class SimplifyMode {
 
 enum class EmitMode {
   kNothing,
-  kHlo,          // The broadcast as reshape and broadcast.
+  kHlo,          // The broadcast as reshape and broadcast; with a query for indices, as they are.
   kPromotedHlo,  // As PyTorch/XLA promotes shapes.
 };
 
@@ -46,9 +46,11 @@ enum class EmitMode {
 struct Queries {
   bool utilization = false;
   bool coalescing = false;
+  bool in_place = false;
+  bool indices = false;
   bool tiling = false;
 
-  bool Any() const { return utilization || coalescing || tiling; }
+  bool Any() const { return utilization || coalescing || in_place || indices || tiling; }
 };
 
 // The launch for which coalescing is reported.
@@ -79,16 +81,17 @@ struct CommandLine {
     kCompare,        // two computations of the HLO in `files`
     kPicture,        // of one thing in the HLO in `files`
     kReport,         // what the kernels of the HLO in `files` move
+    kRewrite,        // the HLO in `files`, with gathers and scatters as what their indices say
   };
 
   Action action = Action::kPrintIndexing;
+  EmitMode emit = EmitMode::kNothing;
   std::vector<std::string> files;
   std::string map_file;
   bool explain = false;  // With the rules that made each map what it is.
   bool compare = false;
   bool broadcast = false;
   std::vector<std::string> shapes;
-  EmitMode emit = EmitMode::kNothing;
   bool report = false;
   std::string report_file;            // Ends in .html or .json; empty: a table on standard output.
   std::optional<int64_t> report_top;  // Rows of the table.
@@ -97,8 +100,8 @@ struct CommandLine {
 
   // Names without `%`.
   std::optional<std::string> instruction;
-  bool all_instructions = false;
   std::optional<std::string> computation;  // With kCompare it may be two, `A,B`.
+  bool all_instructions = false;
   bool fuse = false;
   bool verify = true;  // Whether a module that is not valid is an error.
 

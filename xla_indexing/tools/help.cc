@@ -55,6 +55,12 @@ How it is printed
                                        a launch touch; lines below each map, and of the output's
                                        writes, where it is written: not of parameters,
                                        constants, tuples, get-tuple-elements and bitcasts
+                         in-place      whether each output may be written into the buffer of an
+                                       operand of equal size, in which order of loops, and how
+                                       many elements are written then; lines below the maps
+                         indices       what each gather and scatter is: a slice, reverse, transpose,
+                                       concatenation, .., and whether its indices are sorted,
+                                       unique and in bounds; lines behind the maps
                          tiling        what tile of each operand a tile of the output needs: offset,
                                        size and stride by tile index k and sizes t, and the
                                        conditions under which that is just what is read; below
@@ -62,6 +68,8 @@ How it is printed
                                        contractions go over among them
                          utilization   how many elements of each operand are read, how often, and
                                        bytes; a line below the maps, and totals of computations
+  --emit=hlo             of --query=indices: instead of the maps, the modules with gathers and
+                         scatters written as what they are
   --tile_sizes=A,B,..    of --query=tiling: sizes, one for each dimension of the output (of the
                          operand, for --direction=input-to-output), or by name (d0=64,d1=64,k=32):
                          the first tile as numbers, and the graph of tiles, with loops, what is

@@ -51,6 +51,7 @@ struct Unit {
   absl::Span<const Subject> subjects;
   UnitShare share;
   bool has_headings = false;
+  bool is_first = false;  // of its module
   std::string output;
   Summary summary;
   QueryTotals totals;
@@ -82,6 +83,7 @@ std::vector<Piece> ReadPieces(SourceText source, const CommandLine& line) {
       piece.units.push_back({subjects,
                              bounds.ShareOf(subjects),
                              are_several || piece.subjects.size() > 1,
+                             i == 0,
                              "",
                              {},
                              {}});
@@ -108,6 +110,10 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   SubjectIndexer indexer(line, &context);
   const bool is_text = line.format == OutputFormat::kText;
+  if (line.queries.in_place && unit->is_first) {
+    const HloModule& module = *unit->subjects.front().computation().parent();
+    unit->totals.AddAliases(CheckAliases(module, &context));
+  }
   for (const Subject& subject : unit->subjects) {
     const int64_t steps = unit->share.StepsOfNext();
     const QuestionBudget budget(steps);

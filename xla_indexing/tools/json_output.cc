@@ -9,6 +9,7 @@
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 #include "xla_indexing/tools/coalescing_output.h"
+#include "xla_indexing/tools/in_place_output.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/module_bounds.h"
 #include "xla_indexing/tools/tiling_output.h"
@@ -110,6 +111,10 @@ void WriteEntry(const Subject& subject, Direction direction, const ReportedEntry
   if (entry.utilization) {
     json->Key("utilization");
     WriteUtilization(*entry.utilization, json);
+  }
+  if (entry.in_place) {
+    json->Key("in_place");
+    WriteInPlace(*entry.in_place, json);
   }
   json->EndObject();
 }

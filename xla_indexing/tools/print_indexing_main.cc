@@ -12,6 +12,7 @@
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/help.h"
 #include "xla_indexing/tools/hlo_mode.h"
+#include "xla_indexing/tools/indices_output.h"
 #include "xla_indexing/tools/map_mode.h"
 #include "xla_indexing/tools/out_of_memory.h"
 #include "xla_indexing/tools/picture_mode.h"
@@ -41,6 +42,8 @@ int Run(const CommandLine& line) {
       return PrintReport(line);
     case CommandLine::Action::kCompare:
       return PrintComparison(line);
+    case CommandLine::Action::kRewrite:
+      return PrintRewrittenModules(line);
   }
   return 0;
 }

@@ -40,6 +40,17 @@ void QueryTotals::AddKernel(const Subject& subject, const ReportedKernel& kernel
   AppendKernelJson(subject, kernel, &kernels_json_);
 }
 
+void QueryTotals::AddIndices(const ReportedIndices& indices) {
+  AppendIndicesJson(indices, &indices_json_);
+}
+
+void QueryTotals::AddAliases(const std::vector<CheckedAlias>& aliases) {
+  for (const CheckedAlias& alias : aliases) {
+    AppendAlias(alias, &aliases_text_);
+    AppendAliasJson(alias, &aliases_json_);
+  }
+}
+
 void QueryTotals::Add(const QueryTotals& other) {
   const auto append = [](const std::string& from, std::string* to) {
     if (!to->empty() && !from.empty()) to->append(", ");
@@ -48,10 +59,14 @@ void QueryTotals::Add(const QueryTotals& other) {
   append(other.writes_json_, &writes_json_);
   append(other.tilings_json_, &tilings_json_);
   append(other.kernels_json_, &kernels_json_);
+  append(other.indices_json_, &indices_json_);
+  append(other.aliases_json_, &aliases_json_);
+  aliases_text_ += other.aliases_text_;
   for (const Row& row : other.rows_) AddRow(row);
 }
 
 void QueryTotals::AppendText(std::string* out) const {
+  out->append(aliases_text_);
   for (const Row& row : rows_) {
     absl::StrAppend(out, "Total of ", row.computation, ": ", TrafficText(row.traffic), "\n");
   }
@@ -68,6 +83,8 @@ void QueryTotals::WriteJson(JsonWriter* json) const {
   write("outputs", writes_json_);
   write("tilings", tilings_json_);
   write("kernels", kernels_json_);
+  write("indices", indices_json_);
+  write("aliases", aliases_json_);
   if (rows_.empty()) return;
   json->Key("totals");
   json->BeginArray();
@@ -94,7 +111,8 @@ QueryAnswers::QueryAnswers(const Subject& subject, Direction direction, const Co
                   ? SubjectTiling::Create(subject, indexer->context())
                   : absl::NotFoundError("not asked for")),
       utilization_(*subject.instruction, subject.operands()),
-      coalescing_(subject, line, indexer->context()) {}
+      coalescing_(subject, line, indexer->context()),
+      in_place_(subject, indexer->context()) {}
 
 void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<ReportedEntry>* entries) {
   InstructionIndexing maps;
@@ -117,6 +135,7 @@ void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<Reporte
 
 void QueryAnswers::Answer(const ReportPart& part, std::vector<ReportedEntry>* entries) {
   if (line_.queries.utilization && is_to_input_) AnswerUtilization(part, entries);
+  if (line_.queries.in_place && is_to_input_) in_place_.Answer(entries);
   if (line_.queries.tiling) AnswerTiling(subject_, direction_, line_, tiling_, entries);
   if (line_.queries.coalescing && is_to_input_ && !line_.launch.is_emitters) {
     coalescing_.AnswerReads(entries);
@@ -142,6 +161,12 @@ void QueryAnswers::FinishTiling(QueryTotals* totals, std::string* out) {
 
 void QueryAnswers::Finish(QueryTotals* totals, std::string* out) {
   FinishTiling(totals, out);
+  if (line_.queries.indices && is_to_input_) {
+    for (const ReportedIndices& indices : ReportIndices(subject_, indexer_.context())) {
+      line_.format == OutputFormat::kText ? AppendIndices(indices, out)
+                                          : totals->AddIndices(indices);
+    }
+  }
   if (line_.queries.utilization && is_to_input_) {
     Traffic traffic = utilization_.Total();
     if (!has_all_entries_) {

@@ -13,9 +13,12 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/ops/direction.h"
+#include "xla_indexing/query/in_place_aliases.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/command_line.h"
+#include "xla_indexing/tools/in_place_output.h"
+#include "xla_indexing/tools/indices_output.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/kernel_output.h"
 #include "xla_indexing/tools/report.h"
@@ -33,6 +36,9 @@ class QueryTotals {
   // A JSON object.
   void AddTiling(const std::string& json);
   void AddKernel(const Subject& subject, const ReportedKernel& kernel);
+  void AddIndices(const ReportedIndices& indices);
+  // The aliases that a module states.
+  void AddAliases(const std::vector<CheckedAlias>& aliases);
   void Add(const QueryTotals& other);
 
   // `Total of main: ..`, a line for each computation.
@@ -52,6 +58,9 @@ class QueryTotals {
   std::string writes_json_;
   std::string tilings_json_;
   std::string kernels_json_;
+  std::string indices_json_;
+  std::string aliases_text_;
+  std::string aliases_json_;
 };
 
 // The queries of the command line about one subject, whose entries come in parts.
@@ -83,6 +92,7 @@ class QueryAnswers {
   absl::StatusOr<SubjectTiling> tiling_;
   UtilizationCounter utilization_;
   CoalescingAnswers coalescing_;
+  InPlaceAnswers in_place_;
 };
 
 }  // namespace xla_indexing

@@ -17,6 +17,7 @@
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/query/in_place.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tiling/symbolic_tile.h"
 #include "xla_indexing/tools/command_line.h"
@@ -39,6 +40,13 @@ struct ReportedTile {
   std::string stride_map;
   std::vector<std::string> conditions;
   std::optional<ConcreteTile> first = std::nullopt;
+};
+
+// Whether a leaf of the output may be written into the buffer of a leaf of an operand, and what of it
+// is written then.
+struct ReportedInPlace {
+  InPlaceSafety safety;
+  std::optional<WrittenElements> written;
 };
 
 // A map and the lines that it is printed in.
@@ -64,6 +72,7 @@ struct ReportedEntry {
   ExactnessLabel label;
   // Where it is asked for (tools/queries.h), of all maps together.
   std::optional<Utilization> utilization = std::nullopt;
+  std::optional<ReportedInPlace> in_place = std::nullopt;
   // With the maps of the other entries of the array that these start from, also of those that are
   // not asked for.
   TilePieces pieces = {};

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/tools/coalescing_output.h"
+#include "xla_indexing/tools/in_place_output.h"
 #include "xla_indexing/tools/module_bounds.h"
 #include "xla_indexing/tools/tiling_output.h"
 #include "xla_indexing/tools/utilization_output.h"
@@ -55,6 +56,7 @@ void AppendText(const Subject& subject, Direction direction, const CommandLine& 
     if (entry.utilization) {
       absl::StrAppend(out, "  utilization: ", UtilizationText(*entry.utilization), "\n");
     }
+    if (entry.in_place) AppendInPlace(*entry.in_place, out);
   }
 }
 

@@ -1,0 +1,341 @@
+#include "xla_indexing/query/in_place.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/query/in_place_aliases.h"
+
+namespace xla_indexing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class InPlaceTest : public ::testing::Test {
+ protected:
+  InPlaceAnalysis AnalysisOf(absl::string_view instructions) {
+    auto module = ParseAndVerifyModule(absl::StrCat(
+        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n",
+        "ENTRY e {\n", instructions, "\n}\n"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    modules_.push_back(*std::move(module));
+    auto analysis =
+        InPlaceAnalysis::OfComputation(*modules_.back()->entry_computation(), &context_);
+    EXPECT_TRUE(analysis.ok()) << analysis.status();
+    return *std::move(analysis);
+  }
+  InPlaceSafety SafetyOf(absl::string_view instructions, const SharedBuffer& buffer = {}) {
+    InPlaceAnalysis analysis = AnalysisOf(instructions);
+    const auto safety = analysis.Safety(buffer);
+    EXPECT_TRUE(safety.ok()) << safety.status();
+    return *safety;
+  }
+  std::string Of(absl::string_view instructions, const SharedBuffer& buffer = {}) {
+    return SafetyOf(instructions, buffer).ToString();
+  }
+  std::string WrittenOf(absl::string_view instructions) {
+    InPlaceAnalysis analysis = AnalysisOf(instructions);
+    const auto written = analysis.Written({});
+    EXPECT_TRUE(written.ok()) << written.status();
+    std::string text = absl::StrCat(written->count.ToString(), " of ", written->of);
+    for (const OperandIndexing& map : written->elements) {
+      absl::StrAppend(&text, "; ", map.MapToString());
+    }
+    return text;
+  }
+  std::vector<std::string> AliasesOf(absl::string_view text) {
+    auto module = ParseAndVerifyModule(std::string(text));
+    EXPECT_TRUE(module.ok()) << module.status();
+    std::vector<std::string> lines;
+    for (const CheckedAlias& alias : CheckAliases(**module, &context_)) {
+      lines.push_back(alias.ToString());
+    }
+    return lines;
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  std::vector<std::unique_ptr<HloModule>> modules_;
+};
+
+// The program of a miscompilation: an update is the array itself, moved by one.
+constexpr absl::string_view kOverlap = R"(p = s32[4,1,1] parameter(0)
+    b = s32[1,4,1] bitcast(p)
+    s = s32[3,1,1] slice(p), slice={[0:3], [0:1], [0:1]}
+    u = s32[1,3,1] bitcast(s)
+    zero = s32[] constant(0)
+    one = s32[] constant(1)
+    ROOT r = s32[1,4,1] dynamic-update-slice(b, u, zero, one, zero))";
+
+TEST_F(InPlaceTest, AnUpdateThatIsTheArrayMovedByOneIsSafeDownwardsOnly) {
+  const InPlaceSafety safety = SafetyOf(kOverlap);
+  EXPECT_EQ(safety.answer, InPlaceAnswer::kInOrder);
+  EXPECT_THAT(safety.order, ElementsAre(DirectedLoop{1, true}));
+  ASSERT_TRUE(safety.conflict);
+  EXPECT_THAT(safety.conflict->writer, ElementsAre(0, 1, 0));
+  EXPECT_THAT(safety.conflict->reader, ElementsAre(0, 2, 0));
+  EXPECT_THAT(safety.conflict->operand, ElementsAre(1, 0, 0));
+  EXPECT_EQ(safety.conflict->byte, 4);
+  EXPECT_EQ(safety.ToString(),
+            "in order d1 descending; otherwise unsafe: element {0,1,0} is written before element "
+            "{0,2,0} reads element {1,0,0} of the operand, at byte 4");
+
+  InPlaceAnalysis analysis = AnalysisOf(kOverlap);
+  EXPECT_EQ(analysis.SafetyIn({}, {{1, false}})->answer, InPlaceAnswer::kUnsafe);
+  EXPECT_EQ(analysis.SafetyIn({}, {{1, true}})->answer, InPlaceAnswer::kInOrder);
+  EXPECT_EQ(analysis.SafetyIn({}, {{0, false}, {1, true}})->answer, InPlaceAnswer::kInOrder);
+  EXPECT_FALSE(analysis.SafetyIn({}, {{1, true}, {1, false}}).ok());
+  EXPECT_FALSE(analysis.SafetyIn({}, {{3, true}}).ok());
+}
+
+TEST_F(InPlaceTest, WhatReadsItsOwnPlaceAloneIsSafe) {
+  EXPECT_EQ(Of("p = f32[20,30] parameter(0) ROOT n = f32[20,30] negate(p)"), "any order");
+  // Also where indices differ and places do not.
+  EXPECT_EQ(Of("p = f32[20,30] parameter(0) t = f32[30,20]{0,1} transpose(p), dimensions={1,0} "
+               "ROOT n = f32[30,20]{0,1} negate(t)"),
+            "any order");
+  // The same indices are not the same places in another layout.
+  EXPECT_THAT(Of("p = f32[2,3] parameter(0) ROOT n = f32[2,3]{0,1} copy(p)"),
+              HasSubstr("unsafe: element {"));
+}
+
+TEST_F(InPlaceTest, ElementsThatExchangePlacesAreUnsafeInEveryOrder) {
+  // Element f reads 999999 - f, which is before it where f is at least 500000.
+  EXPECT_EQ(Of("p = f32[1000000] parameter(0) ROOT r = f32[1000000] reverse(p), dimensions={0}"),
+            "unsafe: element {499999} is written before element {500000} reads element {499999} of "
+            "the operand, at byte 1999996");
+  EXPECT_THAT(Of("p = f32[512,512] parameter(0) t = f32[512,512] transpose(p), dimensions={1,0} "
+                 "ROOT a = f32[512,512] add(p, t)"),
+              HasSubstr("unsafe: element {0,1} is written before element {1,0} reads"));
+}
+
+TEST_F(InPlaceTest, ADependenceOfSeveralLoopsNeedsTheOutermostOfThem) {
+  // Element (i, j) reads (i - 1, j + 1): rows downwards, or else columns upwards.
+  const std::string moved = R"(p = f32[8,8] parameter(0)
+      s = f32[7,7] slice(p), slice={[0:7], [1:8]}
+      one = s32[] constant(1)
+      zero = s32[] constant(0)
+      ROOT r = f32[8,8] dynamic-update-slice(p, s, one, zero))";
+  EXPECT_THAT(Of(moved), HasSubstr("in order d0 descending; otherwise unsafe"));
+  InPlaceAnalysis analysis = AnalysisOf(moved);
+  EXPECT_TRUE(analysis.SafetyIn({}, {{1, false}})->IsSafe());
+  EXPECT_FALSE(analysis.SafetyIn({}, {{1, true}})->IsSafe());
+  EXPECT_FALSE(analysis.SafetyIn({}, {{0, false}, {1, false}})->IsSafe());
+}
+
+TEST_F(InPlaceTest, ARuntimeStartDecidesAndTheConditionSaysWhere) {
+  const std::string update = R"(p = f32[100] parameter(0)
+      start = s32[] parameter(1)
+      s = f32[10] slice(p), slice={[0:10]}
+      n = f32[10] negate(s)
+      ROOT r = f32[100] dynamic-update-slice(p, n, start))";
+  const InPlaceSafety safety = SafetyOf(update);
+  EXPECT_THAT(safety.order, ElementsAre(DirectedLoop{0, true}));
+  ASSERT_TRUE(safety.condition);
+  EXPECT_EQ(safety.condition->ToString(), "start <= 0 or start >= 10");
+  ASSERT_TRUE(safety.conflict);
+  EXPECT_THAT(safety.conflict->runtime_values, ElementsAre(Pair("start", 1)));
+}
+
+TEST_F(InPlaceTest, ValuesThatAreComputedLeaveItUndecided) {
+  EXPECT_EQ(Of(R"(p = f32[100] parameter(0)
+                  q = f32[] parameter(1)
+                  start = s32[] convert(q)
+                  s = f32[10] slice(p), slice={[0:10]}
+                  ROOT r = f32[100] dynamic-update-slice(p, s, start))"),
+            "in order d0 descending; any order where start <= 0 or start >= 10");
+  EXPECT_THAT(Of(R"(p = f32[100] parameter(0)
+                    q = f32[] parameter(1)
+                    start = s32[] convert(q)
+                    s = f32[10] slice(p), slice={[50:60]}
+                    ROOT r = f32[100] dynamic-update-slice(p, s, start))"),
+              HasSubstr("undecided: it depends on the values of start, which are computed"));
+}
+
+TEST_F(InPlaceTest, LocationsAreBytes) {
+  // Each s32 is read for four bytes, the first of which is written before the last is computed.
+  EXPECT_EQ(Of("p = s32[6] parameter(0) b = u8[6,4] bitcast-convert(p) "
+               "ROOT n = u8[6,4] not(b)"),
+            "unsafe: element {0,0} is written before element {0,1} reads element {0} of the "
+            "operand, at byte 0");
+  EXPECT_EQ(Of("p = u8[6,4] parameter(0) ROOT b = s32[6] bitcast-convert(p)"), "any order");
+  // Two elements of a byte are written at once; bytes that are exchanged are not.
+  EXPECT_EQ(Of("p = s4[6,2] parameter(0) ROOT r = s4[6,2] reverse(p), dimensions={1}"),
+            "any order");
+  EXPECT_THAT(Of("p = s4[6,4] parameter(0) ROOT r = s4[6,4] reverse(p), dimensions={1}"),
+              HasSubstr("unsafe"));
+  EXPECT_EQ(Of("p = s4[7,3] parameter(0) ROOT n = s4[7,3] negate(p)"), "any order");
+}
+
+TEST_F(InPlaceTest, TilesAreExact) {
+  EXPECT_EQ(Of("p = f32[8,256]{1,0:T(8,128)} parameter(0) "
+               "ROOT n = f32[8,256]{1,0:T(8,128)} negate(p)"),
+            "any order");
+  EXPECT_THAT(Of("p = f32[8,256]{1,0:T(8,128)} parameter(0) ROOT n = f32[8,256]{1,0} copy(p)"),
+              HasSubstr("unsafe: element {0,128} is written before"));
+}
+
+TEST_F(InPlaceTest, AnotherOutputOfEqualSizesIsComputedAtOnce) {
+  const std::string two = R"(p = f32[8] parameter(0)
+      q = f32[8] parameter(1)
+      n = f32[8] negate(p)
+      a = f32[8] add(p, q)
+      ROOT t = (f32[8], f32[8]) tuple(n, a))";
+  EXPECT_EQ(Of(two), "any order");
+  InPlaceAnalysis analysis = AnalysisOf(two);
+  EXPECT_THAT(analysis.Candidates().size(), 4);
+  const auto sharing = analysis.Share();
+  ASSERT_TRUE(sharing.ok());
+  // Output 0 fits both; output 1, too.
+  EXPECT_EQ(sharing->shared.size(), 2);
+  EXPECT_THAT(sharing->order, IsEmpty());
+}
+
+TEST_F(InPlaceTest, AnOutputOfOtherSizesReadsAtAnyTime) {
+  EXPECT_THAT(Of(R"(p = f32[8] parameter(0)
+                    zero = f32[] constant(0)
+                    n = f32[8] negate(p)
+                    s = f32[] reduce(p, zero), dimensions={0}, to_apply=add
+                    ROOT t = (f32[8], f32[]) tuple(n, s))"),
+              HasSubstr("is written before element {} of output 1 reads element {0}"));
+}
+
+TEST_F(InPlaceTest, MatchingGivesEachOutputABufferOfItsOwn) {
+  // Both outputs may only be in p, since they read q elsewhere.
+  InPlaceAnalysis analysis = AnalysisOf(R"(p = f32[8] parameter(0)
+      q = f32[8] parameter(1)
+      r = f32[8] reverse(q), dimensions={0}
+      n = f32[8] add(p, r)
+      ROOT t = (f32[8], f32[8]) tuple(n, n))");
+  const auto sharing = analysis.Share();
+  ASSERT_TRUE(sharing.ok());
+  EXPECT_THAT(sharing->shared, ElementsAre(SharedBuffer{0, {0, 0}}));
+}
+
+TEST_F(InPlaceTest, OnlyWhatChangesIsWritten) {
+  EXPECT_EQ(WrittenOf(kOverlap),
+            "[3, 3] of 4; (d0, d1, d2) -> (0, d1, 0), domain: d0 in [0, 0], d1 in [1, 3], d2 in "
+            "[0, 0]");
+  EXPECT_EQ(WrittenOf("p = f32[9] parameter(0) q = f32[4] parameter(1) "
+                      "s = f32[5] slice(p), slice={[0:5]} "
+                      "ROOT c = f32[9] concatenate(s, q), dimensions={0}"),
+            "[4, 4] of 9; (d0) -> (d0), domain: d0 in [5, 8]");
+  EXPECT_EQ(WrittenOf("p = f32[9] parameter(0) z = f32[] constant(0) "
+                      "ROOT c = f32[9] pad(p, z), padding=-2_2"),
+            "[9, 9] of 9; (d0) -> (d0), domain: d0 in [0, 8]");
+  EXPECT_EQ(WrittenOf("p = f32[9] parameter(0) z = f32[] constant(0) "
+                      "s = f32[7] slice(p), slice={[0:7]} ROOT c = f32[9] pad(s, z), padding=0_2"),
+            "[2, 2] of 9; (d0) -> (d0), domain: d0 in [7, 8]");
+  EXPECT_EQ(WrittenOf("p = f32[9] parameter(0) ROOT c = f32[9] copy(p)"), "[0, 0] of 9");
+  EXPECT_THAT(WrittenOf(R"(p = f32[9] parameter(0)
+                           i = s32[2,1] parameter(1)
+                           u = f32[2] parameter(2)
+                           ROOT s = f32[9] scatter(p, i, u), update_window_dims={},
+                             inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
+                             index_vector_dim=1, to_apply=add)"),
+              HasSubstr("d0 - rt0 in [0, 0]"));
+}
+
+TEST_F(InPlaceTest, ThreadsRunInAnyOrderAndLoopsUpwards) {
+  const std::string moved = R"(p = f32[8,8] parameter(0)
+      s = f32[7,8] slice(p), slice={[1:8], [0:8]}
+      zero = s32[] constant(0)
+      ROOT r = f32[8,8] dynamic-update-slice(p, s, zero, zero))";
+  InPlaceAnalysis analysis = AnalysisOf(moved);
+  const auto under = [&](const std::string& text, llvm::SmallVector<int, 1> together = {}) {
+    const auto map = ParseIndexingMap(text, &context_);
+    EXPECT_TRUE(map.ok()) << map.status();
+    const auto safety = analysis.SafetyUnder({}, {*map, together});
+    return safety.ok() ? safety->answer : InPlaceAnswer::kUndecided;
+  };
+  // A thread for each column goes down it, reading the next row before it is written.
+  EXPECT_EQ(under("(d0)[s0] -> (s0, d0), domain: d0 in [0, 7], s0 in [0, 7]"),
+            InPlaceAnswer::kAnyOrder);
+  EXPECT_EQ(under("(d0)[s0] -> (7 - s0, d0), domain: d0 in [0, 7], s0 in [0, 7]"),
+            InPlaceAnswer::kUnsafe);
+  EXPECT_EQ(under("(d0)[s0] -> (d0, s0), domain: d0 in [0, 7], s0 in [0, 7]"),
+            InPlaceAnswer::kUnsafe);
+  // Two rows are read at once before they are written, in either order.
+  EXPECT_EQ(under("(d0)[s0, s1] -> (s0 * 2 + s1, d0), domain: d0 in [0, 7], s0 in [0, 3], "
+                  "s1 in [0, 1]",
+                  {1}),
+            InPlaceAnswer::kAnyOrder);
+  EXPECT_EQ(under("(d0)[s0] -> (s0 * 0, d0), domain: d0 in [0, 7], s0 in [0, 7]"),
+            InPlaceAnswer::kUndecided);
+  EXPECT_FALSE(
+      analysis.SafetyUnder({}, {*ParseIndexingMap("(d0) -> (d0), domain: d0 in [0, 7]", &context_)})
+          .ok());
+}
+
+TEST_F(InPlaceTest, LeavesThatThereAreNotAreErrors) {
+  InPlaceAnalysis analysis = AnalysisOf("p = f32[2] parameter(0) ROOT n = f32[2] negate(p)");
+  EXPECT_FALSE(analysis.Safety({1, {0, 0}}).ok());
+  EXPECT_FALSE(analysis.Safety({0, {1, 0}}).ok());
+  EXPECT_FALSE(analysis.Written({0, {0, -1}}).ok());
+}
+
+TEST_F(InPlaceTest, AnOperandThatNothingReadsMayBeOverwritten) {
+  EXPECT_EQ(Of("p = f32[8] parameter(0) c = f32[] constant(1) "
+               "ROOT b = f32[8] broadcast(c), dimensions={}"),
+            "any order");
+}
+
+TEST_F(InPlaceTest, NothingIsReadOrWrittenOfArraysWithoutElements) {
+  EXPECT_EQ(Of("p = f32[0,3] parameter(0) ROOT r = f32[0,3] reverse(p), dimensions={1}"),
+            "any order");
+  EXPECT_EQ(Of("p = f32[] parameter(0) ROOT r = f32[] negate(p)"), "any order");
+  EXPECT_EQ(Of("p = f32[9223372036854775807] parameter(0) "
+               "ROOT r = f32[9223372036854775807] negate(p)"),
+            "any order");
+}
+
+TEST_F(InPlaceTest, AliasesOfTheHeaderAreSafeWhereNothingReadsLater) {
+  const auto with = [](absl::string_view header, absl::string_view body) {
+    return absl::StrCat("HloModule m, ", header, "\nENTRY e {\n", body, "\n}\n");
+  };
+  EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0, {}, may-alias) }",
+                             "p = f32[4] parameter(0) ROOT n = f32[4] negate(p)")),
+              ElementsAre("alias of the module: output {} in parameter 0 {}: any order"));
+  EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0, {}, must-alias) }",
+                             "p = f32[4] parameter(0) ROOT r = f32[4] reverse(p), dimensions={0}")),
+              ElementsAre(HasSubstr("unsafe: element {1} is written before element {2}")));
+  const std::string later = R"(p = f32[4] parameter(0)
+      n = f32[4] negate(p)
+      a = f32[4] add(n, p)
+      ROOT t = (f32[4], f32[4]) tuple(n, a))";
+  EXPECT_THAT(AliasesOf(with("is_scheduled=true, input_output_alias={ {0}: (0, {}), {1}: (0, {}) }",
+                             later)),
+              ElementsAre(HasSubstr("unsafe: a reads the operand after n has written it"),
+                          HasSubstr("{1} in parameter 0 {}: any order")));
+  EXPECT_THAT(
+      AliasesOf(with("input_output_alias={ {0}: (0, {}), {2}: (0, {}), {0}: (7, {}) }", later)),
+      ElementsAre(HasSubstr("a reads the operand after n"),
+                  HasSubstr("unsafe: there is no {2} of the output"),
+                  HasSubstr("unsafe: there is no operand 7")));
+  EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0 }",
+                             "p = f32[4] parameter(0) ROOT n = f32[4] negate(p)")),
+              ElementsAre(HasSubstr("unsafe: the aliases cannot be read")));
+}
+
+TEST_F(InPlaceTest, AliasesOfInstructionsAreAskedAboutThem) {
+  EXPECT_THAT(AliasesOf(R"(HloModule m
+      f { p = f32[4] parameter(0) ROOT r = f32[4] reverse(p), dimensions={0} }
+      ENTRY e {
+        p = f32[4] parameter(0)
+        ROOT r = f32[4] fusion(p), kind=kLoop, calls=f, output_to_operand_aliasing={{}: (0, {})}
+      })"),
+              ElementsAre(HasSubstr("alias of r: output {} in operand 0 {}: unsafe: element {1}")));
+}
+
+}  // namespace
+}  // namespace xla_indexing

@@ -1,0 +1,175 @@
+// Whether the output of a fusion may be written into the buffer of one of its parameters.
+//
+// Mathematics. The computation is done element by element of the output: element f reads what its
+// indexing maps name, then is written to its place. Buffers are shared from their first byte on, so
+// that element e of the output lies where bits position(e) * width of the layout lie, and so does
+// an element of the parameter (hlo/internal/physical_layout.h). With
+//
+//   reads(f)    elements of the parameter that element f, of any leaf of the output, reads
+//   place(r)    elements of the output that share bits with element r of the parameter
+//   changed     elements of the output that are not just what is in their places
+//               (query/internal/changed_parts.h)
+//
+// a conflict is a pair (f, e) with e in place(reads(f)), e changed and e != f. In a safe order f
+// comes before e in every conflict. Leaves of the output of equal sizes are computed together, all
+// elements with one index at once; what reads for a leaf of other sizes is in conflict with every
+// element that it meets. Elements narrower than a byte are written byte by byte, those of one byte
+// at once.
+//
+//   any order        there is no conflict: safe in parallel
+//   in an order      a nest of loops, each upwards or downwards, is safe (query/loop_order.h)
+//   unsafe           no nest of loops over the output's dimensions is
+//   undecided        with the reason: maps that are not exact, values that are computed, layouts
+//                    that are not known, questions that take too many steps
+//
+// "Safe" holds for all values of runtime variables. "Unsafe" is of elements that are read: by their
+// definition operations read their operands whatever the values are. It is said where some values
+// of the parameters that runtime variables are read from lead to conflicts; where one of them, say
+// the start of an update, decides, the values for which no order is wrong are a condition.
+//
+// Example, u = dynamic-update-slice(p, slice(p, [0:3]), 1) of s32[4]: element f in [1, 3] reads
+// element f - 1, which it must before that is changed. Safe in the order d0 descending; upwards,
+// element 1 is written before element 2 reads it.
+//
+// Errors. InvalidArgument for leaves that there are not, and for iterations that do not fit; those of
+// fusion/fusion_view.h and fusion/hlo_indexer.h.
+//
+// Source: dependence analysis of loops (Allen and Kennedy, "Automatic Translation of Fortran
+// Programs to Vector Form", 1987), for directions of dependences and the choice of loops from
+// outside in.
+#ifndef XLA_INDEXING_QUERY_IN_PLACE_H_
+#define XLA_INDEXING_QUERY_IN_PLACE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/query/loop_order.h"
+
+namespace xla_indexing {
+
+enum class InPlaceAnswer : uint8_t { kAnyOrder, kInOrder, kUnsafe, kUndecided };
+
+// Element `writer` of the output is written, which changes the place of element `operand` of the
+// parameter, before element `reader`, of this or another leaf of the output, has read it.
+struct InPlaceConflict {
+  std::vector<int64_t> writer;
+  std::optional<int64_t> reader_leaf;  // where it is another one
+  std::vector<int64_t> reader;
+  std::vector<int64_t> operand;
+  int64_t byte = 0;  // the first that both have, from the beginning of the buffer
+  // What yields each runtime variable, and its value in this conflict.
+  std::vector<std::pair<std::string, int64_t>> runtime_values;
+
+  // `element {1} is written before element {2} reads element {1} of the operand, at byte 4`.
+  std::string ToString() const;
+};
+
+// Any order is safe where the value of one runtime variable is outside of an interval.
+struct RuntimeCondition {
+  std::string runtime;  // what yields it
+  Interval values;      // all that it can have
+  Interval unsafe;
+
+  // `start >= 3`, `start in [0, 0] or start in [3, 5]`.
+  std::string ToString() const;
+};
+
+struct InPlaceSafety {
+  InPlaceAnswer answer = InPlaceAnswer::kUndecided;
+  LoopOrder order;  // of kInOrder: the loops that matter
+  // Of kUnsafe always; of kInOrder a conflict of another order, where one was found.
+  std::optional<InPlaceConflict> conflict;
+  std::optional<RuntimeCondition> condition;
+  std::string reason;  // of kUndecided
+
+  bool IsSafe() const {
+    return answer == InPlaceAnswer::kAnyOrder || answer == InPlaceAnswer::kInOrder;
+  }
+  // `any order`, `in order d1 descending, then any; ..`, `unsafe: ..`, `undecided: ..`.
+  std::string ToString() const;
+};
+
+// What a kernel that works in place has to write: elements of the output, as maps e -> e with the
+// runtime variables that they depend on, and how many they are.
+struct WrittenElements {
+  OperandIndexingSet elements;
+  Interval count;
+  int64_t of = 0;  // elements of the output
+};
+
+// The iterations of a kernel, as a map to the elements of the output that they compute: dimensions
+// run in parallel, range variables are loops of each, upwards, the outermost first, and those in
+// `together` the elements of one access, all read before any is written. Each element belongs to
+// one iteration. A thread mapping is one (gpu/thread_mapping.h).
+struct IterationMap {
+  IndexingMap elements;
+  llvm::SmallVector<int, 1> together = {};
+};
+
+struct SharedBuffer {
+  int64_t output_leaf = 0;
+  OperandLeaf operand;
+
+  friend bool operator==(const SharedBuffer& a, const SharedBuffer& b) = default;
+};
+
+// As many outputs as possible in buffers of operands, all in one order.
+struct BufferSharing {
+  std::vector<SharedBuffer> shared;  // by output leaf
+  LoopOrder order;                   // empty: any
+};
+
+class InPlaceAnalysis {
+ public:
+  // Of a computation, its parameters by their numbers, and of an instruction, a fusion or another,
+  // its operands by theirs. Fusions and calls are looked through. The context has to outlive it.
+  static absl::StatusOr<InPlaceAnalysis> OfComputation(const HloComputation& computation,
+                                                       mlir::MLIRContext* context);
+  static absl::StatusOr<InPlaceAnalysis> OfInstruction(const HloInstruction& instruction,
+                                                       mlir::MLIRContext* context);
+  // Of a view, its parameters by their numbers.
+  static absl::StatusOr<InPlaceAnalysis> OfView(FusionView view, mlir::MLIRContext* context);
+  InPlaceAnalysis(InPlaceAnalysis&& other) noexcept;
+  InPlaceAnalysis& operator=(InPlaceAnalysis&& other) noexcept;
+  ~InPlaceAnalysis();
+
+  // The pairs of leaves that are arrays with buffers of equally many bytes, at least one, by output
+  // leaf, operand and its leaf; at most `max_pairs`.
+  std::vector<SharedBuffer> Candidates(int64_t max_pairs = 1024) const;
+
+  absl::StatusOr<InPlaceSafety> Safety(const SharedBuffer& buffer);
+  // In this order of loops: kInOrder, or kAnyOrder, where it is safe.
+  absl::StatusOr<InPlaceSafety> SafetyIn(const SharedBuffer& buffer, const LoopOrder& order);
+  // Under these iterations: kAnyOrder where they are safe, kUnsafe where not.
+  absl::StatusOr<InPlaceSafety> SafetyUnder(const SharedBuffer& buffer,
+                                            const IterationMap& iterations);
+  absl::StatusOr<WrittenElements> Written(const SharedBuffer& buffer);
+  // A maximum matching over the candidates that are safe: in any order, or, if there are more that
+  // are safe in one order of loops, in that order.
+  absl::StatusOr<BufferSharing> Share();
+
+ private:
+  class Impl;
+  explicit InPlaceAnalysis(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_QUERY_IN_PLACE_H_

@@ -1,0 +1,51 @@
+// `--query=in-place` as text and as JSON: whether outputs may be written into the buffers of operands
+// of equal size in bytes. docs/command-line.md describes both.
+//
+//   in place: in order d0 descending; otherwise element {1} is written before ..
+//     written: 3 of 4 elements
+#ifndef XLA_INDEXING_TOOLS_IN_PLACE_OUTPUT_H_
+#define XLA_INDEXING_TOOLS_IN_PLACE_OUTPUT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/query/in_place.h"
+#include "xla_indexing/query/in_place_aliases.h"
+#include "xla_indexing/tools/json_writer.h"
+#include "xla_indexing/tools/report.h"
+#include "xla_indexing/tools/subject.h"
+
+namespace xla_indexing {
+
+// The answers about one subject.
+class InPlaceAnswers {
+ public:
+  // Keeps a reference.
+  InPlaceAnswers(const Subject& subject, mlir::MLIRContext* context)
+      : subject_(subject), context_(context) {}
+
+  // For the entries of leaves that are as large.
+  void Answer(std::vector<ReportedEntry>* entries);
+
+ private:
+  const Subject& subject_;
+  mlir::MLIRContext* context_;
+  std::optional<absl::StatusOr<InPlaceAnalysis>> analysis_;
+  std::vector<SharedBuffer> candidates_;
+};
+
+// Lines, indented by two spaces.
+void AppendInPlace(const ReportedInPlace& in_place, std::string* out);
+// A line.
+void AppendAlias(const CheckedAlias& alias, std::string* out);
+// An object, after a comma where it is not the first.
+void AppendAliasJson(const CheckedAlias& alias, std::string* objects);
+// An object.
+void WriteInPlace(const ReportedInPlace& in_place, JsonWriter* json);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_IN_PLACE_OUTPUT_H_

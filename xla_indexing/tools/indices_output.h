@@ -1,0 +1,38 @@
+// `--query=indices`: what gathers and scatters are, and `--emit=hlo` with it: the module in which they
+// are written so. docs/command-line.md describes both.
+//
+//   Indices of g: strided slice, reverse: (d0) -> (-d0 * 2 + 7), domain: d0 in [0, 3]
+//     sorted: no: an index vector is less than one before it
+//     in bounds: yes: every window is inside the operand
+#ifndef XLA_INDEXING_TOOLS_INDICES_OUTPUT_H_
+#define XLA_INDEXING_TOOLS_INDICES_OUTPUT_H_
+
+#include <string>
+#include <vector>
+
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/query/index_structure.h"
+#include "xla_indexing/tools/command_line.h"
+#include "xla_indexing/tools/subject.h"
+
+namespace xla_indexing {
+
+struct ReportedIndices {
+  const HloInstruction* instruction = nullptr;
+  IndexStructure structure;
+};
+
+// Of the gathers and scatters of a subject: of the instruction, or, of a fusion, of what it computes.
+std::vector<ReportedIndices> ReportIndices(const Subject& subject, mlir::MLIRContext* context);
+
+// Lines.
+void AppendIndices(const ReportedIndices& indices, std::string* out);
+// An object, after a comma where it is not the first.
+void AppendIndicesJson(const ReportedIndices& indices, std::string* objects);
+
+// Prints the modules of the files, rewritten. Returns the exit code.
+int PrintRewrittenModules(const CommandLine& line);
+
+}  // namespace xla_indexing
+
+#endif  // XLA_INDEXING_TOOLS_INDICES_OUTPUT_H_
