@@ -30,13 +30,6 @@ constexpr int64_t kMaxLiteralElements = 65536;
 
 bool HoldsIntegers(ElementType type) { return IsIntegral(type) || IsPred(type); }
 
-std::optional<int64_t> ConstantOf(AffineExpr expr) {
-  if (auto constant = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(expr)) {
-    return constant.getValue();
-  }
-  return std::nullopt;
-}
-
 // `when` and one more condition.
 Constraints And(Constraints when, AffineExpr expr, const Interval& interval) {
   when.push_back({expr, interval});
@@ -377,7 +370,7 @@ std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
   if (!element.instruction->shape().IsArray()) return std::nullopt;
   ValueCases cases;
   for (const ValueCase& predicate : EvaluateWhere(operand_element(0), when)) {
-    const std::optional<int64_t> value = ConstantOf(predicate.value);
+    const std::optional<int64_t> value = ConstantIn(predicate.value);
     if (!value) return std::nullopt;
     ValueCases chosen = EvaluateWhere(operand_element(*value != 0 ? 1 : 2), predicate.when);
     cases.insert(cases.end(), chosen.begin(), chosen.end());
@@ -475,7 +468,7 @@ AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_i
                        AffineExpr y) {
   const bool is_logical = IsPred(instruction.shape().element_type());
   // The divisor, the shift or the mask.
-  const std::optional<int64_t> constant = ConstantOf(y);
+  const std::optional<int64_t> constant = ConstantIn(y);
   const int64_t c = constant.value_or(-1);
   const bool is_shift = c >= 0 && c <= 62;
   switch (instruction.opcode()) {
@@ -489,7 +482,7 @@ AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_i
       return is_logical ? AffineExpr() : Sub(x, y);
     case HloOpcode::kMultiply: {
       if (constant) return Scale(x, *constant);
-      const std::optional<int64_t> factor = ConstantOf(x);
+      const std::optional<int64_t> factor = ConstantIn(x);
       return factor ? Scale(y, *factor) : AffineExpr();
     }
     case HloOpcode::kDivide:

@@ -25,6 +25,7 @@
 #include "xla_indexing/map/decide.h"
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/ops/internal/few_maps.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 
 namespace xla_indexing::internal {
@@ -42,333 +43,6 @@ constexpr size_t kMaxPowers = 12;
 constexpr int64_t kMaxPairs = 4096;
 // Where nothing is known of as many steps from a leaf, nothing is to be had of a loop.
 constexpr size_t kManyLeaves = 16;
-
-std::optional<int64_t> ConstantIn(AffineExpr expr) {
-  const auto constant = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(expr);
-  return constant ? std::optional<int64_t>(constant.getValue()) : std::nullopt;
-}
-
-// Ranges s and t that occur as s + t only are one range: every number that s + t can be.
-OperandIndexing WithSumsJoined(OperandIndexing indexing) {
-  const IndexingMap& map = indexing.map();
-  if (indexing.IsUnknown() || map.num_ranges() < 2 || map.IsKnownEmpty() ||
-      indexing.replica_map() != nullptr) {
-    return indexing;
-  }
-  llvm::SmallVector<LinearSum, 8> sums;
-  llvm::BitVector in_divisions(map.num_symbols());
-  const auto add = [&](AffineExpr expr) {
-    sums.push_back(LinearSum::FromExpr(expr));
-    for (const Term& term : sums.back().terms()) {
-      if (!IsVariable(term.atom)) MarkSymbols(term.atom, &in_divisions);
-    }
-  };
-  llvm::for_each(map.results(), add);
-  for (const Constraint& constraint : map.constraints()) add(constraint.expr);
-  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
-    llvm::for_each(binding.element, add);
-  }
-  for (int s = 0; s < map.num_ranges(); ++s) {
-    for (int t = s + 1; t < map.num_ranges(); ++t) {
-      const AffineExpr first = mlir::getAffineSymbolExpr(s, map.context());
-      const AffineExpr second = mlir::getAffineSymbolExpr(t, map.context());
-      if (in_divisions.test(s) || in_divisions.test(t) ||
-          !llvm::all_of(sums, [&](const LinearSum& sum) {
-            return sum.valid() && sum.CoefficientOf(first) == sum.CoefficientOf(second);
-          })) {
-        continue;
-      }
-      Renaming renaming;
-      renaming.dims = Variables(map.dims());
-      renaming.ranges = Variables(map.ranges());
-      renaming.ranges[s].bounds = map.ranges()[s].bounds.Add(map.ranges()[t].bounds);
-      renaming.ranges[t].bounds = Interval::Point(0);
-      for (int i = 0; i < map.num_symbols(); ++i) {
-        renaming.for_symbols.push_back(i == t ? Constant(0, map.context()) : AffineExpr());
-      }
-      for (int i = 0; i < map.num_runtimes(); ++i) renaming.runtimes.push_back(i);
-      OperandIndexing joined = Renamed(indexing, std::move(renaming));
-      joined.Simplify();
-      return WithSumsJoined(std::move(joined));
-    }
-  }
-  return indexing;
-}
-
-// Every range variable s that makes a result c + s or c - s by itself becomes that result.
-OperandIndexing WithRangesAsResults(OperandIndexing indexing) {
-  const IndexingMap& map = indexing.map();
-  if (indexing.IsUnknown() || map.IsKnownEmpty()) return indexing;
-  Renaming renaming;
-  renaming.for_symbols.resize(map.num_symbols());
-  renaming.ranges = Variables(map.ranges());
-  bool changes = false;
-  for (const AffineExpr result : map.results()) {
-    const LinearSum sum = LinearSum::FromExpr(result);
-    if (!sum.valid() || sum.terms().size() != 1) continue;
-    const Term& term = sum.terms()[0];
-    const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
-    if (!symbol || static_cast<int>(symbol.getPosition()) >= map.num_ranges() ||
-        (term.coefficient != 1 && term.coefficient != -1) ||
-        renaming.for_symbols[symbol.getPosition()]) {
-      continue;
-    }
-    // result = k * s + c, so that s = k * (result - c).
-    const AffineExpr constant = Constant(sum.constant(), map.context());
-    renaming.for_symbols[symbol.getPosition()] = Scale(Sub(symbol, constant), term.coefficient);
-    Interval& bounds = renaming.ranges[symbol.getPosition()].bounds;
-    bounds = bounds.Mul(term.coefficient).Add(sum.constant());
-    changes = changes || term.coefficient != 1 || sum.constant() != 0;
-  }
-  if (!changes) return indexing;
-  renaming.dims = Variables(map.dims());
-  for (int i = 0; i < map.num_runtimes(); ++i) renaming.runtimes.push_back(i);
-  OperandIndexing renamed = Renamed(indexing, std::move(renaming));
-  if (renamed.IsUnknown()) return indexing;
-  renamed.Simplify();
-  return renamed;
-}
-
-// Whether `a` can be `b` with a variable or a constraint in one point, at a glance: a dimension is
-// there, or a range variable is gone, and results whose other variables are the same have the
-// constants that they have then.
-bool MayProlong(const IndexingMap& b, int place, int64_t point, const IndexingMap& a) {
-  if (place < b.num_dims()) return a.dims()[place].bounds == Interval::Point(point);
-  for (int i = 0; i < b.num_dims(); ++i) {
-    if (!a.dims()[i].bounds.IsSubsetOf(b.dims()[i].bounds)) return false;
-  }
-  if (a.num_ranges() >= b.num_ranges()) return false;
-  if (place >= b.num_dims() + b.num_ranges()) return true;
-  const AffineExpr range = mlir::getAffineSymbolExpr(place - b.num_dims(), b.context());
-  for (int i = 0; i < b.num_results(); ++i) {
-    const LinearSum of_a = LinearSum::FromExpr(a.results()[i]);
-    const LinearSum of_b = LinearSum::FromExpr(b.results()[i]);
-    const auto moved = CheckedMul(of_b.CoefficientOf(range), point);
-    const auto constant = moved ? CheckedAdd(of_b.constant(), *moved) : std::nullopt;
-    if (!of_a.valid() || !of_b.valid() || constant != of_a.constant()) return false;
-  }
-  return true;
-}
-
-// `b` with one of its intervals longer by one, where what that adds is `a`.
-std::optional<OperandIndexing> Prolonged(const OperandIndexing& b, const OperandIndexing& a) {
-  const IndexingMap& map = b.map();
-  const int num_dims = map.num_dims();
-  const int num_variables = num_dims + map.num_ranges();
-  const auto with = [&](int place, const Interval& interval) {
-    Renaming renaming;
-    renaming.dims = Variables(map.dims());
-    renaming.ranges = Variables(map.ranges());
-    for (int i = 0; i < map.num_runtimes(); ++i) renaming.runtimes.push_back(i);
-    if (place < num_dims) {
-      renaming.dims[place].bounds = interval;
-    } else if (place < num_variables) {
-      renaming.ranges[place - num_dims].bounds = interval;
-    }
-    IndexingMap with_interval(kPartsFit, map.affine_map(), std::move(renaming.dims),
-                              std::move(renaming.ranges), Variables(map.runtimes()),
-                              Constraints(map.constraints()));
-    if (place >= num_variables) {
-      Constraints constraints(map.constraints());
-      constraints[place - num_variables].interval = interval;
-      with_interval =
-          IndexingMap(kPartsFit, map.affine_map(), Variables(map.dims()), Variables(map.ranges()),
-                      Variables(map.runtimes()), std::move(constraints));
-    }
-    OperandIndexing result(kPartsFit, std::move(with_interval),
-                           RuntimeVarIndexings(b.bindings().begin(), b.bindings().end()),
-                           b.label());
-    if (b.replica_map() != nullptr) result.SetReplicaMap(kPartsFit, *b.replica_map());
-    result.Simplify();
-    return result;
-  };
-  const int num_places = num_variables + static_cast<int>(map.constraints().size());
-  for (int place = 0; place < num_places; ++place) {
-    const Interval interval = place < num_dims ? map.dims()[place].bounds
-                              : place < num_variables
-                                  ? map.ranges()[place - num_dims].bounds
-                                  : map.constraints()[place - num_variables].interval;
-    for (const bool is_lower : {true, false}) {
-      if (interval.IsEmpty() || !(is_lower ? interval.has_lower() : interval.has_upper())) continue;
-      const Interval added = is_lower ? Interval::Point(interval.lower()).Sub(1)
-                                      : Interval::Point(interval.upper()).Add(1);
-      if (added.IsEmpty() || !added.IsPoint() || !MayProlong(map, place, added.lower(), a.map())) {
-        continue;
-      }
-      if (!OperandIndexing::IdenticalRelation(with(place, added), a)) continue;
-      return with(place, interval.Union(added));
-    }
-  }
-  return std::nullopt;
-}
-
-// Two maps of one row each, rows beside one another, as one map of both, where their results differ
-// by constants.
-std::optional<OperandIndexing> RowsJoined(const OperandIndexing& a, const OperandIndexing& b) {
-  const IndexingMap& first = a.map();
-  const IndexingMap& second = b.map();
-  std::optional<int> row;
-  for (int i = 0; i < first.num_dims(); ++i) {
-    const Interval& bounds = first.dims()[i].bounds;
-    if (bounds == second.dims()[i].bounds) continue;
-    if (row || !bounds.IsPoint() || second.dims()[i].bounds != bounds.Add(1)) return std::nullopt;
-    row = i;
-  }
-  if (!row || first.SymbolBounds() != second.SymbolBounds() || a.bindings() != b.bindings() ||
-      first.constraints() != second.constraints() || a.replica_map() != nullptr) {
-    return std::nullopt;
-  }
-  mlir::MLIRContext* context = first.context();
-  const AffineExpr dim = mlir::getAffineDimExpr(*row, context);
-  const AffineExpr from_first = Sub(dim, Constant(first.dims()[*row].bounds.lower(), context));
-  Renaming renaming;
-  renaming.dims = Variables(first.dims());
-  renaming.dims[*row].bounds = first.dims()[*row].bounds.Union(second.dims()[*row].bounds);
-  renaming.ranges = Variables(first.ranges());
-  for (int i = 0; i < first.num_runtimes(); ++i) renaming.runtimes.push_back(i);
-  renaming.results_dropped = first.num_results();
-  for (int i = 0; i < first.num_results(); ++i) {
-    const auto step = ConstantIn(Sub(second.results()[i], first.results()[i]));
-    if (!step) return std::nullopt;
-    renaming.results_added.push_back(Add(first.results()[i], Scale(from_first, *step)));
-  }
-  OperandIndexing joined = Renamed(a, std::move(renaming));
-  if (joined.IsUnknown()) return std::nullopt;
-  joined.Simplify();
-  return joined;
-}
-
-// Whether every pair of `b` is one of `a`, as far as these choices of a's range variables show: in
-// the order of the results, each that has one not chosen yet, with coefficient 1 or -1, chooses it
-// so that the result is that of b. What a asks for has to hold for them.
-bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
-  const IndexingMap& map_a = a.map();
-  const IndexingMap& map_b = b.map();
-  const ReplicaMap* devices_a = a.replica_map();
-  const ReplicaMap* devices_b = b.replica_map();
-  if (map_a.num_runtimes() > 0 || map_b.num_runtimes() > 0 ||
-      (devices_a == nullptr) != (devices_b == nullptr)) {
-    return false;
-  }
-  for (int i = 0; i < map_a.num_dims(); ++i) {
-    if (!map_b.dims()[i].bounds.IsSubsetOf(map_a.dims()[i].bounds)) return false;
-  }
-  // The device is a result like any other, and the reader a dimension.
-  llvm::SmallVector<AffineExpr, 8> results_a(map_a.results());
-  llvm::SmallVector<AffineExpr, 8> results_b(map_b.results());
-  Constraints constraints_a(map_a.constraints());
-  Constraints constraints_b(map_b.constraints());
-  llvm::SmallVector<Interval, 4> dims_b = map_b.DimBounds();
-  if (devices_a != nullptr) {
-    if (!devices_b->readers.IsSubsetOf(devices_a->readers)) return false;
-    results_a.push_back(devices_a->device);
-    results_b.push_back(devices_b->device);
-    constraints_a.append(devices_a->constraints.begin(), devices_a->constraints.end());
-    constraints_b.append(devices_b->constraints.begin(), devices_b->constraints.end());
-    dims_b.push_back(devices_b->readers);
-  }
-  // Choices are expressions of b's symbols; a's are numbered behind them.
-  const int behind = map_b.num_symbols();
-  llvm::SmallVector<AffineExpr, 8> renumbered;
-  for (int i = 0; i < map_a.num_ranges(); ++i) {
-    renumbered.push_back(mlir::getAffineSymbolExpr(behind + i, map_a.context()));
-  }
-  llvm::SmallVector<AffineExpr, 8> chosen(behind + map_a.num_ranges());
-  for (size_t i = 0; i < results_a.size(); ++i) {
-    AffineExpr result = Substitute(Substitute(results_a[i], {}, renumbered), {}, chosen);
-    const AffineExpr missing = Sub(results_b[i], result);
-    if (!missing) return false;
-    const LinearSum sum = LinearSum::FromExpr(missing);
-    if (!sum.valid()) return false;
-    bool is_equal = ConstantIn(missing) == 0;
-    for (const Term& term : sum.terms()) {
-      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
-      if (is_equal || !symbol || static_cast<int>(symbol.getPosition()) < behind ||
-          (term.coefficient != 1 && term.coefficient != -1)) {
-        continue;
-      }
-      // missing = coefficient * s + rest is 0 for s = -rest / coefficient.
-      const AffineExpr rest = Sub(missing, Scale(term.atom, term.coefficient));
-      llvm::BitVector used(behind + map_a.num_ranges());
-      if (!rest) return false;
-      MarkSymbols(rest, &used);
-      if (used.find_next(behind - 1) >= 0) return false;
-      chosen[symbol.getPosition()] = Scale(rest, -term.coefficient);
-      is_equal = true;
-    }
-    if (!is_equal) return false;
-  }
-  ExprSimplifier simplifier(map_b.context(), dims_b, map_b.SymbolBounds());
-  const auto holds = [&](AffineExpr expr, const Interval& interval) {
-    if (!expr) return false;
-    expr = simplifier.Simplify(expr);
-    if (!expr) return false;
-    if (simplifier.Range(expr).IsSubsetOf(interval)) return true;
-    // A constraint of b may say so, shifted or turned round.
-    for (const Constraint& constraint : constraints_b) {
-      for (const int64_t sign : {1, -1}) {
-        const auto shift = ConstantIn(Sub(expr, Scale(constraint.expr, sign)));
-        if (shift && constraint.interval.Mul(sign)
-                         .Add(*shift)
-                         .Intersect(simplifier.Range(expr))
-                         .IsSubsetOf(interval)) {
-          return true;
-        }
-      }
-    }
-    return false;
-  };
-  for (int i = 0; i < map_a.num_ranges(); ++i) {
-    // One in no result has to be chosen as well.
-    if (!chosen[behind + i]) return false;
-    if (!holds(chosen[behind + i], map_a.ranges()[i].bounds)) return false;
-  }
-  return llvm::all_of(constraints_a, [&](const Constraint& constraint) {
-    return holds(Substitute(Substitute(constraint.expr, {}, renumbered), {}, chosen),
-                 constraint.interval);
-  });
-}
-
-// Makes one map of several where one of the rules above does.
-void Tidy(OperandIndexingSet* set) {
-  set->Simplify();
-  std::vector<OperandIndexing> maps;
-  for (const OperandIndexing& map : *set) {
-    maps.push_back(WithRangesAsResults(WithSumsJoined(map)));
-  }
-  const auto same_kind = [](const OperandIndexing& a, const OperandIndexing& b) {
-    return !a.IsUnknown() && !b.IsUnknown() && a.label() == b.label() &&
-           (a.replica_map() == nullptr) == (b.replica_map() == nullptr);
-  };
-  // Of two that cover each other the exact one stays.
-  const auto covers = [](const OperandIndexing& a, const OperandIndexing& b) {
-    return !a.IsUnknown() && !b.IsUnknown() && Covers(a, b) &&
-           (a.IsExact() || !b.IsExact() || !Covers(b, a));
-  };
-  const auto reduce = [&](auto absorbed) {
-    for (size_t i = 0; i < maps.size(); ++i) {
-      for (size_t j = 0; j < maps.size() && QuestionBudget::Spend(); ++j) {
-        if (i == j || !absorbed(maps[i], maps[j])) continue;
-        maps.erase(maps.begin() + static_cast<std::ptrdiff_t>(j));
-        // What was compared before may be more now.
-        i = 0;
-        j = static_cast<size_t>(-1);
-      }
-    }
-  };
-  reduce(covers);
-  reduce([&](OperandIndexing& a, const OperandIndexing& b) {
-    if (!same_kind(a, b)) return false;
-    std::optional<OperandIndexing> longer = Prolonged(a, b);
-    if (!longer) longer = RowsJoined(a, b);
-    if (longer) a = *std::move(longer);
-    return longer.has_value();
-  });
-  OperandIndexingSet tidied;
-  for (OperandIndexing& map : maps) tidied.Add(std::move(map));
-  tidied.Simplify();
-  *set = std::move(tidied);
-}
 
 // first ; second, simplified; nothing where that passes a bound, or one of them is unknown.
 std::optional<OperandIndexing> Compose(const OperandIndexing& first,
@@ -649,7 +323,7 @@ class TimelessPowers {
           all.Add(InSoManyIterations(body_, map, range));
         }
       }
-      Tidy(&all);
+      WriteWithFewMaps(&all);
     }
     return true;
   }
@@ -754,31 +428,10 @@ class ClosedLoop {
     for (size_t i = 0; i < parts.size(); ++i) {
       if (arrived[i].empty()) continue;
       if (!Solve(parts[i])) return std::nullopt;
-      LeafSets left;
-      for (const auto& [ends, maps] : *parts[i].closure) {
-        const auto set = arrived[i].find(ends.first);
-        if (set == arrived[i].end()) continue;
-        if (!ComposeAll(set->second, maps, &left[ends.second])) return std::nullopt;
-      }
-      std::erase_if(left, [](const auto& place) { return place.second.empty(); });
-      for (auto& [leaf, set] : left) {
-        if (!body_.is_forward() && IsStill(body_, leaf)) set = AtTimeZero(set);
-        if (!Bound(&set)) return std::nullopt;
-        places[leaf].Add(set);
-      }
-      // Every part that a piece leads to is entered from its leaf once.
-      std::set<std::pair<int, int64_t>> entered;
-      for (const int piece : parts[i].pieces) {
-        const int64_t leaf = Graph().pieces[piece].to;
-        const auto set = left.find(leaf);
-        if (set == left.end()) continue;
-        for (const int next : Graph().pieces[piece].next) {
-          const int part = Graph().pieces[next].part;
-          if (part == static_cast<int>(i) || !entered.insert({part, leaf}).second) continue;
-          arrived[part][leaf].Add(set->second);
-          if (!Bound(&arrived[part][leaf])) return std::nullopt;
-        }
-      }
+      const std::optional<LeafSets> left = Leave(parts[i], arrived[i]);
+      if (!left) return std::nullopt;
+      for (const auto& [leaf, set] : *left) places[leaf].Add(set);
+      if (!Enter(static_cast<int>(i), *left, &arrived)) return std::nullopt;
     }
     for (auto& [leaf, set] : places) {
       if (!Bound(&set)) return std::nullopt;
@@ -788,6 +441,41 @@ class ClosedLoop {
 
  private:
   LoopGraph& Graph() { return *body_.memo().graph; }
+
+  // Where the closure of a part leads from what has arrived there.
+  std::optional<LeafSets> Leave(const LoopPart& part, const LeafSets& arrived) {
+    LeafSets left;
+    for (const auto& [ends, maps] : *part.closure) {
+      const auto set = arrived.find(ends.first);
+      if (set == arrived.end()) continue;
+      if (!ComposeAll(set->second, maps, &left[ends.second])) return std::nullopt;
+    }
+    std::erase_if(left, [](const auto& place) { return place.second.empty(); });
+    for (auto& [leaf, set] : left) {
+      if (!body_.is_forward() && IsStill(body_, leaf)) set = AtTimeZero(set);
+      if (!Bound(&set)) return std::nullopt;
+    }
+    return left;
+  }
+
+  // Adds what has left a part to what has arrived at the parts that it leads to, each of which is
+  // entered from a leaf once; false where that is too many maps.
+  bool Enter(int from, const LeafSets& left, std::vector<LeafSets>* arrived) {
+    std::set<std::pair<int, int64_t>> entered;
+    for (const int i : Graph().parts[from].pieces) {
+      const LoopPiece& piece = Graph().pieces[i];
+      const auto set = left.find(piece.to);
+      if (set == left.end()) continue;
+      for (const int next : piece.next) {
+        const int part = Graph().pieces[next].part;
+        if (part == from || !entered.insert({part, piece.to}).second) continue;
+        OperandIndexingSet& at_part = (*arrived)[part][piece.to];
+        at_part.Add(set->second);
+        if (!Bound(&at_part)) return false;
+      }
+    }
+    return true;
+  }
 
   // What leads to such a leaf at any time leads to what the loop begins with.
   static OperandIndexingSet AtTimeZero(const OperandIndexingSet& set) {
@@ -818,7 +506,7 @@ class ClosedLoop {
   }
 
   static bool Bound(OperandIndexingSet* set) {
-    Tidy(set);
+    WriteWithFewMaps(set);
     return set->size() <= 2 * kMaxMapsOfPlace;
   }
 
@@ -1054,9 +742,9 @@ class Ends {
         renaming.results_dropped = 1;
         restricted.Add(Renamed(at_end, std::move(renaming)));
       }
-      Tidy(&restricted);
+      WriteWithFewMaps(&restricted);
       for (const OperandIndexing& map : restricted) end[leaf].Add(WithoutNumber(map));
-      if (!body_.count()) Tidy(&end[leaf]);
+      if (!body_.count()) WriteWithFewMaps(&end[leaf]);
       if (end[leaf].size() > 1) end[leaf].DropCovered(body_.Leaf(leaf));
     }
     std::erase_if(end, [](const auto& place) { return place.second.empty(); });
@@ -1077,7 +765,7 @@ class Ends {
         result.Add(*std::move(composed));
       }
     }
-    Tidy(&result);
+    WriteWithFewMaps(&result);
     OperandIndexingSet without;
     for (const OperandIndexing& map : result) without.Add(WithoutNumber(map));
     without.Simplify();
