@@ -4,6 +4,7 @@
 #include <isl/ctx.h>
 #include <isl/ilp.h>
 #include <isl/local_space.h>
+#include <isl/map.h>
 #include <isl/options.h>
 #include <isl/set.h>
 #include <isl/space.h>
@@ -178,6 +179,25 @@ std::optional<bool> IslSet::IsSubsetOf(const IslSet& other) const {
 IslSet IslSet::Intersect(const IslSet& other) const {
   BeginQuestion(context_.get());
   return {context_, isl_set_intersect(Copy(), other.Copy())};
+}
+
+IslSet IslSet::Union(const IslSet& other) const {
+  BeginQuestion(context_.get());
+  return {context_, isl_set_union(Copy(), other.Copy())};
+}
+
+IslSet IslSet::TransitiveClosure(bool* is_exact) const {
+  BeginQuestion(context_.get());
+  *is_exact = false;
+  if (set_ == nullptr) return *this;
+  const auto half = static_cast<unsigned>(NumDimensions() / 2);
+  isl_map* relation = isl_map_from_domain(Copy());
+  relation = isl_map_move_dims(relation, isl_dim_out, 0, isl_dim_in, half, half);
+  isl_bool exact = isl_bool_error;
+  isl_map* closure = isl_map_transitive_closure(relation, &exact);
+  *is_exact = exact == isl_bool_true;
+  closure = isl_map_move_dims(closure, isl_dim_in, half, isl_dim_out, 0, half);
+  return {context_, isl_map_domain(closure)};
 }
 
 IslSet IslSet::ProjectOnto(llvm::ArrayRef<int> dimensions) const {

@@ -27,8 +27,9 @@ using ::testing::IsEmpty;
 class CustomCallTest : public IndexingTest {};
 
 TEST_F(CustomCallTest, AnnotationsAreTheirOperands) {
-  for (const char* target : {"Sharding", "SPMDFullToShardShape", "annotate_device_placement",
-                             "MoveToHost", "MoveToDevice"}) {
+  for (const char* target :
+       {"Sharding", "SPMDFullToShardShape", "annotate_device_placement", "MoveToHost",
+        "MoveToDevice", "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"}) {
     const HloInstruction* call = Entry(absl::StrCat(R"(
       a = (f32[4], s32[]) parameter(0)
       ROOT r = (f32[4], s32[]) custom-call(a), custom_call_target=")",
@@ -46,6 +47,65 @@ TEST_F(CustomCallTest, ShardsAreReadWhole) {
   EXPECT_THAT(OutputToInput(call),
               ElementsAre("0.0.0 (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 3]"
                           "  (over-approximate: whole operand: custom-call is not analysed)"));
+}
+
+// Leaf i of the operands, one after another, is leaf i of the result; where sizes differ, all of it.
+TEST_F(CustomCallTest, ArraysBetweenAllDevicesAndOneAreLeafByLeaf) {
+  for (const char* target : {"xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"}) {
+    const HloInstruction* call = Entry(absl::StrCat(R"(
+      a = f32[4] parameter(0)
+      b = (s32[], f32[6]) parameter(1)
+      ROOT r = (f32[4], s32[], f32[3]) custom-call(a, b), custom_call_target=")",
+                                                    target, "\""));
+    const std::string reason = absl::StrCat(
+        "  (over-approximate: which part of the array it is differs from device to device: ",
+        target, ")");
+    EXPECT_THAT(OutputToInput(call),
+                ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 3]", "1.1.0 () -> ()",
+                            "2.1.1 (d0)[s0] -> (s0), domain: d0 in [0, 2], s0 in [0, 5]" + reason));
+    EXPECT_THAT(InputToOutput(call),
+                ElementsAre("0.0.0 (d0) -> (d0), domain: d0 in [0, 3]", "1.1.0 () -> ()",
+                            "2.1.1 (d0)[s0] -> (s0), domain: d0 in [0, 5], s0 in [0, 2]" + reason));
+  }
+  const HloInstruction* of_another_number = Entry(R"(
+    a = f32[4] parameter(0)
+    ROOT r = (f32[4], f32[4]) custom-call(a), custom_call_target="xla.sdy.GlobalToLocalShape")");
+  EXPECT_THAT(OutputToInput(of_another_number),
+              ElementsAre(HasSubstr("custom-call is not analysed"),
+                          HasSubstr("custom-call is not analysed")));
+}
+
+// Each matrix of a batch by itself, and all of it.
+TEST_F(CustomCallTest, RoutinesOnMatricesKeepTheDimensionsOfTheBatch) {
+  const HloInstruction* all = Entry(R"(
+    a = f32[5,3,2] parameter(0)
+    ROOT r = (f32[5,3,2], f32[5,2], s32[5]) custom-call(a), custom_call_target="lapack_sgesdd_ffi")");
+  EXPECT_THAT(
+      OutputToInput(all),
+      ElementsAre("0.0.0 (d0, d1, d2)[s0, s1] -> (d0, s0, s1), domain: d0 in [0, 4], d1 in [0, 2], "
+                  "d2 in [0, 1], s0 in [0, 2], s1 in [0, 1]",
+                  "1.0.0 (d0, d1)[s0, s1] -> (d0, s0, s1), domain: d0 in [0, 4], d1 in [0, 1], "
+                  "s0 in [0, 2], s1 in [0, 1]",
+                  "2.0.0 (d0)[s0, s1] -> (d0, s0, s1), domain: d0 in [0, 4], s0 in [0, 2], "
+                  "s1 in [0, 1]"));
+  const HloInstruction* some = Entry(R"(
+    a = f64[5,3] parameter(0)
+    b = f64[5,3] parameter(1)
+    c = f64[5,3] parameter(2)
+    d = f64[5,3,1] parameter(3)
+    ROOT r = f64[5,3,1] custom-call(a, b, c, d), custom_call_target="lapack_dgtsv_ffi")");
+  const std::string reason =
+      "  (over-approximate: whole matrices: which of their elements gtsv reads is not looked at)";
+  EXPECT_THAT(InputToOutput(some),
+              testing::Each(
+                  testing::AllOf(HasSubstr(" -> (d0, s0, 0), domain: d0 in [0, 4], d1 in [0, 2], "),
+                                 testing::EndsWith("s0 in [0, 2]" + reason))));
+  const HloInstruction* of_other_batches = Entry(R"(
+    a = f32[5,3,3] parameter(0)
+    b = f32[4,3,1] parameter(1)
+    ROOT r = f32[5,3,1] custom-call(a, b), custom_call_target="lapack_strsm_ffi")");
+  EXPECT_THAT(OutputToInput(of_other_batches),
+              testing::Each(HasSubstr("custom-call is not analysed")));
 }
 
 // A library's matrix product is the dot that its configuration describes, plus what is added.

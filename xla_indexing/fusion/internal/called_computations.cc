@@ -66,7 +66,10 @@ InstructionIndexing SeenFrom(const CalledComputation& called, InstructionIndexin
 }  // namespace
 
 CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionOptions& options)
-    : context_(context), options_(options), loop_options_(options) {
+    : context_(context),
+      options_(options),
+      loop_options_(options),
+      tightest_(options.indexing.exact) {
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
 }
 
@@ -134,6 +137,7 @@ bool CalledComputations::IsTraversedWhereCalled(const HloComputation& computatio
 
 IndexingOptions CalledComputations::OptionsAt(int depth) {
   IndexingOptions options = options_.indexing;
+  options.exact = options.exact || tightest_;
   if (depth < options_.max_call_depth) {
     depth_ = depth;
     options.computations = this;
@@ -186,13 +190,16 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
   const bool is_of_loop = called.caller.opcode() == HloOpcode::kWhile;
   const int depth = depth_;
   const Key key(&computation, direction, from.operand, from.operand_leaf,
-                LevelsLeft(depth + 1, CallTreeOf(computation).height), is_of_loop);
+                LevelsLeft(depth + 1, CallTreeOf(computation).height), is_of_loop,
+                tightest_ || called.tightest);
   auto known = known_.find(key);
   if (known == known_.end()) {
+    const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
     absl::StatusOr<TraversalResult> walked =
         WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
                  options_.max_steps / kShareOfCalled / LeafCount(computation, direction));
     depth_ = depth;
+    tightest_ = tightest;
     if (!walked.ok()) return walked.status();
     CountKept(walked->entries);
     known = known_.emplace(key, std::move(walked->entries)).first;
@@ -224,7 +231,7 @@ std::vector<OperandLeaf> CalledComputations::LeavesReached(const HloComputation&
 
 LoopMemo& CalledComputations::MemoOf(const HloInstruction& loop, Direction direction) {
   std::unique_ptr<LoopMemo>& memo =
-      loops_[{&loop, direction, LevelsLeft(depth_, HeightOfCalls(loop))}];
+      loops_[{&loop, direction, LevelsLeft(depth_, HeightOfCalls(loop)), tightest_}];
   if (!memo) memo = std::make_unique<LoopMemo>();
   return *memo;
 }
@@ -234,7 +241,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
                                                                   OperandLeaf from, int depth) {
   const bool calls = !instruction.called_computations().empty();
   const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
-                           LevelsLeft(depth, HeightOfCalls(instruction)));
+                           LevelsLeft(depth, HeightOfCalls(instruction)), tightest_);
   if (calls) {
     if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
       return known->second;

@@ -93,12 +93,13 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
  private:
   static constexpr size_t kMaxKeptMaps = 50'000;
 
-  // Computation, direction, number and leaf of the start of the walk, levels left, and whether it
-  // is the body or the condition of a loop.
-  using Key = std::tuple<const HloComputation*, Direction, int64_t, int64_t, int, bool>;
+  // Computation, direction, number and leaf of the start of the walk, levels left, whether it is
+  // the body or the condition of a loop, and whether the tightest maps are asked for.
+  using Key = std::tuple<const HloComputation*, Direction, int64_t, int64_t, int, bool, bool>;
 
-  // An instruction, direction, number and leaf, levels left.
-  using InstructionKey = std::tuple<const HloInstruction*, Direction, int64_t, int64_t, int>;
+  // An instruction, direction, number and leaf, levels left, and whether the tightest maps are
+  // asked for.
+  using InstructionKey = std::tuple<const HloInstruction*, Direction, int64_t, int64_t, int, bool>;
 
   // What is known statically of the computations that a computation calls, and they call.
   struct CallTree {
@@ -127,10 +128,13 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // For bodies of loops: entries with more maps than a loop is composed of are of no use.
   FusionOptions loop_options_;
   int depth_ = 0;
+  // Whether the walk that goes on asks for the tightest maps.
+  bool tightest_ = false;
   size_t kept_maps_ = 0;
   absl::flat_hash_map<Key, InstructionIndexing> known_;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
-  absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int>, std::unique_ptr<LoopMemo>>
+  absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,
+                      std::unique_ptr<LoopMemo>>
       loops_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;
   absl::flat_hash_map<const HloComputation*, CallTree> call_trees_;

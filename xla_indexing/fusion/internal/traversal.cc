@@ -14,6 +14,7 @@
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/internal/call_scope.h"
+#include "xla_indexing/ops/internal/computation_indexer.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 
@@ -140,8 +141,8 @@ void Traversal::AddWhole(const OperandIndexing& whole, const Shape& shape, const
 }
 
 Path Traversal::WholePath(const Shape& shape) const {
-  const std::string why = QuestionBudget::IsSpent() ? QuestionBudget::Reason()
-                                                    : "it takes too many steps to compose the maps";
+  const std::string why =
+      QuestionBudget::IsSpent() ? QuestionBudget::Reason() : std::string(kTooManySteps);
   OperandIndexing whole =
       WholeTensorIndexing(start_shape_, shape, absl::StrCat("whole tensor: ", why), context_);
   if (!devices_.IsEmpty()) whole = OnAnyDevice(whole, devices_, devices_);

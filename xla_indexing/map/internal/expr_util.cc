@@ -35,6 +35,11 @@ llvm::SmallVector<int, 4> VariablesOf(mlir::AffineExpr expr, int num_dims) {
   return variables;
 }
 
+std::optional<int64_t> ConstantIn(mlir::AffineExpr expr) {
+  const auto constant = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(expr);
+  return constant ? std::optional<int64_t>(constant.getValue()) : std::nullopt;
+}
+
 void MarkSymbols(mlir::AffineExpr expr, llvm::BitVector* used) {
   ForEachVariable(
       expr, [](unsigned) {},

@@ -3,6 +3,9 @@
 #ifndef XLA_INDEXING_MAP_INTERNAL_EXPR_UTIL_H_
 #define XLA_INDEXING_MAP_INTERNAL_EXPR_UTIL_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
@@ -12,6 +15,9 @@ namespace xla_indexing::internal {
 // The variables that occur in an expression, in ascending order. Dimension i has the number i,
 // symbol j the number num_dims + j.
 llvm::SmallVector<int, 4> VariablesOf(mlir::AffineExpr expr, int num_dims);
+
+// The value of an expression that is a constant; none for others and null.
+std::optional<int64_t> ConstantIn(mlir::AffineExpr expr);
 
 // Sets the bits of the symbols that occur in an expression; symbols past the end of `used` are left
 // out.

@@ -16,6 +16,9 @@ namespace xla_indexing::internal {
 
 struct LoopMemo;
 
+// What labels say where a walk over a computation was stopped.
+inline constexpr char kTooManySteps[] = "it takes too many steps to compose the maps";
+
 // A computation and how it is called: its parameter p is operand `first_operand + p` of the caller.
 // Without `first_operand` parameters are no operands (the state of a loop after its first
 // iteration).
@@ -23,6 +26,8 @@ struct CalledComputation {
   const HloInstruction& caller;
   const HloComputation& computation;
   std::optional<int64_t> first_operand = 0;
+  // Asks for the tightest maps (IndexingOptions::exact) whatever the options say.
+  bool tightest = false;
 };
 
 // What operations that call computations need to know of them. Implemented by fusion/, which walks

@@ -4,6 +4,13 @@
 //   SPMDFullToShardShape, SPMDShardToFullShape
 //                     leaf l of operand 0 is leaf l of the result, where their sizes are equal; of
 //                     shards, which part it is differs from device to device
+//   xla.sdy.FuncResultSharding, xla.sdy.PropagationBarrier
+//                     the same
+//   xla.sdy.GlobalToLocalShape, xla.sdy.LocalToGlobalShape
+//                     leaf l of the operands, one after another, is leaf l of the result; of other
+//                     sizes, which part it is differs from device to device: all of it,
+//                     over-approximate
+//   lapack_xNAME_ffi  x one of s, d, c, z: matrices of a batch by themselves; of one, all of it
 //   PadToStatic       leaf 0 is the operand, indexed at its bounds; the others are sizes
 //   SliceToDynamic    the operand, indexed at its bounds; every element reads the sizes
 //   TopK              values and positions: every element of the last dimension
@@ -11,8 +18,11 @@
 // and those of ops/internal/library_calls.h.
 
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/hlo/shape.h"
@@ -42,14 +52,14 @@ const Shape& OperandLeafShape(const CustomCallLeaf& leaf, int64_t operand, int64
 // leads to: from one of the array that it starts from, or a range variable.
 template <typename IndexOf>
 void AddEntry(const CustomCallLeaf& leaf, IndexingEntry entry, IndexOf index,
-              InstructionIndexing* entries) {
+              InstructionIndexing* entries, const ExactnessLabel& label = ExactnessLabel::Exact()) {
   const Shape& output = OutputLeaf(leaf, entry.output_leaf);
   const Shape& operand = OperandLeafShape(leaf, entry.operand, entry.operand_leaf);
   const Shape& to = IsForward(leaf) ? output : operand;
   MapBuilder builder(IsForward(leaf) ? operand : output, to, leaf.context);
   llvm::SmallVector<AffineExpr, 4> indices;
   for (int64_t i = 0; i < to.rank(); ++i) indices.push_back(index(builder, to, i));
-  entry.indexing = OperandIndexingSet(builder.Build(indices));
+  entry.indexing = OperandIndexingSet(builder.Build(indices, label));
   if (!entry.indexing.empty()) entries->push_back(std::move(entry));
 }
 
@@ -136,13 +146,123 @@ Entries TopK(const CustomCallLeaf& leaf) {
   return entries;
 }
 
+// The leaf of the operands, one after another, that is leaf `leaf` of the result; none past the end.
+std::optional<OperandLeaf> LeafOfOperands(const HloInstruction& call, int64_t leaf) {
+  for (int64_t operand = 0; operand < call.operand_count(); ++operand) {
+    const int64_t count = call.operand(operand)->shape().LeafCount();
+    if (leaf < count) return OperandLeaf{operand, leaf};
+    leaf -= count;
+  }
+  return std::nullopt;
+}
+
+// Arrays that are cut for devices, or put together.
+Entries BetweenShards(const CustomCallLeaf& leaf) {
+  const HloInstruction& call = leaf.instruction;
+  InstructionIndexing entries;
+  const int64_t leaf_count = call.shape().LeafCount();
+  for (int64_t i = 0; i < leaf_count; ++i) {
+    const std::optional<OperandLeaf> from = LeafOfOperands(call, i);
+    if (!from) return std::nullopt;
+    const bool is_asked_for = IsForward(leaf)
+                                  ? from->operand == leaf.operand && from->operand_leaf == leaf.leaf
+                                  : i == leaf.leaf;
+    if (!is_asked_for) continue;
+    const IndexingEntry place{i, from->operand, from->operand_leaf, {}};
+    const Shape& output = OutputLeaf(leaf, i);
+    const Shape& operand = OperandLeafShape(leaf, from->operand, from->operand_leaf);
+    if (output.dimensions() == operand.dimensions()) {
+      AddEntry(leaf, place, SameIndex, &entries);
+    } else {
+      AddEntry(leaf, place, AnyIndex, &entries,
+               ExactnessLabel::OverApproximate(
+                   absl::StrCat("which part of the array it is differs from device to device: ",
+                                call.custom_call_target())));
+    }
+  }
+  return LeafOfOperands(call, leaf_count) ? Entries(std::nullopt) : Entries(std::move(entries));
+}
+
+// A routine on matrices and vectors whose last dimensions are their own, and whose first ones are
+// those of a batch.
+struct MatrixRoutine {
+  absl::string_view name;
+  // The own dimensions of each operand.
+  std::vector<int64_t> ranks;
+  // Whether every element of what it yields depends on every element of what it is given.
+  bool reads_everything = false;
+};
+
+Entries MatricesOfBatch(const CustomCallLeaf& leaf, const MatrixRoutine& routine) {
+  const HloInstruction& call = leaf.instruction;
+  const auto count = static_cast<int64_t>(routine.ranks.size());
+  if (call.operand_count() != count || !call.operand(0)->shape().IsArray()) return std::nullopt;
+  const int64_t batch_rank = call.operand(0)->shape().rank() - routine.ranks[0];
+  if (batch_rank < 0) return std::nullopt;
+  const auto batch = call.operand(0)->shape().dimensions().first(batch_rank);
+  const auto is_of_batch = [&](const Shape& array) {
+    return array.IsArray() && array.rank() >= batch_rank &&
+           array.dimensions().first(batch_rank) == batch;
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    const Shape& operand = call.operand(i)->shape();
+    if (!is_of_batch(operand) || operand.rank() != batch_rank + routine.ranks[i]) {
+      return std::nullopt;
+    }
+  }
+  const int64_t leaf_count = call.shape().LeafCount();
+  for (int64_t i = 0; i < leaf_count; ++i) {
+    if (!is_of_batch(OutputLeaf(leaf, i))) return std::nullopt;
+  }
+  const ExactnessLabel label =
+      routine.reads_everything
+          ? ExactnessLabel::Exact()
+          : ExactnessLabel::OverApproximate(absl::StrCat("whole matrices: which of their elements ",
+                                                         routine.name, " reads is not looked at"));
+  InstructionIndexing entries;
+  for (int64_t i = 0; i < leaf_count; ++i) {
+    if (!IsForward(leaf) && i != leaf.leaf) continue;
+    for (int64_t operand = 0; operand < count; ++operand) {
+      if (IsForward(leaf) && operand != leaf.operand) continue;
+      AddEntry(
+          leaf, {i, operand, 0, {}},
+          [batch_rank](MapBuilder& builder, const Shape& to, int64_t d) {
+            return d < batch_rank ? SameIndex(builder, to, d) : AnyIndex(builder, to, d);
+          },
+          &entries, label);
+    }
+  }
+  return entries;
+}
+
+void AddMatrixRoutines(CustomCallRegistry* registry) {
+  const std::vector<MatrixRoutine> routines = {
+      {"potrf", {2}},       {"getrf", {2}},      {"geqrf", {2}},     {"orgqr", {2, 1}},
+      {"ungqr", {2, 1}},    {"syevd", {2}},      {"heevd", {2}},     {"gehrd", {2}},
+      {"sytrd", {2}},       {"hetrd", {2}},      {"trsm", {2, 2}},   {"gtsv", {1, 1, 1, 2}},
+      {"gesdd", {2}, true}, {"geev", {2}, true}, {"gees", {2}, true}};
+  for (const MatrixRoutine& routine : routines) {
+    const auto rule = [routine](const CustomCallLeaf& leaf) {
+      return MatricesOfBatch(leaf, routine);
+    };
+    for (const char type : {'s', 'd', 'c', 'z'}) {
+      registry->Add(absl::StrCat("lapack_", std::string(1, type), routine.name, "_ffi"),
+                    {rule, rule});
+    }
+  }
+}
+
 CustomCallRegistry MakeDefault() {
   CustomCallRegistry registry;
   for (const absl::string_view target :
        {"Sharding", "annotate_device_placement", "MoveToHost", "MoveToDevice", "LayoutConstraint",
-        "Pin", "Unpin", "SPMDFullToShardShape", "SPMDShardToFullShape"}) {
+        "Pin", "Unpin", "SPMDFullToShardShape", "SPMDShardToFullShape",
+        "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"}) {
     registry.Add(target, {PassThrough, PassThrough});
   }
+  registry.Add("xla.sdy.GlobalToLocalShape", {BetweenShards, BetweenShards});
+  registry.Add("xla.sdy.LocalToGlobalShape", {BetweenShards, BetweenShards});
+  AddMatrixRoutines(&registry);
   registry.Add("PadToStatic", {PadToStatic, PadToStatic});
   registry.Add("SliceToDynamic", {SliceToDynamic, SliceToDynamic});
   registry.Add("TopK", {TopK, TopK});

@@ -12,6 +12,7 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/operation_maps.h"
@@ -28,13 +29,6 @@ constexpr int kMaxVisits = 512;
 constexpr int64_t kMaxLiteralElements = 65536;
 
 bool HoldsIntegers(ElementType type) { return IsIntegral(type) || IsPred(type); }
-
-std::optional<int64_t> ConstantOf(AffineExpr expr) {
-  if (auto constant = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(expr)) {
-    return constant.getValue();
-  }
-  return std::nullopt;
-}
 
 // `when` and one more condition.
 Constraints And(Constraints when, AffineExpr expr, const Interval& interval) {
@@ -105,9 +99,10 @@ bool MovesElements(HloOpcode opcode) {
 
 }  // namespace
 
-ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context)
+ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context, LoopState loop)
     : domain_(std::move(domain)),
       context_(context),
+      loop_(std::move(loop)),
       first_unknown_(domain_.ranges.size() + domain_.runtimes.size()) {
   domain_.constraints.clear();
 }
@@ -135,8 +130,8 @@ Interval ElementEvaluator::RangeOf(AffineExpr expr, const Constraints& when) con
 }
 
 ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t leaf,
-                                      llvm::ArrayRef<AffineExpr> element) {
-  return EvaluateWhere({instruction, leaf, {element.begin(), element.end()}}, {});
+                                      llvm::ArrayRef<AffineExpr> element, CallPath path) {
+  return EvaluateWhere({instruction, leaf, {element.begin(), element.end()}, std::move(path)}, {});
 }
 
 ValueCases ElementEvaluator::EvaluateWhere(const Element& element, const Constraints& when) {
@@ -153,6 +148,7 @@ ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& 
   RuntimeVarIndexing unknown;
   unknown.instruction = element.instruction;
   unknown.leaf = element.leaf;
+  unknown.call_path = element.path;
   unknown.element.assign(element.index.begin(), element.index.end());
   const auto index = llvm::find(unknowns_, unknown) - unknowns_.begin();
   if (index == static_cast<std::ptrdiff_t>(unknowns_.size())) {
@@ -166,6 +162,9 @@ std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,
   const HloOpcode opcode = element.instruction->opcode();
   if (opcode == HloOpcode::kConstant) return FollowConstant(element, when);
   if (opcode == HloOpcode::kIota) return FollowIota(element, when);
+  if (opcode == HloOpcode::kParameter) return FollowParameter(element, when);
+  if (opcode == HloOpcode::kDynamicSlice) return FollowDynamicSlice(element, when);
+  if (element.instruction->inlined_computation() != nullptr) return FollowCall(element, when);
   if (MovesElements(opcode)) return FollowMovement(element, when);
   if (opcode == HloOpcode::kSelect) return FollowSelect(element, when);
   if (IsElementwise(opcode)) return FollowArithmetic(element, when);
@@ -262,7 +261,7 @@ std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& elemen
     for (const OperandIndexing& indexing : entry.indexing) {
       const IndexingMap& map = indexing.map();
       const HloInstruction* operand = element.instruction->operand(entry.operand);
-      Element source = {operand, entry.operand_leaf, {}};
+      Element source = {operand, entry.operand_leaf, {}, element.path};
       if (!indexing.IsExact() || map.num_symbols() > 0 || source.type() != element.type()) {
         return std::nullopt;
       }
@@ -279,18 +278,99 @@ std::optional<ValueCases> ElementEvaluator::FollowMovement(const Element& elemen
   return cases;
 }
 
+std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& element,
+                                                            const Constraints& when) {
+  if (element.path.empty()) return std::nullopt;
+  const HloInstruction* caller = element.path.back();
+  Element passed = element;
+  passed.path.pop_back();
+  if (caller == loop_.loop) {
+    if (const AffineExpr value = loop_.value(element.leaf)) {
+      return Fitting(value, element.type(), when);
+    }
+    if (!loop_.is_initial(element.leaf)) return std::nullopt;
+    passed.instruction = caller->operand(0);
+  } else if (caller->inlined_computation() == element.instruction->parent()) {
+    passed.instruction = caller->operand(element.instruction->parameter_number());
+  } else {
+    return std::nullopt;
+  }
+  return EvaluateWhere(passed, when);
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowCall(const Element& element,
+                                                       const Constraints& when) {
+  Element root = element;
+  root.instruction = element.instruction->inlined_computation()->root_instruction();
+  if (root.instruction == nullptr) return std::nullopt;
+  root.path.push_back(element.instruction);
+  ValueCases cases = EvaluateWhere(root, when);
+  // What is not known inside is the call's own element, under its own name.
+  llvm::BitVector used(first_unknown_ + unknowns_.size());
+  for (const ValueCase& value_case : cases) {
+    MarkSymbols(value_case.value, &used);
+    for (const Constraint& constraint : value_case.when) MarkSymbols(constraint.expr, &used);
+  }
+  for (size_t i = 0; i < unknowns_.size(); ++i) {
+    if (used.test(first_unknown_ + i) && unknowns_[i].call_path.size() > element.path.size()) {
+      return std::nullopt;
+    }
+  }
+  return cases;
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowDynamicSlice(const Element& element,
+                                                               const Constraints& when) {
+  const HloInstruction& slice = *element.instruction;
+  const Shape& array = slice.operand(0)->shape();
+  if (slice.operand_count() != 1 + array.rank()) return std::nullopt;
+  struct Partial {
+    Constraints when;
+    llvm::SmallVector<AffineExpr, 4> index;
+  };
+  std::vector<Partial> partials = {{when, {}}};
+  for (int64_t i = 0; i < array.rank(); ++i) {
+    const HloInstruction* start = slice.operand(1 + i);
+    if (!start->shape().IsScalar()) return std::nullopt;
+    AffineExpr last = Constant(array.dimension(i) - slice.shape().dimension(i), context_);
+    std::vector<Partial> extended;
+    for (const Partial& partial : partials) {
+      for (const ValueCase& value : EvaluateWhere({start, 0, {}, element.path}, partial.when)) {
+        if (!value.value || HasUnknown(value.value)) return std::nullopt;
+        const std::optional<ValueCases> clamped =
+            Clamp(Constant(0, context_), value.value, last, value.when);
+        if (!clamped) return std::nullopt;
+        for (const ValueCase& origin : *clamped) {
+          AffineExpr index = Add(element.index[i], origin.value);
+          if (!index) return std::nullopt;
+          extended.push_back({origin.when, partial.index});
+          extended.back().index.push_back(index);
+        }
+      }
+    }
+    partials = std::move(extended);
+    if (partials.size() > kMaxCases) return std::nullopt;
+  }
+  ValueCases cases;
+  for (const Partial& partial : partials) {
+    llvm::append_range(
+        cases, EvaluateWhere({slice.operand(0), 0, partial.index, element.path}, partial.when));
+  }
+  return cases;
+}
+
 std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
                                                          const Constraints& when) {
   const auto operand_element = [&](int64_t i) {
     const HloInstruction* operand = element.instruction->operand(i);
-    Element source = {operand, 0, element.index};
+    Element source = {operand, 0, element.index, element.path};
     if (operand->shape().IsScalar()) source.index.clear();
     return source;
   };
   if (!element.instruction->shape().IsArray()) return std::nullopt;
   ValueCases cases;
   for (const ValueCase& predicate : EvaluateWhere(operand_element(0), when)) {
-    const std::optional<int64_t> value = ConstantOf(predicate.value);
+    const std::optional<int64_t> value = ConstantIn(predicate.value);
     if (!value) return std::nullopt;
     ValueCases chosen = EvaluateWhere(operand_element(*value != 0 ? 1 : 2), predicate.when);
     cases.insert(cases.end(), chosen.begin(), chosen.end());
@@ -310,7 +390,7 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
     if (!operand->shape().IsArray() || !HoldsIntegers(operand->shape().element_type())) {
       return std::nullopt;
     }
-    Element source = {operand, 0, element.index};
+    Element source = {operand, 0, element.index, element.path};
     if (operand->shape().IsScalar()) source.index.clear();
     std::vector<Partial> extended;
     for (const Partial& partial : partials) {
@@ -388,7 +468,7 @@ AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_i
                        AffineExpr y) {
   const bool is_logical = IsPred(instruction.shape().element_type());
   // The divisor, the shift or the mask.
-  const std::optional<int64_t> constant = ConstantOf(y);
+  const std::optional<int64_t> constant = ConstantIn(y);
   const int64_t c = constant.value_or(-1);
   const bool is_shift = c >= 0 && c <= 62;
   switch (instruction.opcode()) {
@@ -402,7 +482,7 @@ AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_i
       return is_logical ? AffineExpr() : Sub(x, y);
     case HloOpcode::kMultiply: {
       if (constant) return Scale(x, *constant);
-      const std::optional<int64_t> factor = ConstantOf(x);
+      const std::optional<int64_t> factor = ConstantIn(x);
       return factor ? Scale(y, *factor) : AffineExpr();
     }
     case HloOpcode::kDivide:
@@ -455,12 +535,18 @@ std::optional<ValueCases> ElementEvaluator::Apply(const HloInstruction& instruct
       // The least value of a signed type has no absolute value in it.
       if (!is_not_negative && !Fitting(Scale(x, -1), type, when)) return std::nullopt;
       return Split(x, -1, Scale(x, -1), x, when);
+    case HloOpcode::kOr:
+      if (!IsPred(type)) return std::nullopt;
+      [[fallthrough]];
     case HloOpcode::kMaximum:
       return Split(Sub(x, y), 0, y, x, when);
     case HloOpcode::kMinimum:
       return Split(Sub(x, y), 0, x, y, when);
     case HloOpcode::kClamp:
       return Clamp(x, y, values[2], when);
+    case HloOpcode::kAnd:
+      if (IsPred(type)) return Split(Sub(x, y), 0, x, y, when);
+      [[fallthrough]];
     default:
       return Fitting(AffineValue(instruction, x, is_not_negative, y), type, when);
   }

@@ -11,6 +11,9 @@
 // Example: element (d0) of maximum(iota, broadcast(constant(3))) is 3 where d0 <= 2 and d0 where
 // d0 >= 3.
 //
+// Elements of a computation that is called are followed into the values that its caller passes, and
+// a call into the computation that it calls. A leaf of the state of a loop is what LoopState says.
+//
 // Arithmetic is followed where ranges prove that its result fits the element type, so that no value
 // wraps. Values of unsigned types are zero-extended.
 
@@ -18,7 +21,9 @@
 #define XLA_INDEXING_OPS_INTERNAL_ELEMENT_VALUE_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
@@ -37,6 +42,17 @@ struct ValueCase {
 };
 using ValueCases = std::vector<ValueCase>;
 
+using CallPath = llvm::SmallVector<const HloInstruction*, 1>;
+
+// What is known of the leaves of a loop's state when an iteration begins.
+struct LoopState {
+  const HloInstruction* loop = nullptr;
+  // The value of a leaf that is a scalar; null where it is not known.
+  std::function<mlir::AffineExpr(int64_t leaf)> value;
+  // Whether a leaf is in every iteration what it is when the loop begins.
+  std::function<bool(int64_t leaf)> is_initial;
+};
+
 class ElementEvaluator {
  public:
   // The most cases that are followed.
@@ -44,12 +60,12 @@ class ElementEvaluator {
 
   // Values are over the variables of `domain`, none of which may have an empty interval; its
   // constraints are ignored. Unknowns are symbols after those of the domain.
-  ElementEvaluator(Domain domain, mlir::MLIRContext* context);
+  ElementEvaluator(Domain domain, mlir::MLIRContext* context, LoopState loop = {});
 
-  // The value of an element of a leaf of integers or predicates. Unknowns are bound to instructions
-  // in the computation that has `instruction`.
+  // The value of an element of a leaf of integers or predicates of an instruction that is reached
+  // by these calls.
   ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
-                      llvm::ArrayRef<mlir::AffineExpr> element);
+                      llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {});
 
   // The unknowns so far, not all of which need occur in the last value: symbol FirstUnknown() + i
   // is the value of unknowns()[i], without a value function.
@@ -66,6 +82,7 @@ class ElementEvaluator {
     const HloInstruction* instruction;
     int64_t leaf;
     llvm::SmallVector<mlir::AffineExpr, 4> index;
+    CallPath path;
 
     ElementType type() const { return instruction->shape().Leaf(leaf).element_type(); }
   };
@@ -85,6 +102,10 @@ class ElementEvaluator {
                                          llvm::ArrayRef<mlir::AffineExpr> index,
                                          const Constraints& when) const;
   std::optional<ValueCases> FollowMovement(const Element& element, const Constraints& when);
+  // A parameter to what the caller passes, and a call to the root of what it calls.
+  std::optional<ValueCases> FollowParameter(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowCall(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowDynamicSlice(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowSelect(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when);
   ValueCases Unknown(const Element& element, const Constraints& when);
@@ -106,6 +127,7 @@ class ElementEvaluator {
 
   Domain domain_;
   mlir::MLIRContext* context_;
+  const LoopState loop_;
   unsigned first_unknown_;
   RuntimeVarIndexings unknowns_;
   int visits_ = 0;

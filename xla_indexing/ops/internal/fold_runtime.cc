@@ -16,7 +16,6 @@
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/builders.h"
 #include "xla_indexing/ops/internal/domain.h"
-#include "xla_indexing/ops/internal/element_value.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -84,9 +83,10 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   if (map.IsKnownEmpty() || !(IsIntegral(type) || IsPred(type))) return std::nullopt;
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
-  ElementEvaluator evaluator(std::move(domain), map.context());
+  ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);
   Replacement replacement;
-  const ValueCases values = evaluator.Evaluate(binding.instruction, binding.leaf, binding.element);
+  const ValueCases values =
+      evaluator.Evaluate(binding.instruction, binding.leaf, binding.element, binding.call_path);
   const bool has_unknowns = llvm::any_of(
       values, [&](const ValueCase& value) { return evaluator.HasUnknown(value.value); });
   const bool is_unknown = has_unknowns && values.size() == 1 &&
@@ -107,7 +107,6 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   }
   replacement.unknowns = evaluator.unknowns();
   for (RuntimeVarIndexing& unknown : replacement.unknowns) {
-    unknown.call_path = binding.call_path;
     unknown.device = binding.device;
   }
   KeepUsedUnknowns(evaluator.FirstUnknown(), &replacement, map.context());

@@ -18,6 +18,7 @@
 #ifndef XLA_INDEXING_OPS_INTERNAL_FOLD_RUNTIME_H_
 #define XLA_INDEXING_OPS_INTERNAL_FOLD_RUNTIME_H_
 
+#include "xla_indexing/ops/internal/element_value.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
@@ -30,6 +31,8 @@ struct FoldOptions {
   // data movement alone, so that equal values have equal bindings. Otherwise they stay bound to
   // what the operation reads.
   bool rebind_through_data_movement = false;
+  // What is known of the state of a loop, for variables that are bound to instructions in it.
+  LoopState loop = {};
 };
 
 // Maps with disjoint domains whose union is `indexing`. Not simplified, except that pieces with an

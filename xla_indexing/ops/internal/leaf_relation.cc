@@ -53,60 +53,76 @@ OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const Operand
   return result;
 }
 
-OperandIndexing WithRanges(const OperandIndexing& indexing,
-                           const std::vector<std::optional<Interval>>& intervals) {
+OperandIndexing Renamed(const OperandIndexing& indexing, Renaming renaming) {
+  if (indexing.IsUnknown()) return indexing;
   const IndexingMap& map = indexing.map();
-  Variables ranges(map.ranges());
+  bool fits = true;
+  const auto substitute = [&](AffineExpr* expr) {
+    *expr = Substitute(*expr, renaming.for_dims, renaming.for_symbols);
+    fits = fits && static_cast<bool>(*expr);
+  };
+  llvm::SmallVector<AffineExpr, 4> results(renaming.results_added.begin(),
+                                           renaming.results_added.end());
+  for (AffineExpr result : map.results().drop_front(renaming.results_dropped)) {
+    substitute(&result);
+    results.push_back(result);
+  }
+  Constraints constraints(map.constraints());
+  for (Constraint& constraint : constraints) substitute(&constraint.expr);
+  constraints.append(renaming.constraints_added);
   Variables runtimes;
   RuntimeVarIndexings bindings;
-  for (int i = 0; i < map.num_runtimes(); ++i) {
-    if (!intervals[i]) continue;
-    ranges.push_back({map.runtimes()[i].bounds.Intersect(*intervals[i]), {}});
-  }
-  unsigned next_range = map.num_ranges();
-  auto next_runtime = static_cast<unsigned>(ranges.size());
-  llvm::SmallVector<AffineExpr, 8> symbols;
-  for (int i = 0; i < map.num_ranges(); ++i) {
-    symbols.push_back(mlir::getAffineSymbolExpr(i, map.context()));
-  }
-  for (int i = 0; i < map.num_runtimes(); ++i) {
-    symbols.push_back(
-        mlir::getAffineSymbolExpr(intervals[i] ? next_range++ : next_runtime++, map.context()));
-    if (intervals[i]) continue;
+  for (const int i : renaming.runtimes) {
     runtimes.push_back(map.runtimes()[i]);
-    bindings.push_back(indexing.bindings()[i]);
-  }
-  const auto substitute = [&](AffineExpr* expr) {
-    *expr = Substitute(*expr, {}, symbols);
-    return static_cast<bool>(*expr);
-  };
-  llvm::SmallVector<AffineExpr, 4> results(map.results().begin(), map.results().end());
-  Constraints constraints(map.constraints());
-  bool fits = true;
-  for (AffineExpr& expr : results) fits = substitute(&expr) && fits;
-  for (Constraint& constraint : constraints) fits = substitute(&constraint.expr) && fits;
-  for (RuntimeVarIndexing& binding : bindings) {
-    for (AffineExpr& expr : binding.element) fits = substitute(&expr) && fits;
-    if (binding.device) fits = substitute(&binding.device) && fits;
+    RuntimeVarIndexing& binding = bindings.emplace_back(indexing.bindings()[i]);
+    for (AffineExpr& expr : binding.element) substitute(&expr);
+    if (binding.device) substitute(&binding.device);
   }
   std::optional<ReplicaMap> replica_map;
   if (indexing.replica_map() != nullptr) {
     replica_map = *indexing.replica_map();
-    fits = substitute(&replica_map->device) && fits;
-    for (Constraint& constraint : replica_map->constraints) {
-      fits = substitute(&constraint.expr) && fits;
-    }
+    substitute(&replica_map->device);
+    for (Constraint& constraint : replica_map->constraints) substitute(&constraint.expr);
+  }
+  for (const AffineExpr result : results) fits = fits && static_cast<bool>(result);
+  for (const Constraint& constraint : constraints) {
+    fits = fits && static_cast<bool>(constraint.expr);
   }
   if (!fits) return OperandIndexing::Unknown(map.context(), "an expression is too large");
-  const mlir::AffineMap affine_map =
-      mlir::AffineMap::get(map.num_dims(), ranges.size() + runtimes.size(), results, map.context());
+  const mlir::AffineMap affine_map = mlir::AffineMap::get(
+      renaming.dims.size(), renaming.ranges.size() + runtimes.size(), results, map.context());
   OperandIndexing result(
       kPartsFit,
-      IndexingMap(kPartsFit, affine_map, Variables(map.dims()), std::move(ranges),
+      IndexingMap(kPartsFit, affine_map, std::move(renaming.dims), std::move(renaming.ranges),
                   std::move(runtimes), std::move(constraints)),
       std::move(bindings), indexing.label());
   if (replica_map) result.SetReplicaMap(kPartsFit, *std::move(replica_map));
   return result;
+}
+
+OperandIndexing WithRanges(const OperandIndexing& indexing,
+                           const std::vector<std::optional<Interval>>& intervals) {
+  const IndexingMap& map = indexing.map();
+  Renaming renaming;
+  renaming.dims = Variables(map.dims());
+  renaming.ranges = Variables(map.ranges());
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    if (intervals[i]) {
+      renaming.ranges.push_back({map.runtimes()[i].bounds.Intersect(*intervals[i]), {}});
+    } else {
+      renaming.runtimes.push_back(i);
+    }
+  }
+  unsigned next_range = map.num_ranges();
+  auto next_runtime = static_cast<unsigned>(renaming.ranges.size());
+  for (int i = 0; i < map.num_ranges(); ++i) {
+    renaming.for_symbols.push_back(mlir::getAffineSymbolExpr(i, map.context()));
+  }
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    renaming.for_symbols.push_back(
+        mlir::getAffineSymbolExpr(intervals[i] ? next_range++ : next_runtime++, map.context()));
+  }
+  return Renamed(indexing, std::move(renaming));
 }
 
 }  // namespace xla_indexing::internal

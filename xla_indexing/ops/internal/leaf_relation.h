@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/shape.h"
@@ -25,6 +27,26 @@ size_t StepsToSimplify(const IndexingMap& map);
 // every element of `to`, over-approximate.
 OperandIndexingSet ComposeOrWiden(const OperandIndexingSet& first, const OperandIndexingSet& second,
                                   const Shape& from, const Shape& to, mlir::MLIRContext* context);
+
+// How the variables of a map are renamed.
+struct Renaming {
+  // The new variables; runtime variables are those of the map at these positions.
+  Variables dims;
+  Variables ranges;
+  llvm::SmallVector<int, 4> runtimes;
+  // What takes the place of the dimensions, the reader of a replica map after them, and of the
+  // symbols; null keeps a variable.
+  llvm::SmallVector<mlir::AffineExpr, 8> for_dims;
+  llvm::SmallVector<mlir::AffineExpr, 8> for_symbols;
+  // Results are left out at the front, and then these added there.
+  int results_dropped = 0;
+  llvm::SmallVector<mlir::AffineExpr, 1> results_added;
+  Constraints constraints_added;
+};
+
+// `indexing` with its variables renamed; unknown where that passes a bound of
+// affine/internal/build.h.
+OperandIndexing Renamed(const OperandIndexing& indexing, Renaming renaming);
 
 // `indexing` with range variables in these intervals in the place of some of its runtime variables,
 // one interval or none for each of them; unknown where that passes a bound of

@@ -8,13 +8,21 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/call_scope.h"
+#include "xla_indexing/ops/internal/fold_runtime.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/other_devices.h"
 
 namespace xla_indexing::internal {
 namespace {
+
+using ::mlir::AffineExpr;
 
 // Whether a value is a leaf of the state at the beginning of an iteration.
 bool IsOfState(const RuntimeVarIndexing& value) {
@@ -23,16 +31,70 @@ bool IsOfState(const RuntimeVarIndexing& value) {
 
 }  // namespace
 
+OperandIndexing AddTime(const OperandIndexing& map, const Interval& times, AffineExpr result) {
+  Renaming renaming;
+  renaming.dims = Variables(map.map().dims());
+  renaming.dims.insert(renaming.dims.begin(), Variable{times, {}});
+  renaming.ranges = Variables(map.map().ranges());
+  for (int i = 0; i < map.map().num_runtimes(); ++i) renaming.runtimes.push_back(i);
+  // The dimension after the last stands for the reader in replica maps.
+  for (int i = 0; i <= map.map().num_dims(); ++i) {
+    renaming.for_dims.push_back(mlir::getAffineDimExpr(i + 1, map.map().context()));
+  }
+  if (result) renaming.results_added.push_back(result);
+  return Renamed(map, std::move(renaming));
+}
+
+OperandIndexing DropTime(const OperandIndexing& timed, const Interval& times, int results_dropped,
+                         bool* depends_on_time) {
+  if (timed.IsUnknown()) return timed;
+  const IndexingMap& map = timed.map();
+  mlir::MLIRContext* context = map.context();
+  bool mentions_time = false;
+  const auto look_at = [&](AffineExpr expr) {
+    mentions_time = mentions_time || expr.isFunctionOfDim(0);
+  };
+  for (const AffineExpr result : map.results().drop_front(results_dropped)) look_at(result);
+  for (const Constraint& constraint : map.constraints()) look_at(constraint.expr);
+  for (const RuntimeVarIndexing& binding : timed.bindings()) {
+    for (const AffineExpr expr : binding.element) look_at(expr);
+  }
+  *depends_on_time = *depends_on_time || mentions_time;
+  Renaming renaming;
+  renaming.results_dropped = results_dropped;
+  renaming.dims = Variables(map.dims().drop_front());
+  renaming.ranges = Variables(map.ranges());
+  const Interval possible = map.dims()[0].bounds.Intersect(times);
+  AffineExpr time = Constant(0, context);
+  if (possible.IsPoint()) {
+    time = Constant(possible.lower(), context);
+  } else if (mentions_time || possible.IsEmpty()) {
+    time = mlir::getAffineSymbolExpr(map.num_ranges(), context);
+    renaming.ranges.push_back({possible, {}});
+  }
+  renaming.for_dims.push_back(time);
+  for (int i = 0; i <= map.num_dims() - 1; ++i) {
+    renaming.for_dims.push_back(mlir::getAffineDimExpr(i, context));
+  }
+  for (int i = 0; i < map.num_ranges(); ++i) {
+    renaming.for_symbols.push_back(mlir::getAffineSymbolExpr(i, context));
+  }
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    renaming.runtimes.push_back(i);
+    renaming.for_symbols.push_back(mlir::getAffineSymbolExpr(renaming.ranges.size() + i, context));
+  }
+  return Renamed(timed, std::move(renaming));
+}
+
 LoopBody::LoopBody(BuildContext& build, Direction direction)
     : build_(build),
       loop_(build.instruction),
       is_forward_(direction == Direction::kInputToOutput),
-      counter_(FindLoopCounter(build.instruction)),
-      memo_(build.options.computations->MemoOf(build.instruction, direction)) {}
-
-bool LoopBody::PassesThrough(int64_t leaf) const {
+      memo_(build.options.computations->MemoOf(build.instruction, direction)) {
   if (!memo_.passes_through) memo_.passes_through = LeavesPassedThrough(loop_);
-  return (*memo_.passes_through)[leaf];
+  if (!memo_.counter) {
+    memo_.counter = FindLoopCounter(loop_, *memo_.passes_through, build_.mlir_context);
+  }
 }
 
 const std::vector<int64_t>& LoopBody::ChangedLeaves() const {
@@ -74,10 +136,9 @@ bool LoopBody::HasDevices() const {
 }
 
 std::string LoopBody::WhyAnyNumber() const {
-  return counter_->count > kMaxSingleIterations
-             ? absl::StrCat("it has ", counter_->count, " iterations, more than ",
-                            kMaxSingleIterations)
-             : absl::StrCat("the maps of all ", counter_->count, " iterations are too many");
+  return *count() > kMaxSingleIterations
+             ? absl::StrCat("it has ", *count(), " iterations, more than ", kMaxSingleIterations)
+             : absl::StrCat("the maps of all ", *count(), " iterations are too many");
 }
 
 std::string LoopBody::WhyAnyValue(const RuntimeVarIndexing& value) const {
@@ -87,56 +148,158 @@ std::string LoopBody::WhyAnyValue(const RuntimeVarIndexing& value) const {
     return absl::StrCat(any, ", and so is ", value.instruction->name(),
                         ", which is computed in it");
   }
-  if (!counter_) {
+  if (!counter().counts.has_upper()) {
     return absl::StrCat("the number of iterations of ", loop_.name(),
                         " is not known, nor what leaf ", value.leaf, " of its state is in each");
   }
-  if (value.leaf != counter_->leaf) {
-    return absl::StrCat(any, ", and so is leaf ", value.leaf, " of its state");
-  }
-  return absl::StrCat(any, ": ", WhyAnyNumber());
+  return absl::StrCat(any, ", and so is leaf ", value.leaf, " of its state");
 }
 
-OperandIndexing LoopBody::InIteration(OperandIndexing map, std::optional<int64_t> iteration,
-                                      bool* depends_on_number) const {
-  std::vector<std::optional<Interval>> intervals(map.bindings().size());
+OperandIndexing LoopBody::WithoutInnerValues(OperandIndexing timed) const {
+  std::vector<std::optional<Interval>> intervals(timed.bindings().size());
   bool has_ranges = false;
   for (size_t i = 0; i < intervals.size(); ++i) {
-    RuntimeVarIndexing binding = map.bindings()[i];
+    RuntimeVarIndexing binding = timed.bindings()[i];
+    if (binding.call_path.empty() || binding.call_path.front() != &loop_) continue;
     if (IsOfState(binding) && PassesThrough(binding.leaf)) {
       binding.call_path.clear();
       binding.instruction = loop_.operand(0);
-      map.SetBinding(kPartsFit, static_cast<int>(i), std::move(binding));
+      timed.SetBinding(kPartsFit, static_cast<int>(i), std::move(binding));
       continue;
     }
     has_ranges = true;
-    if (IsOfState(binding) && counter_ && iteration && binding.leaf == counter_->leaf) {
-      *depends_on_number = true;
-      intervals[i] =
-          Interval::Point(binding.value.Apply(counter_->start + *iteration * counter_->step));
-      continue;
-    }
-    map.Weaken(ExactnessLabel::OverApproximate(WhyAnyValue(binding)));
+    timed.Weaken(ExactnessLabel::OverApproximate(WhyAnyValue(binding)));
     intervals[i] = Interval::All();
   }
-  if (has_ranges) map = WithRanges(map, intervals);
-  map.Simplify();
-  return map;
+  if (has_ranges) timed = WithRanges(timed, intervals);
+  timed.Simplify();
+  return timed;
 }
 
-OperandIndexingSet LoopBody::InIteration(const OperandIndexingSet& maps,
+Interval LoopBody::Times() const {
+  const Interval& counts = counter().counts;
+  return counts.has_upper() ? Interval::Closed(0, counts.upper()) : Interval::AtLeast(0);
+}
+
+OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place) const {
+  mlir::MLIRContext* context = build_.mlir_context;
+  const AffineExpr time = mlir::getAffineDimExpr(0, context);
+  const AffineExpr one = Constant(1, context);
+  const Interval until_end = Times();
+  // The number of the iteration, and the times at which there is one.
+  AffineExpr number = time;
+  AffineExpr result;
+  Interval times = until_end;
+  if (place == TimeAt::kBothForward) {
+    result = Add(time, one);
+    times = until_end.Intersect(until_end.Sub(1));
+  } else if (place == TimeAt::kBothBackward) {
+    number = Sub(time, one);
+    result = number;
+    times = until_end.Intersect(until_end.Add(1));
+  } else if (place == TimeAt::kResult) {
+    result = time;
+  }
+  FoldOptions folding;
+  folding.rebind_through_data_movement = true;
+  folding.loop.loop = &loop_;
+  folding.loop.value = [&](int64_t leaf) { return counter().ValueOf(leaf, number); };
+  folding.loop.is_initial = [&](int64_t leaf) { return PassesThrough(leaf); };
+  OperandIndexingSet timed;
+  for (const OperandIndexing& map : maps) {
+    if (map.IsUnknown()) {
+      timed.Add(map);
+      continue;
+    }
+    const OperandIndexing with_time = AddTime(map, times, result);
+    if (map.bindings().empty() || with_time.IsUnknown() || times.IsEmpty()) {
+      timed.Add(with_time);
+      continue;
+    }
+    for (const OperandIndexing& folded : FoldRuntimeVariables(with_time, folding)) {
+      timed.Add(WithoutInnerValues(folded));
+    }
+  }
+  timed.Simplify();
+  return timed;
+}
+
+const LeafSets& LoopBody::TimedStepsOf(int64_t leaf) const {
+  const auto [it, is_new] = memo_.timed_steps.try_emplace(leaf);
+  if (!is_new) return it->second;
+  const InstructionIndexing& usual = EntriesOf(leaf);
+  // Where one map is larger than what is read, tighter ones may say more, unless they are too many.
+  InstructionIndexing tightest;
+  if (llvm::any_of(usual, [&](const IndexingEntry& entry) { return MayBeTighter(entry); })) {
+    CalledComputation body = Called(*loop_.while_body());
+    body.tightest = true;
+    tightest = is_forward_ ? build_.ReachOf(body, {0, leaf}) : build_.ReadOf(body, leaf);
+  }
+  for (const IndexingEntry& entry : usual) {
+    const OperandIndexingSet* maps = &entry.indexing;
+    if (!tightest.empty() && !maps->label().IsExact()) {
+      const auto tighter = llvm::find_if(
+          tightest, [&](const IndexingEntry& each) { return LeadsTo(each) == LeadsTo(entry); });
+      if (tighter == tightest.end()) continue;
+      if (tighter->indexing.label().IsExact()) maps = &tighter->indexing;
+    }
+    OperandIndexingSet timed =
+        Timed(*maps, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward);
+    if (!timed.empty()) it->second[LeadsTo(entry)] = std::move(timed);
+  }
+  return it->second;
+}
+
+bool LoopBody::IsWholeLeaf(const OperandIndexing& map, int64_t from, int64_t to) const {
+  return !map.IsExact() &&
+         OperandIndexing::IdenticalRelation(
+             map, WholeTensorIndexing(Leaf(from), Leaf(to), "", build_.mlir_context));
+}
+
+bool LoopBody::MayBeTighter(const IndexingEntry& entry) const {
+  const int64_t from = is_forward_ ? entry.operand_leaf : entry.output_leaf;
+  return llvm::any_of(entry.indexing, [&](const OperandIndexing& map) {
+    return !map.IsExact() && !IsWholeLeaf(map, from, LeadsTo(entry));
+  });
+}
+
+OperandIndexingSet LoopBody::TimedCondition(const OperandIndexingSet& maps, bool to_state) const {
+  return Timed(maps, to_state ? TimeAt::kResult : TimeAt::kDimension);
+}
+
+OperandIndexingSet LoopBody::WithTime(const OperandIndexing& map) const {
+  return Timed(OperandIndexingSet(map), TimeAt::kResult);
+}
+
+OperandIndexingSet LoopBody::AtIteration(const OperandIndexingSet& timed,
                                          std::optional<int64_t> iteration,
                                          bool* depends_on_number) const {
   OperandIndexingSet resolved;
-  for (const OperandIndexing& map : maps) {
-    resolved.Add(InIteration(map, iteration, depends_on_number));
+  for (const OperandIndexing& map : timed) {
+    bool depends = false;
+    OperandIndexing without =
+        DropTime(map, iteration ? Interval::Point(*iteration) : Interval::All(), 1, &depends);
+    if (depends && iteration) *depends_on_number = true;
+    if (depends && !iteration) {
+      without.Weaken(ExactnessLabel::OverApproximate(
+          absl::StrCat("values that differ from iteration to iteration of ", loop_.name(),
+                       " are taken for any", count() ? absl::StrCat(": ", WhyAnyNumber()) : "")));
+    }
+    without.Simplify();
+    resolved.Add(std::move(without));
   }
   return resolved;
 }
 
 OperandIndexingSet LoopBody::InAnyIteration(const OperandIndexingSet& maps) const {
+  OperandIndexingSet resolved;
   bool depends_on_number = false;
-  return InIteration(maps, std::nullopt, &depends_on_number);
+  for (const OperandIndexing& map : maps) {
+    resolved.Add(map.bindings().empty()
+                     ? OperandIndexingSet(map)
+                     : AtIteration(WithTime(map), std::nullopt, &depends_on_number));
+  }
+  return resolved;
 }
 
 }  // namespace xla_indexing::internal

@@ -1,11 +1,25 @@
 // One iteration of a while, in one direction: which leaves of the state it leads to, and with which
 // maps.
 //
+// Time. The state at time t is what t iterations have made of the state that the loop begins with.
+// Iteration k leads from time k to k + 1; maps from output to input lead from k + 1 to k. A *timed*
+// map has the time as its first dimension and its first result:
+//
+//   (t, d..) -> (t + 1, e..)   or, from output to input,   (t, d..) -> (t - 1, e..)
+//
+// so that what differs from iteration to iteration is a function of t, and iterations compose as
+// maps do.
+//
 // Runtime variables of body and condition are of one iteration:
 //
-//   those bound to the counted leaf           have the value of that iteration
-//   those bound to a leaf passed through      are bound to init's
-//   others                                    are taken for any of their values, over-approximate
+//   those that the number of the iteration fixes       become functions of t
+//   those bound to what the loop begins with, as an    are bound to init's
+//     element that the number of the iteration may pick
+//   others                                             are taken for any of their values,
+//                                                      over-approximate
+//
+// Example: leaf 1 of `(i + 1, dynamic-slice(x, 4 - i), x)`, i from 0, reads of leaf 2, x:
+//   (t, d0) -> (t - 1, 5 - t + d0).
 //
 // What does not depend on the leaf that is asked about is kept in the loop's memo.
 #ifndef XLA_INDEXING_OPS_INTERNAL_LOOP_BODY_H_
@@ -30,6 +44,13 @@ namespace xla_indexing::internal {
 // More iterations than this are not composed one by one.
 inline constexpr int64_t kMaxSingleIterations = 256;
 
+// `map` with a first dimension more, in `times`, and, unless that is null, a first result.
+OperandIndexing AddTime(const OperandIndexing& map, const Interval& times, mlir::AffineExpr result);
+// `timed` without its first dimension, which has any value in `times`, and so many first results;
+// `*depends_on_time` is set where the dimension makes a difference.
+OperandIndexing DropTime(const OperandIndexing& timed, const Interval& times, int results_dropped,
+                         bool* depends_on_time);
+
 class LoopBody {
  public:
   // Requires build.options.computations; keeps a reference to `build`.
@@ -38,7 +59,8 @@ class LoopBody {
   BuildContext& build() const { return build_; }
   const HloInstruction& loop() const { return loop_; }
   bool is_forward() const { return is_forward_; }
-  const std::optional<LoopCounter>& counter() const { return counter_; }
+  const LoopCounter& counter() const { return *memo_.counter; }
+  std::optional<int64_t> count() const { return counter().count(); }
   LoopMemo& memo() const { return memo_; }
   const Shape& Leaf(int64_t leaf) const { return loop_.shape().Leaf(leaf); }
   CalledComputation Called(const HloComputation& computation) const {
@@ -46,7 +68,7 @@ class LoopBody {
   }
 
   // Whether the body returns a leaf unchanged, and the leaves that it does not.
-  bool PassesThrough(int64_t leaf) const;
+  bool PassesThrough(int64_t leaf) const { return (*memo_.passes_through)[leaf]; }
   const std::vector<int64_t>& ChangedLeaves() const;
   // The body's entries of a leaf, and the leaves that they can be about.
   const InstructionIndexing& EntriesOf(int64_t leaf) const;
@@ -54,13 +76,25 @@ class LoopBody {
   // Whether an iteration can lead to other devices.
   bool HasDevices() const;
 
+  // The times from the beginning of the loop to its end.
+  Interval Times() const;
+  // The leaf of the state that an entry of EntriesOf leads to.
+  int64_t LeadsTo(const IndexingEntry& entry) const {
+    return is_forward_ ? entry.output_leaf : entry.operand_leaf;
+  }
+  // Where an iteration leads from a leaf, as timed maps; the tightest ones that are known.
+  const LeafSets& TimedStepsOf(int64_t leaf) const;
+  // Maps of the condition with the time as their first dimension or (`to_state`) their first
+  // result.
+  OperandIndexingSet TimedCondition(const OperandIndexingSet& maps, bool to_state) const;
+
   // The number of the iteration of step k from where maps start; of a counted loop.
-  int64_t IterationOf(int64_t k) const { return is_forward_ ? k : counter_->count - 1 - k; }
-  // Maps of body or condition in one iteration; in any where there is no number.
-  // `*depends_on_number` is set where the number has made a difference.
-  OperandIndexing InIteration(OperandIndexing map, std::optional<int64_t> iteration,
-                              bool* depends_on_number) const;
-  OperandIndexingSet InIteration(const OperandIndexingSet& maps, std::optional<int64_t> iteration,
+  int64_t IterationOf(int64_t k) const { return is_forward_ ? k : *count() - 1 - k; }
+  // A map of body or condition with the time as its first dimension and its first result.
+  OperandIndexingSet WithTime(const OperandIndexing& map) const;
+  // Such maps in one iteration; in any where there is no number. `*depends_on_number` is set where
+  // the number has made a difference.
+  OperandIndexingSet AtIteration(const OperandIndexingSet& timed, std::optional<int64_t> iteration,
                                  bool* depends_on_number) const;
   // Maps of body or condition, whatever the number of the iteration.
   OperandIndexingSet InAnyIteration(const OperandIndexingSet& maps) const;
@@ -69,13 +103,20 @@ class LoopBody {
   std::string WhyAnyNumber() const;
 
  private:
+  // Which of a map's ends has the time: the number of the iteration is a function of it.
+  enum class TimeAt : uint8_t { kBothForward, kBothBackward, kDimension, kResult };
+  // Maps of body or condition with the time.
+  OperandIndexingSet Timed(const OperandIndexingSet& maps, TimeAt place) const;
+  // Whether a map says nothing but that a leaf is reached.
+  bool IsWholeLeaf(const OperandIndexing& map, int64_t from, int64_t to) const;
+  bool MayBeTighter(const IndexingEntry& entry) const;
+  OperandIndexing WithoutInnerValues(OperandIndexing timed) const;
   // Why a value of body or condition is not known in each iteration.
   std::string WhyAnyValue(const RuntimeVarIndexing& value) const;
 
   BuildContext& build_;
   const HloInstruction& loop_;
   const bool is_forward_;
-  const std::optional<LoopCounter> counter_;
   LoopMemo& memo_;
 };
 

@@ -1,92 +1,205 @@
 #include "xla_indexing/ops/internal/loop_counter.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/hlo/literal.h"
-#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/ops/internal/call_scope.h"
 #include "xla_indexing/ops/internal/domain.h"
 
 namespace xla_indexing::internal {
+
+using ::mlir::AffineExpr;
+
+AffineExpr LoopCounter::ValueOf(int64_t leaf, AffineExpr k) const {
+  const auto counting = leaves.find(leaf);
+  if (counting == leaves.end()) return {};
+  return Add(Scale(k, counting->second.step), Constant(counting->second.start, k.getContext()));
+}
+
 namespace {
 
-std::optional<int64_t> ScalarConstant(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kConstant || !instruction.shape().IsScalar()) {
-    return std::nullopt;
+// Evaluates scalars of a loop for the iterations whose numbers are in an interval.
+class LoopEvaluator {
+ public:
+  LoopEvaluator(const HloInstruction& loop, const std::vector<bool>& passes_through,
+                const LoopCounter& counter, mlir::MLIRContext* context)
+      : loop_(loop), passes_through_(passes_through), counter_(counter), context_(context) {}
+
+  // The only value of a leaf of the root of the body or the condition as a function of d0, the
+  // number of the iteration; null where there are several, or one that is not known.
+  AffineExpr Value(const HloComputation& computation, int64_t leaf, const Interval& numbers) const {
+    const AffineExpr k = mlir::getAffineDimExpr(0, context_);
+    LoopState state;
+    state.loop = &loop_;
+    state.value = [&](int64_t of) { return counter_.ValueOf(of, k); };
+    state.is_initial = [&](int64_t of) { return bool{passes_through_[of]}; };
+    return OnlyValue(*computation.root_instruction(), leaf, {&loop_}, numbers, std::move(state));
   }
-  const Literal* literal = instruction.literal();
-  if (literal == nullptr || literal->IsElided()) return std::nullopt;
-  return literal->IntegerAt(int64_t{0});
+
+  // What a leaf is when the loop begins, where the module fixes it.
+  std::optional<int64_t> InitialValue(int64_t leaf) const {
+    return ValueIn(OnlyValue(*loop_.operand(0), leaf, {}, Interval::Point(0), {}));
+  }
+
+  // Whether the condition is known to have this value in all these iterations.
+  bool ConditionIs(bool expected, const Interval& numbers) const {
+    return ValueIn(Value(*loop_.while_condition(), 0, numbers)) == (expected ? 1 : 0);
+  }
+
+ private:
+  static std::optional<int64_t> ValueIn(AffineExpr expr) {
+    const auto constant = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(expr);
+    return constant ? std::optional<int64_t>(constant.getValue()) : std::nullopt;
+  }
+
+  AffineExpr OnlyValue(const HloInstruction& root, int64_t leaf, CallPath path,
+                       const Interval& numbers, LoopState state) const {
+    Domain domain;
+    domain.dims.push_back({numbers, {}});
+    ElementEvaluator evaluator(std::move(domain), context_, std::move(state));
+    AffineExpr only;
+    for (const ValueCase& each : evaluator.Evaluate(&root, leaf, {}, std::move(path))) {
+      const bool is_new = only && only != each.value;
+      if (is_new || !each.value || evaluator.HasUnknown(each.value)) return {};
+      only = each.value;
+    }
+    return only;
+  }
+
+  const HloInstruction& loop_;
+  const std::vector<bool>& passes_through_;
+  const LoopCounter& counter_;
+  mlir::MLIRContext* context_;
+};
+
+// The greatest number for which a property holds that, where it holds for one number, holds for
+// the smaller ones from 1 on; at most `limit`.
+template <typename Property>
+int64_t GreatestWith(int64_t limit, Property holds) {
+  int64_t known = 0;
+  int64_t next = 1;
+  while (next <= limit && holds(next)) {
+    known = next;
+    if (known == limit) return known;
+    next = known > limit / 2 ? limit : 2 * known;
+  }
+  int64_t past = next;
+  while (past - known > 1) {
+    const int64_t middle = known + (past - known) / 2;
+    (holds(middle) ? known : past) = middle;
+  }
+  return known;
 }
 
-// The leaf of the parameter that a leaf of an instruction in a body or condition is.
-std::optional<int64_t> ParameterLeaf(const HloInstruction& instruction, int64_t leaf) {
-  const LeafSource source = FollowRoutes({&instruction, leaf});
-  if (source.instruction->opcode() != HloOpcode::kParameter) return std::nullopt;
-  return source.leaf;
+// The most iterations after which no leaf that counts has left its type.
+int64_t MostWithoutWrapping(const HloInstruction& loop, const LoopCounter& counter) {
+  int64_t most = kInt64Max / 2;
+  for (const auto& [leaf, counting] : counter.leaves) {
+    const Interval values = ValuesOfElementType(loop.shape().Leaf(leaf).element_type())
+                                .Intersect(Interval::Closed(kInt64Min, kInt64Max));
+    if (counting.step == 0) continue;
+    const Int128 room = counting.step > 0 ? Int128{values.upper()} - counting.start
+                                          : Int128{counting.start} - values.lower();
+    const Int128 step = counting.step > 0 ? Int128{counting.step} : -Int128{counting.step};
+    most = static_cast<int64_t>(std::min(Int128{most}, room / step));
+  }
+  return most;
 }
 
-// How often a counter that begins with `start` is compared with `limit` in this direction before
-// that fails.
-std::optional<int64_t> IterationCount(absl::string_view direction, int64_t start, int64_t limit,
-                                      int64_t step) {
-  const auto rounded_up = [](Int128 a, Int128 b) { return (a + b - 1) / b; };
-  Int128 distance = static_cast<Int128>(limit) - start;
-  Int128 count = 0;
-  if (direction == "LT" || direction == "LE") {
-    if (direction == "LE") ++distance;
-    if (distance > 0 && step <= 0) return std::nullopt;
-    if (distance > 0) count = rounded_up(distance, step);
-  } else if (direction == "GT" || direction == "GE") {
-    if (direction == "GE") --distance;
-    if (distance < 0 && step >= 0) return std::nullopt;
-    if (distance < 0) count = rounded_up(-distance, -static_cast<Int128>(step));
-  } else {
-    return std::nullopt;
+// Leaves out the leaves that do not go on in these iterations as their value after the first one
+// says, and says whether there were any.
+bool DropLeavesThatDoNotCount(const LoopEvaluator& evaluator, const HloComputation& body,
+                              const Interval& numbers, mlir::MLIRContext* context,
+                              LoopCounter* counter) {
+  const AffineExpr k = mlir::getAffineDimExpr(0, context);
+  std::vector<int64_t> wrong;
+  for (const auto& [leaf, counting] : counter->leaves) {
+    const AffineExpr next = Add(counter->ValueOf(leaf, k), Constant(counting.step, context));
+    if (!next || evaluator.Value(body, leaf, numbers) != next) wrong.push_back(leaf);
   }
-  if (count > kInt64Max) return std::nullopt;
-  return static_cast<int64_t>(count);
+  for (const int64_t leaf : wrong) counter->leaves.erase(leaf);
+  return !wrong.empty();
+}
+
+// The iterations that there may be, which are no more than `most`; any number where the condition
+// does not say so.
+Interval FindCounts(const LoopEvaluator& evaluator, int64_t most) {
+  const int64_t count = GreatestWith(
+      most, [&](int64_t n) { return evaluator.ConditionIs(true, Interval::OfSize(n)); });
+  if (evaluator.ConditionIs(false, Interval::Point(count))) return Interval::Point(count);
+  if (!evaluator.ConditionIs(false, Interval::Point(most))) return Interval::AtLeast(0);
+  const int64_t last = GreatestWith(
+      most, [&](int64_t n) { return !evaluator.ConditionIs(false, Interval::Point(n)); });
+  return Interval::Closed(count, last + 1);
+}
+
+// backend_config={"known_trip_count":{"n":"4"}}: what XLA found out of a loop.
+std::optional<int64_t> KnownTripCount(const HloInstruction& loop) {
+  absl::string_view text = loop.GetText(AttributeKey::kBackendConfig);
+  for (const absl::string_view part : {"known_trip_count", "\"n\"", ":"}) {
+    const size_t place = text.find(part);
+    if (place == absl::string_view::npos) return std::nullopt;
+    text.remove_prefix(place + part.size());
+  }
+  const size_t first = text.find_first_not_of(" \"");
+  if (first == absl::string_view::npos) return std::nullopt;
+  text.remove_prefix(first);
+  text = text.substr(0, text.find_first_not_of("0123456789"));
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(text, &count)) return std::nullopt;
+  return count;
 }
 
 }  // namespace
 
-std::optional<LoopCounter> FindLoopCounter(const HloInstruction& loop) {
-  const HloInstruction* decision = loop.while_condition()->root_instruction();
-  decision = FollowRoutes({decision, 0}).instruction;
-  if (decision->opcode() != HloOpcode::kCompare) return std::nullopt;
-  const HloInstruction& limit = *FollowRoutes({decision->operand(1), 0}).instruction;
-  const std::optional<int64_t> leaf = ParameterLeaf(*decision->operand(0), 0);
-  const std::optional<int64_t> last = ScalarConstant(limit);
-  if (!leaf || !last) return std::nullopt;
-
-  const LeafSource next = FollowRoutes({loop.while_body()->root_instruction(), *leaf});
-  const HloOpcode opcode = next.instruction->opcode();
-  if (opcode != HloOpcode::kAdd && opcode != HloOpcode::kSubtract) return std::nullopt;
-  std::optional<int64_t> step;
-  for (int64_t i = opcode == HloOpcode::kAdd ? 0 : 1; i < 2 && !step; ++i) {
-    if (ParameterLeaf(*next.instruction->operand(1 - i), 0) != leaf) continue;
-    step = ScalarConstant(*FollowRoutes({next.instruction->operand(i), 0}).instruction);
+LoopCounter FindLoopCounter(const HloInstruction& loop, const std::vector<bool>& passes_through,
+                            mlir::MLIRContext* context) {
+  LoopCounter counter;
+  const LoopEvaluator evaluator(loop, passes_through, counter, context);
+  const HloComputation& body = *loop.while_body();
+  // With the value that the loop begins with in the place of a leaf, the body's value of the leaf
+  // is the one after the first iteration.
+  const auto leaf_count = static_cast<int64_t>(passes_through.size());
+  for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+    const Shape& array = loop.shape().Leaf(leaf);
+    if (passes_through[leaf] || !array.IsScalar() || !IsIntegral(array.element_type())) continue;
+    const std::optional<int64_t> start = evaluator.InitialValue(leaf);
+    if (start) counter.leaves[leaf] = {*start, 0};
   }
-  if (!step || *step == kInt64Min) return std::nullopt;
-  if (opcode == HloOpcode::kSubtract) step = -*step;
-
-  const std::optional<int64_t> start =
-      ScalarConstant(*FollowRoutes({loop.operand(0), *leaf}).instruction);
-  if (!start) return std::nullopt;
-  const std::optional<int64_t> count =
-      IterationCount(decision->comparison_direction(), *start, *last, *step);
-  // The last value must be one that does not wrap.
-  const std::optional<int64_t> change = count ? CheckedMul(*count, *step) : std::nullopt;
-  const std::optional<int64_t> end = change ? CheckedAdd(*start, *change) : std::nullopt;
-  const Shape& array = loop.shape().Leaf(*leaf);
-  if (!end || !IsIntegral(array.element_type()) ||
-      !ValuesOfElementType(array.element_type()).Contains(*end)) {
-    return std::nullopt;
+  std::map<int64_t, CountingLeaf> counting;
+  for (const auto& [leaf, constant] : counter.leaves) {
+    const auto next = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(
+        evaluator.Value(body, leaf, Interval::Point(0)));
+    const auto step = next ? CheckedSub(next.getValue(), constant.start) : std::nullopt;
+    if (step && *step != kInt64Min) counting[leaf] = {constant.start, *step};
   }
-  return LoopCounter{*leaf, *start, *step, *count};
+  counter.leaves = std::move(counting);
+  while (DropLeavesThatDoNotCount(evaluator, body, Interval::OfSize(2), context, &counter)) {
+  }
+  const std::optional<int64_t> told = KnownTripCount(loop);
+  while (true) {
+    const int64_t most = MostWithoutWrapping(loop, counter);
+    counter.counts = FindCounts(evaluator, most);
+    if (!counter.counts.IsPoint() && told && *told <= most) counter.counts = Interval::Point(*told);
+    if (!counter.counts.has_upper()) break;
+    const Interval numbers = Interval::OfSize(counter.counts.upper());
+    if (numbers.IsEmpty() ||
+        !DropLeavesThatDoNotCount(evaluator, body, numbers, context, &counter)) {
+      return counter;
+    }
+  }
+  // Nothing says that values do not wrap.
+  counter.leaves.clear();
+  return counter;
 }
 
 }  // namespace xla_indexing::internal

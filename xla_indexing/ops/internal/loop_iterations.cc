@@ -15,6 +15,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
+#include "xla_indexing/ops/internal/loop_closure.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing::internal {
@@ -54,6 +55,14 @@ void IterationComposer::SimplifyAll(LeafSets* sets) const {
   }
 }
 
+OperandIndexingSet IterationComposer::InIteration(const OperandIndexing& map,
+                                                  std::optional<int64_t> iteration) {
+  if (map.bindings().empty()) return OperandIndexingSet(map);
+  const auto [timed, is_new] = timed_.try_emplace(&map);
+  if (is_new) timed->second = body_.WithTime(map);
+  return body_.AtIteration(timed->second, iteration, &depends_on_number_);
+}
+
 LeafSets IterationComposer::Through(const LeafSets& sets, const Shape& from,
                                     std::optional<int64_t> iteration) {
   depends_on_number_ = false;
@@ -62,8 +71,8 @@ LeafSets IterationComposer::Through(const LeafSets& sets, const Shape& from,
     for (const IndexingEntry& entry : body_.EntriesOf(leaf)) {
       if (entry.indexing.size() > kMaxMaps) is_exceeded_ = true;
       if (!Take(set.size(), entry.indexing.size())) return next;
-      const OperandIndexingSet step =
-          body_.InIteration(entry.indexing, iteration, &depends_on_number_);
+      OperandIndexingSet step;
+      for (const OperandIndexing& map : entry.indexing) step.Add(InIteration(map, iteration));
       const int64_t to = body_.is_forward() ? entry.output_leaf : entry.operand_leaf;
       if (!step.label().IsExact()) inexact_.try_emplace(to, step.label());
       next[to].Add(ComposeOrWiden(set, step, from, body_.Leaf(to), body_.build().mlir_context));
@@ -134,7 +143,7 @@ std::optional<LeafSets> AllByDoubling(const LoopBody& body, const LeafSets& star
   DoubledBody doubled(body, &composer);
   LeafSets sets = start;
   int power = 0;
-  for (int64_t rest = body.counter()->count; rest > 0; rest /= 2, ++power) {
+  for (int64_t rest = *body.count(); rest > 0; rest /= 2, ++power) {
     if (rest % 2 == 1) {
       sets = composer.Through(
           sets, from, [&](int64_t leaf) -> const LeafSets& { return doubled.From(leaf, power); });
@@ -163,7 +172,7 @@ bool SameRelations(const LeafSets& a, const LeafSets& b) {
 void WeakenUnion(const LoopBody& body, bool depends_on_number,
                  const std::map<int64_t, ExactnessLabel>& inexact, LeafSets* sets) {
   std::string number = absl::StrCat("the number of iterations of ", body.loop().name());
-  if (body.counter()) {
+  if (body.count()) {
     absl::StrAppend(&number, " is taken for any: ", body.WhyAnyNumber());
   } else {
     absl::StrAppend(&number, " is not known");
@@ -330,8 +339,12 @@ IteratedSets AnyIterations(const LoopBody& body, const LeafSets& start, const Sh
 }
 
 IteratedSets AllIterations(const LoopBody& body, const LeafSets& start, const Shape& from) {
-  if (!body.counter() || IsTooWide(body, start)) return AnyIterations(body, start, from);
-  const int64_t count = body.counter()->count;
+  if (std::optional<LeafSets> closed = AllIterationsInClosedForm(body, start, from)) {
+    return {*std::move(closed)};
+  }
+  if (IsBeyondClosing(body)) return AnyIterations(body, start, from);
+  if (!body.count() || IsTooWide(body, start)) return AnyIterations(body, start, from);
+  const int64_t count = *body.count();
   if (count > kMaxSingleIterations) {
     std::optional<LeafSets> sets = AllByDoubling(body, start, from);
     return sets ? IteratedSets{*std::move(sets)} : AnyIterations(body, start, from);

@@ -53,6 +53,8 @@ class IterationComposer {
   const std::map<int64_t, ExactnessLabel>& inexact() const { return inexact_; }
 
  private:
+  // A map of the body, one of LoopBody::EntriesOf(), in one iteration.
+  OperandIndexingSet InIteration(const OperandIndexing& map, std::optional<int64_t> iteration);
   // Counts compositions; false where there are too many.
   bool Take(size_t num_maps, size_t num_steps);
   void SimplifyAll(LeafSets* sets) const;
@@ -62,6 +64,7 @@ class IterationComposer {
   bool is_exceeded_ = false;
   bool depends_on_number_ = false;
   std::map<int64_t, ExactnessLabel> inexact_;
+  std::map<const OperandIndexing*, OperandIndexingSet> timed_;
 };
 
 // Adds the maps of `from` to those of `to`.

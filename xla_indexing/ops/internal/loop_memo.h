@@ -6,9 +6,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/internal/loop_counter.h"
+#include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
@@ -16,13 +19,45 @@ namespace xla_indexing::internal {
 // The maps between one array and the leaves of the loop's state.
 using LeafSets = std::map<int64_t, OperandIndexingSet>;
 
+// A timed map (ops/internal/loop_body.h) of an iteration between two leaves.
+struct LoopPiece {
+  int64_t from = 0;
+  int64_t to = 0;
+  OperandIndexing map;
+  // The pieces that can be next, and the part of the graph that it is in.
+  std::vector<int> next = {};
+  int part = 0;
+};
+
+// By the leaves from and to which maps lead.
+using LoopClosure = std::map<std::pair<int64_t, int64_t>, OperandIndexingSet>;
+
+// Pieces that lead to one another, and what any number of them but none is; nothing where there is
+// no closed form.
+struct LoopPart {
+  std::vector<int> pieces = {};
+  bool is_solved = false;
+  std::optional<LoopClosure> closure = std::nullopt;
+};
+
+// Parts stand before those that they lead to. A graph is not made where too many leaves are whole.
+struct LoopGraph {
+  bool is_made = false;
+  std::vector<LoopPiece> pieces;
+  std::vector<LoopPart> parts;
+};
+
 struct LoopMemo {
   // The leaves that the body returns unchanged, and the leaves that it does not.
   std::optional<std::vector<bool>> passes_through;
+  std::optional<LoopCounter> counter;
   std::optional<std::vector<int64_t>> changed;
   // The body's entries of a leaf, and the leaves that they can be about.
   std::map<int64_t, InstructionIndexing> entries;
   std::map<int64_t, std::vector<int64_t>> leaves;
+  // Where an iteration leads from a leaf, with the time, and how these maps lead to one another.
+  std::map<int64_t, LeafSets> timed_steps;
+  std::optional<LoopGraph> graph;
   // Where any number of iterations leads from a leaf; nothing where that is too many maps, or whole
   // leaves, and then why.
   std::map<int64_t, std::optional<LeafSets>> unions;

@@ -18,6 +18,7 @@
 #include "xla_indexing/ops/internal/builders.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_body.h"
+#include "xla_indexing/ops/internal/loop_closure.h"
 #include "xla_indexing/ops/internal/loop_iterations.h"
 
 namespace xla_indexing::internal {
@@ -44,11 +45,14 @@ OperandIndexingSet ToCondition(const LoopBody& body, const LeafSets& sets, const
 // iteration. `all` is where all iterations lead, which any number does where none is known.
 OperandIndexingSet ReachOfCondition(const LoopBody& body, const LeafSets& start,
                                     const LeafSets& all, const Shape& from) {
-  if (!body.counter()) return ToCondition(body, all, from);
+  if (std::optional<OperandIndexingSet> closed = ReachOfConditionInClosedForm(body, start, from)) {
+    return *std::move(closed);
+  }
+  if (!body.count() || IsBeyondClosing(body)) return ToCondition(body, all, from);
   IterationComposer composer(body);
   LeafSets sets = start;
   OperandIndexingSet reached = ToCondition(body, sets, from);
-  for (int64_t k = 0; k < body.counter()->count; ++k) {
+  for (int64_t k = 0; k < *body.count(); ++k) {
     LeafSets next;
     if (k < kMaxSingleIterations) next = composer.Through(sets, from, body.IterationOf(k));
     if (k >= kMaxSingleIterations || composer.IsTooMuch(next)) {
@@ -63,6 +67,9 @@ OperandIndexingSet ReachOfCondition(const LoopBody& body, const LeafSets& start,
 }
 
 LeafSets FindReadByCondition(const LoopBody& body) {
+  if (std::optional<LeafSets> closed = ReadByConditionInClosedForm(body)) {
+    return *std::move(closed);
+  }
   const HloComputation& condition = *body.loop().while_condition();
   const Shape& decision = condition.root_instruction()->shape();
   LeafSets reads;
@@ -71,12 +78,12 @@ LeafSets FindReadByCondition(const LoopBody& body) {
     set.Add(body.InAnyIteration(entry.indexing));
     set.Simplify();
   }
-  if (!body.counter() || body.counter()->count > kMaxSingleIterations) {
+  if (!body.count() || *body.count() > kMaxSingleIterations || IsBeyondClosing(body)) {
     return AnyIterations(body, reads, decision).sets;
   }
   IterationComposer composer(body);
   LeafSets all = reads;
-  for (int64_t k = 0; k < body.counter()->count; ++k) {
+  for (int64_t k = 0; k < *body.count(); ++k) {
     LeafSets next = composer.Through(all, decision, body.IterationOf(k));
     AddAll(body, reads, &next);
     if (composer.IsTooMuch(next)) return AnyIterations(body, reads, decision).sets;

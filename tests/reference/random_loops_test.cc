@@ -1,0 +1,277 @@
+// Random loops, executed step by step, against the maps of all their iterations.
+//
+// A loop counts from a random start by a random step, up or down, to a limit that is compared in a
+// random way, constant, computed or carried along. Its leaves are arrays of as many rows as it has
+// steps and a few arrays of other sizes. Each is carried unchanged, or computed in one of the ways of
+// programs: rows of others written at a row that is a function of the counter, rows read, rows
+// turned, moved by one, summed, recurrences of one leaf or several. Rows are written as programs
+// write them: i, n - 1 - i, i + 0, select(i < 0, i + n, i), clamp, min, a converted counter.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/reference/check_module.h"
+#include "tests/testing/random.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/ops/indexing_entry.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+class RandomLoop {
+ public:
+  RandomLoop(uint64_t seed, int64_t count) : random_(seed), count_(count) {}
+
+  std::string Text() {
+    rows_ = std::max<int64_t>(count_, 1) + random_.Between(0, 1);
+    width_ = random_.Between(1, 3);
+    const int64_t step = random_.Between(1, 3) * (random_.Between(0, 2) == 0 ? -1 : 1);
+    const int64_t start = random_.Between(-3, 5);
+    num_arrays_ = random_.Between(1, 4);
+    array_ = absl::StrCat("f32[", rows_, ",", width_, "]");
+    const bool limit_is_carried = random_.Between(0, 3) == 0;
+    std::string state = "(s32[], s32[]";
+    for (int64_t k = 0; k < num_arrays_; ++k) absl::StrAppend(&state, ", ", array_);
+    state.push_back(')');
+
+    Line("p = ", state, " parameter(0)");
+    Line("counter = s32[] get-tuple-element(p), index=0");
+    Line("carried = s32[] get-tuple-element(p), index=1");
+    for (int64_t k = 0; k < num_arrays_; ++k) {
+      Line("a", k, " = ", array_, " get-tuple-element(p), index=", k + 2);
+    }
+    Line("zero = s32[] constant(0)");
+    Line("rows = s32[] constant(", rows_, ")");
+    Line("last = s32[] constant(", rows_ - 1, ")");
+    Line("start = s32[] constant(", start, ")");
+    Line("step = s32[] constant(", step, ")");
+    // i = 0, 1, 2, ..
+    Line("from_start = s32[] subtract(counter, start)");
+    Line("i = s32[] divide(from_start, step)");
+    Line(random_.Between(0, 1) == 0 ? "next = s32[] add(counter, step)"
+                                    : "next = s32[] add(step, counter)");
+    std::vector<std::string> results = {"next", "carried"};
+    for (int64_t k = 0; k < num_arrays_; ++k) results.push_back(NextOf(k));
+    const std::string body = std::exchange(lines_, "");
+
+    Line("p = ", state, " parameter(0)");
+    Line("counter = s32[] get-tuple-element(p), index=0");
+    Line("carried = s32[] get-tuple-element(p), index=1");
+    AddCondition(start, step, limit_is_carried);
+    const std::string condition = std::exchange(lines_, "");
+
+    Line("start = s32[] constant(", start, ")");
+    Line("limit = s32[] constant(", start + count_ * step, ")");
+    std::vector<std::string> inits = {"start", "limit"};
+    for (int64_t k = 0; k < num_arrays_; ++k) {
+      Line("a", k, " = ", array_, " parameter(", k, ")");
+      inits.push_back(absl::StrCat("a", k));
+    }
+    Line("s = ", state, " tuple(", absl::StrJoin(inits, ", "), ")");
+    Line("ROOT w = ", state, " while(s), condition=condition, body=body");
+    return absl::StrCat("HloModule m\n", functions_, "body {\n", body, "ROOT t = ", state,
+                        " tuple(", absl::StrJoin(results, ", "), ")\n}\ncondition {\n", condition,
+                        "}\nENTRY e {\n", lines_, "}\n");
+  }
+
+ private:
+  template <typename... Parts>
+  void Line(const Parts&... parts) {
+    absl::StrAppend(&lines_, parts..., "\n");
+  }
+  // A line with a value of its own name.
+  template <typename... Parts>
+  std::string Value(const std::string& shape, const Parts&... parts) {
+    std::string name = absl::StrCat("v", next_++);
+    absl::StrAppend(&lines_, name, " = ", shape, " ", parts..., "\n");
+    return name;
+  }
+
+  void AddCondition(int64_t start, int64_t step, bool limit_is_carried) {
+    const bool up = step > 0;
+    std::string limit = "carried";
+    std::string direction = up ? "LT" : "GT";
+    const int64_t end = start + count_ * step;
+    if (!limit_is_carried) {
+      const int64_t kind = random_.Between(0, 3);
+      if (kind == 0) {
+        direction = "NE";
+        Line("limit = s32[] constant(", end, ")");
+      } else if (kind == 1) {
+        direction = up ? "LE" : "GE";
+        Line("limit = s32[] constant(", up ? end - 1 : end + 1, ")");
+      } else if (kind == 2) {
+        Line("half = s32[] constant(", end - 7, ")");
+        Line("rest = s32[] constant(7)");
+        Line("limit = s32[] add(half, rest)");
+      } else {
+        Line("limit = s32[] constant(", end, ")");
+      }
+      limit = "limit";
+    }
+    if (random_.Between(0, 2) == 0) {
+      absl::StrAppend(&functions_, "compare {\n x = s32[] parameter(0)\n y = s32[] parameter(1)\n",
+                      " ROOT c = pred[] compare(x, y), direction=", direction, "\n}\n");
+      Line("ROOT c = pred[] fusion(counter, ", limit, "), kind=kLoop, calls=compare");
+    } else {
+      Line("ROOT c = pred[] compare(counter, ", limit, "), direction=", direction);
+    }
+  }
+
+  std::string Array(int64_t k) const { return absl::StrCat("a", k); }
+  std::string AnyArray() { return Array(random_.Between(0, num_arrays_ - 1)); }
+
+  // A row, as a function of i.
+  std::string Row() {
+    switch (random_.Between(0, 9)) {
+      case 0:
+        return Value("s32[]", "add(i, zero)");
+      case 1:
+      case 2:
+        return Value("s32[]", "subtract(last, i)");
+      case 3: {
+        const std::string is_negative = Value("pred[]", "compare(i, zero), direction=LT");
+        const std::string from_end = Value("s32[]", "add(i, rows)");
+        return Value("s32[]", "select(", is_negative, ", ", from_end, ", i)");
+      }
+      case 4: {
+        const std::string wide = Value("s64[]", "convert(i)");
+        return Value("s32[]", "convert(", wide, ")");
+      }
+      case 5:
+        return Value("s32[]", "minimum(i, last)");
+      case 6:
+        return "zero";
+      case 7: {
+        const std::string copy = Value("s32[]", "copy(i)");
+        return Value("s32[]", "clamp(zero, ", copy, ", last)");
+      }
+      default:
+        return "i";
+    }
+  }
+
+  std::string RowOf(const std::string& array) {
+    return Value(absl::StrCat("f32[1,", width_, "]"), "dynamic-slice(", array, ", ", Row(),
+                 ", zero), dynamic_slice_sizes={1,", width_, "}");
+  }
+
+  std::string RowsSummed(const std::string& array) {
+    if (functions_.find("sum {") == std::string::npos) {
+      absl::StrAppend(&functions_, "sum {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n",
+                      " ROOT s = f32[] add(x, y)\n}\n");
+    }
+    const std::string nothing = Value("f32[]", "constant(0)");
+    return Value(absl::StrCat("f32[", width_, "]"), "reduce(", array, ", ", nothing,
+                 "), dimensions={0}, to_apply=sum");
+  }
+
+  // What the body makes of leaf k.
+  std::string NextOf(int64_t k) {
+    const std::string self = Array(k);
+    switch (random_.Between(0, 9)) {
+      case 0:
+        return self;
+      case 1:
+      case 2:
+      case 3: {
+        // A row of another, or of this one, is written into it.
+        std::string row = RowOf(random_.Between(0, 2) == 0 ? self : AnyArray());
+        if (random_.Between(0, 2) == 0) {
+          row =
+              Value(absl::StrCat("f32[1,", width_, "]"), "add(", row, ", ", RowOf(AnyArray()), ")");
+        }
+        return Value(array_, "dynamic-update-slice(", self, ", ", row, ", ", Row(), ", zero)");
+      }
+      case 4:
+        return Value(array_, "add(", self, ", ", AnyArray(), ")");
+      case 5:
+        return Value(array_, "reverse(", AnyArray(), "), dimensions={0}");
+      case 6:
+        return Value(array_, "broadcast(", RowsSummed(AnyArray()), "), dimensions={1}");
+      case 7: {
+        const std::string row =
+            Value(absl::StrCat("f32[", width_, "]"), "reshape(", RowOf(AnyArray()), ")");
+        const std::string all = Value(array_, "broadcast(", row, "), dimensions={1}");
+        return random_.Between(0, 1) == 0 ? all : Value(array_, "add(", self, ", ", all, ")");
+      }
+      case 8: {
+        if (rows_ < 2) return self;
+        const std::string source = AnyArray();
+        const std::string first = Value(absl::StrCat("f32[1,", width_, "]"), "slice(", source,
+                                        "), slice={[0:1], [0:", width_, "]}");
+        const std::string rest = Value(absl::StrCat("f32[", rows_ - 1, ",", width_, "]"), "slice(",
+                                       source, "), slice={[1:", rows_, "], [0:", width_, "]}");
+        return Value(array_, "concatenate(", rest, ", ", first, "), dimensions={0}");
+      }
+      default:
+        return AnyArray();
+    }
+  }
+
+  Random random_;
+  const int64_t count_;
+  int64_t rows_ = 0;
+  int64_t width_ = 0;
+  int64_t num_arrays_ = 0;
+  int64_t next_ = 0;
+  std::string array_;
+  std::string lines_;
+  std::string functions_;
+};
+
+// Entries of the loop that are exact, and all of them.
+struct Counted {
+  int exact = 0;
+  int all = 0;
+};
+
+void CheckRandomLoop(uint64_t seed, int64_t count, Counted* counted) {
+  const std::string text = RandomLoop(seed, count).Text();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::Status status = CheckModule(text, seed, &context);
+  ASSERT_TRUE(status.ok()) << status;
+  const auto module = ParseAndVerifyModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  HloIndexer indexer(&context);
+  const HloInstruction& loop = *(*module)->entry_computation()->root_instruction();
+  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+    const auto entries = indexer.Index(loop, direction);
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    for (const IndexingEntry& entry : **entries) {
+      ++counted->all;
+      if (entry.indexing.label().IsExact()) ++counted->exact;
+    }
+  }
+}
+
+TEST(RandomLoopsTest, AgreeWithTheReference) {
+  Counted counted;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    for (const int64_t count : {0, 1, 2, 5}) {
+      CheckRandomLoop(seed * 8 + static_cast<uint64_t>(count), count, &counted);
+      if (HasFatalFailure()) return;
+    }
+  }
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    CheckRandomLoop(1000000 + seed, 17, &counted);
+    if (HasFatalFailure()) return;
+  }
+  std::cout << counted.exact << " of " << counted.all << " entries are exact\n";
+  EXPECT_GT(counted.exact, counted.all * 9 / 10);
+}
+
+}  // namespace
+}  // namespace xla_indexing::reference

@@ -1,0 +1,382 @@
+#include "xla_indexing/ops/internal/few_maps.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/ops/internal/leaf_relation.h"
+
+namespace xla_indexing::internal {
+
+using ::mlir::AffineExpr;
+
+OperandIndexing WithSumsJoined(OperandIndexing indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.IsUnknown() || map.num_ranges() < 2 || map.IsKnownEmpty() ||
+      indexing.replica_map() != nullptr) {
+    return indexing;
+  }
+  llvm::SmallVector<LinearSum, 8> sums;
+  llvm::BitVector in_divisions(map.num_symbols());
+  const auto add = [&](AffineExpr expr) {
+    sums.push_back(LinearSum::FromExpr(expr));
+    for (const Term& term : sums.back().terms()) {
+      if (!IsVariable(term.atom)) MarkSymbols(term.atom, &in_divisions);
+    }
+  };
+  llvm::for_each(map.results(), add);
+  for (const Constraint& constraint : map.constraints()) add(constraint.expr);
+  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
+    llvm::for_each(binding.element, add);
+  }
+  for (int s = 0; s < map.num_ranges(); ++s) {
+    for (int t = s + 1; t < map.num_ranges(); ++t) {
+      const AffineExpr first = mlir::getAffineSymbolExpr(s, map.context());
+      const AffineExpr second = mlir::getAffineSymbolExpr(t, map.context());
+      if (in_divisions.test(s) || in_divisions.test(t) ||
+          !llvm::all_of(sums, [&](const LinearSum& sum) {
+            return sum.valid() && sum.CoefficientOf(first) == sum.CoefficientOf(second);
+          })) {
+        continue;
+      }
+      Renaming renaming;
+      renaming.dims = Variables(map.dims());
+      renaming.ranges = Variables(map.ranges());
+      renaming.ranges[s].bounds = map.ranges()[s].bounds.Add(map.ranges()[t].bounds);
+      renaming.ranges[t].bounds = Interval::Point(0);
+      for (int i = 0; i < map.num_symbols(); ++i) {
+        renaming.for_symbols.push_back(i == t ? Constant(0, map.context()) : AffineExpr());
+      }
+      for (int i = 0; i < map.num_runtimes(); ++i) renaming.runtimes.push_back(i);
+      OperandIndexing joined = Renamed(indexing, std::move(renaming));
+      joined.Simplify();
+      return WithSumsJoined(std::move(joined));
+    }
+  }
+  return indexing;
+}
+
+namespace {
+
+// Every range variable s that makes a result c + s or c - s by itself becomes that result.
+OperandIndexing WithRangesAsResults(OperandIndexing indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.IsUnknown() || map.IsKnownEmpty()) return indexing;
+  Renaming renaming;
+  renaming.for_symbols.resize(map.num_symbols());
+  renaming.ranges = Variables(map.ranges());
+  bool changes = false;
+  for (const AffineExpr result : map.results()) {
+    const LinearSum sum = LinearSum::FromExpr(result);
+    if (!sum.valid() || sum.terms().size() != 1) continue;
+    const Term& term = sum.terms()[0];
+    const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+    if (!symbol || static_cast<int>(symbol.getPosition()) >= map.num_ranges() ||
+        (term.coefficient != 1 && term.coefficient != -1) ||
+        renaming.for_symbols[symbol.getPosition()]) {
+      continue;
+    }
+    // result = k * s + c, so that s = k * (result - c).
+    const AffineExpr constant = Constant(sum.constant(), map.context());
+    renaming.for_symbols[symbol.getPosition()] = Scale(Sub(symbol, constant), term.coefficient);
+    Interval& bounds = renaming.ranges[symbol.getPosition()].bounds;
+    bounds = bounds.Mul(term.coefficient).Add(sum.constant());
+    changes = changes || term.coefficient != 1 || sum.constant() != 0;
+  }
+  if (!changes) return indexing;
+  renaming.dims = Variables(map.dims());
+  for (int i = 0; i < map.num_runtimes(); ++i) renaming.runtimes.push_back(i);
+  OperandIndexing renamed = Renamed(indexing, std::move(renaming));
+  if (renamed.IsUnknown()) return indexing;
+  renamed.Simplify();
+  return renamed;
+}
+
+// Whether `a` can be `b` with a variable or a constraint in one point, at a glance: a dimension is
+// there, or a range variable is gone, and results whose other variables are the same have the
+// constants that they have then.
+bool MayProlong(const IndexingMap& b, int place, int64_t point, const IndexingMap& a) {
+  if (place < b.num_dims()) return a.dims()[place].bounds == Interval::Point(point);
+  for (int i = 0; i < b.num_dims(); ++i) {
+    if (!a.dims()[i].bounds.IsSubsetOf(b.dims()[i].bounds)) return false;
+  }
+  if (a.num_ranges() >= b.num_ranges()) return false;
+  if (place >= b.num_dims() + b.num_ranges()) return true;
+  const AffineExpr range = mlir::getAffineSymbolExpr(place - b.num_dims(), b.context());
+  for (int i = 0; i < b.num_results(); ++i) {
+    const LinearSum of_a = LinearSum::FromExpr(a.results()[i]);
+    const LinearSum of_b = LinearSum::FromExpr(b.results()[i]);
+    const auto moved = CheckedMul(of_b.CoefficientOf(range), point);
+    const auto constant = moved ? CheckedAdd(of_b.constant(), *moved) : std::nullopt;
+    if (!of_a.valid() || !of_b.valid() || constant != of_a.constant()) return false;
+  }
+  return true;
+}
+
+// `b` with one of its intervals longer by one, where what that adds is `a`.
+std::optional<OperandIndexing> Prolonged(const OperandIndexing& b, const OperandIndexing& a) {
+  const IndexingMap& map = b.map();
+  const int num_dims = map.num_dims();
+  const int num_variables = num_dims + map.num_ranges();
+  const auto with = [&](int place, const Interval& interval) {
+    Renaming renaming;
+    renaming.dims = Variables(map.dims());
+    renaming.ranges = Variables(map.ranges());
+    for (int i = 0; i < map.num_runtimes(); ++i) renaming.runtimes.push_back(i);
+    if (place < num_dims) {
+      renaming.dims[place].bounds = interval;
+    } else if (place < num_variables) {
+      renaming.ranges[place - num_dims].bounds = interval;
+    }
+    IndexingMap with_interval(kPartsFit, map.affine_map(), std::move(renaming.dims),
+                              std::move(renaming.ranges), Variables(map.runtimes()),
+                              Constraints(map.constraints()));
+    if (place >= num_variables) {
+      Constraints constraints(map.constraints());
+      constraints[place - num_variables].interval = interval;
+      with_interval =
+          IndexingMap(kPartsFit, map.affine_map(), Variables(map.dims()), Variables(map.ranges()),
+                      Variables(map.runtimes()), std::move(constraints));
+    }
+    OperandIndexing result(kPartsFit, std::move(with_interval),
+                           RuntimeVarIndexings(b.bindings().begin(), b.bindings().end()),
+                           b.label());
+    if (b.replica_map() != nullptr) result.SetReplicaMap(kPartsFit, *b.replica_map());
+    result.Simplify();
+    return result;
+  };
+  const int num_places = num_variables + static_cast<int>(map.constraints().size());
+  for (int place = 0; place < num_places; ++place) {
+    const Interval interval = place < num_dims ? map.dims()[place].bounds
+                              : place < num_variables
+                                  ? map.ranges()[place - num_dims].bounds
+                                  : map.constraints()[place - num_variables].interval;
+    for (const bool is_lower : {true, false}) {
+      if (interval.IsEmpty() || !(is_lower ? interval.has_lower() : interval.has_upper())) continue;
+      const Interval added = is_lower ? Interval::Point(interval.lower()).Sub(1)
+                                      : Interval::Point(interval.upper()).Add(1);
+      if (added.IsEmpty() || !added.IsPoint() || !MayProlong(map, place, added.lower(), a.map())) {
+        continue;
+      }
+      if (!OperandIndexing::IdenticalRelation(with(place, added), a)) continue;
+      return with(place, interval.Union(added));
+    }
+  }
+  return std::nullopt;
+}
+
+// Two maps of one row each, rows beside one another, as one map of both, where their results differ
+// by constants.
+std::optional<OperandIndexing> RowsJoined(const OperandIndexing& a, const OperandIndexing& b) {
+  const IndexingMap& first = a.map();
+  const IndexingMap& second = b.map();
+  std::optional<int> row;
+  for (int i = 0; i < first.num_dims(); ++i) {
+    const Interval& bounds = first.dims()[i].bounds;
+    if (bounds == second.dims()[i].bounds) continue;
+    if (row || !bounds.IsPoint() || second.dims()[i].bounds != bounds.Add(1)) return std::nullopt;
+    row = i;
+  }
+  if (!row || first.SymbolBounds() != second.SymbolBounds() || a.bindings() != b.bindings() ||
+      first.constraints() != second.constraints() || a.replica_map() != nullptr) {
+    return std::nullopt;
+  }
+  mlir::MLIRContext* context = first.context();
+  const AffineExpr dim = mlir::getAffineDimExpr(*row, context);
+  const AffineExpr from_first = Sub(dim, Constant(first.dims()[*row].bounds.lower(), context));
+  Renaming renaming;
+  renaming.dims = Variables(first.dims());
+  renaming.dims[*row].bounds = first.dims()[*row].bounds.Union(second.dims()[*row].bounds);
+  renaming.ranges = Variables(first.ranges());
+  for (int i = 0; i < first.num_runtimes(); ++i) renaming.runtimes.push_back(i);
+  renaming.results_dropped = first.num_results();
+  for (int i = 0; i < first.num_results(); ++i) {
+    const auto step = ConstantIn(Sub(second.results()[i], first.results()[i]));
+    if (!step) return std::nullopt;
+    renaming.results_added.push_back(Add(first.results()[i], Scale(from_first, *step)));
+  }
+  OperandIndexing joined = Renamed(a, std::move(renaming));
+  if (joined.IsUnknown()) return std::nullopt;
+  joined.Simplify();
+  return joined;
+}
+
+// A map with its device as a result like any other, and the reader as a dimension.
+struct WithDevice {
+  explicit WithDevice(const OperandIndexing& indexing)
+      : results(indexing.map().results()),
+        constraints(indexing.map().constraints()),
+        dims(indexing.map().DimBounds()) {
+    const ReplicaMap* devices = indexing.replica_map();
+    if (devices == nullptr) return;
+    results.push_back(devices->device);
+    constraints.append(devices->constraints.begin(), devices->constraints.end());
+    dims.push_back(devices->readers);
+  }
+
+  llvm::SmallVector<AffineExpr, 8> results;
+  Constraints constraints;
+  llvm::SmallVector<Interval, 4> dims;
+};
+
+// Choices of the range variables of one map, a, as expressions of the variables of another, b, by
+// which the results of a are those of b.
+class RangeChoices {
+ public:
+  // The ranges of a are numbered from `first` on, behind the symbols of b.
+  RangeChoices(int first, int num_ranges, mlir::MLIRContext* context)
+      : first_(first), chosen_(first + num_ranges) {
+    for (int i = 0; i < num_ranges; ++i) {
+      renumbered_.push_back(mlir::getAffineSymbolExpr(first + i, context));
+    }
+  }
+
+  // An expression of a for what is chosen so far.
+  AffineExpr Chosen(AffineExpr expr) const {
+    return Substitute(Substitute(expr, {}, renumbered_), {}, chosen_);
+  }
+  // Null where none was chosen.
+  AffineExpr OfRange(int range) const { return chosen_[first_ + range]; }
+
+  // Whether the result of a is that of b, perhaps by choosing one more range, which occurs with
+  // coefficient 1 or -1.
+  bool MakeEqual(AffineExpr of_a, AffineExpr of_b) {
+    const AffineExpr missing = Sub(of_b, Chosen(of_a));
+    if (!missing) return false;
+    if (ConstantIn(missing) == 0) return true;
+    const LinearSum sum = LinearSum::FromExpr(missing);
+    if (!sum.valid()) return false;
+    for (const Term& term : sum.terms()) {
+      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+      if (!symbol || static_cast<int>(symbol.getPosition()) < first_ ||
+          (term.coefficient != 1 && term.coefficient != -1)) {
+        continue;
+      }
+      // missing = coefficient * s + rest is 0 for s = -rest / coefficient.
+      const AffineExpr rest = Sub(missing, Scale(term.atom, term.coefficient));
+      llvm::BitVector used(chosen_.size());
+      if (!rest) return false;
+      MarkSymbols(rest, &used);
+      if (used.find_next(first_ - 1) >= 0) return false;
+      chosen_[symbol.getPosition()] = Scale(rest, -term.coefficient);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  const int first_;
+  llvm::SmallVector<AffineExpr, 8> renumbered_;
+  llvm::SmallVector<AffineExpr, 8> chosen_;
+};
+
+// Whether ranges, or one of the constraints, shifted or turned round, say that the expression is in
+// the interval.
+bool IsKnownToBeIn(AffineExpr expr, const Interval& interval, const Constraints& constraints,
+                   ExprSimplifier* simplifier) {
+  if (expr) expr = simplifier->Simplify(expr);
+  if (!expr) return false;
+  const Interval range = simplifier->Range(expr);
+  if (range.IsSubsetOf(interval)) return true;
+  for (const Constraint& constraint : constraints) {
+    for (const int64_t sign : {1, -1}) {
+      const auto shift = ConstantIn(Sub(expr, Scale(constraint.expr, sign)));
+      if (shift &&
+          constraint.interval.Mul(sign).Add(*shift).Intersect(range).IsSubsetOf(interval)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Whether every pair of `b` is one of `a`, as far as choices of a's range variables show, in the
+// order of the results. What a asks for has to hold for them.
+bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
+  const IndexingMap& map_a = a.map();
+  const IndexingMap& map_b = b.map();
+  if (map_a.num_runtimes() > 0 || map_b.num_runtimes() > 0 ||
+      (a.replica_map() == nullptr) != (b.replica_map() == nullptr)) {
+    return false;
+  }
+  const WithDevice all_a(a);
+  const WithDevice all_b(b);
+  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.dims, all_b.dims)) {
+    if (!of_b.IsSubsetOf(of_a)) return false;
+  }
+  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), map_a.context());
+  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.results, all_b.results)) {
+    if (!choices.MakeEqual(of_a, of_b)) return false;
+  }
+  ExprSimplifier simplifier(map_b.context(), all_b.dims, map_b.SymbolBounds());
+  for (int i = 0; i < map_a.num_ranges(); ++i) {
+    // One in no result would have to be chosen as well.
+    if (!IsKnownToBeIn(choices.OfRange(i), map_a.ranges()[i].bounds, all_b.constraints,
+                       &simplifier)) {
+      return false;
+    }
+  }
+  return llvm::all_of(all_a.constraints, [&](const Constraint& constraint) {
+    return IsKnownToBeIn(choices.Chosen(constraint.expr), constraint.interval, all_b.constraints,
+                         &simplifier);
+  });
+}
+
+}  // namespace
+
+void WriteWithFewMaps(OperandIndexingSet* set) {
+  set->Simplify();
+  std::vector<OperandIndexing> maps;
+  for (const OperandIndexing& map : *set) {
+    maps.push_back(WithRangesAsResults(WithSumsJoined(map)));
+  }
+  const auto same_kind = [](const OperandIndexing& a, const OperandIndexing& b) {
+    return !a.IsUnknown() && !b.IsUnknown() && a.label() == b.label() &&
+           (a.replica_map() == nullptr) == (b.replica_map() == nullptr);
+  };
+  // Of two that cover each other the exact one stays.
+  const auto covers = [](const OperandIndexing& a, const OperandIndexing& b) {
+    return !a.IsUnknown() && !b.IsUnknown() && Covers(a, b) &&
+           (a.IsExact() || !b.IsExact() || !Covers(b, a));
+  };
+  const auto reduce = [&](auto absorbed) {
+    for (size_t i = 0; i < maps.size(); ++i) {
+      for (size_t j = 0; j < maps.size() && QuestionBudget::Spend(); ++j) {
+        if (i == j || !absorbed(maps[i], maps[j])) continue;
+        maps.erase(maps.begin() + static_cast<std::ptrdiff_t>(j));
+        // What was compared before may be more now.
+        i = 0;
+        j = static_cast<size_t>(-1);
+      }
+    }
+  };
+  reduce(covers);
+  reduce([&](OperandIndexing& a, const OperandIndexing& b) {
+    if (!same_kind(a, b)) return false;
+    std::optional<OperandIndexing> longer = Prolonged(a, b);
+    if (!longer) longer = RowsJoined(a, b);
+    if (!longer) return false;
+    a = *std::move(longer);
+    return true;
+  });
+  OperandIndexingSet tidied;
+  for (OperandIndexing& map : maps) tidied.Add(std::move(map));
+  tidied.Simplify();
+  *set = std::move(tidied);
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,32 @@
+// Unions of maps, written with few maps: those that say the same in several steps, as the closures of
+// loops do (ops/internal/loop_closure.h).
+//
+//   ranges s and t that occur as s + t only      one range, of every number that s + t can be
+//   a result c + s or c - s                      becomes s
+//   a, where b has a choice of its ranges with   dropped: b covers a
+//     the results of a, in the domain of a
+//   a, which is b with an interval that is       the interval of b is longer by one
+//     longer by one, in what that adds
+//   two maps of one row each, beside one         one map of both rows
+//     another, with results that differ by
+//     constants
+//
+// Every rule leaves the union equal. Example: (d0) -> (d0, 0) and (d0)[s0] -> (d0, s0), s0 in [1, 9],
+// are (d0)[s0] -> (d0, s0), s0 in [0, 9].
+#ifndef XLA_INDEXING_OPS_INTERNAL_FEW_MAPS_H_
+#define XLA_INDEXING_OPS_INTERNAL_FEW_MAPS_H_
+
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+
+// The first rule.
+OperandIndexing WithSumsJoined(OperandIndexing indexing);
+
+// All of them, as long as the question's budget lasts.
+void WriteWithFewMaps(OperandIndexingSet* set);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_FEW_MAPS_H_

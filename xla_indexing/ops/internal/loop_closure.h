@@ -1,0 +1,72 @@
+// All iterations of a while in closed form.
+//
+// Mathematics. With the time in its maps (ops/internal/loop_body.h) a loop's body is a relation
+// between places (t, leaf, element), and what the iterations from one time to another read or reach
+// is its transitive closure. The maps of the body are the *pieces* p : (t, a, d) -> (t', b, e); q
+// can follow p where p leads to the leaf that q starts from and p ; q is not empty. The strongly
+// connected parts C of this graph stand in a line in which each leads to later ones only, so that
+// every way goes through parts in this order, and with C+ the closure of a part by itself
+//
+//   reached(leaf)  = start(leaf) and, for every part C, arrived(C) ; C+
+//   arrived(C)     = start and all that has left earlier parts, where a piece of C starts from
+//
+// For a part (m >= 1 is how many iterations it takes):
+//
+//   one piece that nothing follows         C+ is the piece.
+//   one piece, each result of which is     p^m: (t, d) -> (t + m, d_i + m * c_i, s_j), with the
+//     d_i + c_i, or a range s_j that no      domain of p at the first step and at the last one. That
+//     restriction ties to dimensions         is all of it where restrictions are monotonous in m,
+//                                            so that they hold between where they hold at the ends.
+//   p^2, .., p^kMaxPeriod is such a piece  p+ = union of p^r and (p^k)+ ; p^r, r < k
+//   pieces that do not mention the time    C^m for each m until they repeat: C^q = C^(q + k); from
+//                                            q on they go round, (t + q + r + k * s).
+//
+// The first is all that is read once, the second what stays, moves, is written row by row (an
+// element stays as long as the row of the iteration is above it, and as long as it is below),
+// and what depends on all of itself; the last recurrences of several leaves, and permutations.
+// Cost does not depend on the number of iterations, which occurs in constants only.
+//
+// Example: y[i] = f(x[i]) for i in 0, .., n - 1. From output to input y stays, (t, d) -> (t - m, d),
+// where d <= t - 1 - m, leads to x in (t, d) -> (t - 1, d), d = t - 1, and y stays where d >= t.
+// From (n, d) to time 0 there is the way through x only: (d) -> (d).
+//
+// Source: Kelly, Pugh, Rosser, Shpeisman, Transitive Closure of Infinite Graphs and Its
+// Applications.
+#ifndef XLA_INDEXING_OPS_INTERNAL_LOOP_CLOSURE_H_
+#define XLA_INDEXING_OPS_INTERNAL_LOOP_CLOSURE_H_
+
+#include <optional>
+
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/ops/internal/loop_body.h"
+#include "xla_indexing/ops/internal/loop_memo.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+
+// All powers but none of a timed map from a leaf to the same leaf; nothing where there is no closed
+// form.
+std::optional<OperandIndexingSet> ClosePiece(const OperandIndexing& piece);
+
+// As AllIterations (ops/internal/loop_iterations.h); none where there is no closed form.
+std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start,
+                                                  const Shape& from);
+
+// Whether so little is known of one iteration that nothing is to be had of several but which leaves
+// they lead to.
+bool IsBeyondClosing(const LoopBody& body);
+
+// From the scalar that the condition yields, at whichever time it is evaluated, to what the loop
+// begins with.
+std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body);
+
+// From what `start` leads to when the loop begins to the scalar that the condition yields, at
+// whichever time.
+std::optional<OperandIndexingSet> ReachOfConditionInClosedForm(const LoopBody& body,
+                                                               const LeafSets& start,
+                                                               const Shape& from);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_LOOP_CLOSURE_H_
