@@ -1,7 +1,8 @@
 #!/bin/bash
 # Builds and passes the tests, the same ones that CI runs: formatting; the release build and its tests, those of
-# the Python package in a virtual environment of build/python-env; the tool built with MLIR 19; half a minute of each fuzzer; the tests under the address and undefined-behaviour
-# sanitizers, with a twentieth of the random modules. Stops at the first failure.
+# the Python package and of the report's page in the virtual environment build/python-env; the tool built with
+# MLIR 19; half a minute of each fuzzer; the tests under the address and undefined-behaviour sanitizers, with a
+# twentieth of the random modules. Stops at the first failure.
 #
 # XLA_INDEXING_FUZZ_SECONDS is the time for each fuzzer, 30 by default.
 set -euo pipefail
@@ -21,7 +22,9 @@ fi
 build/python-env/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
 
 step "release: build"
-cmake --preset release -DXLA_INDEXING_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/build/python-env/bin/python"
+python=$PWD/build/python-env/bin/python
+cmake --preset release -DXLA_INDEXING_BUILD_PYTHON=ON -DPython_EXECUTABLE="$python" \
+  -DXLA_INDEXING_PAGE_PYTHON="$python"
 cmake --build --preset release
 
 step "release: tests"

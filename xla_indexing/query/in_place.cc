@@ -673,7 +673,7 @@ class InPlaceAnalysis::Impl::Question {
       for (const ConflictCell& cell : cells) {
         const std::optional<IndexingMap> domain = RestrictTo(cell, map);
         if (!domain) return std::nullopt;
-        if (DomainHasPoint(*domain, &budget_) == Answer::kNo) continue;
+        if (DomainHasIntegerPoint(*domain, &budget_) == Answer::kNo) continue;
         if (map.num_runtimes() != 1 || !IsSameForAll(relation.writers.bindings()[0])) {
           return std::nullopt;
         }
@@ -857,7 +857,7 @@ absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buf
     written.elements.Add(*all);
   }
   written.elements.Simplify();
-  written.elements.DropCovered(output);
+  written.elements.DropSubsumed(output);
   const absl::StatusOr<Utilization> count = ComputeUtilization(written.elements, output, output);
   if (!count.ok()) return count.status();
   written.count = count->elements_read;

@@ -186,7 +186,7 @@ Answer AreDisjoint(const IndexingMap& a, const IndexingMap& b, StepBudget* budge
     if (!difference) return Answer::kUndecided;
     pairs.AddConstraint(kPartsFit, difference, Interval::Point(0));
   }
-  return Not(DomainHasPoint(pairs, budget));
+  return Not(DomainHasIntegerPoint(pairs, budget));
 }
 
 IndexProperty UniquenessOf(const std::vector<OperandIndexing>& pieces, StepBudget* budget) {

@@ -371,7 +371,7 @@ class TimelessPowers {
     std::erase_if(next, [](const auto& place) { return place.second.empty(); });
     for (auto& [leaf, set] : next) {
       set.Simplify();
-      if (set.size() > 1) set.DropCovered(body_.Leaf(leaf));
+      if (set.size() > 1) set.DropSubsumed(body_.Leaf(leaf));
       if (set.size() > kMaxMapsOfPlace) return std::nullopt;
     }
     return next;
@@ -650,7 +650,7 @@ class ClosedLoop {
     for (auto& [leaf, sets] : steps) {
       for (auto& [to, set] : sets) {
         set.Simplify();
-        if (set.size() > 1) set.DropCovered(body_.Leaf(to));
+        if (set.size() > 1) set.DropSubsumed(body_.Leaf(to));
       }
     }
     TimelessPowers powers(body_, steps);
@@ -745,7 +745,7 @@ class Ends {
       WriteWithFewMaps(&restricted);
       for (const OperandIndexing& map : restricted) end[leaf].Add(WithoutNumber(map));
       if (!body_.count()) WriteWithFewMaps(&end[leaf]);
-      if (end[leaf].size() > 1) end[leaf].DropCovered(body_.Leaf(leaf));
+      if (end[leaf].size() > 1) end[leaf].DropSubsumed(body_.Leaf(leaf));
     }
     std::erase_if(end, [](const auto& place) { return place.second.empty(); });
     return end;

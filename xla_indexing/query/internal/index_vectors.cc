@@ -216,7 +216,7 @@ Answer IndexVectors::IsAfter(const IndexingMap& first, const IndexingMap& second
     constrain(Sub(first.results()[i], of_second(second.results()[i])),
               i == component ? Interval::AtLeast(1) : Interval::Point(0));
   }
-  return is_written ? DomainHasPoint(pairs, budget) : Answer::kUndecided;
+  return is_written ? DomainHasIntegerPoint(pairs, budget) : Answer::kUndecided;
 }
 
 Answer IndexVectors::AreSorted(StepBudget* budget) const {

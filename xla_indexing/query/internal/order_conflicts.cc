@@ -61,7 +61,7 @@ Answer OrderConflicts::HasConflict(size_t relation, const ConflictCell& cell) {
   Answer has = Answer::kUndecided;
   if (!of.is_outside && cell.empty()) return Answer::kNo;
   if (of.is_outside) {
-    has = DomainHasPoint(of.writers.map(), budget_);
+    has = DomainHasIntegerPoint(of.writers.map(), budget_);
   } else if (differences_[relation]) {
     IndexingMap domain = *differences_[relation];
     if (domain.IsKnownEmpty()) return Answer::kNo;
@@ -70,7 +70,7 @@ Answer OrderConflicts::HasConflict(size_t relation, const ConflictCell& cell) {
                            IntervalOfSign(difference.sign));
       if (domain.IsKnownEmpty()) return Answer::kNo;
     }
-    has = DomainHasPoint(domain, budget_);
+    has = DomainHasIntegerPoint(domain, budget_);
   }
   if (has == Answer::kYes && !of.is_certain) {
     if (why_undecided_.empty()) why_undecided_ = of.why_not_certain;
@@ -219,11 +219,13 @@ std::optional<llvm::SmallVector<int64_t, 8>> LeastPointOf(const IndexingMap& dom
     int64_t low = bounds.has_lower() ? bounds.lower() : bounds.Contains(0) ? 0 : bounds.upper();
     int64_t high = bounds.has_upper() ? bounds.upper() : low;
     // Most often the least value will do.
-    if (low < high && HasPointWith(map, variable, Interval::Point(low), budget) != Answer::kYes) {
+    if (low < high &&
+        HasIntegerPointWith(map, variable, Interval::Point(low), budget) != Answer::kYes) {
       ++low;
       while (low < high) {
         const auto middle = static_cast<int64_t>(low + (Int128{high} - low) / 2);
-        const Answer below = HasPointWith(map, variable, Interval::Closed(low, middle), budget);
+        const Answer below =
+            HasIntegerPointWith(map, variable, Interval::Closed(low, middle), budget);
         if (below == Answer::kUndecided) return std::nullopt;
         (below == Answer::kYes ? high : low) = below == Answer::kYes ? middle : middle + 1;
       }
