@@ -1,43 +1,12 @@
 #include "xla_indexing/report/internal/runs.h"
 
-#include "absl/container/inlined_vector.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
-#include "xla_indexing/hlo/attribute.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/internal/call_scope.h"
 #include "xla_indexing/ops/internal/loop_counter.h"
 
 namespace xla_indexing::internal {
-namespace {
-
-// 7 of `.. "known_trip_count":{"n":"7"} ..`.
-std::optional<int64_t> TripCountOfCompiler(absl::string_view config) {
-  constexpr absl::string_view kKey = "known_trip_count";
-  const size_t at = config.find(kKey);
-  if (at == config.npos) return std::nullopt;
-  config.remove_prefix(at + kKey.size());
-  // The text may be a string in a string, with backslashes before quotes.
-  std::string digits;
-  for (const char c : config.substr(0, 64)) {
-    if (c >= '0' && c <= '9') {
-      digits.push_back(c);
-    } else if (!digits.empty() || c == '-' || c == '}') {
-      break;
-    }
-  }
-  int64_t count = 0;
-  return absl::SimpleAtoi(digits, &count) ? std::optional(count) : std::nullopt;
-}
-
-}  // namespace
-
-std::optional<int64_t> TripCount(const HloInstruction& loop) {
-  if (const std::optional<LoopCounter> counter = FindLoopCounter(loop)) return counter->count;
-  return TripCountOfCompiler(loop.GetText(AttributeKey::kBackendConfig));
-}
-
 bool RunsComputations(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kWhile:
@@ -53,6 +22,7 @@ bool RunsComputations(const HloInstruction& instruction) {
 
 absl::flat_hash_map<const HloComputation*, Runs> RunsOfComputations(const HloModule& module) {
   absl::flat_hash_map<const HloComputation*, Runs> runs;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const HloComputation* entry = module.entry_computation();
   if (entry == nullptr) return runs;
   runs[entry].count = Interval::Point(1);
@@ -72,12 +42,12 @@ absl::flat_hash_map<const HloComputation*, Runs> RunsOfComputations(const HloMod
       if (!RunsComputations(*instruction)) continue;
       switch (instruction->opcode()) {
         case HloOpcode::kWhile: {
-          const std::optional<int64_t> count = TripCount(*instruction);
-          const std::string reason = count
+          const Interval times =
+              FindLoopCounter(*instruction, LeavesPassedThrough(*instruction), &context).counts;
+          const std::string reason = times.IsPoint()
                                          ? ""
                                          : absl::StrCat("how often the loop ", instruction->name(),
                                                         " runs its body is not known");
-          const Interval times = count ? Interval::Point(*count) : Interval::AtLeast(0);
           add(instruction->while_body(), own, times, reason);
           add(instruction->while_condition(), own, times.Add(1), reason);
           break;

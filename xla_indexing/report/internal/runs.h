@@ -5,14 +5,11 @@
 //   what a call, an async-start calls  as often as that
 //   a branch of several              [0, r], where the conditional runs r times
 //
-// summed over everything that calls it. T is what the loop's counter says
-// (ops/internal/loop_counter.h), or the compiler that wrote the module
-// (`known_trip_count` of its backend_config), and otherwise any number.
+// summed over everything that calls it. T is the number of iterations as the maps of loops have it
+// (ops/internal/loop_counter.h), a number or bounds.
 #ifndef XLA_INDEXING_REPORT_INTERNAL_RUNS_H_
 #define XLA_INDEXING_REPORT_INTERNAL_RUNS_H_
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -27,9 +24,6 @@ struct Runs {
   Interval count = Interval::Point(0);
   std::string reason;  // why that is no number; empty where it is one
 };
-
-// The iterations of a while; none where they are not known.
-std::optional<int64_t> TripCount(const HloInstruction& loop);
 
 // Whether an instruction runs other computations as sequences of kernels, and is none itself.
 bool RunsComputations(const HloInstruction& instruction);
