@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
 namespace xla_indexing {
@@ -15,6 +15,26 @@ namespace {
 
 double Least(const Interval& count) {
   return count.has_lower() ? static_cast<double>(count.lower()) : 0;
+}
+
+// By the C library: absl::StrFormat of Debian's archives cannot be linked into a shared object, which the
+// Python package is.
+std::string Decimal(const char* format, double value) {
+  char text[64];
+  const int size = std::snprintf(text, sizeof text, format, value);
+  return {text, static_cast<size_t>(std::clamp<int>(size, 0, sizeof text - 1))};
+}
+
+std::string PadLeft(absl::string_view text, size_t width) {
+  return absl::StrCat(std::string(width - std::min(width, text.size()), ' '), text);
+}
+
+std::string TableLine(absl::string_view wasted, absl::string_view moved,
+                      absl::string_view efficiency, absl::string_view runs, absl::string_view reads,
+                      absl::string_view kind, absl::string_view kernel) {
+  return absl::StrCat(PadLeft(wasted, 20), " ", PadLeft(moved, 12), " ", PadLeft(efficiency, 7),
+                      " ", PadLeft(runs, 6), " ", PadLeft(reads, 7), "  ", kind,
+                      std::string(15 - std::min<size_t>(15, kind.size()), ' '), " ", kernel);
 }
 
 std::string BytesOfSize(int64_t bytes) {
@@ -26,7 +46,8 @@ std::string BytesOfSize(int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  return unit == 0 ? absl::StrCat(bytes, " B") : absl::StrFormat("%.1f %s", value, kUnits[unit]);
+  return unit == 0 ? absl::StrCat(bytes, " B")
+                   : absl::StrCat(Decimal("%.1f ", value), kUnits[unit]);
 }
 
 std::string RangeText(const Interval& count, const std::function<std::string(int64_t)>& text) {
@@ -91,12 +112,12 @@ void AppendRow(const ModuleReport& report, const KernelRow& row, std::string* ou
     return analysis.has_sectors ? std::move(text) : std::string("?");
   };
   const std::optional<double> efficiency = EfficiencyOf(analysis);
-  std::string line = absl::StrFormat(
-      "%20s %12s %7s %6s %7s  %-15s %s", of_sectors(BytesText(row.bytes_wasted)),
-      of_sectors(BytesText(analysis.bytes_moved.Mul(row.runs))),
-      efficiency ? absl::StrFormat("%.0f%%", *efficiency * 100) : "?", CountOrRange(row.runs),
-      analysis.reads_per_element ? absl::StrFormat("%.4g", *analysis.reads_per_element) : "-",
-      analysis.kind, KernelName(row));
+  std::string line =
+      TableLine(of_sectors(BytesText(row.bytes_wasted)),
+                of_sectors(BytesText(analysis.bytes_moved.Mul(row.runs))),
+                efficiency ? Decimal("%.0f%%", *efficiency * 100) : "?", CountOrRange(row.runs),
+                analysis.reads_per_element ? Decimal("%.4g", *analysis.reads_per_element) : "-",
+                analysis.kind, KernelName(row));
   if (!row.worst_operand.empty()) absl::StrAppend(&line, "  (", row.worst_operand, ")");
   AppendLine(std::move(line), out);
   for (const std::string& finding : row.findings) AppendLine(absl::StrCat("    ", finding), out);
@@ -170,8 +191,8 @@ std::string ReportText(const ModuleReport& report, const ReportTextOptions& opti
                     totals.with_unknown_runs == 1 ? " kernel" : " kernels", "\n");
   }
   if (report.rows.empty()) return out;
-  absl::StrAppend(&out, absl::StrFormat("%20s %12s %7s %6s %7s  %-15s %s\n", "wasted", "moved",
-                                        "effic.", "runs", "reads", "kind", "kernel"));
+  absl::StrAppend(&out, TableLine("wasted", "moved", "effic.", "runs", "reads", "kind", "kernel"),
+                  "\n");
   int64_t shown = 0;
   for (const KernelRow& row : report.rows) {
     if (shown++ >= options.top) break;

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -104,9 +103,9 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
   }
   if (analysis.reads_per_element.value_or(0) >= kManyReads &&
       analysis.most_read_operand < static_cast<int64_t>(operands.size())) {
-    findings.push_back(absl::StrFormat("each element of %s that is read is read %.6g times",
-                                       operands[static_cast<size_t>(analysis.most_read_operand)],
-                                       *analysis.reads_per_element));
+    findings.push_back(
+        absl::StrCat("each element of ", operands[static_cast<size_t>(analysis.most_read_operand)],
+                     " that is read is read ", *analysis.reads_per_element, " times"));
   }
   return findings;
 }
