@@ -286,7 +286,7 @@ TEST_F(KernelReportTest, IsCancelledWhereProgressSaysSo) {
     options.jobs = jobs;
     int64_t calls = 0;
     options.progress = [&](int64_t /*done*/, int64_t /*all*/) { return ++calls < 2; };
-    std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64] parameter(0)\n";
+    std::string text = "HloModule m\nENTRY e {\n  p0 = f32[100] parameter(0)\n";
     for (int i = 1; i < 100; ++i) {
       absl::StrAppend(&text, "  s", i, " = f32[", i, "] slice(p0), slice={[0:", i, "]}\n");
     }

@@ -171,8 +171,9 @@ class Reporter {
         if (!options_.progress) continue;
         const std::lock_guard<std::mutex> lock(mutex);
         if (is_cancelled_) return;
-        if (!options_.progress(++done, static_cast<int64_t>(distinct_.size())))
+        if (!options_.progress(++done, static_cast<int64_t>(distinct_.size()))) {
           is_cancelled_ = true;
+        }
       }
     });
   }

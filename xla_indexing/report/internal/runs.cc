@@ -7,6 +7,7 @@
 #include "xla_indexing/ops/internal/loop_counter.h"
 
 namespace xla_indexing::internal {
+
 bool RunsComputations(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kWhile:
@@ -22,9 +23,9 @@ bool RunsComputations(const HloInstruction& instruction) {
 
 absl::flat_hash_map<const HloComputation*, Runs> RunsOfComputations(const HloModule& module) {
   absl::flat_hash_map<const HloComputation*, Runs> runs;
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const HloComputation* entry = module.entry_computation();
   if (entry == nullptr) return runs;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   runs[entry].count = Interval::Point(1);
   const auto add = [&](const HloComputation* computation, const Runs& caller, const Interval& times,
                        const std::string& reason) {
