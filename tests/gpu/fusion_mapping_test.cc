@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
@@ -224,8 +227,8 @@ TEST_F(FusionMappingTest, TransposesThatKeepTheirMinorDimensionMoveItWhole) {
   // 5 x 6 tiles of 32 x 32 pixels of 3 bytes. Tile 7 is the second of rows and of columns.
   EXPECT_EQ(LaunchOf(reads), "128 x 30, 3");
   EXPECT_THAT(ElementOf(reads, 37, 7, {2, 1}), ElementsAre(41, 37, 1));
-  // Tile 6 is the second of rows of 5, and the second of columns.
-  EXPECT_THAT(ElementOf(mapping.roots[0].writes[0].mapping, 37, 6, {2, 1}), ElementsAre(41, 37, 1));
+  // The same block writes that tile.
+  EXPECT_THAT(ElementOf(mapping.roots[0].writes[0].mapping, 37, 7, {2, 1}), ElementsAre(41, 37, 1));
 }
 
 TEST_F(FusionMappingTest, OtherOutputsOfATransposeAreWrittenWhereItReads) {
@@ -548,6 +551,65 @@ TEST_F(FusionMappingTest, ThreadsLeadToParameters) {
       threads->begin()->ToString(),
       "(th_x, th_y, bl_x)[s0] -> (th_y + (bl_x floordiv 3) * 32 + s0 * 4, th_x + (bl_x mod 3) "
       "* 32), domain: th_x in [0, 31], th_y in [0, 3], bl_x in [0, 5], s0 in [0, 7]");
+}
+
+using Indices = std::vector<int64_t>;
+
+// The elements of an array that each block goes over.
+std::vector<std::set<Indices>> ElementsOfBlocks(const ThreadedArray& array) {
+  std::vector<std::set<Indices>> elements(array.mapping.NumBlocks());
+  const absl::Status status = array.mapping.map.ForEachPoint(
+      int64_t{1} << 24,
+      [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t>, llvm::ArrayRef<int64_t> results) {
+        elements[dims[array.mapping.block_dims[0]]].insert(results.vec());
+      });
+  EXPECT_TRUE(status.ok()) << status;
+  return elements;
+}
+
+// A block of a tiled transpose can only write what it has put into its shared memory.
+TEST_F(FusionMappingTest, BlocksOfTransposesWriteWhatTheyRead) {
+  const std::vector<std::pair<Indices, Indices>> transposes = {{{64, 96}, {1, 0}},
+                                                               {{40, 70}, {1, 0}},
+                                                               {{3, 64, 33}, {0, 2, 1}},
+                                                               {{2, 33, 3, 40}, {0, 3, 2, 1}},
+                                                               {{33, 2, 40}, {2, 1, 0}},
+                                                               {{33, 3, 40}, {2, 0, 1}},
+                                                               {{2, 48, 3, 40}, {2, 3, 0, 1}},
+                                                               {{40, 3, 48, 2}, {2, 1, 0, 3}}};
+  for (const auto& [sizes, permutation] : transposes) {
+    const auto permuted = [&](const Indices& of) {
+      Indices result;
+      for (const int64_t i : permutation) result.push_back(of[i]);
+      return result;
+    };
+    const std::string shape = absl::StrJoin(sizes, ",");
+    const FusionMapping mapping = Map(absl::StrCat(
+        "p = f32[", shape, "] parameter(0)\nROOT t = f32[", absl::StrJoin(permuted(sizes), ","),
+        "] transpose(p), dimensions={", absl::StrJoin(permutation, ","), "}"));
+    ASSERT_EQ(mapping.kind, EmitterKind::kTranspose) << shape;
+    std::vector<std::set<Indices>> read = ElementsOfBlocks(mapping.roots[0].reads[0]);
+    for (std::set<Indices>& of_block : read) {
+      std::set<Indices> transposed;
+      for (const Indices& element : of_block) transposed.insert(permuted(element));
+      of_block = std::move(transposed);
+    }
+    EXPECT_EQ(ElementsOfBlocks(mapping.roots[0].writes[0]), read) << shape;
+  }
+}
+
+// p is read twice: into shared memory, and for the sum, by threads that go over the result.
+TEST_F(FusionMappingTest, WhatIsReadAgainAfterTheExchangeCountsAgain) {
+  const FusionMapping mapping =
+      Map("p = f32[64,64] parameter(0)\nt = f32[64,64] transpose(p), dimensions={1,0}\n"
+          "ROOT a = f32[64,64] add(p, t)");
+  const auto accesses = AccessesOf(mapping, &context_);
+  ASSERT_TRUE(accesses.ok()) << accesses.status();
+  ASSERT_EQ(accesses->accesses.size(), 3u);
+  EXPECT_EQ(accesses->accesses[0].array.instruction->name(), "p");
+  EXPECT_EQ(accesses->accesses[1].kind, ThreadAccess::Kind::kRead);
+  EXPECT_EQ(accesses->accesses[1].array.instruction->name(), "t");
+  EXPECT_EQ(accesses->accesses[2].kind, ThreadAccess::Kind::kWrite);
 }
 
 TEST_F(FusionMappingTest, EveryNumberOfACoreCounts) {

@@ -247,7 +247,9 @@ class AccessCollector {
           return status;
         }
       }
+      is_after_exchange_ = mapping_.kind != EmitterKind::kLoop;
       if (absl::Status status = AddOfRoot(root); !status.ok()) return status;
+      is_after_exchange_ = false;
     }
     for (auto& [leaf, accesses] : accesses_) {
       absl::c_move(accesses, std::back_inserter(result_.accesses));
@@ -279,7 +281,8 @@ class AccessCollector {
   void AddAccess(ThreadAccess::Kind kind, int64_t number, int64_t leaf, const ThreadedArray& array,
                  const Shape& accessed, OperandIndexingSet indexing) {
     if (indexing.empty() ||
-        !known_.insert({kind, number, leaf, array.mapping.map, indexing}).second) {
+        !known_.insert({kind, is_after_exchange_, number, leaf, array.mapping.map, indexing})
+             .second) {
       return;
     }
     accesses_[{kind, number, leaf}].push_back(
@@ -398,8 +401,10 @@ class AccessCollector {
   mlir::MLIRContext* context_;
   FusionAccesses result_;
   std::map<std::tuple<ThreadAccess::Kind, int64_t, int64_t>, std::vector<ThreadAccess>> accesses_;
+  // What is read before values are exchanged is not kept for what comes after it.
+  bool is_after_exchange_ = false;
   absl::flat_hash_set<
-      std::tuple<ThreadAccess::Kind, int64_t, int64_t, IndexingMap, OperandIndexingSet>>
+      std::tuple<ThreadAccess::Kind, bool, int64_t, int64_t, IndexingMap, OperandIndexingSet>>
       known_;
 };
 

@@ -148,7 +148,7 @@ struct ThreadAccess {
 
 struct FusionAccesses {
   // Reads by parameter and leaf, then writes by output leaf; what several roots read in the same
-  // way through threads that are the same is read once.
+  // way through threads that are the same is read once before values are exchanged, and once after.
   std::vector<ThreadAccess> accesses;
   // The instructions that runtime variables of the maps are bound to are in these.
   std::vector<std::shared_ptr<const FusionView>> views;

@@ -88,6 +88,10 @@ struct TileOptions {
   int64_t rows = 0;
   int64_t threads_per_row = 32;
   int64_t rows_per_block = 4;  // that are worked on at once
+  // The dimensions in the order in which blocks go over them, the fastest first. Empty: `lanes`,
+  // `rows`, and the others from the last to the first. On the two sides of one transpose they have
+  // to be the same dimensions in the same order, so that a block writes what it has read.
+  llvm::SmallVector<int64_t, 4> block_order = {};
 };
 absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptions& options,
                                              mlir::MLIRContext* context);

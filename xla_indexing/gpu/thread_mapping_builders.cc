@@ -8,6 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
@@ -31,6 +34,7 @@ using internal::Mod;
 using internal::NumElements;
 using internal::NumRows;
 using internal::Scale;
+using internal::TilesInOrderOfLanes;
 using ::mlir::AffineExpr;
 
 constexpr int64_t kMaxThreadsPerBlock = 1024;
@@ -74,6 +78,16 @@ absl::StatusOr<ThreadMapping> RowMajorLoop(const Shape& shape, const LoopOptions
   return BuildLinear(shape, offset, &builder);
 }
 
+namespace {
+
+bool IsPermutation(llvm::ArrayRef<int64_t> order, int64_t rank) {
+  llvm::SmallVector<int64_t, 4> sorted(order);
+  llvm::sort(sorted);
+  return llvm::equal(sorted, llvm::seq<int64_t>(0, rank));
+}
+
+}  // namespace
+
 absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptions& options,
                                              mlir::MLIRContext* context) {
   const absl::StatusOr<int64_t> elements = NumElements(shape);
@@ -93,6 +107,13 @@ absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptio
     return ThreadMappingError(absl::StrCat("tiles along the dimensions ", options.lanes, " and ",
                                            options.rows, " of ", shape.ToStringWithoutLayout()));
   }
+  llvm::SmallVector<int64_t, 4> order = options.block_order;
+  if (order.empty()) order = TilesInOrderOfLanes(rank, options.lanes, options.rows);
+  if (!IsPermutation(order, rank)) {
+    return ThreadMappingError(absl::StrCat("blocks that go over the dimensions ",
+                                           absl::StrJoin(order, ", "), " of ",
+                                           shape.ToStringWithoutLayout()));
+  }
   // Blocks count tiles along both dimensions and the indices of the others.
   DimensionVector counts(shape.dimensions().begin(), shape.dimensions().end());
   for (const int64_t dim : {options.lanes, options.rows}) counts[dim] = CeilDiv(counts[dim], tile);
@@ -105,10 +126,6 @@ absl::StatusOr<ThreadMapping> TiledTranspose(const Shape& shape, const TileOptio
   AffineExpr lane = builder.Thread(tile);
   AffineExpr row = builder.Thread(options.rows_per_block);
   llvm::SmallVector<AffineExpr, 4> indices(rank);
-  llvm::SmallVector<int64_t, 4> order = {options.lanes, options.rows};
-  for (int64_t dim = rank; dim-- > 0;) {
-    if (dim != options.lanes && dim != options.rows) order.push_back(dim);
-  }
   Delinearize(builder.Block(*blocks), order, counts, &indices);
   if (tile > options.rows_per_block) {
     row = Add(row, Scale(builder.Loop(tile / options.rows_per_block), options.rows_per_block));

@@ -172,16 +172,19 @@ ThreadMapping WithMinorDimension(ThreadMapping mapping, int64_t size) {
 // before it where threads have the whole minor dimension.
 absl::StatusOr<ThreadMapping> TransposeSide(llvm::ArrayRef<int64_t> sizes, int64_t rows_dimension,
                                             bool keeps_minor, const Shape& shape,
+                                            llvm::ArrayRef<int64_t> block_order,
                                             mlir::MLIRContext* context) {
   constexpr int64_t kRowsAtOnce = 4;
   const size_t rank = sizes.size() - (keeps_minor ? 1 : 0);
   const Shape joined = Shape::Array(shape.element_type(), absl::MakeConstSpan(sizes.data(), rank));
-  absl::StatusOr<ThreadMapping> mapping = TiledTranspose(joined,
-                                                         {.lanes = static_cast<int64_t>(rank) - 1,
-                                                          .rows = rows_dimension,
-                                                          .threads_per_row = kTile,
-                                                          .rows_per_block = kRowsAtOnce},
-                                                         context);
+  absl::StatusOr<ThreadMapping> mapping =
+      TiledTranspose(joined,
+                     {.lanes = static_cast<int64_t>(rank) - 1,
+                      .rows = rows_dimension,
+                      .threads_per_row = kTile,
+                      .rows_per_block = kRowsAtOnce,
+                      .block_order = {block_order.begin(), block_order.end()}},
+                     context);
   if (!mapping.ok()) return mapping;
   if (keeps_minor) mapping = WithMinorDimension(*std::move(mapping), sizes.back());
   return Reinterpret(*std::move(mapping), sizes, shape, context);
@@ -211,15 +214,22 @@ absl::StatusOr<ThreadMapping> TransposeReads(const JoinedTranspose& transpose, c
   const bool keeps_minor = transpose.keeps_minor();
   const size_t lanes = transpose.permutation.size() - (keeps_minor ? 2 : 1);
   return TransposeSide(transpose.operand_sizes, transpose.permutation[lanes], keeps_minor, shape,
-                       context);
+                       /*block_order=*/{}, context);
 }
 
 absl::StatusOr<ThreadMapping> TransposeWrites(const JoinedTranspose& transpose, const Shape& shape,
                                               mlir::MLIRContext* context) {
   const bool keeps_minor = transpose.keeps_minor();
-  const auto lanes = static_cast<int64_t>(transpose.permutation.size()) - (keeps_minor ? 2 : 1);
-  const int64_t rows = llvm::find(transpose.permutation, lanes) - transpose.permutation.begin();
-  return TransposeSide(transpose.result_sizes(), rows, keeps_minor, shape, context);
+  const auto rank = static_cast<int64_t>(transpose.permutation.size()) - (keeps_minor ? 1 : 0);
+  // The dimension of the result that a dimension of the operand is.
+  llvm::SmallVector<int64_t, 4> result_dimension(rank);
+  for (int64_t i = 0; i < rank; ++i) result_dimension[transpose.permutation[i]] = i;
+  // A block writes the tile that it has read.
+  llvm::SmallVector<int64_t, 4> block_order =
+      TilesInOrderOfLanes(rank, rank - 1, transpose.permutation[rank - 1]);
+  for (int64_t& dimension : block_order) dimension = result_dimension[dimension];
+  return TransposeSide(transpose.result_sizes(), result_dimension[rank - 1], keeps_minor, shape,
+                       block_order, context);
 }
 
 ReductionLaunch EmitterReduction(const HloComputation& computation, const HloInstruction& hero,

@@ -101,6 +101,14 @@ absl::StatusOr<ThreadMapping> BuildLinear(const Shape& shape, AffineExpr offset,
   return builder->Build(indices);
 }
 
+llvm::SmallVector<int64_t, 4> TilesInOrderOfLanes(int64_t rank, int64_t lanes, int64_t rows) {
+  llvm::SmallVector<int64_t, 4> order = {lanes, rows};
+  for (int64_t dim = rank; dim-- > 0;) {
+    if (dim != lanes && dim != rows) order.push_back(dim);
+  }
+  return order;
+}
+
 absl::Status CheckSize(absl::string_view what, int64_t size, int64_t most) {
   if (size >= 1 && size <= most) return absl::OkStatus();
   return ThreadMappingError(absl::StrCat(what, " is ", size, ", and should be from 1 to ", most));

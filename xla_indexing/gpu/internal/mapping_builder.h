@@ -66,6 +66,9 @@ void Delinearize(mlir::AffineExpr offset, llvm::ArrayRef<int64_t> minor_to_major
 absl::StatusOr<ThreadMapping> BuildLinear(const Shape& shape, mlir::AffineExpr offset,
                                           MappingBuilder* builder);
 
+// The order in which the blocks of TiledTranspose go over the dimensions if none is given.
+llvm::SmallVector<int64_t, 4> TilesInOrderOfLanes(int64_t rank, int64_t lanes, int64_t rows);
+
 // Checks that a parameter is in [1, most].
 absl::Status CheckSize(absl::string_view what, int64_t size, int64_t most);
 
