@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -57,8 +58,8 @@ VariableRemap IndexingMap::RemoveUnusedSymbols() {
     IndexingMap empty = MakeEmpty(context(), num_dims(), 0, 0, num_results());
     for (int i = 0; i < num_dims(); ++i) empty.mutable_dim(i).name = dims()[i].name;
     remap.changed = num_symbols() > 0;
-    llvm::fill(remap.ranges, VariableRemap::kRemoved);
-    llvm::fill(remap.runtimes, VariableRemap::kRemoved);
+    absl::c_fill(remap.ranges, VariableRemap::kRemoved);
+    absl::c_fill(remap.runtimes, VariableRemap::kRemoved);
     *this = std::move(empty);
     return remap;
   }
