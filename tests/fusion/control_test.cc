@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
@@ -411,6 +414,37 @@ TEST_F(LoopReasonsTest, NameCountersThatBeginAnywhere) {
   EXPECT_EQ(Reason(text, 2, 1),
             "the number of iterations of w is not known, nor what leaf 0 of its state is in each");
   EXPECT_EQ(Reason(text, 2, 2), "the number of iterations of w is not known");
+}
+
+// XLA's CPU backend leaves small loops in computations of their own, where only the caller has the
+// value that the counter begins with; it says that value in the backend_config.
+TEST_F(ControlTest, ACounterBeginsWhereTheCompilerSaysIfOnlyTheCallerDoes) {
+  const auto text = [](absl::string_view config) {
+    std::string loop = Copies(5, "i");
+    loop.replace(loop.find("zero = s32[] constant(0)"), 24, "zero = s32[] parameter(2)");
+    return absl::StrCat(loop.substr(0, loop.rfind('}')), absl::StrReplaceAll(config, {{"'", "\""}}),
+                        "\n}");
+  };
+  constexpr absl::string_view kStart = "'known_init_step':{'init':'0','step':'1'}";
+  const auto row = [](const std::vector<std::string>& maps) {
+    for (const std::string& map : maps) {
+      if (absl::StartsWith(map, "2.0.1")) return map;
+    }
+    return std::string("none");
+  };
+  const std::string exact = "2.0.1 (d0) -> (d0), domain: d0 in [0, 4]";
+  EXPECT_EQ(
+      row(OutputToInput(text(absl::StrCat(", backend_config={", kStart,
+                                          ",'known_induction_variable':{'tuple_index':'0'}}")))),
+      exact);
+  // The start of another element of the state, or of none, is not that of the counter.
+  for (const absl::string_view index : {"1", "2", "3", "-1", "99999999999999999999", "x", ""}) {
+    EXPECT_NE(row(OutputToInput(text(absl::StrCat(", backend_config={", kStart,
+                                                  ",'known_induction_variable':{'tuple_index':'",
+                                                  index, "'}}")))),
+              exact)
+        << index;
+  }
 }
 
 TEST_F(ControlTest, CallsThatNestTooDeepAreTheReason) {

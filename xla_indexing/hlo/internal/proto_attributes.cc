@@ -433,6 +433,7 @@ void ProtoAttributeReader::ReadConvolutionDimensions() {
           if (!is_distinct || dimensions.front() < 0 || dimensions.back() >= kMostLabels) {
             source_.Fail(absl::StrCat("{", absl::StrJoin(dimensions, ","),
                                       "} cannot be the dimensions of an operand or result"));
+            return int64_t{0};
           }
           return dimensions.back() + 1;
         };

@@ -142,21 +142,43 @@ Interval FindCounts(const LoopEvaluator& evaluator, int64_t most) {
   return Interval::Closed(count, last + 1);
 }
 
-// backend_config={"known_trip_count":{"n":"4"}}: what XLA found out of a loop.
-std::optional<int64_t> KnownTripCount(const HloInstruction& loop) {
+// The number behind these words of the loop's backend_config, in which XLA says what it found out.
+std::optional<int64_t> NumberInConfig(const HloInstruction& loop,
+                                      std::initializer_list<absl::string_view> words) {
   absl::string_view text = loop.GetText(AttributeKey::kBackendConfig);
-  for (const absl::string_view part : {"known_trip_count", "\"n\"", ":"}) {
-    const size_t place = text.find(part);
+  for (const absl::string_view word : words) {
+    const size_t place = text.find(word);
     if (place == absl::string_view::npos) return std::nullopt;
-    text.remove_prefix(place + part.size());
+    text.remove_prefix(place + word.size());
   }
   const size_t first = text.find_first_not_of(" \"");
   if (first == absl::string_view::npos) return std::nullopt;
   text.remove_prefix(first);
-  text = text.substr(0, text.find_first_not_of("0123456789"));
-  int64_t count = 0;
-  if (!absl::SimpleAtoi(text, &count)) return std::nullopt;
-  return count;
+  text = text.substr(0, text.find_first_not_of("0123456789", text[0] == '-' ? 1 : 0));
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(text, &number)) return std::nullopt;
+  return number;
+}
+
+// backend_config={"known_trip_count":{"n":"4"}}
+std::optional<int64_t> KnownTripCount(const HloInstruction& loop) {
+  const auto count = NumberInConfig(loop, {"known_trip_count", "\"n\"", ":"});
+  return count && *count >= 0 ? count : std::nullopt;
+}
+
+// A leaf of the state, and the value that the loop begins with:
+// backend_config={"known_init_step":{"init":"0","step":"1"},
+//                 "known_induction_variable":{"tuple_index":"0"}}
+std::optional<std::pair<int64_t, int64_t>> KnownStart(const HloInstruction& loop) {
+  const auto element = NumberInConfig(loop, {"known_induction_variable", "\"tuple_index\"", ":"});
+  const auto start = NumberInConfig(loop, {"known_init_step", "\"init\"", ":"});
+  const Shape& state = loop.shape();
+  if (!element || !start || !state.IsTuple() || *element < 0 ||
+      *element >= static_cast<int64_t>(state.tuple_elements().size()) ||
+      !state.tuple_element(*element).IsScalar()) {
+    return std::nullopt;
+  }
+  return std::pair(state.FirstLeafOfElement(*element), *start);
 }
 
 }  // namespace
@@ -169,10 +191,12 @@ LoopCounter FindLoopCounter(const HloInstruction& loop, const std::vector<bool>&
   // With the value that the loop begins with in the place of a leaf, the body's value of the leaf
   // is the one after the first iteration.
   const auto leaf_count = static_cast<int64_t>(passes_through.size());
+  const auto known_start = KnownStart(loop);
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
     const Shape& array = loop.shape().Leaf(leaf);
     if (passes_through[leaf] || !array.IsScalar() || !IsIntegral(array.element_type())) continue;
-    const std::optional<int64_t> start = evaluator.InitialValue(leaf);
+    std::optional<int64_t> start = evaluator.InitialValue(leaf);
+    if (!start && known_start && known_start->first == leaf) start = known_start->second;
     if (start) counter.leaves[leaf] = {*start, 0};
   }
   std::map<int64_t, CountingLeaf> counting;

@@ -2,6 +2,8 @@
 //
 // Mathematics. A leaf counts where the loop begins with a value s of it that the module fixes and
 // the body adds a constant c to it, as far as values do not wrap; in iteration k it is s + k * c.
+// Where only a caller has s, as XLA's CPU backend leaves small loops in computations of their own,
+// the value that XLA has put into the backend_config is taken (known_init_step).
 // With all these leaves as functions of k the condition c(k) is a function of k, and the loop runs
 //
 //   T = the least k >= 0 for which c(k) does not hold
