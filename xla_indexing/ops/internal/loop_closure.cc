@@ -202,6 +202,8 @@ std::optional<OperandIndexing> CloseShifting(const OperandIndexing& piece) {
 }  // namespace
 
 std::optional<OperandIndexingSet> ClosePiece(const OperandIndexing& piece) {
+  // The map of what is unknown has no time.
+  if (piece.IsUnknown()) return std::nullopt;
   OperandIndexingSet powers;
   std::optional<OperandIndexing> power = piece;
   for (int period = 1; period <= kMaxPeriod; ++period) {
