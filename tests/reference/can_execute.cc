@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "tests/reference/operations.h"
@@ -210,7 +211,11 @@ class Steps {
   // The targets that custom_call.cc knows.
   static absl::Status OfCustomCall(const HloInstruction& instruction) {
     const absl::string_view target = instruction.custom_call_target();
-    const bool hands_on = target == "Sharding" || target == "MoveToHost";
+    if (absl::StartsWith(target, "lapack_") || target == "xla.sdy.GlobalToLocalShape" ||
+        target == "xla.sdy.LocalToGlobalShape") {
+      return CannotTake(instruction, "it is not defined here");
+    }
+    const bool hands_on = HandsOnItsOperand(target);
     if (hands_on && (instruction.operand_count() != 1 ||
                      !EqualIgnoringLayout(instruction.shape(), instruction.operand(0)->shape()))) {
       return CannotTake(instruction, "the result is not the operand");

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
 #include "tests/reference/operations.h"
 #include "tests/reference/value.h"
@@ -10,9 +11,24 @@
 
 namespace xla_indexing::reference {
 
+bool HandsOnItsOperand(absl::string_view target) {
+  constexpr absl::string_view kTargets[] = {"Sharding",
+                                            "SPMDFullToShardShape",
+                                            "SPMDShardToFullShape",
+                                            "annotate_device_placement",
+                                            "MoveToHost",
+                                            "MoveToDevice",
+                                            "LayoutConstraint",
+                                            "Pin",
+                                            "Unpin",
+                                            "xla.sdy.FuncResultSharding",
+                                            "xla.sdy.PropagationBarrier"};
+  return absl::c_linear_search(kTargets, target);
+}
+
 Value CustomCall(const HloInstruction& instruction, Operands operands) {
   const absl::string_view target = instruction.custom_call_target();
-  if (target == "Sharding" || target == "MoveToHost") return *operands[0];
+  if (HandsOnItsOperand(target)) return *operands[0];
   Value result = MakeValue(instruction.shape());
   for (Array& array : result) {
     ForEachIndex(array.sizes(), [&](const Index& index) {

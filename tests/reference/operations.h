@@ -14,6 +14,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "tests/reference/value.h"
 #include "xla_indexing/hlo/computation.h"
@@ -101,6 +102,8 @@ absl::StatusOr<Value> Scan(const HloInstruction& instruction, Operands operands,
 
 // custom_call.cc: by its target; one that is not known reads everything.
 Value CustomCall(const HloInstruction& instruction, Operands operands);
+// Whether the result of a custom call of this target is its operand.
+bool HandsOnItsOperand(absl::string_view target);
 
 }  // namespace xla_indexing::reference
 
