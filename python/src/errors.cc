@@ -11,7 +11,7 @@
 namespace xla_indexing::python {
 namespace {
 
-// Of the classes Error and ParseError, which live as long as the process.
+// The classes Error and ParseError, which live as long as the process.
 PyObject* g_error = nullptr;
 PyObject* g_parse_error = nullptr;
 

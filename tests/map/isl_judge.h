@@ -51,8 +51,9 @@ class IslSet {
 
   IslSet Intersect(const IslSet& other) const;
   IslSet Union(const IslSet& other) const;
-  // Of a relation between the first half of the dimensions and the second half: all its powers but
-  // none. `*is_exact` says whether isl found just that, and not more.
+  // Takes the set as a relation between the first half of the dimensions and the second half, and
+  // returns the union of its powers from the first on. `*is_exact` says whether isl found just that,
+  // and not more.
   IslSet TransitiveClosure(bool* is_exact) const;
   // The projection onto these dimensions, which are given in increasing order.
   IslSet ProjectOnto(llvm::ArrayRef<int> dimensions) const;

@@ -46,7 +46,7 @@ TEST_F(LoopClosureTest, ElementsStayUntilTheyAreWritten) {
   EXPECT_EQ(powers->maps()[0].map().affine_map(), expected.map().affine_map());
 }
 
-// Of seven elements one is written at each time, over and over again.
+// At each time one of seven elements is written, over and over again.
 TEST_F(LoopClosureTest, WhatIsNotMonotonousIsNotClosed) {
   EXPECT_FALSE(ClosePiece(Piece("(d0, d1) -> (d0 + 1, d1), domain: d0 in [0, 30], d1 in [0, 9], "
                                 "(d0 + d1) mod 7 in [0, 5]"))

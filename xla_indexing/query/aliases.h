@@ -20,7 +20,7 @@ namespace xla_indexing {
 // Whether all leaves of the result are such memory whatever the operands are; no for every while.
 bool IsAlias(const HloInstruction& instruction);
 
-// The same for each leaf of the result.
+// Whether each leaf of the result is such an alias.
 std::vector<bool> AliasedLeaves(const HloInstruction& instruction);
 
 }  // namespace xla_indexing

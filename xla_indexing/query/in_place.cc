@@ -75,7 +75,7 @@ absl::StatusOr<OperandIndexing> PlaceMap(const Shape& from, const Shape& to,
   return (*entries)->front().indexing.maps().front();
 }
 
-// The same from (d, r) to (f(d), r), for `count` further dimensions r.
+// The map from (d, r) to (f(d), r), for `count` further dimensions r.
 OperandIndexing WithMoreDims(const OperandIndexing& indexing, llvm::ArrayRef<Variable> more) {
   const IndexingMap& map = indexing.map();
   Variables dims(map.dims());

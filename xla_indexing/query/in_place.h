@@ -92,7 +92,7 @@ struct RuntimeCondition {
 struct InPlaceSafety {
   InPlaceAnswer answer = InPlaceAnswer::kUndecided;
   LoopOrder order;  // of kInOrder: the loops that matter
-  // Of kUnsafe always; of kInOrder a conflict of another order, where one was found.
+  // Always there for kUnsafe; for kInOrder, a conflict of another order, where one was found.
   std::optional<InPlaceConflict> conflict;
   std::optional<RuntimeCondition> condition;
   std::string reason;  // of kUndecided
@@ -136,13 +136,13 @@ struct BufferSharing {
 
 class InPlaceAnalysis {
  public:
-  // Of a computation, its parameters by their numbers, and of an instruction, a fusion or another,
-  // its operands by theirs. Fusions and calls are looked through. The context has to outlive it.
+  // Operands are the parameters of a computation by their numbers, and the operands of an instruction,
+  // a fusion or another, by theirs. Fusions and calls are looked through. The context has to outlive it.
   static absl::StatusOr<InPlaceAnalysis> OfComputation(const HloComputation& computation,
                                                        mlir::MLIRContext* context);
   static absl::StatusOr<InPlaceAnalysis> OfInstruction(const HloInstruction& instruction,
                                                        mlir::MLIRContext* context);
-  // Of a view, its parameters by their numbers.
+  // Operands are the parameters of the view by their numbers.
   static absl::StatusOr<InPlaceAnalysis> OfView(FusionView view, mlir::MLIRContext* context);
   InPlaceAnalysis(InPlaceAnalysis&& other) noexcept;
   InPlaceAnalysis& operator=(InPlaceAnalysis&& other) noexcept;

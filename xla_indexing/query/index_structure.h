@@ -21,7 +21,7 @@
 // dynamic-update-slice; one that combines is an accumulation, over disjoint windows where no two
 // updates meet. A gather whose start is one runtime value for all elements is a dynamic-slice.
 //
-// Of all index vectors v(b), over the batch indices b in row-major order, and the windows there:
+// The index vectors v(b), over the batch indices b in row-major order, and the windows there are
 //
 //   sorted       v(b) <= v(b') for b < b', compared in the order of the operand's dimensions
 //   unique       no two updates go to one element (more than: no two vectors are equal)

@@ -119,7 +119,7 @@ struct KernelAnalysis {
   Interval least_sectors = Interval::Point(0);
   Interval bytes_moved = Interval::Point(0);
   Interval bytes_wasted = Interval::Point(0);
-  // Of the operand whose elements are read most often: reads / elements read; none where not known.
+  // Reads / elements read, for the operand whose elements are read most often; none if not known.
   std::optional<double> reads_per_element;
   int64_t most_read_operand = -1;
   std::vector<KernelAccess> accesses;  // reads by operand, then writes

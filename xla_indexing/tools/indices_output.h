@@ -22,7 +22,7 @@ struct ReportedIndices {
   IndexStructure structure;
 };
 
-// Of the gathers and scatters of a subject: of the instruction, or, of a fusion, of what it computes.
+// Reports on the instruction, if it is a gather or scatter, or on those that a fusion computes.
 std::vector<ReportedIndices> ReportIndices(const Subject& subject, mlir::MLIRContext* context);
 
 // Lines.

@@ -54,7 +54,7 @@ bool ProtoSource::Fail(const char* at, absl::string_view message) {
   if (failed()) return false;
   absl::StrAppend(&error_, "byte ", at - begin_, ", ");
   if (path_.empty()) absl::StrAppend(&error_, what_);
-  // Of a deep one the beginning and the end.
+  // A deep path is shown by its beginning and its end.
   constexpr size_t kFirstShown = 8;
   constexpr size_t kLastShown = 2;
   for (size_t i = 0; i < path_.size(); ++i) {

@@ -348,7 +348,7 @@ void WriteWithFewMaps(OperandIndexingSet* set) {
     return !a.IsUnknown() && !b.IsUnknown() && a.label() == b.label() &&
            (a.replica_map() == nullptr) == (b.replica_map() == nullptr);
   };
-  // Of two that cover each other the exact one stays.
+  // Where two maps contain each other, the exact one stays.
   const auto covers = [](const OperandIndexing& a, const OperandIndexing& b) {
     return !a.IsUnknown() && !b.IsUnknown() && Covers(a, b) &&
            (a.IsExact() || !b.IsExact() || !Covers(b, a));

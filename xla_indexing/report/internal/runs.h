@@ -28,7 +28,7 @@ struct Runs {
 // Whether an instruction runs other computations as sequences of kernels, and is none itself.
 bool RunsComputations(const HloInstruction& instruction);
 
-// Of the computations that are such sequences. Others are missing.
+// How often each computation that is such a sequence runs; other computations are missing.
 absl::flat_hash_map<const HloComputation*, Runs> RunsOfComputations(const HloModule& module);
 
 }  // namespace xla_indexing::internal
