@@ -38,6 +38,7 @@ struct AccessCost {
   int64_t number = 0;
   int64_t leaf = 0;
   std::string name;
+  std::optional<Map> threads;
   std::vector<MapCost> maps;
 };
 
@@ -94,6 +95,7 @@ CoalescingAnswer CoalescingOfKernel(const Subject& subject, const GpuOptions& op
       row.number = access.number;
       row.leaf = access.leaf;
       row.name = NameOfAccessed(of, row.is_write, access.number, access.leaf);
+      row.threads = Map{computation.state->context, access.array.mapping.map};
       for (size_t i = 0; i < of_access.coalescing.size(); ++i) {
         row.maps.push_back({access.indexing.maps()[i].MapToString(), of_access.coalescing[i]});
       }
@@ -124,6 +126,7 @@ CoalescingAnswer CoalescingOfThreads(const Subject& subject, absl::string_view t
       row.number = entry.operand;
       row.leaf = entry.operand_leaf;
       row.name = NameOfAccessed(subject, false, entry.operand, entry.operand_leaf);
+      row.threads = answer.threads;
       const Shape& operand = subject.Operands()[entry.operand]->shape().Leaf(entry.operand_leaf);
       for (const OperandIndexing& map : entry.indexing) {
         row.maps.push_back({map.MapToString(), analysis.OfReads(map, operand)});
@@ -133,6 +136,7 @@ CoalescingAnswer CoalescingOfThreads(const Subject& subject, absl::string_view t
     writes.is_write = true;
     writes.leaf = output_leaf;
     writes.name = NameOfAccessed(subject, true, 0, output_leaf);
+    writes.threads = answer.threads;
     writes.maps.push_back({"", analysis.OfWrites()});
     return answer;
   });
@@ -201,6 +205,11 @@ void DefineCosts(nb::module_& m) {
       .def_ro("number", &AccessCost::number, "Of the parameter; 0 for the result.")
       .def_ro("leaf", &AccessCost::leaf)
       .def_prop_ro("name", [](const AccessCost& self) { return ToText(self.name); })
+      .def_prop_ro(
+          "threads", [](const AccessCost& self) { return self.threads; },
+          "From thread and block coordinates, loops and vectors to the elements of the array that "
+          "the maps "
+          "begin at.")
       .def_prop_ro(
           "maps", [](const AccessCost& self) { return self.maps; }, "The cost through each map.")
       .def("rows", &RowsOfCost, nb::sig(kRows))

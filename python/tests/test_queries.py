@@ -83,6 +83,12 @@ def test_corresponding_dimensions():
 def test_coalescing_of_xlas_kernel():
     cost = xi.load(TRANSPOSE)["t"].coalescing()
     assert cost.kind == "transpose"
+    # Lanes go along the rows of the operand where it is read, and along those of the result where it is written.
+    read, write = cost.accesses
+    lanes = [access.threads.evaluate((1, 0, 5), ranges=(0,)) for access in (read, write)]
+    firsts = [access.threads.evaluate((0, 0, 5), ranges=(0,)) for access in (read, write)]
+    assert lanes == [(row, column + 1) for row, column in firsts]
+    assert firsts[0] == firsts[1][::-1] != firsts[1]
     assert cost.hero.opcode == "transpose"
     # Tiles make reads and writes of 32 floats in a row: all bytes, in sectors of 32.
     assert {a.is_write: int(a.maps[0].sectors) for a in cost.accesses} == {
