@@ -117,12 +117,6 @@ std::optional<std::string> SourceOf(const Row& self) {
   return place.line > 0 ? absl::StrCat(place.file, ":", place.line) : place.file;
 }
 
-std::vector<std::string> NotKnown(const Row& self) {
-  std::vector<std::string> sentences = self.Analysis().not_known;
-  if (!self.row->runs_reason.empty()) sentences.push_back(self.row->runs_reason);
-  return sentences;
-}
-
 std::vector<nb::str> ToTexts(const std::vector<std::string>& texts) {
   std::vector<nb::str> result;
   for (const std::string& text : texts) result.push_back(ToText(text));
@@ -148,7 +142,7 @@ nb::dict DictOf(const Row& self) {
   dict["worst"] = ToTextOrNone(WorstOf(self));
   dict["worst_map"] = ToTextOrNone(WorstMapOf(self));
   dict["findings"] = nb::cast(ToTexts(self.row->findings));
-  dict["not_known"] = nb::cast(ToTexts(NotKnown(self)));
+  dict["not_known"] = nb::cast(ToTexts(self.row->not_known));
   dict["source"] = ToTextOrNone(SourceOf(self));
   dict["op_name"] = ToText(self.row->source.op_name);
   return dict;
@@ -207,7 +201,7 @@ void DefineRow(nb::module_& m) {
           "findings", [](const Row& self) { return ToTexts(self.row->findings); },
           "What is wrong, and what would fix it.")
       .def_prop_ro(
-          "not_known", [](const Row& self) { return ToTexts(NotKnown(self)); },
+          "not_known", [](const Row& self) { return ToTexts(self.row->not_known); },
           "What is not exact or not known, a sentence each.")
       .def_prop_ro(
           "source", [](const Row& self) { return ToTextOrNone(SourceOf(self)); },

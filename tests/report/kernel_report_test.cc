@@ -18,6 +18,7 @@
 namespace xla_indexing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -67,7 +68,7 @@ ENTRY e { x = f32[1024] parameter(0)
       ElementsAre("reading y makes lanes 8 bytes apart, each 2 elements of dimension 0 on: copy "
                   "what is needed of y beforehand: 128 instead of 256 sectors"));
   EXPECT_EQ(report.totals.bytes_wasted, Interval::Point(32 * 128));
-  EXPECT_THAT(analysis.not_known, IsEmpty());
+  EXPECT_THAT(report.rows[0].not_known, IsEmpty());
 }
 
 // Lanes down a column of f32[1024,4] are 16 bytes apart: 16 sectors where 4 would do.
@@ -218,6 +219,30 @@ ENTRY e { a = f32[8,4] parameter(0)
   EXPECT_EQ(report.totals.without_sectors, 1);
   EXPECT_EQ(report.totals.bytes_moved, Interval::Point(0));
   EXPECT_FALSE(analysis.IsExact());
+}
+
+// Rows of 8 floats are sectors of their own: how many a warp asks for depends on which rows are gathered.
+// Both kernels are one analysis, and each row of the report has its own names.
+TEST_F(KernelReportTest, NamesTheOperandOfWhichSomethingIsNotKnown) {
+  const ModuleReport report = Of(R"(HloModule m
+ENTRY e { tokens = s32[64,1] parameter(0)
+          places = s32[64,1] parameter(1)
+          words = f32[100,8] parameter(2)
+          positions = f32[100,8] parameter(3)
+          a = f32[64,8] gather(words, tokens), offset_dims={1}, collapsed_slice_dims={0},
+            start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
+          b = f32[64,8] gather(positions, places), offset_dims={1}, collapsed_slice_dims={0},
+            start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
+          ROOT r = (f32[64,8], f32[64,8]) tuple(a, b) })");
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_EQ(report.rows[0].analysis, report.rows[1].analysis);
+  EXPECT_FALSE(report.AnalysisOf(report.rows[0]).IsExact());
+  EXPECT_THAT(report.rows[0].not_known,
+              Contains("reading words: it depends on values at run time"));
+  EXPECT_THAT(report.rows[1].not_known,
+              Contains("reading positions: it depends on values at run time"));
+  EXPECT_EQ(report.totals.not_exact, 2);
+  EXPECT_THAT(ReportText(report, {}), HasSubstr("not exact: reading words: it depends on"));
 }
 
 TEST_F(KernelReportTest, SaysWhereAKernelComesFrom) {

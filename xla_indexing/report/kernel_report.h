@@ -125,11 +125,12 @@ struct KernelAnalysis {
   std::vector<KernelAccess> accesses;  // reads by operand, then writes
   std::optional<size_t> worst;         // of them, the one that wastes most; none where none does
   std::vector<Recomputation> recomputed;
-  // Everything that is not exact or not known, a sentence each.
-  std::vector<std::string> not_known;
+  // What is not exact or not known apart from single accesses, which have reasons of their own; a
+  // sentence each.
+  std::vector<std::string> open_questions;
   std::shared_ptr<const internal::KernelDrawing> drawing;  // where it was asked for
 
-  bool IsExact() const { return not_known.empty(); }
+  bool IsExact() const;
 };
 
 struct SourcePlace {
@@ -149,6 +150,8 @@ struct KernelRow {
   Interval bytes_wasted = Interval::Point(0);  // in all runs
   std::string worst_operand;                   // empty where nothing is wasted
   std::vector<std::string> findings;           // what is wrong, and what would fix it
+  // Everything that is not exact or not known, a sentence each, with the names of its operands.
+  std::vector<std::string> not_known;
 };
 
 // Sums over all rows, times their runs.

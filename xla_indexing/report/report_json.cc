@@ -119,7 +119,6 @@ void WriteAnalysis(const ModuleReport& report, const KernelAnalysis& analysis,
         });
       }
     });
-    fields.Texts("not_known", analysis.not_known);
     fields.Bool("exact", analysis.IsExact());
     if (analysis.drawing != nullptr) {
       json->attributeBegin("drawing");
@@ -146,6 +145,7 @@ void WriteRow(const KernelRow& row, llvm::json::OStream* json) {
     fields.Count("bytes_wasted", row.bytes_wasted);
     fields.Text("worst_operand", row.worst_operand);
     fields.Texts("findings", row.findings);
+    fields.Texts("not_known", row.not_known);
   });
 }
 

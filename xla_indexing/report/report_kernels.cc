@@ -71,7 +71,7 @@ KernelAnalysis UnknownKernel(std::string why) {
   KernelAnalysis analysis;
   analysis.kind = "unknown";
   analysis.bytes_read = analysis.bytes_written = analysis.bytes_of_reads = Interval::AtLeast(0);
-  analysis.not_known.push_back(std::move(why));
+  analysis.open_questions.push_back(std::move(why));
   return analysis;
 }
 
@@ -204,6 +204,7 @@ class Reporter {
           internal::AccessedName(analysis.accesses[*analysis.worst], row->operands);
     }
     row->findings = internal::FindingsOf(analysis, row->operands, report_.sector_bytes);
+    row->not_known = internal::NotKnownOf(analysis, *row);
   }
 
   const HloModule& module_;

@@ -121,10 +121,9 @@ void AppendRow(const ModuleReport& report, const KernelRow& row, std::string* ou
   if (!row.worst_operand.empty()) absl::StrAppend(&line, "  (", row.worst_operand, ")");
   AppendLine(std::move(line), out);
   for (const std::string& finding : row.findings) AppendLine(absl::StrCat("    ", finding), out);
-  for (const std::string& sentence : analysis.not_known) {
+  for (const std::string& sentence : row.not_known) {
     AppendLine(absl::StrCat("    not exact: ", sentence), out);
   }
-  if (!row.runs_reason.empty()) AppendLine(absl::StrCat("    not exact: ", row.runs_reason), out);
   std::string place = row.source.file;
   if (row.source.line > 0) absl::StrAppend(&place, ":", row.source.line);
   if (!place.empty() && !row.source.op_name.empty()) place.append("  ");

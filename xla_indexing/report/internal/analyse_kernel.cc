@@ -33,8 +33,8 @@ FusionOptions ExactOptions() {
 }
 
 void Note(std::string sentence, KernelAnalysis* analysis) {
-  if (!absl::c_linear_search(analysis->not_known, sentence)) {
-    analysis->not_known.push_back(std::move(sentence));
+  if (!absl::c_linear_search(analysis->open_questions, sentence)) {
+    analysis->open_questions.push_back(std::move(sentence));
   }
 }
 
@@ -228,11 +228,6 @@ absl::Status KernelAnalyser::AddAccess(const ThreadAccess& access, int64_t opera
     analysis->least_sectors = analysis->least_sectors.Add(of_map.least_sectors);
     analysis->bytes_wasted =
         analysis->bytes_wasted.Add(of_map.WastedBytes(options_.memory.sector_bytes));
-    if (of_map.reason.empty()) continue;
-    Note(absl::StrCat(of_map.is_write ? absl::StrCat("writing leaf ", of_map.leaf)
-                                      : absl::StrCat("reading operand ", of_map.operand),
-                      ": ", of_map.reason),
-         analysis);
   }
   return absl::OkStatus();
 }

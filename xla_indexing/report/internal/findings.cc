@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <iterator>
+#include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -19,6 +23,10 @@ std::string Number(const Interval& count) {
                              : absl::StrCat("at least ", count.has_lower() ? count.lower() : 0);
 }
 
+absl::string_view VerbOf(const KernelAccess& access) {
+  return access.is_write ? "writing" : "reading";
+}
+
 // `1048576 sectors where 131072 would do`.
 std::string SectorsText(const KernelAccess& access) {
   return absl::StrCat(Number(access.sectors), " sectors where ", Number(access.least_sectors),
@@ -26,7 +34,7 @@ std::string SectorsText(const KernelAccess& access) {
 }
 
 std::string FindingOf(const KernelAccess& access, const std::string& name, int64_t sector_bytes) {
-  const std::string verb = access.is_write ? "writing" : "reading";
+  const absl::string_view verb = VerbOf(access);
   const std::string dense = access.is_write
                                 ? "write a dense array and copy it to its place"
                                 : absl::StrCat("copy what is needed of ", name, " beforehand");
@@ -108,6 +116,20 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
                      " that is read is read ", *analysis.reads_per_element, " times"));
   }
   return findings;
+}
+
+std::vector<std::string> NotKnownOf(const KernelAnalysis& analysis, const KernelRow& row) {
+  std::vector<std::string> sentences;
+  for (const KernelAccess& access : analysis.accesses) {
+    if (access.reason.empty()) continue;
+    std::string sentence =
+        absl::StrCat(VerbOf(access), " ", AccessedName(access, row.operands), ": ", access.reason);
+    // Several maps of an operand may have one reason.
+    if (!absl::c_linear_search(sentences, sentence)) sentences.push_back(std::move(sentence));
+  }
+  absl::c_copy(analysis.open_questions, std::back_inserter(sentences));
+  if (!row.runs_reason.empty()) sentences.push_back(row.runs_reason);
+  return sentences;
 }
 
 }  // namespace xla_indexing::internal

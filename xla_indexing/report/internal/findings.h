@@ -20,6 +20,10 @@ namespace xla_indexing::internal {
 std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
                                     const std::vector<std::string>& operands, int64_t sector_bytes);
 
+// A sentence for everything that is not exact or not known of a kernel: `reading p0: why`, what is open
+// of the whole kernel, and why it is not known how often it runs.
+std::vector<std::string> NotKnownOf(const KernelAnalysis& analysis, const KernelRow& row);
+
 // `p0`, `p0 leaf 2`, or `the result`.
 std::string AccessedName(const KernelAccess& access, const std::vector<std::string>& operands);
 

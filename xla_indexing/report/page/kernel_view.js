@@ -84,8 +84,7 @@ export function kernelView(report, row, events) {
 
   const source = [row.source_file ? `${row.source_file}${row.source_line ? `:${row.source_line}` : ''}` : '', row.op_name].filter(Boolean);
   const findings = el('ul', {className: 'findings'}, ...row.findings.map((/** @type {string} */ text) => el('li', {}, text)));
-  const notKnown = el('ul', {className: 'findings open'}, ...analysis.not_known.map((/** @type {string} */ text) => el('li', {}, `not exact: ${text}`)),
-    ...(row.runs_reason ? [el('li', {}, `not exact: ${row.runs_reason}`)] : []));
+  const notKnown = el('ul', {className: 'findings open'}, ...row.not_known.map((/** @type {string} */ text) => el('li', {}, `not exact: ${text}`)));
 
   const panel = el('div', {role: 'tabpanel', id: 'panel', tabIndex: 0});
   const buttons = TAB_NAMES.map((name) => el('button', {
