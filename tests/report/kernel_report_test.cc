@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -243,6 +244,24 @@ ENTRY e { tokens = s32[64,1] parameter(0)
               Contains("reading positions: it depends on values at run time"));
   EXPECT_EQ(report.totals.not_exact, 2);
   EXPECT_THAT(ReportText(report, {}), HasSubstr("not exact: reading words: it depends on"));
+}
+
+// Each element of the result depends on all 64 indices, and the kernel reads an index for an update.
+TEST_F(KernelReportTest, AScatterIsNotSaidToReadItsIndicesForEachElementOfTheResult) {
+  const ModuleReport report = Of(R"(HloModule m
+add { x = f32[] parameter(0)
+      y = f32[] parameter(1)
+      ROOT s = f32[] add(x, y) }
+ENTRY e { operand = f32[100,32] parameter(0)
+          places = s32[64,1] parameter(1)
+          updates = f32[64,32] parameter(2)
+          ROOT r = f32[100,32] scatter(operand, places, updates), update_window_dims={1},
+            inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1,
+            to_apply=add })");
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.AnalysisOf(report.rows[0]).kind, "scatter");
+  EXPECT_EQ(report.AnalysisOf(report.rows[0]).reads_per_element, std::nullopt);
+  EXPECT_THAT(report.rows[0].findings, IsEmpty());
 }
 
 TEST_F(KernelReportTest, SaysWhereAKernelComesFrom) {

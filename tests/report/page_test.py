@@ -43,7 +43,8 @@ def module_text(*names):
 class Map:
     """The judge's reading of a map: Python's // and % are floordiv and mod."""
 
-    def __init__(self, text):
+    def __init__(self, text, runtime_variables=()):
+        self.elements = [Map(variable["map"]) for variable in runtime_variables]
         head, _, domain = text.partition(", domain: ")
         variables, _, results = head.partition(" -> ")
         groups = re.fullmatch(r"\((.*?)\)(?:\[(.*?)\])?(?:\{(.*?)\})?", variables).groups()
@@ -64,14 +65,18 @@ class Map:
         return size
 
     def image(self, dims):
-        """Of an element, with all runtime variables at their least values."""
+        """Of an element. Values that only the running program knows count up from their least one along the array that
+        they are read from, as the page makes them up."""
         first, last = len(self.dims), len(self.dims) + len(self.ranges)
         if any(not low <= d <= high for d, (low, high) in zip(dims, self.bounds)):
             return set()
-        runtimes = [low for low, _ in self.bounds[last:]]
         found = set()
         for ranges in itertools.product(*(range(low, high + 1) for low, high in self.bounds[first:last])):
-            point = [*dims, *ranges, *runtimes]
+            point = [*dims, *ranges]
+            for (low, high), element in zip(self.bounds[last:], self.elements):
+                values = dict(zip(self.dims + self.ranges + self.runtimes, point))
+                read = element.results(*(values[name] for name in element.dims + element.ranges + element.runtimes))
+                point.append(low + sum(read) % (high - low + 1))
             if all(low <= e(*point) <= high for e, low, high in self.constraints):
                 found.add(tuple(self.results(*point)))
         return found
@@ -194,7 +199,7 @@ class Elements(InBrowser):
                     continue
                 key = (entry["computation"], entry["instruction"])
                 place = (entry["output_id"], entry["operand_id"], entry["operand_leaf"])
-                maps.setdefault(key, {})[place] = [m["map"] for m in entry["maps"]]
+                maps.setdefault(key, {})[place] = [(m["map"], m["runtime_variables"]) for m in entry["maps"]]
         return maps
 
     def test_elements_of_fusions(self):
@@ -221,7 +226,7 @@ class Elements(InBrowser):
                     break
                 page.evaluate("(i) => xlaReport.choose(i)", row["i"])
                 arrays = page.evaluate("(i) => xlaReport.reports[0].analyses[i].drawing.arrays", row["analysis"])
-                expected = {place: [Map(text) for text in texts if text]
+                expected = {place: [Map(*text) for text in texts if text[0]]
                             for place, texts in maps.get((row["computation"], row["instruction"]), {}).items()}
                 if any(m.points() > 20000 for ms in expected.values() for m in ms):
                     continue
@@ -259,6 +264,102 @@ class Elements(InBrowser):
                 self.assertEqual(part["array"], 0)
                 lit |= set(map(tuple, part["elements"]))
             self.assertEqual(lit, {(element[0], element[1], i) for i in range(125)})
+
+
+class RuntimeValues(InBrowser):
+    """What only the running program knows belongs to the element that is read, and is made up until it is chosen."""
+
+    HLO = """HloModule values
+    ENTRY e {
+      words = f32[100,8] parameter(0)
+      more = f32[100,8] parameter(1)
+      tokens = s32[64,1] parameter(2)
+      others = s32[64,1] parameter(3)
+      row = s32[] parameter(4)
+      z = s32[] constant(0)
+      a = f32[64,8] gather(words, tokens), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+        index_vector_dim=1, slice_sizes={1,8}
+      b = f32[64,8] gather(more, others), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+        index_vector_dim=1, slice_sizes={1,8}
+      s = f32[16,8] dynamic-slice(words, row, z), dynamic_slice_sizes={16,8}
+      ROOT r = (f32[64,8], f32[64,8], f32[16,8]) tuple(a, b, s)
+    }
+    """
+
+    def open_kernel(self, name):
+        hlo = pathlib.Path(self.directory.name) / "values.hlo"
+        hlo.write_text(self.HLO)
+        page = self.open(hlo)
+        page.evaluate("(name) => xlaReport.choose(xlaReport.reports[0].kernels.findIndex((k) => k.instruction === name))", name)
+        return page
+
+    def lit(self, page, array, element, pin=False):
+        """The elements that are lit, by the array they are in."""
+        page.evaluate("([array, element, pin]) => xlaReport.point(array, element, pin)", [array, element, pin])
+        found = {}
+        for part in page.evaluate("() => xlaReport.lit()"):
+            self.assertTrue(part["isAll"])
+            found.setdefault(part["array"], set()).update(map(tuple, part["elements"]))
+        return found
+
+    def test_every_row_of_a_gather_has_a_value_of_its_own(self):
+        """Arrays: 0 is the result, 1 the operand, 2 the row numbers."""
+        page = self.open_kernel("a")
+        self.assertEqual(self.lit(page, 0, [3, 5]), {1: {(3, 5)}, 2: {(3, 0)}})
+        self.assertIn("tokens[3, 0] = 3", page.locator(".values").text_content())
+        # Pinned, it has a slider.
+        self.lit(page, 0, [3, 5], pin=True)
+        number = page.get_by_label("tokens[3, 0], as a number")
+        number.fill("6")
+        number.press("Enter")
+        self.assertEqual(self.lit(page, 0, [3, 5]), {1: {(6, 5)}, 2: {(3, 0)}})
+        # Those of the other rows are as they were, and from the operand everything is seen as well.
+        self.assertEqual(self.lit(page, 0, [4, 0]), {1: {(4, 0)}, 2: {(4, 0)}})
+        self.assertEqual(self.lit(page, 1, [6, 1]), {0: {(3, 1), (6, 1)}})
+        self.assertEqual(self.lit(page, 1, [3, 1]), {})
+        self.assertEqual(self.lit(page, 1, [99, 1]), {})
+        # Pointing at the row number itself shows its value, too.
+        self.lit(page, 2, [9, 0])
+        self.assertIn("tokens[9, 0] = 9", page.locator(".values").text_content())
+        # Two elements of the result read row 6, which is the first of its square.
+        page.click("#tab-reads")
+        canvas = page.locator("#panel canvas").first
+        self.assertEqual(canvas.get_attribute("data-most"), "2")
+        self.keep(page, "gather")
+
+    def test_lanes_of_a_warp_have_their_own_values(self):
+        page = self.open_kernel("a")
+        page.click("#tab-warp")
+        page.locator("#panel select").select_option(label="read words: (d0, d1){rt0} -> (rt0, d1)")
+        out = page.locator("#panel [data-sectors]")
+        # A row of 8 floats is a sector, and a warp has 4 rows.
+        self.assertEqual(out.get_attribute("data-sectors"), "4")
+        # Two of the four rows of the first warp are one now.
+        self.lit(page, 0, [3, 0], pin=True)
+        number = page.get_by_label("tokens[3, 0], as a number")
+        number.fill("2")
+        number.press("Enter")
+        self.assertEqual(out.get_attribute("data-sectors"), "3")
+
+    def test_equal_kernels_have_their_own_names(self):
+        page = self.open_kernel("b")
+        self.assertEqual(page.evaluate("new Set(xlaReport.reports[0].kernels.map((k) => k.analysis)).size"), 2)
+        self.lit(page, 0, [3, 5])
+        self.assertIn("others[3, 0] = 3", page.locator(".values").text_content())
+        page.click("#tab-text")
+        self.assertIn("rt0: others, clamp [0, 99]; (d0, d1) -> (d0, 0)", page.locator("#panel").text_content())
+        self.assertNotIn("tokens", page.locator("article.kernel").text_content())
+
+    def test_a_start_that_all_elements_share_has_one_slider(self):
+        page = self.open_kernel("s")
+        self.assertEqual(self.lit(page, 0, [1, 0])[1], {(1, 0)})
+        number = page.get_by_label("row, as a number").first
+        number.fill("10")
+        number.press("Enter")
+        self.assertEqual(self.lit(page, 0, [1, 0])[1], {(11, 0)})
+        # The same value in the other direction.
+        self.assertEqual(self.lit(page, 1, [11, 0]), {0: {(1, 0)}})
+        self.assertEqual(self.lit(page, 1, [9, 0]), {})
 
 
 class Page(InBrowser):

@@ -97,7 +97,7 @@ struct KernelAccess {
 
 // An expensive instruction inside a kernel whose elements are computed more than once.
 struct Recomputation {
-  std::string instruction;  // its name in the kernel that was analysed
+  std::string instruction;
   std::string opcode;
   Interval elements;      // of it that are needed
   Interval computations;  // how often one is computed, all together
@@ -105,6 +105,8 @@ struct Recomputation {
 
 // What is found for all kernels that are equal up to names.
 struct KernelAnalysis {
+  // The one that was analysed, `computation/instruction`: names inside are those that it has.
+  std::string kernel;
   // loop, transpose, .. (gpu/emitter.h); library, communication, sort, transfer where no emitter
   // makes it; unknown.
   std::string kind;

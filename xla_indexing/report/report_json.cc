@@ -84,6 +84,7 @@ void WriteAnalysis(const ModuleReport& report, const KernelAnalysis& analysis,
                    llvm::json::OStream* json) {
   json->object([&] {
     JsonFields fields(json);
+    fields.Text("kernel", analysis.kernel);
     fields.Text("kind", analysis.kind);
     fields.Text("hero", analysis.hero);
     fields.Integer("blocks", analysis.blocks);

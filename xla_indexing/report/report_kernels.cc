@@ -167,6 +167,8 @@ class Reporter {
           const QuestionBudget budget(kStepsOfEachKernel + static_cast<int64_t>(share));
           report_.analyses[place_of_distinct_[k]] =
               analyser.Analyse(*kernel.instruction, kernel.view);
+          report_.analyses[place_of_distinct_[k]].kernel =
+              absl::StrCat(kernel.instruction->parent()->name(), "/", kernel.instruction->name());
         }
         if (!options_.progress) continue;
         const std::lock_guard<std::mutex> lock(mutex);

@@ -172,6 +172,12 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
     return std::string(original == nullptr ? copy.name() : original->name());
   };
   analysis->kind = std::string(EmitterKindName(mapping->kind));
+  // A scatter goes over its updates: that every element of the result depends on all indices does not
+  // mean that it reads them.
+  if (mapping->kind == EmitterKind::kScatter) {
+    analysis->reads_per_element = std::nullopt;
+    analysis->most_read_operand = -1;
+  }
   analysis->hero = name_of(mapping->hero());
   if (drawing != nullptr) drawing->hero = mapping->hero().index_in_computation();
   analysis->blocks = mapping->array().mapping.NumBlocks();
@@ -189,7 +195,8 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
       if (view.ParameterOf(*kernel.operand(i)) == access.number) operand = i;
     }
     const bool is_write = access.kind == ThreadAccess::Kind::kWrite;
-    if (const absl::Status status = AddAccess(access, is_write ? 0 : operand, drawing, analysis);
+    if (const absl::Status status =
+            AddAccess(kernel, view, access, is_write ? 0 : operand, drawing, analysis);
         !status.ok()) {
       analysis->has_sectors = false;
       Note(absl::StrCat("its sectors are not known: ", WhyNot(status)), analysis);
@@ -200,7 +207,8 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   FindWorst(options_.memory.sector_bytes, analysis);
 }
 
-absl::Status KernelAnalyser::AddAccess(const ThreadAccess& access, int64_t operand,
+absl::Status KernelAnalyser::AddAccess(const HloInstruction& kernel, const FusionView& view,
+                                       const ThreadAccess& access, int64_t operand,
                                        KernelDrawing* drawing, KernelAnalysis* analysis) {
   const absl::StatusOr<CoalescingAnalysis> launch =
       CoalescingAnalysis::Create(access.array.mapping, access.array.shape(), options_.memory);
@@ -223,7 +231,7 @@ absl::Status KernelAnalyser::AddAccess(const ThreadAccess& access, int64_t opera
       const auto lanes = launch->AddressesOf(*cost.worst, &map, *access.accessed);
       if (lanes.ok()) of_map.distance = FindLaneDistance(*lanes, *access.accessed);
     }
-    if (drawing != nullptr) DrawAccess(access, operand, map, cost, drawing);
+    if (drawing != nullptr) DrawAccess(kernel, view, access, operand, map, cost, drawing);
     analysis->sectors = analysis->sectors.Add(of_map.sectors);
     analysis->least_sectors = analysis->least_sectors.Add(of_map.least_sectors);
     analysis->bytes_wasted =

@@ -34,7 +34,8 @@ class KernelAnalyser {
   void CountSectors(const HloInstruction& kernel, const FusionView& view, KernelDrawing* drawing,
                     KernelAnalysis* analysis);
   // Adds what the threads of one array access of one operand's leaf, or of the result's.
-  absl::Status AddAccess(const ThreadAccess& access, int64_t operand, KernelDrawing* drawing,
+  absl::Status AddAccess(const HloInstruction& kernel, const FusionView& view,
+                         const ThreadAccess& access, int64_t operand, KernelDrawing* drawing,
                          KernelAnalysis* analysis);
 
   const ReportOptions& options_;

@@ -78,6 +78,25 @@ bool AddArraysOf(const Shape& shape, int64_t operand, KernelDrawing* drawing) {
   return true;
 }
 
+// The position of an instruction among the kernel's operands; -1 where it is none.
+int64_t OperandOf(const HloInstruction& kernel, const HloInstruction* instruction) {
+  for (int64_t i = 0; i < kernel.operand_count(); ++i) {
+    if (kernel.operand(i) == instruction) return i;
+  }
+  return -1;
+}
+
+// Without source and operand.
+DrawnBinding BindingOf(const OperandIndexing& map, int i) {
+  const RuntimeVarIndexing& binding = map.bindings()[static_cast<size_t>(i)];
+  DrawnBinding drawn;
+  drawn.leaf = binding.leaf;
+  drawn.value = binding.value.ToString();
+  drawn.map = map.ElementMap(i).ToString();
+  if (binding.device) drawn.replica = map.ElementDeviceMap(i).ToString();
+  return drawn;
+}
+
 class KernelDrawer {
  public:
   KernelDrawer(const HloInstruction& kernel, const FusionView& view, HloIndexer* indexer,
@@ -99,7 +118,12 @@ class KernelDrawer {
     drawn.map = map.IsUnknown() ? "" : map.map().ToString();
     drawn.reason = map.label().reason;
     for (int i = 0; i < (map.IsUnknown() ? 0 : map.map().num_runtimes()); ++i) {
-      drawn.bindings.push_back(map.BindingToString(i, kernel_.parent()));
+      const RuntimeVarIndexing& binding = map.bindings()[static_cast<size_t>(i)];
+      drawn.bindings.push_back(BindingOf(map, i));
+      drawn.bindings.back().source = binding.YieldedBy(kernel_.parent());
+      if (binding.call_path.empty()) {
+        drawn.bindings.back().operand = OperandOf(kernel_, binding.instruction);
+      }
     }
     drawn.replica = map.ReplicaToString();
     return drawn;
@@ -263,8 +287,9 @@ void DrawMaps(const HloInstruction& kernel, const FusionView& view, HloIndexer* 
   KernelDrawer(kernel, view, indexer, drawing).Draw();
 }
 
-void DrawAccess(const ThreadAccess& access, int64_t operand, const OperandIndexing& map,
-                const Coalescing& coalescing, KernelDrawing* drawing) {
+void DrawAccess(const HloInstruction& kernel, const FusionView& view, const ThreadAccess& access,
+                int64_t operand, const OperandIndexing& map, const Coalescing& coalescing,
+                KernelDrawing* drawing) {
   DrawnAccess drawn;
   drawn.is_write = access.kind == ThreadAccess::Kind::kWrite;
   drawn.array = -1;
@@ -283,6 +308,20 @@ void DrawAccess(const ThreadAccess& access, int64_t operand, const OperandIndexi
   drawn.block_sizes = Numbers(threads.block_sizes);
   drawn.vector_ranges = Numbers(threads.vector_ranges);
   drawn.map = map.map().ToString();
+  for (int i = 0; i < map.map().num_runtimes(); ++i) {
+    // The instructions of accesses are copies of those of the view, which keep their names.
+    const std::string source =
+        std::string(map.bindings()[static_cast<size_t>(i)].instruction->name());
+    DrawnBinding& binding = drawn.bindings.emplace_back(BindingOf(map, i));
+    binding.source = source;
+    for (const HloInstruction* inside : view.computation().instructions()) {
+      const HloInstruction* const original =
+          inside->name() == source ? view.OriginalOf(*inside) : nullptr;
+      if (original == nullptr) continue;
+      binding.source = std::string(original->name());
+      binding.operand = OperandOf(kernel, original);
+    }
+  }
   if (coalescing.worst) {
     drawn.worst_block = Numbers(coalescing.worst->block);
     // A launch of one block has no coordinates of it.

@@ -22,8 +22,10 @@ void DrawMaps(const HloInstruction& kernel, const FusionView& view, HloIndexer* 
               KernelDrawing* drawing);
 
 // Adds what threads access through one map of an access of that operand's leaf, or of the result's.
-void DrawAccess(const ThreadAccess& access, int64_t operand, const OperandIndexing& map,
-                const Coalescing& coalescing, KernelDrawing* drawing);
+// The accesses are those of the kernel's view.
+void DrawAccess(const HloInstruction& kernel, const FusionView& view, const ThreadAccess& access,
+                int64_t operand, const OperandIndexing& map, const Coalescing& coalescing,
+                KernelDrawing* drawing);
 
 // A map from the indices of an element to the bit where it begins in memory; empty where that is not
 // known. `(d0, d1) -> (d0 * 32768 + d1 * 32)` for f32[1024,1024].

@@ -27,6 +27,22 @@ void Put(llvm::StringRef key, const std::vector<std::string>& texts, Json* json)
   });
 }
 
+void Put(llvm::StringRef key, const std::vector<DrawnBinding>& bindings, Json* json) {
+  if (bindings.empty()) return;
+  json->attributeArray(key, [&] {
+    for (const DrawnBinding& binding : bindings) {
+      json->object([&] {
+        Put("source", binding.source, json);
+        if (binding.operand >= 0) json->attribute("operand", binding.operand);
+        if (binding.leaf != 0) json->attribute("leaf", binding.leaf);
+        Put("value", binding.value, json);
+        Put("map", binding.map, json);
+        Put("replica", binding.replica, json);
+      });
+    }
+  });
+}
+
 void PutMaps(llvm::StringRef key, const std::vector<DrawnMap>& maps, Json* json) {
   json->attributeArray(key, [&] {
     for (const DrawnMap& map : maps) {
@@ -108,6 +124,7 @@ void WriteDrawing(const KernelDrawing& drawing, llvm::json::OStream* json) {
           Put("block_sizes", access.block_sizes, json);
           Put("vector_ranges", access.vector_ranges, json);
           Put("map", access.map, json);
+          Put("bindings", access.bindings, json);
           if (access.worst_block.empty()) return;
           json->attributeObject("worst", [&] {
             Put("block", access.worst_block, json);

@@ -11,10 +11,20 @@
 
 namespace xla_indexing::internal {
 
+// What yields a runtime variable of a map (ops/runtime_var_indexing.h).
+struct DrawnBinding {
+  std::string source;    // `tokens`, `fusion/computation/indices`
+  int64_t operand = -1;  // the kernel's, where the source is one
+  int64_t leaf = 0;      // of the source
+  std::string value;     // `clamp [0, 9]`
+  std::string map;       // from the variables of the map to the element of the source
+  std::string replica;   // the device whose element it is; empty: the reader's
+};
+
 struct DrawnMap {
-  std::string map;                    // empty where it is unknown
-  std::string reason;                 // why it is not exact; empty where it is
-  std::vector<std::string> bindings;  // a line for each runtime variable
+  std::string map;                     // empty where it is unknown
+  std::string reason;                  // why it is not exact; empty where it is
+  std::vector<DrawnBinding> bindings;  // of each runtime variable
   std::string replica;
   // The symbolic tile of a map from the output, as JSON; empty where there is none.
   //   {"offsets": [..], "sizes": [..], "strides": [..]   expressions (tiling/tile_expr.h)
@@ -66,6 +76,7 @@ struct DrawnAccess {
   std::vector<int64_t> block_sizes;
   std::vector<int64_t> vector_ranges;
   std::string map;  // from elements that the threads go over
+  std::vector<DrawnBinding> bindings;
   // The worst request: the block's indices, the first thread, loops, symbols; empty: none.
   std::vector<int64_t> worst_block;
   int64_t worst_thread = 0;

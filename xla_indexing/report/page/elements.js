@@ -3,11 +3,13 @@
 
 import {el, slider} from './dom.js';
 import {Grid} from './grid.js';
-import {cellsOf, forEachElement, imageOf, isBoxOnly, sizeOfImage} from './images.js';
-import {bindingKey, colourOf, letterOf} from './paths.js';
+import {cellsOf, forEachElement, isBoxOnly, sizeOfImage} from './images.js';
+import {colourOf, letterOf} from './paths.js';
 
 /** The most elements that are looked at to say whether some are in the slice that is shown. */
 const MOST_LISTED = 100000;
+/** The most values of the running program that are shown for an element. */
+const MOST_VALUES = 6;
 
 /** @typedef {{array: number, element: number[]}} Point */
 
@@ -52,7 +54,7 @@ export function elementsPart(view) {
     for (const path of isResult ? paths.reads : paths.writes) {
       const [from, to] = isResult ? [path.output, path.operand] : [path.operand, path.output];
       if (from !== shown.array || !path.map) continue;
-      const image = imageOf(path.map, shown.element, view.runtimesOf(path));
+      const image = view.imageOf(path, shown.element);
       if (!image) continue;
       if (!images.has(to)) images.set(to, []);
       images.get(to)?.push({path, image});
@@ -102,6 +104,11 @@ export function elementsPart(view) {
   function show(/** @type {Point | null} */ point) {
     shown = point;
     if (point && grids[point.array]) grids[point.array].moveTo(point.element);
+    update();
+    showValues();
+  }
+
+  function update() {
     find();
     grids.forEach((_, array) => {
       if (!shown || array !== shown.array) follow(array);
@@ -115,30 +122,67 @@ export function elementsPart(view) {
       `${view.nameOfArray(path.operand)} `, el('code', {title: path.text}, path.text.split(', domain:')[0] || `unknown: ${path.reason}`),
       path.text && path.reason ? el('span', {className: 'note', title: path.reason}, ' ≥ not exact') : ''));
   }
-  // Runtime variables, each once, whatever they are called in a map.
+  // What only the running program knows: a slider for each value that all elements share, and for those that
+  // the element that is shown has for itself.
   const controls = el('div', {className: 'controls'});
-  const known = new Set();
-  for (const path of [...paths.reads, ...paths.writes]) {
-    (path.map?.runtimes ?? []).forEach((/** @type {any} */ variable, /** @type {number} */ i) => {
-      const key = bindingKey(path, i);
-      if (known.has(key)) return;
-      known.add(key);
-      const low = Number(variable.low ?? -1000);
-      const high = Number(variable.high ?? low + 2000);
-      view.runtimes.set(key, low);
-      controls.append(slider(key.split(';')[0], low, high, low, (value) => {
-        view.runtimes.set(key, value);
-        show(shown);
+  const ownValues = el('div', {className: 'controls values'});
+  const sources = [...view.runtimes.sources.values()];
+  const valueSlider = (/** @type {any} */ source, /** @type {number[]} */ element) =>
+    slider(element.length === 0 ? source.name : `${source.name}[${element.join(', ')}]`, source.low, source.high,
+      view.runtimes.valueOf(source, element), (value) => {
+        view.runtimes.choose(source, element, value);
+        update();
         view.onRuntime();
-      }).element);
-    });
+      }).element;
+  const several = sources.filter((source) => !source.isSingle);
+  if (several.length > 0) {
+    controls.append(el('p', {className: 'note'},
+      `The values of ${[...new Set(several.map(({name}) => name))].join(', ')} are known only when the program runs, each ` +
+      'element’s its own. Until you choose others they are made up, and count up from the least. Pin an element to choose the value that it uses.'));
   }
+  // A constant element is the same in all maps.
+  for (const path of [...paths.reads, ...paths.writes]) {
+    for (const binding of path.bindings) {
+      if (!binding.source.isSingle || controls.querySelector(`[data-source="${CSS.escape(binding.source.key)}"]`)) continue;
+      controls.append(el('div', {'data-source': binding.source.key}, valueSlider(binding.source, view.runtimes.at(binding, []).element)));
+    }
+  }
+
+  /** The elements of sources that the shown element's maps read, apart from those for which ranges decide. */
+  function valuesOfShown() {
+    /** @type {Map<string, {source: any, element: number[]}>} */
+    const found = new Map();
+    const add = (/** @type {any} */ source, /** @type {number[]} */ element) => found.set(`${source.key}@${element}`, {source, element});
+    if (!shown) return [];
+    const array = drawing.arrays[shown.array];
+    for (const source of several) {
+      if (source.operand >= 0 && source.operand === array.operand && source.leaf === array.leaf) add(source, shown.element);
+    }
+    for (const path of array.operand < 0 ? paths.reads : paths.writes) {
+      if ((array.operand < 0 ? path.output : path.operand) !== shown.array || !path.map) continue;
+      const point = [...shown.element, ...path.map.ranges.map(() => 0)];
+      for (const binding of path.bindings) {
+        const {element, value} = view.runtimes.at(binding, point);
+        point.push(value);
+        if (!binding.source.isSingle && binding.ranges.length === 0) add(binding.source, element);
+      }
+    }
+    return [...found.values()];
+  }
+
+  function showValues() {
+    const values = valuesOfShown();
+    const left = values.length > MOST_VALUES ? [el('p', {className: 'note'}, `and ${values.length - MOST_VALUES} more`)] : [];
+    ownValues.replaceChildren(...values.slice(0, MOST_VALUES).map(({source, element}) => pinned ? valueSlider(source, element) :
+      el('p', {className: 'note value'}, `${source.name}[${element.join(', ')}] = ${view.runtimes.valueOf(source, element)}`)), ...left);
+  }
+
   const figures = el('div', {className: 'grids'}, ...grids.map((grid, i) => {
     grid.element.classList.toggle('result', drawing.arrays[i].operand < 0);
     return grid.element;
   }));
   out.append(el('p', {className: 'note'}, 'Point at an element, or choose one with the arrow keys: what it reads, or what reads it, lights up. Click or Enter pins it.'),
-    legend, controls, figures);
+    legend, controls, several.length > 0 ? ownValues : '', figures);
   if (drawing.left_out) out.append(el('p', {className: 'note'}, `Not drawn: ${drawing.left_out.join('; ')}.`));
   show(null);
   return {

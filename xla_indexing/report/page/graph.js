@@ -63,9 +63,9 @@ function labelOf(maps) {
 
 /**
  * @param {any} drawing
- * @param {string[]} operands names of the kernel's operands
+ * @param {any} row the kernel, which has names of its own where it shares the drawing with others
  */
-export function drawGraph(drawing, operands) {
+export function drawGraph(drawing, row) {
   const nodes = drawing.nodes;
   const edges = drawing.edges;
   if (nodes.length === 0) return el('p', {className: 'note'}, 'no graph is drawn');
@@ -77,6 +77,8 @@ export function drawGraph(drawing, operands) {
   const y = (/** @type {number} */ n) => 8 + layer[n] * (HEIGHT + GAP_Y);
   const detail = el('p', {className: 'status', 'aria-live': 'polite'},
     'Point at an instruction or an edge for its maps.');
+  const nameOf = (/** @type {any} */ node) => row.operands[node.operand ?? -1] ??
+    (node.root && row.opcode !== 'fusion' ? row.instruction : node.name);
   const isLabelled = nodes.length <= MOST_LABELLED;
   const picture = svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'graph', role: 'group', style: `width: 100%; max-width: ${width}px; min-width: ${Math.round(width * 0.62)}px`,
     'aria-label': `dataflow graph of ${nodes.length} instructions`});
@@ -88,7 +90,7 @@ export function drawGraph(drawing, operands) {
     const middle = (y1 + y2) / 2;
     const maps = edge.maps ?? [];
     const text = labelOf(maps);
-    const says = `${nodes[edge.to].name} reads ${nodes[edge.from].name}: ${maps.join('   ∪   ') || 'no map'}`;
+    const says = `${nameOf(nodes[edge.to])} reads ${nameOf(nodes[edge.from])}: ${maps.join('   ∪   ') || 'no map'}`;
     const show = () => (detail.textContent = cut(says, 600));
     const line = svg('path', {class: 'edge', d: `M ${x1} ${y1} C ${x1} ${middle}, ${x2} ${middle}, ${x2} ${y2 - 3}`,
       onmouseenter: show}, svg('title', {}, says));
@@ -99,12 +101,12 @@ export function drawGraph(drawing, operands) {
     }
   });
   nodes.forEach((node, n) => {
-    const name = node.operand === undefined ? node.name : operands[node.operand] ?? node.name;
+    const name = nameOf(node);
     const kind = node.operand !== undefined || node.opcode === 'parameter' ? 'operand' : node.root ? 'root' : '';
     const label = `${name}: ${node.opcode} ${node.shape ?? ''}${n === drawing.hero ? ', the hero' : ''}`;
     const show = () => {
       const reads = edges.filter((edge) => edge.to === n).map((edge) =>
-        `reads ${nodes[edge.from].name}: ${(edge.maps ?? []).map(shortMap).join(' ∪ ')}`);
+        `reads ${nameOf(nodes[edge.from])}: ${(edge.maps ?? []).map(shortMap).join(' ∪ ')}`);
       detail.textContent = cut([label, ...reads].join('; '), 600);
     };
     picture.append(svg('g', {class: `node ${kind} ${n === drawing.hero ? 'hero' : ''}`, tabindex: 0, role: 'img',

@@ -1,9 +1,10 @@
 // What a map leads to from one element: sets of elements, kept as products.
 //
-// With dimensions and runtime variables fixed, a result depends on some of the range variables. Results
-// and constraints that share range variables form a *part*; the image is the product of the parts'
-// sets. A part is enumerated where its range variables have at most MAX_POINTS values together, and
-// is otherwise the box of the values that its results may have, and said to be one.
+// With dimensions fixed, a result depends on some of the range variables, also through the runtime
+// variables whose elements depend on them (runtimes.js). Results and constraints that share range
+// variables form a *part*; the image is the product of the parts' sets. A part is enumerated where its
+// range variables have at most MAX_POINTS values together, and is otherwise the box of the values that
+// its results may have, and said to be one.
 
 import {evaluateExpr, isWithin, usedVariables} from './maps.js';
 
@@ -18,31 +19,37 @@ import {evaluateExpr, isWithin, usedVariables} from './maps.js';
 export const MAX_POINTS = 1 << 16;
 
 /**
- * The parts of a map: which results, range variables and constraints go together.
+ * The parts of a map: which results, range variables, runtime variables and constraints go together.
  * @param {IndexingMap} map
+ * @param {Binding[]} bindings of its runtime variables
  */
-function partsOf(map) {
+function partsOf(map, bindings) {
   const first = map.dims.length;
+  const behind = first + map.ranges.length;
   const owner = map.ranges.map((_, i) => i);
   const find = (/** @type {number} */ i) => {
     while (owner[i] !== i) i = owner[i];
     return i;
   };
-  const rangesIn = (/** @type {Expr} */ expr) =>
-    [...usedVariables(expr)].filter((v) => v >= first && v < first + map.ranges.length).map((v) => v - first);
+  const rangesIn = (/** @type {Expr} */ expr) => [...usedVariables(expr)].flatMap((v) =>
+    v < first ? [] : v < behind ? [v - first] : bindings[v - behind].ranges);
   const join = (/** @type {number[]} */ list) => {
     for (const i of list) owner[find(i)] = find(list[0]);
   };
   map.results.forEach((result) => join(rangesIn(result)));
   map.constraints.forEach((constraint) => join(rangesIn(constraint.expr)));
-  /** @type {Map<number, {results: number[], ranges: number[], constraints: Constraint[]}>} */
+  bindings.forEach((binding) => join(binding.ranges));
+  /** @type {Map<number, {results: number[], ranges: number[], runtimes: number[], constraints: Constraint[]}>} */
   const parts = new Map();
   const part = (/** @type {number} */ key) => {
     let found = parts.get(key);
-    if (!found) parts.set(key, (found = {results: [], ranges: [], constraints: []}));
+    if (!found) parts.set(key, (found = {results: [], ranges: [], runtimes: [], constraints: []}));
     return found;
   };
   map.ranges.forEach((_, i) => part(find(i)).ranges.push(i));
+  bindings.forEach((binding, i) => {
+    if (binding.ranges.length > 0) part(find(binding.ranges[0])).runtimes.push(i);
+  });
   let constants = 0;
   map.results.forEach((result, i) => {
     const ranges = rangesIn(result);
@@ -94,16 +101,24 @@ function boundsOf(expr, bounds) {
  * What the map leads to from an element. No image where the element is not in the domain.
  * @param {IndexingMap} map
  * @param {number[]} dims
- * @param {number[]} runtimes
+ * @param {Binding[]} bindings of its runtime variables
+ * @param {Runtimes} runtimes their values
  * @returns {Image | null}
  */
-export function imageOf(map, dims, runtimes) {
+export function imageOf(map, dims, bindings, runtimes) {
   if (map.empty) return null;
   if (!map.dims.every((variable, i) => isWithin(dims[i], variable))) return null;
-  if (!map.runtimes.every((variable, i) => isWithin(runtimes[i], variable))) return null;
-  const values = [...dims, ...map.ranges.map(() => 0), ...runtimes];
+  const behind = map.dims.length + map.ranges.length;
+  const values = [...dims, ...map.ranges.map(() => 0), ...map.runtimes.map(() => 0)];
+  const isSet = (/** @type {number} */ i) => {
+    values[behind + i] = runtimes.at(bindings[i], values).value;
+    return isWithin(values[behind + i], map.runtimes[i]);
+  };
+  for (let i = 0; i < bindings.length; ++i) {
+    if (bindings[i].ranges.length === 0 && !isSet(i)) return null;
+  }
   let structure = knownParts.get(map);
-  if (!structure) knownParts.set(map, (structure = partsOf(map)));
+  if (!structure) knownParts.set(map, (structure = partsOf(map, bindings)));
   if (!structure.fixed.every((c) => isWithin(evaluateExpr(c.expr, values), c))) return null;
   /** @type {ImagePart[]} */
   const parts = [];
@@ -118,8 +133,12 @@ export function imageOf(map, dims, runtimes) {
       for (const range of part.ranges) {
         bounds[map.dims.length + range] = {low: Number(map.ranges[range].low), high: Number(map.ranges[range].high)};
       }
+      for (const i of part.runtimes) {
+        bounds[behind + i] = {low: Number(map.runtimes[i].low ?? Number.MIN_SAFE_INTEGER),
+          high: Number(map.runtimes[i].high ?? Number.MAX_SAFE_INTEGER)};
+      }
       // A range variable by itself, without constraints, takes all its values: a box that is exact.
-      const isExact = part.constraints.length === 0 && part.results.length === 1 &&
+      const isExact = part.constraints.length === 0 && part.runtimes.length === 0 && part.results.length === 1 &&
           part.ranges.length === 1 && isShift(map.results[part.results[0]], map.dims.length + part.ranges[0]);
       parts.push({results: part.results, tuples: [], isBox: !isExact,
         box: part.results.map((result) => boundsOf(map.results[result], bounds))});
@@ -130,7 +149,7 @@ export function imageOf(map, dims, runtimes) {
     const at = part.ranges.map((range) => Number(map.ranges[range].low));
     for (let point = 0; point < points; ++point) {
       part.ranges.forEach((range, i) => (values[map.dims.length + range] = at[i]));
-      if (part.constraints.every((c) => isWithin(evaluateExpr(c.expr, values), c))) {
+      if (part.runtimes.every(isSet) && part.constraints.every((c) => isWithin(evaluateExpr(c.expr, values), c))) {
         const tuple = part.results.map((result) => Number(evaluateExpr(map.results[result], values)));
         tuples.set(tuple.join(), tuple);
       }

@@ -3,9 +3,11 @@
 import {cut, el} from './dom.js';
 import {drawGraph} from './graph.js';
 import {elementsPart} from './elements.js';
+import {imageOf} from './images.js';
 import {bytesText, countText, timesRuns} from './numbers.js';
-import {bindingKey, pathsOf} from './paths.js';
+import {pathsOf} from './paths.js';
 import {readsTab} from './reads_tab.js';
+import {Runtimes} from './runtimes.js';
 import {textTab} from './text_tab.js';
 import {tilesTab} from './tiles_tab.js';
 import {warpTab} from './warp_tab.js';
@@ -48,17 +50,18 @@ function figuresOf(report, row) {
 export function kernelView(report, row, events) {
   const analysis = report.analyses[row.analysis];
   const drawing = analysis.drawing ?? null;
-  const paths = drawing ? pathsOf(drawing) : {reads: [], writes: []};
+  const nameOfSource = (/** @type {any} */ drawn) => {
+    const name = row.operands[drawn.operand ?? -1];
+    return name === undefined ? drawn.source : drawn.leaf ? `${name}#${drawn.leaf}` : name;
+  };
+  const runtimes = new Runtimes(nameOfSource);
+  const paths = drawing ? pathsOf(drawing, runtimes) : {reads: [], writes: []};
   /** @type {string | null} */
   let tab = null;
   const view = {
-    report, row, analysis, drawing, paths,
-    /** @type {Map<string, number>} */
-    runtimes: new Map(),
-    runtimesOf: (/** @type {any} */ path) => path.map.runtimes.map((/** @type {any} */ variable, /** @type {number} */ i) => {
-      const value = view.runtimes.get(bindingKey(path, i)) ?? Number(variable.low ?? 0);
-      return Math.min(Number(variable.high ?? value), Math.max(Number(variable.low ?? value), value));
-    }),
+    report, row, analysis, drawing, paths, runtimes, nameOfSource,
+    /** What a path leads to from an element. */
+    imageOf: (/** @type {any} */ path, /** @type {number[]} */ element) => imageOf(path.map, element, path.bindings, runtimes),
     nameOfArray: (/** @type {number} */ i) => {
       const array = drawing.arrays[i];
       if (array.operand < 0) {
@@ -78,7 +81,8 @@ export function kernelView(report, row, events) {
       return typeof waste === 'number' ? waste : waste.least ?? 0;
     },
     onPin: events.onPin,
-    onRuntime: () => (tab === 'reads' || tab === 'tiles' ? openTab(tab) : undefined),
+    /** What the open tab does where values have changed; a tab sets it. @type {() => void} */
+    onRuntime: () => {},
   };
   const elements = elementsPart(view);
 
@@ -105,6 +109,7 @@ export function kernelView(report, row, events) {
       button.tabIndex = isOpen ? 0 : -1;
     }
     panel.setAttribute('aria-labelledby', `tab-${tab}`);
+    view.onRuntime = () => {};
     panel.replaceChildren(TABS[tab].make(view));
     events.onTab(tab);
   }
@@ -114,10 +119,12 @@ export function kernelView(report, row, events) {
     el('p', {className: 'what'}, el('code', {}, `${row.opcode} ${row.shape}`), ` in ${row.computation}`),
     source.length > 0 ? el('p', {className: 'source'}, source.join('  ')) : '',
     figuresOf(report, row),
+    row.opcode === 'fusion' && analysis.kernel && analysis.kernel !== `${row.computation}/${row.instruction}`
+      ? el('p', {className: 'note'}, `Instructions inside have the names that they have in ${analysis.kernel}, which is equal up to names.`) : '',
     row.findings.length > 0 ? findings : el('p', {className: 'good'}, analysis.has_sectors ? 'Nothing is known to be wasted.' : ''),
     notKnown,
     el('div', {className: 'picture'},
-      el('section', {}, el('h3', {}, 'Dataflow'), drawing ? drawGraph(drawing, row.operands) : el('p', {className: 'note'}, 'not drawn')),
+      el('section', {}, el('h3', {}, 'Dataflow'), drawing ? drawGraph(drawing, row) : el('p', {className: 'note'}, 'not drawn')),
       el('section', {}, el('h3', {}, 'Elements'), elements.element)),
     el('div', {role: 'tablist', className: 'tabs', 'aria-label': 'more about this kernel'}, ...buttons), panel);
   return {element, view, elements, openTab, redraw: () => { elements.redraw?.(); if (tab) openTab(tab); }};

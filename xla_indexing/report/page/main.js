@@ -102,7 +102,7 @@ function start() {
   }
   // For tests and for those who look with the console.
   Object.assign(window, {xlaReport: {
-    reports, choose, point: (array, element) => shown?.elements.point(array, element), lit: () => shown?.elements.lit(),
+    reports, choose, point: (array, element, pin = false) => shown?.elements.point(array, element, pin), lit: () => shown?.elements.lit(),
   }});
 }
 

@@ -15,7 +15,8 @@ function bytesOf(bytes) {
     value /= 1024;
     ++unit;
   }
-  return unit === 0 ? `${bytes} B` : `${value.toFixed(1)} ${UNITS[unit]}`;
+  // A number and its unit stay on one line.
+  return unit === 0 ? `${bytes}\u00a0B` : `${value.toFixed(1)}\u00a0${UNITS[unit]}`;
 }
 
 /** @param {Count | undefined} count @param {(n: number) => string} text */

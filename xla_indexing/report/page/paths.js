@@ -4,7 +4,7 @@ import {parseMap} from './maps.js';
 
 /**
  * @typedef {{number: number, output: number, operand: number, text: string, reason: string,
- *   bindings: string[], map: IndexingMap | null, drawn: object}} Path
+ *   bindings: Binding[], map: IndexingMap | null, drawn: any}} Path
  */
 
 /** Colours that people tell apart whatever they see of red and green; letters for everybody. */
@@ -32,26 +32,21 @@ function tryParse(text) {
 /**
  * The maps of a drawing: from the result (`reads`), and from the operands (`writes`).
  * @param {any} drawing
+ * @param {Runtimes} runtimes
  * @returns {{reads: Path[], writes: Path[]}}
  */
-export function pathsOf(drawing) {
+export function pathsOf(drawing, runtimes) {
   /** @type {{reads: Path[], writes: Path[]}} */
   const paths = {reads: [], writes: []};
   for (const entry of drawing.entries) {
     for (const kind of /** @type {const} */ (['reads', 'writes'])) {
       for (const drawn of entry[kind]) {
+        const map = tryParse(drawn.map);
         paths[kind].push({
           number: paths[kind].length, output: entry.output, operand: entry.operand, text: drawn.map,
-          reason: drawn.reason ?? '', bindings: drawn.bindings ?? [], map: tryParse(drawn.map), drawn});
+          reason: drawn.reason ?? '', bindings: map ? runtimes.bind(map, drawn.bindings ?? []) : [], map, drawn});
       }
     }
   }
   return paths;
-}
-
-/** What a runtime variable is bound to, which is the same in all maps where it is the same value.
- * @param {Path} path @param {number} i */
-export function bindingKey(path, i) {
-  const line = path.bindings[i] ?? '';
-  return line.slice(line.indexOf(': ') + 2) || `${path.number}/${i}`;
 }

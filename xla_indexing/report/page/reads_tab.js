@@ -2,7 +2,7 @@
 
 import {el} from './dom.js';
 import {Grid} from './grid.js';
-import {imageOf, isBoxOnly, sizeOfImage} from './images.js';
+import {isBoxOnly, sizeOfImage} from './images.js';
 
 /** Steps of the scale. */
 const STEPS = 6;
@@ -14,6 +14,9 @@ export function readsTab(view) {
     .filter((/** @type {number} */ i) => drawing.arrays[i].operand >= 0) : [];
   if (operands.length === 0) return el('p', {className: 'note'}, 'It reads no arrays.');
   const out = el('div', {className: 'grids'});
+  /** @type {(() => void)[]} */
+  const recolour = [];
+  view.onRuntime = () => recolour.forEach((colour) => colour());
   for (const number of operands) {
     const array = drawing.arrays[number];
     const from = paths.writes.filter((/** @type {any} */ path) => path.operand === number);
@@ -27,7 +30,7 @@ export function readsTab(view) {
       let count = 0;
       let isBox = false;
       for (const path of maps) {
-        const image = imageOf(path.map, element, view.runtimesOf(path));
+        const image = view.imageOf(path, element);
         if (!image) continue;
         count += sizeOfImage(image);
         isBox = isBox || isBoxOnly(image);
@@ -67,10 +70,14 @@ export function readsTab(view) {
       }
       if (isBound) legend.append(' at most: a map is not exact');
     };
-    if (!grid.isEmpty()) colour();
+    if (!grid.isEmpty()) {
+      colour();
+      recolour.push(colour);
+    }
     grid.element.append(legend);
     out.append(grid.element);
   }
   return el('div', {}, el('p', {className: 'note'},
-    'How many elements of the result read an element, summed over the ways in which they do. A square of several elements shows its first.'), out);
+    'How many elements of the result read an element, summed over the ways in which they do. A square of several elements shows its first.' +
+    (view.runtimes.sources.size > 0 ? ' Values that only the running program knows are those above.' : '')), out);
 }

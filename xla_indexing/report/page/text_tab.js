@@ -2,6 +2,7 @@
 
 import {el} from './dom.js';
 import {colourOf, letterOf} from './paths.js';
+import {bindingText} from './runtimes.js';
 
 /** @param {any} view */
 export function textTab(view) {
@@ -33,7 +34,8 @@ export function textTab(view) {
         el('p', {}, isRead ? el('span', {className: 'swatch', style: `background:${colourOf(path.number)}`}) : '',
           isRead ? ` ${letterOf(path.number)} ` : '', `${view.nameOfArray(from)} → ${view.nameOfArray(to)} `, copy, ' ', copied),
         text,
-        ...path.bindings.map((/** @type {string} */ line) => el('pre', {className: 'binding'}, line)),
+        ...(path.drawn.bindings ?? []).map((/** @type {any} */ binding, /** @type {number} */ i) =>
+          el('pre', {className: 'binding'}, bindingText(path.map?.runtimes[i]?.name ?? `rt${i}`, binding, view.nameOfSource(binding)))),
         path.text && path.reason ? el('p', {className: 'note'}, `over-approximate: ${path.reason}`) : ''));
     }
   }

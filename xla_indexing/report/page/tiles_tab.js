@@ -28,7 +28,7 @@ export function tilesTab(view) {
       return grids.get(number);
     };
     const list = el('ul', {className: 'conditions'});
-    const controls = el('div', {className: 'controls'});
+    const controls = el('div', {className: 'controls pairs'});
     /** @type {any[]} */
     const ofIndices = [];
     array.dimensions.forEach((/** @type {number} */ n, /** @type {number} */ d) => {
@@ -80,7 +80,9 @@ export function tilesTab(view) {
           list.append(el('li', {}, swatch, ` ${letter} ${name}: there is no symbolic tile`));
           continue;
         }
-        const at = {sizes, indices, runtimes: view.runtimesOf(path)};
+        // Of the first element of the tile.
+        const first = [...indices.map((index, d) => index * sizes[d]), ...path.map.ranges.map((/** @type {any} */ range) => Number(range.low))];
+        const at = {sizes, indices, runtimes: view.runtimes.valuesAt(path.bindings, first)};
         const box = tile.offsets.map((/** @type {any} */ offset, /** @type {number} */ i) => (
           {offset: tileValue(offset, at), size: tileValue(tile.sizes[i], at), stride: tileValue(tile.strides[i], at)}));
         const isKnown = box.every((/** @type {any} */ range) => range.offset !== null && range.size !== null && range.stride !== null);
@@ -108,6 +110,7 @@ export function tilesTab(view) {
       }
     }
     body.replaceChildren(controls, list, figures);
+    view.onRuntime = draw;
     draw();
   }
   show(outputs[0]);

@@ -11,10 +11,12 @@ import {contains, evaluate, parseMap} from './maps.js';
  * An access of the report, ready to be evaluated.
  * @param {any} drawn
  * @param {any} array that is accessed
+ * @param {Runtimes} runtimes
  */
-export function accessOf(drawn, array) {
+export function accessOf(drawn, array, runtimes) {
+  const map = parseMap(drawn.map);
   return {
-    drawn, array, threads: parseMap(drawn.threads), map: parseMap(drawn.map),
+    drawn, array, threads: parseMap(drawn.threads), map, runtimes, bindings: runtimes.bind(map, drawn.bindings ?? []),
     address: array.address ? parseMap(array.address) : null,
     threadsPerBlock: drawn.thread_sizes.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1),
     blocks: drawn.block_sizes.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1),
@@ -33,7 +35,7 @@ function coordinates(number, sizes) {
 /**
  * The lanes of a warp, and what they access, those that access something.
  * @param {ReturnType<typeof accessOf>} access
- * @param {{block: number, warp: number, loops: number[], ranges: number[], runtimes: number[]}} at
+ * @param {{block: number, warp: number, loops: number[], ranges: number[]}} at
  *   `loops`: of each range variable of the threads; of vectors, nothing. `ranges`: of the map's
  * @param {number} warpSize
  * @returns {Lane[]}
@@ -65,7 +67,8 @@ export function lanesOf(access, at, warpSize) {
     for (const loops of vectors) {
       const values = [...dims, ...loops];
       if (!contains(threads, values)) continue;
-      const point = [...evaluate(threads, values), ...at.ranges, ...at.runtimes];
+      const point = [...evaluate(threads, values).map(Number), ...at.ranges];
+      point.push(...access.runtimes.valuesAt(access.bindings, point));
       if (!contains(map, point)) continue;
       const element = evaluate(map, point).map(Number);
       found.elements.push(element);

@@ -1,6 +1,7 @@
 // The tab `warp`: lanes, the bytes each asks for, and the sectors that are touched.
 
 import {cut, el, slider, svg} from './dom.js';
+import {Runtimes} from './runtimes.js';
 import {accessOf, costOf, lanesOf} from './warp.js';
 
 /** The most sectors that are drawn. */
@@ -15,12 +16,16 @@ export function warpTab(view) {
     return el('p', {className: 'note'}, view.analysis.has_sectors === false
       ? 'The threads of this kernel are not modelled.' : 'It has no accesses that are drawn.');
   }
-  const accesses = drawn.map((/** @type {any} */ access) => accessOf(access, view.drawing.arrays[access.array]));
+  // Values that are the same for the whole launch are those of the request; the others are the elements' own.
+  const own = new Runtimes(view.nameOfSource, view.runtimes);
+  const set = (/** @type {any} */ binding, /** @type {number} */ value) =>
+    own.choose(binding.source, own.at(binding, []).element, value);
+  const accesses = drawn.map((/** @type {any} */ access) => accessOf(access, view.drawing.arrays[access.array], own));
   const waste = (/** @type {number} */ i) => view.wasteOf(i);
   const order = drawn.map((/** @type {any} */ _, /** @type {number} */ i) => i)
     .sort((/** @type {number} */ a, /** @type {number} */ b) => waste(b) - waste(a));
   const out = el('div');
-  const controls = el('div', {className: 'controls'});
+  const controls = el('div', {className: 'controls pairs'});
   const names = (/** @type {number} */ i) =>
     `${drawn[i].write ? 'write' : 'read'} ${view.nameOfArray(drawn[i].array)}: ${cut(drawn[i].map.split(', domain:')[0], 60)}`;
   const choice = el('select', {'aria-label': 'access', onchange: () => choose(Number(choice.value))},
@@ -34,7 +39,7 @@ export function warpTab(view) {
     access = accesses[i];
     const worst = access.drawn.worst;
     const low = (/** @type {any[]} */ variables) => variables.map((v) => Number(v.low ?? 0));
-    at = {block: 0, warp: 0, loops: low(access.threads.ranges), ranges: low(access.map.ranges), runtimes: low(access.map.runtimes)};
+    at = {block: 0, warp: 0, loops: low(access.threads.ranges), ranges: low(access.map.ranges)};
     if (worst) {
       let stride = 1;
       worst.block.forEach((/** @type {number} */ digit, /** @type {number} */ k) => {
@@ -43,10 +48,11 @@ export function warpTab(view) {
       });
       at.warp = Math.floor(worst.thread / view.report.warp_size);
       if (worst.loops.length === at.loops.length) at.loops = worst.loops.slice();
-      const symbols = [...at.ranges, ...at.runtimes];
-      if (worst.symbols.length === symbols.length) {
+      if (worst.symbols.length === at.ranges.length + access.bindings.length) {
         at.ranges = worst.symbols.slice(0, at.ranges.length);
-        at.runtimes = worst.symbols.slice(at.ranges.length);
+        access.bindings.forEach((/** @type {any} */ binding, /** @type {number} */ k) => {
+          if (binding.isSingle) set(binding, worst.symbols[at.ranges.length + k]);
+        });
       }
     }
     controls.replaceChildren();
@@ -62,8 +68,12 @@ export function warpTab(view) {
     });
     access.map.ranges.forEach((/** @type {any} */ range, /** @type {number} */ k) =>
       add(`range ${range.name}`, Number(range.low), Number(range.high), at.ranges[k], (v) => (at.ranges[k] = v)));
-    access.map.runtimes.forEach((/** @type {any} */ rt, /** @type {number} */ k) =>
-      add(`value ${rt.name}`, Number(rt.low ?? 0), Number(rt.high ?? 1000), at.runtimes[k], (v) => (at.runtimes[k] = v)));
+    for (const binding of access.bindings) {
+      if (!binding.isSingle) continue;
+      const {source} = binding;
+      add(source.name, source.low, source.high, own.at(binding, []).value, (v) => set(binding, v));
+    }
+    view.onRuntime = draw;
     draw();
   }
 
