@@ -59,6 +59,16 @@ TEST(PictureTest, ScalarsAreOneSquare) {
   EXPECT_TRUE(Picture("a = f32[] parameter(0)\nROOT n = f32[] negate(a)").ok());
 }
 
+// Which row is read is known only when the program runs.
+TEST(PictureTest, SaysWithWhichRuntimeValuesItIsDrawn) {
+  const auto picture = Picture(
+      "a = f32[9,4] parameter(0)\nb = s32[3,1] parameter(1)\n"
+      "ROOT g = f32[3,4] gather(a, b), offset_dims={1}, collapsed_slice_dims={0},\n"
+      "  start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}");
+  ASSERT_TRUE(picture.ok()) << picture.status();
+  EXPECT_THAT(*picture, HasSubstr("rt0 in [0, 8]; drawn with rt0 = 0</text>"));
+}
+
 TEST(PictureTest, SaysWhereThereIsNothingToDraw) {
   EXPECT_EQ(Picture("a = f32[0] parameter(0)\nROOT n = f32[0] negate(a)").status().code(),
             absl::StatusCode::kInvalidArgument);

@@ -96,6 +96,7 @@ struct PictureArray {
 
 struct PictureMap {
   std::string text;
+  std::string values;  // `rt0 = 5`, of its runtime variables; empty where it has none
   bool has_all_points = true;
   size_t operand = 0;  // in the arrays
 };
@@ -158,9 +159,20 @@ class PictureMaker {
         return;
       }
       const size_t place = ArrayOf(entry);
-      maps_.push_back({map.MapToString(), true, place});
+      maps_.push_back({map.MapToString(), "", true, place});
+      for (int i = 0; i < map.map().num_runtimes(); ++i) {
+        const std::string binding = map.BindingToString(i);
+        absl::StrAppend(&maps_.back().values, i > 0 ? ", " : "",
+                        binding.substr(0, binding.find(':')), " = ", LeastValue(map.map(), i));
+      }
       AddMap(map.map(), maps_.size() - 1, &arrays_[place]);
     }
+  }
+
+  // The value of a runtime variable in the picture.
+  static int64_t LeastValue(const IndexingMap& map, int i) {
+    const Interval& bounds = map.runtimes()[i].bounds;
+    return bounds.has_lower() ? bounds.lower() : 0;
   }
 
   // The squares of what the marked element reads.
@@ -172,9 +184,7 @@ class PictureMaker {
       of_element.mutable_dim(i).bounds = Interval::Point(value);
     }
     for (int i = 0; i < map.num_runtimes(); ++i) {
-      const Interval& bounds = map.runtimes()[i].bounds;
-      const int64_t value = bounds.has_lower() ? bounds.lower() : 0;
-      of_element.mutable_runtime(i).bounds = Interval::Point(value);
+      of_element.mutable_runtime(i).bounds = Interval::Point(LeastValue(map, i));
     }
     std::vector<Element> elements;
     const absl::Status status = of_element.ForEachPoint(
@@ -214,7 +224,8 @@ class PictureMaker {
     for (size_t i = 0; i < maps_.size(); ++i) {
       const std::string text = absl::StrCat(
           Letter(i), "  ", Shortened(arrays_[maps_[i].operand].name, 28), "  ",
-          Shortened(maps_[i].text, 160), maps_[i].has_all_points ? "" : "  (not all drawn)");
+          Shortened(maps_[i].text, 160), maps_[i].has_all_points ? "" : "  (not all drawn)",
+          maps_[i].values.empty() ? "" : absl::StrCat("; drawn with ", maps_[i].values));
       absl::StrAppend(&body, "<rect x=\"", kMargin, "\" y=\"", y - 9,
                       "\" width=\"10\" height=\"10\" fill=\"", ColourOf(i), "\"/>\n");
       Text(kMargin + 16, y, "small", text, &body);

@@ -4,7 +4,7 @@
 // grids in which the elements that it reads are filled, a colour and a letter for each map; below
 // them the maps. Of arrays with more than two dimensions the last two are drawn, at the marked (or at
 // the first filled) element; of large arrays a square is several elements, and its caption says how
-// many. Runtime variables have their least values.
+// many. Runtime variables have their least values, which is said below the arrays.
 //
 // Errors. InvalidArgument for a target whose result has no array with elements; those of indexing
 // (fusion/hlo_indexer.h).

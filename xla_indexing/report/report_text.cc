@@ -94,6 +94,9 @@ constexpr ReportColumn kReportColumns[] = {
     {"name", nullptr},
 };
 
+// Four digits, and whole numbers where that is more.
+std::string ReadsText(double reads) { return Decimal(reads < 1000 ? "%.4g" : "%.0f", reads); }
+
 std::string KernelName(const KernelRow& row) {
   return absl::StrCat(row.instruction->parent()->name(), "/", row.instruction->name());
 }
@@ -116,7 +119,7 @@ void AppendRow(const ModuleReport& report, const KernelRow& row, std::string* ou
       TableLine(of_sectors(BytesText(row.bytes_wasted)),
                 of_sectors(BytesText(analysis.bytes_moved.Mul(row.runs))),
                 efficiency ? Decimal("%.0f%%", *efficiency * 100) : "?", CountOrRange(row.runs),
-                analysis.reads_per_element ? Decimal("%.4g", *analysis.reads_per_element) : "-",
+                analysis.reads_per_element ? ReadsText(*analysis.reads_per_element) : "-",
                 analysis.kind, KernelName(row));
   if (!row.worst_operand.empty()) absl::StrAppend(&line, "  (", row.worst_operand, ")");
   AppendLine(std::move(line), out);

@@ -1,6 +1,7 @@
 #include "xla_indexing/report/internal/findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <iterator>
@@ -21,6 +22,11 @@ std::string Number(const Interval& count) {
   return count.IsPoint()     ? absl::StrCat(count.lower())
          : count.has_upper() ? absl::StrCat(count.lower(), " to ", count.upper())
                              : absl::StrCat("at least ", count.has_lower() ? count.lower() : 0);
+}
+
+// Whole numbers where there are many: `126`, `1.5`, `2000000`.
+std::string TimesText(double times) {
+  return times < 1000 ? absl::StrCat(times) : absl::StrCat(std::llround(times));
 }
 
 absl::string_view VerbOf(const KernelAccess& access) {
@@ -113,7 +119,7 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
       analysis.most_read_operand < static_cast<int64_t>(operands.size())) {
     findings.push_back(
         absl::StrCat("each element of ", operands[static_cast<size_t>(analysis.most_read_operand)],
-                     " that is read is read ", *analysis.reads_per_element, " times"));
+                     " that is read is read ", TimesText(*analysis.reads_per_element), " times"));
   }
   return findings;
 }
