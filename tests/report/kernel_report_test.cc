@@ -218,6 +218,9 @@ ENTRY e { a = f32[8,4] parameter(0)
   EXPECT_FALSE(analysis.has_sectors);
   EXPECT_EQ(analysis.bytes_read, Interval::Point(2 * 128));
   EXPECT_EQ(report.totals.without_sectors, 1);
+  // Each element is read for 8 of the result, which is what a product of matrices is.
+  EXPECT_EQ(analysis.reads_per_element, 8);
+  EXPECT_THAT(report.rows[0].findings, IsEmpty());
   EXPECT_EQ(report.totals.bytes_moved, Interval::Point(0));
   EXPECT_FALSE(analysis.IsExact());
 }
@@ -370,6 +373,42 @@ TEST_F(KernelReportTest, RefusesOptionsOutOfBounds) {
   EXPECT_FALSE(ReportKernels(**module, options).ok());
 }
 
+// A transpose kernel goes through tiles in shared memory already; those do not help where what it reads
+// is transposed once more.
+TEST_F(KernelReportTest, DoesNotAdviseTilesToAKernelThatHasThem) {
+  const ModuleReport report = Of(R"(HloModule m
+f { a = f32[4,8,32,64] parameter(0)
+    t = f32[4,64,8,32] transpose(a), dimensions={0,3,1,2}
+    b = f32[4,64,256] reshape(t)
+    u = f32[256,4,64] transpose(b), dimensions={2,0,1}
+    ROOT c = f32[256,4,64]{2,1,0} copy(u) }
+ENTRY e { x = f32[4,8,32,64] parameter(0)
+          y = f32[1024,4] parameter(1)
+          k = f32[256,4,64] fusion(x), kind=kLoop, calls=f
+          l = f32[4,1024] transpose(y), dimensions={1,0}
+          ROOT r = (f32[256,4,64], f32[4,1024]) tuple(k, l) })");
+  ASSERT_EQ(report.rows.size(), 2u);
+  for (const KernelRow& row : report.rows) {
+    const bool is_tiled = report.AnalysisOf(row).kind == "transpose";
+    EXPECT_EQ(is_tiled, row.instruction->name() == "k");
+    ASSERT_THAT(row.findings, ::testing::SizeIs(1));
+    EXPECT_THAT(row.findings[0], HasSubstr("beforehand"));
+    EXPECT_EQ(row.findings[0].find("shared memory") == std::string::npos, is_tiled);
+  }
+}
+
+// Nothing is wasted here; what moves most comes first, and what moves an unknown amount last.
+TEST_F(KernelReportTest, PutsWhatMovesMostFirstWhereWasteIsEqual) {
+  const ModuleReport report = Of(R"(HloModule m
+ENTRY e { a = f32[8,8] parameter(0)
+          d = f32[8,8] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+          small = f32[8,8] negate(a)
+          b = f32[64,64] parameter(1)
+          large = f32[64,64] negate(b)
+          ROOT r = (f32[8,8], f32[8,8], f32[64,64]) tuple(d, small, large) })");
+  EXPECT_THAT(Names(report), ElementsAre("large", "small", "d"));
+}
+
 TEST_F(KernelReportTest, SortsByTheColumnThatIsAskedFor) {
   ModuleReport report = Of(R"(HloModule m
 ENTRY e { a = f32[800] parameter(0)
@@ -392,6 +431,8 @@ TEST(BytesTextTest, TakesTheUnitThatFits) {
   EXPECT_EQ(BytesText(Interval::AtLeast(2048)), ">= 2.0 KiB");
   EXPECT_EQ(BytesText(Interval::AtLeast(0)), "?");
   EXPECT_EQ(BytesText(Interval::Point(INT64_MAX)), "8.0 EiB");
+  // Halves are rounded up, on the page as well.
+  EXPECT_EQ(BytesText(Interval::Point(7424)), "7.3 KiB");
 }
 
 }  // namespace

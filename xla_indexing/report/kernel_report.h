@@ -21,7 +21,7 @@
 // Sectors of kernels that are not made by an emitter (library calls, dots outside of fusions,
 // communication, sorts) are not known: they have none, and count nothing in totals, and `not_known`
 // says why. What the map of an access over-approximates is a bound: it is in the most, not in the
-// least. Kernels are ordered by the least that they waste in all their runs.
+// least. Kernels are ordered by the least that they waste in all their runs, then by what they move.
 //
 // Equal kernels. Kernels that differ in nothing but names and descriptions are analysed once; rows
 // refer to what was found.
@@ -177,7 +177,7 @@ struct ModuleReport {
   int64_t sector_bytes = 32;
   int64_t warp_size = 32;
   std::vector<KernelAnalysis> analyses;
-  std::vector<KernelRow> rows;  // the most wasted first
+  std::vector<KernelRow> rows;  // the most wasted first, then the most moved
   ReportTotals totals;
 
   const KernelAnalysis& AnalysisOf(const KernelRow& row) const { return analyses[row.analysis]; }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -95,7 +96,9 @@ class Reporter {
       const auto lower = [](const Interval& bytes) {
         return bytes.has_lower() ? bytes.lower() : 0;
       };
-      return std::pair(-lower(row.bytes_wasted), -lower(report_.AnalysisOf(row).bytes_wasted));
+      const KernelAnalysis& analysis = report_.AnalysisOf(row);
+      return std::tuple(-lower(row.bytes_wasted), -lower(analysis.bytes_wasted),
+                        -lower(analysis.bytes_moved.Mul(row.runs)));
     };
     std::stable_sort(report_.rows.begin(), report_.rows.end(),
                      [&](const KernelRow& a, const KernelRow& b) { return place(a) < place(b); });

@@ -1,6 +1,7 @@
 #include "xla_indexing/report/report_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -37,6 +38,7 @@ std::string TableLine(absl::string_view wasted, absl::string_view moved,
                       std::string(15 - std::min<size_t>(15, kind.size()), ' '), " ", kernel);
 }
 
+// To a tenth, halves up, as the page rounds them (page/numbers.js).
 std::string BytesOfSize(int64_t bytes) {
   constexpr absl::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);
@@ -46,8 +48,9 @@ std::string BytesOfSize(int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  return unit == 0 ? absl::StrCat(bytes, " B")
-                   : absl::StrCat(Decimal("%.1f ", value), kUnits[unit]);
+  return unit == 0
+             ? absl::StrCat(bytes, " B")
+             : absl::StrCat(Decimal("%.1f ", std::floor(value * 10 + 0.5) / 10), kUnits[unit]);
 }
 
 std::string RangeText(const Interval& count, const std::function<std::string(int64_t)>& text) {

@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/gpu/emitter.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -39,7 +40,8 @@ std::string SectorsText(const KernelAccess& access) {
                       " would do");
 }
 
-std::string FindingOf(const KernelAccess& access, const std::string& name, int64_t sector_bytes) {
+std::string FindingOf(const KernelAccess& access, const std::string& name, bool is_tiled,
+                      int64_t sector_bytes) {
   const absl::string_view verb = VerbOf(access);
   const std::string dense = access.is_write
                                 ? "write a dense array and copy it to its place"
@@ -74,9 +76,10 @@ std::string FindingOf(const KernelAccess& access, const std::string& name, int64
   }
   const std::string transpose = access.is_write ? "write the result transposed"
                                                 : absl::StrCat("transpose ", name, " beforehand");
-  return absl::StrCat(apart, ", along dimension ", distance.dimension, ": ", transpose,
-                      ", or tile through shared memory: ", Number(access.least_sectors),
-                      " instead of ", Number(access.sectors), " sectors");
+  return absl::StrCat(
+      apart, ", along dimension ", distance.dimension, ": ", transpose,
+      is_tiled ? ": " : ", or tile through shared memory: ", Number(access.least_sectors),
+      " instead of ", Number(access.sectors), " sectors");
 }
 
 }  // namespace
@@ -107,7 +110,9 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
       [&](const KernelAccess* a, const KernelAccess* b) { return waste(a) > waste(b); });
   if (wasteful.size() > kMaxAccesses) wasteful.resize(kMaxAccesses);
   for (const KernelAccess* access : wasteful) {
-    findings.push_back(FindingOf(*access, AccessedName(*access, operands), sector_bytes));
+    findings.push_back(FindingOf(*access, AccessedName(*access, operands),
+                                 analysis.kind == EmitterKindName(EmitterKind::kTranspose),
+                                 sector_bytes));
   }
   for (const Recomputation& again : analysis.recomputed) {
     findings.push_back(absl::StrCat("the ", again.opcode, " ", again.instruction,
@@ -115,7 +120,8 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
                                     " computations of ", Number(again.elements),
                                     " elements; a kernel of its own would compute each once"));
   }
-  if (analysis.reads_per_element.value_or(0) >= kManyReads &&
+  // What is not made by an emitter is not charged: a product of matrices reads its operands many times.
+  if (analysis.has_sectors && analysis.reads_per_element.value_or(0) >= kManyReads &&
       analysis.most_read_operand < static_cast<int64_t>(operands.size())) {
     findings.push_back(
         absl::StrCat("each element of ", operands[static_cast<size_t>(analysis.most_read_operand)],

@@ -14,7 +14,8 @@ namespace xla_indexing::internal {
 // an operand whose elements are read often; for each instruction that is recomputed. `operands` are
 // the names of the kernel's operands. A fix is named where the distance between lanes says one:
 //
-//   lanes along another dimension than the minor one   transpose, or tiles through shared memory
+//   lanes along another dimension than the minor one   transpose, or tiles through shared memory,
+//                                                      which a transpose kernel has already
 //   lanes every k-th element of a dimension            a dense copy
 //   neighbouring lanes                                 rows that begin at sectors
 std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,

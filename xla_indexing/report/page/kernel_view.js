@@ -26,13 +26,14 @@ export const TAB_NAMES = Object.keys(TABS);
 function figuresOf(report, row) {
   const analysis = report.analyses[row.analysis];
   const isMoved = analysis.has_sectors;
+  const aRun = row.runs === 1 ? '' : ' a run';
   const list = [
-    ['Wasted', isMoved ? bytesText(analysis.bytes_wasted) : 'not known', 'moved and asked for by no lane'],
-    ['Moved', isMoved ? bytesText(analysis.bytes_moved) : 'not known', `${isMoved ? countText(analysis.sectors) : '?'} sectors`],
-    ['At least', isMoved ? bytesText(timesRuns(analysis.least_sectors, report.sector_bytes)) : 'not known',
+    [`Wasted${aRun}`, isMoved ? bytesText(analysis.bytes_wasted) : 'not known', 'moved and asked for by no lane'],
+    [`Moved${aRun}`, isMoved ? bytesText(analysis.bytes_moved) : 'not known', `${isMoved ? countText(analysis.sectors) : '?'} sectors`],
+    [`At least${aRun}`, isMoved ? bytesText(timesRuns(analysis.least_sectors, report.sector_bytes)) : 'not known',
       `${isMoved ? countText(analysis.least_sectors) : '?'} sectors`],
-    ['Read once', bytesText(analysis.bytes_read), 'of operands'],
-    ['Written', bytesText(analysis.bytes_written), 'of the result'],
+    [`Read once${aRun}`, bytesText(analysis.bytes_read), 'of operands'],
+    [`Written${aRun}`, bytesText(analysis.bytes_written), 'of the result'],
     ['Reads', analysis.reads_per_element === null ? '–' : Number(analysis.reads_per_element.toPrecision(4)).toLocaleString('en'),
       'of an element, where most'],
     ['Runs', countText(row.runs), row.runs_reason || 'in a run of the module'],

@@ -7,7 +7,7 @@ export const least = (count) => (typeof count === 'number' ? count : count?.leas
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
-/** @param {number} bytes */
+/** Rounded as the text of the report is. @param {number} bytes */
 function bytesOf(bytes) {
   let value = bytes;
   let unit = 0;
@@ -16,7 +16,7 @@ function bytesOf(bytes) {
     ++unit;
   }
   // A number and its unit stay on one line.
-  return unit === 0 ? `${bytes}\u00a0B` : `${value.toFixed(1)}\u00a0${UNITS[unit]}`;
+  return unit === 0 ? `${bytes}\u00a0B` : `${(Math.floor(value * 10 + 0.5) / 10).toFixed(1)}\u00a0${UNITS[unit]}`;
 }
 
 /** @param {Count | undefined} count @param {(n: number) => string} text */

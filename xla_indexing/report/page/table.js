@@ -115,7 +115,9 @@ export function kernelTable(report, onChoose) {
   draw();
   return {
     element: el('div', {className: 'kernels'}, controls,
-      el('div', {className: 'scroll'}, el('table', {}, el('caption', {}, 'Kernels; bytes are of all runs'), el('thead', {}, el('tr', {}, heads[0]), el('tr', {}, ...heads.slice(1))), body)), more),
+      el('div', {className: 'scroll'}, el('table', {}, el('caption', {}, 'Kernels; bytes are of all runs'), 
+        el('colgroup', {}, ...COLUMNS.slice(1).map(({name}) => el('col', {className: name}))),
+        el('thead', {}, el('tr', {}, heads[0]), el('tr', {}, ...heads.slice(1))), body)), more),
     choose: (/** @type {number} */ i) => {
       chosen = i;
       for (const tr of body.children) tr.setAttribute('aria-selected', String(Number(/** @type {HTMLElement} */ (tr).dataset.kernel) === i));
