@@ -69,6 +69,7 @@ ENTRY e { x = f32[1024] parameter(0)
       ElementsAre("reading y makes lanes 8 bytes apart, each 2 elements of dimension 0 on: copy "
                   "what is needed of y beforehand: 128 instead of 256 sectors"));
   EXPECT_EQ(report.totals.bytes_wasted, Interval::Point(32 * 128));
+  EXPECT_THAT(ReportText(report, {}), HasSubstr("e/k  (y: (d0) -> (d0 * 2))\n"));
   EXPECT_THAT(report.rows[0].not_known, IsEmpty());
 }
 

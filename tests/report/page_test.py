@@ -540,6 +540,8 @@ class Page(InBrowser):
             # Paper is white, whatever the screen was.
             page.wait_for_function("""() => document.querySelector('figure.grid canvas').getContext('2d')
                 .getImageData(6, 6, 1, 1).data[0] > 128 || document.querySelector('figure.grid canvas').dataset.lit !== '0'""")
+            self.assertEqual(page.evaluate("getComputedStyle(document.querySelector('.legend .swatch')).backgroundColor"),
+                             "rgb(0, 96, 168)")
             page.screenshot(path=str(SCREENSHOTS / f"{name}_print.png"), full_page=True)
             page.pdf(path=str(SCREENSHOTS / f"{name}.pdf"), format="A4")
 

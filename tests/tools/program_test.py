@@ -7,9 +7,11 @@
 import gzip
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import zlib
 
@@ -203,6 +205,36 @@ ENTRY main {
         output = run("--query=utilization", "--instruction=all", self.file("m.hlo", text))[1]
         self.assertTrue(output.endswith(
             "Total of main: 32 bytes in reads, 32 with a perfect cache, 32 written\n"), output[-300:])
+
+    def test_a_report_that_takes_long_shows_on_a_terminal_how_far_it_is(self):
+        # All kernels differ.
+        count = 20000
+        lines = ["HloModule many", "ENTRY e {"]
+        for i in range(count):
+            lines += [f"p{i} = f32[{i + 8},64] parameter({i})",
+                      f"t{i} = f32[64,{i + 8}] transpose(p{i}), dimensions={{1,0}}"]
+        file = self.file("many.hlo", "\n".join([*lines, "}"]))
+        terminal, its_end = pty.openpty()
+        start = time.monotonic()
+        with subprocess.Popen([PROGRAM, "--report", "--top=0", file], stdout=subprocess.DEVNULL, stderr=its_end) as process:
+            os.close(its_end)
+            shown = b""
+            while True:
+                try:
+                    part = os.read(terminal, 4096)
+                except OSError:  # nobody writes to it any more
+                    break
+                if not part:
+                    break
+                shown += part
+        os.close(terminal)
+        self.assertEqual(process.returncode, 0)
+        # A second and more on kernels alone, where all of it takes several; nothing stays on the line.
+        if time.monotonic() - start > 4:
+            self.assertRegex(shown, rb"\r\x1b\[Kreport: \d+ of 20000 kernels")
+        self.assertTrue(not shown or shown.endswith(b"\r\x1b[K"), shown[-80:])
+        # No terminal, no line.
+        self.assertEqual(run("--report", "--top=0", file)[2], "")
 
     def test_a_report_is_a_table_or_a_file(self):
         file = self.file("m.hlo", self.SLICE)

@@ -124,7 +124,11 @@ void AppendRow(const ModuleReport& report, const KernelRow& row, std::string* ou
                 efficiency ? Decimal("%.0f%%", *efficiency * 100) : "?", CountOrRange(row.runs),
                 analysis.reads_per_element ? ReadsText(*analysis.reads_per_element) : "-",
                 analysis.kind, KernelName(row));
-  if (!row.worst_operand.empty()) absl::StrAppend(&line, "  (", row.worst_operand, ")");
+  if (analysis.worst && !row.worst_operand.empty()) {
+    const std::string& map = analysis.accesses[*analysis.worst].map;
+    absl::StrAppend(&line, "  (", row.worst_operand, ": ", map.substr(0, map.find(", domain:")),
+                    ")");
+  }
   AppendLine(std::move(line), out);
   for (const std::string& finding : row.findings) AppendLine(absl::StrCat("    ", finding), out);
   for (const std::string& sentence : row.not_known) {

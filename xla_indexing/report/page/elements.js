@@ -4,7 +4,7 @@
 import {el, slider} from './dom.js';
 import {Grid} from './grid.js';
 import {cellsOf, forEachElement, isBoxOnly, sizeOfImage} from './images.js';
-import {colourOf, letterOf} from './paths.js';
+import {colourOf, letterOf, swatchOf} from './paths.js';
 
 /** The most elements that are looked at to say whether some are in the slice that is shown. */
 const MOST_LISTED = 100000;
@@ -118,7 +118,7 @@ export function elementsPart(view) {
 
   const legend = el('ul', {className: 'legend'});
   for (const path of paths.reads) {
-    legend.append(el('li', {}, el('span', {className: 'swatch', style: `background:${colourOf(path.number)}`}), ` ${letterOf(path.number)} `,
+    legend.append(el('li', {}, swatchOf(path.number), ` ${letterOf(path.number)} `,
       `${view.nameOfArray(path.operand)} `, el('code', {title: path.text}, path.text.split(', domain:')[0] || `unknown: ${path.reason}`),
       path.text && path.reason ? el('span', {className: 'note', title: path.reason}, ' ≥ not exact') : ''));
   }

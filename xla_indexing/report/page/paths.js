@@ -1,5 +1,6 @@
 // The ways in which a kernel's arrays are read: one for each map, with a letter and a colour.
 
+import {el} from './dom.js';
 import {parseMap} from './maps.js';
 
 /**
@@ -18,6 +19,9 @@ export function letterOf(number) {
 /** @param {number} number */
 export const colourOf = (number) =>
   getComputedStyle(document.documentElement).getPropertyValue(`--path-${number % COLOURS}`).trim();
+
+/** The colour as a square, which follows the page from the screen to paper. @param {number} number */
+export const swatchOf = (number) => el('span', {className: 'swatch', style: `background:var(--path-${number % COLOURS})`});
 
 /** A map that cannot be read is shown as text only. @param {string} text */
 function tryParse(text) {

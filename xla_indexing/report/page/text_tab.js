@@ -1,7 +1,7 @@
 // The tab `text`: the maps as print-indexing prints them, which `--map` reads.
 
 import {el} from './dom.js';
-import {colourOf, letterOf} from './paths.js';
+import {letterOf, swatchOf} from './paths.js';
 import {bindingText} from './runtimes.js';
 
 /** @param {any} view */
@@ -31,7 +31,7 @@ export function textTab(view) {
       const text = el('pre', {tabIndex: 0}, path.text || `unknown: ${path.reason}`);
       const [from, to] = isRead ? [path.output, path.operand] : [path.operand, path.output];
       out.append(el('div', {className: 'map'},
-        el('p', {}, isRead ? el('span', {className: 'swatch', style: `background:${colourOf(path.number)}`}) : '',
+        el('p', {}, isRead ? swatchOf(path.number) : '',
           isRead ? ` ${letterOf(path.number)} ` : '', `${view.nameOfArray(from)} → ${view.nameOfArray(to)} `, copy, ' ', copied),
         text,
         ...(path.drawn.bindings ?? []).map((/** @type {any} */ binding, /** @type {number} */ i) =>

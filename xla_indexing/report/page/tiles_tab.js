@@ -2,7 +2,7 @@
 
 import {el, slider} from './dom.js';
 import {Grid} from './grid.js';
-import {colourOf, letterOf} from './paths.js';
+import {colourOf, letterOf, swatchOf} from './paths.js';
 import {conditionHolds, tileValue} from './tile_maths.js';
 
 /** @param {any} view */
@@ -75,7 +75,7 @@ export function tilesTab(view) {
         const tile = path.drawn.tile;
         const letter = letterOf(path.number);
         const name = view.nameOfArray(path.operand);
-        const swatch = el('span', {className: 'swatch', style: `background:${colourOf(path.number)}`});
+        const swatch = swatchOf(path.number);
         if (!tile) {
           list.append(el('li', {}, swatch, ` ${letter} ${name}: there is no symbolic tile`));
           continue;
