@@ -39,7 +39,7 @@ def test_report_prints_the_kernel_that_wastes_most_first(module: str, capsys: An
     code, out, err = run(capsys, "report", module)
     assert (code, err) == (0, "")
     assert out == xi.load(MODULE).report().to_text()
-    assert "main/every_other  (x)\n" in out
+    assert "main/every_other  (x: (d0, d1) -> (d0, d1 * 2))\n" in out
 
 
 def test_report_prints_so_many_rows_in_the_order_that_is_asked_for(module: str, capsys: Any) -> None:

@@ -38,6 +38,7 @@ class KernelReportTest : public ::testing::Test {
 
   static std::vector<std::string> Names(const ModuleReport& report) {
     std::vector<std::string> names;
+    names.reserve(report.rows.size());
     for (const KernelRow& row : report.rows) names.emplace_back(row.instruction->name());
     return names;
   }

@@ -109,6 +109,7 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
       wasteful.begin(), wasteful.end(),
       [&](const KernelAccess* a, const KernelAccess* b) { return waste(a) > waste(b); });
   if (wasteful.size() > kMaxAccesses) wasteful.resize(kMaxAccesses);
+  findings.reserve(wasteful.size() + analysis.recomputed.size() + 1);
   for (const KernelAccess* access : wasteful) {
     findings.push_back(FindingOf(*access, AccessedName(*access, operands),
                                  analysis.kind == EmitterKindName(EmitterKind::kTranspose),
