@@ -6,6 +6,8 @@ import {isBoxOnly, sizeOfImage} from './images.js';
 
 /** Steps of the scale. */
 const STEPS = 6;
+/** Milliseconds for which squares are counted before the page may do something else. */
+const SLICE = 100;
 
 /** @param {any} view */
 export function readsTab(view) {
@@ -41,17 +43,35 @@ export function readsTab(view) {
       const {count, isBox} = readsOf(element);
       return `${isBound || isBox ? 'at most ' : ''}${count.toLocaleString('en')} ${count === 1 ? 'time' : 'times'}`;
     };
+    let latest = 0;
+    // Counts all squares, and colours them at the end.
     const colour = () => {
+      const mine = ++latest;
       /** @type {Map<string, number>} */
       const counts = new Map();
-      let [low, high] = [Infinity, 0];
-      for (let row = 0; row < grid.rows; ++row) {
-        for (let column = 0; column < grid.columns; ++column) {
-          const {count} = readsOf(grid.elementOf(row, column));
-          counts.set(`${row},${column}`, count);
-          [low, high] = [Math.min(low, count), Math.max(high, count)];
+      const all = grid.rows * grid.columns;
+      let high = 0;
+      delete grid.canvas.dataset.most;
+      const count = (/** @type {number} */ square) => {
+        const started = performance.now();
+        for (; square < all && performance.now() - started < SLICE; ++square) {
+          const [row, column] = [Math.floor(square / grid.columns), square % grid.columns];
+          const reads = readsOf(grid.elementOf(row, column)).count;
+          counts.set(`${row},${column}`, reads);
+          high = Math.max(high, reads);
         }
-      }
+        if (square === all) {
+          if (square > 0 && grid.status.textContent.startsWith('counting')) grid.say('');
+          show(counts, high);
+          return;
+        }
+        grid.say(`counting: ${square} of ${all} squares`);
+        // Not where it is counted anew, or the tab was left.
+        setTimeout(() => (mine === latest && grid.element.isConnected ? count(square) : undefined), 0);
+      };
+      count(0);
+    };
+    const show = (/** @type {Map<string, number>} */ counts, /** @type {number} */ high) => {
       const style = getComputedStyle(document.documentElement);
       const shade = (/** @type {number} */ count) => {
         if (count === 0) return [];
