@@ -139,6 +139,32 @@ def test_what_ncu_prints_is_read():
     assert program.counted_by_counters("==ERROR== ERR_NVGPUCTRPERM") == {}
 
 
+@pytest.mark.parametrize("may_count", [True, False])
+def test_on_a_gpu_counters_and_times_are_put_together(tmp_path, monkeypatch, capsys, may_count):
+    """A stand-in for the GPU, the compiler and ncu, which gives the counts that are predicted."""
+    made = [generator.make(access) for access in accesses(64)[:2]]
+
+    def run(command, kernel, directory, *arguments):
+        if arguments:
+            return program.Outcome("12.50\n", True)
+        if not may_count:
+            raise subprocess.CalledProcessError(1, command, "ERR_NVGPUCTRPERM")
+        lines = [f'"0","{name}","{kernel.predicted(kind)[0]:,}"' for kind, name in program.COUNTERS.items()]
+        return program.Outcome("\n".join(['"ID","Metric Name","Metric Value"', *lines]), True)
+
+    monkeypatch.setattr(measure, "run", run)
+    monkeypatch.setattr(
+        measure, "compile_program", lambda kernels, directory, compiler: directory / "kernels"
+    )
+    monkeypatch.setattr(measure.shutil, "which", lambda name, path=None: f"/bin/{name}")
+    rows = measure.measure_on_gpu(made, tmp_path, ["nvcc"])
+    assert [row.microseconds for row in rows] == [12.5, 12.5]
+    assert [row.counted.get(generator.LOAD) for row in rows] == ([512, 512] if may_count else [None, None])
+    assert all(row.agrees() for row in rows)
+    assert ("ERR_NVGPUCTRPERM" in capsys.readouterr().err) == (not may_count)
+    assert ("| yes |" if may_count else "| not counted |") in measure.table(rows)
+
+
 def test_without_a_gpu_it_says_that_it_was_skipped(tmp_path):
     result = subprocess.run(
         [sys.executable, str(SCRIPTS / "measure.py")],
