@@ -242,6 +242,7 @@ ENTRY e { tokens = s32[64,1] parameter(0)
           ROOT r = (f32[64,8], f32[64,8]) tuple(a, b) })");
   ASSERT_EQ(report.rows.size(), 2u);
   EXPECT_EQ(report.rows[0].analysis, report.rows[1].analysis);
+  EXPECT_EQ(report.AnalysisOf(report.rows[0]).kernel, "e/a");
   EXPECT_FALSE(report.AnalysisOf(report.rows[0]).IsExact());
   EXPECT_THAT(report.rows[0].not_known,
               Contains("reading words: it depends on values at run time"));

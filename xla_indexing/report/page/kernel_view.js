@@ -53,7 +53,7 @@ export function kernelView(report, row, events) {
   const drawing = analysis.drawing ?? null;
   const nameOfSource = (/** @type {any} */ drawn) => {
     const name = row.operands[drawn.operand ?? -1];
-    return name === undefined ? drawn.source : drawn.leaf ? `${name}#${drawn.leaf}` : name;
+    return cut(name === undefined ? drawn.source : drawn.leaf ? `${name}#${drawn.leaf}` : name, 200);
   };
   const runtimes = new Runtimes(nameOfSource);
   const paths = drawing ? pathsOf(drawing, runtimes) : {reads: [], writes: []};
