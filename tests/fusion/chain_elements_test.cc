@@ -157,5 +157,27 @@ TEST(ChainElementsTest, ChainsWithSlicesPadsAndConcatenations) {
   ExpectMapsOfElements(5, kReindexings | kCutting | kPlacing, 8000);
 }
 
+// Chains whose indices, written out, have up to thousands of divisions.
+TEST(ChainElementsTest, LongChainsOfReindexings) {
+  int exact = 0;
+  const int cases = Cases(60);
+  for (int i = 0; i < cases; ++i) {
+    Random random(i);
+    const HloChain chain = RandomHloChain({2, 2, 2, 2, 2, 3}, 32, kReindexings, random);
+    const auto module = ParseModule(ToHlo(chain), "chain.hlo");
+    ASSERT_TRUE(module.ok()) << module.status();
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    const auto backward =
+        Entries(*(*module)->entry_computation(), Direction::kOutputToInput, &context);
+    ASSERT_TRUE(backward.ok() && backward->size() == 1);
+    const OperandIndexingSet& maps = backward->front().indexing;
+    if (!maps.label().IsExact()) continue;
+    ++exact;
+    ASSERT_TRUE(maps.maps().front().map().Verify().ok()) << ToHlo(chain);
+    ASSERT_EQ(MovesOf(*backward, 2000, true), MovesOf(chain)) << i << "\n" << ToHlo(chain);
+  }
+  EXPECT_GT(exact * 10, cases * 9);
+}
+
 }  // namespace
 }  // namespace xla_indexing
