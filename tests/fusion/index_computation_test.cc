@@ -312,6 +312,56 @@ TEST_F(ComputationIndexingTest, MapsPastTheBoundAreWidenedAndSaySo) {
   }
 }
 
+// What is reduced is free, and free again after the next reduction: paths to one row are one path.
+TEST_F(ComputationIndexingTest, RowsThatAreReducedAgainAndAgainAreOnePath) {
+  std::string text =
+      "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] "
+      "add(a, b) }\nENTRY f {\n  x0 = f32[8,16] parameter(0)\n  zero = f32[] constant(0)\n";
+  constexpr int kLength = 200;
+  for (int i = 0; i < kLength; ++i) {
+    absl::StrAppend(&text, "  s", i, " = f32[8] reduce(x", i,
+                    ", zero), dimensions={1}, to_apply=add\n  b", i, " = f32[8,16] broadcast(s", i,
+                    "), dimensions={0}\n  x", i + 1, " = f32[8,16] subtract(x", i, ", b", i, ")\n");
+  }
+  absl::StrAppend(&text, "  ROOT r = f32[8,16] copy(x", kLength, ")\n}");
+  FusionOptions options;
+  options.max_steps = 8 * kLength;
+  const auto expected = ElementsAre(
+      "0/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 15]",
+      "0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], d1 in [0, 15], s0 in [0, 15]");
+  EXPECT_THAT(OutputToInput(text, options), expected);
+  EXPECT_THAT(InputToOutput(text, options), expected);
+}
+
+// Whatever part of a row was reduced, there is one way on from the result.
+TEST_F(ComputationIndexingTest, WhatIsReducedOfPartsIsOnePath) {
+  std::string text =
+      "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] "
+      "add(a, b) }\nENTRY f {\n  x0 = f32[8,16] parameter(0)\n  zero = f32[] constant(0)\n";
+  constexpr int kLength = 50;
+  for (int i = 0; i < kLength; ++i) {
+    absl::StrAppend(&text, "  l", i, " = f32[8,5] slice(x", i, "), slice={[0:8], [0:5]}\n  h", i,
+                    " = f32[8,4] slice(x", i, "), slice={[0:8], [12:16]}\n  s", i,
+                    " = f32[8] reduce(l", i, ", zero), dimensions={1}, to_apply=add\n  t", i,
+                    " = f32[8] reduce(h", i, ", zero), dimensions={1}, to_apply=add\n  u", i,
+                    " = f32[8] add(s", i, ", t", i, ")\n  x", i + 1, " = f32[8,16] broadcast(u", i,
+                    "), dimensions={0}\n");
+  }
+  absl::StrAppend(&text, "  ROOT r = f32[8,16] copy(x", kLength, ")\n}");
+  FusionOptions options;
+  options.max_steps = 16 * kLength;
+  EXPECT_THAT(OutputToInput(text, options),
+              ElementsAre("0/0/0: (d0, d1)[s0] -> (d0, s0 + 12), domain: d0 in [0, 7], "
+                          "d1 in [0, 15], s0 in [0, 3]",
+                          "0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
+                          "d1 in [0, 15], s0 in [0, 4]"));
+  EXPECT_THAT(InputToOutput(text, options),
+              ElementsAre("0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
+                          "d1 in [0, 4], s0 in [0, 15]",
+                          "0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
+                          "d1 in [12, 15], s0 in [0, 15]"));
+}
+
 // Walks that are stopped answer by reachability what they have not come to.
 TEST_F(ComputationIndexingTest, WalksPastTheBoundOfStepsAreWidenedAndSaySo) {
   const std::string text = R"(f {
