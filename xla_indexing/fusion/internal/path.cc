@@ -19,6 +19,7 @@
 #include "xla_indexing/base/internal/congruence.h"
 #include "xla_indexing/base/internal/mix_bits.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/position_union.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -290,13 +291,16 @@ bool PathSet::MaySubsumeOneAnother() const {
   });
 }
 
-void PathSet::Merge(const Shape& shape, size_t enough) {
+bool PathSet::Merge(const Shape& shape, size_t enough) {
   OperandIndexingSet maps;
   for (const Path& path : paths_) maps.Add(path.Map(shape));
   maps.DropSubsumed(shape);
   if (maps.size() > enough) maps.Simplify();
+  const bool are_too_many = maps.size() > enough;
+  if (are_too_many) MergeShifted(&maps);
   *this = PathSet();
   for (const OperandIndexing& map : maps) Add(Path(map, shape));
+  return are_too_many;
 }
 
 }  // namespace xla_indexing::internal

@@ -110,12 +110,12 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
   }
 }
 
-void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
+void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) {
   const size_t max_maps = options_.max_maps;
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
-  paths.Merge(shape, max_maps);
+  if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
   if (paths.size() <= max_maps) return;
   const OperandIndexing whole = WholeTensorIndexing(
       start_shape_, shape,
