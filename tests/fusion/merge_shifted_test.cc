@@ -61,23 +61,22 @@ class MergeShiftedTest : public ::testing::Test {
 };
 
 TEST_F(MergeShiftedTest, RotationsByNeighbouringNumbersAreABand) {
-  EXPECT_EQ(OneOf({"(d0) -> (d0 + 1), domain: d0 in [0, 6]",
-                   "(d0) -> (d0 + 2), domain: d0 in [0, 5]",
-                   "(d0) -> (d0 + 3), domain: d0 in [0, 4]"}),
-            "(d0)[s0] -> (s0), domain: d0 in [0, 6], s0 in [1, 7], d0 - s0 in [-3, -1]");
+  EXPECT_EQ(
+      OneOf({"(d0) -> (d0 + 1), domain: d0 in [0, 6]", "(d0) -> (d0 + 2), domain: d0 in [0, 5]",
+             "(d0) -> (d0 + 3), domain: d0 in [0, 4]"}),
+      "(d0)[s0] -> (s0), domain: d0 in [0, 6], s0 in [1, 7], d0 - s0 in [-3, -1]");
 }
 
 TEST_F(MergeShiftedTest, RotationsByEverySecondNumberStepByTwo) {
-  EXPECT_EQ(OneOf({"(d0) -> (d0), domain: d0 in [0, 7]", "(d0) -> (d0 + 2), domain: d0 in [0, 5]",
-                   "(d0) -> (d0 + 4), domain: d0 in [0, 3]",
-                   "(d0) -> (d0 + 6), domain: d0 in [0, 1]"}),
-            "(d0)[s0] -> (d0 + s0 * 2), domain: d0 in [0, 7], s0 in [0, 3], d0 + s0 * 2 in [0, 7]");
+  EXPECT_EQ(
+      OneOf({"(d0) -> (d0), domain: d0 in [0, 7]", "(d0) -> (d0 + 2), domain: d0 in [0, 5]",
+             "(d0) -> (d0 + 4), domain: d0 in [0, 3]", "(d0) -> (d0 + 6), domain: d0 in [0, 1]"}),
+      "(d0)[s0] -> (d0 + s0 * 2), domain: d0 in [0, 7], s0 in [0, 3], d0 + s0 * 2 in [0, 7]");
 }
 
 // The last map contains the others.
 TEST_F(MergeShiftedTest, ABandThatAnotherContainsIsLeftOut) {
-  EXPECT_EQ(OneOf({"(d0) -> (0), domain: d0 in [0, 7]",
-                   "(d0) -> (d0 + 1), domain: d0 in [0, 6]",
+  EXPECT_EQ(OneOf({"(d0) -> (0), domain: d0 in [0, 7]", "(d0) -> (d0 + 1), domain: d0 in [0, 6]",
                    "(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]"}),
             "(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]");
 }

@@ -84,8 +84,7 @@ struct Band {
 // of them asks for.
 Interval DimsIn(const Band& box, int64_t factor) {
   constexpr int64_t kFewValues = 64;
-  const Interval dims =
-      box.dim.Intersect(box.value.Sub(box.offset.interval).PreimageOfMul(factor));
+  const Interval dims = box.dim.Intersect(box.value.Sub(box.offset.interval).PreimageOfMul(factor));
   const std::optional<int64_t> values = box.value.Size();
   if (!values || *values > kFewValues || (factor != 1 && factor != -1)) return dims;
   Interval hull = Interval::Empty();
@@ -105,8 +104,8 @@ bool AreAllIn(const Band& box, int64_t factor, const Band& band) {
   const Interval values = box.dim.Mul(factor);
   return DimsIn(box, factor).IsSubsetOf(band.dim) &&
          box.value.Intersect(values.Add(offset)).IsSubsetOf(band.value) &&
-         band.offset.Contains(Progression::Of(offset.Intersect(box.value.Sub(values)),
-                                              box.offset.residues));
+         band.offset.Contains(
+             Progression::Of(offset.Intersect(box.value.Sub(values)), box.offset.residues));
 }
 
 // The two as one band.
@@ -117,18 +116,17 @@ std::optional<Band> Union(const Band& a, const Band& b, int64_t factor) {
   if (!offsets) return std::nullopt;
   const Band hull = {a.dim.Union(b.dim), a.value.Union(b.value), *offsets};
   const auto is_union = [&](auto part) {
-    return llvm::all_of(llvm::ArrayRef<Band>({a, b}), [&](const Band& band) {
-      return AreAllIn(part(band), factor, band);
-    });
+    return llvm::all_of(llvm::ArrayRef<Band>({a, b}),
+                        [&](const Band& band) { return AreAllIn(part(band), factor, band); });
   };
   const bool along_offset =
       is_union([&](const Band& band) { return Band{hull.dim, hull.value, band.offset}; });
-  const bool along_value =
-      a.value.TouchesOrOverlaps(b.value) &&
-      is_union([&](const Band& band) { return Band{hull.dim, band.value, hull.offset}; });
-  const bool along_dim =
-      a.dim.TouchesOrOverlaps(b.dim) &&
-      is_union([&](const Band& band) { return Band{band.dim, hull.value, hull.offset}; });
+  const bool along_value = a.value.TouchesOrOverlaps(b.value) && is_union([&](const Band& band) {
+                             return Band{hull.dim, band.value, hull.offset};
+                           });
+  const bool along_dim = a.dim.TouchesOrOverlaps(b.dim) && is_union([&](const Band& band) {
+                           return Band{band.dim, hull.value, hull.offset};
+                         });
   if (!along_offset && !along_value && !along_dim) return std::nullopt;
   return hull;
 }
@@ -165,9 +163,9 @@ std::optional<TwoTerms> AsTwoTerms(AffineExpr expr) {
 struct Found {
   int dim = -1;
   int64_t factor = 0;
-  Band band;                                            // `dim` is not set
-  bool is_constant = false;                             // of a value alone, `offset` is not set
-  Congruence residues_of_dim = Congruence::All();       // of a constant result
+  Band band;                                       // `dim` is not set
+  bool is_constant = false;                        // of a value alone, `offset` is not set
+  Congruence residues_of_dim = Congruence::All();  // of a constant result
 };
 
 // A map with a constant result. A constraint of it says that a dimension is in a residue class, or
@@ -222,8 +220,8 @@ std::optional<Found> AsBand(const OperandIndexing& indexing, int result) {
     constraint = AsTwoTerms(map.constraints()[0].expr);
     if (!constraint) return std::nullopt;
   }
-  const Interval within = constraint ? map.constraints()[0].interval.Sub(constraint->constant)
-                                     : Interval::All();
+  const Interval within =
+      constraint ? map.constraints()[0].interval.Sub(constraint->constant) : Interval::All();
   const Interval range = map.num_ranges() > 0 ? map.ranges()[0].bounds : Interval::Point(0);
   Found found;
   if (dim < 0) {
@@ -382,8 +380,7 @@ OperandIndexingSet MergedAlong(const OperandIndexingSet& maps, int result) {
     const IndexingMap& map = indexing->map();
     const int dim = found.dim;
     const auto family = llvm::find_if(families, [&](const Family& other) {
-      return (dim < 0 || dim == other.dim) &&
-             AgreeElsewhere(other.example, map, result, other.dim);
+      return (dim < 0 || dim == other.dim) && AgreeElsewhere(other.example, map, result, other.dim);
     });
     if (family == families.end()) {
       merged.Add(*indexing);
@@ -393,8 +390,8 @@ OperandIndexingSet MergedAlong(const OperandIndexingSet& maps, int result) {
     band.dim = map.dims()[family->dim].bounds;
     if (found.is_constant) {
       const Interval offset = band.value.Sub(band.dim.Mul(family->factor));
-      band.offset = Progression::Of(offset, found.residues_of_dim.Mul(-family->factor)
-                                                .Add(band.value.lower()));
+      band.offset = Progression::Of(
+          offset, found.residues_of_dim.Mul(-family->factor).Add(band.value.lower()));
     }
     family->bands.push_back(band);
     family->maps.push_back(*indexing);
