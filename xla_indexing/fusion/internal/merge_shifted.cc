@@ -310,6 +310,7 @@ std::optional<OperandIndexing> MapOfBand(const Family& family, const Band& band,
 void AddMerged(Family& family, int result, OperandIndexingSet* merged) {
   // Bands, and which of the maps they are of: none of those that several are.
   std::vector<std::pair<Band, std::optional<size_t>>> bands;
+  bands.reserve(family.bands.size());
   for (size_t i = 0; i < family.bands.size(); ++i) bands.emplace_back(family.bands[i], i);
   const auto lower = [](const auto& band) {
     const Interval& offset = band.first.offset.interval;
