@@ -30,7 +30,7 @@ namespace xla_indexing::internal {
 namespace {
 
 // What U is for.
-enum class Per { kInstruction, kMap };
+enum class Per { kInstruction, kMap, kFusion };
 
 void Measure(benchmark::State& state, const std::string& text, Direction direction, Per per) {
   const std::unique_ptr<HloModule> module = ParseOrSkip(state, text);
@@ -50,7 +50,9 @@ void Measure(benchmark::State& state, const std::string& text, Direction directi
   const auto instructions = static_cast<double>(computation.instruction_count());
   state.counters["instructions"] = instructions;
   state.counters["maps"] = static_cast<double>(maps);
-  meter.Report(per == Per::kMap ? static_cast<double>(maps) : instructions);
+  meter.Report(per == Per::kFusion ? 1
+               : per == Per::kMap  ? static_cast<double>(maps)
+                                   : instructions);
 }
 
 // `x0`, a parameter of this shape, and then what `step` writes of each i: the lines of `x<i+1>`.
@@ -170,6 +172,136 @@ FUSION_BENCHMARK(Negations);
 FUSION_BENCHMARK(Diamonds);
 FUSION_BENCHMARK(Butterflies);
 #undef FUSION_BENCHMARK
+
+// --- Short fusions
+
+// What a context costs that is made and thrown away, which is in all the rows of ShortFusions.
+void NewContext(benchmark::State& state) {
+  IdentityMapMeter meter(state);
+  for (auto _ : state) {
+    mlir::MLIRContext context(kNoThreading);
+    benchmark::DoNotOptimize(&context);
+  }
+  meter.Report();
+}
+BENCHMARK(NewContext)->Unit(benchmark::kMillisecond);
+
+// Fusions of two to some twenty instructions, as models have thousands of: their entry computation.
+struct ShortFusion {
+  const char* name;
+  const char* text;
+};
+constexpr ShortFusion kShortFusions[] = {
+    {"padded_window_reshape", R"(
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+ENTRY e {
+  p0 = f32[8,54,54,64] parameter(0)
+  zero = f32[] constant(0)
+  padded = f32[8,56,56,64] pad(p0, zero), padding=0_0x1_1x1_1x0_0
+  window = f32[8,28,28,64] reduce-window(padded, zero),
+      window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x0_1x0_1x0_0}, to_apply=add
+  ROOT flat = f32[8,784,64] reshape(window)
+})"},
+    {"softmax", R"(
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+ENTRY e {
+  p0 = f32[2,65,125] parameter(0)
+  zero = f32[] constant(0)
+  row_max = f32[2,65] reduce(p0, zero), dimensions={2}, to_apply=add
+  row_max_of_all = f32[2,65,125] broadcast(row_max), dimensions={0,1}
+  shifted = f32[2,65,125] subtract(p0, row_max_of_all)
+  exponential = f32[2,65,125] exponential(shifted)
+  row_sum = f32[2,65] reduce(exponential, zero), dimensions={2}, to_apply=add
+  row_sum_of_all = f32[2,65,125] broadcast(row_sum), dimensions={0,1}
+  ROOT divide = f32[2,65,125] divide(exponential, row_sum_of_all)
+})"},
+    {"layer_norm", R"(
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[4,128,768] parameter(0)
+  scale = f32[768] parameter(1)
+  offset = f32[768] parameter(2)
+  zero = f32[] constant(0)
+  count = f32[] constant(768)
+  epsilon = f32[] constant(1e-5)
+  counts = f32[4,128] broadcast(count), dimensions={}
+  epsilons = f32[4,128] broadcast(epsilon), dimensions={}
+  sum = f32[4,128] reduce(x, zero), dimensions={2}, to_apply=add
+  mean = f32[4,128] divide(sum, counts)
+  means = f32[4,128,768] broadcast(mean), dimensions={0,1}
+  centred = f32[4,128,768] subtract(x, means)
+  squared = f32[4,128,768] multiply(centred, centred)
+  sum_of_squares = f32[4,128] reduce(squared, zero), dimensions={2}, to_apply=add
+  variance = f32[4,128] divide(sum_of_squares, counts)
+  shifted = f32[4,128] add(variance, epsilons)
+  inverse = f32[4,128] rsqrt(shifted)
+  inverses = f32[4,128,768] broadcast(inverse), dimensions={0,1}
+  normal = f32[4,128,768] multiply(centred, inverses)
+  scales = f32[4,128,768] broadcast(scale), dimensions={2}
+  scaled = f32[4,128,768] multiply(normal, scales)
+  offsets = f32[4,128,768] broadcast(offset), dimensions={2}
+  ROOT result = f32[4,128,768] add(scaled, offsets)
+})"},
+    {"rope", R"(
+ENTRY e {
+  x = f32[4,128,12,64] parameter(0)
+  cosine = f32[128,64] parameter(1)
+  sine = f32[128,64] parameter(2)
+  cosines = f32[4,128,12,64] broadcast(cosine), dimensions={1,3}
+  sines = f32[4,128,12,64] broadcast(sine), dimensions={1,3}
+  low = f32[4,128,12,32] slice(x), slice={[0:4], [0:128], [0:12], [0:32]}
+  high = f32[4,128,12,32] slice(x), slice={[0:4], [0:128], [0:12], [32:64]}
+  negated = f32[4,128,12,32] negate(high)
+  turned = f32[4,128,12,64] concatenate(negated, low), dimensions={3}
+  a = f32[4,128,12,64] multiply(x, cosines)
+  b = f32[4,128,12,64] multiply(turned, sines)
+  ROOT result = f32[4,128,12,64] add(a, b)
+})"},
+    {"attention_heads", R"(
+ENTRY e {
+  x = f32[4,128,768] parameter(0)
+  bias = f32[768] parameter(1)
+  biases = f32[4,128,768] broadcast(bias), dimensions={2}
+  sum = f32[4,128,768] add(x, biases)
+  split = f32[4,128,12,64] reshape(sum)
+  heads = f32[4,12,128,64] transpose(split), dimensions={0,2,1,3}
+  ROOT batch = f32[48,128,64] reshape(heads)
+})"},
+};
+
+void ShortFusions(benchmark::State& state, Direction direction, const std::string& text) {
+  Measure(state, text, direction, Per::kFusion);
+}
+
+const bool registered = [] {
+  const auto add = [](const std::string& name, const std::string& text) {
+    for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+      const char* way =
+          direction == Direction::kOutputToInput ? "/output_to_input" : "/input_to_output";
+      benchmark::RegisterBenchmark(absl::StrCat("ShortFusions/", name, way).c_str(), ShortFusions,
+                                   direction, text)
+          ->Unit(benchmark::kMillisecond);
+    }
+  };
+  for (const ShortFusion& fusion : kShortFusions) add(fusion.name, fusion.text);
+  std::mt19937_64 random(1);
+  for (const int64_t length : {2, 4, 8, 16}) {
+    add(absl::StrCat("chain_", length), RandomChainText(length, random));
+  }
+  return true;
+}();
 
 // Each producer and each of its consumers in the entry of a real module as one virtual fusion: made,
 // and in the second form asked for its maps as well, of an indexer of its own. U is for each pair.

@@ -157,5 +157,59 @@ TEST(ChainElementsTest, ChainsWithSlicesPadsAndConcatenations) {
   ExpectMapsOfElements(5, kReindexings | kCutting | kPlacing, 8000);
 }
 
+// Transposes and reshapes, one after the other, of 2^9 * 3 elements: the factor of 3 crosses the
+// others again and again.
+HloChain RandomTransposesAndReshapes(int64_t length, Random& random) {
+  const auto array = [](Index sizes) {
+    ChainArray result{std::move(sizes), {}};
+    result.layout = RowMajorLayout(result);
+    return result;
+  };
+  HloChain chain;
+  ChainArray from = array({8, 4, 12, 4});
+  for (int64_t i = 0; i < length; ++i) {
+    ChainStep step;
+    step.from = from;
+    Index sizes;
+    if (i % 2 == 0) {
+      step.opcode = ChainOpcode::kTranspose;
+      step.dimensions.resize(from.sizes.size());
+      std::iota(step.dimensions.begin(), step.dimensions.end(), 0);
+      random.Shuffle(&step.dimensions);
+      for (const int64_t dim : step.dimensions) sizes.push_back(from.sizes[dim]);
+    } else {
+      sizes.assign(random.Between(2, 5), 1);
+      for (const int64_t factor : {2, 2, 2, 2, 2, 2, 2, 2, 2, 3}) {
+        sizes[random.Between(0, static_cast<int64_t>(sizes.size()) - 1)] *= factor;
+      }
+    }
+    step.to = from = array(std::move(sizes));
+    chain.push_back(std::move(step));
+  }
+  return chain;
+}
+
+// Chains whose indices, written out, have up to thousands of divisions.
+TEST(ChainElementsTest, LongChainsOfTransposesAndReshapes) {
+  int exact = 0;
+  const int cases = Cases(40);
+  for (int i = 0; i < cases; ++i) {
+    Random random(i);
+    const HloChain chain = RandomTransposesAndReshapes(32, random);
+    const auto module = ParseModule(ToHlo(chain), "chain.hlo");
+    ASSERT_TRUE(module.ok()) << module.status();
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    const auto backward =
+        Entries(*(*module)->entry_computation(), Direction::kOutputToInput, &context);
+    ASSERT_TRUE(backward.ok() && backward->size() == 1);
+    const OperandIndexingSet& maps = backward->front().indexing;
+    if (!maps.label().IsExact()) continue;
+    ++exact;
+    ASSERT_TRUE(maps.maps().front().map().Verify().ok()) << ToHlo(chain);
+    ASSERT_EQ(MovesOf(*backward, 2000, true), MovesOf(chain)) << i << "\n" << ToHlo(chain);
+  }
+  EXPECT_GT(exact * 20, cases * 17);
+}
+
 }  // namespace
 }  // namespace xla_indexing

@@ -298,18 +298,135 @@ std::string Doubling(int steps) {
                       ")\n}");
 }
 
+// x + y for every y that x becomes where bits of the index change: as many maps as numbers, which
+// are of different formulas.
+std::string Exchanges(int steps) {
+  const int size = 1 << steps;
+  std::string text = absl::StrCat("f {\n  x0 = f32[", size, "] parameter(0)\n");
+  for (int i = 0; i < steps; ++i) {
+    const int low = 1 << i;
+    const std::string pairs = absl::StrCat("f32[", size / 2 / low, ",2,", low, "]");
+    absl::StrAppend(&text, "  p", i, " = ", pairs, " reshape(x", i, ")\n  q", i, " = ", pairs,
+                    " reverse(p", i, "), dimensions={1}\n  r", i, " = f32[", size, "] reshape(q", i,
+                    ")\n  x", i + 1, " = f32[", size, "] add(x", i, ", r", i, ")\n");
+  }
+  return absl::StrCat(text, "  ROOT r = f32[", size, "] copy(x", steps, ")\n}");
+}
+
 TEST_F(ComputationIndexingTest, MapsPastTheBoundAreWidenedAndSaySo) {
-  EXPECT_THAT(OutputToInput(Doubling(5)), SizeIs(32));
-  const std::vector<std::string> widened = OutputToInput(Doubling(10));
+  EXPECT_THAT(OutputToInput(Exchanges(5)), SizeIs(32));
+  const std::vector<std::string> widened = OutputToInput(Exchanges(10));
   EXPECT_LE(widened.size(), 256);
   for (const std::string& line : widened) {
     EXPECT_THAT(line, HasSubstr("(over-approximate: whole tensor: more than 256 maps at "));
   }
   FusionOptions options;
   options.max_maps = 16;
-  for (const std::string& line : OutputToInput(Doubling(5), options)) {
+  for (const std::string& line : OutputToInput(Exchanges(5), options)) {
     EXPECT_THAT(line, HasSubstr("more than 16 maps at "));
   }
+}
+
+// Maps that differ in a constant are one map before they would be too many.
+TEST_F(ComputationIndexingTest, MapsPastTheBoundThatDifferInAConstantAreOneExactMap) {
+  EXPECT_THAT(OutputToInput(Doubling(5)), SizeIs(32));
+  EXPECT_THAT(OutputToInput(Doubling(10)),
+              ElementsAre("0/0/0: (d0)[s0] -> (s0), domain: d0 in [0, 3072], s0 in [0, 4095], "
+                          "d0 - s0 in [-1023, 0]"));
+  FusionOptions options;
+  options.max_maps = 16;
+  EXPECT_THAT(OutputToInput(Doubling(5), options),
+              ElementsAre("0/0/0: (d0)[s0] -> (s0), domain: d0 in [0, 4064], s0 in [0, 4095], "
+                          "d0 - s0 in [-31, 0]"));
+}
+
+// x + rotate(x, 2^i) for i = 0 .. k-1 over 2^k elements: all rotations, which read all elements.
+TEST_F(ComputationIndexingTest, ButterfliesReadEveryElementExactly) {
+  for (const int steps : {8, 9, 10, 12}) {
+    const int size = 1 << steps;
+    std::string text = absl::StrCat("f {\n  x0 = f32[", size, "] parameter(0)\n");
+    for (int i = 0; i < steps; ++i) {
+      const int by = 1 << i;
+      absl::StrAppend(&text, "  h", i, " = f32[", size - by, "] slice(x", i, "), slice={[", by, ":",
+                      size, "]}\n  l", i, " = f32[", by, "] slice(x", i, "), slice={[0:", by,
+                      "]}\n  r", i, " = f32[", size, "] concatenate(h", i, ", l", i,
+                      "), dimensions={0}\n  x", i + 1, " = f32[", size, "] add(x", i, ", r", i,
+                      ")\n");
+    }
+    absl::StrAppend(&text, "  ROOT r = f32[", size, "] copy(x", steps, ")\n}");
+    const auto every_element = ElementsAre(absl::StrCat(
+        "0/0/0: (d0)[s0] -> (s0), domain: d0 in [0, ", size - 1, "], s0 in [0, ", size - 1, "]"));
+    EXPECT_THAT(OutputToInput(text), every_element);
+    EXPECT_THAT(InputToOutput(text), every_element);
+  }
+}
+
+// A row is read whole, and what an update leaves of it besides.
+TEST_F(ComputationIndexingTest, AnApproximationThatAnExactMapCoversIsLeftOut) {
+  EXPECT_THAT(OutputToInput(R"(HloModule m
+    add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+    ENTRY e {
+      x = f32[8] parameter(0)
+      u = f32[2] constant({1, 2})
+      i = s32[] parameter(1)
+      zero = f32[] constant(0)
+      updated = f32[8] dynamic-update-slice(x, u, i)
+      sum = f32[] reduce(x, zero), dimensions={0}, to_apply=add
+      sums = f32[8] broadcast(sum), dimensions={}
+      ROOT r = f32[8] add(updated, sums)
+    })"),
+              ElementsAre("0/0/0: (d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]",
+                          "0/1/0: (d0) -> (), domain: d0 in [0, 7]"));
+}
+
+// What is reduced is free, and free again after the next reduction: paths to one row are one path.
+TEST_F(ComputationIndexingTest, RowsThatAreReducedAgainAndAgainAreOnePath) {
+  std::string text =
+      "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] "
+      "add(a, b) }\nENTRY f {\n  x0 = f32[8,16] parameter(0)\n  zero = f32[] constant(0)\n";
+  constexpr int kLength = 200;
+  for (int i = 0; i < kLength; ++i) {
+    absl::StrAppend(&text, "  s", i, " = f32[8] reduce(x", i,
+                    ", zero), dimensions={1}, to_apply=add\n  b", i, " = f32[8,16] broadcast(s", i,
+                    "), dimensions={0}\n  x", i + 1, " = f32[8,16] subtract(x", i, ", b", i, ")\n");
+  }
+  absl::StrAppend(&text, "  ROOT r = f32[8,16] copy(x", kLength, ")\n}");
+  FusionOptions options;
+  options.max_steps = 8 * kLength;
+  const auto expected = ElementsAre(
+      "0/0/0: (d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 15]",
+      "0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], d1 in [0, 15], s0 in [0, 15]");
+  EXPECT_THAT(OutputToInput(text, options), expected);
+  EXPECT_THAT(InputToOutput(text, options), expected);
+}
+
+// Whatever part of a row was reduced, there is one way on from the result.
+TEST_F(ComputationIndexingTest, WhatIsReducedOfPartsIsOnePath) {
+  std::string text =
+      "HloModule m\nadd { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] "
+      "add(a, b) }\nENTRY f {\n  x0 = f32[8,16] parameter(0)\n  zero = f32[] constant(0)\n";
+  constexpr int kLength = 50;
+  for (int i = 0; i < kLength; ++i) {
+    absl::StrAppend(&text, "  l", i, " = f32[8,5] slice(x", i, "), slice={[0:8], [0:5]}\n  h", i,
+                    " = f32[8,4] slice(x", i, "), slice={[0:8], [12:16]}\n  s", i,
+                    " = f32[8] reduce(l", i, ", zero), dimensions={1}, to_apply=add\n  t", i,
+                    " = f32[8] reduce(h", i, ", zero), dimensions={1}, to_apply=add\n  u", i,
+                    " = f32[8] add(s", i, ", t", i, ")\n  x", i + 1, " = f32[8,16] broadcast(u", i,
+                    "), dimensions={0}\n");
+  }
+  absl::StrAppend(&text, "  ROOT r = f32[8,16] copy(x", kLength, ")\n}");
+  FusionOptions options;
+  options.max_steps = 16 * kLength;
+  EXPECT_THAT(OutputToInput(text, options),
+              ElementsAre("0/0/0: (d0, d1)[s0] -> (d0, s0 + 12), domain: d0 in [0, 7], "
+                          "d1 in [0, 15], s0 in [0, 3]",
+                          "0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
+                          "d1 in [0, 15], s0 in [0, 4]"));
+  EXPECT_THAT(InputToOutput(text, options),
+              ElementsAre("0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
+                          "d1 in [0, 4], s0 in [0, 15]",
+                          "0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], "
+                          "d1 in [12, 15], s0 in [0, 15]"));
 }
 
 // Walks that are stopped answer by reachability what they have not come to.

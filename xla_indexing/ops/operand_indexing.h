@@ -66,8 +66,9 @@ class OperandIndexing {
   explicit OperandIndexing(PartsFit, IndexingMap map, RuntimeVarIndexings bindings = {},
                            ExactnessLabel label = ExactnessLabel::Exact());
 
-  // The exact answer that a map without symbols and constraints is whose results are in normal form
-  // already, which Simplify() does not look at again.
+  // The exact answer that a map without runtime variables and constraints is whose results are in
+  // normal form already, some of them its range variables in their order, which are in no other.
+  // Simplify() does not look at it again.
   static OperandIndexing InNormalForm(IndexingMap map) {
     OperandIndexing indexing(kPartsFit, std::move(map));
     indexing.is_simplified_ = true;

@@ -46,14 +46,18 @@ Interval PositionalAlgebra::RangeOf(const Number& number) const {
 void PositionalAlgebra::ShrinkToFit(Number& number) const { state_->sources.ShrinkToFit(number); }
 
 Number PositionalAlgebra::AddVariable(int64_t size) {
+  variables_.push_back(size);
+  return Variable(num_variables() - 1);
+}
+
+Number PositionalAlgebra::Variable(int position) {
+  const int64_t size = variables_[position];
+  if (size == 1) return Number();
   NumberSource variable;
   variable.kind = NumberSource::Kind::kVariable;
-  variable.variable = num_variables();
+  variable.variable = position;
   variable.greatest = size - 1;
-  variables_.push_back(size);
-  const uint32_t id = state_->sources.Intern(std::move(variable));
-  if (size == 1) return Number();
-  return Number{Digit{1, size, id, false}};
+  return Number{Digit{1, size, state_->sources.Intern(std::move(variable)), false}};
 }
 
 namespace {

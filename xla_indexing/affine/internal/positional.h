@@ -55,6 +55,8 @@ class PositionalAlgebra {
 
   // A new variable in [0, size - 1], size >= 1. Its position is the number of variables before it.
   Number AddVariable(int64_t size);
+  // The variable at this position.
+  Number Variable(int position);
   int num_variables() const { return static_cast<int>(variables_.size()); }
   Interval RangeOfVariable(int position) const { return Interval::OfSize(variables_[position]); }
 

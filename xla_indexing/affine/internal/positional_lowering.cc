@@ -43,6 +43,14 @@ bool PositionalLowering::AddDistinctVariables(const Number& number,
   return true;
 }
 
+namespace {
+
+// Whether so many digits have no more than kMaxSummands summands at all levels together. A digit
+// gives one, and a constant at most to the sum that it is in.
+bool AreFewDigits(size_t digits) { return 2 * digits < kMaxSummands; }
+
+}  // namespace
+
 mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
   llvm::SmallVector<uint32_t, 8> variables;
   if (AddDistinctVariables(number, variables)) {
@@ -50,10 +58,12 @@ mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
     return sum.ToExpr(simplifier_.context());
   }
   const size_t nodes = algebra_.NodesOf(number);
-  if (nodes > kMaxLoweredDigits) return {};
   if (nodes <= kMaxSimplifiedDigits) return simplifier_.ToExpr(Sum(number));
+  if (nodes > kMaxSummands || algebra_.DepthOf(number) > kMaxLoweredDepth) return {};
   LinearSum sum = WrittenSum(number);
-  return sum.ToExpr(simplifier_.context());
+  const mlir::AffineExpr expr = sum.ToExpr(simplifier_.context());
+  const bool is_small = AreFewDigits(nodes) || (expr && IsSmallDividend(expr));
+  return is_small ? expr : mlir::AffineExpr();
 }
 
 bool PositionalLowering::IsVariable(const Digit& digit) const {
@@ -240,11 +250,10 @@ PositionalLowering::WrittenDividend PositionalLowering::WriteDividend(const Divi
   sum.Scale(dividend.factor);
   sum.AddConstant(dividend.offset);
   WrittenDividend written{sum.ToExpr(simplifier_.context())};
-  // A digit gives a summand, and a constant at most to the sum that it is in. One level of sources
-  // gives two divisions.
-  static_assert(2 * kMaxLoweredDigits < kMaxSummands);
-  const bool is_shallow = 2 * (algebra_.DepthOf(dividend.number) + 2) < kMaxExprDepth;
-  written.is_small = written.expr && (is_shallow || IsSmallDividend(written.expr, 1));
+  // One level of sources gives two divisions.
+  const bool is_small = AreFewDigits(algebra_.NodesOf(dividend.number)) &&
+                        2 * (algebra_.DepthOf(dividend.number) + 2) < kMaxExprDepth;
+  written.is_small = written.expr && (is_small || IsSmallDividend(written.expr, 1));
   memory_->dividends.try_emplace(dividend, written);
   return written;
 }
@@ -264,7 +273,7 @@ QuasiAffineSum PositionalLowering::Sum(const Number& number) {
   return sum;
 }
 
-// Sources nest as deep as kMaxLoweredDigits at most.
+// Sources nest as deep as kMaxSimplifiedDigits at most.
 const QuasiAffineSum& PositionalLowering::ValueOf(const Quotient& quotient) {
   if (const auto known = memory_->values.find(quotient.key); known != memory_->values.end())
     return known->second;

@@ -6,8 +6,9 @@
 // A number of digits of variables, moved and scaled or not, of no variable two, is written as it
 // stands, sum and digits: that is its normal form. Of others the simplifier finds it. What is
 // longer than kMaxSimplifiedDigits, the digits of its sources counted as often as they occur, is
-// written as the digits are; a number longer than kMaxLoweredDigits has no expression. Digits are
-// lowered once.
+// written as the digits are; a number that is longer than kMaxSummands when it is written
+// (affine/internal/build.h), or whose sources nest deeper than kMaxLoweredDepth, has no expression.
+// Digits are lowered once.
 //
 // The algebra keeps of a run no more than a digit depends on. What it depends on is written with
 // fewer divisions where variables are whole, so runs are made longer before: with a digit (v, p, s)
@@ -39,7 +40,7 @@
 namespace xla_indexing::internal {
 
 inline constexpr size_t kMaxSimplifiedDigits = 5;
-inline constexpr size_t kMaxLoweredDigits = 512;
+inline constexpr int kMaxLoweredDepth = 512;
 
 class PositionalLowering {
  public:

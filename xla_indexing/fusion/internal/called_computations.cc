@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/path.h"
 #include "xla_indexing/fusion/internal/traversal.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -17,6 +18,7 @@
 #include "xla_indexing/ops/internal/loop_memo.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 #include "xla_indexing/ops/internal/other_devices.h"
+#include "xla_indexing/ops/internal/subsumes.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
@@ -37,17 +39,38 @@ int64_t LeafCount(const HloComputation& computation, Direction direction) {
   return std::max<int64_t>(count, 1);
 }
 
+// The maps without those that are not exact and that another one covers: the union is the same, and
+// its label no weaker. Exact ones stay, for the ways in which something is read.
+OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const Shape& to) {
+  if (maps.size() < 2 || maps.label().IsExact()) return maps;
+  OperandIndexingSet kept;
+  for (auto map = maps.begin(); map != maps.end(); ++map) {
+    const auto covers = [&](const OperandIndexing& other) {
+      return &other != &*map && Subsumes(other, *map, to);
+    };
+    // Two that cover one another are equal: the later one stays.
+    const bool is_covered = !map->IsExact() && (std::any_of(std::next(map), maps.end(), covers) ||
+                                                std::any_of(kept.begin(), kept.end(), covers));
+    if (!is_covered) kept.Add(*map);
+  }
+  return kept;
+}
+
 // `end` is the shape of the leaf that the paths have led to.
-OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end) {
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted) {
   OperandIndexingSet set;
   for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
-  return set;
+  if (merge_shifted) {
+    MergeShifted(&set);
+    set.Simplify();
+  }
+  return WithoutCoveredApproximations(std::move(set), end);
 }
 
 void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
-              InstructionIndexing* entries) {
-  OperandIndexingSet set = MapsOf(paths, end);
+              bool merge_shifted, InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end, merge_shifted);
   if (set.empty()) return;
   entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
 }
@@ -176,7 +199,7 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
       const IndexingEntry leaves = backward
                                        ? IndexingEntry{from.operand_leaf, number, leaf, {}}
                                        : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(leaves, paths, shape.Leaf(leaf), &walked.entries);
+      AddEntry(leaves, paths, shape.Leaf(leaf), traversal.has_merged_shifted(), &walked.entries);
     }
   }
   SortEntries(&walked.entries);

@@ -19,6 +19,7 @@
 #include "xla_indexing/base/internal/congruence.h"
 #include "xla_indexing/base/internal/mix_bits.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/position_union.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -62,7 +63,8 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
   }
   Position moved = position();
   const Reindexed reindexed =
-      ApplyReindexing(instruction, operand, direction, *origin.algebra, moved);
+      ApplyReindexing(instruction, operand, direction, static_cast<int>(origin.shape.rank()),
+                      *origin.algebra, moved);
   if (reindexed == Reindexed::kMoved) end->Add(Path(origin_, std::move(moved)));
   return reindexed;
 }
@@ -135,11 +137,26 @@ std::optional<Constraints> ConstraintsOf(const Restrictions& restrictions,
   return constraints;
 }
 
+// Whether each of so many range variables is one of the results, in their order, and in no other.
+bool AreResultsThemselves(size_t num_ranges, llvm::ArrayRef<mlir::AffineExpr> results) {
+  size_t next = 0;
+  for (const mlir::AffineExpr result : results) {
+    const auto range = llvm::dyn_cast<mlir::AffineSymbolExpr>(result);
+    if (range && range.getPosition() != next++) return false;
+    if (range) continue;
+    for (size_t i = 0; i < num_ranges; ++i) {
+      if (result.isFunctionOfSymbol(i)) return false;
+    }
+  }
+  return next == num_ranges;
+}
+
 }  // namespace
 
 std::optional<OperandIndexing> Path::MapOfChain() const {
   mlir::MLIRContext* context = origin_->base.map().context();
   PositionalAlgebra& algebra = *origin_->algebra;
+  const auto num_dims = static_cast<int>(origin_->shape.rank());
   llvm::SmallVector<Interval, 8> all;
   for (int i = 0; i < algebra.num_variables(); ++i) all.push_back(algebra.RangeOfVariable(i));
   llvm::SmallVector<Interval, 8> bounds = all;
@@ -151,25 +168,31 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
     if (variable) {
       bounds[*variable] = bounds[*variable].Intersect(restriction.interval);
       restriction.interval = Interval::All();
-      is_simple = is_simple && !bounds[*variable].IsPoint();
+      is_simple = is_simple && *variable < num_dims && !bounds[*variable].IsPoint();
     }
     is_simple = is_simple && variable && restriction.residues.IsAll();
   }
-  const auto num_dims = static_cast<size_t>(origin_->shape.rank());
   Variables dims;
+  llvm::SmallVector<mlir::AffineExpr, 8> variables(bounds.size());
+  for (int i = 0; i < num_dims; ++i) {
+    variables[i] = mlir::getAffineDimExpr(i, context);
+    dims.push_back({bounds[i], {}});
+  }
+  // Free variables that the position depends on are range variables.
   Variables ranges;
-  llvm::SmallVector<mlir::AffineExpr, 8> variables;
-  for (size_t i = 0; i < bounds.size(); ++i) {
-    const bool is_dim = i < num_dims;
-    variables.push_back(is_dim ? mlir::getAffineDimExpr(i, context)
-                               : mlir::getAffineSymbolExpr(i - num_dims, context));
-    (is_dim ? dims : ranges).push_back({bounds[i], {}});
+  llvm::SmallVector<Interval, 8> values_of_ranges;
+  if (algebra.num_variables() > num_dims) {
+    for (const int variable : VariablesOf({position_->indices, restrictions}, algebra)) {
+      if (variable < num_dims) continue;
+      variables[variable] = mlir::getAffineSymbolExpr(ranges.size(), context);
+      ranges.push_back({bounds[variable], {}});
+      values_of_ranges.push_back(all[variable]);
+    }
   }
   // The simplifier is told none of the restrictions: a form that makes use of some of them would
   // hide what all of them give together.
-  const llvm::ArrayRef<Interval> ranges_of_all = all;
-  ExprSimplifier simplifier(context, ranges_of_all.take_front(num_dims),
-                            ranges_of_all.drop_front(num_dims));
+  all.truncate(num_dims);
+  ExprSimplifier simplifier(context, all, values_of_ranges);
   PositionalLowering lowering(&algebra, &simplifier, variables);
   llvm::SmallVector<mlir::AffineExpr, 4> results;
   for (const Number& index : position_->indices) {
@@ -179,7 +202,7 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   std::optional<Constraints> constraints = ConstraintsOf(restrictions, &lowering, context);
   if (!constraints) return std::nullopt;
   // A sum of variables keeps its form when the bounds of variables become narrower.
-  is_simple = is_simple && ranges.empty() &&
+  is_simple = is_simple && AreResultsThemselves(ranges.size(), results) &&
               (restrictions.empty() ||
                llvm::all_of(results, [](mlir::AffineExpr e) { return e.isPureAffine(); }));
   const mlir::AffineMap affine_map =
@@ -268,13 +291,16 @@ bool PathSet::MaySubsumeOneAnother() const {
   });
 }
 
-void PathSet::Merge(const Shape& shape, size_t enough) {
+bool PathSet::Merge(const Shape& shape, size_t enough) {
   OperandIndexingSet maps;
   for (const Path& path : paths_) maps.Add(path.Map(shape));
   maps.DropSubsumed(shape);
   if (maps.size() > enough) maps.Simplify();
+  const bool are_too_many = maps.size() > enough;
+  if (are_too_many) MergeShifted(&maps);
   *this = PathSet();
   for (const OperandIndexing& map : maps) Add(Path(map, shape));
+  return are_too_many;
 }
 
 }  // namespace xla_indexing::internal

@@ -101,9 +101,10 @@ class PathSet {
   // where Add() has seen it.
   bool MaySubsumeOneAnother() const;
   // Replaces the paths, which end at an array of this shape, by their maps. Maps that others cover
-  // (ops/internal/subsumes.h) are left out, and if more than `enough` remain, pairs are replaced by
-  // one map where that is possible.
-  void Merge(const Shape& shape, size_t enough);
+  // (ops/internal/subsumes.h) are left out; if more than `enough` remain, pairs are replaced by one
+  // map where that is possible, and if there are more still, maps that differ in a constant are
+  // (fusion/internal/merge_shifted.h). Returns whether it came to that.
+  bool Merge(const Shape& shape, size_t enough);
 
  private:
   std::vector<Path> paths_;

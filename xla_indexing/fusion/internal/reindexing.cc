@@ -8,7 +8,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/congruence.h"
 #include "xla_indexing/base/interval.h"
@@ -49,21 +52,131 @@ void Transpose(absl::Span<const int64_t> dimensions, Direction direction, Indice
   indices = std::move(permuted);
 }
 
-// dimensions[i] is the dimension of the result that dimension i of the operand is.
-void Broadcast(absl::Span<const int64_t> dimensions, const Shape& to, Direction direction,
-               PositionalAlgebra& algebra, Indices& indices) {
-  Indices result;
-  if (direction == Direction::kOutputToInput) {
-    for (const int64_t dim : dimensions) result.push_back(std::move(indices[dim]));
-  } else {
-    result.resize(to.rank());
-    for (int64_t dim = 0; dim < to.rank(); ++dim) {
-      const auto found = absl::c_find(dimensions, dim);
-      result[dim] = found != dimensions.end() ? std::move(indices[found - dimensions.begin()])
-                                              : algebra.AddVariable(to.dimension(dim));
+// The variables that digits depend on, each once.
+class VariableSearch {
+ public:
+  explicit VariableSearch(const PositionalAlgebra& algebra) : algebra_(algebra) {}
+
+  void Add(const Number& number) {
+    llvm::SmallVector<const Number*, 8> pending = {&number};
+    while (!pending.empty()) {
+      for (const Digit& digit : *pending.pop_back_val()) {
+        if (digit.IsConstant() || !seen_.insert(digit.source).second) continue;
+        const NumberSource& source = algebra_.source(digit.source);
+        if (source.kind == NumberSource::Kind::kVariable) {
+          found_.push_back(source.variable);
+        } else {
+          pending.push_back(&source.number);
+        }
+      }
     }
   }
-  indices = std::move(result);
+  llvm::SmallVector<int, 8>& found() { return found_; }
+
+ private:
+  const PositionalAlgebra& algebra_;
+  llvm::SmallDenseSet<uint32_t, 16> seen_;
+  llvm::SmallVector<int, 8> found_;
+};
+
+// Indices of these sizes that may have any value: the first free variables that the position does
+// not depend on, new ones where there are not as many.
+class FreeIndices {
+ public:
+  FreeIndices(const Position& position, int num_dims, PositionalAlgebra* algebra)
+      : algebra_(*algebra), next_(num_dims) {
+    if (algebra->num_variables() > num_dims) used_ = VariablesOf(position, *algebra);
+  }
+
+  Number Next(int64_t size) {
+    for (int i = next_; i < algebra_.num_variables(); ++i) {
+      if (algebra_.RangeOfVariable(i) != Interval::OfSize(size) || llvm::is_contained(used_, i)) {
+        continue;
+      }
+      used_.push_back(i);
+      return algebra_.Variable(i);
+    }
+    Number index = algebra_.AddVariable(size);
+    used_.push_back(algebra_.num_variables() - 1);
+    return index;
+  }
+
+ private:
+  PositionalAlgebra& algebra_;
+  const int next_;
+  llvm::SmallVector<int, 8> used_;
+};
+
+// Leaves out restrictions of free variables that nothing else depends on: some value meets them.
+void DropUnusedVariables(int num_dims, const PositionalAlgebra& algebra, Position& position) {
+  Restrictions& restrictions = position.restrictions;
+  for (size_t i = restrictions.size(); i-- > 0;) {
+    const std::optional<int> variable = algebra.AsVariable(restrictions[i].index);
+    if (!variable || *variable < num_dims) continue;
+    VariableSearch others(algebra);
+    for (const Number& index : position.indices) others.Add(index);
+    for (size_t j = 0; j < restrictions.size(); ++j) {
+      if (j != i) others.Add(restrictions[j].index);
+    }
+    if (!llvm::is_contained(others.found(), *variable)) restrictions.erase(&restrictions[i]);
+  }
+}
+
+// To the side with more indices, of these sizes: which(dim) is the index on the other side that
+// index `dim` is; -1 for one that is free.
+void Expand(absl::Span<const int64_t> sizes, llvm::function_ref<int64_t(int64_t dim)> which,
+            int num_dims, PositionalAlgebra& algebra, Position& position) {
+  FreeIndices free(position, num_dims, &algebra);
+  Indices result;
+  for (int64_t dim = 0; dim < static_cast<int64_t>(sizes.size()); ++dim) {
+    const int64_t index = which(dim);
+    result.push_back(index < 0 ? free.Next(sizes[dim]) : position.indices[index]);
+  }
+  position.indices = std::move(result);
+}
+
+// dimensions[i] is the dimension of the result that dimension i of the operand is.
+void Broadcast(absl::Span<const int64_t> dimensions, const Shape& to, Direction direction,
+               int num_dims, PositionalAlgebra& algebra, Position& position) {
+  if (direction == Direction::kOutputToInput) {
+    Indices result;
+    for (const int64_t dim : dimensions) result.push_back(std::move(position.indices[dim]));
+    position.indices = std::move(result);
+    DropUnusedVariables(num_dims, algebra, position);
+    return;
+  }
+  const auto operand_dim = [&](int64_t dim) {
+    const auto found = absl::c_find(dimensions, dim);
+    return found != dimensions.end() ? found - dimensions.begin() : -1;
+  };
+  Expand(to.dimensions(), operand_dim, num_dims, algebra, position);
+}
+
+// Of the reduced operand, `dimensions` are those that the result has not; of the initial value the
+// result has no dimension.
+void Reduce(absl::Span<const int64_t> dimensions, bool is_initial_value, const Shape& to,
+            Direction direction, int num_dims, PositionalAlgebra& algebra, Position& position) {
+  const bool backward = direction == Direction::kOutputToInput;
+  if (is_initial_value) {
+    // A broadcast of a scalar.
+    Broadcast({}, to, direction, num_dims, algebra, position);
+    return;
+  }
+  const auto is_reduced = [&](int64_t dim) { return absl::c_linear_search(dimensions, dim); };
+  if (backward) {
+    int64_t next = 0;
+    const auto result_dim = [&](int64_t dim) { return is_reduced(dim) ? -1 : next++; };
+    Expand(to.dimensions(), result_dim, num_dims, algebra, position);
+    return;
+  }
+  Indices result;
+  for (size_t dim = 0; dim < position.indices.size(); ++dim) {
+    if (!is_reduced(static_cast<int64_t>(dim))) {
+      result.push_back(std::move(position.indices[dim]));
+    }
+  }
+  position.indices = std::move(result);
+  DropUnusedVariables(num_dims, algebra, position);
 }
 
 // An axis of which every `step`-th index from `start` on is an index of another: the result's axis
@@ -219,6 +332,13 @@ Reindexed MovedIf(bool moved) { return moved ? Reindexed::kMoved : Reindexed::kR
 
 }  // namespace
 
+llvm::SmallVector<int, 8> VariablesOf(const Position& position, const PositionalAlgebra& algebra) {
+  VariableSearch variables(algebra);
+  for (const Number& index : position.indices) variables.Add(index);
+  for (const Restriction& restriction : position.restrictions) variables.Add(restriction.index);
+  return std::move(variables.found());
+}
+
 bool IsReindexing(const HloInstruction& instruction, int64_t operand) {
   const Shape& output = instruction.shape();
   const Shape& input = instruction.operand(operand)->shape();
@@ -230,6 +350,7 @@ bool IsReindexing(const HloInstruction& instruction, int64_t operand) {
     case HloOpcode::kBroadcast:
     case HloOpcode::kSlice:
     case HloOpcode::kConcatenate:
+    case HloOpcode::kReduce:
       break;
     case HloOpcode::kPad:
       if (operand != 0) return false;
@@ -242,7 +363,7 @@ bool IsReindexing(const HloInstruction& instruction, int64_t operand) {
 }
 
 Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
-                          PositionalAlgebra& algebra, Position& position) {
+                          int num_dims, PositionalAlgebra& algebra, Position& position) {
   const Shape& output = instruction.shape();
   const Shape& input = instruction.operand(operand)->shape();
   const bool backward = direction == Direction::kOutputToInput;
@@ -262,7 +383,10 @@ Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Di
       }
       return Reindexed::kMoved;
     case HloOpcode::kBroadcast:
-      Broadcast(instruction.dimensions(), to, direction, algebra, position.indices);
+      Broadcast(instruction.dimensions(), to, direction, num_dims, algebra, position);
+      return Reindexed::kMoved;
+    case HloOpcode::kReduce:
+      Reduce(instruction.dimensions(), operand == 1, to, direction, num_dims, algebra, position);
       return Reindexed::kMoved;
     case HloOpcode::kSlice:
     case HloOpcode::kPad:

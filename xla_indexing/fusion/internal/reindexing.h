@@ -1,6 +1,6 @@
-// Instructions that only move the elements of an array: an element of the result is at most one
-// element of the operand, at an index that is a positional number (affine/internal/positional.h)
-// over the digits of the result's index.
+// Instructions that only move the elements of an array: the elements of the operand that an element
+// of the result is computed from are at indices that are positional numbers
+// (affine/internal/positional.h) over the digits of the result's index and free variables.
 //
 //   elementwise    the same index
 //   reshape        the same place in the row-major order
@@ -8,11 +8,15 @@
 //   transpose      dimension i of the result is dimension dimensions[i] of the operand
 //   reverse        index i becomes n - 1 - i
 //   broadcast      some of the result's indices; the others are free
+//   reduce         of one array: the result's indices; those of the reduced dimensions are free, and
+//                  of the initial value all are
 //   slice          start + i * stride
 //   pad            (i - low) / (interior + 1), where that is an index of the operand
 //   concatenate    i - offset, where that is an index of the operand
 //
-// They are applied to positions, where a chain of them cancels against its inverse.
+// They are applied to positions, where a chain of them cancels against its inverse. A free variable
+// that a position does not use any more, as its index is gone, is used again for the next free
+// index, so that paths that have lost different ones are equal.
 #ifndef XLA_INDEXING_FUSION_INTERNAL_REINDEXING_H_
 #define XLA_INDEXING_FUSION_INTERNAL_REINDEXING_H_
 
@@ -29,7 +33,8 @@ namespace xla_indexing::internal {
 // The indices of an element, one for each dimension.
 using Indices = llvm::SmallVector<Number, 4>;
 
-// The position that a chain has led to, over the variables of its algebra.
+// The position that a chain has led to, over the variables of its algebra. It is that for all values
+// of its free variables.
 struct Position {
   Indices indices;
   Restrictions restrictions;
@@ -53,9 +58,14 @@ enum class Reindexed {
 };
 
 // Replaces the position of an element on one side of the instruction by that of the element on the
-// other side; leaves it in no particular state where that is not done.
+// other side; leaves it in no particular state where that is not done. The algebra's variables from
+// `num_dims` on are free.
 Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Direction direction,
-                          PositionalAlgebra& algebra, Position& position);
+                          int num_dims, PositionalAlgebra& algebra, Position& position);
+
+// The positions of the variables that the indices depend on, then of the others that restrictions
+// depend on, each once; those of indices that are variables come in the order of the indices.
+llvm::SmallVector<int, 8> VariablesOf(const Position& position, const PositionalAlgebra& algebra);
 
 }  // namespace xla_indexing::internal
 

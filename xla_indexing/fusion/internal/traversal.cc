@@ -40,6 +40,11 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
   return true;
 }
 
+// Whether nothing is computed from: a constant, an iota.
+bool LeadsNowhere(const HloInstruction& instruction) {
+  return instruction.operand_count() == 0 && instruction.opcode() != HloOpcode::kParameter;
+}
+
 void AddAll(Traversal::LeafPaths from, Traversal::LeafPaths& to) {
   for (auto& [leaf, set] : from) to[leaf].Add(std::move(set));
 }
@@ -105,12 +110,12 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
   }
 }
 
-void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const {
+void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) {
   const size_t max_maps = options_.max_maps;
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
-  paths.Merge(shape, max_maps);
+  if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
   if (paths.size() <= max_maps) return;
   const OperandIndexing whole = WholeTensorIndexing(
       start_shape_, shape,
@@ -193,12 +198,13 @@ absl::Status Traversal::StepToOperands(
     // The paths that an operand's reindexing could not extend. Operands that are not reindexed are
     // not listed: all paths of the set go through their maps.
     SmallMap<PathSet> refused;
-    bool has_rest = instruction.operand_count() == 0;
+    bool has_rest = false;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
       if (!IsReindexing(instruction, operand)) {
         has_rest = true;
         continue;
       }
+      if (LeadsNowhere(*instruction.operand(operand))) continue;
       PathSet next;
       PathSet rest;
       Take(set.size());

@@ -42,6 +42,9 @@ class Traversal {
   // The number of steps: how often a map was taken through an instruction.
   int64_t steps() const { return budget_.used() + too_many_; }
   bool was_stopped() const { return budget_.WasExceeded() || QuestionBudget::IsSpent(); }
+  // Whether there were so many paths that maps that differ in a constant were made one
+  // (fusion/internal/merge_shifted.h).
+  bool has_merged_shifted() const { return has_merged_shifted_; }
 
   // Paths by leaf of an instruction.
   using LeafPaths = SmallMap<PathSet>;
@@ -91,7 +94,7 @@ class Traversal {
   // The binding that an inner binding becomes for the analysed computation.
   OperandIndexingSet SeenFromOutside(const OperandIndexingSet& set, const CallFrame& frame) const;
   // Merges or widens a set that has grown.
-  void Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) const;
+  void Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths);
   // Replaces the paths by `whole`, on the devices that they lead to.
   void AddWhole(const OperandIndexing& whole, const Shape& shape, const PathSet& paths,
                 PathSet* end) const;
@@ -107,6 +110,7 @@ class Traversal {
   const Interval devices_;
   StepBudget budget_;
   int64_t too_many_ = 0;
+  bool has_merged_shifted_ = false;
   TraversalSource& source_;
 };
 

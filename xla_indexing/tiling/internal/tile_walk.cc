@@ -219,7 +219,8 @@ OperandIndexing TileTraversal::ToSteps(const TileRead& read) const {
 absl::Status TileTraversal::AddReindexed(int index, llvm::SmallBitVector* is_done) {
   const HloInstruction& instruction = *reads_[index].instruction;
   for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
-    if (!IsReindexing(instruction, operand)) continue;
+    // What is reduced is a loop.
+    if (!IsReindexing(instruction, operand) || instruction.opcode() == HloOpcode::kReduce) continue;
     const auto number = static_cast<unsigned>(operand);
     if (IsElementwise(instruction.opcode())) {
       is_done->set(number);

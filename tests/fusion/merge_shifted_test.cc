@@ -1,0 +1,162 @@
+#include "xla_indexing/fusion/internal/merge_shifted.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/testing/effort.h"
+#include "tests/testing/random.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+class MergeShiftedTest : public ::testing::Test {
+ protected:
+  OperandIndexing Parse(const std::string& text) {
+    IndexingMap map = ParseIndexingMap(text, &context_).value();
+    map.SimplifyAsRelation();
+    return OperandIndexing(kPartsFit, std::move(map));
+  }
+  OperandIndexingSet Merged(const std::vector<std::string>& texts) {
+    OperandIndexingSet set;
+    for (const std::string& text : texts) set.Add(Parse(text));
+    MergeShifted(&set);
+    set.Simplify();
+    return set;
+  }
+  std::string OneOf(const std::vector<std::string>& texts) {
+    const OperandIndexingSet set = Merged(texts);
+    return set.size() == 1 ? set.maps().front().ToString() : absl::StrCat(set.size(), " maps");
+  }
+  static std::set<std::vector<int64_t>> Pairs(const OperandIndexingSet& set) {
+    std::set<std::vector<int64_t>> pairs;
+    for (const OperandIndexing& indexing : set) {
+      const absl::Status status = indexing.map().ForEachPoint(
+          100000, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
+                      llvm::ArrayRef<int64_t> results) {
+            std::vector<int64_t> pair(dims.begin(), dims.end());
+            pair.insert(pair.end(), results.begin(), results.end());
+            pairs.insert(std::move(pair));
+          });
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return pairs;
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+};
+
+TEST_F(MergeShiftedTest, RotationsByNeighbouringNumbersAreABand) {
+  EXPECT_EQ(
+      OneOf({"(d0) -> (d0 + 1), domain: d0 in [0, 6]", "(d0) -> (d0 + 2), domain: d0 in [0, 5]",
+             "(d0) -> (d0 + 3), domain: d0 in [0, 4]"}),
+      "(d0)[s0] -> (s0), domain: d0 in [0, 6], s0 in [1, 7], d0 - s0 in [-3, -1]");
+}
+
+TEST_F(MergeShiftedTest, RotationsByEverySecondNumberStepByTwo) {
+  EXPECT_EQ(
+      OneOf({"(d0) -> (d0), domain: d0 in [0, 7]", "(d0) -> (d0 + 2), domain: d0 in [0, 5]",
+             "(d0) -> (d0 + 4), domain: d0 in [0, 3]", "(d0) -> (d0 + 6), domain: d0 in [0, 1]"}),
+      "(d0)[s0] -> (d0 + s0 * 2), domain: d0 in [0, 7], s0 in [0, 3], d0 + s0 * 2 in [0, 7]");
+}
+
+// The last map contains the others.
+TEST_F(MergeShiftedTest, ABandThatAnotherContainsIsLeftOut) {
+  EXPECT_EQ(OneOf({"(d0) -> (0), domain: d0 in [0, 7]", "(d0) -> (d0 + 1), domain: d0 in [0, 6]",
+                   "(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]"}),
+            "(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]");
+}
+
+// The hull of both would have the pair (4, 5).
+TEST_F(MergeShiftedTest, MapsOfWhichTheHullHasMoreStayApart) {
+  EXPECT_EQ(OneOf({"(d0) -> (d0), domain: d0 in [0, 7]", "(d0) -> (d0 + 1), domain: d0 in [0, 3]"}),
+            "2 maps");
+}
+
+// The union of maps stays equal, point by point, whatever constants and domains they have, and
+// after they have been merged once already.
+TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
+  Random random(1);
+  size_t before = 0;
+  size_t after = 0;
+  for (int64_t i = Cases(2000); i > 0; --i) {
+    const int64_t size = random.Between(2, 9);
+    const int64_t factor = random.OneIn(4) ? random.Between(2, 3) : 1;
+    const int64_t sign = random.OneIn(3) ? -1 : 1;
+    OperandIndexingSet set;
+    for (int64_t round = random.Between(1, 2); round > 0; --round) {
+      for (int64_t n = random.Between(1, 8); n > 0; --n) {
+        // Within an array of `size` elements, as what has been rotated is, or anywhere.
+        const int64_t step = random.Between(1, 2);
+        const int64_t offset = random.Between(-size, size) * step;
+        int64_t lower = random.Between(0, size - 1);
+        int64_t upper = random.Between(lower, size - 1);
+        if (!random.OneIn(4) && sign * factor == 1) {
+          lower = std::max<int64_t>(0, -offset);
+          upper = std::min(size - 1, size - 1 - offset);
+        }
+        if (lower > upper) continue;
+        const std::string other = random.OneIn(5) ? "d1 + 1" : "d1";
+        std::string text;
+        switch (random.Between(0, 5)) {
+          case 0:
+            text = absl::Substitute("(d0, d1) -> ($0, $1), domain: d0 in [$2, $3], d1 in [0, 1]",
+                                    random.Between(0, size), other, lower, upper);
+            break;
+          case 1:
+            text = absl::Substitute(
+                "(d0, d1) -> ($0, $1), domain: d0 in [$2, $3], d1 in [0, 1], d0 mod $4 in [1, 1]",
+                random.Between(0, size), other, lower, upper, random.Between(2, 3));
+            break;
+          case 2:
+            text = absl::Substitute(
+                "(d0, d1)[s0] -> (s0 + $0, $1), domain: d0 in [$2, $3], d1 in [0, 1], "
+                "s0 in [0, $4], s0 - d0 * $5 in [$6, $7]",
+                random.Between(0, 2), other, lower, upper, size, sign * factor, offset,
+                offset + random.Between(0, 3));
+            break;
+          case 3:
+            text = absl::Substitute(
+                "(d0, d1)[s0] -> (d0 * $0 + s0 * $1 + $2, $3), domain: d0 in [$4, $5], "
+                "d1 in [0, 1], s0 in [0, $6], d0 * $0 + s0 * $1 in [$7, $8]",
+                sign * factor, step, offset, other, lower, upper, random.Between(1, 4),
+                random.Between(0, 3), random.Between(4, 12));
+            break;
+          default:
+            text = absl::Substitute(
+                "(d0, d1) -> (d0 * $0 + $1, $2), domain: d0 in [$3, $4], d1 in [0, 1]",
+                sign * factor, offset, other, lower, upper);
+        }
+        OperandIndexing map = Parse(text);
+        if (!map.IsKnownEmpty()) set.Add(std::move(map));
+      }
+      const std::set<std::vector<int64_t>> pairs = Pairs(set);
+      before += set.size();
+      std::string given;
+      for (const OperandIndexing& map : set) absl::StrAppend(&given, map.ToString(), "\n");
+      MergeShifted(&set);
+      after += set.size();
+      std::string merged;
+      for (const OperandIndexing& map : set) absl::StrAppend(&merged, map.ToString(), "\n");
+      ASSERT_EQ(Pairs(set), pairs) << "case " << i << "\n" << given << "became\n" << merged;
+    }
+  }
+  EXPECT_LT(after * 10, before * 9);
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal
