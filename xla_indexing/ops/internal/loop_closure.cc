@@ -13,11 +13,13 @@
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/decision.h"
+#include "xla_indexing/ops/internal/alternation.h"
 #include "xla_indexing/ops/internal/few_maps.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_ends.h"
 #include "xla_indexing/ops/internal/loop_graph.h"
 #include "xla_indexing/ops/internal/repeating_powers.h"
+#include "xla_indexing/ops/internal/spreading.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 #include "xla_indexing/ops/internal/translations.h"
 
@@ -27,6 +29,8 @@ namespace {
 // Maps of one leaf, and compositions for one answer.
 constexpr size_t kMaxMapsOfPlace = 16;
 constexpr int64_t kMaxComposedForAnswer = 4096;
+// The leaves of a part that are gone through one after another.
+constexpr size_t kMaxLeavesOfPart = 8;
 
 // Whether a leaf is what it was in the iteration before, whatever the body makes of it: iterations
 // lead from it to itself and to nothing else.
@@ -172,14 +176,81 @@ class ClosedLoop {
       closure[{first.from, first.to}].Add(first.map);
       return closure;
     }
+    if (llvm::all_of(pieces, [](const LoopPiece* piece) { return piece->from == piece->to; })) {
+      OperandIndexingSet maps;
+      for (const LoopPiece* piece : pieces) maps.Add(piece->map);
+      std::optional<OperandIndexingSet> powers = PowersOf(first.from, maps);
+      if (!powers) return std::nullopt;
+      return LoopClosure{{{first.from, first.from}, *std::move(powers)}};
+    }
+    if (std::optional<LoopClosure> closure = CloseRepeating(body_, pieces)) return closure;
+    return CloseLeafByLeaf(pieces);
+  }
+
+  // All powers but none of maps from a leaf to itself, by the first law that applies.
+  std::optional<OperandIndexingSet> PowersOf(int64_t leaf, const OperandIndexingSet& maps) {
+    const std::vector<OperandIndexing> pieces(maps.begin(), maps.end());
     if (pieces.size() == 1) {
-      if (std::optional<OperandIndexingSet> powers = ClosePiece(first.map)) {
-        LoopClosure closure;
-        closure[{first.from, first.to}] = *std::move(powers);
-        return closure;
+      if (std::optional<OperandIndexingSet> powers = ClosePiece(pieces[0])) return powers;
+    }
+    if (SpreadWithinBox(pieces)) return CloseByAlternation(pieces);
+    std::vector<LoopPiece> of_leaf;
+    for (const OperandIndexing& map : pieces) of_leaf.push_back({leaf, leaf, map});
+    std::vector<const LoopPiece*> pointers;
+    for (const LoopPiece& piece : of_leaf) pointers.push_back(&piece);
+    if (std::optional<LoopClosure> closure = CloseRepeating(body_, pointers)) {
+      return (*closure)[{leaf, leaf}];
+    }
+    return pieces.size() == 1 ? std::nullopt : CloseByAlternation(pieces);
+  }
+
+  // Kleene's algorithm: ways between all leaves that pass through the first leaf, through the first
+  // two, and so on.
+  std::optional<LoopClosure> CloseLeafByLeaf(const std::vector<const LoopPiece*>& pieces) {
+    LoopClosure ways;
+    std::map<int64_t, size_t> to_itself;
+    for (const LoopPiece* piece : pieces) {
+      ways[{piece->from, piece->to}].Add(piece->map);
+      to_itself[piece->from] += piece->from == piece->to ? 1 : 0;
+    }
+    if (to_itself.size() > kMaxLeavesOfPart) return std::nullopt;
+    // Leaves that lead to themselves in the fewest ways come first.
+    std::vector<std::pair<size_t, int64_t>> order;
+    for (const auto& [leaf, count] : to_itself) order.push_back({count, leaf});
+    llvm::sort(order);
+    for (const auto& [count, through] : order) {
+      const auto self = ways.find({through, through});
+      if (self != ways.end()) {
+        std::optional<OperandIndexingSet> powers = PowersOf(through, self->second);
+        if (!powers) return std::nullopt;
+        self->second = *std::move(powers);
+        if (!Bound(&self->second)) return std::nullopt;
+      }
+      for (const bool is_first : {true, false}) {
+        // First what goes on from the leaf, with any of its powers before; then what comes to it.
+        LoopClosure longer;
+        for (const auto& [ends, maps] : ways) {
+          if (is_first) {
+            if (ends.first != through || ends.second == through || self == ways.end()) continue;
+            if (!ComposeAll(self->second, maps, &longer[ends])) return std::nullopt;
+            continue;
+          }
+          if (ends.second != through || ends.first == through) continue;
+          for (const auto& [next_ends, next_maps] : ways) {
+            if (next_ends.first != through) continue;
+            if (!ComposeAll(maps, next_maps, &longer[{ends.first, next_ends.second}])) {
+              return std::nullopt;
+            }
+          }
+        }
+        for (auto& [ends, maps] : longer) {
+          ways[ends].Add(maps);
+          if (!Bound(&ways[ends])) return std::nullopt;
+        }
       }
     }
-    return CloseRepeating(body_, pieces);
+    std::erase_if(ways, [](const auto& way) { return way.second.empty(); });
+    return ways;
   }
 
   const LoopBody& body_;

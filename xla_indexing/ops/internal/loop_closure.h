@@ -15,8 +15,14 @@
 //   translations.h      one piece that adds the same in every iteration: what stays, moves, is written
 //                       row by row (an element stays as long as the row of the iteration is above
 //                       it, and as long as it is below), and what depends on all of itself
+//   spreading.h         several pieces that add constants within a box: stencils, rolls
 //   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
 //                       several leaves, and permutations
+//   alternation.h       pieces that have closures by themselves, one after another, where that ends
+//
+// The last of them goes through the leaves of a part one by one (Kleene's algorithm): with the powers
+// P of the pieces from leaf k to itself, a ; b and a ; P ; b are ways of their own for all pieces a
+// to k and b from k, and when the last leaf is done all ways are known.
 //
 // Cost does not depend on the number of iterations, which occurs in constants only, or where it is
 // not known as a variable (ops/internal/loop_ends.h).
