@@ -23,7 +23,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-using Pairs = std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>>;
+using MapPairs = std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>>;
 
 class FewMapsTest : public ::testing::Test {
  protected:
@@ -35,7 +35,7 @@ class FewMapsTest : public ::testing::Test {
     return indexing;
   }
 
-  static void AddPairs(const OperandIndexing& indexing, Pairs* pairs) {
+  static void AddPairs(const OperandIndexing& indexing, MapPairs* pairs) {
     const absl::Status status = indexing.map().ForEachPoint(
         1'000'000,
         [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
@@ -47,8 +47,8 @@ class FewMapsTest : public ::testing::Test {
   OperandIndexing Joined(const std::string& text) {
     const OperandIndexing map = Map(text);
     OperandIndexing joined = WithSumsJoined(map);
-    Pairs before;
-    Pairs after;
+    MapPairs before;
+    MapPairs after;
     AddPairs(map, &before);
     AddPairs(joined, &after);
     EXPECT_EQ(before, after) << text << "\n" << joined.ToString();
@@ -126,7 +126,7 @@ TEST_F(FewMapsTest, IntervalsGrowByTheStrideOfTheirVariable) {
   set.Add(Map("(d0) -> (0), domain: d0 in [2, 2]"));
   WriteWithFewMaps(&set);
   ASSERT_EQ(set.size(), 1);
-  Pairs pairs;
+  MapPairs pairs;
   AddPairs(set.maps()[0], &pairs);
   EXPECT_EQ(pairs.size(), 10);
 }

@@ -30,7 +30,7 @@ namespace xla_indexing::internal {
 namespace {
 
 using Point = std::vector<int64_t>;  // the time, and an element
-using Pairs = std::set<std::pair<Point, Point>>;
+using TimedPairs = std::set<std::pair<Point, Point>>;
 
 class SpreadingTest : public ::testing::Test {
  protected:
@@ -58,7 +58,7 @@ class SpreadingTest : public ::testing::Test {
     return absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain);
   }
 
-  static void AddPairs(const IndexingMap& map, Pairs* pairs) {
+  static void AddPairs(const IndexingMap& map, TimedPairs* pairs) {
     constexpr int64_t kMaxPoints = 1'000'000;
     const absl::Status status = map.ForEachPoint(
         kMaxPoints, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
@@ -68,15 +68,15 @@ class SpreadingTest : public ::testing::Test {
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  static Pairs PairsOf(const OperandIndexingSet& set) {
-    Pairs pairs;
+  static TimedPairs PairsOf(const OperandIndexingSet& set) {
+    TimedPairs pairs;
     for (const OperandIndexing& map : set) AddPairs(map.map(), &pairs);
     return pairs;
   }
 
   // All powers, one step after another.
-  static Pairs Closure(const Pairs& steps) {
-    Pairs closure = steps;
+  static TimedPairs Closure(const TimedPairs& steps) {
+    TimedPairs closure = steps;
     std::vector<std::pair<Point, Point>> pending(steps.begin(), steps.end());
     while (!pending.empty()) {
       const auto [from, to] = pending.back();
@@ -100,10 +100,10 @@ class SpreadingTest : public ::testing::Test {
     }
     const std::optional<Spread> spread = SpreadWithinBox(pieces);
     if (!spread) return false;
-    const Pairs steps = PairsOf(all);
-    const Pairs closure = Closure(steps);
+    const TimedPairs steps = PairsOf(all);
+    const TimedPairs closure = Closure(steps);
     // What is left of the pieces is disjoint of what has spread, and the two are all.
-    Pairs together = PairsOf(spread->powers);
+    TimedPairs together = PairsOf(spread->powers);
     for (const OperandIndexing& other : spread->others) AddPairs(other.map(), &together);
     EXPECT_EQ(Closure(together), closure) << absl::StrJoin(texts, "\n");
     const std::optional<OperandIndexingSet> closed = CloseByAlternation(pieces);

@@ -64,7 +64,7 @@ std::string Text(const Loop& loop, int limit) {
 }
 
 // Checks the loop; all of its entries have to be exact.
-void Check(const Loop& loop, const std::vector<int>& limits = {0, 1, 2, 3, 5, 17, -1}) {
+void CheckSpreading(const Loop& loop, const std::vector<int>& limits = {0, 1, 2, 3, 5, 17, -1}) {
   for (const int limit : limits) {
     const std::string text = Text(loop, limit);
     for (uint64_t seed = 0; seed < (limit < 0 ? 6 : 1); ++seed) {
@@ -107,8 +107,8 @@ std::string Rolled(absl::string_view name, absl::string_view of, int size, int b
                       "_b), dimensions={0}\n");
 }
 
-std::string Sum(absl::string_view name, absl::string_view shape,
-                const std::vector<std::string>& terms) {
+std::string SumOf(absl::string_view name, absl::string_view shape,
+                  const std::vector<std::string>& terms) {
   std::string text;
   std::string sum = terms[0];
   for (size_t k = 1; k < terms.size(); ++k) {
@@ -123,27 +123,28 @@ TEST(SpreadingLoopsTest, Stencils) {
   for (const int size : {2, 3, 9}) {
     const std::string shape = absl::StrCat("f32[", size, "]");
     const std::string sides = Shifted("l", "x", size, -1) + Shifted("r", "x", size, 1);
-    Check({{shape}, sides + Sum("u", shape, {"x", "l", "r"}), {"u"}});
+    CheckSpreading({{shape}, sides + SumOf("u", shape, {"x", "l", "r"}), {"u"}});
     // Every other element.
-    Check({{shape}, sides + Sum("u", shape, {"l", "r"}), {"u"}});
-    Check({{shape}, sides + Sum("u", shape, {"x", "r"}), {"u"}});
+    CheckSpreading({{shape}, sides + SumOf("u", shape, {"l", "r"}), {"u"}});
+    CheckSpreading({{shape}, sides + SumOf("u", shape, {"x", "r"}), {"u"}});
   }
 }
 
 TEST(SpreadingLoopsTest, StencilsOfRadiusTwo) {
-  Check({{"f32[11]"},
-         Shifted("a", "x", 11, -2) + Shifted("b", "x", 11, -1) + Shifted("c", "x", 11, 1) +
-             Shifted("d", "x", 11, 2) + Sum("u", "f32[11]", {"x", "a", "b", "c", "d"}),
-         {"u"}});
+  CheckSpreading({{"f32[11]"},
+                  Shifted("a", "x", 11, -2) + Shifted("b", "x", 11, -1) + Shifted("c", "x", 11, 1) +
+                      Shifted("d", "x", 11, 2) + SumOf("u", "f32[11]", {"x", "a", "b", "c", "d"}),
+                  {"u"}});
 }
 
 // u[1:-1] is computed from its neighbours, u[0] and u[-1] stay.
 TEST(SpreadingLoopsTest, StencilsWithinABorder) {
-  Check({{"f32[9]"},
-         " l = f32[7] slice(x), slice={[0:7]}\n m = f32[7] slice(x), slice={[1:8]}\n"
-         " r = f32[7] slice(x), slice={[2:9]}\n" +
-             Sum("v", "f32[7]", {"l", "m", "r"}) + " u = f32[9] dynamic-update-slice(x, v, one)\n",
-         {"u"}});
+  CheckSpreading({{"f32[9]"},
+                  " l = f32[7] slice(x), slice={[0:7]}\n m = f32[7] slice(x), slice={[1:8]}\n"
+                  " r = f32[7] slice(x), slice={[2:9]}\n" +
+                      SumOf("v", "f32[7]", {"l", "m", "r"}) +
+                      " u = f32[9] dynamic-update-slice(x, v, one)\n",
+                  {"u"}});
 }
 
 TEST(SpreadingLoopsTest, CrossesInTwoDimensions) {
@@ -156,8 +157,8 @@ TEST(SpreadingLoopsTest, CrossesInTwoDimensions) {
     absl::StrAppend(&body, " ", name, "_part = ", part, " slice(x), slice=", slice, "\n ", name,
                     " = f32[5,4] pad(", name, "_part, zero), padding=", padding, "\n");
   }
-  Check({{"f32[5,4]"}, body + Sum("u", "f32[5,4]", {"x", "a", "b", "c", "d"}), {"u"}},
-        {1, 2, 3, 9, -1});
+  CheckSpreading({{"f32[5,4]"}, body + SumOf("u", "f32[5,4]", {"x", "a", "b", "c", "d"}), {"u"}},
+                 {1, 2, 3, 9, -1});
 }
 
 // With borders that stay.
@@ -171,45 +172,47 @@ TEST(SpreadingLoopsTest, CrossesWithinABorder) {
                                                {"d", "{[1:5], [0:3]}"}}) {
     absl::StrAppend(&body, " ", name, " = f32[4,3] slice(x), slice=", slice, "\n");
   }
-  Check({{"f32[6,5]"},
-         body + Sum("v", "f32[4,3]", {"m", "a", "b", "c", "d"}) +
-             " u = f32[6,5] dynamic-update-slice(x, v, one, one)\n",
-         {"u"}},
-        {1, 2, 3, 9, -1});
+  CheckSpreading({{"f32[6,5]"},
+                  body + SumOf("v", "f32[4,3]", {"m", "a", "b", "c", "d"}) +
+                      " u = f32[6,5] dynamic-update-slice(x, v, one, one)\n",
+                  {"u"}},
+                 {1, 2, 3, 9, -1});
 }
 
 TEST(SpreadingLoopsTest, Rolls) {
   for (const int size : {2, 3, 13}) {
     const std::string shape = absl::StrCat("f32[", size, "]");
-    Check({{shape}, Rolled("u", "x", size, 1), {"u"}});
+    CheckSpreading({{shape}, Rolled("u", "x", size, 1), {"u"}});
     const std::string sides = Rolled("l", "x", size, size - 1) + Rolled("r", "x", size, 1);
-    Check({{shape}, sides + Sum("u", shape, {"x", "l", "r"}), {"u"}});
-    Check({{shape}, sides + Sum("u", shape, {"l", "r"}), {"u"}});
+    CheckSpreading({{shape}, sides + SumOf("u", shape, {"x", "l", "r"}), {"u"}});
+    CheckSpreading({{shape}, sides + SumOf("u", shape, {"l", "r"}), {"u"}});
   }
-  Check({{"f32[13]"}, Rolled("r", "x", 13, 3) + Sum("u", "f32[13]", {"x", "r"}), {"u"}});
+  CheckSpreading({{"f32[13]"}, Rolled("r", "x", 13, 3) + SumOf("u", "f32[13]", {"x", "r"}), {"u"}});
 }
 
 // Waves: what was two iterations ago is of the same array.
 TEST(SpreadingLoopsTest, Waves) {
-  Check({{"f32[9]", "f32[9]"},
-         Shifted("l", "x", 9, -1) + Shifted("r", "x", 9, 1) +
-             Sum("u", "f32[9]", {"x", "l", "r", "y"}),
-         {"u", "x"}});
-  Check({{"f32[9]", "f32[9]"},
-         Rolled("l", "x", 9, 8) + Rolled("r", "x", 9, 1) + Sum("u", "f32[9]", {"x", "l", "r", "y"}),
-         {"u", "x"}});
+  CheckSpreading({{"f32[9]", "f32[9]"},
+                  Shifted("l", "x", 9, -1) + Shifted("r", "x", 9, 1) +
+                      SumOf("u", "f32[9]", {"x", "l", "r", "y"}),
+                  {"u", "x"}});
+  CheckSpreading(
+      {{"f32[9]", "f32[9]"},
+       Rolled("l", "x", 9, 8) + Rolled("r", "x", 9, 1) + SumOf("u", "f32[9]", {"x", "l", "r", "y"}),
+       {"u", "x"}});
 }
 
 // A sum and what it was turned: leaves that wait for one another for one iteration or two.
 TEST(SpreadingLoopsTest, LeavesThatWaitForOneAnother) {
-  Check({{"f32[5]", "f32[5]"}, Sum("u", "f32[5]", {"x", "y"}) + Rolled("v", "x", 5, 1), {"u", "v"}},
-        {0, 1, 2, 3, 5});
+  CheckSpreading(
+      {{"f32[5]", "f32[5]"}, SumOf("u", "f32[5]", {"x", "y"}) + Rolled("v", "x", 5, 1), {"u", "v"}},
+      {0, 1, 2, 3, 5});
 }
 
 // Each element is computed from two others, those before it from what was computed before.
 TEST(SpreadingLoopsTest, ElementsThatAreWrittenFromOthersOfTheSameArray) {
   for (const int count : {1, 2, 6, 8, 9}) {
-    Check(
+    CheckSpreading(
         {{"f32[10]"},
          " three = s32[] constant(3)\n ten = s32[] constant(10)\n k = s32[] add(i, three)\n"
          " m = s32[] remainder(k, ten)\n a = f32[1] dynamic-slice(x, j), dynamic_slice_sizes={1}\n"
@@ -224,23 +227,23 @@ TEST(SpreadingLoopsTest, ElementsThatAreWrittenFromOthersOfTheSameArray) {
 // the rest with it.
 TEST(SpreadingLoopsTest, NumbersOfIterationsThatTheProgramReads) {
   const std::vector<int> not_known = {-1};
-  Check({{"f32[6]"}, " u = f32[6] negate(x)\n", {"u"}}, not_known);
-  Check({{"f32[6]"}, " u = f32[6] reverse(x), dimensions={0}\n", {"u"}}, not_known);
-  Check({{"f32[6]", "f32[6]"}, Sum("u", "f32[6]", {"x", "y"}), {"u", "y"}}, not_known);
-  Check({{"f32[6]", "f32[6]"}, "", {"y", "y"}}, not_known);
-  Check({{"f32[6]"}, Shifted("u", "x", 6, 1), {"u"}}, not_known);
+  CheckSpreading({{"f32[6]"}, " u = f32[6] negate(x)\n", {"u"}}, not_known);
+  CheckSpreading({{"f32[6]"}, " u = f32[6] reverse(x), dimensions={0}\n", {"u"}}, not_known);
+  CheckSpreading({{"f32[6]", "f32[6]"}, SumOf("u", "f32[6]", {"x", "y"}), {"u", "y"}}, not_known);
+  CheckSpreading({{"f32[6]", "f32[6]"}, "", {"y", "y"}}, not_known);
+  CheckSpreading({{"f32[6]"}, Shifted("u", "x", 6, 1), {"u"}}, not_known);
   // Rows are written one by one; the others are what they were.
-  Check({{"f32[6]", "f32[6]"},
-         " a = f32[1] dynamic-slice(y, i), dynamic_slice_sizes={1}\n"
-         " u = f32[6] dynamic-update-slice(x, a, i)\n",
-         {"u", "y"}},
-        not_known);
+  CheckSpreading({{"f32[6]", "f32[6]"},
+                  " a = f32[1] dynamic-slice(y, i), dynamic_slice_sizes={1}\n"
+                  " u = f32[6] dynamic-update-slice(x, a, i)\n",
+                  {"u", "y"}},
+                 not_known);
   // All of it in every iteration.
-  Check({{"f32[6]"},
-         " s = f32[] reduce(x, zero), dimensions={0}, to_apply=sum\n"
-         " u = f32[6] broadcast(s), dimensions={}\n",
-         {"u"}},
-        not_known);
+  CheckSpreading({{"f32[6]"},
+                  " s = f32[] reduce(x, zero), dimensions={0}, to_apply=sum\n"
+                  " u = f32[6] broadcast(s), dimensions={}\n",
+                  {"u"}},
+                 not_known);
 }
 
 }  // namespace

@@ -279,6 +279,28 @@ SmallVector<Mover, 8> MoversOf(AffineExpr expr, const Group& group, const Domain
   return movers;
 }
 
+// What has to be added to a value for it to be in an interval.
+Int128 MissingIn(const Interval& interval, int64_t value) {
+  if (interval.has_lower() && value < interval.lower()) return Int128{interval.lower()} - value;
+  if (interval.has_upper() && value > interval.upper()) return Int128{interval.upper()} - value;
+  return 0;
+}
+
+// The value of a mover, now `value`, that adds about as much to the expression, as far as its bounds
+// go; nothing where it does not fit int64.
+std::optional<int64_t> MovedBy(const Mover& mover, Int128 missing, int64_t value,
+                               const Interval& bounds) {
+  const Int128 size = mover.factor < 0 ? -mover.factor : mover.factor;
+  // Products fit, as sums of a few such numbers do.
+  if (size == 0 || size >= kMaxPresburgerCoefficient * kMaxPresburgerCoefficient) return value;
+  const Int128 needed = (missing < 0 ? -missing : missing) * mover.divisor;
+  const Int128 steps = (needed + size - 1) / size;
+  Int128 next = value + ((missing < 0) == (mover.factor < 0) ? steps : -steps);
+  if (bounds.has_lower()) next = std::max<Int128>(next, bounds.lower());
+  if (bounds.has_upper()) next = std::min<Int128>(next, bounds.upper());
+  return NarrowToInt64(next);
+}
+
 // Whether a point is found by mending the one in the middle: each constraint that does not hold moves
 // its variables about as far as it takes, until all of them hold, or have had their turn a few times.
 bool FindsPointByMending(const Group& group, const Domain& domain) {
@@ -298,30 +320,17 @@ bool FindsPointByMending(const Group& group, const Domain& domain) {
     if (test.Holds()) return true;
     if (!QuestionBudget::Spend(test.steps())) return false;
     for (size_t i = 0; i < movers.size(); ++i) {
-      const Interval& interval = group.constraints[i].interval;
       for (size_t k = 0; k < movers[i].size(); ++k) {
         test.Holds();
         if (!test.every_value_fits()) return false;
-        const Int128 value = test.ValueOf(i);
-        Int128 missing = 0;
-        if (interval.has_lower() && value < interval.lower()) missing = interval.lower() - value;
-        if (interval.has_upper() && value > interval.upper()) missing = interval.upper() - value;
+        const Int128 missing = MissingIn(group.constraints[i].interval, test.ValueOf(i));
         if (missing == 0) break;
         const Mover& mover = movers[i][(k + round) % movers[i].size()];
-        const Int128 size = mover.factor < 0 ? -mover.factor : mover.factor;
-        // Products fit, as sums of a few such numbers do.
-        if (size == 0 || size >= kMaxPresburgerCoefficient * kMaxPresburgerCoefficient) continue;
-        const Int128 needed = (missing < 0 ? -missing : missing) * mover.divisor;
-        const Int128 steps = (needed + size - 1) / size;
-        int64_t& moved = point[mover.variable];
-        Int128 next = moved + ((missing < 0) == (mover.factor < 0) ? steps : -steps);
-        const Interval& bounds = domain.Bounds(group.variables[mover.variable]);
-        if (bounds.has_lower()) next = std::max<Int128>(next, bounds.lower());
-        if (bounds.has_upper()) next = std::min<Int128>(next, bounds.upper());
-        const std::optional<int64_t> fits = NarrowToInt64(next);
-        if (!fits) return false;
-        moved = *fits;
-        test.Set(mover.variable, moved);
+        const std::optional<int64_t> moved = MovedBy(
+            mover, missing, point[mover.variable], domain.Bounds(group.variables[mover.variable]));
+        if (!moved) return false;
+        point[mover.variable] = *moved;
+        test.Set(mover.variable, *moved);
       }
     }
   }

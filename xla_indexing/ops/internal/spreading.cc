@@ -51,7 +51,7 @@ struct Translation {
   }
 };
 
-IntervalBox Moved(const IntervalBox& box, const Step& step, int64_t sign) {
+IntervalBox MovedBox(const IntervalBox& box, const Step& step, int64_t sign) {
   IntervalBox moved;
   for (size_t i = 0; i < box.size(); ++i) moved.push_back(box[i].Add(sign * step[i]));
   return moved;
@@ -125,13 +125,13 @@ bool CoverBox(std::vector<IntervalBox> boxes, const IntervalBox& whole) {
 }
 
 // The steps of one dimension, v, v + g, .., w; g is 0 where v is w.
-struct Progression {
+struct StepProgression {
   int64_t first = 0;
   int64_t last = 0;
   int64_t stride = 0;
 
-  static std::optional<Progression> Of(const std::set<int64_t>& values) {
-    Progression progression = {*values.begin(), *values.rbegin(), 0};
+  static std::optional<StepProgression> Of(const std::set<int64_t>& values) {
+    StepProgression progression = {*values.begin(), *values.rbegin(), 0};
     if (values.size() == 1) return progression;
     progression.stride = *std::next(values.begin()) - progression.first;
     const auto gaps = static_cast<int64_t>(values.size()) - 1;
@@ -166,7 +166,7 @@ class Spreading {
 
   // The part of a translation's domain that leads from the box into the box.
   IntervalBox Inside(const Translation& translation) const {
-    return Common(translation.domain, Common(box_, Moved(box_, translation.step, -1)));
+    return Common(translation.domain, Common(box_, MovedBox(box_, translation.step, -1)));
   }
 
   std::vector<IndexingMap> Powers(mlir::MLIRContext* context) const {
@@ -207,7 +207,7 @@ class Spreading {
         times_ = translation.times;
       }
       if (translation.IsStill()) continue;
-      const IntervalBox image = Moved(translation.domain, translation.step, 1);
+      const IntervalBox image = MovedBox(translation.domain, translation.step, 1);
       if (from.empty()) {
         from = translation.domain;
         to = image;
@@ -231,7 +231,7 @@ class Spreading {
       if (!IsEmptyBox(inside)) domains[translation.step].push_back(inside);
     }
     for (auto& [step, boxes] : domains) {
-      if (!CoverBox(std::move(boxes), Common(box_, Moved(box_, step, -1)))) return false;
+      if (!CoverBox(std::move(boxes), Common(box_, MovedBox(box_, step, -1)))) return false;
       steps_.insert(step);
     }
     return !steps_.empty() && steps_.size() <= kMaxSteps;
@@ -288,7 +288,7 @@ class Spreading {
       has_still = has_still || !first;
     }
     for (size_t j = 0; j < box_.size(); ++j) {
-      const std::optional<Progression> progression = Progression::Of(values[j]);
+      const std::optional<StepProgression> progression = StepProgression::Of(values[j]);
       if (!progression) return false;
       progressions_.push_back(*progression);
     }
@@ -300,28 +300,28 @@ class Spreading {
     }
     for (auto& [dim, product] : products) products_.push_back(std::move(product));
     if (products_.empty() || (products_.size() > 1 && !has_still)) return false;
-    // Every step is in one product, and each product has all of its steps.
-    for (const Product& product : products_) {
-      int64_t in_product = 1;
-      for (const size_t j : product.dims) {
-        in_product *= progressions_[j].Gaps() + 1;
-        if (in_product > static_cast<int64_t>(kMaxSteps)) return false;
-        if (!ReachesSums(j)) return false;
-      }
-      const int64_t found = absl::c_count_if(steps_, [&](const Step& step) {
-        for (size_t j = 0; j < step.size(); ++j) {
-          if (step[j] != 0 && !absl::c_linear_search(product.dims, j)) return false;
-        }
-        return true;
-      });
-      if (found != in_product) return false;
+    return absl::c_all_of(products_, [&](const Product& product) { return HasAllSteps(product); });
+  }
+
+  // Whether all combinations of the steps of a product's dimensions are steps, and their sums can be
+  // reached.
+  bool HasAllSteps(const Product& product) const {
+    int64_t in_product = 1;
+    for (const size_t j : product.dims) {
+      in_product *= progressions_[j].Gaps() + 1;
+      if (in_product > static_cast<int64_t>(kMaxSteps) || !ReachesSums(j)) return false;
     }
-    return true;
+    return in_product == absl::c_count_if(steps_, [&](const Step& step) {
+             for (size_t j = 0; j < step.size(); ++j) {
+               if (step[j] != 0 && !absl::c_linear_search(product.dims, j)) return false;
+             }
+             return true;
+           });
   }
 
   // Whether sums of the steps of a dimension can be reached within the box.
   bool ReachesSums(size_t j) const {
-    const Progression& steps = progressions_[j];
+    const StepProgression& steps = progressions_[j];
     if (goes_round_[j] || steps.first >= 0 || steps.last <= 0 || steps.Contains(0)) return true;
     return steps.Gaps() == 1 && steps.first == -steps.last && Size(j) >= 2 * steps.last;
   }
@@ -329,132 +329,158 @@ class Spreading {
   // Whether pieces that take several iterations add what as many steps add.
   bool LeavesOutOnlySums(const std::vector<Translation>& translations) const {
     return absl::c_all_of(translations, [&](const Translation& translation) {
-      if (translation.iterations == iterations_ || IsEmptyBox(Inside(translation))) return true;
-      if (translation.iterations % iterations_ != 0) return false;
-      const int64_t number = translation.iterations / iterations_;
-      // Its steps begin when the others do.
-      const Interval last_begins = translation.times.Add((number - 1) * iterations_);
-      if (number < 0 || number > kMaxStep || !translation.times.IsSubsetOf(times_) ||
-          !last_begins.IsSubsetOf(times_)) {
-        return false;
-      }
-      Int128 needed = 0;
-      for (const Product& product : products_) {
-        Int128 of_product = products_.size() == 1 ? number : 0;
-        for (const size_t j : product.dims) {
-          const Progression& steps = progressions_[j];
-          const int64_t c = translation.step[j];
-          if (!steps.Contains(0) || (c != 0 && (goes_round_[j] || steps.stride > 1))) return false;
-          if (c > 0 && steps.last == 0) return false;
-          if (c < 0 && steps.first == 0) return false;
-          const int64_t least = c > 0   ? (c + steps.last - 1) / steps.last
-                                : c < 0 ? (-c - steps.first - 1) / -steps.first
-                                        : 0;
-          if (products_.size() == 1 && least > number) return false;
-          of_product = std::max<Int128>(of_product, least);
-        }
-        needed += of_product;
-      }
-      for (size_t j = 0; j < box_.size(); ++j) {
-        if (progressions_[j].first == 0 && progressions_[j].last == 0 && translation.step[j] != 0) {
-          return false;
-        }
-      }
-      return needed <= number;
+      return translation.iterations == iterations_ || IsEmptyBox(Inside(translation)) ||
+             AddsWhatStepsAdd(translation);
     });
   }
+
+  bool AddsWhatStepsAdd(const Translation& translation) const {
+    if (translation.iterations % iterations_ != 0) return false;
+    const int64_t number = translation.iterations / iterations_;
+    if (number < 0 || number > kMaxStep) return false;
+    // Its steps begin when the others do.
+    if (!translation.times.IsSubsetOf(times_) ||
+        !translation.times.Add((number - 1) * iterations_).IsSubsetOf(times_)) {
+      return false;
+    }
+    for (size_t j = 0; j < box_.size(); ++j) {
+      const bool moves = progressions_[j].first != 0 || progressions_[j].last != 0;
+      if (!moves && translation.step[j] != 0) return false;
+    }
+    Int128 needed = 0;
+    for (const Product& product : products_) {
+      int64_t in_product = 0;
+      for (const size_t j : product.dims) {
+        const std::optional<int64_t> least = LeastStepsTo(j, translation.step[j]);
+        if (!least) return false;
+        in_product = std::max(in_product, *least);
+      }
+      needed += in_product;
+    }
+    return needed <= number;
+  }
+
+  // The least number of steps of dimension j that add c, where any greater number can do so too.
+  std::optional<int64_t> LeastStepsTo(size_t j, int64_t c) const {
+    const StepProgression& steps = progressions_[j];
+    if (!steps.Contains(0)) return std::nullopt;
+    if (c == 0) return 0;
+    if (goes_round_[j] || steps.stride > 1 || (c > 0 ? steps.last : steps.first) == 0) {
+      return std::nullopt;
+    }
+    return c > 0 ? (c + steps.last - 1) / steps.last : (-c - steps.first - 1) / -steps.first;
+  }
+
+  // A map that is being made.
+  struct Parts {
+    AffineExpr AddRange(const Interval& bounds) {
+      ranges.push_back({bounds, {}});
+      return mlir::getAffineSymbolExpr(ranges.size() - 1, context);
+    }
+    void Constrain(AffineExpr expr, const Interval& interval) {
+      constraints.push_back({expr, interval});
+    }
+
+    mlir::MLIRContext* context;
+    Variables ranges = {};
+    Constraints constraints = {};
+  };
 
   // m iterations, m in `numbers`, as a timed map; dimension `anywhere` may be anything.
   IndexingMap Power(mlir::MLIRContext* context, const Interval& numbers,
                     std::optional<size_t> anywhere) const {
-    Variables dims = {{times_, {}}};
-    for (const Interval& interval : box_) dims.push_back({interval, {}});
-    Variables ranges;
-    Constraints constraints;
-    const auto add_range = [&](const Interval& bounds) {
-      ranges.push_back({bounds, {}});
-      return mlir::getAffineSymbolExpr(ranges.size() - 1, context);
-    };
+    Parts parts = {context};
     const std::optional<int64_t> most = times_.Size();
     const Interval counts = most ? Interval::Closed(0, *most) : Interval::AtLeast(0);
-    const AffineExpr number = add_range(numbers.Intersect(counts));
+    const AffineExpr number = parts.AddRange(numbers.Intersect(counts));
     const AffineExpr time = mlir::getAffineDimExpr(0, context);
     llvm::SmallVector<AffineExpr, 4> results = {Add(time, Scale(number, iterations_))};
-    constraints.push_back(
-        {Add(time, Scale(Sub(number, Constant(1, context)), iterations_)), times_});
+    parts.Constrain(Add(time, Scale(Sub(number, Constant(1, context)), iterations_)), times_);
+    Variables dims = {{times_, {}}};
     for (size_t j = 0; j < box_.size(); ++j) {
+      dims.push_back({box_[j], {}});
       results.push_back(mlir::getAffineDimExpr(j + 1, context));
     }
-    const bool at_most_one_each = StepsAreOneEach();
-    AffineExpr in_all = Constant(0, context);
-    std::vector<AffineExpr> distances(box_.size());
-    for (const Product& product : products_) {
-      AffineExpr in_product = number;
-      if (products_.size() > 1 && !at_most_one_each) {
-        in_product = add_range(counts);
-        in_all = Add(in_all, in_product);
+    if (StepsAreOneEach()) {
+      std::vector<AffineExpr> distances;
+      for (const Product& product : products_) {
+        const size_t j = product.dims.front();
+        distances.push_back(MoveByDistance(j, &results[j + 1], &parts));
       }
-      for (const size_t j : product.dims) {
-        const AffineExpr dim = mlir::getAffineDimExpr(j + 1, context);
-        const Progression& steps = progressions_[j];
-        const AffineExpr least = Scale(in_product, steps.first);
-        AffineExpr& result = results[j + 1];
-        const AffineExpr begin = Constant(box_[j].lower(), context);
-        if (j == anywhere) {
-          result = add_range(box_[j]);
-        } else if (at_most_one_each) {
-          if (goes_round_[j]) {
-            // The shorter way round where there are two.
-            const int64_t longest = steps.Gaps() == 2 ? Size(j) / 2 : Size(j) - 1;
-            distances[j] = add_range(Interval::Closed(steps.first * longest, steps.last * longest));
-            result = Add(Mod(Sub(Add(dim, distances[j]), begin), Size(j)), begin);
-          } else {
-            result = add_range(box_[j]);
-            distances[j] = Sub(result, dim);
-            if (steps.first == 0) constraints.push_back({distances[j], Interval::AtLeast(0)});
-            if (steps.last == 0) constraints.push_back({distances[j], Interval::AtMost(0)});
-          }
-        } else if (goes_round_[j]) {
-          AffineExpr moved = Add(dim, least);
-          if (steps.stride > 0) {
-            const AffineExpr strides = add_range(Interval::OfSize(Period(j)));
-            moved = Add(moved, Scale(strides, steps.stride));
-            constraints.push_back(
-                {Sub(strides, Scale(in_product, steps.Gaps())), Interval::AtMost(0)});
-          }
-          result = Add(Mod(Sub(moved, begin), Size(j)), begin);
-        } else if (steps.stride == 0) {
-          result = Add(dim, least);
-          constraints.push_back({result, box_[j]});
-        } else {
-          result = add_range(box_[j]);
-          const AffineExpr moved = Sub(result, dim);
-          const AffineExpr above = Sub(moved, least);
-          constraints.push_back({above, Interval::AtLeast(0)});
-          constraints.push_back({Sub(moved, Scale(in_product, steps.last)), Interval::AtMost(0)});
-          if (steps.stride > 1) {
-            constraints.push_back({Mod(above, steps.stride), Interval::Point(0)});
-          }
-        }
-      }
-    }
-    if (at_most_one_each) {
       // The sum of all distances is the greatest of their sums with any signs.
-      for (size_t signs = 0; signs < size_t{1} << products_.size(); ++signs) {
+      for (size_t signs = 0; signs < size_t{1} << distances.size(); ++signs) {
         AffineExpr sum = Scale(number, -1);
-        for (size_t i = 0; i < products_.size(); ++i) {
-          const AffineExpr& distance = distances[products_[i].dims.front()];
-          sum = Add(sum, Scale(distance, ((signs >> i) & 1) != 0 ? 1 : -1));
+        for (size_t i = 0; i < distances.size(); ++i) {
+          sum = Add(sum, Scale(distances[i], ((signs >> i) & 1) != 0 ? 1 : -1));
         }
-        constraints.push_back({sum, Interval::AtMost(0)});
+        parts.Constrain(sum, Interval::AtMost(0));
       }
-    } else if (products_.size() > 1) {
-      constraints.push_back({Sub(in_all, number), Interval::AtMost(0)});
+    } else {
+      AffineExpr in_all = Constant(0, context);
+      for (const Product& product : products_) {
+        const AffineExpr in_product = products_.size() > 1 ? parts.AddRange(counts) : number;
+        in_all = Add(in_all, in_product);
+        for (const size_t j : product.dims) {
+          AffineExpr& result = results[j + 1];
+          result = j == anywhere ? parts.AddRange(box_[j]) : Moved(j, in_product, &parts);
+        }
+      }
+      if (products_.size() > 1) parts.Constrain(Sub(in_all, number), Interval::AtMost(0));
     }
     const mlir::AffineMap affine_map =
-        mlir::AffineMap::get(dims.size(), ranges.size(), results, context);
-    return IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(ranges), {},
-                       std::move(constraints));
+        mlir::AffineMap::get(dims.size(), parts.ranges.size(), results, context);
+    return IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(parts.ranges), {},
+                       std::move(parts.constraints));
+  }
+
+  // An index of dimension j within the box, going round.
+  AffineExpr Round(size_t j, AffineExpr index) const {
+    if (!index) return index;
+    const AffineExpr begin = Constant(box_[j].lower(), index.getContext());
+    return Add(Mod(Sub(index, begin), Size(j)), begin);
+  }
+
+  // Sets the result of dimension j, of steps of at most one; returns how far it has moved.
+  AffineExpr MoveByDistance(size_t j, AffineExpr* result, Parts* parts) const {
+    const AffineExpr dim = mlir::getAffineDimExpr(j + 1, parts->context);
+    const StepProgression& steps = progressions_[j];
+    if (goes_round_[j]) {
+      // The shorter way round where there are two.
+      const int64_t longest = steps.Gaps() == 2 ? Size(j) / 2 : Size(j) - 1;
+      const AffineExpr distance =
+          parts->AddRange(Interval::Closed(steps.first * longest, steps.last * longest));
+      *result = Round(j, Add(dim, distance));
+      return distance;
+    }
+    *result = parts->AddRange(box_[j]);
+    const AffineExpr distance = Sub(*result, dim);
+    if (steps.first == 0) parts->Constrain(distance, Interval::AtLeast(0));
+    if (steps.last == 0) parts->Constrain(distance, Interval::AtMost(0));
+    return distance;
+  }
+
+  // The result of dimension j after so many iterations.
+  AffineExpr Moved(size_t j, AffineExpr iterations, Parts* parts) const {
+    const AffineExpr dim = mlir::getAffineDimExpr(j + 1, parts->context);
+    const StepProgression& steps = progressions_[j];
+    const AffineExpr least = Scale(iterations, steps.first);
+    if (goes_round_[j]) {
+      if (steps.stride == 0) return Round(j, Add(dim, least));
+      const AffineExpr strides = parts->AddRange(Interval::OfSize(Period(j)));
+      parts->Constrain(Sub(strides, Scale(iterations, steps.Gaps())), Interval::AtMost(0));
+      return Round(j, Add(Add(dim, least), Scale(strides, steps.stride)));
+    }
+    if (steps.stride == 0) {
+      parts->Constrain(Add(dim, least), box_[j]);
+      return Add(dim, least);
+    }
+    const AffineExpr result = parts->AddRange(box_[j]);
+    const AffineExpr moved = Sub(result, dim);
+    parts->Constrain(Sub(moved, least), Interval::AtLeast(0));
+    parts->Constrain(Sub(moved, Scale(iterations, steps.last)), Interval::AtMost(0));
+    if (steps.stride > 1)
+      parts->Constrain(Mod(Sub(moved, least), steps.stride), Interval::Point(0));
+    return result;
   }
 
   // Whether there are a few products of one dimension each, in steps of at most one.
@@ -473,7 +499,7 @@ class Spreading {
   IntervalBox box_;
   std::set<Step> steps_;
   std::vector<bool> goes_round_;
-  std::vector<Progression> progressions_;
+  std::vector<StepProgression> progressions_;
   std::vector<Product> products_;
 };
 
