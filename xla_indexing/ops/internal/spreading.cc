@@ -311,12 +311,13 @@ class Spreading {
       in_product *= progressions_[j].Gaps() + 1;
       if (in_product > static_cast<int64_t>(kMaxSteps) || !ReachesSums(j)) return false;
     }
-    return in_product == absl::c_count_if(steps_, [&](const Step& step) {
-             for (size_t j = 0; j < step.size(); ++j) {
-               if (step[j] != 0 && !absl::c_linear_search(product.dims, j)) return false;
-             }
-             return true;
-           });
+    const auto is_in_product = [&](const Step& step) {
+      for (size_t j = 0; j < step.size(); ++j) {
+        if (step[j] != 0 && !absl::c_linear_search(product.dims, j)) return false;
+      }
+      return true;
+    };
+    return in_product == absl::c_count_if(steps_, is_in_product);
   }
 
   // Whether sums of the steps of a dimension can be reached within the box.
