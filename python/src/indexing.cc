@@ -421,7 +421,7 @@ put through a function such as a clamp.
       .def_prop_ro(
           "value_function",
           [](const RuntimeVariable& self) { return self.Binding().value.ToString(); },
-          "What is done to the value: 'as is', 'clamp [0, 6]', 'in [0, 3], else 3'.")
+          "What is done to the value: 'as is', 'clamp [0, 6]', 'in [0, 3], else 3', 'iterations'.")
       .def(
           "apply",
           [](const RuntimeVariable& self, int64_t value) {

@@ -11,6 +11,7 @@ import numpy as np
 import xla_indexing as xi
 
 MOST_POINTS = 4_000_000
+MOST_ITERATIONS = 1000
 
 
 class Points(NamedTuple):
@@ -41,7 +42,8 @@ def points_of(indexing: Any, values: Mapping[str, np.ndarray]) -> Points | None:
     """Returns points of all variables of a map; which of them are in its domain is not looked at.
 
     A runtime variable has the value that `values` has for the instruction that it is bound to; where there
-    is none, it takes all values of its interval. Returns nothing where these are too many.
+    is none, it takes all values of its interval; of one without end, as how often a loop runs, the first
+    MOST_ITERATIONS. Returns nothing where these are too many.
     """
     map_ = indexing.map
     bound = {variable.name: variable for variable in indexing.runtime_variables}
@@ -56,10 +58,11 @@ def points_of(indexing: Any, values: Mapping[str, np.ndarray]) -> Points | None:
             points = np.column_stack([points, value])[inside]
             continue
         all_known &= variable.name not in bound
-        size = variable.upper - variable.lower + 1
+        upper = variable.lower + MOST_ITERATIONS - 1 if variable.upper is None else variable.upper
+        size = upper - variable.lower + 1
         if size * len(points) > MOST_POINTS:
             return None
-        column = np.tile(np.arange(variable.lower, variable.upper + 1), len(points))
+        column = np.tile(np.arange(variable.lower, upper + 1), len(points))
         points = np.column_stack([np.repeat(points, size, axis=0), column])
     return Points(all_known, points)
 
@@ -69,7 +72,7 @@ def value_at(
 ) -> np.ndarray | None:
     """Returns the value of a runtime variable at points of the variables `names`, where it is known."""
     tensor = values.get(variable.owner.name)
-    if tensor is None or variable.leaf != 0:
+    if tensor is None or variable.leaf != 0 or variable.value_function == "iterations":
         return None
     used = [*variable.map.dimensions, *variable.map.range_variables, *variable.map.runtime_variables]
     where, _ = table(variable.map, points[:, [names.index(v.name) for v in used]])

@@ -293,8 +293,8 @@ TEST_F(ControlTest, AStartThatIsTheCounterHasItsValues) {
                                                "2.0.2 (d0) -> (d0), domain: d0 in [0, 3]"));
 }
 
-TEST_F(ControlTest, WhereTheNumberOfIterationsIsNotKnownAllAreTaken) {
-  const std::string reason = "  (over-approximate: the number of iterations of w is not known)";
+TEST_F(ControlTest, WhereTheNumberOfIterationsIsNotKnownItIsARuntimeVariable) {
+  const std::string number = "\n  rt0: w, iterations; (d0) -> (), domain: d0 in [0, 3]";
   EXPECT_THAT(
       OutputToInput(R"(
     body {
@@ -318,8 +318,12 @@ TEST_F(ControlTest, WhereTheNumberOfIterationsIsNotKnownAllAreTaken) {
       ROOT w = (s32[], f32[4], s32[]) while(s), condition=condition, body=body
     })"),
       ElementsAre("0.0.0 () -> ()", "0.0.2 () -> ()", "1.0.0 (d0) -> (), domain: d0 in [0, 3]",
-                  "1.0.1 (d0) -> (-d0 + 3), domain: d0 in [0, 3]" + reason,
-                  "1.0.1 (d0) -> (d0), domain: d0 in [0, 3]" + reason,
+                  "1.0.1 (d0){rt0} -> (-d0 + 3), domain: d0 in [0, 3], rt0 in [1, inf], "
+                  "(rt0 - 1) mod 2 in [0, 0]" +
+                      number,
+                  "1.0.1 (d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [0, inf], "
+                  "rt0 mod 2 in [0, 0]" +
+                      number,
                   "1.0.2 (d0) -> (), domain: d0 in [0, 3]", "2.0.2 () -> ()"));
 }
 
@@ -397,13 +401,13 @@ TEST_F(LoopReasonsTest, MapsThatComeAgainAreFollowedWithoutEnd) {
   }
 }
 
-// Maps that never come again: the middle of an array is squeezed from both sides.
+// Maps that come again late: an array is rotated, or it is turned round.
 TEST_F(LoopReasonsTest, NameKnownNumbersThatAreTakenForAny) {
   const std::string text =
       CountedLoop("f32[64]", "f32[4]",
-                  "a = f32[63] slice(x), slice={[1:64]}\n b = f32[63] slice(x), slice={[0:63]}\n"
-                  "z = f32[] constant(0)\n c = f32[64] pad(a, z), padding=0_1\n"
-                  "d = f32[64] pad(b, z), padding=1_0\n v = f32[64] add(c, d)",
+                  "a = f32[63] slice(x), slice={[1:64]}\n b = f32[1] slice(x), slice={[0:1]}\n"
+                  "c = f32[64] concatenate(a, b), dimensions={0}\n"
+                  "d = f32[64] reverse(x), dimensions={0}\n v = f32[64] add(c, d)",
                   "v", "y", 100);
   EXPECT_EQ(Reason(text, 1, 1), "whole leaf: the maps of w are too many");
 }
@@ -411,9 +415,10 @@ TEST_F(LoopReasonsTest, NameKnownNumbersThatAreTakenForAny) {
 TEST_F(LoopReasonsTest, NameCountersThatBeginAnywhere) {
   std::string text = Copies(5, "i");
   text.replace(text.find("zero = s32[] constant(0)"), 24, "zero = s32[] parameter(2)");
-  EXPECT_EQ(Reason(text, 2, 1),
-            "the number of iterations of w is not known, nor what leaf 0 of its state is in each");
-  EXPECT_EQ(Reason(text, 2, 2), "the number of iterations of w is not known");
+  const std::string why =
+      "the number of iterations of w is not known, nor what leaf 0 of its state is in each";
+  EXPECT_EQ(Reason(text, 2, 1), why);
+  EXPECT_EQ(Reason(text, 2, 2), why);
 }
 
 // XLA's CPU backend leaves small loops in computations of their own, where only the caller has the

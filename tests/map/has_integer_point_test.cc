@@ -13,6 +13,7 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/seed.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
 
@@ -90,6 +91,22 @@ TEST_F(HasIntegerPointTest, IsUndecidedPastTheBounds) {
             Answer::kUndecided);
   EXPECT_EQ(ByPresburger("(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 99], "
                          "d0 * 1048575 + d1 in [5, 5]"),
+            Answer::kYes);
+}
+
+// The middle and the ends of these intervals are none, but a point is found without asking Presburger,
+// which a budget of so few steps would not allow.
+TEST_F(HasIntegerPointTest, PointsAreFoundByMending) {
+  const QuestionBudget budget(20'000);
+  EXPECT_EQ(HasIntegerPointIn("(d0, d1, d2, d3, d4, d5) -> (d0), domain: d0 in [0, 999], "
+                              "d1 in [0, 999], d2 in [0, 999], d3 in [0, 999], d4 in [0, 999], "
+                              "d5 in [0, 999], d0 + d1 * 2 - d2 in [417, 418], "
+                              "d2 - d3 + d4 * 3 in [31, 31], d5 - d0 - d4 in [100, 120]"),
+            Answer::kYes);
+  EXPECT_EQ(HasIntegerPointIn("(d0, d1, d2, d3) -> (d0), domain: d0 in [0, 99999], "
+                              "d1 in [0, 99999], d2 in [0, 99999], d3 in [0, 99999], "
+                              "(d0 + d1) mod 32 in [5, 5], d2 - d0 in [3, 7], "
+                              "(d2 + d3) floordiv 7 - d1 in [40, 40]"),
             Answer::kYes);
 }
 

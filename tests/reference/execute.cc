@@ -210,7 +210,9 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
         Execute(computation, arguments, seed + MixBits(number), execution.options);
     if (!inner.ok()) return inner.status();
     Value value = inner->ValueOf(computation.root_instruction());
-    (*calls)[{&instruction, &computation}] = std::make_unique<Execution>(*std::move(inner));
+    std::unique_ptr<Execution>& last = (*calls)[{&instruction, &computation}];
+    inner->runs = last == nullptr ? 1 : last->runs + 1;
+    last = std::make_unique<Execution>(*std::move(inner));
     return value;
   };
   absl::StatusOr<Value> value = [&]() -> absl::StatusOr<Value> {

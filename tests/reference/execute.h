@@ -39,6 +39,8 @@ struct Execution {
 
   absl::flat_hash_map<const HloInstruction*, Value> values;
   Calls calls;
+  // How often the caller has run the computation.
+  int64_t runs = 1;
   uint64_t seed = 0;
   ExecutionOptions options;
 

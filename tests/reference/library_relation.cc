@@ -96,6 +96,7 @@ bool Contains(const Interval& interval, Integer value) {
 Integer Apply(const ValueFunction& function, Integer value) {
   switch (function.kind()) {
     case ValueFunction::Kind::kAsIs:
+    case ValueFunction::Kind::kIterations:
       return value;
     case ValueFunction::Kind::kClamp:
       return std::min(std::max<Integer>(value, function.lower()), Integer(function.upper()));
@@ -125,7 +126,15 @@ class RuntimeReader {
                                             const Devices& devices) {
     RuntimeReader reader(binding);
     for (size_t p = 0; p < devices.count(); ++p) {
-      const absl::StatusOr<const Array*> array = ArrayOf(binding, devices[p]);
+      const absl::StatusOr<const Execution*> execution = ExecutionOf(binding, devices[p]);
+      if (!execution.ok()) return execution.status();
+      if (binding.value.kind() == ValueFunction::Kind::kIterations) {
+        const HloInstruction* loop = binding.instruction;
+        const auto body = (*execution)->calls.find({loop, loop->while_body()});
+        reader.iterations_.push_back(body == (*execution)->calls.end() ? 0 : body->second->runs);
+        continue;
+      }
+      const absl::StatusOr<const Array*> array = ArrayOf(binding, **execution);
       if (!array.ok()) return array.status();
       reader.arrays_.push_back(*array);
     }
@@ -137,9 +146,11 @@ class RuntimeReader {
   std::optional<Integer> Read(const Point& point, int64_t device) const {
     if (binding_->device) {
       const Integer named = Evaluate(binding_->device, point);
-      if (named < 0 || named >= static_cast<int64_t>(arrays_.size())) return std::nullopt;
+      const size_t count = arrays_.size() + iterations_.size();
+      if (named < 0 || named >= static_cast<int64_t>(count)) return std::nullopt;
       device = static_cast<int64_t>(named);
     }
+    if (!iterations_.empty()) return Apply(binding_->value, iterations_[device]);
     const Array& array = *arrays_[device];
     const std::optional<Index> index = IndexInside(binding_->element, point, array.sizes());
     if (!index.has_value()) return std::nullopt;
@@ -149,9 +160,9 @@ class RuntimeReader {
  private:
   explicit RuntimeReader(const RuntimeVarIndexing& binding) : binding_(&binding) {}
 
-  // The array that the element is of, in one execution.
-  static absl::StatusOr<const Array*> ArrayOf(const RuntimeVarIndexing& binding,
-                                              const Execution& execution) {
+  // The execution of the computation that the binding's instruction is in.
+  static absl::StatusOr<const Execution*> ExecutionOf(const RuntimeVarIndexing& binding,
+                                                      const Execution& execution) {
     const Execution* inner = &execution;
     for (size_t i = 0; i < binding.call_path.size(); ++i) {
       const HloInstruction* caller = binding.call_path[i];
@@ -164,8 +175,14 @@ class RuntimeReader {
       }
       inner = it->second.get();
     }
-    const auto it = inner->values.find(binding.instruction);
-    if (it == inner->values.end() || binding.leaf >= static_cast<int64_t>(it->second.size())) {
+    return inner;
+  }
+
+  // The array that the element is of.
+  static absl::StatusOr<const Array*> ArrayOf(const RuntimeVarIndexing& binding,
+                                              const Execution& execution) {
+    const auto it = execution.values.find(binding.instruction);
+    if (it == execution.values.end() || binding.leaf >= static_cast<int64_t>(it->second.size())) {
       return absl::InternalError(absl::StrCat("nothing yields ", binding.YieldedBy(nullptr)));
     }
     const Array& array = it->second[binding.leaf];
@@ -181,7 +198,9 @@ class RuntimeReader {
   }
 
   const RuntimeVarIndexing* binding_;
-  std::vector<const Array*> arrays_;  // by device
+  // By device: the array that the element is of, or how often the loop has run.
+  std::vector<const Array*> arrays_;
+  std::vector<int64_t> iterations_;
 };
 
 // The dimension and range variables of a map as the sizes and first values of a box.

@@ -40,6 +40,19 @@ Interval ValuesOfElementType(ElementType type) {
   return Interval::All();
 }
 
+RuntimeVarIndexing RuntimeVarIndexing::IterationsOf(const HloInstruction& loop) {
+  RuntimeVarIndexing binding;
+  binding.instruction = &loop;
+  binding.value = ValueFunction::Iterations();
+  return binding;
+}
+
+const Shape& RuntimeVarIndexing::shape() const {
+  static const Shape* const count = new Shape(Shape::Scalar(ElementType::kU64));
+  return value.kind() == ValueFunction::Kind::kIterations ? *count
+                                                          : instruction->shape().Leaf(leaf);
+}
+
 Interval RuntimeVarIndexing::ValueRange() const {
   return value.Apply(ValuesOfElementType(shape().element_type()));
 }

@@ -12,6 +12,9 @@
 // interval that the owner gives the variable is a restriction of the owner's domain like any other;
 // a point at which the value lies outside it is not in the domain.
 //
+// Where the number of iterations of a while is not known, it is a runtime variable too: `instruction`
+// is the while, and the value function says so.
+//
 // Example: in gather(operand, indices) with indices s32[1806,2], start j of the result element
 // (d0, d1, d2, d3) is bound to {instruction: indices, leaf: 0, element: (d0, j), clamp [0, 26]}.
 
@@ -46,8 +49,12 @@ struct RuntimeVarIndexing {
   // the owner's replica map (ops/replica_map.h), which there is then. Null: the reader.
   mlir::AffineExpr device = {};
 
-  // The array that the element is of.
-  const Shape& shape() const { return instruction->shape().Leaf(leaf); }
+  // How often a while runs, which its result does not tell: an unsigned number that no element
+  // holds, with the value function `iterations`.
+  static RuntimeVarIndexing IterationsOf(const HloInstruction& loop);
+
+  // The array that the element is of; u64[] for how often a while runs.
+  const Shape& shape() const;
   // The values that the variable can have as far as the element type and the value function say.
   Interval ValueRange() const;
 

@@ -12,6 +12,7 @@ namespace xla_indexing {
 int64_t ValueFunction::Apply(int64_t value) const {
   switch (kind_) {
     case Kind::kAsIs:
+    case Kind::kIterations:
       return value;
     case Kind::kClamp:
       return std::clamp(value, lower_, upper_);
@@ -22,7 +23,7 @@ int64_t ValueFunction::Apply(int64_t value) const {
 }
 
 Interval ValueFunction::Apply(const Interval& values) const {
-  if (values.IsEmpty() || kind_ == Kind::kAsIs) return values;
+  if (values.IsEmpty() || kind_ == Kind::kAsIs || kind_ == Kind::kIterations) return values;
   const Interval inside = values.Intersect(Interval::Closed(lower_, upper_));
   if (kind_ == Kind::kInRangeElseLast) {
     const bool some_outside = !values.IsSubsetOf(Interval::Closed(lower_, upper_));
@@ -41,6 +42,8 @@ std::string ValueFunction::ToString() const {
       return absl::StrCat("clamp [", lower_, ", ", upper_, "]");
     case Kind::kInRangeElseLast:
       return absl::StrCat("in [0, ", upper_, "], else ", upper_);
+    case Kind::kIterations:
+      return "iterations";
   }
   return "";
 }

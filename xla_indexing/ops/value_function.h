@@ -3,6 +3,7 @@
 //   clamp [lo, hi]            min(max(v, lo), hi)         starts of slices and gathers
 //   as is                     v                           indices of a scatter
 //   in [0, n-1], else n-1     v if 0 <= v < n, else n-1   the branch of a conditional
+//   iterations                how often it runs           a while; this is not read from a tensor
 //
 // Example: ValueFunction::Clamp(0, 226).Apply(300) == 226.
 // Source: the definitions of dynamic-slice, gather, scatter and conditional in XLA's operation
@@ -22,7 +23,7 @@ namespace xla_indexing {
 
 class ValueFunction {
  public:
-  enum class Kind : uint8_t { kAsIs, kClamp, kInRangeElseLast };
+  enum class Kind : uint8_t { kAsIs, kClamp, kInRangeElseLast, kIterations };
 
   static ValueFunction AsIs() { return ValueFunction(Kind::kAsIs, 0, 0); }
   // lo <= hi.
@@ -31,6 +32,8 @@ class ValueFunction {
   static ValueFunction InRangeElseLast(int64_t n) {
     return ValueFunction(Kind::kInRangeElseLast, 0, n - 1);
   }
+
+  static ValueFunction Iterations() { return ValueFunction(Kind::kIterations, 0, 0); }
 
   Kind kind() const { return kind_; }
   // The ends of the interval that a clamp clamps to and that a branch index lies in.

@@ -163,6 +163,11 @@ class PointTest {
     });
   }
 
+  // The value of a constraint's expression at the point last tested; every value fits.
+  int64_t ValueOf(size_t constraint) {
+    return program_.Result(workspace_, static_cast<int>(constraint));
+  }
+
   // What a few points cost.
   int64_t steps() const { return static_cast<int64_t>(group_.constraints.size()); }
 
@@ -239,12 +244,106 @@ Answer HasIntegerPointByEnumeration(const Group& group, const Domain& domain) {
   return all && test.every_value_fits() ? Answer::kNo : Answer::kUndecided;
 }
 
+// A variable of a group, and by how much an expression grows with it, as a fraction; behind a mod or
+// floordiv about by how much.
+struct Mover {
+  size_t variable = 0;
+  Int128 factor = 0;
+  int64_t divisor = 1;
+};
+
+// What moves an expression: the variables of its sum, and of those that it divides.
+SmallVector<Mover, 8> MoversOf(AffineExpr expr, const Group& group, const Domain& domain) {
+  SmallVector<Mover, 8> movers;
+  const auto add = [&](const LinearSum& sum, Int128 factor, int64_t divisor) {
+    for (const Term& term : sum.terms()) {
+      if (!sum.valid() || !IsVariable(term.atom)) continue;
+      const int number = VariablesOf(term.atom, static_cast<int>(domain.dims.size())).front();
+      const auto place = llvm::find(group.variables, number) - group.variables.begin();
+      movers.push_back({static_cast<size_t>(place), factor * term.coefficient, divisor});
+    }
+  };
+  const LinearSum sum = LinearSum::FromExpr(expr);
+  if (!sum.valid()) return movers;
+  add(sum, 1, 1);
+  for (const Term& term : sum.terms()) {
+    const auto division = llvm::dyn_cast<AffineBinaryOpExpr>(term.atom);
+    if (!division) continue;
+    const auto divisor = llvm::dyn_cast<AffineConstantExpr>(division.getRHS());
+    const bool is_mod = division.getKind() == AffineExprKind::Mod;
+    if (!divisor || divisor.getValue() < 1 || divisor.getValue() >= kMaxPresburgerCoefficient) {
+      continue;
+    }
+    add(LinearSum::FromExpr(division.getLHS()), term.coefficient, is_mod ? 1 : divisor.getValue());
+  }
+  return movers;
+}
+
+// What has to be added to a value for it to be in an interval.
+Int128 MissingIn(const Interval& interval, int64_t value) {
+  if (interval.has_lower() && value < interval.lower()) return Int128{interval.lower()} - value;
+  if (interval.has_upper() && value > interval.upper()) return Int128{interval.upper()} - value;
+  return 0;
+}
+
+// The value of a mover, now `value`, that adds about as much to the expression, as far as its bounds
+// go; nothing where it does not fit int64.
+std::optional<int64_t> MovedBy(const Mover& mover, Int128 missing, int64_t value,
+                               const Interval& bounds) {
+  const Int128 size = mover.factor < 0 ? -mover.factor : mover.factor;
+  // Products fit, as sums of a few such numbers do.
+  if (size == 0 || size >= kMaxPresburgerCoefficient * kMaxPresburgerCoefficient) return value;
+  const Int128 needed = (missing < 0 ? -missing : missing) * mover.divisor;
+  const Int128 steps = (needed + size - 1) / size;
+  Int128 next = value + ((missing < 0) == (mover.factor < 0) ? steps : -steps);
+  if (bounds.has_lower()) next = std::max<Int128>(next, bounds.lower());
+  if (bounds.has_upper()) next = std::min<Int128>(next, bounds.upper());
+  return NarrowToInt64(next);
+}
+
+// Whether a point is found by mending the one in the middle: each constraint that does not hold moves
+// its variables about as far as it takes, until all of them hold, or have had their turn a few times.
+bool FindsPointByMending(const Group& group, const Domain& domain) {
+  constexpr size_t kMaxRounds = 32;
+  constexpr int64_t kMiddle = 4;
+  SmallVector<SmallVector<Mover, 8>, 4> movers;
+  for (const Constraint& constraint : group.constraints) {
+    movers.push_back(MoversOf(constraint.expr, group, domain));
+  }
+  PointTest test(group, domain);
+  SmallVector<int64_t, 8> point;
+  for (const int variable : group.variables) {
+    point.push_back(Between(domain.Bounds(variable), kMiddle));
+    test.Set(point.size() - 1, point.back());
+  }
+  for (size_t round = 0; round < kMaxRounds; ++round) {
+    if (test.Holds()) return true;
+    if (!QuestionBudget::Spend(test.steps())) return false;
+    for (size_t i = 0; i < movers.size(); ++i) {
+      for (size_t k = 0; k < movers[i].size(); ++k) {
+        test.Holds();
+        if (!test.every_value_fits()) return false;
+        const Int128 missing = MissingIn(group.constraints[i].interval, test.ValueOf(i));
+        if (missing == 0) break;
+        const Mover& mover = movers[i][(k + round) % movers[i].size()];
+        const std::optional<int64_t> moved = MovedBy(
+            mover, missing, point[mover.variable], domain.Bounds(group.variables[mover.variable]));
+        if (!moved) return false;
+        point[mover.variable] = *moved;
+        test.Set(mover.variable, *moved);
+      }
+    }
+  }
+  return test.Holds();
+}
+
 Answer GroupHasIntegerPoint(const Group& group, const Domain& domain) {
   if (group.constraints.size() == 1 && OneConstraintReaches(group.constraints[0], domain)) {
     return Answer::kYes;
   }
   const Answer answer = HasIntegerPointByEnumeration(group, domain);
   if (answer != Answer::kUndecided) return answer;
+  if (FindsPointByMending(group, domain)) return Answer::kYes;
   return HasIntegerPointByPresburger(domain.dims, domain.symbols, group.constraints);
 }
 

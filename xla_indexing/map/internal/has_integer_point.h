@@ -8,7 +8,8 @@
 //   1. A rule for one constraint whose values have no gap wider than its interval. It decides
 //      nearly every constraint that an HLO operation makes.
 //   2. Points: some in the middle of all intervals; then all of them where there are at most
-//      kMaxPoints, otherwise as many near the ends of the intervals.
+//      kMaxPoints, otherwise as many near the ends of the intervals; and one that is moved from
+//      the middle into one constraint after another, until it is in all of them.
 //   3. mlir::presburger, which is exact but cannot be interrupted: at most kMaxPresburgerVariables
 //      variables (with one for each floordiv and mod), kMaxPresburgerConstraints constraints, and
 //      coefficients and divisors below kMaxPresburgerCoefficient.

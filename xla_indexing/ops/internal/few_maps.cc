@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,11 +25,187 @@ namespace xla_indexing::internal {
 
 using ::mlir::AffineExpr;
 
-OperandIndexing WithSumsJoined(OperandIndexing indexing) {
+namespace {
+
+constexpr int64_t kMaxFactor = int64_t{1} << 31;
+
+// `map` with a number in the place of a range variable.
+Renaming WithRangeAt(const IndexingMap& map, int range, int64_t value) {
+  Renaming renaming;
+  renaming.dims = Variables(map.dims());
+  renaming.ranges = Variables(map.ranges());
+  renaming.ranges[range].bounds = Interval::Point(value);
+  renaming.for_symbols.resize(map.num_symbols());
+  renaming.for_symbols[range] = Constant(value, map.context());
+  for (int i = 0; i < map.num_runtimes(); ++i) renaming.runtimes.push_back(i);
+  return renaming;
+}
+
+// Whether an expression has a symbol.
+bool HasSymbol(AffineExpr expr, int symbol) {
+  return expr.isFunctionOfSymbol(static_cast<unsigned>(symbol));
+}
+
+// Whether results, replica map or elements of bindings have a range variable.
+bool IsInResults(const OperandIndexing& indexing, int range) {
+  const auto has = [&](AffineExpr expr) { return HasSymbol(expr, range); };
+  return indexing.replica_map() != nullptr || llvm::any_of(indexing.map().results(), has) ||
+         llvm::any_of(indexing.bindings(), [&](const RuntimeVarIndexing& binding) {
+           return llvm::any_of(binding.element, has);
+         });
+}
+
+// The value that is as good as any other for every restriction on a range variable that is in no
+// result, where one end of its interval is.
+std::optional<int64_t> BestEnd(const OperandIndexing& indexing, int range) {
   const IndexingMap& map = indexing.map();
-  if (indexing.IsUnknown() || map.num_ranges() < 2 || map.IsKnownEmpty() ||
-      indexing.replica_map() != nullptr) {
+  if (IsInResults(indexing, range)) return std::nullopt;
+  const AffineExpr symbol = mlir::getAffineSymbolExpr(range, map.context());
+  ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+  bool wants_small = false;
+  bool wants_large = false;
+  for (const Constraint& constraint : map.constraints()) {
+    if (!HasSymbol(constraint.expr, range)) continue;
+    const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+    if (!sum.valid()) return std::nullopt;
+    for (const Term& term : sum.terms()) {
+      if (term.atom != symbol && HasSymbol(term.atom, range)) return std::nullopt;
+    }
+    const bool grows = sum.CoefficientOf(symbol) > 0;
+    const Interval values = simplifier.Range(constraint.expr);
+    const Interval& interval = constraint.interval;
+    if (interval.IsEmpty() || values.IsEmpty()) return std::nullopt;
+    if (interval.has_upper() && !values.IsSubsetOf(Interval::AtMost(interval.upper()))) {
+      (grows ? wants_small : wants_large) = true;
+    }
+    if (interval.has_lower() && !values.IsSubsetOf(Interval::AtLeast(interval.lower()))) {
+      (grows ? wants_large : wants_small) = true;
+    }
+  }
+  const Interval& bounds = map.ranges()[range].bounds;
+  if (bounds.IsEmpty() || (wants_small && wants_large)) return std::nullopt;
+  if (!wants_large && bounds.has_lower()) return bounds.lower();
+  if (!wants_small && bounds.has_upper()) return bounds.upper();
+  return std::nullopt;
+}
+
+// The second rule.
+OperandIndexing WithRangesAtBestEnds(OperandIndexing indexing) {
+  for (int range = indexing.map().num_ranges(); range-- > 0;) {
+    if (indexing.map().IsKnownEmpty() || range >= indexing.map().num_ranges()) continue;
+    const std::optional<int64_t> value = BestEnd(indexing, range);
+    if (!value) continue;
+    OperandIndexing without = Renamed(indexing, WithRangeAt(indexing.map(), range, *value));
+    if (without.IsUnknown()) continue;
+    without.Simplify();
+    indexing = std::move(without);
+  }
+  return indexing;
+}
+
+// The fourth rule, for the first range that it applies to.
+std::optional<OperandIndexing> WithoutCountingRange(const OperandIndexing& indexing) {
+  const IndexingMap& map = indexing.map();
+  for (int range = 0; range < map.num_ranges(); ++range) {
+    if (IsInResults(indexing, range)) continue;
+    std::optional<size_t> only;
+    size_t count = 0;
+    for (size_t i = 0; i < map.constraints().size(); ++i) {
+      if (!HasSymbol(map.constraints()[i].expr, range)) continue;
+      only = i;
+      ++count;
+    }
+    if (count != 1 || !map.constraints()[*only].interval.IsPoint()) continue;
+    // rest + factor * s = value
+    const Constraint& equality = map.constraints()[*only];
+    const AffineExpr symbol = mlir::getAffineSymbolExpr(range, map.context());
+    const LinearSum sum = LinearSum::FromExpr(equality.expr);
+    if (!sum.valid()) continue;
+    const int64_t factor = sum.CoefficientOf(symbol);
+    const AffineExpr rest = Sub(equality.expr, Scale(symbol, factor));
+    if (factor == 0 || factor < -kMaxFactor || factor > kMaxFactor || !rest ||
+        HasSymbol(rest, range)) {
+      continue;
+    }
+    const Interval& bounds = map.ranges()[range].bounds;
+    const int64_t value = equality.interval.lower();
+    const Interval values = bounds.Mul(-factor).Add(value);
+    const AffineExpr remainder =
+        Mod(Sub(rest, Constant(value, map.context())), factor < 0 ? -factor : factor);
+    // Past int64 an end would be lost.
+    if (!remainder || bounds.IsEmpty() || !bounds.has_lower() ||
+        (!values.has_lower() || !values.has_upper()) != !bounds.has_upper()) {
+      continue;
+    }
+    Renaming renaming = WithRangeAt(map, range, bounds.lower());
+    renaming.constraints_added = {{rest, values}, {remainder, Interval::Point(0)}};
+    Constraints others(map.constraints());
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(*only));
+    OperandIndexing without(
+        kPartsFit,
+        IndexingMap(kPartsFit, map.affine_map(), Variables(map.dims()), Variables(map.ranges()),
+                    Variables(map.runtimes()), std::move(others)),
+        RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
+        indexing.label());
+    without = Renamed(without, std::move(renaming));
+    if (without.IsUnknown()) continue;
+    without.Simplify();
+    return without;
+  }
+  return std::nullopt;
+}
+
+// The third rule, for the first two ranges that it applies to.
+std::optional<OperandIndexing> WithSumInResults(const OperandIndexing& indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.replica_map() != nullptr || !indexing.bindings().empty()) return std::nullopt;
+  for (int s = 0; s < map.num_ranges(); ++s) {
+    for (int t = 0; t < map.num_ranges(); ++t) {
+      const AffineExpr first = mlir::getAffineSymbolExpr(s, map.context());
+      const AffineExpr second = mlir::getAffineSymbolExpr(t, map.context());
+      const auto is_joined = [&](AffineExpr expr) {
+        if (!HasSymbol(expr, s) && !HasSymbol(expr, t)) return true;
+        const LinearSum sum = LinearSum::FromExpr(expr);
+        return sum.valid() && sum.CoefficientOf(first) == sum.CoefficientOf(second) &&
+               llvm::all_of(sum.terms(), [&](const Term& term) {
+                 return IsVariable(term.atom) ||
+                        (!HasSymbol(term.atom, s) && !HasSymbol(term.atom, t));
+               });
+      };
+      if (s == t || !IsInResults(indexing, s) || !llvm::all_of(map.results(), is_joined)) continue;
+      // t is s + t from now on.
+      Renaming renaming;
+      renaming.dims = Variables(map.dims());
+      renaming.ranges = Variables(map.ranges());
+      renaming.ranges[t].bounds = map.ranges()[s].bounds.Add(map.ranges()[t].bounds);
+      renaming.for_symbols.resize(map.num_symbols());
+      renaming.for_symbols[t] = Sub(second, first);
+      renaming.constraints_added.push_back({Sub(second, first), map.ranges()[t].bounds});
+      OperandIndexing joined = Renamed(indexing, std::move(renaming));
+      if (joined.IsUnknown()) continue;
+      joined.Simplify();
+      const int num_ranges = joined.map().num_ranges();
+      joined = WithRangesAtBestEnds(std::move(joined));
+      if (joined.map().num_ranges() < num_ranges && num_ranges <= map.num_ranges()) return joined;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+OperandIndexing WithSumsJoined(OperandIndexing indexing) {
+  if (indexing.IsUnknown()) return indexing;
+  indexing = WithRangesAtBestEnds(std::move(indexing));
+  if (std::optional<OperandIndexing> without = WithoutCountingRange(indexing)) {
+    return WithSumsJoined(*std::move(without));
+  }
+  const IndexingMap& map = indexing.map();
+  if (map.num_ranges() < 2 || map.IsKnownEmpty() || indexing.replica_map() != nullptr) {
     return indexing;
+  }
+  if (std::optional<OperandIndexing> joined = WithSumInResults(indexing)) {
+    return WithSumsJoined(*std::move(joined));
   }
   llvm::SmallVector<LinearSum, 8> sums;
   llvm::BitVector in_divisions(map.num_symbols());
@@ -127,6 +304,25 @@ bool MayProlong(const IndexingMap& b, int place, int64_t point, const IndexingMa
   return true;
 }
 
+// How far apart the values of a dimension are that a restriction such as (d + c) mod k = 0 leaves;
+// 1 where there is none.
+int64_t StrideOf(const IndexingMap& map, int dim) {
+  const AffineExpr atom = mlir::getAffineDimExpr(dim, map.context());
+  for (const Constraint& constraint : map.constraints()) {
+    const auto mod = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(constraint.expr);
+    if (!mod || mod.getKind() != mlir::AffineExprKind::Mod || !constraint.interval.IsPoint()) {
+      continue;
+    }
+    const LinearSum sum = LinearSum::FromExpr(mod.getLHS());
+    const std::optional<int64_t> modulus = ConstantIn(mod.getRHS());
+    if (!sum.valid() || !modulus || sum.terms().size() != 1 || sum.terms()[0].atom != atom) {
+      continue;
+    }
+    if (std::abs(sum.terms()[0].coefficient) == 1) return *modulus;
+  }
+  return 1;
+}
+
 // `b` with one of its intervals longer by one, where what that adds is `a`.
 std::optional<OperandIndexing> Prolonged(const OperandIndexing& b, const OperandIndexing& a) {
   const IndexingMap& map = b.map();
@@ -167,8 +363,9 @@ std::optional<OperandIndexing> Prolonged(const OperandIndexing& b, const Operand
                                   : map.constraints()[place - num_variables].interval;
     for (const bool is_lower : {true, false}) {
       if (interval.IsEmpty() || !(is_lower ? interval.has_lower() : interval.has_upper())) continue;
-      const Interval added = is_lower ? Interval::Point(interval.lower()).Sub(1)
-                                      : Interval::Point(interval.upper()).Add(1);
+      const int64_t stride = place < num_dims ? StrideOf(map, place) : 1;
+      const Interval added = is_lower ? Interval::Point(interval.lower()).Sub(stride)
+                                      : Interval::Point(interval.upper()).Add(stride);
       if (added.IsEmpty() || !added.IsPoint() || !MayProlong(map, place, added.lower(), a.map())) {
         continue;
       }

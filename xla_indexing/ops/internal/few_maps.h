@@ -2,11 +2,16 @@
 // loops do (ops/internal/loop_closure.h).
 //
 //   ranges s and t that occur as s + t only      one range, of every number that s + t can be
+//   a range in no result that every restriction  is as small, or as large, as it can be
+//     wants to be small, or large
+//   s and t that occur as s + t in results, but  s + t is one range, and s as above
+//     not in restrictions
+//   a range s in nothing but e + k * s = c       (c - e) mod k = 0, and e as far as s goes
 //   a result c + s or c - s                      becomes s
 //   a, where b has a choice of its ranges with   dropped: b covers a
 //     the results of a, in the domain of a
-//   a, which is b with an interval that is       the interval of b is longer by one
-//     longer by one, in what that adds
+//   a, which is b with an interval that is       the interval of b is longer by one, or by k where
+//     longer by one, in what that adds             (d + c) mod k = 0 leaves every k-th value only
 //   two maps of one row each, beside one         one map of both rows
 //     another, with results that differ by
 //     constants
@@ -21,7 +26,7 @@
 
 namespace xla_indexing::internal {
 
-// The first rule.
+// The first four rules.
 OperandIndexing WithSumsJoined(OperandIndexing indexing);
 
 // All of them, as long as the question's budget lasts.

@@ -81,6 +81,7 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   const RuntimeVarIndexing& binding = indexing.bindings()[i];
   const ElementType type = binding.shape().element_type();
   if (map.IsKnownEmpty() || !(IsIntegral(type) || IsPred(type))) return std::nullopt;
+  if (binding.value.kind() == ValueFunction::Kind::kIterations) return std::nullopt;
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
   ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);

@@ -72,6 +72,10 @@ OperandIndexing Renamed(const OperandIndexing& indexing, Renaming renaming) {
   constraints.append(renaming.constraints_added);
   Variables runtimes;
   RuntimeVarIndexings bindings;
+  if (renaming.iterations_of != nullptr) {
+    runtimes.push_back(renaming.iterations);
+    bindings.push_back(RuntimeVarIndexing::IterationsOf(*renaming.iterations_of));
+  }
   for (const int i : renaming.runtimes) {
     runtimes.push_back(map.runtimes()[i]);
     RuntimeVarIndexing& binding = bindings.emplace_back(indexing.bindings()[i]);

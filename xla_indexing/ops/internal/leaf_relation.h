@@ -12,6 +12,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -34,6 +35,9 @@ struct Renaming {
   Variables dims;
   Variables ranges;
   llvm::SmallVector<int, 4> runtimes;
+  // Unless this is null, there is one more before them, with these values: how often it runs.
+  const HloInstruction* iterations_of = nullptr;
+  Variable iterations = {};
   // What takes the place of the dimensions, the reader of a replica map after them, and of the
   // symbols; null keeps a variable.
   llvm::SmallVector<mlir::AffineExpr, 8> for_dims;

@@ -10,21 +10,22 @@
 //   reached(leaf)  = start(leaf) and, for every part C, arrived(C) ; C+
 //   arrived(C)     = start and all that has left earlier parts, where a piece of C starts from
 //
-// For a part (m >= 1 is how many iterations it takes):
+// The closure of a part is found by the first of these laws that applies:
 //
-//   one piece that nothing follows         C+ is the piece.
-//   one piece, each result of which is     p^m: (t, d) -> (t + m, d_i + m * c_i, s_j), with the
-//     d_i + c_i, or a range s_j that no      domain of p at the first step and at the last one. That
-//     restriction ties to dimensions         is all of it where restrictions are monotonous in m,
-//                                            so that they hold between where they hold at the ends.
-//   p^2, .., p^kMaxPeriod is such a piece  p+ = union of p^r and (p^k)+ ; p^r, r < k
-//   pieces that do not mention the time    C^m for each m until they repeat: C^q = C^(q + k); from
-//                                            q on they go round, (t + q + r + k * s).
+//   translations.h      one piece that adds the same in every iteration: what stays, moves, is written
+//                       row by row (an element stays as long as the row of the iteration is above
+//                       it, and as long as it is below), and what depends on all of itself
+//   spreading.h         several pieces that add constants within a box: stencils, rolls
+//   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
+//                       several leaves, and permutations
+//   alternation.h       pieces that have closures by themselves, one after another, where that ends
 //
-// The first is all that is read once, the second what stays, moves, is written row by row (an
-// element stays as long as the row of the iteration is above it, and as long as it is below),
-// and what depends on all of itself; the last recurrences of several leaves, and permutations.
-// Cost does not depend on the number of iterations, which occurs in constants only.
+// The last of them goes through the leaves of a part one by one (Kleene's algorithm): with the powers
+// P of the pieces from leaf k to itself, a ; b and a ; P ; b are ways of their own for all pieces a
+// to k and b from k, and when the last leaf is done all ways are known.
+//
+// Cost does not depend on the number of iterations, which occurs in constants only, or where it is
+// not known as a variable (ops/internal/loop_ends.h).
 //
 // Example: y[i] = f(x[i]) for i in 0, .., n - 1. From output to input y stays, (t, d) -> (t - m, d),
 // where d <= t - 1 - m, leads to x in (t, d) -> (t - 1, d), d = t - 1, and y stays where d >= t.
@@ -44,10 +45,6 @@
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
-
-// All powers but none of a timed map from a leaf to the same leaf; nothing where there is no closed
-// form.
-std::optional<OperandIndexingSet> ClosePiece(const OperandIndexing& piece);
 
 // As AllIterations (ops/internal/loop_iterations.h); none where there is no closed form.
 std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start,

@@ -1,7 +1,7 @@
 // All powers of one timed map in closed form, against isl's transitive closure, which is code of its
 // own (tests/map/isl_judge.h). The reference executes loops of several (tests/reference/).
 
-#include "xla_indexing/ops/internal/loop_closure.h"
+#include "xla_indexing/ops/internal/translations.h"
 
 #include <cstdint>
 #include <iostream>
@@ -20,7 +20,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-class LoopClosureTest : public ::testing::Test {
+class TranslationsTest : public ::testing::Test {
  protected:
   OperandIndexing Piece(const std::string& text) {
     const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context_);
@@ -34,7 +34,7 @@ class LoopClosureTest : public ::testing::Test {
 };
 
 // Elements stay as long as row d0, which is written at time d0, is not theirs.
-TEST_F(LoopClosureTest, ElementsStayUntilTheyAreWritten) {
+TEST_F(TranslationsTest, ElementsStayUntilTheyAreWritten) {
   const auto powers = ClosePiece(
       Piece("(d0, d1) -> (d0 + 1, d1), domain: d0 in [0, 9], d1 in [0, 9], d1 - d0 in [1, 9]"));
   ASSERT_TRUE(powers.has_value());
@@ -47,7 +47,7 @@ TEST_F(LoopClosureTest, ElementsStayUntilTheyAreWritten) {
 }
 
 // At each time one of seven elements is written, over and over again.
-TEST_F(LoopClosureTest, WhatIsNotMonotonousIsNotClosed) {
+TEST_F(TranslationsTest, WhatIsNotMonotonousIsNotClosed) {
   EXPECT_FALSE(ClosePiece(Piece("(d0, d1) -> (d0 + 1, d1), domain: d0 in [0, 30], d1 in [0, 9], "
                                 "(d0 + d1) mod 7 in [0, 5]"))
                    .has_value());
@@ -93,7 +93,7 @@ std::string RandomPiece(Random* random) {
                       "), domain: ", domain);
 }
 
-TEST_F(LoopClosureTest, RandomPiecesHaveTheClosuresThatIslFinds) {
+TEST_F(TranslationsTest, RandomPiecesHaveTheClosuresThatIslFinds) {
   int closed = 0;
   int compared = 0;
   constexpr int kPieces = 600;

@@ -1,0 +1,211 @@
+// The powers of steps within a box, and of what leads out of it and stays there, against ways that are
+// followed step by step.
+
+#include "xla_indexing/ops/internal/spreading.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/testing/random.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/internal/alternation.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using Point = std::vector<int64_t>;  // the time, and an element
+using TimedPairs = std::set<std::pair<Point, Point>>;
+
+class SpreadingTest : public ::testing::Test {
+ protected:
+  OperandIndexing Piece(const std::string& text) {
+    const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context_);
+    EXPECT_TRUE(map.ok()) << map.status() << text;
+    OperandIndexing piece(kPartsFit, *map);
+    piece.Simplify();
+    return piece;
+  }
+
+  // The step `step` from the points of a box to others of it, at times that count up or down.
+  std::string StepText(const Point& step, absl::Span<const Interval> from,
+                       absl::Span<const Interval> to, int64_t count, bool is_forward) {
+    std::string results = absl::StrCat("d0 ", is_forward ? "+ 1" : "- 1");
+    std::string domain =
+        absl::StrCat("d0 in [", is_forward ? 0 : 1, ", ", is_forward ? count - 1 : count, "]");
+    std::string dims = "d0";
+    for (size_t j = 0; j < step.size(); ++j) {
+      absl::StrAppend(&dims, ", d", j + 1);
+      absl::StrAppend(&results, ", d", j + 1, " + ", step[j]);
+      absl::StrAppend(&domain, ", d", j + 1, " in ",
+                      from[j].Intersect(to[j].Sub(step[j])).ToString());
+    }
+    return absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain);
+  }
+
+  static void AddPairs(const IndexingMap& map, TimedPairs* pairs) {
+    constexpr int64_t kMaxPoints = 1'000'000;
+    const absl::Status status = map.ForEachPoint(
+        kMaxPoints, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
+                        llvm::ArrayRef<int64_t> results) {
+          pairs->emplace(Point(dims.begin(), dims.end()), Point(results.begin(), results.end()));
+        });
+    ASSERT_TRUE(status.ok()) << status;
+  }
+
+  static TimedPairs PairsOf(const OperandIndexingSet& set) {
+    TimedPairs pairs;
+    for (const OperandIndexing& map : set) AddPairs(map.map(), &pairs);
+    return pairs;
+  }
+
+  // All powers, one step after another.
+  static TimedPairs Closure(const TimedPairs& steps) {
+    TimedPairs closure = steps;
+    std::vector<std::pair<Point, Point>> pending(steps.begin(), steps.end());
+    while (!pending.empty()) {
+      const auto [from, to] = pending.back();
+      pending.pop_back();
+      for (auto it = steps.lower_bound({to, {}}); it != steps.end() && it->first == to; ++it) {
+        if (closure.emplace(from, it->second).second) pending.push_back({from, it->second});
+      }
+    }
+    return closure;
+  }
+
+  // Compares the law with the closure of these pieces; false where it does not apply.
+  bool Check(const std::vector<std::string>& texts) {
+    std::vector<OperandIndexing> pieces;
+    OperandIndexingSet all;
+    for (const std::string& text : texts) {
+      OperandIndexing piece = Piece(text);
+      if (piece.IsKnownEmpty()) continue;
+      all.Add(piece);
+      pieces.push_back(std::move(piece));
+    }
+    const std::optional<Spread> spread = SpreadWithinBox(pieces);
+    if (!spread) return false;
+    const TimedPairs steps = PairsOf(all);
+    const TimedPairs closure = Closure(steps);
+    // What is left of the pieces is disjoint of what has spread, and the two are all.
+    TimedPairs together = PairsOf(spread->powers);
+    for (const OperandIndexing& other : spread->others) AddPairs(other.map(), &together);
+    EXPECT_EQ(Closure(together), closure) << absl::StrJoin(texts, "\n");
+    const std::optional<OperandIndexingSet> closed = CloseByAlternation(pieces);
+    if (closed) {
+      ++closed_;
+      EXPECT_EQ(PairsOf(*closed), closure) << absl::StrJoin(texts, "\n");
+    }
+    return true;
+  }
+
+  int closed_ = 0;
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+};
+
+// Every set of steps of at most two elements, in every small array: stencils, and those steps that
+// together are rolls.
+TEST_F(SpreadingTest, StepsOfOneDimensionSpreadAsTheyDoOneByOne) {
+  int spread = 0;
+  for (int64_t size = 1; size <= 5; ++size) {
+    const std::vector<Interval> box = {Interval::OfSize(size)};
+    for (int steps = 0; steps < 1 << 9; ++steps) {
+      std::vector<std::string> texts;
+      for (int64_t c = -4; c <= 4; ++c) {
+        if (((steps >> (c + 4)) & 1) == 0 || std::abs(c) >= size) continue;
+        texts.push_back(StepText({c}, box, box, 4, steps % 2 == 0));
+      }
+      if (texts.size() > 4) continue;
+      spread += Check(texts) ? 1 : 0;
+      if (HasFailure()) return;
+    }
+  }
+  std::cout << spread << " sets of steps spread, " << closed_ << " closed\n";
+  EXPECT_GT(spread, 100);
+}
+
+// The elements in the middle are computed from their neighbours, the others stay; and the other way
+// round.
+TEST_F(SpreadingTest, WhatIsOnTheBorderStays) {
+  for (const bool is_forward : {true, false}) {
+    for (int64_t size = 4; size <= 7; ++size) {
+      const std::vector<Interval> box = {Interval::OfSize(size)};
+      const std::vector<Interval> middle = {Interval::Closed(1, size - 2)};
+      const std::vector<Interval> low = {Interval::Point(0)};
+      const std::vector<Interval> high = {Interval::Point(size - 1)};
+      const auto& from = is_forward ? box : middle;
+      const auto& to = is_forward ? middle : box;
+      EXPECT_TRUE(
+          Check({StepText({-1}, from, to, 5, is_forward), StepText({0}, from, to, 5, is_forward),
+                 StepText({1}, from, to, 5, is_forward), StepText({0}, low, low, 5, is_forward),
+                 StepText({0}, high, high, 5, is_forward)}));
+    }
+  }
+  EXPECT_EQ(closed_, 8);
+}
+
+// Random sets of steps in two dimensions: of all that there are, of a product, of a cross.
+TEST_F(SpreadingTest, StepsOfTwoDimensionsSpreadAsTheyDoOneByOne) {
+  int spread = 0;
+  for (int seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    const std::vector<Interval> box = {Interval::OfSize(random.Between(1, 4)),
+                                       Interval::OfSize(random.Between(1, 4))};
+    std::vector<Point> steps;
+    const int64_t kind = random.Between(0, 2);
+    const int64_t least[] = {random.Between(-2, 0), random.Between(-2, 0)};
+    const int64_t most[] = {random.Between(0, 2), random.Between(0, 2)};
+    for (int64_t a = least[0]; a <= most[0]; ++a) {
+      for (int64_t b = least[1]; b <= most[1]; ++b) {
+        if (kind == 0 && random.OneIn(2)) continue;
+        if (kind == 1 && a != 0 && b != 0) continue;
+        if (std::abs(a) >= *box[0].Size() || std::abs(b) >= *box[1].Size()) continue;
+        steps.push_back({a, b});
+      }
+    }
+    std::vector<std::string> texts;
+    for (const Point& step : steps) texts.push_back(StepText(step, box, box, 3, seed % 2 == 0));
+    spread += Check(texts) ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  std::cout << spread << " sets of steps spread, " << closed_ << " closed\n";
+  EXPECT_GT(spread, 150);
+}
+
+// A step that leads from a part of the box only is none of a stencil.
+TEST_F(SpreadingTest, StepsThatSomethingStopsDoNotSpread) {
+  const std::vector<Interval> box = {Interval::OfSize(6)};
+  const std::vector<Interval> part = {Interval::Closed(0, 2)};
+  EXPECT_FALSE(Check({StepText({-1}, box, box, 4, true), StepText({1}, part, box, 4, true),
+                      StepText({0}, box, box, 4, true)}));
+  EXPECT_FALSE(Check({StepText({-1}, box, box, 4, true), StepText({1}, box, box, 4, true),
+                      StepText({0}, part, box, 4, true)}));
+}
+
+TEST_F(SpreadingTest, AStencilIsATriangle) {
+  const std::vector<Interval> box = {Interval::OfSize(10)};
+  const std::optional<Spread> spread = SpreadWithinBox({Piece(StepText({-1}, box, box, 20, true)),
+                                                        Piece(StepText({0}, box, box, 20, true)),
+                                                        Piece(StepText({1}, box, box, 20, true))});
+  ASSERT_TRUE(spread.has_value());
+  EXPECT_TRUE(spread->others.empty());
+  EXPECT_EQ(spread->powers.size(), 1);
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal

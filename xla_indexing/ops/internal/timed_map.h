@@ -1,0 +1,29 @@
+// Timed maps (ops/internal/loop_body.h), of which every law about loops is made: their first
+// dimension and their first result are the time.
+
+#ifndef XLA_INDEXING_OPS_INTERNAL_TIMED_MAP_H_
+#define XLA_INDEXING_OPS_INTERNAL_TIMED_MAP_H_
+
+#include <optional>
+
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/ops/operand_indexing.h"
+
+namespace xla_indexing::internal {
+
+// first ; second, simplified; nothing where that passes a bound, or one of them is unknown.
+std::optional<OperandIndexing> ComposeTimed(const OperandIndexing& first,
+                                            const OperandIndexing& second);
+
+// Whether an expression has no variables but the first, .., last - 1, dimensions before symbols.
+bool MentionsOnly(mlir::AffineExpr expr, int num_dims, int first, int last);
+
+// Whether what runtime variables are read from is the same in all iterations.
+bool HasFixedValues(const OperandIndexing& map);
+
+// Whether a map is one iteration, and the same whenever it is, but for the time.
+bool IsTimeless(const OperandIndexing& piece);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_TIMED_MAP_H_

@@ -1,0 +1,30 @@
+// The law of translations: all powers of one timed map that adds the same in every iteration.
+//
+//   (t, d) -> (t + a, d_i + c_i, s_j), a != 0       p^m: (t, d) -> (t + m * a, d_i + m * c_i, s_j),
+//     where no restriction ties the range             m >= 1, with the domain of p at the first step
+//     variables s_j to dimensions, and each           and at the last one
+//     restriction is monotonous along (a, c_i)
+//   p^2, .., p^kMaxPeriod is such a map             p+ = union of p^r and (p^k)+ ; p^r, r < k
+//
+// What holds at the first step and at the last one holds between them if it is monotonous. A result
+// that is a range variable is anything in every iteration, so that the first ones do not matter.
+//
+// Example: what moves by one from output to input, (t, d0) -> (t - 1, d0 + 1), d0 in [0, 8], is
+// after all numbers of iterations (t, d0)[s0] -> (t - s0, d0 + s0), s0 in [1, 9], d0 + s0 in [1, 9].
+#ifndef XLA_INDEXING_OPS_INTERNAL_TRANSLATIONS_H_
+#define XLA_INDEXING_OPS_INTERNAL_TRANSLATIONS_H_
+
+#include <optional>
+
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+
+// All powers but none of a timed map from a leaf to the same leaf; nothing where there is no closed
+// form.
+std::optional<OperandIndexingSet> ClosePiece(const OperandIndexing& piece);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_TRANSLATIONS_H_
