@@ -172,6 +172,7 @@ class Steps {
     for (Step& step : steps_) {
       if (step.made != nullptr || !is_used[&step - steps_.data()]) continue;
       std::vector<const HloInstruction*> operands;
+      operands.reserve(step.operands.size());
       for (const Handle operand : step.operands) operands.push_back(steps_[operand].made);
       HloInstruction* made =
           &step == &steps_[last]
@@ -600,6 +601,7 @@ class Assembler {
 
 std::vector<const MovedBox*> PointersTo(const std::vector<MovedBox>& boxes) {
   std::vector<const MovedBox*> pointers;
+  pointers.reserve(boxes.size());
   for (const MovedBox& box : boxes) pointers.push_back(&box);
   return pointers;
 }
@@ -697,6 +699,7 @@ Handle ArrangedUpdates(Handle updates, const MovedBox& box, const Axes& axes, co
                        Steps* steps) {
   const Sizes counts = box.LoopCounts();
   std::vector<SliceRange> ranges;
+  ranges.reserve(box.dims.size());
   for (const MovedDim& dim : box.dims) ranges.push_back({dim.offset, dim.offset + dim.size, 1});
   updates = steps->Reshape(steps->Slice(updates, ranges), counts);
   updates = steps->Reverse(updates, reversed);
@@ -775,6 +778,7 @@ Handle PlacedInto(Handle array, Handle updates, const MovedBox& box, Instruction
   const HloInstruction& scatter = rewriter->original();
   if (!ReplacesElements(scatter)) {
     std::vector<SliceRange> ranges;
+    ranges.reserve(axes.size());
     for (size_t k = 0; k < axes.size(); ++k) {
       ranges.push_back({axes[k].start, axes[k].start + update_sizes[k], 1});
     }
@@ -891,7 +895,9 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReplaceIndexed(const HloModule& modul
       ReplaceGather(*replacement.gather, &rewriter);
     } else if (replacement.scatter) {
       ReplaceScatter(*replacement.scatter, &rewriter);
-    } else if (replacement.is_sorted || replacement.is_unique) {
+    }
+    if (rewriter.replacement() != nullptr) return absl::OkStatus();
+    if (replacement.is_sorted || replacement.is_unique) {
       HloInstruction* same = rewriter.ReplaceOperands(rewriter.operands());
       if (replacement.is_sorted) same->SetAttribute(AttributeKey::kIndicesAreSorted, true);
       if (replacement.is_unique) same->SetAttribute(AttributeKey::kUniqueIndices, true);

@@ -198,7 +198,8 @@ std::optional<std::vector<MovedDim>> MakeDigits(const IndexingMap& map, std::vec
     digits.start = FloorToMultiple(least, before);
     digits.counts.push_back((greatest - digits.start) / before + 1);
     const int64_t length = digits.counts.back() * before;
-    MovedDim dim = {bounds.lower(), greatest - least + 1,
+    MovedDim dim = {bounds.lower(),
+                    greatest - least + 1,
                     base.sign > 0 ? least - digits.start : digits.start + length - 1 - greatest,
                     {digits.counts.rbegin(), digits.counts.rend()}};
     for (size_t k = digits.counts.size(); k-- > 0;) {
@@ -257,7 +258,7 @@ MapBox BoxOfMap(const OperandIndexing& indexing, const Shape& operand, Outside o
     }
   }
   std::optional<std::vector<MovedDim>> moved = MakeDigits(map, &dims);
-  if (!moved) return fail("quotients and remainders of a coordinate are not digits of one index");
+  if (!moved) return fail("a dimension is too large, or divisors do not divide one another");
   box.box.dims = *std::move(moved);
   const std::vector<int64_t> counts = box.box.LoopCounts();
   for (int k = 0; k < map.num_results(); ++k) {
@@ -273,7 +274,8 @@ MapBox BoxOfMap(const OperandIndexing& indexing, const Shape& operand, Outside o
       }
       const RuntimeVarIndexing& binding =
           indexing.bindings()[llvm::cast<mlir::AffineSymbolExpr>(term.atom).getPosition()];
-      if (axis.runtime || term.coefficient != 1) return fail("a start is computed of runtime values");
+      if (axis.runtime || term.coefficient != 1)
+        return fail("a start is computed of runtime values");
       axis.runtime = StartOf(binding);
       if (!axis.runtime) return fail("the indices depend on runtime values");
       runtime = binding.ValueRange();
@@ -284,10 +286,9 @@ MapBox BoxOfMap(const OperandIndexing& indexing, const Shape& operand, Outside o
     // Where every value of the start leaves all elements inside.
     const Interval starts = Interval::Closed(0, size - span->size).Sub(span->start);
     const bool is_inside = size >= span->size && runtime.IsSubsetOf(starts);
-    if (!is_inside && (outside == Outside::kNever ||
-                       (outside == Outside::kIsFill && axis.runtime.has_value()))) {
-      return fail(axis.runtime ? kLeftOut
-                               : "a coordinate is rounded to outside the operand");
+    if (!is_inside &&
+        (outside == Outside::kNever || (outside == Outside::kIsFill && axis.runtime.has_value()))) {
+      return fail(axis.runtime ? kLeftOut : "a coordinate is rounded to outside the operand");
     }
     box.box.axes.push_back(std::move(axis));
   }
@@ -429,9 +430,9 @@ int64_t StrideOf(const MovedAxis& axis, int64_t loop) {
 // The box of `a` and then `b` along a dimension, where the steps to and in `b` are those in `a`.
 std::optional<MovedBox> Joined(const MovedBox& a, const MovedBox& b, size_t dim) {
   for (size_t i = 0; i < a.dims.size(); ++i) {
-    const bool follows = i == dim ? a.dims[i].offset + a.dims[i].size == b.dims[i].offset
-                                  : a.dims[i].offset == b.dims[i].offset &&
-                                        a.dims[i].size == b.dims[i].size;
+    const bool follows =
+        i == dim ? a.dims[i].offset + a.dims[i].size == b.dims[i].offset
+                 : a.dims[i].offset == b.dims[i].offset && a.dims[i].size == b.dims[i].size;
     if (!follows) return std::nullopt;
   }
   const auto loop = static_cast<int64_t>(dim);

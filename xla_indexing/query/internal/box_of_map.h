@@ -21,7 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/hlo/transforms/replace_indexed.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -43,7 +42,8 @@ struct MapBox {
 enum class Outside : uint8_t { kNever, kIsFill, kAssumedNever };
 
 // The loops of a map to elements of `operand`; constraints of the map are ignored.
-MapBox BoxOfMap(const OperandIndexing& map, const Shape& operand, Outside outside = Outside::kNever);
+MapBox BoxOfMap(const OperandIndexing& map, const Shape& operand,
+                Outside outside = Outside::kNever);
 
 // Whether loops go on to where the dimensions do not.
 bool IsRounded(const MovedBox& box);
