@@ -289,9 +289,9 @@ TEST(RandomIndexStructureTest, WhatIsMadeByArithmeticIsRecognised) {
 }
 
 // Indices written by arithmetic on arrays of one shape, as programs write them.
-class IndexText {
+class IndexProgram {
  public:
-  IndexText(std::string type, std::vector<int64_t> sizes)
+  IndexProgram(std::string type, std::vector<int64_t> sizes)
       : type_(std::move(type)), sizes_(std::move(sizes)) {}
 
   std::string Constant(int64_t value) {
@@ -345,7 +345,7 @@ class IndexText {
 
 // Changes indices in [0, size - 1] by what leaves them as they are: what a program does with
 // negative ones, clamps that never act, another type.
-std::string Disguised(std::string index, int64_t size, Random* random, IndexText* text) {
+std::string Disguised(std::string index, int64_t size, Random* random, IndexProgram* text) {
   if (random->OneIn(3)) {
     index = text->Apply("clamp", {text->Constant(0), index, text->Constant(size - 1)});
   }
@@ -367,7 +367,7 @@ struct ElementwiseAccess {
 };
 
 ElementwiseAccess JoinIndices(const std::vector<std::string>& indices, bool is_gather,
-                              Random* random, IndexText* text) {
+                              Random* random, IndexProgram* text) {
   std::vector<int64_t> sizes = text->sizes();
   sizes.push_back(1);
   std::vector<std::string> vectors;
@@ -405,7 +405,7 @@ struct MadeClass {
   bool is_in_bounds = true;
 };
 
-std::string ModuleOf(const std::string& parameters, const IndexText& text,
+std::string ModuleOf(const std::string& parameters, const IndexProgram& text,
                      const std::string& root) {
   return absl::StrCat(
       "HloModule m\nput { a = s32[] parameter(0) ROOT b = s32[] parameter(1) }\n"
@@ -440,7 +440,7 @@ MadeClass MakeStencil(Random* random) {
     c += b * (window - 1);
     b = -b;
   }
-  IndexText text(is_reversed ? "s32" : TypeOfIndices(random), {rows, window});
+  IndexProgram text(is_reversed ? "s32" : TypeOfIndices(random), {rows, window});
   const std::string index = Disguised(text.Law(c, {a, b}), size, random, &text);
   const ElementwiseAccess access = JoinIndices({index}, true, random, &text);
   const int64_t step = b < 0 ? -b : b;
@@ -473,7 +473,7 @@ MadeClass MakePad(Random* random) {
     is_filled = is_filled || starts.back() < 0 ||
                 starts.back() + steps.back() * (result.back() - 1) >= sizes.back();
   }
-  IndexText text(random->OneIn(2) ? "s32" : "s64", result);
+  IndexProgram text(random->OneIn(2) ? "s32" : "s64", result);
   std::string inside;
   for (int i = 0; i < rank; ++i) {
     std::vector<int64_t> along(rank, 0);
@@ -510,7 +510,7 @@ MadeClass MakeConcatenation(Random* random) {
   const bool is_reversed = random->OneIn(2);
   const int64_t start = random->Between(0, size - 1 - step * (first - 1));
   int64_t next = random->Between(0, size - second);
-  IndexText text("s32", {first + second});
+  IndexProgram text("s32", {first + second});
   const std::string before = text.Law(start, {step});
   const int64_t slope = is_reversed ? -1 : 1;
   const int64_t from = is_reversed ? next + second - 1 : next;
@@ -535,7 +535,7 @@ MadeClass MakeRepetition(Random* random) {
   const int64_t size = random->Between(3, 6);
   const int64_t times = random->Between(2, 4);
   const int64_t length = size * times;
-  IndexText text(TypeOfIndices(random), {length});
+  IndexProgram text(TypeOfIndices(random), {length});
   const int kind = static_cast<int>(random->Between(0, 2));
   MadeClass made;
   made.name = "repetition";
@@ -576,7 +576,7 @@ MadeClass MakeTable(Random* random) {
   made.name = "table";
   made.contains = "";
   made.forms = {IndexedForm::kBox, IndexedForm::kConcatenation};
-  IndexText text("s32", {static_cast<int64_t>(values.size())});
+  IndexProgram text("s32", {static_cast<int64_t>(values.size())});
   const std::string index = text.Add(absl::StrCat(values.size()),
                                      absl::StrCat("constant({", absl::StrJoin(values, ", "), "})"));
   const ElementwiseAccess access = JoinIndices({index}, true, random, &text);
@@ -604,7 +604,7 @@ MadeClass MakeScatter(Random* random) {
     steps.push_back(is_reversed ? -step : step);
     if (i == 0 || !is_diagonal) updates.push_back(count);
   }
-  IndexText text(random->OneIn(2) ? "s32" : "s64", updates);
+  IndexProgram text(random->OneIn(2) ? "s32" : "s64", updates);
   std::vector<std::string> indices;
   const bool is_transposed = rank == 2 && !is_diagonal && random->OneIn(2);
   for (int i = 0; i < rank; ++i) {
@@ -652,7 +652,7 @@ MadeClass MakeBatch(Random* random) {
   const int64_t step = random->Between(1, 2);
   const int64_t start = random->Between(0, 2);
   const int64_t size = start + step * (count - 1) + 1 + random->Between(0, 2);
-  IndexText text(random->OneIn(2) ? "s32" : "s64", {rows, count});
+  IndexProgram text(random->OneIn(2) ? "s32" : "s64", {rows, count});
   const std::string index = Disguised(text.Law(start, {0, step}), size, random, &text);
   const std::string shape = absl::StrCat(rows, ",", count);
   MadeClass made;
@@ -679,7 +679,7 @@ MadeClass MakeStart(Random* random) {
   const int64_t size = random->Between(3, 8);
   const int64_t window = random->Between(1, size);
   const std::string type = TypeOfIndices(random);
-  IndexText text(type, {2});
+  IndexProgram text(type, {2});
   MadeClass made;
   made.name = "dynamic-slice";
   made.contains = "dynamic-slice";

@@ -724,7 +724,7 @@ bool ReplacesElements(const HloInstruction& scatter) {
 }
 
 // What the scatter makes of an element and its update, element by element.
-Handle Combined(const HloInstruction& scatter, Handle old, Handle updates, Steps* steps) {
+Handle WithUpdates(const HloInstruction& scatter, Handle old, Handle updates, Steps* steps) {
   const HloComputation* combiner = scatter.to_apply();
   const HloInstruction* root = combiner->root_instruction();
   if (root->opcode() == HloOpcode::kParameter) return old;
@@ -785,7 +785,7 @@ Handle PlacedInto(Handle array, Handle updates, const MovedBox& box, Instruction
     const Handle old = HasRuntimeStart(axes)
                            ? DynamicSlice(array, axes, update_sizes, rewriter, steps)
                            : steps->Slice(array, ranges);
-    update = Combined(scatter, old, update, steps);
+    update = WithUpdates(scatter, old, update, steps);
   }
   const Sizes array_sizes = steps->SizesAt(array);
   if (update_sizes == array_sizes) {
@@ -831,7 +831,7 @@ Handle Padded(Handle updates, const MovedBox& box, const Shape& operand, Handle 
   Handle update = ArrangedUpdates(updates, box, axes, reversed, steps);
   if (!ReplacesElements(scatter)) {
     const Handle old = steps->Broadcast(value, steps->SizesAt(update), {});
-    update = Combined(scatter, old, update, steps);
+    update = WithUpdates(scatter, old, update, steps);
   }
   return steps->Pad(update, value, padding);
 }
