@@ -1,7 +1,10 @@
 #include "xla_indexing/hlo/transforms/replace_indexed.h"
 
-#include <memory>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -32,43 +35,80 @@ std::string Replaced(absl::string_view text, const IndexedReplacement& replaceme
   return replaced.ok() ? (*replaced)->ToString() : "";
 }
 
+// Loops over whole dimensions of an array, from `offset` on.
+MovedBox Loops(const std::vector<MovedAxis>& axes, const std::vector<int64_t>& sizes,
+               const std::vector<int64_t>& offsets) {
+  MovedBox box;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    box.dims.push_back({offsets[i], sizes[i], 0, {sizes[i]}});
+  }
+  box.axes = axes;
+  return box;
+}
+
+IndexedReplacement OfGather(std::vector<MovedBox> boxes, std::vector<int64_t> sizes) {
+  IndexedReplacement replacement;
+  replacement.gather = MovedPieces{std::move(boxes), std::move(sizes)};
+  return replacement;
+}
+
 TEST(ReplaceIndexedTest, ABoxIsAChainOfTheStepsThatDoSomething) {
   // Columns 5, 3, 1, as rows.
-  const MovedBox box = {{0, 4, 1, 1}, {5, 3, -2, 0}};
-  IndexedReplacement replacement;
-  replacement.gather = MovedPieces{{box}, 0, {}};
-  EXPECT_THAT(Replaced(kGatherOfColumns, replacement),
+  const MovedBox box = Loops({{0, {{1, 1}}, {}}, {5, {{0, -2}}, {}}}, {3, 4}, {0, 0});
+  EXPECT_THAT(Replaced(kGatherOfColumns, OfGather({box}, {3, 4})),
               AllOf(HasSubstr("%r.slice = f32[4,3] slice(%p), slice={[0:4], [1:6:2]}"),
                     HasSubstr("%r.reverse = f32[4,3] reverse(%r.slice), dimensions={1}"),
                     HasSubstr("ROOT %r = f32[3,4] transpose(%r.reverse), dimensions={1,0}")));
 }
 
 TEST(ReplaceIndexedTest, AnIndexOfOneElementLeavesItsDimensionAndWhatRepeatsIsBroadcast) {
-  const MovedBox box = {{0, 4, 1, 1}, {2, 1, 1, {}}};
-  IndexedReplacement replacement;
-  replacement.gather = MovedPieces{{box}, 0, {}};
-  EXPECT_THAT(Replaced(kGatherOfColumns, replacement),
+  const MovedBox box = Loops({{0, {{1, 1}}, {}}, {2, {}, {}}}, {3, 4}, {0, 0});
+  EXPECT_THAT(Replaced(kGatherOfColumns, OfGather({box}, {3, 4})),
               AllOf(HasSubstr("slice={[0:4], [2:3]}"), HasSubstr("= f32[4] reshape("),
                     HasSubstr("ROOT %r = f32[3,4] broadcast(%r.reshape), dimensions={1}")));
 }
 
 TEST(ReplaceIndexedTest, PiecesAreConcatenated) {
-  const MovedBox first = {{0, 4, 1, 1}, {5, 1, 1, {}}};
-  const MovedBox rest = {{0, 4, 1, 1}, {0, 2, 1, 0}};
-  IndexedReplacement replacement;
-  replacement.gather = MovedPieces{{first, rest}, 0, {1, 2}};
+  const MovedBox first = Loops({{0, {{1, 1}}, {}}, {5, {}, {}}}, {1, 4}, {0, 0});
+  const MovedBox rest = Loops({{0, {{1, 1}}, {}}, {0, {{0, 1}}, {}}}, {2, 4}, {1, 0});
   EXPECT_THAT(
-      Replaced(kGatherOfColumns, replacement),
-      HasSubstr("ROOT %r = f32[3,4] concatenate(%r.reshape.1, %r.transpose), dimensions={0}"));
+      Replaced(kGatherOfColumns, OfGather({first, rest}, {3, 4})),
+      HasSubstr("ROOT %r = f32[3,4] concatenate(%r.reshape, %r.transpose), dimensions={0}"));
+}
+
+TEST(ReplaceIndexedTest, PiecesThatCannotBeCutApartCannotBeAssembled) {
+  // Four bars around a square, none of which can be cut off: a pinwheel.
+  const auto at = [](int64_t row, int64_t column, int64_t rows, int64_t columns) {
+    return Loops({}, {rows, columns}, {row, column});
+  };
+  const std::vector<MovedBox> pinwheel = {at(0, 0, 1, 2), at(0, 2, 2, 1), at(2, 1, 1, 2),
+                                          at(1, 0, 2, 1), at(1, 1, 1, 1)};
+  EXPECT_FALSE(CanAssemble(pinwheel, {3, 3}, /*has_fill=*/false));
+  EXPECT_TRUE(CanAssemble({at(0, 0, 1, 3), at(1, 0, 2, 2), at(1, 2, 2, 1)}, {3, 3}, false));
+  // What is missing is filled, or is not there.
+  EXPECT_TRUE(CanAssemble({at(0, 0, 1, 3)}, {3, 3}, /*has_fill=*/true));
+  EXPECT_FALSE(CanAssemble({at(0, 0, 1, 3)}, {3, 3}, /*has_fill=*/false));
+}
+
+TEST(ReplaceIndexedTest, UpdatesArePlacedWhereStepsAreDigits) {
+  const auto places = [](std::vector<MovedTerm> terms, std::vector<int64_t> counts, int64_t size) {
+    std::vector<int64_t> offsets(counts.size(), 0);
+    return CanPlace(Loops({{0, std::move(terms), {}}}, counts, offsets), {size});
+  };
+  EXPECT_TRUE(places({{0, 3}}, {4}, 10));
+  EXPECT_TRUE(places({{0, 4}, {1, 1}}, {2, 3}, 8));
+  // Windows of 3 that begin 2 apart meet.
+  EXPECT_FALSE(places({{0, 2}, {1, 1}}, {2, 3}, 8));
+  // All updates of loop 1 go to one element.
+  EXPECT_FALSE(places({{0, 2}}, {2, 3}, 8));
 }
 
 TEST(ReplaceIndexedTest, WhatIsWrongDoesNotVerify) {
-  IndexedReplacement replacement;
-  replacement.gather = MovedPieces{{{{0, 4, 1, 1}, {5, 4, 1, 0}}}, 0, {}};
+  const MovedBox box = Loops({{0, {{1, 1}}, {}}, {5, {{0, 1}}, {}}}, {3, 4}, {0, 0});
   auto module = ParseAndVerifyModule(std::string(kGatherOfColumns));
   ASSERT_TRUE(module.ok());
   const HloInstruction* root = (*module)->entry_computation()->root_instruction();
-  EXPECT_FALSE(ReplaceIndexed(**module, {{root, replacement}}).ok());
+  EXPECT_FALSE(ReplaceIndexed(**module, {{root, OfGather({box}, {3, 4})}}).ok());
 }
 
 TEST(ReplaceIndexedTest, AttributesAreAdded) {
@@ -81,7 +121,8 @@ TEST(ReplaceIndexedTest, AttributesAreAdded) {
 
 TEST(ReplaceIndexedTest, AScatterBecomesAnUpdateAtConstantStarts) {
   IndexedReplacement replacement;
-  replacement.scatter = ReplacedBox{{{1, 2, 1, 1}, {3, 3, 1, 0}}};
+  replacement.scatter =
+      PlacedUpdates{{Loops({{1, {{1, 1}}, {}}, {3, {{0, 1}}, {}}}, {3, 2}, {0, 0})}};
   EXPECT_THAT(
       Replaced(R"(put { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
                           ENTRY e {

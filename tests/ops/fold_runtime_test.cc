@@ -18,8 +18,13 @@ class FoldRuntimeTest : public IndexingTest {
  protected:
   // The maps of operand 0, from output to input, of the instruction `ROOT r` that the text ends in.
   std::vector<std::string> Folded(absl::string_view text) {
+    const HloInstruction* root = Root(absl::StrCat(
+        "largest { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] maximum(a, b) }\n"
+        "difference { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] subtract(a, b) "
+        "}\nENTRY e {\n",
+        text, "\n}\n"));
     const absl::StatusOr<InstructionIndexing> entries =
-        ComputeIndexing(*Entry(text), Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 0});
+        ComputeIndexing(*root, Direction::kOutputToInput, &context_, {}, OperandLeaf{0, 0});
     std::vector<std::string> lines;
     EXPECT_TRUE(entries.ok()) << entries.status();
     if (!entries.ok()) return lines;
@@ -111,12 +116,59 @@ TEST_F(FoldRuntimeTest, ArithmeticThatWrapsIsNotFolded) {
               ElementsAre(StartsWith("(d0){rt0} -> (d0 + rt0)")));
 }
 
-TEST_F(FoldRuntimeTest, DivisionThatRoundsTowardZeroIsNotFoldedBelowZero) {
+TEST_F(FoldRuntimeTest, DivisionRoundsTowardZeroAndSignsAreSigns) {
+  for (int a = -7; a <= 7; ++a) {
+    for (int b = 1; b <= 4; ++b) {
+      const int sign = a < 0 ? -1 : a > 0 ? 1 : 0;
+      for (const auto& [call, value] :
+           {std::make_pair("divide(a, b)", a / b), std::make_pair("remainder(a, b)", a % b),
+            std::make_pair("sign(a)", sign)}) {
+        EXPECT_THAT(Slice(absl::StrCat("a = s32[] constant(", a, ")\nb = s32[] constant(", b,
+                                       ")\nc = s32[] ", call,
+                                       "\nten = s32[] constant(10)\nstart = s32[] add(c, ten)")),
+                    ElementsAre(StartsWith(absl::StrCat("(d0) -> (d0 + ", 10 + value, ")"))))
+            << a << " " << b << " " << call;
+      }
+    }
+  }
+}
+
+TEST_F(FoldRuntimeTest, CasesOfOneValueAreOneCase) {
+  // The floor of (i - 3) / 3 as JAX writes it: one less than the quotient toward zero where that
+  // leaves a rest and the signs differ.
+  EXPECT_THAT(Gather(8, R"(
+      i = s32[8,1] iota(), iota_dimension=0
+      t = s32[] constant(3)
+      three = s32[8,1] broadcast(t), dimensions={}
+      x = s32[8,1] subtract(i, three)
+      q = s32[8,1] divide(x, three)
+      left = s32[8,1] remainder(x, three)
+      z = s32[] constant(0)
+      zero = s32[8,1] broadcast(z), dimensions={}
+      o = s32[] constant(1)
+      one = s32[8,1] broadcast(o), dimensions={}
+      s = s32[8,1] sign(x)
+      st = s32[8,1] sign(three)
+      differ = pred[8,1] compare(s, st), direction=NE
+      rest = pred[8,1] compare(left, zero), direction=NE
+      both = pred[8,1] and(differ, rest)
+      less = s32[8,1] subtract(q, one)
+      floor = s32[8,1] select(both, less, q)
+      start = s32[8,1] add(floor, one))"),
+              ElementsAre(StartsWith("(d0) -> (d0 floordiv 3), domain: d0 in [0, 7]")));
+}
+
+TEST_F(FoldRuntimeTest, ReductionsOfFewElementsAreFolded) {
   EXPECT_THAT(Slice(R"(
-      a = s32[] constant(-7)
-      b = s32[] constant(2)
-      c = s32[] divide(a, b)
-      start = s32[] negate(c))"),
+      a = s32[3] constant({4, 9, 2})
+      zero = s32[] constant(0)
+      start = s32[] reduce(a, zero), dimensions={0}, to_apply=largest)"),
+              ElementsAre(StartsWith("(d0) -> (d0 + 9)")));
+  // The order of a subtraction would matter.
+  EXPECT_THAT(Slice(R"(
+      a = s32[3] constant({4, 9, 2})
+      zero = s32[] constant(20)
+      start = s32[] reduce(a, zero), dimensions={0}, to_apply=difference)"),
               ElementsAre(StartsWith("(d0){rt0} -> (d0 + rt0)")));
 }
 

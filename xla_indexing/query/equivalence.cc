@@ -28,6 +28,7 @@
 #include "xla_indexing/map/cover.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/internal/points.h"
+#include "xla_indexing/ops/internal/fold_runtime.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 #include "xla_indexing/query/internal/same_values.h"
@@ -374,6 +375,13 @@ absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRC
   bool is_exact = true;
   for (IndexingEntry& entry : entries) {
     is_exact &= entry.indexing.label().IsExact();
+    // Equal values have equal bindings where data movement is all that is between them.
+    internal::FoldOptions to_sources;
+    to_sources.rebind_through_data_movement = true;
+    if (internal::HasRuntimeVariables(entry.indexing)) {
+      entry.indexing = internal::FoldRuntimeVariables(entry.indexing, to_sources);
+      entry.indexing.Simplify();
+    }
     by_leaves[{entry.output_leaf, entry.operand, entry.operand_leaf}] = std::move(entry.indexing);
   }
   if (is_exact || options.indexing.exact) return by_leaves;

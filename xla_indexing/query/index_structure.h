@@ -7,34 +7,43 @@
 //   gather     element d of the result  ->  element of the operand that it is
 //   scatter    element u of the updates ->  element of the operand that it goes to
 //
-// A piece is a *box* where each coordinate is c + a * d_i, of a dimension of its own or none, over
-// all d in a box:
+// A piece is a *box* where each coordinate is c + sum_j a_j * l_j, of loops l_j, which are the
+// dimensions d_i or digits of them (query/internal/box_of_map.h):
 //
 //   slice          a = 1            strided slice   |a| > 1        reverse     a < 0
-//   transpose      the dimensions run in another order             broadcast   a dimension in none
+//   transpose      the loops run in another order                  broadcast   a loop in none
+//   reshape        a dimension is several loops, or a coordinate is several that are its digits
 //   copy           nothing of that
 //
-// A chain of these is named in this order. Not boxes, but named, are a *diagonal* (a dimension in two
-// coordinates) and a *stencil* (two dimensions in one coordinate: overlapping or neighbouring
-// windows). Several pieces whose domains follow one another along a dimension are a concatenation;
-// a pad at the edges is one of repeated elements. A scatter that is a box with a = 1 and replaces is a
-// dynamic-update-slice; one that combines is an accumulation, over disjoint windows where no two
-// updates meet. A gather whose start is one runtime value for all elements is a dynamic-slice.
+// A chain of these is named in this order. Other boxes are a *diagonal* (a loop in two coordinates)
+// and a *stencil* (several loops in one coordinate: overlapping windows). Boxes that follow one
+// another are a concatenation, where cuts between them can put them together. A box at a runtime
+// start that is one value for all elements, and never leads outside, is a dynamic-slice.
+//
+// A select between a gather and one value v is what of the gather it takes, and v elsewhere: a pad,
+// or nothing but the gather's box where v is never taken. `mode="fill"` of JAX is written so.
+//
+// A scatter no two updates of which go to one element places boxes of its updates: it is a
+// dynamic-update-slice where it replaces, or several, perhaps strided or diagonal; a pad where it is
+// into an array of one value; and where it combines an accumulation over disjoint windows.
 //
 // The index vectors v(b), over the batch indices b in row-major order, and the windows there are
 //
 //   sorted       v(b) <= v(b') for b < b', compared in the order of the operand's dimensions
 //   unique       no two updates go to one element (more than: no two vectors are equal)
-//   in bounds    every window is inside: no clamp acts, nothing is dropped
+//   in bounds    every window is inside: no clamp acts, nothing is dropped; of a select: no element
+//                is filled
 //
 // They are questions of emptiness about pairs (b, b') (map/domain.h), also where a part is a runtime
 // value: an iota plus an unknown offset is sorted. "No" says that some indices are not so; where they
-// depend on runtime values, that is undecided, since it is so for some values only.
+// depend on runtime values, that is undecided, since it is so for some values only. There is a
+// condition then where all windows are inside for an interval of values.
 //
-// Example: gather of f32[10] at {7, 5, 3, 1} is a strided slice, reverse; not sorted; in bounds.
+// Example: gather of f32[10] at {7, 5, 3, 1} is a strided slice, reverse; not sorted; in bounds. At
+// p + iota[4] it is a dynamic-slice where p in [0, 6].
 //
-// Errors. InvalidArgument for an instruction that is neither a gather nor a scatter of one array;
-// those of fusion/hlo_indexer.h.
+// Errors. InvalidArgument for an instruction that HasIndexStructure() says nothing of; those of
+// fusion/hlo_indexer.h and fusion/fusion_view.h.
 #ifndef XLA_INDEXING_QUERY_INDEX_STRUCTURE_H_
 #define XLA_INDEXING_QUERY_INDEX_STRUCTURE_H_
 
@@ -46,6 +55,8 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/transforms/replace_indexed.h"
@@ -55,25 +66,33 @@ namespace xla_indexing {
 
 enum class IndexedForm : uint8_t {
   kUnrecognised,
-  kBox,  // a chain of movements, `movements`
+  kBox,  // a chain of movements
   kDiagonal,
   kStencil,
   kConcatenation,  // of boxes
   kDynamicSlice,   // at one runtime start
-  kUpdate,         // a scatter that replaces a box
+  kPad,            // a gather with a fill; a scatter into an array of one value
+  kUpdate,         // a scatter that replaces boxes
   kAccumulation,   // a scatter that combines
 };
 
 struct IndexProperty {
   Answer holds = Answer::kUndecided;
   std::string reason;  // in one line
+  // Of an undecided one: a condition under which it holds, such as `p in [0, 88]`; perhaps none.
+  std::string where = {};
 };
 
 struct IndexStructure {
   IndexedForm form = IndexedForm::kUnrecognised;
-  // `strided slice, reverse`; `concatenation of 2: slice; slice`; `unrecognised`.
+  // `strided slice, reverse`; `concatenation of 2: slice; copy; fill`; `unrecognised`.
   std::string name;
   std::string reason;
+  // Of an unrecognised one: a condition under which it is what the name says, such as
+  // `dynamic-slice where p in [0, 88]`.
+  std::string where;
+  // Why there is no other operation for it, in one line, where it has a name and stays.
+  std::string not_replaced;
   IndexProperty sorted;
   IndexProperty unique;  // of a scatter
   IndexProperty in_bounds;
@@ -86,10 +105,29 @@ struct IndexStructure {
   }
 };
 
+// A gather, a scatter of one array, or a select between a gather and one value.
 bool HasIndexStructure(const HloInstruction& instruction);
 
 absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instruction,
                                                 mlir::MLIRContext* context);
+
+struct InstructionIndices {
+  const HloInstruction* instruction;
+  IndexStructure structure;
+};
+
+// Those of all instructions that have one, in the order of the computation.
+absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const HloComputation& computation,
+                                                                  mlir::MLIRContext* context);
+
+// Those of a view, whose indices may be computed in the fusions and calls that it looks into, or by
+// the producers that it takes in. Instructions are the originals; there is nothing to replace, since
+// what holds of the view may not hold wherever the original is called.
+absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const FusionView& view,
+                                                                  mlir::MLIRContext* context);
+
+// An instruction, such as a fusion, with all that computes integers for it.
+absl::StatusOr<FusionView> ViewWithIndices(const HloInstruction& instruction);
 
 // A copy of the module, which verifies, in which all gathers and scatters that can be replaced are,
 // and the others have the attributes that hold. Its maps and its values are equal.

@@ -58,7 +58,7 @@ How it is printed
                          in-place      whether each output may be written into the buffer of an
                                        operand of equal size, in which order of loops, and how
                                        many elements are written then; lines below the maps
-                         indices       what each gather and scatter is: a slice, reverse, transpose,
+                         indices       what each gather and scatter is: a slice, pad, transpose,
                                        concatenation, .., and whether its indices are sorted,
                                        unique and in bounds; lines behind the maps
                          tiling        what tile of each operand a tile of the output needs: offset,

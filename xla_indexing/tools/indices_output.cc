@@ -8,6 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/json_writer.h"
@@ -40,42 +42,53 @@ void WriteProperty(absl::string_view name, const IndexProperty& property, JsonWr
   json->String(PropertyAnswerText(property.holds));
   json->Key("reason");
   json->String(property.reason);
+  if (!property.where.empty()) {
+    json->Key("where");
+    json->String(property.where);
+  }
   json->EndObject();
 }
 
-bool IsScatter(const ReportedIndices& indices) {
+// Whether the instruction, or what it calls, has something that the question is about.
+bool ComputesIndexed(const HloInstruction& instruction) {
+  if (HasIndexStructure(instruction)) return true;
+  const HloComputation* computation = instruction.inlined_computation();
+  if (computation == nullptr) return false;
+  for (const HloInstruction* inner : computation->instructions()) {
+    if (ComputesIndexed(*inner)) return true;
+  }
+  return false;
+}
+
+bool IsScatter(const InstructionIndices& indices) {
   return indices.instruction->opcode() == HloOpcode::kScatter;
 }
 
 }  // namespace
 
-std::vector<ReportedIndices> ReportIndices(const Subject& subject, mlir::MLIRContext* context) {
-  std::vector<ReportedIndices> reported;
-  const auto add = [&](const HloInstruction& instruction) {
-    if (!HasIndexStructure(instruction)) return;
-    absl::StatusOr<IndexStructure> structure = IndexStructureOf(instruction, context);
-    if (structure.ok()) reported.push_back({&instruction, *std::move(structure)});
-  };
-  const HloComputation* computation =
-      subject.is_fusion ? &subject.computation() : subject.instruction->inlined_computation();
-  if (computation == nullptr) {
-    add(*subject.instruction);
-  } else {
-    for (const HloInstruction* instruction : computation->instructions()) add(*instruction);
-  }
-  return reported;
+std::vector<InstructionIndices> ReportIndices(const Subject& subject, mlir::MLIRContext* context) {
+  if (!subject.is_fusion && !ComputesIndexed(*subject.instruction)) return {};
+  const absl::StatusOr<FusionView> view = subject.is_fusion
+                                              ? FusionView::OfComputation(subject.computation())
+                                              : ViewWithIndices(*subject.instruction);
+  if (!view.ok()) return {};
+  auto reported = IndexStructuresOf(*view, context);
+  return reported.ok() ? *std::move(reported) : std::vector<InstructionIndices>();
 }
 
-void AppendIndices(const ReportedIndices& indices, std::string* out) {
+void AppendIndices(const InstructionIndices& indices, std::string* out) {
   const IndexStructure& structure = indices.structure;
   absl::StrAppend(out, "Indices of ", indices.instruction->name(), ": ", structure.name, ": ",
                   structure.reason, "\n");
+  if (!structure.not_replaced.empty()) {
+    absl::StrAppend(out, "  stays: ", structure.not_replaced, "\n");
+  }
   AppendProperty("sorted", structure.sorted, out);
   if (IsScatter(indices)) AppendProperty("unique", structure.unique, out);
   AppendProperty("in bounds", structure.in_bounds, out);
 }
 
-void AppendIndicesJson(const ReportedIndices& indices, std::string* objects) {
+void AppendIndicesJson(const InstructionIndices& indices, std::string* objects) {
   const IndexStructure& structure = indices.structure;
   if (!objects->empty()) objects->append(", ");
   JsonWriter json(objects);
@@ -88,6 +101,10 @@ void AppendIndicesJson(const ReportedIndices& indices, std::string* objects) {
   json.String(structure.name);
   json.Key("reason");
   json.String(structure.reason);
+  if (!structure.not_replaced.empty()) {
+    json.Key("stays");
+    json.String(structure.not_replaced);
+  }
   WriteProperty("sorted", structure.sorted, &json);
   if (IsScatter(indices)) WriteProperty("unique", structure.unique, &json);
   WriteProperty("in_bounds", structure.in_bounds, &json);

@@ -17,18 +17,13 @@
 
 namespace xla_indexing {
 
-struct ReportedIndices {
-  const HloInstruction* instruction = nullptr;
-  IndexStructure structure;
-};
-
-// Reports on the instruction, if it is a gather or scatter, or on those that a fusion computes.
-std::vector<ReportedIndices> ReportIndices(const Subject& subject, mlir::MLIRContext* context);
+// Those of the instruction, or of what it calls, with the indices that are computed for it.
+std::vector<InstructionIndices> ReportIndices(const Subject& subject, mlir::MLIRContext* context);
 
 // Lines.
-void AppendIndices(const ReportedIndices& indices, std::string* out);
+void AppendIndices(const InstructionIndices& indices, std::string* out);
 // An object, after a comma where it is not the first.
-void AppendIndicesJson(const ReportedIndices& indices, std::string* objects);
+void AppendIndicesJson(const InstructionIndices& indices, std::string* objects);
 
 // Prints the modules of the files, rewritten. Returns the exit code.
 int PrintRewrittenModules(const CommandLine& line);

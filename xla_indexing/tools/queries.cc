@@ -40,7 +40,7 @@ void QueryTotals::AddKernel(const Subject& subject, const ReportedKernel& kernel
   AppendKernelJson(subject, kernel, &kernels_json_);
 }
 
-void QueryTotals::AddIndices(const ReportedIndices& indices) {
+void QueryTotals::AddIndices(const InstructionIndices& indices) {
   AppendIndicesJson(indices, &indices_json_);
 }
 
@@ -162,7 +162,7 @@ void QueryAnswers::FinishTiling(QueryTotals* totals, std::string* out) {
 void QueryAnswers::Finish(QueryTotals* totals, std::string* out) {
   FinishTiling(totals, out);
   if (line_.queries.indices && is_to_input_) {
-    for (const ReportedIndices& indices : ReportIndices(subject_, indexer_.context())) {
+    for (const InstructionIndices& indices : ReportIndices(subject_, indexer_.context())) {
       line_.format == OutputFormat::kText ? AppendIndices(indices, out)
                                           : totals->AddIndices(indices);
     }

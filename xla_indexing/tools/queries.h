@@ -36,7 +36,7 @@ class QueryTotals {
   // A JSON object.
   void AddTiling(const std::string& json);
   void AddKernel(const Subject& subject, const ReportedKernel& kernel);
-  void AddIndices(const ReportedIndices& indices);
+  void AddIndices(const InstructionIndices& indices);
   // The aliases that a module states.
   void AddAliases(const std::vector<CheckedAlias>& aliases);
   void Add(const QueryTotals& other);

@@ -1,19 +1,42 @@
 // Gathers and scatters whose indices are known, written as the operations that move elements by
 // their attributes.
 //
-// A gather becomes, for each of its pieces,
+// A *box* says which elements of an operand a part of the result is made of. With loops l_0, l_1, ..
+// over counts n_0, n_1, .., coordinate k of the element is
 //
-//   slice -> reverse -> reshape (without dimensions of one index) -> transpose -> broadcast
+//   c_k + sum_j a_kj * l_j + runtime value,
 //
-// of which the steps that do nothing are left out, and a concatenate of the pieces; a scatter that
-// replaces a box becomes
+// and the loops, in row-major order, are the indices of the part, or digits of them where the part
+// is a reshape. Every box can be written, whatever its numbers:
 //
-//   updates -> transpose -> reshape -> dynamic-update-slice with constant starts.
+//   runtime values     dynamic-slice of all that the other terms span
+//   coordinates outside the operand (gathers with a fill)    pad by the fill
+//   coordinates that share a loop (a diagonal)   transpose and reshape them into one, with the sum
+//                      of their coefficients times the sizes behind
+//   one loop           slice with its step, reverse for a negative one
+//   several loops of one coordinate, each step the next one's times its count     slice, reshape
+//   several others (windows)   for one loop (b, J) after the other: broadcast [n] to [J, n], pad
+//                      the J * n elements to J * (n + b), reshape to [J, n + b]: row j is now the
+//                      array from b * j on
+//   at the end         reshape without dimensions of one index, transpose, broadcast along loops of
+//                      no coordinate, reshape the digits into dimensions
+//
+// Parts that follow one another are put together by concatenates; what no part covers is the fill,
+// by pad or broadcast.
+//
+// A scatter of updates, no two of which go to one element, becomes, part by part,
+//
+//   updates -> slice, reverse, transpose, reshape -> combined with what is there -> dynamic-update-slice
+//
+// into the operand, of which coordinates that share a loop are one, and a dimension with steps a > 1
+// two, [n / a, a] after a pad to a multiple of a; these are undone afterwards. Into an operand that
+// has one value everywhere it is a pad of the updates by that value.
 //
 // Who asks for it says which elements are read (query/index_structure.h finds them). Attributes that
 // promise something of the indices can be added to those that stay.
 //
-// Example: gather of f32[10] with the indices {7, 5, 3, 1} becomes slice {[1:8:2]} and reverse.
+// Example: gather of f32[10] with the indices {7, 5, 3, 1} is c = 7, a = -2, n = 4, and becomes slice
+// {[1:8:2]} and reverse.
 #ifndef XLA_INDEXING_HLO_TRANSFORMS_REPLACE_INDEXED_H_
 #define XLA_INDEXING_HLO_TRANSFORMS_REPLACE_INDEXED_H_
 
@@ -29,38 +52,85 @@
 
 namespace xla_indexing {
 
-// The indices start, start + stride, .. of one dimension of an operand, `count` of them, which stay
-// inside it; they run along a dimension of the result, or are one index that runs along none.
+struct MovedTerm {
+  int64_t loop = 0;
+  int64_t stride = 1;  // not 0
+
+  friend bool operator==(const MovedTerm& a, const MovedTerm& b) = default;
+};
+
+// The element at these constant indices of an array of integers, perhaps clamped to [lower, upper],
+// which are numbers of its type.
+struct RuntimeStart {
+  const HloInstruction* source = nullptr;  // in the computation of what is replaced, before it
+  std::vector<int64_t> element;
+  bool is_clamped = false;
+  int64_t lower = 0;
+  int64_t upper = 0;
+};
+
+// One coordinate.
 struct MovedAxis {
   int64_t start = 0;
-  int64_t count = 1;
-  int64_t stride = 1;  // not 0; 1 where count is 1
-  std::optional<int64_t> result_dim;
-
-  friend bool operator==(const MovedAxis& a, const MovedAxis& b) = default;
+  std::vector<MovedTerm> terms;  // of distinct loops of a count over 1
+  std::optional<RuntimeStart> runtime;
 };
 
-// For each dimension of the operand; no two run along one dimension of the result. Along dimensions
-// of the result that none runs along, elements repeat.
-using MovedBox = std::vector<MovedAxis>;
+// A range of indices of one dimension of the result (of the updates of a scatter), as digits: index
+// `offset` + i is number `skipped` + i in the row-major order of loops of these counts.
+struct MovedDim {
+  int64_t offset = 0;
+  int64_t size = 0;
+  int64_t skipped = 0;
+  std::vector<int64_t> counts;
+};
 
-// A gather: the boxes that follow one another along a dimension of the result, with their sizes
-// along it.
+struct MovedBox {
+  std::vector<MovedDim> dims;   // loops are numbered through, dimension by dimension
+  std::vector<MovedAxis> axes;  // for each dimension of the operand
+
+  std::vector<int64_t> LoopCounts() const;
+};
+
+// The elements that a coordinate names without its runtime value, of which `start` is the least.
+struct AxisSpan {
+  int64_t start = 0;
+  int64_t size = 1;
+};
+// None where the numbers do not fit.
+std::optional<AxisSpan> SpanOf(const MovedAxis& axis, const std::vector<int64_t>& counts);
+
+// A gather: disjoint boxes in its result. They cover it, unless there is a fill.
 struct MovedPieces {
   std::vector<MovedBox> boxes;
-  int64_t dim = 0;
-  std::vector<int64_t> sizes;  // of several boxes
+  // The sizes of the array that the boxes make up, which is reshaped to the result.
+  std::vector<int64_t> sizes;
+  // For a select between a gather and a fill: the gather's operand, and an array of one value.
+  // Coordinates of boxes may lie outside the operand then.
+  const HloInstruction* operand = nullptr;
+  const HloInstruction* fill = nullptr;
 };
 
-// A scatter that replaces elements: where the updates go in the operand; `result_dim` is here the
-// dimension of the updates, of which each is one or has size 1.
-struct ReplacedBox {
-  MovedBox box;  // with stride 1
+// Whether the boxes, disjoint ones in an array of these sizes, can be put together by concatenates:
+// there is a cut between them along some dimension, and one in each of the two parts, and so on.
+bool CanAssemble(const std::vector<MovedBox>& boxes, const std::vector<int64_t>& sizes,
+                 bool has_fill);
+
+// A scatter: where its updates go, box by box. Each box is one to one: no dimension of the updates
+// has skipped digits, and CanPlace() holds.
+struct PlacedUpdates {
+  std::vector<MovedBox> boxes;
+  // The operand is an array of this one value everywhere, and there is one box, with a loop or none
+  // for each coordinate.
+  bool is_pad = false;
 };
+
+// Whether the updates of a box can be written by one dynamic-update-slice in the way above.
+bool CanPlace(const MovedBox& box, const std::vector<int64_t>& operand_sizes);
 
 struct IndexedReplacement {
   std::optional<MovedPieces> gather;
-  std::optional<ReplacedBox> scatter;
+  std::optional<PlacedUpdates> scatter;
   // Attributes to add, where the instruction stays.
   bool is_sorted = false;
   bool is_unique = false;

@@ -25,7 +25,8 @@ HloInstruction* InstructionRewriter::AddHelper(HloOpcode opcode, absl::string_vi
        ++i) {
     name = absl::StrCat(base, ".", i);
   }
-  return copy_->AddInstruction(opcode, name, shape, operands);
+  helpers_.push_back(copy_->AddInstruction(opcode, name, shape, operands));
+  return helpers_.back();
 }
 
 HloInstruction* InstructionRewriter::Replace(HloOpcode opcode, const Shape& shape,
@@ -57,6 +58,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> RewriteModule(
     InstructionRewriter rewriter(original, operands, computation);
     absl::Status status = rewrite(rewriter);
     if (!status.ok()) return status;
+    for (HloInstruction* helper : rewriter.helpers()) copier.RedirectComputations(helper);
     if (rewriter.replacement() == nullptr) rewriter.ReplaceOperands(operands);
     return rewriter.replacement();
   };

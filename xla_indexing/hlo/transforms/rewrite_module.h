@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -42,6 +43,10 @@ class InstructionRewriter {
   // The operands' replacements in the copy.
   absl::Span<const HloInstruction* const> operands() const { return operands_; }
   const HloInstruction* operand(int64_t i) const { return operands_[i]; }
+  // What stands for another instruction of the original's computation that comes before it.
+  const HloInstruction* CopyOf(const HloInstruction& earlier) const {
+    return copy_->FindInstruction(earlier.name());
+  }
 
   // Adds an instruction before the one that stands for the original, named after it:
   // `<original>.<role>`, with a number behind where that is taken.
@@ -59,12 +64,14 @@ class InstructionRewriter {
   // Adds the original with other operands. At most once, and instead of `Replace`.
   HloInstruction* ReplaceOperands(absl::Span<const HloInstruction* const> operands);
   HloInstruction* replacement() const { return replacement_; }
+  absl::Span<HloInstruction* const> helpers() const { return helpers_; }
 
  private:
   const HloInstruction& original_;
   absl::Span<const HloInstruction* const> operands_;
   HloComputation* copy_;
   HloInstruction* replacement_ = nullptr;
+  std::vector<HloInstruction*> helpers_;
 };
 
 // A copy of `module` with what `rewrite` makes of its instructions; in `module` the verifier finds

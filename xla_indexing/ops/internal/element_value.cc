@@ -27,13 +27,60 @@ constexpr int kMaxDepth = 64;
 constexpr int kMaxVisits = 512;
 // The elements of a constant that are compared with an affine function.
 constexpr int64_t kMaxLiteralElements = 65536;
+// The elements that a reduction may combine to one.
+constexpr int64_t kMaxReducedElements = 16;
 
 bool HoldsIntegers(ElementType type) { return IsIntegral(type) || IsPred(type); }
 
-// `when` and one more condition.
+// `when` and one more condition; an expression stands there once.
 Constraints And(Constraints when, AffineExpr expr, const Interval& interval) {
+  for (Constraint& constraint : when) {
+    if (constraint.expr != expr) continue;
+    constraint.interval = constraint.interval.Intersect(interval);
+    return when;
+  }
   when.push_back({expr, interval});
   return when;
+}
+
+// Where both conditions are the same but for the interval of one expression, and the two intervals
+// are one without a gap: the condition that one of the two holds.
+std::optional<Constraints> EitherOf(const Constraints& a, const Constraints& b) {
+  if (a.size() != b.size()) return std::nullopt;
+  std::optional<size_t> other;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    if (other || a[i].expr != b[i].expr) return std::nullopt;
+    other = i;
+  }
+  if (!other) return a;
+  const Interval& x = a[*other].interval;
+  const Interval& y = b[*other].interval;
+  if (x.Add(1).Intersect(y).IsEmpty() && y.Add(1).Intersect(x).IsEmpty() &&
+      x.Intersect(y).IsEmpty()) {
+    return std::nullopt;
+  }
+  Constraints either = a;
+  either[*other].interval = x.Union(y);
+  if (either[*other].interval == Interval::All()) either.erase(either.begin() + *other);
+  return either;
+}
+
+// Makes one case of those that have one value and conditions that are one.
+ValueCases MergeCases(ValueCases cases) {
+  for (size_t i = 0; i < cases.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (cases[i].value != cases[k].value) continue;
+      std::optional<Constraints> either = EitherOf(cases[k].when, cases[i].when);
+      if (!either) continue;
+      cases[k].when = *std::move(either);
+      cases.erase(cases.begin() + static_cast<std::ptrdiff_t>(i));
+      // The larger case may be one with others.
+      i = 0;
+      break;
+    }
+  }
+  return cases;
 }
 
 // Whether an empty interval says that the conditions never hold.
@@ -72,6 +119,24 @@ std::optional<AffineExpr> AffineLiteral(const Literal& literal, llvm::ArrayRef<A
     if (!actual || *actual != expected) return std::nullopt;
   }
   return value ? std::optional<AffineExpr>(value) : std::nullopt;
+}
+
+// Whether a combiner is one operation on its two parameters for which neither their order nor that of
+// the elements matters.
+bool IsOrderlessCombiner(const HloInstruction& root) {
+  switch (root.opcode()) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kAnd:
+    case HloOpcode::kMaximum:
+    case HloOpcode::kMinimum:
+    case HloOpcode::kMultiply:
+    case HloOpcode::kOr:
+      return root.operand(0)->opcode() == HloOpcode::kParameter &&
+             root.operand(1)->opcode() == HloOpcode::kParameter &&
+             root.operand(0) != root.operand(1);
+    default:
+      return false;
+  }
 }
 
 // Operations whose result is made of elements of their operands, at places that shapes and
@@ -117,7 +182,7 @@ Interval ElementEvaluator::RangeOf(AffineExpr expr, const Constraints& when) con
   if (!expr) return Interval::All();
   Domain domain = domain_;
   for (const RuntimeVarIndexing& unknown : unknowns_) {
-    domain.runtimes.push_back({unknown.ValueRange(), {}});
+    domain.runtimes.push_back({ValuesOf(unknown), {}});
   }
   for (const Constraint& constraint : when) {
     if (!domain.Constrain(constraint.expr, constraint.interval)) return Interval::All();
@@ -167,6 +232,7 @@ std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,
   if (element.instruction->inlined_computation() != nullptr) return FollowCall(element, when);
   if (MovesElements(opcode)) return FollowMovement(element, when);
   if (opcode == HloOpcode::kSelect) return FollowSelect(element, when);
+  if (opcode == HloOpcode::kReduce) return FollowReduce(element, when);
   if (IsElementwise(opcode)) return FollowArithmetic(element, when);
   return std::nullopt;
 }
@@ -376,6 +442,54 @@ std::optional<ValueCases> ElementEvaluator::FollowSelect(const Element& element,
     cases.insert(cases.end(), chosen.begin(), chosen.end());
     if (cases.size() > kMaxCases) return std::nullopt;
   }
+  return MergeCases(std::move(cases));
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowReduce(const Element& element,
+                                                         const Constraints& when) {
+  const HloInstruction& reduce = *element.instruction;
+  if (reduce.operand_count() != 2 || reduce.to_apply() == nullptr) return std::nullopt;
+  const HloInstruction* root = reduce.to_apply()->root_instruction();
+  if (root == nullptr || !IsOrderlessCombiner(*root) || !HoldsIntegers(element.type())) {
+    return std::nullopt;
+  }
+  const HloInstruction* array = reduce.operand(0);
+  const HloInstruction* initial = reduce.operand(1);
+  if (array->shape().element_type() != element.type() ||
+      initial->shape().element_type() != element.type() ||
+      root->shape().element_type() != element.type()) {
+    return std::nullopt;
+  }
+  llvm::SmallVector<Interval, 4> box;
+  Element source = {array, 0, {}, element.path};
+  size_t next = 0;
+  for (int64_t i = 0; i < array->shape().rank(); ++i) {
+    const bool is_reduced = llvm::is_contained(reduce.dimensions(), i);
+    box.push_back(is_reduced ? Interval::OfSize(array->shape().dimension(i)) : Interval::Point(0));
+    source.index.push_back(is_reduced ? AffineExpr() : element.index[next++]);
+  }
+  const std::optional<int64_t> count = NumPoints(box);
+  if (!count || *count > kMaxReducedElements) return std::nullopt;
+  ValueCases cases = EvaluateWhere({initial, 0, {}, element.path}, when);
+  llvm::SmallVector<int64_t, 4> at;
+  if (!FirstPoint(box, &at)) return cases;
+  do {
+    Element each = source;
+    for (size_t i = 0; i < at.size(); ++i) {
+      if (!each.index[i]) each.index[i] = Constant(at[i], context_);
+    }
+    ValueCases combined;
+    for (const ValueCase& before : cases) {
+      for (const ValueCase& value : EvaluateWhere(each, before.when)) {
+        if (RangeOf(value.value, value.when).IsEmpty()) continue;
+        std::optional<ValueCases> result = Apply(*root, {before.value, value.value}, value.when);
+        if (!result) return std::nullopt;
+        llvm::append_range(combined, *result);
+      }
+      if (combined.size() > kMaxCases) return std::nullopt;
+    }
+    cases = MergeCases(std::move(combined));
+  } while (NextPoint(box, absl::MakeSpan(at)));
   return cases;
 }
 
@@ -409,7 +523,7 @@ std::optional<ValueCases> ElementEvaluator::FollowArithmetic(const Element& elem
     if (!result) return std::nullopt;
     cases.insert(cases.end(), result->begin(), result->end());
   }
-  return cases;
+  return MergeCases(std::move(cases));
 }
 
 std::optional<ValueCases> ElementEvaluator::Fitting(AffineExpr value, ElementType type,
@@ -463,7 +577,7 @@ std::optional<ValueCases> ElementEvaluator::Compare(const HloInstruction& instru
 namespace {
 
 // The value of an operation that an affine expression of the operands' values x and y is, where
-// nothing wraps; null for all others. Division rounds toward zero.
+// nothing wraps; null for all others.
 AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_is_not_negative,
                        AffineExpr y) {
   const bool is_logical = IsPred(instruction.shape().element_type());
@@ -485,10 +599,6 @@ AffineExpr AffineValue(const HloInstruction& instruction, AffineExpr x, bool x_i
       const std::optional<int64_t> factor = ConstantIn(x);
       return factor ? Scale(y, *factor) : AffineExpr();
     }
-    case HloOpcode::kDivide:
-      return x_is_not_negative && c >= 1 ? FloorDiv(x, c) : AffineExpr();
-    case HloOpcode::kRemainder:
-      return x_is_not_negative && c >= 1 ? Mod(x, c) : AffineExpr();
     case HloOpcode::kShiftLeft:
       return is_shift ? Scale(x, int64_t{1} << c) : AffineExpr();
     case HloOpcode::kShiftRightArithmetic:
@@ -521,6 +631,32 @@ std::optional<ValueCases> ElementEvaluator::Clamp(AffineExpr lower, AffineExpr v
   return cases;
 }
 
+std::optional<ValueCases> ElementEvaluator::Divide(const HloInstruction& instruction, AffineExpr x,
+                                                   AffineExpr y, const Constraints& when) const {
+  const int64_t c = ConstantIn(y).value_or(-1);
+  if (c < 1) return std::nullopt;
+  const bool is_quotient = instruction.opcode() == HloOpcode::kDivide;
+  AffineExpr rest = Mod(x, c);
+  AffineExpr floor = is_quotient ? FloorDiv(x, c) : rest;
+  // Below 0, where division leaves a rest, the quotient toward zero is one more.
+  AffineExpr above = floor && is_quotient ? Add(floor, Constant(1, context_))
+                     : floor              ? Sub(floor, y)
+                                          : AffineExpr();
+  const std::optional<ValueCases> parts = Split(x, -1, above, floor, when);
+  if (!parts) return std::nullopt;
+  ValueCases cases;
+  for (const ValueCase& part : *parts) {
+    std::optional<ValueCases> result = ValueCases{part};
+    if (part.value == above) result = Split(rest, 0, floor, above, part.when);
+    if (!result) return std::nullopt;
+    llvm::append_range(cases, *result);
+  }
+  for (const ValueCase& each : cases) {
+    if (!Fitting(each.value, instruction.shape().element_type(), each.when)) return std::nullopt;
+  }
+  return cases;
+}
+
 std::optional<ValueCases> ElementEvaluator::Apply(const HloInstruction& instruction,
                                                   llvm::ArrayRef<AffineExpr> values,
                                                   const Constraints& when) {
@@ -540,6 +676,24 @@ std::optional<ValueCases> ElementEvaluator::Apply(const HloInstruction& instruct
       [[fallthrough]];
     case HloOpcode::kMaximum:
       return Split(Sub(x, y), 0, y, x, when);
+    case HloOpcode::kSign: {
+      const std::optional<ValueCases> parts =
+          Split(x, -1, Constant(-1, context_), Constant(1, context_), when);
+      if (!parts) return std::nullopt;
+      ValueCases cases;
+      for (const ValueCase& part : *parts) {
+        std::optional<ValueCases> result = ValueCases{part};
+        if (part.value == Constant(1, context_)) {
+          result = Split(x, 0, Constant(0, context_), part.value, part.when);
+        }
+        if (!result) return std::nullopt;
+        llvm::append_range(cases, *result);
+      }
+      return cases;
+    }
+    case HloOpcode::kDivide:
+    case HloOpcode::kRemainder:
+      return Divide(instruction, x, y, when);
     case HloOpcode::kMinimum:
       return Split(Sub(x, y), 0, x, y, when);
     case HloOpcode::kClamp:

@@ -67,6 +67,13 @@ class ElementEvaluator {
   ValueCases Evaluate(const HloInstruction* instruction, int64_t leaf,
                       llvm::ArrayRef<mlir::AffineExpr> element, CallPath path = {});
 
+  // Takes unknowns to be in this interval, for answers that hold where they are.
+  void AssumeOfUnknowns(const Interval& interval) { assumed_ = interval; }
+  // The values that an unknown may have.
+  Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
+    return unknown.ValueRange().Intersect(assumed_);
+  }
+
   // The unknowns so far, not all of which need occur in the last value: symbol FirstUnknown() + i
   // is the value of unknowns()[i], without a value function.
   const RuntimeVarIndexings& unknowns() const { return unknowns_; }
@@ -107,6 +114,8 @@ class ElementEvaluator {
   std::optional<ValueCases> FollowCall(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowDynamicSlice(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowSelect(const Element& element, const Constraints& when);
+  // A reduction of few elements, one after the other.
+  std::optional<ValueCases> FollowReduce(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowArithmetic(const Element& element, const Constraints& when);
   ValueCases Unknown(const Element& element, const Constraints& when);
 
@@ -117,6 +126,10 @@ class ElementEvaluator {
                                     const Constraints& when) const;
   std::optional<ValueCases> Clamp(mlir::AffineExpr lower, mlir::AffineExpr value,
                                   mlir::AffineExpr upper, const Constraints& when) const;
+  // The quotient or remainder of division that rounds toward zero, with floors: x = -7, y = 3 has
+  // floor -3, rest 2 and the quotient -3 + 1.
+  std::optional<ValueCases> Divide(const HloInstruction& instruction, mlir::AffineExpr x,
+                                   mlir::AffineExpr y, const Constraints& when) const;
   // One case, if the value fits the type.
   std::optional<ValueCases> Fitting(mlir::AffineExpr value, ElementType type,
                                     const Constraints& when) const;
@@ -130,6 +143,7 @@ class ElementEvaluator {
   const LoopState loop_;
   unsigned first_unknown_;
   RuntimeVarIndexings unknowns_;
+  Interval assumed_ = Interval::All();
   int visits_ = 0;
   int depth_ = 0;
 };

@@ -85,6 +85,7 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
   ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);
+  evaluator.AssumeOfUnknowns(options.assumed_values);
   Replacement replacement;
   const ValueCases values =
       evaluator.Evaluate(binding.instruction, binding.leaf, binding.element, binding.call_path);

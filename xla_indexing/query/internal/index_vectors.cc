@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/ops/internal/domain.h"
@@ -69,11 +73,14 @@ IndexedDims DimsOf(const HloInstruction& instruction) {
 
 }  // namespace
 
-IndexVectors::IndexVectors(const HloInstruction& instruction, mlir::MLIRContext* context) {
-  AddCases(instruction, context);
+IndexVectors::IndexVectors(const HloInstruction& instruction, mlir::MLIRContext* context,
+                           const Interval& assumed)
+    : assumed_(assumed) {
+  AddCases(instruction, assumed, context);
 }
 
-void IndexVectors::AddCases(const HloInstruction& instruction, mlir::MLIRContext* context) {
+void IndexVectors::AddCases(const HloInstruction& instruction, const Interval& assumed,
+                            mlir::MLIRContext* context) {
   const IndexedDims dims = DimsOf(instruction);
   const Shape& indices = dims.indices->shape();
   Domain domain;
@@ -91,6 +98,7 @@ void IndexVectors::AddCases(const HloInstruction& instruction, mlir::MLIRContext
   };
   std::vector<Case> cases = {{}};
   ElementEvaluator evaluator(domain, context);
+  evaluator.AssumeOfUnknowns(assumed);
   for (int64_t dim = 0; dim < dims.operand->rank(); ++dim) {
     const int64_t last_start = dims.operand->dimension(dim) - dims.window_sizes[dim];
     const auto batching = absl::c_find(dims.operand_batching, dim);
@@ -127,8 +135,9 @@ void IndexVectors::AddCases(const HloInstruction& instruction, mlir::MLIRContext
   }
   unknowns_ = evaluator.unknowns();
   Variables runtimes;
-  for (const RuntimeVarIndexing& unknown : unknowns_)
-    runtimes.push_back({unknown.ValueRange(), {}});
+  for (const RuntimeVarIndexing& unknown : unknowns_) {
+    runtimes.push_back({evaluator.ValuesOf(unknown), {}});
+  }
   for (const Case& each : cases) {
     IndexingMap map(kPartsFit,
                     mlir::AffineMap::get(domain.dims.size(), runtimes.size(), each.values, context),
@@ -169,6 +178,53 @@ Answer IndexVectors::AreInBounds(StepBudget* budget) const {
     }
   }
   return inside == Answer::kNo && !Unknowns().empty() ? Answer::kUndecided : inside;
+}
+
+std::optional<Interval> IndexVectors::SmallestStarts() const {
+  std::optional<Interval> smallest;
+  for (const Component& component : components_) {
+    if (component.is_batching) continue;
+    const Interval starts = Interval::Closed(0, component.last_start);
+    smallest = smallest ? smallest->Intersect(starts) : starts;
+  }
+  return smallest;
+}
+
+std::optional<Interval> IndexVectors::ValuesInBounds() const {
+  if (!is_known_ || cases_.size() != 1 || !cases_[0].constraints().empty()) return std::nullopt;
+  const IndexingMap& map = cases_[0];
+  Interval values = assumed_;
+  for (size_t i = 0; i < components_.size(); ++i) {
+    if (components_[i].is_batching) continue;
+    const LinearSum sum = LinearSum::FromExpr(map.results()[i]);
+    if (!sum.valid()) return std::nullopt;
+    // The sum without the unknown.
+    LinearSum known(sum.constant());
+    bool is_unknown = false;
+    for (const auto& term : sum.terms()) {
+      if (term.atom.getKind() != mlir::AffineExprKind::SymbolId) {
+        known.AddNewTerm(term.atom, term.coefficient);
+        continue;
+      }
+      if (is_unknown || term.coefficient != 1) return std::nullopt;
+      is_unknown = true;
+    }
+    AffineExpr rest = known.ToExpr(map.context());
+    if (!rest) return std::nullopt;
+    ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+    const Interval range = simplifier.Range(rest);
+    if (!range.IsFinite() || range.IsEmpty()) return std::nullopt;
+    const auto least = CheckedNeg(range.lower());
+    const auto greatest = CheckedSub(components_[i].last_start, range.upper());
+    if (!least || !greatest) return std::nullopt;
+    if (is_unknown) {
+      values = values.Intersect(Interval::Closed(*least, *greatest));
+    } else if (*least > 0 || *greatest < 0) {
+      return std::nullopt;
+    }
+  }
+  if (values.IsEmpty()) return std::nullopt;
+  return values;
 }
 
 Answer IndexVectors::IsAfter(const IndexingMap& first, const IndexingMap& second, int dim,

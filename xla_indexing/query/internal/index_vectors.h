@@ -10,6 +10,7 @@
 #define XLA_INDEXING_QUERY_INTERNAL_INDEX_VECTORS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,17 @@ namespace xla_indexing::internal {
 
 class IndexVectors {
  public:
-  IndexVectors(const HloInstruction& instruction, mlir::MLIRContext* context);
+  // Unknown values are taken to be in `assumed`: what is said then holds where they are.
+  IndexVectors(const HloInstruction& instruction, mlir::MLIRContext* context,
+               const Interval& assumed = Interval::All());
 
   Answer AreSorted(StepBudget* budget) const;
   Answer AreInBounds(StepBudget* budget) const;
+  // The values of the unknowns, among the assumed ones, for which all windows are inside; none where
+  // that is not an interval of its own for each of them.
+  std::optional<Interval> ValuesInBounds() const;
+  // The values that starts may have along the smallest dimension; none where no dimension is indexed.
+  std::optional<Interval> SmallestStarts() const;
   // What the vectors depend on that the module does not fix; empty where that is nothing.
   std::string Unknowns() const;
 
@@ -37,7 +45,8 @@ class IndexVectors {
     int64_t last_start = 0;  // with which the window is inside
     bool is_batching = false;
   };
-  void AddCases(const HloInstruction& instruction, mlir::MLIRContext* context);
+  void AddCases(const HloInstruction& instruction, const Interval& assumed,
+                mlir::MLIRContext* context);
   // Whether vector b of one case is greater than vector b' of another, for some b < b' that differ
   // first in dimension `dim`, in component `component` and in none before it.
   Answer IsAfter(const IndexingMap& first, const IndexingMap& second, int dim, size_t component,
@@ -47,6 +56,7 @@ class IndexVectors {
   // One for each case, from b to the components; runtime variables are the unknowns.
   std::vector<IndexingMap> cases_;
   RuntimeVarIndexings unknowns_;
+  Interval assumed_ = Interval::All();
   bool is_known_ = true;  // Whether the cases are all there are.
 };
 
