@@ -26,7 +26,8 @@ TEST(CopyOnWriteTest, TheLastOwnerKeepsTheValueInItsPlace) {
   Text a("one");
   const std::string* const place = &*a;
   {
-    const Text b = a;
+    Text b("two");
+    b = a;
     EXPECT_EQ(&*b, place);
   }
   a.Mutable() += " more";
@@ -52,6 +53,7 @@ TEST(CopyOnWriteTest, CopiesAreChangedOnSeveralThreads) {
   for (int round = 0; round < 100; ++round) {
     std::vector<Text> copies(4, Text("start"));
     std::vector<std::thread> threads;
+    threads.reserve(copies.size());
     for (Text& copy : copies) {
       threads.emplace_back([&copy] {
         for (int i = 0; i < 10; ++i) copy.Mutable() += "!";
