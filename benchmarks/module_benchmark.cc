@@ -8,12 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
@@ -23,6 +27,7 @@
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing::internal {
@@ -93,6 +98,120 @@ MODULE_BENCHMARK(mobilenet_v2, kMobileNet);
 MODULE_BENCHMARK(maxtext_train_step, kMaxText);
 MODULE_BENCHMARK(resnet50, kResNet50);
 #undef MODULE_BENCHMARK
+
+// Asks an indexer about the instructions of a module one by one, in a new context, as a pass does
+// that looks at one instruction after another; or asks a new indexer about each of them (`alone`).
+// Each set is simplified. Loops are left out, since one of them takes as long as all else.
+enum class Indexer { kOne, kNewEach };
+
+void OneByOne(benchmark::State& state, const HloModule& module, Direction direction,
+              Indexer which) {
+  std::vector<const HloInstruction*> instructions = InstructionsOf(module);
+  std::erase_if(instructions, [](const HloInstruction* instruction) {
+    return instruction->opcode() == HloOpcode::kWhile;
+  });
+  IdentityMapMeter meter(state);
+  for (auto _ : state) {
+    mlir::MLIRContext context(kNoThreading);
+    HloIndexer one(&context);
+    for (const HloInstruction* instruction : instructions) {
+      std::optional<HloIndexer> own;
+      HloIndexer& indexer = which == Indexer::kOne ? one : own.emplace(&context);
+      const auto entries = indexer.IndexSimplified(*instruction, direction);
+      if (!entries.ok()) return Skip(state, entries.status());
+      benchmark::DoNotOptimize(entries->get());
+    }
+  }
+  state.counters["instructions"] = static_cast<double>(instructions.size());
+  // U for each instruction.
+  meter.Report(static_cast<double>(instructions.size()));
+}
+
+void OneByOneOfFile(benchmark::State& state, const char* path, Direction direction, Indexer which) {
+  const std::unique_ptr<HloModule> module = ParseCorpusFileOrSkip(state, path);
+  if (module != nullptr) OneByOne(state, *module, direction, which);
+}
+#define ONE_BY_ONE_BENCHMARK(name, path)                                                     \
+  BENCHMARK_CAPTURE(OneByOneOfFile, name##_output_to_input, path, Direction::kOutputToInput, \
+                    Indexer::kOne)                                                           \
+      ->Name("OneByOne/" #name "_output_to_input")                                           \
+      ->Unit(benchmark::kMillisecond);                                                       \
+  BENCHMARK_CAPTURE(OneByOneOfFile, name##_input_to_output, path, Direction::kInputToOutput, \
+                    Indexer::kOne)                                                           \
+      ->Name("OneByOne/" #name "_input_to_output")                                           \
+      ->Unit(benchmark::kMillisecond);                                                       \
+  BENCHMARK_CAPTURE(OneByOneOfFile, name##_alone, path, Direction::kOutputToInput,           \
+                    Indexer::kNewEach)                                                       \
+      ->Name("OneByOne/" #name "_output_to_input_alone")                                     \
+      ->Unit(benchmark::kMillisecond)
+ONE_BY_ONE_BENCHMARK(gemma2_2b, kGemma2);
+ONE_BY_ONE_BENCHMARK(llama31_8b, kLlama31);
+ONE_BY_ONE_BENCHMARK(resnet50, kResNet50);
+#undef ONE_BY_ONE_BENCHMARK
+
+// A module of nothing but 4,000 operations across 512 devices, which stand in groups of 16 in two
+// orders, half of them written as lists and half in iota form.
+std::string TextOfCollectives() {
+  constexpr int kDevices = 512;
+  constexpr int kGroup = 16;
+  constexpr int kGroups = kDevices / kGroup;
+  constexpr int kRounds = 1000;
+  // The groups that are runs of devices, and those that are every 32nd device.
+  std::string runs;
+  std::string strides;
+  for (int group = 0; group < kGroups; ++group) {
+    for (int i = 0; i < kGroup; ++i) {
+      const char* before = i > 0 ? "," : group > 0 ? "},{" : "{{";
+      absl::StrAppend(&runs, before, group * kGroup + i);
+      absl::StrAppend(&strides, before, i * kGroups + group);
+    }
+  }
+  absl::StrAppend(&runs, "}}");
+  absl::StrAppend(&strides, "}}");
+  const std::string groups[] = {runs, strides, "[32,16]<=[512]", "[32,16]<=[16,32]T(1,0)"};
+  std::string text = absl::StrCat("HloModule collectives, num_partitions=", kDevices, R"(
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+ENTRY main {
+  p0 = f32[256,1024] parameter(0)
+)");
+  std::string last = "p0";
+  int channel = 0;
+  const auto add = [&](absl::string_view shape, absl::string_view operation,
+                       absl::string_view attributes, absl::string_view of_groups) {
+    const std::string name = absl::StrCat("c", ++channel);
+    absl::StrAppend(&text, "  ", name, " = ", shape, " ", operation, "(", last,
+                    "), channel_id=", channel, ", use_global_device_ids=true, ", attributes,
+                    "replica_groups=", of_groups, "\n");
+    last = name;
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string& of_round = groups[round % 4];
+    add("f32[256,1024]", "all-reduce", "to_apply=add, ", of_round);
+    add("f32[256,16384]", "all-gather", "dimensions={1}, ", of_round);
+    add("f32[256,1024]", "reduce-scatter", "dimensions={1}, to_apply=add, ", of_round);
+    absl::StrAppend(&text, "  a", round, " = f32[256,1024] all-to-all(", last,
+                    "), channel_id=", ++channel, ", dimensions={0}, replica_groups=", of_round,
+                    "\n");
+    last = absl::StrCat("a", round);
+  }
+  absl::StrAppend(&text, "  ROOT result = f32[256,1024] copy(", last, ")\n}\n");
+  return text;
+}
+
+void OneByOneOfCollectives(benchmark::State& state, Direction direction, Indexer which) {
+  const std::unique_ptr<HloModule> module = ParseOrSkip(state, TextOfCollectives());
+  if (module != nullptr) OneByOne(state, *module, direction, which);
+}
+BENCHMARK_CAPTURE(OneByOneOfCollectives, to_input, Direction::kOutputToInput, Indexer::kOne)
+    ->Name("OneByOne/collectives_output_to_input");
+BENCHMARK_CAPTURE(OneByOneOfCollectives, to_output, Direction::kInputToOutput, Indexer::kOne)
+    ->Name("OneByOne/collectives_input_to_output");
+BENCHMARK_CAPTURE(OneByOneOfCollectives, alone, Direction::kOutputToInput, Indexer::kNewEach)
+    ->Name("OneByOne/collectives_output_to_input_alone");
 
 // Both directions on several threads; time, and U, is that which passes.
 void InParallel(benchmark::State& state, const char* path) {

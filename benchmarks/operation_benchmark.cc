@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "benchmarks/benchmark_util.h"
 #include "mlir/IR/MLIRContext.h"
-#include "tests/testing/entries.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
@@ -30,6 +30,10 @@ constexpr Operation kOperations[] = {
       p0 = f32[10,20] parameter(0)
       p1 = f32[10,20] parameter(1)
       ROOT r = f32[10,20] add(p0, p1))"},
+    {"add_of_rank_4", R"(
+      p0 = f32[8,16,32,64] parameter(0)
+      p1 = f32[8,16,32,64] parameter(1)
+      ROOT r = f32[8,16,32,64] add(p0, p1))"},
     {"broadcast", R"(
       p0 = f32[20] parameter(0)
       ROOT r = f32[10,20,30] broadcast(p0), dimensions={1})"},
@@ -243,10 +247,10 @@ void BuildMaps(benchmark::State& state, const char* text, bool output_to_input) 
   mlir::MLIRContext context(kNoThreading);
   IdentityMapMeter meter(state);
   for (auto _ : state) {
-    const auto entries = output_to_input ? Entries(root, Direction::kOutputToInput, &context)
-                                         : Entries(root, Direction::kInputToOutput, &context);
+    const absl::StatusOr<SharedIndexing> entries = HloIndexer(&context).Index(
+        root, output_to_input ? Direction::kOutputToInput : Direction::kInputToOutput);
     if (!entries.ok()) return Skip(state, entries.status());
-    benchmark::DoNotOptimize(entries->data());
+    benchmark::DoNotOptimize(entries->get());
   }
   meter.Report();
 }

@@ -9,15 +9,20 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/corpus.h"
+#include "tests/testing/effort.h"
 #include "tests/testing/entries.h"
+#include "tests/testing/random.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/ops/internal/instruction_kind.h"
 #include "xla_indexing/ops/internal/operation_maps.h"
 
 namespace xla_indexing {
@@ -34,24 +39,47 @@ bool AreEqual(const InstructionIndexing& a, const InstructionIndexing& b) {
   return true;
 }
 
-// The number of instructions with operands that were given what another was given before. All have
-// the maps that each has for itself.
-int64_t CheckModule(const HloModule& module) {
+// What an instruction has for itself, without anything that was found before.
+InstructionIndexing Own(const HloInstruction& instruction, Direction direction,
+                        mlir::MLIRContext* context, const FusionOptions& options) {
+  const auto entries =
+      internal::HasKind(instruction.opcode())
+          ? internal::ComputeIndexing(instruction, direction, context, options.indexing)
+          : Entries(instruction, direction, context, options);
+  EXPECT_TRUE(entries.ok()) << entries.status();
+  return entries.ok() ? *entries : InstructionIndexing();
+}
+
+// The number of instructions with operands that were given what another was given before, to the
+// input. All have the maps that each has for itself, as they are defined and simplified.
+int64_t CheckModule(const HloModule& module, const FusionOptions& options = {}) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  HloIndexer indexer(&context);
+  HloIndexer indexer(&context, options);
+  // Is asked for simplified maps first.
+  HloIndexer simplifying(&context, options);
+  // The first question is answered without regard to others.
+  for (HloIndexer* each : {&indexer, &simplifying}) {
+    const HloInstruction* root = module.entry_computation()->root_instruction();
+    EXPECT_TRUE(each->Index(*root, Direction::kInputToOutput).ok());
+  }
   std::set<SharedIndexing> given;
   int64_t shared = 0;
   for (const HloInstruction* instruction : InstructionsOf(module)) {
-    const auto to_input = indexer.Index(*instruction, Direction::kOutputToInput);
-    const auto to_output = indexer.Index(*instruction, Direction::kInputToOutput);
-    const auto own_to_input = Entries(*instruction, Direction::kOutputToInput, &context);
-    const auto own_to_output = Entries(*instruction, Direction::kInputToOutput, &context);
-    EXPECT_TRUE(to_input.ok() && to_output.ok() && own_to_input.ok() && own_to_output.ok());
-    if (!to_input.ok() || !to_output.ok()) return shared;
-    EXPECT_TRUE(AreEqual(**to_input, *own_to_input)) << instruction->ToString();
-    EXPECT_TRUE(AreEqual(**to_output, *own_to_output)) << instruction->ToString();
-    if (instruction->operand_count() == 0) continue;
-    shared += given.insert(*to_input).second ? 0 : 1;
+    for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+      const auto simplified = simplifying.IndexSimplified(*instruction, direction);
+      const auto entries = indexer.Index(*instruction, direction);
+      const auto simplified_later = indexer.IndexSimplified(*instruction, direction);
+      EXPECT_TRUE(entries.ok() && simplified.ok() && simplified_later.ok());
+      if (!entries.ok() || !simplified.ok() || !simplified_later.ok()) return shared;
+      InstructionIndexing own = Own(*instruction, direction, &context, options);
+      EXPECT_TRUE(AreEqual(**entries, own)) << instruction->ToString();
+      for (IndexingEntry& entry : own) entry.indexing.Simplify();
+      std::erase_if(own, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
+      EXPECT_TRUE(AreEqual(**simplified, own)) << instruction->ToString();
+      EXPECT_TRUE(AreEqual(**simplified_later, own)) << instruction->ToString();
+      if (instruction->operand_count() == 0 || direction == Direction::kInputToOutput) continue;
+      shared += given.insert(*entries).second ? 0 : 1;
+    }
   }
   return shared;
 }
@@ -233,6 +261,191 @@ TEST(HloIndexerTest, LeavesThatAreNotThereAreRefused) {
     }
   }
   EXPECT_TRUE(indexer.Index(entry, Direction::kInputToOutput, OperandLeaf{parameters - 1, 0}).ok());
+}
+
+// Values from which offsets are read: parameters, numbers that the module fixes in several ways, and
+// what is made of parameters.
+constexpr char kOffsets[] = R"(
+  x = f32[12,8] parameter(0)
+  i = s32[] parameter(1)
+  j = s32[] parameter(2)
+  pair = (s32[], s32[]) parameter(3)
+  rows = s32[5,1] parameter(4)
+  ints = s32[12,8] parameter(5)
+  update = f32[3,2] parameter(6)
+  y = f32[12,8] negate(x)
+  first = s32[] get-tuple-element(pair), index=0
+  second = s32[] get-tuple-element(pair), index=1
+  zero = s32[] constant(0)
+  nil = s32[] constant(0)
+  two = s32[] constant(2)
+  many = s32[] constant(100)
+  three = s32[] add(two, two)
+  next = s32[] add(i, two)
+  below = pred[] compare(i, zero), direction=LT
+  wrapped = s32[] select(below, next, i)
+  same = s32[] copy(i)
+  six = s32[] multiply(two, three)
+  numbers = s32[5,1] iota(), iota_dimension=0
+  list = s32[5,1] constant({{1}, {9}, {2}, {20}, {0}})
+  more = s32[5,1] add(rows, numbers)
+  sum = s32[] add(i, j)
+  sorted = s32[5,1] sort(rows), dimensions={0}, to_apply=less
+  flag = pred[] parameter(7)
+  bit = s32[] convert(flag)
+  after = s32[] add(bit, two)
+  late = s32[] remainder(j, two)
+)";
+
+// Instructions in a random order that read these offsets.
+std::string RandomReadsOfOffsets(uint64_t seed) {
+  Random random(seed);
+  const std::vector<std::string> scalars = {"i",   "j",       "first", "second", "zero",
+                                            "nil", "two",     "many",  "three",  "next",
+                                            "six", "wrapped", "same",  "sum",    "late"};
+  const std::vector<std::string> vectors = {"rows", "numbers", "list", "more", "sorted"};
+  const std::vector<std::string> arrays = {"x", "y"};
+  std::string text = absl::StrCat(R"(
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+    take { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
+    less { a = s32[] parameter(0) b = s32[] parameter(1)
+      ROOT r = pred[] compare(a, b), direction=LT }
+    ENTRY e {)",
+                                  kOffsets);
+  for (int n = 0; n < 60; ++n) {
+    // Few offsets, so that the same ones meet again.
+    const std::string& a = random.Pick(scalars);
+    const std::string& b = random.OneIn(3) ? a : random.Pick(scalars);
+    const std::string& vector = random.Pick(vectors);
+    const std::string& array = random.Pick(arrays);
+    absl::StrAppend(&text, "  n", n, " = ");
+    switch (random.Between(0, 4)) {
+      case 0:
+        absl::StrAppend(&text, "f32[3,2] dynamic-slice(", array, ", ", a, ", ", b,
+                        "), dynamic_slice_sizes={3,2}\n");
+        break;
+      case 1:
+        absl::StrAppend(&text, "s32[12,2] dynamic-slice(ints, ", a, ", ", b,
+                        "), dynamic_slice_sizes={12,2}\n");
+        break;
+      case 2:
+        absl::StrAppend(&text, "f32[12,8] dynamic-update-slice(", array, ", update, ", a, ", ", b,
+                        ")\n");
+        break;
+      case 3:
+        absl::StrAppend(&text, "f32[5,8] gather(", array, ", ", vector,
+                        "), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+                        "index_vector_dim=1, slice_sizes={1,8}\n");
+        break;
+      default:
+        absl::StrAppend(&text, "f32[12,8] scatter(", array, ", ", vector,
+                        ", u), update_window_dims={1}, inserted_window_dims={0}, "
+                        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=",
+                        random.OneIn(2) ? "add" : "take", "\n");
+        break;
+    }
+  }
+  absl::StrAppend(&text, "  ROOT root = f32[12,8] add(x, y)\n}\n");
+  const std::string declared = "  late = s32[] remainder(j, two)\n";
+  text.insert(text.find(declared) + declared.size(),
+              "  u = f32[5,8] slice(x), slice={[0:5], [0:8]}\n");
+  return text;
+}
+
+TEST(HloIndexerTest, InstructionsThatReadOffsetsHaveTheMapsThatEachHasForItself) {
+  int64_t shared = 0;
+  for (uint64_t seed = 0; seed < Cases(60); ++seed) {
+    const auto module = Parse(RandomReadsOfOffsets(seed));
+    ASSERT_NE(module, nullptr);
+    for (const bool exact : {false, true}) {
+      for (const bool fold : {false, true}) {
+        FusionOptions options;
+        options.indexing.exact = exact;
+        options.indexing.fold_runtime_variables = fold;
+        shared += CheckModule(*module, options);
+      }
+    }
+  }
+  EXPECT_GT(shared, 1000);
+}
+
+// Operations across four devices, of few groups in many spellings.
+std::string RandomCollectives(uint64_t seed) {
+  Random random(seed);
+  const std::vector<std::string> groups = {"{{0,1},{2,3}}", "{{0,2},{1,3}}",   "{{1,0},{3,2}}",
+                                           "{{0,1},{3,2}}", "[2,2]<=[4]",      "[2,2]<=[2,2]T(1,0)",
+                                           "{{0,3},{1,2}}", "{ {0,1}, {2,3} }"};
+  std::string text = R"(HloModule m, num_partitions=4
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+    sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(b, a) }
+    ENTRY e {
+      x = f32[4,4] parameter(0)
+  )";
+  for (int n = 0; n < 40; ++n) {
+    const std::string common =
+        absl::StrCat(", channel_id=", n + 1, ", replica_groups=", random.Pick(groups));
+    const std::string global = absl::StrCat(common, ", use_global_device_ids=true");
+    const int64_t dim = random.Between(0, 1);
+    const char* const apply = random.OneIn(2) ? "add" : "sum";
+    absl::StrAppend(&text, "  n", n, " = ");
+    switch (random.Between(0, 4)) {
+      case 0:
+        absl::StrAppend(&text, "f32[4,4] all-reduce(x)", global, ", to_apply=", apply, "\n");
+        break;
+      case 1:
+        absl::StrAppend(&text, dim == 0 ? "f32[8,4]" : "f32[4,8]", " all-gather(x)", global,
+                        ", dimensions={", dim, "}\n");
+        break;
+      case 2:
+        absl::StrAppend(&text, dim == 0 ? "f32[2,4]" : "f32[4,2]", " reduce-scatter(x)", global,
+                        ", dimensions={", dim, "}, to_apply=", apply, "\n");
+        break;
+      case 3:
+        absl::StrAppend(&text, "f32[4,4] all-to-all(x)", common, ", dimensions={", dim, "}\n");
+        break;
+      default:
+        absl::StrAppend(&text, "f32[4,4] collective-permute(x), channel_id=", n + 1,
+                        ", source_target_pairs=",
+                        random.OneIn(2) ? "{{0,1},{1,2},{2,3},{3,0}}" : "{{0,1},{1,0}}", "\n");
+        break;
+    }
+  }
+  absl::StrAppend(&text, "  ROOT root = f32[4,4] negate(x)\n}\n");
+  return text;
+}
+
+TEST(HloIndexerTest, OperationsAcrossDevicesHaveTheMapsThatEachHasForItself) {
+  int64_t shared = 0;
+  for (uint64_t seed = 0; seed < Cases(30); ++seed) {
+    const auto module = Parse(RandomCollectives(seed));
+    ASSERT_NE(module, nullptr);
+    shared += CheckModule(*module);
+  }
+  EXPECT_GT(shared, 100);
+}
+
+TEST(HloIndexerTest, WhatIsKeptIsBounded) {
+  std::string text = "ENTRY e {\n  x = f32[400,400] parameter(0)\n";
+  constexpr int kSlices = 30'000;
+  for (int i = 0; i < kSlices; ++i) {
+    absl::StrAppend(&text, "  s", i, " = f32[1,1] slice(x), slice={[", i / 400, ":", i / 400 + 1,
+                    "], [", i % 400, ":", i % 400 + 1, "]}\n");
+  }
+  const auto module = Parse(text + "  ROOT r = f32[400,400] negate(x)\n}\n");
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  const HloInstruction& first = *module->entry_computation()->FindInstruction("s0");
+  ASSERT_TRUE(indexer.Index(first, Direction::kInputToOutput).ok());
+  const SharedIndexing before = *indexer.Index(first, Direction::kOutputToInput);
+  EXPECT_EQ(*indexer.Index(first, Direction::kOutputToInput), before);
+  for (const HloInstruction* instruction : InstructionsOf(*module)) {
+    ASSERT_TRUE(indexer.Index(*instruction, Direction::kOutputToInput).ok());
+  }
+  // Forgotten, and the same when it is made again.
+  const SharedIndexing after = *indexer.Index(first, Direction::kOutputToInput);
+  EXPECT_NE(after, before);
+  EXPECT_TRUE(AreEqual(*after, *before));
 }
 
 TEST(HloIndexerTest, RealModulesHaveTheMapsThatTheirInstructionsHave) {

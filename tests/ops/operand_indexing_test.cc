@@ -304,6 +304,23 @@ TEST_F(OperandIndexingTest, ComposingMapsOfDifferentRanksIsAnError) {
   EXPECT_FALSE(ComposeOperandIndexing(first, first).ok());
 }
 
+TEST_F(OperandIndexingTest, CopiesStayAsTheyAreWhereOneIsChanged) {
+  const std::string text = "(d0) -> (d0 mod 4), domain: d0 in [0, 3]";
+  const OperandIndexing copy = Make(text);
+  OperandIndexing simplified = copy;
+  simplified.Simplify();
+  EXPECT_EQ(simplified.MapToString(), "(d0) -> (d0), domain: d0 in [0, 3]");
+  OperandIndexing narrow = copy;
+  narrow.SetDimBounds(0, Interval::Closed(1, 2));
+  OperandIndexing weak = copy;
+  weak.Weaken(ExactnessLabel::OverApproximate("it is a test"));
+  EXPECT_FALSE(weak.IsExact());
+  EXPECT_TRUE(copy.IsExact());
+  EXPECT_FALSE(copy.IsSimplified());
+  EXPECT_EQ(copy.MapToString(), text);
+  EXPECT_NE(copy, narrow);
+}
+
 class OperandIndexingSetTest : public OperandIndexingTest {
  protected:
   std::vector<std::string> Simplified(const std::vector<OperandIndexing>& maps) {

@@ -15,8 +15,10 @@
 //
 // Instructions that call computations, such as fusions, calls and loops, are looked through. What
 // is found about called computations is kept for later questions, and instructions of one kind
-// share their maps (opcode, attributes and shapes are all that these depend on), so that asking
-// about every instruction of a module costs little more than asking about the different ones.
+// share their maps (opcode, attributes and shapes are all that these depend on, but for the names
+// of the operands that offsets are read from), so that asking about every instruction of a module
+// one by one costs little more than asking about the different ones. An indexer is therefore made
+// once for a context, and kept.
 //
 // Method. One walk over the instructions, from the root in reverse topological order (or from the
 // parameters in topological order), that carries for every instruction leaf the set of maps from
@@ -24,6 +26,9 @@
 // them in place (elementwise) or reduce them extend a *chain* of reindexings
 // (affine/internal/positional.h), in which a step and its inverse cancel; other instructions
 // compose. The cost is linear in instructions times maps.
+//
+// Memory. An indexer keeps at most some 100,000 maps; then it forgets what it has kept, and makes it
+// again.
 //
 // Bound. The number of maps can grow exponentially in hostile graphs. Past `max_maps` for an
 // instruction leaf those that differ in a constant are made one map with a range variable, exactly,
@@ -66,7 +71,6 @@ namespace xla_indexing {
 
 namespace internal {
 class CalledComputations;
-class KnownKinds;
 }  // namespace internal
 
 // What is asked about: an instruction or a computation, which has to outlive this.
@@ -86,9 +90,6 @@ class IndexingTarget {
   const HloComputation* computation_ = nullptr;
 };
 
-// Never null.
-using SharedIndexing = std::shared_ptr<const InstructionIndexing>;
-
 // No entries.
 const SharedIndexing& NoEntries();
 
@@ -105,12 +106,12 @@ class HloIndexer {
   absl::StatusOr<SharedIndexing> Index(IndexingTarget target, Direction direction,
                                        std::optional<OperandLeaf> from = std::nullopt);
 
- private:
-  absl::StatusOr<SharedIndexing> IndexInstruction(const HloInstruction& instruction,
-                                                  Direction direction);
+  // All entries, each set in normal form (OperandIndexingSet::Simplify), without those that become
+  // empty. Instructions of one kind share these too.
+  absl::StatusOr<SharedIndexing> IndexSimplified(IndexingTarget target, Direction direction);
 
+ private:
   std::unique_ptr<internal::CalledComputations> called_;
-  std::unique_ptr<internal::KnownKinds> known_[2];  // by direction
 };
 
 }  // namespace xla_indexing

@@ -16,7 +16,6 @@
 #include "xla_indexing/base/check.h"
 #include "xla_indexing/base/internal/parallel.h"
 #include "xla_indexing/fusion/internal/called_computations.h"
-#include "xla_indexing/fusion/internal/index_computation.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/ops/internal/instruction_kind.h"
 
@@ -197,8 +196,8 @@ class ParallelIndexer {
     thread.kinds.emplace(std::move(kind), of_kind);
     if (!is_new) return share(of_kind);
     results_[i].of_kind = of_kind;
-    const auto may_be_shared = [](const absl::StatusOr<SharedIndexing>& entries) {
-      return entries.ok() && (*entries == nullptr || AreOfKind(**entries));
+    const auto may_be_shared = [&](const absl::StatusOr<SharedIndexing>& entries) {
+      return entries.ok() && (*entries == nullptr || AreOfKind(instruction, **entries, {}));
     };
     of_kind->first = i;
     of_kind->made = Make(i, thread);
@@ -212,20 +211,13 @@ class ParallelIndexer {
   }
 
   MadeIndexing Make(size_t i, const IndexingThread& thread) const {
-    const auto shared =
-        [](absl::StatusOr<InstructionIndexing> entries) -> absl::StatusOr<SharedIndexing> {
-      if (!entries.ok()) return entries.status();
-      return std::make_shared<const InstructionIndexing>(*std::move(entries));
-    };
     MadeIndexing made;
     made.context = thread.context;
     if (options_.output_to_input) {
-      made.output_to_input =
-          shared(thread.called->EntriesOf(*instructions_[i], Direction::kOutputToInput));
+      made.output_to_input = thread.called->EntriesOf(*instructions_[i], Direction::kOutputToInput);
     }
     if (options_.input_to_output) {
-      made.input_to_output =
-          shared(thread.called->EntriesOf(*instructions_[i], Direction::kInputToOutput));
+      made.input_to_output = thread.called->EntriesOf(*instructions_[i], Direction::kInputToOutput);
     }
     return made;
   }

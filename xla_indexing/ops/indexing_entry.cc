@@ -1,11 +1,11 @@
 #include "xla_indexing/ops/indexing_entry.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/instruction.h"
 
@@ -15,8 +15,11 @@ void SortEntries(InstructionIndexing* entries) {
   const auto leaves = [](const IndexingEntry& entry) {
     return std::tie(entry.output_leaf, entry.operand, entry.operand_leaf);
   };
-  std::sort(entries->begin(), entries->end(),
-            [&](const IndexingEntry& a, const IndexingEntry& b) { return leaves(a) < leaves(b); });
+  const auto before = [&](const IndexingEntry& a, const IndexingEntry& b) {
+    return leaves(a) < leaves(b);
+  };
+  // Most builders go leaf by leaf.
+  if (!absl::c_is_sorted(*entries, before)) absl::c_sort(*entries, before);
 }
 
 std::vector<OperandLeaf> UnreadOperandLeaves(absl::Span<const HloInstruction* const> operands,

@@ -5,6 +5,7 @@
 #define XLA_INDEXING_OPS_INDEXING_ENTRY_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -24,6 +25,9 @@ struct IndexingEntry {
 
 // Sorted by output leaf, operand, operand leaf. No entry has an empty set.
 using InstructionIndexing = std::vector<IndexingEntry>;
+
+// Entries that several instructions and askers have in common. Never null.
+using SharedIndexing = std::shared_ptr<const InstructionIndexing>;
 
 void SortEntries(InstructionIndexing* entries);
 

@@ -180,8 +180,11 @@ absl::Status VerifyReplicaMap(const ReplicaMap& replica_map, const IndexingMap& 
 
 OperandIndexing::OperandIndexing(PartsFit, IndexingMap map, RuntimeVarIndexings bindings,
                                  ExactnessLabel label)
-    : map_(std::move(map)), bindings_(std::move(bindings)), label_(std::move(label)) {
-  Check(static_cast<size_t>(map_.num_runtimes()) == bindings_.size(),
+    : OperandIndexing(CopyOnWrite<Parts>(std::in_place, std::move(map), std::move(bindings),
+                                         std::move(label), nullptr, /*is_simplified=*/false)) {}
+
+OperandIndexing::OperandIndexing(CopyOnWrite<Parts> parts) : parts_(std::move(parts)) {
+  Check(static_cast<size_t>(parts_->map.num_runtimes()) == parts_->bindings.size(),
         "OperandIndexing: the map has another number of runtime variables than there are bindings");
 }
 
@@ -215,33 +218,47 @@ OperandIndexing OperandIndexing::Unknown(mlir::MLIRContext* context, std::string
 }
 
 absl::Status OperandIndexing::AddConstraint(AffineExpr expr, Interval interval) {
-  is_simplified_ = false;
-  return map_.AddConstraint(expr, interval);
+  return PartsToChange().map.AddConstraint(expr, interval);
+}
+
+OperandIndexing OperandIndexing::Renamed(
+    PartsFit,
+    llvm::function_ref<const HloInstruction*(const HloInstruction* instruction)> rename) const {
+  OperandIndexing renamed = *this;
+  if (bindings().empty()) return renamed;
+  for (RuntimeVarIndexing& binding : renamed.parts_.Mutable().bindings) {
+    binding.instruction = rename(binding.instruction);
+  }
+  return renamed;
 }
 
 void OperandIndexing::Weaken(const ExactnessLabel& label) {
-  label_ = ExactnessLabel::Weaker(label_, label);
+  if (label.exactness <= this->label().exactness) return;
+  parts_.Mutable().label = label;
 }
 
 void OperandIndexing::Simplify() {
   if (IsSimplified()) return;
+  Parts& parts = parts_.Mutable();
   // A map by itself is what most are.
-  if (bindings_.empty() && replica_map_ == nullptr) {
-    map_.SimplifyAsRelation();
+  if (parts.bindings.empty() && parts.replica_map == nullptr) {
+    parts.map.SimplifyAsRelation();
   } else {
-    JoinedRelation relation(Join(map_, bindings_, replica_map_.get()), map_.num_results(),
-                            DefinitionsOf(bindings_), replica_map_ != nullptr);
+    JoinedRelation relation(Join(parts.map, parts.bindings, parts.replica_map.get()),
+                            parts.map.num_results(), DefinitionsOf(parts.bindings),
+                            parts.replica_map != nullptr);
     relation.Simplify();
     if (relation.map().IsKnownEmpty()) {
-      map_ = IndexingMap::MakeEmpty(map_.context(), map_.num_dims(), 0, 0, map_.num_results());
-      bindings_.clear();
-      replica_map_ = nullptr;
-    } else if (auto simplified = TakeApart(relation, bindings_, label_)) {
-      *this = *std::move(simplified);
+      parts.map = IndexingMap::MakeEmpty(parts.map.context(), parts.map.num_dims(), 0, 0,
+                                         parts.map.num_results());
+      parts.bindings.clear();
+      parts.replica_map = nullptr;
+    } else if (auto simplified = TakeApart(relation, parts.bindings, parts.label)) {
+      parts = std::move(simplified->parts_.Mutable());
     }
   }
-  if (map_.IsKnownEmpty()) label_ = ExactnessLabel::Exact();
-  is_simplified_ = true;
+  if (parts.map.IsKnownEmpty()) parts.label = ExactnessLabel::Exact();
+  parts.is_simplified = true;
 }
 
 namespace {
@@ -287,39 +304,39 @@ IndexingMap MapTo(llvm::ArrayRef<AffineExpr> exprs, const IndexingMap& map,
 }  // namespace
 
 AffineExpr OperandIndexing::Reader() const {
-  return mlir::getAffineDimExpr(map_.num_dims(), map_.context());
+  return mlir::getAffineDimExpr(map().num_dims(), map().context());
 }
 
 bool OperandIndexing::HasNoReaders() const {
-  if (replica_map_ == nullptr) return false;
-  if (replica_map_->readers.IsEmpty()) return true;
-  return llvm::any_of(replica_map_->constraints,
+  if (replica_map() == nullptr) return false;
+  if (replica_map()->readers.IsEmpty()) return true;
+  return llvm::any_of(replica_map()->constraints,
                       [](const Constraint& constraint) { return constraint.interval.IsEmpty(); });
 }
 
 Interval OperandIndexing::DevicesRead() const {
   if (IsKnownEmpty()) return Interval::Empty();
-  llvm::SmallVector<Interval, 4> dims = map_.DimBounds();
-  Check(replica_map_ != nullptr, "OperandIndexing::DevicesRead() without a replica map");
-  dims.push_back(replica_map_->readers);
-  return ExprSimplifier(map_.context(), dims, map_.SymbolBounds()).Range(replica_map_->device);
+  llvm::SmallVector<Interval, 4> dims = map().DimBounds();
+  Check(replica_map() != nullptr, "OperandIndexing::DevicesRead() without a replica map");
+  dims.push_back(replica_map()->readers);
+  return ExprSimplifier(map().context(), dims, map().SymbolBounds()).Range(replica_map()->device);
 }
 
 IndexingMap OperandIndexing::ElementMap(int i) const {
-  Check(i >= 0 && i < map_.num_runtimes(),
+  Check(i >= 0 && i < map().num_runtimes(),
         "OperandIndexing::ElementMap() of a runtime variable that is not there");
-  return MapTo(bindings_[i].element, map_, map_);
+  return MapTo(bindings()[i].element, map(), map());
 }
 
 IndexingMap OperandIndexing::ElementDeviceMap(int i) const {
-  Check(replica_map_ != nullptr && i >= 0 && i < map_.num_runtimes() && bindings_[i].device,
+  Check(replica_map() != nullptr && i >= 0 && i < map().num_runtimes() && bindings()[i].device,
         "OperandIndexing::ElementDeviceMap() of a binding without a device");
-  return MapTo(bindings_[i].device, Join(map_, {}, replica_map_.get()), map_);
+  return MapTo(bindings()[i].device, Join(map(), {}, replica_map()), map());
 }
 
 IndexingMap OperandIndexing::DeviceMap() const {
-  Check(replica_map_ != nullptr, "OperandIndexing::DeviceMap() without a replica map");
-  const IndexingMap joined = Join(map_, {}, replica_map_.get());
+  Check(replica_map() != nullptr, "OperandIndexing::DeviceMap() without a replica map");
+  const IndexingMap joined = Join(map(), {}, replica_map());
   return IndexingMap(kPartsFit,
                      mlir::AffineMap::get(joined.num_dims(), joined.num_symbols(),
                                           joined.results().take_back(1), joined.context()),
@@ -328,43 +345,43 @@ IndexingMap OperandIndexing::DeviceMap() const {
 }
 
 std::string OperandIndexing::MapToString() const {
-  if (IsUnknown()) return absl::StrCat("unknown: ", label_.reason);
-  std::string text = map_.ToString();
+  if (IsUnknown()) return absl::StrCat("unknown: ", label().reason);
+  std::string text = map().ToString();
   if (!IsExact()) {
-    absl::StrAppend(&text, "  (", ExactnessName(label_.exactness), ": ", label_.reason, ")");
+    absl::StrAppend(&text, "  (", ExactnessName(label().exactness), ": ", label().reason, ")");
   }
   return text;
 }
 
 std::string OperandIndexing::BindingToString(int i, const HloComputation* analysed) const {
-  Check(i >= 0 && i < map_.num_runtimes(),
+  Check(i >= 0 && i < map().num_runtimes(),
         "OperandIndexing::BindingToString() of a runtime variable that is not there");
-  const VariableNames names = NamesOf(map_);
+  const VariableNames names = NamesOf(map());
   std::string text =
-      absl::StrCat(names.symbols[map_.num_ranges() + i], ": ", bindings_[i].YieldedBy(analysed),
-                   ", ", bindings_[i].value.ToString(), "; ", ElementMap(i).ToString());
-  if (bindings_[i].device) {
+      absl::StrCat(names.symbols[map().num_ranges() + i], ": ", bindings()[i].YieldedBy(analysed),
+                   ", ", bindings()[i].value.ToString(), "; ", ElementMap(i).ToString());
+  if (bindings()[i].device) {
     absl::StrAppend(&text, "; replica: ", ElementDeviceMap(i).ToString());
   }
   return text;
 }
 
 std::string OperandIndexing::ReplicaToString() const {
-  if (replica_map_ == nullptr) return "";
+  if (replica_map() == nullptr) return "";
   return absl::StrCat("replica: ", DeviceMap().ToString());
 }
 
 std::string OperandIndexing::ToString(const HloComputation* analysed) const {
   std::string text = MapToString();
-  for (int i = 0; i < map_.num_runtimes(); ++i) {
+  for (int i = 0; i < map().num_runtimes(); ++i) {
     absl::StrAppend(&text, "\n  ", BindingToString(i, analysed));
   }
-  if (replica_map_ != nullptr) absl::StrAppend(&text, "\n  ", ReplicaToString());
+  if (replica_map() != nullptr) absl::StrAppend(&text, "\n  ", ReplicaToString());
   return text;
 }
 
 bool operator==(const OperandIndexing& a, const OperandIndexing& b) {
-  return OperandIndexing::IdenticalRelation(a, b) && a.label_ == b.label_;
+  return OperandIndexing::IdenticalRelation(a, b) && a.label() == b.label();
 }
 
 OperandIndexing OnAnyDevice(const OperandIndexing& indexing, const Interval& readers,

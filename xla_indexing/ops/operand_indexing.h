@@ -24,6 +24,8 @@
 //   (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]
 //     rt0: of, clamp [0, 6]; (d0) -> (), domain: d0 in [0, 3]
 //
+// Copies share what they say until one of them changes, so that a copy costs no more than a pointer.
+//
 // Errors. Create() refuses parts that do not fit together, and nothing that is made of them later
 // changes that: constructor and setters with kPartsFit (map/indexing_map.h) are for parts that are
 // known to fit.
@@ -39,9 +41,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/copy_on_write.h"
 #include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/replica_map.h"
@@ -70,29 +75,28 @@ class OperandIndexing {
   // normal form already, some of them its range variables in their order, which are in no other.
   // Simplify() does not look at it again.
   static OperandIndexing InNormalForm(IndexingMap map) {
-    OperandIndexing indexing(kPartsFit, std::move(map));
-    indexing.is_simplified_ = true;
-    return indexing;
+    return OperandIndexing(CopyOnWrite<Parts>(std::in_place, std::move(map), RuntimeVarIndexings(),
+                                              ExactnessLabel::Exact(), nullptr,
+                                              /*is_simplified=*/true));
   }
 
   // An answer that says nothing. Its map has neither variables nor results and no meaning.
   static OperandIndexing Unknown(mlir::MLIRContext* context, std::string reason);
 
-  const IndexingMap& map() const { return map_; }
-  absl::Span<const RuntimeVarIndexing> bindings() const { return bindings_; }
-  const ExactnessLabel& label() const { return label_; }
-  bool IsExact() const { return label_.IsExact(); }
-  bool IsUnknown() const { return label_.exactness == Exactness::kUnknown; }
+  const IndexingMap& map() const { return parts_->map; }
+  absl::Span<const RuntimeVarIndexing> bindings() const { return parts_->bindings; }
+  const ExactnessLabel& label() const { return parts_->label; }
+  bool IsExact() const { return label().IsExact(); }
+  bool IsUnknown() const { return label().exactness == Exactness::kUnknown; }
   // Whether Simplify() has nothing to do.
-  bool IsSimplified() const { return IsUnknown() || is_simplified_; }
+  bool IsSimplified() const { return IsUnknown() || parts_->is_simplified; }
   // Never so for an unknown answer.
-  bool IsKnownEmpty() const { return !IsUnknown() && (map_.IsKnownEmpty() || HasNoReaders()); }
+  bool IsKnownEmpty() const { return !IsUnknown() && (map().IsKnownEmpty() || HasNoReaders()); }
 
   // The device that is read; null: the reader itself.
-  const ReplicaMap* replica_map() const { return replica_map_.get(); }
+  const ReplicaMap* replica_map() const { return parts_->replica_map.get(); }
   void SetReplicaMap(PartsFit, ReplicaMap replica_map) {
-    replica_map_ = std::make_shared<const ReplicaMap>(std::move(replica_map));
-    is_simplified_ = false;
+    PartsToChange().replica_map = std::make_shared<const ReplicaMap>(std::move(replica_map));
   }
   // The dimension of a replica map that stands for the reader.
   mlir::AffineExpr Reader() const;
@@ -102,17 +106,19 @@ class OperandIndexing {
   // Restricts the domain to the points with expr in interval, as IndexingMap::AddConstraint does.
   absl::Status AddConstraint(mlir::AffineExpr expr, Interval interval);
   // Puts another interval in the place of that of dimension `i`.
-  void SetDimBounds(int i, Interval bounds) {
-    is_simplified_ = false;
-    map_.mutable_dim(i).bounds = bounds;
-  }
+  void SetDimBounds(int i, Interval bounds) { PartsToChange().map.mutable_dim(i).bounds = bounds; }
   // Binds runtime variable `i` to something else.
   void SetBinding(PartsFit, int i, RuntimeVarIndexing binding) {
-    Check(i >= 0 && i < map_.num_runtimes(),
+    Check(i >= 0 && i < map().num_runtimes(),
           "OperandIndexing::SetBinding() of a runtime variable that is not there");
-    is_simplified_ = false;
-    bindings_[i] = std::move(binding);
+    PartsToChange().bindings[i] = std::move(binding);
   }
+  // The answer about other instructions: what is bound to an instruction is bound to the one that
+  // `rename` gives for it. That must be one to one between instructions of equal shapes, and keep
+  // their order (CompareSources), so that a normal form stays one.
+  OperandIndexing Renamed(
+      PartsFit,
+      llvm::function_ref<const HloInstruction*(const HloInstruction* instruction)> rename) const;
   // The label becomes the weaker of its own and this one.
   void Weaken(const ExactnessLabel& label);
 
@@ -151,34 +157,45 @@ class OperandIndexing {
   friend bool operator!=(const OperandIndexing& a, const OperandIndexing& b) { return !(a == b); }
   template <typename H>
   friend H AbslHashValue(H h, const OperandIndexing& indexing) {
-    h = H::combine(std::move(h), indexing.map_, indexing.label_);
-    for (const RuntimeVarIndexing& binding : indexing.bindings_) {
+    h = H::combine(std::move(h), indexing.map(), indexing.label());
+    for (const RuntimeVarIndexing& binding : indexing.bindings()) {
       h = H::combine(std::move(h), static_cast<size_t>(hash_value(binding)));
     }
-    if (indexing.replica_map_ != nullptr) h = H::combine(std::move(h), *indexing.replica_map_);
+    if (indexing.replica_map() != nullptr) h = H::combine(std::move(h), *indexing.replica_map());
     return h;
   }
 
   // Whether the two are written in the same way, but for their labels: syntactic equality of what
   // they say. SameRelation (map/decide.h) asks whether maps mean the same.
   static bool IdenticalRelation(const OperandIndexing& a, const OperandIndexing& b) {
-    return a.map_ == b.map_ && a.bindings_ == b.bindings_ && a.IsUnknown() == b.IsUnknown() &&
-           SameDevices(a, b);
+    return a.parts_.SharesWith(b.parts_) || (a.map() == b.map() && a.bindings() == b.bindings() &&
+                                             a.IsUnknown() == b.IsUnknown() && SameDevices(a, b));
   }
 
  private:
+  struct Parts {
+    IndexingMap map;
+    RuntimeVarIndexings bindings;
+    ExactnessLabel label;
+    std::shared_ptr<const ReplicaMap> replica_map;
+    bool is_simplified = false;  // nothing has changed since
+  };
+  explicit OperandIndexing(CopyOnWrite<Parts> parts);
+
   static bool SameDevices(const OperandIndexing& a, const OperandIndexing& b) {
-    if (a.replica_map_ == b.replica_map_) return true;
-    return a.replica_map_ != nullptr && b.replica_map_ != nullptr &&
-           *a.replica_map_ == *b.replica_map_;
+    const ReplicaMap* of_a = a.replica_map();
+    const ReplicaMap* of_b = b.replica_map();
+    return of_a == of_b || (of_a != nullptr && of_b != nullptr && *of_a == *of_b);
   }
   bool HasNoReaders() const;
+  // For what may change the normal form.
+  Parts& PartsToChange() {
+    Parts& parts = parts_.Mutable();
+    parts.is_simplified = false;
+    return parts;
+  }
 
-  IndexingMap map_;
-  RuntimeVarIndexings bindings_;
-  ExactnessLabel label_;
-  std::shared_ptr<const ReplicaMap> replica_map_;
-  bool is_simplified_ = false;  // nothing has changed since
+  CopyOnWrite<Parts> parts_;
 };
 
 // A map without runtime variables (which it must be), read on any of `devices` by any of `readers`.

@@ -224,7 +224,7 @@ mlir::AffineMap FixedFormula(const OperandIndexing& indexing) {
 }
 
 // Merges until no two maps can be, or the question's budget is spent; true if any were.
-bool MergeAll(std::vector<OperandIndexing>* maps) {
+bool MergeAll(llvm::SmallVectorImpl<OperandIndexing>* maps) {
   // Facts about each map that every comparison with another one needs. Two maps with fixed formulas
   // can merge only if these are equal.
   std::vector<mlir::AffineMap> formulas(maps->size());
@@ -296,7 +296,7 @@ OperandIndexing* OperandIndexingSet::Find(const OperandIndexing& indexing) {
   };
   while (hashes_.size() < maps_.size()) hashes_.push_back(hash_of(maps_[hashes_.size()]));
   const size_t hash = hash_of(indexing);
-  for (auto found = hashes_.begin();; ++found) {
+  for (auto* found = hashes_.begin();; ++found) {
     found = std::find(found, hashes_.end(), hash);
     if (found == hashes_.end()) return nullptr;
     OperandIndexing& present = maps_[static_cast<size_t>(found - hashes_.begin())];
@@ -304,7 +304,7 @@ OperandIndexing* OperandIndexingSet::Find(const OperandIndexing& indexing) {
   }
 }
 
-std::vector<OperandIndexing> OperandIndexingSet::Take() {
+OperandIndexingSet::Maps OperandIndexingSet::Take() {
   hashes_.clear();
   return std::exchange(maps_, {});
 }
@@ -338,10 +338,9 @@ void OperandIndexingSet::Simplify() {
     return;
   }
   // Maps that are simplified already have been added as they are.
-  const auto others = std::stable_partition(maps_.begin(), maps_.end(),
-                                            std::mem_fn(&OperandIndexing::IsSimplified));
-  std::vector<OperandIndexing> maps(std::make_move_iterator(others),
-                                    std::make_move_iterator(maps_.end()));
+  auto* const others = std::stable_partition(maps_.begin(), maps_.end(),
+                                             std::mem_fn(&OperandIndexing::IsSimplified));
+  Maps maps(std::make_move_iterator(others), std::make_move_iterator(maps_.end()));
   maps_.erase(others, maps_.end());
   hashes_.clear();
   for (OperandIndexing& indexing : maps) {

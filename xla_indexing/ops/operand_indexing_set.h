@@ -12,9 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
@@ -30,7 +31,7 @@ class OperandIndexingSet {
   void Add(OperandIndexing indexing);
   void Add(const OperandIndexingSet& other);
 
-  const std::vector<OperandIndexing>& maps() const { return maps_; }
+  absl::Span<const OperandIndexing> maps() const { return maps_; }
   bool empty() const { return maps_.empty(); }
   size_t size() const { return maps_.size(); }
   auto begin() const { return maps_.begin(); }
@@ -59,18 +60,20 @@ class OperandIndexingSet {
   }
   template <typename H>
   friend H AbslHashValue(H h, const OperandIndexingSet& set) {
-    return H::combine(std::move(h), set.maps_);
+    return H::combine(std::move(h), set.maps());
   }
 
  private:
+  using Maps = llvm::SmallVector<OperandIndexing, 1>;  // most sets have one
+
   // The map of the set with the same relation, or null.
   OperandIndexing* Find(const OperandIndexing& indexing);
   // Removes and returns all maps.
-  std::vector<OperandIndexing> Take();
+  Maps Take();
 
-  std::vector<OperandIndexing> maps_;
+  Maps maps_;
   // The hashes of `maps_`, or of a number of maps at its front; empty while there are few maps.
-  std::vector<size_t> hashes_;
+  llvm::SmallVector<size_t, 0> hashes_;
 };
 
 // Every map of `first` composed with every map of `second`, empty results dropped; not simplified.

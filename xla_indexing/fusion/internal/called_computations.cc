@@ -92,7 +92,8 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
     : context_(context),
       options_(options),
       loop_options_(options),
-      tightest_(options.indexing.exact) {
+      tightest_(options.indexing.exact),
+      kinds_(context) {
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
 }
 
@@ -259,9 +260,57 @@ LoopMemo& CalledComputations::MemoOf(const HloInstruction& loop, Direction direc
   return *memo;
 }
 
+namespace {
+
+// Whether there is such a leaf to start from.
+bool HasLeaf(const HloInstruction& instruction, Direction direction, OperandLeaf from) {
+  const bool backward = direction == Direction::kOutputToInput;
+  if (from.operand < 0 || from.operand_leaf < 0) return false;
+  if (from.operand >= (backward ? 1 : instruction.operand_count())) return false;
+  const Shape& shape = backward ? instruction.shape() : instruction.operand(from.operand)->shape();
+  return from.operand_leaf < shape.LeafCount();
+}
+
+// The entries that start at a leaf.
+InstructionIndexing StartingAt(const InstructionIndexing& entries, Direction direction,
+                               OperandLeaf from) {
+  InstructionIndexing starting;
+  for (const IndexingEntry& entry : entries) {
+    const OperandLeaf start = direction == Direction::kOutputToInput
+                                  ? OperandLeaf{0, entry.output_leaf}
+                                  : OperandLeaf{entry.operand, entry.operand_leaf};
+    if (start == from) starting.push_back(entry);
+  }
+  return starting;
+}
+
+}  // namespace
+
+absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstruction& instruction,
+                                                                 Direction direction, bool exact,
+                                                                 bool simplified) {
+  const KnownKinds::Form form = {direction, exact, options_.indexing.fold_runtime_variables,
+                                 simplified};
+  return kinds_.Find(instruction, form, [&] {
+    IndexingOptions options = options_.indexing;
+    options.exact = exact;
+    return ComputeIndexing(instruction, direction, context_, options);
+  });
+}
+
 absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
                                                                   Direction direction,
                                                                   OperandLeaf from, int depth) {
+  // Of an instruction of many leaves one is found sooner than all.
+  constexpr int64_t kFewLeaves = 4;
+  if (HasKind(instruction.opcode()) && HasLeaf(instruction, direction, from) &&
+      instruction.shape().LeafCount() <= kFewLeaves && instruction.operand_count() <= kFewLeaves) {
+    const absl::StatusOr<SharedIndexing> all =
+        EntriesOfKind(instruction, direction, options_.indexing.exact || tightest_,
+                      /*simplified=*/false);
+    if (!all.ok()) return all.status();
+    return StartingAt(**all, direction, from);
+  }
   const bool calls = !instruction.called_computations().empty();
   const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
                            LevelsLeft(depth, HeightOfCalls(instruction)), tightest_);
@@ -280,12 +329,12 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   return entries;
 }
 
-absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
-                                                                  Direction direction) {
+absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
+                                                             Direction direction, bool simplified) {
   const QuestionBudget budget;
   const bool backward = direction == Direction::kOutputToInput;
-  if (instruction.called_computations().empty()) {
-    return ComputeIndexing(instruction, direction, context_, options_.indexing);
+  if (HasKind(instruction.opcode()) || instruction.called_computations().empty()) {
+    return EntriesOfKind(instruction, direction, options_.indexing.exact, simplified);
   }
   std::vector<OperandLeaf> leaves;
   if (backward) {
@@ -303,7 +352,8 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   }
   if (!backward) SortEntries(&entries);
   EndQuestion();
-  return entries;
+  if (simplified) Simplify(&entries);
+  return std::make_shared<const InstructionIndexing>(std::move(entries));
 }
 
 Interval CalledComputations::DevicesOf(const HloComputation& computation) {

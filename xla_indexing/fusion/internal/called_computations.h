@@ -9,7 +9,7 @@
 // Results are kept from question to question, so that asking about all instructions of a module
 // costs as much as asking about one; answers do not depend on what was asked before. Everything is
 // forgotten after a question whose budget was spent, and when there are more than kMaxKeptMaps
-// maps.
+// maps. What instructions of one kind share is kept too (fusion/internal/known_kinds.h).
 #ifndef XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 #define XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 
@@ -24,6 +24,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/fusion_options.h"
+#include "xla_indexing/fusion/internal/known_kinds.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
@@ -77,9 +78,11 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
                                                 Direction direction, OperandLeaf from,
                                                 int depth) override;
-  // The entries of all leaves of an instruction, as a question of its own.
-  absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
-                                                Direction direction);
+  // The entries of all leaves of an instruction, as a question of its own; each set simplified, or
+  // in the form of the operation's definition where the instruction calls no computation. Those of
+  // one kind share them.
+  absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction, Direction direction,
+                                           bool simplified = false);
 
   // The devices that operations across replicas in the computation, or called there, lead to; none
   // where it stays on its device.
@@ -120,6 +123,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation,
                                            const FusionOptions& options, Direction direction,
                                            OperandLeaf from, int depth, int64_t max_steps);
+  // All entries of an instruction that has a kind, or looks into no computation.
+  absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
+                                               Direction direction, bool exact, bool simplified);
   // Records that the entries are kept.
   void CountKept(const InstructionIndexing& entries);
 
@@ -130,6 +136,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   int depth_ = 0;
   // Whether the walk that goes on asks for the tightest maps.
   bool tightest_ = false;
+  KnownKinds kinds_;
   size_t kept_maps_ = 0;
   absl::flat_hash_map<Key, InstructionIndexing> known_;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;

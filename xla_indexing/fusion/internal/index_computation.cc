@@ -94,12 +94,4 @@ absl::StatusOr<InstructionIndexing> IndexComputation(const HloComputation& compu
   return entries;
 }
 
-bool AreOfKind(const InstructionIndexing& entries) {
-  return absl::c_all_of(entries, [](const IndexingEntry& entry) {
-    return absl::c_all_of(entry.indexing, [](const OperandIndexing& map) {
-      return map.bindings().empty() && map.IsExact();
-    });
-  });
-}
-
 }  // namespace xla_indexing::internal

@@ -18,10 +18,6 @@ absl::StatusOr<InstructionIndexing> IndexComputation(const HloComputation& compu
                                                      std::optional<OperandLeaf> from,
                                                      CalledComputations* called);
 
-// Whether the maps of an instruction are those of every instruction of its kind. They are not where
-// there are bindings or reasons, which name instructions.
-bool AreOfKind(const InstructionIndexing& entries);
-
 }  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_FUSION_INTERNAL_INDEX_COMPUTATION_H_

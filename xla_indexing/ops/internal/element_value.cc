@@ -164,6 +164,20 @@ bool MovesElements(HloOpcode opcode) {
 
 }  // namespace
 
+bool MayBeFollowed(const HloInstruction& instruction) {
+  switch (instruction.opcode()) {
+    case HloOpcode::kParameter:  // Where it is passed there is a call.
+      return false;
+    case HloOpcode::kConstant:
+    case HloOpcode::kIota:
+    case HloOpcode::kDynamicSlice:
+      return true;
+    default:
+      return instruction.inlined_computation() != nullptr || MovesElements(instruction.opcode()) ||
+             IsElementwise(instruction.opcode());
+  }
+}
+
 ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context, LoopState loop)
     : domain_(std::move(domain)),
       context_(context),
@@ -225,6 +239,7 @@ ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& 
 std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,
                                                    const Constraints& when) {
   const HloOpcode opcode = element.instruction->opcode();
+  if (element.path.empty() && !MayBeFollowed(*element.instruction)) return std::nullopt;
   if (opcode == HloOpcode::kConstant) return FollowConstant(element, when);
   if (opcode == HloOpcode::kIota) return FollowIota(element, when);
   if (opcode == HloOpcode::kParameter) return FollowParameter(element, when);

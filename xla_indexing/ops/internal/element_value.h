@@ -53,6 +53,10 @@ struct LoopState {
   std::function<bool(int64_t leaf)> is_initial;
 };
 
+// Whether more may be known of an element of this instruction, to which no call leads, than that it
+// is one of its elements.
+bool MayBeFollowed(const HloInstruction& instruction);
+
 class ElementEvaluator {
  public:
   // The most cases that are followed.

@@ -59,6 +59,12 @@ class Fitter {
     if (!Spend(values.size())) return {};
     if (IsProgression(values)) return Progression(values[0], values[1] - values[0], x);
     if (AffineExpr rotation = FitRotation(values, x)) return rotation;
+    // A last digit that counts as far as the values do has the shortest formula.
+    size_t run = 2;
+    while (run < values.size() && values[run] - values[run - 1] == values[1] - values[0]) ++run;
+    if (run > 2 && values.size() % run == 0) {
+      if (AffineExpr sum = FitDigits(values, run, x)) return sum;
+    }
     for (size_t m = 2; m < values.size(); ++m) {
       if (values.size() % m != 0) continue;
       if (!Spend(values.size())) return {};

@@ -2,33 +2,105 @@
 //
 // Most operations are indexed by opcode, attributes, and the shapes of result and operands alone:
 // two instructions in which these are equal are of one *kind* and have equal maps. The maps of
-// others name the instructions that values come from, or look into computations and constants; they
-// have no kind.
+// operations that read indices while the program runs (dynamic-slice, dynamic-update-slice, gather,
+// scatter) depend besides on what the module says of these operands, and name them in bindings.
+// Operations that look into computations have no kind.
+//
+// An operand of indices is one of three to a kind:
+//
+//   a number     a scalar whose value the module fixes: the number is part of the kind
+//   a name       nothing is known of its elements, so that maps say no more of it than its name:
+//                of the kind is only in which order named operands stand, and which are the same
+//   itself       anything else: the instruction is part of the kind, and so are named operands then
+//
+// Maps of two instructions of one kind are equal but for the names, which are to be replaced one by
+// one (NamesIn). Their order is that in which runtime variables are put (CompareSources).
 //
 // A kind is a list of words to be compared and hashed. Shapes stand in it by address: modules hold
 // equal shapes once, so that a kind means something as long as the instruction's module lives, and
-// kinds of two modules differ. Attributes that indexing does not read (metadata, sharding, ..) are
-// left out; of an elementwise operation all are, and the opcode is.
+// kinds of two modules differ. Attributes that indexing does not read (metadata, sharding, and the
+// computation that a reduction applies, ..) are left out; of an elementwise operation all are, and
+// the opcode is.
 //
 // Example: in a module add(a, b) and multiply(a, c) of f32[8,4] are of one kind; slices of it at
-// [0:4] and at [4:8] are of two.
+// [0:4] and at [4:8] are of two. dynamic-slice(a, i, zero) and dynamic-slice(b, j, nil) are of one
+// kind, with names i and j, where zero and nil are constants 0 and i and j are parameters.
 #ifndef XLA_INDEXING_OPS_INTERNAL_INSTRUCTION_KIND_H_
 #define XLA_INDEXING_OPS_INTERNAL_INSTRUCTION_KIND_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing::internal {
 
-using InstructionKind = llvm::SmallVector<uint64_t, 16>;
+using InstructionKind = llvm::SmallVector<uint64_t, 24>;
 
-// Empty where the instruction has no kind.
+// Whether instructions of the opcode have kinds.
+bool HasKind(HloOpcode opcode);
+
+// Empty where the instruction has no kind or one with names or instructions.
 InstructionKind KindOf(const HloInstruction& instruction);
+
+// The operands that are names of a kind, each once, in the order of CompareSources.
+using KindNames = llvm::SmallVector<const HloInstruction*, 4>;
+
+struct NamedKind {
+  InstructionKind kind;  // empty where the instruction has none
+  KindNames names;
+  bool has_instructions = false;  // in place of names
+};
+
+// Finds kinds, and remembers what that took: what is known of operands, and long texts. The modules
+// that it is asked about have to outlive it or its next Clear().
+class KindFinder {
+ public:
+  explicit KindFinder(mlir::MLIRContext* context) : context_(context) {}
+
+  // The kind of an instruction whose runtime variables are folded (ops/internal/fold_runtime.h), or
+  // not. Kinds of one finder can be compared until Clear().
+  NamedKind Find(const HloInstruction& instruction, bool fold_runtime_variables);
+
+  // How many things are remembered.
+  size_t size() const { return values_.size() + texts_.size(); }
+  void Clear();
+
+ private:
+  // What is known of a scalar.
+  struct ScalarValue {
+    bool is_unknown = false;
+    std::optional<int64_t> number;
+  };
+  const ScalarValue& ValueOf(const HloInstruction& scalar);
+  void AppendIndexOperands(const HloInstruction& instruction, bool fold, NamedKind* found);
+  void AppendAttribute(const Attribute& attribute, InstructionKind* kind);
+
+  struct TextHash {
+    size_t operator()(absl::string_view text) const;
+  };
+
+  mlir::MLIRContext* context_;
+  absl::flat_hash_map<const HloInstruction*, ScalarValue> values_;
+  absl::flat_hash_map<absl::string_view, uint64_t, TextHash> texts_;
+};
+
+// Whether the maps of an instruction are those of every instruction of its kind, but for these
+// names. They are not where reasons name the instruction, and where a set is sorted by names.
+bool AreOfKind(const HloInstruction& instruction, const InstructionIndexing& entries,
+               const NamedKind& kind);
+
+// The maps of an instruction of a kind with the names of another one of that kind.
+InstructionIndexing WithNames(const InstructionIndexing& entries, const KindNames& from,
+                              const KindNames& to);
 
 // For tables of kinds that are looked up as they stand on the stack.
 struct InstructionKindHash {

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 
@@ -102,10 +103,20 @@ OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::str
 }
 
 OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context) {
-  MapBuilder builder(shape, shape, context);
+  Variables dims;
   llvm::SmallVector<AffineExpr, 4> indices;
-  for (int64_t i = 0; i < shape.rank(); ++i) indices.push_back(builder.Dim(i));
-  return builder.Build(indices);
+  bool is_simplified = true;
+  for (const int64_t size : shape.dimensions()) {
+    indices.push_back(mlir::getAffineDimExpr(dims.size(), context));
+    dims.push_back({IndicesOfAxis(size), {}});
+    // A dimension of one value is replaced by it, and one of none makes the map the empty one.
+    is_simplified = is_simplified && (size > 1 || size == Shape::kUnboundedSize);
+  }
+  const mlir::AffineMap affine_map =
+      mlir::AffineMap::get(dims.size(), /*symbolCount=*/0, indices, context);
+  IndexingMap map(kPartsFit, affine_map, std::move(dims), {}, {});
+  return is_simplified ? OperandIndexing::InNormalForm(std::move(map))
+                       : OperandIndexing(kPartsFit, std::move(map));
 }
 
 }  // namespace xla_indexing::internal

@@ -121,7 +121,10 @@ absl::StatusOr<InstructionIndexing> OperationMaps(const HloInstruction& instruct
     if (from) {
       add(*from);
     } else if (is_from_operand) {
-      for (const OperandLeaf leaf : UnreadOperandLeaves(instruction.operands(), {})) add(leaf);
+      for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
+        const int64_t leaf_count = instruction.operand(operand)->shape().LeafCount();
+        for (int64_t leaf = 0; leaf < leaf_count; ++leaf) add({operand, leaf});
+      }
     } else {
       const int64_t leaf_count = instruction.shape().LeafCount();
       for (int64_t leaf = 0; leaf < leaf_count; ++leaf) add({0, leaf});

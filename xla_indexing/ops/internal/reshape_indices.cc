@@ -61,6 +61,17 @@ llvm::SmallVector<AffineExpr, 4> ReshapeIndices(llvm::ArrayRef<AffineExpr> indic
                                                 const MapBuilder& builder) {
   Indices result;
   while (!from_sizes.empty() && !to_sizes.empty()) {
+    // A dimension of one element says nothing, unless there is one like it on the other side.
+    if (from_sizes[0] == 1 && to_sizes[0] != 1) {
+      indices = indices.drop_front();
+      from_sizes = from_sizes.drop_front();
+      continue;
+    }
+    if (to_sizes[0] == 1 && from_sizes[0] != 1) {
+      result.push_back(builder.Value(0));
+      to_sizes = to_sizes.drop_front();
+      continue;
+    }
     const Group group = FirstGroup(from_sizes, to_sizes);
     if (group.from == 1 && group.to == 1) {
       result.push_back(indices[0]);

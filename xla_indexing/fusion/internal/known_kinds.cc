@@ -1,0 +1,69 @@
+#include "xla_indexing/fusion/internal/known_kinds.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "xla_indexing/base/question_budget.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+SharedIndexing Share(InstructionIndexing entries) {
+  return std::make_shared<const InstructionIndexing>(std::move(entries));
+}
+
+}  // namespace
+
+void Simplify(InstructionIndexing* entries) {
+  for (IndexingEntry& entry : *entries) entry.indexing.Simplify();
+  std::erase_if(*entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
+}
+
+void KnownKinds::Forget() {
+  kinds_.clear();
+  finder_.Clear();
+  kept_maps_ = 0;
+}
+
+NamedKind KnownKinds::KindOf(const HloInstruction& instruction, const Form& form) {
+  if (kept_maps_ + kinds_.size() + finder_.size() > kMaxKept) Forget();
+  NamedKind kind = finder_.Find(instruction, form.fold_runtime_variables);
+  if (kind.kind.empty()) return kind;
+  kind.kind.push_back((form.direction == Direction::kInputToOutput ? 1 : 0) | (form.exact ? 2 : 0) |
+                      (form.fold_runtime_variables ? 4 : 0) | (form.simplified ? 8 : 0));
+  if (!QuestionBudget::IsSpent()) return kind;
+  // Less may be known of operands than there is to know.
+  Forget();
+  return {};
+}
+
+absl::StatusOr<SharedIndexing> KnownKinds::Find(
+    const HloInstruction& instruction, const Form& form,
+    llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make) {
+  // Who asks one question alone does not pay for others.
+  NamedKind kind;
+  if (std::exchange(was_asked_, true)) kind = KindOf(instruction, form);
+  if (!kind.kind.empty()) {
+    const auto known = kinds_.find(absl::Span<const uint64_t>(kind.kind));
+    if (known != kinds_.end()) {
+      const OfKind& first = known->second;
+      if (first.names == kind.names) return first.entries;
+      return Share(WithNames(*first.entries, first.names, kind.names));
+    }
+  }
+  absl::StatusOr<InstructionIndexing> made = make();
+  if (!made.ok()) return made.status();
+  const bool is_of_kind = !kind.kind.empty() && AreOfKind(instruction, *made, kind);
+  if (form.simplified) Simplify(&*made);
+  SharedIndexing entries = Share(*std::move(made));
+  if (is_of_kind && !QuestionBudget::IsSpent()) {
+    for (const IndexingEntry& entry : *entries) kept_maps_ += entry.indexing.size();
+    kinds_.try_emplace(std::move(kind.kind), std::move(kind.names), entries);
+  }
+  return entries;
+}
+
+}  // namespace xla_indexing::internal
