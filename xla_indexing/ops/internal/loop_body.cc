@@ -332,7 +332,8 @@ OperandIndexingSet LoopBody::AtIteration(const OperandIndexingSet& timed,
                                          bool* depends_on_number) const {
   OperandIndexingSet resolved;
   for (const OperandIndexing& map : timed) {
-    bool depends = false;
+    // A map may be there at some times only.
+    bool depends = !map.IsUnknown() && map.map().dims()[0].bounds != Times();
     OperandIndexing without =
         DropTime(map, iteration ? Interval::Point(*iteration) : Interval::All(), 1, &depends);
     if (depends && iteration) *depends_on_number = true;
