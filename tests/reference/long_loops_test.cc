@@ -86,6 +86,16 @@ TEST(LongLoopsTest, RowsAreClampedFromSomeIterationOn) {
   }
 }
 
+TEST(LongLoopsTest, TheRowThatAllBecomeIsClampedFromSomeIterationOn) {
+  for (const int count : {3, 12, 64, 300}) {
+    CheckLoop(
+        " last = s32[] constant(4)\n from_end = s32[] subtract(last, i)\n"
+        " r = f32[1] dynamic-slice(x, from_end), dynamic_slice_sizes={1}\n"
+        " n = f32[] reshape(r)\n u = f32[5] broadcast(n), dimensions={}",
+        {"u", "y", "z"}, count);
+  }
+}
+
 // With so many leaves, each of which is computed from all, too many maps are composed for any leaf.
 // Every leaf then says so, whichever leaves were asked for before.
 TEST(LongLoopsTest, ManyLeavesDependOnAll) {

@@ -232,10 +232,15 @@ namespace {
 
 // --- Pieces that do not mention the time ---
 
-// Whether an iteration is the same whenever it is, but for the time.
-bool IsTimeless(const OperandIndexing& piece) {
+// Whether an iteration is the same whenever it is, but for the time; and there is one like it at all
+// times.
+bool IsTimeless(const LoopBody& body, const OperandIndexing& piece) {
   const IndexingMap& map = piece.map();
   if (piece.IsUnknown() || !HasFixedValues(piece)) return false;
+  const Interval times = body.Times();
+  if (map.dims()[0].bounds != times.Intersect(body.is_forward() ? times.Sub(1) : times.Add(1))) {
+    return false;
+  }
   if (!ConstantIn(Sub(map.results()[0], mlir::getAffineDimExpr(0, map.context())))) return false;
   const auto mentions = [](AffineExpr expr) { return expr.isFunctionOfDim(0); };
   return !llvm::any_of(map.results().drop_front(), mentions) &&
@@ -646,7 +651,7 @@ class ClosedLoop {
     std::map<int64_t, LeafSets> steps;
     for (const int i : part.pieces) {
       const LoopPiece& piece = Graph().pieces[i];
-      if (!IsTimeless(piece.map)) return std::nullopt;
+      if (!IsTimeless(body_, piece.map)) return std::nullopt;
       bool depends_on_time = false;
       OperandIndexing step = DropTime(piece.map, Interval::All(), 1, &depends_on_time);
       step.Simplify();
