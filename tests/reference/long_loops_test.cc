@@ -74,6 +74,28 @@ TEST(LongLoopsTest, AtTheBoundIterationsAreComposedOneByOne) {
   CheckLoop(" r = f32[5] reverse(x), dimensions={0}", {"y", "z", "r"}, 256);
 }
 
+// From some iteration on both rows are clamped, so that the maps of the first ones are not those of
+// all.
+TEST(LongLoopsTest, RowsAreClampedFromSomeIterationOn) {
+  for (const int count : {4, 5, 6, 12, 257, 300}) {
+    CheckLoop(
+        " last = s32[] constant(4)\n from_end = s32[] subtract(last, i)\n"
+        " r = f32[1] dynamic-slice(x, from_end), dynamic_slice_sizes={1}\n"
+        " u = f32[5] dynamic-update-slice(x, r, i)",
+        {"u", "y", "z"}, count);
+  }
+}
+
+TEST(LongLoopsTest, TheRowThatAllBecomeIsClampedFromSomeIterationOn) {
+  for (const int count : {3, 12, 64, 300}) {
+    CheckLoop(
+        " last = s32[] constant(4)\n from_end = s32[] subtract(last, i)\n"
+        " r = f32[1] dynamic-slice(x, from_end), dynamic_slice_sizes={1}\n"
+        " n = f32[] reshape(r)\n u = f32[5] broadcast(n), dimensions={}",
+        {"u", "y", "z"}, count);
+  }
+}
+
 // With so many leaves, each of which is computed from all, too many maps are composed for any leaf.
 // Every leaf then says so, whichever leaves were asked for before.
 TEST(LongLoopsTest, ManyLeavesDependOnAll) {

@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,19 +26,35 @@
 #include "tests/testing/random.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/query/equivalence.h"
 
 namespace xla_indexing::reference {
 namespace {
 
+// How a loop runs, and how its module is written.
+struct LoopForm {
+  int64_t count = 0;
+  // Of the arrays; as many as there are steps, or one more, without a number.
+  std::optional<int64_t> rows = std::nullopt;
+  bool has_inner_loops = false;
+  // Whether XLA's backend_config says how often the loop runs.
+  bool tells_count = false;
+  // Without a while: the body is called as often as it runs.
+  bool is_unrolled = false;
+};
+
 class RandomLoop {
  public:
-  RandomLoop(uint64_t seed, int64_t count) : random_(seed), count_(count) {}
+  RandomLoop(uint64_t seed, const LoopForm& form)
+      : random_(seed), form_(form), count_(form.count) {}
 
   std::string Text() {
     rows_ = std::max<int64_t>(count_, 1) + random_.Between(0, 1);
     width_ = random_.Between(1, 3);
+    if (form_.rows) rows_ = *form_.rows;
     const int64_t step = random_.Between(1, 3) * (random_.Between(0, 2) == 0 ? -1 : 1);
     const int64_t start = random_.Between(-3, 5);
     num_arrays_ = random_.Between(1, 4);
@@ -80,7 +98,18 @@ class RandomLoop {
       inits.push_back(absl::StrCat("a", k));
     }
     Line("s = ", state, " tuple(", absl::StrJoin(inits, ", "), ")");
-    Line("ROOT w = ", state, " while(s), condition=condition, body=body");
+    if (form_.is_unrolled) {
+      Line("s0 = ", state, " copy(s)");
+      for (int64_t k = 0; k < count_; ++k) {
+        Line("s", k + 1, " = ", state, " call(s", k, "), to_apply=body");
+      }
+      Line("ROOT w = ", state, " copy(s", count_, ")");
+    } else {
+      Line("ROOT w = ", state, " while(s), condition=condition, body=body",
+           form_.tells_count
+               ? absl::StrCat(R"(, backend_config={"known_trip_count":{"n":")", count_, R"("}})")
+               : "");
+    }
     return absl::StrCat("HloModule m\n", functions_, "body {\n", body, "ROOT t = ", state,
                         " tuple(", absl::StrJoin(results, ", "), ")\n}\ncondition {\n", condition,
                         "}\nENTRY e {\n", lines_, "}\n");
@@ -178,9 +207,47 @@ class RandomLoop {
                  "), dimensions={0}, to_apply=sum");
   }
 
+  // What a loop of a few steps, of its own, makes of two arrays.
+  std::string InnerLoop(const std::string& a, const std::string& b) {
+    const std::string name = absl::StrCat("inner", next_++);
+    const std::string state = absl::StrCat("(s32[], ", array_, ", ", array_, ")");
+    const std::string row = absl::StrCat("f32[1,", width_, "]");
+    const std::string to = random_.Between(0, 1) == 0 ? "j" : "from_end";
+    const std::string from = random_.Between(0, 1) == 0 ? "j" : "from_end";
+    const std::string source = random_.Between(0, 1) == 0 ? "a" : "b";
+    std::string result;
+    switch (random_.Between(0, 3)) {
+      case 0:
+        result = absl::StrCat("add(a, b)");
+        break;
+      case 1:
+        result = absl::StrCat("reverse(", source, "), dimensions={0}");
+        break;
+      default:
+        result = absl::StrCat("dynamic-update-slice(a, row, ", to, ", zero)");
+    }
+    absl::StrAppend(
+        &functions_, name, "_body {\n p = ", state, " parameter(0)\n",
+        " j = s32[] get-tuple-element(p), index=0\n a = ", array_,
+        " get-tuple-element(p), index=1\n b = ", array_, " get-tuple-element(p), index=2\n",
+        " zero = s32[] constant(0)\n one = s32[] constant(1)\n k = s32[] add(j, one)\n",
+        " last = s32[] constant(", rows_ - 1,
+        ")\n from_end = s32[] subtract(last, j)\n row = ", row, " dynamic-slice(", source, ", ",
+        from, ", zero), dynamic_slice_sizes={1,", width_, "}\n c = ", array_, " ", result,
+        "\n ROOT t = ", state, " tuple(k, c, b)\n}\n", name, "_condition {\n p = ", state,
+        " parameter(0)\n j = s32[] get-tuple-element(p), index=0\n", " n = s32[] constant(",
+        random_.Between(1, std::min<int64_t>(rows_, 3)),
+        ")\n ROOT c = pred[] compare(j, n), direction=LT\n}\n");
+    const std::string begin = Value(state, "tuple(zero, ", a, ", ", b, ")");
+    const std::string end =
+        Value(state, "while(", begin, "), condition=", name, "_condition, body=", name, "_body");
+    return Value(array_, "get-tuple-element(", end, "), index=1");
+  }
+
   // What the body makes of leaf k.
   std::string NextOf(int64_t k) {
     const std::string self = Array(k);
+    if (form_.has_inner_loops && random_.Between(0, 1) == 0) return InnerLoop(self, AnyArray());
     switch (random_.Between(0, 9)) {
       case 0:
         return self;
@@ -222,6 +289,7 @@ class RandomLoop {
   }
 
   Random random_;
+  const LoopForm form_;
   const int64_t count_;
   int64_t rows_ = 0;
   int64_t width_ = 0;
@@ -238,8 +306,8 @@ struct Counted {
   int all = 0;
 };
 
-void CheckRandomLoop(uint64_t seed, int64_t count, Counted* counted) {
-  const std::string text = RandomLoop(seed, count).Text();
+void CheckRandomLoop(uint64_t seed, const LoopForm& form, Counted* counted) {
+  const std::string text = RandomLoop(seed, form).Text();
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::Status status = CheckModule(text, seed, &context);
   ASSERT_TRUE(status.ok()) << status;
@@ -257,20 +325,75 @@ void CheckRandomLoop(uint64_t seed, int64_t count, Counted* counted) {
   }
 }
 
-TEST(RandomLoopsTest, AgreeWithTheReference) {
+// Checks so many loops of one form, with seeds from `first_seed` on, and expects so many hundredths
+// of their entries to be exact.
+void CheckRandomLoops(uint64_t first_seed, int loops, const LoopForm& form, int percent_exact) {
   Counted counted;
-  for (uint64_t seed = 0; seed < 100; ++seed) {
-    for (const int64_t count : {0, 1, 2, 5}) {
-      CheckRandomLoop(seed * 8 + static_cast<uint64_t>(count), count, &counted);
-      if (HasFatalFailure()) return;
+  for (int k = 0; k < loops; ++k) {
+    CheckRandomLoop(first_seed + static_cast<uint64_t>(k), form, &counted);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  std::cout << counted.exact << " of " << counted.all << " entries of loops of " << form.count
+            << " steps are exact\n";
+  EXPECT_GE(100 * counted.exact, percent_exact * counted.all);
+}
+
+// How many loops each test below makes: as many as usual times XLA_INDEXING_RANDOM_LOOPS.
+int Loops(int usual) {
+  const char* factor = std::getenv("XLA_INDEXING_RANDOM_LOOPS");
+  return usual * (factor == nullptr ? 1 : std::atoi(factor));
+}
+
+TEST(RandomLoopsTest, AgreeWithTheReference) {
+  for (const int64_t count : {0, 1, 2, 5}) {
+    CheckRandomLoops(10'000 * count, Loops(100), {.count = count}, 85);
+  }
+  CheckRandomLoops(1'000'000, Loops(20), {.count = 17}, 70);
+}
+
+TEST(RandomLoopsTest, OfManyStepsAgreeWithTheReference) {
+  CheckRandomLoops(2'000'000, Loops(10), {.count = 64, .rows = 5}, 60);
+  CheckRandomLoops(2'100'000, Loops(2), {.count = 64}, 80);
+  CheckRandomLoops(3'000'000, Loops(10), {.count = 300, .rows = 4}, 60);
+}
+
+TEST(RandomLoopsTest, WithLoopsInThemAgreeWithTheReference) {
+  for (const int64_t count : {1, 2, 5}) {
+    CheckRandomLoops(4'000'000 + 10'000 * count, Loops(20),
+                     {.count = count, .has_inner_loops = true}, 70);
+  }
+}
+
+TEST(RandomLoopsTest, WhoseCountIsToldAgreeWithTheReference) {
+  for (const int64_t count : {0, 1, 5}) {
+    CheckRandomLoops(5'000'000 + 10'000 * count, Loops(15), {.count = count, .tells_count = true},
+                     90);
+  }
+}
+
+// The entry of a loop's module and that of the module in which the body is called as often as it
+// runs read the same, element for element.
+TEST(RandomLoopsTest, AreWhatTheyAreUnrolled) {
+  int same = 0;
+  int open = 0;
+  for (uint64_t seed = 6'000'000; seed < 6'000'000 + static_cast<uint64_t>(Loops(40)); ++seed) {
+    for (const int64_t count : {1, 3}) {
+      LoopForm form{.count = count, .has_inner_loops = seed % 4 == 0};
+      const auto loop = ParseAndVerifyModule(RandomLoop(seed, form).Text());
+      form.is_unrolled = true;
+      const auto unrolled = ParseAndVerifyModule(RandomLoop(seed, form).Text());
+      ASSERT_TRUE(loop.ok()) << loop.status();
+      ASSERT_TRUE(unrolled.ok()) << unrolled.status();
+      mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+      const auto report =
+          CompareReads(*(*loop)->entry_computation(), *(*unrolled)->entry_computation(), &context);
+      ASSERT_TRUE(report.ok()) << report.status();
+      ASSERT_NE(report->same, Answer::kNo) << seed << "\n" << RandomLoop(seed, form).Text();
+      ++(report->same == Answer::kYes ? same : open);
     }
   }
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    CheckRandomLoop(1000000 + seed, 17, &counted);
-    if (HasFatalFailure()) return;
-  }
-  std::cout << counted.exact << " of " << counted.all << " entries are exact\n";
-  EXPECT_GT(counted.exact, counted.all * 9 / 10);
+  std::cout << same << " loops are what they are unrolled, of " << open << " it is not known\n";
+  EXPECT_GT(2 * same, open);
 }
 
 }  // namespace

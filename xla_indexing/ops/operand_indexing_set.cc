@@ -16,7 +16,6 @@
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
-#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/internal/subsumes.h"
 
@@ -24,8 +23,6 @@ namespace xla_indexing {
 namespace {
 
 using internal::Add;
-using internal::CheckedAdd;
-using internal::CheckedMul;
 using internal::LinearSum;
 using internal::Subsumes;
 using internal::Term;
@@ -69,19 +66,27 @@ OperandIndexing WithDimIn(const OperandIndexing& indexing, size_t i, const Inter
   return result;
 }
 
-// The value of a sum of multiples of dimensions where they have their least values; none of others,
-// and where it does not fit.
-std::optional<int64_t> ValueAtLeastPoint(mlir::AffineExpr expr, llvm::ArrayRef<Variable> dims) {
+// The values of a sum of multiples of variables where the dimensions have their least values and the
+// range variables any; none of others.
+std::optional<Interval> ValuesAtLeastPoint(mlir::AffineExpr expr, llvm::ArrayRef<Variable> dims,
+                                           llvm::ArrayRef<Variable> ranges) {
   const LinearSum sum = LinearSum::FromExpr(expr);
   if (!sum.valid()) return std::nullopt;
-  std::optional<int64_t> value = sum.constant();
+  Interval values = Interval::Point(sum.constant());
   for (const Term& term : sum.terms()) {
-    const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(term.atom);
-    if (!dim || !dims[dim.getPosition()].bounds.has_lower()) return std::nullopt;
-    const auto product = CheckedMul(term.coefficient, dims[dim.getPosition()].bounds.lower());
-    value = value && product ? CheckedAdd(*value, *product) : std::nullopt;
+    Interval of_variable = Interval::All();
+    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(term.atom)) {
+      if (!dims[dim.getPosition()].bounds.has_lower()) return std::nullopt;
+      of_variable = Interval::Point(dims[dim.getPosition()].bounds.lower());
+    } else if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom)) {
+      if (symbol.getPosition() >= ranges.size()) return std::nullopt;
+      of_variable = ranges[symbol.getPosition()].bounds;
+    } else {
+      return std::nullopt;
+    }
+    values = values.Add(of_variable.Mul(term.coefficient));
   }
-  return value;
+  return values;
 }
 
 // Whether the maps lead the least point of `b` to different places, so that `a` is not `b` on the
@@ -89,10 +94,12 @@ std::optional<int64_t> ValueAtLeastPoint(mlir::AffineExpr expr, llvm::ArrayRef<V
 bool DifferAtLeastPoint(const IndexingMap& a, const IndexingMap& b) {
   if (!b.constraints().empty() || a.num_results() != b.num_results()) return false;
   for (int i = 0; i < a.num_results(); ++i) {
-    if (a.results()[i] == b.results()[i]) continue;
-    const std::optional<int64_t> of_a = ValueAtLeastPoint(a.results()[i], b.dims());
-    const std::optional<int64_t> of_b = ValueAtLeastPoint(b.results()[i], b.dims());
-    if (of_a && of_b && *of_a != *of_b) return true;
+    const auto of_a = ValuesAtLeastPoint(a.results()[i], b.dims(), a.ranges());
+    const auto of_b = ValuesAtLeastPoint(b.results()[i], b.dims(), b.ranges());
+    if (!of_a || !of_b) continue;
+    // With constraints a leads to some of these values only.
+    if (!of_b->IsSubsetOf(*of_a)) return true;
+    if (a.constraints().empty() && *of_a != *of_b) return true;
   }
   return false;
 }

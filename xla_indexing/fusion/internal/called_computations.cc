@@ -25,7 +25,8 @@ namespace xla_indexing::internal {
 namespace {
 
 constexpr int kMaxMapsOfLoopBodies = 16;
-constexpr int64_t kShareOfCalled = 8;
+// Walks from more leaves of one computation than these share fewer steps.
+constexpr int64_t kManyLeavesOfCalled = 36;
 
 // How many leaves walks may start from.
 int64_t LeafCount(const HloComputation& computation, Direction direction) {
@@ -207,6 +208,12 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
   return walked;
 }
 
+int64_t CalledComputations::StepsOfWalk(const HloComputation& computation,
+                                        Direction direction) const {
+  const int64_t leaves = LeafCount(computation, direction);
+  return options_.max_steps / leaves * std::min(leaves, kManyLeavesOfCalled) / leaves;
+}
+
 absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputation& called,
                                                              Direction direction,
                                                              OperandLeaf from) {
@@ -221,7 +228,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
     const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
     absl::StatusOr<TraversalResult> walked =
         WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
-                 options_.max_steps / kShareOfCalled / LeafCount(computation, direction));
+                 StepsOfWalk(computation, direction));
     depth_ = depth;
     tightest_ = tightest;
     if (!walked.ok()) return walked.status();

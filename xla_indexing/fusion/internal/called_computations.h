@@ -115,6 +115,10 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   int LevelsLeft(int depth, int height) const;
   int HeightOfCalls(const HloInstruction& instruction);
 
+  // How many steps a walk over a computation that is called may take. As any of its n leaves may be
+  // asked for, and leads to many of them where there are many, that is a share of 1 / n, and of
+  // 1 / n^2 for large n.
+  int64_t StepsOfWalk(const HloComputation& computation, Direction direction) const;
   // The entries of a leaf, computed once, as the caller sees them.
   absl::StatusOr<InstructionIndexing> Seen(const CalledComputation& called, Direction direction,
                                            OperandLeaf from);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
@@ -23,6 +24,10 @@ namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
+
+// The state of a loop that has as many leaves is not followed further where the walk over its body
+// from one of them is stopped.
+constexpr int64_t kManyLeaves = 16;
 
 // Whether a value is a leaf of the state at the beginning of an iteration.
 bool IsOfState(const RuntimeVarIndexing& value) {
@@ -111,10 +116,44 @@ const std::vector<int64_t>& LoopBody::ChangedLeaves() const {
 const InstructionIndexing& LoopBody::EntriesOf(int64_t leaf) const {
   const auto [it, is_new] = memo_.entries.try_emplace(leaf);
   if (is_new) {
-    const CalledComputation body = Called(*loop_.while_body());
-    it->second = is_forward_ ? build_.ReachOf(body, {0, leaf}) : build_.ReadOf(body, leaf);
+    std::optional<InstructionIndexing> foreseen = EntriesIntoWholeLeaves(leaf);
+    if (foreseen) {
+      it->second = *std::move(foreseen);
+    } else {
+      CalledComputation body = Called(*loop_.while_body());
+      body.tightest = true;
+      it->second = is_forward_ ? build_.ReachOf(body, {0, leaf}) : build_.ReadOf(body, leaf);
+    }
   }
   return it->second;
+}
+
+std::optional<InstructionIndexing> LoopBody::EntriesIntoWholeLeaves(int64_t leaf) const {
+  const std::optional<int64_t> times = count();
+  if (!is_forward_ || !PassesThrough(leaf) || (times && *times < 2) || HasDevices()) {
+    return std::nullopt;
+  }
+  InstructionIndexing entries;
+  for (const int64_t to : LeavesFrom(leaf)) {
+    OperandIndexing map = IdentityIndexing(Leaf(leaf), build_.mlir_context);
+    if (to != leaf) {
+      const std::optional<std::string> why = WhyWholeOfItself(to);
+      if (!why) return std::nullopt;
+      map = WholeTensorIndexing(Leaf(leaf), Leaf(to), *why, build_.mlir_context);
+    }
+    entries.push_back({to, 0, leaf, OperandIndexingSet(std::move(map))});
+  }
+  return entries;
+}
+
+std::optional<std::string> LoopBody::WhyWholeOfItself(int64_t leaf) const {
+  for (const IndexingEntry& entry : EntriesOf(leaf)) {
+    if (LeadsTo(entry) != leaf) continue;
+    for (const OperandIndexing& map : entry.indexing) {
+      if (IsWholeLeaf(map, leaf, leaf)) return map.label().reason;
+    }
+  }
+  return std::nullopt;
 }
 
 const std::vector<int64_t>& LoopBody::LeavesFrom(int64_t leaf) const {
@@ -130,9 +169,48 @@ const std::vector<int64_t>& LoopBody::LeavesFrom(int64_t leaf) const {
   return it->second;
 }
 
+bool LoopBody::LeadsToCondition(int64_t leaf) const {
+  std::optional<std::vector<bool>>& leads = memo_.lead_to_condition;
+  if (!leads) {
+    const int64_t leaf_count = loop_.shape().LeafCount();
+    leads.emplace(leaf_count, false);
+    std::vector<std::vector<int64_t>> before(leaf_count);
+    std::vector<int64_t> pending;
+    for (int64_t from = 0; from < leaf_count; ++from) {
+      for (const int64_t to : LeavesFrom(from)) before[to].push_back(from);
+      if (!build_.options.computations->LeavesReached(*loop_.while_condition(), {0, from})
+               .empty()) {
+        pending.push_back(from);
+      }
+    }
+    while (!pending.empty()) {
+      const int64_t next = pending.back();
+      pending.pop_back();
+      if ((*leads)[next]) continue;
+      (*leads)[next] = true;
+      pending.insert(pending.end(), before[next].begin(), before[next].end());
+    }
+  }
+  return (*leads)[leaf];
+}
+
 bool LoopBody::HasDevices() const {
   if (!memo_.has_devices) memo_.has_devices = DevicesAcrossWhich(*loop_.while_body()).has_value();
   return *memo_.has_devices;
+}
+
+bool LoopBody::IsBeyondClosing() const {
+  if (!memo_.is_beyond_closing) {
+    const auto is_stopped = [](const IndexingEntry& entry) {
+      return absl::StrContains(entry.indexing.label().reason, kTooManySteps);
+    };
+    memo_.is_beyond_closing = loop_.shape().LeafCount() >= kManyLeaves &&
+                              llvm::any_of(ChangedLeaves(), [&](int64_t leaf) {
+                                const InstructionIndexing& entries = EntriesOf(leaf);
+                                return !entries.empty() && llvm::all_of(entries, is_stopped);
+                              });
+  }
+  return *memo_.is_beyond_closing;
 }
 
 std::string LoopBody::WhyAnyNumber() const {
@@ -227,24 +305,9 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place)
 const LeafSets& LoopBody::TimedStepsOf(int64_t leaf) const {
   const auto [it, is_new] = memo_.timed_steps.try_emplace(leaf);
   if (!is_new) return it->second;
-  const InstructionIndexing& usual = EntriesOf(leaf);
-  // Where one map is larger than what is read, tighter ones may say more, unless they are too many.
-  InstructionIndexing tightest;
-  if (llvm::any_of(usual, [&](const IndexingEntry& entry) { return MayBeTighter(entry); })) {
-    CalledComputation body = Called(*loop_.while_body());
-    body.tightest = true;
-    tightest = is_forward_ ? build_.ReachOf(body, {0, leaf}) : build_.ReadOf(body, leaf);
-  }
-  for (const IndexingEntry& entry : usual) {
-    const OperandIndexingSet* maps = &entry.indexing;
-    if (!tightest.empty() && !maps->label().IsExact()) {
-      const auto tighter = llvm::find_if(
-          tightest, [&](const IndexingEntry& each) { return LeadsTo(each) == LeadsTo(entry); });
-      if (tighter == tightest.end()) continue;
-      if (tighter->indexing.label().IsExact()) maps = &tighter->indexing;
-    }
+  for (const IndexingEntry& entry : EntriesOf(leaf)) {
     OperandIndexingSet timed =
-        Timed(*maps, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward);
+        Timed(entry.indexing, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward);
     if (!timed.empty()) it->second[LeadsTo(entry)] = std::move(timed);
   }
   return it->second;
@@ -254,13 +317,6 @@ bool LoopBody::IsWholeLeaf(const OperandIndexing& map, int64_t from, int64_t to)
   return !map.IsExact() &&
          OperandIndexing::IdenticalRelation(
              map, WholeTensorIndexing(Leaf(from), Leaf(to), "", build_.mlir_context));
-}
-
-bool LoopBody::MayBeTighter(const IndexingEntry& entry) const {
-  const int64_t from = is_forward_ ? entry.operand_leaf : entry.output_leaf;
-  return llvm::any_of(entry.indexing, [&](const OperandIndexing& map) {
-    return !map.IsExact() && !IsWholeLeaf(map, from, LeadsTo(entry));
-  });
 }
 
 OperandIndexingSet LoopBody::TimedCondition(const OperandIndexingSet& maps, bool to_state) const {
@@ -276,7 +332,8 @@ OperandIndexingSet LoopBody::AtIteration(const OperandIndexingSet& timed,
                                          bool* depends_on_number) const {
   OperandIndexingSet resolved;
   for (const OperandIndexing& map : timed) {
-    bool depends = false;
+    // A map may be there at some times only.
+    bool depends = !map.IsUnknown() && map.map().dims()[0].bounds != Times();
     OperandIndexing without =
         DropTime(map, iteration ? Interval::Point(*iteration) : Interval::All(), 1, &depends);
     if (depends && iteration) *depends_on_number = true;

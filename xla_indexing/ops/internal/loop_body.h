@@ -70,11 +70,17 @@ class LoopBody {
   // Whether the body returns a leaf unchanged, and the leaves that it does not.
   bool PassesThrough(int64_t leaf) const { return (*memo_.passes_through)[leaf]; }
   const std::vector<int64_t>& ChangedLeaves() const;
-  // The body's entries of a leaf, and the leaves that they can be about.
+  // The body's entries of a leaf, the tightest ones, and the leaves that they can be about.
   const InstructionIndexing& EntriesOf(int64_t leaf) const;
   const std::vector<int64_t>& LeavesFrom(int64_t leaf) const;
+  // Whether the condition can depend, in some iteration, on what the leaf is when the loop begins;
+  // forwards.
+  bool LeadsToCondition(int64_t leaf) const;
   // Whether an iteration can lead to other devices.
   bool HasDevices() const;
+  // Whether so little is known of an iteration that nothing is to be had of several but which leaves
+  // they lead to: the walk from one of many leaves was stopped.
+  bool IsBeyondClosing() const;
 
   // The times from the beginning of the loop to its end.
   Interval Times() const;
@@ -82,7 +88,7 @@ class LoopBody {
   int64_t LeadsTo(const IndexingEntry& entry) const {
     return is_forward_ ? entry.output_leaf : entry.operand_leaf;
   }
-  // Where an iteration leads from a leaf, as timed maps; the tightest ones that are known.
+  // Where an iteration leads from a leaf, as timed maps.
   const LeafSets& TimedStepsOf(int64_t leaf) const;
   // Maps of the condition with the time as their first dimension or (`to_state`) their first
   // result.
@@ -109,7 +115,11 @@ class LoopBody {
   OperandIndexingSet Timed(const OperandIndexingSet& maps, TimeAt place) const;
   // Whether a map says nothing but that a leaf is reached.
   bool IsWholeLeaf(const OperandIndexing& map, int64_t from, int64_t to) const;
-  bool MayBeTighter(const IndexingEntry& entry) const;
+  // The entries of a leaf that every iteration passes through, without a walk over the body where
+  // they say nothing: where all that it leads to besides is all of itself in one iteration more.
+  std::optional<InstructionIndexing> EntriesIntoWholeLeaves(int64_t leaf) const;
+  // Why nothing is known of an iteration from a leaf to itself but that it leads there, if so.
+  std::optional<std::string> WhyWholeOfItself(int64_t leaf) const;
   OperandIndexing WithoutInnerValues(OperandIndexing timed) const;
   // Why a value of body or condition is not known in each iteration.
   std::string WhyAnyValue(const RuntimeVarIndexing& value) const;

@@ -63,9 +63,9 @@ class ClosedLoop {
   // Everything that ways from `start`, timed, lead to at any time; nothing where some part has no
   // closed form, or there are too many maps.
   std::optional<LeafSets> Through(const LeafSets& start) {
-    if (!Graph().is_made) return std::nullopt;
     std::vector<LoopPart>& parts = Graph().parts;
     std::vector<LeafSets> arrived(parts.size());
+    joined_.clear();
     LeafSets places = start;
     for (size_t i = 0; i < Graph().pieces.size(); ++i) {
       const LoopPiece& piece = Graph().pieces[i];
@@ -75,11 +75,14 @@ class ClosedLoop {
     }
     for (size_t i = 0; i < parts.size(); ++i) {
       if (arrived[i].empty()) continue;
+      for (auto& [leaf, set] : arrived[i]) {
+        if (joined_.contains({i, leaf}) && !Bound(&set)) return std::nullopt;
+      }
       if (!Solve(parts[i])) return std::nullopt;
       const std::optional<LeafSets> left = Leave(parts[i], arrived[i]);
       if (!left) return std::nullopt;
       for (const auto& [leaf, set] : *left) places[leaf].Add(set);
-      if (!Enter(static_cast<int>(i), *left, &arrived)) return std::nullopt;
+      Enter(static_cast<int>(i), *left, &arrived);
     }
     for (auto& [leaf, set] : places) {
       if (!Bound(&set)) return std::nullopt;
@@ -107,8 +110,8 @@ class ClosedLoop {
   }
 
   // Adds what has left a part to what has arrived at the parts that it leads to, each of which is
-  // entered from a leaf once; false where that is too many maps.
-  bool Enter(int from, const LeafSets& left, std::vector<LeafSets>* arrived) {
+  // entered from a leaf once.
+  void Enter(int from, const LeafSets& left, std::vector<LeafSets>* arrived) {
     std::set<std::pair<int, int64_t>> entered;
     for (const int i : Graph().parts[from].pieces) {
       const LoopPiece& piece = Graph().pieces[i];
@@ -118,11 +121,10 @@ class ClosedLoop {
         const int part = Graph().pieces[next].part;
         if (part == from || !entered.insert({part, piece.to}).second) continue;
         OperandIndexingSet& at_part = (*arrived)[part][piece.to];
+        if (!at_part.empty()) joined_.insert({part, piece.to});
         at_part.Add(set->second);
-        if (!Bound(&at_part)) return false;
       }
     }
-    return true;
   }
 
   // What leads to such a leaf at any time leads to what the loop begins with.
@@ -254,6 +256,8 @@ class ClosedLoop {
   }
 
   const LoopBody& body_;
+  // The parts and leaves where what arrives comes from several parts.
+  std::set<std::pair<size_t, int64_t>> joined_;
   StepBudget budget_{kMaxComposedForAnswer};
 };
 
@@ -269,10 +273,6 @@ std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const Le
   const std::optional<LeafSets> places = ClosedLoop(body).Through(timed);
   if (!places) return std::nullopt;
   return ends.AtEnd(*places);
-}
-
-bool IsBeyondClosing(const LoopBody& body) {
-  return body.memo().graph && !body.memo().graph->is_made;
 }
 
 std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body) {

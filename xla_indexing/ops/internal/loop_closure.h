@@ -50,10 +50,6 @@ namespace xla_indexing::internal {
 std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start,
                                                   const Shape& from);
 
-// Whether so little is known of one iteration that nothing is to be had of several but which leaves
-// they lead to.
-bool IsBeyondClosing(const LoopBody& body);
-
 // From the scalar that the condition yields, at whichever time it is evaluated, to what the loop
 // begins with.
 std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body);

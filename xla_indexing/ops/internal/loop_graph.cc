@@ -7,9 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "llvm/ADT/STLExtras.h"
-#include "xla_indexing/ops/internal/computation_indexer.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 
 namespace xla_indexing::internal {
@@ -17,16 +15,6 @@ namespace {
 
 // The pairs of pieces of which it is asked whether one can follow the other.
 constexpr int64_t kMaxPairs = 4096;
-// Where nothing is known of as many steps from a leaf, nothing is to be had of a loop.
-constexpr size_t kManyLeaves = 16;
-
-// Whether the walk over the body was stopped, so that nothing is known but which leaves an
-// iteration leads to.
-bool IsNothingButLeaves(const LeafSets& steps) {
-  return llvm::all_of(steps, [](const auto& step) {
-    return absl::StrContains(step.second.label().reason, kTooManySteps);
-  });
-}
 
 bool IsRestricted(const OperandIndexing& timed) {
   if (timed.IsUnknown()) return false;
@@ -101,7 +89,6 @@ LoopGraph MakeLoopGraph(const LoopBody& body) {
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
     if (!body.is_forward() && body.PassesThrough(leaf)) continue;
     const LeafSets& steps = body.TimedStepsOf(leaf);
-    if (steps.size() >= kManyLeaves && IsNothingButLeaves(steps)) return graph;
     for (const auto& [to, maps] : steps) {
       // What starts there is there at all times.
       if (to == leaf && body.PassesThrough(leaf)) continue;
@@ -124,7 +111,6 @@ LoopGraph MakeLoopGraph(const LoopBody& body) {
     }
   }
   FindParts(&graph);
-  graph.is_made = true;
   return graph;
 }
 

@@ -13,7 +13,6 @@
 
 namespace xla_indexing::internal {
 
-// A graph that is not made where too many leaves are whole.
 LoopGraph MakeLoopGraph(const LoopBody& body);
 
 }  // namespace xla_indexing::internal

@@ -339,10 +339,10 @@ IteratedSets AnyIterations(const LoopBody& body, const LeafSets& start, const Sh
 }
 
 IteratedSets AllIterations(const LoopBody& body, const LeafSets& start, const Shape& from) {
+  if (body.IsBeyondClosing()) return AnyIterations(body, start, from);
   if (std::optional<LeafSets> closed = AllIterationsInClosedForm(body, start, from)) {
     return {*std::move(closed)};
   }
-  if (IsBeyondClosing(body)) return AnyIterations(body, start, from);
   if (!body.count() || IsTooWide(body, start)) return AnyIterations(body, start, from);
   const int64_t count = *body.count();
   if (count > kMaxSingleIterations) {

@@ -40,9 +40,8 @@ struct LoopPart {
   std::optional<LoopClosure> closure = std::nullopt;
 };
 
-// Parts stand before those that they lead to. A graph is not made where too many leaves are whole.
+// Parts stand before those that they lead to.
 struct LoopGraph {
-  bool is_made = false;
   std::vector<LoopPiece> pieces;
   std::vector<LoopPart> parts;
 };
@@ -63,8 +62,11 @@ struct LoopMemo {
   std::map<int64_t, std::optional<LeafSets>> unions;
   std::map<int64_t, std::string> why_whole;
   std::optional<LeafSets> read_by_condition;
+  // The leaves from which iterations, or none, lead to the condition.
+  std::optional<std::vector<bool>> lead_to_condition;
   // Whether the body has operations across replicas.
   std::optional<bool> has_devices;
+  std::optional<bool> is_beyond_closing;
 };
 
 }  // namespace xla_indexing::internal

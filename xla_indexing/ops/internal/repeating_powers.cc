@@ -177,7 +177,7 @@ std::optional<LoopClosure> CloseRepeating(const LoopBody& body,
                                           const std::vector<const LoopPiece*>& pieces) {
   std::map<int64_t, LeafSets> steps;
   for (const LoopPiece* piece : pieces) {
-    if (!IsTimeless(piece->map)) return std::nullopt;
+    if (!IsTimeless(body, piece->map)) return std::nullopt;
     bool depends_on_time = false;
     OperandIndexing step = DropTime(piece->map, Interval::All(), 1, &depends_on_time);
     step.Simplify();

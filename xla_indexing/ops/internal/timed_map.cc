@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/few_maps.h"
@@ -42,9 +43,13 @@ bool HasFixedValues(const OperandIndexing& map) {
   });
 }
 
-bool IsTimeless(const OperandIndexing& piece) {
+bool IsTimeless(const LoopBody& body, const OperandIndexing& piece) {
   const IndexingMap& map = piece.map();
   if (piece.IsUnknown() || !HasFixedValues(piece)) return false;
+  const Interval times = body.Times();
+  if (map.dims()[0].bounds != times.Intersect(body.is_forward() ? times.Sub(1) : times.Add(1))) {
+    return false;
+  }
   const auto passed = ConstantIn(Sub(map.results()[0], mlir::getAffineDimExpr(0, map.context())));
   if (passed != 1 && passed != -1) return false;
   const auto mentions = [](AffineExpr expr) { return expr.isFunctionOfDim(0); };

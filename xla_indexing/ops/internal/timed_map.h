@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/ops/internal/loop_body.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing::internal {
@@ -21,8 +22,9 @@ bool MentionsOnly(mlir::AffineExpr expr, int num_dims, int first, int last);
 // Whether what runtime variables are read from is the same in all iterations.
 bool HasFixedValues(const OperandIndexing& map);
 
-// Whether a map is one iteration, and the same whenever it is, but for the time.
-bool IsTimeless(const OperandIndexing& piece);
+// Whether a map is one iteration, the same whenever it is but for the time, and there at all times:
+// one whose time has a narrower interval is not, even if it does not mention the time otherwise.
+bool IsTimeless(const LoopBody& body, const OperandIndexing& piece);
 
 }  // namespace xla_indexing::internal
 

@@ -45,10 +45,14 @@ OperandIndexingSet ToCondition(const LoopBody& body, const LeafSets& sets, const
 // iteration. `all` is where all iterations lead, which any number does where none is known.
 OperandIndexingSet ReachOfCondition(const LoopBody& body, const LeafSets& start,
                                     const LeafSets& all, const Shape& from) {
+  if (!llvm::any_of(start, [&](const auto& place) { return body.LeadsToCondition(place.first); })) {
+    return {};
+  }
+  if (body.IsBeyondClosing()) return ToCondition(body, all, from);
   if (std::optional<OperandIndexingSet> closed = ReachOfConditionInClosedForm(body, start, from)) {
     return *std::move(closed);
   }
-  if (!body.count() || IsBeyondClosing(body)) return ToCondition(body, all, from);
+  if (!body.count()) return ToCondition(body, all, from);
   IterationComposer composer(body);
   LeafSets sets = start;
   OperandIndexingSet reached = ToCondition(body, sets, from);
@@ -67,8 +71,10 @@ OperandIndexingSet ReachOfCondition(const LoopBody& body, const LeafSets& start,
 }
 
 LeafSets FindReadByCondition(const LoopBody& body) {
-  if (std::optional<LeafSets> closed = ReadByConditionInClosedForm(body)) {
-    return *std::move(closed);
+  if (!body.IsBeyondClosing()) {
+    if (std::optional<LeafSets> closed = ReadByConditionInClosedForm(body)) {
+      return *std::move(closed);
+    }
   }
   const HloComputation& condition = *body.loop().while_condition();
   const Shape& decision = condition.root_instruction()->shape();
@@ -78,7 +84,7 @@ LeafSets FindReadByCondition(const LoopBody& body) {
     set.Add(body.InAnyIteration(entry.indexing));
     set.Simplify();
   }
-  if (!body.count() || *body.count() > kMaxSingleIterations || IsBeyondClosing(body)) {
+  if (!body.count() || *body.count() > kMaxSingleIterations || body.IsBeyondClosing()) {
     return AnyIterations(body, reads, decision).sets;
   }
   IterationComposer composer(body);
