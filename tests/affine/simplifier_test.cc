@@ -141,13 +141,17 @@ TEST_F(SimplifierTest, ModsThatLeaveADivisionTogetherAreEachCountedOnce) {
   });
 }
 
-TEST_F(SimplifierTest, ConstantOfADividendIsShiftedToTheLeastValue) {
-  // The least value of the dividend over the intervals is in [0, divisor - 1].
-  EXPECT_EQ(SimplifiedIn((D(0) + 4) % 7, {Interval::Closed(3, 17)}), "(d0 - 3) mod 7");
-  EXPECT_EQ(SimplifiedIn((D(0) + 4).floorDiv(7), {Interval::Closed(3, 17)}),
-            "(d0 - 3) floordiv 7 + 1");
+// Inside, the least value of a dividend over the intervals is in [0, divisor - 1], so that equal
+// quotients are one atom. They are written with the constants of the shortest form.
+TEST_F(SimplifierTest, ConstantsOfADividendAndOfTheSumAreOne) {
+  for (int64_t c = -15; c <= 15; ++c) {
+    const AffineExpr sum = (D(0) + 4 + 7 * c).floorDiv(7) - c;
+    EXPECT_EQ(SimplifiedIn(sum, {Interval::Closed(3, 17)}), "(d0 + 4) floordiv 7");
+    EXPECT_EQ(SimplifiedIn(sum, {Interval::Closed(-300, -200)}), "(d0 + 4) floordiv 7");
+    EXPECT_EQ(SimplifiedIn((D(0) + 4 + 7 * c) % 7, {Interval::Closed(3, 17)}), "(d0 + 4) mod 7");
+  }
   EXPECT_EQ(SimplifiedIn((D(0) - 7).floorDiv(7), {Interval::Closed(3, 17)}), "d0 floordiv 7 - 1");
-  EXPECT_EQ(SimplifiedIn((D(0) - 1).floorDiv(7), {Interval::All()}), "(d0 + 6) floordiv 7 - 1");
+  EXPECT_EQ(SimplifiedIn((D(0) - 1).floorDiv(7), {Interval::All()}), "(d0 - 1) floordiv 7");
 }
 
 TEST_F(SimplifierTest, VariableOfOneValueIsReplacedByIt) {
