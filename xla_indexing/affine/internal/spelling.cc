@@ -1,6 +1,7 @@
 #include "xla_indexing/affine/internal/spelling.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,7 @@ using ::mlir::AffineExpr;
 
 constexpr size_t kMaxDivisions = 4;
 
-// The sum itself or the dividend of a division in it.
+// The sum itself, or the dividend of a division in it.
 struct Place {
   bool is_mod = false;
   int64_t divisor = 0;  // 0 for the sum itself
@@ -34,11 +35,12 @@ struct Place {
   // is r (mod g) and g divides m, those from -r to g - 1 - r.
   int64_t below = 0;
   int64_t above = 0;
-  // Coefficients of the keys, and at last the constant.
-  llvm::SmallVector<int64_t, 8> coefficients = {};
 
   bool IsFloor() const { return divisor != 0 && !is_mod; }
 };
+
+// The numbers of one key, or the constants, in all places.
+using Column = std::array<int64_t, kMaxDivisions + 1>;
 
 uint64_t MagnitudeOf(int64_t value) {
   return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
@@ -59,96 +61,121 @@ struct Length {
   }
 };
 
-// A choice of numbers for one key: its coefficient in every place.
-using Column = llvm::SmallVector<int64_t, kMaxDivisions + 1>;
-
 class Speller {
  public:
-  explicit Speller(const Assumptions* known) : known_(known) {}
-
-  // Children come after their parents.
-  bool Read(const QuasiAffineSum& sum) {
-    if (!ReadPlace(sum, -1, nullptr, 1)) return false;
-    for (Place& place : places_) place.coefficients.resize(keys_.size() + 1);
-    for (const auto& [place, number] : constants_) places_[place].coefficients.back() = number;
+  // Reads the sum; children come after their parents. Returns false where it is not to be spelled.
+  bool Read(const QuasiAffineSum& sum, const Assumptions& known) {
+    places_.clear();
+    keys_.clear();
+    columns_.clear();
+    constants_ = {};
+    if (!ReadPlace(sum, -1, nullptr, 1, known)) return false;
+    columns_.push_back(constants_);
     return true;
   }
 
   // Finds the shortest spelling. Returns false where there is none whose numbers fit.
   bool Choose() {
-    const size_t divisions = places_.size() - 1;
-    bool found = false;
-    for (unsigned signs = 0; signs < (1U << divisions); ++signs) {
-      for (const bool factors_go_in : {false, true}) {
-        if (factors_go_in && !HasFactorOfMod()) continue;
-        if (!TakeSigns(signs, factors_go_in)) continue;
-        if (found && length_ >= best_length_) continue;
-        best_length_ = length_;
-        best_columns_ = columns_;
-        best_factors_ = factors_;
-        best_scales_ = scales_;
-        found = true;
-      }
+    const auto has_factor = [](const Place& place) {
+      return place.is_mod && place.factor != 1 && place.factor != -1;
+    };
+    const bool has_factors = llvm::any_of(places_, has_factor);
+    found_ = false;
+    for (unsigned signs = 0; signs < (1U << (places_.size() - 1)); ++signs) {
+      TakeSigns(signs << 1, false);
+      if (has_factors) TakeSigns(signs << 1, true);
     }
-    return found;
+    return found_;
   }
 
-  const Length& length() const { return best_length_; }
+  const Length& length() const { return best_.length; }
+
+  // Whether the shortest spelling is the sum as it was read.
+  bool IsAsRead() const {
+    for (const auto& [i, place] : llvm::enumerate(places_)) {
+      if (best_.scales[i] != 1 || best_.factors[i] != place.factor) return false;
+    }
+    return llvm::equal(best_.columns, columns_);
+  }
 
   AffineExpr Write(mlir::MLIRContext* context) const { return WritePlace(0, context); }
 
  private:
-  bool ReadPlace(const QuasiAffineSum& sum, int parent, const Atom* division, int64_t factor) {
-    if (!sum.valid() || places_.size() > kMaxDivisions) return false;
+  struct Spelling {
+    Length length;
+    // What multiplies each division in its parent; what the numbers of a dividend and its divisor are
+    // multiplied by.
+    Column factors;
+    Column scales;
+    llvm::SmallVector<Column, 8> columns;  // with the scales in them
+  };
+
+  bool ReadPlace(const QuasiAffineSum& sum, int parent, const Atom* division, int64_t factor,
+                 const Assumptions& known) {
+    if (!sum.valid() || places_.size() > kMaxDivisions || factor == kInt64Min ||
+        sum.constant() == kInt64Min) {
+      return false;
+    }
     const int self = static_cast<int>(places_.size());
     places_.push_back({division != nullptr && division->IsMod(),
                        division != nullptr ? division->divisor : 0, parent, factor});
-    if (sum.constant() != 0) constants_.push_back({self, sum.constant()});
-    if (places_.back().IsFloor() && known_->HasFacts()) {
-      const Congruence residues = known_->ResiduesOf(sum);
+    constants_[self] = sum.constant();
+    if (known.HasFacts() && places_.back().IsFloor()) {
+      const Congruence residues = known.ResiduesOf(sum);
       const int64_t g = residues.IsEmpty() ? 1 : Gcd(residues.modulus(), division->divisor);
       if (g > 1) places_.back().below = FloorMod(residues.residue(), g);
       if (g > 1) places_.back().above = g - 1 - places_.back().below;
     }
     for (const AtomTerm& term : sum.terms()) {
       if (term.atom->IsFloor() || term.atom->IsMod()) {
-        if (!ReadPlace(term.atom->written.dividend, self, term.atom, term.coefficient)) {
+        if (!ReadPlace(term.atom->written.dividend, self, term.atom, term.coefficient, known)) {
           return false;
         }
         continue;
       }
-      if (term.atom->kind != Atom::Kind::kVariable) return false;
-      const auto* const known = llvm::find(keys_, term.atom);
-      const size_t key = known - keys_.begin();
-      if (known == keys_.end()) keys_.push_back(term.atom);
-      llvm::SmallVector<int64_t, 8>& coefficients = places_[self].coefficients;
-      if (coefficients.size() <= key) coefficients.resize(key + 1);
-      coefficients[key] = term.coefficient;
+      if (term.atom->kind != Atom::Kind::kVariable || term.coefficient == kInt64Min) return false;
+      const size_t key = llvm::find(keys_, term.atom) - keys_.begin();
+      if (key == keys_.size()) {
+        keys_.push_back(term.atom);
+        columns_.push_back({});
+      }
+      columns_[key][self] = term.coefficient;
     }
     return true;
   }
 
-  bool HasFactorOfMod() const {
-    return llvm::any_of(places_, [](const Place& place) {
-      return place.is_mod && place.factor != 1 && place.factor != -1;
-    });
+  int SignOf(size_t place) const { return ((signs_ >> place) & 1U) != 0 ? -1 : 1; }
+  bool IsConstants() const { return key_ == keys_.size(); }
+
+  // Finds the shortest spelling with these signs: bit i is set where the dividend of place i is
+  // negated. Where factors go in, k*(Y mod m) is (k*Y) mod (k*m).
+  void TakeSigns(unsigned signs, bool factors_go_in) {
+    signs_ = signs;
+    if (!StartSpelling(factors_go_in)) return;
+    for (key_ = 0; key_ < columns_.size(); ++key_) {
+      // Every variable that is left stands somewhere.
+      const int64_t nodes_left =
+          2 * static_cast<int64_t>(keys_.size() - std::min(key_, keys_.size()));
+      if (found_ && now_.length.size.nodes + nodes_left > best_.length.size.nodes) return;
+      if (!ChooseColumn()) return;
+      now_.length.size.nodes += best_cost_.size.nodes;
+      now_.length.size.greatest = std::max(now_.length.size.greatest, best_cost_.size.greatest);
+      now_.length.negative_numbers += best_cost_.negative_numbers;
+      now_.columns.push_back(best_column_);
+    }
+    if (found_ && now_.length >= best_.length) return;
+    found_ = true;
+    std::swap(now_, best_);
   }
 
-  int SignOf(size_t place) const { return ((signs_ >> place) & 1U) != 0 ? -1 : 1; }
-
-  // Finds the shortest spelling with these signs: bit i - 1 is set where the dividend of place i is
-  // negated. In a multiple k*(Y mod m) = (k*Y) mod (k*m) the factor goes into the mod.
-  bool TakeSigns(unsigned signs, bool factors_go_in) {
-    signs_ = signs << 1;
-    factors_.clear();
-    scales_.clear();
-    solvers_.clear();
-    length_ = {{static_cast<int64_t>(places_.size()) - 1, 0, 0}, 0};
+  // Signs, factors and scales, and what the divisions themselves add to the length.
+  bool StartSpelling(bool factors_go_in) {
+    now_.length = {{static_cast<int64_t>(places_.size()) - 1, 0, 0}, 0};
+    now_.columns.clear();
     for (const auto& [i, place] : llvm::enumerate(places_)) {
       int64_t factor = 1;
       int64_t scale = 1;
       if (i > 0) {
-        if (place.factor == kInt64Min) return false;
         factor = SignOf(place.parent) * SignOf(i) * place.factor;
         // In the dividend of a mod its residue counts, which is positive here.
         const Place& parent = places_[place.parent];
@@ -158,56 +185,58 @@ class Speller {
           scale = factor < 0 ? -factor : factor;
           factor = factor < 0 ? -1 : 1;
         }
-        const Int128 divisor = Int128{place.divisor} * scale;
-        const Int128 written = Int128{factor} * scales_[place.parent];
-        if (divisor > kInt64Max || !NarrowToInt64(written)) return false;
-        length_.Add(2, static_cast<int64_t>(divisor));
-        length_.Add(written == 1 ? 1 : 3, static_cast<int64_t>(written));  // with the plus
-        if (place.parent == 0 && place.IsFloor()) solvers_.push_back(static_cast<int>(i));
+        int64_t divisor;
+        int64_t written;
+        if (__builtin_mul_overflow(place.divisor, scale, &divisor) ||
+            __builtin_mul_overflow(factor, now_.scales[place.parent], &written)) {
+          return false;
+        }
+        now_.length.Add(2, divisor);
+        now_.length.Add(written == 1 ? 1 : 3, written);  // with the plus of the summand
       }
-      length_.size.nodes -= 1;  // One summand of each sum has no plus.
-      factors_.push_back(factor);
-      scales_.push_back(scale);
-    }
-    columns_.clear();
-    for (size_t key = 0; key <= keys_.size(); ++key) {
-      if (!ChooseColumn(key)) return false;
-      length_.size.nodes += best_cost_.size.nodes;
-      length_.size.greatest = std::max(length_.size.greatest, best_cost_.size.greatest);
-      length_.negative_numbers += best_cost_.negative_numbers;
-      columns_.push_back(best_column_);
+      now_.length.size.nodes -= 1;  // One summand of each sum has no plus.
+      now_.factors[i] = factor;
+      now_.scales[i] = scale;
     }
     return true;
   }
 
   // The numbers of one key with which the spelling is shortest.
-  bool ChooseColumn(size_t key) {
-    key_ = key;
+  bool ChooseColumn() {
     has_best_ = false;
-    column_.assign(places_.size(), 0);
-    for (size_t i = 0; i < places_.size(); ++i) {
-      const Int128 number = Int128{SignOf(i)} * places_[i].coefficients[key];
-      Int128 all = number;
-      if (key == keys_.size()) {
-        // -Y - 1 is divided where the sign is negative.
-        if (i > 0 && SignOf(i) < 0) all -= 1;
-        for (size_t child = i + 1; child < places_.size(); ++child) {
-          if (places_[child].parent != static_cast<int>(i) || SignOf(child) > 0) continue;
-          const Int128 part = places_[child].is_mod ? places_[child].divisor - 1 : -1;
-          all += part * SignOf(i) * places_[child].factor;
-        }
-      }
-      const std::optional<int64_t> narrow = NarrowToInt64(all);
-      if (!narrow) return false;
-      column_[i] = *narrow;
+    column_ = columns_[key_];
+    for (size_t i = 1; i < places_.size(); ++i) {
+      if (SignOf(i) > 0) continue;
+      column_[i] = -column_[i];
     }
+    if (IsConstants() && !AddConstantsOfSigns()) return false;
+    const int last = static_cast<int>(places_.size()) - 1;
     solver_ = -1;
-    Shift(static_cast<int>(places_.size()) - 1);
-    for (const int solver : solvers_) {
-      solver_ = solver;
-      Shift(static_cast<int>(places_.size()) - 1);
+    Shift(last);
+    for (solver_ = 1; solver_ <= last && !IsLeast(); ++solver_) {
+      const Place& place = places_[solver_];
+      if (place.parent == 0 && place.IsFloor()) Shift(last);
     }
     return has_best_;
+  }
+
+  // Whether no numbers can be better: the key stands in one place, and nothing multiplies it.
+  bool IsLeast() const { return has_best_ && best_cost_.size.nodes <= (IsConstants() ? 0 : 2); }
+
+  // -Y - 1 is divided where the sign is negative, and constants remain of the division.
+  bool AddConstantsOfSigns() {
+    for (size_t i = 1; i < places_.size(); ++i) {
+      if (SignOf(i) > 0) continue;
+      const Place& place = places_[i];
+      int64_t rest;
+      if (__builtin_mul_overflow(place.is_mod ? place.divisor - 1 : -1,
+                                 SignOf(place.parent) * place.factor, &rest) ||
+          __builtin_add_overflow(column_[place.parent], rest, &column_[place.parent]) ||
+          __builtin_sub_overflow(column_[i], 1, &column_[i])) {
+        return false;
+      }
+    }
+    return true;
   }
 
   // Tries the values of Z of this place and of all before it, those of the others being chosen. The
@@ -223,147 +252,123 @@ class Speller {
       return;
     }
     const int64_t m = places_[place].divisor;
-    const int64_t residue = FloorMod(column_[place], m);
-    const auto try_number = [&](Int128 number) {
-      if (const std::optional<int64_t> narrow = NarrowToInt64(number)) {
-        ShiftTo(place, *narrow, [&] { Shift(place - 1); });
-      }
-    };
-    try_number(residue);
-    if (residue == 0) return;
-    try_number(Int128{residue} - m);
+    const int64_t z = -FloorDiv(column_[place], m);
+    const auto shift = [&](int64_t by) { ShiftBy(place, by, [&] { Shift(place - 1); }); };
+    const bool is_multiple = column_[place] % m == 0;
+    shift(z);
+    if (is_multiple) return;
+    shift(z - 1);
     // A constant is never 1 times something, so that its size is all that counts.
-    const int parent = places_[place].parent;
-    if (key_ < keys_.size() || places_[place].is_mod || places_.size() > 3) return;
-    for (const int64_t by : {int64_t{0}, Balance(place, parent)}) {
-      for (const int64_t more : {-1, 1, 2}) {
-        if (by != 0 || more != 2) try_number(Int128{residue} + (Int128{by} + more) * m);
-      }
-    }
+    if (!IsConstants() || places_[place].is_mod || places_.size() > 3) return;
+    const int64_t balance = Balance(place);
+    for (const int64_t more : {z - 2, z + 1, z + balance - 1, z + balance, z + balance + 1})
+      shift(more);
   }
 
-  // About the z for which the number in the place and in its parent are as large as each other.
-  int64_t Balance(int place, int parent) const {
-    const Int128 m = places_[place].divisor;
-    const Int128 t = factors_[place];
-    const Int128 size = t < 0 ? m - t : m + t;
-    const Int128 apart = t < 0 ? -Int128{column_[parent]} - column_[place]
-                               : Int128{column_[parent]} - column_[place];
-    return static_cast<int64_t>(apart / size);
+  // About how far the z for which the number in the place and that in its parent are as large as each
+  // other is from the one for which the former is least.
+  int64_t Balance(int place) const {
+    const Int128 t = now_.factors[place];
+    const Int128 sum = Int128{places_[place].divisor} + (t < 0 ? -t : t);
+    const Int128 apart =
+        t < 0 ? -Int128{column_[places_[place].parent]} : column_[places_[place].parent];
+    constexpr int64_t kFar = 1 << 30;
+    return static_cast<int64_t>(std::clamp<Int128>(apart / sum, -kFar, kFar));
   }
 
   // What the others leave of the key in the sum itself, or all but one of it, goes into the solver's
   // dividend.
   void Solve() {
-    const int64_t m = places_[solver_].divisor;
-    if (column_[solver_] % m == 0) return;
+    if (column_[solver_] % places_[solver_].divisor == 0) return;
     for (const int64_t left : {0, 1}) {
-      if (left == 1 && key_ == keys_.size()) return;
-      const Int128 moved = Int128{column_[0]} - left;
-      if (moved % factors_[solver_] != 0) continue;
-      const std::optional<int64_t> number =
-          NarrowToInt64(column_[solver_] + moved / factors_[solver_] * m);
-      if (number) ShiftTo(solver_, *number, [&] { TakeColumn(); });
+      int64_t moved;
+      if (left == 1 && IsConstants()) return;
+      if (__builtin_sub_overflow(column_[0], left, &moved)) return;
+      const std::optional<int64_t> z = ExactQuotient(moved, now_.factors[solver_]);
+      if (z) ShiftBy(solver_, *z, [&] { TakeColumn(); });
     }
   }
 
-  // With the key's coefficient in the place made `number`, which is as it was modulo the divisor.
+  // With z times the key, of which the place has m times as many, in the dividend.
   template <typename Then>
-  void ShiftTo(int place, int64_t number, Then then) {
-    const Int128 z = (Int128{number} - column_[place]) / places_[place].divisor;
+  void ShiftBy(int place, int64_t z, Then then) {
     if (z == 0) return then();
-    const int parent = places_[place].parent;
-    const int64_t before = column_[place];
-    const int64_t parent_before = column_[parent];
-    if (places_[place].IsFloor()) {
-      Int128 taken;
-      if (__builtin_mul_overflow(z, Int128{factors_[place]}, &taken)) return;
-      const std::optional<int64_t> left = taken > kInt64Max || taken < kInt64Min
-                                              ? std::nullopt
-                                              : NarrowToInt64(Int128{parent_before} - taken);
-      if (!left) return;
-      column_[parent] = *left;
+    int64_t& number = column_[place];
+    int64_t& in_parent = column_[places_[place].parent];
+    const int64_t before = number;
+    const int64_t parent_before = in_parent;
+    int64_t added;
+    int64_t taken = 0;
+    if (!__builtin_mul_overflow(z, places_[place].divisor, &added) &&
+        !__builtin_add_overflow(before, added, &number) &&
+        (places_[place].is_mod || (!__builtin_mul_overflow(z, now_.factors[place], &taken) &&
+                                   !__builtin_sub_overflow(parent_before, taken, &in_parent)))) {
+      then();
     }
-    column_[place] = number;
-    then();
-    column_[place] = before;
-    column_[parent] = parent_before;
+    number = before;
+    in_parent = parent_before;
   }
 
   void TakeColumn() {
     // Numbers that do not exceed a divisor are all alike.
-    Length cost{{0, 0, length_.size.greatest}, 0};
-    Column written = column_;
-    for (const auto& [place, number] : llvm::enumerate(written)) {
-      if (key_ == keys_.size() && MayBeZero(place, number)) number = 0;
-      if (number == 0) continue;
-      if (__builtin_mul_overflow(number, scales_[place], &number)) return;
-      if (key_ == keys_.size()) {
-        cost.Add(2, number);
-        cost.size.greatest = std::max<uint64_t>(cost.size.greatest, 1);
-      } else {
-        cost.Add(number == 1 ? 2 : 4, number);
-      }
+    Length cost{{0, 0, now_.length.size.greatest}, 0};
+    Column written = {};
+    for (size_t i = 0; i < places_.size(); ++i) {
+      int64_t& number = written[i];
+      if (column_[i] == 0 || (IsConstants() && MayBeZero(i))) continue;
+      if (__builtin_mul_overflow(column_[i], now_.scales[i], &number)) return;
+      cost.Add(IsConstants() || number == 1 ? 2 : 4, number);
+      if (has_best_ && cost.size.nodes > best_cost_.size.nodes) return;
     }
     if (has_best_ && cost >= best_cost_) return;
     has_best_ = true;
     best_cost_ = cost;
-    best_column_ = std::move(written);
+    best_column_ = written;
   }
 
-  // Whether a constant of a dividend can be left out.
-  bool MayBeZero(size_t place, int64_t constant) const {
-    const int64_t below = SignOf(place) > 0 ? places_[place].below : places_[place].above;
-    const int64_t above = SignOf(place) > 0 ? places_[place].above : places_[place].below;
-    return constant > 0 ? constant <= below : constant >= -above;
+  // Whether the constant of a dividend can be left out.
+  bool MayBeZero(size_t i) const {
+    const int64_t below = SignOf(i) > 0 ? places_[i].below : places_[i].above;
+    const int64_t above = SignOf(i) > 0 ? places_[i].above : places_[i].below;
+    return column_[i] > 0 ? column_[i] <= below : column_[i] >= -above;
   }
 
-  AffineExpr WritePlace(size_t place, mlir::MLIRContext* context) const {
-    const int64_t scale = best_scales_[place];
-    LinearSum sum(best_columns_.back()[place]);
+  AffineExpr WritePlace(size_t self, mlir::MLIRContext* context) const {
+    LinearSum sum(best_.columns.back()[self]);
     for (const auto& [key, atom] : llvm::enumerate(keys_)) {
-      sum.AddTerm(atom->written.expr, best_columns_[key][place]);
+      sum.AddTerm(atom->written.expr, best_.columns[key][self]);
     }
-    for (size_t child = place + 1; child < places_.size(); ++child) {
-      if (places_[child].parent != static_cast<int>(place)) continue;
-      const AffineExpr dividend = WritePlace(child, context);
-      if (!dividend) return {};
-      const int64_t divisor = places_[child].divisor * best_scales_[child];
-      const AffineExpr division = places_[child].is_mod
+    for (size_t i = self + 1; i < places_.size(); ++i) {
+      if (places_[i].parent != static_cast<int>(self)) continue;
+      const AffineExpr dividend = WritePlace(i, context);
+      const int64_t divisor = places_[i].divisor * best_.scales[i];
+      const AffineExpr division = places_[i].is_mod
                                       ? Mod(dividend, divisor)
                                       : ::xla_indexing::internal::FloorDiv(dividend, divisor);
       if (!division) return {};
-      sum.AddTerm(division, best_factors_[child] * scale);
+      sum.AddTerm(division, best_.factors[i] * best_.scales[self]);
     }
     return sum.ToExpr(context);
   }
 
-  const Assumptions* known_;
+  // What was read: the variables, and their numbers; the last column is the constants.
   llvm::SmallVector<Place, kMaxDivisions + 1> places_;
-  llvm::SmallVector<std::pair<int, int64_t>, 4> constants_;
-  llvm::SmallVector<const Atom*, 8> keys_;  // variables
-
-  // With the signs that are tried.
-  unsigned signs_ = 0;
-  llvm::SmallVector<int64_t, kMaxDivisions + 1> factors_;
-  // What the numbers of a dividend and its divisor are multiplied by.
-  llvm::SmallVector<int64_t, kMaxDivisions + 1> scales_;
-  llvm::SmallVector<int, kMaxDivisions> solvers_;  // floors of the sum itself
-  Length length_;
+  llvm::SmallVector<const Atom*, 8> keys_;
   llvm::SmallVector<Column, 8> columns_;
+  Column constants_;
 
-  // Of the key that is looked at.
+  // What is tried.
+  unsigned signs_ = 0;
   size_t key_ = 0;
   int solver_ = -1;
   Column column_;
   bool has_best_ = false;
   Length best_cost_;
   Column best_column_;
+  Spelling now_;
 
-  Length best_length_;
-  llvm::SmallVector<Column, 8> best_columns_;
-  llvm::SmallVector<int64_t, kMaxDivisions + 1> best_factors_;
-  llvm::SmallVector<int64_t, kMaxDivisions + 1> best_scales_;
+  bool found_ = false;
+  Spelling best_;
 };
 
 }  // namespace
@@ -400,19 +405,24 @@ bool IsSpelledShortest(const QuasiAffineSum& sum) {
 
 AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumptions& known,
                             mlir::MLIRContext* context) {
-  llvm::SmallVector<Speller, 1> spellers;
-  for (const QuasiAffineSum& form : forms) {
-    Speller speller(&known);
-    if (speller.Read(form) && speller.Choose()) spellers.push_back(std::move(speller));
-  }
-  llvm::stable_sort(spellers,
-                    [](const Speller& a, const Speller& b) { return a.length() < b.length(); });
-  for (const Speller& speller : spellers) {
+  Speller spellers[2];
+  llvm::SmallVector<bool, 8> is_left_out(forms.size(), false);
+  while (true) {
+    Speller* best = nullptr;
+    size_t best_form = 0;
+    for (size_t i = 0; i < forms.size(); ++i) {
+      Speller& speller = best == &spellers[0] ? spellers[1] : spellers[0];
+      if (is_left_out[i] || !speller.Read(forms[i], known) || !speller.Choose()) continue;
+      if (best != nullptr && speller.length() >= best->length()) continue;
+      best = &speller;
+      best_form = i;
+    }
+    if (best == nullptr || (best_form == 0 && best->IsAsRead())) return {};
+    const AffineExpr result = best->Write(context);
     // MLIR may make something else of what is shown to it.
-    const AffineExpr result = speller.Write(context);
-    if (result && SizeOf(result) == speller.length().size) return result;
+    if (result && SizeOf(result) == best->length().size) return result;
+    is_left_out[best_form] = true;
   }
-  return {};
 }
 
 }  // namespace xla_indexing::internal
