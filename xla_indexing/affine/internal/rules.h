@@ -68,8 +68,13 @@ QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum);
 // The expression of any sum: of its forms with the fewest divisions that with the shortest spelling
 // (affine/internal/spelling.h). `from`, which may be null, where that is the result; null for an
 // invalid sum and past the bounds of affine/internal/build.h.
-mlir::AffineExpr WriteShortest(SimplifierState& state, const QuasiAffineSum& sum,
-                               mlir::AffineExpr from);
+struct WrittenSum {
+  mlir::AffineExpr expr;
+  // Nothing that equals it can be shorter: every variable stands in one place, and every division is
+  // of another variable.
+  bool is_least = false;
+};
+WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from);
 
 // --- Ranges
 

@@ -49,10 +49,10 @@ bool ComesBefore(AffineExpr a, AffineExpr b) {
 }  // namespace
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  const AffineExpr result = WriteShortest(*state_, Evaluate(e), e);
+  const auto [result, is_least] = WriteShortest(*state_, Evaluate(e), e);
   if (!result || result == e) return e;
+  if (is_least) return result;
   const ExprSize size = SizeOf(result);
-  if (size.divisions == 0) return result;
   const ExprSize given = SizeOf(e);
   // With constraints, divisions in divisions can be equal and not have one sum.
   const bool may_be_kept =
@@ -169,7 +169,7 @@ QuasiAffineSum ExprSimplifier::EvaluateDividend(AffineExpr dividend) {
 }
 
 AffineExpr ExprSimplifier::ToExpr(const QuasiAffineSum& sum) {
-  return WriteShortest(*state_, sum, {});
+  return WriteShortest(*state_, sum, {}).expr;
 }
 
 Interval ExprSimplifier::RangeOf(const QuasiAffineSum& sum) {

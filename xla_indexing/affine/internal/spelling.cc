@@ -392,6 +392,11 @@ bool IsSpelledShortest(const QuasiAffineSum& sum) {
                          dividend.constant() >= term.atom->divisor)) {
       return false;
     }
+    // Otherwise a factor may be shorter in a mod than before it.
+    const bool keeps_factor =
+        term.atom->IsFloor() || term.coefficient == 1 ||
+        llvm::any_of(dividend.terms(), [](const AtomTerm& part) { return part.coefficient == 1; });
+    if (!keeps_factor) return false;
     for (const AtomTerm& part : dividend.terms()) {
       if (part.atom->IsFloor() || part.atom->IsMod() || !is_new(part.atom)) return false;
       const bool is_short =

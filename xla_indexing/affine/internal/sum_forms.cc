@@ -348,14 +348,13 @@ void AddNestedForms(SimplifierState& state, const QuasiAffineSum& sum,
 
 }  // namespace
 
-mlir::AffineExpr WriteShortest(SimplifierState& state, const QuasiAffineSum& sum,
-                               mlir::AffineExpr from) {
+WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from) {
   const QuasiAffineSum best = FormToWrite(state, sum);
-  if (!best.valid() || IsLinear(best) || IsSpelledShortest(best)) {
-    return state.writer.Write(best, from);
-  }
+  if (!best.valid() || IsLinear(best)) return {state.writer.Write(best, from), best.valid()};
+  const bool is_distinct = IsOfDistinctNumbers(best);
+  if (IsSpelledShortest(best)) return {state.writer.Write(best, from), is_distinct};
   llvm::SmallVector<QuasiAffineSum, 8> forms = {best};
-  if (!IsOfDistinctNumbers(best)) {
+  if (!is_distinct) {
     QuasiAffineSum storage;
     const QuasiAffineSum& mod_free_form = ModFreeForm(sum, storage);
     if (mod_free_form.valid() && MayHaveOtherForms(mod_free_form)) {
@@ -368,14 +367,14 @@ mlir::AffineExpr WriteShortest(SimplifierState& state, const QuasiAffineSum& sum
     }
   }
   const mlir::AffineExpr spelled = ShortestSpelling(forms, state.known, state.writer.context());
-  if (!spelled) return state.writer.Write(best, from);
+  if (!spelled) return {state.writer.Write(best, from)};
   if (state.tracer.is_on()) {
     const mlir::AffineExpr before = state.writer.Write(best, from);
     if (before && before != spelled) {
       state.tracer.AddStep({"the shortest spelling of divisions", before, spelled});
     }
   }
-  return spelled;
+  return {spelled};
 }
 
 }  // namespace xla_indexing::internal
