@@ -176,6 +176,19 @@ TEST_F(SimplifierTest, RangeOfDigitsIsExact) {
   EXPECT_EQ(Range(-((-D(0)).floorDiv(4)), {d0}), Interval::Closed(0, 25));
 }
 
+// d0 + 2*d1 + d2 is the sum of two bounded sums, and neither bound alone is enough.
+TEST_F(SimplifierTest, BoundsOfSumsAddUp) {
+  const std::vector<Interval> box(3, Interval::OfSize(10));
+  const AffineExpr e = D(0) + D(1) * 2 + D(2);
+  ExprSimplifier simplifier(&context_, box, {});
+  simplifier.Assume(LinearSum::FromExpr(D(0) + D(1)), Interval::Closed(0, 3));
+  EXPECT_EQ(ToString(simplifier.Simplify(e % 7)), "(d0 + d1 * 2 + d2) mod 7");
+  simplifier.Assume(LinearSum::FromExpr(D(1) + D(2)), Interval::Closed(0, 3));
+  EXPECT_EQ(simplifier.Range(e), Interval::Closed(0, 6));
+  EXPECT_EQ(simplifier.Simplify(e % 7), e);
+  EXPECT_EQ(simplifier.Range(e * 2 + 1), Interval::Closed(1, 13));
+}
+
 // Numbers near the ends of int64.
 TEST_F(SimplifierTest, HugeCoefficientsLeaveTheExpressionAsItIs) {
   constexpr int64_t kHuge = int64_t{1} << 62;
