@@ -8,13 +8,6 @@
 #include "mlir/IR/AffineExpr.h"
 
 namespace xla_indexing::internal {
-namespace {
-
-uint64_t MagnitudeOf(int64_t value) {
-  return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-}
-
-}  // namespace
 
 ExprSize SizeOf(mlir::AffineExpr e) {
   ExprSize size;

@@ -16,6 +16,11 @@
 
 namespace xla_indexing::internal {
 
+// A number without its sign.
+inline uint64_t MagnitudeOf(int64_t value) {
+  return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+}
+
 struct ExprSize {
   int64_t divisions = 0;
   int64_t nodes = 0;

@@ -42,10 +42,6 @@ struct Place {
 // The numbers of one key, or the constants, in all places.
 using Column = std::array<int64_t, kMaxDivisions + 1>;
 
-uint64_t MagnitudeOf(int64_t value) {
-  return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-}
-
 // How long a spelling is, or what the numbers of one key or the constants add to that. Spellings of
 // one size are compared by their text, in which a minus comes after all else.
 struct Length {
@@ -122,7 +118,7 @@ class Speller {
     constants_[self] = sum.constant();
     if (known.HasFacts() && places_.back().IsFloor()) {
       const Congruence residues = known.ResiduesOf(sum);
-      const int64_t g = residues.IsEmpty() ? 1 : Gcd(residues.modulus(), division->divisor);
+      const int64_t g = residues.IsEmpty() ? 1 : Gcd(residues.modulus(), places_.back().divisor);
       if (g > 1) places_.back().below = FloorMod(residues.residue(), g);
       if (g > 1) places_.back().above = g - 1 - places_.back().below;
     }
@@ -357,18 +353,17 @@ class Speller {
   llvm::SmallVector<Column, 8> columns_;
   Column constants_;
 
-  // What is tried.
-  unsigned signs_ = 0;
+  // What is tried: a spelling, and in it the numbers of one key.
+  Spelling now_;
   size_t key_ = 0;
-  int solver_ = -1;
   Column column_;
-  bool has_best_ = false;
   Length best_cost_;
   Column best_column_;
-  Spelling now_;
-
-  bool found_ = false;
   Spelling best_;
+  unsigned signs_ = 0;
+  int solver_ = -1;
+  bool has_best_ = false;
+  bool found_ = false;
 };
 
 }  // namespace
