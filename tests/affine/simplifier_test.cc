@@ -141,13 +141,17 @@ TEST_F(SimplifierTest, ModsThatLeaveADivisionTogetherAreEachCountedOnce) {
   });
 }
 
-TEST_F(SimplifierTest, ConstantOfADividendIsShiftedToTheLeastValue) {
-  // The least value of the dividend over the intervals is in [0, divisor - 1].
-  EXPECT_EQ(SimplifiedIn((D(0) + 4) % 7, {Interval::Closed(3, 17)}), "(d0 - 3) mod 7");
-  EXPECT_EQ(SimplifiedIn((D(0) + 4).floorDiv(7), {Interval::Closed(3, 17)}),
-            "(d0 - 3) floordiv 7 + 1");
+// Inside, the least value of a dividend over the intervals is in [0, divisor - 1], so that equal
+// quotients are one atom. They are written with the constants of the shortest form.
+TEST_F(SimplifierTest, ConstantsOfADividendAndOfTheSumAreOne) {
+  for (int64_t c = -15; c <= 15; ++c) {
+    const AffineExpr sum = (D(0) + 4 + 7 * c).floorDiv(7) - c;
+    EXPECT_EQ(SimplifiedIn(sum, {Interval::Closed(3, 17)}), "(d0 + 4) floordiv 7");
+    EXPECT_EQ(SimplifiedIn(sum, {Interval::Closed(-300, -200)}), "(d0 + 4) floordiv 7");
+    EXPECT_EQ(SimplifiedIn((D(0) + 4 + 7 * c) % 7, {Interval::Closed(3, 17)}), "(d0 + 4) mod 7");
+  }
   EXPECT_EQ(SimplifiedIn((D(0) - 7).floorDiv(7), {Interval::Closed(3, 17)}), "d0 floordiv 7 - 1");
-  EXPECT_EQ(SimplifiedIn((D(0) - 1).floorDiv(7), {Interval::All()}), "(d0 + 6) floordiv 7 - 1");
+  EXPECT_EQ(SimplifiedIn((D(0) - 1).floorDiv(7), {Interval::All()}), "(d0 - 1) floordiv 7");
 }
 
 TEST_F(SimplifierTest, VariableOfOneValueIsReplacedByIt) {
@@ -170,6 +174,19 @@ TEST_F(SimplifierTest, RangeOfDigitsIsExact) {
   EXPECT_EQ(Range(-(D(0) % 6) + 5, {d0}), Interval::Closed(0, 5));
   // ceildiv: -floor(-x / 4) over [0, 99] is [0, 25].
   EXPECT_EQ(Range(-((-D(0)).floorDiv(4)), {d0}), Interval::Closed(0, 25));
+}
+
+// d0 + 2*d1 + d2 is the sum of two bounded sums, and neither bound alone is enough.
+TEST_F(SimplifierTest, BoundsOfSumsAddUp) {
+  const std::vector<Interval> box(3, Interval::OfSize(10));
+  const AffineExpr e = D(0) + D(1) * 2 + D(2);
+  ExprSimplifier simplifier(&context_, box, {});
+  simplifier.Assume(LinearSum::FromExpr(D(0) + D(1)), Interval::Closed(0, 3));
+  EXPECT_EQ(ToString(simplifier.Simplify(e % 7)), "(d0 + d1 * 2 + d2) mod 7");
+  simplifier.Assume(LinearSum::FromExpr(D(1) + D(2)), Interval::Closed(0, 3));
+  EXPECT_EQ(simplifier.Range(e), Interval::Closed(0, 6));
+  EXPECT_EQ(simplifier.Simplify(e % 7), e);
+  EXPECT_EQ(simplifier.Range(e * 2 + 1), Interval::Closed(1, 13));
 }
 
 // Numbers near the ends of int64.

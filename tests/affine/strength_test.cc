@@ -178,7 +178,7 @@ TEST_F(StrengthTest, RandomExpressionsWithParametersUpToTwelve) {
                random.Between(0, kMost), random.Between(2, kMost), k, random.Between(-kMost, kMost),
                random.Between(0, kMost), random.Between(2, kMost)}));
   }
-  ExpectShares(0.99, 0.91);
+  ExpectShares(0.99, 0.90);
 }
 
 class StrengthOfTwoVariablesTest : public StrengthTest {

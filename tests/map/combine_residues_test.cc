@@ -23,14 +23,14 @@ class CombineResiduesTest : public MapTextFixture {
 TEST_F(CombineResiduesTest, IntervalsOfResiduesMeet) {
   EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 8 in [1, 5], d0 mod 8 in "
                        "[3, 7]"),
-            "(d0) -> (d0), domain: d0 in [3, 99], (d0 - 3) mod 8 in [0, 2]");
+            "(d0) -> (d0), domain: d0 in [3, 99], (d0 + 5) mod 8 in [0, 2]");
 }
 
 // 6, 7, 0, 1 and 1, 2, 3 of 8 meet in 1.
 TEST_F(CombineResiduesTest, IntervalsAreTakenInACircle) {
   EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 99], (d0 + 2) mod 8 in [0, 3], d0 mod 8 in "
                        "[1, 3]"),
-            "(d0) -> (d0), domain: d0 in [1, 97], (d0 - 1) mod 8 in [0, 0]");
+            "(d0) -> (d0), domain: d0 in [1, 97], (d0 + 7) mod 8 in [0, 0]");
 }
 
 // Every pair of arcs of every small circle: the same points, in one constraint wherever they are

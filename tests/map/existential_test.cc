@@ -54,7 +54,7 @@ TEST_F(ExistentialTest, AllResiduesOfAVariableLeaveNothing) {
   // Only the even multiples are taken modulo 6: d0 is odd.
   EXPECT_EQ(Eliminated("(d0)[s0] -> (d0), domain: d0 in [0, 30], s0 in [0, 2], "
                        "(d0 + s0 * 2) mod 6 in [1, 1]"),
-            "(d0) -> (d0), domain: d0 in [1, 29], (d0 - 1) mod 2 in [0, 0]");
+            "(d0) -> (d0), domain: d0 in [1, 29], (d0 + 1) mod 2 in [0, 0]");
 }
 
 TEST_F(ExistentialTest, GroupsOfTheirOwnWithAPointGo) {
@@ -82,7 +82,7 @@ TEST_F(ExistentialTest, VariablesOfOneResidueClassCountItsElements) {
   EXPECT_EQ(rescaled("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [-3, 8], s0 mod 4 in [1, 1]"),
             "(d0)[s0] -> (s0 * 4 - 3), domain: d0 in [0, 9], s0 in [0, 2]");
   // Dimensions and runtime variables have values of their own.
-  for (const char* text : {"(d0) -> (d0), domain: d0 in [1, 9], (d0 - 1) mod 2 in [0, 0]",
+  for (const char* text : {"(d0) -> (d0), domain: d0 in [1, 9], (d0 + 1) mod 2 in [0, 0]",
                            "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 8], "
                            "rt0 mod 2 in [0, 0]"}) {
     EXPECT_EQ(rescaled(text), text);

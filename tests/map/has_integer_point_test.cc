@@ -175,7 +175,7 @@ TEST_F(HasIntegerPointTest, ResiduesCombineByTheChineseRemainderTheorem) {
   // 7 mod 12 is 3 mod 4 and 1 mod 6.
   EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 4 in [3, 3], "
                        "d0 mod 6 in [1, 1]"),
-            "(d0) -> (d0), domain: d0 in [7, 91], (d0 - 7) mod 12 in [0, 0]");
+            "(d0) -> (d0), domain: d0 in [7, 91], (d0 + 5) mod 12 in [0, 0]");
   EXPECT_EQ(Simplified("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 4 in [3, 3], "
                        "d0 mod 6 in [2, 2]"),
             "KNOWN EMPTY (d0) -> 1 results");

@@ -76,7 +76,7 @@ TEST_F(InverseTest, DigitsBecomePositions) {
 
 TEST_F(InverseTest, StridesLeaveAResidueClass) {
   EXPECT_EQ(Inverted("(d0) -> (d0 * 4 + 3), domain: d0 in [0, 5]"),
-            "(d0) -> ((d0 - 3) floordiv 4), domain: d0 in [3, 23], (d0 - 3) mod 4 in [0, 0]");
+            "(d0) -> (d0 floordiv 4), domain: d0 in [3, 23], (d0 + 1) mod 4 in [0, 0]");
 }
 
 TEST_F(InverseTest, ResultsThatFollowBecomeConstraints) {
@@ -94,7 +94,7 @@ TEST_F(InverseTest, ReshapesThatCutAcrossEachOther) {
 // 3 * 5 = 1 (mod 7), and (r * 5) mod 7 is 6 - (r * 2 + 6) mod 7.
 TEST_F(InverseTest, MultiplicationModuloAPrimeIsDividedBack) {
   EXPECT_EQ(Inverted("(d0) -> ((d0 * 3) mod 7), domain: d0 in [0, 6]"),
-            "(d0) -> (-((d0 * 2 + 6) mod 7) + 6), domain: d0 in [0, 6]");
+            "(d0) -> ((d0 * 5) mod 7), domain: d0 in [0, 6]");
 }
 
 TEST_F(InverseTest, RemaindersAreCombined) {

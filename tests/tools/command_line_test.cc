@@ -124,7 +124,7 @@ TEST(CommandLine, ReportsAreATableOrAFile) {
   EXPECT_THAT(Error({"--top=2", "m.hlo"}), HasSubstr("--report, which is not given"));
   for (const absl::string_view other :
        {"--fuse", "--instruction=x", "--query=tiling", "--format=json", "--exact",
-        "--vector_width=4", "--mapping=emitter", "--explain"}) {
+        "--vector_width=4", "--mapping=emitter", "--keep_variables", "--explain"}) {
     EXPECT_THAT(Error({"--report", other, "m.hlo"}), HasSubstr("--report is of whole modules"))
         << other;
   }

@@ -980,7 +980,7 @@ class Maps(Program):
             "d0 + d1 in [7, 9]",
             "(d0, d1) -> (d0 + d1), domain: d0 in [2, 2], d1 in [0, 3]",
             "() -> ()"), [
-                "KNOWN EMPTY (d0, d1)[s0] -> 2 results",
+                "KNOWN EMPTY (d0, d1) -> 2 results",
                 "(d0, d1) -> (d1 + 2), domain: d0 in [2, 2], d1 in [0, 3]",
                 "() -> ()"])
 

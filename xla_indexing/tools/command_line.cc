@@ -248,6 +248,10 @@ constexpr Flag kFlags[] = {
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->compare); }},
     {"jobs", "a number of threads, 1 to 1024", SetJobs},
     {"map", "a file of indexing maps, or - for standard input", SetMapFile},
+    {"keep_variables", "",
+     [](absl::string_view value, CommandLine* line) {
+       return SetSwitch(value, &line->keep_variables);
+     }},
     {"explain", "",
      [](absl::string_view value, CommandLine* line) { return SetSwitch(value, &line->explain); }},
     {"broadcast", "",
@@ -327,8 +331,7 @@ absl::Status CheckMapLine(const CommandLine& line) {
   if (!line.files.empty() || AsksForHlo(line) || line.format != OutputFormat::kText) {
     return absl::InvalidArgumentError(
         "--map reads maps and prints them simplified, one a line; of the other flags only "
-        "--explain "
-        "and --jobs go with it, and no FILE");
+        "--keep_variables, --explain and --jobs go with it, and no FILE");
   }
   return absl::OkStatus();
 }
@@ -339,8 +342,8 @@ absl::Status CheckBroadcastLine(const CommandLine& line) {
         "--broadcast needs a SHAPE, as 'f32[10,1]', for each operand");
   }
   const bool prints_maps = line.emit == EmitMode::kNothing;
-  if (AsksForHlo(line) || !line.map_file.empty() || line.explain || line.compare ||
-      (!prints_maps && line.format != OutputFormat::kText)) {
+  if (AsksForHlo(line) || !line.map_file.empty() || line.explain || line.keep_variables ||
+      line.compare || (!prints_maps && line.format != OutputFormat::kText)) {
     return absl::InvalidArgumentError(
         "--broadcast says how shapes are broadcast; of the other flags only --format or --emit "
         "goes "
@@ -352,7 +355,7 @@ absl::Status CheckBroadcastLine(const CommandLine& line) {
 absl::Status CheckCompareLine(const CommandLine& line) {
   CommandLine without_names = line;
   without_names.computation.reset();
-  if (AsksForHlo(without_names) || line.explain || !line.map_file.empty()) {
+  if (AsksForHlo(without_names) || line.explain || line.keep_variables || !line.map_file.empty()) {
     return absl::InvalidArgumentError(
         "of the other flags only --computation, --format and --jobs go with --compare");
   }
@@ -372,8 +375,8 @@ absl::Status CheckPictureLine(const CommandLine& line) {
   without_names.instruction.reset();
   without_names.computation.reset();
   without_names.fuse = false;
-  if (AsksForHlo(without_names) || line.explain || line.format != OutputFormat::kText ||
-      line.report || line.all_instructions) {
+  if (AsksForHlo(without_names) || line.explain || line.keep_variables ||
+      line.format != OutputFormat::kText || line.report || line.all_instructions) {
     return absl::InvalidArgumentError(
         "--picture is of one instruction or computation; of the other flags only --instruction, "
         "--computation and --fuse go with it");
@@ -385,8 +388,9 @@ absl::Status CheckPictureLine(const CommandLine& line) {
 absl::Status CheckReportLine(const CommandLine& line) {
   CommandLine without_memory = line;
   without_memory.launch.are_given = false;
-  if (AsksForHlo(without_memory) || line.explain || line.format != OutputFormat::kText ||
-      line.launch.is_emitters || !line.launch.thread_map.empty() || line.launch.threads_per_block ||
+  if (AsksForHlo(without_memory) || line.explain || line.keep_variables ||
+      line.format != OutputFormat::kText || line.launch.is_emitters ||
+      !line.launch.thread_map.empty() || line.launch.threads_per_block ||
       line.launch.elements_per_thread || line.launch.vector_width) {
     return absl::InvalidArgumentError(
         "--report is of whole modules; of the other flags only --top, --sort, --jobs and those of "
@@ -426,6 +430,9 @@ absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
 }
 
 absl::Status CheckHloLine(const CommandLine& line) {
+  if (line.keep_variables) {
+    return absl::InvalidArgumentError("--keep_variables goes with --map, whose maps keep theirs");
+  }
   if (line.explain) {
     return absl::InvalidArgumentError("--explain goes with --map, whose maps it explains");
   }
@@ -482,7 +489,7 @@ absl::Status CheckRewriteLine(const CommandLine& line) {
   Queries others = line.queries;
   others.indices = false;
   if (AsksForHlo(without_query) || others.Any() || line.format != OutputFormat::kText ||
-      line.explain || line.compare || !line.map_file.empty()) {
+      line.explain || line.keep_variables || line.compare || !line.map_file.empty()) {
     return absl::InvalidArgumentError(
         "--emit=hlo with --query=indices prints whole modules; no other flag goes with them");
   }

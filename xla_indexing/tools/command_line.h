@@ -88,6 +88,7 @@ struct CommandLine {
   EmitMode emit = EmitMode::kNothing;
   std::vector<std::string> files;
   std::string map_file;
+  bool keep_variables = false;
   bool explain = false;  // With the rules that made each map what it is.
   bool compare = false;
   bool broadcast = false;

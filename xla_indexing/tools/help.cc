@@ -118,6 +118,8 @@ Whether two computations read their parameters in the same way
 Without HLO
   --map=FILE             reads indexing maps, one a line ('-' reads standard input), and prints each
                          simplified; min and max split a map into pieces, one a line
+  --keep_variables       with all their range variables, of which otherwise those go that others
+                         stand for, or that only have to exist
   --explain              below each of them, indented, what became of what by which rule
   --broadcast SHAPE...   the implicit broadcast of operands of these shapes, as numpy does it: the
                          shape of the result, each operand's dimensions in it, and its maps

@@ -58,21 +58,26 @@ std::vector<Part> SplitIntoParts(absl::string_view text) {
 // Appends the pieces of a map, simplified, one a line, without those that have no point; of a map
 // without any point the last. With the steps that led to it below each, where they are to be
 // explained.
-void SimplifyPieces(std::vector<IndexingMap> pieces, bool explain, std::string* output) {
+void SimplifyPieces(std::vector<IndexingMap> pieces, const CommandLine& line, std::string* output) {
   const size_t begin = output->size();
   for (IndexingMap& piece : pieces) {
     RuleTrace steps;
-    piece.Simplify(explain ? &steps : nullptr);
+    piece.Simplify(line.explain ? &steps : nullptr);
+    IndexingMap simplified = piece;
+    if (!line.keep_variables) simplified.SimplifyAsRelation();
     if (piece.IsKnownEmpty() && &piece != &pieces.back()) continue;
     if (piece.IsKnownEmpty() && output->size() != begin) continue;
-    absl::StrAppend(output, piece.ToString(), "\n");
+    absl::StrAppend(output, simplified.ToString(), "\n");
     for (const RuleStep& step : steps) {
       absl::StrAppend(output, "  ", ToString(step, piece), "\n");
+    }
+    if (line.explain && simplified != piece) {
+      absl::StrAppend(output, "  range variables only have to exist: ", piece.ToString(), "\n");
     }
   }
 }
 
-void SimplifyPart(const SourceText& source, bool explain, Part* part) {
+void SimplifyPart(const SourceText& source, const CommandLine& command_line, Part* part) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::string_view text = source.text;
   // The lines of a part are one question: what comes when its steps are spent is printed as it is.
@@ -86,7 +91,7 @@ void SimplifyPart(const SourceText& source, bool explain, Part* part) {
       absl::StatusOr<std::vector<IndexingMap>> pieces =
           ParseIndexingMapPieces(line, &context, &error);
       if (pieces.ok()) {
-        SimplifyPieces(*std::move(pieces), explain, &part->output);
+        SimplifyPieces(*std::move(pieces), command_line, &part->output);
         if (QuestionBudget::IsSpent() && part->warning.empty()) {
           part->warning = absl::StrCat(
               source.filename, ":", line_number,
@@ -116,8 +121,7 @@ int PrintSimplifiedMaps(const CommandLine& line) {
   constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (absl::StartsWith(source->text, kByteOrderMark)) source->text.erase(0, kByteOrderMark.size());
   std::vector<Part> parts = SplitIntoParts(source->text);
-  ParallelFor(line.jobs, parts.size(),
-              [&](size_t i) { SimplifyPart(*source, line.explain, &parts[i]); });
+  ParallelFor(line.jobs, parts.size(), [&](size_t i) { SimplifyPart(*source, line, &parts[i]); });
   bool all_read = true;
   for (const Part& part : parts) {
     WriteOutput(part.output);

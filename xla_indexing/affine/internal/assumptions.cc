@@ -61,8 +61,14 @@ Interval Assumptions::RangeOfVariable(mlir::AffineExpr variable) const {
 }
 
 Interval Assumptions::SumOfRanges(const QuasiAffineSum& sum) const {
+  // Pairs of many bounds would take too long.
+  constexpr size_t kMostInPairs = 8;
+  return SumOfRanges(sum, bounds_.size() <= kMostInPairs ? 2 : 1);
+}
+
+Interval Assumptions::SumOfRanges(const QuasiAffineSum& sum, int depth) const {
   Interval result = ::xla_indexing::internal::SumOfRanges(sum);
-  if (!sum.valid()) return result;
+  if (!sum.valid() || depth == 0) return result;
   for (const Bound& bound : bounds_) {
     for (const AtomTerm& part : bound.sum.terms()) {
       const int64_t coefficient = sum.CoefficientOf(part.atom);
@@ -71,8 +77,7 @@ Interval Assumptions::SumOfRanges(const QuasiAffineSum& sum) const {
       QuasiAffineSum rest = sum;
       rest.SubtractScaled(bound.sum, *factor);
       if (!rest.valid()) continue;
-      const Interval known =
-          ::xla_indexing::internal::SumOfRanges(rest).Add(bound.interval.Mul(*factor));
+      const Interval known = SumOfRanges(rest, depth - 1).Add(bound.interval.Mul(*factor));
       // Where bounds contradict each other there is no point, so that anything may be said.
       if (const Interval both = result.Intersect(known); !both.IsEmpty()) result = both;
     }

@@ -41,12 +41,14 @@ class Assumptions {
   bool IsBox() const { return facts_.empty() && bounds_.empty(); }
 
   Interval RangeOfVariable(mlir::AffineExpr variable) const;
-  // The sum of the ranges of the terms, with a multiple of a bounded sum taken out where that says
-  // more.
+  // The sum of the ranges of the terms, with multiples of up to two bounded sums taken out where that
+  // says more.
   Interval SumOfRanges(const QuasiAffineSum& sum) const;
   Congruence ResiduesOf(const QuasiAffineSum& sum) const;
 
  private:
+  Interval SumOfRanges(const QuasiAffineSum& sum, int depth) const;
+
   // A sum that has no constant.
   struct Fact {
     QuasiAffineSum sum;

@@ -69,7 +69,7 @@ AffineExpr ExprWriter::Write(const QuasiAffineSum& sorted) {
 }
 
 AffineExpr ExprWriter::Write(const QuasiAffineSum& sorted, AffineExpr from) {
-  return sorted.valid() && IsWrittenAs(sorted, from) ? from : Write(sorted);
+  return sorted.valid() && from && IsWrittenAs(sorted, from) ? from : Write(sorted);
 }
 
 // Divisions nest less deep in an atom's dividend than in the atom, so that the recursion ends.

@@ -18,11 +18,13 @@ class ExprWriter {
   // Tells `atoms` what the expressions are that it builds.
   ExprWriter(mlir::MLIRContext* context, AtomTable* atoms) : context_(context), atoms_(atoms) {}
 
+  mlir::MLIRContext* context() const { return context_; }
+
   // Null past the bounds of affine/internal/build.h, and for an invalid sum.
   mlir::AffineExpr Write(const Atom* atom);
   // The sum is in summand order.
   mlir::AffineExpr Write(const QuasiAffineSum& sorted);
-  // Returns `from` where it is the result.
+  // Returns `from`, which may be null, where it is the result.
   mlir::AffineExpr Write(const QuasiAffineSum& sorted, mlir::AffineExpr from);
   // The sum over the expressions of its atoms.
   LinearSum WriteAtoms(const QuasiAffineSum& sum);

@@ -51,9 +51,16 @@ bool AreFewDigits(size_t digits) { return 2 * digits < kMaxSummands; }
 
 }  // namespace
 
+bool PositionalLowering::HasFlipped(const Number& number) const {
+  return llvm::any_of(number, [this](const Digit& digit) {
+    return digit.flipped || (IsLinear(digit) && HasFlipped(algebra_.source(digit.source).number));
+  });
+}
+
 mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
+  // Digits that are not flipped are written in the shortest way as they are.
   llvm::SmallVector<uint32_t, 8> variables;
-  if (AddDistinctVariables(number, variables)) {
+  if (AddDistinctVariables(number, variables) && !HasFlipped(number)) {
     LinearSum sum = WrittenSum(number);
     return sum.ToExpr(simplifier_.context());
   }

@@ -59,6 +59,8 @@ class PositionalLowering {
   bool IsLinear(const Digit& digit) const;
   // Whether no variable is in the number twice, nor one of those there are, and all else is linear.
   bool AddDistinctVariables(const Number& number, llvm::SmallVectorImpl<uint32_t>& variables) const;
+  // Whether a digit of the number, or of a linear source in it, is flipped.
+  bool HasFlipped(const Number& number) const;
   // x, x floordiv factor, x mod size or (x floordiv factor) mod size.
   mlir::AffineExpr DigitOfVariable(const Digit& digit);
 

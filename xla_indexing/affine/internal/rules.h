@@ -65,6 +65,16 @@ const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum&
 Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // The shortest form of any sum, in summand order.
 QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum);
+// The expression of any sum: of its forms with the fewest divisions that with the shortest spelling
+// (affine/internal/spelling.h). `from`, which may be null, where that is the result; null for an
+// invalid sum and past the bounds of affine/internal/build.h.
+struct WrittenSum {
+  mlir::AffineExpr expr;
+  // Nothing that equals it can be shorter: every variable stands in one place, and every division is
+  // of another variable.
+  bool is_least = false;
+};
+WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from);
 
 // --- Ranges
 

@@ -1,14 +1,14 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <optional>
+#include <string>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
+#include "llvm/Support/raw_ostream.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/expr_size.h"
 #include "xla_indexing/affine/internal/instance_pool.h"
 #include "xla_indexing/affine/internal/rules.h"
 #include "xla_indexing/affine/internal/simplifier_state.h"
@@ -32,81 +32,68 @@ ExprSimplifier::~ExprSimplifier() { InstancePool<SimplifierState>::GiveBack(std:
 
 namespace {
 
-int DivisionsOf(const QuasiAffineSum& written) {
-  int64_t divisions = 0;
-  for (const AtomTerm& term : written.terms()) divisions += term.atom->written.divisions;
-  return static_cast<int>(std::min<int64_t>(divisions, std::numeric_limits<int>::max()));
+std::string TextOf(AffineExpr e) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  e.print(stream);
+  return text;
 }
 
-// Floordivs and mods in an expression, as often as they occur; no more than `most` are counted.
-int CountDivisions(AffineExpr e, int most) {
-  int count = 0;
-  llvm::SmallVector<AffineExpr, 8> pending = {e};
-  while (!pending.empty() && count < most) {
-    auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(pending.pop_back_val());
-    if (!binary) continue;
-    count +=
-        binary.getKind() == AffineExprKind::FloorDiv || binary.getKind() == AffineExprKind::Mod;
-    pending.push_back(binary.getLHS());
-    if (binary.getKind() == AffineExprKind::Add) pending.push_back(binary.getRHS());
-  }
-  return count;
+// By length, then in dictionary order.
+bool ComesBefore(AffineExpr a, AffineExpr b) {
+  const ExprSize size_a = SizeOf(a);
+  const ExprSize size_b = SizeOf(b);
+  return size_a != size_b ? size_a < size_b : a != b && TextOf(a) < TextOf(b);
 }
 
 }  // namespace
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  const QuasiAffineSum written = FormToWrite(*state_, Evaluate(e));
-  const AffineExpr result = state_->writer.Write(written, e);
+  const auto [result, is_least] = WriteShortest(*state_, Evaluate(e), e);
   if (!result || result == e) return e;
-  // The form does not always have the fewest divisions; it is not taken for more than there were.
-  constexpr int kMost = 8;
-  const int divisions = std::min(DivisionsOf(written), kMost);
-  if (divisions < 2 || divisions == kMost || CountDivisions(e, divisions) == divisions) {
-    return result;
-  }
-  const AffineExpr same = WithShiftedConstants(e);
-  if (!same || CountDivisions(same, divisions) >= divisions) return result;
+  if (is_least) return result;
+  const ExprSize size = SizeOf(result);
+  const ExprSize given = SizeOf(e);
+  // With constraints, divisions in divisions can be equal and not have one sum.
+  const bool may_be_kept =
+      given < size || (given == size && !state_->known.IsBox() && DivisionDepth(result) > 1);
+  if (!may_be_kept) return result;
+  AffineExpr same = Sorted(e);
+  // MLIR may make two divisions of one that it is shown.
+  if (!same || SizeOf(same).divisions > given.divisions) same = e;
+  if (!ComesBefore(same, result)) return result;
   if (state_->tracer.is_on()) {
-    state_->tracer.AddStep({"the form has more divisions: as it was", result, same});
+    state_->tracer.AddStep({"the form is longer: as it was", result, same});
   }
   return same;
 }
 
-// The expression as it is but for the constants of dividends, which are those of the normal form;
-// null where it has variables of one value or numbers that do not fit. Divisions nest less deep
-// than the bound on their number.
-AffineExpr ExprSimplifier::WithShiftedConstants(AffineExpr e) {
+// The expression as it is but for the order of summands, and variables of one value, which are that
+// value; null where numbers do not fit. Divisions nest less deep than the bound on their number.
+AffineExpr ExprSimplifier::Sorted(AffineExpr e) {
   const LinearSum flat = LinearSum::FromExpr(e);
   if (!flat.valid()) return {};
   LinearSum result(flat.constant());
   for (const Term& term : flat.terms()) {
     auto division = llvm::dyn_cast<AffineBinaryOpExpr>(term.atom);
     if (!division) {
-      if (state_->known.RangeOfVariable(term.atom).IsPoint()) return {};
-      result.AddTerm(term.atom, term.coefficient);
+      const Interval range = state_->known.RangeOfVariable(term.atom);
+      if (range.IsPoint()) {
+        result.AddScaled(LinearSum(range.lower()), term.coefficient);
+      } else {
+        result.AddTerm(term.atom, term.coefficient);
+      }
       continue;
     }
     auto divisor = llvm::dyn_cast<AffineConstantExpr>(division.getRHS());
-    const AffineExpr dividend = WithShiftedConstants(division.getLHS());
-    if (!divisor || divisor.getValue() < 1 || !dividend) return {};
-    const int64_t m = divisor.getValue();
-    LinearSum shifted = LinearSum::FromExpr(dividend);
-    int64_t amount = ::xla_indexing::internal::FloorDiv(shifted.constant(), m);
-    if (const Interval range = Range(dividend); shifted.constant() % m != 0 && range.has_lower()) {
-      amount = ::xla_indexing::internal::FloorDiv(range.lower(), m);
-    }
-    const std::optional<int64_t> taken = NarrowToInt64(-static_cast<Int128>(amount) * m);
-    if (!taken) return {};
-    shifted.AddConstant(*taken);
-    const bool is_mod = term.atom.getKind() == AffineExprKind::Mod;
-    const AffineExpr written = shifted.ToExpr(context_);
-    const AffineExpr quotient =
-        is_mod ? Mod(written, m) : ::xla_indexing::internal::FloorDiv(written, m);
-    if (!quotient) return {};
-    LinearSum part = LinearSum::FromExpr(quotient);
-    if (!is_mod) part.AddConstant(amount);
-    result.AddScaled(part, term.coefficient);
+    if (!divisor || divisor.getValue() < 1) return {};
+    const AffineExpr dividend = Sorted(division.getLHS());
+    const AffineExpr sorted =
+        term.atom.getKind() == AffineExprKind::Mod
+            ? Mod(dividend, divisor.getValue())
+            : ::xla_indexing::internal::FloorDiv(dividend, divisor.getValue());
+    if (!sorted) return {};
+    result.AddScaled(LinearSum::FromExpr(sorted), term.coefficient);
   }
   return result.ToExpr(context_);
 }
@@ -182,7 +169,7 @@ QuasiAffineSum ExprSimplifier::EvaluateDividend(AffineExpr dividend) {
 }
 
 AffineExpr ExprSimplifier::ToExpr(const QuasiAffineSum& sum) {
-  return state_->writer.Write(FormToWrite(*state_, sum));
+  return WriteShortest(*state_, sum, {}).expr;
 }
 
 Interval ExprSimplifier::RangeOf(const QuasiAffineSum& sum) {

@@ -66,8 +66,8 @@ class ExprSimplifier {
 
   mlir::MLIRContext* context() const { return context_; }
 
-  // The normal form of `e`; `e` itself, but for the constants of its dividends, where the form
-  // would have more divisions.
+  // The normal form of `e`; `e` itself, with its summands in order, where the form would be longer
+  // (affine/internal/expr_size.h).
   mlir::AffineExpr Simplify(mlir::AffineExpr e);
 
   // An interval that contains every value of `e`; the hull of them for sums of independent digits.
@@ -111,7 +111,7 @@ class ExprSimplifier {
  private:
   QuasiAffineSum EvaluateDivision(mlir::AffineExpr division);
   QuasiAffineSum EvaluateDividend(mlir::AffineExpr dividend);
-  mlir::AffineExpr WithShiftedConstants(mlir::AffineExpr e);
+  mlir::AffineExpr Sorted(mlir::AffineExpr e);
 
   mlir::MLIRContext* context_;
   std::unique_ptr<SimplifierState> state_;

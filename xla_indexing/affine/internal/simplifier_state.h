@@ -8,6 +8,7 @@
 
 #include "absl/container/node_hash_map.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/assumptions.h"
 #include "xla_indexing/affine/internal/atom_table.h"
@@ -48,6 +49,7 @@ class WorkLimit {
 // The forms of one sum without mods (sum_forms.cc).
 struct SumForms {
   QuasiAffineSum shortest;
+  llvm::SmallVector<QuasiAffineSum, 2> of_fewest_divisions;
   QuasiAffineSum digits;
   Interval range = Interval::All();
 };

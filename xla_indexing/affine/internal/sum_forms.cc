@@ -6,9 +6,11 @@
 //
 // The forms that come from such steps are compared: the shortest is the one with the fewest floors
 // and mods, those in dividends counted, then the fewest summands, then the smallest coefficients.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/internal/rules.h"
+#include "xla_indexing/affine/internal/spelling.h"
 #include "xla_indexing/base/internal/checked.h"
 
 namespace xla_indexing::internal {
@@ -46,6 +49,9 @@ Cost CostOf(const QuasiAffineSum& sum) {
 
 using Forms = llvm::SmallVector<QuasiAffineSum, 8>;
 
+// So many forms are compared by their shortest spelling.
+constexpr size_t kMaxSpelled = 6;
+
 // Looks for the forms of a sum without mods.
 class FormSearch {
  public:
@@ -63,11 +69,17 @@ class FormSearch {
 
   SumForms Best() const {
     SumForms best;
+    size_t fewest_divisions = std::numeric_limits<size_t>::max();
     const QuasiAffineSum* digits = nullptr;
     const QuasiAffineSum* shortest = nullptr;
     Cost digits_cost;
     Cost shortest_cost;
     const auto take_if_shorter = [&](const QuasiAffineSum& form, const Cost& cost) {
+      if (cost.divisions < fewest_divisions) best.of_fewest_divisions.clear();
+      fewest_divisions = std::min(fewest_divisions, cost.divisions);
+      if (cost.divisions == fewest_divisions && best.of_fewest_divisions.size() < kMaxSpelled) {
+        best.of_fewest_divisions.push_back(form);
+      }
       if (shortest != nullptr && cost.Length() >= shortest_cost.Length()) return;
       shortest = &form;
       shortest_cost = cost;
@@ -154,17 +166,7 @@ class FormSearch {
     // The floor itself goes where -v*n is what multiplies it; all summands stay.
     const int64_t coefficient = sum.CoefficientOf(step.floor);
     if (coefficient % step.modulus != 0) return;
-    const int64_t factor = -(coefficient / step.modulus);
-    if (llvm::is_contained(step.factors, factor)) return;
-    const auto size = [](int64_t k) { return std::abs(static_cast<double>(k)); };
-    double growth = size(factor) - size(coefficient);
-    for (const AtomTerm& term : value.terms()) {
-      const int64_t before = sum.CoefficientOf(term.atom);
-      growth += std::abs(static_cast<double>(before) -
-                         static_cast<double>(factor) * static_cast<double>(term.coefficient)) -
-                size(before);
-    }
-    if (growth < 0) TakeStep(sum, value, factor, step, without_floor_);
+    TakeStep(sum, value, -(coefficient / step.modulus), step, without_floor_);
   }
 
   void TakeStep(const QuasiAffineSum& sum, const QuasiAffineSum& value, int64_t factor, Step& step,
@@ -279,6 +281,100 @@ QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum) {
   if (state.tracer.is_on()) state.tracer.AddSum("the shortest way to write the sum", sum, best);
   best.Sort();
   return best;
+}
+
+namespace {
+
+// A floor that is only written, with the shortest form of its dividend; null where it would nest too
+// deep, or where nothing is left to be divided.
+const Atom* WrittenFloor(SimplifierState& state, const QuasiAffineSum& dividend, int64_t divisor) {
+  if (!dividend.valid() || !state.work.Take(dividend.terms().size())) return nullptr;
+  Atom& floor = *state.atoms.New();
+  floor.kind = Atom::Kind::kFloor;
+  floor.divisor = divisor;
+  floor.written.dividend = FormToWrite(state, dividend);
+  if (!floor.written.dividend.valid() || floor.written.dividend.IsConstant()) return nullptr;
+  floor.written.divisions = 1;
+  for (const AtomTerm& term : floor.written.dividend.terms()) {
+    floor.written.divisions += term.atom->written.divisions;
+  }
+  return &floor;
+}
+
+// A floor T takes another division A of the sum into its dividend, so that A stands there alone:
+//
+//   t*T + t*z*A = t*floor((Y + m*z*A) / m)                         T = floor(Y / m)
+//   t*T + t*z*A = t*floor((X + n*z*A) / n)                         T = floor(X / n), A is in X
+//
+// Adds the forms that come from one such step each.
+void AddNestedForms(SimplifierState& state, const QuasiAffineSum& sum,
+                    llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
+  constexpr size_t kMostNested = 12;
+  const auto add = [&](const AtomTerm& taker, const AtomTerm& taken, QuasiAffineSum dividend,
+                       int64_t divisor) {
+    const std::optional<int64_t> z = ExactQuotient(taken.coefficient, taker.coefficient);
+    const std::optional<int64_t> multiple = z ? CheckedMul(*z, divisor) : std::nullopt;
+    if (!multiple || forms.size() >= kMostNested) return;
+    dividend.AddScaled(QuasiAffineSum::Of(taken.atom), *multiple);
+    Join(state, dividend);
+    const Atom* floor = WrittenFloor(state, dividend, divisor);
+    if (floor == nullptr) return;
+    QuasiAffineSum nested = sum;
+    nested.RemoveTerm(taker.atom);
+    nested.RemoveTerm(taken.atom);
+    nested.AddNewTerm(floor, taker.coefficient);
+    forms.push_back(std::move(nested));
+  };
+  for (const AtomTerm& taker : sum.terms()) {
+    if (!taker.atom->IsFloor()) continue;
+    for (const AtomTerm& taken : sum.terms()) {
+      const bool is_division = taken.atom->IsFloor() || taken.atom->IsMod();
+      if (!is_division || taken.atom == taker.atom ||
+          !ExactQuotient(taken.coefficient, taker.coefficient)) {
+        continue;
+      }
+      const int64_t m = taker.atom->divisor;
+      add(taker, taken, taker.atom->dividend, m);
+      if (!taken.atom->IsFloor() || taken.atom->divisor >= m || m % taken.atom->divisor != 0) {
+        continue;
+      }
+      QuasiAffineSum quotient = FloorDivide(state, taker.atom->dividend, taken.atom->divisor);
+      if (quotient.valid() && quotient.CoefficientOf(taken.atom) != 0) {
+        add(taker, taken, std::move(quotient), m / taken.atom->divisor);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from) {
+  const QuasiAffineSum best = FormToWrite(state, sum);
+  if (!best.valid() || IsLinear(best)) return {state.writer.Write(best, from), best.valid()};
+  const bool is_distinct = IsOfDistinctNumbers(best);
+  if (IsSpelledShortest(best)) return {state.writer.Write(best, from), is_distinct};
+  llvm::SmallVector<QuasiAffineSum, 8> forms = {best};
+  if (!is_distinct) {
+    QuasiAffineSum storage;
+    const QuasiAffineSum& mod_free_form = ModFreeForm(sum, storage);
+    if (mod_free_form.valid() && MayHaveOtherForms(mod_free_form)) {
+      for (const QuasiAffineSum& form : FormsOf(state, mod_free_form).of_fewest_divisions) {
+        if (!(form == best)) forms.push_back(form);
+      }
+    }
+    for (size_t i = 0, flat = forms.size(); i < flat; ++i) {
+      AddNestedForms(state, QuasiAffineSum(forms[i]), forms);
+    }
+  }
+  const mlir::AffineExpr spelled = ShortestSpelling(forms, state.known, state.writer.context());
+  if (!spelled) return {state.writer.Write(best, from)};
+  if (state.tracer.is_on()) {
+    const mlir::AffineExpr before = state.writer.Write(best, from);
+    if (before && before != spelled) {
+      state.tracer.AddStep({"the shortest spelling of divisions", before, spelled});
+    }
+  }
+  return {spelled};
 }
 
 }  // namespace xla_indexing::internal

@@ -1,0 +1,289 @@
+// How short normal forms are (affine/internal/expr_size.h).
+//
+// Small expressions are compared with a search over all of them. With k divisions and n nodes the
+// search has the functions of a box that some expression of that size is, and none of a smaller size
+// is: an expression is a variable, a constant, a sum of two, or a multiple, a floordiv or a mod of
+// one by a number of a list. What a smallest expression is made of is smallest itself, so that the
+// search goes from smaller sizes to greater ones and keeps each function once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/affine/expr_testing.h"
+#include "tests/testing/effort.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/expr_size.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+TEST(ExprSizeTest, CountsDivisionsNodesAndTheGreatestConstant) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const AffineExpr d0 = mlir::getAffineDimExpr(0, &context);
+  const AffineExpr d1 = mlir::getAffineDimExpr(1, &context);
+  EXPECT_EQ(SizeOf(d0), (ExprSize{0, 1, 0}));
+  EXPECT_EQ(SizeOf(-d0), (ExprSize{0, 3, 1}));
+  EXPECT_EQ(SizeOf((d0 + d1 * 128).floorDiv(36)), (ExprSize{1, 7, 128}));
+  EXPECT_EQ(SizeOf(d1 * 3 + (d0 + d1 * 20).floorDiv(36)), (ExprSize{1, 11, 36}));
+  EXPECT_EQ(SizeOf(d0 % 4 - (d0.floorDiv(4)) * 7), (ExprSize{2, 9, 7}));
+}
+
+// --- The search
+
+class AllExpressions {
+ public:
+  using Values = std::string;  // a byte for each point, moved up by 128
+  struct Found {
+    AffineExpr expr;
+    ExprSize size;
+  };
+
+  // most_nodes[k] is how many nodes expressions with k divisions have at most.
+  AllExpressions(mlir::MLIRContext* context, const std::vector<Interval>& box,
+                 const std::vector<int64_t>& constants, std::vector<int> most_nodes)
+      : constants_(constants), most_nodes_(std::move(most_nodes)) {
+    ForEachPoint(box, [&](const std::vector<int64_t>& point) { points_.push_back(point); });
+    for (size_t divisions = 0; divisions < most_nodes_.size(); ++divisions) {
+      by_size_.emplace_back(most_nodes_[divisions] + 1);
+      for (int nodes = 1; nodes <= most_nodes_[divisions]; ++nodes) {
+        if (divisions == 0 && nodes == 1) {
+          for (size_t i = 0; i < box.size(); ++i) Add(mlir::getAffineDimExpr(i, context), 0, 1);
+          for (const int64_t c : constants) Add(mlir::getAffineConstantExpr(c, context), 0, 1);
+          Add(mlir::getAffineConstantExpr(0, context), 0, 1);
+          Add(mlir::getAffineConstantExpr(1, context), 0, 1);
+        }
+        AddSums(static_cast<int>(divisions), nodes);
+        AddOfOne(static_cast<int>(divisions), nodes);
+      }
+    }
+  }
+
+  const std::unordered_map<Values, Found>& found() const { return found_; }
+
+  // The value of an expression at every point; empty where one is too large.
+  Values ValuesOf(AffineExpr e) const {
+    Values values;
+    for (const std::vector<int64_t>& point : points_) {
+      const auto value = static_cast<int64_t>(Value(e, point, {}));
+      if (value < -128 || value > 127) return {};
+      values.push_back(static_cast<char>(value));
+    }
+    return values;
+  }
+
+ private:
+  struct Function {
+    Values values;
+    AffineExpr expr;
+  };
+
+  void Add(AffineExpr expr, int divisions, int nodes) {
+    Add(ValuesOf(expr), expr, divisions, nodes);
+  }
+
+  void Add(Values values, AffineExpr expr, int divisions, int nodes) {
+    if (values.empty() || !expr) return;
+    if (!found_.try_emplace(values, Found{expr, {divisions, nodes, 0}}).second) return;
+    by_size_[divisions][nodes].push_back({std::move(values), expr});
+  }
+
+  template <typename F>
+  static Values Pointwise(const Values& a, F f) {
+    Values values(a.size(), 0);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const int64_t value = f(i, static_cast<int64_t>(a[i]));
+      if (value < -128 || value > 127) return {};
+      values[i] = static_cast<char>(value);
+    }
+    return values;
+  }
+
+  void AddSums(int divisions, int nodes) {
+    for (int of_first = 0; of_first <= divisions; ++of_first) {
+      for (int first = 1; first + 2 <= nodes; ++first) {
+        const int second = nodes - 1 - first;
+        if (std::pair(of_first, first) > std::pair(divisions - of_first, second)) continue;
+        if (first > most_nodes_[of_first] || second > most_nodes_[divisions - of_first]) continue;
+        for (size_t i = 0; i < by_size_[of_first][first].size(); ++i) {
+          for (size_t j = 0; j < by_size_[divisions - of_first][second].size(); ++j) {
+            const Function& a = by_size_[of_first][first][i];
+            const Function& b = by_size_[divisions - of_first][second][j];
+            Values sum = Pointwise(a.values, [&](size_t at, int64_t value) {
+              return value + static_cast<int64_t>(b.values[at]);
+            });
+            if (sum.empty() || found_.contains(sum)) continue;
+            Add(std::move(sum), internal::Add(a.expr, b.expr), divisions, nodes);
+          }
+        }
+      }
+    }
+  }
+
+  static bool IsSummand(AffineExpr e) {
+    return e.getKind() != mlir::AffineExprKind::Add && e.getKind() != mlir::AffineExprKind::Mul &&
+           e.getKind() != mlir::AffineExprKind::Constant;
+  }
+
+  // Multiples, floordivs and mods.
+  void AddOfOne(int divisions, int nodes) {
+    if (nodes < 3) return;
+    for (const int64_t c : constants_) {
+      for (const int kind : {0, 1, 2}) {
+        const int below = divisions - (kind == 0 ? 0 : 1);
+        if (below < 0 || nodes - 2 > most_nodes_[below] || (kind != 0 && c < 2)) continue;
+        for (size_t i = 0; i < by_size_[below][nodes - 2].size(); ++i) {
+          const Function& a = by_size_[below][nodes - 2][i];
+          // Products of sums are multiplied out.
+          if (kind == 0 && !IsSummand(a.expr)) continue;
+          Values values = Pointwise(a.values, [&](size_t, int64_t value) {
+            if (kind == 0) return value * c;
+            const int64_t mod = ((value % c) + c) % c;
+            return kind == 1 ? (value - mod) / c : mod;
+          });
+          if (values.empty() || found_.contains(values)) continue;
+          const AffineExpr expr = kind == 0   ? Scale(a.expr, c)
+                                  : kind == 1 ? FloorDiv(a.expr, c)
+                                              : Mod(a.expr, c);
+          Add(std::move(values), expr, divisions, nodes);
+        }
+      }
+    }
+  }
+
+  std::vector<int64_t> constants_;
+  std::vector<int> most_nodes_;
+  std::vector<std::vector<int64_t>> points_;
+  std::unordered_map<Values, Found> found_;
+  // By divisions, then by nodes.
+  std::vector<std::vector<std::vector<Function>>> by_size_;
+};
+
+// The same tree, in which no sum is multiplied.
+AffineExpr WithProductsMultipliedOut(AffineExpr e) {
+  const auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(e);
+  if (!binary) return e;
+  const AffineExpr lhs = WithProductsMultipliedOut(binary.getLHS());
+  const AffineExpr rhs = WithProductsMultipliedOut(binary.getRHS());
+  if (e.getKind() == mlir::AffineExprKind::Add) return lhs + rhs;
+  const int64_t number = llvm::cast<mlir::AffineConstantExpr>(rhs).getValue();
+  if (e.getKind() == mlir::AffineExprKind::FloorDiv) return lhs.floorDiv(number);
+  return e.getKind() == mlir::AffineExprKind::Mod ? lhs % number : Scale(lhs, number);
+}
+
+class ShortestFormTest : public ExprFixture {
+ protected:
+  struct Shares {
+    double cases = 0;
+    double shortest = 0;
+  };
+
+  // Simplifies random expressions, and compares the forms of those whose functions the search has.
+  Shares Compare(const std::vector<Interval>& box, const AllExpressions& all, int depth,
+                 int64_t tries) {
+    RandomExpr random(&context_, 20240601);
+    Shares shares;
+    int64_t cases = 0;
+    int64_t shortest = 0;
+    for (int64_t i = 0; i < tries; ++i) {
+      const AffineExpr expr = random.Expr(static_cast<int>(box.size()), depth);
+      const AllExpressions::Values values = all.ValuesOf(expr);
+      const auto known = all.found().find(values);
+      if (values.empty() || known == all.found().end()) continue;
+      const AffineExpr form = ExprSimplifier(&context_, box, {}).Simplify(expr);
+      EXPECT_EQ(all.ValuesOf(form), values) << ToString(expr) << " is " << ToString(form);
+      const ExprSize size = SizeOf(form);
+      const ExprSize& least = known->second.size;
+      ++cases;
+      if (std::pair(size.divisions, size.nodes) <= std::pair(least.divisions, least.nodes)) {
+        ++shortest;
+      }
+    }
+    return {static_cast<double>(cases), static_cast<double>(shortest) / static_cast<double>(cases)};
+  }
+};
+
+TEST_F(ShortestFormTest, OfExpressionsOfOneVariable) {
+  const std::vector<Interval> box = {Interval::Closed(-7, 40)};
+  const AllExpressions all(&context_, box, {-4, -3, -2, -1, 2, 3, 4, 5, 6, 7, 8}, {9, 9, 7});
+  const Shares flat = Compare(box, all, 1, Cases(100000));
+  const Shares nested = Compare(box, all, 2, Cases(100000));
+  RecordProperty("flat", absl::StrCat(flat.shortest, " of ", flat.cases));
+  RecordProperty("nested", absl::StrCat(nested.shortest, " of ", nested.cases));
+  EXPECT_GE(flat.shortest, 0.9995);
+  EXPECT_GE(nested.shortest, 0.99);
+}
+
+TEST_F(ShortestFormTest, OfExpressionsOfTwoVariables) {
+  const std::vector<Interval> box = {Interval::Closed(0, 9), Interval::Closed(-3, 4)};
+  const AllExpressions all(&context_, box, {-2, -1, 2, 3, 4, 5}, {11, 9, 7});
+  const Shares flat = Compare(box, all, 1, Cases(100000));
+  const Shares nested = Compare(box, all, 2, Cases(100000));
+  RecordProperty("flat", absl::StrCat(flat.shortest, " of ", flat.cases));
+  RecordProperty("nested", absl::StrCat(nested.shortest, " of ", nested.cases));
+  EXPECT_GE(flat.shortest, 0.994);
+  EXPECT_GE(nested.shortest, 0.99);
+}
+
+// In products that are multiplied out constants may be greater than those of both factors.
+TEST_F(ShortestFormTest, IsNeverLongerThanWhatItWasGiven) {
+  RandomExpr random(&context_, 7);
+  for (int i = 0; i < Cases(100000); ++i) {
+    const int num_dims = static_cast<int>(random.Int(1, 3));
+    std::vector<Interval> box = random.Box(num_dims, 60);
+    // A variable of one value is replaced by it, which may be a great constant.
+    for (Interval& interval : box)
+      interval = Interval::Closed(interval.lower(), interval.upper() + 1);
+    const AffineExpr e = random.Expr(num_dims, static_cast<int>(random.Int(0, 3)));
+    const AffineExpr form = ExprSimplifier(&context_, box, {}).Simplify(e);
+    const ExprSize given = std::max(SizeOf(e), SizeOf(WithProductsMultipliedOut(e)));
+    const ExprSize size = SizeOf(form);
+    ASSERT_LE(std::pair(size.divisions, size.nodes), std::pair(given.divisions, given.nodes))
+        << ToString(e) << " is " << ToString(form);
+  }
+}
+
+// With Z = z0*d0 + z1*d1 + c (affine/internal/spelling.h).
+TEST_F(ShortestFormTest, SpellingsOfOneDivisionAreOneForm) {
+  const std::vector<Interval> box = {Interval::Closed(-60, 60), Interval::Closed(0, 40)};
+  const auto simplified = [&](AffineExpr e) {
+    return ToString(ExprSimplifier(&context_, box, {}).Simplify(e));
+  };
+  for (int64_t z0 = -2; z0 <= 2; ++z0) {
+    for (int64_t z1 = -2; z1 <= 2; ++z1) {
+      for (int64_t c = -2; c <= 2; ++c) {
+        const AffineExpr z = D(0) * z0 + D(1) * z1 + c;
+        const auto floor = [&](AffineExpr y, int64_t m) { return (y + z * m).floorDiv(m) - z; };
+        const auto negated = [&](AffineExpr y, int64_t m) {
+          return z - 1 - (z * m - y - 1).floorDiv(m);
+        };
+        for (const auto& [dividend, m, text] :
+             {std::tuple(D(0) + 3, int64_t{5}, "(d0 + 3) floordiv 5"),
+              std::tuple(D(0) + D(1) * 128, int64_t{36}, "(d0 + d1 * 128) floordiv 36"),
+              std::tuple(D(0) * 5 + D(1) * 3, int64_t{7}, "(d0 * 5 + d1 * 3) floordiv 7")}) {
+          EXPECT_EQ(simplified(floor(dividend, m)), text);
+          EXPECT_EQ(simplified(negated(dividend, m)), text);
+        }
+        EXPECT_EQ(simplified((D(1) * 5 + z * 6) % 6), simplified((D(1) * 5 + D(0) * (6 * z0)) % 6));
+        EXPECT_EQ(simplified(5 - (z * 6 - D(1) * 5 - 1) % 6), "(d1 * 5) mod 6");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal

@@ -1,0 +1,428 @@
+#include "xla_indexing/affine/internal/spelling.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/expr_size.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/internal/congruence.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+constexpr size_t kMaxDivisions = 4;
+
+// The sum itself, or the dividend of a division in it.
+struct Place {
+  bool is_mod = false;
+  int64_t divisor = 0;  // 0 for the sum itself
+  int parent = -1;
+  // What multiplies the division in its parent, while all signs are positive.
+  int64_t factor = 1;
+  // For a floor, which constants may be added to the dividend without changing it: where the dividend
+  // is r (mod g) and g divides m, those from -r to g - 1 - r.
+  int64_t below = 0;
+  int64_t above = 0;
+
+  bool IsFloor() const { return divisor != 0 && !is_mod; }
+};
+
+// The numbers of one key, or the constants, in all places.
+using Column = std::array<int64_t, kMaxDivisions + 1>;
+
+// How long a spelling is, or what the numbers of one key or the constants add to that. Spellings of
+// one size are compared by their text, in which a minus comes after all else.
+struct Length {
+  ExprSize size;
+  int64_t negative_numbers = 0;
+  friend auto operator<=>(const Length&, const Length&) = default;
+
+  void Add(int64_t nodes, int64_t number) {
+    size.nodes += nodes;
+    if (number == 1) return;  // It is not written.
+    size.greatest = std::max(size.greatest, MagnitudeOf(number));
+    negative_numbers += number < 0 ? 1 : 0;
+  }
+};
+
+class Speller {
+ public:
+  // Reads the sum; children come after their parents. Returns false where it is not to be spelled.
+  bool Read(const QuasiAffineSum& sum, const Assumptions& known) {
+    places_.clear();
+    keys_.clear();
+    columns_.clear();
+    constants_ = {};
+    if (!ReadPlace(sum, -1, nullptr, 1, known)) return false;
+    columns_.push_back(constants_);
+    return true;
+  }
+
+  // Finds the shortest spelling. Returns false where there is none whose numbers fit.
+  bool Choose() {
+    const auto has_factor = [](const Place& place) {
+      return place.is_mod && place.factor != 1 && place.factor != -1;
+    };
+    const bool has_factors = llvm::any_of(places_, has_factor);
+    found_ = false;
+    for (unsigned signs = 0; signs < (1U << (places_.size() - 1)); ++signs) {
+      TakeSigns(signs << 1, false);
+      if (has_factors) TakeSigns(signs << 1, true);
+    }
+    return found_;
+  }
+
+  const Length& length() const { return best_.length; }
+
+  // Whether the shortest spelling is the sum as it was read.
+  bool IsAsRead() const {
+    for (const auto& [i, place] : llvm::enumerate(places_)) {
+      if (best_.scales[i] != 1 || best_.factors[i] != place.factor) return false;
+    }
+    return llvm::equal(best_.columns, columns_);
+  }
+
+  AffineExpr Write(mlir::MLIRContext* context) const { return WritePlace(0, context); }
+
+ private:
+  struct Spelling {
+    Length length;
+    // What multiplies each division in its parent; what the numbers of a dividend and its divisor are
+    // multiplied by.
+    Column factors;
+    Column scales;
+    llvm::SmallVector<Column, 8> columns;  // with the scales in them
+  };
+
+  bool ReadPlace(const QuasiAffineSum& sum, int parent, const Atom* division, int64_t factor,
+                 const Assumptions& known) {
+    if (!sum.valid() || places_.size() > kMaxDivisions || factor == kInt64Min ||
+        sum.constant() == kInt64Min) {
+      return false;
+    }
+    const int self = static_cast<int>(places_.size());
+    places_.push_back({division != nullptr && division->IsMod(),
+                       division != nullptr ? division->divisor : 0, parent, factor});
+    constants_[self] = sum.constant();
+    if (known.HasFacts() && places_.back().IsFloor()) {
+      const Congruence residues = known.ResiduesOf(sum);
+      const int64_t g = residues.IsEmpty() ? 1 : Gcd(residues.modulus(), places_.back().divisor);
+      if (g > 1) places_.back().below = FloorMod(residues.residue(), g);
+      if (g > 1) places_.back().above = g - 1 - places_.back().below;
+    }
+    for (const AtomTerm& term : sum.terms()) {
+      if (term.atom->IsFloor() || term.atom->IsMod()) {
+        if (!ReadPlace(term.atom->written.dividend, self, term.atom, term.coefficient, known)) {
+          return false;
+        }
+        continue;
+      }
+      if (term.atom->kind != Atom::Kind::kVariable || term.coefficient == kInt64Min) return false;
+      const size_t key = llvm::find(keys_, term.atom) - keys_.begin();
+      if (key == keys_.size()) {
+        keys_.push_back(term.atom);
+        columns_.push_back({});
+      }
+      columns_[key][self] = term.coefficient;
+    }
+    return true;
+  }
+
+  int SignOf(size_t place) const { return ((signs_ >> place) & 1U) != 0 ? -1 : 1; }
+  bool IsConstants() const { return key_ == keys_.size(); }
+
+  // Finds the shortest spelling with these signs: bit i is set where the dividend of place i is
+  // negated. Where factors go in, k*(Y mod m) is (k*Y) mod (k*m).
+  void TakeSigns(unsigned signs, bool factors_go_in) {
+    signs_ = signs;
+    if (!StartSpelling(factors_go_in)) return;
+    for (key_ = 0; key_ < columns_.size(); ++key_) {
+      // Every variable that is left stands somewhere.
+      const int64_t nodes_left =
+          2 * static_cast<int64_t>(keys_.size() - std::min(key_, keys_.size()));
+      if (found_ && now_.length.size.nodes + nodes_left > best_.length.size.nodes) return;
+      if (!ChooseColumn()) return;
+      now_.length.size.nodes += best_cost_.size.nodes;
+      now_.length.size.greatest = std::max(now_.length.size.greatest, best_cost_.size.greatest);
+      now_.length.negative_numbers += best_cost_.negative_numbers;
+      now_.columns.push_back(best_column_);
+    }
+    if (found_ && now_.length >= best_.length) return;
+    found_ = true;
+    std::swap(now_, best_);
+  }
+
+  // Signs, factors and scales, and what the divisions themselves add to the length.
+  bool StartSpelling(bool factors_go_in) {
+    now_.length = {{static_cast<int64_t>(places_.size()) - 1, 0, 0}, 0};
+    now_.columns.clear();
+    for (const auto& [i, place] : llvm::enumerate(places_)) {
+      int64_t factor = 1;
+      int64_t scale = 1;
+      if (i > 0) {
+        factor = SignOf(place.parent) * SignOf(i) * place.factor;
+        // In the dividend of a mod its residue counts, which is positive here.
+        const Place& parent = places_[place.parent];
+        if (parent.is_mod) factor = FloorMod(factor, parent.divisor);
+        if (factor == 0) return false;
+        if (factors_go_in && place.is_mod) {
+          scale = factor < 0 ? -factor : factor;
+          factor = factor < 0 ? -1 : 1;
+        }
+        int64_t divisor;
+        int64_t written;
+        if (__builtin_mul_overflow(place.divisor, scale, &divisor) ||
+            __builtin_mul_overflow(factor, now_.scales[place.parent], &written)) {
+          return false;
+        }
+        now_.length.Add(2, divisor);
+        now_.length.Add(written == 1 ? 1 : 3, written);  // with the plus of the summand
+      }
+      now_.length.size.nodes -= 1;  // One summand of each sum has no plus.
+      now_.factors[i] = factor;
+      now_.scales[i] = scale;
+    }
+    return true;
+  }
+
+  // The numbers of one key with which the spelling is shortest.
+  bool ChooseColumn() {
+    has_best_ = false;
+    column_ = columns_[key_];
+    for (size_t i = 1; i < places_.size(); ++i) {
+      if (SignOf(i) > 0) continue;
+      column_[i] = -column_[i];
+    }
+    if (IsConstants() && !AddConstantsOfSigns()) return false;
+    const int last = static_cast<int>(places_.size()) - 1;
+    solver_ = -1;
+    Shift(last);
+    for (solver_ = 1; solver_ <= last && !IsLeast(); ++solver_) {
+      const Place& place = places_[solver_];
+      if (place.parent == 0 && place.IsFloor()) Shift(last);
+    }
+    return has_best_;
+  }
+
+  // Whether no numbers can be better: the key stands in one place, and nothing multiplies it.
+  bool IsLeast() const { return has_best_ && best_cost_.size.nodes <= (IsConstants() ? 0 : 2); }
+
+  // -Y - 1 is divided where the sign is negative, and constants remain of the division.
+  bool AddConstantsOfSigns() {
+    for (size_t i = 1; i < places_.size(); ++i) {
+      if (SignOf(i) > 0) continue;
+      const Place& place = places_[i];
+      int64_t rest;
+      if (__builtin_mul_overflow(place.is_mod ? place.divisor - 1 : -1,
+                                 SignOf(place.parent) * place.factor, &rest) ||
+          __builtin_add_overflow(column_[place.parent], rest, &column_[place.parent]) ||
+          __builtin_sub_overflow(column_[i], 1, &column_[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Tries the values of Z of this place and of all before it, those of the others being chosen. The
+  // solver comes last.
+  void Shift(int place) {
+    if (place == solver_) --place;
+    if (place <= 0) {
+      if (solver_ < 0) {
+        TakeColumn();
+      } else {
+        Solve();
+      }
+      return;
+    }
+    const int64_t m = places_[place].divisor;
+    const int64_t z = -FloorDiv(column_[place], m);
+    const auto shift = [&](int64_t by) { ShiftBy(place, by, [&] { Shift(place - 1); }); };
+    const bool is_multiple = column_[place] % m == 0;
+    shift(z);
+    if (is_multiple) return;
+    shift(z - 1);
+    // A constant is never 1 times something, so that its size is all that counts.
+    if (!IsConstants() || places_[place].is_mod || places_.size() > 3) return;
+    const int64_t balance = Balance(place);
+    for (const int64_t more : {z - 2, z + 1, z + balance - 1, z + balance, z + balance + 1})
+      shift(more);
+  }
+
+  // About how far the z for which the number in the place and that in its parent are as large as each
+  // other is from the one for which the former is least.
+  int64_t Balance(int place) const {
+    const Int128 t = now_.factors[place];
+    const Int128 sum = Int128{places_[place].divisor} + (t < 0 ? -t : t);
+    const Int128 apart =
+        t < 0 ? -Int128{column_[places_[place].parent]} : column_[places_[place].parent];
+    constexpr int64_t kFar = 1 << 30;
+    return static_cast<int64_t>(std::clamp<Int128>(apart / sum, -kFar, kFar));
+  }
+
+  // What the others leave of the key in the sum itself, or all but one of it, goes into the solver's
+  // dividend.
+  void Solve() {
+    if (column_[solver_] % places_[solver_].divisor == 0) return;
+    for (const int64_t left : {0, 1}) {
+      int64_t moved;
+      if (left == 1 && IsConstants()) return;
+      if (__builtin_sub_overflow(column_[0], left, &moved)) return;
+      const std::optional<int64_t> z = ExactQuotient(moved, now_.factors[solver_]);
+      if (z) ShiftBy(solver_, *z, [&] { TakeColumn(); });
+    }
+  }
+
+  // With z times the key, of which the place has m times as many, in the dividend.
+  template <typename Then>
+  void ShiftBy(int place, int64_t z, Then then) {
+    if (z == 0) return then();
+    int64_t& number = column_[place];
+    int64_t& in_parent = column_[places_[place].parent];
+    const int64_t before = number;
+    const int64_t parent_before = in_parent;
+    int64_t added;
+    int64_t taken = 0;
+    if (!__builtin_mul_overflow(z, places_[place].divisor, &added) &&
+        !__builtin_add_overflow(before, added, &number) &&
+        (places_[place].is_mod || (!__builtin_mul_overflow(z, now_.factors[place], &taken) &&
+                                   !__builtin_sub_overflow(parent_before, taken, &in_parent)))) {
+      then();
+    }
+    number = before;
+    in_parent = parent_before;
+  }
+
+  void TakeColumn() {
+    // Numbers that do not exceed a divisor are all alike.
+    Length cost{{0, 0, now_.length.size.greatest}, 0};
+    Column written = {};
+    for (size_t i = 0; i < places_.size(); ++i) {
+      int64_t& number = written[i];
+      if (column_[i] == 0 || (IsConstants() && MayBeZero(i))) continue;
+      if (__builtin_mul_overflow(column_[i], now_.scales[i], &number)) return;
+      cost.Add(IsConstants() || number == 1 ? 2 : 4, number);
+      if (has_best_ && cost.size.nodes > best_cost_.size.nodes) return;
+    }
+    if (has_best_ && cost >= best_cost_) return;
+    has_best_ = true;
+    best_cost_ = cost;
+    best_column_ = written;
+  }
+
+  // Whether the constant of a dividend can be left out.
+  bool MayBeZero(size_t i) const {
+    const int64_t below = SignOf(i) > 0 ? places_[i].below : places_[i].above;
+    const int64_t above = SignOf(i) > 0 ? places_[i].above : places_[i].below;
+    return column_[i] > 0 ? column_[i] <= below : column_[i] >= -above;
+  }
+
+  AffineExpr WritePlace(size_t self, mlir::MLIRContext* context) const {
+    LinearSum sum(best_.columns.back()[self]);
+    for (const auto& [key, atom] : llvm::enumerate(keys_)) {
+      sum.AddTerm(atom->written.expr, best_.columns[key][self]);
+    }
+    for (size_t i = self + 1; i < places_.size(); ++i) {
+      if (places_[i].parent != static_cast<int>(self)) continue;
+      const AffineExpr dividend = WritePlace(i, context);
+      const int64_t divisor = places_[i].divisor * best_.scales[i];
+      const AffineExpr division = places_[i].is_mod
+                                      ? Mod(dividend, divisor)
+                                      : ::xla_indexing::internal::FloorDiv(dividend, divisor);
+      if (!division) return {};
+      sum.AddTerm(division, best_.factors[i] * best_.scales[self]);
+    }
+    return sum.ToExpr(context);
+  }
+
+  // What was read: the variables, and their numbers; the last column is the constants.
+  llvm::SmallVector<Place, kMaxDivisions + 1> places_;
+  llvm::SmallVector<const Atom*, 8> keys_;
+  llvm::SmallVector<Column, 8> columns_;
+  Column constants_;
+
+  // What is tried: a spelling, and in it the numbers of one key.
+  Spelling now_;
+  size_t key_ = 0;
+  Column column_;
+  Length best_cost_;
+  Column best_column_;
+  Spelling best_;
+  unsigned signs_ = 0;
+  int solver_ = -1;
+  bool has_best_ = false;
+  bool found_ = false;
+};
+
+}  // namespace
+
+bool IsSpelledShortest(const QuasiAffineSum& sum) {
+  llvm::SmallVector<const Atom*, 8> keys;
+  const auto is_new = [&](const Atom* atom) {
+    if (llvm::is_contained(keys, atom)) return false;
+    keys.push_back(atom);
+    return true;
+  };
+  for (const AtomTerm& term : sum.terms()) {
+    if (!term.atom->IsFloor() && !term.atom->IsMod()) {
+      if (!is_new(term.atom)) return false;
+      continue;
+    }
+    if (term.coefficient < 0) return false;
+    const QuasiAffineSum& dividend = term.atom->written.dividend;
+    const bool has_constant = dividend.constant() != 0;
+    if (has_constant && (sum.constant() != 0 || sum.terms().size() > 1 || dividend.constant() < 0 ||
+                         dividend.constant() >= term.atom->divisor)) {
+      return false;
+    }
+    // Otherwise a factor may be shorter in a mod than before it.
+    const bool keeps_factor =
+        term.atom->IsFloor() || term.coefficient == 1 ||
+        llvm::any_of(dividend.terms(), [](const AtomTerm& part) { return part.coefficient == 1; });
+    if (!keeps_factor) return false;
+    for (const AtomTerm& part : dividend.terms()) {
+      if (part.atom->IsFloor() || part.atom->IsMod() || !is_new(part.atom)) return false;
+      const bool is_short =
+          part.coefficient == 1 || (!has_constant && part.coefficient > 0 &&
+                                    part.coefficient <= term.atom->divisor - part.coefficient);
+      if (!is_short) return false;
+    }
+  }
+  return true;
+}
+
+AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumptions& known,
+                            mlir::MLIRContext* context) {
+  Speller spellers[2];
+  llvm::SmallVector<bool, 8> is_left_out(forms.size(), false);
+  while (true) {
+    Speller* best = nullptr;
+    size_t best_form = 0;
+    for (size_t i = 0; i < forms.size(); ++i) {
+      Speller& speller = best == &spellers[0] ? spellers[1] : spellers[0];
+      if (is_left_out[i] || !speller.Read(forms[i], known) || !speller.Choose()) continue;
+      if (best != nullptr && speller.length() >= best->length()) continue;
+      best = &speller;
+      best_form = i;
+    }
+    if (best == nullptr || (best_form == 0 && best->IsAsRead())) return {};
+    const AffineExpr result = best->Write(context);
+    // MLIR may make something else of what is shown to it.
+    if (result && SizeOf(result) == best->length().size) return result;
+    is_left_out[best_form] = true;
+  }
+}
+
+}  // namespace xla_indexing::internal
