@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
@@ -499,15 +500,26 @@ struct InPlaceTally {
   int is_unsafe = 0;
   int undecided = 0;
   int conditions = 0;
+  int conditions_that_hold = 0;
   int simulated = 0;  // orders
   int under_threads = 0;
   int unsafe_under_threads = 0;
+  std::map<std::string, int> reasons;  // of undecided ones, without the digits of names
+
+  void AddUndecided(std::string reason) {
+    ++undecided;
+    std::erase_if(reason, [](unsigned char c) { return absl::ascii_isdigit(c); });
+    ++reasons[reason];
+  }
 
   std::string ToString() const {
-    return absl::StrCat(asked, " pairs: any order ", any_order, ", in an order ", in_order,
-                        ", unsafe ", is_unsafe, ", undecided ", undecided, "; conditions ",
-                        conditions, ", orders simulated ", simulated, ", under threads ",
-                        under_threads, ", unsafe ", unsafe_under_threads);
+    std::string text =
+        absl::StrCat(asked, " pairs: any order ", any_order, ", in an order ", in_order,
+                     ", unsafe ", is_unsafe, ", undecided ", undecided, "; conditions ", conditions,
+                     ", that hold ", conditions_that_hold, ", orders simulated ", simulated,
+                     ", under threads ", under_threads, ", unsafe ", unsafe_under_threads);
+    for (const auto& [reason, count] : reasons) absl::StrAppend(&text, "\n  ", count, " ", reason);
+    return text;
   }
 };
 
@@ -585,18 +597,18 @@ class InPlaceChecker {
         CheckConflict(truth, *safety);
         // What runtime values lead to conflicts may differ from order to order.
         if (HasNoContents(*safety) && !has_runtime_values_ && !truth.HasOutsideConflict()) {
-          for (const LoopOrder& order : OrdersThatBeginWith({}, truth.output.rank(), &random_)) {
+          for (const std::vector<int64_t>& order : OrdersOf(truth)) {
             ++tally_.simulated;
-            EXPECT_TRUE(truth.IsCorrupted(ElementsIn(order, truth.output)));
+            EXPECT_TRUE(truth.IsCorrupted(order));
           }
         }
         break;
       case InPlaceAnswer::kUndecided:
-        ++tally_.undecided;
+        tally_.AddUndecided(safety->reason);
         EXPECT_NE(safety->reason, "");
         break;
     }
-    if (safety->condition) CheckCondition(truth, *safety->condition);
+    for (const RuntimeCondition& condition : safety->conditions) CheckCondition(truth, condition);
     CheckWritten(truth, buffer, analysis);
     CheckThreads(truth, buffer, analysis);
   }
@@ -604,6 +616,47 @@ class InPlaceChecker {
   // Whether what was executed is what the conflict is about: it depends on no values.
   bool HasNoContents(const InPlaceSafety& safety) const {
     return !has_select_ && safety.conflict && safety.conflict->runtime_values.empty();
+  }
+
+  // The orders that `unsafe` is about: all nests of loops, and where rows are no whole bytes, all bytes
+  // upwards and downwards.
+  std::vector<std::vector<int64_t>> OrdersOf(const Truth& truth) {
+    std::vector<std::vector<int64_t>> orders;
+    const int64_t width = WidthOf(truth.output);
+    const auto is_in_row = [&](const Bits& a, const Bits& b) { return a.begin / 8 == b.begin / 8; };
+    bool has_whole_rows = true;
+    std::vector<Index> indices;
+    ForEachIndex(truth.output.dimensions(), [&](const Index& index) { indices.push_back(index); });
+    // Elements of one byte then differ in one dimension alone.
+    for (size_t e = 0; width < 8 && e < indices.size(); ++e) {
+      for (size_t f = 0; f < e; ++f) {
+        if (!is_in_row(truth.written[e], truth.written[f])) continue;
+        int64_t differences = 0;
+        for (size_t i = 0; i < indices[e].size(); ++i)
+          differences += indices[e][i] != indices[f][i];
+        has_whole_rows &= differences == 1;
+      }
+      // A byte that has fewer elements is cut off at the end of a row.
+      int64_t in_byte = 0;
+      for (size_t f = 0; f < indices.size(); ++f) {
+        in_byte += is_in_row(truth.written[e], truth.written[f]) ? 1 : 0;
+      }
+      has_whole_rows &= in_byte * width == 8;
+    }
+    if (has_whole_rows) {
+      for (const LoopOrder& order : OrdersThatBeginWith({}, truth.output.rank(), &random_)) {
+        orders.push_back(ElementsIn(order, truth.output));
+      }
+      return orders;
+    }
+    std::vector<int64_t> upwards(indices.size());
+    std::iota(upwards.begin(), upwards.end(), 0);
+    std::sort(upwards.begin(), upwards.end(), [&](int64_t a, int64_t b) {
+      return truth.written[a].begin < truth.written[b].begin;
+    });
+    orders.push_back(upwards);
+    orders.emplace_back(upwards.rbegin(), upwards.rend());
+    return orders;
   }
 
   void CheckAllPermutations(const Truth& truth) {
@@ -650,23 +703,33 @@ class InPlaceChecker {
     EXPECT_TRUE(truth.IsCorrupted(order));
   }
 
-  void CheckCondition(const Truth& truth, const RuntimeCondition& condition) {
-    ++tally_.conditions;
+  // The value of what a condition is about, `start` or `start - other`, as operations use it; none
+  // where that is not a scalar parameter.
+  std::optional<int64_t> ValueOf(const std::string& name, int64_t least, int64_t most) const {
     for (const HloInstruction* parameter : entry_.parameters()) {
-      if (parameter->name() != condition.runtime || !parameter->shape().IsArray() ||
+      if (parameter->name() != name || !parameter->shape().IsArray() ||
           parameter->shape().rank() != 0) {
         continue;
       }
       const auto& value = arguments_[parameter->parameter_number()][0].elements()[0].value;
-      const auto clamped = static_cast<int64_t>(
-          std::clamp<Integer>(*value, condition.values.lower(), condition.values.upper()));
-      if (condition.unsafe.Contains(clamped)) continue;
-      const auto count = static_cast<int64_t>(truth.written.size());
-      for (int64_t e = 0; e < count; ++e) {
-        for (int64_t f = 0; f < count; ++f) {
-          EXPECT_FALSE(truth.AreInConflict(e, f)) << condition.ToString() << ": " << clamped;
-        }
-      }
+      return static_cast<int64_t>(std::clamp<Integer>(*value, least, most));
+    }
+    return std::nullopt;
+  }
+
+  void CheckCondition(const Truth& truth, const RuntimeCondition& condition) {
+    ++tally_.conditions;
+    const std::optional<int64_t> value =
+        ValueOf(condition.runtime, condition.values.lower(), condition.values.upper());
+    if (!value || condition.unsafe.Contains(*value)) return;
+    SCOPED_TRACE(absl::StrCat(condition.ToString(), ": ", *value));
+    ++tally_.conditions_that_hold;
+    EXPECT_FALSE(truth.HasOutsideConflict());
+    CheckOrders(truth, condition.order);
+    if (!condition.order.empty()) return;
+    const auto count = static_cast<int64_t>(truth.written.size());
+    for (int64_t e = 0; e < count; ++e) {
+      for (int64_t f = 0; f < count; ++f) EXPECT_FALSE(truth.AreInConflict(e, f));
     }
   }
 

@@ -66,7 +66,10 @@ class OrderConflicts {
   OrderConflicts(std::vector<ConflictRelation> relations, std::vector<CoordinateKind> kinds,
                  StepBudget* budget);
 
+  size_t num_relations() const { return relations_.size(); }
   const ConflictRelation& relation(size_t i) const { return relations_[i]; }
+  // The cells that have to be empty for an order; without loops, for all orders.
+  std::vector<ConflictCell> CellsOf(const LoopOrder& loops) const;
 
   // Whether no order has a conflict.
   Answer IsSafeInAnyOrder();
@@ -81,9 +84,6 @@ class OrderConflicts {
   const std::string& why_undecided() const { return why_undecided_; }
 
  private:
-  // The cells that have to be empty for an order; without loops, for all orders.
-  std::vector<ConflictCell> CellsOf(const LoopOrder& loops) const;
-  bool Counts(int coordinate) const { return kinds_[coordinate] != CoordinateKind::kTogether; }
   Answer HasConflict(const ConflictCell& cell);
   Answer HasConflict(size_t relation, const ConflictCell& cell);
 
