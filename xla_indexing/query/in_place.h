@@ -14,7 +14,7 @@
 // comes before e in every conflict. Leaves of the output of equal sizes are computed together, all
 // elements with one index at once; what reads for a leaf of other sizes is in conflict with every
 // element that it meets. Elements narrower than a byte are written byte by byte, those of one byte
-// at once.
+// at once; where rows are no whole bytes, the bytes are computed upwards or downwards in memory.
 //
 //   any order        there is no conflict: safe in parallel
 //   in an order      a nest of loops, each upwards or downwards, is safe (query/loop_order.h)

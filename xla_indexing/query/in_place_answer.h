@@ -1,6 +1,4 @@
 // What is answered to the question whether an output may overwrite an operand (query/in_place.h).
-//
-// Values of runtime variables are those that the operations use: starts after clamping.
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_ANSWER_H_
 #define XLA_INDEXING_QUERY_IN_PLACE_ANSWER_H_
 
@@ -25,14 +23,16 @@ struct InPlaceConflict {
   std::vector<int64_t> reader;
   std::vector<int64_t> operand;
   int64_t byte = 0;  // the first that both have, from the beginning of the buffer
-  // What yields each runtime variable, `start` or `indices{2,0}`, and its value in this conflict.
+  // The elements that runtime variables are read from, `start` or `indices{2,0}`, and what they contain
+  // in this conflict.
   std::vector<std::pair<std::string, int64_t>> runtime_values;
 
   // `element {1} is written before element {2} reads element {1} of the operand, at byte 4`.
   std::string ToString() const;
 };
 
-// An order is safe where a value is outside of an interval.
+// An order is safe where a value is outside of an interval: the value as operations use it, a start
+// after it is clamped.
 struct RuntimeCondition {
   LoopOrder order;      // empty: any
   std::string runtime;  // what yields the value: one runtime variable, or the difference of two

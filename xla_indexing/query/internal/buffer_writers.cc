@@ -100,8 +100,7 @@ std::optional<BufferWriters::ValueLeaf> BufferWriters::ValueBefore(const ValueLe
     return OriginOf({instruction.operand(0), value.leaf});
   }
   if (!instruction.HasAttribute(AttributeKey::kOutputToOperandAliasing)) return std::nullopt;
-  const auto aliases =
-      ParseAliases(instruction.GetText(AttributeKey::kOutputToOperandAliasing));
+  const auto aliases = ParseAliases(instruction.GetText(AttributeKey::kOutputToOperandAliasing));
   for (const StatedAlias& alias : aliases.value_or(std::vector<StatedAlias>())) {
     if (alias.operand >= instruction.operand_count() ||
         LeafAt(instruction.shape(), alias.output_path) != value.leaf) {
@@ -185,12 +184,12 @@ WriterSafety BufferWriters::Check(int64_t output_leaf, int64_t parameter, int64_
     for (int64_t leaf = 0; leaf < root->shape().LeafCount(); ++leaf) {
       if (OriginOf({root, leaf}) != values[i]) continue;
       const HloInstruction* writer = is_copied ? root : values[i - 1].instruction;
-      return {InPlaceSafety::Unsafe(
-                  i + 1 == values.size()
-                      ? absl::StrCat(writer->name(), " writes it, and output ", leaf,
-                                     " is the operand itself")
-                      : absl::StrCat(writer->name(), " overwrites ",
-                                     values[i].instruction->name(), ", which is output ", leaf)),
+      return {InPlaceSafety::Unsafe(i + 1 == values.size()
+                                        ? absl::StrCat(writer->name(), " writes it, and output ",
+                                                       leaf, " is the operand itself")
+                                        : absl::StrCat(writer->name(), " overwrites ",
+                                                       values[i].instruction->name(),
+                                                       ", which is output ", leaf)),
               writer};
     }
   }
@@ -212,10 +211,10 @@ WriterSafety BufferWriters::CheckWriter(const ValueLeaf& written, const ValueLea
       reads_itself = true;
     } else if (is_scheduled_ ? reader->index_in_computation() > writer.index_in_computation()
                              : IsComputedFrom(*reader, writer)) {
-      return {InPlaceSafety::Unsafe(absl::StrCat(reader->name(), " reads ",
-                                                 before.instruction->name(), " after ",
-                                                 writer.name(), " has written it")),
-              &writer};
+      return {
+          InPlaceSafety::Unsafe(absl::StrCat(reader->name(), " reads ", before.instruction->name(),
+                                             " after ", writer.name(), " has written it")),
+          &writer};
     }
   }
   if (!reads_itself) return {InPlaceSafety::AnyOrder(), &writer};
@@ -231,9 +230,9 @@ WriterSafety BufferWriters::CheckWhile(const ValueLeaf& written, const ValueLeaf
   for (int64_t leaf = 0; leaf < loop.shape().LeafCount(); ++leaf) {
     if (leaf == written.leaf || OriginOf({loop.operand(0), leaf}) != before) continue;
     if (!IsCarriedRead(loop, leaf)) continue;
-    return {InPlaceSafety::Unsafe(absl::StrCat(
-                loop.name(), " changes ", before.instruction->name(), " as element ",
-                written.leaf, " of what it carries, and reads it as element ", leaf)),
+    return {InPlaceSafety::Unsafe(
+                absl::StrCat(loop.name(), " changes ", before.instruction->name(), " as element ",
+                             written.leaf, " of what it carries, and reads it as element ", leaf)),
             &loop};
   }
   WriterSafety in_body = InBodyOf(loop).Check(written.leaf, 0, written.leaf);
@@ -259,8 +258,8 @@ InPlaceSafety BufferWriters::CheckAlone(const ValueLeaf& written, const ValueLea
     }
   }
   if (parameters.size() != 1) {
-    return InPlaceSafety::Undecided(absl::StrCat(writer->name(), " reads it as ",
-                                                 parameters.size(), " operands"));
+    return InPlaceSafety::Undecided(
+        absl::StrCat(writer->name(), " reads it as ", parameters.size(), " operands"));
   }
   absl::StatusOr<InPlaceAnalysis> analysis = InPlaceAnalysis::OfView(*std::move(view), context_);
   if (!analysis.ok()) return InPlaceSafety::Undecided(std::string(analysis.status().message()));

@@ -14,7 +14,6 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/computation.h"
@@ -22,6 +21,7 @@
 #include "xla_indexing/hlo/internal/physical_layout.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/query/internal/buffer_places.h"
+#include "xla_indexing/query/internal/element_parts.h"
 #include "xla_indexing/query/internal/free_values.h"
 #include "xla_indexing/query/internal/runtime_conditions.h"
 #include "xla_indexing/query/utilization.h"
@@ -29,46 +29,8 @@
 namespace xla_indexing::internal {
 namespace {
 
-using ::mlir::AffineExpr;
-
 constexpr int64_t kInPlaceSteps = int64_t{1} << 22;
-constexpr size_t kMaxRelations = 512;
-
-// The map from (d, r) to (f(d), r), for further dimensions r.
-OperandIndexing WithMoreDims(const OperandIndexing& indexing, llvm::ArrayRef<Variable> more) {
-  const IndexingMap& map = indexing.map();
-  Variables dims(map.dims());
-  llvm::SmallVector<AffineExpr, 8> results(map.results());
-  for (const Variable& variable : more) {
-    results.push_back(mlir::getAffineDimExpr(dims.size(), map.context()));
-    dims.push_back(variable);
-  }
-  const mlir::AffineMap affine_map =
-      mlir::AffineMap::get(dims.size(), map.num_symbols(), results, map.context());
-  return OperandIndexing(
-      kPartsFit,
-      IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
-                  Variables(map.runtimes()), Constraints(map.constraints())),
-      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
-      indexing.label());
-}
-
-// From d to (f(d), d).
-OperandIndexing WithDimsAsResults(const OperandIndexing& indexing) {
-  const IndexingMap& map = indexing.map();
-  llvm::SmallVector<AffineExpr, 8> results(map.results());
-  for (int i = 0; i < map.num_dims(); ++i) {
-    results.push_back(mlir::getAffineDimExpr(i, map.context()));
-  }
-  const mlir::AffineMap affine_map =
-      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context());
-  return OperandIndexing(
-      kPartsFit,
-      IndexingMap(kPartsFit, affine_map, Variables(map.dims()), Variables(map.ranges()),
-                  Variables(map.runtimes()), Constraints(map.constraints())),
-      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
-      indexing.label());
-}
+constexpr size_t kMaxRelations = 4096;
 
 LoopOrder Reversed(LoopOrder order) {
   for (DirectedLoop& loop : order) loop.is_descending = !loop.is_descending;
@@ -207,13 +169,11 @@ void InPlaceQuestion::BuildConflicts() {
       if (!writers.ok()) return Doubt(std::string(writers.status().message()));
       writers->Simplify();
       if (writers->IsKnownEmpty()) continue;
-      ConflictRelation relation{*std::move(writers), true, "", IsOutside(read)};
-      for (const std::string& why : {reads_[read].map.label().reason, parts_[part].why_not_certain,
-                                     WhyNotFree(relation.writers)}) {
-        if (why.empty() || !relation.is_certain) continue;
-        relation.is_certain = false;
-        relation.why_not_certain = why;
-      }
+      std::string why_not_free = WhyNotFree(*writers);
+      const std::string& why =
+          parts_[part].is_certain ? reads_[read].map.label().reason : parts_[part].why_not_certain;
+      ConflictRelation relation{*std::move(writers), why.empty(), why, std::move(why_not_free),
+                                IsOutside(read)};
       relations.push_back(std::move(relation));
       sources_.push_back({read, part});
     }
@@ -304,7 +264,7 @@ std::optional<InPlaceConflict> InPlaceQuestion::ConflictIn(const LoopOrder& orde
   const std::optional<IndexingMap> domain =
       is_outside ? chain->map() : RestrictTo(cell, chain->map());
   if (!domain) return std::nullopt;
-  const auto point = LeastPointOf(*domain, &budget_);
+  const auto point = LeastPointThatOccurs(*chain, *domain, &budget_);
   if (!point) return std::nullopt;
   const llvm::ArrayRef<int64_t> all = *point;
   const auto num_dims = static_cast<size_t>(domain->num_dims());
@@ -327,10 +287,11 @@ std::optional<InPlaceConflict> InPlaceQuestion::ConflictIn(const LoopOrder& orde
       FirstSharedByte(leaves_.output(), conflict.writer, leaves_.operand(), conflict.operand);
   if (!byte) return std::nullopt;
   conflict.byte = *byte;
-  const auto num_ranges = static_cast<size_t>(domain->num_ranges());
-  for (int i = 0; i < domain->num_runtimes(); ++i) {
-    conflict.runtime_values.emplace_back(NameOfValue(*chain, i, all, &leaves_.computation),
-                                         all[num_dims + num_ranges + i]);
+  const auto contents = ContentsAt(*chain, all);
+  if (!contents) return std::nullopt;
+  for (const ElementContents& of : *contents) {
+    conflict.runtime_values.emplace_back(
+        NameOfValue(*chain, of.variable, all, &leaves_.computation), of.contents);
   }
   return conflict;
 }

@@ -29,12 +29,11 @@ absl::StatusOr<IterationSpace> SpaceOf(OperandIndexing elements, std::vector<Coo
                                        bool is_memory = false) {
   const absl::StatusOr<IndexingMap> inverse = Inverse(elements.map());
   if (!inverse.ok()) {
-    return absl::UnimplementedError(
-        absl::StrCat("which iteration computes an element is not known: ",
-                     inverse.status().message()));
+    return absl::UnimplementedError(absl::StrCat(
+        "which iteration computes an element is not known: ", inverse.status().message()));
   }
-  IterationSpace space{std::move(kinds), std::move(elements),
-                       OperandIndexing(kPartsFit, *inverse), is_memory};
+  IterationSpace space{std::move(kinds), std::move(elements), OperandIndexing(kPartsFit, *inverse),
+                       is_memory};
   return space;
 }
 

@@ -43,6 +43,8 @@ struct ConflictRelation {
   // Whether each pair of it is one in some run of the program; the reason where that is not known.
   bool is_certain = true;
   std::string why_not_certain;
+  // Why not all values of its runtime variables occur (free_values.h); empty where all do.
+  std::string why_not_free;
   // The readers are no iterations of this space: each pair is a conflict in every order.
   bool is_outside = false;
 };
@@ -96,11 +98,6 @@ class OrderConflicts {
 
 // The domain of a relation restricted to a cell; none where an expression cannot be written.
 std::optional<IndexingMap> RestrictTo(const ConflictCell& cell, const IndexingMap& relation);
-
-// The least point of a domain (dimensions, then symbols), in lexicographic order; none where the
-// budget does not suffice, or there is none.
-std::optional<llvm::SmallVector<int64_t, 8>> LeastPointOf(const IndexingMap& domain,
-                                                          StepBudget* budget);
 
 }  // namespace xla_indexing::internal
 

@@ -69,9 +69,13 @@ std::string NameOfForm(const RuntimeForm& form, const HloComputation* analysed) 
   const auto name = [&](const RuntimeVarIndexing& binding) {
     std::string text = binding.YieldedBy(analysed);
     if (binding.element.empty()) return text;
-    return absl::StrCat(text, "{", absl::StrJoin(binding.element, ",", [](std::string* out, AffineExpr e) {
-      absl::StrAppend(out, llvm::cast<mlir::AffineConstantExpr>(e).getValue());
-    }), "}");
+    return absl::StrCat(
+        text, "{",
+        absl::StrJoin(binding.element, ",",
+                      [](std::string* out, AffineExpr e) {
+                        absl::StrAppend(out, llvm::cast<mlir::AffineConstantExpr>(e).getValue());
+                      }),
+        "}");
   };
   return form.minus ? absl::StrCat(name(form.plus), " - ", name(*form.minus)) : name(form.plus);
 }
@@ -194,8 +198,7 @@ std::string NameOfValue(const OperandIndexing& indexing, int variable,
   if (element.empty()) return name;
   const IndexingMap& map = indexing.map();
   const IndexingMap to_element(
-      kPartsFit,
-      mlir::AffineMap::get(map.num_dims(), map.num_symbols(), element, map.context()),
+      kPartsFit, mlir::AffineMap::get(map.num_dims(), map.num_symbols(), element, map.context()),
       Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()));
   const auto num_dims = static_cast<size_t>(map.num_dims());
   const auto indices = to_element.Evaluate(point.take_front(num_dims), point.drop_front(num_dims));
