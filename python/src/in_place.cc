@@ -1,5 +1,7 @@
 // Whether outputs may overwrite operands, and whether the aliases that a module states are safe.
 
+#include "xla_indexing/query/in_place.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "python/src/common.h"
 #include "python/src/subjects.h"
-#include "xla_indexing/query/in_place.h"
 #include "xla_indexing/query/in_place_aliases.h"
 
 namespace xla_indexing::python {
@@ -56,8 +57,9 @@ constexpr const char* kOrderType = "list[tuple[int, str]]";
 
 void DefineSafety(nb::module_& m) {
   const std::string order_sig = absl::StrCat("def order(self) -> ", kOrderType);
-  nb::class_<InPlaceConflict>(m, "InPlaceConflict",
-                              "Two elements of an output of which one overwrites what the other reads.")
+  nb::class_<InPlaceConflict>(
+      m, "InPlaceConflict",
+      "Two elements of an output of which one overwrites what the other reads.")
       .def_prop_ro(
           "writer", [](const InPlaceConflict& self) { return IndexTuple(self.writer); },
           "The element that is written first.", nb::sig("def writer(self) -> tuple[int, ...]"))
@@ -82,9 +84,8 @@ void DefineSafety(nb::module_& m) {
           "What elements that are read at run time contain.",
           nb::sig("def runtime_values(self) -> dict[str, int]"))
       .def("__str__", &InPlaceConflict::ToString)
-      .def("__repr__", [](const InPlaceConflict& self) {
-        return ReprOf("InPlaceConflict", self.ToString());
-      });
+      .def("__repr__",
+           [](const InPlaceConflict& self) { return ReprOf("InPlaceConflict", self.ToString()); });
   nb::class_<RuntimeCondition>(m, "RuntimeCondition",
                                "Values of the program for which an order is safe.")
       .def_prop_ro(
@@ -97,8 +98,7 @@ void DefineSafety(nb::module_& m) {
   nb::class_<InPlaceSafety>(m, "InPlaceSafety",
                             "Whether an output may be written into the buffer of an operand.")
       .def_prop_ro(
-          "answer",
-          [](const InPlaceSafety& self) { return ToText(AnswerName(self.answer)); },
+          "answer", [](const InPlaceSafety& self) { return ToText(AnswerName(self.answer)); },
           "'any order', 'in order', 'unsafe' or 'undecided'.")
       .def_prop_ro("is_safe", &InPlaceSafety::IsSafe, "Whether some order, or any, is safe.")
       .def_prop_ro(
@@ -117,9 +117,8 @@ void DefineSafety(nb::module_& m) {
           "Why it is undecided, or unsafe by its size.")
       .def("__bool__", &InPlaceSafety::IsSafe)
       .def("__str__", &InPlaceSafety::ToString)
-      .def("__repr__", [](const InPlaceSafety& self) {
-        return ReprOf("InPlaceSafety", self.ToString());
-      });
+      .def("__repr__",
+           [](const InPlaceSafety& self) { return ReprOf("InPlaceSafety", self.ToString()); });
 }
 
 template <typename Class>
@@ -157,8 +156,8 @@ void DefineInPlaceOf(nb::class_<Class>& type) {
 }
 
 void DefinePairs(nb::module_& m) {
-  nb::class_<InPlacePair>(m, "InPlacePair",
-                          "An array of the result and an array of an operand of equally many bytes.")
+  nb::class_<InPlacePair>(
+      m, "InPlacePair", "An array of the result and an array of an operand of equally many bytes.")
       .def_prop_ro("output_leaf", [](const InPlacePair& self) { return self.buffer.output_leaf; })
       .def_prop_ro("operand", [](const InPlacePair& self) { return self.buffer.operand.operand; })
       .def_prop_ro("operand_leaf",
@@ -172,27 +171,23 @@ void DefinePairs(nb::module_& m) {
           "written", [](const InPlacePair& self) { return self.written; },
           "How many elements are written then, an Interval.")
       .def("__repr__", [](const InPlacePair& self) {
-        return ReprOf("InPlacePair",
-                      absl::StrCat("output ", self.buffer.output_leaf, " in ", self.operand_name,
-                                   ": ", self.safety.ToString()));
+        return ReprOf("InPlacePair", absl::StrCat("output ", self.buffer.output_leaf, " in ",
+                                                  self.operand_name, ": ", self.safety.ToString()));
       });
 }
 
 void DefineAliases(nb::module_& m, nb::class_<Module>& module) {
-  nb::class_<CheckedAlias>(m, "CheckedAlias",
-                           "Whether an alias that a module states is safe.")
+  nb::class_<CheckedAlias>(m, "CheckedAlias", "Whether an alias that a module states is safe.")
       .def_ro("output", &CheckedAlias::output, "The shape index of the output, as it is written.")
       .def_ro("operand", &CheckedAlias::operand, "The number of the parameter or operand.")
       .def_ro("operand_index", &CheckedAlias::operand_index, "The shape index in it.")
       .def_prop_ro(
           "writer", [](const CheckedAlias& self) { return ToText(self.WriterName()); },
           "The instruction that the answer is about; empty where nothing is written.")
-      .def_prop_ro(
-          "safety", [](const CheckedAlias& self) { return self.safety; })
+      .def_prop_ro("safety", [](const CheckedAlias& self) { return self.safety; })
       .def("__str__", [](const CheckedAlias& self) { return ToText(self.ToString()); })
-      .def("__repr__", [](const CheckedAlias& self) {
-        return ReprOf("CheckedAlias", self.ToString());
-      });
+      .def("__repr__",
+           [](const CheckedAlias& self) { return ReprOf("CheckedAlias", self.ToString()); });
   module.def(
       "aliases",
       [](const Module& self) {

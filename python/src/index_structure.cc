@@ -1,9 +1,10 @@
 // What gathers and scatters are.
 
+#include "xla_indexing/query/index_structure.h"
+
 #include "absl/strings/str_cat.h"
 #include "python/src/common.h"
 #include "python/src/subjects.h"
-#include "xla_indexing/query/index_structure.h"
 
 namespace xla_indexing::python {
 
@@ -32,8 +33,7 @@ void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
       "index_structure",
       [](const Instruction& self) {
         return Locked(*self.state->context, [&] {
-          return ValueOf(
-              IndexStructureOf(*self.instruction, &self.state->context->mlir));
+          return ValueOf(IndexStructureOf(*self.instruction, &self.state->context->mlir));
         });
       },
       R"doc(What a gather, or a scatter of one array, is where its indices are known.
@@ -47,8 +47,8 @@ void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
       [](const Module& self) {
         return Module{NewModule(Locked(*self.state->context,
                                        [&] {
-                                         return ValueOf(RewriteIndices(
-                                             *self.state->module, &self.state->context->mlir));
+                                         return ValueOf(RewriteIndices(*self.state->module,
+                                                                       &self.state->context->mlir));
                                        }),
                                 self.state->filename)};
       },

@@ -23,6 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::Property;
+using ::testing::StartsWith;
 
 class InPlaceTest : public ::testing::Test {
  protected:
@@ -183,6 +184,66 @@ TEST_F(InPlaceTest, EitherOfTwoStartsIsEnough) {
               AllOf(HasSubstr("; any order where i >= 2"), HasSubstr("; any order where j >= 3")));
 }
 
+// Element f of [to, to + m) of n elements reads f - to + from, and all of these change, or where elements
+// are only moved, those that move. The pairs (reader, writer) in conflict.
+std::vector<std::pair<int, int>> ConflictsOfUpdate(int from, int to, int m, bool is_moved) {
+  std::vector<std::pair<int, int>> conflicts;
+  for (int f = to; f < to + m; ++f) {
+    const int e = f - to + from;
+    const bool changes = e >= to && e < to + m && !(is_moved && from == to);
+    if (changes && e != f) conflicts.emplace_back(f, e);
+  }
+  return conflicts;
+}
+
+bool IsSafeUpdate(const LoopOrder& order, const std::vector<std::pair<int, int>>& conflicts) {
+  for (const auto& [reader, writer] : conflicts) {
+    if (order.empty() || (order[0].is_descending ? writer > reader : writer < reader)) return false;
+  }
+  return true;
+}
+
+TEST_F(InPlaceTest, ConditionsAreTheLeastForAllSmallUpdates) {
+  int conditions = 0;
+  for (int n = 1; n <= 5; ++n) {
+    for (int m = 1; m <= n; ++m) {
+      for (int from = -1; from + m <= n; ++from) {  // -1: a parameter, too
+        for (const bool is_moved : {false, true}) {
+          const std::string array = absl::StrCat("f32[", n, "]");
+          const std::string piece = absl::StrCat("f32[", m, "]");
+          const std::string slice =
+              from < 0 ? absl::StrCat("dynamic-slice(p, from), dynamic_slice_sizes={", m, "}")
+                       : absl::StrCat("slice(p), slice={[", from, ":", from + m, "]}");
+          const InPlaceSafety safety = SafetyOf(absl::StrCat(
+              "p = ", array, " parameter(0) from = s32[] parameter(1) to = s32[] parameter(2) s = ",
+              piece, " ", slice, " n = ", piece, is_moved ? " copy(s)" : " negate(s)",
+              " ROOT r = ", array, " dynamic-update-slice(p, n, to)"));
+          for (const RuntimeCondition& condition : safety.conditions) {
+            SCOPED_TRACE(absl::StrCat("n ", n, " m ", m, " from ", from, ": ", safety.ToString()));
+            ++conditions;
+            bool is_low_unsafe = false;
+            bool is_high_unsafe = false;
+            for (int a = from < 0 ? 0 : from; a <= (from < 0 ? n - m : from); ++a) {
+              for (int to = 0; to + m <= n; ++to) {
+                const int64_t value = condition.runtime == "to"     ? to
+                                      : condition.runtime == "from" ? a
+                                                                    : a - to;
+                const bool is_safe =
+                    IsSafeUpdate(condition.order, ConflictsOfUpdate(a, to, m, is_moved));
+                EXPECT_TRUE(is_safe || condition.unsafe.Contains(value)) << a << " " << to;
+                is_low_unsafe |= !is_safe && value == condition.unsafe.lower();
+                is_high_unsafe |= !is_safe && value == condition.unsafe.upper();
+              }
+            }
+            EXPECT_TRUE(is_low_unsafe && is_high_unsafe);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(conditions, 50);
+}
+
 TEST_F(InPlaceTest, AnOutputThatIsLargerIsUnsafe) {
   EXPECT_EQ(Of("p = f32[4] parameter(0) b = f32[2,4] broadcast(p), dimensions={1} "
                "ROOT n = f32[2,4] negate(b)"),
@@ -286,6 +347,39 @@ TEST_F(InPlaceTest, OnlyWhatChangesIsWritten) {
                              inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
                              index_vector_dim=1, to_apply=add)"),
               HasSubstr("d0 - rt0 in [0, 0]"));
+}
+
+TEST_F(InPlaceTest, WhereWidthsChangePartsOfElementsAreLeftInPlace) {
+  // The bytes of each element, as they are, and in another order.
+  EXPECT_EQ(WrittenOf("p = s32[6] parameter(0) ROOT b = u8[6,4] bitcast-convert(p)"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("p = u8[6,4] parameter(0) ROOT b = s32[6] bitcast-convert(p)"),
+            "[0, 0] of 6");
+  EXPECT_EQ(WrittenOf("p = s32[6] parameter(0) b = u8[6,4] bitcast-convert(p) "
+                      "ROOT r = u8[6,4] reverse(b), dimensions={1}"),
+            "[24, 24] of 24; (d0, d1) -> (d0, d1), domain: d0 in [0, 5], d1 in [0, 3]");
+  // The middle of three halves stays, so that elements 0 and 2 change, and those of one width do.
+  EXPECT_THAT(WrittenOf("p = u16[3,2] parameter(0) h = s32[3] bitcast-convert(p) "
+                        "ROOT r = s32[3] reverse(h), dimensions={0}"),
+              StartsWith("[2, 2] of 3"));
+  // Two of four bytes are new: every element changes.
+  EXPECT_THAT(WrittenOf("p = s32[3] parameter(0) b = u16[3,2] bitcast-convert(p) "
+                        "q = u16[3,1] parameter(1) z = s32[] constant(0) "
+                        "u = u16[3,2] dynamic-update-slice(b, q, z, z) "
+                        "ROOT r = s32[3] bitcast-convert(u)"),
+              StartsWith("[3, 3] of 3"));
+}
+
+TEST_F(InPlaceTest, ASortMayChangeWhereContentsDecide) {
+  const auto sorted = [](absl::string_view comparison, int size) {
+    return absl::StrCat(
+        "HloModule m, input_output_alias={ {}: (0, {}) } c { a = f32[] parameter(0) "
+        "b = f32[] parameter(1) ROOT r = pred[] compare(",
+        comparison, " } ENTRY e { p = f32[", size, "] parameter(0) ROOT s = f32[", size,
+        "] sort(p), dimensions={0}, to_apply=c }");
+  };
+  EXPECT_THAT(AliasesOf(sorted("a, b), direction=LT", 4)),
+              ElementsAre(HasSubstr("unsafe: element {0} is written before element {1}")));
 }
 
 TEST_F(InPlaceTest, ThreadsRunInAnyOrderAndLoopsUpwards) {

@@ -15,7 +15,10 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/query/internal/buffer_places.h"
+#include "xla_indexing/query/internal/buffer_writers.h"
 #include "xla_indexing/query/internal/changed_parts.h"
 #include "xla_indexing/query/internal/in_place_question.h"
 #include "xla_indexing/query/internal/iteration_space.h"
@@ -24,6 +27,9 @@
 
 namespace xla_indexing {
 namespace {
+
+// For the number of elements that are written, of which there are bounds where that does not suffice.
+constexpr int64_t kCountSteps = int64_t{1} << 18;
 
 FusionOptions ExactMaps() {
   FusionOptions options;
@@ -84,6 +90,8 @@ class InPlaceAnalysis::Impl {
     const std::optional<int64_t> parameter = parameter_of_[buffer.operand.operand];
     if (!too_large.empty()) {
       asked.answer = InPlaceSafety::Unsafe(std::move(too_large));
+    } else if (loop_ != nullptr) {
+      asked.answer = AskLoop(buffer);
     } else if (!parameter) {
       // Nothing reads the operand.
       asked.answer = InPlaceSafety::AnyOrder();
@@ -96,11 +104,22 @@ class InPlaceAnalysis::Impl {
     return asked;
   }
 
+  // What a while carries as one leaf is in one buffer, that of this leaf of its operand.
+  InPlaceSafety AskLoop(const SharedBuffer& buffer) const {
+    if (buffer.output_leaf != buffer.operand.operand_leaf) {
+      return InPlaceSafety::Unsafe(absl::StrCat(loop_->name(), " carries it in the buffer of leaf ",
+                                                buffer.output_leaf, " of its operand"));
+    }
+    const bool is_scheduled = loop_->parent()->parent()->is_scheduled();
+    return internal::SafetyOfCarried(*loop_, buffer.output_leaf, is_scheduled, context_).safety;
+  }
+
   FusionView view_;
   std::vector<Shape> operand_shapes_;
   std::vector<std::optional<int64_t>> parameter_of_;
   mlir::MLIRContext* context_;
   HloIndexer indexer_;
+  const HloInstruction* loop_ = nullptr;  // that is asked about
 };
 
 InPlaceAnalysis::InPlaceAnalysis(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -132,8 +151,11 @@ absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruct
     shapes.push_back(&operand->shape());
     parameter_of.push_back(view->ParameterOf(*operand));
   }
-  return InPlaceAnalysis(
-      std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of), context));
+  auto impl = std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of), context);
+  if (instruction.opcode() == HloOpcode::kWhile && instruction.while_body() != nullptr) {
+    impl->loop_ = &instruction;
+  }
+  return InPlaceAnalysis(std::move(impl));
 }
 
 absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view,
@@ -228,7 +250,8 @@ absl::StatusOr<WrittenElements> InPlaceAnalysis::Written(const SharedBuffer& buf
   }
   written.elements.Simplify();
   written.elements.DropSubsumed(output);
-  const absl::StatusOr<Utilization> count = ComputeUtilization(written.elements, output, output);
+  const absl::StatusOr<Utilization> count =
+      ComputeUtilization(written.elements, output, output, kCountSteps);
   if (!count.ok()) return count.status();
   written.count = count->elements_read;
   written.of = output.ElementCount().value_or(0);

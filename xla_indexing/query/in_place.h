@@ -22,6 +22,9 @@
 //   undecided        with the reason: maps that are not exact, values that are computed, layouts
 //                    that are not known, questions that take too many steps
 //
+// A while carries each leaf in one buffer, which its body writes: the answer about that leaf of its
+// operand is that about the instructions of its body (query/internal/buffer_writers.h).
+//
 // "Safe" holds for all values of runtime variables. "Unsafe" is of elements that are read: by their
 // definition operations read their operands whatever the values are. It is said where some values
 // of the parameters that runtime variables are read from lead to conflicts; where one of them, say

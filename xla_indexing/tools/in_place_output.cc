@@ -141,7 +141,11 @@ void InPlaceAnswers::Answer(std::vector<ReportedEntry>* entries) {
 void AppendInPlace(const ReportedInPlace& in_place, std::string* out) {
   absl::StrAppend(out, "  in place: ", in_place.safety.ToString(), "\n");
   if (in_place.by_threads) {
-    absl::StrAppend(out, "  in place, by these threads: ", in_place.by_threads->ToString(), "\n");
+    absl::StrAppend(out, "  in place, by these threads: ",
+                    in_place.by_threads->answer == InPlaceAnswer::kAnyOrder
+                        ? "safe"
+                        : in_place.by_threads->ToString(),
+                    "\n");
   }
   if (!in_place.written) return;
   absl::StrAppend(out, "  written in place: ", CountText(in_place.written->count), " of ",

@@ -2,7 +2,7 @@
 // of equal size in bytes. docs/command-line.md describes both.
 //
 //   in place: in order d0 descending; otherwise unsafe: element {1} is written before ..
-//   in place, by these threads: any order
+//   in place, by these threads: safe
 //   written in place: 3 of 4 elements
 #ifndef XLA_INDEXING_TOOLS_IN_PLACE_OUTPUT_H_
 #define XLA_INDEXING_TOOLS_IN_PLACE_OUTPUT_H_

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/opcode.h"
-#include "xla_indexing/query/in_place.h"
 #include "xla_indexing/query/internal/alias_text.h"
+#include "xla_indexing/query/internal/changed_parts.h"
+#include "xla_indexing/query/internal/in_place_question.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -164,6 +167,11 @@ bool BufferWriters::IsCarriedRead(const HloInstruction& loop, int64_t leaf) {
   return false;
 }
 
+WriterSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, bool is_scheduled,
+                             mlir::MLIRContext* context) {
+  return BufferWriters(*loop.while_body(), is_scheduled, context).Check(leaf, 0, leaf);
+}
+
 WriterSafety BufferWriters::Check(int64_t output_leaf, int64_t parameter, int64_t parameter_leaf) {
   const HloInstruction* root = computation_.root_instruction();
   const ValueLeaf shared = {computation_.parameters()[parameter], parameter_leaf};
@@ -261,9 +269,16 @@ InPlaceSafety BufferWriters::CheckAlone(const ValueLeaf& written, const ValueLea
     return InPlaceSafety::Undecided(
         absl::StrCat(writer->name(), " reads it as ", parameters.size(), " operands"));
   }
-  absl::StatusOr<InPlaceAnalysis> analysis = InPlaceAnalysis::OfView(*std::move(view), context_);
-  if (!analysis.ok()) return InPlaceSafety::Undecided(std::string(analysis.status().message()));
-  absl::StatusOr<InPlaceSafety> safety = analysis->Safety({written.leaf, parameters.front()});
+  const SharedLeaves leaves{view->computation(), written.leaf, parameters.front().operand,
+                            parameters.front().operand_leaf};
+  std::string too_large = WhyTooLarge(leaves.output(), leaves.operand());
+  if (!too_large.empty()) return InPlaceSafety::Unsafe(std::move(too_large));
+  FusionOptions options;
+  options.indexing.exact = true;
+  HloIndexer indexer(context_, options);
+  InPlaceQuestion question(leaves, &indexer, context_);
+  const absl::Status status = question.Prepare();
+  absl::StatusOr<InPlaceSafety> safety = status.ok() ? question.Decide() : status;
   if (!safety.ok()) return InPlaceSafety::Undecided(std::string(safety.status().message()));
   return *std::move(safety);
 }

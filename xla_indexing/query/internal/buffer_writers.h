@@ -90,6 +90,11 @@ class BufferWriters {
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<BufferWriters>> in_body_;
 };
 
+// Whether the body of a while may write what it carries as this leaf into the buffer of its operand's
+// leaf, in which it is.
+WriterSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, bool is_scheduled,
+                             mlir::MLIRContext* context);
+
 }  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_QUERY_INTERNAL_BUFFER_WRITERS_H_

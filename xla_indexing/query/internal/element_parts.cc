@@ -115,9 +115,8 @@ OperandIndexing ElementParts::ElementsOf(const OperandIndexing& parts) const {
   const absl::StatusOr<OperandIndexing> of_some = ComposeOperandIndexing(some_part, parts);
   if (!of_some.ok()) return some_part;
   const IndexingMap& found = of_some->map();
-  const mlir::AffineMap without_part =
-      mlir::AffineMap::get(found.num_dims(), found.num_symbols(),
-                           found.results().drop_back(), map.context());
+  const mlir::AffineMap without_part = mlir::AffineMap::get(
+      found.num_dims(), found.num_symbols(), found.results().drop_back(), map.context());
   return OperandIndexing(
       kPartsFit,
       IndexingMap(kPartsFit, without_part, Variables(found.dims()), Variables(found.ranges()),
