@@ -226,7 +226,7 @@ absl::StatusOr<InPlaceSafety> InPlaceAnalysis::SafetyUnder(const SharedBuffer& b
                                                            const IterationMap& iterations) {
   const QuestionBudget question;
   if (absl::Status status = impl_->CheckLeaves(buffer); !status.ok()) return status;
-  const absl::Status fits = internal::IterationsOf(iterations, impl_->OutputLeaf(buffer)).status();
+  absl::Status fits = internal::IterationsOf(iterations, impl_->OutputLeaf(buffer)).status();
   if (!fits.ok() && !absl::IsUnimplemented(fits)) return fits;
   absl::StatusOr<Impl::Asked> asked = impl_->Ask(buffer);
   if (!asked.ok()) return asked.status();

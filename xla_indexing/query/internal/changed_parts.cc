@@ -87,7 +87,7 @@ Origin OriginInside(const HloComputation& computation, int64_t leaf) {
     i = i->operand(leaf);
   }
   while (i->shape().IsArray() && i->opcode() != HloOpcode::kParameter) {
-    const Origin origin = OriginOf(*i, 0);
+    Origin origin = OriginOf(*i, 0);
     if (origin.kind != Origin::Kind::kMoved) return origin;
     // What reads indices too is not looked through.
     if (i->operand_count() != 1) return Origin();
@@ -104,7 +104,7 @@ Origin OriginInAsync(const HloInstruction& start, int64_t leaf) {
   if (leaf >= start.calls()->root_instruction()->shape().LeafCount()) {
     return {Origin::Kind::kComputed};
   }
-  const Origin origin = OriginInside(*start.calls(), leaf);
+  Origin origin = OriginInside(*start.calls(), leaf);
   return origin.kind == Origin::Kind::kReinterpreted ? Origin() : origin;
 }
 

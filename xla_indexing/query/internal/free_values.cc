@@ -131,7 +131,7 @@ std::optional<std::vector<ElementContents>> ContentsAt(const OperandIndexing& in
   const IndexingMap& map = indexing.map();
   const absl::Span<const RuntimeVarIndexing> bindings = indexing.bindings();
   const llvm::ArrayRef<int64_t> values =
-      point.drop_front(static_cast<size_t>(map.num_dims() + map.num_ranges()));
+      point.drop_front(static_cast<size_t>(map.num_dims()) + static_cast<size_t>(map.num_ranges()));
   std::vector<ElementContents> all;
   for (size_t i = 0; i < bindings.size(); ++i) {
     Interval contents = ValuesOfElementType(bindings[i].shape().element_type());

@@ -115,6 +115,7 @@ std::vector<RuntimeForm> FormsOf(const OperandIndexing& indexing) {
   for (const RuntimeVarIndexing& binding : indexing.bindings()) {
     if (IsOneValue(binding)) values.push_back(binding);
   }
+  forms.reserve(values.size());
   for (const RuntimeVarIndexing& value : values) forms.push_back({value, std::nullopt});
   for (size_t i = 0; i < values.size(); ++i) {
     for (size_t k = i + 1; k < values.size(); ++k) forms.push_back({values[i], values[k]});
@@ -193,7 +194,7 @@ std::vector<RuntimeCondition> ConditionsOf(const OrderConflicts& conflicts, cons
 
 std::string NameOfValue(const OperandIndexing& indexing, int variable,
                         llvm::ArrayRef<int64_t> point, const HloComputation* analysed) {
-  const std::string name = indexing.bindings()[variable].YieldedBy(analysed);
+  std::string name = indexing.bindings()[variable].YieldedBy(analysed);
   const llvm::ArrayRef<AffineExpr> element = indexing.bindings()[variable].element;
   if (element.empty()) return name;
   const IndexingMap& map = indexing.map();
