@@ -125,6 +125,7 @@
 #include "xla_indexing/query/equivalence.h"
 #include "xla_indexing/query/in_place.h"
 #include "xla_indexing/query/in_place_aliases.h"
+#include "xla_indexing/query/in_place_answer.h"
 #include "xla_indexing/query/index_structure.h"
 #include "xla_indexing/query/loop_order.h"
 #include "xla_indexing/query/utilization.h"

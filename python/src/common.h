@@ -239,6 +239,8 @@ struct SubjectClasses {
 SubjectClasses DefineModule(nb::module_& m);
 void DefineIndexing(nb::module_& m, SubjectClasses& classes);
 void DefineQueries(nb::module_& m, SubjectClasses& classes);
+void DefineInPlace(nb::module_& m, SubjectClasses& classes);
+void DefineIndexStructure(nb::module_& m, SubjectClasses& classes);
 void DefineGpu(nb::module_& m, SubjectClasses& classes);
 void DefineTiling(nb::module_& m, SubjectClasses& classes);
 void DefineReport(nb::module_& m, SubjectClasses& classes);

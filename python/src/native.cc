@@ -28,6 +28,8 @@ NB_MODULE(_native, m) {
   SubjectClasses classes = DefineModule(m);
   DefineIndexing(m, classes);
   DefineQueries(m, classes);
+  DefineInPlace(m, classes);
+  DefineIndexStructure(m, classes);
   DefineGpu(m, classes);
   DefineTiling(m, classes);
   DefineReport(m, classes);

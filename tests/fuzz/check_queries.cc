@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -18,10 +22,14 @@
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/hlo/verifier.h"
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/query/corresponding_dims.h"
 #include "xla_indexing/query/equivalence.h"
+#include "xla_indexing/query/in_place.h"
+#include "xla_indexing/query/in_place_aliases.h"
+#include "xla_indexing/query/index_structure.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/tiling/tiled_computation.h"
 
@@ -166,6 +174,92 @@ void CheckCorrespondingDims(const Asked& asked, const InstructionIndexing& entri
     CheckSizes(asked, group);
     if (!group.is_batch) continue;
     for (const IndexingEntry& entry : entries) CheckBatch(asked, group, entry, random);
+  }
+}
+
+namespace {
+
+bool IsElementOf(const std::vector<int64_t>& element, const Shape& array) {
+  if (static_cast<int64_t>(element.size()) != array.rank()) return false;
+  for (int64_t i = 0; i < array.rank(); ++i) {
+    if (element[i] < 0 || element[i] >= array.dimension(i)) return false;
+  }
+  return true;
+}
+
+void CheckPair(const Asked& asked, const SharedBuffer& buffer, InPlaceAnalysis& analysis) {
+  const absl::StatusOr<InPlaceSafety> safety = analysis.Safety(buffer);
+  if (!safety.ok()) Fail(asked, "candidates are decided", safety.status().message());
+  const std::string text = safety->ToString();
+  const Shape& output = asked.result->shape().Leaf(buffer.output_leaf);
+  const Shape& operand =
+      asked.operands()[buffer.operand.operand]->shape().Leaf(buffer.operand.operand_leaf);
+  if (safety->conflict && (!IsElementOf(safety->conflict->writer, output) ||
+                           !IsElementOf(safety->conflict->operand, operand))) {
+    Fail(asked, "a conflict is of elements", text);
+  }
+  if (safety->answer == InPlaceAnswer::kUnsafe && !safety->conflict && safety->reason.empty()) {
+    Fail(asked, "what is unsafe has a reason", text);
+  }
+  std::vector<LoopOrder> orders = {safety->order};
+  for (const bool is_descending : {false, true}) {
+    LoopOrder& order = orders.emplace_back();
+    for (int i = 0; i < static_cast<int>(output.rank()); ++i) order.push_back({i, is_descending});
+  }
+  for (const LoopOrder& order : orders) {
+    const absl::StatusOr<InPlaceSafety> in_order = analysis.SafetyIn(buffer, order);
+    if (!in_order.ok()) Fail(asked, "an order is one", text, in_order.status().message());
+    const bool is_own = order == safety->order;
+    if (in_order->answer == InPlaceAnswer::kUnsafe && safety->IsSafe() &&
+        (is_own || safety->answer == InPlaceAnswer::kAnyOrder)) {
+      Fail(asked, "what is safe is not unsafe", text, in_order->ToString());
+    }
+    if (in_order->IsSafe() && safety->answer == InPlaceAnswer::kUnsafe) {
+      Fail(asked, "what is unsafe is not safe in an order", text, in_order->ToString());
+    }
+  }
+  const absl::StatusOr<WrittenElements> written = analysis.Written(buffer);
+  if (!written.ok()) Fail(asked, "what is written is counted", written.status().message());
+  if (written->count.has_upper() && written->count.upper() > written->of) {
+    Fail(asked, "no more elements are written than there are", written->count.ToString());
+  }
+}
+
+}  // namespace
+
+void CheckInPlace(const Asked& asked) {
+  absl::StatusOr<InPlaceAnalysis> analysis =
+      asked.is_fusion ? InPlaceAnalysis::OfComputation(*asked.result->parent(), asked.context)
+                      : InPlaceAnalysis::OfInstruction(*asked.result, asked.context);
+  if (!analysis.ok()) return;
+  for (const SharedBuffer& buffer : analysis->Candidates(/*max_pairs=*/8)) {
+    CheckPair(asked, buffer, *analysis);
+  }
+  const absl::StatusOr<BufferSharing> sharing = analysis->Share();
+  if (!sharing.ok()) return;
+  std::set<std::pair<int64_t, int64_t>> operands;
+  for (const SharedBuffer& shared : sharing->shared) {
+    if (!operands.insert({shared.operand.operand, shared.operand.operand_leaf}).second) {
+      Fail(asked, "each buffer is shared once", "");
+    }
+  }
+}
+
+void CheckIndices(const Asked& asked) {
+  if (asked.is_fusion || !HasIndexStructure(*asked.result)) return;
+  const absl::StatusOr<IndexStructure> structure = IndexStructureOf(*asked.result, asked.context);
+  if (structure.ok() && structure->name.empty()) Fail(asked, "what indices say has a name", "");
+}
+
+void CheckModule(const HloModule& module, mlir::MLIRContext* context) {
+  for (const CheckedAlias& alias : CheckAliases(module, context, /*max_aliases=*/32)) {
+    if (alias.ToString().empty()) Contradiction("an alias has a text", module.ToString());
+  }
+  const absl::StatusOr<std::unique_ptr<HloModule>> rewritten = RewriteIndices(module, context);
+  if (!rewritten.ok()) return;
+  if (const absl::Status status = VerifyModule(**rewritten); !status.ok()) {
+    Contradiction("a module with its indices rewritten verifies", module.ToString(),
+                  status.message());
   }
 }
 

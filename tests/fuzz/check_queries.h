@@ -6,6 +6,7 @@
 #include "tests/fuzz/asked.h"
 #include "tests/fuzz/exact_map.h"
 #include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/module.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
@@ -21,6 +22,16 @@ void CheckCoalescing(const Asked& asked, const InstructionIndexing& entries);
 // Dimensions that correspond have one size, and dimensions of a batch run together wherever one of
 // them is read.
 void CheckCorrespondingDims(const Asked& asked, const InstructionIndexing& entries, Random& random);
+
+// What is safe in any order is safe in every order that is tried, what is safe in an order in that one,
+// and a conflict that is named is one of the elements that there are.
+void CheckInPlace(const Asked& asked);
+
+// A gather or scatter that is recognised can be written as what it is, which verifies.
+void CheckIndices(const Asked& asked);
+
+// Aliases that a module states are checked.
+void CheckModule(const HloModule& module, mlir::MLIRContext* context);
 
 // A computation reads what it reads, and tilings that are found cost what they are said to.
 void CheckComputation(const HloComputation& computation, mlir::MLIRContext* context);

@@ -124,6 +124,8 @@ void Ask(const Asked& asked, Random& random) {
     }
   }
   if (!asked.is_fusion) CheckCorrespondingDims(asked, entries, random);
+  CheckInPlace(asked);
+  CheckIndices(asked);
   CheckOutput(asked);
 }
 
@@ -178,6 +180,7 @@ void CheckInput(std::string text) {
     Ask({entry.root_instruction(), /*is_fusion=*/true, &context}, random);
     CheckComputation(entry, &context);
     CheckKernel(entry, &context);
+    CheckModule(**module, &context);
     CheckExecuted(**module, &context, random);
   }
 }

@@ -17,10 +17,13 @@
 namespace xla_indexing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using ::testing::Property;
+using ::testing::StartsWith;
 
 class InPlaceTest : public ::testing::Test {
  protected:
@@ -141,10 +144,110 @@ TEST_F(InPlaceTest, ARuntimeStartDecidesAndTheConditionSaysWhere) {
       ROOT r = f32[100] dynamic-update-slice(p, n, start))";
   const InPlaceSafety safety = SafetyOf(update);
   EXPECT_THAT(safety.order, ElementsAre(DirectedLoop{0, true}));
-  ASSERT_TRUE(safety.condition);
-  EXPECT_EQ(safety.condition->ToString(), "start <= 0 or start >= 10");
+  EXPECT_THAT(safety.conditions,
+              ElementsAre(Property(&RuntimeCondition::ToString, "start <= 0 or start >= 10")));
   ASSERT_TRUE(safety.conflict);
   EXPECT_THAT(safety.conflict->runtime_values, ElementsAre(Pair("start", 1)));
+}
+
+TEST_F(InPlaceTest, WhereNoOrderIsSafeForAllStartsEachSaysForWhich) {
+  // Element f of [start, start + 10) reads element f - start + 5.
+  const InPlaceSafety safety = SafetyOf(R"(p = f32[100] parameter(0)
+      start = s32[] parameter(1)
+      s = f32[10] slice(p), slice={[5:15]}
+      ROOT r = f32[100] dynamic-update-slice(p, s, start))");
+  EXPECT_EQ(safety.answer, InPlaceAnswer::kUnsafe);
+  EXPECT_THAT(safety.ToString(),
+              HasSubstr("; any order where start >= 15; in order d0 ascending where start <= 5 or "
+                        "start >= 15; in order d0 descending where start >= 5"));
+}
+
+TEST_F(InPlaceTest, ADistanceOfTwoStartsIsACondition) {
+  EXPECT_THAT(Of(R"(p = f32[100] parameter(0)
+                    from = s32[] parameter(1)
+                    to = s32[] parameter(2)
+                    s = f32[10] dynamic-slice(p, from), dynamic_slice_sizes={10}
+                    ROOT r = f32[100] dynamic-update-slice(p, s, to))"),
+              HasSubstr("from = 0 and to = 1; any order where from - to <= -10 or from - to >= 10; "
+                        "in order d0 ascending where from - to <= -10 or from - to >= 0; "
+                        "in order d0 descending where from - to <= 0 or from - to >= 10"));
+}
+
+TEST_F(InPlaceTest, EitherOfTwoStartsIsEnough) {
+  const InPlaceSafety safety = SafetyOf(R"(p = f32[8,8] parameter(0)
+      i = s32[] parameter(1)
+      j = s32[] parameter(2)
+      s = f32[2,3] slice(p), slice={[0:2], [0:3]}
+      n = f32[2,3] negate(s)
+      ROOT r = f32[8,8] dynamic-update-slice(p, n, i, j))");
+  EXPECT_THAT(safety.ToString(),
+              AllOf(HasSubstr("; any order where i >= 2"), HasSubstr("; any order where j >= 3")));
+}
+
+// Element f of [to, to + m) of n elements reads f - to + from, and all of these change, or where elements
+// are only moved, those that move. The pairs (reader, writer) in conflict.
+std::vector<std::pair<int, int>> ConflictsOfUpdate(int from, int to, int m, bool is_moved) {
+  std::vector<std::pair<int, int>> conflicts;
+  for (int f = to; f < to + m; ++f) {
+    const int e = f - to + from;
+    const bool changes = e >= to && e < to + m && !(is_moved && from == to);
+    if (changes && e != f) conflicts.emplace_back(f, e);
+  }
+  return conflicts;
+}
+
+bool IsSafeUpdate(const LoopOrder& order, const std::vector<std::pair<int, int>>& conflicts) {
+  for (const auto& [reader, writer] : conflicts) {
+    if (order.empty() || (order[0].is_descending ? writer > reader : writer < reader)) return false;
+  }
+  return true;
+}
+
+TEST_F(InPlaceTest, ConditionsAreTheLeastForAllSmallUpdates) {
+  int conditions = 0;
+  for (int n = 1; n <= 5; ++n) {
+    for (int m = 1; m <= n; ++m) {
+      for (int from = -1; from + m <= n; ++from) {  // -1: a parameter, too
+        for (const bool is_moved : {false, true}) {
+          const std::string array = absl::StrCat("f32[", n, "]");
+          const std::string piece = absl::StrCat("f32[", m, "]");
+          const std::string slice =
+              from < 0 ? absl::StrCat("dynamic-slice(p, from), dynamic_slice_sizes={", m, "}")
+                       : absl::StrCat("slice(p), slice={[", from, ":", from + m, "]}");
+          const InPlaceSafety safety = SafetyOf(absl::StrCat(
+              "p = ", array, " parameter(0) from = s32[] parameter(1) to = s32[] parameter(2) s = ",
+              piece, " ", slice, " n = ", piece, is_moved ? " copy(s)" : " negate(s)",
+              " ROOT r = ", array, " dynamic-update-slice(p, n, to)"));
+          for (const RuntimeCondition& condition : safety.conditions) {
+            SCOPED_TRACE(absl::StrCat("n ", n, " m ", m, " from ", from, ": ", safety.ToString()));
+            ++conditions;
+            bool is_low_unsafe = false;
+            bool is_high_unsafe = false;
+            for (int a = from < 0 ? 0 : from; a <= (from < 0 ? n - m : from); ++a) {
+              for (int to = 0; to + m <= n; ++to) {
+                const int64_t value = condition.runtime == "to"     ? to
+                                      : condition.runtime == "from" ? a
+                                                                    : a - to;
+                const bool is_safe =
+                    IsSafeUpdate(condition.order, ConflictsOfUpdate(a, to, m, is_moved));
+                EXPECT_TRUE(is_safe || condition.unsafe.Contains(value)) << a << " " << to;
+                is_low_unsafe |= !is_safe && value == condition.unsafe.lower();
+                is_high_unsafe |= !is_safe && value == condition.unsafe.upper();
+              }
+            }
+            EXPECT_TRUE(is_low_unsafe && is_high_unsafe);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(conditions, 50);
+}
+
+TEST_F(InPlaceTest, AnOutputThatIsLargerIsUnsafe) {
+  EXPECT_EQ(Of("p = f32[4] parameter(0) b = f32[2,4] broadcast(p), dimensions={1} "
+               "ROOT n = f32[2,4] negate(b)"),
+            "unsafe: the output has 32 bytes and the operand 16");
 }
 
 TEST_F(InPlaceTest, ValuesThatAreComputedLeaveItUndecided) {
@@ -246,6 +349,39 @@ TEST_F(InPlaceTest, OnlyWhatChangesIsWritten) {
               HasSubstr("d0 - rt0 in [0, 0]"));
 }
 
+TEST_F(InPlaceTest, WhereWidthsChangePartsOfElementsAreLeftInPlace) {
+  // The bytes of each element, as they are, and in another order.
+  EXPECT_EQ(WrittenOf("p = s32[6] parameter(0) ROOT b = u8[6,4] bitcast-convert(p)"),
+            "[0, 0] of 24");
+  EXPECT_EQ(WrittenOf("p = u8[6,4] parameter(0) ROOT b = s32[6] bitcast-convert(p)"),
+            "[0, 0] of 6");
+  EXPECT_EQ(WrittenOf("p = s32[6] parameter(0) b = u8[6,4] bitcast-convert(p) "
+                      "ROOT r = u8[6,4] reverse(b), dimensions={1}"),
+            "[24, 24] of 24; (d0, d1) -> (d0, d1), domain: d0 in [0, 5], d1 in [0, 3]");
+  // The middle of three halves stays, so that elements 0 and 2 change, and those of one width do.
+  EXPECT_THAT(WrittenOf("p = u16[3,2] parameter(0) h = s32[3] bitcast-convert(p) "
+                        "ROOT r = s32[3] reverse(h), dimensions={0}"),
+              StartsWith("[2, 2] of 3"));
+  // Two of four bytes are new: every element changes.
+  EXPECT_THAT(WrittenOf("p = s32[3] parameter(0) b = u16[3,2] bitcast-convert(p) "
+                        "q = u16[3,1] parameter(1) z = s32[] constant(0) "
+                        "u = u16[3,2] dynamic-update-slice(b, q, z, z) "
+                        "ROOT r = s32[3] bitcast-convert(u)"),
+              StartsWith("[3, 3] of 3"));
+}
+
+TEST_F(InPlaceTest, ASortMayChangeWhereContentsDecide) {
+  const auto sorted = [](absl::string_view comparison, int size) {
+    return absl::StrCat(
+        "HloModule m, input_output_alias={ {}: (0, {}) } c { a = f32[] parameter(0) "
+        "b = f32[] parameter(1) ROOT r = pred[] compare(",
+        comparison, " } ENTRY e { p = f32[", size, "] parameter(0) ROOT s = f32[", size,
+        "] sort(p), dimensions={0}, to_apply=c }");
+  };
+  EXPECT_THAT(AliasesOf(sorted("a, b), direction=LT", 4)),
+              ElementsAre(HasSubstr("unsafe: element {0} is written before element {1}")));
+}
+
 TEST_F(InPlaceTest, ThreadsRunInAnyOrderAndLoopsUpwards) {
   const std::string moved = R"(p = f32[8,8] parameter(0)
       s = f32[7,8] slice(p), slice={[1:8], [0:8]}
@@ -303,9 +439,10 @@ TEST_F(InPlaceTest, AliasesOfTheHeaderAreSafeWhereNothingReadsLater) {
   const auto with = [](absl::string_view header, absl::string_view body) {
     return absl::StrCat("HloModule m, ", header, "\nENTRY e {\n", body, "\n}\n");
   };
-  EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0, {}, may-alias) }",
-                             "p = f32[4] parameter(0) ROOT n = f32[4] negate(p)")),
-              ElementsAre("alias of the module: output {} in parameter 0 {}: any order"));
+  EXPECT_THAT(
+      AliasesOf(with("input_output_alias={ {}: (0, {}, may-alias) }",
+                     "p = f32[4] parameter(0) ROOT n = f32[4] negate(p)")),
+      ElementsAre("alias of the module: output {} in parameter 0 {}, written by n: any order"));
   EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0, {}, must-alias) }",
                              "p = f32[4] parameter(0) ROOT r = f32[4] reverse(p), dimensions={0}")),
               ElementsAre(HasSubstr("unsafe: element {1} is written before element {2}")));
@@ -315,16 +452,138 @@ TEST_F(InPlaceTest, AliasesOfTheHeaderAreSafeWhereNothingReadsLater) {
       ROOT t = (f32[4], f32[4]) tuple(n, a))";
   EXPECT_THAT(AliasesOf(with("is_scheduled=true, input_output_alias={ {0}: (0, {}), {1}: (0, {}) }",
                              later)),
-              ElementsAre(HasSubstr("unsafe: a reads the operand after n has written it"),
-                          HasSubstr("{1} in parameter 0 {}: any order")));
+              ElementsAre(HasSubstr("unsafe: a reads p after n has written it"),
+                          HasSubstr("unsafe: output {0} is in it, too")));
   EXPECT_THAT(
       AliasesOf(with("input_output_alias={ {0}: (0, {}), {2}: (0, {}), {0}: (7, {}) }", later)),
-      ElementsAre(HasSubstr("a reads the operand after n"),
+      ElementsAre(HasSubstr("a reads p after n"),
                   HasSubstr("unsafe: there is no {2} of the output"),
                   HasSubstr("unsafe: there is no operand 7")));
   EXPECT_THAT(AliasesOf(with("input_output_alias={ {}: (0 }",
                              "p = f32[4] parameter(0) ROOT n = f32[4] negate(p)")),
               ElementsAre(HasSubstr("unsafe: the aliases cannot be read")));
+}
+
+// A loop that updates element i of an array which it carries, for i from 0 to 3.
+std::string LoopOver(absl::string_view body, absl::string_view entry,
+                     absl::string_view header = "input_output_alias={ {1}: (0, {}) }") {
+  return absl::StrCat("HloModule m, ", header, R"(
+      body {
+        c = (s32[], f32[4]) parameter(0)
+        i = s32[] get-tuple-element(c), index=0
+        a = f32[4] get-tuple-element(c), index=1
+        one = s32[] constant(1)
+        next = s32[] add(i, one)
+        x = f32[1] slice(a), slice={[0:1]}
+        )",
+                      body, R"(
+      }
+      condition {
+        c = (s32[], f32[4]) parameter(0)
+        i = s32[] get-tuple-element(c), index=0
+        n = s32[] constant(4)
+        ROOT r = pred[] compare(i, n), direction=LT
+      }
+      ENTRY e {
+        p = f32[4] parameter(0)
+        zero = s32[] constant(0)
+        )",
+                      entry, "\n}\n");
+}
+
+TEST_F(InPlaceTest, ALoopWritesWhatItCarriesInItsBody) {
+  const std::string loop =
+      "t = (s32[], f32[4]) tuple(zero, p) "
+      "ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body";
+  const std::string update = "u = f32[4] dynamic-update-slice(a, x, i) ";
+  const std::string root = "ROOT r = (s32[], f32[4]) tuple(next, u)";
+  EXPECT_THAT(AliasesOf(LoopOver(update + root, loop)),
+              ElementsAre("alias of the module: output {1} in parameter 0 {}, written by body/u: "
+                          "any order"));
+  EXPECT_THAT(AliasesOf(LoopOver("u = f32[4] reverse(a), dimensions={0} " + root, loop)),
+              ElementsAre(HasSubstr("written by body/u: unsafe: element {1} is written before")));
+  // The body reads the array after it is updated.
+  EXPECT_THAT(AliasesOf(LoopOver("u = f32[4] dynamic-update-slice(a, x, i) "
+                                 "v = f32[4] add(u, a) "
+                                 "ROOT r = (s32[], f32[4]) tuple(next, u)",
+                                 loop)),
+              ElementsAre(HasSubstr("unsafe: v reads c after u has written it")));
+  // What the loop hands on is not written.
+  EXPECT_THAT(AliasesOf(LoopOver("ROOT r = (s32[], f32[4]) tuple(next, a)", loop)),
+              ElementsAre("alias of the module: output {1} in parameter 0 {}: any order"));
+}
+
+TEST_F(InPlaceTest, WhatALoopChangesIsReadBeforeIt) {
+  const std::string body = "ROOT r = (s32[], f32[4]) tuple(next, y)";
+  const std::string negated = "y = f32[4] negate(a) ";
+  const std::string loop =
+      "t = (s32[], f32[4]) tuple(zero, p) "
+      "w = (s32[], f32[4]) while(t), condition=condition, body=body "
+      "v = f32[4] get-tuple-element(w), index=1 ";
+  const std::string header = "input_output_alias={ {0}: (0, {}) }";
+  EXPECT_THAT(AliasesOf(LoopOver(
+                  negated + body,
+                  loop + "s = f32[4] add(v, p) ROOT t2 = (f32[4], f32[4]) tuple(v, s)", header)),
+              ElementsAre(HasSubstr("written by w: unsafe: s reads p after w has written it")));
+  EXPECT_THAT(
+      AliasesOf(LoopOver(negated + body, loop + "ROOT t2 = (f32[4], f32[4]) tuple(v, p)", header)),
+      ElementsAre(HasSubstr("unsafe: w writes it, and output 1 is the operand itself")));
+  // What the loop starts from is computed into the buffer.
+  const std::string later =
+      "q = f32[4] reverse(p), dimensions={0} "
+      "t = (s32[], f32[4]) tuple(zero, q) "
+      "ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body";
+  EXPECT_THAT(AliasesOf(LoopOver(negated + body, later)),
+              ElementsAre(HasSubstr("written by q: unsafe: element {1} is written before")));
+  const std::string elementwise =
+      "q = f32[4] negate(p) "
+      "t = (s32[], f32[4]) tuple(zero, q) "
+      "ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body";
+  EXPECT_THAT(AliasesOf(LoopOver(negated + body, elementwise)),
+              ElementsAre(HasSubstr("any order")));
+}
+
+TEST_F(InPlaceTest, ALoopMayNotCarryABufferTwiceWhereItChangesIt) {
+  const auto carried_twice = [](absl::string_view body) {
+    return absl::StrCat(R"(HloModule m, input_output_alias={ {0}: (0, {}) }
+      body {
+        c = (f32[4], f32[4]) parameter(0)
+        a = f32[4] get-tuple-element(c), index=0
+        b = f32[4] get-tuple-element(c), index=1
+        )",
+                        body, R"(
+      }
+      condition {
+        c = (f32[4], f32[4]) parameter(0)
+        ROOT r = pred[] constant(true)
+      }
+      ENTRY e {
+        p = f32[4] parameter(0)
+        t = (f32[4], f32[4]) tuple(p, p)
+        w = (f32[4], f32[4]) while(t), condition=condition, body=body
+        v = f32[4] get-tuple-element(w), index=0
+        ROOT r = (f32[4]) tuple(v)
+      })");
+  };
+  EXPECT_THAT(
+      AliasesOf(carried_twice("n = f32[4] add(a, b) ROOT r = (f32[4], f32[4]) tuple(n, b)")),
+      ElementsAre(HasSubstr("unsafe: w changes p as element 0 of what it carries, and reads "
+                            "it as element 1")));
+  EXPECT_THAT(
+      AliasesOf(carried_twice("n = f32[4] negate(a) ROOT r = (f32[4], f32[4]) tuple(n, b)")),
+      ElementsAre(HasSubstr("written by body/n: any order")));
+}
+
+TEST_F(InPlaceTest, AnOutputThatIsAnotherParameterIsCopiedAtTheEnd) {
+  EXPECT_THAT(AliasesOf(R"(HloModule m, input_output_alias={ {0}: (0, {}), {1}: (1, {}) }
+      ENTRY e {
+        p = f32[4] parameter(0)
+        q = f32[4] parameter(1)
+        n = f32[4] add(p, q)
+        ROOT t = (f32[4], f32[4]) tuple(q, n)
+      })"),
+              ElementsAre(HasSubstr("output {0} in parameter 0 {}: any order"),
+                          HasSubstr("unsafe: n writes it, and output 0 is the operand itself")));
 }
 
 TEST_F(InPlaceTest, AliasesOfInstructionsAreAskedAboutThem) {

@@ -183,6 +183,18 @@ TEST(CommandLine, QueriesForPlacesAndIndicesAreOfWhatIsRead) {
   }
 }
 
+TEST(CommandLine, ThreadsAreGivenForPlacesToo) {
+  const auto line = Parse({"--query=in-place", "--vector_width=4", "m.hlo"});
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_TRUE(line->launch.GivesThreads());
+  EXPECT_TRUE(
+      Parse({"--query=in-place", "--thread_map=(d0) -> (d0), domain: d0 in [0, 3]", "m.hlo"}).ok());
+  EXPECT_THAT(Error({"--query=in-place", "--warp_size=64", "m.hlo"}),
+              HasSubstr("--query=coalescing"));
+  EXPECT_THAT(Error({"--query=indices", "--vector_width=4", "m.hlo"}),
+              HasSubstr("--query=coalescing"));
+}
+
 TEST(CommandLine, RewrittenModulesArePrintedWhole) {
   const auto line = Parse({"--query=indices", "--emit=hlo", "m.hlo"});
   ASSERT_TRUE(line.ok()) << line.status();

@@ -14,7 +14,7 @@
 // comes before e in every conflict. Leaves of the output of equal sizes are computed together, all
 // elements with one index at once; what reads for a leaf of other sizes is in conflict with every
 // element that it meets. Elements narrower than a byte are written byte by byte, those of one byte
-// at once.
+// at once; where rows are no whole bytes, the bytes are computed upwards or downwards in memory.
 //
 //   any order        there is no conflict: safe in parallel
 //   in an order      a nest of loops, each upwards or downwards, is safe (query/loop_order.h)
@@ -22,10 +22,14 @@
 //   undecided        with the reason: maps that are not exact, values that are computed, layouts
 //                    that are not known, questions that take too many steps
 //
+// A while carries each leaf in one buffer, which its body writes: the answer about that leaf of its
+// operand is that about the instructions of its body (query/internal/buffer_writers.h).
+//
 // "Safe" holds for all values of runtime variables. "Unsafe" is of elements that are read: by their
 // definition operations read their operands whatever the values are. It is said where some values
 // of the parameters that runtime variables are read from lead to conflicts; where one of them, say
-// the start of an update, decides, the values for which no order is wrong are a condition.
+// the start of an update, or the distance of two, decides, the values for which an order is right are
+// a condition (query/internal/runtime_conditions.h).
 //
 // Example, u = dynamic-update-slice(p, slice(p, [0:3]), 1) of s32[4]: element f in [1, 3] reads
 // element f - 1, which it must before that is changed. Safe in the order d0 descending; upwards,
@@ -42,67 +46,20 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/fusion_view.h"
-#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/query/in_place_answer.h"
 #include "xla_indexing/query/loop_order.h"
 
 namespace xla_indexing {
-
-enum class InPlaceAnswer : uint8_t { kAnyOrder, kInOrder, kUnsafe, kUndecided };
-
-// Element `writer` of the output is written, which changes the place of element `operand` of the
-// parameter, before element `reader`, of this or another leaf of the output, has read it.
-struct InPlaceConflict {
-  std::vector<int64_t> writer;
-  std::optional<int64_t> reader_leaf;  // where it is another one
-  std::vector<int64_t> reader;
-  std::vector<int64_t> operand;
-  int64_t byte = 0;  // the first that both have, from the beginning of the buffer
-  // What yields each runtime variable, and its value in this conflict.
-  std::vector<std::pair<std::string, int64_t>> runtime_values;
-
-  // `element {1} is written before element {2} reads element {1} of the operand, at byte 4`.
-  std::string ToString() const;
-};
-
-// Any order is safe where the value of one runtime variable is outside of an interval.
-struct RuntimeCondition {
-  std::string runtime;  // what yields it
-  Interval values;      // all that it can have
-  Interval unsafe;
-
-  // `start >= 3`, `start in [0, 0] or start in [3, 5]`.
-  std::string ToString() const;
-};
-
-struct InPlaceSafety {
-  InPlaceAnswer answer = InPlaceAnswer::kUndecided;
-  LoopOrder order;  // of kInOrder: the loops that matter
-  // Always there for kUnsafe; for kInOrder, a conflict of another order, where one was found.
-  std::optional<InPlaceConflict> conflict;
-  std::optional<RuntimeCondition> condition;
-  std::string reason;  // of kUndecided
-
-  bool IsSafe() const {
-    return answer == InPlaceAnswer::kAnyOrder || answer == InPlaceAnswer::kInOrder;
-  }
-  // `any order`, `in order d1 descending, then any; ..`, `unsafe: ..`, `undecided: ..`.
-  std::string ToString() const;
-};
 
 // What a kernel that works in place has to write: elements of the output, as maps e -> e with the
 // runtime variables that they depend on, and how many they are.
@@ -110,15 +67,6 @@ struct WrittenElements {
   OperandIndexingSet elements;
   Interval count;
   int64_t of = 0;  // elements of the output
-};
-
-// The iterations of a kernel, as a map to the elements of the output that they compute: dimensions
-// run in parallel, range variables are loops of each, upwards, the outermost first, and those in
-// `together` the elements of one access, all read before any is written. Each element belongs to
-// one iteration. A thread mapping is one (gpu/thread_mapping.h).
-struct IterationMap {
-  IndexingMap elements;
-  llvm::SmallVector<int, 1> together = {};
 };
 
 struct SharedBuffer {

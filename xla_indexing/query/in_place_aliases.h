@@ -1,13 +1,13 @@
 // Whether the aliases that a module states are safe: `input_output_alias` of its header, and
 // `output_to_operand_aliasing` of its instructions.
 //
-// What writes. An output of the entry is followed from the root through tuples, their elements and
-// bitcasts to the instruction that computes it, the *writer*. It shares the buffer of a parameter,
-// and so do what the parameter is handed on as in the same ways. All other readers of these have to
-// come before the writer: in a module with a schedule (`is_scheduled=true`) in the order of its
-// instructions, otherwise in some order, so that none of them may be computed from the writer. What
-// the writer reads itself is a question about it alone (query/in_place.h), as is an alias of an
-// instruction. Custom calls answer for their aliases themselves: only sizes are compared.
+// What writes. An output of the entry is followed from the root through tuples, their elements,
+// bitcasts and loops to the instructions that write into its buffer: the last of them computes it, and
+// one in the body of a while updates what it carries (query/internal/buffer_writers.h). All other
+// readers of what a writer overwrites have to come before it: in a module with a schedule
+// (`is_scheduled=true`) in the order of its instructions, otherwise in some order. What the writer reads
+// itself is a question about it alone (query/in_place.h), as is an alias of an instruction. Custom calls
+// answer for their aliases themselves: only sizes are compared.
 //
 // Example: ENTRY e, input_output_alias={ {}: (0, {}, may-alias) }, with the root reverse(p) of
 // parameter 0 is unsafe: element {0} is written before element {3} reads element {0} ..
@@ -22,7 +22,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/query/in_place.h"
+#include "xla_indexing/query/in_place_answer.h"
 
 namespace xla_indexing {
 
@@ -32,8 +32,12 @@ struct CheckedAlias {
   int64_t operand = 0;                          // or the parameter's number
   std::string operand_index;                    // the shape index in it, `{}`
   InPlaceSafety safety;
+  // The instruction that the answer is about, for an alias of the header; null where nothing writes.
+  const HloInstruction* writer = nullptr;
 
-  // `alias of e: output {} in parameter 0 {}: unsafe: ..`.
+  // `update`, `body/update` where it is not in the entry, or nothing.
+  std::string WriterName() const;
+  // `alias of the module: output {} in parameter 0 {}, written by r: unsafe: ..`.
   std::string ToString() const;
 };
 

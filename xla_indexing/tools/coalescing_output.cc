@@ -18,6 +18,7 @@
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/tools/count_output.h"
+#include "xla_indexing/tools/launch.h"
 
 namespace xla_indexing {
 namespace {
@@ -26,10 +27,7 @@ using internal::FloorDiv;
 
 absl::StatusOr<CoalescingAnalysis> AnalysisOf(const Shape& output, const LaunchFlags& flags,
                                               mlir::MLIRContext* context) {
-  if (flags.thread_map.empty()) {
-    return CoalescingAnalysis::OfLoop(output, flags.Loop(), context, flags.options);
-  }
-  absl::StatusOr<ThreadMapping> mapping = ParseThreadMapping(flags.thread_map, context);
+  absl::StatusOr<ThreadMapping> mapping = ThreadMappingOf(output, flags, context);
   if (!mapping.ok()) return mapping.status();
   return CoalescingAnalysis::Create(*std::move(mapping), output, flags.options);
 }

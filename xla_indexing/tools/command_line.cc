@@ -389,9 +389,7 @@ absl::Status CheckReportLine(const CommandLine& line) {
   CommandLine without_memory = line;
   without_memory.launch.are_given = false;
   if (AsksForHlo(without_memory) || line.explain || line.keep_variables ||
-      line.format != OutputFormat::kText || line.launch.is_emitters ||
-      !line.launch.thread_map.empty() || line.launch.threads_per_block ||
-      line.launch.elements_per_thread || line.launch.vector_width) {
+      line.format != OutputFormat::kText || line.launch.is_emitters || line.launch.GivesThreads()) {
     return absl::InvalidArgumentError(
         "--report is of whole modules; of the other flags only --top, --sort, --jobs and those of "
         "the memory (--warp_size, --sector_bytes, --line_bytes, --alignment, --coalescing_factor) "
@@ -410,8 +408,7 @@ absl::Status CheckReportLine(const CommandLine& line) {
 absl::Status CheckLaunchFlags(const LaunchFlags& flags) {
   if (absl::Status status = flags.options.Verify(); !status.ok()) return status;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  if (flags.is_emitters && (!flags.thread_map.empty() || flags.threads_per_block ||
-                            flags.elements_per_thread || flags.vector_width)) {
+  if (flags.is_emitters && flags.GivesThreads()) {
     return absl::InvalidArgumentError(
         "--mapping=emitter finds the threads, which --thread_map, --threads_per_block, "
         "--elements_per_thread and --vector_width give; they exclude each other");
@@ -468,12 +465,13 @@ absl::Status CheckHloLine(const CommandLine& line) {
     return absl::InvalidArgumentError(
         "--budget is what --query=tiling, which is not given, is asked for");
   }
-  if (line.queries.coalescing) {
+  const bool is_of_threads = line.queries.in_place && line.launch.GivesThreads();
+  if (line.queries.coalescing || is_of_threads) {
     if (absl::Status status = CheckLaunchFlags(line.launch); !status.ok()) return status;
   } else if (line.launch.are_given) {
     return absl::InvalidArgumentError(
         "--thread_map and the other flags of a launch say what --query=coalescing, which is not "
-        "given, is of");
+        "given, is of; those that say which thread computes what go with --query=in-place, too");
   }
   if (line.fuse && (line.instruction || line.computation)) {
     return absl::InvalidArgumentError(

@@ -53,7 +53,7 @@ struct Queries {
   bool Any() const { return utilization || coalescing || in_place || indices || tiling; }
 };
 
-// The launch for which coalescing is reported.
+// The launch for which coalescing is reported, and whether outputs may be written in place.
 struct LaunchFlags {
   bool is_emitters =
       false;               // that of XLA's kernel (gpu/fusion_mapping.h), and not one that is given
@@ -64,6 +64,10 @@ struct LaunchFlags {
   CoalescingOptions options;
   bool are_given = false;  // some of them
 
+  // Whether they say which thread computes what.
+  bool GivesThreads() const {
+    return !thread_map.empty() || threads_per_block || elements_per_thread || vector_width;
+  }
   LoopOptions Loop() const {
     const int64_t width = vector_width.value_or(1);
     return {threads_per_block.value_or(LoopOptions().threads_per_block),

@@ -78,13 +78,15 @@ How it is printed
                          than so many are held at a time; 48KiB, 1MiB or a number
   --threads_per_block=N, --elements_per_thread=N, --vector_width=N
                          of --query=coalescing: the loop over the output, its elements in the order
-                         of memory (default: 128, 1 and 1)
+                         of memory (default: 128, 1 and 1); of --query=in-place: whether these
+                         threads may work in place
   --mapping=emitter      of --query=coalescing: instead, the kernel that XLA's GPU backend would make
                          of it: its kind, its hero and its threads; lines about what these read and
                          write, behind the maps
   --thread_map=MAP       of --query=coalescing: instead, the map from thread and block coordinates
                          th_x, th_y, th_z, bl_x, bl_y, bl_z (or d0 and d1) and loops to elements of
-                         the output; a range variable vec is the elements of a vector access
+                         the output; a range variable vec is the elements of a vector access; of
+                         --query=in-place, too
   --warp_size=32|64, --sector_bytes=N, --line_bytes=N, --alignment=N, --coalescing_factor=X
                          of --query=coalescing: threads of a warp, sizes of memory, where operands
                          begin, and how many times the least sectors an access may touch and be

@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "xla_indexing/gpu/thread_mapping.h"
 #include "xla_indexing/tools/count_output.h"
+#include "xla_indexing/tools/launch.h"
 
 namespace xla_indexing {
 namespace {
@@ -58,6 +61,51 @@ void WriteConflict(const InPlaceConflict& conflict, JsonWriter* json) {
   json->EndObject();
 }
 
+void WriteOrder(const LoopOrder& order, JsonWriter* json) {
+  json->Key("order");
+  json->BeginArray();
+  for (const DirectedLoop& loop : order) {
+    json->BeginObject();
+    json->Key("dimension");
+    json->Integer(loop.dimension);
+    json->Key("direction");
+    json->String(loop.is_descending ? "descending" : "ascending");
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+// The fields of an object.
+void WriteSafety(const InPlaceSafety& safety, JsonWriter* json) {
+  json->Key("answer");
+  json->String(InPlaceAnswerName(safety.answer));
+  WriteOrder(safety.order, json);
+  if (safety.conflict) {
+    json->Key("conflict");
+    WriteConflict(*safety.conflict, json);
+  }
+  json->Key("conditions");
+  json->BeginArray();
+  for (const RuntimeCondition& condition : safety.conditions) {
+    json->BeginObject();
+    WriteOrder(condition.order, json);
+    json->Key("where");
+    json->String(condition.ToString());
+    json->EndObject();
+  }
+  json->EndArray();
+  json->Key("reason");
+  json->String(safety.reason);
+}
+
+// Those that the command line gives; an error where it gives none, or none for this array.
+absl::StatusOr<IterationMap> ThreadsOf(const CommandLine& line, const Shape& output,
+                                       mlir::MLIRContext* context) {
+  absl::StatusOr<ThreadMapping> mapping = ThreadMappingOf(output, line.launch, context);
+  if (!mapping.ok()) return mapping.status();
+  return IterationMap{std::move(mapping->map), std::move(mapping->vector_ranges)};
+}
+
 }  // namespace
 
 void InPlaceAnswers::Answer(std::vector<ReportedEntry>* entries) {
@@ -73,11 +121,18 @@ void InPlaceAnswers::Answer(std::vector<ReportedEntry>* entries) {
     if (!absl::c_linear_search(candidates_, buffer)) continue;
     absl::StatusOr<InPlaceSafety> safety = (*analysis_)->Safety(buffer);
     if (!safety.ok()) {
-      InPlaceSafety failed;
-      failed.reason = std::string(safety.status().message());
-      safety = std::move(failed);
+      safety = InPlaceSafety::Undecided(std::string(safety.status().message()));
     }
-    entry.in_place = ReportedInPlace{*std::move(safety), {}};
+    entry.in_place = ReportedInPlace{*std::move(safety), {}, {}};
+    if (line_.launch.GivesThreads()) {
+      const Shape& output = subject_.instruction->shape().Leaf(entry.output_leaf);
+      const absl::StatusOr<IterationMap> threads = ThreadsOf(line_, output, context_);
+      absl::StatusOr<InPlaceSafety> by_threads =
+          threads.ok() ? (*analysis_)->SafetyUnder(buffer, *threads) : threads.status();
+      entry.in_place->by_threads =
+          by_threads.ok() ? *std::move(by_threads)
+                          : InPlaceSafety::Undecided(std::string(by_threads.status().message()));
+    }
     absl::StatusOr<WrittenElements> written = (*analysis_)->Written(buffer);
     if (written.ok()) entry.in_place->written = *std::move(written);
   }
@@ -85,6 +140,13 @@ void InPlaceAnswers::Answer(std::vector<ReportedEntry>* entries) {
 
 void AppendInPlace(const ReportedInPlace& in_place, std::string* out) {
   absl::StrAppend(out, "  in place: ", in_place.safety.ToString(), "\n");
+  if (in_place.by_threads) {
+    absl::StrAppend(out, "  in place, by these threads: ",
+                    in_place.by_threads->answer == InPlaceAnswer::kAnyOrder
+                        ? "safe"
+                        : in_place.by_threads->ToString(),
+                    "\n");
+  }
   if (!in_place.written) return;
   absl::StrAppend(out, "  written in place: ", CountText(in_place.written->count), " of ",
                   in_place.written->of, " elements\n");
@@ -108,35 +170,22 @@ void AppendAliasJson(const CheckedAlias& alias, std::string* objects) {
   json.Integer(alias.operand);
   json.Key("operand_index");
   json.String(alias.operand_index);
+  json.Key("writer");
+  json.String(alias.WriterName());
   json.Key("in_place");
-  WriteInPlace({alias.safety, {}}, &json);
+  WriteInPlace({alias.safety, {}, {}}, &json);
   json.EndObject();
 }
 
 void WriteInPlace(const ReportedInPlace& in_place, JsonWriter* json) {
-  const InPlaceSafety& safety = in_place.safety;
   json->BeginObject();
-  json->Key("answer");
-  json->String(InPlaceAnswerName(safety.answer));
-  json->Key("order");
-  json->BeginArray();
-  for (const DirectedLoop& loop : safety.order) {
+  WriteSafety(in_place.safety, json);
+  if (in_place.by_threads) {
+    json->Key("by_threads");
     json->BeginObject();
-    json->Key("dimension");
-    json->Integer(loop.dimension);
-    json->Key("direction");
-    json->String(loop.is_descending ? "descending" : "ascending");
+    WriteSafety(*in_place.by_threads, json);
     json->EndObject();
   }
-  json->EndArray();
-  if (safety.conflict) {
-    json->Key("conflict");
-    WriteConflict(*safety.conflict, json);
-  }
-  json->Key("condition");
-  json->String(safety.condition ? safety.condition->ToString() : "");
-  json->Key("reason");
-  json->String(safety.reason);
   if (in_place.written) {
     json->Key("written");
     json->BeginObject();

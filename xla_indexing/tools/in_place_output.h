@@ -1,8 +1,9 @@
 // `--query=in-place` as text and as JSON: whether outputs may be written into the buffers of operands
 // of equal size in bytes. docs/command-line.md describes both.
 //
-//   in place: in order d0 descending; otherwise element {1} is written before ..
-//     written: 3 of 4 elements
+//   in place: in order d0 descending; otherwise unsafe: element {1} is written before ..
+//   in place, by these threads: safe
+//   written in place: 3 of 4 elements
 #ifndef XLA_INDEXING_TOOLS_IN_PLACE_OUTPUT_H_
 #define XLA_INDEXING_TOOLS_IN_PLACE_OUTPUT_H_
 
@@ -14,6 +15,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/query/in_place.h"
 #include "xla_indexing/query/in_place_aliases.h"
+#include "xla_indexing/tools/command_line.h"
 #include "xla_indexing/tools/json_writer.h"
 #include "xla_indexing/tools/report.h"
 #include "xla_indexing/tools/subject.h"
@@ -23,15 +25,16 @@ namespace xla_indexing {
 // The answers about one subject.
 class InPlaceAnswers {
  public:
-  // Keeps a reference.
-  InPlaceAnswers(const Subject& subject, mlir::MLIRContext* context)
-      : subject_(subject), context_(context) {}
+  // Keeps references.
+  InPlaceAnswers(const Subject& subject, const CommandLine& line, mlir::MLIRContext* context)
+      : subject_(subject), line_(line), context_(context) {}
 
   // For the entries of leaves that are as large.
   void Answer(std::vector<ReportedEntry>* entries);
 
  private:
   const Subject& subject_;
+  const CommandLine& line_;
   mlir::MLIRContext* context_;
   std::optional<absl::StatusOr<InPlaceAnalysis>> analysis_;
   std::vector<SharedBuffer> candidates_;

@@ -112,7 +112,7 @@ QueryAnswers::QueryAnswers(const Subject& subject, Direction direction, const Co
                   : absl::NotFoundError("not asked for")),
       utilization_(*subject.instruction, subject.operands()),
       coalescing_(subject, line, indexer->context()),
-      in_place_(subject, indexer->context()) {}
+      in_place_(subject, line, indexer->context()) {}
 
 void QueryAnswers::AnswerUtilization(const ReportPart& part, std::vector<ReportedEntry>* entries) {
   InstructionIndexing maps;

@@ -46,6 +46,7 @@ struct ReportedTile {
 // is written then.
 struct ReportedInPlace {
   InPlaceSafety safety;
+  std::optional<InPlaceSafety> by_threads;  // of the launch that is given
   std::optional<WrittenElements> written;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,14 +12,18 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/internal/physical_layout.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/query/internal/buffer_places.h"
+#include "xla_indexing/query/internal/element_parts.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -27,37 +32,107 @@ using ::mlir::AffineExpr;
 
 // The walk takes so many steps at most; what it has not reached then changes, perhaps.
 constexpr int kMaxWalkSteps = 1024;
-constexpr size_t kMaxParts = 64;
+constexpr size_t kMaxParts = 256;
 
-struct DataOperands {
-  absl::InlinedVector<int64_t, 2> operands;  // whose elements become those of the result
-  bool keeps_elements = false;               // false: the operation computes
+// How the elements of a leaf of an instruction come about.
+struct Origin {
+  enum class Kind { kMoved, kReinterpreted, kComputed, kUnknown };
+  Kind kind = Kind::kUnknown;
+  // Of kMoved: whose elements become those of the result.
+  absl::InlinedVector<int64_t, 2> operands = {};
 };
 
-bool SameWidth(const Shape& a, const Shape& b) { return BitsOfElement(a) == BitsOfElement(b); }
-
-DataOperands AllOperands(const HloInstruction& instruction) {
-  DataOperands data{{}, true};
-  for (int64_t i = 0; i < instruction.operand_count(); ++i) data.operands.push_back(i);
-  return data;
+Origin Moved(absl::InlinedVector<int64_t, 2> operands) {
+  return {Origin::Kind::kMoved, std::move(operands)};
+}
+Origin MovedFromAll(const HloInstruction& instruction) {
+  Origin origin{Origin::Kind::kMoved};
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) origin.operands.push_back(i);
+  return origin;
 }
 
-DataOperands DataOperandsOf(const HloInstruction& instruction) {
+Origin OriginOf(const HloInstruction& instruction, int64_t leaf);
+
+// Whether every leaf of the result of a computation is computed, and none a parameter as it is.
+bool ComputesAll(const HloComputation* computation) {
+  if (computation == nullptr) return false;
+  const HloInstruction* root = computation->root_instruction();
+  const auto is_computed = [](const HloInstruction* i) {
+    return i->shape().IsArray() && OriginOf(*i, 0).kind == Origin::Kind::kComputed;
+  };
+  if (root->opcode() != HloOpcode::kTuple) return is_computed(root);
+  return absl::c_all_of(root->operands(), is_computed);
+}
+
+// Whether the comparator of a sort compares two elements of one of the arrays, so that contents decide
+// where an element goes.
+bool ComparesElements(const HloComputation* comparator) {
+  if (comparator == nullptr) return false;
+  const HloInstruction* root = comparator->root_instruction();
+  if (root->opcode() != HloOpcode::kCompare || root->comparison_direction() == "EQ" ||
+      root->comparison_direction() == "NE") {
+    return false;
+  }
+  const HloInstruction* a = root->operand(0);
+  const HloInstruction* b = root->operand(1);
+  return a->opcode() == HloOpcode::kParameter && b->opcode() == HloOpcode::kParameter && a != b &&
+         a->parameter_number() / 2 == b->parameter_number() / 2;
+}
+
+// Of a leaf of what a computation of arrays returns; where it is moved, with the parameter's number.
+Origin OriginInside(const HloComputation& computation, int64_t leaf) {
+  const HloInstruction* i = computation.root_instruction();
+  if (i->opcode() == HloOpcode::kTuple) {
+    if (leaf >= i->operand_count()) return Origin();
+    i = i->operand(leaf);
+  }
+  while (i->shape().IsArray() && i->opcode() != HloOpcode::kParameter) {
+    Origin origin = OriginOf(*i, 0);
+    if (origin.kind != Origin::Kind::kMoved) return origin;
+    // What reads indices too is not looked through.
+    if (i->operand_count() != 1) return Origin();
+    i = i->operand(0);
+  }
+  return i->shape().IsArray() ? Moved({i->parameter_number()}) : Origin();
+}
+
+// The leaves of an async-start are those of its operands, of the result, and of a context.
+Origin OriginInAsync(const HloInstruction& start, int64_t leaf) {
+  for (const HloInstruction* operand : start.operands()) leaf -= operand->shape().LeafCount();
+  if (leaf < 0) return MovedFromAll(start);
+  if (start.calls() == nullptr) return Origin();
+  if (leaf >= start.calls()->root_instruction()->shape().LeafCount()) {
+    return {Origin::Kind::kComputed};
+  }
+  Origin origin = OriginInside(*start.calls(), leaf);
+  return origin.kind == Origin::Kind::kReinterpreted ? Origin() : origin;
+}
+
+// Computed is what has no element of an operand by the operation's definition. That a value may happen
+// to be equal, as that of a maximum is to one of its operands, does not count.
+Origin OriginOf(const HloInstruction& instruction, int64_t leaf) {
+  const auto computed_if = [](bool is_computed) {
+    return Origin{is_computed ? Origin::Kind::kComputed : Origin::Kind::kUnknown};
+  };
   switch (instruction.opcode()) {
     case HloOpcode::kBitcast:
     case HloOpcode::kBitcastConvert:
-      if (!SameWidth(instruction.shape(), instruction.operand(0)->shape())) return {};
-      return {{0}, true};
+      if (BitsOfElement(instruction.shape()) != BitsOfElement(instruction.operand(0)->shape())) {
+        return {Origin::Kind::kReinterpreted};
+      }
+      return Moved({0});
     case HloOpcode::kConcatenate:
     case HloOpcode::kPad:
     case HloOpcode::kTuple:
     case HloOpcode::kOptBarrier:
-      return AllOperands(instruction);
+      return MovedFromAll(instruction);
+    case HloOpcode::kAddDependency:
     case HloOpcode::kBroadcast:
     case HloOpcode::kCopy:
     case HloOpcode::kCopyDone:
     case HloOpcode::kCopyStart:
     case HloOpcode::kDomain:
+    case HloOpcode::kDynamicReshape:
     case HloOpcode::kDynamicSlice:
     case HloOpcode::kGather:
     case HloOpcode::kGetTupleElement:
@@ -65,67 +140,102 @@ DataOperands DataOperandsOf(const HloInstruction& instruction) {
     case HloOpcode::kReverse:
     case HloOpcode::kSlice:
     case HloOpcode::kTranspose:
-      return {{0}, true};
+      return Moved({0});
     case HloOpcode::kDynamicUpdateSlice:
-      return {{0, 1}, true};
+      return Moved({0, 1});
     case HloOpcode::kSelect:
-      return {{1, 2}, true};
+      return Moved({1, 2});
     case HloOpcode::kScatter:
-      if (instruction.operand_count() != 3) return {};
-      return {{0}, true};
+      return instruction.operand_count() == 3 ? Moved({0}) : Origin();
+    case HloOpcode::kAsyncUpdate:
+    case HloOpcode::kAsyncDone:
+    case HloOpcode::kSend:
+      return Moved({0});
+    case HloOpcode::kBatchNormGrad:
+    case HloOpcode::kBatchNormInference:
+    case HloOpcode::kBatchNormTraining:
+    case HloOpcode::kConstant:
+    case HloOpcode::kConvolution:
+    case HloOpcode::kDot:
+    case HloOpcode::kFft:
+    case HloOpcode::kGetDimensionSize:
+    case HloOpcode::kInfeed:
+    case HloOpcode::kIota:
+    case HloOpcode::kPartitionId:
+    case HloOpcode::kRaggedDot:
+    case HloOpcode::kRecv:
+    case HloOpcode::kReplicaId:
+    case HloOpcode::kRng:
+    case HloOpcode::kRngGetAndUpdateState:
+    case HloOpcode::kRngBitGenerator:
+    case HloOpcode::kScaledDot:
+    case HloOpcode::kTriangularSolve:
+      return {Origin::Kind::kComputed};
+    case HloOpcode::kMap:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kScan:
+      // Without elements to combine there is the initial value as it is.
+      return computed_if(ComputesAll(instruction.to_apply()) &&
+                         instruction.operand(0)->shape().ElementCount().value_or(0) > 0);
+    case HloOpcode::kSelectAndScatter:
+      // An element that no window selects is the initial value, which is one element.
+      return computed_if(ComputesAll(instruction.GetComputation(AttributeKey::kScatter)) &&
+                         instruction.shape().ElementCount().value_or(0) != 1);
+    case HloOpcode::kSort: {
+      const absl::Span<const int64_t> along = instruction.dimensions();
+      if (along.size() != 1) return Origin();
+      if (instruction.shape().Leaf(leaf).dimension(along[0]) == 1) return Moved({leaf});
+      return computed_if(ComparesElements(instruction.to_apply()));
+    }
+    case HloOpcode::kAsyncStart:
+      return OriginInAsync(instruction, leaf);
+    case HloOpcode::kTopk:
+      return computed_if(leaf == 1 || instruction.operand(0)->shape().dimensions().back() != 1);
     default:
-      return {};
+      return computed_if(IsElementwise(instruction.opcode()));
   }
 }
 
-// Whether an operation that is not looked through has results that it computes, and never just an
-// element of an operand.
-bool Computes(const HloInstruction& instruction) {
-  const HloOpcode opcode = instruction.opcode();
-  switch (opcode) {
-    case HloOpcode::kConstant:
-    case HloOpcode::kIota:
-    case HloOpcode::kDot:
-    case HloOpcode::kReduce:
-    case HloOpcode::kConvolution:
-      return true;
-    case HloOpcode::kClamp:
-    case HloOpcode::kMaximum:
-    case HloOpcode::kMinimum:
-    case HloOpcode::kConvert:
-    case HloOpcode::kAnd:
-    case HloOpcode::kOr:
-    case HloOpcode::kReducePrecision:
-      // These may happen to give back an operand. It is by their values, which do not count.
-      return true;
-    default:
-      return IsElementwise(opcode);
-  }
+bool IsParameter(const HloInstruction& instruction, int64_t number) {
+  return instruction.opcode() == HloOpcode::kParameter && instruction.parameter_number() == number;
 }
 
 class ChangeWalk {
  public:
   ChangeWalk(const SharedLeaves& leaves, const OperandIndexing& place, HloIndexer* indexer)
-      : leaves_(leaves), place_(place), indexer_(*indexer) {
-    const absl::StatusOr<PhysicalLayout> of_output = PhysicalLayoutOf(leaves.output());
-    const absl::StatusOr<PhysicalLayout> of_operand = PhysicalLayoutOf(leaves.operand());
+      : leaves_(leaves),
+        parts_of_(leaves.computation, leaves.output(), leaves.operand()),
+        output_(leaves.output()),
+        place_(place),
+        indexer_(*indexer) {
+    Shape operand = leaves.operand();
+    if (!parts_of_.AreElements()) {
+      output_ = *parts_of_.PartsOf(output_);
+      operand = *parts_of_.PartsOf(operand);
+      const absl::StatusOr<OperandIndexing> places =
+          PlacesIn(operand, output_, place.map().context());
+      if (!places.ok()) return;
+      place_ = *places;
+    }
+    const absl::StatusOr<PhysicalLayout> of_output = PhysicalLayoutOf(output_);
+    const absl::StatusOr<PhysicalLayout> of_operand = PhysicalLayoutOf(operand);
     has_place_for_each_ =
-        HaveSamePlaces(leaves.output(), leaves.operand()) ||
+        HaveSamePlaces(output_, operand) ||
         (of_output.ok() && of_operand.ok() && of_output->width == of_operand->width &&
-         of_output->positions == of_operand->positions &&
-         !HasPadding(*of_output, leaves.output()) && !HasPadding(*of_operand, leaves.operand()));
+         of_output->positions == of_operand->positions && !HasPadding(*of_output, output_) &&
+         !HasPadding(*of_operand, operand));
   }
 
   std::vector<ChangedPart> Run() {
-    const Shape& output = leaves_.output();
     steps_.push_back(
-        {leaves_.computation.root_instruction(), leaves_.output_leaf, Identity(output), ""});
+        {leaves_.computation.root_instruction(), leaves_.output_leaf, Identity(output_), ""});
     for (int taken = 0; !steps_.empty(); ++taken) {
       const Step step = std::move(steps_.back());
       steps_.pop_back();
       if (taken >= kMaxWalkSteps || parts_.size() >= kMaxParts || !QuestionBudget::Spend(8)) {
         parts_.clear();
-        AddPart(Identity(output), "there are too many ways in which elements are moved");
+        AddPart(Identity(output_), "there are too many ways in which elements are moved");
         return std::move(parts_);
       }
       Take(step);
@@ -140,6 +250,8 @@ class ChangeWalk {
     int64_t leaf;
     OperandIndexing path;
     std::string doubt;  // why this may not be where the elements come from
+    // The predicates of selects on the way, which choose an operand.
+    absl::InlinedVector<const HloInstruction*, 2> predicates = {};
   };
 
   static bool HasPadding(const PhysicalLayout& layout, const Shape& array) {
@@ -175,7 +287,7 @@ class ChangeWalk {
   }
 
   void AddPart(const OperandIndexing& path, std::string doubt) {
-    OperandIndexing elements = DomainOfPath(path);
+    OperandIndexing elements = parts_of_.ElementsOf(DomainOfPath(path));
     elements.Simplify();
     if (elements.IsKnownEmpty()) return;
     if (doubt.empty() && !elements.IsExact()) doubt = elements.label().reason;
@@ -223,15 +335,42 @@ class ChangeWalk {
                              step.leaf == leaves_.parameter_leaf;
       return is_shared ? TakeShared(step) : AddPart(step.path, step.doubt);
     }
-    const DataOperands data = DataOperandsOf(instruction);
-    if (!data.keeps_elements) {
-      std::string doubt = step.doubt;
-      if (doubt.empty() && !Computes(instruction)) {
-        doubt = absl::StrCat(instruction.name(), " (", OpcodeName(instruction.opcode()),
-                             ") may hand elements on");
-      }
-      return AddPart(step.path, std::move(doubt));
+    const Origin origin = OriginOf(instruction, step.leaf);
+    switch (origin.kind) {
+      case Origin::Kind::kMoved:
+        return TakeMoved(step, origin);
+      case Origin::Kind::kReinterpreted:
+        return TakeReinterpreted(step);
+      case Origin::Kind::kComputed:
+        return AddPart(step.path, step.doubt);
+      case Origin::Kind::kUnknown:
+        return AddPart(step.path, !step.doubt.empty()
+                                      ? step.doubt
+                                      : absl::StrCat(instruction.name(), " (",
+                                                     OpcodeName(instruction.opcode()),
+                                                     ") may hand elements on"));
     }
+  }
+
+  void TakeReinterpreted(const Step& step) {
+    const HloInstruction& instruction = *step.instruction;
+    std::optional<OperandIndexing> parts;
+    if (!parts_of_.AreElements()) {
+      parts = parts_of_.Reinterpreted(instruction, place_.map().context());
+    }
+    if (!parts) {
+      return AddPart(step.path, absl::StrCat("how ", instruction.name(),
+                                             " cuts elements into others is not known"));
+    }
+    absl::StatusOr<OperandIndexing> path = ComposeOperandIndexing(step.path, *parts);
+    if (!path.ok()) return AddPart(step.path, std::string(path.status().message()));
+    path->Simplify();
+    if (path->IsKnownEmpty()) return;
+    steps_.push_back({instruction.operand(0), 0, *std::move(path), step.doubt, step.predicates});
+  }
+
+  void TakeMoved(const Step& step, const Origin& origin) {
+    const HloInstruction& instruction = *step.instruction;
     const auto entries =
         indexer_.Index(instruction, Direction::kOutputToInput, OperandLeaf{0, step.leaf});
     if (!entries.ok()) return AddPart(step.path, std::string(entries.status().message()));
@@ -241,7 +380,7 @@ class ChangeWalk {
     }
     bool is_moved = false;
     for (const IndexingEntry& entry : **entries) {
-      if (entry.output_leaf == step.leaf) is_moved |= TakeEntry(step, data, entry);
+      if (entry.output_leaf == step.leaf) is_moved |= TakeEntry(step, origin, entry);
     }
     // A leaf may be none of those that are handed on, such as the context of a copy-start.
     if (!is_moved) AddPart(step.path, step.doubt);
@@ -253,19 +392,27 @@ class ChangeWalk {
   }
 
   // Whether the entry is of an operand whose elements become those of the leaf.
-  bool TakeEntry(const Step& step, const DataOperands& data, const IndexingEntry& entry) {
+  bool TakeEntry(const Step& step, const Origin& origin, const IndexingEntry& entry) {
     const HloInstruction& instruction = *step.instruction;
     const bool is_scatter = instruction.opcode() == HloOpcode::kScatter;
     const bool is_update = is_scatter && entry.operand == 2;
-    const bool is_data = absl::c_linear_search(data.operands, entry.operand);
+    const bool is_data = absl::c_linear_search(origin.operands, entry.operand);
     if (!is_data && !is_update) return false;
     std::string doubt = step.doubt;
-    if (doubt.empty() && instruction.opcode() == HloOpcode::kSelect &&
-        instruction.operand(0)->opcode() != HloOpcode::kParameter) {
-      doubt = absl::StrCat("the predicate of ", instruction.name(), " is computed");
+    auto predicates = step.predicates;
+    if (instruction.opcode() == HloOpcode::kSelect) {
+      const HloInstruction* predicate = instruction.operand(0);
+      if (doubt.empty() && predicate->opcode() != HloOpcode::kParameter) {
+        doubt = absl::StrCat("the predicate of ", instruction.name(), " is computed");
+      } else if (doubt.empty() && absl::c_linear_search(predicates, predicate)) {
+        doubt = absl::StrCat("several selects have the predicate ", predicate->name());
+      }
+      predicates.push_back(predicate);
     }
-    if (doubt.empty() && is_update && instruction.to_apply() != nullptr &&
-        instruction.to_apply()->root_instruction()->opcode() == HloOpcode::kParameter) {
+    // An update that takes the place of the element is moved there.
+    const bool is_assigned = is_update && instruction.to_apply() != nullptr &&
+                             IsParameter(*instruction.to_apply()->root_instruction(), 1);
+    if (doubt.empty() && is_update && !is_assigned && !ComputesAll(instruction.to_apply())) {
       doubt =
           absl::StrCat("an update of ", instruction.name(), " may be the element that is there");
     }
@@ -278,12 +425,13 @@ class ChangeWalk {
                 map.IsExact() ? "elements of other devices are moved" : map.label().reason);
         continue;
       }
-      absl::StatusOr<OperandIndexing> path = ComposeOperandIndexing(step.path, map);
+      absl::StatusOr<OperandIndexing> path = ComposeOperandIndexing(
+          step.path, parts_of_.OfParts(map, instruction.shape().Leaf(step.leaf)));
       if (!path.ok()) {
         AddPart(step.path, std::string(path.status().message()));
         continue;
       }
-      if (is_update) {
+      if (is_update && !is_assigned) {
         AddPart(*path, doubt);
         continue;
       }
@@ -294,14 +442,16 @@ class ChangeWalk {
       }
       path->Simplify();
       if (path->IsKnownEmpty()) continue;
-      steps_.push_back(
-          {instruction.operand(entry.operand), entry.operand_leaf, *std::move(path), doubt});
+      steps_.push_back({instruction.operand(entry.operand), entry.operand_leaf, *std::move(path),
+                        doubt, predicates});
     }
     return is_data;
   }
 
   const SharedLeaves& leaves_;
-  const OperandIndexing& place_;
+  const ElementParts parts_of_;
+  Shape output_;  // of elements, or of their parts, as are all paths
+  OperandIndexing place_;
   HloIndexer& indexer_;
   bool has_place_for_each_ = false;
   std::vector<Step> steps_;

@@ -10,7 +10,11 @@
 //   e is left in place      where its piece leads to the shared parameter and place(r(e)) = e
 //   e changes               everywhere else
 //
-// A scatter changes, besides what its operand changes, the elements that an update reaches. A select
+// Where widths change on the way, all of this is about the parts of elements (element_parts.h), and an
+// element changes where a part of it does.
+//
+// A scatter changes, besides what its operand changes, the elements that an update reaches; where it
+// just assigns them, but for an update that is the element in that place. A select
 // changes what one of its branches changes. The parts may overlap. All of what changes is in them;
 // what is in a part that is `certain` does change, whatever the parameters hold, but for values that
 // happen to be equal.

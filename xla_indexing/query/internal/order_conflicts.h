@@ -43,6 +43,8 @@ struct ConflictRelation {
   // Whether each pair of it is one in some run of the program; the reason where that is not known.
   bool is_certain = true;
   std::string why_not_certain;
+  // Why not all values of its runtime variables occur (free_values.h); empty where all do.
+  std::string why_not_free;
   // The readers are no iterations of this space: each pair is a conflict in every order.
   bool is_outside = false;
 };
@@ -66,7 +68,10 @@ class OrderConflicts {
   OrderConflicts(std::vector<ConflictRelation> relations, std::vector<CoordinateKind> kinds,
                  StepBudget* budget);
 
+  size_t num_relations() const { return relations_.size(); }
   const ConflictRelation& relation(size_t i) const { return relations_[i]; }
+  // The cells that have to be empty for an order; without loops, for all orders.
+  std::vector<ConflictCell> CellsOf(const LoopOrder& loops) const;
 
   // Whether no order has a conflict.
   Answer IsSafeInAnyOrder();
@@ -81,9 +86,6 @@ class OrderConflicts {
   const std::string& why_undecided() const { return why_undecided_; }
 
  private:
-  // The cells that have to be empty for an order; without loops, for all orders.
-  std::vector<ConflictCell> CellsOf(const LoopOrder& loops) const;
-  bool Counts(int coordinate) const { return kinds_[coordinate] != CoordinateKind::kTogether; }
   Answer HasConflict(const ConflictCell& cell);
   Answer HasConflict(size_t relation, const ConflictCell& cell);
 
@@ -96,11 +98,6 @@ class OrderConflicts {
 
 // The domain of a relation restricted to a cell; none where an expression cannot be written.
 std::optional<IndexingMap> RestrictTo(const ConflictCell& cell, const IndexingMap& relation);
-
-// The least point of a domain (dimensions, then symbols), in lexicographic order; none where the
-// budget does not suffice, or there is none.
-std::optional<llvm::SmallVector<int64_t, 8>> LeastPointOf(const IndexingMap& domain,
-                                                          StepBudget* budget);
 
 }  // namespace xla_indexing::internal
 

@@ -1,0 +1,69 @@
+// What gathers and scatters are.
+
+#include "xla_indexing/query/index_structure.h"
+
+#include "absl/strings/str_cat.h"
+#include "python/src/common.h"
+#include "python/src/subjects.h"
+
+namespace xla_indexing::python {
+
+void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
+  constexpr const char* kNone = " None where it is not decided.";
+  nb::class_<IndexStructure>(m, "IndexStructure", "What a gather, a scatter or a select between a gather and one value is.")
+      .def_prop_ro(
+          "name", [](const IndexStructure& self) { return ToText(self.name); },
+          "The operations that it is, 'strided slice, reverse', or 'unrecognised'.")
+      .def_prop_ro("reason", [](const IndexStructure& self) { return ToText(self.reason); })
+      .def_prop_ro(
+          "where", [](const IndexStructure& self) { return ToText(self.where); },
+          "Of an unrecognised one: a condition under which it is something; else empty.")
+      .def_prop_ro(
+          "not_replaced", [](const IndexStructure& self) { return ToText(self.not_replaced); },
+          "Why no other operation is written for it, where it has a name; else empty.")
+      .def_prop_ro(
+          "sorted", [](const IndexStructure& self) { return ToBool(self.sorted.holds); },
+          absl::StrCat("Whether no index is less than one before it.", kNone).c_str())
+      .def_prop_ro(
+          "unique", [](const IndexStructure& self) { return ToBool(self.unique.holds); },
+          absl::StrCat("Whether no two updates of a scatter meet.", kNone).c_str())
+      .def_prop_ro(
+          "in_bounds", [](const IndexStructure& self) { return ToBool(self.in_bounds.holds); },
+          absl::StrCat("Whether every window is inside of the operand.", kNone).c_str())
+      .def_prop_ro("is_replaceable", &IndexStructure::IsReplaceable,
+                   "Whether there are operations, or attributes, that say it better.")
+      .def("__str__", [](const IndexStructure& self) { return ToText(self.name); })
+      .def("__repr__",
+           [](const IndexStructure& self) { return ReprOf("IndexStructure", self.name); });
+  classes.instruction.def(
+      "index_structure",
+      [](const Instruction& self) {
+        return Locked(*self.state->context, [&] {
+          return ValueOf(IndexStructureOf(*self.instruction, &self.state->context->mlir));
+        });
+      },
+      R"doc(What a gather, a scatter of one array or a select between a gather and one value is.
+
+    >>> what = xi.load("examples/indices.hlo")["every_other"].index_structure()
+    >>> what.name, what.sorted, what.in_bounds
+    ('strided slice, reverse', False, True)
+)doc");
+  classes.module.def(
+      "rewrite_indices",
+      [](const Module& self) {
+        return Module{NewModule(Locked(*self.state->context,
+                                       [&] {
+                                         return ValueOf(RewriteIndices(*self.state->module,
+                                                                       &self.state->context->mlir));
+                                       }),
+                                self.state->filename)};
+      },
+      R"doc(A module with gathers and scatters written as the operations that they are.
+
+    >>> m = xi.load("examples/indices.hlo").rewrite_indices()
+    >>> "gather" in [i.opcode for i in m.instructions]
+    False
+)doc");
+}
+
+}  // namespace xla_indexing::python
