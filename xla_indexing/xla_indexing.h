@@ -59,6 +59,7 @@
 // IWYU pragma: begin_exports
 #include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/check.h"
+#include "xla_indexing/base/copy_on_write.h"
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"

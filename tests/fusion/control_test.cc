@@ -319,7 +319,7 @@ TEST_F(ControlTest, WhereTheNumberOfIterationsIsNotKnownItIsARuntimeVariable) {
     })"),
       ElementsAre("0.0.0 () -> ()", "0.0.2 () -> ()", "1.0.0 (d0) -> (), domain: d0 in [0, 3]",
                   "1.0.1 (d0){rt0} -> (-d0 + 3), domain: d0 in [0, 3], rt0 in [1, inf], "
-                  "(rt0 - 1) mod 2 in [0, 0]" +
+                  "(rt0 + 1) mod 2 in [0, 0]" +
                       number,
                   "1.0.1 (d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [0, inf], "
                   "rt0 mod 2 in [0, 0]" +

@@ -100,6 +100,7 @@ void CopyCalls(const Execution& from, const HloInstruction* original, const HloI
     auto execution = std::make_unique<Execution>();
     execution->seed = known->second->seed;
     execution->options = known->second->options;
+    execution->runs = known->second->runs;
     for (int64_t k = 0; k < called->instruction_count(); ++k) {
       const HloInstruction* inner = called->instructions()[k];
       const HloInstruction* inner_copy = called_copy->instructions()[k];

@@ -171,6 +171,7 @@ bool MayBeFollowed(const HloInstruction& instruction) {
     case HloOpcode::kConstant:
     case HloOpcode::kIota:
     case HloOpcode::kDynamicSlice:
+    case HloOpcode::kReduce:
       return true;
     default:
       return instruction.inlined_computation() != nullptr || MovesElements(instruction.opcode()) ||
