@@ -31,20 +31,6 @@ nb::list OrderList(const LoopOrder& order) {
   return loops;
 }
 
-absl::string_view AnswerName(InPlaceAnswer answer) {
-  switch (answer) {
-    case InPlaceAnswer::kAnyOrder:
-      return "any order";
-    case InPlaceAnswer::kInOrder:
-      return "in order";
-    case InPlaceAnswer::kUnsafe:
-      return "unsafe";
-    case InPlaceAnswer::kUndecided:
-      break;
-  }
-  return "undecided";
-}
-
 // One pair of an output and an operand.
 struct InPlacePair {
   SharedBuffer buffer;
@@ -98,7 +84,7 @@ void DefineSafety(nb::module_& m) {
   nb::class_<InPlaceSafety>(m, "InPlaceSafety",
                             "Whether an output may be written into the buffer of an operand.")
       .def_prop_ro(
-          "answer", [](const InPlaceSafety& self) { return ToText(AnswerName(self.answer)); },
+          "answer", [](const InPlaceSafety& self) { return ToText(InPlaceAnswerName(self.answer)); },
           "'any order', 'in order', 'unsafe' or 'undecided'.")
       .def_prop_ro("is_safe", &InPlaceSafety::IsSafe, "Whether some order, or any, is safe.")
       .def_prop_ro(

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace xla_indexing {
@@ -28,6 +29,20 @@ std::string OrderText(const LoopOrder& order) {
 }
 
 }  // namespace
+
+absl::string_view InPlaceAnswerName(InPlaceAnswer answer) {
+  switch (answer) {
+    case InPlaceAnswer::kAnyOrder:
+      return "any order";
+    case InPlaceAnswer::kInOrder:
+      return "in order";
+    case InPlaceAnswer::kUnsafe:
+      return "unsafe";
+    case InPlaceAnswer::kUndecided:
+      break;
+  }
+  return "undecided";
+}
 
 std::string InPlaceConflict::ToString() const {
   std::string text = absl::StrCat("element ", ElementText(writer), " is written before element ",

@@ -8,12 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/query/loop_order.h"
 
 namespace xla_indexing {
 
 enum class InPlaceAnswer : uint8_t { kAnyOrder, kInOrder, kUnsafe, kUndecided };
+
+// `any order`, `in order`, `unsafe`, `undecided`.
+absl::string_view InPlaceAnswerName(InPlaceAnswer answer);
 
 // Element `writer` of the output is written, which changes the place of element `operand` of the
 // parameter, before element `reader`, of this or another leaf of the output, has read it.

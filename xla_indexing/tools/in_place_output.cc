@@ -15,20 +15,6 @@
 namespace xla_indexing {
 namespace {
 
-absl::string_view InPlaceAnswerName(InPlaceAnswer answer) {
-  switch (answer) {
-    case InPlaceAnswer::kAnyOrder:
-      return "any order";
-    case InPlaceAnswer::kInOrder:
-      return "in order";
-    case InPlaceAnswer::kUnsafe:
-      return "unsafe";
-    case InPlaceAnswer::kUndecided:
-      break;
-  }
-  return "undecided";
-}
-
 void WriteIndices(absl::string_view key, const std::vector<int64_t>& element, JsonWriter* json) {
   json->Key(key);
   json->BeginArray();
