@@ -597,7 +597,7 @@ void AddConditions(const HloInstruction& instruction, const std::vector<OperandI
   const auto add = [&](Answer answer, IndexProperty* property) {
     if (property->holds != Answer::kUndecided || answer != Answer::kYes) return;
     property->where = condition;
-    absl::StrAppend(&property->reason, "; yes where it is in ", values->ToString());
+    absl::StrAppend(&property->reason, "; yes where ", condition);
   };
   add(assumed.AreInBounds(budget), &structure->in_bounds);
   add(assumed.AreSorted(budget), &structure->sorted);
