@@ -33,7 +33,7 @@ struct Loop {
 constexpr absl::string_view kNames[] = {"x", "y", "z"};
 
 // The loop, as often as i < `limit`; `limit` of -1 is a value between 0 and 5 that the program reads.
-std::string Text(const Loop& loop, int limit) {
+std::string SpreadingText(const Loop& loop, int limit) {
   std::string state = absl::StrCat("(s32[], s32[], ", absl::StrJoin(loop.shapes, ", "), ")");
   std::string elements;
   std::string parameters;
@@ -66,7 +66,7 @@ std::string Text(const Loop& loop, int limit) {
 // Checks the loop; all of its entries have to be exact.
 void CheckSpreading(const Loop& loop, const std::vector<int>& limits = {0, 1, 2, 3, 5, 17, -1}) {
   for (const int limit : limits) {
-    const std::string text = Text(loop, limit);
+    const std::string text = SpreadingText(loop, limit);
     for (uint64_t seed = 0; seed < (limit < 0 ? 6 : 1); ++seed) {
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
       const absl::Status status = CheckModule(text, seed, &context);
@@ -135,6 +135,24 @@ TEST(SpreadingLoopsTest, StencilsOfRadiusTwo) {
                   Shifted("a", "x", 11, -2) + Shifted("b", "x", 11, -1) + Shifted("c", "x", 11, 1) +
                       Shifted("d", "x", 11, 2) + SumOf("u", "f32[11]", {"x", "a", "b", "c", "d"}),
                   {"u"}});
+}
+
+// Each element is a sum of those in a window, in one map with a range variable.
+TEST(SpreadingLoopsTest, Windows) {
+  for (const auto& [shape, window] :
+       std::vector<std::array<std::string, 2>>{{"f32[9]", "size=3 pad=1_1"},
+                                               {"f32[9]", "size=3 pad=2_0"},
+                                               {"f32[9]", "size=9 pad=8_0"},
+                                               {"f32[9]", "size=3 pad=2_2 rhs_dilate=2"},
+                                               {"f32[9]", "size=2 pad=1_1 rhs_dilate=2"},
+                                               {"f32[4,3]", "size=3x3 pad=1_1x1_1"},
+                                               {"f32[4,5]", "size=1x2 pad=0_0x1_0"}}) {
+    CheckSpreading({{shape},
+                    absl::StrCat(" u = ", shape, " reduce-window(x, zero), window={", window,
+                                 "}, to_apply=sum\n"),
+                    {"u"}},
+                   {1, 2, 17, 40});
+  }
 }
 
 // u[1:-1] is computed from its neighbours, u[0] and u[-1] stay.

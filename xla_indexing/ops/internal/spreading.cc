@@ -20,12 +20,15 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/internal/leaf_relation.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -40,11 +43,11 @@ constexpr int64_t kMaxStep = int64_t{1} << 31;
 
 // A piece that adds constants to the points of a box.
 struct Translation {
-  const OperandIndexing* piece = nullptr;
+  OperandIndexing piece;
   int64_t iterations = 0;  // negative where the time runs backwards
-  Step step;
-  IntervalBox domain;
-  Interval times;
+  Step step = {};
+  IntervalBox domain = {};
+  Interval times = {};
 
   bool IsStill() const {
     return absl::c_all_of(step, [](int64_t c) { return c == 0; });
@@ -67,14 +70,96 @@ bool IsEmptyBox(const IntervalBox& box) {
   return absl::c_any_of(box, [](const Interval& interval) { return interval.IsEmpty(); });
 }
 
+// The part of `piece` where its first range variable is what an expression without it is.
+OperandIndexing WithFirstRangeAs(const OperandIndexing& piece, AffineExpr expr) {
+  const IndexingMap& map = piece.map();
+  Renaming renaming;
+  renaming.dims = Variables(map.dims());
+  renaming.ranges = Variables(map.ranges());
+  renaming.for_symbols.resize(map.num_symbols());
+  renaming.for_symbols[0] = expr;
+  renaming.constraints_added.push_back({expr, map.ranges()[0].bounds});
+  OperandIndexing part = Renamed(piece, std::move(renaming));
+  part.Simplify();
+  return part;
+}
+
+// The values of an expression, as far as intervals and constraints on it alone say.
+Interval ValuesOf(AffineExpr expr, const IndexingMap& map) {
+  ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+  Interval values = simplifier.Range(expr);
+  for (const Constraint& constraint : map.constraints()) {
+    for (const int64_t sign : {1, -1}) {
+      const auto shift = ConstantIn(Sub(expr, Scale(constraint.expr, sign)));
+      if (shift) values = values.Intersect(constraint.interval.Mul(sign).Add(*shift));
+    }
+  }
+  return values;
+}
+
+// A piece divided by how far a result that has the first range variable is from its dimension, or
+// else by the values of that variable: (d0)[s0] -> (s0), s0 - d0 in [-1, 1], has the parts d0 - 1, d0
+// and d0 + 1. Nothing where these may be too many.
+std::optional<std::vector<OperandIndexing>> WithoutFirstRange(const OperandIndexing& piece) {
+  const IndexingMap& map = piece.map();
+  const AffineExpr range = mlir::getAffineSymbolExpr(0, map.context());
+  const auto with_all = [&](const Interval& values,
+                            auto expr_of) -> std::optional<std::vector<OperandIndexing>> {
+    const std::optional<int64_t> count = values.Size();
+    if (!count || *count > static_cast<int64_t>(kMaxSteps)) return std::nullopt;
+    std::vector<OperandIndexing> parts;
+    for (int64_t i = 0; i < *count; ++i) {
+      const AffineExpr expr = expr_of(Constant(values.lower() + i, map.context()));
+      if (!expr || !QuestionBudget::Spend()) return std::nullopt;
+      OperandIndexing part = WithFirstRangeAs(piece, expr);
+      if (part.IsUnknown()) return std::nullopt;
+      if (!part.IsKnownEmpty()) parts.push_back(std::move(part));
+    }
+    return parts;
+  };
+  for (int i = 0; i < map.num_dims(); ++i) {
+    const AffineExpr distance = Sub(map.results()[i], mlir::getAffineDimExpr(i, map.context()));
+    const LinearSum sum = LinearSum::FromExpr(distance);
+    const int64_t factor = sum.valid() ? sum.CoefficientOf(range) : 0;
+    if (factor != 1 && factor != -1) continue;
+    // distance = factor * s0 + rest
+    const AffineExpr rest = Sub(distance, Scale(range, factor));
+    if (!rest || rest.isFunctionOfSymbol(0)) continue;
+    const auto parts = with_all(ValuesOf(distance, map),
+                                [&](AffineExpr value) { return Scale(Sub(value, rest), factor); });
+    if (parts) return parts;
+  }
+  return with_all(map.ranges()[0].bounds, [](AffineExpr value) { return value; });
+}
+
+// A piece as pieces without range variables, where these are few.
+std::optional<std::vector<OperandIndexing>> WithoutRanges(const OperandIndexing& piece) {
+  std::vector<OperandIndexing> parts = {piece};
+  for (size_t i = 0; i < parts.size();) {
+    const IndexingMap& map = parts[i].map();
+    if (parts[i].IsUnknown() || map.num_symbols() > map.num_ranges() ||
+        parts[i].replica_map() != nullptr || map.num_dims() != map.num_results()) {
+      return std::nullopt;
+    }
+    if (map.num_ranges() == 0) {
+      ++i;
+      continue;
+    }
+    std::optional<std::vector<OperandIndexing>> of_part = WithoutFirstRange(parts[i]);
+    if (!of_part || parts.size() + of_part->size() > kMaxSteps + 1) return std::nullopt;
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+    absl::c_move(*of_part, std::back_inserter(parts));
+  }
+  return parts;
+}
+
 std::optional<Translation> AsTranslation(const OperandIndexing& piece) {
   if (piece.IsUnknown() || piece.replica_map() != nullptr) return std::nullopt;
   const IndexingMap& map = piece.map();
   if (map.num_symbols() > 0 || !map.constraints().empty() || map.num_dims() != map.num_results()) {
     return std::nullopt;
   }
-  Translation translation;
-  translation.piece = &piece;
+  Translation translation = {piece};
   for (int i = 0; i < map.num_dims(); ++i) {
     const Interval& bounds = map.dims()[i].bounds;
     std::optional<int64_t> step =
@@ -156,12 +241,11 @@ struct Product {
 // A box, and the steps in it.
 class Spreading {
  public:
+  // In the box of all that the translations lead from or to; or else of what they lead both from and
+  // to, as where elements at the border are read and stay what they are.
   static std::optional<Spreading> Find(const std::vector<Translation>& translations) {
-    Spreading found;
-    if (!found.FindBox(translations) || !found.FindSteps(translations)) return std::nullopt;
-    found.FindRounds();
-    if (!found.FindProducts() || !found.LeavesOutOnlySums(translations)) return std::nullopt;
-    return found;
+    std::optional<Spreading> found = Find(translations, /*all=*/true);
+    return found ? found : Find(translations, /*all=*/false);
   }
 
   // The part of a translation's domain that leads from the box into the box.
@@ -192,13 +276,21 @@ class Spreading {
   }
 
  private:
+  static std::optional<Spreading> Find(const std::vector<Translation>& translations, bool all) {
+    Spreading found;
+    if (!found.FindBox(translations, all) || !found.FindSteps(translations)) return std::nullopt;
+    found.FindRounds();
+    if (!found.FindProducts() || !found.LeavesOutOnlySums(translations)) return std::nullopt;
+    return found;
+  }
+
   int64_t Size(size_t j) const { return *box_[j].Size(); }
   // After how many strides dimension j is where it was.
   int64_t Period(size_t j) const {
     return Size(j) / std::gcd(Size(j), std::max<int64_t>(progressions_[j].stride, 1));
   }
 
-  bool FindBox(const std::vector<Translation>& translations) {
+  bool FindBox(const std::vector<Translation>& translations, bool all) {
     IntervalBox from;
     IntervalBox to;
     for (const Translation& translation : translations) {
@@ -218,6 +310,7 @@ class Spreading {
       }
     }
     box_ = Common(from, to);
+    for (size_t j = 0; all && j < box_.size(); ++j) box_[j] = from[j].Union(to[j]);
     return !from.empty() && !IsEmptyBox(box_);
   }
 
@@ -520,7 +613,7 @@ OperandIndexing InBox(const OperandIndexing& piece, absl::Span<const Interval> b
 void AddOutside(const Translation& translation, const IntervalBox& box,
                 std::vector<OperandIndexing>* others) {
   if (IsEmptyBox(box)) {
-    others->push_back(*translation.piece);
+    others->push_back(translation.piece);
     return;
   }
   IntervalBox rest = translation.domain;
@@ -529,7 +622,7 @@ void AddOutside(const Translation& translation, const IntervalBox& box,
     for (const Interval& side :
          {Interval::AtMost(box[j].lower()).Sub(1), Interval::AtLeast(box[j].upper()).Add(1)}) {
       rest[j] = whole.Intersect(side);
-      if (!IsEmptyBox(rest)) others->push_back(InBox(*translation.piece, rest));
+      if (!IsEmptyBox(rest)) others->push_back(InBox(translation.piece, rest));
     }
     rest[j] = box[j];
   }
@@ -540,9 +633,13 @@ void AddOutside(const Translation& translation, const IntervalBox& box,
 std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces) {
   std::vector<Translation> translations;
   for (const OperandIndexing& piece : pieces) {
-    std::optional<Translation> translation = AsTranslation(piece);
-    if (!translation) return std::nullopt;
-    translations.push_back(*std::move(translation));
+    const std::optional<std::vector<OperandIndexing>> parts = WithoutRanges(piece);
+    if (!parts) return std::nullopt;
+    for (const OperandIndexing& part : *parts) {
+      std::optional<Translation> translation = AsTranslation(part);
+      if (!translation) return std::nullopt;
+      translations.push_back(*std::move(translation));
+    }
   }
   if (translations.size() < 2) return std::nullopt;
   const std::optional<Spreading> spreading = Spreading::Find(translations);
@@ -552,7 +649,7 @@ std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces
   for (const Translation& translation : translations) {
     const IntervalBox inside = spreading->Inside(translation);
     AddOutside(translation, inside, &spread.others);
-    if (!IsEmptyBox(inside) && label.IsExact()) label = translation.piece->label();
+    if (!IsEmptyBox(inside) && label.IsExact()) label = translation.piece.label();
   }
   for (IndexingMap& power : spreading->Powers(pieces[0].map().context())) {
     const bool is_whole =
