@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kMaxMapsOfLoopBodies = 16;
 // Walks from more leaves of one computation than these share fewer steps.
-constexpr int64_t kManyLeavesOfCalled = 36;
+constexpr int64_t kManyLeavesOfCalled = 16;
 
 // How many leaves walks may start from.
 int64_t LeafCount(const HloComputation& computation, Direction direction) {
