@@ -84,7 +84,8 @@ void DefineSafety(nb::module_& m) {
   nb::class_<InPlaceSafety>(m, "InPlaceSafety",
                             "Whether an output may be written into the buffer of an operand.")
       .def_prop_ro(
-          "answer", [](const InPlaceSafety& self) { return ToText(InPlaceAnswerName(self.answer)); },
+          "answer",
+          [](const InPlaceSafety& self) { return ToText(InPlaceAnswerName(self.answer)); },
           "'any order', 'in order', 'unsafe' or 'undecided'.")
       .def_prop_ro("is_safe", &InPlaceSafety::IsSafe, "Whether some order, or any, is safe.")
       .def_prop_ro(

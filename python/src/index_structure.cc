@@ -10,7 +10,9 @@ namespace xla_indexing::python {
 
 void DefineIndexStructure(nb::module_& m, SubjectClasses& classes) {
   constexpr const char* kNone = " None where it is not decided.";
-  nb::class_<IndexStructure>(m, "IndexStructure", "What a gather, a scatter or a select between a gather and one value is.")
+  nb::class_<IndexStructure>(
+      m, "IndexStructure",
+      "What a gather, a scatter or a select between a gather and one value is.")
       .def_prop_ro(
           "name", [](const IndexStructure& self) { return ToText(self.name); },
           "The operations that it is, 'strided slice, reverse', or 'unrecognised'.")

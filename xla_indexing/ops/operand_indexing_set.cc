@@ -22,7 +22,6 @@
 namespace xla_indexing {
 namespace {
 
-using internal::Add;
 using internal::LinearSum;
 using internal::Subsumes;
 using internal::Term;
