@@ -47,6 +47,22 @@ TEST(QuestionBudgetTest, AQuestionWithinAQuestionJoinsItsBudget) {
   EXPECT_TRUE(QuestionBudget::Spend());
 }
 
+TEST(QuestionBudgetTest, GivesBackWhatWasTakenForAnAnswerThatIsThrownAway) {
+  QuestionBudget::RefundTo(5);
+  EXPECT_EQ(QuestionBudget::Left(), INT64_MAX);
+  QuestionBudget budget(3);
+  EXPECT_TRUE(QuestionBudget::Spend());
+  const int64_t left = QuestionBudget::Left();
+  EXPECT_FALSE(QuestionBudget::Spend(3));
+  QuestionBudget::RefundTo(left);
+  EXPECT_FALSE(QuestionBudget::IsSpent());
+  EXPECT_TRUE(QuestionBudget::Spend(2));
+  EXPECT_FALSE(QuestionBudget::Spend());
+  // Spent before the question began, it stays so.
+  QuestionBudget::RefundTo(QuestionBudget::Left());
+  EXPECT_TRUE(QuestionBudget::IsSpent());
+}
+
 TEST(QuestionBudgetTest, EachThreadHasItsOwn) {
   QuestionBudget budget(0);
   EXPECT_FALSE(QuestionBudget::Spend());

@@ -198,6 +198,29 @@ TEST(HloIndexerTest, AnswersCutShortByTheBudgetAreNotKept) {
   EXPECT_GT(weaker, 20);
 }
 
+// Whatever the budget is, and so wherever it cuts a question, with all that was kept before it.
+TEST(HloIndexerTest, EarlierQuestionsChangeNoAnswerThatTheBudgetCuts) {
+  const auto module = Parse(kCallsOfCalls);
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  for (int64_t steps = 0; steps < 3000; steps += 1 + steps / 20) {
+    HloIndexer indexer(&context);
+    for (const HloInstruction* instruction : InstructionsOf(*module)) {
+      for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+        ASSERT_TRUE(indexer.Index(*instruction, direction).ok());
+        const auto cut = [&](const auto& ask) {
+          const QuestionBudget budget(steps);
+          return ask();
+        };
+        const auto entries = cut([&] { return indexer.Index(*instruction, direction); });
+        const auto own = cut([&] { return Entries(*instruction, direction, &context); });
+        ASSERT_TRUE(entries.ok() && own.ok());
+        EXPECT_TRUE(AreEqual(**entries, *own)) << steps << " " << instruction->ToString();
+      }
+    }
+  }
+}
+
 TEST(HloIndexerTest, TheEntriesOfLeavesAreThoseOfTheInstruction) {
   const auto module = Parse(kCallsOfCalls);
   ASSERT_NE(module, nullptr);

@@ -45,6 +45,12 @@ int64_t QuestionBudget::Left() {
   return open_budget.is_spent ? 0 : open_budget.left;
 }
 
+void QuestionBudget::RefundTo(int64_t left) {
+  if (!open_budget.is_open || left <= 0) return;
+  open_budget.is_spent = false;
+  open_budget.left = left;
+}
+
 bool QuestionBudget::IsSpent() { return open_budget.is_spent; }
 
 std::string QuestionBudget::Reason() {

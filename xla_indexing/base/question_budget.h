@@ -45,6 +45,9 @@ class QuestionBudget {
   // The number of steps left: what a part of the question that counts on its own may take before it
   // spends them. INT64_MAX without an open budget.
   static int64_t Left();
+  // Gives back what was taken since Left() was `left`, where that was not nothing: for a question
+  // that is answered anew, whose first answer is thrown away.
+  static void RefundTo(int64_t left);
   // Whether this thread's open budget is spent.
   static bool IsSpent();
   // Why an answer is weaker than it could be, once it is spent:

@@ -6,7 +6,6 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/internal/called_computations.h"
 #include "xla_indexing/fusion/internal/index_computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -33,12 +32,11 @@ absl::StatusOr<SharedIndexing> HloIndexer::Index(IndexingTarget target, Directio
     if (instruction->operands().empty()) return NoEntries();
     return called_->EntriesOf(*instruction, direction);
   }
-  const QuestionBudget budget;
-  absl::StatusOr<InstructionIndexing> entries =
-      instruction != nullptr
-          ? called_->EntriesOf(*instruction, direction, *from, /*depth=*/0)
-          : IndexComputation(*target.computation(), direction, from, called_.get());
-  called_->EndQuestion();
+  absl::StatusOr<InstructionIndexing> entries = called_->Ask([&] {
+    return instruction != nullptr
+               ? called_->EntriesOf(*instruction, direction, *from, /*depth=*/0)
+               : IndexComputation(*target.computation(), direction, from, called_.get());
+  });
   if (!entries.ok()) return entries.status();
   return std::make_shared<const InstructionIndexing>(*std::move(entries));
 }

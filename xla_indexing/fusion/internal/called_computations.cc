@@ -100,12 +100,31 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
 
 CalledComputations::~CalledComputations() = default;
 
-void CalledComputations::EndQuestion() {
-  if (!QuestionBudget::IsSpent() && kept_maps_ <= kMaxKeptMaps) return;
+int64_t CalledComputations::BeginQuestion() {
+  const int64_t left = QuestionBudget::Left();
+  if (kept_steps_ > left / 2) Forget();
+  return left;
+}
+
+bool CalledComputations::MayBeCutWithoutKept(int64_t left) {
+  if (kept_steps_ == 0 || QuestionBudget::Left() >= kept_steps_) return false;
+  QuestionBudget::RefundTo(left);
+  Forget();
+  return true;
+}
+
+void CalledComputations::EndQuestion(int64_t left) {
+  kept_steps_ += left - QuestionBudget::Left();
+  if (QuestionBudget::IsSpent() || kept_maps_ > kMaxKeptMaps) Forget();
+}
+
+void CalledComputations::Forget() {
   known_.clear();
   known_callers_.clear();
   loops_.clear();
+  kinds_.Forget();
   kept_maps_ = 0;
+  kept_steps_ = 0;
 }
 
 void CalledComputations::CountKept(const InstructionIndexing& entries) {
@@ -312,6 +331,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   constexpr int64_t kFewLeaves = 4;
   if (HasKind(instruction.opcode()) && HasLeaf(instruction, direction, from) &&
       instruction.shape().LeafCount() <= kFewLeaves && instruction.operand_count() <= kFewLeaves) {
+    kinds_.ExpectMore();
     const absl::StatusOr<SharedIndexing> all =
         EntriesOfKind(instruction, direction, options_.indexing.exact || tightest_,
                       /*simplified=*/false);
@@ -338,7 +358,12 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
 
 absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
                                                              Direction direction, bool simplified) {
-  const QuestionBudget budget;
+  return Ask([&] { return AllEntriesOf(instruction, direction, simplified); });
+}
+
+absl::StatusOr<SharedIndexing> CalledComputations::AllEntriesOf(const HloInstruction& instruction,
+                                                                Direction direction,
+                                                                bool simplified) {
   const bool backward = direction == Direction::kOutputToInput;
   if (HasKind(instruction.opcode()) || instruction.called_computations().empty()) {
     return EntriesOfKind(instruction, direction, options_.indexing.exact, simplified);
@@ -358,7 +383,6 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloInstructio
     absl::c_move(*of_leaf, std::back_inserter(entries));
   }
   if (!backward) SortEntries(&entries);
-  EndQuestion();
   if (simplified) Simplify(&entries);
   return std::make_shared<const InstructionIndexing>(std::move(entries));
 }

@@ -7,9 +7,16 @@
 // the cost is linear in computations and leaves, however often computations call each other.
 //
 // Results are kept from question to question, so that asking about all instructions of a module
-// costs as much as asking about one; answers do not depend on what was asked before. Everything is
-// forgotten after a question whose budget was spent, and when there are more than kMaxKeptMaps
-// maps. What instructions of one kind share is kept too (fusion/internal/known_kinds.h).
+// costs as much as asking about one. What instructions of one kind share is kept too
+// (fusion/internal/known_kinds.h).
+//
+// Answers do not depend on what was asked before, though what is kept spares a question steps of its
+// budget. Let K be the steps in which all that is kept was made, and w those that the question takes
+// with it. Without it the question makes each of these things at most once, in at most w + K steps:
+// where the budget has as many, it is cut neither way, and the answers are equal. Where it has not,
+// everything is forgotten and the question answered anew. So that this is rare, everything is
+// forgotten when K is more than half of a budget; and besides after a question whose budget was
+// spent, and when there are more than kMaxKeptMaps maps.
 #ifndef XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 #define XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 
@@ -23,6 +30,7 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/internal/known_kinds.h"
 #include "xla_indexing/fusion/internal/reachability.h"
@@ -64,9 +72,16 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // not looked into, `computations` is null and the reason is given.
   IndexingOptions OptionsAt(int depth);
 
-  // Has to be called after each question: forgets results that are weaker than what the next
-  // question may find, or too many to keep.
-  void EndQuestion();
+  // What `answer` returns, a question of its own, as if nothing had been asked before.
+  template <typename Answer>
+  auto Ask(Answer answer) {
+    const QuestionBudget budget;
+    const int64_t left = BeginQuestion();
+    auto answered = answer();
+    if (MayBeCutWithoutKept(left)) answered = answer();
+    EndQuestion(left);
+    return answered;
+  }
 
   // Whether a walk steps through the computation where it is called instead of taking its maps: it
   // does where the computation has few instructions, counting those of the computations that it
@@ -95,6 +110,13 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
 
  private:
   static constexpr size_t kMaxKeptMaps = 50'000;
+
+  // The parts of Ask(). How many steps the question may take.
+  int64_t BeginQuestion();
+  // Whether the question has to be answered anew, with `left` steps again and nothing kept.
+  bool MayBeCutWithoutKept(int64_t left);
+  void EndQuestion(int64_t left);
+  void Forget();
 
   // Computation, direction, number and leaf of the start of the walk, levels left, whether it is
   // the body or the condition of a loop, and whether the tightest maps are asked for.
@@ -130,6 +152,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // All entries of an instruction that has a kind, or looks into no computation.
   absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
                                                Direction direction, bool exact, bool simplified);
+  // The entries of all leaves.
+  absl::StatusOr<SharedIndexing> AllEntriesOf(const HloInstruction& instruction,
+                                              Direction direction, bool simplified);
   // Records that the entries are kept.
   void CountKept(const InstructionIndexing& entries);
 
@@ -142,6 +167,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   bool tightest_ = false;
   KnownKinds kinds_;
   size_t kept_maps_ = 0;
+  // In how many steps all that is kept was made, at most.
+  int64_t kept_steps_ = 0;
   absl::flat_hash_map<Key, InstructionIndexing> known_;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,

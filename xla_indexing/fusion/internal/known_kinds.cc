@@ -26,6 +26,7 @@ void KnownKinds::Forget() {
   kinds_.clear();
   finder_.Clear();
   kept_maps_ = 0;
+  was_asked_ = false;
 }
 
 NamedKind KnownKinds::KindOf(const HloInstruction& instruction, const Form& form) {
@@ -43,7 +44,6 @@ NamedKind KnownKinds::KindOf(const HloInstruction& instruction, const Form& form
 absl::StatusOr<SharedIndexing> KnownKinds::Find(
     const HloInstruction& instruction, const Form& form,
     llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make) {
-  // Who asks one question alone does not pay for others.
   NamedKind kind;
   if (std::exchange(was_asked_, true)) kind = KindOf(instruction, form);
   if (!kind.kind.empty()) {

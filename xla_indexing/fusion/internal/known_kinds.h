@@ -42,6 +42,11 @@ class KnownKinds {
       const HloInstruction& instruction, const Form& form,
       llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make);
 
+  // Says that other instructions are asked about. Who asks about one alone does not pay for them.
+  void ExpectMore() { was_asked_ = true; }
+
+  void Forget();
+
  private:
   static constexpr size_t kMaxKept = 50'000;
 
@@ -54,7 +59,6 @@ class KnownKinds {
     SharedIndexing entries;
   };
 
-  void Forget();
   // The kind of an instruction with what else its maps of this form depend on.
   NamedKind KindOf(const HloInstruction& instruction, const Form& form);
 
