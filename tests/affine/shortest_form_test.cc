@@ -196,7 +196,6 @@ class ShortestFormTest : public ExprFixture {
   Shares Compare(const std::vector<Interval>& box, const AllExpressions& all, int depth,
                  int64_t tries) {
     RandomExpr random(&context_, 20240601);
-    Shares shares;
     int64_t cases = 0;
     int64_t shortest = 0;
     for (int64_t i = 0; i < tries; ++i) {
