@@ -109,7 +109,7 @@ OperandIndexing ElementParts::ElementsOf(const OperandIndexing& parts) const {
   Variables dims(map.dims());
   Variables part = {dims.back()};
   dims.pop_back();
-  const OperandIndexing some_part(
+  OperandIndexing some_part(
       kPartsFit, IndexingMap(kPartsFit, mlir::AffineMap::get(rank, 1, results, map.context()),
                              std::move(dims), std::move(part), {}));
   const absl::StatusOr<OperandIndexing> of_some = ComposeOperandIndexing(some_part, parts);
