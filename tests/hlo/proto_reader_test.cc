@@ -334,6 +334,13 @@ TEST(ProtoReaderErrorTest, NamesAndIdsAreOfOneEach) {
               HasSubstr("there is a parameter 2 but no parameter 1"));
 }
 
+TEST(ProtoReaderErrorTest, ParametersAndConstantsHaveNoOperands) {
+  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "q", "parameter", {1}).Integer(9, 1)),
+              HasSubstr("a parameter has no operands, but 1 are given"));
+  EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, "c", "constant", {1, 1})),
+              HasSubstr("a constant has no operands, but 2 are given"));
+}
+
 TEST(ProtoReaderErrorTest, NamesAreThoseOfText) {
   for (const char* name : {"a b", "%a", "1", "-", "a\n", "\xC3\xA4"}) {
     EXPECT_THAT(ErrorOfInstruction(InstructionMessage(2, name, "negate", {1})),

@@ -199,6 +199,12 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
     operands.push_back(operand->second);
   });
   if (source_.failed()) return;
+  // Their text has a number or a literal where that of others has operands.
+  if (!operands.empty() && (*opcode == HloOpcode::kParameter || *opcode == HloOpcode::kConstant)) {
+    source_.Fail(
+        absl::StrCat("a ", spelling, " has no operands, but ", operands.size(), " are given"));
+    return;
+  }
   if (computation->FindInstruction(name) != nullptr) {
     source_.Fail("there is another instruction of this name in its computation");
     return;
