@@ -5,10 +5,16 @@
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/version.h"
 
+namespace {
+
+const char* Version() { return XLA_INDEXING_VERSION_STRING; }
+
+}  // namespace
+
 NB_MODULE(_native, m) {
   using namespace xla_indexing::python;  // NOLINT(google-build-using-namespace)
   m.doc() = "The C++ library xla_indexing. Import xla_indexing, which has all of this.";
-  m.def("version", [] { return XLA_INDEXING_VERSION_STRING; }, "The version of the library.");
+  m.def("version", &Version, "The version of the library.");
   // An object that a program still holds as it ends is no fault of this module's.
   nb::set_leak_warnings(false);
   m.def("set_leak_warnings", &nb::set_leak_warnings, "whether"_a,

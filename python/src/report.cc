@@ -155,13 +155,13 @@ Row RowAt(const Report& self, int64_t i) {
   return {self, &self.report->rows[i]};
 }
 
+Instruction InstructionOf(const Row& self) { return {self.of.state, self.row->instruction}; }
+
 void DefineRow(nb::module_& m) {
   nb::class_<Row>(m, "KernelRow",
                   "A kernel in a report; bytes are Intervals, of all its runs but where said.")
-      .def_prop_ro(
-          "instruction",
-          [](const Row& self) { return Instruction{self.of.state, self.row->instruction}; },
-          "The fusion, or another instruction, that is the kernel.")
+      .def_prop_ro("instruction", &InstructionOf,
+                   "The fusion, or another instruction, that is the kernel.")
       .def_prop_ro(
           "kernel", [](const Row& self) { return ToText(NameOf(self)); },
           "Its name, after that of its computation where that is not the entry.")

@@ -359,7 +359,7 @@ TEST_F(IndexStructureTest, AnUnknownOffsetIsInsideUnderACondition) {
 }
 
 TEST_F(IndexStructureTest, AStartThatNeverIsOutsideIsADynamicSlice) {
-  // Of u8, so that the sum does not wrap and no clamp acts.
+  // The unknown is a u8, so that the sum does not wrap and no clamp acts.
   const std::string text =
       "k = u8[] parameter(1) w = s32[] convert(k) kb = s32[4] broadcast(w), dimensions={} ar = "
       "s32[4] "

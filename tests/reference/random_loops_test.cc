@@ -37,7 +37,8 @@ namespace {
 // How a loop runs, and how its module is written.
 struct LoopForm {
   int64_t count = 0;
-  // Of the arrays; as many as there are steps, or one more, without a number.
+  // How many rows the arrays have. Without a number they have as many as there are steps, or one
+  // more.
   std::optional<int64_t> rows = std::nullopt;
   bool has_inner_loops = false;
   // Whether XLA's backend_config says how often the loop runs.

@@ -51,7 +51,7 @@ using internal::Outside;
 using ::mlir::AffineExpr;
 
 constexpr int64_t kIndexSteps = int64_t{1} << 20;
-// Of more pieces not all are named.
+// No more pieces than these are named.
 constexpr size_t kMaxNames = 8;
 
 // What the maps of an instruction are made of.

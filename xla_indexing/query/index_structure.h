@@ -79,7 +79,8 @@ enum class IndexedForm : uint8_t {
 struct IndexProperty {
   Answer holds = Answer::kUndecided;
   std::string reason;  // in one line
-  // Of an undecided one: a condition under which it holds, such as `p in [0, 88]`; perhaps none.
+  // A condition under which an undecided property holds, such as `p in [0, 88]`; empty where none is
+  // known.
   std::string where = {};
 };
 
@@ -88,8 +89,8 @@ struct IndexStructure {
   // `strided slice, reverse`; `concatenation of 2: slice; copy; fill`; `unrecognised`.
   std::string name;
   std::string reason;
-  // Of an unrecognised one: a condition under which it is what the name says, such as
-  // `dynamic-slice where p in [0, 88]`.
+  // What an unrecognised one is under a condition, such as `dynamic-slice where p in [0, 88]`; empty
+  // where no condition is known.
   std::string where;
   // Why there is no other operation for it, in one line, where it has a name and stays.
   std::string not_replaced;

@@ -1,7 +1,7 @@
 // How long an expression is.
 //
-// Of two expressions the shorter one is that with fewer floordivs and mods; then that with fewer
-// nodes, which are its variables, constants and operators as often as they occur; then that whose
+// The shorter of two expressions is the one with fewer floordivs and mods; then the one with fewer
+// nodes, which are its variables, constants and operators as often as they occur; then the one whose
 // greatest constant is smaller, signs left out. `-d0` is d0 * -1 and has three nodes.
 //
 //   SizeOf((d0 + d1 * 128) floordiv 36)                  // {1, 7, 128}
@@ -29,8 +29,8 @@ struct ExprSize {
   friend auto operator<=>(const ExprSize&, const ExprSize&) = default;
 };
 
-// Of an expression that shares so much with itself that it has more than kMostNodes the size is
-// unknown, and greater than any other.
+// An expression may share so much with itself that it has more than kMostNodes nodes. Its size is
+// unknown then, and greater than any other.
 inline constexpr int64_t kMostNodes = 1 << 16;
 ExprSize SizeOf(mlir::AffineExpr e);
 

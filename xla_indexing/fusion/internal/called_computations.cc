@@ -327,7 +327,7 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstru
 absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
                                                                   Direction direction,
                                                                   OperandLeaf from, int depth) {
-  // Of an instruction of many leaves one is found sooner than all.
+  // The maps of one leaf among many are found sooner than those of all.
   constexpr int64_t kFewLeaves = 4;
   if (HasKind(instruction.opcode()) && HasLeaf(instruction, direction, from) &&
       instruction.shape().LeafCount() <= kFewLeaves && instruction.operand_count() <= kFewLeaves) {

@@ -119,8 +119,10 @@ std::optional<Band> Union(const Band& a, const Band& b, int64_t factor) {
     return llvm::all_of(llvm::ArrayRef<Band>({a, b}),
                         [&](const Band& band) { return AreAllIn(part(band), factor, band); });
   };
-  const bool along_offset =
-      is_union([&](const Band& band) { return Band{hull.dim, hull.value, band.offset}; });
+  const auto with_offset_of = [&](const Band& band) {
+    return Band{hull.dim, hull.value, band.offset};
+  };
+  const bool along_offset = is_union(with_offset_of);
   const bool along_value = a.value.TouchesOrOverlaps(b.value) && is_union([&](const Band& band) {
                              return Band{hull.dim, band.value, hull.offset};
                            });

@@ -152,8 +152,8 @@ void Broadcast(absl::Span<const int64_t> dimensions, const Shape& to, Direction 
   Expand(to.dimensions(), operand_dim, num_dims, algebra, position);
 }
 
-// Of the reduced operand, `dimensions` are those that the result has not; of the initial value the
-// result has no dimension.
+// The result lacks `dimensions` of the reduced operand. It has no dimension in common with the initial
+// value.
 void Reduce(absl::Span<const int64_t> dimensions, bool is_initial_value, const Shape& to,
             Direction direction, int num_dims, PositionalAlgebra& algebra, Position& position) {
   const bool backward = direction == Direction::kOutputToInput;

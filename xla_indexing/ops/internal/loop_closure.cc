@@ -263,8 +263,7 @@ class ClosedLoop {
 
 }  // namespace
 
-std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start,
-                                                  const Shape& /*from*/) {
+std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start) {
   const LoopEnds ends(body);
   LeafSets timed;
   for (const auto& [leaf, set] : start) {
@@ -296,8 +295,7 @@ std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body) {
 }
 
 std::optional<OperandIndexingSet> ReachOfConditionInClosedForm(const LoopBody& body,
-                                                               const LeafSets& start,
-                                                               const Shape& /*from*/) {
+                                                               const LeafSets& start) {
   const LoopEnds ends(body);
   LeafSets timed;
   for (const auto& [leaf, set] : start) {

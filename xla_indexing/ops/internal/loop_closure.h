@@ -38,7 +38,6 @@
 
 #include <optional>
 
-#include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/internal/loop_body.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -47,8 +46,7 @@
 namespace xla_indexing::internal {
 
 // As AllIterations (ops/internal/loop_iterations.h); none where there is no closed form.
-std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start,
-                                                  const Shape& from);
+std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start);
 
 // From the scalar that the condition yields, at whichever time it is evaluated, to what the loop
 // begins with.
@@ -57,8 +55,7 @@ std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body);
 // From what `start` leads to when the loop begins to the scalar that the condition yields, at
 // whichever time.
 std::optional<OperandIndexingSet> ReachOfConditionInClosedForm(const LoopBody& body,
-                                                               const LeafSets& start,
-                                                               const Shape& from);
+                                                               const LeafSets& start);
 
 }  // namespace xla_indexing::internal
 

@@ -340,7 +340,7 @@ IteratedSets AnyIterations(const LoopBody& body, const LeafSets& start, const Sh
 
 IteratedSets AllIterations(const LoopBody& body, const LeafSets& start, const Shape& from) {
   if (body.IsBeyondClosing()) return AnyIterations(body, start, from);
-  if (std::optional<LeafSets> closed = AllIterationsInClosedForm(body, start, from)) {
+  if (std::optional<LeafSets> closed = AllIterationsInClosedForm(body, start)) {
     return {*std::move(closed)};
   }
   if (!body.count() || IsTooWide(body, start)) return AnyIterations(body, start, from);

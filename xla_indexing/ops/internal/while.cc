@@ -49,7 +49,7 @@ OperandIndexingSet ReachOfCondition(const LoopBody& body, const LeafSets& start,
     return {};
   }
   if (body.IsBeyondClosing()) return ToCondition(body, all, from);
-  if (std::optional<OperandIndexingSet> closed = ReachOfConditionInClosedForm(body, start, from)) {
+  if (std::optional<OperandIndexingSet> closed = ReachOfConditionInClosedForm(body, start)) {
     return *std::move(closed);
   }
   if (!body.count()) return ToCondition(body, all, from);

@@ -38,7 +38,7 @@ constexpr size_t kMaxParts = 256;
 struct Origin {
   enum class Kind { kMoved, kReinterpreted, kComputed, kUnknown };
   Kind kind = Kind::kUnknown;
-  // Of kMoved: whose elements become those of the result.
+  // The operands whose elements become those of the result, for kMoved.
   absl::InlinedVector<int64_t, 2> operands = {};
 };
 
@@ -79,7 +79,8 @@ bool ComparesElements(const HloComputation* comparator) {
          a->parameter_number() / 2 == b->parameter_number() / 2;
 }
 
-// Of a leaf of what a computation of arrays returns; where it is moved, with the parameter's number.
+// The origin of a leaf that a computation of arrays returns; where it is moved, with the parameter's
+// number.
 Origin OriginInside(const HloComputation& computation, int64_t leaf) {
   const HloInstruction* i = computation.root_instruction();
   if (i->opcode() == HloOpcode::kTuple) {

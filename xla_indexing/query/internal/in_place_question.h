@@ -41,9 +41,9 @@ class InPlaceQuestion {
   const std::vector<ChangedPart>& parts() const { return parts_; }
   const std::string& doubt() const { return doubt_; }
 
-  // Of elements.
+  // The answer where elements are computed one by one.
   absl::StatusOr<InPlaceSafety> Decide();
-  // Of elements in one order, or of iterations.
+  // The answer where elements are computed in one order, or iterations run.
   absl::StatusOr<InPlaceSafety> DecideIn(const LoopOrder& order);
   absl::StatusOr<InPlaceSafety> DecideUnder(const IterationMap& iterations);
 
@@ -77,7 +77,7 @@ class InPlaceQuestion {
   InPlaceSafety DecideOneOrder(const LoopOrder& order);
   std::optional<InPlaceConflict> ConflictIn(const LoopOrder& order);
   std::optional<InPlaceConflict> AnyConflict();
-  // Of any order, and where none is safe for all values, of the natural one up and down.
+  // Conditions for any order and, where none is safe for all values, for the natural one up and down.
   std::vector<RuntimeCondition> Conditions(bool is_unsafe);
 
   const SharedLeaves leaves_;

@@ -155,7 +155,7 @@ std::optional<RuntimeCondition> ConditionOn(const RuntimeForm& form,
 
 std::vector<RuntimeCondition> ConditionsOf(const OrderConflicts& conflicts, const LoopOrder& order,
                                            const HloComputation* analysed, StepBudget* budget) {
-  // Of so many variables and differences, and so many conflicts.
+  // Conditions are looked for on so many variables and differences, over so many conflicts.
   constexpr size_t kMaxForms = 8;
   constexpr size_t kMaxConflicts = 64;
   std::vector<PlaceOfConflict> found;

@@ -80,7 +80,7 @@ export function tilesTab(view) {
           list.append(el('li', {}, swatch, ` ${letter} ${name}: there is no symbolic tile`));
           continue;
         }
-        // Of the first element of the tile.
+        // Runtime variables have the values that belong to the first element of the tile.
         const first = [...indices.map((index, d) => index * sizes[d]), ...path.map.ranges.map((/** @type {any} */ range) => Number(range.low))];
         const at = {sizes, indices, runtimes: view.runtimes.valuesAt(path.bindings, first)};
         const box = tile.offsets.map((/** @type {any} */ offset, /** @type {number} */ i) => (
