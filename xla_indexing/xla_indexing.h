@@ -94,6 +94,7 @@
 #include "xla_indexing/hlo/replica_groups.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/hlo/transforms/batching_dims.h"
+#include "xla_indexing/hlo/transforms/moved_box.h"
 #include "xla_indexing/hlo/transforms/replace_indexed.h"
 #include "xla_indexing/hlo/transforms/rewrite_module.h"
 #include "xla_indexing/hlo/transforms/set_aside.h"
