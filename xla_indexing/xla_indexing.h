@@ -129,6 +129,7 @@
 #include "xla_indexing/query/in_place_aliases.h"
 #include "xla_indexing/query/in_place_answer.h"
 #include "xla_indexing/query/index_structure.h"
+#include "xla_indexing/query/index_structure_answer.h"
 #include "xla_indexing/query/loop_order.h"
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/report/kernel_report.h"
