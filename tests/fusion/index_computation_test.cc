@@ -366,17 +366,18 @@ TEST_F(ComputationIndexingTest, AnApproximationThatAnExactMapCoversIsLeftOut) {
   EXPECT_THAT(OutputToInput(R"(HloModule m
     add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
     ENTRY e {
-      x = f32[8] parameter(0)
-      u = f32[2] constant({1, 2})
+      x = f32[8,4] parameter(0)
+      u = f32[2,2] constant({{1, 2}, {3, 4}})
       i = s32[] parameter(1)
       zero = f32[] constant(0)
-      updated = f32[8] dynamic-update-slice(x, u, i)
-      sum = f32[] reduce(x, zero), dimensions={0}, to_apply=add
-      sums = f32[8] broadcast(sum), dimensions={}
-      ROOT r = f32[8] add(updated, sums)
+      updated = f32[8,4] dynamic-update-slice(x, u, i, i)
+      sum = f32[8] reduce(x, zero), dimensions={1}, to_apply=add
+      sums = f32[8,4] broadcast(sum), dimensions={0}
+      ROOT r = f32[8,4] add(updated, sums)
     })"),
-              ElementsAre("0/0/0: (d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]",
-                          "0/1/0: (d0) -> (), domain: d0 in [0, 7]"));
+              ElementsAre("0/0/0: (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 7], d1 in [0, 3], "
+                          "s0 in [0, 3]",
+                          "0/1/0: (d0, d1) -> (), domain: d0 in [0, 7], d1 in [0, 3]"));
 }
 
 // What is reduced is free, and free again after the next reduction: paths to one row are one path.

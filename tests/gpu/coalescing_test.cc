@@ -277,9 +277,10 @@ TEST_F(CoalescingTest, GatheredRowsAndElements) {
 }
 
 TEST_F(CoalescingTest, ReadsThatMayNotHappenHaveNoLeastNumber) {
-  // The map of the padding value does not say which elements read it.
+  // One map for all four sides of a frame does not say which elements read the value.
   const Coalescing read = Read(
-      "p = f32[64] parameter(0) z = f32[] parameter(1) ROOT r = f32[96] pad(p, z), padding=0_32",
+      "p = f32[6,6] parameter(0) z = f32[] parameter(1) ROOT r = f32[12,8] pad(p, z), "
+      "padding=1_5x1_1",
       1);
   EXPECT_EQ(CountsOf(read), (Counts{Interval::Closed(0, 3), Interval::Closed(0, 3),
                                     Interval::Closed(0, 3), Interval::Closed(0, 3)}));

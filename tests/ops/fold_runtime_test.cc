@@ -219,6 +219,23 @@ TEST_F(FoldRuntimeTest, OtherShortLiteralsAreTakenElementByElement) {
                           "(d0) -> (4), domain: d0 in [2, 2]"));
 }
 
+TEST_F(FoldRuntimeTest, LiteralsWithAFormulaAreThatFormula) {
+  // Row i / 3, as nearest neighbours of a row of 4 among 10 are numbered by a compiler that folds
+  // constants.
+  EXPECT_THAT(Gather(10,
+                     "start = s32[10,1] constant({{0}, {0}, {0}, {1}, {1}, {1}, {2}, {2}, {2}, "
+                     "{3}})"),
+              ElementsAre("(d0) -> (d0 floordiv 3), domain: d0 in [0, 9]"));
+  // Two lines, each longer than four values.
+  std::string elements;
+  for (int i = 0; i < 70; ++i) {
+    absl::StrAppend(&elements, i == 0 ? "" : ", ", "{", i < 40 ? i : 99 - i, "}");
+  }
+  EXPECT_THAT(Gather(70, absl::StrCat("start = s32[70,1] constant({", elements, "})")),
+              ElementsAre("(d0) -> (d0), domain: d0 in [0, 39]",
+                          "(d0) -> (-d0 + 99), domain: d0 in [40, 69]"));
+}
+
 TEST_F(FoldRuntimeTest, ConcatenationsSplitTheMap) {
   EXPECT_THAT(
       Gather(6, R"(
@@ -230,10 +247,10 @@ TEST_F(FoldRuntimeTest, ConcatenationsSplitTheMap) {
 
 TEST_F(FoldRuntimeTest, PastTheGreatestNumberOfPiecesVariablesStayBound) {
   std::string elements;
-  for (int i = 0; i < 65; ++i) {
+  for (int i = 0; i < 70; ++i) {
     absl::StrAppend(&elements, i == 0 ? "" : ", ", "{", i * i % 97, "}");
   }
-  EXPECT_THAT(Gather(65, absl::StrCat("start = s32[65,1] constant({", elements, "})")),
+  EXPECT_THAT(Gather(70, absl::StrCat("start = s32[70,1] constant({", elements, "})")),
               ElementsAre(StartsWith("(d0){rt0} -> (rt0)")));
 }
 

@@ -119,6 +119,29 @@ TEST_F(InstructionKindTest, ArraysOfIndicesAreNamesWhereTheyAreNotFollowed) {
   EXPECT_TRUE(AreOfOneKind("c", "d"));
 }
 
+// Pieces that differ in their formulas stand in one order, whatever the names.
+TEST_F(InstructionKindTest, PiecesAroundAnUpdateAreThoseOfTheirKind) {
+  Read(R"(
+    x = f32[8] parameter(0)
+    u = f32[2] parameter(1)
+    i = s32[] parameter(2)
+    j = s32[] parameter(3)
+    a = f32[8] dynamic-update-slice(x, u, j)
+    ROOT b = f32[8] dynamic-update-slice(x, u, i))");
+  const HloInstruction& a = *entry_->FindInstruction("a");
+  const HloInstruction& b = *entry_->FindInstruction("b");
+  const NamedKind of_a = Find("a");
+  ASSERT_EQ(of_a.kind, Find("b").kind);
+  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+    const auto entries = ComputeIndexing(a, direction, &context_, {});
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    EXPECT_EQ(entries->front().indexing.size(), 2);
+    EXPECT_TRUE(AreOfKind(a, *entries, of_a));
+    EXPECT_EQ(Lines(WithNames(*entries, of_a.names, Find("b").names)),
+              Lines(ComputeIndexing(b, direction, &context_, {})));
+  }
+}
+
 TEST_F(InstructionKindTest, WindowsLabelsAndLongTextsAreComparedByWhatTheySay) {
   std::string groups = "{";
   for (int i = 0; i < 64; i += 2) absl::StrAppend(&groups, i == 0 ? "{" : ",{", i, ",", i + 1, "}");

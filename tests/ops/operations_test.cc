@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
@@ -453,6 +454,48 @@ TEST_F(OperationsTest, AnUpdateOfEverythingLeavesNothingOfTheOperand) {
     ROOT r = f32[8] dynamic-update-slice(a, u, i))");
   EXPECT_EQ(OutputToInput(update).size(), 2u);
   EXPECT_EQ(OutputToInput(update).at(0).substr(0, 5), "0.1.0");
+}
+
+// Few pieces are the default, and one map where there would be more; `few_pieces` says how many.
+TEST_F(OperationsTest, WhatIsLeftOfAnArrayIsFewPiecesOrOneLargerMap) {
+  const auto lines = [&](absl::string_view text, int few_pieces, bool exact) {
+    IndexingOptions options;
+    options.few_pieces = few_pieces;
+    options.exact = exact;
+    const absl::string_view operand = absl::StrContains(text, "pad(") ? "0.1.0" : "0.0.0";
+    std::vector<std::string> of_operand;
+    for (const std::string& line : OutputToInput(Entry(text), options)) {
+      if (absl::StartsWith(line, operand)) of_operand.push_back(line);
+    }
+    return of_operand;
+  };
+  const struct {
+    const char* text;
+    int pieces;
+  } cases[] = {
+      {"a = f32[9] parameter(0) v = f32[] parameter(1) ROOT r = f32[12] pad(a, v), padding=0_3", 1},
+      {"a = f32[9] parameter(0) v = f32[] parameter(1) ROOT r = f32[12] pad(a, v), padding=1_2", 2},
+      {"a = f32[3] parameter(0) v = f32[] parameter(1) ROOT r = f32[8] pad(a, v), padding=1_2_1",
+       3},
+      {"a = f32[3,3] parameter(0) v = f32[] parameter(1) ROOT r = f32[5,5] pad(a, v), "
+       "padding=1_1x1_1",
+       4},
+      {"a = f32[9,3] parameter(0) u = f32[2,3] parameter(1) i = s32[] parameter(2) ROOT r = "
+       "f32[9,3] dynamic-update-slice(a, u, i, i)",
+       2},
+      {"a = f32[9,4] parameter(0) u = f32[2,3] parameter(1) i = s32[] parameter(2) ROOT r = "
+       "f32[9,4] dynamic-update-slice(a, u, i, i)",
+       4}};
+  for (const auto& [text, pieces] : cases) {
+    for (const int few : {1, 2, 3, 4}) {
+      const std::vector<std::string> usual = lines(text, few, /*exact=*/false);
+      const std::vector<std::string> exact = lines(text, few, /*exact=*/true);
+      EXPECT_EQ(exact.size(), pieces) << text;
+      EXPECT_EQ(usual.size(), pieces <= few ? pieces : 1) << text;
+      EXPECT_EQ(usual == exact, pieces <= few) << text;
+      EXPECT_EQ(absl::StrContains(usual[0], "over-approximate"), pieces > few) << usual[0];
+    }
+  }
 }
 
 TEST_F(OperationsTest, AnUpdateOfNothingLeavesTheOperand) {

@@ -123,8 +123,8 @@ class ManyPairs(Program):
 
 class Summaries(Program):
     def test_counts_entries_of_all_files_by_exactness(self):
-        pad = self.file("pad.hlo", "p = f32[4] parameter(0)\nv = f32[] parameter(1)\n"
-                                   "q = f32[5] pad(p, v), padding=0_1\n")
+        pad = self.file("pad.hlo", "p = f32[4,4] parameter(0)\nv = f32[] parameter(1)\n"
+                                   "q = f32[6,6] pad(p, v), padding=1_1x1_1\n")
         negate = self.file("negate.hlo", NEGATE)
         reason = "elements that come from the operand do not read the padding value"
         code, output, errors = run("--summary", pad, negate, pad)
@@ -865,14 +865,14 @@ class Json(Program):
             "map", "exactness", "reason", "runtime_variables", "replica_map"])
 
     def test_what_is_over_approximate_says_why(self):
-        (module,) = self.modules("p = f32[4] parameter(0)\n v = f32[] parameter(1)\n"
-                                 "ROOT pad = f32[6] pad(p, v), padding=1_1", "--operand_id=1")
+        (module,) = self.modules("p = f32[4,4] parameter(0)\n v = f32[] parameter(1)\n"
+                                 "ROOT pad = f32[6,6] pad(p, v), padding=1_1x1_1", "--operand_id=1")
         (entry,) = module["indexing"]
         reason = "elements that come from the operand do not read the padding value"
         self.assertEqual((entry["exactness"], entry["reason"]), ("over-approximate", reason))
         (only,) = entry["maps"]
         self.assertEqual((only["map"], only["exactness"], only["reason"]),
-                         ("(d0) -> (), domain: d0 in [0, 5]", "over-approximate", reason))
+                         ("(d0, d1) -> (), domain: d0 in [0, 5], d1 in [0, 5]", "over-approximate", reason))
 
     def test_an_operand_that_is_not_read_has_no_maps(self):
         (module,) = self.modules("p = (f32[4], s32[]) parameter(0)\n"

@@ -21,8 +21,11 @@ enum class ScatterBounds {
 struct IndexingOptions {
   // Asks for the tightest maps: where one map is larger than the set it stands for (the operand of
   // a dynamic-update-slice or of a scatter that replaces, the value of a pad), it is split into
-  // disjoint exact pieces.
+  // disjoint exact pieces, however many.
   bool exact = false;
+  // Without `exact`, it is split if there are no more pieces than this: what is before and after, and
+  // between, in one dimension. For one map, 1.
+  int few_pieces = 3;
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
   // Replaces runtime variables whose value the module fixes by expressions
   // (ops/internal/fold_runtime.h).

@@ -8,6 +8,7 @@
 #ifndef XLA_INDEXING_OPS_INTERNAL_BUILDERS_H_
 #define XLA_INDEXING_OPS_INTERNAL_BUILDERS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -30,6 +31,11 @@ struct BuildContext {
   const IndexingOptions& options;
   InstructionIndexing entries = {};
   absl::Status status = absl::OkStatus();
+
+  // Whether so many exact pieces are the answer, and not one map that is larger.
+  bool TakesPieces(size_t count) const {
+    return options.exact || static_cast<int64_t>(count) <= options.few_pieces;
+  }
 
   // The arrays of an operation whose result is one array and whose operands are arrays.
   const Shape& Output(int64_t leaf = 0) const { return instruction.shape().Leaf(leaf); }

@@ -10,29 +10,28 @@
 //                     leaf l of the operands, one after another, is leaf l of the result; of other
 //                     sizes, which part it is differs from device to device: all of it,
 //                     over-approximate
-//   lapack_xNAME_ffi  x one of s, d, c, z: matrices of a batch by themselves; of one, all of it
 //   PadToStatic       leaf 0 is the operand, indexed at its bounds; the others are sizes
 //   SliceToDynamic    the operand, indexed at its bounds; every element reads the sizes
 //   TopK              values and positions: every element of the last dimension
 //
-// and those of ops/internal/library_calls.h.
+// and those of ops/internal/lapack_calls.h and ops/internal/library_calls.h.
 
 #include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/custom_call_registry.h"
+#include "xla_indexing/ops/internal/lapack_calls.h"
 #include "xla_indexing/ops/internal/library_calls.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing {
 namespace {
 
+using internal::AddLapackRules;
 using internal::AddLibraryCallRules;
 using internal::MapBuilder;
 using ::mlir::AffineExpr;
@@ -183,75 +182,6 @@ Entries BetweenShards(const CustomCallLeaf& leaf) {
   return LeafOfOperands(call, leaf_count) ? Entries(std::nullopt) : Entries(std::move(entries));
 }
 
-// A routine on matrices and vectors whose last dimensions are their own, and whose first ones are
-// those of a batch.
-struct MatrixRoutine {
-  absl::string_view name;
-  // The own dimensions of each operand.
-  std::vector<int64_t> ranks;
-  // Whether every element of what it yields depends on every element of what it is given.
-  bool reads_everything = false;
-};
-
-Entries MatricesOfBatch(const CustomCallLeaf& leaf, const MatrixRoutine& routine) {
-  const HloInstruction& call = leaf.instruction;
-  const auto count = static_cast<int64_t>(routine.ranks.size());
-  if (call.operand_count() != count || !call.operand(0)->shape().IsArray()) return std::nullopt;
-  const int64_t batch_rank = call.operand(0)->shape().rank() - routine.ranks[0];
-  if (batch_rank < 0) return std::nullopt;
-  const auto batch = call.operand(0)->shape().dimensions().first(batch_rank);
-  const auto is_of_batch = [&](const Shape& array) {
-    return array.IsArray() && array.rank() >= batch_rank &&
-           array.dimensions().first(batch_rank) == batch;
-  };
-  for (int64_t i = 0; i < count; ++i) {
-    const Shape& operand = call.operand(i)->shape();
-    if (!is_of_batch(operand) || operand.rank() != batch_rank + routine.ranks[i]) {
-      return std::nullopt;
-    }
-  }
-  const int64_t leaf_count = call.shape().LeafCount();
-  for (int64_t i = 0; i < leaf_count; ++i) {
-    if (!is_of_batch(OutputLeaf(leaf, i))) return std::nullopt;
-  }
-  const ExactnessLabel label =
-      routine.reads_everything
-          ? ExactnessLabel::Exact()
-          : ExactnessLabel::OverApproximate(absl::StrCat("whole matrices: which of their elements ",
-                                                         routine.name, " reads is not looked at"));
-  InstructionIndexing entries;
-  for (int64_t i = 0; i < leaf_count; ++i) {
-    if (!IsForward(leaf) && i != leaf.leaf) continue;
-    for (int64_t operand = 0; operand < count; ++operand) {
-      if (IsForward(leaf) && operand != leaf.operand) continue;
-      AddEntry(
-          leaf, {i, operand, 0, {}},
-          [batch_rank](MapBuilder& builder, const Shape& to, int64_t d) {
-            return d < batch_rank ? SameIndex(builder, to, d) : AnyIndex(builder, to, d);
-          },
-          &entries, label);
-    }
-  }
-  return entries;
-}
-
-void AddMatrixRoutines(CustomCallRegistry* registry) {
-  const std::vector<MatrixRoutine> routines = {
-      {"potrf", {2}},       {"getrf", {2}},      {"geqrf", {2}},     {"orgqr", {2, 1}},
-      {"ungqr", {2, 1}},    {"syevd", {2}},      {"heevd", {2}},     {"gehrd", {2}},
-      {"sytrd", {2}},       {"hetrd", {2}},      {"trsm", {2, 2}},   {"gtsv", {1, 1, 1, 2}},
-      {"gesdd", {2}, true}, {"geev", {2}, true}, {"gees", {2}, true}};
-  for (const MatrixRoutine& routine : routines) {
-    const auto rule = [routine](const CustomCallLeaf& leaf) {
-      return MatricesOfBatch(leaf, routine);
-    };
-    for (const char type : {'s', 'd', 'c', 'z'}) {
-      registry->Add(absl::StrCat("lapack_", std::string(1, type), routine.name, "_ffi"),
-                    {rule, rule});
-    }
-  }
-}
-
 CustomCallRegistry MakeDefault() {
   CustomCallRegistry registry;
   for (const absl::string_view target :
@@ -262,10 +192,10 @@ CustomCallRegistry MakeDefault() {
   }
   registry.Add("xla.sdy.GlobalToLocalShape", {BetweenShards, BetweenShards});
   registry.Add("xla.sdy.LocalToGlobalShape", {BetweenShards, BetweenShards});
-  AddMatrixRoutines(&registry);
   registry.Add("PadToStatic", {PadToStatic, PadToStatic});
   registry.Add("SliceToDynamic", {SliceToDynamic, SliceToDynamic});
   registry.Add("TopK", {TopK, TopK});
+  AddLapackRules(&registry);
   AddLibraryCallRules(&registry);
   return registry;
 }

@@ -3,9 +3,9 @@
 //   r[d] = update[d - rt]  where  0 <= d_k - rt_k < size_k in every dimension k,
 //          a[d]            everywhere else.
 //
-// One map cannot say "everywhere else". By default the operand is the identity, over-approximate;
-// exactly, it is the identity in disjoint pieces: for each dimension k, those d that are inside the
-// update in the dimensions before k and below it, or above it, in dimension k.
+// One map cannot say "everywhere else": the operand is the identity in disjoint pieces, for each
+// dimension k those d that are inside the update in the dimensions before k and below it, or above
+// it, in dimension k. Where these are not few, it is by default the identity, over-approximate.
 
 #include <cstdint>
 #include <utility>
@@ -47,25 +47,25 @@ OperandIndexing OperandPiece(const BuildContext& build, int64_t dim, const Inter
 // What the update leaves of the operand; its own converse.
 void AddUpdatedOperand(BuildContext& build) {
   const Shape& update = build.Operand(1);
-  OperandIndexingSet pieces;
   const bool is_bounded =
       !update.HasUnboundedDimension() && !build.Output().HasUnboundedDimension();
+  if (is_bounded && absl::c_linear_search(update.dimensions(), 0)) {
+    build.Add(0, IdentityIndexing(build.Output(), build.mlir_context));
+    return;
+  }
+  OperandIndexingSet pieces;
   for (int64_t k = 0; k < build.Output().rank() && is_bounded; ++k) {
-    // Whether there is a piece is all that is asked of the usual form.
-    if (!pieces.empty() && !build.options.exact) break;
+    if (!build.TakesPieces(pieces.size())) break;
     AddUnlessEmpty(OperandPiece(build, k, Interval::AtMost(-1)), &pieces);
     AddUnlessEmpty(OperandPiece(build, k, Interval::AtLeast(update.dimension(k))), &pieces);
   }
-  if (is_bounded && (pieces.empty() || build.options.exact)) {
+  if (is_bounded && build.TakesPieces(pieces.size())) {
     build.Add(0, 0, 0, std::move(pieces));
     return;
   }
   OperandIndexing identity = IdentityIndexing(build.Output(), build.mlir_context);
-  const bool is_exact = is_bounded && absl::c_linear_search(update.dimensions(), 0);
-  if (!is_exact) {
-    identity.Weaken(
-        ExactnessLabel::OverApproximate("elements that the update overwrites are not read"));
-  }
+  identity.Weaken(
+      ExactnessLabel::OverApproximate("elements that the update overwrites are not read"));
   build.Add(0, std::move(identity));
 }
 

@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing::internal {
@@ -96,6 +97,94 @@ class Fitter {
   int64_t work_ = 0;
 };
 
+// Whether there are not too many values, none of which is too great.
+bool AreFitted(llvm::ArrayRef<int64_t> values) {
+  return values.size() <= kMaxLength && llvm::all_of(values, [](int64_t value) {
+           return value >= -kGreatestValue && value <= kGreatestValue;
+         });
+}
+
+// A fraction with a positive denominator; 1/0 is infinite.
+struct Fraction {
+  Int128 numerator;
+  Int128 denominator;
+
+  friend bool operator<(const Fraction& a, const Fraction& b) {
+    return a.numerator * b.denominator < b.numerator * a.denominator;
+  }
+  // The greatest integer that is at most the fraction.
+  Int128 Floor() const {
+    const Int128 quotient = numerator / denominator;
+    return quotient - (numerator % denominator < 0 ? 1 : 0);
+  }
+};
+
+// The fraction with the smallest denominator between two, low < high and low finite; among integers
+// that nearest to 0.
+Fraction SimplestBetween(const Fraction& low, const Fraction& high) {
+  if (low.numerator < 0 && high.numerator > 0) return {0, 1};
+  if (low.numerator < 0) {
+    const Fraction mirrored =
+        SimplestBetween({-high.numerator, high.denominator}, {-low.numerator, low.denominator});
+    return {-mirrored.numerator, mirrored.denominator};
+  }
+  const Int128 integer = low.Floor();
+  if (Fraction{integer + 1, 1} < high) return {integer + 1, 1};
+  // integer + 1/y, where y is between 1/(high - integer) and 1/(low - integer).
+  const Fraction y =
+      SimplestBetween({high.denominator, high.numerator - integer * high.denominator},
+                      {low.denominator, low.numerator - integer * low.denominator});
+  return {integer * y.numerator + y.denominator, y.numerator};
+}
+
+// floor((p*x + b) / q), q > 0
+struct DigitalLine {
+  int64_t p;
+  int64_t b;
+  int64_t q;
+
+  AffineExpr At(AffineExpr x) const { return FloorDiv(Progression(b, p, x), q); }
+};
+
+// A line y_x <= p/q * x + b/q < y_x + 1, with q smallest. For given p and q there is b where the
+// greatest q*y - p*x is less than the smallest q*(y + 1) - p*x. Where it is not, the two places at
+// which they are bound the slope, from below if the first is after the second, and otherwise from
+// above.
+std::optional<DigitalLine> FindDigitalLine(llvm::ArrayRef<int64_t> values) {
+  constexpr int kMaxSlopes = 64;
+  const auto last = static_cast<int64_t>(values.size()) - 1;
+  if (last < 0) return std::nullopt;
+  if (last == 0) return DigitalLine{0, values[0], 1};
+  const Int128 rise = Int128{values[last]} - values[0];
+  Fraction low = {rise - 1, last};
+  Fraction high = {rise + 1, last};
+  for (int i = 0; i < kMaxSlopes && low < high; ++i) {
+    const Fraction slope = SimplestBetween(low, high);
+    const auto [p, q] = slope;
+    std::pair<Int128, int64_t> greatest = {q * values[0], 0};
+    std::pair<Int128, int64_t> smallest = {q * values[0], 0};
+    for (int64_t x = 1; x <= last; ++x) {
+      const Int128 offset = q * values[x] - p * x;
+      if (offset > greatest.first) greatest = {offset, x};
+      if (offset < smallest.first) smallest = {offset, x};
+    }
+    if (greatest.first < smallest.first + q) {
+      const Int128 lowest = greatest.first;
+      const Int128 highest = smallest.first + q - 1;
+      const Int128 b = lowest > 0 ? lowest : highest < 0 ? highest : 0;
+      return DigitalLine{static_cast<int64_t>(p), static_cast<int64_t>(b), static_cast<int64_t>(q)};
+    }
+    const int64_t run = greatest.second - smallest.second;
+    const Int128 climb = Int128{values[greatest.second]} - values[smallest.second];
+    if (run > 0) {
+      low = {climb - 1, run};
+    } else {
+      high = {1 - climb, -run};
+    }
+  }
+  return std::nullopt;
+}
+
 // x = first + step * i for some i in [0, count - 1], and i as an expression of x.
 struct ArgumentProgression {
   int64_t first;
@@ -117,12 +206,43 @@ struct ArgumentProgression {
 
 }  // namespace
 
-AffineExpr FitSequence(llvm::ArrayRef<int64_t> values, AffineExpr x) {
-  if (values.size() > kMaxLength || llvm::any_of(values, [](int64_t value) {
-        return value < -kGreatestValue || value > kGreatestValue;
-      })) {
-    return {};
+AffineExpr FitFloor(llvm::ArrayRef<int64_t> values, AffineExpr x) {
+  if (!AreFitted(values)) return {};
+  const std::optional<DigitalLine> line = FindDigitalLine(values);
+  return line ? line->At(x) : AffineExpr();
+}
+
+std::optional<std::vector<FittedRun>> FitFloors(llvm::ArrayRef<int64_t> values, AffineExpr x,
+                                                int64_t most) {
+  std::vector<FittedRun> runs;
+  if (!AreFitted(values)) return std::nullopt;
+  for (size_t begin = 0; begin < values.size();) {
+    if (static_cast<int64_t>(runs.size()) >= most) return std::nullopt;
+    const llvm::ArrayRef<int64_t> rest = values.drop_front(begin);
+    // What is a line in some values is one in fewer of them.
+    size_t known = 1;
+    size_t past = 2;
+    while (past <= rest.size() && FindDigitalLine(rest.take_front(past))) {
+      known = past;
+      past *= 2;
+    }
+    past = std::min(past, rest.size() + 1);
+    while (past - known > 1) {
+      const size_t middle = known + (past - known) / 2;
+      (FindDigitalLine(rest.take_front(middle)) ? known : past) = middle;
+    }
+    const std::optional<DigitalLine> line = FindDigitalLine(rest.take_front(known));
+    AffineExpr first = Constant(static_cast<int64_t>(begin), x.getContext());
+    AffineExpr value = line ? line->At(Sub(x, first)) : AffineExpr();
+    if (!value) return std::nullopt;
+    runs.push_back({begin, begin + known, value});
+    begin += known;
   }
+  return runs;
+}
+
+AffineExpr FitSequence(llvm::ArrayRef<int64_t> values, AffineExpr x) {
+  if (!AreFitted(values)) return {};
   return Fitter().Fit(values, x);
 }
 

@@ -1,9 +1,10 @@
-// Functions that are given by their values, as affine expressions: lists of devices, for which
-// there is a formula more often than not.
+// Functions that are given by their values, as affine expressions: lists of devices and tables of
+// indices, for which there is a formula more often than not.
 
 #ifndef XLA_INDEXING_OPS_INTERNAL_FIT_SEQUENCE_H_
 #define XLA_INDEXING_OPS_INTERNAL_FIT_SEQUENCE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -24,6 +25,22 @@ namespace xla_indexing::internal {
 // Thus every shape, transpose and shift along a dimension of a grid of numbers has an expression:
 // {0,4,1,5} is (x mod 2) * 4 + x floordiv 2, {1,2,3,0} is (x + 1) mod 4.
 mlir::AffineExpr FitSequence(llvm::ArrayRef<int64_t> values, mlir::AffineExpr x);
+
+// floor((p*x + b) / q) with the smallest q, that is values[x] for every x in [0, n - 1]; null where
+// there is none, or where that is not found in few steps. A digital line: {0, 0, 1, 2, 2} is
+// (x*2) floordiv 3.
+mlir::AffineExpr FitFloor(llvm::ArrayRef<int64_t> values, mlir::AffineExpr x);
+
+// The values in [begin, end), which are those of an expression of all of x.
+struct FittedRun {
+  size_t begin;
+  size_t end;
+  mlir::AffineExpr value;
+};
+
+// A sequence as few digital lines, each as long as it can be. None where they are more than `most`.
+std::optional<std::vector<FittedRun>> FitFloors(llvm::ArrayRef<int64_t> values, mlir::AffineExpr x,
+                                                int64_t most);
 
 struct ValuePair {
   int64_t x;

@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/builders.h"
@@ -167,7 +168,10 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
     results.push_back(Substitute(expr, {}, symbols));
     if (!results.back()) return std::nullopt;
   }
-  bool fits = domain.Constrain(value_case.value, bounds);
+  const IndexingMap box = domain.MakeMap({}, map.context());
+  ExprSimplifier simplifier(map.context(), box.DimBounds(), box.SymbolBounds());
+  bool fits = simplifier.Range(value_case.value).IsSubsetOf(bounds) ||
+              domain.Constrain(value_case.value, bounds);
   for (const Constraint& constraint : value_case.when) {
     fits = fits && domain.Constrain(constraint.expr, constraint.interval);
   }

@@ -18,6 +18,7 @@
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/internal/element_value.h"
+#include "xla_indexing/ops/internal/fold_runtime.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -290,15 +291,32 @@ NamedKind KindFinder::Find(const HloInstruction& instruction, bool fold_runtime_
   return found;
 }
 
+namespace {
+
+// Whether the texts of the maps order them before any name is looked at.
+bool AreOrderedByFormulas(const OperandIndexingSet& set) {
+  for (size_t i = 1; i < set.size(); ++i) {
+    const std::string before = set.maps()[i - 1].MapToString();
+    const std::string after = set.maps()[i].MapToString();
+    if (absl::StartsWith(before, after) || absl::StartsWith(after, before)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool AreOfKind(const HloInstruction& instruction, const InstructionIndexing& entries,
                const NamedKind& kind) {
   llvm::SmallVector<bool, 4> is_named(kind.names.size());
   for (const IndexingEntry& entry : entries) {
+    // The order of several maps may be that of the names in their texts.
+    if (!kind.has_instructions && HasRuntimeVariables(entry.indexing) &&
+        !AreOrderedByFormulas(entry.indexing)) {
+      return false;
+    }
     for (const OperandIndexing& map : entry.indexing) {
       if (!map.IsExact() && absl::StrContains(map.label().reason, instruction.name())) return false;
       if (kind.has_instructions) continue;
-      // The order of several maps may be that of the names in their texts.
-      if (!map.bindings().empty() && entry.indexing.size() > 1) return false;
       for (const RuntimeVarIndexing& binding : map.bindings()) {
         const auto* name = absl::c_find(kind.names, binding.instruction);
         if (name == kind.names.end() || !binding.call_path.empty()) return false;
@@ -314,12 +332,14 @@ InstructionIndexing WithNames(const InstructionIndexing& entries, const KindName
   InstructionIndexing renamed = entries;
   if (from == to) return renamed;
   for (IndexingEntry& entry : renamed) {
-    // A map with bindings is by itself.
-    const OperandIndexing& map = entry.indexing.maps().front();
-    if (map.bindings().empty()) continue;
-    entry.indexing = OperandIndexingSet(map.Renamed(kPartsFit, [&](const HloInstruction* name) {
-      return to[absl::c_find(from, name) - from.begin()];
-    }));
+    if (!HasRuntimeVariables(entry.indexing)) continue;
+    OperandIndexingSet maps;
+    for (const OperandIndexing& map : entry.indexing) {
+      maps.Add(map.Renamed(kPartsFit, [&](const HloInstruction* name) {
+        return to[absl::c_find(from, name) - from.begin()];
+      }));
+    }
+    entry.indexing = std::move(maps);
   }
   return renamed;
 }

@@ -4,10 +4,10 @@
 //   r[d] = a[i]   where low_k + i_k * (interior_k + 1) = d_k in every dimension k,
 //          value  everywhere else.
 //
-// One map cannot say "everywhere else". By default the value is read by every element of the
-// result, over-approximate; exactly, it is read in disjoint pieces: for each dimension k, those d
-// that are in line with the operand in the dimensions before k, and in dimension k before the
-// operand, after it, or between its elements.
+// One map cannot say "everywhere else": the value is read in disjoint pieces, for each dimension k
+// those d that are in line with the operand in the dimensions before k, and in dimension k before
+// the operand, after it, or between its elements. Where these are not few, it is by default read by
+// every element of the result, over-approximate.
 
 #include <cstdint>
 #include <utility>
@@ -119,9 +119,9 @@ void AddValue(BuildContext& build, Direction direction) {
     is_all_padding = is_all_padding ||
                      (axis_fits && !HasOperandInside(axes.back(), build.Output().dimension(k)));
   }
-  if (fits) {
+  if (fits && !is_all_padding) {
     OperandIndexingSet pieces = ValuePieces(build, axes, direction);
-    if (pieces.empty() || build.options.exact) {
+    if (build.TakesPieces(pieces.size())) {
       build.Add(0, 1, 0, std::move(pieces));
       return;
     }

@@ -93,7 +93,7 @@ void AddOperand(BuildContext& build, const Scatter& scatter, int64_t leaf, int64
   if (is_combined && scatter.has_updates) identity.Weaken(scatter.label);
   if (!is_combined && scatter.has_updates) {
     std::optional<OperandIndexingSet> pieces = OutsideWindows(build, scatter.windows);
-    if (pieces && (pieces->size() <= 1 || build.options.exact)) {
+    if (pieces && build.TakesPieces(pieces->size())) {
       build.Add(leaf, operand, 0, *std::move(pieces));
       return;
     }

@@ -1,32 +1,4 @@
-// Triangular matrices, in the last two dimensions of the operands; the others are batch dimensions
-// and omitted here.
-//
-// Cholesky, lower: L with L L^H = A,
-//
-//   L[i, j] = (A[i, j] - sum over k < j of L[i, k] conj(L[j, k])) / L[j, j],   j <= i,
-//
-// which by induction reads, of the lower triangle of A,
-//
-//   row i up to column j               A[i, q],   q <= j < i
-//   and all rows up to row j           A[p, q],   q <= p <= j <= i.
-//
-// Where i < j nothing is read: that part is not specified. Upper: everything transposed.
-//
-// Triangular solve: X with op(A) X = B (left_side) or X op(A) = B, where op transposes or not. Let
-// M be op(A), or its transpose for X on the left of it, so that rows i of X (columns, then) solve
-//
-//   X[i, j] = (B[i, j] - sum over k != i of M[i, k] X[k, j]) / M[i, i].
-//
-// M is lower where an odd number of these hold: A is lower; op transposes; X is on the left. Then
-// X[i, j] reads
-//
-//   B[p, j],   p <= i
-//   M[p, q],   q <= p <= i   (q < p where the diagonal is taken for ones)
-//
-// and with all these relations reversed where M is upper. M[p, q] is A[q, p] where one of the last
-// two holds and not the other.
-//
-// Source: XLA's operation semantics.
+#include "xla_indexing/ops/internal/triangular.h"
 
 #include <cstdint>
 #include <utility>
@@ -63,43 +35,35 @@ void AppendMatrix(Loop row, Loop column, bool swapped, llvm::SmallVectorImpl<Nes
 
 }  // namespace
 
-LoopNests CholeskyNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
-  const bool is_upper = !build.instruction.GetBool(AttributeKey::kLower);
-  const Shape& result = build.Output();
+LoopNests CholeskyTriangle(const Shape& result, const Shape& matrix, bool is_lower) {
   const Interval size = SharedIndices(result, result.rank() - 1, result, result.rank() - 2);
-  LoopNest nest = BatchNest(result, build.Operand(operand));
+  LoopNest nest = BatchNest(result, matrix);
   const Loop i = nest.AddLoop(size);
   const Loop j = nest.AddLoop(size);
   const Loop q = nest.AddLoop(size);
-  AppendMatrix(i, j, is_upper, &nest.result);
+  AppendMatrix(i, j, !is_lower, &nest.result);
 
   LoopNest row = nest;
-  AppendMatrix(i, q, is_upper, &row.operand);
+  AppendMatrix(i, q, !is_lower, &row.operand);
   row.orders = {{q, j}, {j, i, 1}};
 
   LoopNest rows_before = std::move(nest);
   const Loop p = rows_before.AddLoop(size);
-  AppendMatrix(p, q, is_upper, &rows_before.operand);
+  AppendMatrix(p, q, !is_lower, &rows_before.operand);
   rows_before.orders = {{q, p}, {p, j}, {j, i}};
   return {std::move(row), std::move(rows_before)};
 }
 
-LoopNests TriangularSolveNests(const BuildContext& build, int64_t /*output_leaf*/,
-                               int64_t operand) {
-  constexpr int64_t kMatrix = 0;
-  const HloInstruction& solve = build.instruction;
-  const bool on_the_left = !solve.GetBool(AttributeKey::kLeftSide);
-  const absl::string_view transpose = solve.GetText(AttributeKey::kTransposeA);
-  const bool transposes = transpose == "TRANSPOSE" || transpose == "ADJOINT";
-  const bool swapped = transposes != on_the_left;
-  const bool is_lower = solve.GetBool(AttributeKey::kLower) != swapped;
-  const Shape& matrix = build.Operand(kMatrix);
-  const Shape& result = build.Output();
+LoopNest SolutionOf(const TriangularSystem& system, const Shape& result, const Shape& matrix,
+                    const Shape& operand, bool is_matrix) {
+  const bool on_the_left = !system.matrix_is_on_the_left;
+  const bool swapped = system.transposes != on_the_left;
+  const bool is_lower = system.is_lower != swapped;
   const int64_t solved = result.rank() - (on_the_left ? 1 : 2);
   const Interval size = SharedIndices(matrix, matrix.rank() - 1, matrix, matrix.rank() - 2)
                             .Intersect(IndicesOfAxis(result.dimension(solved)));
 
-  LoopNest nest = BatchNest(result, build.Operand(operand));
+  LoopNest nest = BatchNest(result, operand);
   const Loop i = nest.AddLoop(size);
   const Loop j = nest.AddLoop(result.dimension(result.rank() - (on_the_left ? 2 : 1)));
   const Loop p = nest.AddLoop(size);
@@ -109,15 +73,33 @@ LoopNests TriangularSolveNests(const BuildContext& build, int64_t /*output_leaf*
     nest.orders.push_back({first, second, distance});
   };
   AppendMatrix(i, j, on_the_left, &nest.result);
-  if (operand == kMatrix) {
+  if (is_matrix) {
     const Loop q = nest.AddLoop(size);
     AppendMatrix(p, q, swapped, &nest.operand);
-    add_order(q, p, solve.GetBool(AttributeKey::kUnitDiagonal) ? 1 : 0);
+    add_order(q, p, system.has_unit_diagonal ? 1 : 0);
   } else {
     AppendMatrix(p, j, on_the_left, &nest.operand);
   }
   add_order(p, i, 0);
-  return {nest};
+  return nest;
+}
+
+LoopNests CholeskyNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
+  return CholeskyTriangle(build.Output(), build.Operand(operand),
+                          build.instruction.GetBool(AttributeKey::kLower));
+}
+
+LoopNests TriangularSolveNests(const BuildContext& build, int64_t /*output_leaf*/,
+                               int64_t operand) {
+  constexpr int64_t kMatrix = 0;
+  const HloInstruction& solve = build.instruction;
+  const absl::string_view transpose = solve.GetText(AttributeKey::kTransposeA);
+  const TriangularSystem system = {.matrix_is_on_the_left = solve.GetBool(AttributeKey::kLeftSide),
+                                   .is_lower = solve.GetBool(AttributeKey::kLower),
+                                   .transposes = transpose == "TRANSPOSE" || transpose == "ADJOINT",
+                                   .has_unit_diagonal = solve.GetBool(AttributeKey::kUnitDiagonal)};
+  return {SolutionOf(system, build.Output(), build.Operand(kMatrix), build.Operand(operand),
+                     operand == kMatrix)};
 }
 
 }  // namespace xla_indexing::internal

@@ -35,6 +35,12 @@ using ::mlir::AffineExpr;
 
 int64_t TiledSize(int64_t size) { return size == Shape::kUnboundedSize ? kInt64Max : size; }
 
+// A tile holds all that is read of it: each piece would be a load of its own.
+FusionOptions OneMapEach(FusionOptions options) {
+  options.indexing.few_pieces = 1;
+  return options;
+}
+
 class TileTraversal {
  public:
   TileTraversal(const HloComputation& computation, mlir::MLIRContext* context,
@@ -42,7 +48,7 @@ class TileTraversal {
       : computation_(computation),
         context_(context),
         options_(options),
-        indexer_(context, options),
+        indexer_(context, OneMapEach(options)),
         budget_(options.max_steps, /*steps_in_one_of_question=*/1) {}
 
   absl::Status Walk(std::vector<TilingRoot> roots, std::vector<TilingDimension> parallel);

@@ -1,0 +1,399 @@
+#include "xla_indexing/ops/internal/lapack_calls.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/attribute.h"
+#include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/ops/internal/builders.h"
+#include "xla_indexing/ops/internal/loop_nest.h"
+#include "xla_indexing/ops/internal/triangular.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using Entries = absl::StatusOr<std::optional<InstructionIndexing>>;
+
+// A call whose operands and results have the dimensions of a batch in front.
+struct BatchCall {
+  const HloInstruction& call;
+  int64_t batch_rank;
+
+  const Shape& Operand(int64_t i) const { return call.operand(i)->shape(); }
+  const Shape& Result(int64_t leaf) const { return call.shape().Leaf(leaf); }
+  // Own dimension i of an array.
+  int64_t Size(const Shape& array, int64_t i) const { return array.dimension(batch_rank + i); }
+  int64_t Rank(const Shape& array) const { return array.rank() - batch_rank; }
+};
+
+// What an element of one leaf of a result reads of one operand: loops over members of the batch, and
+// own ones.
+class MemberNest {
+ public:
+  explicit MemberNest(const BatchCall& call) {
+    for (int64_t k = 0; k < call.batch_rank; ++k) {
+      nest_.result.push_back(NestAxis::Along(nest_.AddLoop(call.Operand(0).dimension(k))));
+    }
+    nest_.operand = nest_.result;
+  }
+
+  Loop ResultLoop(const Interval& indices) {
+    return AddAxis(nest_.AddLoop(indices), &nest_.result);
+  }
+  Loop OperandLoop(const Interval& indices) {
+    return AddAxis(nest_.AddLoop(indices), &nest_.operand);
+  }
+  // The operand's next index is this loop of the result.
+  void SameIndex(Loop loop) { AddAxis(loop, &nest_.operand); }
+  // first + distance <= second
+  void Order(Loop first, Loop second, int64_t distance = 0) {
+    nest_.orders.push_back({first, second, distance});
+  }
+  LoopNest Take() { return std::move(nest_); }
+
+ private:
+  static Loop AddAxis(Loop loop, llvm::SmallVectorImpl<NestAxis>* axes) {
+    axes->push_back(NestAxis::Along(loop));
+    return loop;
+  }
+
+  LoopNest nest_;
+};
+
+// A number of the backend_config, {side = 76 : ui8, uplo = 85 : ui8}, that stands for a letter; 0
+// where there is none.
+char LetterOf(const HloInstruction& call, absl::string_view name) {
+  absl::string_view text = call.GetText(AttributeKey::kBackendConfig);
+  for (size_t place = text.find(name); place != absl::string_view::npos;
+       place = text.find(name, place + 1)) {
+    const bool is_word =
+        place == 0 || !(absl::ascii_isalnum(text[place - 1]) || text[place - 1] == '_');
+    absl::string_view rest = absl::StripLeadingAsciiWhitespace(text.substr(place + name.size()));
+    if (!is_word || rest.empty() || rest[0] != '=') continue;
+    rest = absl::StripLeadingAsciiWhitespace(rest.substr(1));
+    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    int letter = 0;
+    if (!absl::SimpleAtoi(rest.substr(0, digits), &letter)) return 0;
+    return letter == 'L' || letter == 'U' || letter == 'R' || letter == 'N' || letter == 'T' ||
+                   letter == 'C'
+               ? static_cast<char>(letter)
+               : '\0';
+  }
+  return 0;
+}
+
+bool IsOneOf(char letter, absl::string_view letters) {
+  return letter != 0 && absl::StrContains(letters, letter);
+}
+
+// Nothing where attributes or shapes are not those of the routine.
+using NestsOfLeaf = std::optional<LoopNests>;
+
+NestsOfLeaf WholeMember(const BatchCall& call, int64_t leaf, int64_t operand) {
+  MemberNest nest(call);
+  for (int64_t k = 0; k < call.Rank(call.Result(leaf)); ++k) {
+    nest.ResultLoop(IndicesOfAxis(call.Size(call.Result(leaf), k)));
+  }
+  for (int64_t k = 0; k < call.Rank(call.Operand(operand)); ++k) {
+    nest.OperandLoop(IndicesOfAxis(call.Size(call.Operand(operand), k)));
+  }
+  return LoopNests{nest.Take()};
+}
+
+bool IsSquare(const BatchCall& call, const Shape& array) {
+  return call.Rank(array) == 2 && call.Size(array, 0) == call.Size(array, 1);
+}
+
+// Every element of a leaf reads the triangle.
+NestsOfLeaf TriangleOfMember(const BatchCall& call, int64_t leaf, int64_t operand) {
+  const char uplo = LetterOf(call.call, "uplo");
+  if (!IsOneOf(uplo, "LU") || !IsSquare(call, call.Operand(operand))) return std::nullopt;
+  MemberNest nest(call);
+  for (int64_t k = 0; k < call.Rank(call.Result(leaf)); ++k) {
+    nest.ResultLoop(IndicesOfAxis(call.Size(call.Result(leaf), k)));
+  }
+  const Interval indices = IndicesOfAxis(call.Size(call.Operand(operand), 0));
+  const Loop p = nest.OperandLoop(indices);
+  const Loop q = nest.OperandLoop(indices);
+  nest.Order(uplo == 'L' ? q : p, uplo == 'L' ? p : q);
+  return LoopNests{nest.Take()};
+}
+
+NestsOfLeaf Potrf(const BatchCall& call, int64_t leaf, int64_t operand) {
+  if (leaf > 0) return TriangleOfMember(call, leaf, operand);
+  const char uplo = LetterOf(call.call, "uplo");
+  const Shape& matrix = call.Operand(operand);
+  const Shape& result = call.Result(leaf);
+  if (!IsOneOf(uplo, "LU") || !IsSquare(call, matrix) ||
+      result.dimensions() != matrix.dimensions()) {
+    return std::nullopt;
+  }
+  LoopNests nests = CholeskyTriangle(result, matrix, uplo == 'L');
+  MemberNest other(call);
+  const Interval indices = IndicesOfAxis(call.Size(matrix, 0));
+  const Loop i = other.ResultLoop(indices);
+  const Loop j = other.ResultLoop(indices);
+  other.SameIndex(i);
+  other.SameIndex(j);
+  other.Order(uplo == 'L' ? i : j, uplo == 'L' ? j : i, 1);
+  nests.push_back(other.Take());
+  return nests;
+}
+
+NestsOfLeaf Trsm(const BatchCall& call, int64_t leaf, int64_t operand) {
+  const char side = LetterOf(call.call, "side");
+  const char uplo = LetterOf(call.call, "uplo");
+  const char trans = LetterOf(call.call, "trans_x");
+  const char diag = LetterOf(call.call, "diag");
+  const Shape& matrix = call.Operand(0);
+  const Shape& result = call.Result(leaf);
+  if (leaf > 0 || !IsOneOf(side, "LR") || !IsOneOf(uplo, "LU") || !IsOneOf(trans, "NTC") ||
+      !IsOneOf(diag, "NU") || result.dimensions() != call.Operand(1).dimensions() ||
+      !IsSquare(call, matrix) || call.Size(result, side == 'L' ? 0 : 1) != call.Size(matrix, 0)) {
+    return std::nullopt;
+  }
+  const TriangularSystem system = {.matrix_is_on_the_left = side == 'L',
+                                   .is_lower = uplo == 'L',
+                                   .transposes = trans != 'N',
+                                   .has_unit_diagonal = diag == 'U'};
+  return LoopNests{
+      SolutionOf(system, result, matrix, call.Operand(operand), /*is_matrix=*/operand == 0)};
+}
+
+// The first of these columns, up to the one that each of some loops of the result says.
+void AddColumnsBefore(int64_t count, std::initializer_list<Loop> last, MemberNest* nest) {
+  const Loop q = nest->OperandLoop(Interval::OfSize(count));
+  for (const Loop loop : last) nest->Order(q, loop);
+}
+
+// Leaf 0, the factors in the place of the matrix, and leaf 1, something for each step, of a
+// factorization column by column. `mixes_rows_on_the_left`: step k changes columns before k too.
+NestsOfLeaf FactorsByColumns(const BatchCall& call, int64_t leaf, int64_t operand, int64_t steps,
+                             bool mixes_rows_on_the_left) {
+  const Shape& matrix = call.Operand(operand);
+  const Interval rows = IndicesOfAxis(call.Size(matrix, 0));
+  const Interval columns = IndicesOfAxis(call.Size(matrix, 1));
+  if (leaf == 1) {
+    if (call.Rank(call.Result(1)) != 1) return std::nullopt;
+    MemberNest nest(call);
+    const Loop k = nest.ResultLoop(
+        IndicesOfAxis(call.Size(call.Result(1), 0)).Intersect(Interval::OfSize(steps)));
+    nest.OperandLoop(rows);
+    AddColumnsBefore(steps, {k}, &nest);
+    return LoopNests{nest.Take()};
+  }
+  if (call.Result(0).dimensions() != matrix.dimensions()) return std::nullopt;
+  MemberNest own_column(call);
+  own_column.ResultLoop(rows);
+  const Loop column = own_column.ResultLoop(columns);
+  own_column.OperandLoop(rows);
+  own_column.SameIndex(column);
+  MemberNest before(call);
+  const Loop i = before.ResultLoop(rows);
+  const Loop j = before.ResultLoop(columns);
+  before.OperandLoop(rows);
+  if (mixes_rows_on_the_left) {
+    AddColumnsBefore(steps, {i}, &before);
+  } else {
+    AddColumnsBefore(steps, {i, j}, &before);
+  }
+  return LoopNests{own_column.Take(), before.Take()};
+}
+
+NestsOfLeaf Getrf(const BatchCall& call, int64_t leaf, int64_t operand) {
+  const Shape& matrix = call.Operand(operand);
+  const int64_t m = call.Size(matrix, 0);
+  const int64_t n = call.Size(matrix, 1);
+  if (leaf < 2) {
+    return FactorsByColumns(call, leaf, operand, std::min(m - 1, n),
+                            /*mixes_rows_on_the_left=*/true);
+  }
+  if (leaf > 2 || call.Rank(call.Result(leaf)) != 0) return std::nullopt;
+  MemberNest nest(call);
+  nest.OperandLoop(IndicesOfAxis(m));
+  nest.OperandLoop(Interval::OfSize(std::min(m, n)));
+  return LoopNests{nest.Take()};
+}
+
+NestsOfLeaf Geqrf(const BatchCall& call, int64_t leaf, int64_t operand) {
+  const Shape& matrix = call.Operand(operand);
+  const int64_t rows = call.Size(matrix, 0) - (IsComplex(matrix.element_type()) ? 0 : 1);
+  // A status says whether the arguments are right.
+  if (leaf > 1) return LoopNests();
+  return FactorsByColumns(call, leaf, operand, std::min(rows, call.Size(matrix, 1)),
+                          /*mixes_rows_on_the_left=*/false);
+}
+
+// Elements `of` of a diagonal that the solver returns read elements p <= k + ahead of one that it
+// is given; those of an empty interval read none.
+LoopNest UpTo(const BatchCall& call, const Interval& of, const Interval& given, int64_t ahead) {
+  MemberNest nest(call);
+  const Loop k = nest.ResultLoop(of);
+  const Loop p = nest.OperandLoop(given);
+  nest.Order(p, k, -ahead);
+  return nest.Take();
+}
+
+LoopNest SameElements(const BatchCall& call, const Interval& of) {
+  MemberNest nest(call);
+  nest.SameIndex(nest.ResultLoop(of));
+  return nest.Take();
+}
+
+NestsOfLeaf Gtsv(const BatchCall& call, int64_t leaf, int64_t operand) {
+  enum { kLower, kDiagonal, kUpper, kSolution, kStatus };
+  const int64_t n = call.Size(call.Operand(kDiagonal), 0);
+  for (int64_t i = kLower; i <= kUpper; ++i) {
+    if (call.Size(call.Operand(i), 0) != n || i >= call.call.shape().LeafCount() ||
+        call.Result(i).dimensions() != call.Operand(i).dimensions()) {
+      return std::nullopt;
+    }
+  }
+  if (leaf > kStatus || call.Size(call.Operand(kSolution), 0) != n) return std::nullopt;
+  // What is looked at of the diagonals.
+  const Interval looked_at[] = {Interval::Closed(1, n - 1), Interval::OfSize(n),
+                                Interval::OfSize(n - 1)};
+  if (leaf == kSolution || leaf == kStatus) {
+    const Shape& right = call.Operand(kSolution);
+    const Shape& result = call.Result(leaf);
+    if (call.Rank(result) != (leaf == kSolution ? 2 : 0)) return std::nullopt;
+    if (leaf == kSolution && result.dimensions() != right.dimensions()) return std::nullopt;
+    // The status says where the triangle has a zero.
+    if (leaf == kStatus && operand == kSolution) return LoopNests();
+    MemberNest nest(call);
+    Loop column = -1;
+    if (leaf == kSolution) {
+      nest.ResultLoop(Interval::OfSize(n));
+      column = nest.ResultLoop(IndicesOfAxis(call.Size(result, 1)));
+    }
+    if (operand == kSolution) {
+      nest.OperandLoop(Interval::OfSize(n));
+      nest.SameIndex(column);
+    } else {
+      nest.OperandLoop(looked_at[operand]);
+    }
+    return LoopNests{nest.Take()};
+  }
+  if (operand == kSolution) return LoopNests();
+  const Interval& given = looked_at[operand];
+  if (leaf == kDiagonal) {
+    constexpr int64_t kAhead[] = {1, 0, -1};
+    return LoopNests{UpTo(call, Interval::OfSize(n), given, kAhead[operand])};
+  }
+  if (leaf == kUpper) {
+    constexpr int64_t kAhead[] = {1, 1, 0};
+    LoopNests nests = {UpTo(call, Interval::OfSize(n - 1), given, kAhead[operand])};
+    if (operand == kUpper) nests.push_back(SameElements(call, Interval::Closed(n - 1, n - 1)));
+    return nests;
+  }
+  // The second diagonal above, from element 1 on, which is there where rows were exchanged.
+  constexpr int64_t kAhead[] = {0, -1, -2};
+  const Interval second = Interval::Closed(1, n - 2);
+  LoopNests nests = {UpTo(call, second, given, kAhead[operand])};
+  if (operand == kUpper) nests.push_back(SameElements(call, second));
+  if (operand == kLower) {
+    nests.push_back(SameElements(call, Interval::Closed(0, 0)));
+    if (n > 1) nests.push_back(SameElements(call, Interval::Closed(n - 1, n - 1)));
+  }
+  return nests;
+}
+
+struct MatrixRoutine {
+  absl::string_view name;
+  // The own dimensions of each operand.
+  std::vector<int64_t> ranks;
+  // What a leaf reads of an operand; null where that is not known.
+  NestsOfLeaf (*nests)(const BatchCall& call, int64_t leaf, int64_t operand) = nullptr;
+};
+
+Entries EntriesOfRoutine(const CustomCallLeaf& leaf, const MatrixRoutine& routine) {
+  const HloInstruction& call = leaf.instruction;
+  const auto count = static_cast<int64_t>(routine.ranks.size());
+  if (call.operand_count() != count || !call.operand(0)->shape().IsArray()) return std::nullopt;
+  const int64_t batch_rank = call.operand(0)->shape().rank() - routine.ranks[0];
+  if (batch_rank < 0) return std::nullopt;
+  const auto batch = call.operand(0)->shape().dimensions().first(batch_rank);
+  const auto is_of_batch = [&](const Shape& array) {
+    return array.IsArray() && array.rank() >= batch_rank && !array.HasUnboundedDimension() &&
+           array.dimensions().first(batch_rank) == batch;
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    const Shape& operand = call.operand(i)->shape();
+    if (!is_of_batch(operand) || operand.rank() != batch_rank + routine.ranks[i]) {
+      return std::nullopt;
+    }
+  }
+  const int64_t leaf_count = call.shape().LeafCount();
+  for (int64_t i = 0; i < leaf_count; ++i) {
+    if (!is_of_batch(call.shape().Leaf(i))) return std::nullopt;
+  }
+  const BatchCall of_batch = {call, batch_rank};
+  const bool is_forward = leaf.operand >= 0;
+  InstructionIndexing entries;
+  for (int64_t i = 0; i < leaf_count; ++i) {
+    if (!is_forward && i != leaf.leaf) continue;
+    for (int64_t operand = 0; operand < count; ++operand) {
+      if (is_forward && operand != leaf.operand) continue;
+      ExactnessLabel label = ExactnessLabel::Exact();
+      NestsOfLeaf nests =
+          routine.nests != nullptr ? routine.nests(of_batch, i, operand) : std::nullopt;
+      if (!nests) {
+        nests = WholeMember(of_batch, i, operand);
+        label = ExactnessLabel::OverApproximate(absl::StrCat(
+            "whole matrices: which of their elements ", routine.name, " reads is not looked at"));
+      }
+      IndexingEntry entry{i, operand, 0, {}};
+      for (LoopNest& nest : *nests) {
+        if (nest.IsEmpty()) continue;
+        nest.label = label;
+        const Shape& result = call.shape().Leaf(i);
+        const Shape& read = call.operand(operand)->shape();
+        AddUnlessEmpty(is_forward ? InputToOutputOfNest(nest, result, read, leaf.context)
+                                  : OutputToInputOfNest(nest, result, read, leaf.context),
+                       &entry.indexing);
+      }
+      if (!entry.indexing.empty()) entries.push_back(std::move(entry));
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+void AddLapackRules(CustomCallRegistry* registry) {
+  const std::vector<MatrixRoutine> routines = {{"potrf", {2}, Potrf},
+                                               {"getrf", {2}, Getrf},
+                                               {"geqrf", {2}, Geqrf},
+                                               {"orgqr", {2, 1}},
+                                               {"ungqr", {2, 1}},
+                                               {"syevd", {2}, TriangleOfMember},
+                                               {"heevd", {2}, TriangleOfMember},
+                                               {"gehrd", {2}},
+                                               {"sytrd", {2}},
+                                               {"hetrd", {2}},
+                                               {"trsm", {2, 2}, Trsm},
+                                               {"gtsv", {1, 1, 1, 2}, Gtsv},
+                                               {"gesdd", {2}, WholeMember},
+                                               {"geev", {2}, WholeMember},
+                                               {"gees", {2}, WholeMember}};
+  for (const MatrixRoutine& routine : routines) {
+    const auto rule = [routine](const CustomCallLeaf& leaf) {
+      return EntriesOfRoutine(leaf, routine);
+    };
+    for (const char type : {'s', 'd', 'c', 'z'}) {
+      registry->Add(absl::StrCat("lapack_", std::string(1, type), routine.name, "_ffi"),
+                    {rule, rule});
+    }
+  }
+}
+
+}  // namespace xla_indexing::internal

@@ -1,0 +1,99 @@
+// Values that are known case by case, as expressions over the variables of a map and unknowns:
+//
+//   value = cases[i].value   where all of cases[i].when hold;
+//
+// cases are disjoint. An unknown is a number that some element of some instruction has; it is a
+// symbol after those of the map.
+//
+// A floating point number is an element of a table at a place that is such an expression
+// (ops/internal/float_values.h).
+//
+// Example: element (d0) of maximum(iota, broadcast(constant(3))) is 3 where d0 <= 2 and d0 where
+// d0 >= 3.
+
+#ifndef XLA_INDEXING_OPS_INTERNAL_VALUE_CASES_H_
+#define XLA_INDEXING_OPS_INTERNAL_VALUE_CASES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/internal/domain.h"
+#include "xla_indexing/ops/runtime_var_indexing.h"
+
+namespace xla_indexing::internal {
+
+struct FloatTable;
+
+struct ValueCase {
+  Constraints when;
+  mlir::AffineExpr value;
+  // Of a floating point number: it is floats->At(value). Null where it is not known, and for
+  // integers and predicates.
+  std::shared_ptr<const FloatTable> floats = {};
+};
+using ValueCases = std::vector<ValueCase>;
+
+// The most cases that are followed.
+inline constexpr size_t kMaxValueCases = 64;
+
+inline bool HoldsIntegers(ElementType type) { return IsIntegral(type) || IsPred(type); }
+
+// Makes one case of those that have one value and conditions that are one.
+ValueCases MergeCases(ValueCases cases);
+
+// The variables that values are functions of, and the intervals that they are in.
+class ValueVariables {
+ public:
+  // The variables of the domain, none of which may have an empty interval; its constraints are
+  // ignored.
+  ValueVariables(Domain domain, mlir::MLIRContext* context);
+
+  mlir::MLIRContext* context() const { return context_; }
+
+  // Unknown i is symbol FirstUnknown() + i: the value of unknowns()[i], without a value function.
+  unsigned FirstUnknown() const { return first_unknown_; }
+  const RuntimeVarIndexings& unknowns() const { return unknowns_; }
+  // The symbol of an unknown, which is new or one of those before.
+  mlir::AffineExpr SymbolOf(RuntimeVarIndexing unknown);
+  // Takes unknowns to be in this interval, for answers that hold where they are.
+  void AssumeOfUnknowns(const Interval& interval) { assumed_ = interval; }
+  // The values that an unknown may have.
+  Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
+    return unknown.ValueRange().Intersect(assumed_);
+  }
+  // Whether an expression mentions an unknown.
+  bool HasUnknown(mlir::AffineExpr expr) const;
+
+  // The expression in normal form, wherever these conditions hold or not.
+  mlir::AffineExpr Simplified(mlir::AffineExpr expr) const;
+
+  // An interval that contains the values of `expr` where `when` holds; empty where it never holds.
+  Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const;
+
+  // `low` where expr <= bound, `high` where expr > bound; one case where the range of expr decides.
+  // Nothing where it does not and expr has unknowns.
+  std::optional<ValueCases> Split(mlir::AffineExpr expr, int64_t bound, mlir::AffineExpr low,
+                                  mlir::AffineExpr high, const Constraints& when) const;
+  // One case, if the value is an integer that fits the type.
+  std::optional<ValueCases> Fitting(mlir::AffineExpr value, ElementType type,
+                                    const Constraints& when) const;
+
+ private:
+  Domain domain_;
+  mlir::MLIRContext* context_;
+  unsigned first_unknown_;
+  RuntimeVarIndexings unknowns_;
+  Interval assumed_ = Interval::All();
+};
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_OPS_INTERNAL_VALUE_CASES_H_
