@@ -354,13 +354,29 @@ class Speller {
       int64_t& number = written[i];
       if (column_[i] == 0 || (IsConstants() && MayBeZero(i))) continue;
       if (__builtin_mul_overflow(column_[i], now_.scales[i], &number)) return;
-      cost.Add(IsConstants() || number == 1 ? 2 : 4, number);
+    }
+    if (IsConstants()) TakeConstantsIntoMods(written);
+    for (size_t i = 0; i < places_.size(); ++i) {
+      if (written[i] == 0) continue;
+      cost.Add(IsConstants() || written[i] == 1 ? 2 : 4, written[i]);
       if (has_best_ && cost.size.nodes > best_cost_.size.nodes) return;
     }
     if (has_best_ && cost >= best_cost_) return;
     has_best_ = true;
     best_cost_ = cost;
     best_column_ = written;
+  }
+
+  // k*(Y mod m) + c = (k*Y + c) mod (k*m) for c in [0, k - 1].
+  void TakeConstantsIntoMods(Column& written) const {
+    for (size_t i = 1; i < places_.size(); ++i) {
+      const int parent = places_[i].parent;
+      int64_t& beside = written[parent];
+      const bool fits = places_[i].is_mod && beside > 0 && beside < now_.scales[i] &&
+                        now_.factors[i] == 1 && now_.scales[parent] == 1;
+      // The multiple of k in the dividend is below k*m.
+      if (fits) written[i] += std::exchange(beside, 0);
+    }
   }
 
   // Whether the constant of a dividend can be left out.
