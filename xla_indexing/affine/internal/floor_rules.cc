@@ -57,27 +57,26 @@ constexpr const char* kUnnesting = "floor((R + floor(Y/a)) / m) = floor((a*R + Y
 // made of.
 std::optional<QuasiAffineSum> UnnestLoneFloor(SimplifierState& state, Division& division) {
   division.ExtractMultiples();
-  if (IsLinear(division.rest)) return std::nullopt;
+  QuasiAffineSum storage;
+  const QuasiAffineSum& without_mods = ModFreeForm(division.rest, storage);
+  if (!without_mods.valid() || !HasFloorAtom(without_mods)) return std::nullopt;
   Division lone = division;
-  lone.rest = ModFreeForm(division.rest);
+  lone.rest = without_mods;
   lone.ExtractMultiples();
   const auto is_floor = [](const AtomTerm& term) { return term.atom->IsFloor(); };
-  if (!lone.rest.valid() || llvm::count_if(lone.rest.terms(), is_floor) != 1) return std::nullopt;
+  if (llvm::count_if(lone.rest.terms(), is_floor) != 1) return std::nullopt;
   const AtomTerm* floor = llvm::find_if(lone.rest.terms(), is_floor);
   const int64_t g = lone.rest.CoefficientGcd();
   if ((floor->coefficient != g && floor->coefficient != -g) || lone.m % g != 0 ||
       !IsLinear(floor->atom->dividend)) {
     return std::nullopt;
   }
+  // Here g is less than m, whose multiples have left.
   const int64_t constant = lone.rest.constant();
   lone.rest.RemoveConstant();
   lone.rest.DivideExactly(g);
   lone.rest.AddConstant(FloorDiv(constant, g));
   lone.m /= g;
-  if (lone.m == 1) {
-    lone.rest.AddScaled(lone.quotient, 1);
-    return lone.rest.valid() ? std::optional(std::move(lone.rest)) : std::nullopt;
-  }
   return Unnest(state, lone);
 }
 

@@ -118,18 +118,31 @@ std::optional<QuasiAffineSum> DivideExactly(const SimplifierState& state,
 struct MultipleOfSum {
   int64_t factor = 0;
   int64_t constant = 0;
+};
 
-  // The residues modulo m of L = 0, 1, ..
-  int64_t ResidueAt(int64_t i, int64_t m) const {
-    return static_cast<int64_t>(((static_cast<Int128>(factor) * i + constant) % m + m) % m);
+// The residues of Y modulo m for L = 0, 1, ..
+class ResiduesInTurn {
+ public:
+  ResiduesInTurn(const MultipleOfSum& y, int64_t m)
+      : m_(m), step_(FloorMod(y.factor, m)), residue_(FloorMod(y.constant, m)) {}
+  int64_t Next() {
+    const int64_t residue = residue_;
+    residue_ += step_;
+    if (residue_ >= m_) residue_ -= m_;
+    return residue;
   }
+
+ private:
+  int64_t m_;
+  int64_t step_;
+  int64_t residue_;
 };
 
 // Both dividends as multiples of the L of the first; none where the second is no multiple of that.
 std::optional<std::pair<MultipleOfSum, MultipleOfSum>> AsMultiplesOfOneSum(
     const QuasiAffineSum& first, const QuasiAffineSum& second) {
-  if (first.terms().size() != second.terms().size()) return std::nullopt;
   const int64_t g = first.CoefficientGcd();
+  if (g == 0 || first.terms().size() != second.terms().size()) return std::nullopt;
   const std::optional<int64_t> factor =
       ExactQuotient(second.CoefficientOf(first.terms()[0].atom), first.terms()[0].coefficient / g);
   if (!factor || *factor == 0) return std::nullopt;
@@ -147,11 +160,14 @@ std::optional<int64_t> LeastSumOfResidues(const QuasiAffineSum& y, int64_t a,
                                           const QuasiAffineSum& z, int64_t b, int64_t m) {
   const auto multiples = AsMultiplesOfOneSum(y, z);
   if (!multiples) return std::nullopt;
+  ResiduesInTurn of_y(multiples->first, a);
+  ResiduesInTurn of_z(multiples->second, b);
+  const int64_t times_y = m / a;
+  const int64_t times_z = m / b;
   int64_t least = kInt64Max;
   int64_t greatest = 0;
   for (int64_t i = 0; i < m; ++i) {
-    const int64_t rest =
-        m / a * multiples->first.ResidueAt(i, a) + m / b * multiples->second.ResidueAt(i, b);
+    const int64_t rest = times_y * of_y.Next() + times_z * of_z.Next();
     least = std::min(least, rest);
     greatest = std::max(greatest, rest);
     if (greatest - least >= m) return std::nullopt;
