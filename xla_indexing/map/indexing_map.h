@@ -236,9 +236,10 @@ class IndexingMap {
  private:
   // One pass of Simplify(). `*has_integer_point` says that the domain is known to have a point;
   // where it is not, the question is asked, and `*has_integer_point` set if the answer is yes.
-  bool SimplifyOnce(RuleTrace* trace, bool* has_integer_point);
+  // Sets `*is_settled` where another pass is known to change nothing.
+  bool SimplifyOnce(RuleTrace* trace, bool* has_integer_point, bool* is_settled);
   // Makes a map without constraints.
-  bool SimplifyResults(RuleTrace* trace);
+  bool SimplifyResults(RuleTrace* trace, bool* is_settled);
   // The declared variable that an expression consists of, or null.
   Variable* FindVariable(mlir::AffineExpr expr);
   // Whether the constraint need not be kept in constraints_: it holds everywhere, or it is on one

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
+#include "xla_indexing/affine/internal/evident_form.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/question_budget.h"
@@ -27,6 +27,7 @@ using internal::CombineResidues;
 using internal::ConstraintState;
 using internal::ExprSimplifier;
 using internal::HasIntegerPoint;
+using internal::IsEvidentForm;
 using internal::JoinedRelation;
 using internal::LinearSum;
 using internal::NormalizeConstraint;
@@ -36,50 +37,6 @@ using internal::Term;
 using ::mlir::AffineExpr;
 
 namespace {
-
-// Whether the expression is a sum of multiples of variables of more than one value, in summand
-// order: nothing is to be done about it.
-bool IsSortedLinear(AffineExpr expr, const IndexingMap& map) {
-  // The position of the summand after the one that is looked at, symbols after dimensions.
-  int64_t next = std::numeric_limits<int64_t>::max();
-  if (expr.getKind() == mlir::AffineExprKind::Constant) return true;
-  if (auto sum = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expr);
-      sum && expr.getKind() == mlir::AffineExprKind::Add &&
-      sum.getRHS().getKind() == mlir::AffineExprKind::Constant) {
-    expr = sum.getLHS();
-  }
-  while (true) {
-    AffineExpr rest;
-    AffineExpr summand = expr;
-    if (expr.getKind() == mlir::AffineExprKind::Add) {
-      rest = llvm::cast<mlir::AffineBinaryOpExpr>(expr).getLHS();
-      summand = llvm::cast<mlir::AffineBinaryOpExpr>(expr).getRHS();
-    }
-    if (summand.getKind() == mlir::AffineExprKind::Mul) {
-      auto product = llvm::cast<mlir::AffineBinaryOpExpr>(summand);
-      if (product.getRHS().getKind() != mlir::AffineExprKind::Constant) return false;
-      summand = product.getLHS();
-    }
-    int64_t position;
-    if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(summand)) {
-      position = dim.getPosition();
-      if (position >= map.num_dims() || map.dims()[position].bounds.IsPoint()) return false;
-    } else if (auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(summand)) {
-      position = symbol.getPosition();
-      if (position >= map.num_symbols() ||
-          map.symbol(static_cast<int>(position)).bounds.IsPoint()) {
-        return false;
-      }
-      position += map.num_dims();
-    } else {
-      return false;
-    }
-    if (position >= next) return false;
-    if (!rest) return true;
-    next = position;
-    expr = rest;
-  }
-}
 
 const char* RuleOf(ConstraintState state) {
   switch (state) {
@@ -163,13 +120,15 @@ bool MayChangeAgain(const IndexingMap& map) {
 
 bool IndexingMap::Simplify(RuleTrace* trace) {
   bool has_integer_point = false;
-  if (!SimplifyOnce(trace, &has_integer_point)) return false;
-  if (!MayChangeAgain(*this)) return true;
+  bool is_settled = false;
+  if (!SimplifyOnce(trace, &has_integer_point, &is_settled)) return false;
+  if (is_settled || !MayChangeAgain(*this)) return true;
   const QuestionBudget question;
   // Nearly always the second pass finds nothing.
   constexpr int kMaxPasses = 6;
   for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
-    if (!SimplifyOnce(trace, &has_integer_point) || !MayChangeAgain(*this)) break;
+    const bool changed = SimplifyOnce(trace, &has_integer_point, &is_settled);
+    if (!changed || is_settled || !MayChangeAgain(*this)) break;
   }
   return true;
 }
@@ -181,17 +140,31 @@ void IndexingMap::SimplifyAsRelation() {
   if (IsKnownEmpty()) *this = MakeEmpty(context(), num_dims(), 0, num_runtimes(), num_results());
 }
 
-bool IndexingMap::SimplifyResults(RuleTrace* trace) {
-  const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
-  const auto* const first = llvm::find_if_not(results(), is_linear);
+bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
+  const auto range_of = [this](AffineExpr variable) {
+    const Variable* found = FindVariable(variable);
+    return found != nullptr ? &found->bounds : nullptr;
+  };
+  const auto stays = [&](AffineExpr result) { return IsEvidentForm(result, range_of); };
+  const auto* const first = llvm::find_if_not(results(), stays);
   if (first == results().end()) return false;
   const QuestionBudget question;
   ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
   simplifier.TraceTo(trace);
   llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
-  simplified.push_back(simplifier.Simplify(*first));
+  *is_settled = true;
+  const auto simplify = [&](AffineExpr result) {
+    bool result_is_settled = false;
+    simplified.push_back(simplifier.Simplify(result, &result_is_settled));
+    *is_settled = *is_settled && (result_is_settled || stays(simplified.back()));
+  };
+  simplify(*first);
   for (AffineExpr result : results().drop_front(simplified.size())) {
-    simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
+    if (stays(result)) {
+      simplified.push_back(result);
+    } else {
+      simplify(result);
+    }
   }
   if (llvm::equal(simplified, results())) return false;
   affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
@@ -258,8 +231,8 @@ void AssumeAll(llvm::ArrayRef<Constraint> constraints, ExprSimplifier* simplifie
 
 }  // namespace
 
-bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point) {
-  if (constraints_.empty() && !IsKnownEmpty()) return SimplifyResults(trace);
+bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point, bool* is_settled) {
+  if (constraints_.empty() && !IsKnownEmpty()) return SimplifyResults(trace, is_settled);
   const QuestionBudget question;
   const IndexingMap before = *this;
   const auto make_empty = [&] {

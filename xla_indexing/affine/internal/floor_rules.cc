@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/internal/nested.h"
 #include "xla_indexing/affine/internal/rules.h"
 #include "xla_indexing/base/internal/checked.h"
@@ -48,12 +49,43 @@ std::optional<QuasiAffineSum> Unnest(SimplifierState& state, const Division& div
   return std::nullopt;
 }
 
+constexpr const char* kOfTwoValues = "of two values: linear";
+constexpr const char* kUnnesting = "floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))";
+
+// The floor where the rest, with its mods gone, is g*H + c and the floor of H has the coefficient 1 or
+// -1, g divides m, and there is no other floor: then one division is left, whatever digits the rest was
+// made of.
+std::optional<QuasiAffineSum> UnnestLoneFloor(SimplifierState& state, Division& division) {
+  division.ExtractMultiples();
+  QuasiAffineSum storage;
+  const QuasiAffineSum& without_mods = ModFreeForm(division.rest, storage);
+  if (!without_mods.valid() || !HasFloorAtom(without_mods)) return std::nullopt;
+  Division lone = division;
+  lone.rest = without_mods;
+  lone.ExtractMultiples();
+  const auto is_floor = [](const AtomTerm& term) { return term.atom->IsFloor(); };
+  if (llvm::count_if(lone.rest.terms(), is_floor) != 1) return std::nullopt;
+  const AtomTerm* floor = llvm::find_if(lone.rest.terms(), is_floor);
+  const int64_t g = lone.rest.CoefficientGcd();
+  if ((floor->coefficient != g && floor->coefficient != -g) || lone.m % g != 0 ||
+      !IsLinear(floor->atom->dividend)) {
+    return std::nullopt;
+  }
+  // Here g is less than m, whose multiples have left.
+  const int64_t constant = lone.rest.constant();
+  lone.rest.RemoveConstant();
+  lone.rest.DivideExactly(g);
+  lone.rest.AddConstant(FloorDiv(constant, g));
+  lone.m /= g;
+  return Unnest(state, lone);
+}
+
 // The floor of a dividend whose rest has no split.
 QuasiAffineSum FloorOfNormal(SimplifierState& state, Division& division, const char*& rule) {
   division.rest.Sort();
   ReduceToResidue(state, division);
   if (std::optional<QuasiAffineSum> unnested = Unnest(state, division)) {
-    rule = "floor((R + floor(Y/a)) / m) = floor((a*R + Y) / (a*m))";
+    rule = kUnnesting;
     return *std::move(unnested);
   }
   QuasiAffineSum result = std::exchange(division.quotient, {});
@@ -87,16 +119,22 @@ QuasiAffineSum FloorByRule(SimplifierState& state, const QuasiAffineSum& dividen
   }
   const auto quotient = [m](int64_t x) { return FloorDiv(x, m); };
   if (LinearInTwoValues(state, dividend, quotient, result)) {
-    rule = "of two values: linear";
+    rule = kOfTwoValues;
     return result;
   }
   if (!state.MayDivide(dividend)) return QuasiAffineSum::Invalid();
   const Nested nested(&state.division_depth);
   Division division(dividend, m);
   DivisionSplit split;
-  if (Normalize(state, division, split)) {
+  if (std::optional<QuasiAffineSum> unnested = UnnestLoneFloor(state, division)) {
+    rule = kUnnesting;
+    result = *std::move(unnested);
+  } else if (Normalize(state, division, split)) {
     rule = "floor((g*H + L) / m) = floor((H + t) / (m/g))";
     result = FloorDivide(state, split.high, m / split.radix);
+    result.AddScaled(division.quotient, 1);
+  } else if (LinearInTwoValues(state, division.rest, quotient, result)) {
+    rule = kOfTwoValues;
     result.AddScaled(division.quotient, 1);
   } else {
     result = FloorOfNormal(state, division, rule);

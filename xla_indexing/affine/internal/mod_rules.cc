@@ -22,6 +22,8 @@
 namespace xla_indexing::internal {
 namespace {
 
+constexpr const char* kLinearInTwoValues = "of two values: linear";
+
 // The sum with a mod in the place of c*Y, where floor(Y / n) is the floor of `term` and c the
 // coefficient of Y's first variable, if all of Y and the floor go by that, modulo m:
 //
@@ -109,7 +111,7 @@ QuasiAffineSum ModuloByRule(SimplifierState& state, const QuasiAffineSum& divide
   }
   const auto remainder = [m](int64_t x) { return FloorMod(x, m); };
   if (LinearInTwoValues(state, dividend, remainder, result)) {
-    rule = "of two values: linear";
+    rule = kLinearInTwoValues;
     return result;
   }
   if (state.known.HasFacts()) {
@@ -131,6 +133,10 @@ QuasiAffineSum ModuloByRule(SimplifierState& state, const QuasiAffineSum& divide
   if (ChooseMods(state, division)) {
     if (SplitWithoutCarry(state, division, split)) return ModuloOfSplit(state, split, m, rule);
     division.is_normal = IsLinear(division.rest);
+  }
+  if (LinearInTwoValues(state, division.rest, remainder, result)) {
+    rule = kLinearInTwoValues;
+    return result;
   }
   if (m == 2 && division.rest.constant() == 1) {
     division.rest.AddConstant(-1);

@@ -70,9 +70,11 @@ QuasiAffineSum FormToWrite(SimplifierState& state, const QuasiAffineSum& sum);
 // invalid sum and past the bounds of affine/internal/build.h.
 struct WrittenSum {
   mlir::AffineExpr expr;
-  // Nothing that equals it can be shorter: every variable stands in one place, and every division is
-  // of another variable.
+  // Nothing that equals it can be shorter: there is one form, in which every variable stands in one
+  // place.
   bool is_least = false;
+  // All other forms of the sum have more divisions.
+  bool has_one_form = false;
 };
 WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from);
 

@@ -48,8 +48,13 @@ bool ComesBefore(AffineExpr a, AffineExpr b) {
 
 }  // namespace
 
-AffineExpr ExprSimplifier::Simplify(AffineExpr e) {
-  const auto [result, is_least] = WriteShortest(*state_, Evaluate(e), e);
+AffineExpr ExprSimplifier::Simplify(AffineExpr e, bool* is_settled) {
+  const QuasiAffineSum sum = Evaluate(e);
+  const auto [result, is_least, has_one_form] = WriteShortest(*state_, sum, e);
+  if (is_settled != nullptr) {
+    *is_settled = !result || result == e || is_least ||
+                  (has_one_form && state_->known.IsBox() && Evaluate(result) == sum);
+  }
   if (!result || result == e) return e;
   if (is_least) return result;
   const ExprSize size = SizeOf(result);

@@ -67,8 +67,9 @@ class ExprSimplifier {
   mlir::MLIRContext* context() const { return context_; }
 
   // The normal form of `e`; `e` itself, with its summands in order, where the form would be longer
-  // (affine/internal/expr_size.h).
-  mlir::AffineExpr Simplify(mlir::AffineExpr e);
+  // (affine/internal/expr_size.h). Sets `is_settled` where simplifying the result anew would change
+  // nothing, as far as that is known without doing it.
+  mlir::AffineExpr Simplify(mlir::AffineExpr e, bool* is_settled = nullptr);
 
   // An interval that contains every value of `e`; the hull of them for sums of independent digits.
   Interval Range(mlir::AffineExpr e);

@@ -70,12 +70,15 @@ class Speller {
     return true;
   }
 
-  // Finds the shortest spelling. Returns false where there is none whose numbers fit.
-  bool Choose() {
+  // Finds the shortest spelling of those that are shorter than `limit`, where there is one. Returns
+  // false where there is none, and where no numbers fit.
+  bool Choose(const std::optional<Length>& limit) {
     const auto has_factor = [](const Place& place) {
       return place.is_mod && place.factor != 1 && place.factor != -1;
     };
     const bool has_factors = llvm::any_of(places_, has_factor);
+    FindLeastNodes();
+    limit_ = limit;
     found_ = false;
     for (unsigned signs = 0; signs < (1U << (places_.size() - 1)); ++signs) {
       TakeSigns(signs << 1, false);
@@ -140,6 +143,40 @@ class Speller {
     return true;
   }
 
+  // How many nodes each variable adds at least, whatever the signs. It stands somewhere, and in the
+  // dividend of a division that has no other in it what it has there is known up to sign and
+  // multiples of the divisor.
+  void FindLeastNodes() {
+    unsigned parents = 1;
+    for (const Place& place : places_) {
+      if (place.parent >= 0) parents |= 1U << place.parent;
+    }
+    least_nodes_.clear();
+    nodes_of_keys_ = 0;
+    for (size_t key = 0; key < keys_.size(); ++key) {
+      int64_t least = 0;
+      for (size_t i = 1; i < places_.size(); ++i) {
+        if (((parents >> i) & 1U) != 0) continue;
+        const int64_t number = columns_[key][i] % places_[i].divisor;
+        const uint64_t magnitude = MagnitudeOf(number);
+        const auto rest = static_cast<uint64_t>(places_[i].divisor) - magnitude;
+        if (magnitude != 0) least += magnitude == 1 || rest == 1 ? 2 : 4;
+      }
+      least_nodes_.push_back(std::max<int64_t>(least, 2));
+      nodes_of_keys_ += least_nodes_.back();
+    }
+    least_nodes_.push_back(0);  // of the constants
+  }
+
+  // Whether no spelling that begins like `now_` can be the shortest, where what is left of it adds so
+  // many nodes at least.
+  bool IsTooLong(int64_t nodes_left) {
+    if (!limit_) return false;
+    Length least = now_.length;
+    least.size.nodes += nodes_left;
+    return least >= *limit_;
+  }
+
   int SignOf(size_t place) const { return ((signs_ >> place) & 1U) != 0 ? -1 : 1; }
   bool IsConstants() const { return key_ == keys_.size(); }
 
@@ -148,19 +185,18 @@ class Speller {
   void TakeSigns(unsigned signs, bool factors_go_in) {
     signs_ = signs;
     if (!StartSpelling(factors_go_in)) return;
+    int64_t nodes_left = nodes_of_keys_;
     for (key_ = 0; key_ < columns_.size(); ++key_) {
-      // Every variable that is left stands somewhere.
-      const int64_t nodes_left =
-          2 * static_cast<int64_t>(keys_.size() - std::min(key_, keys_.size()));
-      if (found_ && now_.length.size.nodes + nodes_left > best_.length.size.nodes) return;
-      if (!ChooseColumn()) return;
+      if (IsTooLong(nodes_left) || !ChooseColumn()) return;
+      nodes_left -= least_nodes_[key_];
       now_.length.size.nodes += best_cost_.size.nodes;
       now_.length.size.greatest = std::max(now_.length.size.greatest, best_cost_.size.greatest);
       now_.length.negative_numbers += best_cost_.negative_numbers;
       now_.columns.push_back(best_column_);
     }
-    if (found_ && now_.length >= best_.length) return;
+    if (IsTooLong(0)) return;
     found_ = true;
+    limit_ = now_.length;
     std::swap(now_, best_);
   }
 
@@ -216,8 +252,10 @@ class Speller {
     return has_best_;
   }
 
-  // Whether no numbers can be better: the key stands in one place, and nothing multiplies it.
-  bool IsLeast() const { return has_best_ && best_cost_.size.nodes <= (IsConstants() ? 0 : 2); }
+  // Whether no numbers can be better.
+  bool IsLeast() const {
+    return has_best_ && best_cost_ <= Length{{0, least_nodes_[key_], now_.length.size.greatest}, 0};
+  }
 
   // -Y - 1 is divided where the sign is negative, and constants remain of the division.
   bool AddConstantsOfSigns() {
@@ -249,13 +287,16 @@ class Speller {
     }
     const int64_t m = places_[place].divisor;
     const int64_t z = -FloorDiv(column_[place], m);
-    const auto shift = [&](int64_t by) { ShiftBy(place, by, [&] { Shift(place - 1); }); };
+    const auto shift = [&](int64_t by) {
+      if (!IsLeast()) ShiftBy(place, by, [&] { Shift(place - 1); });
+    };
     const bool is_multiple = column_[place] % m == 0;
     shift(z);
-    if (is_multiple) return;
+    // In a mod nothing else changes, and the positive residue is as short as the negative one.
+    if (is_multiple || places_[place].is_mod) return;
     shift(z - 1);
     // A constant is never 1 times something, so that its size is all that counts.
-    if (!IsConstants() || places_[place].is_mod || places_.size() > 3) return;
+    if (!IsConstants() || places_.size() > 3) return;
     const int64_t balance = Balance(place);
     for (const int64_t more : {z - 2, z + 1, z + balance - 1, z + balance, z + balance + 1})
       shift(more);
@@ -313,13 +354,29 @@ class Speller {
       int64_t& number = written[i];
       if (column_[i] == 0 || (IsConstants() && MayBeZero(i))) continue;
       if (__builtin_mul_overflow(column_[i], now_.scales[i], &number)) return;
-      cost.Add(IsConstants() || number == 1 ? 2 : 4, number);
+    }
+    if (IsConstants()) TakeConstantsIntoMods(written);
+    for (size_t i = 0; i < places_.size(); ++i) {
+      if (written[i] == 0) continue;
+      cost.Add(IsConstants() || written[i] == 1 ? 2 : 4, written[i]);
       if (has_best_ && cost.size.nodes > best_cost_.size.nodes) return;
     }
     if (has_best_ && cost >= best_cost_) return;
     has_best_ = true;
     best_cost_ = cost;
     best_column_ = written;
+  }
+
+  // k*(Y mod m) + c = (k*Y + c) mod (k*m) for c in [0, k - 1].
+  void TakeConstantsIntoMods(Column& written) const {
+    for (size_t i = 1; i < places_.size(); ++i) {
+      const int parent = places_[i].parent;
+      int64_t& beside = written[parent];
+      const bool fits = places_[i].is_mod && beside > 0 && beside < now_.scales[i] &&
+                        now_.factors[i] == 1 && now_.scales[parent] == 1;
+      // The multiple of k in the dividend is below k*m.
+      if (fits) written[i] += std::exchange(beside, 0);
+    }
   }
 
   // Whether the constant of a dividend can be left out.
@@ -360,6 +417,10 @@ class Speller {
   Length best_cost_;
   Column best_column_;
   Spelling best_;
+  // How many nodes a key adds at least, the constants last, and all of them together.
+  llvm::SmallVector<int64_t, 8> least_nodes_;
+  int64_t nodes_of_keys_ = 0;
+  std::optional<Length> limit_;  // What is not shorter is of no use.
   unsigned signs_ = 0;
   int solver_ = -1;
   bool has_best_ = false;
@@ -410,12 +471,13 @@ AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumpti
   while (true) {
     Speller* best = nullptr;
     size_t best_form = 0;
+    std::optional<Length> limit;
     for (size_t i = 0; i < forms.size(); ++i) {
       Speller& speller = best == &spellers[0] ? spellers[1] : spellers[0];
-      if (is_left_out[i] || !speller.Read(forms[i], known) || !speller.Choose()) continue;
-      if (best != nullptr && speller.length() >= best->length()) continue;
+      if (is_left_out[i] || !speller.Read(forms[i], known) || !speller.Choose(limit)) continue;
       best = &speller;
       best_form = i;
+      limit = speller.length();
     }
     if (best == nullptr || (best_form == 0 && best->IsAsRead())) return {};
     const AffineExpr result = best->Write(context);

@@ -346,15 +346,26 @@ void AddNestedForms(SimplifierState& state, const QuasiAffineSum& sum,
   }
 }
 
+// Whether all other forms of the sum have more divisions. A step for the only floor of a sum adds a
+// mod, and the floor itself stays unless its divisor divides what multiplies it.
+bool HasOneForm(const SimplifierState& state, const QuasiAffineSum& sum) {
+  if (IsOfDistinctNumbers(sum)) return true;
+  if (!state.known.IsBox() || HasMod(sum)) return false;
+  const auto is_floor = [](const AtomTerm& term) { return term.atom->IsFloor(); };
+  const AtomTerm* floor = llvm::find_if(sum.terms(), is_floor);
+  return llvm::count_if(sum.terms(), is_floor) == 1 && floor->atom->is_irreducible &&
+         !IsMultipleOfDivisor(*floor);
+}
+
 }  // namespace
 
 WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir::AffineExpr from) {
   const QuasiAffineSum best = FormToWrite(state, sum);
   if (!best.valid() || IsLinear(best)) return {state.writer.Write(best, from), best.valid()};
-  const bool is_distinct = IsOfDistinctNumbers(best);
-  if (IsSpelledShortest(best)) return {state.writer.Write(best, from), is_distinct};
+  const bool has_one_form = HasOneForm(state, best);
+  if (IsSpelledShortest(best)) return {state.writer.Write(best, from), has_one_form, has_one_form};
   llvm::SmallVector<QuasiAffineSum, 8> forms = {best};
-  if (!is_distinct) {
+  if (!has_one_form) {
     QuasiAffineSum storage;
     const QuasiAffineSum& mod_free_form = ModFreeForm(sum, storage);
     if (mod_free_form.valid() && MayHaveOtherForms(mod_free_form)) {
@@ -367,14 +378,14 @@ WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir
     }
   }
   const mlir::AffineExpr spelled = ShortestSpelling(forms, state.known, state.writer.context());
-  if (!spelled) return {state.writer.Write(best, from)};
+  if (!spelled) return {state.writer.Write(best, from), false, has_one_form};
   if (state.tracer.is_on()) {
     const mlir::AffineExpr before = state.writer.Write(best, from);
     if (before && before != spelled) {
       state.tracer.AddStep({"the shortest spelling of divisions", before, spelled});
     }
   }
-  return {spelled};
+  return {spelled, false, has_one_form};
 }
 
 }  // namespace xla_indexing::internal

@@ -1,0 +1,36 @@
+// Expressions that are their own normal form at first sight.
+//
+// Mathematics. Let every variable occur once, and summands stand in their order
+// (affine/internal/linear_sum.h). Over a box, which no constraints cut, these are as short as they can
+// be and are left as they are:
+//
+//   sum_i k_i*v_i + c                  no v_i has a single value
+//   .. + sum_j k_j*D_j                 k_j > 0, D_j a digit v floordiv a, v mod a or (v floordiv a) mod n
+//                                      of a variable v >= 0; v takes three values or more, and so does
+//                                      the dividend of the mod, and D_j is not v or a number
+//   (sum_i a_i*v_i + c) floordiv m     a_i > 0; m divides no a_i and not c, unless that is 0, and no a_i
+//                                      is m + 1; and no split (affine/internal/division.h): where g > 1
+//                                      divides m and some a_i, g*H + L has an L of g + 1 values or more
+//   (sum_i a_i*v_i + c) mod m          0 < a_i < m, a_i not m - 1, 0 <= c < m, and no split
+//
+// In the third, what leaves the dividend costs at least as much in the sum, and another sign costs two
+// nodes; in the fourth, residues are what they are.
+//
+//   IsEvidentForm((d0 * 128 + d1) floordiv 36, range_of)   // true for d0 in [0, 63], d1 in [0, 127]
+#ifndef XLA_INDEXING_AFFINE_INTERNAL_EVIDENT_FORM_H_
+#define XLA_INDEXING_AFFINE_INTERNAL_EVIDENT_FORM_H_
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing::internal {
+
+// Whether the simplifier of the box gives the expression back. range_of(v) is the interval of a
+// variable; none where there is no such variable. May say no of others that stay, too.
+bool IsEvidentForm(mlir::AffineExpr expr,
+                   llvm::function_ref<const Interval*(mlir::AffineExpr)> range_of);
+
+}  // namespace xla_indexing::internal
+
+#endif  // XLA_INDEXING_AFFINE_INTERNAL_EVIDENT_FORM_H_
