@@ -102,12 +102,16 @@ CalledComputations::~CalledComputations() = default;
 
 int64_t CalledComputations::BeginQuestion() {
   const int64_t left = QuestionBudget::Left();
-  if (kept_steps_ > left / 2) Forget();
+  if (const int64_t number = QuestionBudget::Number(); number != budget_) {
+    budget_ = number;
+    kept_steps_before_ = kept_steps_;
+  }
+  if (kept_steps_before_ > left / 2) Forget();
   return left;
 }
 
 bool CalledComputations::MayBeCutWithoutKept(int64_t left) {
-  if (kept_steps_ == 0 || QuestionBudget::Left() >= kept_steps_) return false;
+  if (kept_steps_before_ == 0 || QuestionBudget::Left() >= kept_steps_before_) return false;
   QuestionBudget::RefundTo(left);
   Forget();
   return true;
@@ -125,6 +129,7 @@ void CalledComputations::Forget() {
   kinds_.Forget();
   kept_maps_ = 0;
   kept_steps_ = 0;
+  kept_steps_before_ = 0;
 }
 
 void CalledComputations::CountKept(const InstructionIndexing& entries) {
