@@ -30,12 +30,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/internal/known_kinds.h"
 #include "xla_indexing/fusion/internal/reachability.h"
+#include "xla_indexing/fusion/internal/traversal.h"
 #include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -57,6 +59,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                                     int64_t output_leaf) override;
   absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                     OperandLeaf parameter_leaf) override;
+  absl::StatusOr<InstructionIndexing> ReadByWholeLeaves(
+      const CalledComputation& called, absl::Span<const int64_t> output_leaves) override;
   std::vector<OperandLeaf> LeavesRead(const HloComputation& computation,
                                       int64_t output_leaf) override;
   std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
@@ -151,6 +155,12 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation,
                                            const FusionOptions& options, Direction direction,
                                            OperandLeaf from, int depth, int64_t max_steps);
+  // A walk from an array of shape `array`, of which `start` says where it begins; `from` is the leaf
+  // that the entries name.
+  absl::StatusOr<TraversalResult> Walk(const HloComputation& computation,
+                                       const FusionOptions& options, Direction direction,
+                                       const Shape& array, const Traversal::NumberedPaths& start,
+                                       OperandLeaf from, int depth, int64_t max_steps);
   // All entries of an instruction that has a kind, or looks into no computation.
   absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
                                                Direction direction, bool exact, bool simplified);
