@@ -47,6 +47,26 @@ TEST(QuestionBudgetTest, AQuestionWithinAQuestionJoinsItsBudget) {
   EXPECT_TRUE(QuestionBudget::Spend());
 }
 
+TEST(QuestionBudgetTest, EachHasANumberOfItsOwn) {
+  EXPECT_EQ(QuestionBudget::Number(), 0);
+  int64_t first = 0;
+  {
+    const QuestionBudget outer(2);
+    first = QuestionBudget::Number();
+    EXPECT_NE(first, 0);
+    const QuestionBudget inner(2);
+    EXPECT_EQ(QuestionBudget::Number(), first);
+  }
+  const QuestionBudget next(2);
+  EXPECT_NE(QuestionBudget::Number(), first);
+  int64_t elsewhere = 0;
+  std::thread([&] {
+    const QuestionBudget other(2);
+    elsewhere = QuestionBudget::Number();
+  }).join();
+  EXPECT_NE(elsewhere, QuestionBudget::Number());
+}
+
 TEST(QuestionBudgetTest, GivesBackWhatWasTakenForAnAnswerThatIsThrownAway) {
   QuestionBudget::RefundTo(5);
   EXPECT_EQ(QuestionBudget::Left(), INT64_MAX);

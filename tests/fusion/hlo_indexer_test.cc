@@ -221,6 +221,33 @@ TEST(HloIndexerTest, EarlierQuestionsChangeNoAnswerThatTheBudgetCuts) {
   }
 }
 
+// What one leaf of an instruction needed, another one has, even where the budget that they share has
+// too few steps to make it again.
+TEST(HloIndexerTest, QuestionsThatShareABudgetMakeThingsOnce) {
+  const auto module = Parse(kCallsOfCalls);
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const HloInstruction& root = *module->entry_computation()->root_instruction();
+  const OperandLeaf last{0, root.shape().LeafCount() - 1};
+  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+    HloIndexer alone(&context);
+    const QuestionBudget enough(int64_t{1} << 40);
+    const int64_t before = QuestionBudget::Left();
+    const auto own = alone.Index(root, direction, last);
+    ASSERT_TRUE(own.ok());
+    const int64_t steps = before - QuestionBudget::Left();
+    HloIndexer indexer(&context);
+    ASSERT_GT(steps, 100);
+    ASSERT_TRUE(QuestionBudget::Spend(QuestionBudget::Left() - steps - steps / 4));
+    for (int round = 0; round < 3; ++round) {
+      const auto entries = indexer.Index(root, direction, last);
+      ASSERT_TRUE(entries.ok());
+      EXPECT_TRUE(AreEqual(**entries, **own));
+      EXPECT_FALSE(QuestionBudget::IsSpent());
+    }
+  }
+}
+
 TEST(HloIndexerTest, TheEntriesOfLeavesAreThoseOfTheInstruction) {
   const auto module = Parse(kCallsOfCalls);
   ASSERT_NE(module, nullptr);

@@ -82,6 +82,20 @@ TEST_F(FewMapsTest, SumsInResultsAreOneRange) {
   EXPECT_EQ(joined.map().num_ranges(), 2);
 }
 
+// A row of one device of several, and which row it is of the whole array.
+TEST_F(FewMapsTest, DifferencesAreOneRange) {
+  const OperandIndexing joined = Joined(
+      "(d0)[s0, s1, s2] -> (d0, s1 - s0, s2), domain: d0 in [0, 3], s0 in [0, 6], s1 in [0, 9], "
+      "s2 in [0, 2], s0 - s1 in [-3, 0]");
+  EXPECT_EQ(joined.map().num_ranges(), 2);
+  // The sum and the difference are two.
+  EXPECT_EQ(Joined("(d0)[s0, s1] -> (s1 - s0, s1 + s0), domain: d0 in [0, 3], s0 in [0, 6], "
+                   "s1 in [0, 9]")
+                .map()
+                .num_ranges(),
+            2);
+}
+
 TEST_F(FewMapsTest, RangesThatCountAreRemainders) {
   const OperandIndexing joined =
       Joined("(d0)[s0] -> (0), domain: d0 in [0, 20], s0 in [1, 4], d0 - s0 * 3 in [1, 1]");

@@ -1,6 +1,7 @@
 #include "xla_indexing/base/question_budget.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -14,16 +15,19 @@ struct OpenBudget {
   bool is_spent = false;
   int64_t steps = 0;
   int64_t left = 0;
+  int64_t number = 0;
 };
 
 thread_local constinit OpenBudget open_budget;
+constinit std::atomic<int64_t> last_number = 0;
 
 }  // namespace
 
 QuestionBudget::QuestionBudget(int64_t steps) : is_first_(!open_budget.is_open) {
   if (!is_first_) return;
   steps = std::max<int64_t>(steps, 0);
-  open_budget = {.is_open = true, .is_spent = false, .steps = steps, .left = steps};
+  open_budget = {
+      .is_open = true, .is_spent = false, .steps = steps, .left = steps, .number = ++last_number};
 }
 
 QuestionBudget::~QuestionBudget() {
@@ -44,6 +48,8 @@ int64_t QuestionBudget::Left() {
   if (!open_budget.is_open) return INT64_MAX;
   return open_budget.is_spent ? 0 : open_budget.left;
 }
+
+int64_t QuestionBudget::Number() { return open_budget.number; }
 
 void QuestionBudget::RefundTo(int64_t left) {
   if (!open_budget.is_open || left <= 0) return;

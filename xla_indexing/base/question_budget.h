@@ -45,6 +45,8 @@ class QuestionBudget {
   // The number of steps left: what a part of the question that counts on its own may take before it
   // spends them. INT64_MAX without an open budget.
   static int64_t Left();
+  // The number of this thread's open budget, which no other budget has had; 0 without one.
+  static int64_t Number();
   // Gives back what was taken since Left() was `left`, where that was not nothing: for a question
   // that is answered anew, whose first answer is thrown away.
   static void RefundTo(int64_t left);

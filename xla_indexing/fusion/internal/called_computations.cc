@@ -26,7 +26,10 @@ namespace {
 
 constexpr int kMaxMapsOfLoopBodies = 16;
 // Walks from more leaves of one computation than these share fewer steps.
-constexpr int64_t kManyLeavesOfCalled = 16;
+constexpr int64_t kManyLeavesOfCalled = 128;
+
+// A walk from all elements of leaves takes so small a part of the steps.
+constexpr int64_t kWalksFromWholeLeaves = 16;
 
 // How many leaves walks may start from.
 int64_t LeafCount(const HloComputation& computation, Direction direction) {
@@ -102,12 +105,16 @@ CalledComputations::~CalledComputations() = default;
 
 int64_t CalledComputations::BeginQuestion() {
   const int64_t left = QuestionBudget::Left();
-  if (kept_steps_ > left / 2) Forget();
+  if (const int64_t number = QuestionBudget::Number(); number != budget_) {
+    budget_ = number;
+    kept_steps_before_ = kept_steps_;
+  }
+  if (kept_steps_before_ > left / 2) Forget();
   return left;
 }
 
 bool CalledComputations::MayBeCutWithoutKept(int64_t left) {
-  if (kept_steps_ == 0 || QuestionBudget::Left() >= kept_steps_) return false;
+  if (kept_steps_before_ == 0 || QuestionBudget::Left() >= kept_steps_before_) return false;
   QuestionBudget::RefundTo(left);
   Forget();
   return true;
@@ -125,6 +132,7 @@ void CalledComputations::Forget() {
   kinds_.Forget();
   kept_maps_ = 0;
   kept_steps_ = 0;
+  kept_steps_before_ = 0;
 }
 
 void CalledComputations::CountKept(const InstructionIndexing& entries) {
@@ -202,12 +210,22 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
   if (first == nullptr || !first->shape().Leaf(from.operand_leaf).IsArray())
     return TraversalResult();
   const Shape& array = first->shape().Leaf(from.operand_leaf);
+  Traversal::NumberedPaths start;
+  start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
+  return Walk(computation, options, direction, array, start, from, depth, max_steps);
+}
+
+absl::StatusOr<TraversalResult> CalledComputations::Walk(const HloComputation& computation,
+                                                         const FusionOptions& options,
+                                                         Direction direction, const Shape& array,
+                                                         const Traversal::NumberedPaths& start,
+                                                         OperandLeaf from, int depth,
+                                                         int64_t max_steps) {
+  const bool backward = direction == Direction::kOutputToInput;
   Traversal traversal(context_, options, direction, array, DevicesOf(computation), max_steps, this);
   CallFrame frame;
   frame.depth = depth;
-  Traversal::NumberedPaths start;
   Traversal::NumberedPaths end;
-  start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
   absl::Status status = traversal.WalkComputation(computation, frame, start, &end);
   if (!status.ok()) return status;
   TraversalResult walked;
@@ -265,6 +283,27 @@ absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
 absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
     const CalledComputation& called, OperandLeaf parameter_leaf) {
   return Seen(called, Direction::kInputToOutput, parameter_leaf);
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWholeLeaves(
+    const CalledComputation& called, absl::Span<const int64_t> output_leaves) {
+  const HloComputation& computation = called.computation;
+  const Shape scalar = Shape::Scalar(ElementType::kPred);
+  Traversal::NumberedPaths start;
+  for (const int64_t leaf : output_leaves) {
+    const Shape& array = computation.root_instruction()->shape().Leaf(leaf);
+    if (!array.IsArray()) continue;
+    start[0][leaf].Add(Path(EveryElement(scalar, array, ExactnessLabel::Exact(), context_), array));
+  }
+  const int depth = depth_;
+  const bool tightest = std::exchange(tightest_, true);
+  absl::StatusOr<TraversalResult> walked =
+      Walk(computation, options_, Direction::kOutputToInput, scalar, start, {0, 0}, depth + 1,
+           options_.max_steps / kWalksFromWholeLeaves);
+  depth_ = depth;
+  tightest_ = tightest;
+  if (!walked.ok()) return walked.status();
+  return SeenFrom(called, std::move(walked->entries), options_.indexing.fold_runtime_variables);
 }
 
 std::vector<OperandLeaf> CalledComputations::LeavesRead(const HloComputation& computation,

@@ -11,12 +11,14 @@
 // (fusion/internal/known_kinds.h).
 //
 // Answers do not depend on what was asked before, though what is kept spares a question steps of its
-// budget. Let K be the steps in which all that is kept was made, and w those that the question takes
-// with it. Without it the question makes each of these things at most once, in at most w + K steps:
-// where the budget has as many, it is cut neither way, and the answers are equal. Where it has not,
-// everything is forgotten and the question answered anew. So that this is rare, everything is
-// forgotten when K is more than half of a budget; and besides after a question whose budget was
-// spent, and when there are more than kMaxKeptMaps maps.
+// budget. Let K be the steps in which all was made that has been kept since before the budget was
+// opened, and w those that the question takes with it. Without it the question makes each of these
+// things at most once, in at most w + K steps: where the budget has as many, it is cut neither way,
+// and the answers are equal. Where it has not, everything is forgotten and the question answered
+// anew. What was made since the budget was opened, for questions that share it (the leaves of one
+// instruction, one after another), the budget has paid for already. So that questions are rarely
+// answered anew, everything is forgotten when K is more than half of a budget; and besides after a
+// question whose budget was spent, and when there are more than kMaxKeptMaps maps.
 #ifndef XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 #define XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 
@@ -28,12 +30,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/internal/known_kinds.h"
 #include "xla_indexing/fusion/internal/reachability.h"
+#include "xla_indexing/fusion/internal/traversal.h"
 #include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -55,6 +59,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                                     int64_t output_leaf) override;
   absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                     OperandLeaf parameter_leaf) override;
+  absl::StatusOr<InstructionIndexing> ReadByWholeLeaves(
+      const CalledComputation& called, absl::Span<const int64_t> output_leaves) override;
   std::vector<OperandLeaf> LeavesRead(const HloComputation& computation,
                                       int64_t output_leaf) override;
   std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
@@ -149,6 +155,12 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation,
                                            const FusionOptions& options, Direction direction,
                                            OperandLeaf from, int depth, int64_t max_steps);
+  // A walk from an array of shape `array`, of which `start` says where it begins; `from` is the leaf
+  // that the entries name.
+  absl::StatusOr<TraversalResult> Walk(const HloComputation& computation,
+                                       const FusionOptions& options, Direction direction,
+                                       const Shape& array, const Traversal::NumberedPaths& start,
+                                       OperandLeaf from, int depth, int64_t max_steps);
   // All entries of an instruction that has a kind, or looks into no computation.
   absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
                                                Direction direction, bool exact, bool simplified);
@@ -167,8 +179,11 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   bool tightest_ = false;
   KnownKinds kinds_;
   size_t kept_maps_ = 0;
-  // In how many steps all that is kept was made, at most.
+  // In how many steps all that is kept was made, at most; and what was kept before the budget with
+  // this number was opened.
   int64_t kept_steps_ = 0;
+  int64_t kept_steps_before_ = 0;
+  int64_t budget_ = 0;
   absl::flat_hash_map<Key, InstructionIndexing> known_;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,

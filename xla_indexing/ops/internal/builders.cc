@@ -48,6 +48,11 @@ InstructionIndexing BuildContext::ReachOf(const CalledComputation& called,
   return TakeEntries(options.computations->InputToOutput(called, parameter_leaf), &status);
 }
 
+InstructionIndexing BuildContext::ReadByWholeLeaves(const CalledComputation& called,
+                                                    absl::Span<const int64_t> output_leaves) {
+  return TakeEntries(options.computations->ReadByWholeLeaves(called, output_leaves), &status);
+}
+
 void BuildContext::AddWholeRead(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                                 ExactnessLabel label) {
   Add(output_leaf, operand, operand_leaf,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/indexing_entry.h"
@@ -56,6 +57,9 @@ struct BuildContext {
   // options.computations.
   InstructionIndexing ReadOf(const CalledComputation& called, int64_t output_leaf);
   InstructionIndexing ReachOf(const CalledComputation& called, OperandLeaf parameter_leaf);
+  // The entries of all elements together of leaves of its root (ComputationIndexer).
+  InstructionIndexing ReadByWholeLeaves(const CalledComputation& called,
+                                        absl::Span<const int64_t> output_leaves);
 
   // Every element of the result reads every element of the operand; every element of the operand
   // reaches every element of the result. For a scalar: (d0, ..) -> () and ()[s0, ..] -> (s0, ..).

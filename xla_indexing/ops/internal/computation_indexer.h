@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/direction.h"
@@ -48,6 +49,12 @@ class ComputationIndexer {
   // The entries of one leaf of one parameter.
   virtual absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                             OperandLeaf parameter_leaf) = 0;
+
+  // What all elements together of these leaves of the root read, as maps from a scalar, the tightest
+  // ones; the entries' output_leaf is 0. One walk for all of them, whose paths soon are whole
+  // arrays, so that it costs little where there are many leaves.
+  virtual absl::StatusOr<InstructionIndexing> ReadByWholeLeaves(
+      const CalledComputation& called, absl::Span<const int64_t> output_leaves) = 0;
 
   // The leaves of parameters that entries of a leaf of the root can be about, and those of the root
   // that entries of a leaf of a parameter can; without making any map.

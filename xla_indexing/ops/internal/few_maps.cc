@@ -201,9 +201,7 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
     return WithSumsJoined(*std::move(without));
   }
   const IndexingMap& map = indexing.map();
-  if (map.num_ranges() < 2 || map.IsKnownEmpty() || indexing.replica_map() != nullptr) {
-    return indexing;
-  }
+  if (map.num_ranges() < 2 || map.IsKnownEmpty()) return indexing;
   if (std::optional<OperandIndexing> joined = WithSumInResults(indexing)) {
     return WithSumsJoined(*std::move(joined));
   }
@@ -220,20 +218,28 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
   for (const RuntimeVarIndexing& binding : indexing.bindings()) {
     llvm::for_each(binding.element, add);
   }
+  if (const ReplicaMap* replica_map = indexing.replica_map()) {
+    add(replica_map->device);
+    for (const Constraint& constraint : replica_map->constraints) add(constraint.expr);
+  }
   for (int s = 0; s < map.num_ranges(); ++s) {
     for (int t = s + 1; t < map.num_ranges(); ++t) {
       const AffineExpr first = mlir::getAffineSymbolExpr(s, map.context());
       const AffineExpr second = mlir::getAffineSymbolExpr(t, map.context());
-      if (in_divisions.test(s) || in_divisions.test(t) ||
-          !llvm::all_of(sums, [&](const LinearSum& sum) {
-            return sum.valid() && sum.CoefficientOf(first) == sum.CoefficientOf(second);
-          })) {
+      const auto occur_as = [&](int64_t factor) {
+        return llvm::all_of(sums, [&](const LinearSum& sum) {
+          return sum.valid() && sum.CoefficientOf(second) == factor * sum.CoefficientOf(first);
+        });
+      };
+      const bool is_difference = occur_as(-1);
+      if (in_divisions.test(s) || in_divisions.test(t) || (!is_difference && !occur_as(1))) {
         continue;
       }
+      const Interval& added = map.ranges()[t].bounds;
       Renaming renaming;
       renaming.dims = Variables(map.dims());
       renaming.ranges = Variables(map.ranges());
-      renaming.ranges[s].bounds = map.ranges()[s].bounds.Add(map.ranges()[t].bounds);
+      renaming.ranges[s].bounds = map.ranges()[s].bounds.Add(is_difference ? added.Neg() : added);
       renaming.ranges[t].bounds = Interval::Point(0);
       for (int i = 0; i < map.num_symbols(); ++i) {
         renaming.for_symbols.push_back(i == t ? Constant(0, map.context()) : AffineExpr());

@@ -1,7 +1,8 @@
 // Unions of maps, written with few maps: those that say the same in several steps, as the closures of
 // loops do (ops/internal/loop_closure.h).
 //
-//   ranges s and t that occur as s + t only      one range, of every number that s + t can be
+//   ranges s and t that occur as s + t only,     one range, of every number that s + t, or s - t,
+//     or as s - t only                             can be
 //   a range in no result that every restriction  is as small, or as large, as it can be
 //     wants to be small, or large
 //   s and t that occur as s + t in results, but  s + t is one range, and s as above

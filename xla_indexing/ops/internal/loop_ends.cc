@@ -150,6 +150,11 @@ LeafSets LoopEnds::AtEnd(const LeafSets& places) const {
   return end;
 }
 
+OperandIndexing LoopEnds::AfterIterations(const OperandIndexing& map, int64_t least) const {
+  const Interval enough = Counts().Intersect(Interval::AtLeast(least));
+  return enough == Counts() ? map : WithoutNumber(AddTime(map, enough, {}));
+}
+
 std::optional<OperandIndexingSet> LoopEnds::BeforeEnd(const OperandIndexingSet& places,
                                                       const OperandIndexingSet& timed) const {
   OperandIndexingSet result;

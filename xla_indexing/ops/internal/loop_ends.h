@@ -36,6 +36,8 @@ class LoopEnds {
   OperandIndexingSet FromAnyTime(const OperandIndexingSet& timed) const;
   // The part of `places` that is where the ways end, without the time.
   LeafSets AtEnd(const LeafSets& places) const;
+  // `map`, without the time, where the loop has at least so many iterations, as it may have.
+  OperandIndexing AfterIterations(const OperandIndexing& map, int64_t least) const;
   // `timed`, from where `places` lead to at a time until the end, behind them.
   std::optional<OperandIndexingSet> BeforeEnd(const OperandIndexingSet& places,
                                               const OperandIndexingSet& timed) const;

@@ -62,6 +62,8 @@ struct LoopMemo {
   std::map<int64_t, std::optional<LeafSets>> unions;
   std::map<int64_t, std::string> why_whole;
   std::optional<LeafSets> read_by_condition;
+  // The leaves that the condition reads wholly (ops/internal/whole_leaves.h); from output to input.
+  std::optional<std::map<int64_t, int64_t>> whole_leaves;
   // The leaves from which iterations, or none, lead to the condition.
   std::optional<std::vector<bool>> lead_to_condition;
   // Whether the body has operations across replicas.

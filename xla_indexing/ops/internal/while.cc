@@ -6,9 +6,11 @@
 // also reads what the condition reads of f^0(init), .., f^T(init), as a conditional reads its
 // predicate. A leaf that the body passes through is init's whatever T is, and reads nothing else.
 //
-// T is known where the loop is counted (ops/internal/loop_counter.h).
+// T is known where the loop is counted (ops/internal/loop_counter.h). Where it is not, what the
+// condition reads wholly is all that is to be said of a leaf (ops/internal/whole_leaves.h).
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -20,6 +22,7 @@
 #include "xla_indexing/ops/internal/loop_body.h"
 #include "xla_indexing/ops/internal/loop_closure.h"
 #include "xla_indexing/ops/internal/loop_iterations.h"
+#include "xla_indexing/ops/internal/whole_leaves.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -142,17 +145,25 @@ void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
     build.Add(output_leaf, 0, output_leaf, identity);
     return;
   }
+  const std::map<int64_t, int64_t>& whole = WholeLeavesOf(body);
+  for (const auto& [leaf, k] : whole) {
+    build.Add(output_leaf, 0, leaf, ThroughCondition(body, output_leaf, leaf, k));
+  }
+  if (static_cast<int64_t>(whole.size()) == build.instruction.shape().LeafCount()) return;
   auto [reads, are_whole_leaves] = AllIterations(body, {{output_leaf, identity}}, from);
   const OperandIndexingSet to_scalar(ToScalar(from, build.mlir_context));
   for (const auto& [leaf, set] : ReadByCondition(body)) {
+    if (whole.contains(leaf)) continue;
     if (are_whole_leaves && reads.contains(leaf) && !AddToWholeLeaf(set)) continue;
     reads[leaf].Add(ComposeOrWiden(to_scalar, set, from, build.instruction.shape().Leaf(leaf),
                                    build.mlir_context));
   }
   for (auto& [leaf, set] : reads) {
+    if (whole.contains(leaf)) continue;
     set.Simplify();
     build.Add(output_leaf, 0, leaf, std::move(set));
   }
+  if (!whole.empty()) SortEntries(&build.entries);
 }
 
 void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
@@ -164,6 +175,16 @@ void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_le
   const Shape& from = state.Leaf(operand_leaf);
   const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
   const LoopBody body(build, Direction::kInputToOutput);
+  const std::map<int64_t, int64_t>& whole = WholeLeavesOf(body);
+  if (const auto known = whole.find(operand_leaf); known != whole.end()) {
+    if (body.PassesThrough(operand_leaf)) build.Add(operand_leaf, operand, operand_leaf, identity);
+    for (const int64_t leaf : body.ChangedLeaves()) {
+      build.Add(leaf, operand, operand_leaf,
+                ThroughCondition(body, operand_leaf, leaf, known->second));
+    }
+    SortEntries(&build.entries);
+    return;
+  }
   const LeafSets start = {{operand_leaf, identity}};
   auto [reached, are_whole_leaves] = AllIterations(body, start, from);
   // What the condition reads reaches every leaf that changes.

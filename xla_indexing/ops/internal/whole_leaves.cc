@@ -1,0 +1,95 @@
+#include "xla_indexing/ops/internal/whole_leaves.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/cover.h"
+#include "xla_indexing/map/decision.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/internal/loop_ends.h"
+#include "xla_indexing/ops/internal/map_builder.h"
+#include "xla_indexing/ops/internal/other_devices.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// Steps of the decision whether several maps lead to every element.
+constexpr int64_t kMaxStepsToCover = 2'000;
+
+const Shape& ScalarShape() {
+  static const auto* scalar = new Shape(Shape::Scalar(ElementType::kPred));
+  return *scalar;
+}
+
+// Whether maps from a scalar that are exact lead to every element of a leaf together.
+bool AreWhole(const OperandIndexingSet& maps, const Shape& leaf, mlir::MLIRContext* context) {
+  const OperandIndexing whole = EveryElement(ScalarShape(), leaf, ExactnessLabel::Exact(), context);
+  std::vector<IndexingMap> exact;
+  for (const OperandIndexing& map : maps) {
+    if (!map.IsExact() || !map.bindings().empty() || map.replica_map() != nullptr) continue;
+    if (OperandIndexing::IdenticalRelation(map, whole)) return true;
+    exact.push_back(map.map());
+  }
+  StepBudget budget(kMaxStepsToCover);
+  return !exact.empty() && IsCovered(whole.map(), exact, &budget) == Answer::kYes;
+}
+
+std::map<int64_t, int64_t> FindWholeLeaves(const LoopBody& body) {
+  std::map<int64_t, int64_t> whole;
+  BuildContext& build = body.build();
+  const HloComputation& condition = *body.loop().while_condition();
+  if (body.count() || body.HasDevices() || DevicesAcrossWhich(condition)) return whole;
+  const Interval& counts = body.counter().counts;
+  CalledComputation called = body.Called(condition);
+  called.tightest = true;
+  std::vector<int64_t> leaves;
+  std::set<int64_t> read;
+  for (const OperandLeaf& leaf : build.options.computations->LeavesRead(condition, 0)) {
+    read.insert(leaf.operand_leaf);
+  }
+  for (const IndexingEntry& entry : build.ReadOf(called, 0)) {
+    if (!AreWhole(entry.indexing, body.Leaf(entry.operand_leaf), build.mlir_context)) continue;
+    whole[entry.operand_leaf] = 0;
+    if (!body.PassesThrough(entry.operand_leaf)) leaves.push_back(entry.operand_leaf);
+  }
+  if (leaves.empty() || (counts.has_upper() && counts.upper() < 1)) return whole;
+  CalledComputation iteration = body.Called(*body.loop().while_body());
+  for (const IndexingEntry& entry : build.ReadByWholeLeaves(iteration, leaves)) {
+    if (read.contains(entry.operand_leaf)) continue;
+    if (AreWhole(entry.indexing, body.Leaf(entry.operand_leaf), build.mlir_context)) {
+      whole[entry.operand_leaf] = 1;
+    }
+  }
+  return whole;
+}
+
+}  // namespace
+
+const std::map<int64_t, int64_t>& WholeLeavesOf(const LoopBody& body) {
+  std::optional<std::map<int64_t, int64_t>>& known =
+      body.build()
+          .options.computations->MemoOf(body.loop(), Direction::kOutputToInput)
+          .whole_leaves;
+  if (!known) known = FindWholeLeaves(body);
+  return *known;
+}
+
+OperandIndexingSet ThroughCondition(const LoopBody& body, int64_t from, int64_t to, int64_t k) {
+  mlir::MLIRContext* context = body.build().mlir_context;
+  OperandIndexingSet maps;
+  AddUnlessEmpty(
+      LoopEnds(body).AfterIterations(
+          EveryElement(body.Leaf(from), body.Leaf(to), ExactnessLabel::Exact(), context), k),
+      &maps);
+  // Without an iteration it is as it was.
+  if (from == to && k > 0) maps.Add(IdentityIndexing(body.Leaf(from), context));
+  maps.Simplify();
+  return maps;
+}
+
+}  // namespace xla_indexing::internal
