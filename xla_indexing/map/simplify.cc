@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
@@ -37,9 +38,37 @@ using ::mlir::AffineExpr;
 
 namespace {
 
+bool IsDivision(AffineExpr expr) {
+  return expr.getKind() == mlir::AffineExprKind::FloorDiv ||
+         expr.getKind() == mlir::AffineExprKind::CeilDiv ||
+         expr.getKind() == mlir::AffineExprKind::Mod;
+}
+
+// Dividend and divisor of a division; the divisor is 0 where it is no constant.
+std::pair<AffineExpr, int64_t> TakeDivisor(AffineExpr division) {
+  const auto binary = llvm::cast<mlir::AffineBinaryOpExpr>(division);
+  const auto divisor = llvm::dyn_cast<mlir::AffineConstantExpr>(binary.getRHS());
+  return {binary.getLHS(), divisor ? divisor.getValue() : 0};
+}
+
+// The interval of a declared variable; null for other expressions.
+const Interval* IntervalOf(AffineExpr variable, const IndexingMap& map) {
+  if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) {
+    const auto position = static_cast<int>(dim.getPosition());
+    return position < map.num_dims() ? &map.dims()[position].bounds : nullptr;
+  }
+  if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(variable)) {
+    const auto position = static_cast<int>(symbol.getPosition());
+    return position < map.num_symbols() ? &map.symbol(position).bounds : nullptr;
+  }
+  return nullptr;
+}
+
 // Whether the expression is a sum of multiples of variables of more than one value, in summand
 // order: nothing is to be done about it.
 bool IsSortedLinear(AffineExpr expr, const IndexingMap& map) {
+  // Most are a variable by itself.
+  if (const Interval* bounds = IntervalOf(expr, map)) return !bounds->IsPoint();
   // The position of the summand after the one that is looked at, symbols after dimensions.
   int64_t next = std::numeric_limits<int64_t>::max();
   if (expr.getKind() == mlir::AffineExprKind::Constant) return true;
@@ -60,25 +89,79 @@ bool IsSortedLinear(AffineExpr expr, const IndexingMap& map) {
       if (product.getRHS().getKind() != mlir::AffineExprKind::Constant) return false;
       summand = product.getLHS();
     }
-    int64_t position;
-    if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(summand)) {
-      position = dim.getPosition();
-      if (position >= map.num_dims() || map.dims()[position].bounds.IsPoint()) return false;
-    } else if (auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(summand)) {
-      position = symbol.getPosition();
-      if (position >= map.num_symbols() ||
-          map.symbol(static_cast<int>(position)).bounds.IsPoint()) {
-        return false;
-      }
-      position += map.num_dims();
-    } else {
-      return false;
-    }
+    const Interval* bounds = IntervalOf(summand, map);
+    if (bounds == nullptr || bounds->IsPoint()) return false;
+    const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(summand);
+    const int64_t position =
+        dim ? dim.getPosition()
+            : map.num_dims() + int64_t{llvm::cast<mlir::AffineSymbolExpr>(summand).getPosition()};
     if (position >= next) return false;
     if (!rest) return true;
     next = position;
     expr = rest;
   }
+}
+
+// Whether the expression is a digit of a variable in [0, u], such as reshapes are made of, that has
+// several values and takes both divisions or the one that it has: x floordiv a with a <= u, x mod b
+// with b <= u, and (x floordiv a) mod b with b <= u floordiv a.
+bool IsDigit(AffineExpr expr, const IndexingMap& map) {
+  int64_t modulus = 1;
+  int64_t divisor = 1;
+  if (expr.getKind() == mlir::AffineExprKind::Mod) {
+    std::tie(expr, modulus) = TakeDivisor(expr);
+    if (modulus < 2) return false;
+  }
+  if (expr.getKind() == mlir::AffineExprKind::FloorDiv) {
+    std::tie(expr, divisor) = TakeDivisor(expr);
+    if (divisor < 2) return false;
+  }
+  const Interval* bounds = IntervalOf(expr, map);
+  return bounds != nullptr && bounds->has_lower() && bounds->lower() == 0 && bounds->has_upper() &&
+         bounds->upper() / divisor >= modulus;
+}
+
+// The normal form of a sum of multiples of variables, in summand order and with the value of a
+// variable that has only one in its place, or of a digit. Null for other expressions, and where a
+// number does not fit int64.
+AffineExpr FormOfSimple(AffineExpr expr, const IndexingMap& map) {
+  if (IsSortedLinear(expr, map) || IsDigit(expr, map)) return expr;
+  if (IsDivision(expr)) return {};
+  const LinearSum given = LinearSum::FromExpr(expr);
+  LinearSum form(given.constant());
+  for (const Term& term : given.terms()) {
+    const Interval* bounds = IntervalOf(term.atom, map);
+    if (bounds == nullptr) return {};
+    if (bounds->IsPoint()) {
+      form.AddScaled(LinearSum(bounds->lower()), term.coefficient);
+    } else {
+      form.AddTerm(term.atom, term.coefficient);
+    }
+  }
+  return given.valid() ? form.ToExpr(map.context()) : AffineExpr();
+}
+
+// Whether nothing is to be done about the range variables of a map without constraints but what
+// Simplify() does: they have several values, and each is a result, first used in their order, and in
+// no sum.
+bool AreRangesResults(const IndexingMap& map) {
+  if (llvm::any_of(map.ranges(), [](const Variable& range) { return range.bounds.IsPoint(); })) {
+    return false;
+  }
+  int used = 0;
+  for (const AffineExpr result : map.results()) {
+    if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(result)) {
+      const auto position = static_cast<int>(symbol.getPosition());
+      if (position >= map.num_ranges()) continue;  // A runtime variable, which stays.
+      if (position > used) return false;
+      used = std::max(used, position + 1);
+    } else if (result.getKind() != mlir::AffineExprKind::DimId) {
+      for (int range = 0; range < map.num_ranges(); ++range) {
+        if (result.isFunctionOfSymbol(range)) return false;
+      }
+    }
+  }
+  return used == map.num_ranges();
 }
 
 const char* RuleOf(ConstraintState state) {
@@ -175,6 +258,10 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
 }
 
 void IndexingMap::SimplifyAsRelation() {
+  if (constraints_.empty() && !IsKnownEmpty() && AreRangesResults(*this)) {
+    Simplify();
+    return;
+  }
   JoinedRelation relation(std::move(*this));
   relation.Simplify();
   *this = std::move(relation).TakeMap();
@@ -182,16 +269,22 @@ void IndexingMap::SimplifyAsRelation() {
 }
 
 bool IndexingMap::SimplifyResults(RuleTrace* trace) {
-  const auto is_linear = [this](AffineExpr result) { return IsSortedLinear(result, *this); };
-  const auto* const first = llvm::find_if_not(results(), is_linear);
-  if (first == results().end()) return false;
   const QuestionBudget question;
-  ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
-  simplifier.TraceTo(trace);
-  llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
-  simplified.push_back(simplifier.Simplify(*first));
-  for (AffineExpr result : results().drop_front(simplified.size())) {
-    simplified.push_back(is_linear(result) ? result : simplifier.Simplify(result));
+  std::optional<ExprSimplifier> simplifier;
+  llvm::SmallVector<AffineExpr, 4> simplified;
+  for (const AffineExpr result : results()) {
+    // Rules are recorded where they are used.
+    AffineExpr form = trace == nullptr || IsSortedLinear(result, *this)
+                          ? FormOfSimple(result, *this)
+                          : AffineExpr();
+    if (!form) {
+      if (!simplifier) {
+        simplifier.emplace(context(), DimBounds(), SymbolBounds());
+        simplifier->TraceTo(trace);
+      }
+      form = simplifier->Simplify(result);
+    }
+    simplified.push_back(form);
   }
   if (llvm::equal(simplified, results())) return false;
   affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
