@@ -47,16 +47,17 @@ OperandIndexing OperandPiece(const BuildContext& build, int64_t dim, const Inter
 // What the update leaves of the operand; its own converse.
 void AddUpdatedOperand(BuildContext& build) {
   const Shape& update = build.Operand(1);
-  OperandIndexingSet pieces;
   const bool is_bounded =
       !update.HasUnboundedDimension() && !build.Output().HasUnboundedDimension();
-  for (int64_t k = 0; k < build.Output().rank() && is_bounded; ++k) {
-    // Whether there is a piece is all that is asked of the usual form.
-    if (!pieces.empty() && !build.options.exact) break;
-    AddUnlessEmpty(OperandPiece(build, k, Interval::AtMost(-1)), &pieces);
-    AddUnlessEmpty(OperandPiece(build, k, Interval::AtLeast(update.dimension(k))), &pieces);
-  }
-  if (is_bounded && (pieces.empty() || build.options.exact)) {
+  // An update that is as large as the operand leaves nothing. A smaller one leaves something of every
+  // operand that has elements, wherever it starts.
+  if (is_bounded && update.dimensions() == build.Output().dimensions()) return;
+  if (is_bounded && build.options.exact) {
+    OperandIndexingSet pieces;
+    for (int64_t k = 0; k < build.Output().rank(); ++k) {
+      AddUnlessEmpty(OperandPiece(build, k, Interval::AtMost(-1)), &pieces);
+      AddUnlessEmpty(OperandPiece(build, k, Interval::AtLeast(update.dimension(k))), &pieces);
+    }
     build.Add(0, 0, 0, std::move(pieces));
     return;
   }
