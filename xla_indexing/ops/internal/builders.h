@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/indexing_entry.h"
@@ -30,6 +31,7 @@ struct BuildContext {
   const IndexingOptions& options;
   InstructionIndexing entries = {};
   absl::Status status = absl::OkStatus();
+  OneValued one_valued = OneValued::kVariables;
 
   // The arrays of an operation whose result is one array and whose operands are arrays.
   const Shape& Output(int64_t leaf = 0) const { return instruction.shape().Leaf(leaf); }
@@ -42,6 +44,13 @@ struct BuildContext {
   // Adds an entry with these maps unless they are empty.
   void Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf, OperandIndexingSet maps);
   void Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf, OperandIndexing map);
+  // Adds an entry with the maps that `add` adds to its set, unless these are none.
+  void AddEntry(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                llvm::function_ref<void(OperandIndexingSet* maps)> add);
+  // The map that names every element itself.
+  OperandIndexing Identity(const Shape& shape) const {
+    return IdentityIndexing(shape, mlir_context, one_valued);
+  }
   // Overloads for operations on arrays.
   void Add(int64_t operand, OperandIndexing map) { Add(0, operand, 0, std::move(map)); }
 

@@ -81,7 +81,9 @@ LoopNests CholeskyNests(const BuildContext& build, int64_t /*output_leaf*/, int6
   const Loop p = rows_before.AddLoop(size);
   AppendMatrix(p, q, is_upper, &rows_before.operand);
   rows_before.orders = {{q, p}, {p, j}, {j, i}};
-  return {std::move(row), std::move(rows_before)};
+  LoopNests nests(std::move(row));
+  nests.push_back(std::move(rows_before));
+  return nests;
 }
 
 LoopNests TriangularSolveNests(const BuildContext& build, int64_t /*output_leaf*/,
@@ -117,7 +119,7 @@ LoopNests TriangularSolveNests(const BuildContext& build, int64_t /*output_leaf*
     AppendMatrix(p, j, on_the_left, &nest.operand);
   }
   add_order(p, i, 0);
-  return {nest};
+  return nest;
 }
 
 }  // namespace xla_indexing::internal
