@@ -60,9 +60,9 @@ void MapMemory(benchmark::State& state, const char* path) {
     std::vector<SharedIndexing> kept;
     kept.reserve(instructions.size());
     absl::Status status;
-    ComputeIndexingInParallel(instructions, {&context}, {}, [&](IndexedInstruction result) {
+    ComputeIndexingInParallel(instructions, {&context}, {}, [&](const IndexedInstruction& result) {
       status.Update(result.output_to_input.status());
-      if (result.output_to_input.ok()) kept.push_back(*std::move(result.output_to_input));
+      if (result.output_to_input.ok()) kept.push_back(*result.output_to_input);
     });
     if (!status.ok()) return Skip(state, status);
     const int64_t all_bytes = BytesInUse() - before;

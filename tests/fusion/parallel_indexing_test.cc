@@ -73,14 +73,15 @@ TEST(ParallelIndexing, GivesWhatOneThreadGivesInOrder) {
     ParallelIndexingOptions options;
     options.input_to_output = true;
     size_t count = 0;
-    ComputeIndexingInParallel(instructions, contexts, options, [&](IndexedInstruction result) {
-      ASSERT_LT(count, instructions.size());
-      ASSERT_EQ(result.instruction, instructions[count++]);
-      EXPECT_EQ(ToText(result.output_to_input),
-                ToText(Entries(*result.instruction, Direction::kOutputToInput, &context)));
-      EXPECT_EQ(ToText(result.input_to_output),
-                ToText(Entries(*result.instruction, Direction::kInputToOutput, &context)));
-    });
+    ComputeIndexingInParallel(
+        instructions, contexts, options, [&](const IndexedInstruction& result) {
+          ASSERT_LT(count, instructions.size());
+          ASSERT_EQ(result.instruction, instructions[count++]);
+          EXPECT_EQ(ToText(result.output_to_input),
+                    ToText(Entries(*result.instruction, Direction::kOutputToInput, &context)));
+          EXPECT_EQ(ToText(result.input_to_output),
+                    ToText(Entries(*result.instruction, Direction::kInputToOutput, &context)));
+        });
     EXPECT_EQ(count, instructions.size());
   }
 }
@@ -90,7 +91,7 @@ TEST(ParallelIndexing, MakesOnlyWhatIsAskedFor) {
   ASSERT_NE(module, nullptr);
   mlir::MLIRContext context(kNoThreading);
   const HloInstruction* root = module->entry_computation()->FindInstruction("x199");
-  ComputeIndexingInParallel({root}, {&context}, {}, [&](IndexedInstruction result) {
+  ComputeIndexingInParallel({root}, {&context}, {}, [&](const IndexedInstruction& result) {
     EXPECT_EQ(result.context, &context);
     ASSERT_TRUE(result.output_to_input.ok() && result.input_to_output.ok());
     EXPECT_EQ((*result.output_to_input)->size(), 2);
@@ -100,7 +101,7 @@ TEST(ParallelIndexing, MakesOnlyWhatIsAskedFor) {
 
 TEST(ParallelIndexing, NoInstructionsHaveNoMaps) {
   mlir::MLIRContext context(kNoThreading);
-  ComputeIndexingInParallel({}, {&context}, {}, [](IndexedInstruction) { ADD_FAILURE(); });
+  ComputeIndexingInParallel({}, {&context}, {}, [](const IndexedInstruction&) { ADD_FAILURE(); });
 }
 
 TEST(ParallelIndexingDeathTest, EachThreadHasAContextOfItsOwn) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
@@ -505,6 +506,33 @@ TEST_F(OperationsTest, AnUpdateOfNothingLeavesTheOperand) {
     i = s32[] parameter(2)
     ROOT r = f32[8] dynamic-update-slice(a, u, i))");
   EXPECT_EQ(OutputToInput(update).at(0), "0.0.0 (d0) -> (d0), domain: d0 in [0, 7]");
+}
+
+// The usual form names the operand where there are exact pieces of it, over all small sizes.
+TEST_F(OperationsTest, AnUpdateLeavesTheOperandWhereItLeavesAPiece) {
+  int left = 0;
+  for (int n0 = 0; n0 <= 3; ++n0) {
+    for (int n1 = 0; n1 <= 3; ++n1) {
+      for (int u0 = 0; u0 <= n0; ++u0) {
+        for (int u1 = 0; u1 <= n1; ++u1) {
+          const std::string array = absl::StrCat("f32[", n0, ",", n1, "]");
+          const HloInstruction* update = Entry(
+              absl::StrCat("a = ", array, " parameter(0) u = f32[", u0, ",", u1, "] parameter(1) ",
+                           "i = s32[] parameter(2) j = s32[] parameter(3) ROOT r = ", array,
+                           " dynamic-update-slice(a, u, i, j)"));
+          const auto names_operand = [](const std::vector<std::string>& lines) {
+            return !lines.empty() && absl::StartsWith(lines.front(), "0.0.0");
+          };
+          const bool has_piece = names_operand(OutputToInput(update, Exact()));
+          EXPECT_EQ(names_operand(OutputToInput(update)), has_piece) << update->ToString();
+          EXPECT_EQ(names_operand(InputToOutput(update)), has_piece) << update->ToString();
+          left += has_piece ? 1 : 0;
+        }
+      }
+    }
+  }
+  // Of 100 pairs of sizes, where the operand has elements and the update is not as large.
+  EXPECT_EQ(left, 72);
 }
 
 TEST_F(OperationsTest, GatherWithBatchingDimensions) {

@@ -6,14 +6,20 @@
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/internal/called_computations.h"
 #include "xla_indexing/fusion/internal/index_computation.h"
+#include "xla_indexing/fusion/internal/known_kinds.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/ops/internal/instruction_indexing.h"
 
 namespace xla_indexing {
 
 using internal::CalledComputations;
+using internal::ComputeIndexing;
 using internal::IndexComputation;
+using internal::OneValued;
+using internal::Simplify;
 
 const SharedIndexing& NoEntries() {
   static const auto* nothing = new SharedIndexing(std::make_shared<const InstructionIndexing>());
@@ -21,7 +27,7 @@ const SharedIndexing& NoEntries() {
 }
 
 HloIndexer::HloIndexer(mlir::MLIRContext* context, const FusionOptions& options)
-    : called_(std::make_unique<CalledComputations>(context, options)) {}
+    : context_(context), options_(options) {}
 
 HloIndexer::~HloIndexer() = default;
 
@@ -29,13 +35,13 @@ absl::StatusOr<SharedIndexing> HloIndexer::Index(IndexingTarget target, Directio
                                                  std::optional<OperandLeaf> from) {
   const HloInstruction* instruction = target.instruction();
   if (instruction != nullptr && !from) {
-    if (instruction->operands().empty()) return NoEntries();
-    return called_->EntriesOf(*instruction, direction);
+    return EntriesOf(*instruction, direction, /*simplified=*/false);
   }
-  absl::StatusOr<InstructionIndexing> entries = called_->Ask([&] {
+  CalledComputations& called = Called();
+  absl::StatusOr<InstructionIndexing> entries = called.Ask([&] {
     return instruction != nullptr
-               ? called_->EntriesOf(*instruction, direction, *from, /*depth=*/0)
-               : IndexComputation(*target.computation(), direction, from, called_.get());
+               ? called.EntriesOf(*instruction, direction, *from, /*depth=*/0)
+               : IndexComputation(*target.computation(), direction, from, &called);
   });
   if (!entries.ok()) return entries.status();
   return std::make_shared<const InstructionIndexing>(*std::move(entries));
@@ -46,8 +52,29 @@ absl::StatusOr<SharedIndexing> HloIndexer::IndexSimplified(IndexingTarget target
   // The maps of computations are simplified.
   const HloInstruction* instruction = target.instruction();
   if (instruction == nullptr) return Index(target, direction);
-  if (instruction->operands().empty()) return NoEntries();
-  return called_->EntriesOf(*instruction, direction, /*simplified=*/true);
+  return EntriesOf(*instruction, direction, /*simplified=*/true);
+}
+
+absl::StatusOr<SharedIndexing> HloIndexer::EntriesOf(const HloInstruction& instruction,
+                                                     Direction direction, bool simplified) {
+  if (instruction.operands().empty()) return NoEntries();
+  const bool is_first = !std::exchange(was_asked_, true) && called_ == nullptr;
+  if (!is_first || CalledComputations::AreNeededFor(instruction)) {
+    return Called().EntriesOf(instruction, direction, simplified);
+  }
+  // Who asks once does not pay for what is kept.
+  const QuestionBudget budget;
+  absl::StatusOr<InstructionIndexing> entries =
+      ComputeIndexing(instruction, direction, context_, options_.indexing, /*from=*/std::nullopt,
+                      simplified ? OneValued::kValues : OneValued::kVariables);
+  if (!entries.ok()) return entries.status();
+  if (simplified) Simplify(&*entries);
+  return std::make_shared<const InstructionIndexing>(*std::move(entries));
+}
+
+CalledComputations& HloIndexer::Called() {
+  if (called_ == nullptr) called_ = std::make_unique<CalledComputations>(context_, options_);
+  return *called_;
 }
 
 }  // namespace xla_indexing

@@ -111,6 +111,15 @@ class HloIndexer {
   absl::StatusOr<SharedIndexing> IndexSimplified(IndexingTarget target, Direction direction);
 
  private:
+  // All entries of an instruction.
+  absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction, Direction direction,
+                                           bool simplified);
+  internal::CalledComputations& Called();
+
+  mlir::MLIRContext* context_;
+  FusionOptions options_;
+  bool was_asked_ = false;
+  // What is kept for later questions; null until there is something to keep, or to look for.
   std::unique_ptr<internal::CalledComputations> called_;
 };
 

@@ -97,7 +97,7 @@ class ParallelIndexer {
     }
   }
 
-  void Run(absl::FunctionRef<void(IndexedInstruction)> receive) {
+  void Run(absl::FunctionRef<void(const IndexedInstruction&)> receive) {
     const std::thread::id caller = std::this_thread::get_id();
     const size_t pieces = (results_.size() + kInstructionsPerPiece - 1) / kInstructionsPerPiece;
     const size_t count = std::clamp<size_t>(pieces, 1, threads_.size());
@@ -154,7 +154,7 @@ class ParallelIndexer {
     return left;
   }
 
-  void GiveTo(absl::FunctionRef<void(IndexedInstruction)> receive) const {
+  void GiveTo(absl::FunctionRef<void(const IndexedInstruction&)> receive) const {
     const MadeIndexing nothing{threads_.front().context, NoEntries(), NoEntries()};
     for (size_t i = 0; i < results_.size(); ++i) {
       const Result& result = results_[i];
@@ -234,7 +234,7 @@ class ParallelIndexer {
 void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,
-                               absl::FunctionRef<void(IndexedInstruction)> receive) {
+                               absl::FunctionRef<void(const IndexedInstruction&)> receive) {
   // There are few contexts, so that each is compared with all before it.
   for (size_t i = 0; i < contexts.size(); ++i) {
     Check(contexts[i] != nullptr && !absl::c_linear_search(contexts.first(i), contexts[i]),

@@ -12,7 +12,7 @@
 //   mlir::MLIRContext first(mlir::MLIRContext::Threading::DISABLED);
 //   mlir::MLIRContext second(mlir::MLIRContext::Threading::DISABLED);
 //   ComputeIndexingInParallel(InstructionsOf(*module), {&first, &second}, {},
-//                             [](IndexedInstruction result) { .. });
+//                             [](const IndexedInstruction& result) { .. });
 
 #ifndef XLA_INDEXING_FUSION_PARALLEL_INDEXING_H_
 #define XLA_INDEXING_FUSION_PARALLEL_INDEXING_H_
@@ -37,12 +37,13 @@ struct ParallelIndexingOptions {
 };
 
 struct IndexedInstruction {
-  const HloInstruction* instruction = nullptr;
+  const HloInstruction* instruction;
   // What the maps belong to.
-  mlir::MLIRContext* context = nullptr;
-  // Empty where this direction was not asked for. Instructions of one kind share their maps.
-  absl::StatusOr<SharedIndexing> output_to_input = NoEntries();
-  absl::StatusOr<SharedIndexing> input_to_output = NoEntries();
+  mlir::MLIRContext* context;
+  // Empty where this direction was not asked for. Instructions of one kind share their maps. Who
+  // keeps maps copies the pointer to them; the references are valid until `receive` comes back.
+  const absl::StatusOr<SharedIndexing>& output_to_input;
+  const absl::StatusOr<SharedIndexing>& input_to_output;
 };
 
 // Gives `receive` the maps of every instruction, in the order of `instructions`, on the calling
@@ -51,7 +52,7 @@ struct IndexedInstruction {
 void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,
-                               absl::FunctionRef<void(IndexedInstruction)> receive);
+                               absl::FunctionRef<void(const IndexedInstruction&)> receive);
 
 // All instructions of a module, those of called computations first.
 std::vector<const HloInstruction*> InstructionsOf(const HloModule& module);

@@ -38,6 +38,52 @@ using ::mlir::AffineExpr;
 
 namespace {
 
+// The normal form of a sum of multiples of variables, in summand order and with the value of a
+// variable that has only one in its place. Null for other expressions, and where a number does not
+// fit int64.
+AffineExpr FormOfLinear(AffineExpr expr, llvm::function_ref<const Interval*(AffineExpr)> range_of) {
+  if (expr.getKind() == mlir::AffineExprKind::FloorDiv ||
+      expr.getKind() == mlir::AffineExprKind::CeilDiv ||
+      expr.getKind() == mlir::AffineExprKind::Mod) {
+    return {};
+  }
+  const LinearSum given = LinearSum::FromExpr(expr);
+  LinearSum form(given.constant());
+  for (const Term& term : given.terms()) {
+    const Interval* bounds = range_of(term.atom);
+    if (bounds == nullptr) return {};
+    if (bounds->IsPoint()) {
+      form.AddScaled(LinearSum(bounds->lower()), term.coefficient);
+    } else {
+      form.AddTerm(term.atom, term.coefficient);
+    }
+  }
+  return given.valid() ? form.ToExpr(expr.getContext()) : AffineExpr();
+}
+
+// Whether nothing is to be done about the range variables of a map without constraints but what
+// Simplify() does: they have several values, and each is a result, first used in their order, and in
+// no sum.
+bool AreRangesResults(const IndexingMap& map) {
+  if (llvm::any_of(map.ranges(), [](const Variable& range) { return range.bounds.IsPoint(); })) {
+    return false;
+  }
+  int used = 0;
+  for (const AffineExpr result : map.results()) {
+    if (const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(result)) {
+      const auto position = static_cast<int>(symbol.getPosition());
+      if (position >= map.num_ranges()) continue;  // A runtime variable, which stays.
+      if (position > used) return false;
+      used = std::max(used, position + 1);
+    } else if (result.getKind() != mlir::AffineExprKind::DimId) {
+      for (int range = 0; range < map.num_ranges(); ++range) {
+        if (result.isFunctionOfSymbol(range)) return false;
+      }
+    }
+  }
+  return used == map.num_ranges();
+}
+
 const char* RuleOf(ConstraintState state) {
   switch (state) {
     case ConstraintState::kImplied:
@@ -134,6 +180,10 @@ bool IndexingMap::Simplify(RuleTrace* trace) {
 }
 
 void IndexingMap::SimplifyAsRelation() {
+  if (constraints_.empty() && !IsKnownEmpty() && AreRangesResults(*this)) {
+    Simplify();
+    return;
+  }
   JoinedRelation relation(std::move(*this));
   relation.Simplify();
   *this = std::move(relation).TakeMap();
@@ -149,22 +199,26 @@ bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
   const auto* const first = llvm::find_if_not(results(), stays);
   if (first == results().end()) return false;
   const QuestionBudget question;
-  ExprSimplifier simplifier(context(), DimBounds(), SymbolBounds());
-  simplifier.TraceTo(trace);
+  std::optional<ExprSimplifier> simplifier;
   llvm::SmallVector<AffineExpr, 4> simplified(results().begin(), first);
   *is_settled = true;
-  const auto simplify = [&](AffineExpr result) {
-    bool result_is_settled = false;
-    simplified.push_back(simplifier.Simplify(result, &result_is_settled));
-    *is_settled = *is_settled && (result_is_settled || stays(simplified.back()));
-  };
-  simplify(*first);
-  for (AffineExpr result : results().drop_front(simplified.size())) {
+  for (const AffineExpr result : results().drop_front(simplified.size())) {
     if (stays(result)) {
       simplified.push_back(result);
-    } else {
-      simplify(result);
+      continue;
     }
+    // Rules are recorded where they are used.
+    AffineExpr form = trace == nullptr ? FormOfLinear(result, range_of) : AffineExpr();
+    bool result_is_settled = false;
+    if (!form) {
+      if (!simplifier) {
+        simplifier.emplace(context(), DimBounds(), SymbolBounds());
+        simplifier->TraceTo(trace);
+      }
+      form = simplifier->Simplify(result, &result_is_settled);
+    }
+    simplified.push_back(form);
+    *is_settled = *is_settled && (result_is_settled || stays(form));
   }
   if (llvm::equal(simplified, results())) return false;
   affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());

@@ -165,11 +165,15 @@ class OperandIndexing {
     return h;
   }
 
+  // Whether one is a copy of the other and neither has changed since.
+  static bool AreCopies(const OperandIndexing& a, const OperandIndexing& b) {
+    return a.parts_.SharesWith(b.parts_);
+  }
   // Whether the two are written in the same way, but for their labels: syntactic equality of what
   // they say. SameRelation (map/decide.h) asks whether maps mean the same.
   static bool IdenticalRelation(const OperandIndexing& a, const OperandIndexing& b) {
-    return a.parts_.SharesWith(b.parts_) || (a.map() == b.map() && a.bindings() == b.bindings() &&
-                                             a.IsUnknown() == b.IsUnknown() && SameDevices(a, b));
+    return AreCopies(a, b) || (a.map() == b.map() && a.bindings() == b.bindings() &&
+                               a.IsUnknown() == b.IsUnknown() && SameDevices(a, b));
   }
 
  private:

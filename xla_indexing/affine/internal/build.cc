@@ -25,6 +25,20 @@ AffineExpr Divide(AffineExprKind kind, AffineExpr e, int64_t divisor) {
   return DivideSmall(kind, e, divisor);
 }
 
+// Whether each replacement is null or the variable in whose place it would stand.
+bool AreKept(AffineExprKind kind, llvm::ArrayRef<AffineExpr> replacements) {
+  for (size_t i = 0; i < replacements.size(); ++i) {
+    const AffineExpr expr = replacements[i];
+    if (!expr) continue;
+    if (expr.getKind() != kind) return false;
+    const unsigned position = kind == AffineExprKind::DimId
+                                  ? cast<AffineDimExpr>(expr).getPosition()
+                                  : cast<AffineSymbolExpr>(expr).getPosition();
+    if (position != i) return false;
+  }
+  return true;
+}
+
 // Rewrites e bottom-up with an explicit memo, so that shared subexpressions cost once.
 class Rewriter {
  public:
@@ -112,7 +126,9 @@ AffineExpr Mod(AffineExpr e, int64_t divisor) { return Divide(AffineExprKind::Mo
 
 AffineExpr Substitute(AffineExpr e, llvm::ArrayRef<AffineExpr> dims,
                       llvm::ArrayRef<AffineExpr> symbols) {
-  if (!e) return {};
+  if (!e || (AreKept(AffineExprKind::DimId, dims) && AreKept(AffineExprKind::SymbolId, symbols))) {
+    return e;
+  }
   return Rewriter(dims, symbols).Rewrite(e);
 }
 

@@ -359,7 +359,8 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstru
   return kinds_.Find(instruction, form, [&] {
     IndexingOptions options = options_.indexing;
     options.exact = exact;
-    return ComputeIndexing(instruction, direction, context_, options);
+    return ComputeIndexing(instruction, direction, context_, options, /*from=*/std::nullopt,
+                           simplified ? OneValued::kValues : OneValued::kVariables);
   });
 }
 
@@ -370,7 +371,6 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   constexpr int64_t kFewLeaves = 4;
   if (HasKind(instruction.opcode()) && HasLeaf(instruction, direction, from) &&
       instruction.shape().LeafCount() <= kFewLeaves && instruction.operand_count() <= kFewLeaves) {
-    kinds_.ExpectMore();
     const absl::StatusOr<SharedIndexing> all =
         EntriesOfKind(instruction, direction, options_.indexing.exact || tightest_,
                       /*simplified=*/false);
@@ -404,7 +404,7 @@ absl::StatusOr<SharedIndexing> CalledComputations::AllEntriesOf(const HloInstruc
                                                                 Direction direction,
                                                                 bool simplified) {
   const bool backward = direction == Direction::kOutputToInput;
-  if (HasKind(instruction.opcode()) || instruction.called_computations().empty()) {
+  if (!AreNeededFor(instruction)) {
     return EntriesOfKind(instruction, direction, options_.indexing.exact, simplified);
   }
   std::vector<OperandLeaf> leaves;

@@ -105,6 +105,11 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction, Direction direction,
                                            bool simplified = false);
 
+  // Whether the maps of an instruction are made of those of computations that it calls.
+  static bool AreNeededFor(const HloInstruction& instruction) {
+    return !HasKind(instruction.opcode()) && !instruction.called_computations().empty();
+  }
+
   // The devices that operations across replicas in the computation, or called there, lead to; none
   // where it stays on its device.
   Interval DevicesOf(const HloComputation& computation);

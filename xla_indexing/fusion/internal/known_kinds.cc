@@ -1,5 +1,6 @@
 #include "xla_indexing/fusion/internal/known_kinds.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -15,10 +16,23 @@ SharedIndexing Share(InstructionIndexing entries) {
   return std::make_shared<const InstructionIndexing>(std::move(entries));
 }
 
+// Whether both are one map: operands that are read in the same way share it.
+bool AreCopies(const OperandIndexingSet& a, const OperandIndexingSet& b) {
+  return a.size() == 1 && b.size() == 1 &&
+         OperandIndexing::AreCopies(a.maps().front(), b.maps().front());
+}
+
 }  // namespace
 
 void Simplify(InstructionIndexing* entries) {
-  for (IndexingEntry& entry : *entries) entry.indexing.Simplify();
+  for (auto first = entries->begin(); first != entries->end();) {
+    const auto rest = std::find_if_not(first + 1, entries->end(), [&](const IndexingEntry& entry) {
+      return AreCopies(entry.indexing, first->indexing);
+    });
+    first->indexing.Simplify();
+    std::for_each(first + 1, rest, [&](IndexingEntry& entry) { entry.indexing = first->indexing; });
+    first = rest;
+  }
   std::erase_if(*entries, [](const IndexingEntry& entry) { return entry.indexing.empty(); });
 }
 
@@ -26,7 +40,6 @@ void KnownKinds::Forget() {
   kinds_.clear();
   finder_.Clear();
   kept_maps_ = 0;
-  was_asked_ = false;
 }
 
 NamedKind KnownKinds::KindOf(const HloInstruction& instruction, const Form& form) {
@@ -44,8 +57,7 @@ NamedKind KnownKinds::KindOf(const HloInstruction& instruction, const Form& form
 absl::StatusOr<SharedIndexing> KnownKinds::Find(
     const HloInstruction& instruction, const Form& form,
     llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make) {
-  NamedKind kind;
-  if (std::exchange(was_asked_, true)) kind = KindOf(instruction, form);
+  NamedKind kind = KindOf(instruction, form);
   if (!kind.kind.empty()) {
     const auto known = kinds_.find(absl::Span<const uint64_t>(kind.kind));
     if (known != kinds_.end()) {

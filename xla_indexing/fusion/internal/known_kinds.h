@@ -3,7 +3,7 @@
 // The maps of an instruction are made for the first one of its kind (ops/internal/instruction_kind.h)
 // and shared by all that come after it; where maps name operands, each instruction gets a copy with
 // its own names, which costs as much as there are bindings. Answers are those that are made for the
-// instruction by itself. The first question of all is answered without looking for kinds.
+// instruction by itself.
 //
 // Memory. What is kept is bounded: when there are more than kMaxKept maps, kinds and known operands
 // together, all is forgotten, and made again where it is asked for.
@@ -42,9 +42,6 @@ class KnownKinds {
       const HloInstruction& instruction, const Form& form,
       llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make);
 
-  // Says that other instructions are asked about. Who asks about one alone does not pay for them.
-  void ExpectMore() { was_asked_ = true; }
-
   void Forget();
 
  private:
@@ -65,7 +62,6 @@ class KnownKinds {
   KindFinder finder_;
   absl::flat_hash_map<InstructionKind, OfKind, InstructionKindHash, InstructionKindEqual> kinds_;
   size_t kept_maps_ = 0;
-  bool was_asked_ = false;
 };
 
 // Simplifies each set, and drops those that become empty.

@@ -29,7 +29,7 @@ LoopNests FeatureNests(const BuildContext& build, int64_t output_leaf, int64_t o
   // The only dimension of a vector, and of an array of rank 1, is the feature.
   llvm::SmallVector<int64_t, 4> match(shape.rank(), kWholeAxis);
   match[shape.rank() == 1 ? 0 : feature] = result.rank() == 1 ? 0 : feature;
-  return {MatchingNest(result, shape, match)};
+  return MatchingNest(result, shape, match);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ LoopNests BatchNormInferenceNests(const BuildContext& build, int64_t output_leaf
   if (operand > 0) return FeatureNests(build, output_leaf, operand);
   llvm::SmallVector<int64_t, 4> match(build.Operand(0).rank());
   absl::c_iota(match, 0);
-  return {MatchingNest(build.Output(), build.Operand(0), match)};
+  return MatchingNest(build.Output(), build.Operand(0), match);
 }
 
 LoopNests BatchNormGradNests(const BuildContext& build, int64_t output_leaf, int64_t operand) {

@@ -11,7 +11,7 @@
 namespace xla_indexing::internal {
 
 LoopNests BroadcastNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
-  return {MatchingNest(build.Output(), build.Operand(operand), build.instruction.dimensions())};
+  return MatchingNest(build.Output(), build.Operand(operand), build.instruction.dimensions());
 }
 
 }  // namespace xla_indexing::internal

@@ -9,11 +9,13 @@
 
 namespace xla_indexing::internal {
 MapBuilder BuildContext::FromOutput(int64_t operand, int64_t output_leaf) const {
-  return MapBuilder(instruction.shape().Leaf(output_leaf), Operand(operand), mlir_context);
+  return MapBuilder(instruction.shape().Leaf(output_leaf), Operand(operand), mlir_context,
+                    one_valued);
 }
 
 MapBuilder BuildContext::ToOutput(int64_t operand, int64_t output_leaf) const {
-  return MapBuilder(Operand(operand), instruction.shape().Leaf(output_leaf), mlir_context);
+  return MapBuilder(Operand(operand), instruction.shape().Leaf(output_leaf), mlir_context,
+                    one_valued);
 }
 
 void BuildContext::Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
@@ -24,9 +26,18 @@ void BuildContext::Add(int64_t output_leaf, int64_t operand, int64_t operand_lea
 
 void BuildContext::Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                        OperandIndexing map) {
-  OperandIndexingSet maps;
-  AddUnlessEmpty(std::move(map), &maps);
-  Add(output_leaf, operand, operand_leaf, std::move(maps));
+  AddEntry(output_leaf, operand, operand_leaf,
+           [&](OperandIndexingSet* maps) { AddUnlessEmpty(std::move(map), maps); });
+}
+
+void BuildContext::AddEntry(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                            llvm::function_ref<void(OperandIndexingSet* maps)> add) {
+  IndexingEntry& entry = entries.emplace_back();
+  entry.output_leaf = output_leaf;
+  entry.operand = operand;
+  entry.operand_leaf = operand_leaf;
+  add(&entry.indexing);
+  if (entry.indexing.empty()) entries.pop_back();
 }
 
 namespace {
@@ -104,7 +115,11 @@ bool HasCorner(const OperandIndexing& indexing) {
 }  // namespace
 
 void AddUnlessEmpty(OperandIndexing map, OperandIndexingSet* set) {
-  if ((!map.map().constraints().empty() || map.replica_map() != nullptr) && !HasCorner(map)) {
+  // Without constraints a domain is empty where an interval is.
+  const bool has_constraints =
+      !map.map().constraints().empty() ||
+      (map.replica_map() != nullptr && !map.replica_map()->constraints.empty());
+  if (has_constraints && !HasCorner(map)) {
     OperandIndexing simplified = map;
     simplified.Simplify();
     if (simplified.IsKnownEmpty()) return;

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/indexing_entry.h"
@@ -32,6 +33,7 @@ struct BuildContext {
   const IndexingOptions& options;
   InstructionIndexing entries = {};
   absl::Status status = absl::OkStatus();
+  OneValued one_valued = OneValued::kVariables;
 
   // Whether so many exact pieces are the answer, and not one map that is larger.
   bool TakesPieces(size_t count) const {
@@ -49,6 +51,13 @@ struct BuildContext {
   // Adds an entry with these maps unless they are empty.
   void Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf, OperandIndexingSet maps);
   void Add(int64_t output_leaf, int64_t operand, int64_t operand_leaf, OperandIndexing map);
+  // Adds an entry with the maps that `add` adds to its set, unless these are none.
+  void AddEntry(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                llvm::function_ref<void(OperandIndexingSet* maps)> add);
+  // The map that names every element itself.
+  OperandIndexing Identity(const Shape& shape) const {
+    return IdentityIndexing(shape, mlir_context, one_valued);
+  }
   // Overloads for operations on arrays.
   void Add(int64_t operand, OperandIndexing map) { Add(0, operand, 0, std::move(map)); }
 

@@ -16,12 +16,11 @@ namespace {
 using ::mlir::AffineExpr;
 
 // The identity with `offset` added in dimension `dim`, whose interval becomes `interval`.
-OperandIndexing ShiftedIdentity(const Shape& from, const Shape& to, int64_t dim, int64_t offset,
-                                const Interval& interval, mlir::MLIRContext* context) {
-  MapBuilder builder(from, to, context);
+OperandIndexing ShiftedIdentity(MapBuilder builder, int64_t rank, int64_t dim, int64_t offset,
+                                const Interval& interval) {
+  builder.ConstrainDim(dim, interval);
   llvm::SmallVector<AffineExpr, 4> indices;
-  for (int64_t i = 0; i < from.rank(); ++i) indices.push_back(builder.Dim(i));
-  builder.Constrain(indices[dim], interval);
+  for (int64_t i = 0; i < rank; ++i) indices.push_back(builder.Dim(i));
   indices[dim] = Add(indices[dim], builder.Value(offset));
   return builder.Build(indices);
 }
@@ -42,8 +41,8 @@ void ConcatenateOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
       build.AddWholeRead(0, j, 0, ExactnessLabel::OverApproximate(kUnboundedReason));
       continue;
     }
-    build.Add(j, ShiftedIdentity(build.Output(), build.Operand(j), dim, -offset,
-                                 IndicesOfAxis(size).Add(offset), build.mlir_context));
+    build.Add(j, ShiftedIdentity(build.FromOutput(j), build.Output().rank(), dim, -offset,
+                                 IndicesOfAxis(size).Add(offset)));
     offset += size;
   }
 }
@@ -59,8 +58,8 @@ void ConcatenateInputToOutput(BuildContext& build, int64_t operand, int64_t /*op
     }
     offset += size;
   }
-  build.Add(operand, ShiftedIdentity(build.Operand(operand), build.Output(), dim, offset,
-                                     Interval::All(), build.mlir_context));
+  build.Add(operand, ShiftedIdentity(build.ToOutput(operand), build.Output().rank(), dim, offset,
+                                     Interval::All()));
 }
 
 }  // namespace xla_indexing::internal

@@ -95,8 +95,8 @@ LoopNest ConvolutionNest(const HloInstruction& convolution, ConvolutionTensor fr
 }
 
 LoopNests ConvolutionNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
-  return {ConvolutionNest(build.instruction, ConvolutionTensor::kOutput,
-                          operand == 0 ? ConvolutionTensor::kInput : ConvolutionTensor::kKernel)};
+  return ConvolutionNest(build.instruction, ConvolutionTensor::kOutput,
+                         operand == 0 ? ConvolutionTensor::kInput : ConvolutionTensor::kKernel);
 }
 
 }  // namespace xla_indexing::internal

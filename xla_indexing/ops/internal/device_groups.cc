@@ -134,6 +134,10 @@ class Analysis {
   // group, and the id at a position.
   void AddUniform(AffineExpr position_of_reader, int64_t size,
                   llvm::function_ref<AffineExpr(AffineExpr)> id_at) {
+    if (size == groups_.IdCount()) {  // One group.
+      AddPiece({}, position_of_reader, Interval::OfSize(size), id_at(other_), size);
+      return;
+    }
     AffineExpr first = Scale(FloorDiv(position_of_reader, size), size);
     AddPiece({}, Mod(position_of_reader, size), Interval::OfSize(size), id_at(Add(first, other_)),
              size);
@@ -192,10 +196,11 @@ class Analysis {
     for (size_t position = 0; position < ids.size(); ++position) {
       positions[ids[position]] = static_cast<int64_t>(position);
     }
-    AffineExpr position = FitSequence(positions, ids_.ReaderId());
-    if (!position || !FitSequence(ids, position)) return false;
+    const AffineExpr position = FitSequence(positions, ids_.ReaderId());
+    const AffineExpr id = position ? FitSequence(ids, other_) : AffineExpr();
+    if (!id) return false;
     AddUniform(position, static_cast<int64_t>(lists.front().size()),
-               [&](AffineExpr at) { return FitSequence(ids, at); });
+               [&](AffineExpr at) { return Substitute(id, {}, {at}); });
     return true;
   }
 

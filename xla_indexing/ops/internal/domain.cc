@@ -49,6 +49,10 @@ Interval Domain::RangeOf(AffineExpr expr) {
 }
 
 bool Domain::Constrain(AffineExpr expr, const Interval& interval) {
+  if (Interval* bounds = expr ? BoundsOf(expr) : nullptr) {
+    *bounds = bounds->Intersect(interval);
+    return true;
+  }
   const LinearSum sum = SumOf(expr);
   if (!sum.valid()) return false;
   if (RangeOf(expr).IsSubsetOf(interval)) return true;

@@ -20,8 +20,7 @@
 namespace xla_indexing::internal {
 
 LoopNests DotNests(const BuildContext& build, int64_t /*output_leaf*/, int64_t operand) {
-  return {
-      MatchingNest(build.Output(), build.Operand(operand), DotMatch(build.instruction, operand))};
+  return MatchingNest(build.Output(), build.Operand(operand), DotMatch(build.instruction, operand));
 }
 
 LoopNests ScaledDotNests(const BuildContext& build, int64_t output_leaf, int64_t operand) {
@@ -36,15 +35,15 @@ LoopNests ScaledDotNests(const BuildContext& build, int64_t output_leaf, int64_t
   nest.operand.clear();
   for (int64_t k = 0; k < scales.rank(); ++k) {
     if (values.IsUnboundedDimension(k) || scales.IsUnboundedDimension(k)) {
-      return {WholeNest(
+      return WholeNest(
           build.Output(), scales,
-          ExactnessLabel::OverApproximate("whole operand: a dimension in blocks has no bound"))};
+          ExactnessLabel::OverApproximate("whole operand: a dimension in blocks has no bound"));
     }
     if (scales.dimension(k) == 0) return {};
     const Interval last = Interval::Point(values.dimension(k)).CeilDiv(scales.dimension(k));
     nest.operand.push_back(NestAxis::Blocks(value_axes[k].loop, last.lower()));
   }
-  return {nest};
+  return nest;
 }
 
 }  // namespace xla_indexing::internal

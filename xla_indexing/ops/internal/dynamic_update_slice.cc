@@ -49,8 +49,10 @@ void AddUpdatedOperand(BuildContext& build) {
   const Shape& update = build.Operand(1);
   const bool is_bounded =
       !update.HasUnboundedDimension() && !build.Output().HasUnboundedDimension();
+  // An update that is as large as the operand leaves nothing.
+  if (is_bounded && update.dimensions() == build.Output().dimensions()) return;
   if (is_bounded && absl::c_linear_search(update.dimensions(), 0)) {
-    build.Add(0, IdentityIndexing(build.Output(), build.mlir_context));
+    build.Add(0, build.Identity(build.Output()));
     return;
   }
   OperandIndexingSet pieces;
@@ -63,7 +65,7 @@ void AddUpdatedOperand(BuildContext& build) {
     build.Add(0, 0, 0, std::move(pieces));
     return;
   }
-  OperandIndexing identity = IdentityIndexing(build.Output(), build.mlir_context);
+  OperandIndexing identity = build.Identity(build.Output());
   identity.Weaken(
       ExactnessLabel::OverApproximate("elements that the update overwrites are not read"));
   build.Add(0, std::move(identity));

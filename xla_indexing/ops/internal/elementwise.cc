@@ -21,8 +21,7 @@ bool IsScalarForArray(const Shape& operand, const Shape& output) {
 
 void ElementwiseOutputToInput(BuildContext& build, int64_t output_leaf) {
   const Shape& output = build.instruction.shape().Leaf(output_leaf);
-  const OperandIndexing identity = IdentityIndexing(output, build.mlir_context);
-  build.entries.reserve(build.entries.size() + build.instruction.operand_count());
+  const OperandIndexing identity = build.Identity(output);
   for (int64_t i = 0; i < build.instruction.operand_count(); ++i) {
     const Shape& operand = build.instruction.operand(i)->shape();
     if (IsScalarForArray(operand, output)) {
@@ -44,7 +43,7 @@ void ElementwiseInputToOutput(BuildContext& build, int64_t operand, int64_t oper
     if (IsScalarForArray(shape, output)) {
       build.AddWholeReach(operand, leaf);
     } else {
-      build.Add(leaf, operand, operand_leaf, IdentityIndexing(output, build.mlir_context));
+      build.Add(leaf, operand, operand_leaf, build.Identity(output));
     }
   }
 }

@@ -14,9 +14,10 @@ namespace xla_indexing::internal {
 absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instruction,
                                                     Direction direction, mlir::MLIRContext* context,
                                                     const IndexingOptions& options,
-                                                    std::optional<OperandLeaf> from) {
+                                                    std::optional<OperandLeaf> from,
+                                                    OneValued one_valued) {
   absl::StatusOr<InstructionIndexing> entries =
-      OperationMaps(instruction, direction, context, options, from);
+      OperationMaps(instruction, direction, context, options, from, one_valued);
   if (!entries.ok() || !options.fold_runtime_variables) return entries;
   for (IndexingEntry& entry : *entries) {
     if (HasRuntimeVariables(entry.indexing)) entry.indexing = FoldRuntimeVariables(entry.indexing);

@@ -31,16 +31,19 @@
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/indexing_options.h"
+#include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing::internal {
 
 // All entries of an instruction, in time linear in the answer and the number of leaves, or those
-// that start at one leaf: of an operand, or, with operand 0, of the result. InvalidArgument where
-// there is no such leaf; all other errors come from `options.computations`.
+// that start at one leaf: of an operand, or, with operand 0, of the result. Who simplifies them asks
+// for values in the place of dimensions of one element. InvalidArgument where there is no such leaf;
+// all other errors come from `options.computations`.
 absl::StatusOr<InstructionIndexing> ComputeIndexing(const HloInstruction& instruction,
                                                     Direction direction, mlir::MLIRContext* context,
                                                     const IndexingOptions& options = {},
-                                                    std::optional<OperandLeaf> from = std::nullopt);
+                                                    std::optional<OperandLeaf> from = std::nullopt,
+                                                    OneValued one_valued = OneValued::kVariables);
 
 }  // namespace xla_indexing::internal
 

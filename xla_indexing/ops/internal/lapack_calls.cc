@@ -206,7 +206,9 @@ NestsOfLeaf FactorsByColumns(const BatchCall& call, int64_t leaf, int64_t operan
   } else {
     AddColumnsBefore(steps, {i, j}, &before);
   }
-  return LoopNests{own_column.Take(), before.Take()};
+  LoopNests nests(own_column.Take());
+  nests.push_back(before.Take());
+  return nests;
 }
 
 NestsOfLeaf Getrf(const BatchCall& call, int64_t leaf, int64_t operand) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -21,16 +22,17 @@ using Axes = llvm::ArrayRef<NestAxis>;
 class NestSolver {
  public:
   NestSolver(const LoopNest& nest, Axes from, const Shape& from_shape, Axes to,
-             const Shape& to_shape, mlir::MLIRContext* context)
+             const Shape& to_shape, mlir::MLIRContext* context,
+             OneValued one_valued = OneValued::kVariables)
       : nest_(nest),
         from_(from),
         to_(to),
-        builder_(from_shape, to_shape, context),
+        builder_(from_shape, to_shape, context, one_valued),
         solutions_(nest.loops.size()) {}
 
   OperandIndexing Solve() {
     for (size_t k = 0; k < from_.size(); ++k) {
-      SolveAxis(from_[k], builder_.Dim(static_cast<int64_t>(k)));
+      SolveAxis(from_[k], static_cast<int64_t>(k));
     }
     llvm::SmallVector<AffineExpr, 4> indices;
     for (const NestAxis& axis : to_) indices.push_back(IndexOf(axis));
@@ -53,6 +55,8 @@ class NestSolver {
   struct Solution {
     bool is_known = false;
     AffineExpr value;
+    // The dimension that the value is, of which the expression is made when the loop is asked for.
+    std::optional<int64_t> dim;
     // Where the value is numerator / divisor without remainder.
     AffineExpr numerator;
     int64_t divisor = 0;
@@ -61,12 +65,17 @@ class NestSolver {
     AffineExpr index;
   };
 
-  // Solves an axis with this index for its loops, or notes how it can be.
-  void SolveAxis(const NestAxis& axis, AffineExpr index) {
+  // Solves an axis, whose index is dimension `k`, for its loops, or notes how it can be.
+  void SolveAxis(const NestAxis& axis, int64_t k) {
+    if (axis.kind == NestAxis::Kind::kAlong) {
+      builder_.ConstrainDim(k, nest_.loops[axis.loop]);
+      solutions_[axis.loop].dim = k;
+      solutions_[axis.loop].is_known = true;
+      return;
+    }
+    const AffineExpr index = builder_.Dim(k);
     switch (axis.kind) {
       case NestAxis::Kind::kAlong:
-        builder_.Constrain(index, nest_.loops[axis.loop]);
-        SetValue(axis.loop, index);
         break;
       case NestAxis::Kind::kReversed:
         SetValue(axis.loop, Sub(builder_.Value(axis.size - 1), index));
@@ -89,11 +98,13 @@ class NestSolver {
 
   void SetValue(Loop loop, AffineExpr value) {
     solutions_[loop].value = value;
+    solutions_[loop].dim = std::nullopt;
     solutions_[loop].is_known = true;
   }
 
   AffineExpr ValueOf(Loop loop) {
     const Solution& solution = solutions_[loop];
+    if (solution.dim) SetValue(loop, builder_.Dim(*solution.dim));
     if (!solution.is_known) {
       if (solution.axis == nullptr) {
         SetValue(loop, builder_.AddRange(nest_.loops[loop]));
@@ -122,7 +133,7 @@ class NestSolver {
   // position = (index * base_dilation + padding_low - window_index * window_dilation) / stride.
   void SolveWindow(Loop position) {
     Solution& solution = solutions_[position];
-    const WindowDimension& window = solution.axis->window;
+    const WindowDimension& window = *solution.axis->window;
     const AffineExpr padded =
         Add(Scale(solution.index, window.base_dilation), builder_.Value(window.padding_low));
     const AffineExpr window_index = Scale(ValueOf(solution.axis->inner), window.window_dilation);
@@ -158,7 +169,7 @@ class NestSolver {
         return FloorDiv(ValueOf(axis.loop), axis.size);
       }
       case NestAxis::Kind::kOnWindow: {
-        const WindowDimension& window = axis.window;
+        const WindowDimension& window = *axis.window;
         const AffineExpr position = Multiple(axis.loop, window.stride);
         const AffineExpr window_index = Scale(ValueOf(axis.inner), window.window_dilation);
         return builder_.ExactQuotient(
@@ -243,13 +254,13 @@ absl::Span<const WindowDimension> WindowOf(const HloInstruction& instruction) {
 }
 
 OperandIndexing OutputToInputOfNest(const LoopNest& nest, const Shape& result, const Shape& operand,
-                                    mlir::MLIRContext* context) {
-  return NestSolver(nest, nest.result, result, nest.operand, operand, context).Solve();
+                                    mlir::MLIRContext* context, OneValued one_valued) {
+  return NestSolver(nest, nest.result, result, nest.operand, operand, context, one_valued).Solve();
 }
 
 OperandIndexing InputToOutputOfNest(const LoopNest& nest, const Shape& result, const Shape& operand,
-                                    mlir::MLIRContext* context) {
-  return NestSolver(nest, nest.operand, operand, nest.result, result, context).Solve();
+                                    mlir::MLIRContext* context, OneValued one_valued) {
+  return NestSolver(nest, nest.operand, operand, nest.result, result, context, one_valued).Solve();
 }
 
 OperandIndexing LoopStepToInputOfNest(const LoopNest& nest, llvm::ArrayRef<Loop> loops,

@@ -25,7 +25,7 @@
 #define XLA_INDEXING_OPS_INTERNAL_LOOP_NEST_H_
 
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -36,6 +36,7 @@
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/exactness.h"
+#include "xla_indexing/ops/internal/map_builder.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/value_function.h"
 
@@ -61,16 +62,17 @@ struct NestAxis {
   static NestAxis Blocks(Loop l, int64_t size) { return {Kind::kBlocks, l, -1, size}; }
   // The i with  i * base_dilation = position * stride + window_index * window_dilation - padding_low
   // and 0 <= i < size. Where there is none, that element of the window lies on padding or a hole.
+  // Keeps a reference to the window, which is the instruction's.
   static NestAxis OnWindow(Loop position, Loop window_index, const WindowDimension& window,
                            int64_t size) {
-    return {Kind::kOnWindow, position, window_index, size, window};
+    return {Kind::kOnWindow, position, window_index, size, &window};
   }
 
   Kind kind = Kind::kAlong;
   Loop loop = -1;
   Loop inner = -1;
   int64_t size = 0;
-  WindowDimension window = {};
+  const WindowDimension* window = nullptr;
 
   friend bool operator==(const NestAxis& a, const NestAxis& b) = default;
 };
@@ -115,8 +117,13 @@ struct LoopNest {
   bool IsEmpty() const;
 };
 
-// The union of the relations of several nests.
-using LoopNests = std::vector<LoopNest>;
+// The union of the relations of several nests; mostly there is one.
+class LoopNests : public llvm::SmallVector<LoopNest, 1> {
+ public:
+  LoopNests() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): one nest is a union.
+  LoopNests(LoopNest nest) { push_back(std::move(nest)); }
+};
 
 // Dimension k of the operand is dimension match[k] of the result, and where that is kWholeAxis all
 // of it is read. Dimensions of the result that match none are free: every index reads the same.
@@ -134,9 +141,11 @@ absl::Span<const WindowDimension> WindowOf(const HloInstruction& instruction);
 
 // The map of a nest that is not empty, from the result to the operand and back.
 OperandIndexing OutputToInputOfNest(const LoopNest& nest, const Shape& result, const Shape& operand,
-                                    mlir::MLIRContext* context);
+                                    mlir::MLIRContext* context,
+                                    OneValued one_valued = OneValued::kVariables);
 OperandIndexing InputToOutputOfNest(const LoopNest& nest, const Shape& result, const Shape& operand,
-                                    mlir::MLIRContext* context);
+                                    mlir::MLIRContext* context,
+                                    OneValued one_valued = OneValued::kVariables);
 // The map of a nest from the indices of the result followed by the values of these loops, which all
 // have an end, to the operand: what one step of the loops reads.
 OperandIndexing LoopStepToInputOfNest(const LoopNest& nest, llvm::ArrayRef<Loop> loops,

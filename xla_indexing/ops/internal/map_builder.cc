@@ -18,12 +18,17 @@ Interval IndicesOfAxis(int64_t size) {
   return size == Shape::kUnboundedSize ? Interval::AtLeast(0) : Interval::OfSize(size);
 }
 
-MapBuilder::MapBuilder(const Shape& from, const Shape& to, mlir::MLIRContext* context)
-    : context_(context), from_(&from), to_(&to) {
+MapBuilder::MapBuilder(const Shape& from, const Shape& to, mlir::MLIRContext* context,
+                       OneValued one_valued)
+    : context_(context), from_(&from), to_(&to), one_valued_(one_valued) {
   for (const int64_t size : from.dimensions()) domain_.dims.push_back({IndicesOfAxis(size), {}});
 }
 
-AffineExpr MapBuilder::Dim(int64_t i) const { return mlir::getAffineDimExpr(i, context_); }
+AffineExpr MapBuilder::Dim(int64_t i) const {
+  const Interval& bounds = domain_.dims[i].bounds;
+  if (one_valued_ == OneValued::kValues && bounds.IsPoint()) return Value(bounds.lower());
+  return mlir::getAffineDimExpr(i, context_);
+}
 
 AffineExpr MapBuilder::Value(int64_t value) const { return Constant(value, context_); }
 
@@ -35,13 +40,20 @@ AffineExpr MapBuilder::AddRange(const Interval& interval) {
 }
 
 AffineExpr MapBuilder::AddRuntime(RuntimeVarIndexing binding) {
-  domain_.runtimes.push_back({binding.value.Apply(Interval::All()), {}});
+  const Interval values = binding.value.Apply(Interval::All());
+  if (one_valued_ == OneValued::kValues && values.IsPoint()) return Value(values.lower());
+  domain_.runtimes.push_back({values, {}});
   bindings_.push_back(std::move(binding));
   return mlir::getAffineSymbolExpr(domain_.ranges.size() + domain_.runtimes.size() - 1, context_);
 }
 
 void MapBuilder::Constrain(AffineExpr expr, const Interval& interval) {
   if (!domain_.Constrain(expr, interval)) too_large_ = true;
+}
+
+void MapBuilder::ConstrainDim(int64_t i, const Interval& interval) {
+  Interval& bounds = domain_.dims[i].bounds;
+  bounds = bounds.Intersect(interval);
 }
 
 void MapBuilder::ConstrainResidue(AffineExpr expr, int64_t modulus, const Interval& residues) {
@@ -102,15 +114,18 @@ OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::str
   return EveryElement(from, to, ExactnessLabel::OverApproximate(std::move(reason)), context);
 }
 
-OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context) {
+OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context,
+                                 OneValued one_valued) {
   Variables dims;
   llvm::SmallVector<AffineExpr, 4> indices;
   bool is_simplified = true;
   for (const int64_t size : shape.dimensions()) {
-    indices.push_back(mlir::getAffineDimExpr(dims.size(), context));
+    const bool is_value = size == 1 && one_valued == OneValued::kValues;
+    indices.push_back(is_value ? Constant(0, context)
+                               : mlir::getAffineDimExpr(dims.size(), context));
     dims.push_back({IndicesOfAxis(size), {}});
     // A dimension of one value is replaced by it, and one of none makes the map the empty one.
-    is_simplified = is_simplified && (size > 1 || size == Shape::kUnboundedSize);
+    is_simplified = is_simplified && (size > 1 || is_value || size == Shape::kUnboundedSize);
   }
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), /*symbolCount=*/0, indices, context);

@@ -1,7 +1,7 @@
 // Builds the indexing map of an operation, variable by variable.
 //
-// Variables of a single value: dimension and runtime variables stay variables; range variables are
-// not made, and the value stands in their place.
+// Variables of a single value: dimension and runtime variables stay variables, unless the builder is
+// told otherwise; range variables are not made, and the value stands in their place.
 //
 // Where a number would pass int64, Build() gives every element of the tensor, over-approximate.
 //
@@ -28,6 +28,10 @@
 
 namespace xla_indexing::internal {
 
+// What stands in expressions for a dimension or a runtime variable of one value: the variable, as in
+// the definitions of operations, or the value, as in the normal form.
+enum class OneValued : uint8_t { kVariables, kValues };
+
 // The indices of an axis: [0, size - 1], [0, inf] where the size has no bound.
 Interval IndicesOfAxis(int64_t size);
 
@@ -35,7 +39,8 @@ class MapBuilder {
  public:
   // A map from the indices of an array `from` to those of an array `to`, with a dimension variable
   // for each dimension of `from`. Keeps references to both.
-  MapBuilder(const Shape& from, const Shape& to, mlir::MLIRContext* context);
+  MapBuilder(const Shape& from, const Shape& to, mlir::MLIRContext* context,
+             OneValued one_valued = OneValued::kVariables);
 
   mlir::AffineExpr Dim(int64_t i) const;
   mlir::AffineExpr Value(int64_t value) const;
@@ -44,12 +49,14 @@ class MapBuilder {
   // range variables have to be added before the first runtime variable.
   mlir::AffineExpr AddRange(const Interval& interval);
   mlir::AffineExpr AddRangeOverAxis(int64_t size) { return AddRange(IndicesOfAxis(size)); }
-  // Adds a runtime variable in the interval that the value function gives.
+  // Adds a runtime variable in the interval that the value function gives, and returns it or its
+  // value.
   mlir::AffineExpr AddRuntime(RuntimeVarIndexing binding);
 
   // Restricts the domain. A constraint that holds everywhere is left out; one on a multiple of one
   // variable plus a constant narrows the variable.
   void Constrain(mlir::AffineExpr expr, const Interval& interval);
+  void ConstrainDim(int64_t i, const Interval& interval);
   // Restricts the domain to the points with `expr mod modulus in residues`, likewise.
   void ConstrainResidue(mlir::AffineExpr expr, int64_t modulus, const Interval& residues);
 
@@ -78,6 +85,7 @@ class MapBuilder {
   const Shape* to_;
   Domain domain_;
   RuntimeVarIndexings bindings_;
+  OneValued one_valued_;
   bool too_large_ = false;
 };
 
@@ -93,7 +101,8 @@ OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::str
                                     mlir::MLIRContext* context);
 
 // (d0, d1, ..) -> (d0, d1, ..) over the indices of an array.
-OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context);
+OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context,
+                                 OneValued one_valued = OneValued::kVariables);
 
 }  // namespace xla_indexing::internal
 

@@ -20,8 +20,7 @@ void AddRoute(const LeafRoute& route, Direction direction, BuildContext& build) 
   const Shape& output = build.instruction.shape().Leaf(route.output_leaf);
   const Shape& operand = build.instruction.operand(route.operand)->shape().Leaf(route.operand_leaf);
   if (output.dimensions() == operand.dimensions()) {
-    build.Add(route.output_leaf, route.operand, route.operand_leaf,
-              IdentityIndexing(output, build.mlir_context));
+    build.Add(route.output_leaf, route.operand, route.operand_leaf, build.Identity(output));
     return;
   }
   // A recv-done may have other sizes than its recv, <=N stand for ?.
@@ -41,14 +40,14 @@ void AddOutputToInput(const OpcodeIndexing& opcode, int64_t output_leaf, BuildCo
     return;
   }
   for (int64_t operand = 0; operand < build.instruction.operand_count(); ++operand) {
-    OperandIndexingSet maps;
-    for (const LoopNest& nest : opcode.nests(build, output_leaf, operand)) {
-      if (nest.IsEmpty()) continue;
-      AddUnlessEmpty(OutputToInputOfNest(nest, build.Output(output_leaf), build.Operand(operand),
-                                         build.mlir_context),
-                     &maps);
-    }
-    build.Add(output_leaf, operand, 0, std::move(maps));
+    build.AddEntry(output_leaf, operand, 0, [&](OperandIndexingSet* maps) {
+      for (const LoopNest& nest : opcode.nests(build, output_leaf, operand)) {
+        if (nest.IsEmpty()) continue;
+        AddUnlessEmpty(OutputToInputOfNest(nest, build.Output(output_leaf), build.Operand(operand),
+                                           build.mlir_context, build.one_valued),
+                       maps);
+      }
+    });
   }
 }
 
@@ -60,14 +59,14 @@ void AddInputToOutput(const OpcodeIndexing& opcode, int64_t operand, int64_t ope
     return;
   }
   for (int64_t leaf = 0; leaf < build.instruction.shape().LeafCount(); ++leaf) {
-    OperandIndexingSet maps;
-    for (const LoopNest& nest : opcode.nests(build, leaf, operand)) {
-      if (nest.IsEmpty()) continue;
-      AddUnlessEmpty(
-          InputToOutputOfNest(nest, build.Output(leaf), build.Operand(operand), build.mlir_context),
-          &maps);
-    }
-    build.Add(leaf, operand, 0, std::move(maps));
+    build.AddEntry(leaf, operand, 0, [&](OperandIndexingSet* maps) {
+      for (const LoopNest& nest : opcode.nests(build, leaf, operand)) {
+        if (nest.IsEmpty()) continue;
+        AddUnlessEmpty(InputToOutputOfNest(nest, build.Output(leaf), build.Operand(operand),
+                                           build.mlir_context, build.one_valued),
+                       maps);
+      }
+    });
   }
 }
 
@@ -97,20 +96,25 @@ absl::Status CheckLeaf(const HloInstruction& instruction, Direction direction, O
 absl::StatusOr<InstructionIndexing> OperationMaps(const HloInstruction& instruction,
                                                   Direction direction, mlir::MLIRContext* context,
                                                   const IndexingOptions& options,
-                                                  std::optional<OperandLeaf> from) {
+                                                  std::optional<OperandLeaf> from,
+                                                  OneValued one_valued) {
   if (from) {
     if (absl::Status status = CheckLeaf(instruction, direction, *from); !status.ok()) return status;
   }
   const bool is_from_operand = direction == Direction::kInputToOutput;
   BuildContext build{instruction, context, options};
+  build.one_valued = one_valued;
   const OpcodeIndexing opcode = IndexingOfOpcode(instruction.opcode());
   if (opcode.routes != nullptr) {
-    for (const LeafRoute& route : opcode.routes(instruction)) {
+    const LeafRoutes routes = opcode.routes(instruction);
+    if (!from) build.entries.reserve(routes.size());
+    for (const LeafRoute& route : routes) {
       const OperandLeaf start = is_from_operand ? OperandLeaf{route.operand, route.operand_leaf}
                                                 : OperandLeaf{0, route.output_leaf};
       if (!from || *from == start) AddRoute(route, direction, build);
     }
   } else {
+    build.entries.reserve(instruction.operand_count());
     const auto add = [&](OperandLeaf start) {
       if (is_from_operand) {
         AddInputToOutput(opcode, start.operand, start.operand_leaf, build);

@@ -12,6 +12,7 @@
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/indexing_options.h"
+#include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing::internal {
 
@@ -20,7 +21,8 @@ namespace xla_indexing::internal {
 absl::StatusOr<InstructionIndexing> OperationMaps(const HloInstruction& instruction,
                                                   Direction direction, mlir::MLIRContext* context,
                                                   const IndexingOptions& options,
-                                                  std::optional<OperandLeaf> from = std::nullopt);
+                                                  std::optional<OperandLeaf> from = std::nullopt,
+                                                  OneValued one_valued = OneValued::kVariables);
 
 // The greatest number of entries that an instruction can have, in either direction: the leaves that
 // it passes on, or the pairs of a leaf of the result and a leaf of an operand.

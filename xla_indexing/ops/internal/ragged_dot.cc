@@ -143,7 +143,7 @@ LoopNests NestsOfSizes(RaggedLoops loops, RaggedMode mode, int64_t groups) {
   loops.nest.operand.push_back(NestAxis::Along(group));
   if (mode == RaggedMode::kContracting) {
     loops.nest.orders = {{group, loops.group}};
-    return {loops.nest};
+    return std::move(loops.nest);
   }
   LoopNests nests;
   for (int64_t g = 0; g < groups; ++g) {
@@ -175,13 +175,13 @@ LoopNests RaggedDotNests(const BuildContext& build, int64_t output_leaf, int64_t
     }
     nest.label = ExactnessLabel::OverApproximate(
         absl::StrCat("rows of all groups: more than ", kMaxGroups, " groups"));
-    return {nest};
+    return std::move(nest);
   }
   AddReads(build, groups, &loops);
   if (operand == kSizes) return NestsOfSizes(std::move(loops), dims.mode, groups);
   if (operand == kLhs && dims.mode == RaggedMode::kFree) {
     nest.bounds = {{loops.row, groups, Interval::AtMost(-1)}};
-    return {nest};
+    return std::move(nest);
   }
   return NestsOfGroups(loops, groups);
 }

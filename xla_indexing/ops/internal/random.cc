@@ -10,7 +10,7 @@
 namespace xla_indexing::internal {
 
 LoopNests RandomNumberNests(const BuildContext& build, int64_t output_leaf, int64_t operand) {
-  return {WholeNest(build.Output(output_leaf), build.Operand(operand))};
+  return WholeNest(build.Output(output_leaf), build.Operand(operand));
 }
 
 }  // namespace xla_indexing::internal

@@ -16,14 +16,14 @@ namespace xla_indexing::internal {
 LoopNests ReduceNests(const BuildContext& build, int64_t output_leaf, int64_t operand) {
   const Shape& result = build.Output(output_leaf);
   const Shape& shape = build.Operand(operand);
-  if (operand >= build.instruction.operand_count() / 2) return {WholeNest(result, shape)};
+  if (operand >= build.instruction.operand_count() / 2) return WholeNest(result, shape);
   llvm::SmallVector<int64_t, 4> match;
   int64_t output_dim = 0;
   for (int64_t i = 0; i < shape.rank(); ++i) {
     const bool is_reduced = absl::c_linear_search(build.instruction.dimensions(), i);
     match.push_back(is_reduced ? kWholeAxis : output_dim++);
   }
-  return {MatchingNest(result, shape, match)};
+  return MatchingNest(result, shape, match);
 }
 
 }  // namespace xla_indexing::internal

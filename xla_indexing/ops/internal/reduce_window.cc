@@ -15,7 +15,7 @@ namespace xla_indexing::internal {
 LoopNests ReduceWindowNests(const BuildContext& build, int64_t output_leaf, int64_t operand) {
   const Shape& result = build.Output(output_leaf);
   const Shape& shape = build.Operand(operand);
-  if (operand >= build.instruction.operand_count() / 2) return {WholeNest(result, shape)};
+  if (operand >= build.instruction.operand_count() / 2) return WholeNest(result, shape);
   LoopNest nest;
   for (const WindowDimension& window : WindowOf(build.instruction)) {
     const auto k = static_cast<int64_t>(nest.result.size());
@@ -24,7 +24,7 @@ LoopNests ReduceWindowNests(const BuildContext& build, int64_t output_leaf, int6
     nest.result.push_back(NestAxis::Along(position));
     nest.operand.push_back(NestAxis::OnWindow(position, window_index, window, shape.dimension(k)));
   }
-  return {nest};
+  return nest;
 }
 
 }  // namespace xla_indexing::internal

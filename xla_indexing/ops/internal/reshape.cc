@@ -15,14 +15,15 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-OperandIndexing ReshapeMap(const Shape& from, const Shape& to, mlir::MLIRContext* context) {
+OperandIndexing ReshapeMap(const Shape& from, const Shape& to, mlir::MLIRContext* context,
+                           OneValued one_valued) {
   const auto from_count = from.ElementCount();
   const auto to_count = to.ElementCount();
   if (!from_count.ok() || !to_count.ok() || *from_count != *to_count) {
     return WholeTensorIndexing(from, to, "whole tensor: a reshape of sizes that have no bound",
                                context);
   }
-  MapBuilder builder(from, to, context);
+  MapBuilder builder(from, to, context, one_valued);
   llvm::SmallVector<AffineExpr, 4> indices;
   for (int64_t i = 0; i < from.rank(); ++i) indices.push_back(builder.Dim(i));
   if (*from_count == 0) {  // The domain is empty, whatever the results are.
@@ -38,11 +39,12 @@ OperandIndexing ReshapeMap(const Shape& from, const Shape& to, mlir::MLIRContext
 }  // namespace
 
 void ReshapeOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
-  build.Add(0, ReshapeMap(build.Output(), build.Operand(0), build.mlir_context));
+  build.Add(0, ReshapeMap(build.Output(), build.Operand(0), build.mlir_context, build.one_valued));
 }
 
 void ReshapeInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
-  build.Add(operand, ReshapeMap(build.Operand(operand), build.Output(), build.mlir_context));
+  build.Add(operand, ReshapeMap(build.Operand(operand), build.Output(), build.mlir_context,
+                                build.one_valued));
 }
 
 }  // namespace xla_indexing::internal

@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
+#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -11,24 +14,28 @@ namespace {
 using ::mlir::AffineExpr;
 using Indices = llvm::SmallVector<AffineExpr, 4>;
 
-// The row-major position of an index.
+// The row-major position of an index. A dimension of one element has the index 0.
 AffineExpr Linearize(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t> sizes,
                      const MapBuilder& builder) {
-  AffineExpr position = builder.Value(0);
+  AffineExpr position;
   int64_t stride = 1;
   for (size_t i = indices.size(); i-- > 0;) {
-    position = Add(Scale(indices[i], stride), position);
+    if (sizes[i] == 1) continue;
+    const AffineExpr summand = Scale(indices[i], stride);
+    position = position ? Add(summand, position) : summand;
     stride *= sizes[i];
   }
-  return position;
+  return position ? position : builder.Value(0);
 }
 
 // The index at a row-major position, which is inside the array.
 Indices Delinearize(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
   Indices indices(sizes.size());
+  int64_t stride = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
-    indices[i] = i == 0 ? position : Mod(position, sizes[i]);
-    position = FloorDiv(position, sizes[i]);
+    const AffineExpr high = FloorDiv(position, stride);
+    indices[i] = i == 0 ? high : Mod(high, sizes[i]);
+    stride *= sizes[i];
   }
   return indices;
 }
@@ -76,10 +83,16 @@ llvm::SmallVector<AffineExpr, 4> ReshapeIndices(llvm::ArrayRef<AffineExpr> indic
     if (group.from == 1 && group.to == 1) {
       result.push_back(indices[0]);
     } else {
-      Indices part = Delinearize(
-          Linearize(indices.take_front(group.from), from_sizes.take_front(group.from), builder),
-          to_sizes.take_front(group.to));
-      builder.Simplify(part);
+      const llvm::ArrayRef<AffineExpr> taken = indices.take_front(group.from);
+      const AffineExpr position = Linearize(taken, from_sizes.take_front(group.from), builder);
+      Indices part = Delinearize(position, to_sizes.take_front(group.to));
+      // A sum of multiples of variables, or the digits of one, is in normal form as it is.
+      const bool is_normal =
+          (group.from == 1 || group.to == 1) &&
+          llvm::all_of(llvm::zip(taken, from_sizes), [](const auto& index_and_size) {
+            return std::get<1>(index_and_size) == 1 || IsVariable(std::get<0>(index_and_size));
+          });
+      if (!is_normal) builder.Simplify(part);
       result.append(part);
     }
     indices = indices.drop_front(group.from);

@@ -20,7 +20,7 @@ LoopNests SelectAndScatterNests(const BuildContext& build, int64_t /*output_leaf
   constexpr int64_t kOperand = 0;
   constexpr int64_t kSource = 1;
   constexpr int64_t kInitialValue = 2;
-  if (operand == kInitialValue) return {WholeNest(build.Output(), build.Operand(operand))};
+  if (operand == kInitialValue) return WholeNest(build.Output(), build.Operand(operand));
   LoopNest nest;
   for (const WindowDimension& window : WindowOf(build.instruction)) {
     const auto k = static_cast<int64_t>(nest.result.size());
@@ -31,7 +31,7 @@ LoopNests SelectAndScatterNests(const BuildContext& build, int64_t /*output_leaf
         operand == kSource ? NestAxis::Along(position)
                            : NestAxis::OnWindow(position, nest.AddLoop(window.size), window, size));
   }
-  return {nest};
+  return nest;
 }
 
 }  // namespace xla_indexing::internal

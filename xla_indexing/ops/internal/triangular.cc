@@ -51,7 +51,9 @@ LoopNests CholeskyTriangle(const Shape& result, const Shape& matrix, bool is_low
   const Loop p = rows_before.AddLoop(size);
   AppendMatrix(p, q, !is_lower, &rows_before.operand);
   rows_before.orders = {{q, p}, {p, j}, {j, i}};
-  return {std::move(row), std::move(rows_before)};
+  LoopNests nests(std::move(row));
+  nests.push_back(std::move(rows_before));
+  return nests;
 }
 
 LoopNest SolutionOf(const TriangularSystem& system, const Shape& result, const Shape& matrix,
@@ -98,8 +100,8 @@ LoopNests TriangularSolveNests(const BuildContext& build, int64_t /*output_leaf*
                                    .is_lower = solve.GetBool(AttributeKey::kLower),
                                    .transposes = transpose == "TRANSPOSE" || transpose == "ADJOINT",
                                    .has_unit_diagonal = solve.GetBool(AttributeKey::kUnitDiagonal)};
-  return {SolutionOf(system, build.Output(), build.Operand(kMatrix), build.Operand(operand),
-                     operand == kMatrix)};
+  return LoopNests(SolutionOf(system, build.Output(), build.Operand(kMatrix),
+                              build.Operand(operand), operand == kMatrix));
 }
 
 }  // namespace xla_indexing::internal

@@ -24,7 +24,7 @@ LoopNests NestsAlong(const BuildContext& build, int64_t output_leaf, int64_t ope
   llvm::SmallVector<int64_t, 4> match(shape.rank());
   absl::c_iota(match, 0);
   for (int64_t k = first; k < first + count; ++k) match[k] = kWholeAxis;
-  return {MatchingNest(build.Output(output_leaf), shape, match)};
+  return MatchingNest(build.Output(output_leaf), shape, match);
 }
 
 }  // namespace
