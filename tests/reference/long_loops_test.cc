@@ -1,4 +1,5 @@
-// Loops of more iterations than are composed one by one: their maps are squared.
+// Loops of more iterations than are composed one by one: their maps are squared. Loops of many
+// leaves, as over the layers of a model.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,10 @@
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing::reference {
 namespace {
@@ -107,6 +112,79 @@ TEST(LongLoopsTest, ManyLeavesDependOnAll) {
       if (k > 0) absl::StrAppend(&sums, " s", k, " = f32[5] add(s", k - 1, ", x", k, ")\n");
     }
     CheckLoop(leaves, sums, Names(leaves.size(), "s15"), count);
+  }
+}
+
+// A loop over the layers of a model, which reads a row of each of its weights and writes a row of
+// what it keeps of each for the gradient: (i + 1, f(x, w0[i], .., ), w0, .., g0, ..), arrays of 2 and
+// of 4 by 2 numbers.
+std::string LoopOverLayers(int weights, int count) {
+  std::string state = "(s32[], f32[2]";
+  std::string elements;
+  std::string body;
+  std::string kept;
+  std::string passed;
+  std::string names;
+  std::string parameters;
+  for (int k = 0; k < 2 * weights; ++k) {
+    const bool is_weight = k < weights;
+    const std::string name = absl::StrCat(is_weight ? "w" : "g", is_weight ? k : k - weights);
+    absl::StrAppend(&state, ", f32[4,2]");
+    absl::StrAppend(&elements, " ", name, " = f32[4,2] get-tuple-element(p), index=", k + 2, "\n");
+    absl::StrAppend(&parameters, " ", name, " = f32[4,2] parameter(", k + 1, ")\n");
+    absl::StrAppend(&names, ", ", name);
+  }
+  state.push_back(')');
+  for (int k = 0; k < weights; ++k) {
+    absl::StrAppend(&passed, ", w", k);
+    absl::StrAppend(&kept, ", n", k);
+    absl::StrAppend(&body, " a", k, " = f32[1,2] dynamic-slice(w", k,
+                    ", i, zero), dynamic_slice_sizes={1,2}\n b", k, " = f32[2] reshape(a", k,
+                    ")\n c", k, " = f32[2] multiply(x", k, ", b", k, ")\n d", k,
+                    " = f32[] reduce(c", k, ", none), dimensions={0}, to_apply=sum\n e", k,
+                    " = f32[2] broadcast(d", k, "), dimensions={}\n x", k + 1, " = f32[2] add(x", k,
+                    ", e", k, ")\n h", k, " = f32[1,2] reshape(c", k, ")\n n", k,
+                    " = f32[4,2] dynamic-update-slice(g", k, ", h", k, ", i, zero)\n");
+  }
+  return absl::StrCat(
+      "HloModule m\nsum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n",
+      " ROOT s = f32[] add(a, b)\n}\nbody {\n p = ", state,
+      " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n",
+      " x0 = f32[2] get-tuple-element(p), index=1\n", elements,
+      " one = s32[] constant(1)\n zero = s32[] constant(0)\n none = f32[] constant(0)\n",
+      " j = s32[] add(i, one)\n", body, " ROOT t = ", state, " tuple(j, x", weights, passed, kept,
+      ")\n}\ncondition {\n p = ", state,
+      " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n n = s32[] constant(", count,
+      ")\n ROOT c = pred[] compare(i, n), direction=LT\n}\nENTRY e {\n",
+      " zero = s32[] constant(0)\n x0 = f32[2] parameter(0)\n", parameters, " s = ", state,
+      " tuple(zero, x0", names, ")\n ROOT w = ", state,
+      " while(s), condition=condition, body=body\n}\n");
+}
+
+TEST(LongLoopsTest, LayersAgreeWithTheReference) {
+  for (const int count : {0, 1, 4}) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    const absl::Status status =
+        reference::CheckModule(LoopOverLayers(/*weights=*/3, count), /*seed=*/0, &context);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+}
+
+// However many leaves there are, all of what a loop over layers does is known.
+TEST(LongLoopsTest, ManyWeightsOfLayersAreExact) {
+  const auto module = ParseAndVerifyModule(LoopOverLayers(/*weights=*/60, /*count=*/4));
+  ASSERT_TRUE(module.ok()) << module.status();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+    const auto entries =
+        indexer.Index(*(*module)->entry_computation()->root_instruction(), direction);
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    for (const IndexingEntry& entry : **entries) {
+      ASSERT_TRUE(entry.indexing.label().IsExact())
+          << entry.output_leaf << " of " << entry.operand_leaf << ": "
+          << entry.indexing.label().reason;
+    }
   }
 }
 

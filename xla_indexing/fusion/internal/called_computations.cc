@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kMaxMapsOfLoopBodies = 16;
 // Walks from more leaves of one computation than these share fewer steps.
-constexpr int64_t kManyLeavesOfCalled = 16;
+constexpr int64_t kManyLeavesOfCalled = 128;
 
 // A walk from all elements of leaves takes so small a part of the steps.
 constexpr int64_t kWalksFromWholeLeaves = 16;

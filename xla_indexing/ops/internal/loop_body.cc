@@ -16,6 +16,7 @@
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/call_scope.h"
+#include "xla_indexing/ops/internal/few_maps.h"
 #include "xla_indexing/ops/internal/fold_runtime.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/other_devices.h"
@@ -308,6 +309,7 @@ const LeafSets& LoopBody::TimedStepsOf(int64_t leaf) const {
   for (const IndexingEntry& entry : EntriesOf(leaf)) {
     OperandIndexingSet timed =
         Timed(entry.indexing, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward);
+    WriteWithFewMaps(&timed);
     if (!timed.empty()) it->second[LeadsTo(entry)] = std::move(timed);
   }
   return it->second;

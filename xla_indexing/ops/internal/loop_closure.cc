@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/node_hash_map.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
@@ -85,7 +86,7 @@ class ClosedLoop {
       Enter(static_cast<int>(i), *left, &arrived);
     }
     for (auto& [leaf, set] : places) {
-      if (!Bound(&set)) return std::nullopt;
+      if (!IsFew(&set)) return std::nullopt;
     }
     return places;
   }
@@ -93,18 +94,37 @@ class ClosedLoop {
  private:
   LoopGraph& Graph() { return *body_.memo().graph; }
 
+  // Maps that have arrived somewhere, as maps that go on need to know them.
+  const OperandIndexingSet& WhatMatters(const OperandIndexingSet& arrived,
+                                        const std::vector<bool>& matter) {
+    if (!llvm::is_contained(matter, false)) return arrived;
+    const auto [known, is_new] = what_matters_.try_emplace({arrived, matter});
+    if (is_new) {
+      for (const OperandIndexing& map : arrived) {
+        known->second.Add(WithResultsThatMatter(map, matter));
+      }
+      if (known->second.size() > 1) WriteWithFewMaps(&known->second);
+    }
+    return known->second;
+  }
+
   // Where the closure of a part leads from what has arrived there.
   std::optional<LeafSets> Leave(const LoopPart& part, const LeafSets& arrived) {
     LeafSets left;
     for (const auto& [ends, maps] : *part.closure) {
       const auto set = arrived.find(ends.first);
       if (set == arrived.end()) continue;
-      if (!ComposeAll(set->second, maps, &left[ends.second])) return std::nullopt;
+      for (const OperandIndexing& map : maps) {
+        if (map.IsUnknown()) return std::nullopt;
+        const OperandIndexingSet& first =
+            WhatMatters(set->second, DimensionsThatMatter(map, body_.Leaf(ends.first)));
+        if (!ComposeAll(first, OperandIndexingSet(map), &left[ends.second])) return std::nullopt;
+      }
     }
     std::erase_if(left, [](const auto& place) { return place.second.empty(); });
     for (auto& [leaf, set] : left) {
       if (!body_.is_forward() && IsStill(body_, leaf)) set = AtTimeZero(set);
-      if (!Bound(&set)) return std::nullopt;
+      if (LeadsOn(part, leaf) ? !Bound(&set) : !IsFew(&set)) return std::nullopt;
     }
     return left;
   }
@@ -153,6 +173,21 @@ class ClosedLoop {
       }
     }
     return true;
+  }
+
+  // Whether pieces lead from a leaf to which a part leads to other parts.
+  bool LeadsOn(const LoopPart& part, int64_t leaf) {
+    return llvm::any_of(part.pieces, [&](int i) {
+      const LoopPiece& piece = Graph().pieces[i];
+      return piece.to == leaf && llvm::any_of(piece.next, [&](int next) {
+               return Graph().pieces[next].part != piece.part;
+             });
+    });
+  }
+
+  // As Bound, of what is written with few maps later.
+  static bool IsFew(OperandIndexingSet* set) {
+    return set->size() <= kMaxMapsOfPlace || Bound(set);
   }
 
   static bool Bound(OperandIndexingSet* set) {
@@ -258,6 +293,8 @@ class ClosedLoop {
   const LoopBody& body_;
   // The parts and leaves where what arrives comes from several parts.
   std::set<std::pair<size_t, int64_t>> joined_;
+  absl::node_hash_map<std::pair<OperandIndexingSet, std::vector<bool>>, OperandIndexingSet>
+      what_matters_;
   StepBudget budget_{kMaxComposedForAnswer};
 };
 

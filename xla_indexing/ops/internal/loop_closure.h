@@ -24,6 +24,11 @@
 // P of the pieces from leaf k to itself, a ; b and a ; P ; b are ways of their own for all pieces a
 // to k and b from k, and when the last leaf is done all ways are known.
 //
+// Many leaves. Most pieces of a model's loop lead from all of an array at a time, as those that read
+// a row of a weight do. Of what has arrived there only the time matters to them, and the ways that
+// differ otherwise are one (WithResultsThatMatter in ops/internal/timed_map.h). Where a leaf can be
+// reached by maps that are exact and by others, that is exact for what follows, too.
+//
 // Cost does not depend on the number of iterations, which occurs in constants only, or where it is
 // not known as a variable (ops/internal/loop_ends.h).
 //

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/ops/internal/map_builder.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 
 namespace xla_indexing::internal {
@@ -16,14 +17,26 @@ namespace {
 // The pairs of pieces of which it is asked whether one can follow the other.
 constexpr int64_t kMaxPairs = 4096;
 
-bool IsRestricted(const OperandIndexing& timed) {
+// Whether a map starts from some elements of a leaf only, at some times that it starts from.
+bool IsRestricted(const OperandIndexing& timed, const Shape& leaf) {
   if (timed.IsUnknown()) return false;
-  return !timed.map().constraints().empty() || timed.map().num_dims() > 1;
+  if (!timed.map().constraints().empty()) return true;
+  for (int i = 1; i < timed.map().num_dims(); ++i) {
+    if (timed.map().dims()[i].bounds != IndicesOfAxis(leaf.dimension(i - 1))) return true;
+  }
+  return false;
+}
+
+// Whether a map that starts from all elements at its times starts at a time to which `first` leads.
+bool StartsInTime(const OperandIndexing& first, const OperandIndexing& second, int64_t step) {
+  if (first.IsUnknown() || second.IsUnknown()) return true;
+  return !first.map().dims()[0].bounds.Add(step).Intersect(second.map().dims()[0].bounds).IsEmpty();
 }
 
 // Tarjan's algorithm, with a stack of its own.
 void FindParts(LoopGraph* graph) {
   const auto count = static_cast<int>(graph->pieces.size());
+  graph->parts.clear();
   std::vector<int> number(count, -1);
   std::vector<int> least(count, 0);
   std::vector<bool> is_open(count, false);
@@ -98,19 +111,31 @@ LoopGraph MakeLoopGraph(const LoopBody& body) {
       }
     }
   }
-  int64_t pairs = 0;
   for (LoopPiece& piece : graph.pieces) {
     for (const int next : from[piece.to]) {
-      const OperandIndexing& second = graph.pieces[next].map;
-      bool follows = true;
-      if (IsRestricted(second) && ++pairs <= kMaxPairs) {
-        const std::optional<OperandIndexing> both = ComposeTimed(piece.map, second);
-        follows = !both || !both->IsKnownEmpty();
+      if (StartsInTime(piece.map, graph.pieces[next].map, body.is_forward() ? 1 : -1)) {
+        piece.next.push_back(next);
       }
-      if (follows) piece.next.push_back(next);
     }
   }
   FindParts(&graph);
+  // What is empty when composed divides parts. Between parts it makes no difference.
+  int64_t pairs = 0;
+  bool is_divided = false;
+  for (LoopPiece& piece : graph.pieces) {
+    const size_t count = piece.next.size();
+    llvm::erase_if(piece.next, [&](int next) {
+      const LoopPiece& second = graph.pieces[next];
+      if (second.part != piece.part || !IsRestricted(second.map, body.Leaf(piece.to)) ||
+          ++pairs > kMaxPairs) {
+        return false;
+      }
+      const std::optional<OperandIndexing> both = ComposeTimed(piece.map, second.map);
+      return both && both->IsKnownEmpty();
+    });
+    is_divided = is_divided || piece.next.size() < count;
+  }
+  if (is_divided) FindParts(&graph);
   return graph;
 }
 

@@ -1,11 +1,15 @@
 #include "xla_indexing/ops/internal/timed_map.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/interval.h"
@@ -13,6 +17,7 @@
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/few_maps.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
+#include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing::internal {
 
@@ -26,6 +31,59 @@ std::optional<OperandIndexing> ComposeTimed(const OperandIndexing& first,
   QuestionBudget::Spend(static_cast<int64_t>(StepsToSimplify(composed->map())));
   composed->Simplify();
   return WithSumsJoined(*std::move(composed));
+}
+
+std::vector<bool> DimensionsThatMatter(const OperandIndexing& indexing, const Shape& from) {
+  const IndexingMap& map = indexing.map();
+  std::vector<bool> matter(map.num_dims(), false);
+  matter[0] = true;
+  const auto look_at = [&](AffineExpr expr) {
+    for (const int variable : VariablesOf(expr, map.num_dims())) {
+      if (variable < map.num_dims()) matter[variable] = true;
+    }
+  };
+  for (const AffineExpr result : map.results()) look_at(result);
+  for (const Constraint& constraint : map.constraints()) look_at(constraint.expr);
+  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
+    for (const AffineExpr expr : binding.element) look_at(expr);
+    if (binding.device) look_at(binding.device);
+  }
+  if (const ReplicaMap* replica_map = indexing.replica_map()) {
+    // The dimension after the last one stands for the reader.
+    for (int i = 1; i < map.num_dims(); ++i) {
+      const auto mentions = [&](AffineExpr expr) { return expr.isFunctionOfDim(i); };
+      matter[i] = matter[i] || mentions(replica_map->device) ||
+                  llvm::any_of(replica_map->constraints, [&](const Constraint& constraint) {
+                    return mentions(constraint.expr);
+                  });
+    }
+  }
+  for (int i = 1; i < map.num_dims(); ++i) {
+    matter[i] = matter[i] || map.dims()[i].bounds != IndicesOfAxis(from.dimension(i - 1)) ||
+                map.dims()[i].bounds.IsEmpty();
+  }
+  return matter;
+}
+
+OperandIndexing WithResultsThatMatter(const OperandIndexing& indexing,
+                                      const std::vector<bool>& matter) {
+  if (indexing.IsUnknown() || !llvm::is_contained(matter, false)) return indexing;
+  const IndexingMap& map = indexing.map();
+  llvm::SmallVector<AffineExpr, 4> results(map.results());
+  for (size_t i = 0; i < matter.size(); ++i) {
+    if (!matter[i]) results[i] = Constant(0, map.context());
+  }
+  OperandIndexing result(
+      kPartsFit,
+      IndexingMap(kPartsFit,
+                  mlir::AffineMap::get(map.num_dims(), map.num_symbols(), results, map.context()),
+                  Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()),
+                  Constraints(map.constraints())),
+      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
+      indexing.label());
+  if (indexing.replica_map() != nullptr) result.SetReplicaMap(kPartsFit, *indexing.replica_map());
+  result.Simplify();
+  return WithSumsJoined(std::move(result));
 }
 
 bool MentionsOnly(AffineExpr expr, int num_dims, int first, int last) {

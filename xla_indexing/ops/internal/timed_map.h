@@ -5,8 +5,10 @@
 #define XLA_INDEXING_OPS_INTERNAL_TIMED_MAP_H_
 
 #include <optional>
+#include <vector>
 
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/internal/loop_body.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
@@ -15,6 +17,15 @@ namespace xla_indexing::internal {
 // first ; second, simplified; nothing where that passes a bound, or one of them is unknown.
 std::optional<OperandIndexing> ComposeTimed(const OperandIndexing& first,
                                             const OperandIndexing& second);
+
+// Which dimensions of a map from an array of shape `from`, but for the time, make a difference to
+// it: those that it mentions or restricts.
+std::vector<bool> DimensionsThatMatter(const OperandIndexing& map, const Shape& from);
+
+// `map` with results after the first one replaced by 0 where they do not matter; simplified. What
+// it is composed to with maps of which the others matter is the same, and often several maps have
+// become one: those that lead to an array at a time, if that is all that is asked.
+OperandIndexing WithResultsThatMatter(const OperandIndexing& map, const std::vector<bool>& matter);
 
 // Whether an expression has no variables but the first, .., last - 1, dimensions before symbols.
 bool MentionsOnly(mlir::AffineExpr expr, int num_dims, int first, int last);
