@@ -227,15 +227,16 @@ def test_one_leaf_alone(module):
 
 def test_exact_maps_are_asked_for():
     module = xi.load(
-        "ENTRY e { p = f32[8] parameter(0)  u = f32[2] parameter(1)  i = s32[] constant(3)"
-        "  ROOT d = f32[8] dynamic-update-slice(p, u, i) }"
+        "ENTRY e { p = f32[8,4] parameter(0)  u = f32[2,2] parameter(1)  i = s32[] constant(3)"
+        "  j = s32[] constant(1)  ROOT d = f32[8,4] dynamic-update-slice(p, u, i, j) }"
     )
     usual, exact = module["d"].indexing(), module["d"].indexing(exact=True)
     assert not usual.is_exact
     assert usual.maps(0)[0].exactness == "over-approximate"
     assert usual.maps(0)[0].reason
     assert exact.is_exact
-    assert sorted(x for m in exact.maps(0) for x in m.map.to_numpy()[:, 0].tolist()) == [0, 1, 2, 5, 6, 7]
+    read = sorted(tuple(x[:2]) for m in exact.maps(0) for x in m.map.to_numpy().tolist())
+    assert read == [(i, j) for i in range(8) for j in range(4) if not (i in (3, 4) and j in (1, 2))]
     unfolded = module["d"].indexing(fold_runtime_variables=False)
     assert unfolded.maps(1)[0].map.num_runtime_variables == 1
     assert usual.maps(1)[0].map.num_runtime_variables == 0

@@ -174,8 +174,8 @@ def test_an_element_that_two_maps_lead_to_has_both_colours() -> None:
 
 def test_answers_that_are_not_exact_say_so() -> None:
     module = xi.load(
-        "ENTRY e { p = f32[4] parameter(0)  u = f32[2] parameter(1)  i = s32[] parameter(2)"
-        "  ROOT d = f32[4] dynamic-update-slice(p, u, i) }"
+        "ENTRY e { p = f32[4,4] parameter(0)  u = f32[2,2] parameter(1)  i = s32[] parameter(2)"
+        "  ROOT d = f32[4,4] dynamic-update-slice(p, u, i, i) }"
     )
     assert any(text.startswith("over-approximate: ") for text in texts(module.entry.indexing().picture()))
 

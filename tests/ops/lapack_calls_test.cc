@@ -160,7 +160,7 @@ std::vector<Array> Tridiagonal(Array dl, Array d, Array du, Array b, int n, int 
 }
 
 // (leaf, element of it, operand, element of it)
-using Pairs = std::set<std::tuple<int64_t, int64_t, int64_t, int64_t>>;
+using ReadPairs = std::set<std::tuple<int64_t, int64_t, int64_t, int64_t>>;
 
 class LapackCallsTest : public IndexingTest {
  protected:
@@ -171,8 +171,8 @@ class LapackCallsTest : public IndexingTest {
   }
 
   // What the maps of one direction say; all of them are exact.
-  Pairs PairsOf(const HloInstruction& call, Direction direction) {
-    Pairs pairs;
+  ReadPairs PairsOf(const HloInstruction& call, Direction direction) {
+    ReadPairs pairs;
     const bool is_forward = direction == Direction::kInputToOutput;
     const auto entries = ComputeIndexing(call, direction, &context_, {});
     EXPECT_TRUE(entries.ok()) << entries.status();
@@ -212,7 +212,7 @@ class LapackCallsTest : public IndexingTest {
   void Compare(const std::string& text, const Routine& routine) {
     SCOPED_TRACE(text);
     const HloInstruction* call = Entry(text);
-    Pairs expected;
+    ReadPairs expected;
     Random random(1);
     for (int run = 0; run < 200; ++run) {
       std::vector<Array> operands;

@@ -488,7 +488,7 @@ TEST_F(OperationsTest, WhatIsLeftOfAnArrayIsFewPiecesOrOneLargerMap) {
        "f32[9,4] dynamic-update-slice(a, u, i, i)",
        4}};
   for (const auto& [text, pieces] : cases) {
-    for (const int few : {1, 2, 3, 4}) {
+    for (const int few : {0, 1, 2, 3, 4}) {
       const std::vector<std::string> usual = lines(text, few, /*exact=*/false);
       const std::vector<std::string> exact = lines(text, few, /*exact=*/true);
       EXPECT_EQ(exact.size(), pieces) << text;

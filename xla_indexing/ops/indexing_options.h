@@ -24,7 +24,7 @@ struct IndexingOptions {
   // disjoint exact pieces, however many.
   bool exact = false;
   // Without `exact`, it is split if there are no more pieces than this: what is before and after, and
-  // between, in one dimension. For one map, 1.
+  // between, in one dimension. With 0, it is one map that leaves nothing out.
   int few_pieces = 3;
   ScatterBounds scatter_bounds = ScatterBounds::kWindow;
   // Replaces runtime variables whose value the module fixes by expressions

@@ -317,8 +317,8 @@ struct MatrixRoutine {
   NestsOfLeaf (*nests)(const BatchCall& call, int64_t leaf, int64_t operand) = nullptr;
 };
 
-Entries EntriesOfRoutine(const CustomCallLeaf& leaf, const MatrixRoutine& routine) {
-  const HloInstruction& call = leaf.instruction;
+// The call, where its operands and results are of one batch.
+std::optional<BatchCall> CallOfRoutine(const HloInstruction& call, const MatrixRoutine& routine) {
   const auto count = static_cast<int64_t>(routine.ranks.size());
   if (call.operand_count() != count || !call.operand(0)->shape().IsArray()) return std::nullopt;
   const int64_t batch_rank = call.operand(0)->shape().rank() - routine.ranks[0];
@@ -334,35 +334,46 @@ Entries EntriesOfRoutine(const CustomCallLeaf& leaf, const MatrixRoutine& routin
       return std::nullopt;
     }
   }
-  const int64_t leaf_count = call.shape().LeafCount();
-  for (int64_t i = 0; i < leaf_count; ++i) {
+  for (int64_t i = 0; i < call.shape().LeafCount(); ++i) {
     if (!is_of_batch(call.shape().Leaf(i))) return std::nullopt;
   }
-  const BatchCall of_batch = {call, batch_rank};
+  return BatchCall{call, batch_rank};
+}
+
+// The maps between a leaf of the result and an operand.
+OperandIndexingSet MapsBetween(const BatchCall& call, const MatrixRoutine& routine, int64_t leaf,
+                               int64_t operand, bool is_forward, mlir::MLIRContext* context) {
+  ExactnessLabel label = ExactnessLabel::Exact();
+  NestsOfLeaf nests = routine.nests != nullptr ? routine.nests(call, leaf, operand) : std::nullopt;
+  if (!nests) {
+    nests = WholeMember(call, leaf, operand);
+    label = ExactnessLabel::OverApproximate(absl::StrCat("whole matrices: which of their elements ",
+                                                         routine.name, " reads is not looked at"));
+  }
+  OperandIndexingSet maps;
+  for (LoopNest& nest : *nests) {
+    if (nest.IsEmpty()) continue;
+    nest.label = label;
+    const Shape& result = call.Result(leaf);
+    const Shape& read = call.Operand(operand);
+    AddUnlessEmpty(is_forward ? InputToOutputOfNest(nest, result, read, context)
+                              : OutputToInputOfNest(nest, result, read, context),
+                   &maps);
+  }
+  return maps;
+}
+
+Entries EntriesOfRoutine(const CustomCallLeaf& leaf, const MatrixRoutine& routine) {
+  const std::optional<BatchCall> call = CallOfRoutine(leaf.instruction, routine);
+  if (!call) return std::nullopt;
   const bool is_forward = leaf.operand >= 0;
   InstructionIndexing entries;
-  for (int64_t i = 0; i < leaf_count; ++i) {
+  for (int64_t i = 0; i < leaf.instruction.shape().LeafCount(); ++i) {
     if (!is_forward && i != leaf.leaf) continue;
-    for (int64_t operand = 0; operand < count; ++operand) {
+    for (int64_t operand = 0; operand < leaf.instruction.operand_count(); ++operand) {
       if (is_forward && operand != leaf.operand) continue;
-      ExactnessLabel label = ExactnessLabel::Exact();
-      NestsOfLeaf nests =
-          routine.nests != nullptr ? routine.nests(of_batch, i, operand) : std::nullopt;
-      if (!nests) {
-        nests = WholeMember(of_batch, i, operand);
-        label = ExactnessLabel::OverApproximate(absl::StrCat(
-            "whole matrices: which of their elements ", routine.name, " reads is not looked at"));
-      }
-      IndexingEntry entry{i, operand, 0, {}};
-      for (LoopNest& nest : *nests) {
-        if (nest.IsEmpty()) continue;
-        nest.label = label;
-        const Shape& result = call.shape().Leaf(i);
-        const Shape& read = call.operand(operand)->shape();
-        AddUnlessEmpty(is_forward ? InputToOutputOfNest(nest, result, read, leaf.context)
-                                  : OutputToInputOfNest(nest, result, read, leaf.context),
-                       &entry.indexing);
-      }
+      IndexingEntry entry{i, operand, 0,
+                          MapsBetween(*call, routine, i, operand, is_forward, leaf.context)};
       if (!entry.indexing.empty()) entries.push_back(std::move(entry));
     }
   }

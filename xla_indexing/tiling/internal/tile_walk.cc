@@ -37,7 +37,7 @@ int64_t TiledSize(int64_t size) { return size == Shape::kUnboundedSize ? kInt64M
 
 // A tile holds all that is read of it: each piece would be a load of its own.
 FusionOptions OneMapEach(FusionOptions options) {
-  options.indexing.few_pieces = 1;
+  options.indexing.few_pieces = 0;
   return options;
 }
 
