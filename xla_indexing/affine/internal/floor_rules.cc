@@ -59,18 +59,20 @@ std::optional<QuasiAffineSum> UnnestLoneFloor(SimplifierState& state, Division& 
   division.ExtractMultiples();
   QuasiAffineSum storage;
   const QuasiAffineSum& without_mods = ModFreeForm(division.rest, storage);
-  if (!without_mods.valid() || !HasFloorAtom(without_mods)) return std::nullopt;
+  if (!without_mods.valid()) return std::nullopt;
+  // The floor that does not leave with the multiples of m.
+  const AtomTerm* floor = nullptr;
+  for (const AtomTerm& term : without_mods.terms()) {
+    if (!term.atom->IsFloor() || term.coefficient % division.m == 0) continue;
+    if (floor != nullptr || division.m % term.coefficient != 0) return std::nullopt;
+    floor = &term;
+  }
+  if (floor == nullptr || !IsLinear(floor->atom->dividend)) return std::nullopt;
+  const int64_t g = floor->coefficient < 0 ? -floor->coefficient : floor->coefficient;
   Division lone = division;
   lone.rest = without_mods;
   lone.ExtractMultiples();
-  const auto is_floor = [](const AtomTerm& term) { return term.atom->IsFloor(); };
-  if (llvm::count_if(lone.rest.terms(), is_floor) != 1) return std::nullopt;
-  const AtomTerm* floor = llvm::find_if(lone.rest.terms(), is_floor);
-  const int64_t g = lone.rest.CoefficientGcd();
-  if ((floor->coefficient != g && floor->coefficient != -g) || lone.m % g != 0 ||
-      !IsLinear(floor->atom->dividend)) {
-    return std::nullopt;
-  }
+  if (lone.rest.CoefficientGcd() != g) return std::nullopt;
   // Here g is less than m, whose multiples have left.
   const int64_t constant = lone.rest.constant();
   lone.rest.RemoveConstant();
