@@ -55,8 +55,7 @@ constexpr const char* kUnnesting = "floor((R + floor(Y/a)) / m) = floor((a*R + Y
 // The floor where the rest, with its mods gone, is g*H + c and the floor of H has the coefficient 1 or
 // -1, g divides m, and there is no other floor: then one division is left, whatever digits the rest was
 // made of.
-std::optional<QuasiAffineSum> UnnestLoneFloor(SimplifierState& state, Division& division) {
-  division.ExtractMultiples();
+std::optional<QuasiAffineSum> UnnestLoneFloor(SimplifierState& state, const Division& division) {
   QuasiAffineSum storage;
   const QuasiAffineSum& without_mods = ModFreeForm(division.rest, storage);
   if (!without_mods.valid()) return std::nullopt;
@@ -128,10 +127,13 @@ QuasiAffineSum FloorByRule(SimplifierState& state, const QuasiAffineSum& dividen
   const Nested nested(&state.division_depth);
   Division division(dividend, m);
   DivisionSplit split;
-  if (std::optional<QuasiAffineSum> unnested = UnnestLoneFloor(state, division)) {
+  const bool splits = SplitAsItComes(state, division, split);
+  std::optional<QuasiAffineSum> unnested;
+  if (!splits) unnested = UnnestLoneFloor(state, division);
+  if (unnested) {
     rule = kUnnesting;
     result = *std::move(unnested);
-  } else if (Normalize(state, division, split)) {
+  } else if (splits || NormalizeUnsplit(state, division, split)) {
     rule = "floor((g*H + L) / m) = floor((H + t) / (m/g))";
     result = FloorDivide(state, split.high, m / split.radix);
     result.AddScaled(division.quotient, 1);
