@@ -230,9 +230,12 @@ bool TakeFormOfDigits(SimplifierState& state, Division& division) {
 }  // namespace
 
 // The sum is tried first as it comes: it has the ranges that whoever made it had in mind.
-bool Normalize(SimplifierState& state, Division& division, DivisionSplit& split) {
+bool SplitAsItComes(SimplifierState& state, Division& division, DivisionSplit& split) {
   division.ExtractMultiples();
-  if (SplitWithoutCarry(state, division, split)) return true;
+  return SplitWithoutCarry(state, division, split);
+}
+
+bool NormalizeUnsplit(SimplifierState& state, Division& division, DivisionSplit& split) {
   bool is_unchanged = true;  // since the multiples were moved
   const auto changed_and_splits = [&](bool changed) {
     if (changed) is_unchanged = false;

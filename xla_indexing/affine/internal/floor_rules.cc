@@ -55,22 +55,23 @@ constexpr const char* kUnnesting = "floor((R + floor(Y/a)) / m) = floor((a*R + Y
 // The floor where the rest, with its mods gone, is g*H + c and the floor of H has the coefficient 1 or
 // -1, g divides m, and there is no other floor: then one division is left, whatever digits the rest was
 // made of.
-std::optional<QuasiAffineSum> UnnestLoneFloor(SimplifierState& state, Division& division) {
-  division.ExtractMultiples();
+std::optional<QuasiAffineSum> UnnestLoneFloor(SimplifierState& state, const Division& division) {
   QuasiAffineSum storage;
   const QuasiAffineSum& without_mods = ModFreeForm(division.rest, storage);
-  if (!without_mods.valid() || !HasFloorAtom(without_mods)) return std::nullopt;
+  if (!without_mods.valid()) return std::nullopt;
+  // The floor that does not leave with the multiples of m.
+  const AtomTerm* floor = nullptr;
+  for (const AtomTerm& term : without_mods.terms()) {
+    if (!term.atom->IsFloor() || term.coefficient % division.m == 0) continue;
+    if (floor != nullptr || division.m % term.coefficient != 0) return std::nullopt;
+    floor = &term;
+  }
+  if (floor == nullptr || !IsLinear(floor->atom->dividend)) return std::nullopt;
+  const int64_t g = floor->coefficient < 0 ? -floor->coefficient : floor->coefficient;
   Division lone = division;
   lone.rest = without_mods;
   lone.ExtractMultiples();
-  const auto is_floor = [](const AtomTerm& term) { return term.atom->IsFloor(); };
-  if (llvm::count_if(lone.rest.terms(), is_floor) != 1) return std::nullopt;
-  const AtomTerm* floor = llvm::find_if(lone.rest.terms(), is_floor);
-  const int64_t g = lone.rest.CoefficientGcd();
-  if ((floor->coefficient != g && floor->coefficient != -g) || lone.m % g != 0 ||
-      !IsLinear(floor->atom->dividend)) {
-    return std::nullopt;
-  }
+  if (lone.rest.CoefficientGcd() != g) return std::nullopt;
   // Here g is less than m, whose multiples have left.
   const int64_t constant = lone.rest.constant();
   lone.rest.RemoveConstant();
@@ -126,10 +127,13 @@ QuasiAffineSum FloorByRule(SimplifierState& state, const QuasiAffineSum& dividen
   const Nested nested(&state.division_depth);
   Division division(dividend, m);
   DivisionSplit split;
-  if (std::optional<QuasiAffineSum> unnested = UnnestLoneFloor(state, division)) {
+  const bool splits = SplitAsItComes(state, division, split);
+  std::optional<QuasiAffineSum> unnested;
+  if (!splits) unnested = UnnestLoneFloor(state, division);
+  if (unnested) {
     rule = kUnnesting;
     result = *std::move(unnested);
-  } else if (Normalize(state, division, split)) {
+  } else if (splits || NormalizeUnsplit(state, division, split)) {
     rule = "floor((g*H + L) / m) = floor((H + t) / (m/g))";
     result = FloorDivide(state, split.high, m / split.radix);
     result.AddScaled(division.quotient, 1);

@@ -129,7 +129,9 @@ QuasiAffineSum ModuloByRule(SimplifierState& state, const QuasiAffineSum& divide
     return ModuloOfNormal(state, division, rule);
   }
   DivisionSplit split;
-  if (Normalize(state, division, split)) return ModuloOfSplit(state, split, m, rule);
+  if (SplitAsItComes(state, division, split) || NormalizeUnsplit(state, division, split)) {
+    return ModuloOfSplit(state, split, m, rule);
+  }
   if (ChooseMods(state, division)) {
     if (SplitWithoutCarry(state, division, split)) return ModuloOfSplit(state, split, m, rule);
     division.is_normal = IsLinear(division.rest);

@@ -4,7 +4,7 @@
 //   sum_rules.cc        sums whose atoms meet                  Join
 //   floor_rules.cc      floor(X / m)                           FloorDivide
 //   mod_rules.cc        X mod m                                Modulo
-//   dividend_rules.cc   X as m*Q + R, and splits of R          Normalize, ..
+//   dividend_rules.cc   X as m*Q + R, and splits of R          SplitAsItComes, ..
 //   atom_rules.cc       floors and mods that no rule takes apart
 //   sum_forms.cc        the ways to write a sum                ShortestForm, ..
 //   range.cc            intervals of sums                      RangeOf
@@ -40,9 +40,11 @@ QuasiAffineSum Modulo(SimplifierState& state, const QuasiAffineSum& dividend, in
 // linear. Returns whether that is so.
 bool LinearInTwoValues(SimplifierState& state, const QuasiAffineSum& sum,
                        llvm::function_ref<int64_t(int64_t)> f, QuasiAffineSum& result);
-// Moves to Q what can be moved, and finds a split of R if there is one; otherwise R is left with
-// reduced coefficients. Returns whether there is a split.
-bool Normalize(SimplifierState& state, Division& division, DivisionSplit& split);
+// Moves multiples of m to Q, and finds a split of what is left, if there is one.
+bool SplitAsItComes(SimplifierState& state, Division& division, DivisionSplit& split);
+// Where there is none, moves to Q what else can be moved, and finds a split of R in another form if
+// there is one; otherwise R is left with reduced coefficients. Returns whether there is a split.
+bool NormalizeUnsplit(SimplifierState& state, Division& division, DivisionSplit& split);
 // Finds a split of R as it is.
 bool SplitWithoutCarry(SimplifierState& state, Division& division, DivisionSplit& split);
 // Takes the residue that R is known to have away from it.
