@@ -40,10 +40,15 @@
 
 #include "xla_indexing/ops/internal/loop_body.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
+#include "xla_indexing/ops/internal/loop_steps.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
+
+// Where ways from `start`, maps with the time as their first result, lead to at any time, `start`
+// among them; none where there is no closed form.
+std::optional<LeafSets> AllWays(const LoopSteps& steps, const LeafSets& start);
 
 // As AllIterations (ops/internal/loop_iterations.h); none where there is no closed form.
 std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start);

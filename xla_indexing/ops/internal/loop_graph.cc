@@ -82,9 +82,9 @@ void FindParts(LoopGraph* graph) {
 
 }  // namespace
 
-LoopGraph MakeLoopGraph(const LoopBody& body) {
+LoopGraph MakeLoopGraph(const LoopSteps& body) {
   LoopGraph graph;
-  const int64_t leaf_count = body.loop().shape().LeafCount();
+  const int64_t leaf_count = body.LeafCount();
   std::map<int64_t, std::vector<int>> from;
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
     if (!body.is_forward() && body.PassesThrough(leaf)) continue;

@@ -8,12 +8,12 @@
 #ifndef XLA_INDEXING_OPS_INTERNAL_LOOP_GRAPH_H_
 #define XLA_INDEXING_OPS_INTERNAL_LOOP_GRAPH_H_
 
-#include "xla_indexing/ops/internal/loop_body.h"
+#include "xla_indexing/ops/internal/loop_steps.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
 
 namespace xla_indexing::internal {
 
-LoopGraph MakeLoopGraph(const LoopBody& body);
+LoopGraph MakeLoopGraph(const LoopSteps& body);
 
 }  // namespace xla_indexing::internal
 
