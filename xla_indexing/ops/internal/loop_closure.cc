@@ -22,6 +22,7 @@
 #include "xla_indexing/ops/internal/spreading.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 #include "xla_indexing/ops/internal/translations.h"
+#include "xla_indexing/ops/internal/turns.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -203,7 +204,10 @@ class ClosedLoop {
     if (std::optional<LoopClosure> closure = CloseRepeating(body_, pointers)) {
       return (*closure)[{leaf, leaf}];
     }
-    return pieces.size() == 1 ? std::nullopt : CloseByAlternation(pieces);
+    if (pieces.size() > 1) {
+      if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;
+    }
+    return CloseTurning(maps);
   }
 
   // Kleene's algorithm: ways between all leaves that pass through the first leaf, through the first

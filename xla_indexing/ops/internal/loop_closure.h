@@ -19,8 +19,9 @@
 //   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
 //                       several leaves, and permutations
 //   alternation.h       pieces that have closures by themselves, one after another, where that ends
+//   turns.h             pieces that permute dimensions or turn them round, and add constants
 //
-// The last of them goes through the leaves of a part one by one (Kleene's algorithm): with the powers
+// Otherwise Kleene's algorithm goes through the leaves of a part one by one: with the powers
 // P of the pieces from leaf k to itself, a ; b and a ; P ; b are ways of their own for all pieces a
 // to k and b from k, and when the last leaf is done all ways are known.
 //
