@@ -412,6 +412,58 @@ TEST_F(LoopReasonsTest, NameKnownNumbersThatAreTakenForAny) {
   EXPECT_EQ(Reason(text, 1, 1), "whole leaf: the maps of w are too many");
 }
 
+// z is computed from x, whose maps are too many, and from y, of which nothing is known: it says the same
+// whether y was asked about before or not.
+TEST_F(LoopReasonsTest, DoNotDependOnWhatWasAskedBefore) {
+  const std::string state = "(s32[], f32[64], f32[64], f32[64])";
+  const HloInstruction& loop = Root(absl::StrCat("body {\n p = ", state, R"( parameter(0)
+    i = s32[] get-tuple-element(p), index=0
+    x = f32[64] get-tuple-element(p), index=1
+    y = f32[64] get-tuple-element(p), index=2
+    z = f32[64] get-tuple-element(p), index=3
+    one = s32[] constant(1)
+    j = s32[] add(i, one)
+    a = f32[63] slice(x), slice={[1:64]}
+    b = f32[1] slice(x), slice={[0:1]}
+    c = f32[64] concatenate(a, b), dimensions={0}
+    d = f32[64] reverse(x), dimensions={0}
+    next_x = f32[64] add(c, d)
+    e = f32[64] add(x, y)
+    next_y = f32[64] custom-call(e), custom_call_target="unknown"
+    f = f32[64] add(e, z)
+    ROOT t = )",
+                                                 state, R"( tuple(j, next_x, next_y, f)
+  }
+  condition {
+    p = )",
+                                                 state, R"( parameter(0)
+    i = s32[] get-tuple-element(p), index=0
+    n = s32[] constant(300)
+    ROOT c = pred[] compare(i, n), direction=LT
+  }
+  ENTRY e {
+    zero = s32[] constant(0)
+    x = f32[64] parameter(0)
+    y = f32[64] parameter(1)
+    z = f32[64] parameter(2)
+    s = )",
+                                                 state, " tuple(zero, x, y, z)\n ROOT w = ", state,
+                                                 " while(s), condition=condition, body=body\n}"));
+  for (const bool asks_before : {false, true}) {
+    HloIndexer indexer(&context_);
+    if (asks_before) {
+      ASSERT_TRUE(indexer.Index(loop, Direction::kOutputToInput, OperandLeaf{0, 2}).ok());
+    }
+    const auto entries = indexer.Index(loop, Direction::kOutputToInput, OperandLeaf{0, 3});
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    for (const IndexingEntry& entry : **entries) {
+      if (entry.operand_leaf == 0) continue;
+      EXPECT_EQ(entry.indexing.label().reason, "whole leaf: the maps of w are too many")
+          << asks_before << " " << entry.operand_leaf;
+    }
+  }
+}
+
 TEST_F(LoopReasonsTest, NameCountersThatBeginAnywhere) {
   std::string text = Copies(5, "i");
   text.replace(text.find("zero = s32[] constant(0)"), 24, "zero = s32[] parameter(2)");

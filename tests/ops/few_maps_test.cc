@@ -145,5 +145,48 @@ TEST_F(FewMapsTest, IntervalsGrowByTheStrideOfTheirVariable) {
   EXPECT_EQ(pairs.size(), 10);
 }
 
+// What follows from the rest of a map is no reason not to join it: d0 is at least 1 where s0 is at least
+// 0 and d0 - s0 at least 1.
+TEST_F(FewMapsTest, AnswersAreJoinedAlongOneInterval) {
+  OperandIndexingSet set(Map("(d0) -> (d0), domain: d0 in [0, 4]"));
+  set.Add(Map("(d0)[s0] -> (d0 - s0), domain: d0 in [1, 4], s0 in [1, 4], d0 - s0 in [0, 3]"));
+  WriteAnswer(&set);
+  ASSERT_EQ(set.size(), 1);
+  EXPECT_EQ(set.maps()[0].ToString(),
+            "(d0)[s0] -> (s0), domain: d0 in [0, 4], s0 in [0, 4], d0 - s0 in [0, 4]");
+}
+
+// Random pieces of one triangle, cut along one of its sides, and of others that only touch.
+TEST_F(FewMapsTest, RandomAnswersSayTheSame) {
+  int fewer = 0;
+  for (int seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    OperandIndexingSet set;
+    const int64_t factor = random.Between(1, 2) * (random.OneIn(2) ? 1 : -1);
+    for (int64_t k = random.Between(2, 3); k > 0; --k) {
+      const auto interval = [&](int64_t least, int64_t most) {
+        const int64_t lower = random.Between(least, most);
+        return absl::StrCat("[", lower, ", ", lower + random.Between(0, 5), "]");
+      };
+      const std::string index = absl::StrCat("d0 + s0 * ", factor, " + ", random.OneIn(3) ? 1 : 0);
+      std::string text = absl::StrCat("(d0)[s0] -> (", index, "), domain: d0 in ", interval(0, 2),
+                                      ", s0 in ", interval(-1, 2));
+      if (random.OneIn(2)) absl::StrAppend(&text, ", ", index, " in ", interval(-3, 3));
+      const OperandIndexing map = Map(text);
+      if (!map.IsKnownEmpty()) set.Add(map);
+    }
+    MapPairs before;
+    MapPairs after;
+    OperandIndexingSet written = set;
+    WriteAnswer(&written);
+    for (const OperandIndexing& map : set) AddPairs(map, &before);
+    for (const OperandIndexing& map : written) AddPairs(map, &after);
+    ASSERT_EQ(before, after) << seed;
+    fewer += written.size() < set.size() ? 1 : 0;
+  }
+  std::cout << fewer << " of 2000 unions have fewer maps\n";
+  EXPECT_GT(fewer, 200);
+}
+
 }  // namespace
 }  // namespace xla_indexing::internal

@@ -208,6 +208,40 @@ TEST(SpreadingLoopsTest, Rolls) {
   CheckSpreading({{"f32[13]"}, Rolled("r", "x", 13, 3) + SumOf("u", "f32[13]", {"x", "r"}), {"u"}});
 }
 
+// Rotated and turned round, and dimensions that change places: every power of some number adds
+// constants.
+TEST(SpreadingLoopsTest, Turns) {
+  const std::vector<int> limits = {0, 1, 2, 3, 17, 64, 300, -1};
+  for (const int by : {1, 2}) {
+    CheckSpreading(
+        {{"f32[5]"}, Rolled("r", "x", 5, by) + " u = f32[5] reverse(r), dimensions={0}\n", {"u"}},
+        limits);
+  }
+  const std::string rolled =
+      " a = f32[2,3] slice(x), slice={[1:3], [0:3]}\n b = f32[1,3] slice(x), slice={[0:1], "
+      "[0:3]}\n r = f32[3,3] concatenate(a, b), dimensions={0}\n";
+  CheckSpreading({{"f32[3,3]"}, rolled + " u = f32[3,3] transpose(r), dimensions={1,0}\n", {"u"}},
+                 limits);
+  CheckSpreading({{"f32[3,3]"}, rolled + " u = f32[3,3] reverse(r), dimensions={1}\n", {"u"}},
+                 limits);
+  CheckSpreading({{"f32[3,3]"},
+                  rolled + " v = f32[3,3] transpose(r), dimensions={1,0}\n"
+                           " u = f32[3,3] reverse(v), dimensions={0}\n",
+                  {"u"}},
+                 limits);
+}
+
+// Of more steps than are taken one by one; a cumulative sum in each iteration.
+TEST(SpreadingLoopsTest, LongWindows) {
+  for (const std::string window : {"size=70 pad=69_0", "size=66 pad=30_35"}) {
+    CheckSpreading(
+        {{"f32[70]"},
+         absl::StrCat(" u = f32[70] reduce-window(x, zero), window={", window, "}, to_apply=sum\n"),
+         {"u"}},
+        {0, 1, 2, 17, 64});
+  }
+}
+
 // Waves: what was two iterations ago is of the same array.
 TEST(SpreadingLoopsTest, Waves) {
   CheckSpreading({{"f32[9]", "f32[9]"},

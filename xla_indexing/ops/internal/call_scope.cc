@@ -61,8 +61,7 @@ std::vector<bool> LeavesPassedThrough(const HloInstruction& loop) {
 
 namespace {
 
-// Whether the value is one that the caller passes.
-bool MoveToCaller(const CalledComputation& called, RuntimeVarIndexing* binding) {
+void MoveToCaller(const CalledComputation& called, RuntimeVarIndexing* binding) {
   if (binding->call_path.empty()) {
     const LeafSource source = FollowRoutes({binding->instruction, binding->leaf});
     if (source.instruction->opcode() == HloOpcode::kParameter) {
@@ -71,12 +70,11 @@ bool MoveToCaller(const CalledComputation& called, RuntimeVarIndexing* binding) 
       if (called.first_operand) {
         binding->instruction =
             called.caller.operand(*called.first_operand + source.instruction->parameter_number());
-        return true;
+        return;
       }
     }
   }
   binding->call_path.insert(binding->call_path.begin(), &called.caller);
-  return false;
 }
 
 }  // namespace
@@ -85,13 +83,12 @@ OperandIndexingSet SeenFromCaller(const OperandIndexingSet& set, const CalledCom
                                   bool fold_runtime_variables) {
   OperandIndexingSet result;
   for (OperandIndexing indexing : set) {
-    bool is_passed = false;
     for (int i = 0; i < indexing.map().num_runtimes(); ++i) {
       RuntimeVarIndexing binding = indexing.bindings()[i];
-      is_passed = MoveToCaller(called, &binding) || is_passed;
+      MoveToCaller(called, &binding);
       indexing.SetBinding(kPartsFit, i, std::move(binding));
     }
-    if (is_passed && fold_runtime_variables) {
+    if (fold_runtime_variables && indexing.map().num_runtimes() > 0) {
       result.Add(FoldRuntimeVariables(indexing));
     } else {
       result.Add(std::move(indexing));

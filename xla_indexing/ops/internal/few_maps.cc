@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -20,6 +21,7 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
+#include "xla_indexing/ops/internal/range_choices.h"
 
 namespace xla_indexing::internal {
 
@@ -28,6 +30,8 @@ using ::mlir::AffineExpr;
 namespace {
 
 constexpr int64_t kMaxFactor = int64_t{1} << 31;
+// Steps of a question (base/question_budget.h) that it may take to find maps to join.
+constexpr int64_t kMaxStepsToReduce = 50'000;
 
 // `map` with a number in the place of a range variable.
 Renaming WithRangeAt(const IndexingMap& map, int range, int64_t value) {
@@ -255,6 +259,48 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
 
 namespace {
 
+// A range variable that occurs in one result, e + s or e - s with dimensions in e, and in one
+// constraint, on that result, becomes the result: the constraint becomes its interval.
+OperandIndexing WithConstrainedResultsAsRanges(OperandIndexing indexing) {
+  if (indexing.IsUnknown() || !indexing.bindings().empty() || indexing.replica_map() != nullptr) {
+    return indexing;
+  }
+  const IndexingMap& map = indexing.map();
+  for (int s = 0; s < map.num_ranges(); ++s) {
+    const AffineExpr symbol = mlir::getAffineSymbolExpr(s, map.context());
+    const auto has = [&](AffineExpr expr) { return HasSymbol(expr, s); };
+    const auto on_symbol = [&](const Constraint& constraint) { return has(constraint.expr); };
+    if (llvm::count_if(map.results(), has) != 1 ||
+        llvm::count_if(map.constraints(), on_symbol) != 1) {
+      continue;
+    }
+    const AffineExpr result = *llvm::find_if(map.results(), has);
+    const Constraint& constraint = *llvm::find_if(map.constraints(), on_symbol);
+    const LinearSum sum = LinearSum::FromExpr(result);
+    const int64_t factor = sum.valid() ? sum.CoefficientOf(symbol) : 0;
+    if (result == symbol || (factor != 1 && factor != -1)) continue;
+    const AffineExpr rest = Sub(result, Scale(symbol, factor));
+    if (!rest || has(rest)) continue;
+    for (const int64_t sign : {1, -1}) {
+      // result = sign * constraint + shift
+      const auto shift = ConstantIn(Sub(result, Scale(constraint.expr, sign)));
+      if (!shift) continue;
+      Renaming renaming;
+      renaming.dims = Variables(map.dims());
+      renaming.ranges = Variables(map.ranges());
+      renaming.ranges[s].bounds = constraint.interval.Mul(sign).Add(*shift);
+      renaming.for_symbols.resize(map.num_symbols());
+      renaming.for_symbols[s] = Scale(Sub(symbol, rest), factor);
+      renaming.constraints_added.push_back({renaming.for_symbols[s], map.ranges()[s].bounds});
+      OperandIndexing renamed = Renamed(indexing, std::move(renaming));
+      if (renamed.IsUnknown()) return indexing;
+      renamed.Simplify();
+      return renamed;
+    }
+  }
+  return indexing;
+}
+
 // Every range variable s that makes a result c + s or c - s by itself becomes that result.
 OperandIndexing WithRangesAsResults(OperandIndexing indexing) {
   const IndexingMap& map = indexing.map();
@@ -298,7 +344,9 @@ bool MayProlong(const IndexingMap& b, int place, int64_t point, const IndexingMa
     if (!a.dims()[i].bounds.IsSubsetOf(b.dims()[i].bounds)) return false;
   }
   if (a.num_ranges() >= b.num_ranges()) return false;
-  if (place >= b.num_dims() + b.num_ranges()) return true;
+  if (place >= b.num_dims() + b.num_ranges()) {
+    return MayHaveValue(b, b.constraints()[place - b.num_dims() - b.num_ranges()].expr, point, a);
+  }
   const AffineExpr range = mlir::getAffineSymbolExpr(place - b.num_dims(), b.context());
   for (int i = 0; i < b.num_results(); ++i) {
     const LinearSum of_a = LinearSum::FromExpr(a.results()[i]);
@@ -418,125 +466,37 @@ std::optional<OperandIndexing> RowsJoined(const OperandIndexing& a, const Operan
   return joined;
 }
 
-// A map with its device as a result like any other, and the reader as a dimension.
-struct WithDevice {
-  explicit WithDevice(const OperandIndexing& indexing)
-      : results(indexing.map().results()),
-        constraints(indexing.map().constraints()),
-        dims(indexing.map().DimBounds()) {
-    const ReplicaMap* devices = indexing.replica_map();
-    if (devices == nullptr) return;
-    results.push_back(devices->device);
-    constraints.append(devices->constraints.begin(), devices->constraints.end());
-    dims.push_back(devices->readers);
-  }
+}  // namespace
 
-  llvm::SmallVector<AffineExpr, 8> results;
-  Constraints constraints;
-  llvm::SmallVector<Interval, 4> dims;
-};
+namespace {
 
-// Choices of the range variables of one map, a, as expressions of the variables of another, b, by
-// which the results of a are those of b.
-class RangeChoices {
- public:
-  // The ranges of a are numbered from `first` on, behind the symbols of b.
-  RangeChoices(int first, int num_ranges, mlir::MLIRContext* context)
-      : first_(first), chosen_(first + num_ranges) {
-    for (int i = 0; i < num_ranges; ++i) {
-      renumbered_.push_back(mlir::getAffineSymbolExpr(first + i, context));
-    }
-  }
-
-  // An expression of a for what is chosen so far.
-  AffineExpr Chosen(AffineExpr expr) const {
-    return Substitute(Substitute(expr, {}, renumbered_), {}, chosen_);
-  }
-  // Null where none was chosen.
-  AffineExpr OfRange(int range) const { return chosen_[first_ + range]; }
-
-  // Whether the result of a is that of b, perhaps by choosing one more range, which occurs with
-  // coefficient 1 or -1.
-  bool MakeEqual(AffineExpr of_a, AffineExpr of_b) {
-    const AffineExpr missing = Sub(of_b, Chosen(of_a));
-    if (!missing) return false;
-    if (ConstantIn(missing) == 0) return true;
-    const LinearSum sum = LinearSum::FromExpr(missing);
-    if (!sum.valid()) return false;
-    for (const Term& term : sum.terms()) {
-      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
-      if (!symbol || static_cast<int>(symbol.getPosition()) < first_ ||
-          (term.coefficient != 1 && term.coefficient != -1)) {
-        continue;
-      }
-      // missing = coefficient * s + rest is 0 for s = -rest / coefficient.
-      const AffineExpr rest = Sub(missing, Scale(term.atom, term.coefficient));
-      llvm::BitVector used(chosen_.size());
-      if (!rest) return false;
-      MarkSymbols(rest, &used);
-      if (used.find_next(first_ - 1) >= 0) return false;
-      chosen_[symbol.getPosition()] = Scale(rest, -term.coefficient);
-      return true;
-    }
-    return false;
-  }
-
- private:
-  const int first_;
-  llvm::SmallVector<AffineExpr, 8> renumbered_;
-  llvm::SmallVector<AffineExpr, 8> chosen_;
-};
-
-// Whether ranges, or one of the constraints, shifted or turned round, say that the expression is in
-// the interval.
-bool IsKnownToBeIn(AffineExpr expr, const Interval& interval, const Constraints& constraints,
-                   ExprSimplifier* simplifier) {
-  if (expr) expr = simplifier->Simplify(expr);
-  if (!expr) return false;
-  const Interval range = simplifier->Range(expr);
-  if (range.IsSubsetOf(interval)) return true;
-  for (const Constraint& constraint : constraints) {
-    for (const int64_t sign : {1, -1}) {
-      const auto shift = ConstantIn(Sub(expr, Scale(constraint.expr, sign)));
-      if (shift &&
-          constraint.interval.Mul(sign).Add(*shift).Intersect(range).IsSubsetOf(interval)) {
-        return true;
-      }
-    }
-  }
-  return false;
+bool AreOfOneKind(const OperandIndexing& a, const OperandIndexing& b) {
+  return !a.IsUnknown() && !b.IsUnknown() && a.label() == b.label() &&
+         (a.replica_map() == nullptr) == (b.replica_map() == nullptr);
 }
 
-// Whether every pair of `b` is one of `a`, as far as choices of a's range variables show, in the
-// order of the results. What a asks for has to hold for them.
-bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
-  const IndexingMap& map_a = a.map();
-  const IndexingMap& map_b = b.map();
-  if (map_a.num_runtimes() > 0 || map_b.num_runtimes() > 0 ||
-      (a.replica_map() == nullptr) != (b.replica_map() == nullptr)) {
-    return false;
-  }
-  const WithDevice all_a(a);
-  const WithDevice all_b(b);
-  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.dims, all_b.dims)) {
-    if (!of_b.IsSubsetOf(of_a)) return false;
-  }
-  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), map_a.context());
-  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.results, all_b.results)) {
-    if (!choices.MakeEqual(of_a, of_b)) return false;
-  }
-  ExprSimplifier simplifier(map_b.context(), all_b.dims, map_b.SymbolBounds());
-  for (int i = 0; i < map_a.num_ranges(); ++i) {
-    // One in no result would have to be chosen as well.
-    if (!IsKnownToBeIn(choices.OfRange(i), map_a.ranges()[i].bounds, all_b.constraints,
-                       &simplifier)) {
-      return false;
+// Leaves out maps that others absorb, as long as there are any, and as long as looking for them does
+// not take a large part of the question's budget.
+void Reduce(llvm::function_ref<bool(OperandIndexing& a, const OperandIndexing& b)> absorbs,
+            std::vector<OperandIndexing>* maps) {
+  const int64_t least_left = QuestionBudget::Left() - kMaxStepsToReduce;
+  for (size_t i = 0; i < maps->size(); ++i) {
+    for (size_t j = 0; j < maps->size() && QuestionBudget::Spend(); ++j) {
+      if (QuestionBudget::Left() < least_left) return;
+      if (i == j || !absorbs((*maps)[i], (*maps)[j])) continue;
+      maps->erase(maps->begin() + static_cast<std::ptrdiff_t>(j));
+      // What was compared before may be more now.
+      i = 0;
+      j = static_cast<size_t>(-1);
     }
   }
-  return llvm::all_of(all_a.constraints, [&](const Constraint& constraint) {
-    return IsKnownToBeIn(choices.Chosen(constraint.expr), constraint.interval, all_b.constraints,
-                         &simplifier);
-  });
+}
+
+OperandIndexingSet Tidied(std::vector<OperandIndexing> maps) {
+  OperandIndexingSet tidied;
+  for (OperandIndexing& map : maps) tidied.Add(std::move(map));
+  tidied.Simplify();
+  return tidied;
 }
 
 }  // namespace
@@ -547,39 +507,35 @@ void WriteWithFewMaps(OperandIndexingSet* set) {
   for (const OperandIndexing& map : *set) {
     maps.push_back(WithRangesAsResults(WithSumsJoined(map)));
   }
-  const auto same_kind = [](const OperandIndexing& a, const OperandIndexing& b) {
-    return !a.IsUnknown() && !b.IsUnknown() && a.label() == b.label() &&
-           (a.replica_map() == nullptr) == (b.replica_map() == nullptr);
-  };
   // Where two maps contain each other, the exact one stays.
   const auto covers = [](const OperandIndexing& a, const OperandIndexing& b) {
     return !a.IsUnknown() && !b.IsUnknown() && Covers(a, b) &&
            (a.IsExact() || !b.IsExact() || !Covers(b, a));
   };
-  const auto reduce = [&](auto absorbed) {
-    for (size_t i = 0; i < maps.size(); ++i) {
-      for (size_t j = 0; j < maps.size() && QuestionBudget::Spend(); ++j) {
-        if (i == j || !absorbed(maps[i], maps[j])) continue;
-        maps.erase(maps.begin() + static_cast<std::ptrdiff_t>(j));
-        // What was compared before may be more now.
-        i = 0;
-        j = static_cast<size_t>(-1);
-      }
-    }
-  };
-  reduce(covers);
-  reduce([&](OperandIndexing& a, const OperandIndexing& b) {
-    if (!same_kind(a, b)) return false;
+  const auto prolongs = [](OperandIndexing& a, const OperandIndexing& b) {
+    if (!AreOfOneKind(a, b)) return false;
     std::optional<OperandIndexing> longer = Prolonged(a, b);
     if (!longer) longer = RowsJoined(a, b);
-    if (!longer) return false;
-    a = *std::move(longer);
-    return true;
-  });
-  OperandIndexingSet tidied;
-  for (OperandIndexing& map : maps) tidied.Add(std::move(map));
-  tidied.Simplify();
-  *set = std::move(tidied);
+    if (longer) a = *longer;
+    return longer.has_value();
+  };
+  Reduce(covers, &maps);
+  Reduce(prolongs, &maps);
+  *set = Tidied(std::move(maps));
+}
+
+void WriteAnswer(OperandIndexingSet* set) {
+  WriteWithFewMaps(set);
+  std::vector<OperandIndexing> maps(set->begin(), set->end());
+  const auto joins = [](OperandIndexing& a, const OperandIndexing& b) {
+    std::optional<OperandIndexing> joined;
+    if (AreOfOneKind(a, b)) joined = JoinedAlongOne(a, b);
+    if (joined) a = *joined;
+    return joined.has_value();
+  };
+  Reduce(joins, &maps);
+  for (OperandIndexing& map : maps) map = WithConstrainedResultsAsRanges(std::move(map));
+  *set = Tidied(std::move(maps));
 }
 
 }  // namespace xla_indexing::internal

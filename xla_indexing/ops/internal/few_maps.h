@@ -17,6 +17,12 @@
 //     another, with results that differ by
 //     constants
 //
+// Two more are for answers only, since laws about loops look for what maps add to dimensions:
+//
+//   a, which is b beyond an end of an interval   one map (ops/internal/range_choices.h)
+//   a result e + s or e - s in an interval,      becomes s, in that interval
+//     where s is in nothing else
+//
 // Every rule leaves the union equal. Example: (d0) -> (d0, 0) and (d0)[s0] -> (d0, s0), s0 in [1, 9],
 // are (d0)[s0] -> (d0, s0), s0 in [0, 9].
 #ifndef XLA_INDEXING_OPS_INTERNAL_FEW_MAPS_H_
@@ -30,8 +36,9 @@ namespace xla_indexing::internal {
 // The first four rules.
 OperandIndexing WithSumsJoined(OperandIndexing indexing);
 
-// All of them, as long as the question's budget lasts.
+// All of the first table, and of both, as long as the question's budget lasts.
 void WriteWithFewMaps(OperandIndexingSet* set);
+void WriteAnswer(OperandIndexingSet* set);
 
 }  // namespace xla_indexing::internal
 

@@ -1,6 +1,8 @@
 #include "xla_indexing/ops/internal/integer_values.h"
 
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -44,14 +46,16 @@ std::optional<ValueCases> CompareIntegers(const HloInstruction& instruction, Aff
 std::optional<ValueCases> DivideIntegers(const HloInstruction& instruction, AffineExpr x,
                                          AffineExpr y, const Constraints& when,
                                          const ValueVariables& variables) {
-  const int64_t c = ConstantIn(y).value_or(-1);
-  if (c < 1) return std::nullopt;
+  const int64_t divisor = ConstantIn(y).value_or(0);
+  if (divisor == 0 || divisor == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  // A quotient by -c is that by c, negated; a remainder by -c is that by c.
+  const int64_t c = std::abs(divisor);
   const bool is_quotient = instruction.opcode() == HloOpcode::kDivide;
   AffineExpr rest = Mod(x, c);
   AffineExpr floor = is_quotient ? FloorDiv(x, c) : rest;
   // Below 0, where division leaves a rest, the quotient toward zero is one more.
   AffineExpr above = floor && is_quotient ? Add(floor, Constant(1, variables.context()))
-                     : floor              ? Sub(floor, y)
+                     : floor              ? Sub(floor, Constant(c, variables.context()))
                                           : AffineExpr();
   const std::optional<ValueCases> parts = variables.Split(x, -1, above, floor, when);
   if (!parts) return std::nullopt;
@@ -62,9 +66,12 @@ std::optional<ValueCases> DivideIntegers(const HloInstruction& instruction, Affi
     if (!result) return std::nullopt;
     llvm::append_range(cases, *result);
   }
-  for (const ValueCase& each : cases) {
-    if (!variables.Fitting(each.value, instruction.shape().element_type(), each.when))
+  for (ValueCase& each : cases) {
+    if (is_quotient && divisor < 0) each.value = Scale(each.value, -1);
+    if (!each.value ||
+        !variables.Fitting(each.value, instruction.shape().element_type(), each.when)) {
       return std::nullopt;
+    }
   }
   return cases;
 }

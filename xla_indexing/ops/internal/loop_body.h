@@ -36,6 +36,7 @@
 #include "xla_indexing/ops/internal/computation_indexer.h"
 #include "xla_indexing/ops/internal/loop_counter.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
+#include "xla_indexing/ops/internal/loop_steps.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
@@ -44,31 +45,22 @@ namespace xla_indexing::internal {
 // More iterations than this are not composed one by one.
 inline constexpr int64_t kMaxSingleIterations = 256;
 
-// `map` with a first dimension more, in `times`, and, unless that is null, a first result.
-OperandIndexing AddTime(const OperandIndexing& map, const Interval& times, mlir::AffineExpr result);
-// `timed` without its first dimension, which has any value in `times`, and so many first results;
-// `*depends_on_time` is set where the dimension makes a difference.
-OperandIndexing DropTime(const OperandIndexing& timed, const Interval& times, int results_dropped,
-                         bool* depends_on_time);
-
-class LoopBody {
+class LoopBody : public LoopSteps {
  public:
   // Requires build.options.computations; keeps a reference to `build`.
   LoopBody(BuildContext& build, Direction direction);
 
   BuildContext& build() const { return build_; }
-  const HloInstruction& loop() const { return loop_; }
-  bool is_forward() const { return is_forward_; }
   const LoopCounter& counter() const { return *memo_.counter; }
-  std::optional<int64_t> count() const { return counter().count(); }
-  LoopMemo& memo() const { return memo_; }
-  const Shape& Leaf(int64_t leaf) const { return loop_.shape().Leaf(leaf); }
+  Interval Counts() const override { return counter().counts; }
+  int64_t LeafCount() const override { return loop_.shape().LeafCount(); }
+  const Shape& Leaf(int64_t leaf) const override { return loop_.shape().Leaf(leaf); }
   CalledComputation Called(const HloComputation& computation) const {
     return {loop_, computation, std::nullopt};
   }
 
   // Whether the body returns a leaf unchanged, and the leaves that it does not.
-  bool PassesThrough(int64_t leaf) const { return (*memo_.passes_through)[leaf]; }
+  bool PassesThrough(int64_t leaf) const override { return (*memo_.passes_through)[leaf]; }
   const std::vector<int64_t>& ChangedLeaves() const;
   // The body's entries of a leaf, the tightest ones, and the leaves that they can be about.
   const InstructionIndexing& EntriesOf(int64_t leaf) const;
@@ -82,14 +74,12 @@ class LoopBody {
   // they lead to: the walk from one of many leaves was stopped.
   bool IsBeyondClosing() const;
 
-  // The times from the beginning of the loop to its end.
-  Interval Times() const;
   // The leaf of the state that an entry of EntriesOf leads to.
   int64_t LeadsTo(const IndexingEntry& entry) const {
     return is_forward_ ? entry.output_leaf : entry.operand_leaf;
   }
   // Where an iteration leads from a leaf, as timed maps.
-  const LeafSets& TimedStepsOf(int64_t leaf) const;
+  const LeafSets& TimedStepsOf(int64_t leaf) const override;
   // Maps of the condition with the time as their first dimension or (`to_state`) their first
   // result.
   OperandIndexingSet TimedCondition(const OperandIndexingSet& maps, bool to_state) const;
@@ -125,9 +115,6 @@ class LoopBody {
   std::string WhyAnyValue(const RuntimeVarIndexing& value) const;
 
   BuildContext& build_;
-  const HloInstruction& loop_;
-  const bool is_forward_;
-  LoopMemo& memo_;
 };
 
 }  // namespace xla_indexing::internal

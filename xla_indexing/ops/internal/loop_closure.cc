@@ -23,6 +23,7 @@
 #include "xla_indexing/ops/internal/spreading.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 #include "xla_indexing/ops/internal/translations.h"
+#include "xla_indexing/ops/internal/turns.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -35,7 +36,7 @@ constexpr size_t kMaxLeavesOfPart = 8;
 
 // Whether a leaf is what it was in the iteration before, whatever the body makes of it: iterations
 // lead from it to itself and to nothing else.
-bool IsStill(const LoopBody& body, int64_t leaf) {
+bool IsStill(const LoopSteps& body, int64_t leaf) {
   if (body.PassesThrough(leaf)) return true;
   const LeafSets& steps = body.TimedStepsOf(leaf);
   if (steps.size() != 1 || steps.begin()->first != leaf || steps.begin()->second.size() != 1) {
@@ -57,7 +58,7 @@ bool IsStill(const LoopBody& body, int64_t leaf) {
 
 class ClosedLoop {
  public:
-  explicit ClosedLoop(const LoopBody& body) : body_(body) {
+  explicit ClosedLoop(const LoopSteps& body) : body_(body) {
     if (!body.memo().graph) body.memo().graph = MakeLoopGraph(body);
   }
 
@@ -238,7 +239,10 @@ class ClosedLoop {
     if (std::optional<LoopClosure> closure = CloseRepeating(body_, pointers)) {
       return (*closure)[{leaf, leaf}];
     }
-    return pieces.size() == 1 ? std::nullopt : CloseByAlternation(pieces);
+    if (pieces.size() > 1) {
+      if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;
+    }
+    return CloseTurning(maps);
   }
 
   // Kleene's algorithm: ways between all leaves that pass through the first leaf, through the first
@@ -290,7 +294,7 @@ class ClosedLoop {
     return ways;
   }
 
-  const LoopBody& body_;
+  const LoopSteps& body_;
   // The parts and leaves where what arrives comes from several parts.
   std::set<std::pair<size_t, int64_t>> joined_;
   absl::node_hash_map<std::pair<OperandIndexingSet, std::vector<bool>>, OperandIndexingSet>
@@ -300,13 +304,17 @@ class ClosedLoop {
 
 }  // namespace
 
+std::optional<LeafSets> AllWays(const LoopSteps& steps, const LeafSets& start) {
+  return ClosedLoop(steps).Through(start);
+}
+
 std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start) {
   const LoopEnds ends(body);
   LeafSets timed;
   for (const auto& [leaf, set] : start) {
     timed[leaf] = ends.Start(set, body.is_forward() && body.PassesThrough(leaf));
   }
-  const std::optional<LeafSets> places = ClosedLoop(body).Through(timed);
+  const std::optional<LeafSets> places = AllWays(body, timed);
   if (!places) return std::nullopt;
   return ends.AtEnd(*places);
 }
@@ -326,7 +334,7 @@ std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body) {
     start[entry.operand_leaf] =
         depends_on_time ? ends.FromAnyTime(timed) : ends.AtTime(at_beginning, 0);
   }
-  const std::optional<LeafSets> places = ClosedLoop(body).Through(start);
+  const std::optional<LeafSets> places = AllWays(body, start);
   if (!places) return std::nullopt;
   return ends.AtEnd(*places);
 }
@@ -338,7 +346,7 @@ std::optional<OperandIndexingSet> ReachOfConditionInClosedForm(const LoopBody& b
   for (const auto& [leaf, set] : start) {
     timed[leaf] = ends.Start(set, body.PassesThrough(leaf));
   }
-  const std::optional<LeafSets> places = ClosedLoop(body).Through(timed);
+  const std::optional<LeafSets> places = AllWays(body, timed);
   if (!places) return std::nullopt;
   const HloComputation& condition = *body.loop().while_condition();
   OperandIndexingSet reached;

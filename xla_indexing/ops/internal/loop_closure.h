@@ -19,8 +19,9 @@
 //   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
 //                       several leaves, and permutations
 //   alternation.h       pieces that have closures by themselves, one after another, where that ends
+//   turns.h             pieces that permute dimensions or turn them round, and add constants
 //
-// The last of them goes through the leaves of a part one by one (Kleene's algorithm): with the powers
+// Otherwise Kleene's algorithm goes through the leaves of a part one by one: with the powers
 // P of the pieces from leaf k to itself, a ; b and a ; P ; b are ways of their own for all pieces a
 // to k and b from k, and when the last leaf is done all ways are known.
 //
@@ -45,10 +46,15 @@
 
 #include "xla_indexing/ops/internal/loop_body.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
+#include "xla_indexing/ops/internal/loop_steps.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
+
+// Where ways from `start`, maps with the time as their first result, lead to at any time, `start`
+// among them; none where there is no closed form.
+std::optional<LeafSets> AllWays(const LoopSteps& steps, const LeafSets& start);
 
 // As AllIterations (ops/internal/loop_iterations.h); none where there is no closed form.
 std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start);

@@ -141,7 +141,7 @@ LeafSets LoopEnds::AtEnd(const LeafSets& places) const {
       renaming.results_dropped = 1;
       restricted.Add(Renamed(at_end, std::move(renaming)));
     }
-    WriteWithFewMaps(&restricted);
+    WriteAnswer(&restricted);
     for (const OperandIndexing& map : restricted) end[leaf].Add(WithoutNumber(map));
     if (!body_.count()) WriteWithFewMaps(&end[leaf]);
     if (end[leaf].size() > 1) end[leaf].DropSubsumed(body_.Leaf(leaf));
@@ -168,7 +168,7 @@ std::optional<OperandIndexingSet> LoopEnds::BeforeEnd(const OperandIndexingSet& 
       result.Add(*std::move(composed));
     }
   }
-  WriteWithFewMaps(&result);
+  WriteAnswer(&result);
   OperandIndexingSet without;
   for (const OperandIndexing& map : result) without.Add(WithoutNumber(map));
   without.Simplify();

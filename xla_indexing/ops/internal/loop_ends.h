@@ -16,8 +16,8 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/interval.h"
-#include "xla_indexing/ops/internal/loop_body.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
+#include "xla_indexing/ops/internal/loop_steps.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
@@ -26,7 +26,7 @@ namespace xla_indexing::internal {
 class LoopEnds {
  public:
   // Keeps a reference.
-  explicit LoopEnds(const LoopBody& body) : body_(body) {}
+  explicit LoopEnds(const LoopSteps& body) : body_(body) {}
 
   // `set` to where the loop begins (forwards) or ends.
   OperandIndexingSet Start(const OperandIndexingSet& set, bool at_any_time) const;
@@ -43,7 +43,7 @@ class LoopEnds {
                                               const OperandIndexingSet& timed) const;
 
  private:
-  Interval Counts() const { return body_.counter().counts; }
+  Interval Counts() const { return body_.Counts(); }
   // The time at which the loop ends.
   mlir::AffineExpr End(const OperandIndexing& map) const;
   // `map` to a leaf that is the same at all times.
@@ -51,7 +51,7 @@ class LoopEnds {
   // `map` without the dimension that is the number of iterations.
   OperandIndexing WithoutNumber(const OperandIndexing& map) const;
 
-  const LoopBody& body_;
+  const LoopSteps& body_;
 };
 
 }  // namespace xla_indexing::internal

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/ops/internal/map_builder.h"
+#include "xla_indexing/ops/internal/strong_parts.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 
 namespace xla_indexing::internal {
@@ -33,71 +35,25 @@ bool StartsInTime(const OperandIndexing& first, const OperandIndexing& second, i
   return !first.map().dims()[0].bounds.Add(step).Intersect(second.map().dims()[0].bounds).IsEmpty();
 }
 
-// Tarjan's algorithm, with a stack of its own.
 void FindParts(LoopGraph* graph) {
-  const auto count = static_cast<int>(graph->pieces.size());
   graph->parts.clear();
-  std::vector<int> number(count, -1);
-  std::vector<int> least(count, 0);
-  std::vector<bool> is_open(count, false);
-  std::vector<int> open;
-  struct Visit {
-    int piece;
-    size_t next = 0;
-  };
-  std::vector<Visit> visits;
-  int numbered = 0;
-  const auto begin = [&](int piece) {
-    number[piece] = least[piece] = numbered++;
-    open.push_back(piece);
-    is_open[piece] = true;
-    visits.push_back({piece});
-  };
-  for (int root = 0; root < count; ++root) {
-    if (number[root] < 0) begin(root);
-    while (!visits.empty()) {
-      Visit& visit = visits.back();
-      const int piece = visit.piece;
-      const std::vector<int>& nexts = graph->pieces[piece].next;
-      if (visit.next < nexts.size()) {
-        const int next = nexts[visit.next++];
-        if (number[next] < 0) {
-          begin(next);
-        } else if (is_open[next]) {
-          least[piece] = std::min(least[piece], number[next]);
-        }
-        continue;
-      }
-      visits.pop_back();
-      if (!visits.empty()) {
-        least[visits.back().piece] = std::min(least[visits.back().piece], least[piece]);
-      }
-      if (least[piece] != number[piece]) continue;
-      LoopPart& part = graph->parts.emplace_back();
-      int member = -1;
-      do {
-        member = open.back();
-        open.pop_back();
-        is_open[member] = false;
-        part.pieces.push_back(member);
-      } while (member != piece);
-      std::sort(part.pieces.begin(), part.pieces.end());
+  std::vector<std::vector<int>> parts =
+      StrongParts(static_cast<int>(graph->pieces.size()),
+                  [&](int piece) -> const std::vector<int>& { return graph->pieces[piece].next; });
+  std::reverse(parts.begin(), parts.end());
+  for (std::vector<int>& part : parts) {
+    for (const int piece : part) {
+      graph->pieces[piece].part = static_cast<int>(graph->parts.size());
     }
-  }
-  // Parts were closed after those that they lead to.
-  std::reverse(graph->parts.begin(), graph->parts.end());
-  for (size_t i = 0; i < graph->parts.size(); ++i) {
-    for (const int piece : graph->parts[i].pieces) {
-      graph->pieces[piece].part = static_cast<int>(i);
-    }
+    graph->parts.push_back({std::move(part)});
   }
 }
 
 }  // namespace
 
-LoopGraph MakeLoopGraph(const LoopBody& body) {
+LoopGraph MakeLoopGraph(const LoopSteps& body) {
   LoopGraph graph;
-  const int64_t leaf_count = body.loop().shape().LeafCount();
+  const int64_t leaf_count = body.LeafCount();
   std::map<int64_t, std::vector<int>> from;
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
     if (!body.is_forward() && body.PassesThrough(leaf)) continue;

@@ -1,5 +1,6 @@
 #include "xla_indexing/ops/internal/loop_iterations.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -17,6 +18,7 @@
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_closure.h"
 #include "xla_indexing/ops/internal/map_builder.h"
+#include "xla_indexing/ops/internal/strong_parts.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -249,8 +251,34 @@ const std::optional<LeafSets>& UnionFrom(const LoopBody& body, int64_t leaf) {
   return it->second;
 }
 
+// Sorts leaves, together with all that iterations lead to from them, so that those come first from
+// which the fewest others can be gone through one after another, and leaves of the same kind in their
+// order: whichever leaf is asked about, they are in the same order.
+void SortByDepth(const LoopBody& body, llvm::SmallVectorImpl<int64_t>* leaves) {
+  std::map<int64_t, int> node_of;
+  for (const int64_t leaf : *leaves) node_of.emplace(leaf, static_cast<int>(node_of.size()));
+  std::vector<std::vector<int>> next(leaves->size());
+  for (const int64_t leaf : *leaves) {
+    for (const int64_t to : body.LeavesFrom(leaf)) next[node_of[leaf]].push_back(node_of[to]);
+  }
+  std::vector<int> depth(leaves->size(), -1);
+  for (const std::vector<int>& part :
+       StrongParts(static_cast<int>(leaves->size()),
+                   [&](int node) -> const std::vector<int>& { return next[node]; })) {
+    // What the part leads to besides itself has a depth by now.
+    int greatest = -1;
+    for (const int node : part) {
+      for (const int to : next[node]) greatest = std::max(greatest, depth[to]);
+    }
+    for (const int node : part) depth[node] = greatest + 1;
+  }
+  llvm::sort(*leaves, [&](int64_t a, int64_t b) {
+    return std::pair(depth[node_of[a]], a) < std::pair(depth[node_of[b]], b);
+  });
+}
+
 // Why any number of iterations from one of these leaves is whole leaves, if it is: so it is where
-// it is from a leaf that iterations lead to.
+// it is from a leaf that iterations lead to. Does not depend on what was asked before.
 std::optional<std::string> WhyHopeless(const LoopBody& body, const LeafSets& start) {
   llvm::SmallVector<int64_t, 8> leaves;
   for (const auto& [leaf, set] : start) leaves.push_back(leaf);
@@ -260,15 +288,11 @@ std::optional<std::string> WhyHopeless(const LoopBody& body, const LeafSets& sta
       if (seen.insert(next).second) leaves.push_back(next);
     }
   }
-  // Passed through by every iteration, a leaf leads where the first one leads.
-  llvm::erase_if(leaves, [&](int64_t leaf) { return body.PassesThrough(leaf); });
-  const std::map<int64_t, std::string>& why_whole = body.memo().why_whole;
+  SortByDepth(body, &leaves);
   for (const int64_t leaf : leaves) {
-    const auto known = why_whole.find(leaf);
-    if (known != why_whole.end()) return known->second;
-  }
-  for (const int64_t leaf : leaves) {
-    if (!UnionFrom(body, leaf)) return why_whole.at(leaf);
+    // Passed through by every iteration, a leaf leads where the first one leads.
+    if (body.PassesThrough(leaf)) continue;
+    if (!UnionFrom(body, leaf)) return body.memo().why_whole.at(leaf);
   }
   return std::nullopt;
 }

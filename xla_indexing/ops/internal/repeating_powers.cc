@@ -38,7 +38,7 @@ struct PowerRange {
 };
 
 // What a map does between leaves as a timed map that takes so many iterations.
-OperandIndexing InSoManyIterations(const LoopBody& body, const OperandIndexing& map,
+OperandIndexing InSoManyIterations(const LoopSteps& body, const OperandIndexing& map,
                                    const PowerRange& numbers) {
   mlir::MLIRContext* context = map.map().context();
   const int64_t direction = body.is_forward() ? 1 : -1;
@@ -74,7 +74,7 @@ OperandIndexing InSoManyIterations(const LoopBody& body, const OperandIndexing& 
 // Powers of pieces that do not mention the time, from one leaf.
 class TimelessPowers {
  public:
-  TimelessPowers(const LoopBody& body, const std::map<int64_t, LeafSets>& steps)
+  TimelessPowers(const LoopSteps& body, const std::map<int64_t, LeafSets>& steps)
       : body_(body), steps_(steps) {}
 
   // Adds all powers from a leaf; false where they do not repeat themselves.
@@ -166,14 +166,14 @@ class TimelessPowers {
     return next;
   }
 
-  const LoopBody& body_;
+  const LoopSteps& body_;
   const std::map<int64_t, LeafSets>& steps_;
   StepBudget budget_{kMaxComposedForPart};
 };
 
 }  // namespace
 
-std::optional<LoopClosure> CloseRepeating(const LoopBody& body,
+std::optional<LoopClosure> CloseRepeating(const LoopSteps& body,
                                           const std::vector<const LoopPiece*>& pieces) {
   std::map<int64_t, LeafSets> steps;
   for (const LoopPiece* piece : pieces) {

@@ -11,14 +11,14 @@
 #include <optional>
 #include <vector>
 
-#include "xla_indexing/ops/internal/loop_body.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
+#include "xla_indexing/ops/internal/loop_steps.h"
 
 namespace xla_indexing::internal {
 
 // All powers but none of the union of these pieces; nothing where one mentions the time or takes
 // more than one iteration, or they do not repeat themselves within kMaxPowers.
-std::optional<LoopClosure> CloseRepeating(const LoopBody& body,
+std::optional<LoopClosure> CloseRepeating(const LoopSteps& body,
                                           const std::vector<const LoopPiece*>& pieces);
 
 }  // namespace xla_indexing::internal

@@ -5,291 +5,257 @@
 // where x[t] is the slice of the input x at t, o[t] that of the output o, and the carries begin
 // with the last operands and end as the last results.
 //
-// From a leaf of one step to the operands (or from an operand to the leaves) f is composed with
-// itself, a *level* for each step on the way. With u steps between the leaf's step and the last one
-// on the way (u = t from output to input, n-1-t from input to output; n-1 for a carry),
+// It is a loop whose state are the carries, and f is its body. Ways through it (ops/internal/
+// loop_closure.h) begin with a slice of the *near* arrays, those that are asked about, at its step,
+// or with a carry at the end of the loop that is near; they end with a slice of the *far* arrays, at
+// any step, or with a carry at the other end. From output to input outputs are near, inputs far.
 //
-//   the slice of step u - j is reached by what f has between leaves and slices after j levels of
-//     carries,
-//   the carry at the end of the way by what u levels have.
+// Where there is no closed form, f is composed step by step, backwards from where the ways begin, in
+// up to kMaxStepsOneByOne steps; what is further away is whole slices, over-approximate. Values
+// inside f are of one step, and are taken for any of their values, over-approximate.
 //
-// Levels that are equal are one piece: a constraint on the difference of the two steps. A carry
-// that keeps its place, as in cumulative sums, has one level, so that output d reads the inputs s_k
-// <= d_k. Values inside f are of one step, and are taken for any of their values, over-approximate.
-// Past kMaxLevels different levels, kMaxMapsOfLeaf maps of one leaf or kMaxComposedForLeaf composed
-// for it, it is whole slices.
+// Example: a cumulative sum, o[t] = c' = x[t] + c. From o[d0] at time d0 + 1 a step leads to x[d0]
+// and to c at time d0, from where the ways lead to c at all earlier times and, each by one step
+// more, to x before d0: (d0)[s0] -> (s0), d0 - s0 in [0, n - 1].
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/ops/internal/builders.h"
+#include "xla_indexing/ops/internal/few_maps.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
+#include "xla_indexing/ops/internal/loop_closure.h"
+#include "xla_indexing/ops/internal/loop_ends.h"
+#include "xla_indexing/ops/internal/loop_steps.h"
 #include "xla_indexing/ops/internal/other_devices.h"
+#include "xla_indexing/ops/internal/timed_map.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
 
-constexpr int64_t kMaxLevels = 64;
+constexpr int64_t kMaxStepsOneByOne = 64;
 constexpr size_t kMaxMapsOfLeaf = 16;
-constexpr size_t kMaxComposedForLeaf = 4096;
+constexpr int64_t kMaxComposedForLeaf = 4096;
 
-// What is found at the levels first, .., last.
-struct LevelSpan {
-  int64_t first;
-  int64_t last;
-  OperandIndexingSet set;
-};
+// `map`, which has no runtime variables, with these results, and with more ranges and constraints.
+OperandIndexing WithResults(const OperandIndexing& map, llvm::ArrayRef<AffineExpr> results,
+                            llvm::ArrayRef<Variable> more_ranges = {}, Constraints more = {}) {
+  Renaming renaming;
+  renaming.dims = Variables(map.map().dims());
+  renaming.ranges = Variables(map.map().ranges());
+  renaming.ranges.append(more_ranges.begin(), more_ranges.end());
+  renaming.results_dropped = map.map().num_results();
+  renaming.results_added.assign(results.begin(), results.end());
+  renaming.constraints_added = std::move(more);
+  return Renamed(map, std::move(renaming));
+}
 
-// By parameter of f (output to input) or element of its result (input to output).
-using Level = std::map<int64_t, OperandIndexingSet>;
-
-class Scan {
+// The leaves are the carries, the slices of the near arrays, and the far arrays.
+class ScanSteps : public LoopSteps {
  public:
-  // From result `start` to operands or, `forward`, from operand `start` to results.
-  Scan(BuildContext& build, Direction direction, int64_t start)
-      : build_(build),
-        scan_(build.instruction),
-        forward_(direction == Direction::kInputToOutput),
-        start_(start),
-        dim_(scan_.dimensions()[0]),
-        steps_(scan_.operand(0)->shape().dimension(dim_)),
-        is_flipped_(forward_ != scan_.GetBool(AttributeKey::kIsReverse)) {
-    const int64_t carries = *scan_.GetInteger(AttributeKey::kNumCarries);
-    inputs_ = scan_.operand_count() - carries;
-    outputs_ = static_cast<int64_t>(scan_.shape().tuple_elements().size()) - carries;
+  // Keeps a reference.
+  ScanSteps(BuildContext& build, Direction direction)
+      : LoopSteps(build.instruction, direction,
+                  build.options.computations->MemoOf(build.instruction, direction)),
+        build_(build),
+        carries_(*loop_.GetInteger(AttributeKey::kNumCarries)),
+        dim_(loop_.dimensions()[0]),
+        steps_(loop_.operand(0)->shape().dimension(dim_)) {
+    const int64_t inputs = loop_.operand_count() - carries_;
+    const int64_t outputs = loop_.shape().LeafCount() - carries_;
+    near_ = is_forward_ ? inputs : outputs;
+    far_ = is_forward_ ? outputs : inputs;
   }
 
-  void AddEntries() {
-    FindPieces();
-    for (const auto& [leaf, pieces] : pieces_) {
-      const bool is_array = leaf < ArraysBehind();
-      OperandIndexingSet set;
-      for (const LevelSpan& piece : pieces) {
-        // From one end to the other there are all steps.
-        if (!is_array && !StartsFromSlice() && piece.last != steps_ - 1) continue;
-        for (const OperandIndexing& map : piece.set) {
-          set.Add(is_array ? ToSlice(map, piece) : ToCarry(map, piece));
-        }
+  // The leaf from which ways from a near leaf of the scan begin, and the far leaf of the scan that a
+  // leaf is where they end, if it is one.
+  int64_t FromNear(int64_t leaf) const { return leaf < near_ ? carries_ + leaf : leaf - near_; }
+  std::optional<int64_t> ToFar(int64_t leaf) const {
+    if (leaf < carries_) return far_ + leaf;
+    return leaf < carries_ + near_ ? std::nullopt : std::optional(leaf - carries_ - near_);
+  }
+
+  Interval Counts() const override { return Interval::Point(steps_); }
+  int64_t LeafCount() const override { return carries_ + near_ + far_; }
+  bool PassesThrough(int64_t /*leaf*/) const override { return false; }
+  const Shape& Leaf(int64_t leaf) const override {
+    if (leaf < carries_ + near_) return Here(leaf);
+    return ArrayAt(/*of_operands=*/!is_forward_, leaf - carries_ - near_);
+  }
+
+  const LeafSets& TimedStepsOf(int64_t leaf) const override {
+    const auto [it, is_new] = memo_.timed_steps.try_emplace(leaf);
+    if (!is_new || leaf >= carries_ + near_) return it->second;
+    const int64_t here = leaf < carries_ ? near_ + leaf : leaf - carries_;
+    const CalledComputation called{loop_, Function(), std::nullopt};
+    for (const IndexingEntry& entry :
+         is_forward_ ? build_.ReachOf(called, {here, 0}) : build_.ReadOf(called, here)) {
+      const int64_t behind = is_forward_ ? entry.output_leaf : entry.operand;
+      const int64_t to = behind < far_ ? carries_ + near_ + behind : behind - far_;
+      OperandIndexingSet timed;
+      for (const OperandIndexing& map : entry.indexing) {
+        const OperandIndexing at_time = AddTime(OfAnyStep(map), TimesOfSteps(), {});
+        timed.Add(AfterSteps(at_time, mlir::getAffineDimExpr(0, build_.mlir_context),
+                             Constant(1, build_.mlir_context), to));
       }
-      set.Simplify();
-      forward_ ? build_.Add(leaf, start_, 0, std::move(set))
-               : build_.Add(start_, leaf, 0, std::move(set));
+      timed.Simplify();
+      if (!timed.empty()) it->second[to] = std::move(timed);
     }
+    return it->second;
+  }
+
+  // Where ways from a near leaf of the scan begin.
+  LeafSets Start(int64_t near) const {
+    const int64_t leaf = FromNear(near);
+    OperandIndexing identity =
+        IdentityIndexing(ArrayAt(/*of_operands=*/is_forward_, near), build_.mlir_context);
+    if (near >= near_) {
+      return {{leaf, LoopEnds(*this).Start(OperandIndexingSet(std::move(identity)), false)}};
+    }
+    llvm::SmallVector<AffineExpr, 4> results(identity.map().results());
+    const AffineExpr step = Counted(results[dim_]);
+    results.erase(results.begin() + dim_);
+    results.insert(results.begin(),
+                   is_forward_ ? step : Add(step, Constant(1, build_.mlir_context)));
+    return {{leaf, OperandIndexingSet(WithResults(identity, results))}};
+  }
+
+  // Where ways from a near leaf of the scan lead to at any time.
+  LeafSets Ways(int64_t near) const {
+    const LeafSets start = Start(near);
+    if (std::optional<LeafSets> ways = AllWays(*this, start)) return *std::move(ways);
+    LeafSets ways = start;
+    LeafSets here = start;
+    int64_t composed = 0;
+    for (int64_t step = 1; step <= steps_ && !here.empty(); ++step) {
+      std::optional<LeafSets> next;
+      if (step <= kMaxStepsOneByOne) next = OneStep(here, &composed);
+      if (!next) {
+        AddWholeSlices(near, step, &ways);
+        break;
+      }
+      here = *std::move(next);
+      for (const auto& [leaf, set] : here) ways[leaf].Add(set);
+    }
+    return ways;
   }
 
  private:
-  // How many leaves on the side of the start, and on the other, are slices of arrays; carries are
-  // the others.
-  int64_t ArraysHere() const { return forward_ ? inputs_ : outputs_; }
-  int64_t ArraysBehind() const { return forward_ ? outputs_ : inputs_; }
-  bool StartsFromSlice() const { return start_ < ArraysHere(); }
+  const HloComputation& Function() const { return *loop_.to_apply(); }
+  // The shapes of the scan's own leaves, and of those from which a step starts.
+  const Shape& ArrayAt(bool of_operands, int64_t leaf) const {
+    return of_operands ? loop_.operand(leaf)->shape() : loop_.shape().Leaf(leaf);
+  }
+  const Shape& Here(int64_t leaf) const {
+    const int64_t here = leaf < carries_ ? near_ + leaf : leaf - carries_;
+    return is_forward_ ? Function().parameter(here)->shape()
+                       : Function().root_instruction()->shape().Leaf(here);
+  }
 
-  const HloComputation& Function() const { return *scan_.to_apply(); }
-  Shape Parameter(int64_t leaf) const { return Function().parameter(leaf)->shape(); }
-  Shape Yielded(int64_t leaf) const { return Function().root_instruction()->shape().Leaf(leaf); }
-  Shape Here(int64_t leaf) const { return forward_ ? Parameter(leaf) : Yielded(leaf); }
-  Shape Behind(int64_t leaf) const { return forward_ ? Yielded(leaf) : Parameter(leaf); }
+  // The times at which steps start.
+  Interval TimesOfSteps() const {
+    return is_forward_ ? Interval::OfSize(steps_) : Interval::OfSize(steps_).Add(1);
+  }
+  // The index of the slice of a step, or the step of a slice.
+  AffineExpr Counted(AffineExpr index) const {
+    if (!loop_.GetBool(AttributeKey::kIsReverse)) return index;
+    return Sub(Constant(steps_ - 1, build_.mlir_context), index);
+  }
 
-  // The sets behind one more application of f, from the leaves of `here`.
-  Level Step(const Level& here) {
-    Level behind;
-    const CalledComputation called{scan_, Function(), std::nullopt};
+  // `map`, from a place at `time` to a slice of f or a carry, with where it leads to after so many
+  // steps as its first results.
+  OperandIndexing AfterSteps(const OperandIndexing& map, AffineExpr time, AffineExpr steps,
+                             int64_t to, llvm::ArrayRef<Variable> more_ranges = {}) const {
+    if (map.IsUnknown()) return map;
+    AffineExpr end = is_forward_ ? Add(time, steps) : Sub(time, steps);
+    llvm::SmallVector<AffineExpr, 4> results(map.map().results());
+    Constraints within_loop = {{end, Times()}};
+    if (to >= carries_ + near_) {
+      const AffineExpr step = is_forward_ ? Sub(end, Constant(1, build_.mlir_context)) : end;
+      within_loop = {{step, Interval::OfSize(steps_)}};
+      results.insert(results.begin() + dim_, Counted(step));
+      // Whichever step it is, the way is at its end.
+      end = Constant(is_forward_ ? steps_ : 0, build_.mlir_context);
+    }
+    results.insert(results.begin(), end);
+    return WithResults(map, results, more_ranges, std::move(within_loop));
+  }
+
+  // Where a step leads from `here`; nothing where that is too many maps.
+  std::optional<LeafSets> OneStep(const LeafSets& here, int64_t* composed) const {
+    LeafSets next;
     for (const auto& [leaf, set] : here) {
-      const InstructionIndexing entries =
-          forward_ ? build_.ReachOf(called, {leaf, 0}) : build_.ReadOf(called, leaf);
-      for (const IndexingEntry& entry : entries) {
-        const int64_t to = forward_ ? entry.output_leaf : entry.operand;
-        composed_ += set.size() * entry.indexing.size();
-        if (composed_ > kMaxComposedForLeaf) return behind;
-        OperandIndexingSet step;
-        for (const OperandIndexing& map : entry.indexing) step.Add(OfAnyStep(map));
-        behind[to].Add(ComposeOrWiden(set, step, Here(start_), Behind(to), build_.mlir_context));
+      for (const auto& [to, maps] : TimedStepsOf(leaf)) {
+        *composed += static_cast<int64_t>(set.size() * maps.size());
+        if (*composed > kMaxComposedForLeaf) return std::nullopt;
+        for (const OperandIndexing& first : set) {
+          for (const OperandIndexing& second : maps) {
+            std::optional<OperandIndexing> both = ComposeTimed(first, second);
+            if (!both) return std::nullopt;
+            next[to].Add(*std::move(both));
+          }
+        }
       }
     }
-    std::erase_if(behind, [](const auto& entry) { return entry.second.empty(); });
-    for (auto& [leaf, set] : behind) set.Simplify();
-    return behind;
+    std::erase_if(next, [](const auto& place) { return place.second.empty(); });
+    for (auto& [leaf, set] : next) {
+      set.Simplify();
+      if (set.size() > kMaxMapsOfLeaf) return std::nullopt;
+    }
+    return next;
+  }
+
+  // Adds all slices and carries that are so many steps away from where ways from a near leaf of the
+  // scan begin, or more.
+  void AddWholeSlices(int64_t near, int64_t steps, LeafSets* ways) const {
+    const std::string why =
+        absl::StrCat("whole slices: the maps of ", loop_.name(), " are too many");
+    const std::optional<int64_t> devices = DevicesAcrossWhich(Function());
+    const AffineExpr begin = Start(near).begin()->second.maps()[0].map().results()[0];
+    for (int64_t leaf = 0; leaf < far_ + carries_; ++leaf) {
+      const Shape& slice = is_forward_ ? Function().root_instruction()->shape().Leaf(leaf)
+                                       : Function().parameter(leaf)->shape();
+      OperandIndexing whole =
+          WholeTensorIndexing(ArrayAt(is_forward_, near), slice, why, build_.mlir_context);
+      if (devices) {
+        whole = OnAnyDevice(whole, Interval::OfSize(*devices), Interval::OfSize(*devices));
+      }
+      const AffineExpr number =
+          mlir::getAffineSymbolExpr(whole.map().num_ranges(), build_.mlir_context);
+      const int64_t to = leaf < far_ ? carries_ + near_ + leaf : leaf - far_;
+      (*ways)[to].Add(
+          AfterSteps(whole, begin, number, to, Variable{Interval::Closed(steps, steps_), {}}));
+    }
   }
 
   OperandIndexing OfAnyStep(OperandIndexing map) const {
     if (map.bindings().empty()) return map;
     map.Weaken(ExactnessLabel::OverApproximate(absl::StrCat(
-        "values that differ from step to step of ", scan_.name(), " are taken for any")));
+        "values that differ from step to step of ", loop_.name(), " are taken for any")));
     map = WithRanges(map,
                      std::vector<std::optional<Interval>>(map.bindings().size(), Interval::All()));
     map.Simplify();
     return map;
   }
 
-  void FindPieces() {
-    // Nothing is done with the carries.
-    if (steps_ == 0) {
-      if (StartsFromSlice()) return;
-      const int64_t carry = ArraysBehind() + start_ - ArraysHere();
-      pieces_[carry].push_back(
-          {-1, -1, OperandIndexingSet(IdentityIndexing(Here(start_), build_.mlir_context))});
-      return;
-    }
-    Level here;
-    here[start_].Add(IdentityIndexing(Here(start_), build_.mlir_context));
-    for (int64_t level = 0; level < steps_; ++level) {
-      Level behind = Step(here);
-      if (level >= kMaxLevels || TooMany(behind)) {
-        AddWholeSlices(level);
-        return;
-      }
-      // Renumbers the leaves as those from which the next step starts.
-      Level next;
-      for (const auto& [leaf, set] : behind) {
-        if (leaf >= ArraysBehind()) next[leaf - ArraysBehind() + ArraysHere()] = set;
-      }
-      const int64_t last = next == here ? steps_ - 1 : level;
-      for (auto& [leaf, set] : behind) AddPiece(leaf, {level, last, std::move(set)});
-      if (next.empty() || last > level) return;
-      here = std::move(next);
-    }
-  }
-
-  bool TooMany(const Level& level) const {
-    if (composed_ > kMaxComposedForLeaf) return true;
-    for (const auto& [leaf, set] : level) {
-      if (set.size() > kMaxMapsOfLeaf) return true;
-    }
-    return false;
-  }
-
-  void AddPiece(int64_t leaf, LevelSpan piece) {
-    std::vector<LevelSpan>& pieces = pieces_[leaf];
-    if (!pieces.empty() && pieces.back().last + 1 == piece.first &&
-        pieces.back().set == piece.set) {
-      pieces.back().last = piece.last;
-    } else {
-      pieces.push_back(std::move(piece));
-    }
-  }
-
-  void AddWholeSlices(int64_t level) {
-    const std::optional<int64_t> devices = DevicesAcrossWhich(Function());
-    const int64_t count = forward_ ? scan_.shape().LeafCount() : scan_.operand_count();
-    for (int64_t leaf = 0; leaf < count; ++leaf) {
-      OperandIndexing whole = WholeTensorIndexing(
-          Here(start_), Behind(leaf),
-          absl::StrCat("whole slices: the maps of ", scan_.name(), " are too many"),
-          build_.mlir_context);
-      if (devices) {
-        whole = OnAnyDevice(whole, Interval::OfSize(*devices), Interval::OfSize(*devices));
-      }
-      AddPiece(leaf, {level, steps_ - 1, OperandIndexingSet(std::move(whole))});
-    }
-  }
-
-  // A step counted from the end of the way, for a step of the dimension, and the other way round.
-  Interval Flipped(int64_t first, int64_t last) const {
-    return is_flipped_ ? Interval::Closed(steps_ - 1 - last, steps_ - 1 - first)
-                       : Interval::Closed(first, last);
-  }
-
-  OperandIndexing ToCarry(const OperandIndexing& map, const LevelSpan& piece) const {
-    if (!StartsFromSlice()) return map;
-    return Lift(map, Flipped(piece.first, piece.last), nullptr, std::nullopt, {});
-  }
-
-  OperandIndexing ToSlice(const OperandIndexing& map, const LevelSpan& piece) const {
-    mlir::MLIRContext* context = build_.mlir_context;
-    if (!StartsFromSlice()) {
-      const Interval steps = Flipped(steps_ - 1 - piece.last, steps_ - 1 - piece.first);
-      if (steps.IsPoint()) {
-        return Lift(map, std::nullopt, Constant(steps.lower(), context), std::nullopt, {});
-      }
-      return Lift(map, std::nullopt, NewRange(map), steps, {});
-    }
-    const AffineExpr step = mlir::getAffineDimExpr(dim_, context);
-    const Interval from = Flipped(piece.first, steps_ - 1);
-    if (piece.first == piece.last) {
-      return Lift(map, from, Add(step, Constant(is_flipped_ ? piece.first : -piece.first, context)),
-                  std::nullopt, {});
-    }
-    const AffineExpr other = NewRange(map);
-    const AffineExpr difference = is_flipped_ ? Sub(other, step) : Sub(step, other);
-    return Lift(map, from, other, Interval::OfSize(steps_),
-                {{difference, Interval::Closed(piece.first, piece.last)}});
-  }
-
-  static AffineExpr NewRange(const OperandIndexing& map) {
-    return mlir::getAffineSymbolExpr(map.map().num_ranges(), map.map().context());
-  }
-
-  // A map between slices or carries as one between arrays: with dimension dim_ in `steps` where the
-  // start is a slice, with the result `index` where the end is one, with a range variable more in
-  // `new_range`.
-  OperandIndexing Lift(const OperandIndexing& indexing, const std::optional<Interval>& steps,
-                       AffineExpr index, const std::optional<Interval>& new_range,
-                       Constraints more) const {
-    if (indexing.IsUnknown()) return indexing;
-    const IndexingMap& map = indexing.map();
-    // The dimension after the last stands for the reader in replica maps.
-    llvm::SmallVector<AffineExpr, 8> renumbered;
-    for (int i = 0; i <= map.num_dims(); ++i) {
-      renumbered.push_back(mlir::getAffineDimExpr(steps && i >= dim_ ? i + 1 : i, map.context()));
-    }
-    // The reader comes last wherever the new dimension is.
-    renumbered.back() = mlir::getAffineDimExpr(map.num_dims() + (steps ? 1 : 0), map.context());
-    Variables dims(map.dims());
-    if (steps) dims.insert(dims.begin() + dim_, Variable{*steps, {}});
-    Variables ranges(map.ranges());
-    if (new_range) ranges.push_back({*new_range, {}});
-    llvm::SmallVector<AffineExpr, 8> symbols;
-    for (int i = 0; i < map.num_symbols(); ++i) {
-      symbols.push_back(mlir::getAffineSymbolExpr(i, map.context()));
-    }
-    const auto lifted = [&](AffineExpr expr) { return Substitute(expr, renumbered, symbols); };
-    llvm::SmallVector<AffineExpr, 4> results;
-    for (const AffineExpr result : map.results()) results.push_back(lifted(result));
-    if (index) results.insert(results.begin() + dim_, index);
-    Constraints constraints(map.constraints());
-    for (Constraint& constraint : constraints) constraint.expr = lifted(constraint.expr);
-    constraints.append(more.begin(), more.end());
-    const mlir::AffineMap affine_map =
-        mlir::AffineMap::get(dims.size(), ranges.size(), results, map.context());
-    OperandIndexing result(kPartsFit,
-                           IndexingMap(kPartsFit, affine_map, std::move(dims), std::move(ranges),
-                                       {}, std::move(constraints)),
-                           {}, indexing.label());
-    if (indexing.replica_map() != nullptr) {
-      ReplicaMap replica_map = *indexing.replica_map();
-      replica_map.device = lifted(replica_map.device);
-      for (Constraint& constraint : replica_map.constraints) {
-        constraint.expr = lifted(constraint.expr);
-      }
-      result.SetReplicaMap(kPartsFit, std::move(replica_map));
-    }
-    return result;
-  }
-
   BuildContext& build_;
-  const HloInstruction& scan_;
-  const bool forward_;
-  const int64_t start_;
+  const int64_t carries_;
   const int64_t dim_;
   const int64_t steps_;
-  // Whether steps on the way count down.
-  const bool is_flipped_;
-  int64_t inputs_ = 0;
-  int64_t outputs_ = 0;
-  size_t composed_ = 0;
-  std::map<int64_t, std::vector<LevelSpan>> pieces_;
+  int64_t near_ = 0;
+  int64_t far_ = 0;
 };
 
 bool LooksIntoFunction(const BuildContext& build) {
@@ -298,11 +264,20 @@ bool LooksIntoFunction(const BuildContext& build) {
          !first.IsUnboundedDimension(build.instruction.dimensions()[0]);
 }
 
+void AddEntries(BuildContext& build, Direction direction, int64_t near) {
+  const ScanSteps steps(build, direction);
+  for (auto& [leaf, set] : LoopEnds(steps).AtEnd(steps.Ways(near))) {
+    const std::optional<int64_t> far = steps.ToFar(leaf);
+    if (!far) continue;
+    steps.is_forward() ? build.Add(*far, near, 0, set) : build.Add(near, *far, 0, set);
+  }
+}
+
 }  // namespace
 
 void ScanOutputToInput(BuildContext& build, int64_t output_leaf) {
   if (LooksIntoFunction(build)) {
-    Scan(build, Direction::kOutputToInput, output_leaf).AddEntries();
+    AddEntries(build, Direction::kOutputToInput, output_leaf);
   } else {
     UnanalysedOutputToInput(build, output_leaf);
   }
@@ -310,7 +285,7 @@ void ScanOutputToInput(BuildContext& build, int64_t output_leaf) {
 
 void ScanInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
   if (LooksIntoFunction(build)) {
-    Scan(build, Direction::kInputToOutput, operand).AddEntries();
+    AddEntries(build, Direction::kInputToOutput, operand);
   } else {
     UnanalysedInputToOutput(build, operand, operand_leaf);
   }

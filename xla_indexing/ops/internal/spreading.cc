@@ -54,6 +54,12 @@ struct Translation {
   }
 };
 
+// Whether an interval has an end on both sides, and sums of a few of its numbers fit.
+bool IsSmall(const Interval& interval) {
+  return interval.IsFinite() && !interval.IsEmpty() && interval.lower() >= -kMaxStep &&
+         interval.upper() <= kMaxStep;
+}
+
 IntervalBox MovedBox(const IntervalBox& box, const Step& step, int64_t sign) {
   IntervalBox moved;
   for (size_t i = 0; i < box.size(); ++i) moved.push_back(box[i].Add(sign * step[i]));
@@ -173,10 +179,7 @@ std::optional<Translation> AsTranslation(const OperandIndexing& piece) {
       translation.times = bounds;
       continue;
     }
-    if (!bounds.IsFinite() || bounds.IsEmpty() || bounds.lower() < -kMaxStep ||
-        bounds.upper() > kMaxStep) {
-      return std::nullopt;
-    }
+    if (!IsSmall(bounds)) return std::nullopt;
     translation.step.push_back(*step);
     translation.domain.push_back(bounds);
   }
@@ -233,6 +236,144 @@ struct StepProgression {
   }
 };
 
+// A piece that leads from all points of a box to all points of another one whose distances are in
+// progressions, one for each dimension.
+struct StepWindow {
+  int64_t iterations = 0;
+  Interval times = {};
+  IntervalBox from = {};
+  IntervalBox to = {};
+  std::vector<StepProgression> steps = {};
+
+  // The least box in which the window stops at nothing but the border; nothing where there is none.
+  std::optional<IntervalBox> Box() const {
+    IntervalBox box;
+    for (size_t j = 0; j < from.size(); ++j) {
+      const Interval all = from[j].Union(to[j]);
+      const Interval distances = Interval::Closed(steps[j].first, steps[j].last);
+      if (!all.Intersect(all.Sub(distances)).IsSubsetOf(from[j]) ||
+          !all.Intersect(all.Add(distances)).IsSubsetOf(to[j])) {
+        return std::nullopt;
+      }
+      box.push_back(all);
+    }
+    return box;
+  }
+};
+
+// How far an index moves along one dimension, and where it can lead to, as a result and constraints
+// on it, or on its distance from the dimension, say.
+class WindowOfDimension {
+ public:
+  static std::optional<WindowOfDimension> Of(const IndexingMap& map, int dim) {
+    WindowOfDimension window;
+    window.result_ = map.results()[dim];
+    window.from_ = map.dims()[dim].bounds;
+    window.distance_ = Sub(window.result_, mlir::getAffineDimExpr(dim, map.context()));
+    const LinearSum moved = LinearSum::FromExpr(window.distance_);
+    if (!moved.valid() || !IsSmall(window.from_)) return std::nullopt;
+    for (const bool from_distance : {true, false}) {
+      const LinearSum sum = from_distance ? moved : LinearSum::FromExpr(window.result_);
+      Interval& values = from_distance ? window.distances_ : window.to_;
+      if (sum.terms().empty()) {
+        values = Interval::Point(sum.constant());
+        return window;
+      }
+      const Term& term = sum.terms()[0];
+      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+      if (sum.terms().size() > 1 || !symbol) continue;
+      if (term.coefficient < -kMaxStep || term.coefficient > kMaxStep) return std::nullopt;
+      if (!from_distance && std::abs(term.coefficient) != 1) return std::nullopt;
+      window.range_ = symbol.getPosition();
+      window.stride_ = std::abs(term.coefficient);
+      values = map.ranges()[symbol.getPosition()].bounds.Mul(term.coefficient).Add(sum.constant());
+      return window;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<unsigned> range() const { return range_; }
+  const Interval& from() const { return from_; }
+
+  // Whether a constraint is on the result, or on the distance where all integers in an interval are
+  // distances.
+  bool Take(const Constraint& constraint) {
+    for (const int64_t sign : {1, -1}) {
+      const AffineExpr expr = Scale(constraint.expr, sign);
+      const Interval values = constraint.interval.Mul(sign);
+      if (const auto shift = ConstantIn(Sub(result_, expr))) {
+        to_ = to_.Intersect(values.Add(*shift));
+        return true;
+      }
+      if (const auto shift = ConstantIn(Sub(distance_, expr)); shift && stride_ == 1) {
+        distances_ = distances_.Intersect(values.Add(*shift));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // With all constraints taken, how far it moves and where it leads to.
+  std::optional<std::pair<StepProgression, Interval>> Finish() const {
+    const Interval to = to_.Intersect(from_.Add(distances_));
+    if (!IsSmall(to)) return std::nullopt;
+    const Interval possible = to.Sub(from_).Intersect(distances_);
+    if (possible.IsEmpty()) return std::nullopt;
+    StepProgression steps = {possible.lower(), possible.upper(), 0};
+    if (stride_ > 1) {
+      // From the first distance on, whichever end that is, they are `stride_` apart.
+      if (!IsSmall(distances_)) return std::nullopt;
+      const int64_t first = distances_.lower();
+      steps.first = first + (possible.lower() - first + stride_ - 1) / stride_ * stride_;
+      steps.last = first + (possible.upper() - first) / stride_ * stride_;
+      if (steps.first > steps.last) return std::nullopt;
+    }
+    if (steps.first < steps.last) steps.stride = stride_;
+    return std::pair(steps, to);
+  }
+
+ private:
+  AffineExpr result_;
+  AffineExpr distance_;
+  std::optional<unsigned> range_;
+  int64_t stride_ = 1;
+  Interval from_ = Interval::All();
+  Interval to_ = Interval::All();
+  Interval distances_ = Interval::All();
+};
+
+std::optional<StepWindow> AsWindow(const OperandIndexing& piece) {
+  if (piece.IsUnknown() || piece.replica_map() != nullptr) return std::nullopt;
+  const IndexingMap& map = piece.map();
+  if (map.num_runtimes() > 0 || map.num_dims() != map.num_results()) return std::nullopt;
+  const auto iterations =
+      ConstantIn(Sub(map.results()[0], mlir::getAffineDimExpr(0, map.context())));
+  if (!iterations || *iterations == 0) return std::nullopt;
+  StepWindow window = {*iterations, map.dims()[0].bounds};
+  std::vector<WindowOfDimension> dims;
+  std::set<unsigned> ranges;
+  for (int i = 1; i < map.num_dims(); ++i) {
+    const std::optional<WindowOfDimension> dim = WindowOfDimension::Of(map, i);
+    // A range variable of two dimensions ties them together.
+    if (!dim || (dim->range() && !ranges.insert(*dim->range()).second)) return std::nullopt;
+    dims.push_back(*dim);
+  }
+  if (static_cast<int>(ranges.size()) != map.num_ranges()) return std::nullopt;
+  for (const Constraint& constraint : map.constraints()) {
+    if (!llvm::any_of(dims, [&](WindowOfDimension& dim) { return dim.Take(constraint); })) {
+      return std::nullopt;
+    }
+  }
+  for (const WindowOfDimension& dim : dims) {
+    const auto steps_and_end = dim.Finish();
+    if (!steps_and_end) return std::nullopt;
+    window.steps.push_back(steps_and_end->first);
+    window.from.push_back(dim.from());
+    window.to.push_back(steps_and_end->second);
+  }
+  return window;
+}
+
 // The dimensions that the steps of one product change.
 struct Product {
   std::vector<size_t> dims;
@@ -246,6 +387,30 @@ class Spreading {
   static std::optional<Spreading> Find(const std::vector<Translation>& translations) {
     std::optional<Spreading> found = Find(translations, /*all=*/true);
     return found ? found : Find(translations, /*all=*/false);
+  }
+
+  // In the box of a window, of which the translations are sums of steps.
+  static std::optional<Spreading> Find(const StepWindow& window,
+                                       const std::vector<Translation>& translations) {
+    Spreading found;
+    const std::optional<IntervalBox> box = window.Box();
+    if (!box) return std::nullopt;
+    found.iterations_ = window.iterations;
+    found.times_ = window.times;
+    found.box_ = *box;
+    found.progressions_ = window.steps;
+    found.goes_round_.assign(box->size(), false);
+    Product product;
+    for (size_t j = 0; j < box->size(); ++j) {
+      if (!found.ReachesSums(j)) return std::nullopt;
+      if (found.Moves(j)) product.dims.push_back(j);
+    }
+    found.products_.push_back(std::move(product));
+    const auto is_left_out = [&](const Translation& translation) {
+      return found.Inside(translation) == translation.domain && found.AddsWhatStepsAdd(translation);
+    };
+    if (!absl::c_all_of(translations, is_left_out)) return std::nullopt;
+    return found;
   }
 
   // The part of a translation's domain that leads from the box into the box.
@@ -285,6 +450,7 @@ class Spreading {
   }
 
   int64_t Size(size_t j) const { return *box_[j].Size(); }
+  bool Moves(size_t j) const { return progressions_[j].first != 0 || progressions_[j].last != 0; }
   // After how many strides dimension j is where it was.
   int64_t Period(size_t j) const {
     return Size(j) / std::gcd(Size(j), std::max<int64_t>(progressions_[j].stride, 1));
@@ -438,8 +604,7 @@ class Spreading {
       return false;
     }
     for (size_t j = 0; j < box_.size(); ++j) {
-      const bool moves = progressions_[j].first != 0 || progressions_[j].last != 0;
-      if (!moves && translation.step[j] != 0) return false;
+      if (!Moves(j) && translation.step[j] != 0) return false;
     }
     Int128 needed = 0;
     for (const Product& product : products_) {
@@ -632,20 +797,29 @@ void AddOutside(const Translation& translation, const IntervalBox& box,
 
 std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces) {
   std::vector<Translation> translations;
+  std::optional<StepWindow> window;
+  ExactnessLabel label = ExactnessLabel::Exact();
   for (const OperandIndexing& piece : pieces) {
     const std::optional<std::vector<OperandIndexing>> parts = WithoutRanges(piece);
-    if (!parts) return std::nullopt;
+    if (!parts) {
+      // Of more steps than are taken one by one.
+      if (window) return std::nullopt;
+      window = AsWindow(piece);
+      if (!window) return std::nullopt;
+      label = piece.label();
+      continue;
+    }
     for (const OperandIndexing& part : *parts) {
       std::optional<Translation> translation = AsTranslation(part);
       if (!translation) return std::nullopt;
       translations.push_back(*std::move(translation));
     }
   }
-  if (translations.size() < 2) return std::nullopt;
-  const std::optional<Spreading> spreading = Spreading::Find(translations);
+  if (!window && translations.size() < 2) return std::nullopt;
+  const std::optional<Spreading> spreading =
+      window ? Spreading::Find(*window, translations) : Spreading::Find(translations);
   if (!spreading) return std::nullopt;
   Spread spread;
-  ExactnessLabel label = ExactnessLabel::Exact();
   for (const Translation& translation : translations) {
     const IntervalBox inside = spreading->Inside(translation);
     AddOutside(translation, inside, &spread.others);

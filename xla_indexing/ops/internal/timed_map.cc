@@ -23,6 +23,61 @@ namespace xla_indexing::internal {
 
 using ::mlir::AffineExpr;
 
+OperandIndexing AddTime(const OperandIndexing& map, const Interval& times, AffineExpr result) {
+  Renaming renaming;
+  renaming.dims = Variables(map.map().dims());
+  renaming.dims.insert(renaming.dims.begin(), Variable{times, {}});
+  renaming.ranges = Variables(map.map().ranges());
+  for (int i = 0; i < map.map().num_runtimes(); ++i) renaming.runtimes.push_back(i);
+  // The dimension after the last stands for the reader in replica maps.
+  for (int i = 0; i <= map.map().num_dims(); ++i) {
+    renaming.for_dims.push_back(mlir::getAffineDimExpr(i + 1, map.map().context()));
+  }
+  if (result) renaming.results_added.push_back(result);
+  return Renamed(map, std::move(renaming));
+}
+
+OperandIndexing DropTime(const OperandIndexing& timed, const Interval& times, int results_dropped,
+                         bool* depends_on_time) {
+  if (timed.IsUnknown()) return timed;
+  const IndexingMap& map = timed.map();
+  mlir::MLIRContext* context = map.context();
+  bool mentions_time = false;
+  const auto look_at = [&](AffineExpr expr) {
+    mentions_time = mentions_time || expr.isFunctionOfDim(0);
+  };
+  for (const AffineExpr result : map.results().drop_front(results_dropped)) look_at(result);
+  for (const Constraint& constraint : map.constraints()) look_at(constraint.expr);
+  for (const RuntimeVarIndexing& binding : timed.bindings()) {
+    for (const AffineExpr expr : binding.element) look_at(expr);
+  }
+  *depends_on_time = *depends_on_time || mentions_time;
+  Renaming renaming;
+  renaming.results_dropped = results_dropped;
+  renaming.dims = Variables(map.dims().drop_front());
+  renaming.ranges = Variables(map.ranges());
+  const Interval possible = map.dims()[0].bounds.Intersect(times);
+  AffineExpr time = Constant(0, context);
+  if (possible.IsPoint()) {
+    time = Constant(possible.lower(), context);
+  } else if (mentions_time || possible.IsEmpty()) {
+    time = mlir::getAffineSymbolExpr(map.num_ranges(), context);
+    renaming.ranges.push_back({possible, {}});
+  }
+  renaming.for_dims.push_back(time);
+  for (int i = 0; i <= map.num_dims() - 1; ++i) {
+    renaming.for_dims.push_back(mlir::getAffineDimExpr(i, context));
+  }
+  for (int i = 0; i < map.num_ranges(); ++i) {
+    renaming.for_symbols.push_back(mlir::getAffineSymbolExpr(i, context));
+  }
+  for (int i = 0; i < map.num_runtimes(); ++i) {
+    renaming.runtimes.push_back(i);
+    renaming.for_symbols.push_back(mlir::getAffineSymbolExpr(renaming.ranges.size() + i, context));
+  }
+  return Renamed(timed, std::move(renaming));
+}
+
 std::optional<OperandIndexing> ComposeTimed(const OperandIndexing& first,
                                             const OperandIndexing& second) {
   if (first.IsUnknown() || second.IsUnknown() || !QuestionBudget::Spend()) return std::nullopt;
@@ -101,7 +156,7 @@ bool HasFixedValues(const OperandIndexing& map) {
   });
 }
 
-bool IsTimeless(const LoopBody& body, const OperandIndexing& piece) {
+bool IsTimeless(const LoopSteps& body, const OperandIndexing& piece) {
   const IndexingMap& map = piece.map();
   if (piece.IsUnknown() || !HasFixedValues(piece)) return false;
   const Interval times = body.Times();

@@ -8,11 +8,19 @@
 #include <vector>
 
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/shape.h"
-#include "xla_indexing/ops/internal/loop_body.h"
+#include "xla_indexing/ops/internal/loop_steps.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing::internal {
+
+// `map` with a first dimension more, in `times`, and, unless that is null, a first result.
+OperandIndexing AddTime(const OperandIndexing& map, const Interval& times, mlir::AffineExpr result);
+// `timed` without its first dimension, which has any value in `times`, and so many first results;
+// `*depends_on_time` is set where the dimension makes a difference.
+OperandIndexing DropTime(const OperandIndexing& timed, const Interval& times, int results_dropped,
+                         bool* depends_on_time);
 
 // first ; second, simplified; nothing where that passes a bound, or one of them is unknown.
 std::optional<OperandIndexing> ComposeTimed(const OperandIndexing& first,
@@ -35,7 +43,7 @@ bool HasFixedValues(const OperandIndexing& map);
 
 // Whether a map is one iteration, the same whenever it is but for the time, and there at all times:
 // one whose time has a narrower interval is not, even if it does not mention the time otherwise.
-bool IsTimeless(const LoopBody& body, const OperandIndexing& piece);
+bool IsTimeless(const LoopSteps& body, const OperandIndexing& piece);
 
 }  // namespace xla_indexing::internal
 

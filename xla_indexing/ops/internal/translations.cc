@@ -15,15 +15,13 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
+#include "xla_indexing/ops/internal/periods.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
-
-// How often a piece is taken until it must be a translation.
-constexpr int kMaxPeriod = 6;
 
 // What an iteration does to each dimension: it adds a number, or (none) leaves nothing of it.
 using Shifts = llvm::SmallVector<std::optional<int64_t>, 4>;
@@ -156,28 +154,12 @@ std::optional<OperandIndexing> CloseShifting(const OperandIndexing& piece) {
 std::optional<OperandIndexingSet> ClosePiece(const OperandIndexing& piece) {
   // The map of what is unknown has no time.
   if (piece.IsUnknown()) return std::nullopt;
-  OperandIndexingSet powers;
-  std::optional<OperandIndexing> power = piece;
-  for (int period = 1; period <= kMaxPeriod; ++period) {
-    if (power->IsKnownEmpty()) return powers;
-    const std::optional<OperandIndexing> closed = CloseShifting(*power);
-    if (!closed) {
-      powers.Add(*power);
-      power = ComposeTimed(*power, piece);
-      if (!power) return std::nullopt;
-      continue;
-    }
-    OperandIndexingSet all = powers;
-    all.Add(*closed);
-    for (const OperandIndexing& first : powers) {
-      std::optional<OperandIndexing> rest = ComposeTimed(*closed, first);
-      if (!rest) return std::nullopt;
-      all.Add(*std::move(rest));
-    }
-    all.Simplify();
-    return all;
-  }
-  return std::nullopt;
+  return CloseByPeriod(OperandIndexingSet(piece),
+                       [](const OperandIndexingSet& power) -> std::optional<OperandIndexingSet> {
+                         std::optional<OperandIndexing> closed = CloseShifting(power.maps()[0]);
+                         if (!closed) return std::nullopt;
+                         return OperandIndexingSet(*std::move(closed));
+                       });
 }
 
 }  // namespace xla_indexing::internal

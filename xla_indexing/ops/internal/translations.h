@@ -4,7 +4,7 @@
 //     where no restriction ties the range             m >= 1, with the domain of p at the first step
 //     variables s_j to dimensions, and each           and at the last one
 //     restriction is monotonous along (a, c_i)
-//   p^2, .., p^kMaxPeriod is such a map             p+ = union of p^r and (p^k)+ ; p^r, r < k
+//   p^k is such a map                               ops/internal/periods.h
 //
 // What holds at the first step and at the last one holds between them if it is monotonous. A result
 // that is a range variable is anything in every iteration, so that the first ones do not matter.

@@ -1,0 +1,174 @@
+// All powers of maps that permute dimensions, turn them round and add constants, going round or not,
+// against ways that are followed step by step, and against isl's transitive closure, which is code of
+// its own (tests/map/isl_judge.h).
+
+#include "xla_indexing/ops/internal/turns.h"
+
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/map/isl_judge.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using TurnPoint = std::vector<int64_t>;  // the time, and an element
+using TurnPairs = std::set<std::pair<TurnPoint, TurnPoint>>;
+
+// A dimension of the element that a step leads to: dimension `of`, turned round or not, and `moved`
+// on; past the end it goes round, or it leads nowhere.
+struct Turned {
+  int of = 0;
+  bool is_turned = false;
+  int64_t moved = 0;
+  bool goes_round = false;
+};
+
+class TurnsTest : public ::testing::Test {
+ protected:
+  // The step as maps without remainders, one for each way of going round.
+  OperandIndexingSet Step(const std::vector<Turned>& turned, int64_t size, int64_t count) {
+    OperandIndexingSet pieces;
+    for (int64_t rounds = 0; rounds < int64_t{1} << turned.size(); ++rounds) {
+      std::string dims = "d0";
+      std::string results = "d0 + 1";
+      std::string domain = absl::StrCat("d0 in [0, ", count - 1, "]");
+      std::string constraints;
+      bool is_there = true;
+      for (size_t j = 0; j < turned.size(); ++j) {
+        const Turned& t = turned[j];
+        const bool is_round = ((rounds >> j) & 1) != 0;
+        if (is_round && (!t.goes_round || t.moved == 0)) is_there = false;
+        const std::string index =
+            absl::StrCat(t.is_turned ? absl::StrCat(size - 1, " - ") : "", "d", t.of + 1, " + ",
+                         t.moved, is_round ? " - " : " + ", is_round ? size : 0);
+        absl::StrAppend(&dims, ", d", j + 1);
+        absl::StrAppend(&results, ", ", index);
+        absl::StrAppend(&domain, ", d", j + 1, " in [0, ", size - 1, "]");
+        absl::StrAppend(&constraints, ", ", index, " in [0, ", size - 1, "]");
+      }
+      if (!is_there) continue;
+      const auto map = ParseIndexingMap(
+          absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain, constraints),
+          &context_);
+      EXPECT_TRUE(map.ok()) << map.status();
+      OperandIndexing piece(kPartsFit, *map);
+      piece.Simplify();
+      pieces.Add(std::move(piece));
+    }
+    return pieces;
+  }
+
+  static TurnPairs PairsOf(const OperandIndexingSet& set) {
+    TurnPairs pairs;
+    for (const OperandIndexing& map : set) {
+      const absl::Status status = map.map().ForEachPoint(
+          1'000'000, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
+                         llvm::ArrayRef<int64_t> results) {
+            pairs.emplace(TurnPoint(dims.begin(), dims.end()),
+                          TurnPoint(results.begin(), results.end()));
+          });
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return pairs;
+  }
+
+  // All powers, one step after another.
+  static TurnPairs Closure(const TurnPairs& steps) {
+    TurnPairs closure = steps;
+    std::vector<std::pair<TurnPoint, TurnPoint>> pending(steps.begin(), steps.end());
+    while (!pending.empty()) {
+      const auto [from, to] = pending.back();
+      pending.pop_back();
+      for (auto it = steps.lower_bound({to, {}}); it != steps.end() && it->first == to; ++it) {
+        if (closure.emplace(from, it->second).second) pending.push_back({from, it->second});
+      }
+    }
+    return closure;
+  }
+
+  // Whether the law applies; it then gives the closure.
+  bool Check(const std::vector<Turned>& turned, int64_t size, int64_t count) {
+    const OperandIndexingSet pieces = Step(turned, size, count);
+    const std::optional<OperandIndexingSet> powers = CloseTurning(pieces);
+    if (!powers) return false;
+    EXPECT_EQ(PairsOf(*powers), Closure(PairsOf(pieces))) << size << " " << count;
+#ifdef XLA_INDEXING_HAS_ISL
+    if (asked_isl_++ % 2 == 0) CompareWithIsl(pieces, *powers);
+#endif
+    return true;
+  }
+
+#ifdef XLA_INDEXING_HAS_ISL
+  void CompareWithIsl(const OperandIndexingSet& pieces, const OperandIndexingSet& powers) {
+    IslJudge judge;
+    const auto relation_of = [&](const OperandIndexingSet& set) {
+      std::optional<IslSet> all;
+      for (const OperandIndexing& map : set) {
+        const IslSet relation = judge.Relation(map.map());
+        all = all ? all->Union(relation) : relation;
+      }
+      return all;
+    };
+    const std::optional<IslSet> steps = relation_of(pieces);
+    const std::optional<IslSet> all = relation_of(powers);
+    if (!steps || !all) return;
+    bool is_exact = false;
+    const IslSet closure = steps->TransitiveClosure(&is_exact);
+    EXPECT_NE(all->IsSubsetOf(closure), false);
+    if (!is_exact) return;
+    const std::optional<bool> is_same = all->Equals(closure);
+    EXPECT_NE(is_same, false);
+    compared_with_isl_ += is_same.has_value() ? 1 : 0;
+  }
+#endif
+
+  int asked_isl_ = 0;
+  int compared_with_isl_ = 0;
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+};
+
+// Every permutation of two dimensions with every choice of signs, moved by up to one, in small arrays.
+TEST_F(TurnsTest, StepsOfTwoDimensionsTurnAsTheyDoOneByOne) {
+  int closed = 0;
+  int all = 0;
+  for (const int64_t size : {2, 3, 5}) {
+    for (int bits = 0; bits < 1 << 7; ++bits) {
+      const bool is_swapped = (bits & 1) != 0;
+      Turned first = {is_swapped ? 1 : 0, (bits & 2) != 0, (bits >> 2) & 1, (bits & 8) != 0};
+      Turned second = {is_swapped ? 0 : 1, (bits & 16) != 0, (bits >> 5) & 1, (bits & 64) != 0};
+      // Nothing turns.
+      if (!is_swapped && !first.is_turned && !second.is_turned) continue;
+      ++all;
+      closed += Check({first, second}, size, /*count=*/9) ? 1 : 0;
+      if (HasFailure()) return;
+    }
+  }
+  std::cout << closed << " of " << all << " steps closed, " << compared_with_isl_
+            << " compared with isl's\n";
+  EXPECT_GT(10 * closed, 8 * all);
+}
+
+// Three dimensions that change places, the first of which goes round: its powers come again after
+// three times as many steps as it has elements.
+TEST_F(TurnsTest, DimensionsThatChangePlacesGoRound) {
+  for (const int64_t size : {2, 3, 4}) {
+    EXPECT_TRUE(Check({{1}, {2}, {0, false, 1, true}}, size, /*count=*/14));
+  }
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal

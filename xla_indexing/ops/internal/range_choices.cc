@@ -1,0 +1,266 @@
+#include "xla_indexing/ops/internal/range_choices.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/map/internal/expr_util.h"
+
+namespace xla_indexing::internal {
+
+using ::mlir::AffineExpr;
+
+namespace {
+
+// A map with its device as a result like any other, and the reader as a dimension.
+struct WithDevice {
+  explicit WithDevice(const OperandIndexing& indexing)
+      : results(indexing.map().results()),
+        constraints(indexing.map().constraints()),
+        dims(indexing.map().DimBounds()) {
+    const ReplicaMap* devices = indexing.replica_map();
+    if (devices == nullptr) return;
+    results.push_back(devices->device);
+    constraints.append(devices->constraints.begin(), devices->constraints.end());
+    dims.push_back(devices->readers);
+  }
+
+  llvm::SmallVector<AffineExpr, 8> results;
+  Constraints constraints;
+  llvm::SmallVector<Interval, 4> dims;
+};
+
+// Choices of the range variables of one map, a, as expressions of the variables of another, b, by
+// which the results of a are those of b.
+class RangeChoices {
+ public:
+  // The ranges of a are numbered from `first` on, behind the symbols of b.
+  RangeChoices(int first, int num_ranges, mlir::MLIRContext* context)
+      : first_(first), chosen_(first + num_ranges) {
+    for (int i = 0; i < num_ranges; ++i) {
+      renumbered_.push_back(mlir::getAffineSymbolExpr(first + i, context));
+    }
+  }
+
+  // An expression of a for what is chosen so far.
+  AffineExpr Chosen(AffineExpr expr) const {
+    return Substitute(Substitute(expr, {}, renumbered_), {}, chosen_);
+  }
+  // Whether an expression of chosen ranges has others.
+  bool HasOpen(AffineExpr expr) const {
+    llvm::BitVector used(chosen_.size());
+    if (expr) MarkSymbols(expr, &used);
+    return used.find_next(first_ - 1) >= 0;
+  }
+  // Null where none was chosen.
+  AffineExpr OfRange(int range) const { return chosen_[first_ + range]; }
+
+  // Whether the result of a is that of b, perhaps by choosing one more range, whose coefficient
+  // divides all others.
+  bool MakeEqual(AffineExpr of_a, AffineExpr of_b) {
+    const AffineExpr missing = Sub(of_b, Chosen(of_a));
+    if (!missing) return false;
+    if (ConstantIn(missing) == 0) return true;
+    const LinearSum sum = LinearSum::FromExpr(missing);
+    if (!sum.valid()) return false;
+    for (const Term& term : sum.terms()) {
+      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+      if (!symbol || static_cast<int>(symbol.getPosition()) < first_) continue;
+      // missing = coefficient * s + rest is 0 for s = -rest / coefficient.
+      const AffineExpr quotient = MinusRestDividedBy(sum, term);
+      if (!quotient) continue;
+      if (HasOpen(quotient)) return false;
+      chosen_[symbol.getPosition()] = quotient;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  // What the other terms add up to, divided by the negated coefficient of `by`; null where that does
+  // not divide them.
+  AffineExpr MinusRestDividedBy(const LinearSum& sum, const Term& by) const {
+    const auto divided = [&](int64_t number) -> std::optional<int64_t> {
+      // Negated first, so that the quotient of the least number fits.
+      const std::optional<int64_t> negated = CheckedSub(0, number);
+      if (!negated || by.coefficient == -1) return negated ? std::optional(number) : std::nullopt;
+      if (*negated % by.coefficient != 0) return std::nullopt;
+      return *negated / by.coefficient;
+    };
+    const std::optional<int64_t> constant = divided(sum.constant());
+    if (!constant) return {};
+    AffineExpr quotient = Constant(*constant, by.atom.getContext());
+    for (const Term& term : sum.terms()) {
+      if (term.atom == by.atom) continue;
+      const std::optional<int64_t> coefficient = divided(term.coefficient);
+      if (!coefficient) return {};
+      quotient = Add(quotient, Scale(term.atom, *coefficient));
+    }
+    return quotient;
+  }
+
+  const int first_;
+  llvm::SmallVector<AffineExpr, 8> renumbered_;
+  llvm::SmallVector<AffineExpr, 8> chosen_;
+};
+
+// The values of an expression, as far as ranges and constraints on it alone, shifted or turned round,
+// say.
+Interval KnownValuesOf(AffineExpr expr, llvm::ArrayRef<Constraint> constraints,
+                       ExprSimplifier* simplifier) {
+  if (expr) expr = simplifier->Simplify(expr);
+  if (!expr) return Interval::All();
+  Interval values = simplifier->Range(expr);
+  for (const Constraint& constraint : constraints) {
+    for (const int64_t sign : {1, -1}) {
+      const auto shift = ConstantIn(Sub(expr, Scale(constraint.expr, sign)));
+      if (shift) values = values.Intersect(constraint.interval.Mul(sign).Add(*shift));
+    }
+  }
+  return values;
+}
+
+// The intervals of dimensions, of ranges, and of constraints, in this order.
+using Intervals = llvm::SmallVector<Interval, 8>;
+
+Intervals IntervalsOf(const IndexingMap& map) {
+  Intervals intervals;
+  for (const Variable& variable : map.dims()) intervals.push_back(variable.bounds);
+  for (const Variable& variable : map.ranges()) intervals.push_back(variable.bounds);
+  for (const Constraint& constraint : map.constraints()) intervals.push_back(constraint.interval);
+  return intervals;
+}
+
+OperandIndexing WithIntervals(const OperandIndexing& indexing, const Intervals& intervals) {
+  const IndexingMap& map = indexing.map();
+  Variables dims(map.dims());
+  Variables ranges(map.ranges());
+  Constraints constraints(map.constraints());
+  const Interval* next = intervals.begin();
+  for (Variable& variable : dims) variable.bounds = *next++;
+  for (Variable& variable : ranges) variable.bounds = *next++;
+  for (Constraint& constraint : constraints) constraint.interval = *next++;
+  OperandIndexing result(kPartsFit,
+                         IndexingMap(kPartsFit, map.affine_map(), std::move(dims),
+                                     std::move(ranges), {}, std::move(constraints)),
+                         {}, indexing.label());
+  result.Simplify();
+  return result;
+}
+
+// What `whole` has and `part` has not, where that is one interval.
+std::optional<Interval> OneSideOf(const Interval& whole, const Interval& part) {
+  if (part.IsEmpty() || whole == part) return std::nullopt;
+  const bool same_lower =
+      part.has_lower() == whole.has_lower() && (!part.has_lower() || part.lower() == whole.lower());
+  const bool same_upper =
+      part.has_upper() == whole.has_upper() && (!part.has_upper() || part.upper() == whole.upper());
+  if (same_lower == same_upper) return std::nullopt;
+  return whole.Intersect(same_lower ? Interval::AtLeast(part.upper()).Add(1)
+                                    : Interval::AtMost(part.lower()).Sub(1));
+}
+
+bool HasValuesOfOthers(const OperandIndexing& indexing) {
+  return indexing.map().num_runtimes() > 0 || indexing.replica_map() != nullptr;
+}
+
+}  // namespace
+
+bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
+  const IndexingMap& map_a = a.map();
+  const IndexingMap& map_b = b.map();
+  if (map_a.num_runtimes() > 0 || map_b.num_runtimes() > 0 ||
+      (a.replica_map() == nullptr) != (b.replica_map() == nullptr)) {
+    return false;
+  }
+  const WithDevice all_a(a);
+  const WithDevice all_b(b);
+  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.dims, all_b.dims)) {
+    if (!of_b.IsSubsetOf(of_a)) return false;
+  }
+  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), map_a.context());
+  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.results, all_b.results)) {
+    if (!choices.MakeEqual(of_a, of_b)) return false;
+  }
+  ExprSimplifier simplifier(map_b.context(), all_b.dims, map_b.SymbolBounds());
+  const auto is_known_to_be_in = [&](AffineExpr expr, const Interval& interval) {
+    return KnownValuesOf(expr, all_b.constraints, &simplifier).IsSubsetOf(interval);
+  };
+  for (int i = 0; i < map_a.num_ranges(); ++i) {
+    // One in no result would have to be chosen as well.
+    if (!choices.OfRange(i)) return false;
+    if (!is_known_to_be_in(choices.OfRange(i), map_a.ranges()[i].bounds)) return false;
+  }
+  return llvm::all_of(all_a.constraints, [&](const Constraint& constraint) {
+    return is_known_to_be_in(choices.Chosen(constraint.expr), constraint.interval);
+  });
+}
+
+bool MayHaveValue(const IndexingMap& a, AffineExpr expr, int64_t value, const IndexingMap& b) {
+  RangeChoices choices(b.num_symbols(), a.num_ranges(), a.context());
+  for (const auto [of_a, of_b] : llvm::zip_equal(a.results(), b.results())) {
+    if (!choices.MakeEqual(of_a, of_b)) return false;
+  }
+  const auto constant_in = [](AffineExpr chosen) {
+    return chosen ? ConstantIn(chosen) : std::nullopt;
+  };
+  for (int i = 0; i < a.num_ranges(); ++i) {
+    const std::optional<int64_t> chosen = constant_in(choices.OfRange(i));
+    if (chosen && !a.ranges()[i].bounds.Contains(*chosen)) return false;
+  }
+  const AffineExpr chosen = choices.Chosen(expr);
+  const std::optional<int64_t> constant = constant_in(chosen);
+  // A range variable that is in no result may have any value.
+  return constant ? *constant == value : choices.HasOpen(chosen);
+}
+
+std::optional<OperandIndexing> JoinedAlongOne(const OperandIndexing& a, const OperandIndexing& b) {
+  if (HasValuesOfOthers(a) || HasValuesOfOthers(b)) return std::nullopt;
+  const IndexingMap& map_a = a.map();
+  const IndexingMap& map_b = b.map();
+  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), map_a.context());
+  for (const auto [of_a, of_b] : llvm::zip_equal(map_a.results(), map_b.results())) {
+    if (!choices.MakeEqual(of_a, of_b)) return std::nullopt;
+  }
+  const Intervals of_a = IntervalsOf(map_a);
+  Intervals joined = of_a;
+  Interval* next = joined.begin();
+  const auto add = [&](const Interval& interval) {
+    *next = next->Union(interval);
+    ++next;
+  };
+  ExprSimplifier simplifier(map_b.context(), map_b.DimBounds(), map_b.SymbolBounds());
+  for (const Variable& dim : map_b.dims()) add(dim.bounds);
+  for (int i = 0; i < map_a.num_ranges(); ++i) {
+    if (!choices.OfRange(i)) return std::nullopt;
+    add(KnownValuesOf(choices.OfRange(i), map_b.constraints(), &simplifier));
+  }
+  for (const Constraint& constraint : map_a.constraints()) {
+    add(KnownValuesOf(choices.Chosen(constraint.expr), map_b.constraints(), &simplifier));
+  }
+  for (size_t i = 0; i < joined.size(); ++i) {
+    const std::optional<Interval> added = OneSideOf(joined[i], of_a[i]);
+    if (!added) continue;
+    Intervals part = joined;
+    part[i] = *added;
+    if (!OperandIndexing::IdenticalRelation(WithIntervals(a, part), b)) continue;
+    part[i] = of_a[i];
+    if (OperandIndexing::IdenticalRelation(WithIntervals(a, part), a)) {
+      return WithIntervals(a, joined);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace xla_indexing::internal
