@@ -26,6 +26,7 @@
 #include "xla_indexing/ops/internal/convolution.h"
 #include "xla_indexing/ops/internal/loop_nest.h"
 #include "xla_indexing/ops/internal/map_builder.h"
+#include "xla_indexing/ops/internal/operation_maps.h"
 
 namespace xla_indexing::internal {
 namespace {
