@@ -283,6 +283,54 @@ OperandIndexing WithRangesAsResults(OperandIndexing indexing) {
   return renamed;
 }
 
+// Whether a symbol is the number of an iteration.
+bool IsIteration(AffineExpr symbol, const OperandIndexing& indexing) {
+  return llvm::any_of(indexing.bindings(), [&](const RuntimeVarIndexing& binding) {
+    return llvm::is_contained(
+        llvm::ArrayRef(binding.element).take_front(static_cast<size_t>(binding.NumLoops())),
+        symbol);
+  });
+}
+
+// A range variable that is in no result and is no number of an iteration, but makes one c + s or
+// c - s, with other variables in c, becomes that number.
+OperandIndexing WithRangesAsIterations(OperandIndexing indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.IsUnknown() || map.IsKnownEmpty()) return indexing;
+  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
+    for (int64_t i = 0; i < binding.NumLoops(); ++i) {
+      const LinearSum sum = LinearSum::FromExpr(binding.element[i]);
+      if (!sum.valid() || IsVariable(binding.element[i])) continue;
+      for (const Term& term : sum.terms()) {
+        const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+        if (!symbol || static_cast<int>(symbol.getPosition()) >= map.num_ranges() ||
+            (term.coefficient != 1 && term.coefficient != -1) || IsIteration(symbol, indexing) ||
+            llvm::any_of(map.results(), [&](AffineExpr result) {
+              return HasSymbol(result, static_cast<int>(symbol.getPosition()));
+            })) {
+          continue;
+        }
+        const AffineExpr rest = Sub(binding.element[i], Scale(symbol, term.coefficient));
+        const AffineExpr value = Scale(Sub(symbol, rest), term.coefficient);
+        if (!rest || !value || HasSymbol(rest, static_cast<int>(symbol.getPosition()))) continue;
+        Renaming renaming;
+        renaming.dims = Variables(map.dims());
+        renaming.ranges = Variables(map.ranges());
+        for (int k = 0; k < map.num_runtimes(); ++k) renaming.runtimes.push_back(k);
+        renaming.for_symbols.resize(map.num_symbols());
+        renaming.for_symbols[symbol.getPosition()] = value;
+        renaming.constraints_added.push_back({value, map.ranges()[symbol.getPosition()].bounds});
+        renaming.ranges[symbol.getPosition()].bounds = Interval::AtLeast(0);
+        OperandIndexing renamed = Renamed(indexing, std::move(renaming));
+        if (renamed.IsUnknown()) continue;
+        renamed.Simplify();
+        return WithRangesAsIterations(std::move(renamed));
+      }
+    }
+  }
+  return indexing;
+}
+
 // Whether `a` can be `b` with a variable or a constraint in one point, at a glance: a dimension is
 // there, or a range variable is gone, and results whose other variables are the same have the
 // constants that they have then.
@@ -431,14 +479,19 @@ struct WithDevice {
 };
 
 // Choices of the range variables of one map, a, as expressions of the variables of another, b, by
-// which the results of a are those of b.
+// which the results of a, and what its runtime variables are bound to, are those of b.
 class RangeChoices {
  public:
-  // The ranges of a are numbered from `first` on, behind the symbols of b.
-  RangeChoices(int first, int num_ranges, mlir::MLIRContext* context)
+  // The ranges of a are numbered from `first` on, behind the symbols of b, and its runtime variables
+  // are these symbols of b.
+  RangeChoices(int first, int num_ranges, llvm::ArrayRef<unsigned> runtimes,
+               mlir::MLIRContext* context)
       : first_(first), chosen_(first + num_ranges) {
     for (int i = 0; i < num_ranges; ++i) {
       renumbered_.push_back(mlir::getAffineSymbolExpr(first + i, context));
+    }
+    for (const unsigned symbol : runtimes) {
+      renumbered_.push_back(mlir::getAffineSymbolExpr(symbol, context));
     }
   }
 
@@ -501,25 +554,36 @@ bool IsKnownToBeIn(AffineExpr expr, const Interval& interval, const Constraints&
   return false;
 }
 
-// Whether every pair of `b` is one of `a`, as far as choices of a's range variables show, in the
-// order of the results. What a asks for has to hold for them.
-bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
+// Whether every pair of `b` is one of `a`, as far as choices of a's range variables show, where each
+// runtime variable of a is that one of b. What a asks for has to hold for them.
+bool CoversWith(const OperandIndexing& a, const OperandIndexing& b,
+                llvm::ArrayRef<unsigned> runtimes) {
   const IndexingMap& map_a = a.map();
   const IndexingMap& map_b = b.map();
-  if (map_a.num_runtimes() > 0 || map_b.num_runtimes() > 0 ||
-      (a.replica_map() == nullptr) != (b.replica_map() == nullptr)) {
-    return false;
-  }
   const WithDevice all_a(a);
   const WithDevice all_b(b);
-  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.dims, all_b.dims)) {
-    if (!of_b.IsSubsetOf(of_a)) return false;
+  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), runtimes, map_a.context());
+  std::vector<std::pair<AffineExpr, AffineExpr>> equations;
+  for (size_t i = 0; i < runtimes.size(); ++i) {
+    const auto& of_b = b.bindings()[runtimes[i] - map_b.num_ranges()].element;
+    for (const auto [x, y] : llvm::zip_equal(a.bindings()[i].element, of_b)) {
+      equations.emplace_back(x, y);
+    }
   }
-  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), map_a.context());
-  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.results, all_b.results)) {
-    if (!choices.MakeEqual(of_a, of_b)) return false;
+  for (const auto [x, y] : llvm::zip_equal(all_a.results, all_b.results)) {
+    equations.emplace_back(x, y);
+  }
+  // One with several ranges that are not chosen yet waits until others are.
+  for (size_t open = equations.size(); open > 0;) {
+    std::erase_if(equations,
+                  [&](const auto& each) { return choices.MakeEqual(each.first, each.second); });
+    if (equations.size() == open) return false;
+    open = equations.size();
   }
   ExprSimplifier simplifier(map_b.context(), all_b.dims, map_b.SymbolBounds());
+  for (size_t i = 0; i < runtimes.size(); ++i) {
+    if (!map_b.SymbolBounds()[runtimes[i]].IsSubsetOf(map_a.runtimes()[i].bounds)) return false;
+  }
   for (int i = 0; i < map_a.num_ranges(); ++i) {
     // One in no result would have to be chosen as well.
     if (!IsKnownToBeIn(choices.OfRange(i), map_a.ranges()[i].bounds, all_b.constraints,
@@ -533,13 +597,52 @@ bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
   });
 }
 
+// How many ways are tried in which the runtime variables of one map can be those of another.
+constexpr int kMaxMatches = 16;
+
 }  // namespace
+
+bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
+  if (a.IsUnknown() || b.IsUnknown() ||
+      (a.replica_map() == nullptr) != (b.replica_map() == nullptr)) {
+    return false;
+  }
+  const IndexingMap& map_a = a.map();
+  const IndexingMap& map_b = b.map();
+  if (map_a.num_results() != map_b.num_results()) return false;
+  for (const auto [of_a, of_b] : llvm::zip_equal(WithDevice(a).dims, WithDevice(b).dims)) {
+    if (!of_b.IsSubsetOf(of_a)) return false;
+  }
+  // The runtime variables of b that read the same array as each one of a.
+  std::vector<llvm::SmallVector<unsigned, 2>> same(map_a.num_runtimes());
+  for (int i = 0; i < map_a.num_runtimes(); ++i) {
+    const RuntimeVarIndexing& of_a = a.bindings()[i];
+    for (int k = 0; k < map_b.num_runtimes(); ++k) {
+      const RuntimeVarIndexing& of_b = b.bindings()[k];
+      if (CompareSources(of_a, of_b) == 0 && of_a.value == of_b.value && !of_a.device &&
+          !of_b.device) {
+        same[i].push_back(static_cast<unsigned>(map_b.num_ranges() + k));
+      }
+    }
+    if (same[i].empty()) return false;
+  }
+  llvm::SmallVector<size_t, 4> choice(same.size(), 0);
+  for (int tried = 0; tried < kMaxMatches; ++tried) {
+    llvm::SmallVector<unsigned, 4> runtimes;
+    for (size_t i = 0; i < same.size(); ++i) runtimes.push_back(same[i][choice[i]]);
+    if (CoversWith(a, b, runtimes)) return true;
+    size_t next = 0;
+    while (next < same.size() && ++choice[next] == same[next].size()) choice[next++] = 0;
+    if (next == same.size()) return false;
+  }
+  return false;
+}
 
 void WriteWithFewMaps(OperandIndexingSet* set) {
   set->Simplify();
   std::vector<OperandIndexing> maps;
   for (const OperandIndexing& map : *set) {
-    maps.push_back(WithRangesAsResults(WithSumsJoined(map)));
+    maps.push_back(WithRangesAsIterations(WithRangesAsResults(WithSumsJoined(map))));
   }
   const auto same_kind = [](const OperandIndexing& a, const OperandIndexing& b) {
     return !a.IsUnknown() && !b.IsUnknown() && a.label() == b.label() &&
@@ -561,7 +664,17 @@ void WriteWithFewMaps(OperandIndexingSet* set) {
       }
     }
   };
-  reduce(covers);
+  // What is left out changes none of the others.
+  for (size_t i = 0; i < maps.size(); ++i) {
+    for (size_t j = 0; j < maps.size() && QuestionBudget::Spend();) {
+      if (i == j || !covers(maps[i], maps[j])) {
+        ++j;
+        continue;
+      }
+      maps.erase(maps.begin() + static_cast<std::ptrdiff_t>(j));
+      if (j < i) --i;
+    }
+  }
   reduce([&](OperandIndexing& a, const OperandIndexing& b) {
     if (!same_kind(a, b)) return false;
     std::optional<OperandIndexing> longer = Prolonged(a, b);

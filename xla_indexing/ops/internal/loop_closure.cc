@@ -15,6 +15,7 @@
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/internal/alternation.h"
 #include "xla_indexing/ops/internal/few_maps.h"
+#include "xla_indexing/ops/internal/iteration_values.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_ends.h"
 #include "xla_indexing/ops/internal/loop_graph.h"
@@ -56,9 +57,8 @@ bool IsStill(const LoopBody& body, int64_t leaf) {
 
 class ClosedLoop {
  public:
-  explicit ClosedLoop(const LoopBody& body) : body_(body) {
-    if (!body.memo().graph) body.memo().graph = MakeLoopGraph(body);
-  }
+  // Solves parts of `graph` as they are needed; keeps references.
+  ClosedLoop(const LoopBody& body, LoopGraph& graph) : body_(body), graph_(graph) {}
 
   // Everything that ways from `start`, timed, lead to at any time; nothing where some part has no
   // closed form, or there are too many maps.
@@ -91,7 +91,7 @@ class ClosedLoop {
   }
 
  private:
-  LoopGraph& Graph() { return *body_.memo().graph; }
+  LoopGraph& Graph() { return graph_; }
 
   // Where the closure of a part leads from what has arrived there.
   std::optional<LeafSets> Leave(const LoopPart& part, const LeafSets& arrived) {
@@ -256,10 +256,36 @@ class ClosedLoop {
   }
 
   const LoopBody& body_;
+  LoopGraph& graph_;
   // The parts and leaves where what arrives comes from several parts.
   std::set<std::pair<size_t, int64_t>> joined_;
   StepBudget budget_{kMaxComposedForAnswer};
 };
+
+// The graph of all pieces, with values that iterations compute taken for any.
+LoopGraph& GraphOf(const LoopBody& body) {
+  std::optional<LoopGraph>& graph = body.memo().graph;
+  if (!graph) {
+    graph = MakeLoopGraph(
+        PiecesOf(body, [&](int64_t leaf) -> const LeafSets& { return body.TimedStepsOf(leaf); }));
+  }
+  return *graph;
+}
+
+// What ways from `start`, timed, lead to at the end.
+std::optional<LeafSets> AllAtEnd(const LoopBody& body, const LeafSets& start) {
+  const LoopEnds ends(body);
+  const std::optional<LeafSets> places = ClosedLoop(body, GraphOf(body)).Through(start);
+  if (!places) return std::nullopt;
+  LeafSets at_end = ends.AtEnd(*places);
+  SharpenByValues(
+      body, start, *places,
+      [&](const LeafSets& from, LoopGraph& steady) {
+        return ClosedLoop(body, steady).Through(from);
+      },
+      &at_end);
+  return at_end;
+}
 
 }  // namespace
 
@@ -269,9 +295,7 @@ std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const Le
   for (const auto& [leaf, set] : start) {
     timed[leaf] = ends.Start(set, body.is_forward() && body.PassesThrough(leaf));
   }
-  const std::optional<LeafSets> places = ClosedLoop(body).Through(timed);
-  if (!places) return std::nullopt;
-  return ends.AtEnd(*places);
+  return AllAtEnd(body, timed);
 }
 
 std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body) {
@@ -289,9 +313,7 @@ std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body) {
     start[entry.operand_leaf] =
         depends_on_time ? ends.FromAnyTime(timed) : ends.AtTime(at_beginning, 0);
   }
-  const std::optional<LeafSets> places = ClosedLoop(body).Through(start);
-  if (!places) return std::nullopt;
-  return ends.AtEnd(*places);
+  return AllAtEnd(body, start);
 }
 
 std::optional<OperandIndexingSet> ReachOfConditionInClosedForm(const LoopBody& body,
@@ -301,7 +323,7 @@ std::optional<OperandIndexingSet> ReachOfConditionInClosedForm(const LoopBody& b
   for (const auto& [leaf, set] : start) {
     timed[leaf] = ends.Start(set, body.PassesThrough(leaf));
   }
-  const std::optional<LeafSets> places = ClosedLoop(body).Through(timed);
+  const std::optional<LeafSets> places = ClosedLoop(body, GraphOf(body)).Through(timed);
   if (!places) return std::nullopt;
   const HloComputation& condition = *body.loop().while_condition();
   OperandIndexingSet reached;
