@@ -96,7 +96,12 @@ std::optional<Point> ElementOf(const RuntimeVarIndexing& binding, int num_dims,
     if (!index || !NarrowToInt64(*index)) return std::nullopt;
     element.push_back(static_cast<int64_t>(*index));
   }
-  if (binding.device || !IsInside(binding.shape(), element)) return std::nullopt;
+  const auto loops = static_cast<std::ptrdiff_t>(binding.NumLoops());
+  const Point index(element.begin() + loops, element.end());
+  if (binding.device || !IsInside(binding.shape(), index)) return std::nullopt;
+  if (std::any_of(element.begin(), element.begin() + loops, [](int64_t k) { return k < 0; })) {
+    return std::nullopt;
+  }
   return element;
 }
 

@@ -212,6 +212,10 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
     Value value = inner->ValueOf(computation.root_instruction());
     std::unique_ptr<Execution>& last = (*calls)[{&instruction, &computation}];
     inner->runs = last == nullptr ? 1 : last->runs + 1;
+    if (last != nullptr && instruction.opcode() == HloOpcode::kWhile) {
+      inner->earlier = std::move(last->earlier);
+      inner->earlier.push_back(std::move(last));
+    }
     last = std::make_unique<Execution>(*std::move(inner));
     return value;
   };

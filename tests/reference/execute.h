@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -39,8 +40,9 @@ struct Execution {
 
   absl::flat_hash_map<const HloInstruction*, Value> values;
   Calls calls;
-  // How often the caller has run the computation.
+  // How often the caller has run the computation, and the runs of the body of a while before this.
   int64_t runs = 1;
+  std::vector<std::unique_ptr<Execution>> earlier;
   uint64_t seed = 0;
   ExecutionOptions options;
 

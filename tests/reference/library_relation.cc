@@ -22,10 +22,12 @@
 #include "tests/reference/dependence.h"
 #include "tests/reference/devices.h"
 #include "tests/reference/execute.h"
+#include "tests/reference/operations.h"
 #include "tests/reference/value.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/exactness.h"
@@ -124,83 +126,109 @@ class RuntimeReader {
   // An error where the binding names nothing that was executed.
   static absl::StatusOr<RuntimeReader> Make(const RuntimeVarIndexing& binding,
                                             const Devices& devices) {
+    if (static_cast<int64_t>(binding.element.size()) !=
+        binding.NumLoops() + binding.shape().rank()) {
+      return absl::InternalError(absl::StrCat("the element of ", binding.YieldedBy(nullptr),
+                                              " has ", binding.element.size(), " coordinates"));
+    }
     RuntimeReader reader(binding);
     for (size_t p = 0; p < devices.count(); ++p) {
-      const absl::StatusOr<const Execution*> execution = ExecutionOf(binding, devices[p]);
-      if (!execution.ok()) return execution.status();
-      if (binding.value.kind() == ValueFunction::Kind::kIterations) {
-        const HloInstruction* loop = binding.instruction;
-        const auto body = (*execution)->calls.find({loop, loop->while_body()});
-        reader.iterations_.push_back(body == (*execution)->calls.end() ? 0 : body->second->runs);
-        continue;
-      }
-      const absl::StatusOr<const Array*> array = ArrayOf(binding, **execution);
-      if (!array.ok()) return array.status();
-      reader.arrays_.push_back(*array);
+      reader.executions_.push_back(&devices[p]);
+      if (binding.NumLoops() > 0) continue;
+      const absl::StatusOr<std::optional<Integer>> any = reader.ValueAt(devices[p], {}, {});
+      if (!any.ok()) return any.status();
     }
     return reader;
   }
 
   // The variable's value at a point of reader `device`; nothing where the element is outside its
-  // array, or its device none.
+  // array, or its device none, or its loop has no such iteration.
   std::optional<Integer> Read(const Point& point, int64_t device) const {
     if (binding_->device) {
       const Integer named = Evaluate(binding_->device, point);
-      const size_t count = arrays_.size() + iterations_.size();
-      if (named < 0 || named >= static_cast<int64_t>(count)) return std::nullopt;
+      if (named < 0 || named >= static_cast<int64_t>(executions_.size())) return std::nullopt;
       device = static_cast<int64_t>(named);
     }
-    if (!iterations_.empty()) return Apply(binding_->value, iterations_[device]);
-    const Array& array = *arrays_[device];
-    const std::optional<Index> index = IndexInside(binding_->element, point, array.sizes());
-    if (!index.has_value()) return std::nullopt;
-    return Apply(binding_->value, *array.at(*index).value);
+    std::vector<Integer> element;
+    for (const mlir::AffineExpr expr : binding_->element) element.push_back(Evaluate(expr, point));
+    const auto loops = static_cast<size_t>(binding_->NumLoops());
+    const absl::StatusOr<std::optional<Integer>> value =
+        ValueAt(*executions_[device], llvm::ArrayRef(element).take_front(loops),
+                llvm::ArrayRef(element).drop_front(loops));
+    if (!value.ok() || !*value) return std::nullopt;
+    return Apply(binding_->value, **value);
+  }
+
+  // Leaves values of range variables out that are numbers of iterations which no loop has.
+  void BoundIterations(Variables* ranges) const {
+    for (int64_t i = 0; i < binding_->NumLoops(); ++i) {
+      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(binding_->element[i]);
+      if (!symbol || symbol.getPosition() >= ranges->size()) continue;
+      Interval& bounds = (*ranges)[symbol.getPosition()].bounds;
+      bounds = bounds.Intersect(Interval::Closed(0, kMaxIterations));
+    }
   }
 
  private:
   explicit RuntimeReader(const RuntimeVarIndexing& binding) : binding_(&binding) {}
 
-  // The execution of the computation that the binding's instruction is in.
-  static absl::StatusOr<const Execution*> ExecutionOf(const RuntimeVarIndexing& binding,
-                                                      const Execution& execution) {
+  // The value in iterations of these numbers; nothing where one of them, or the element, is not there.
+  absl::StatusOr<std::optional<Integer>> ValueAt(const Execution& execution,
+                                                 llvm::ArrayRef<Integer> iterations,
+                                                 llvm::ArrayRef<Integer> element) const {
     const Execution* inner = &execution;
-    for (size_t i = 0; i < binding.call_path.size(); ++i) {
-      const HloInstruction* caller = binding.call_path[i];
+    for (size_t i = 0; i < binding_->call_path.size(); ++i) {
+      const HloInstruction* caller = binding_->call_path[i];
       const HloInstruction* within =
-          i + 1 < binding.call_path.size() ? binding.call_path[i + 1] : binding.instruction;
+          i + 1 < binding_->call_path.size() ? binding_->call_path[i + 1] : binding_->instruction;
+      const bool is_loop = caller->opcode() == HloOpcode::kWhile;
       const auto it = inner->calls.find({caller, within->parent()});
       if (it == inner->calls.end()) {
+        // A loop that has no iteration.
+        if (is_loop) return std::nullopt;
         return absl::InternalError(absl::StrCat("no call ", caller->name(), " on the path of ",
-                                                binding.YieldedBy(nullptr)));
+                                                binding_->YieldedBy(nullptr)));
       }
       inner = it->second.get();
+      if (!is_loop) continue;
+      const Integer k = iterations.front();
+      iterations = iterations.drop_front();
+      if (k < 0 || k >= inner->runs) return std::nullopt;
+      if (k < inner->runs - 1) inner = inner->earlier[static_cast<size_t>(k)].get();
     }
-    return inner;
-  }
-
-  // The array that the element is of.
-  static absl::StatusOr<const Array*> ArrayOf(const RuntimeVarIndexing& binding,
-                                              const Execution& execution) {
-    const auto it = execution.values.find(binding.instruction);
-    if (it == execution.values.end() || binding.leaf >= static_cast<int64_t>(it->second.size())) {
-      return absl::InternalError(absl::StrCat("nothing yields ", binding.YieldedBy(nullptr)));
+    if (binding_->value.kind() == ValueFunction::Kind::kIterations) {
+      const HloInstruction* loop = binding_->instruction;
+      const auto body = inner->calls.find({loop, loop->while_body()});
+      return Integer{body == inner->calls.end() ? 0 : body->second->runs};
     }
-    const Array& array = it->second[binding.leaf];
-    if (static_cast<int64_t>(binding.element.size()) != array.rank()) {
-      return absl::InternalError(absl::StrCat("the element of ", binding.YieldedBy(nullptr),
-                                              " has ", binding.element.size(), " coordinates"));
+    const auto it = inner->values.find(binding_->instruction);
+    if (it == inner->values.end() || binding_->leaf >= static_cast<int64_t>(it->second.size())) {
+      return absl::InternalError(absl::StrCat("nothing yields ", binding_->YieldedBy(nullptr)));
     }
-    for (const Element& element : array.elements()) {
-      if (element.value.has_value()) continue;
-      return absl::InternalError(absl::StrCat(binding.YieldedBy(nullptr), " holds no integers"));
+    const Array& array = it->second[binding_->leaf];
+    if (element.size() != static_cast<size_t>(array.rank())) {
+      for (const Element& each : array.elements()) {
+        if (each.value.has_value()) continue;
+        return absl::InternalError(
+            absl::StrCat(binding_->YieldedBy(nullptr), " holds no integers"));
+      }
+      return std::nullopt;
     }
-    return &array;
+    Index index;
+    for (size_t d = 0; d < element.size(); ++d) {
+      if (element[d] < 0 || element[d] >= array.sizes()[d]) return std::nullopt;
+      index.push_back(static_cast<int64_t>(element[d]));
+    }
+    const Element& found = array.at(index);
+    if (!found.value.has_value()) {
+      return absl::InternalError(absl::StrCat(binding_->YieldedBy(nullptr), " holds no integers"));
+    }
+    return *found.value;
   }
 
   const RuntimeVarIndexing* binding_;
-  // By device: the array that the element is of, or how often the loop has run.
-  std::vector<const Array*> arrays_;
-  std::vector<int64_t> iterations_;
+  // By device.
+  std::vector<const Execution*> executions_;
 };
 
 // The dimension and range variables of a map as the sizes and first values of a box.
@@ -242,7 +270,9 @@ class Enumerator {
   absl::StatusOr<Relation> Run(int64_t max_points) const {
     Box box;
     absl::Status status = AppendVariables(map_.dims(), max_points, &box);
-    if (status.ok()) status = AppendVariables(map_.ranges(), max_points, &box);
+    Variables ranges(map_.ranges());
+    for (const RuntimeReader& runtime : runtimes_) runtime.BoundIterations(&ranges);
+    if (status.ok()) status = AppendVariables(ranges, max_points, &box);
     if (!status.ok()) return status;
     std::set<std::pair<int64_t, int64_t>> pairs;
     ForEachIndex(box.sizes, [&](const Index& index) {

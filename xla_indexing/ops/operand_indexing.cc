@@ -145,9 +145,9 @@ absl::Status VerifyBinding(const RuntimeVarIndexing& binding, int i, const Index
                  shape.LeafCount());
   }
   if (!binding.shape().IsArray() ||
-      static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) {
+      static_cast<int64_t>(binding.element.size()) != binding.NumLoops() + binding.shape().rank()) {
     return error("an element of ", binding.element.size(), " indices in ",
-                 binding.shape().ToStringWithoutLayout());
+                 binding.shape().ToStringWithoutLayout(), " and ", binding.NumLoops(), " loops");
   }
   if (binding.value.lower() > binding.value.upper()) {
     return error("its values are in no interval, [", binding.value.lower(), ", ",

@@ -8,8 +8,10 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/internal/compare.h"
 #include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/hlo/opcode.h"
 
 namespace xla_indexing {
 namespace {
@@ -51,6 +53,12 @@ const Shape& RuntimeVarIndexing::shape() const {
   static const Shape* const count = new Shape(Shape::Scalar(ElementType::kU64));
   return value.kind() == ValueFunction::Kind::kIterations ? *count
                                                           : instruction->shape().Leaf(leaf);
+}
+
+int64_t RuntimeVarIndexing::NumLoops() const {
+  return llvm::count_if(call_path, [](const HloInstruction* caller) {
+    return caller->opcode() == HloOpcode::kWhile;
+  });
 }
 
 Interval RuntimeVarIndexing::ValueRange() const {

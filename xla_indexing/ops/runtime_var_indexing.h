@@ -15,8 +15,15 @@
 // Where the number of iterations of a while is not known, it is a runtime variable too: `instruction`
 // is the while, and the value function says so.
 //
+// What the body of a while computes has a value in each iteration, which are one array: the first
+// index of its elements is the number of the iteration, from 0. There is one such index for each
+// while on the call path, the outermost first. A parameter of the body is what the iteration begins
+// with.
+//
 // Example: in gather(operand, indices) with indices s32[1806,2], start j of the result element
 // (d0, d1, d2, d3) is bound to {instruction: indices, leaf: 0, element: (d0, j), clamp [0, 26]}.
+// The branch that iteration k of a loop takes is bound to {call path: the loop, instruction: the
+// operand of the conditional in the body, leaf: 0, element: (k), in [0, 1], else 1}.
 
 #ifndef XLA_INDEXING_OPS_RUNTIME_VAR_INDEXING_H_
 #define XLA_INDEXING_OPS_RUNTIME_VAR_INDEXING_H_
@@ -41,8 +48,9 @@ struct RuntimeVarIndexing {
   llvm::SmallVector<const HloInstruction*, 1> call_path;
   const HloInstruction* instruction = nullptr;
   int64_t leaf = 0;
-  // One expression for each dimension of the leaf. Symbols are numbered as in the owner: its range
-  // variables, then its runtime variables.
+  // The numbers of iterations, one for each while on the call path, and then one expression for each
+  // dimension of the leaf. Symbols are numbered as in the owner: its range variables, then its
+  // runtime variables.
   llvm::SmallVector<mlir::AffineExpr, 2> element;
   ValueFunction value = ValueFunction::AsIs();
   // The device on which the element is read, where that is not the reader: over the variables of
@@ -53,8 +61,10 @@ struct RuntimeVarIndexing {
   // holds, with the value function `iterations`.
   static RuntimeVarIndexing IterationsOf(const HloInstruction& loop);
 
-  // The array that the element is of; u64[] for how often a while runs.
+  // The array that the element is of, in one iteration; u64[] for how often a while runs.
   const Shape& shape() const;
+  // How many of the expressions of the element are numbers of iterations.
+  int64_t NumLoops() const;
   // The values that the variable can have as far as the element type and the value function say.
   Interval ValueRange() const;
 

@@ -337,10 +337,40 @@ bool FindsPointByMending(const Group& group, const Domain& domain) {
   return test.Holds();
 }
 
+// The values that a sum of independent variables can have at most.
+WideInterval RangeOf(const LinearSum& sum, const Domain& domain) {
+  WideInterval range = WideInterval::Point(sum.constant());
+  for (const Term& term : sum.terms()) {
+    if (!IsVariable(term.atom)) return WideInterval(Interval::All());
+    range = range.Add(WideInterval(domain.Bounds(term.atom)).Mul(term.coefficient));
+  }
+  return range;
+}
+
+// Whether two constraints exclude each other: the difference of their expressions has no value that
+// their intervals allow.
+bool TwoExcludeEachOther(const Group& group, const Domain& domain) {
+  constexpr size_t kMaxCompared = 8;
+  const size_t count = std::min(group.constraints.size(), kMaxCompared);
+  for (size_t i = 0; i < count; ++i) {
+    const Constraint& a = group.constraints[i];
+    for (size_t j = i + 1; j < count; ++j) {
+      const Constraint& b = group.constraints[j];
+      LinearSum difference = LinearSum::FromExpr(a.expr);
+      difference.SubtractScaled(LinearSum::FromExpr(b.expr), 1);
+      if (!difference.valid()) continue;
+      const WideInterval allowed = WideInterval(a.interval).Add(WideInterval(b.interval).Mul(-1));
+      if (RangeOf(difference, domain).Intersect(allowed).IsEmpty()) return true;
+    }
+  }
+  return false;
+}
+
 Answer GroupHasIntegerPoint(const Group& group, const Domain& domain) {
   if (group.constraints.size() == 1 && OneConstraintReaches(group.constraints[0], domain)) {
     return Answer::kYes;
   }
+  if (TwoExcludeEachOther(group, domain)) return Answer::kNo;
   const Answer answer = HasIntegerPointByEnumeration(group, domain);
   if (answer != Answer::kUndecided) return answer;
   if (FindsPointByMending(group, domain)) return Answer::kYes;

@@ -7,10 +7,11 @@
 //
 //   1. A rule for one constraint whose values have no gap wider than its interval. It decides
 //      nearly every constraint that an HLO operation makes.
-//   2. Points: some in the middle of all intervals; then all of them where there are at most
+//   2. Two constraints whose expressions have a difference that their intervals do not allow.
+//   3. Points: some in the middle of all intervals; then all of them where there are at most
 //      kMaxPoints, otherwise as many near the ends of the intervals; and one that is moved from
 //      the middle into one constraint after another, until it is in all of them.
-//   3. mlir::presburger, which is exact but cannot be interrupted: at most kMaxPresburgerVariables
+//   4. mlir::presburger, which is exact but cannot be interrupted: at most kMaxPresburgerVariables
 //      variables (with one for each floordiv and mod), kMaxPresburgerConstraints constraints, and
 //      coefficients and divisors below kMaxPresburgerCoefficient.
 //
@@ -39,7 +40,7 @@ inline constexpr int64_t kMaxPresburgerCoefficient = int64_t{1} << 20;
 Answer HasIntegerPoint(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
                        llvm::ArrayRef<Constraint> constraints);
 
-// The third way alone. kUndecided past the bounds above.
+// The fourth way alone. kUndecided past the bounds above.
 Answer HasIntegerPointByPresburger(llvm::ArrayRef<Interval> dims, llvm::ArrayRef<Interval> symbols,
                                    llvm::ArrayRef<Constraint> constraints);
 

@@ -335,6 +335,54 @@ OperandIndexing WithRangesAsResults(OperandIndexing indexing) {
   return renamed;
 }
 
+// Whether a symbol is the number of an iteration.
+bool IsIteration(AffineExpr symbol, const OperandIndexing& indexing) {
+  return llvm::any_of(indexing.bindings(), [&](const RuntimeVarIndexing& binding) {
+    return llvm::is_contained(
+        llvm::ArrayRef(binding.element).take_front(static_cast<size_t>(binding.NumLoops())),
+        symbol);
+  });
+}
+
+// A range variable that is in no result and is no number of an iteration, but makes one c + s or
+// c - s, with other variables in c, becomes that number.
+OperandIndexing WithRangesAsIterations(OperandIndexing indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.IsUnknown() || map.IsKnownEmpty()) return indexing;
+  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
+    for (int64_t i = 0; i < binding.NumLoops(); ++i) {
+      const LinearSum sum = LinearSum::FromExpr(binding.element[i]);
+      if (!sum.valid() || IsVariable(binding.element[i])) continue;
+      for (const Term& term : sum.terms()) {
+        const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+        if (!symbol || static_cast<int>(symbol.getPosition()) >= map.num_ranges() ||
+            (term.coefficient != 1 && term.coefficient != -1) || IsIteration(symbol, indexing) ||
+            llvm::any_of(map.results(), [&](AffineExpr result) {
+              return HasSymbol(result, static_cast<int>(symbol.getPosition()));
+            })) {
+          continue;
+        }
+        const AffineExpr rest = Sub(binding.element[i], Scale(symbol, term.coefficient));
+        const AffineExpr value = Scale(Sub(symbol, rest), term.coefficient);
+        if (!rest || !value || HasSymbol(rest, static_cast<int>(symbol.getPosition()))) continue;
+        Renaming renaming;
+        renaming.dims = Variables(map.dims());
+        renaming.ranges = Variables(map.ranges());
+        for (int k = 0; k < map.num_runtimes(); ++k) renaming.runtimes.push_back(k);
+        renaming.for_symbols.resize(map.num_symbols());
+        renaming.for_symbols[symbol.getPosition()] = value;
+        renaming.constraints_added.push_back({value, map.ranges()[symbol.getPosition()].bounds});
+        renaming.ranges[symbol.getPosition()].bounds = Interval::AtLeast(0);
+        OperandIndexing renamed = Renamed(indexing, std::move(renaming));
+        if (renamed.IsUnknown()) continue;
+        renamed.Simplify();
+        return WithRangesAsIterations(std::move(renamed));
+      }
+    }
+  }
+  return indexing;
+}
+
 // Whether `a` can be `b` with a variable or a constraint in one point, at a glance: a dimension is
 // there, or a range variable is gone, and results whose other variables are the same have the
 // constants that they have then.
@@ -466,10 +514,6 @@ std::optional<OperandIndexing> RowsJoined(const OperandIndexing& a, const Operan
   return joined;
 }
 
-}  // namespace
-
-namespace {
-
 bool AreOfOneKind(const OperandIndexing& a, const OperandIndexing& b) {
   return !a.IsUnknown() && !b.IsUnknown() && a.label() == b.label() &&
          (a.replica_map() == nullptr) == (b.replica_map() == nullptr);
@@ -492,6 +536,25 @@ void Reduce(llvm::function_ref<bool(OperandIndexing& a, const OperandIndexing& b
   }
 }
 
+// Leaves out maps that others cover: what is left out changes none of the others. Within the same part
+// of the budget.
+void DropCovered(
+    llvm::function_ref<bool(const OperandIndexing& a, const OperandIndexing& b)> covers,
+    std::vector<OperandIndexing>* maps) {
+  const int64_t least_left = QuestionBudget::Left() - kMaxStepsToReduce;
+  for (size_t i = 0; i < maps->size(); ++i) {
+    for (size_t j = 0; j < maps->size() && QuestionBudget::Spend();) {
+      if (QuestionBudget::Left() < least_left) return;
+      if (i == j || !covers((*maps)[i], (*maps)[j])) {
+        ++j;
+        continue;
+      }
+      maps->erase(maps->begin() + static_cast<std::ptrdiff_t>(j));
+      if (j < i) --i;
+    }
+  }
+}
+
 OperandIndexingSet Tidied(std::vector<OperandIndexing> maps) {
   OperandIndexingSet tidied;
   for (OperandIndexing& map : maps) tidied.Add(std::move(map));
@@ -505,7 +568,7 @@ void WriteWithFewMaps(OperandIndexingSet* set) {
   set->Simplify();
   std::vector<OperandIndexing> maps;
   for (const OperandIndexing& map : *set) {
-    maps.push_back(WithRangesAsResults(WithSumsJoined(map)));
+    maps.push_back(WithRangesAsIterations(WithRangesAsResults(WithSumsJoined(map))));
   }
   // Where two maps contain each other, the exact one stays.
   const auto covers = [](const OperandIndexing& a, const OperandIndexing& b) {
@@ -519,7 +582,7 @@ void WriteWithFewMaps(OperandIndexingSet* set) {
     if (longer) a = *longer;
     return longer.has_value();
   };
-  Reduce(covers, &maps);
+  DropCovered(covers, &maps);
   Reduce(prolongs, &maps);
   *set = Tidied(std::move(maps));
 }

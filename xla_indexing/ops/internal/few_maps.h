@@ -10,7 +10,8 @@
 //   a range s in nothing but e + k * s = c       (c - e) mod k = 0, and e as far as s goes
 //   a result c + s or c - s                      becomes s
 //   a, where b has a choice of its ranges with   dropped: b covers a
-//     the results of a, in the domain of a
+//     the results of a, in the domain of a, and
+//     reads no runtime variables but those of a
 //   a, which is b with an interval that is       the interval of b is longer by one, or by k where
 //     longer by one, in what that adds             (d + c) mod k = 0 leaves every k-th value only
 //   two maps of one row each, beside one         one map of both rows

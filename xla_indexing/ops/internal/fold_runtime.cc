@@ -83,6 +83,8 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   const ElementType type = binding.shape().element_type();
   if (map.IsKnownEmpty() || !(IsIntegral(type) || IsPred(type))) return std::nullopt;
   if (binding.value.kind() == ValueFunction::Kind::kIterations) return std::nullopt;
+  // What is computed in a given iteration of a loop is not followed.
+  if (static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) return std::nullopt;
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
   ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);

@@ -18,8 +18,10 @@
 #include "xla_indexing/ops/internal/call_scope.h"
 #include "xla_indexing/ops/internal/few_maps.h"
 #include "xla_indexing/ops/internal/fold_runtime.h"
+#include "xla_indexing/ops/internal/joined_values.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/other_devices.h"
+#include "xla_indexing/ops/internal/same_value.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 
 namespace xla_indexing::internal {
@@ -179,7 +181,8 @@ std::string LoopBody::WhyAnyValue(const RuntimeVarIndexing& value) const {
   return absl::StrCat(any, ", and so is leaf ", value.leaf, " of its state");
 }
 
-OperandIndexing LoopBody::WithoutInnerValues(OperandIndexing timed) const {
+OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr number,
+                                          bool keeps_values) const {
   std::vector<std::optional<Interval>> intervals(timed.bindings().size());
   bool has_ranges = false;
   for (size_t i = 0; i < intervals.size(); ++i) {
@@ -188,6 +191,21 @@ OperandIndexing LoopBody::WithoutInnerValues(OperandIndexing timed) const {
     if (IsOfState(binding) && PassesThrough(binding.leaf)) {
       binding.call_path.clear();
       binding.instruction = loop_.operand(0);
+      timed.SetBinding(kPartsFit, static_cast<int>(i), std::move(binding));
+      continue;
+    }
+    if (keeps_values) {
+      std::vector<RuntimeVarIndexing>& values = memo_.values;
+      const auto same = llvm::find_if(
+          values, [&](const RuntimeVarIndexing& value) { return IsSameScalar(value, binding); });
+      if (same == values.end()) {
+        values.push_back(binding);
+      } else if (binding.value.kind() != ValueFunction::Kind::kIterations) {
+        binding.call_path = same->call_path;
+        binding.instruction = same->instruction;
+        binding.leaf = same->leaf;
+      }
+      binding.element.insert(binding.element.begin(), number);
       timed.SetBinding(kPartsFit, static_cast<int>(i), std::move(binding));
       continue;
     }
@@ -200,7 +218,8 @@ OperandIndexing LoopBody::WithoutInnerValues(OperandIndexing timed) const {
   return timed;
 }
 
-OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place) const {
+OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
+                                   bool keeps_values) const {
   mlir::MLIRContext* context = build_.mlir_context;
   const AffineExpr time = mlir::getAffineDimExpr(0, context);
   const AffineExpr one = Constant(1, context);
@@ -236,7 +255,7 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place)
       continue;
     }
     for (const OperandIndexing& folded : FoldRuntimeVariables(with_time, folding)) {
-      timed.Add(WithoutInnerValues(folded));
+      timed.Add(WithInnerValues(folded, number, keeps_values));
     }
   }
   timed.Simplify();
@@ -249,6 +268,20 @@ const LeafSets& LoopBody::TimedStepsOf(int64_t leaf) const {
   for (const IndexingEntry& entry : EntriesOf(leaf)) {
     OperandIndexingSet timed =
         Timed(entry.indexing, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward);
+    WriteWithFewMaps(&timed);
+    if (!timed.empty()) it->second[LeadsTo(entry)] = std::move(timed);
+  }
+  return it->second;
+}
+
+const LeafSets& LoopBody::ValuedStepsOf(int64_t leaf) const {
+  const auto [it, is_new] = memo_.valued_steps.try_emplace(leaf);
+  if (!is_new) return it->second;
+  for (const IndexingEntry& entry : EntriesOf(leaf)) {
+    OperandIndexingSet timed =
+        Timed(entry.indexing, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward,
+              /*keeps_values=*/true);
+    JoinOverValues(&timed);
     WriteWithFewMaps(&timed);
     if (!timed.empty()) it->second[LeadsTo(entry)] = std::move(timed);
   }

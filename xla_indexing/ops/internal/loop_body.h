@@ -16,7 +16,9 @@
 //   those bound to what the loop begins with, as an    are bound to init's
 //     element that the number of the iteration may pick
 //   others                                             are taken for any of their values,
-//                                                      over-approximate
+//                                                      over-approximate, or (ValuedStepsOf) are
+//                                                      those of the iteration: their arrays have
+//                                                      its number as one index more
 //
 // Example: leaf 1 of `(i + 1, dynamic-slice(x, 4 - i), x)`, i from 0, reads of leaf 2, x:
 //   (t, d0) -> (t - 1, 5 - t + d0).
@@ -80,6 +82,8 @@ class LoopBody : public LoopSteps {
   }
   // Where an iteration leads from a leaf, as timed maps.
   const LeafSets& TimedStepsOf(int64_t leaf) const override;
+  // These with the values that an iteration computes as runtime variables, as few maps.
+  const LeafSets& ValuedStepsOf(int64_t leaf) const;
   // Maps of the condition with the time as their first dimension or (`to_state`) their first
   // result.
   OperandIndexingSet TimedCondition(const OperandIndexingSet& maps, bool to_state) const;
@@ -102,7 +106,8 @@ class LoopBody : public LoopSteps {
   // Which of a map's ends has the time: the number of the iteration is a function of it.
   enum class TimeAt : uint8_t { kBothForward, kBothBackward, kDimension, kResult };
   // Maps of body or condition with the time.
-  OperandIndexingSet Timed(const OperandIndexingSet& maps, TimeAt place) const;
+  OperandIndexingSet Timed(const OperandIndexingSet& maps, TimeAt place,
+                           bool keeps_values = false) const;
   // Whether a map says nothing but that a leaf is reached.
   bool IsWholeLeaf(const OperandIndexing& map, int64_t from, int64_t to) const;
   // The entries of a leaf that every iteration passes through, without a walk over the body where
@@ -110,7 +115,10 @@ class LoopBody : public LoopSteps {
   std::optional<InstructionIndexing> EntriesIntoWholeLeaves(int64_t leaf) const;
   // Why nothing is known of an iteration from a leaf to itself but that it leads there, if so.
   std::optional<std::string> WhyWholeOfItself(int64_t leaf) const;
-  OperandIndexing WithoutInnerValues(OperandIndexing timed) const;
+  // With values of the iteration as ranges, or (`keeps_values`) as elements of arrays with the number
+  // of the iteration as their first index.
+  OperandIndexing WithInnerValues(OperandIndexing timed, mlir::AffineExpr number,
+                                  bool keeps_values) const;
   // Why a value of body or condition is not known in each iteration.
   std::string WhyAnyValue(const RuntimeVarIndexing& value) const;
 

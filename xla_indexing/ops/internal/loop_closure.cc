@@ -16,6 +16,7 @@
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/internal/alternation.h"
 #include "xla_indexing/ops/internal/few_maps.h"
+#include "xla_indexing/ops/internal/iteration_values.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_ends.h"
 #include "xla_indexing/ops/internal/loop_graph.h"
@@ -58,9 +59,8 @@ bool IsStill(const LoopSteps& body, int64_t leaf) {
 
 class ClosedLoop {
  public:
-  explicit ClosedLoop(const LoopSteps& body) : body_(body) {
-    if (!body.memo().graph) body.memo().graph = MakeLoopGraph(body);
-  }
+  // Solves parts of `graph` as they are needed; keeps references.
+  ClosedLoop(const LoopSteps& body, LoopGraph& graph) : body_(body), graph_(graph) {}
 
   // Everything that ways from `start`, timed, lead to at any time; nothing where some part has no
   // closed form, or there are too many maps.
@@ -93,7 +93,7 @@ class ClosedLoop {
   }
 
  private:
-  LoopGraph& Graph() { return *body_.memo().graph; }
+  LoopGraph& Graph() { return graph_; }
 
   // Maps that have arrived somewhere, as maps that go on need to know them.
   const OperandIndexingSet& WhatMatters(const OperandIndexingSet& arrived,
@@ -295,6 +295,7 @@ class ClosedLoop {
   }
 
   const LoopSteps& body_;
+  LoopGraph& graph_;
   // The parts and leaves where what arrives comes from several parts.
   std::set<std::pair<size_t, int64_t>> joined_;
   absl::node_hash_map<std::pair<OperandIndexingSet, std::vector<bool>>, OperandIndexingSet>
@@ -302,10 +303,36 @@ class ClosedLoop {
   StepBudget budget_{kMaxComposedForAnswer};
 };
 
+// The graph of all pieces, with values that iterations compute taken for any.
+LoopGraph& GraphOf(const LoopSteps& body) {
+  std::optional<LoopGraph>& graph = body.memo().graph;
+  if (!graph) {
+    graph = MakeLoopGraph(body, PiecesOf(body, [&](int64_t leaf) -> const LeafSets& {
+                            return body.TimedStepsOf(leaf);
+                          }));
+  }
+  return *graph;
+}
+
+// What ways from `start`, timed, lead to at the end.
+std::optional<LeafSets> AllAtEnd(const LoopBody& body, const LeafSets& start) {
+  const LoopEnds ends(body);
+  const std::optional<LeafSets> places = ClosedLoop(body, GraphOf(body)).Through(start);
+  if (!places) return std::nullopt;
+  LeafSets at_end = ends.AtEnd(*places);
+  SharpenByValues(
+      body, start, *places,
+      [&](const LeafSets& from, LoopGraph& steady) {
+        return ClosedLoop(body, steady).Through(from);
+      },
+      &at_end);
+  return at_end;
+}
+
 }  // namespace
 
 std::optional<LeafSets> AllWays(const LoopSteps& steps, const LeafSets& start) {
-  return ClosedLoop(steps).Through(start);
+  return ClosedLoop(steps, GraphOf(steps)).Through(start);
 }
 
 std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const LeafSets& start) {
@@ -314,9 +341,7 @@ std::optional<LeafSets> AllIterationsInClosedForm(const LoopBody& body, const Le
   for (const auto& [leaf, set] : start) {
     timed[leaf] = ends.Start(set, body.is_forward() && body.PassesThrough(leaf));
   }
-  const std::optional<LeafSets> places = AllWays(body, timed);
-  if (!places) return std::nullopt;
-  return ends.AtEnd(*places);
+  return AllAtEnd(body, timed);
 }
 
 std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body) {
@@ -334,9 +359,7 @@ std::optional<LeafSets> ReadByConditionInClosedForm(const LoopBody& body) {
     start[entry.operand_leaf] =
         depends_on_time ? ends.FromAnyTime(timed) : ends.AtTime(at_beginning, 0);
   }
-  const std::optional<LeafSets> places = AllWays(body, start);
-  if (!places) return std::nullopt;
-  return ends.AtEnd(*places);
+  return AllAtEnd(body, start);
 }
 
 std::optional<OperandIndexingSet> ReachOfConditionInClosedForm(const LoopBody& body,

@@ -127,7 +127,7 @@ OperandIndexingSet LoopEnds::FromAnyTime(const OperandIndexingSet& timed) const 
   return result;
 }
 
-LeafSets LoopEnds::AtEnd(const LeafSets& places) const {
+LeafSets LoopEnds::BeforeNumber(const LeafSets& places) const {
   LeafSets end;
   for (const auto& [leaf, set] : places) {
     const bool at_any_time = !body_.is_forward() && body_.PassesThrough(leaf);
@@ -141,8 +141,18 @@ LeafSets LoopEnds::AtEnd(const LeafSets& places) const {
       renaming.results_dropped = 1;
       restricted.Add(Renamed(at_end, std::move(renaming)));
     }
-    WriteAnswer(&restricted);
-    for (const OperandIndexing& map : restricted) end[leaf].Add(WithoutNumber(map));
+    WriteWithFewMaps(&restricted);
+    end[leaf] = std::move(restricted);
+  }
+  std::erase_if(end, [](const auto& place) { return place.second.empty(); });
+  return end;
+}
+
+LeafSets LoopEnds::WithoutNumber(LeafSets at_end) const {
+  LeafSets end;
+  for (auto& [leaf, set] : at_end) {
+    WriteAnswer(&set);
+    for (const OperandIndexing& map : set) end[leaf].Add(WithoutNumber(map));
     if (!body_.count()) WriteWithFewMaps(&end[leaf]);
     if (end[leaf].size() > 1) end[leaf].DropSubsumed(body_.Leaf(leaf));
   }

@@ -35,7 +35,10 @@ class LoopEnds {
   // Maps that start from a time, their first dimension, as maps from any time until the end.
   OperandIndexingSet FromAnyTime(const OperandIndexingSet& timed) const;
   // The part of `places` that is where the ways end, without the time.
-  LeafSets AtEnd(const LeafSets& places) const;
+  LeafSets AtEnd(const LeafSets& places) const { return WithoutNumber(BeforeNumber(places)); }
+  // This with the number of iterations, where it is not known, as the first dimension, and without.
+  LeafSets BeforeNumber(const LeafSets& places) const;
+  LeafSets WithoutNumber(LeafSets at_end) const;
   // `map`, without the time, where the loop has at least so many iterations, as it may have.
   OperandIndexing AfterIterations(const OperandIndexing& map, int64_t least) const;
   // `timed`, from where `places` lead to at a time until the end, behind them.

@@ -51,21 +51,27 @@ void FindParts(LoopGraph* graph) {
 
 }  // namespace
 
-LoopGraph MakeLoopGraph(const LoopSteps& body) {
-  LoopGraph graph;
+std::vector<LoopPiece> PiecesOf(const LoopSteps& body,
+                                llvm::function_ref<const LeafSets&(int64_t leaf)> steps_of) {
+  std::vector<LoopPiece> pieces;
   const int64_t leaf_count = body.LeafCount();
-  std::map<int64_t, std::vector<int>> from;
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
     if (!body.is_forward() && body.PassesThrough(leaf)) continue;
-    const LeafSets& steps = body.TimedStepsOf(leaf);
-    for (const auto& [to, maps] : steps) {
+    for (const auto& [to, maps] : steps_of(leaf)) {
       // What starts there is there at all times.
       if (to == leaf && body.PassesThrough(leaf)) continue;
-      for (const OperandIndexing& map : maps) {
-        from[leaf].push_back(static_cast<int>(graph.pieces.size()));
-        graph.pieces.push_back({leaf, to, map});
-      }
+      for (const OperandIndexing& map : maps) pieces.push_back({leaf, to, map});
     }
+  }
+  return pieces;
+}
+
+LoopGraph MakeLoopGraph(const LoopSteps& body, std::vector<LoopPiece> pieces) {
+  LoopGraph graph;
+  graph.pieces = std::move(pieces);
+  std::map<int64_t, std::vector<int>> from;
+  for (size_t i = 0; i < graph.pieces.size(); ++i) {
+    from[graph.pieces[i].from].push_back(static_cast<int>(i));
   }
   for (LoopPiece& piece : graph.pieces) {
     for (const int next : from[piece.to]) {

@@ -7,12 +7,20 @@
 #ifndef XLA_INDEXING_OPS_INTERNAL_LOOP_GRAPH_H_
 #define XLA_INDEXING_OPS_INTERNAL_LOOP_GRAPH_H_
 
+#include <cstdint>
+#include <vector>
+
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
 #include "xla_indexing/ops/internal/loop_steps.h"
 
 namespace xla_indexing::internal {
 
-LoopGraph MakeLoopGraph(const LoopSteps& body);
+// The pieces from all leaves, where `steps_of` says what an iteration leads to from one.
+std::vector<LoopPiece> PiecesOf(const LoopSteps& body,
+                                llvm::function_ref<const LeafSets&(int64_t leaf)> steps_of);
+
+LoopGraph MakeLoopGraph(const LoopSteps& body, std::vector<LoopPiece> pieces);
 
 }  // namespace xla_indexing::internal
 

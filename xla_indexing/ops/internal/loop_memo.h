@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/internal/loop_counter.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
+#include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {
 
@@ -46,6 +48,19 @@ struct LoopGraph {
   std::vector<LoopPart> parts;
 };
 
+// The pieces of a loop by whether they depend on values that iterations compute: those that do not
+// as a graph, and from each leaf those that do.
+struct ValuedLoop {
+  LoopGraph steady;
+  std::map<int64_t, LeafSets> changing;
+  // Any number of steady pieces, and of all, from each leaf to the end; nothing where that has no
+  // closed form.
+  std::map<int64_t, std::optional<LeafSets>> steady_to_end;
+  std::map<int64_t, std::optional<LeafSets>> any_to_end;
+  // Compositions for all answers about the loop.
+  StepBudget budget{1 << 17};
+};
+
 struct LoopMemo {
   // The leaves that the body returns unchanged, and the leaves that it does not.
   std::optional<std::vector<bool>> passes_through;
@@ -57,6 +72,11 @@ struct LoopMemo {
   // Where an iteration leads from a leaf, with the time, and how these maps lead to one another.
   std::map<int64_t, LeafSets> timed_steps;
   std::optional<LoopGraph> graph;
+  // The steps with what iterations compute as runtime variables, and how they lead to one another.
+  std::map<int64_t, LeafSets> valued_steps;
+  // What these variables are read from, one of those that have one value.
+  std::vector<RuntimeVarIndexing> values;
+  std::optional<ValuedLoop> valued;
   // Where any number of iterations leads from a leaf; nothing where that is too many maps, or whole
   // leaves, and then why.
   std::map<int64_t, std::optional<LeafSets>> unions;

@@ -16,6 +16,7 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {
 
@@ -42,14 +43,19 @@ struct WithDevice {
 };
 
 // Choices of the range variables of one map, a, as expressions of the variables of another, b, by
-// which the results of a are those of b.
+// which the results of a, and what its runtime variables are bound to, are those of b.
 class RangeChoices {
  public:
-  // The ranges of a are numbered from `first` on, behind the symbols of b.
-  RangeChoices(int first, int num_ranges, mlir::MLIRContext* context)
+  // The ranges of a are numbered from `first` on, behind the symbols of b, and its runtime variables
+  // are these symbols of b.
+  RangeChoices(int first, int num_ranges, llvm::ArrayRef<unsigned> runtimes,
+               mlir::MLIRContext* context)
       : first_(first), chosen_(first + num_ranges) {
     for (int i = 0; i < num_ranges; ++i) {
       renumbered_.push_back(mlir::getAffineSymbolExpr(first + i, context));
+    }
+    for (const unsigned symbol : runtimes) {
+      renumbered_.push_back(mlir::getAffineSymbolExpr(symbol, context));
     }
   }
 
@@ -175,23 +181,34 @@ bool HasValuesOfOthers(const OperandIndexing& indexing) {
   return indexing.map().num_runtimes() > 0 || indexing.replica_map() != nullptr;
 }
 
-}  // namespace
-
-bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
+// Whether every pair of `b` is one of `a`, as far as choices of a's range variables show, where each
+// runtime variable of a is that one of b. What a asks for has to hold for them.
+bool CoversWith(const OperandIndexing& a, const OperandIndexing& b,
+                llvm::ArrayRef<unsigned> runtimes) {
   const IndexingMap& map_a = a.map();
   const IndexingMap& map_b = b.map();
-  if (map_a.num_runtimes() > 0 || map_b.num_runtimes() > 0 ||
-      (a.replica_map() == nullptr) != (b.replica_map() == nullptr)) {
-    return false;
-  }
   const WithDevice all_a(a);
   const WithDevice all_b(b);
-  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.dims, all_b.dims)) {
-    if (!of_b.IsSubsetOf(of_a)) return false;
+  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), runtimes, map_a.context());
+  std::vector<std::pair<AffineExpr, AffineExpr>> equations;
+  for (size_t i = 0; i < runtimes.size(); ++i) {
+    const auto& of_b = b.bindings()[runtimes[i] - map_b.num_ranges()].element;
+    for (const auto [x, y] : llvm::zip_equal(a.bindings()[i].element, of_b)) {
+      equations.emplace_back(x, y);
+    }
   }
-  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), map_a.context());
-  for (const auto [of_a, of_b] : llvm::zip_equal(all_a.results, all_b.results)) {
-    if (!choices.MakeEqual(of_a, of_b)) return false;
+  for (const auto [x, y] : llvm::zip_equal(all_a.results, all_b.results)) {
+    equations.emplace_back(x, y);
+  }
+  // One with several ranges that are not chosen yet waits until others are.
+  for (size_t open = equations.size(); open > 0;) {
+    std::erase_if(equations,
+                  [&](const auto& each) { return choices.MakeEqual(each.first, each.second); });
+    if (equations.size() == open) return false;
+    open = equations.size();
+  }
+  for (size_t i = 0; i < runtimes.size(); ++i) {
+    if (!map_b.SymbolBounds()[runtimes[i]].IsSubsetOf(map_a.runtimes()[i].bounds)) return false;
   }
   ExprSimplifier simplifier(map_b.context(), all_b.dims, map_b.SymbolBounds());
   const auto is_known_to_be_in = [&](AffineExpr expr, const Interval& interval) {
@@ -207,8 +224,50 @@ bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
   });
 }
 
+// How many ways are tried in which the runtime variables of one map can be those of another.
+constexpr int kMaxMatches = 16;
+
+}  // namespace
+
+bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
+  if (a.IsUnknown() || b.IsUnknown() ||
+      (a.replica_map() == nullptr) != (b.replica_map() == nullptr)) {
+    return false;
+  }
+  const IndexingMap& map_a = a.map();
+  const IndexingMap& map_b = b.map();
+  if (map_a.num_results() != map_b.num_results()) return false;
+  for (const auto [of_a, of_b] : llvm::zip_equal(WithDevice(a).dims, WithDevice(b).dims)) {
+    if (!of_b.IsSubsetOf(of_a)) return false;
+  }
+  // The runtime variables of b that read the same array as each one of a.
+  std::vector<llvm::SmallVector<unsigned, 2>> same(map_a.num_runtimes());
+  for (int i = 0; i < map_a.num_runtimes(); ++i) {
+    const RuntimeVarIndexing& of_a = a.bindings()[i];
+    for (int k = 0; k < map_b.num_runtimes(); ++k) {
+      const RuntimeVarIndexing& of_b = b.bindings()[k];
+      if (CompareSources(of_a, of_b) == 0 && of_a.value == of_b.value && !of_a.device &&
+          !of_b.device) {
+        same[i].push_back(static_cast<unsigned>(map_b.num_ranges() + k));
+      }
+    }
+    if (same[i].empty()) return false;
+  }
+  llvm::SmallVector<size_t, 4> choice(same.size(), 0);
+  for (int tried = 0; tried < kMaxMatches; ++tried) {
+    llvm::SmallVector<unsigned, 4> runtimes;
+    for (size_t i = 0; i < same.size(); ++i) runtimes.push_back(same[i][choice[i]]);
+    if (CoversWith(a, b, runtimes)) return true;
+    size_t next = 0;
+    while (next < same.size() && ++choice[next] == same[next].size()) choice[next++] = 0;
+    if (next == same.size()) return false;
+  }
+  return false;
+}
+
 bool MayHaveValue(const IndexingMap& a, AffineExpr expr, int64_t value, const IndexingMap& b) {
-  RangeChoices choices(b.num_symbols(), a.num_ranges(), a.context());
+  if (a.num_runtimes() > 0) return true;
+  RangeChoices choices(b.num_symbols(), a.num_ranges(), {}, a.context());
   for (const auto [of_a, of_b] : llvm::zip_equal(a.results(), b.results())) {
     if (!choices.MakeEqual(of_a, of_b)) return false;
   }
@@ -229,7 +288,7 @@ std::optional<OperandIndexing> JoinedAlongOne(const OperandIndexing& a, const Op
   if (HasValuesOfOthers(a) || HasValuesOfOthers(b)) return std::nullopt;
   const IndexingMap& map_a = a.map();
   const IndexingMap& map_b = b.map();
-  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), map_a.context());
+  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), {}, map_a.context());
   for (const auto [of_a, of_b] : llvm::zip_equal(map_a.results(), map_b.results())) {
     if (!choices.MakeEqual(of_a, of_b)) return std::nullopt;
   }

@@ -22,8 +22,9 @@
 
 namespace xla_indexing::internal {
 
-// Whether every pair of `b` is one of `a`, as far as choices of a's range variables show, in the
-// order of the results. What a asks for has to hold for them.
+// Whether every pair of `b`, between the same arrays, is one of `a`, whatever values runtime variables
+// have, as far as choices of a's range variables show. What a asks for has to hold for them, and its
+// runtime variables are some of those of b.
 bool Covers(const OperandIndexing& a, const OperandIndexing& b);
 
 // Whether `expr`, of the variables of `a`, can have this value where the results of a are those of `b`,

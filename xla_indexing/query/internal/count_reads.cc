@@ -148,9 +148,13 @@ class Access {
     runtime.is_certain = runtime.binding.ValueRange().IsSubsetOf(runtime.bounds);
     ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
     const bool is_empty = map.IsKnownEmpty();
-    for (const auto& [expr, size] :
-         llvm::zip_equal(runtime.binding.element, runtime.binding.shape().dimensions())) {
-      if (is_empty || !simplifier.Range(expr).IsSubsetOf(Interval::OfSize(size))) {
+    const absl::Span<const int64_t> sizes = runtime.binding.shape().dimensions();
+    const auto loops = static_cast<size_t>(runtime.binding.NumLoops());
+    for (size_t e = 0; e < runtime.binding.element.size(); ++e) {
+      const AffineExpr expr = runtime.binding.element[e];
+      // A loop need not have an iteration of that number.
+      if (is_empty || e < loops ||
+          !simplifier.Range(expr).IsSubsetOf(Interval::OfSize(sizes[e - loops]))) {
         runtime.is_certain = false;
       }
       for (const int variable : VariablesOf(expr, map.num_dims())) {

@@ -1,0 +1,72 @@
+#include "xla_indexing/ops/internal/same_value.h"
+
+#include <cstdint>
+
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/hlo/literal.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/internal/call_scope.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// Pairs of values that are compared.
+constexpr int kMaxComparedValues = 64;
+
+// A leaf of an instruction and the callers of the computation that it is in.
+struct PlacedValue {
+  LeafSource source;
+  llvm::SmallVector<const HloInstruction*, 2> callers;
+};
+
+// Where a value comes from through operations that pass it on, and through calls.
+PlacedValue Followed(PlacedValue value) {
+  while (true) {
+    value.source = FollowRoutes(value.source);
+    if (value.source.instruction->opcode() != HloOpcode::kParameter || value.callers.empty() ||
+        value.callers.back()->inlined_computation() != value.source.instruction->parent()) {
+      return value;
+    }
+    const HloInstruction* caller = value.callers.pop_back_val();
+    value.source.instruction = caller->operand(value.source.instruction->parameter_number());
+  }
+}
+
+// Whether what an operation makes of scalars depends on nothing but its opcode, its type and the
+// direction of a comparison.
+bool IsFunctionOfOperands(const HloInstruction& instruction) {
+  return instruction.shape().IsArray() && instruction.shape().rank() == 0 &&
+         IsElementwise(instruction.opcode()) && instruction.operand_count() > 0 &&
+         instruction.opcode() != HloOpcode::kRngBitGenerator;
+}
+
+bool IsSame(const PlacedValue& x, const PlacedValue& y, int* left) {
+  const PlacedValue a = Followed(x);
+  const PlacedValue b = Followed(y);
+  const HloInstruction& of_a = *a.source.instruction;
+  const HloInstruction& of_b = *b.source.instruction;
+  if (&of_a == &of_b && a.source.leaf == b.source.leaf && a.callers == b.callers) return true;
+  if (--*left <= 0 || of_a.opcode() != of_b.opcode() || of_a.shape() != of_b.shape()) return false;
+  if (of_a.opcode() == HloOpcode::kConstant) return *of_a.literal() == *of_b.literal();
+  if (!IsFunctionOfOperands(of_a) || of_a.operand_count() != of_b.operand_count() ||
+      of_a.comparison_direction() != of_b.comparison_direction()) {
+    return false;
+  }
+  for (int64_t i = 0; i < of_a.operand_count(); ++i) {
+    if (!IsSame({{of_a.operand(i), 0}, a.callers}, {{of_b.operand(i), 0}, b.callers}, left)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsSameScalar(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b) {
+  if (a.shape().rank() != 0 || b.shape().rank() != 0) return false;
+  int left = kMaxComparedValues;
+  return IsSame({{a.instruction, a.leaf}, {a.call_path.begin(), a.call_path.end()}},
+                {{b.instruction, b.leaf}, {b.call_path.begin(), b.call_path.end()}}, &left);
+}
+
+}  // namespace xla_indexing::internal
