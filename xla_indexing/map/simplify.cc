@@ -141,12 +141,15 @@ bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
   });
 }
 
+// Maps of more variables are not looked at as thoroughly: what a question may take is better spent
+// on other maps.
+constexpr int kFewVariables = 8;
+
 // Whether what has been simplified may have another form still: what is known when a division is
 // looked at may be said in a shorter way once all of them have been. A map of few variables is
 // always looked at again, which costs little; a map of many only where it is likely to change, since
 // what a question may take is better spent on other maps.
 bool MayChangeAgain(const IndexingMap& map) {
-  constexpr int kFewVariables = 8;
   if (map.num_dims() + map.num_symbols() <= kFewVariables) return true;
   if (llvm::any_of(map.constraints(), IsEquality)) return true;
   int few_digits = 2;
@@ -370,7 +373,7 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
   if (!round->narrowed && llvm::all_of(round->kept, IsFact)) return Outcome::kStays;
   ExprSimplifier& all = knowledge->all.emplace(map.context(), map.DimBounds(), map.SymbolBounds());
   AssumeAll(round->kept, &all);
-  if (!may_go_on) return Outcome::kStays;
+  if (!may_go_on || map.num_dims() + map.num_symbols() > kFewVariables) return Outcome::kStays;
   // Several constraints together may leave less of a variable than each of them.
   const llvm::SmallBitVector variables = VariablesOfSeveral(map, round->kept);
   for (const unsigned i : variables.set_bits()) {
