@@ -45,7 +45,7 @@ void SimplifyOurs(benchmark::State& state, const std::string& text) {
   IdentityMapMeter meter(state);
   for (auto _ : state) {
     IndexingMap simplified = *map;
-    simplified.Simplify();
+    simplified.Simplify({.keep_variables = true});
     benchmark::DoNotOptimize(simplified.affine_map());
   }
   meter.Report();
@@ -87,7 +87,7 @@ void AgainstMlir(benchmark::State& state) {
       if (!map.ok()) return Skip(state, map.status());
       const double ours = LeastSeconds([&] {
         IndexingMap simplified = *map;
-        simplified.Simplify();
+        simplified.Simplify({.keep_variables = true});
         benchmark::DoNotOptimize(simplified.affine_map());
       });
       const double mlir = LeastSeconds(

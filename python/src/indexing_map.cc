@@ -591,25 +591,25 @@ Error where the numbers of dimensions, results or runtime variables differ.
           "decided.")
       .def(
           "simplify",
-          [](const Map& self, bool as_relation) {
+          [](const Map& self, bool keep_variables) {
             return NewMap(self, [&] {
               IndexingMap map = self.map;
-              if (as_relation) {
-                map.SimplifyAsRelation();
-              } else {
-                map.Simplify();
-              }
+              map.Simplify({.keep_variables = keep_variables});
               return map;
             });
           },
-          nb::kw_only(), "as_relation"_a = false,
-          R"doc(The map in normal form: the same function of the same variables.
+          nb::kw_only(), "keep_variables"_a = false,
+          R"doc(The map in normal form: the same relation between dimensions, runtime variables and results.
 
-`as_relation` also replaces, eliminates and joins range variables, of which only that some value exists
-counts.
+Range variables, of which only that some value exists counts, are replaced, eliminated, joined and dropped.
+With `keep_variables` they all stay, and it is the same function of them.
 
-    >>> print(xi.IndexingMap("(d0) -> ((d0 * 8 + 3) mod 8), domain: d0 in [0, 9]").simplify())
-    (d0) -> (3), domain: d0 in [0, 9]
+    >>> rows = xi.IndexingMap("(d0)[s0, s1] -> ((d0 * 8 + 3) mod 8, s0 * 4 + s1), "
+    ...                       "domain: d0 in [0, 9], s0 in [0, 9], s1 in [0, 3]")
+    >>> print(rows.simplify())
+    (d0)[s0] -> (3, s0), domain: d0 in [0, 9], s0 in [0, 39]
+    >>> print(rows.simplify(keep_variables=True))
+    (d0)[s0, s1] -> (3, s0 * 4 + s1), domain: d0 in [0, 9], s0 in [0, 9], s1 in [0, 3]
 )doc")
       .def(
           "compose",

@@ -209,6 +209,18 @@ def test_copies_and_pickles():
         assert str(again) == str(m)
 
 
+def test_simplify_keeps_range_variables_only_when_told():
+    given = xi.IndexingMap(
+        "(d0)[s0, s1, s2] -> (d0 + s0 * 4 + s1), "
+        "domain: d0 in [0, 9], s0 in [0, 9], s1 in [0, 3], s2 in [0, 1]"
+    )
+    relation = given.simplify()
+    assert relation == xi.IndexingMap("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 39]")
+    assert relation.same_relation(given)
+    function = given.simplify(keep_variables=True)
+    assert function == given
+
+
 def test_algebra_across_contexts():
     reshape = xi.IndexingMap("(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 19]")
     transpose = xi.IndexingMap("(d0, d1) -> (d1, d0), domain: d0 in [0, 4], d1 in [0, 3]")

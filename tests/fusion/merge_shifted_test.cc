@@ -28,7 +28,7 @@ class MergeShiftedTest : public ::testing::Test {
  protected:
   OperandIndexing Parse(const std::string& text) {
     IndexingMap map = ParseIndexingMap(text, &context_).value();
-    map.SimplifyAsRelation();
+    map.Simplify();
     return OperandIndexing(kPartsFit, std::move(map));
   }
   OperandIndexingSet Merged(const std::vector<std::string>& texts) {

@@ -158,14 +158,14 @@ bool HasSmallNumbers(const IndexingMap& map) {
 
 IndexingMap CheckSimplify(const Subject& subject, Random& random, mlir::MLIRContext* context) {
   IndexingMap simplified = subject.map;
-  simplified.Simplify();
+  simplified.Simplify({.keep_variables = true});
   if (const absl::Status status = simplified.Verify(); !status.ok()) {
     Contradiction("a simplified map verifies", TextOf(subject.map), status.message());
   }
   CheckText(simplified, context);
   CheckSameFunction("simplified", subject, simplified, random);
   IndexingMap twice = simplified;
-  twice.Simplify();
+  twice.Simplify({.keep_variables = true});
   CheckSameFunction("simplified twice", subject, twice, random);
   if (HasSmallNumbers(subject.map) && HasSmallNumbers(simplified) && !(twice == simplified)) {
     Contradiction("what was simplified stays as it is",
@@ -173,7 +173,7 @@ IndexingMap CheckSimplify(const Subject& subject, Random& random, mlir::MLIRCont
   }
   IndexingMap explained = subject.map;
   RuleTrace trace;
-  explained.Simplify(&trace);
+  explained.Simplify({.keep_variables = true, .trace = &trace});
   CheckSameFunction("simplified with a trace", subject, explained, random);
   return simplified;
 }
@@ -216,7 +216,7 @@ void CheckRewriting(const Subject& subject, Random& random) {
   CheckSameFunction("without implied constraints", subject, fewer, random);
   // Range variables are eliminated, joined and renumbered.
   IndexingMap relation = subject.map;
-  relation.SimplifyAsRelation();
+  relation.Simplify();
   CheckSameRelation("simplified as a relation", subject, relation, random);
 }
 
@@ -523,7 +523,7 @@ void CheckComposition(const Subject& first, const Subject& second, Random& rando
   }
   CheckText(*composed, context);
   IndexingMap simplified = *composed;
-  simplified.Simplify();
+  simplified.Simplify({.keep_variables = true});
   const auto check = [&](const Point& point) {
     llvm::ArrayRef<int64_t> rest = point;
     const auto take = [&](int count) {

@@ -303,7 +303,7 @@ class EndsOfInt64Test : public MapTextFixture {
 TEST_F(EndsOfInt64Test, BoundsThatDoNotFitAreDecided) {
   const auto simplified = [this](absl::string_view text) {
     IndexingMap map = Parse(text);
-    map.Simplify();
+    map.Simplify({.keep_variables = true});
     return map.ToString();
   };
   EXPECT_EQ(simplified("(d0) -> (d0), domain: d0 in [0, 9], "
@@ -328,19 +328,19 @@ TEST_F(EndsOfInt64Test, AConstantThatCannotLeaveAFloorIsNotAddedToOthers) {
       "d1 in [-9223372036854775808, -9223372036854775808]");
   const std::optional<WideMap> wide = Enumerate(map);
   ASSERT_TRUE(wide.has_value());
-  map.Simplify();
+  map.Simplify({.keep_variables = true});
   ExpectSame(map, *wide);
 }
 
 TEST_F(EndsOfInt64Test, SimplifyingChangesNoPointAndNoResult) {
   ForEachMap(1000, 60000, [](const IndexingMap& map, const WideMap& wide) {
     IndexingMap simplified = map;
-    simplified.Simplify();
+    simplified.Simplify({.keep_variables = true});
     ExpectSame(simplified, wide);
 
     IndexingMap traced = map;
     RuleTrace trace;
-    traced.Simplify(&trace);
+    traced.Simplify({.keep_variables = true, .trace = &trace});
     EXPECT_EQ(traced, simplified) << traced.ToString();
   });
 }
@@ -430,7 +430,7 @@ TEST_F(EndsOfInt64Test, RangeVariablesThatGoLeaveTheSameRelation) {
     for (bool (*eliminate)(IndexingMap*) :
          {&EliminateRangeVariables, &RescaleRangeVariables, &JoinRangeVariables}) {
       IndexingMap other = map;
-      other.Simplify();
+      other.Simplify({.keep_variables = true});
       if (other.IsKnownEmpty() || !eliminate(&other)) continue;
       const std::optional<WideMap> others = Enumerate(other);
       if (!others || !others->all) continue;

@@ -23,8 +23,8 @@ class ExistentialTest : public ::testing::Test {
  protected:
   std::string Eliminated(const std::string& text) {
     IndexingMap map = ParseIndexingMap(text, &context_).value();
-    map.Simplify();
-    if (EliminateRangeVariables(&map)) map.Simplify();
+    map.Simplify({.keep_variables = true});
+    if (EliminateRangeVariables(&map)) map.Simplify({.keep_variables = true});
     map.RemoveUnusedSymbols();
     return map.ToString();
   }
@@ -72,8 +72,8 @@ TEST_F(ExistentialTest, UsedVariablesStay) {
 TEST_F(ExistentialTest, VariablesOfOneResidueClassCountItsElements) {
   const auto rescaled = [&](const std::string& text) {
     IndexingMap map = ParseIndexingMap(text, &context_).value();
-    map.Simplify();
-    if (RescaleRangeVariables(&map)) map.Simplify();
+    map.Simplify({.keep_variables = true});
+    if (RescaleRangeVariables(&map)) map.Simplify({.keep_variables = true});
     return map.ToString();
   };
   EXPECT_EQ(rescaled("(d0)[s0] -> (s0 floordiv 2), domain: d0 in [0, 9], s0 in [0, 8], "
@@ -143,17 +143,17 @@ TEST_F(ExistentialTest, RandomMapsKeepTheirRelation) {
     const mlir::AffineMap affine_map = mlir::AffineMap::get(1, num_symbols, result);
     IndexingMap map(kPartsFit, affine_map, dims, ranges, runtimes, constraints);
     const auto expected = PointsOf(map);
-    map.Simplify();
+    map.Simplify({.keep_variables = true});
     const std::string before = map.ToString();
     if (EliminateRangeVariables(&map)) {
       ++eliminated;
       ASSERT_TRUE(map.Verify().ok()) << before;
       ASSERT_EQ(PointsOf(map), expected) << before << "\n" << map.ToString();
-      map.Simplify();
+      map.Simplify({.keep_variables = true});
     }
     if (RescaleRangeVariables(&map)) {
       ++rescaled;
-      map.Simplify();
+      map.Simplify({.keep_variables = true});
     }
     ASSERT_EQ(PointsOf(map), expected) << before << "\n" << map.ToString();
   }

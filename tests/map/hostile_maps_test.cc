@@ -22,10 +22,10 @@ class HostileMapsTest : public MapTextFixture {
   void ExpectEnds(const std::string& text) {
     const IndexingMap map = Parse(text);
     IndexingMap simplified = map;
-    simplified.Simplify();
+    simplified.Simplify({.keep_variables = true});
     IndexingMap traced = map;
     RuleTrace trace;
-    traced.Simplify(&trace);
+    traced.Simplify({.keep_variables = true, .trace = &trace});
     EXPECT_EQ(traced, simplified);
     EXPECT_LE(trace.size(), 2 * kMaxTracedSteps);
     Random random(1);
@@ -78,7 +78,7 @@ TEST_F(HostileMapsTest, ABudgetThatIsSpentLeavesMapsAsTheyAre) {
                                          "((d0 * 3 + d1) mod 11) floordiv 4), domain: ",
                                          "d0 in [0, 11], d1 in [0, 7], d0 + d1 in [2, 9]"));
     const IndexingMap before = map;
-    map.Simplify();
+    map.Simplify({.keep_variables = true});
     EXPECT_EQ(FunctionPoints(map), FunctionPoints(before)) << map.ToString();
   }
   EXPECT_TRUE(QuestionBudget::IsSpent());

@@ -25,7 +25,7 @@ class JoinRangesTest : public ::testing::Test {
   }
   std::string Joined(const std::string& text) {
     IndexingMap map = Parse(text);
-    if (JoinRangeVariables(&map)) map.Simplify();
+    if (JoinRangeVariables(&map)) map.Simplify({.keep_variables = true});
     map.RemoveUnusedSymbols();
     return map.ToString();
   }

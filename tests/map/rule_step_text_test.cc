@@ -18,7 +18,7 @@ class RuleStepTextTest : public MapTextFixture {
   std::vector<std::string> Steps(absl::string_view text) {
     IndexingMap map = Parse(text);
     RuleTrace trace;
-    map.Simplify(&trace);
+    map.Simplify({.keep_variables = true, .trace = &trace});
     std::vector<std::string> steps;
     for (const RuleStep& step : trace) steps.push_back(ToString(step, map));
     return steps;

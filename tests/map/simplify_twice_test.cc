@@ -1,5 +1,6 @@
 // What simplifying is but right: a map that was simplified stays as it is, and a trace changes
 // nothing.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -21,13 +22,13 @@ class SimplifyTwiceTest : public MapTextFixture {
   // Expects that simplifying a map a second time changes nothing, traced or not.
   static void ExpectStays(const IndexingMap& map) {
     IndexingMap once = map;
-    once.Simplify();
+    once.Simplify({.keep_variables = true});
     IndexingMap twice = once;
-    EXPECT_FALSE(twice.Simplify()) << map.ToString();
+    EXPECT_FALSE(twice.Simplify({.keep_variables = true})) << map.ToString();
     EXPECT_EQ(twice, once) << map.ToString();
     IndexingMap traced = map;
     RuleTrace trace;
-    traced.Simplify(&trace);
+    traced.Simplify({.keep_variables = true, .trace = &trace});
     EXPECT_EQ(traced, once) << map.ToString();
   }
 
@@ -45,7 +46,7 @@ TEST_F(SimplifyTwiceTest, ConstraintsThatNarrowALittleAtATime) {
   const auto simplified = [this](absl::string_view text) {
     IndexingMap map = Parse(text);
     ExpectStays(map);
-    map.Simplify();
+    map.Simplify({.keep_variables = true});
     return map.ToString();
   };
   // x - floor((x + 2)/3) grows by 0 or 1: it is 4 at 7, 5 at 8 and 6 at 9.
@@ -78,9 +79,9 @@ TEST_F(SimplifyTwiceTest, NearlyAllMapsOfAnyNumbers) {
   for (int seed = 0; seed < count; ++seed) {
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     IndexingMap once = RandomMaps(static_cast<uint32_t>(seed), &context).Map();
-    once.Simplify();
+    once.Simplify({.keep_variables = true});
     IndexingMap twice = once;
-    twice.Simplify();
+    twice.Simplify({.keep_variables = true});
     changed += twice != once;
   }
   EXPECT_LE(changed, count / 2000 + 1);
@@ -102,6 +103,28 @@ TEST_F(SimplifyTwiceTest, MapsOfOneVariable) {
   ExpectAllStay(8000, [](uint32_t seed, mlir::MLIRContext* context) {
     return SmallMaps(seed, context, 1000000).Map({1, 0, 0}, 1);
   });
+}
+
+// Two to four constraints on sums that share variables, some of them equalities and some on
+// residues: what one says the others can use.
+TEST_F(SimplifyTwiceTest, MapsOfSeveralConstraints) {
+  int changed = 0;
+  const int count = Cases(100000);
+  for (int seed = 0; seed < count;) {
+    // Contexts keep all expressions, so each is used for some maps only.
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    for (int last = std::min(seed + 500, count); seed < last; ++seed) {
+      SmallMaps maps(static_cast<uint32_t>(seed), &context);
+      const IndexingMap map = maps.MapOfSeveralConstraints();
+      IndexingMap once = map;
+      once.Simplify({.keep_variables = seed % 2 == 0});
+      IndexingMap twice = once;
+      twice.Simplify({.keep_variables = seed % 2 == 0});
+      if (twice == once) continue;
+      ADD_FAILURE() << map.ToString() << "\n" << once.ToString() << "\n" << twice.ToString();
+      if (++changed > 5) return;
+    }
+  }
 }
 
 }  // namespace

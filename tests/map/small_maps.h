@@ -133,6 +133,23 @@ class SmallMaps {
     return Map(count, Int(0, 2));
   }
 
+  // A map of up to three variables with two to four constraints, of which some are equalities and
+  // some on residues.
+  IndexingMap MapOfSeveralConstraints() {
+    const int64_t num_dims = Int(1, 3);
+    const int64_t num_ranges = Int(0, 4 - num_dims);
+    const IndexingMap map = Map({num_dims, num_ranges, 0}, Int(1, 2));
+    Constraints constraints;
+    for (int64_t i = Int(2, 4); i > 0; --i) {
+      mlir::AffineExpr expr = Expr(num_dims, num_ranges);
+      if (Chance(20)) expr = internal::Mod(expr, Int(2, 5));
+      const int64_t lower = Int(-4, 4);
+      constraints.push_back({expr, Interval::Closed(lower, lower + (Chance(40) ? 0 : Int(1, 9)))});
+    }
+    return IndexingMap(kPartsFit, map.affine_map(), Variables(map.dims()), Variables(map.ranges()),
+                       {}, std::move(constraints));
+  }
+
   // The map written in another way: some results as digits of themselves, an interval as a
   // constraint, a constraint that holds everywhere.
   IndexingMap Rewritten(const IndexingMap& map) {

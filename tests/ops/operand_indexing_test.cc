@@ -116,6 +116,11 @@ TEST_F(OperandIndexingTest, ReplacesRangeVariablesThatAConstraintDetermines) {
                        "d0 + s0 in [9, 9]")
                 .MapToString(),
             "(d0) -> (d0 * -2 + 18), domain: d0 in [0, 9]");
+  // Twice the variable is an even number only.
+  EXPECT_EQ(
+      Simplified("(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3], d0 - s0 * 2 in [0, 0]")
+          .MapToString(),
+      "(d0) -> (d0 floordiv 2), domain: d0 in [0, 6], d0 mod 2 in [0, 0]");
   // In elements as well, and one after another.
   const OperandIndexing indexing = Simplified(
       "(d0)[s0, s1]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 9], s1 in [0, 9], "
@@ -128,8 +133,8 @@ TEST_F(OperandIndexingTest, ReplacesRangeVariablesThatAConstraintDetermines) {
 
 TEST_F(OperandIndexingTest, KeepsRangeVariablesThatAreNotDetermined) {
   for (const absl::string_view map :
-       {// Twice the variable is an even number only.
-        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3], d0 - s0 * 2 in [0, 0]",
+       {// Two values now and then: d0 = 2 is 2*s0 for s0 = 1, and 2*s0 + 2 for s0 = 0.
+        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 3], d0 - s0 * 2 in [0, 2]",
         // It occurs once more.
         "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 9], d0 - s0 - s0 floordiv 3 in [0, 0]",
         // Two values.

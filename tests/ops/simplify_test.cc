@@ -1,4 +1,4 @@
-// OperandIndexing::Simplify and IndexingMap::SimplifyAsRelation are one normal form.
+// OperandIndexing::Simplify and IndexingMap::Simplify are one normal form.
 #include <cstdint>
 #include <optional>
 
@@ -21,7 +21,7 @@ namespace {
 // that names the reader, is what it becomes as a relation.
 void ExpectOneForm(const IndexingMap& map) {
   IndexingMap form = map;
-  form.SimplifyAsRelation();
+  form.Simplify();
 
   absl::StatusOr<OperandIndexing> alone = OperandIndexing::Create(map);
   ASSERT_TRUE(alone.ok()) << alone.status() << ' ' << map.ToString();

@@ -195,7 +195,7 @@ class FusionMapper {
                           absl::StatusOr<ThreadMapping> mapping,
                           std::vector<ThreadedArray>* arrays) {
     if (!mapping.ok()) return mapping.status();
-    mapping->map.Simplify();
+    mapping->map.Simplify({.keep_variables = true});
     arrays->push_back({instruction, leaf, *std::move(mapping)});
     return absl::OkStatus();
   }

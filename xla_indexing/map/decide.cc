@@ -215,8 +215,8 @@ absl::StatusOr<Decision> SameFunction(const IndexingMap& a, const IndexingMap& b
   StepBudget budget(max_steps);
   IndexingMap a_form = a;
   IndexingMap b_form = b;
-  a_form.Simplify();
-  b_form.Simplify();
+  a_form.Simplify({.keep_variables = true});
+  b_form.Simplify({.keep_variables = true});
   return budget.Decide(SameSimplified(a_form, b_form, &budget));
 }
 

@@ -103,7 +103,7 @@ Answer DomainHasIntegerPoint(const IndexingMap& map, StepBudget* budget) {
   if (map.constraints().empty()) return Answer::kYes;
   if (!budget->Take(kStepsOfQuestion)) return Answer::kUndecided;
   IndexingMap domain = DomainOf(map);
-  domain.Simplify();
+  domain.Simplify({.keep_variables = true});
   if (domain.IsKnownEmpty()) return Answer::kNo;
   const Answer answer =
       HasIntegerPoint(domain.DimBounds(), domain.SymbolBounds(), domain.constraints());
@@ -172,7 +172,7 @@ Answer SameResultsOn(const IndexingMap& domain, const IndexingMap& other, StepBu
   IndexingMap difference(kPartsFit, affine_map, Variables(domain.dims()),
                          Variables(domain.ranges()), Variables(domain.runtimes()),
                          Constraints(domain.constraints()));
-  difference.Simplify();
+  difference.Simplify({.keep_variables = true});
   if (difference.IsKnownEmpty()) return Answer::kYes;
   Answer same = Answer::kYes;
   for (const AffineExpr result : difference.results()) {

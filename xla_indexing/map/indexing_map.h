@@ -83,6 +83,18 @@ struct VariableRemap {
   bool changed = false;  // some variable was removed
 };
 
+struct SimplifyOptions {
+  // Keeps all range variables: for callers to whom a point of the domain is given by all its
+  // variables, such as the threads and loops of a mapping.
+  bool keep_variables = false;
+  // The rules that were used are appended to it unless it is null.
+  RuleTrace* trace = nullptr;
+};
+
+namespace internal {
+class JoinedRelation;
+}  // namespace internal
+
 class IndexingMap {
  public:
   // A map with no variables and no results.
@@ -190,18 +202,18 @@ class IndexingMap {
 
   // --- Rewriting ---
 
-  // Brings results, constraints and intervals into normal form (docs/simplifier.md): the same
-  // function of the same variables, as SameFunction (map/decide.h) compares them. Variables of one
-  // value are replaced by it. Simplifying twice changes nothing more. Returns whether anything
-  // changed. The rules that were used are appended to `trace` unless it is null.
-  bool Simplify(RuleTrace* trace = nullptr);
-
-  // Simplifies the map as a relation between dimensions, runtime variables and results, as
-  // SameRelation compares them: range variables, of which only that some value exists counts, are
-  // besides replaced, eliminated, joined, dropped and numbered in the order of their use
-  // (map/internal/joined_relation.h). Runtime variables stay as they are. Of a map without range
-  // variables it makes what Simplify() makes.
-  void SimplifyAsRelation();
+  // Brings results, constraints and intervals into normal form (docs/simplifier.md). Variables of
+  // one value are replaced by it, and equalities are used where that makes an expression shorter.
+  //
+  // The relation between dimensions, runtime variables and results stays the same, as SameRelation
+  // (map/decide.h) compares them: range variables, of which only that some value exists counts, are
+  // replaced, eliminated, joined, dropped and numbered in the order of their use
+  // (map/internal/joined_relation.h). With `keep_variables` it is the same function of the same
+  // variables, as SameFunction compares them. Dimensions and runtime variables always stay, so
+  // without range variables both are one.
+  //
+  // Simplifying twice changes nothing more. Returns whether anything changed.
+  bool Simplify(const SimplifyOptions& options = {});
 
   // Drops range and runtime variables that neither results nor constraints use. A variable with an
   // empty interval makes the map the canonical empty one.
@@ -234,10 +246,21 @@ class IndexingMap {
   std::string ToString() const;
 
  private:
-  // One pass of Simplify(). `*has_integer_point` says that the domain is known to have a point;
+  friend class internal::JoinedRelation;
+
+  // How the map is simplified as a function of all its variables, and what equalities may be about
+  // that make expressions shorter: the first of the dimensions, range and runtime variables.
+  struct FunctionOptions {
+    int num_dims;
+    bool ranges;
+    bool runtimes;
+    RuleTrace* trace;
+  };
+  bool SimplifyFunction(const FunctionOptions& options);
+  // One pass of SimplifyFunction(). `*has_integer_point` says that the domain is known to have a point;
   // where it is not, the question is asked, and `*has_integer_point` set if the answer is yes.
   // Sets `*is_settled` where another pass is known to change nothing.
-  bool SimplifyOnce(RuleTrace* trace, bool* has_integer_point, bool* is_settled);
+  bool SimplifyOnce(const FunctionOptions& options, bool* has_integer_point, bool* is_settled);
   // Makes a map without constraints.
   bool SimplifyResults(RuleTrace* trace, bool* is_settled);
   // The declared variable that an expression consists of, or null.

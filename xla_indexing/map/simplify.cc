@@ -6,6 +6,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -17,6 +18,8 @@
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/internal/combine_residues.h"
 #include "xla_indexing/map/internal/constraint_form.h"
+#include "xla_indexing/map/internal/equalities.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/has_integer_point.h"
 #include "xla_indexing/map/internal/joined_relation.h"
 
@@ -25,8 +28,10 @@ namespace xla_indexing {
 using internal::Combined;
 using internal::CombineResidues;
 using internal::ConstraintState;
+using internal::Equalities;
 using internal::ExprSimplifier;
 using internal::HasIntegerPoint;
+using internal::IsEquality;
 using internal::IsEvidentForm;
 using internal::JoinedRelation;
 using internal::LinearSum;
@@ -34,6 +39,7 @@ using internal::NormalizeConstraint;
 using internal::ResidueFact;
 using internal::ResidueFactOf;
 using internal::Term;
+using internal::VariablesOf;
 using ::mlir::AffineExpr;
 
 namespace {
@@ -138,13 +144,17 @@ bool HasDivisorOtherThan(AffineExpr expr, int64_t m) {
   });
 }
 
+// Maps of more variables are not looked at as thoroughly: what a question may take is better spent
+// on other maps.
+constexpr int kFewVariables = 8;
+
 // Whether what has been simplified may have another form still: what is known when a division is
 // looked at may be said in a shorter way once all of them have been. A map of few variables is
 // always looked at again, which costs little; a map of many only where it is likely to change, since
 // what a question may take is better spent on other maps.
 bool MayChangeAgain(const IndexingMap& map) {
-  constexpr int kFewVariables = 8;
   if (map.num_dims() + map.num_symbols() <= kFewVariables) return true;
+  if (llvm::any_of(map.constraints(), IsEquality)) return true;
   int few_digits = 2;
   for (const Constraint& constraint : map.constraints()) {
     const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
@@ -164,30 +174,35 @@ bool MayChangeAgain(const IndexingMap& map) {
 
 }  // namespace
 
-bool IndexingMap::Simplify(RuleTrace* trace) {
+bool IndexingMap::Simplify(const SimplifyOptions& options) {
+  const bool ranges_stay =
+      num_ranges() == 0 || (constraints_.empty() && !IsKnownEmpty() && AreRangesResults(*this));
+  if (options.keep_variables || ranges_stay) {
+    return SimplifyFunction(
+        {.num_dims = num_dims(), .ranges = true, .runtimes = true, .trace = options.trace});
+  }
+  JoinedRelation relation(std::move(*this));
+  const bool changed = relation.Simplify(options.trace);
+  *this = std::move(relation).TakeMap();
+  if (!IsKnownEmpty()) return changed;
+  // It had range variables, which an empty map does without.
+  *this = MakeEmpty(context(), num_dims(), 0, num_runtimes(), num_results());
+  return true;
+}
+
+bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
   bool has_integer_point = false;
   bool is_settled = false;
-  if (!SimplifyOnce(trace, &has_integer_point, &is_settled)) return false;
+  if (!SimplifyOnce(options, &has_integer_point, &is_settled)) return false;
   if (is_settled || !MayChangeAgain(*this)) return true;
   const QuestionBudget question;
   // Nearly always the second pass finds nothing.
   constexpr int kMaxPasses = 6;
   for (int pass = 1; pass < kMaxPasses && !QuestionBudget::IsSpent(); ++pass) {
-    const bool changed = SimplifyOnce(trace, &has_integer_point, &is_settled);
+    const bool changed = SimplifyOnce(options, &has_integer_point, &is_settled);
     if (!changed || is_settled || !MayChangeAgain(*this)) break;
   }
   return true;
-}
-
-void IndexingMap::SimplifyAsRelation() {
-  if (constraints_.empty() && !IsKnownEmpty() && AreRangesResults(*this)) {
-    Simplify();
-    return;
-  }
-  JoinedRelation relation(std::move(*this));
-  relation.Simplify();
-  *this = std::move(relation).TakeMap();
-  if (IsKnownEmpty()) *this = MakeEmpty(context(), num_dims(), 0, num_runtimes(), num_results());
 }
 
 bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
@@ -233,26 +248,26 @@ bool IsFact(const Constraint& constraint) { return ResidueFactOf(constraint).has
 struct ConstraintRound {
   Constraints kept;
   bool narrowed = false;     // some interval of a variable
+  bool shortened = false;    // some constraint, by an equality
   bool found_value = false;  // of a variable
+  bool combined = false;     // some residues
   bool is_unsatisfiable = false;
-};
 
-// `bounds_of(variable)` is the variable's interval.
-ConstraintRound NormalizeConstraints(ExprSimplifier& simplifier,
-                                     llvm::ArrayRef<Constraint> constraints,
-                                     llvm::function_ref<Interval*(AffineExpr)> bounds_of,
-                                     RuleTrace* trace) {
-  ConstraintRound round;
-  const auto narrow = [&](AffineExpr variable, Interval interval) {
-    Interval* bounds = bounds_of(variable);
+  void Narrow(AffineExpr variable, const Interval& interval, Interval* bounds, RuleTrace* trace) {
     const Interval narrower = bounds->Intersect(interval);
     if (narrower == *bounds) return;
     if (trace) trace->push_back({"a constraint narrows", variable, variable, *bounds, narrower});
     *bounds = narrower;
-    round.narrowed = true;
-    if (narrower.IsPoint()) round.found_value = true;
-    if (narrower.IsEmpty()) round.is_unsatisfiable = true;
-  };
+    narrowed = true;
+    if (narrower.IsPoint()) found_value = true;
+    if (narrower.IsEmpty()) is_unsatisfiable = true;
+  }
+};
+
+using Narrow = llvm::function_ref<void(AffineExpr variable, Interval interval)>;
+
+void NormalizeConstraints(ExprSimplifier& simplifier, llvm::ArrayRef<Constraint> constraints,
+                          Narrow narrow, RuleTrace* trace, ConstraintRound* round) {
   for (Constraint constraint : constraints) {
     const Constraint given = constraint;
     const ConstraintState state = NormalizeConstraint(simplifier, constraint, narrow);
@@ -260,14 +275,13 @@ ConstraintRound NormalizeConstraints(ExprSimplifier& simplifier,
       trace->push_back(
           {RuleOf(state), given.expr, constraint.expr, given.interval, constraint.interval});
     }
-    if (state == ConstraintState::kUnsatisfiable) round.is_unsatisfiable = true;
+    if (state == ConstraintState::kUnsatisfiable) round->is_unsatisfiable = true;
     if (state != ConstraintState::kKept) continue;
-    round.kept.push_back(constraint);
+    round->kept.push_back(constraint);
     if (std::optional<ResidueFact> fact = ResidueFactOf(constraint)) {
       simplifier.Assume(fact->sum, fact->residues);
     }
   }
-  return round;
 }
 
 // Residues first, which what is assumed of sums can use.
@@ -277,15 +291,149 @@ void AssumeAll(llvm::ArrayRef<Constraint> constraints, ExprSimplifier* simplifie
       simplifier->Assume(fact->sum, fact->residues);
     }
   }
+  Equalities(constraints, [](const Constraint&) { return true; }).AssumeResidues(simplifier);
   for (const Constraint& constraint : constraints) {
     if (IsFact(constraint)) continue;
     simplifier->Assume(LinearSum::FromExpr(constraint.expr), constraint.interval);
   }
 }
 
+// Puts what the equalities among the constraints make of the others in their place, without those
+// that follow from them.
+void ShortenConstraints(const IndexingMap& map, llvm::function_ref<bool(const Constraint&)> may_use,
+                        Narrow narrow, RuleTrace* trace, ConstraintRound* round) {
+  for (size_t i = 0; i < round->kept.size();) {
+    Constraint constraint = round->kept[i];
+    Constraints others = round->kept;
+    others.erase(others.begin() + i);
+    ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+    Equalities(others, [](const Constraint&) { return true; }).AssumeResidues(&simplifier);
+    const ConstraintState state =
+        Equalities(others, may_use).Shorten(&constraint, &simplifier, narrow);
+    if (state == ConstraintState::kUnsatisfiable) round->is_unsatisfiable = true;
+    if (round->is_unsatisfiable) return;
+    const Constraint given = round->kept[i];
+    if (state == ConstraintState::kKept && constraint == given) {
+      ++i;
+      continue;
+    }
+    round->shortened = true;
+    if (trace) {
+      trace->push_back({"equalities say it shorter", given.expr, constraint.expr, given.interval,
+                        constraint.interval});
+    }
+    if (state == ConstraintState::kImplied) {
+      round->kept = std::move(others);
+    } else {
+      round->kept[i++] = constraint;
+    }
+  }
+}
+
+// The variables of constraints that share variables with others, those on residues left out. What
+// is to be known of other variables a constraint by itself has said.
+llvm::SmallBitVector VariablesOfSeveral(const IndexingMap& map,
+                                        llvm::ArrayRef<Constraint> constraints) {
+  const unsigned count = map.num_dims() + map.num_symbols();
+  llvm::SmallBitVector in_one(count);
+  llvm::SmallBitVector in_several(count);
+  llvm::SmallVector<llvm::SmallBitVector, 4> variables_of;
+  if (constraints.size() < 2) return in_several;
+  for (const Constraint& constraint : constraints) {
+    if (IsFact(constraint)) continue;
+    variables_of.emplace_back(count);
+    for (const int variable : VariablesOf(constraint.expr, map.num_dims())) {
+      variables_of.back().set(variable);
+    }
+    llvm::SmallBitVector again = in_one;
+    again &= variables_of.back();
+    in_several |= again;
+    in_one |= variables_of.back();
+  }
+  llvm::SmallBitVector result(count);
+  for (const llvm::SmallBitVector& variables : variables_of) {
+    if (variables.anyCommon(in_several)) result |= variables;
+  }
+  return result;
+}
+
+enum class Outcome {
+  kStays,
+  kAgain,      // the constraints have to be looked at again
+  kShortened,  // likewise, and some may be on one expression now
+  kEmpty,      // no point satisfies them
+};
+
+// What is known while constraints are looked at.
+struct Knowledge {
+  // With the residues of all constraints, once they have been looked at.
+  ExprSimplifier& residues;
+  // With all constraints, where they are more than residues.
+  std::optional<ExprSimplifier> all;
+};
+
+// Looks once at all constraints. `may_go_on` says whether they may be looked at again.
+Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> constraints,
+                          llvm::function_ref<bool(const Constraint&)> may_use, Narrow narrow,
+                          bool may_go_on, RuleTrace* trace, Knowledge* knowledge,
+                          ConstraintRound* round) {
+  NormalizeConstraints(knowledge->residues, constraints, narrow, trace, round);
+  if (round->is_unsatisfiable) return Outcome::kEmpty;
+  const Combined residues = CombineResidues(round->kept, map.context());
+  if (residues == Combined::kUnsatisfiable) return Outcome::kEmpty;
+  round->combined = residues == Combined::kSome;
+  if (trace && round->combined) trace->push_back({"residues of one sum are one constraint"});
+  // A constraint that has become one on residues was not known to those before it.
+  const bool may_say_more =
+      round->narrowed || !std::is_partitioned(round->kept.begin(), round->kept.end(), IsFact);
+  // Constraints grow fewer by combining, variables with several values by finding one: this ends.
+  const bool ends = round->combined || round->found_value;
+  if (!QuestionBudget::IsSpent() && (ends || (may_go_on && may_say_more))) return Outcome::kAgain;
+  may_go_on = may_go_on && !QuestionBudget::IsSpent();
+  if (may_go_on && llvm::any_of(round->kept, IsEquality)) {
+    ShortenConstraints(map, may_use, narrow, trace, round);
+    if (round->is_unsatisfiable) return Outcome::kEmpty;
+    if (round->shortened || round->narrowed) return Outcome::kShortened;
+  }
+  if (!round->narrowed && llvm::all_of(round->kept, IsFact)) return Outcome::kStays;
+  ExprSimplifier& all = knowledge->all.emplace(map.context(), map.DimBounds(), map.SymbolBounds());
+  AssumeAll(round->kept, &all);
+  if (!may_go_on || map.num_dims() + map.num_symbols() > kFewVariables) return Outcome::kStays;
+  // Several constraints together may leave less of a variable than each of them.
+  const llvm::SmallBitVector variables = VariablesOfSeveral(map, round->kept);
+  for (const unsigned i : variables.set_bits()) {
+    const auto num_dims = static_cast<unsigned>(map.num_dims());
+    const AffineExpr variable = i < num_dims
+                                    ? mlir::getAffineDimExpr(i, map.context())
+                                    : mlir::getAffineSymbolExpr(i - num_dims, map.context());
+    narrow(variable, all.Range(variable));
+  }
+  if (round->is_unsatisfiable) return Outcome::kEmpty;
+  return round->narrowed ? Outcome::kShortened : Outcome::kStays;
+}
+
+// The normal forms of expressions, the least under equalities.
+llvm::SmallVector<AffineExpr, 4> LeastForms(llvm::ArrayRef<AffineExpr> exprs,
+                                            const Equalities& equalities,
+                                            ExprSimplifier& simplifier, RuleTrace* trace) {
+  llvm::SmallVector<AffineExpr, 4> forms;
+  simplifier.TraceTo(trace);
+  for (const AffineExpr expr : exprs) forms.push_back(simplifier.Simplify(expr));
+  if (equalities.empty()) return forms;
+  simplifier.TraceTo(nullptr);
+  for (AffineExpr& form : forms) {
+    const AffineExpr least = equalities.Least(form, &simplifier);
+    if (trace && least != form) trace->push_back({"equalities say it shorter", form, least});
+    form = least;
+  }
+  return forms;
+}
+
 }  // namespace
 
-bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point, bool* is_settled) {
+bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer_point,
+                               bool* is_settled) {
+  RuleTrace* const trace = options.trace;
   if (constraints_.empty() && !IsKnownEmpty()) return SimplifyResults(trace, is_settled);
   const QuestionBudget question;
   const IndexingMap before = *this;
@@ -294,6 +442,12 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point, bool* 
     return *this != before;
   };
   if (IsKnownEmpty()) return make_empty();
+  const auto may_use = [&](const Constraint& equality) {
+    return llvm::all_of(VariablesOf(equality.expr, num_dims()), [&](int variable) {
+      if (variable < num_dims()) return variable < options.num_dims;
+      return variable < num_dims() + num_ranges() ? options.ranges : options.runtimes;
+    });
+  };
 
   // A constraint that narrows a variable can make others say more, until nothing becomes narrower.
   // Nearly all end in two rounds; what is not found in many is left to the constraints that stay.
@@ -303,23 +457,22 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point, bool* 
     simplifier.TraceTo(trace);
     // Residues first: what they say is known when the others are looked at.
     std::stable_partition(constraints_.begin(), constraints_.end(), IsFact);
-    ConstraintRound round = NormalizeConstraints(
-        simplifier, constraints_,
-        [this](AffineExpr variable) { return &FindVariable(variable)->bounds; }, trace);
-    if (round.is_unsatisfiable) return make_empty();
-    const Combined residues = CombineResidues(round.kept, context());
-    if (residues == Combined::kUnsatisfiable) return make_empty();
-    const bool combined = residues == Combined::kSome;
-    if (trace && combined) trace->push_back({"residues of one sum are one constraint"});
-    // Constraints grow fewer by combining, variables with several values by finding one: this ends.
-    const bool may_go_on = !QuestionBudget::IsSpent();
-    // A constraint that has become one on residues was not known to those before it.
-    const bool may_say_more =
-        num_rounds < kMaxRounds &&
-        (round.narrowed || !std::is_partitioned(round.kept.begin(), round.kept.end(), IsFact));
-    if (may_go_on && (combined || round.found_value || may_say_more)) {
+    ConstraintRound round;
+    const auto narrow = [&](AffineExpr variable, Interval interval) {
+      round.Narrow(variable, interval, &FindVariable(variable)->bounds, trace);
+    };
+    Knowledge knowledge{simplifier, std::nullopt};
+    const Outcome outcome = LookAtConstraints(*this, constraints_, may_use, narrow,
+                                              num_rounds < kMaxRounds, trace, &knowledge, &round);
+    if (outcome == Outcome::kEmpty) return make_empty();
+    if (outcome == Outcome::kAgain) {
       constraints_ = std::move(round.kept);
-      if (combined) --num_rounds;
+      if (round.combined) --num_rounds;
+      continue;
+    }
+    if (outcome == Outcome::kShortened) {
+      SetConstraints(std::move(round.kept));
+      if (IsKnownEmpty()) return make_empty();
       continue;
     }
     if (!*has_integer_point) {
@@ -330,18 +483,11 @@ bool IndexingMap::SimplifyOnce(RuleTrace* trace, bool* has_integer_point, bool* 
       }
       *has_integer_point = answer == Answer::kYes;
     }
-    // Results know the narrowed intervals and all constraints.
-    std::optional<ExprSimplifier> last;
-    if (round.narrowed || !llvm::all_of(round.kept, IsFact)) {
-      last.emplace(context(), DimBounds(), SymbolBounds());
-      last->TraceTo(trace);
-      AssumeAll(round.kept, &*last);
-    }
-    llvm::SmallVector<AffineExpr, 4> results;
-    for (AffineExpr result : this->results()) {
-      results.push_back((last ? *last : simplifier).Simplify(result));
-    }
-    affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), results, context());
+    affine_map_ =
+        mlir::AffineMap::get(num_dims(), num_symbols(),
+                             LeastForms(results(), Equalities(round.kept, may_use),
+                                        knowledge.all ? *knowledge.all : simplifier, trace),
+                             context());
     SetConstraints(std::move(round.kept));
     if (IsKnownEmpty()) return make_empty();
     return *this != before;

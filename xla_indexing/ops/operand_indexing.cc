@@ -242,7 +242,7 @@ void OperandIndexing::Simplify() {
   Parts& parts = parts_.Mutable();
   // A map by itself is what most are.
   if (parts.bindings.empty() && parts.replica_map == nullptr) {
-    parts.map.SimplifyAsRelation();
+    parts.map.Simplify();
   } else {
     JoinedRelation relation(Join(parts.map, parts.bindings, parts.replica_map.get()),
                             parts.map.num_results(), DefinitionsOf(parts.bindings),

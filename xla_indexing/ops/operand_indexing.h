@@ -124,7 +124,7 @@ class OperandIndexing {
 
   // Brings map, bindings and replica map into normal form, as one system
   // (map/internal/joined_relation.h has the rules); the relation stays equal. Of a map without
-  // bindings and replica map this is IndexingMap::SimplifyAsRelation. Runtime variables are put in
+  // bindings and replica map this is IndexingMap::Simplify. Runtime variables are put in
   // topological order (a variable stands after those that its element reads), where that leaves a
   // choice by source (CompareSources), element, value function and device.
   void Simplify();

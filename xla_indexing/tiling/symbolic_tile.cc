@@ -74,7 +74,7 @@ class ElementCount {
 
 // What constraints say of variables alone is not an edge of the domain but of the variables.
 IndexingMap WithNarrowedIntervals(IndexingMap map) {
-  if (!map.constraints().empty()) map.Simplify();
+  if (!map.constraints().empty()) map.Simplify({.keep_variables = true});
   return map;
 }
 

@@ -86,7 +86,7 @@ std::optional<IndexingMap> DevicesOf(const OperandIndexing& indexing, const Inde
     if (!expr) return std::nullopt;
     devices.AddConstraint(kPartsFit, expr, constraint.interval);
   }
-  devices.Simplify();
+  devices.Simplify({.keep_variables = true});
   return devices;
 }
 

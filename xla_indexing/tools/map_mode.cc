@@ -62,17 +62,14 @@ void SimplifyPieces(std::vector<IndexingMap> pieces, const CommandLine& line, st
   const size_t begin = output->size();
   for (IndexingMap& piece : pieces) {
     RuleTrace steps;
-    piece.Simplify(line.explain ? &steps : nullptr);
-    IndexingMap simplified = piece;
-    if (!line.keep_variables) simplified.SimplifyAsRelation();
+    const IndexingMap given = piece;
+    piece.Simplify(
+        {.keep_variables = line.keep_variables, .trace = line.explain ? &steps : nullptr});
     if (piece.IsKnownEmpty() && &piece != &pieces.back()) continue;
     if (piece.IsKnownEmpty() && output->size() != begin) continue;
-    absl::StrAppend(output, simplified.ToString(), "\n");
+    absl::StrAppend(output, piece.ToString(), "\n");
     for (const RuleStep& step : steps) {
-      absl::StrAppend(output, "  ", ToString(step, piece), "\n");
-    }
-    if (line.explain && simplified != piece) {
-      absl::StrAppend(output, "  range variables only have to exist: ", piece.ToString(), "\n");
+      absl::StrAppend(output, "  ", ToString(step, given), "\n");
     }
   }
 }

@@ -1,6 +1,9 @@
 #include "xla_indexing/affine/internal/assumptions.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -48,7 +51,10 @@ bool Assumptions::Add(QuasiAffineSum sum, const Congruence& residues) {
 bool Assumptions::Add(QuasiAffineSum sum, const Interval& interval) {
   const std::optional<int64_t> constant = TakeConstant(sum);
   if (!constant) return false;
-  bounds_.push_back({std::move(sum), interval.Sub(*constant)});
+  auto value = std::make_unique<Atom>();
+  value->kind = Atom::Kind::kOpaque;
+  value->range = interval.Sub(*constant);
+  bounds_.push_back({std::move(sum), std::move(value)});
   return true;
 }
 
@@ -61,23 +67,89 @@ Interval Assumptions::RangeOfVariable(mlir::AffineExpr variable) const {
 }
 
 Interval Assumptions::SumOfRanges(const QuasiAffineSum& sum) const {
-  // Pairs of many bounds would take too long.
+  // Every term may be the one to eliminate, so pairs of many bounds or of long ones would take too
+  // long, and so would three of more than three.
   constexpr size_t kMostInPairs = 8;
-  return SumOfRanges(sum, bounds_.size() <= kMostInPairs ? 2 : 1);
+  constexpr size_t kMostTermsInPairs = 6;
+  constexpr size_t kMostInThrees = 3;
+  constexpr size_t kMostTermsInThrees = 4;
+  const llvm::SmallVector<QuasiAffineSum, 2> zeros = ZerosNear(sum);
+  size_t most_terms = 0;
+  for (const QuasiAffineSum& zero : zeros)
+    most_terms = std::max(most_terms, zero.terms().size() - 1);
+  int depth = 1;
+  if (zeros.size() <= kMostInPairs && most_terms <= kMostTermsInPairs) depth = 2;
+  if (zeros.size() <= kMostInThrees && most_terms <= kMostTermsInThrees) depth = 3;
+  return RangeWithZeros({sum, 1}, zeros, depth);
 }
 
-Interval Assumptions::SumOfRanges(const QuasiAffineSum& sum, int depth) const {
-  Interval result = ::xla_indexing::internal::SumOfRanges(sum);
-  if (!sum.valid() || depth == 0) return result;
-  for (const Bound& bound : bounds_) {
-    for (const AtomTerm& part : bound.sum.terms()) {
-      const int64_t coefficient = sum.CoefficientOf(part.atom);
-      const std::optional<int64_t> factor = ExactQuotient(coefficient, part.coefficient);
-      if (coefficient == 0 || !factor) continue;
-      QuasiAffineSum rest = sum;
-      rest.SubtractScaled(bound.sum, *factor);
-      if (!rest.valid()) continue;
-      const Interval known = SumOfRanges(rest, depth - 1).Add(bound.interval.Mul(*factor));
+llvm::SmallVector<QuasiAffineSum, 2> Assumptions::ZerosNear(const QuasiAffineSum& sum) const {
+  llvm::SmallVector<QuasiAffineSum, 2> near;
+  if (!sum.valid() || bounds_.empty()) return near;
+  llvm::SmallVector<bool, 8> is_near(bounds_.size());
+  llvm::SmallVector<const QuasiAffineSum*, 4> pending = {&sum};
+  while (!pending.empty()) {
+    const QuasiAffineSum& from = *pending.pop_back_val();
+    for (size_t i = 0; i < bounds_.size(); ++i) {
+      const bool meets =
+          !is_near[i] && llvm::any_of(bounds_[i].sum.terms(), [&](const AtomTerm& term) {
+            return from.CoefficientOf(term.atom) != 0;
+          });
+      if (!meets) continue;
+      is_near[i] = true;
+      pending.push_back(&bounds_[i].sum);
+    }
+  }
+  for (size_t i = 0; i < bounds_.size(); ++i) {
+    if (!is_near[i]) continue;
+    near.push_back(bounds_[i].sum);
+    near.back().AddNewTerm(bounds_[i].value.get(), -1);
+  }
+  return near;
+}
+
+namespace {
+
+// Takes an atom of a sum that is 0 out of another one. None where a number does not fit int64.
+std::optional<Assumptions::Multiple> Without(const Atom* atom, const QuasiAffineSum& zero,
+                                             const Assumptions::Multiple& given) {
+  const int64_t coefficient = given.sum.CoefficientOf(atom);
+  if (coefficient == 0) return given;
+  const int64_t own = zero.CoefficientOf(atom);
+  if (coefficient == kInt64Min || own == kInt64Min) return std::nullopt;
+  const int64_t gcd = Gcd(coefficient, own);
+  const int64_t times = (own < 0 ? -own : own) / gcd;
+  const std::optional<int64_t> multiple = CheckedMul(given.multiple, times);
+  if (!multiple) return std::nullopt;
+  Assumptions::Multiple result{given.sum, *multiple};
+  result.sum.Scale(times);
+  result.sum.SubtractScaled(zero, own < 0 ? -(coefficient / gcd) : coefficient / gcd);
+  if (!result.sum.valid()) return std::nullopt;
+  return result;
+}
+
+}  // namespace
+
+Interval Assumptions::RangeWithZeros(const Multiple& of, llvm::ArrayRef<QuasiAffineSum> zeros,
+                                     int depth) const {
+  Interval result = ::xla_indexing::internal::SumOfRanges(of.sum).PreimageOfMul(of.multiple);
+  if (depth == 0) return result;
+  const auto is_value = [this](const Atom* atom) {
+    return llvm::any_of(bounds_, [&](const Bound& bound) { return bound.value.get() == atom; });
+  };
+  for (size_t i = 0; i < zeros.size(); ++i) {
+    const QuasiAffineSum& zero = zeros[i];
+    const llvm::ArrayRef<QuasiAffineSum> after = zeros.drop_front(depth > 1 ? i + 1 : zeros.size());
+    for (const AtomTerm& term : zero.terms()) {
+      if (is_value(term.atom)) continue;
+      if (after.empty() && of.sum.CoefficientOf(term.atom) == 0) continue;
+      const std::optional<Multiple> without = Without(term.atom, zero, of);
+      if (!without) continue;
+      llvm::SmallVector<QuasiAffineSum, 2> others;
+      for (const QuasiAffineSum& other : after) {
+        if (auto rest = Without(term.atom, zero, {other, 1})) others.push_back(rest->sum);
+      }
+      const Interval known = RangeWithZeros(*without, others, depth - 1);
       // Where bounds contradict each other there is no point, so that anything may be said.
       if (const Interval both = result.Intersect(known); !both.IsEmpty()) result = both;
     }

@@ -10,6 +10,7 @@
 #define XLA_INDEXING_AFFINE_INTERNAL_ASSUMPTIONS_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -41,14 +42,18 @@ class Assumptions {
   bool IsBox() const { return facts_.empty() && bounds_.empty(); }
 
   Interval RangeOfVariable(mlir::AffineExpr variable) const;
-  // The sum of the ranges of the terms, with multiples of up to two bounded sums taken out where that
-  // says more.
+  // The sum of the ranges of the terms, with multiples of up to three bounded sums taken out where
+  // that says more.
   Interval SumOfRanges(const QuasiAffineSum& sum) const;
   Congruence ResiduesOf(const QuasiAffineSum& sum) const;
 
- private:
-  Interval SumOfRanges(const QuasiAffineSum& sum, int depth) const;
+  // A sum that is so many times another one.
+  struct Multiple {
+    QuasiAffineSum sum;
+    int64_t multiple;
+  };
 
+ private:
   // A sum that has no constant.
   struct Fact {
     QuasiAffineSum sum;
@@ -56,8 +61,15 @@ class Assumptions {
   };
   struct Bound {
     QuasiAffineSum sum;
-    Interval interval;
+    std::unique_ptr<Atom> value;  // what the sum is, as an atom by itself
   };
+  // For each bound that shares atoms with the sum, or with others that do: F - (the value of F),
+  // which is 0.
+  llvm::SmallVector<QuasiAffineSum, 2> ZerosNear(const QuasiAffineSum& sum) const;
+  // With one atom after the other eliminated by one of the zeros, from the sum and from the zeros
+  // after it: linear programming, where as many atoms go as bounds are used.
+  Interval RangeWithZeros(const Multiple& of, llvm::ArrayRef<QuasiAffineSum> zeros,
+                          int depth) const;
 
   llvm::SmallVector<Interval, 8> dims_;
   llvm::SmallVector<Interval, 8> symbols_;

@@ -119,7 +119,7 @@ std::optional<ReductionLaunch> SeveralRowsToAWarp(const HloComputation& computat
 absl::StatusOr<ThreadMapping> Through(ThreadMapping mapping, const IndexingMap& map) {
   absl::StatusOr<IndexingMap> composed = ComposeIndexingMaps(mapping.map, map);
   if (!composed.ok()) return composed.status();
-  composed->Simplify();
+  composed->Simplify({.keep_variables = true});
   mapping.map = *std::move(composed);
   return mapping;
 }

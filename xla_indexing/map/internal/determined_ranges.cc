@@ -10,7 +10,10 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/replace_variables.h"
 
@@ -19,31 +22,40 @@ namespace {
 
 using ::mlir::AffineExpr;
 
+// The value of a range variable, and that it is an integer.
 struct Determined {
   int range;
   AffineExpr value;
+  std::optional<Constraint> residue;
 };
 
-// The value of a range variable, the last one where there are several, that a constraint gives.
-std::optional<Determined> DeterminedBy(const Constraint& constraint, const IndexingMap& map) {
+// The value of a range variable, the last one where there are several, that an equality gives.
+std::optional<Determined> DeterminedBy(const Constraint& constraint, const IndexingMap& map,
+                                       const DeterminedOptions& options) {
   if (!constraint.interval.IsPoint()) return std::nullopt;
   const LinearSum sum = LinearSum::FromExpr(constraint.expr);
   if (!sum.valid()) return std::nullopt;
   for (int range = map.num_ranges() - 1; range >= 0; --range) {
-    AffineExpr variable = mlir::getAffineSymbolExpr(range, map.context());
+    const AffineExpr variable = mlir::getAffineSymbolExpr(range, map.context());
     const int64_t coefficient = sum.CoefficientOf(variable);
-    if (coefficient != 1 && coefficient != -1) continue;
+    if (coefficient == 0 || coefficient == kInt64Min) continue;
+    const bool is_unit = coefficient == 1 || coefficient == -1;
+    if (!is_unit && options.only_undivided) continue;
     LinearSum rest = sum;
-    rest.AddTerm(variable, -coefficient);
-    rest.AddConstant(-constraint.interval.lower());
-    rest.Scale(-coefficient);
-    AffineExpr value = rest.ToExpr(map.context());
+    rest.RemoveTerm(variable);
+    rest.SubtractConstant(constraint.interval.lower());
+    if (coefficient > 0) rest.Scale(-1);
+    const AffineExpr multiple = rest.ToExpr(map.context());
+    const int64_t factor = coefficient < 0 ? -coefficient : coefficient;
+    const AffineExpr value = multiple ? FloorDiv(multiple, factor) : AffineExpr();
     if (!value) continue;
     llvm::BitVector used(map.num_symbols());
     MarkSymbols(value, &used);
     const int last_used = used.find_last();
-    if (used.test(range) || last_used >= map.num_ranges()) continue;
-    return Determined{range, value};
+    if (used.test(range) || (last_used >= map.num_ranges() && !options.may_use_runtimes)) continue;
+    Determined determined{range, value, std::nullopt};
+    if (!is_unit) determined.residue = {Mod(multiple, factor), Interval::Point(0)};
+    return determined;
   }
   return std::nullopt;
 }
@@ -56,6 +68,9 @@ std::optional<IndexingMap> Replace(const Determined& determined, const IndexingM
       map, Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()), {}, symbols);
   if (replaced) {
     replaced->AddConstraint(kPartsFit, determined.value, map.ranges()[determined.range].bounds);
+    if (determined.residue) {
+      replaced->AddConstraint(kPartsFit, determined.residue->expr, determined.residue->interval);
+    }
   }
   return replaced;
 }
@@ -70,11 +85,12 @@ bool TakesLastDim(const Determined& determined, const IndexingMap& map, int coun
 
 }  // namespace
 
-bool ReplaceDeterminedRanges(IndexingMap* map, std::optional<int> without_last_dim) {
+bool ReplaceDeterminedRanges(IndexingMap* map, const DeterminedOptions& options) {
+  const std::optional<int> without_last_dim = options.without_last_dim;
   bool changed = false;
   // Each replacement leaves a variable without use.
   for (size_t i = 0; i < map->constraints().size();) {
-    const std::optional<Determined> determined = DeterminedBy(map->constraints()[i], *map);
+    const std::optional<Determined> determined = DeterminedBy(map->constraints()[i], *map, options);
     std::optional<IndexingMap> replaced;
     if (determined && !(without_last_dim && TakesLastDim(*determined, *map, *without_last_dim))) {
       replaced = Replace(*determined, *map);

@@ -49,35 +49,66 @@ bool JoinedRelation::DependsOnReader(AffineExpr expr) const {
   return has_reader_ && expr.isFunctionOfDim(map_.num_dims() - 1);
 }
 
-void JoinedRelation::Simplify() {
+bool JoinedRelation::SimplifyFunction(RuleTrace* trace) {
+  // What range variables are is for other rules to say. Where a runtime variable is read may not
+  // depend on that variable, and nothing may come to depend on the reader.
+  return map_.SimplifyFunction({.num_dims = map_.num_dims() - (has_reader_ ? 1 : 0),
+                                .ranges = false,
+                                .runtimes = definitions_.empty(),
+                                .trace = trace});
+}
+
+bool JoinedRelation::Simplify(RuleTrace* trace) {
+  bool changed = false;
+  bool again = false;
   do {
     for (const auto [i, definition] : llvm::enumerate(definitions_)) {
       Interval& bounds = map_.mutable_runtime(static_cast<int>(i)).bounds;
       bounds = bounds.Intersect(definition.values);
     }
-    map_.Simplify();
-    if (map_.num_ranges() > 0) SimplifyRangeVariables();
-    if (map_.IsKnownEmpty()) return;
+    changed = SimplifyFunction(trace) || changed;
+    changed = (map_.num_ranges() > 0 && SimplifyRangeVariables(trace)) || changed;
+    if (map_.IsKnownEmpty()) return changed;
+    const int num_symbols = map_.num_symbols();
     DropUnusedSymbols();
-    OrderRangeVariables();
-  } while (OrderRuntimeVariables());
+    const Reordered order = OrderRangeVariables();
+    changed = changed || map_.num_symbols() < num_symbols || order != Reordered::kNone;
+    again = order == Reordered::kTogether && !again;
+  } while (OrderRuntimeVariables() || again);
+  return changed;
 }
 
-void JoinedRelation::SimplifyRangeVariables() {
-  const std::optional<int> without_reader =
-      has_reader_ ? std::optional(num_without_reader()) : std::nullopt;
+bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
+  DeterminedOptions options{.may_use_runtimes = definitions_.empty()};
+  if (has_reader_) options.without_last_dim = num_without_reader();
+  const auto used = [trace](const char* rule) {
+    if (trace) trace->push_back({rule});
+  };
   // A change by one rule may allow another one. Nearly always one round is enough.
   constexpr int kMaxRounds = 4;
   for (int round = 0; round < kMaxRounds; ++round) {
-    const bool replaced = ReplaceDeterminedRanges(&map_, without_reader);
-    if (replaced) map_.Simplify();
+    // Values without divisions first, which leave fewer of them.
+    bool replaced = false;
+    for (const bool only_undivided : {true, false}) {
+      options.only_undivided = only_undivided;
+      if (!ReplaceDeterminedRanges(&map_, options)) continue;
+      used("an equality gives the value of a range variable");
+      SimplifyFunction(trace);
+      replaced = true;
+    }
     const bool eliminated = EliminateRangeVariables(&map_);
+    if (eliminated) used("constraints only say that a range variable has a value");
     const bool rescaled = RescaleRangeVariables(&map_);
-    if (eliminated || rescaled) map_.Simplify();
+    if (rescaled) used("a range variable counts the values of its residue class");
+    if (eliminated || rescaled) SimplifyFunction(trace);
     const bool joined = JoinRangeVariables(&map_);
-    if (joined) map_.Simplify();
-    if (!replaced && !eliminated && !rescaled && !joined) return;
+    if (joined) {
+      used("range variables are the digits of one");
+      SimplifyFunction(trace);
+    }
+    if (!replaced && !eliminated && !rescaled && !joined) return round > 0;
   }
+  return true;
 }
 
 JoinedRelation::Selection JoinedRelation::AllSymbols() const {
@@ -201,17 +232,19 @@ llvm::SmallVector<AffineExpr, 8> JoinedRelation::ExprsInOrderOfUse() const {
   return exprs;
 }
 
-void JoinedRelation::OrderRangeVariables() {
-  if (map_.num_ranges() < 2) return;
+JoinedRelation::Reordered JoinedRelation::OrderRangeVariables() {
+  if (map_.num_ranges() < 2) return Reordered::kNone;
   const llvm::SmallVector<AffineExpr, 8> exprs = ExprsInOrderOfUse();
   std::vector<RangeUse> uses(map_.num_ranges());
   for (int i = 0; i < map_.num_ranges(); ++i) {
     uses[i] = {static_cast<int>(exprs.size()), AffineExpr(), map_.ranges()[i].bounds, i};
   }
+  bool together = false;  // some expression has several
   for (int e = static_cast<int>(exprs.size()) - 1; e >= 0; --e) {
     llvm::BitVector used(map_.num_ranges());
     MarkSymbols(exprs[e], &used);
     const bool several = used.count() > 1;
+    together = together || several;
     for (const unsigned i : used.set_bits()) {
       uses[i].first_use = e;
       uses[i].shape = several ? Occurrence(static_cast<int>(i), exprs[e], map_) : AffineExpr();
@@ -221,9 +254,10 @@ void JoinedRelation::OrderRangeVariables() {
   Selection selection = AllSymbols();
   llvm::SmallVector<int, 4> order;
   for (const RangeUse& use : uses) order.push_back(use.position);
-  if (order == selection.ranges) return;
+  if (order == selection.ranges) return Reordered::kNone;
   selection.ranges = std::move(order);
   Select(selection);
+  return together ? Reordered::kTogether : Reordered::kAlone;
 }
 
 struct JoinedRelation::Defined {

@@ -12,10 +12,10 @@
 // The reader is the device that asks: the last dimension. f and e do not depend on it.
 //
 // Range variables are existential: only that some value of them exists counts. Simplify() brings
-// the map into normal form (IndexingMap::Simplify), and with v for any expression of the system, in
+// the map into normal form (map/simplify.cc), and with v for any expression of the system, in
 // rounds until nothing changes:
 //
-//   s where a constraint says s = e                v(s) becomes v(e)        e has no runtime variable
+//   s that an equality gives the value e           v(s) becomes v(e)        e has no rt with a source
 //   s in no result                                 eliminated               where that is exact
 //   s with values in one residue class             counts its elements      s in [l, u], l in the class
 //   s, t in sums with k*(n*s + t) only             n*s + t is one variable  t has n values
@@ -39,6 +39,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/affine/rule_trace.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 
@@ -81,8 +82,9 @@ class JoinedRelation {
   bool DependsOnReader(mlir::AffineExpr expr) const;
 
   // Applies the rules above. Where the relation is known to be empty afterwards, nothing else of it
-  // has a meaning.
-  void Simplify();
+  // has a meaning. The rules that were used are appended to `trace` unless it is null. Returns
+  // whether the map changed; of a relation with definitions that means nothing.
+  bool Simplify(RuleTrace* trace = nullptr);
   // Merges and orders the runtime variables; nothing else changes. Returns whether some were
   // merged.
   bool OrderRuntimeVariables();
@@ -97,9 +99,14 @@ class JoinedRelation {
   // An expression of the system, with symbols replaced: what CompareDefined compares.
   struct Defined;
 
-  void SimplifyRangeVariables();
+  // The map as a function of all its variables. Like the next one it returns whether it changed.
+  bool SimplifyFunction(RuleTrace* trace);
+  bool SimplifyRangeVariables(RuleTrace* trace);
   void DropUnusedSymbols();
-  void OrderRangeVariables();
+  // Whether range variables have another order then, and whether some expression has several of
+  // them: its form may depend on their order.
+  enum class Reordered { kNone, kAlone, kTogether };
+  Reordered OrderRangeVariables();
   llvm::SmallVector<mlir::AffineExpr, 8> ExprsInOrderOfUse() const;
   std::vector<llvm::SmallVector<int, 2>> RuntimesInOrder() const;
   Defined DefinedWith(int i, llvm::ArrayRef<mlir::AffineExpr> symbols) const;

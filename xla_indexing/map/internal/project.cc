@@ -126,7 +126,7 @@ std::optional<Projection> ProjectionOf(const IndexingMap& map) {
   Projection projection{IndexingMap(kPartsFit, affine_map, std::move(dims), Variables(map.ranges()),
                                     {}, std::move(constraints)),
                         values};
-  projection.set.SimplifyAsRelation();
+  projection.set.Simplify();
   return projection;
 }
 
@@ -135,7 +135,7 @@ std::optional<Projection> ProjectionOf(const IndexingMap& map) {
 std::optional<Projected> ProjectOntoResults(const IndexingMap& map, KnownVariables known) {
   std::optional<IndexingMap> rearranged = WithKnownAsDims(map, known);
   if (!rearranged) return std::nullopt;
-  rearranged->Simplify();
+  rearranged->Simplify({.keep_variables = true});
   std::optional<Projection> projection = ProjectionOf(*rearranged);
   return Projected{*std::move(rearranged), std::move(projection)};
 }

@@ -105,7 +105,7 @@ Interval ValueVariables::RangeOf(AffineExpr expr, const Constraints& when) const
     if (!domain.Constrain(constraint.expr, constraint.interval)) return Interval::All();
   }
   IndexingMap map = domain.MakeMap({expr}, context_);
-  if (!map.constraints().empty()) map.Simplify();
+  if (!map.constraints().empty()) map.Simplify({.keep_variables = true});
   if (map.IsKnownEmpty()) return Interval::Empty();
   ExprSimplifier simplifier(context_, map.DimBounds(), map.SymbolBounds());
   return simplifier.Range(map.results()[0]);

@@ -42,7 +42,7 @@ std::optional<IndexingMap> DifferencesOf(const IndexingMap& relation) {
                                        relation.context()),
                   Variables(relation.dims()), Variables(relation.ranges()),
                   Variables(relation.runtimes()), Constraints(relation.constraints()));
-  map.Simplify();
+  map.Simplify({.keep_variables = true});
   return map;
 }
 
