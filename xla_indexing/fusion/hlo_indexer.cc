@@ -57,6 +57,15 @@ absl::StatusOr<SharedIndexing> HloIndexer::IndexSimplified(IndexingTarget target
   return CalledOf(*instruction).EntriesOf(*instruction, direction, /*simplified=*/true);
 }
 
+HloIndexer& HloIndexers::exact() {
+  if (!exact_) {
+    FusionOptions options = options_;
+    options.indexing.exact = true;
+    exact_.emplace(context_, options);
+  }
+  return *exact_;
+}
+
 CalledComputations& HloIndexer::CalledOf(const HloInstruction& instruction) {
   return known_->Of(*instruction.parent()->parent());
 }

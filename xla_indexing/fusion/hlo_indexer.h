@@ -60,6 +60,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
@@ -116,6 +117,27 @@ class HloIndexer {
   internal::CalledComputations& CalledOf(const HloInstruction& instruction);
 
   std::unique_ptr<internal::KnownModules> known_;
+};
+
+// The two indexers that a query asks: one with the options, and one that asks for the tightest maps,
+// where the first answer is not exact. Each is made when it is asked for first. For queries about one
+// target after another, which then share what is found:
+//
+//   HloIndexers indexers(&context);
+//   for (const HloInstruction* fusion : fusions) ComputeUtilization(*fusion, indexers);
+class HloIndexers {
+ public:
+  explicit HloIndexers(mlir::MLIRContext* context, FusionOptions options = {})
+      : context_(context), options_(std::move(options)) {}
+
+  HloIndexer& usual() { return usual_ ? *usual_ : usual_.emplace(context_, options_); }
+  HloIndexer& exact();
+
+ private:
+  mlir::MLIRContext* context_;
+  const FusionOptions options_;
+  std::optional<HloIndexer> usual_;
+  std::optional<HloIndexer> exact_;
 };
 
 }  // namespace xla_indexing
