@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -304,8 +305,9 @@ const bool registered = [] {
 }();
 
 // Each producer and each of its consumers in the entry of a real module as one virtual fusion: made,
-// and in the second form asked for its maps as well, of an indexer of its own. U is for each pair.
-enum class ViewWork { kMake, kMakeAndIndex };
+// and in the other forms asked for its maps as well, of an indexer of its own or of one for all pairs,
+// new in each round. U is for each pair.
+enum class ViewWork { kMake, kMakeAndIndex, kMakeAndIndexThroughOne };
 void ProducerConsumerViews(benchmark::State& state, const char* file, ViewWork work) {
   const std::unique_ptr<HloModule> module = ParseCorpusFileOrSkip(state, file);
   if (module == nullptr) return;
@@ -320,12 +322,15 @@ void ProducerConsumerViews(benchmark::State& state, const char* file, ViewWork w
   mlir::MLIRContext context(kNoThreading);
   IdentityMapMeter meter(state);
   for (auto _ : state) {
+    HloIndexer one(&context);
     for (const auto& [producer, consumer] : pairs) {
       const auto view = FusionView::OfProducerConsumer(*producer, *consumer);
       if (work == ViewWork::kMake) continue;
-      const auto entries = Entries(view->computation(), Direction::kOutputToInput, &context);
+      std::optional<HloIndexer> own;
+      HloIndexer& indexer = work == ViewWork::kMakeAndIndexThroughOne ? one : own.emplace(&context);
+      const auto entries = indexer.Index(view->computation(), Direction::kOutputToInput);
       if (!entries.ok()) return Skip(state, entries.status());
-      benchmark::DoNotOptimize(entries->data());
+      benchmark::DoNotOptimize((*entries)->data());
     }
   }
   state.counters["pairs"] = static_cast<double>(pairs.size());
@@ -335,9 +340,15 @@ BENCHMARK_CAPTURE(ProducerConsumerViews, make_gemma2, kGemma2, ViewWork::kMake)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(ProducerConsumerViews, index_gemma2, kGemma2, ViewWork::kMakeAndIndex)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(ProducerConsumerViews, index_one_gemma2, kGemma2,
+                  ViewWork::kMakeAndIndexThroughOne)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(ProducerConsumerViews, make_maxtext, kMaxText, ViewWork::kMake)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(ProducerConsumerViews, index_maxtext, kMaxText, ViewWork::kMakeAndIndex)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(ProducerConsumerViews, index_one_maxtext, kMaxText,
+                  ViewWork::kMakeAndIndexThroughOne)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -146,8 +146,8 @@ struct ModuleState {
   std::vector<std::string> argument_names;
   // The computations that fusions call.
   absl::flat_hash_set<const HloComputation*> fused;
-  // What has been found out, by `exact`.
-  std::unique_ptr<HloIndexer> indexers[2];
+  // What has been found out, with the usual options.
+  HloIndexers indexers{&context->mlir};
 };
 using SharedModule = std::shared_ptr<ModuleState>;
 

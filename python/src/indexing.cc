@@ -496,13 +496,9 @@ put through a function such as a clamp.
 
 absl::StatusOr<SharedIndexing> AskUsual(const Subject& subject, Direction direction, bool exact,
                                         std::optional<OperandLeaf> from) {
-  std::unique_ptr<HloIndexer>& indexer = subject.state->indexers[exact ? 1 : 0];
-  if (indexer == nullptr) {
-    AskedOptions asked;
-    asked.exact = exact;
-    indexer = std::make_unique<HloIndexer>(&subject.state->context->mlir, asked.ToOptions());
-  }
-  return indexer->Index(subject.Target(), direction, from);
+  HloIndexers& indexers = subject.state->indexers;
+  HloIndexer& indexer = exact ? indexers.exact() : indexers.usual();
+  return indexer.Index(subject.Target(), direction, from);
 }
 
 void DefineIndexing(nb::module_& m, SubjectClasses& classes) {

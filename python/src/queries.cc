@@ -82,7 +82,7 @@ void DefineUtilizationOf(nb::class_<Class>& type) {
       [](const Class& self) {
         Subject subject(self);
         UtilizationReport report = Locked(*subject.state->context, [&] {
-          return ValueOf(ComputeUtilization(subject.Target(), &subject.state->context->mlir));
+          return ValueOf(ComputeUtilization(subject.Target(), subject.state->indexers));
         });
         return UtilizationAnswer{std::move(subject), std::move(report)};
       },
@@ -337,7 +337,7 @@ void DefineCorrespondingDims(nb::module_& m, SubjectClasses& classes) {
       "corresponding_dims",
       [](const Instruction& self) {
         return Locked(*self.state->context, [&] {
-          return ValueOf(FindCorrespondingDims(*self.instruction, &self.state->context->mlir));
+          return ValueOf(FindCorrespondingDims(*self.instruction, self.state->indexers.usual()));
         });
       },
       R"doc(The dimensions of the result and of the operands that run together, in groups.

@@ -379,7 +379,7 @@ TEST_F(LoopReasonsTest, NameLeavesOfTheStateThatAreNoCounter) {
       "f32[9]", "s32[]",
       "k = s32[] multiply(y, y)\n z = f32[] constant(0)\n e = f32[1] dynamic-slice(x, y), "
       "dynamic_slice_sizes={1}\n n = f32[9] pad(e, z), padding=3_5",
-      "n", "k", 1);
+      "n", "k", 5);
   EXPECT_EQ(Reason(text, 1, 1), absl::StrCat(kAny, ", and so is leaf 2 of its state"));
 }
 

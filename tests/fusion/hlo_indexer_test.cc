@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
@@ -169,6 +170,154 @@ constexpr char kCallsOfCalls[] = R"(
       f = (s32[], f32[4,4]) fusion(w), kind=kLoop, calls=c1
       ROOT c = (s32[], f32[4,4]) call(f), to_apply=c2
     })";
+
+// Fusions of computations that are the same but for names, and of others that differ from the first
+// in one thing.
+constexpr char kFusionsOfOneKind[] = R"(
+    f0 { p = f32[8,4]{1,0} parameter(0) c = f32[] constant(1) b = f32[8,4]{1,0} broadcast(c), dimensions={}
+      a = f32[8,4]{1,0} add(p, b) ROOT t = f32[4,8]{1,0} transpose(a), dimensions={1,0} }
+    f1 { x.1 = f32[8,4]{1,0} parameter(0) x.2 = f32[] constant(1) x.3 = f32[8,4]{1,0} broadcast(x.2), dimensions={}
+      x.4 = f32[8,4]{1,0} add(x.1, x.3), metadata={op_name="plus"}
+      ROOT x.5 = f32[4,8]{1,0} transpose(x.4), dimensions={1,0} }
+    f2 { p = f32[8,4]{0,1} parameter(0) ROOT r = f32[4,8]{1,0} bitcast(p) }
+    f3 { p = f32[8,4]{1,0} parameter(0) ROOT r = f32[4,8]{1,0} bitcast(p) }
+    f4 { q = f32[8,4]{1,0} parameter(0) ROOT s = f32[4,8]{1,0} bitcast(q) }
+    f5 { p = f32[8,4]{1,0} parameter(0) q = f32[8,4]{1,0} parameter(1)
+      ROOT r = f32[4,8]{1,0} transpose(p), dimensions={1,0} }
+    f6 { p = f32[8,4]{1,0} parameter(0) q = f32[8,4]{1,0} parameter(1)
+      ROOT r = f32[4,8]{1,0} transpose(q), dimensions={1,0} }
+    f7 { p = f32[8,4]{1,0} parameter(0) n = f32[8,4]{1,0} negate(p)
+      ROOT s = f32[4,4]{1,0} slice(n), slice={[0:4], [0:4]} }
+    f8 { p = f32[8,4]{1,0} parameter(0) n = f32[8,4]{1,0} negate(p)
+      ROOT s = f32[4,4]{1,0} slice(n), slice={[4:8], [0:4]} }
+    g0 { p = f32[8,4]{1,0} parameter(0) ROOT f = f32[4,8]{1,0} fusion(p), kind=kLoop, calls=f0 }
+    g1 { p = f32[8,4]{1,0} parameter(0) ROOT f = f32[4,8]{1,0} fusion(p), kind=kLoop, calls=f1 }
+    g2 { p = f32[8,4]{1,0} parameter(0) ROOT f = f32[4,8]{1,0} fusion(p), kind=kLoop, calls=f4 }
+    ENTRY e {
+      x = f32[8,4]{1,0} parameter(0)
+      y = f32[8,4]{0,1} parameter(1)
+      k0 = f32[4,8]{1,0} fusion(x), kind=kLoop, calls=f0
+      k1 = f32[4,8]{1,0} fusion(x), kind=kLoop, calls=f1, metadata={op_name="again"}
+      k2 = f32[4,8]{1,0} fusion(y), kind=kLoop, calls=f2
+      k3 = f32[4,8]{1,0} fusion(x), kind=kLoop, calls=f3
+      k4 = f32[4,8]{1,0} fusion(x), kind=kInput, calls=f4
+      k5 = f32[4,8]{1,0} fusion(x, x), kind=kLoop, calls=f5
+      k6 = f32[4,8]{1,0} fusion(x, x), kind=kLoop, calls=f6
+      k7 = f32[4,4]{1,0} fusion(x), kind=kLoop, calls=f7
+      k8 = f32[4,4]{1,0} fusion(x), kind=kLoop, calls=f8
+      c0 = f32[4,8]{1,0} call(x), to_apply=g0
+      c1 = f32[4,8]{1,0} call(x), to_apply=g1
+      c2 = f32[4,8]{1,0} call(x), to_apply=g2
+      ROOT r = f32[4,8]{1,0} add(k0, k1)
+    })";
+
+TEST(HloIndexerTest, FusionsAndCallsOfComputationsThatSayTheSameShareTheirMaps) {
+  const auto module = Parse(kFusionsOfOneKind);
+  ASSERT_NE(module, nullptr);
+  CheckModule(*module);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  const auto entries = [&](const char* name, Direction direction) {
+    return *indexer.Index(*module->entry_computation()->FindInstruction(name), direction);
+  };
+  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+    EXPECT_TRUE(indexer.Index(*module->entry_computation(), direction).ok());
+    EXPECT_EQ(entries("k0", direction), entries("k1", direction));
+    EXPECT_NE(entries("k0", direction), entries("k3", direction)) << "a bitcast";
+    EXPECT_NE(entries("k2", direction), entries("k3", direction)) << "another layout";
+    EXPECT_EQ(entries("k3", direction), entries("k4", direction));
+    EXPECT_NE(entries("k5", direction), entries("k6", direction)) << "another operand";
+    EXPECT_NE(entries("k7", direction), entries("k8", direction)) << "another slice";
+    EXPECT_EQ(entries("c0", direction), entries("c1", direction));
+    EXPECT_NE(entries("c0", direction), entries("c2", direction)) << "calls something else";
+  }
+}
+
+// Loops and calls over computations of which some say the same: what they read depends on offsets,
+// numbers of iterations and constants, which are named in bindings and reasons.
+std::string RandomCallsOfEqualComputations(uint64_t seed) {
+  Random random(seed);
+  std::string text;
+  std::string entry = R"(
+    ENTRY e {
+      x = f32[12,8] parameter(0)
+      i = s32[] parameter(1)
+      j = s32[] parameter(2)
+      two = s32[] constant(2)
+      n = s32[] parameter(3)
+      s = (s32[], s32[], f32[12,8]) tuple(two, i, x)
+  )";
+  const std::vector<std::string> scalars = {"i", "j", "two"};
+  for (int c = 0; c < 12; ++c) {
+    // Names differ from computation to computation, numbers in few ways.
+    const std::string v = absl::StrCat("v", seed % 7, ".", c, ".");
+    const int64_t number = random.Between(1, 2);
+    const std::string op = random.OneIn(2) ? "add" : "multiply";
+    // A loop, or one of three functions.
+    const int64_t form = random.OneIn(6) ? 3 : random.Between(0, 2);
+    if (form < 3) {
+      absl::StrAppend(&text, "f", c, " {\n ", v, "p = f32[12,8] parameter(0)\n ", v,
+                      "i = s32[] parameter(1)\n ", v, "c = s32[] constant(", number, ")\n ", v,
+                      "s = s32[] ", op, "(", v, "i, ", v, "c)\n ", v, "z = s32[] constant(0)\n ",
+                      form == 1 ? absl::StrCat("ROOT ") : "", v, "d = f32[3,8] dynamic-slice(", v,
+                      "p, ", v, "s, ", v, "z), dynamic_slice_sizes={3,8}\n");
+      if (form == 0) {
+        absl::StrAppend(&text, " ROOT ", v, "r = f32[3,8] reverse(", v, "d), dimensions={0}\n");
+      }
+      if (form == 2) {
+        absl::StrAppend(&text, " ", v, "q = f32[3,8] dynamic-slice(", v, "p, ", v, "i, ", v,
+                        "z), dynamic_slice_sizes={3,8}\n ROOT ", v, "r = f32[3,8] add(", v, "d, ",
+                        v, "q)\n");
+      }
+      absl::StrAppend(&text, "}\n");
+      absl::StrAppend(&entry, "  n", c, " = f32[3,8] ", random.OneIn(2) ? "call(" : "fusion(",
+                      "x, ", random.Pick(scalars), ")");
+      const bool is_call = absl::StrContains(entry.substr(entry.rfind(" = ")), "call(");
+      absl::StrAppend(&entry, is_call ? ", to_apply=f" : ", kind=kLoop, calls=f", c, "\n");
+      continue;
+    }
+    const std::string state = "(s32[], s32[], f32[12,8])";
+    absl::StrAppend(
+        &text, "b", c, " {\n ", v, "s = ", state, " parameter(0)\n ", v,
+        "k = s32[] get-tuple-element(", v, "s), index=0\n ", v, "i = s32[] get-tuple-element(", v,
+        "s), index=1\n ", v, "x = f32[12,8] get-tuple-element(", v, "s), index=2\n ", v,
+        "one = s32[] constant(", number, ")\n ", v, "z = s32[] constant(0)\n ", v, "n = s32[] add(",
+        v, "k, ", v, "one)\n ", v, "d = f32[1,8] dynamic-slice(", v, "x, ", v,
+        op == "add" ? "i, " : "k, ", v, "z), dynamic_slice_sizes={1,8}\n ", v,
+        "u = f32[12,8] dynamic-update-slice(", v, "x, ", v, "d, ", v, "k, ", v, "z)\n ROOT ", v,
+        "t = ", state, " tuple(", v, "n, ", v, "i, ", v, "u)\n}\nc", c, " {\n ", v, "s = ", state,
+        " parameter(0)\n ", v, "k = s32[] get-tuple-element(", v, "s), index=0\n ", v,
+        "i = s32[] get-tuple-element(", v, "s), index=1\n ", v, "n = s32[] constant(5)\n ROOT ", v,
+        "l = pred[] compare(", v, "k, ", v, random.OneIn(3) ? "i" : "n", "), direction=LT\n}\n");
+    absl::StrAppend(&entry, "  n", c, " = ", state, " while(s), condition=c", c, ", body=b", c,
+                    "\n");
+  }
+  return absl::StrCat(text, entry, "  ROOT root = f32[12,8] negate(x)\n}\n");
+}
+
+TEST(HloIndexerTest, ComputationsThatSayTheSameHaveTheMapsThatEachHasForItself) {
+  for (uint64_t seed = 0; seed < Cases(20); ++seed) {
+    const auto module = Parse(RandomCallsOfEqualComputations(seed));
+    ASSERT_NE(module, nullptr);
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    for (const bool fold : {true, false}) {
+      FusionOptions options;
+      options.indexing.fold_runtime_variables = fold;
+      // Where calls are walked by themselves, what they call is kept.
+      if (seed % 2 == 1) options.max_called_instructions = 0;
+      CheckModule(*module, options);
+      HloIndexer indexer(&context, options);
+      for (const HloComputation* computation : module->computations()) {
+        for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+          const auto entries = indexer.Index(*computation, direction);
+          const auto own = Entries(*computation, direction, &context, options);
+          ASSERT_TRUE(entries.ok() && own.ok());
+          EXPECT_TRUE(AreEqual(**entries, *own)) << computation->ToString();
+        }
+      }
+    }
+  }
+}
 
 TEST(HloIndexerTest, KeptMapsOfCalledComputationsChangeNoAnswer) {
   const auto module = Parse(kCallsOfCalls);
@@ -402,6 +551,67 @@ std::string RandomReadsOfOffsets(uint64_t seed) {
   text.insert(text.find(declared) + declared.size(),
               "  u = f32[5,8] slice(x), slice={[0:5], [0:8]}\n");
   return text;
+}
+
+// The reasons of both name the loop, so that they are not shared.
+TEST(HloIndexerTest, ReasonsNameTheInstructionsOfTheirOwnComputation) {
+  std::string text;
+  for (const std::string v : {"first.", "second."}) {
+    absl::StrAppend(
+        &text, v, "body { ", v, "s = (s32[], f32[64]) parameter(0)\n ", v,
+        "k = s32[] get-tuple-element(", v, "s), index=0\n ", v, "x = f32[64] get-tuple-element(", v,
+        "s), index=1\n ", v, "one = s32[] constant(1)\n ", v, "n = s32[] add(", v, "k, ", v,
+        "one)\n ", v, "q = s32[] multiply(", v, "k, ", v, "k)\n ", v, "e = f32[1] dynamic-slice(",
+        v, "x, ", v, "q), dynamic_slice_sizes={1}\n ", v, "u = f32[64] dynamic-update-slice(", v,
+        "x, ", v, "e, ", v, "k)\n ROOT ", v, "r = (s32[], f32[64]) tuple(", v, "n, ", v, "u)\n}\n",
+        v, "below { ", v, "s = (s32[], f32[64]) parameter(0)\n ", v, "k = s32[] get-tuple-element(",
+        v, "s), index=0\n ", v, "n = s32[] constant(7)\n ROOT ", v, "l = pred[] compare(", v, "k, ",
+        v, "n), direction=LT\n}\n", v, "f { ", v, "x = f32[64] parameter(0)\n ", v,
+        "z = s32[] constant(0)\n ", v, "s = (s32[], f32[64]) tuple(", v, "z, ", v, "x)\n ", v,
+        "loop = (s32[], f32[64]) while(", v, "s), condition=", v, "below, body=", v, "body\n ROOT ",
+        v, "o = f32[64] get-tuple-element(", v, "loop), index=1\n}\n");
+  }
+  const auto module = Parse(text + R"(ENTRY e { x = f32[64] parameter(0)
+      a = f32[64] call(x), to_apply=first.f
+      ROOT b = f32[64] call(a), to_apply=second.f })");
+  ASSERT_NE(module, nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  ASSERT_TRUE(indexer.Index(*module->entry_computation(), Direction::kOutputToInput).ok());
+  for (const std::string v : {"first.", "second.", "first."}) {
+    const auto entries =
+        indexer.Index(*module->FindComputation(v + "f"), Direction::kOutputToInput);
+    ASSERT_TRUE(entries.ok());
+    ASSERT_EQ((*entries)->size(), 1U);
+    EXPECT_TRUE(absl::StrContains((*entries)->front().indexing.label().reason, v + "loop"))
+        << (*entries)->front().indexing.label().reason;
+  }
+  CheckModule(*module);
+}
+
+// Each is asked about when the one before has ended, so that addresses come again.
+TEST(HloIndexerTest, ModulesMayEndBeforeTheIndexer) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexer indexer(&context);
+  for (uint64_t seed = 0; seed < Cases(40); ++seed) {
+    for (const uint64_t again : {seed, seed + 1, seed}) {
+      const auto module = Parse(again % 2 == 0 ? RandomCallsOfEqualComputations(again)
+                                               : RandomReadsOfOffsets(again));
+      ASSERT_NE(module, nullptr);
+      for (const HloInstruction* instruction : InstructionsOf(*module)) {
+        const auto entries = indexer.Index(*instruction, Direction::kOutputToInput);
+        const auto own = Own(*instruction, Direction::kOutputToInput, &context, {});
+        ASSERT_TRUE(entries.ok());
+        EXPECT_TRUE(AreEqual(**entries, own)) << instruction->ToString();
+      }
+      for (const HloComputation* computation : module->computations()) {
+        const auto entries = indexer.Index(*computation, Direction::kOutputToInput);
+        const auto own = Entries(*computation, Direction::kOutputToInput, &context);
+        ASSERT_TRUE(entries.ok() && own.ok());
+        EXPECT_TRUE(AreEqual(**entries, *own)) << computation->ToString();
+      }
+    }
+  }
 }
 
 TEST(HloIndexerTest, InstructionsThatReadOffsetsHaveTheMapsThatEachHasForItself) {

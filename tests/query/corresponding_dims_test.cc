@@ -29,6 +29,9 @@ class CorrespondingDimsTest : public ::testing::Test {
     EXPECT_TRUE(groups.ok()) << groups.status();
     std::vector<std::string> lines;
     if (!groups.ok()) return lines;
+    // An indexer that was asked about all instructions before gives the same groups.
+    const auto kept = FindCorrespondingDims(instruction, indexer_);
+    EXPECT_TRUE(kept.ok() && *kept == *groups);
     for (const CorrespondingDims& group : *groups) lines.push_back(group.ToString());
     return lines;
   }
@@ -50,6 +53,7 @@ class CorrespondingDimsTest : public ::testing::Test {
   }
 
   mlir::MLIRContext context_;
+  HloIndexer indexer_{&context_};
   std::vector<std::unique_ptr<HloModule>> modules_;
 };
 

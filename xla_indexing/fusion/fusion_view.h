@@ -37,8 +37,11 @@
 //   indexer.Index(view->computation(), Direction::kOutputToInput);  // (d0, d1) -> (d1, d0)
 //   view->operand(0);                                               // p
 //
+// Views that say the same, such as those of one layer after another, share their maps where they are
+// asked about through one HloIndexer, each of which may end before the next one is made.
+//
 // The original has to verify (hlo/verifier.h), and to outlive the correspondence; the computation
-// of the view needs it no more. The view has to outlive an HloIndexer that was asked about it.
+// of the view needs it no more.
 //
 // Cost: linear in the instructions of the view, in the computations that they call, which are
 // copied, and, for sets, in what its operands are computed from after the first of the set.

@@ -9,7 +9,8 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/internal/called_computations.h"
 #include "xla_indexing/fusion/internal/index_computation.h"
-#include "xla_indexing/fusion/internal/known_kinds.h"
+#include "xla_indexing/fusion/internal/known_modules.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/internal/instruction_indexing.h"
 
@@ -18,6 +19,7 @@ namespace xla_indexing {
 using internal::CalledComputations;
 using internal::ComputeIndexing;
 using internal::IndexComputation;
+using internal::KnownModules;
 using internal::OneValued;
 using internal::Simplify;
 
@@ -37,12 +39,15 @@ absl::StatusOr<SharedIndexing> HloIndexer::Index(IndexingTarget target, Directio
   if (instruction != nullptr && !from) {
     return EntriesOf(*instruction, direction, /*simplified=*/false);
   }
-  CalledComputations& called = Called();
-  absl::StatusOr<InstructionIndexing> entries = called.Ask([&] {
-    return instruction != nullptr
-               ? called.EntriesOf(*instruction, direction, *from, /*depth=*/0)
-               : IndexComputation(*target.computation(), direction, from, &called);
-  });
+  if (const HloComputation* computation = target.computation()) {
+    CalledComputations& called = Called(*computation->parent());
+    return called.EntriesOf(*computation, direction, from, [&] {
+      return IndexComputation(*computation, direction, from, &called);
+    });
+  }
+  CalledComputations& called = Called(*instruction->parent()->parent());
+  absl::StatusOr<InstructionIndexing> entries =
+      called.Ask([&] { return called.EntriesOf(*instruction, direction, *from, /*depth=*/0); });
   if (!entries.ok()) return entries.status();
   return std::make_shared<const InstructionIndexing>(*std::move(entries));
 }
@@ -58,9 +63,9 @@ absl::StatusOr<SharedIndexing> HloIndexer::IndexSimplified(IndexingTarget target
 absl::StatusOr<SharedIndexing> HloIndexer::EntriesOf(const HloInstruction& instruction,
                                                      Direction direction, bool simplified) {
   if (instruction.operands().empty()) return NoEntries();
-  const bool is_first = !std::exchange(was_asked_, true) && called_ == nullptr;
+  const bool is_first = !std::exchange(was_asked_, true) && known_ == nullptr;
   if (!is_first || CalledComputations::AreNeededFor(instruction)) {
-    return Called().EntriesOf(instruction, direction, simplified);
+    return Called(*instruction.parent()->parent()).EntriesOf(instruction, direction, simplified);
   }
   // Who asks once does not pay for what is kept.
   const QuestionBudget budget;
@@ -72,9 +77,18 @@ absl::StatusOr<SharedIndexing> HloIndexer::EntriesOf(const HloInstruction& instr
   return std::make_shared<const InstructionIndexing>(*std::move(entries));
 }
 
-CalledComputations& HloIndexer::Called() {
-  if (called_ == nullptr) called_ = std::make_unique<CalledComputations>(context_, options_);
-  return *called_;
+CalledComputations& HloIndexer::Called(const HloModule& module) {
+  if (known_ == nullptr) known_ = std::make_unique<KnownModules>(context_, options_);
+  return known_->Of(module);
+}
+
+HloIndexer& HloIndexers::exact() {
+  if (!exact_) {
+    FusionOptions options = options_;
+    options.indexing.exact = true;
+    exact_.emplace(context_, options);
+  }
+  return *exact_;
 }
 
 }  // namespace xla_indexing

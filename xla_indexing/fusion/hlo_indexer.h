@@ -14,11 +14,12 @@
 // there are ways in which it is read.
 //
 // Instructions that call computations, such as fusions, calls and loops, are looked through. What
-// is found about called computations is kept for later questions, and instructions of one kind
-// share their maps (opcode, attributes and shapes are all that these depend on, but for the names
-// of the operands that offsets are read from), so that asking about every instruction of a module
-// one by one costs little more than asking about the different ones. An indexer is therefore made
-// once for a context, and kept.
+// is found is kept for later questions: instructions of one kind share their maps (opcode,
+// attributes and shapes are all that these depend on, but for the names of the operands that offsets
+// are read from), and so do computations that say the same, but for names, also those of different
+// modules, and fusions and calls of them. So asking about every instruction of a module one by one,
+// or about one view after another (fusion/fusion_view.h), costs little more than asking about the
+// different ones. An indexer is therefore made once for a context, and kept.
 //
 // Method. One walk over the instructions, from the root in reverse topological order (or from the
 // parameters in topological order), that carries for every instruction leaf the set of maps from
@@ -27,8 +28,9 @@
 // (affine/internal/positional.h), in which a step and its inverse cancel; other instructions
 // compose. The cost is linear in instructions times maps.
 //
-// Memory. An indexer keeps at most some 100,000 maps; then it forgets what it has kept, and makes it
-// again.
+// Memory. An indexer keeps at most some 250,000 maps and answers, and 16 MiB of what computations
+// say; then it forgets what it has kept, and makes it again. What it knows of single instructions it
+// keeps for the four modules that it was asked about last.
 //
 // Bound. The number of maps can grow exponentially in hostile graphs. Past `max_maps` for an
 // instruction leaf those that differ in a constant are made one map with a range variable, exactly,
@@ -45,8 +47,8 @@
 //       indexer.Index(*module->entry_computation(), Direction::kOutputToInput);
 //     {output_leaf 0, operand 0, operand_leaf 0, {(d0, d1) -> (d0, d1), (d0, d1) -> (d1, d0)}}
 //
-// The modules that are asked about and the context have to outlive the indexer. Answers may outlive
-// the indexer, but not the context. An indexer serves one thread at a time
+// The context has to outlive the indexer, and what is asked about the question. Answers may outlive
+// the indexer, but not the context, and their bindings not the module. An indexer serves one thread at a time
 // (fusion/parallel_indexing.h serves many). The verifier has to accept the modules
 // (hlo/verifier.h).
 //
@@ -58,6 +60,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
@@ -71,6 +74,7 @@ namespace xla_indexing {
 
 namespace internal {
 class CalledComputations;
+class KnownModules;
 }  // namespace internal
 
 // What is asked about: an instruction or a computation, which has to outlive this.
@@ -100,9 +104,8 @@ class HloIndexer {
 
   // The entries between the leaves of the target's result and operands, sorted. Each set is
   // simplified; for an instruction that calls no computation it has the form of the operation's
-  // definition. Without `from` these are all entries; with it, those that start at that leaf, which
-  // are computed anew each time. In the direction output to input the leaf is one of the result,
-  // with operand 0.
+  // definition. Without `from` these are all entries; with it, those that start at that leaf. In the
+  // direction output to input the leaf is one of the result, with operand 0.
   absl::StatusOr<SharedIndexing> Index(IndexingTarget target, Direction direction,
                                        std::optional<OperandLeaf> from = std::nullopt);
 
@@ -114,13 +117,34 @@ class HloIndexer {
   // All entries of an instruction.
   absl::StatusOr<SharedIndexing> EntriesOf(const HloInstruction& instruction, Direction direction,
                                            bool simplified);
-  internal::CalledComputations& Called();
+  internal::CalledComputations& Called(const HloModule& module);
 
   mlir::MLIRContext* context_;
   FusionOptions options_;
   bool was_asked_ = false;
   // What is kept for later questions; null until there is something to keep, or to look for.
-  std::unique_ptr<internal::CalledComputations> called_;
+  std::unique_ptr<internal::KnownModules> known_;
+};
+
+// The two indexers that a query asks: one with the options, and one that asks for the tightest maps,
+// where the first answer is not exact. Each is made when it is asked for first. For queries about one
+// target after another, which then share what is found:
+//
+//   HloIndexers indexers(&context);
+//   for (const HloInstruction* fusion : fusions) ComputeUtilization(*fusion, indexers);
+class HloIndexers {
+ public:
+  explicit HloIndexers(mlir::MLIRContext* context, FusionOptions options = {})
+      : context_(context), options_(std::move(options)) {}
+
+  HloIndexer& usual() { return usual_ ? *usual_ : usual_.emplace(context_, options_); }
+  HloIndexer& exact();
+
+ private:
+  mlir::MLIRContext* context_;
+  const FusionOptions options_;
+  std::optional<HloIndexer> usual_;
+  std::optional<HloIndexer> exact_;
 };
 
 }  // namespace xla_indexing

@@ -29,6 +29,7 @@ using internal::InstructionKindEqual;
 using internal::InstructionKindHash;
 using internal::KindOf;
 using internal::ParallelFor;
+using internal::SharedAnswers;
 
 // How many instructions a thread takes at a time. It is a small number, because some instructions
 // take a thousand times as long as others.
@@ -79,6 +80,7 @@ class KindTable {
 // What one thread works with. It asks the table for each kind once.
 struct IndexingThread {
   mlir::MLIRContext* context;
+  std::unique_ptr<SharedAnswers> shared;
   std::unique_ptr<CalledComputations> called;
   absl::flat_hash_map<InstructionKind, const IndexingOfKind*, InstructionKindHash,
                       InstructionKindEqual>
@@ -92,8 +94,9 @@ class ParallelIndexer {
                   const ParallelIndexingOptions& options)
       : instructions_(instructions), options_(options), results_(instructions.size()) {
     for (mlir::MLIRContext* context : contexts) {
-      threads_.push_back(
-          {context, std::make_unique<CalledComputations>(context, options.fusion), {}});
+      auto shared = std::make_unique<SharedAnswers>();
+      auto called = std::make_unique<CalledComputations>(context, options.fusion, shared.get());
+      threads_.push_back({context, std::move(shared), std::move(called), {}});
     }
   }
 

@@ -2,6 +2,7 @@
 #include "xla_indexing/hlo/module.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -361,7 +362,19 @@ bool HloComputation::RegisterParameter(HloInstruction* instruction, int64_t numb
   return true;
 }
 
-HloModule::HloModule(absl::string_view name) : arena_(std::make_unique<Arena>()) { SetName(name); }
+namespace {
+
+int64_t NextSerialNumber() {
+  static std::atomic<int64_t> next = 0;
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+HloModule::HloModule(absl::string_view name)
+    : serial_number_(NextSerialNumber()), arena_(std::make_unique<Arena>()) {
+  SetName(name);
+}
 
 HloModule::~HloModule() = default;
 

@@ -59,6 +59,10 @@ class HloModule {
   HloModule(const HloModule&) = delete;
   HloModule& operator=(const HloModule&) = delete;
 
+  // A number that no other module of the process has or has had: who remembers something about a
+  // module tells by it whether an address is still that of the same one.
+  int64_t serial_number() const { return serial_number_; }
+
   absl::string_view name() const { return name_; }
   void SetName(absl::string_view name);
 
@@ -115,6 +119,7 @@ class HloModule {
   // Takes tables whose text lies in the module's memory already.
   void SetOwnedStackFrameTables(absl::string_view text);
 
+  const int64_t serial_number_;
   const std::unique_ptr<internal::Arena> arena_;
   absl::node_hash_set<Shape> shapes_;
   std::shared_ptr<const SourceText> source_;

@@ -222,12 +222,11 @@ absl::Status OperandIndexing::AddConstraint(AffineExpr expr, Interval interval) 
 }
 
 OperandIndexing OperandIndexing::Renamed(
-    PartsFit,
-    llvm::function_ref<const HloInstruction*(const HloInstruction* instruction)> rename) const {
+    PartsFit, llvm::function_ref<void(RuntimeVarIndexing* binding)> rename) const {
   OperandIndexing renamed = *this;
   if (bindings().empty()) return renamed;
   for (RuntimeVarIndexing& binding : renamed.parts_.Mutable().bindings) {
-    binding.instruction = rename(binding.instruction);
+    rename(&binding);
   }
   return renamed;
 }

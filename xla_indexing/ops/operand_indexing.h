@@ -113,12 +113,11 @@ class OperandIndexing {
           "OperandIndexing::SetBinding() of a runtime variable that is not there");
     PartsToChange().bindings[i] = std::move(binding);
   }
-  // The answer about other instructions: what is bound to an instruction is bound to the one that
-  // `rename` gives for it. That must be one to one between instructions of equal shapes, and keep
-  // their order (CompareSources), so that a normal form stays one.
-  OperandIndexing Renamed(
-      PartsFit,
-      llvm::function_ref<const HloInstruction*(const HloInstruction* instruction)> rename) const;
+  // The answer about other instructions: `rename` gives each binding, in their order, another
+  // instruction and call path. That must be one to one between instructions of equal shapes, and
+  // keep their order (CompareSources), so that a normal form stays one.
+  OperandIndexing Renamed(PartsFit,
+                          llvm::function_ref<void(RuntimeVarIndexing* binding)> rename) const;
   // The label becomes the weaker of its own and this one.
   void Weaken(const ExactnessLabel& label);
 

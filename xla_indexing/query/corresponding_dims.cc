@@ -106,9 +106,15 @@ std::string CorrespondingDims::ToString() const {
 
 absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
     const HloInstruction& instruction, mlir::MLIRContext* context, const FusionOptions& options) {
+  HloIndexer indexer(context, options);
+  return FindCorrespondingDims(instruction, indexer);
+}
+
+absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
+    const HloInstruction& instruction, HloIndexer& indexer) {
   const QuestionBudget question;
   const absl::StatusOr<SharedIndexing> shared =
-      HloIndexer(context, options).Index(instruction, Direction::kOutputToInput);
+      indexer.Index(instruction, Direction::kOutputToInput);
   if (!shared.ok()) return shared.status();
   InstructionIndexing entries = **shared;
   Groups groups;

@@ -71,6 +71,9 @@ struct CorrespondingDims {
 absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
     const HloInstruction& instruction, mlir::MLIRContext* context,
     const FusionOptions& options = {});
+// The same through an indexer that is kept, for one instruction after another.
+absl::StatusOr<std::vector<CorrespondingDims>> FindCorrespondingDims(
+    const HloInstruction& instruction, HloIndexer& indexer);
 
 }  // namespace xla_indexing
 

@@ -362,13 +362,13 @@ class LeafComparer {
 };
 
 // The entries of one leaf of the result, or of all leaves.
-absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRContext* context,
-                                  const FusionOptions& options,
-                                  std::optional<int64_t> output_leaf) {
+absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, HloIndexers& indexers,
+                                  bool exact, std::optional<int64_t> output_leaf) {
   std::optional<OperandLeaf> from;
   if (output_leaf) from = OperandLeaf{0, *output_leaf};
+  HloIndexer& indexer = exact ? indexers.exact() : indexers.usual();
   const absl::StatusOr<SharedIndexing> shared =
-      HloIndexer(context, options).Index(computation, Direction::kOutputToInput, from);
+      indexer.Index(computation, Direction::kOutputToInput, from);
   if (!shared.ok()) return shared.status();
   InstructionIndexing entries = **shared;
   Entries by_leaves;
@@ -384,10 +384,8 @@ absl::StatusOr<Entries> EntriesOf(const HloComputation& computation, mlir::MLIRC
     }
     by_leaves[{entry.output_leaf, entry.operand, entry.operand_leaf}] = std::move(entry.indexing);
   }
-  if (is_exact || options.indexing.exact) return by_leaves;
-  FusionOptions exact = options;
-  exact.indexing.exact = true;
-  return EntriesOf(computation, context, exact, output_leaf);
+  if (is_exact || exact) return by_leaves;
+  return EntriesOf(computation, indexers, /*exact=*/true, output_leaf);
 }
 
 int64_t ParameterLeaves(const HloComputation& computation) {
@@ -444,6 +442,7 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
     report.same = Answer::kNo;
     return report;
   }
+  HloIndexers indexers(context, options);
   const ValueNumbers numbers(a, b);
   const bool same_roots =
       numbers.NumberOf(*a.root_instruction()) == numbers.NumberOf(*b.root_instruction());
@@ -458,7 +457,7 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
       if (!same_roots && report.same == Answer::kYes) report.same = Answer::kUndecided;
       continue;
     }
-    const absl::StatusOr<Entries> of_a = EntriesOf(a, context, options, part);
+    const absl::StatusOr<Entries> of_a = EntriesOf(a, indexers, options.indexing.exact, part);
     if (!of_a.ok()) return of_a.status();
     if (same_roots) {
       for (const auto& [leaves, set] : *of_a) {
@@ -468,7 +467,7 @@ absl::StatusOr<EquivalenceReport> CompareReads(const HloComputation& a, const Hl
       }
       continue;
     }
-    const absl::StatusOr<Entries> of_b = EntriesOf(b, context, options, part);
+    const absl::StatusOr<Entries> of_b = EntriesOf(b, indexers, options.indexing.exact, part);
     if (!of_b.ok()) return of_b.status();
     std::set<LeafPair> all_leaves;
     for (const Entries* entries : {&*of_a, &*of_b}) {

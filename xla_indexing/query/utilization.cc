@@ -262,21 +262,23 @@ absl::StatusOr<UtilizationReport> ReportUtilization(
   return report;
 }
 
-absl::StatusOr<UtilizationReport> ComputeUtilization(IndexingTarget target,
-                                                     mlir::MLIRContext* context,
-                                                     const FusionOptions& options) {
+absl::StatusOr<UtilizationReport> ComputeUtilization(IndexingTarget target, HloIndexers& indexers) {
   const QuestionBudget question;
   const HloComputation* computation = target.computation();
   const absl::StatusOr<SharedIndexing> entries =
-      HloIndexer(context, options).Index(target, Direction::kOutputToInput);
+      indexers.usual().Index(target, Direction::kOutputToInput);
   if (!entries.ok()) return entries.status();
-  FusionOptions exact = options;
-  exact.indexing.exact = true;
   return ReportUtilization(
-      **entries,
-      [&] { return HloIndexer(context, exact).Index(target, Direction::kOutputToInput); },
+      **entries, [&] { return indexers.exact().Index(target, Direction::kOutputToInput); },
       computation != nullptr ? *computation->root_instruction() : *target.instruction(),
       computation != nullptr ? computation->parameters() : target.instruction()->operands());
+}
+
+absl::StatusOr<UtilizationReport> ComputeUtilization(IndexingTarget target,
+                                                     mlir::MLIRContext* context,
+                                                     const FusionOptions& options) {
+  HloIndexers indexers(context, options);
+  return ComputeUtilization(target, indexers);
 }
 
 }  // namespace xla_indexing

@@ -177,6 +177,8 @@ absl::StatusOr<UtilizationReport> ReportUtilization(
 absl::StatusOr<UtilizationReport> ComputeUtilization(IndexingTarget target,
                                                      mlir::MLIRContext* context,
                                                      const FusionOptions& options = {});
+// The same through indexers that are kept, for one target after another.
+absl::StatusOr<UtilizationReport> ComputeUtilization(IndexingTarget target, HloIndexers& indexers);
 
 }  // namespace xla_indexing
 

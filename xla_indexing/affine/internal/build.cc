@@ -26,11 +26,12 @@ AffineExpr Divide(AffineExprKind kind, AffineExpr e, int64_t divisor) {
 }
 
 // Whether each replacement is null or the variable in whose place it would stand.
-bool AreKept(AffineExprKind kind, llvm::ArrayRef<AffineExpr> replacements) {
+bool AreKept(AffineExprKind kind, llvm::ArrayRef<AffineExpr> replacements,
+             mlir::MLIRContext* context) {
   for (size_t i = 0; i < replacements.size(); ++i) {
     const AffineExpr expr = replacements[i];
     if (!expr) continue;
-    if (expr.getKind() != kind) return false;
+    if (expr.getKind() != kind || expr.getContext() != context) return false;
     const unsigned position = kind == AffineExprKind::DimId
                                   ? cast<AffineDimExpr>(expr).getPosition()
                                   : cast<AffineSymbolExpr>(expr).getPosition();
@@ -126,7 +127,10 @@ AffineExpr Mod(AffineExpr e, int64_t divisor) { return Divide(AffineExprKind::Mo
 
 AffineExpr Substitute(AffineExpr e, llvm::ArrayRef<AffineExpr> dims,
                       llvm::ArrayRef<AffineExpr> symbols) {
-  if (!e || (AreKept(AffineExprKind::DimId, dims) && AreKept(AffineExprKind::SymbolId, symbols))) {
+  if (!e) return e;
+  mlir::MLIRContext* context = e.getContext();
+  if (AreKept(AffineExprKind::DimId, dims, context) &&
+      AreKept(AffineExprKind::SymbolId, symbols, context)) {
     return e;
   }
   return Rewriter(dims, symbols).Rewrite(e);

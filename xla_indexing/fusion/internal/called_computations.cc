@@ -92,9 +92,12 @@ InstructionIndexing SeenFrom(const CalledComputation& called, InstructionIndexin
 
 }  // namespace
 
-CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionOptions& options)
+CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionOptions& options,
+                                       SharedAnswers* shared)
     : context_(context),
       options_(options),
+      shared_(*shared),
+      times_forgotten_(shared->times_forgotten()),
       loop_options_(options),
       tightest_(options.indexing.exact),
       kinds_(context) {
@@ -107,36 +110,86 @@ int64_t CalledComputations::BeginQuestion() {
   const int64_t left = QuestionBudget::Left();
   if (const int64_t number = QuestionBudget::Number(); number != budget_) {
     budget_ = number;
-    kept_steps_before_ = kept_steps_;
+    steps_before_ = shared_.steps();
   }
-  if (kept_steps_before_ > left / 2) Forget();
+  if (steps_before_ > left / 2) {
+    Forget();
+  } else if (shared_.times_forgotten() != times_forgotten_) {
+    ForgetOwn();
+  }
   return left;
 }
 
 bool CalledComputations::MayBeCutWithoutKept(int64_t left) {
-  if (kept_steps_before_ == 0 || QuestionBudget::Left() >= kept_steps_before_) return false;
+  if (steps_before_ == 0 || QuestionBudget::Left() >= steps_before_) return false;
   QuestionBudget::RefundTo(left);
   Forget();
   return true;
 }
 
 void CalledComputations::EndQuestion(int64_t left) {
-  kept_steps_ += left - QuestionBudget::Left();
-  if (QuestionBudget::IsSpent() || kept_maps_ > kMaxKeptMaps) Forget();
+  shared_.AddSteps(left - QuestionBudget::Left());
+  if (QuestionBudget::IsSpent() || shared_.IsFull()) Forget();
 }
 
 void CalledComputations::Forget() {
-  known_.clear();
+  shared_.Forget();
+  ForgetOwn();
+}
+
+void CalledComputations::ForgetOwn() {
+  contents_.clear();
+  own_numbers_.clear();
   known_callers_.clear();
   loops_.clear();
   kinds_.Forget();
-  kept_maps_ = 0;
-  kept_steps_ = 0;
-  kept_steps_before_ = 0;
+  steps_before_ = 0;
+  times_forgotten_ = shared_.times_forgotten();
 }
 
-void CalledComputations::CountKept(const InstructionIndexing& entries) {
-  for (const IndexingEntry& entry : entries) kept_maps_ += entry.indexing.size();
+const SharedAnswers::Content& CalledComputations::ContentOf(const HloComputation& computation) {
+  if (const auto known = contents_.find(&computation); known != contents_.end()) {
+    return known->second;
+  }
+  // Called computations come before their callers, without recursion.
+  std::vector<const HloComputation*> pending = {&computation};
+  while (!pending.empty()) {
+    const HloComputation& next = *pending.back();
+    const size_t size = pending.size();
+    if (!contents_.contains(&next) && SharedAnswers::MayBeShared(next)) {
+      for (const HloInstruction* instruction : next.instructions()) {
+        for (const HloComputation* called : instruction->called_computations()) {
+          if (called != nullptr && !contents_.contains(called)) pending.push_back(called);
+        }
+      }
+      if (pending.size() > size) continue;
+    }
+    pending.pop_back();
+    if (contents_.contains(&next)) continue;
+    const SharedAnswers::Content content =
+        shared_.ContentOf(next, [&](const HloComputation& called) -> const SharedAnswers::Content& {
+          return contents_.find(&called)->second;
+        });
+    contents_.emplace(&next, content);
+  }
+  return contents_.find(&computation)->second;
+}
+
+absl::StatusOr<SharedIndexing> CalledComputations::FindOrMake(SharedAnswers::Question question,
+                                                              const HloComputation& computation,
+                                                              MakeEntries make) {
+  const auto own = own_numbers_.find(&computation);
+  question.content = own != own_numbers_.end() ? own->second : ContentOf(computation).number;
+  if (SharedIndexing known = shared_.Find(question, computation)) return known;
+  if (shared_.IsKept(question)) {
+    // What is known is said of another computation alone, so that this one is kept by itself.
+    question.content = own_numbers_[&computation] = shared_.OwnNumber();
+  }
+  absl::StatusOr<InstructionIndexing> made = make();
+  if (!made.ok()) return made.status();
+  auto entries = std::make_shared<const InstructionIndexing>(*std::move(made));
+  shared_.Keep(question, computation, entries);
+  return entries;
 }
 
 const CalledComputations::CallTree& CalledComputations::CallTreeOf(
@@ -257,22 +310,26 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
   const HloComputation& computation = called.computation;
   const bool is_of_loop = called.caller.opcode() == HloOpcode::kWhile;
   const int depth = depth_;
-  const Key key(&computation, direction, from.operand, from.operand_leaf,
-                LevelsLeft(depth + 1, CallTreeOf(computation).height), is_of_loop,
-                tightest_ || called.tightest);
-  auto known = known_.find(key);
-  if (known == known_.end()) {
-    const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
-    absl::StatusOr<TraversalResult> walked =
-        WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
-                 StepsOfWalk(computation, direction));
-    depth_ = depth;
-    tightest_ = tightest;
-    if (!walked.ok()) return walked.status();
-    CountKept(walked->entries);
-    known = known_.emplace(key, std::move(walked->entries)).first;
-  }
-  return SeenFrom(called, known->second, options_.indexing.fold_runtime_variables);
+  SharedAnswers::Question question;
+  question.direction = direction;
+  question.from = from;
+  question.levels_left = LevelsLeft(depth + 1, CallTreeOf(computation).height);
+  question.is_called = true;
+  question.is_of_loop = is_of_loop;
+  question.tightest = tightest_ || called.tightest;
+  const absl::StatusOr<SharedIndexing> entries =
+      FindOrMake(question, computation, [&]() -> absl::StatusOr<InstructionIndexing> {
+        const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
+        absl::StatusOr<TraversalResult> walked =
+            WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
+                     StepsOfWalk(computation, direction));
+        depth_ = depth;
+        tightest_ = tightest;
+        if (!walked.ok()) return walked.status();
+        return std::move(walked->entries);
+      });
+  if (!entries.ok()) return entries.status();
+  return SeenFrom(called, **entries, options_.indexing.fold_runtime_variables);
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::OutputToInput(
@@ -354,9 +411,7 @@ InstructionIndexing StartingAt(const InstructionIndexing& entries, Direction dir
 absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstruction& instruction,
                                                                  Direction direction, bool exact,
                                                                  bool simplified) {
-  const KnownKinds::Form form = {direction, exact, options_.indexing.fold_runtime_variables,
-                                 simplified};
-  return kinds_.Find(instruction, form, [&] {
+  return kinds_.Find(instruction, FormOf(direction, exact, simplified), [&] {
     IndexingOptions options = options_.indexing;
     options.exact = exact;
     return ComputeIndexing(instruction, direction, context_, options, /*from=*/std::nullopt,
@@ -389,10 +444,29 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   absl::StatusOr<InstructionIndexing> entries =
       ComputeIndexing(instruction, direction, context_, options, from);
   if (calls && entries.ok()) {
-    CountKept(*entries);
+    shared_.CountMaps(*entries);
     known_callers_.emplace(key, *entries);
   }
   return entries;
+}
+
+absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloComputation& computation,
+                                                             Direction direction,
+                                                             std::optional<OperandLeaf> from,
+                                                             MakeEntries make) {
+  return Ask([&]() -> absl::StatusOr<SharedIndexing> {
+    // Who asks once does not pay for what is shared.
+    if (!std::exchange(was_asked_, true) && shared_.steps() == 0) {
+      absl::StatusOr<InstructionIndexing> made = make();
+      if (!made.ok()) return made.status();
+      return std::make_shared<const InstructionIndexing>(*std::move(made));
+    }
+    SharedAnswers::Question question;
+    question.direction = direction;
+    question.from = from;
+    question.tightest = tightest_;
+    return FindOrMake(question, computation, make);
+  });
 }
 
 absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
@@ -407,23 +481,35 @@ absl::StatusOr<SharedIndexing> CalledComputations::AllEntriesOf(const HloInstruc
   if (!AreNeededFor(instruction)) {
     return EntriesOfKind(instruction, direction, options_.indexing.exact, simplified);
   }
-  std::vector<OperandLeaf> leaves;
-  if (backward) {
-    const int64_t leaf_count = instruction.shape().LeafCount();
-    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) leaves.push_back({0, leaf});
-  } else {
-    leaves = UnreadOperandLeaves(instruction.operands(), {});
+  const auto make = [&]() -> absl::StatusOr<InstructionIndexing> {
+    std::vector<OperandLeaf> leaves;
+    if (backward) {
+      const int64_t leaf_count = instruction.shape().LeafCount();
+      for (int64_t leaf = 0; leaf < leaf_count; ++leaf) leaves.push_back({0, leaf});
+    } else {
+      leaves = UnreadOperandLeaves(instruction.operands(), {});
+    }
+    InstructionIndexing entries;
+    for (const OperandLeaf& leaf : leaves) {
+      absl::StatusOr<InstructionIndexing> of_leaf =
+          EntriesOf(instruction, direction, leaf, /*depth=*/0);
+      if (!of_leaf.ok()) return of_leaf.status();
+      absl::c_move(*of_leaf, std::back_inserter(entries));
+    }
+    if (!backward) SortEntries(&entries);
+    return entries;
+  };
+  const HloComputation* called = instruction.inlined_computation();
+  NamedKind kind;
+  if (called != nullptr) {
+    const SharedAnswers::Content& content = ContentOf(*called);
+    // Where nothing is bound, nothing is read from outside to be folded.
+    if (!content.may_bind) kind = KindOfCall(instruction, content.number);
   }
-  InstructionIndexing entries;
-  for (const OperandLeaf& leaf : leaves) {
-    absl::StatusOr<InstructionIndexing> of_leaf =
-        EntriesOf(instruction, direction, leaf, /*depth=*/0);
-    if (!of_leaf.ok()) return of_leaf.status();
-    absl::c_move(*of_leaf, std::back_inserter(entries));
-  }
-  if (!backward) SortEntries(&entries);
-  if (simplified) Simplify(&entries);
-  return std::make_shared<const InstructionIndexing>(std::move(entries));
+  return kinds_.Find(instruction, FormOf(direction, options_.indexing.exact, simplified),
+                     std::move(kind), make, [&](const InstructionIndexing& entries) {
+                       return shared_.AreSharedUpToNames(entries, *called);
+                     });
 }
 
 Interval CalledComputations::DevicesOf(const HloComputation& computation) {

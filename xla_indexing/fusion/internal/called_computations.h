@@ -8,7 +8,10 @@
 //
 // Results are kept from question to question, so that asking about all instructions of a module
 // costs as much as asking about one. What instructions of one kind share is kept too
-// (fusion/internal/known_kinds.h).
+// (fusion/internal/known_kinds.h), fusions and calls among them: the kind of one is the content of
+// its computation and the shapes of its operands. What walks over computations find is shared by
+// all computations of one content (fusion/internal/shared_answers.h), also those of other modules.
+// All else is of one module, the only one that this is asked about.
 //
 // Answers do not depend on what was asked before, though what is kept spares a question steps of its
 // budget. Let K be the steps in which all was made that has been kept since before the budget was
@@ -18,12 +21,14 @@
 // anew. What was made since the budget was opened, for questions that share it (the leaves of one
 // instruction, one after another), the budget has paid for already. So that questions are rarely
 // answered anew, everything is forgotten when K is more than half of a budget; and besides after a
-// question whose budget was spent, and when there are more than kMaxKeptMaps maps.
+// question whose budget was spent, and when there are more maps than SharedAnswers keeps. Everything
+// is what all that use the same SharedAnswers have kept.
 #ifndef XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 #define XLA_INDEXING_FUSION_INTERNAL_CALLED_COMPUTATIONS_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,12 +36,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/internal/known_kinds.h"
 #include "xla_indexing/fusion/internal/reachability.h"
+#include "xla_indexing/fusion/internal/shared_answers.h"
 #include "xla_indexing/fusion/internal/traversal.h"
 #include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
@@ -51,7 +58,9 @@ namespace xla_indexing::internal {
 
 class CalledComputations final : public ComputationIndexer, public TraversalSource {
  public:
-  CalledComputations(mlir::MLIRContext* context, const FusionOptions& options);
+  // `shared`, which has to outlive this, is used with this context and these options alone.
+  CalledComputations(mlir::MLIRContext* context, const FusionOptions& options,
+                     SharedAnswers* shared);
   ~CalledComputations() override;
 
   // ComputationIndexer: the entries as `called.caller` sees them.
@@ -99,6 +108,12 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
                                                 Direction direction, OperandLeaf from,
                                                 int depth) override;
+  using MakeEntries = llvm::function_ref<absl::StatusOr<InstructionIndexing>()>;
+
+  // The entries of a computation, of all leaves or of one, as a question of its own. Where they are
+  // not known, `make` makes them.
+  absl::StatusOr<SharedIndexing> EntriesOf(const HloComputation& computation, Direction direction,
+                                           std::optional<OperandLeaf> from, MakeEntries make);
   // The entries of all leaves of an instruction, as a question of its own; each set simplified, or
   // in the form of the operation's definition where the instruction calls no computation. Those of
   // one kind share them.
@@ -120,18 +135,13 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   const FusionOptions& options() const { return options_; }
 
  private:
-  static constexpr size_t kMaxKeptMaps = 50'000;
-
   // The parts of Ask(). How many steps the question may take.
   int64_t BeginQuestion();
   // Whether the question has to be answered anew, with `left` steps again and nothing kept.
   bool MayBeCutWithoutKept(int64_t left);
   void EndQuestion(int64_t left);
   void Forget();
-
-  // Computation, direction, number and leaf of the start of the walk, levels left, whether it is
-  // the body or the condition of a loop, and whether the tightest maps are asked for.
-  using Key = std::tuple<const HloComputation*, Direction, int64_t, int64_t, int, bool, bool>;
+  void ForgetOwn();
 
   // An instruction, direction, number and leaf, levels left, and whether the tightest maps are
   // asked for.
@@ -148,6 +158,11 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   int LevelsLeft(int depth, int height) const;
   int HeightOfCalls(const HloInstruction& instruction);
 
+  const SharedAnswers::Content& ContentOf(const HloComputation& computation);
+  // The answer to a question about a computation of this content, which `make` makes where it is
+  // not known.
+  absl::StatusOr<SharedIndexing> FindOrMake(SharedAnswers::Question question,
+                                            const HloComputation& computation, MakeEntries make);
   // How many steps a walk over a computation that is called may take. As any of its n leaves may be
   // asked for, and leads to many of them where there are many, that is a share of 1 / n, and of
   // 1 / n^2 for large n.
@@ -166,30 +181,34 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                        const FusionOptions& options, Direction direction,
                                        const Shape& array, const Traversal::NumberedPaths& start,
                                        OperandLeaf from, int depth, int64_t max_steps);
+  KnownKinds::Form FormOf(Direction direction, bool exact, bool simplified) const {
+    return {direction, exact, options_.indexing.fold_runtime_variables, simplified};
+  }
   // All entries of an instruction that has a kind, or looks into no computation.
   absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
                                                Direction direction, bool exact, bool simplified);
   // The entries of all leaves.
   absl::StatusOr<SharedIndexing> AllEntriesOf(const HloInstruction& instruction,
                                               Direction direction, bool simplified);
-  // Records that the entries are kept.
-  void CountKept(const InstructionIndexing& entries);
-
   mlir::MLIRContext* context_;
   const FusionOptions options_;
+  SharedAnswers& shared_;
+  // How often that had forgotten everything when this did.
+  int64_t times_forgotten_ = 0;
+  bool was_asked_ = false;
   // For bodies of loops: entries with more maps than a loop is composed of are of no use.
   FusionOptions loop_options_;
   int depth_ = 0;
   // Whether the walk that goes on asks for the tightest maps.
   bool tightest_ = false;
   KnownKinds kinds_;
-  size_t kept_maps_ = 0;
-  // In how many steps all that is kept was made, at most; and what was kept before the budget with
-  // this number was opened.
-  int64_t kept_steps_ = 0;
-  int64_t kept_steps_before_ = 0;
+  // In how many steps that was made, at most, which was kept before the budget with this number was
+  // opened.
+  int64_t steps_before_ = 0;
   int64_t budget_ = 0;
-  absl::flat_hash_map<Key, InstructionIndexing> known_;
+  // Contents of computations; numbers of those whose answers are not shared.
+  absl::flat_hash_map<const HloComputation*, SharedAnswers::Content> contents_;
+  absl::flat_hash_map<const HloComputation*, uint64_t> own_numbers_;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,
                       std::unique_ptr<LoopMemo>>

@@ -42,22 +42,29 @@ void KnownKinds::Forget() {
   kept_maps_ = 0;
 }
 
-NamedKind KnownKinds::KindOf(const HloInstruction& instruction, const Form& form) {
-  if (kept_maps_ + kinds_.size() + finder_.size() > kMaxKept) Forget();
-  NamedKind kind = finder_.Find(instruction, form.fold_runtime_variables);
-  if (kind.kind.empty()) return kind;
-  kind.kind.push_back((form.direction == Direction::kInputToOutput ? 1 : 0) | (form.exact ? 2 : 0) |
-                      (form.fold_runtime_variables ? 4 : 0) | (form.simplified ? 8 : 0));
-  if (!QuestionBudget::IsSpent()) return kind;
+void KnownKinds::AddForm(const Form& form, NamedKind* kind) {
+  if (kind->kind.empty()) return;
+  kind->kind.push_back((form.direction == Direction::kInputToOutput ? 1 : 0) |
+                       (form.exact ? 2 : 0) | (form.fold_runtime_variables ? 4 : 0) |
+                       (form.simplified ? 8 : 0));
+  if (!QuestionBudget::IsSpent()) return;
   // Less may be known of operands than there is to know.
   Forget();
-  return {};
+  *kind = {};
 }
 
 absl::StatusOr<SharedIndexing> KnownKinds::Find(
     const HloInstruction& instruction, const Form& form,
     llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make) {
-  NamedKind kind = KindOf(instruction, form);
+  if (IsFull()) Forget();
+  return Find(instruction, form, finder_.Find(instruction, form.fold_runtime_variables), make);
+}
+
+absl::StatusOr<SharedIndexing> KnownKinds::Find(
+    const HloInstruction& instruction, const Form& form, NamedKind kind,
+    llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make,
+    llvm::function_ref<bool(const InstructionIndexing&)> are_of_kind) {
+  AddForm(form, &kind);
   if (!kind.kind.empty()) {
     const auto known = kinds_.find(absl::Span<const uint64_t>(kind.kind));
     if (known != kinds_.end()) {
@@ -68,12 +75,14 @@ absl::StatusOr<SharedIndexing> KnownKinds::Find(
   }
   absl::StatusOr<InstructionIndexing> made = make();
   if (!made.ok()) return made.status();
-  const bool is_of_kind = !kind.kind.empty() && AreOfKind(instruction, *made, kind);
+  const bool is_of_kind = !kind.kind.empty() && AreOfKind(instruction, *made, kind) &&
+                          (!are_of_kind || are_of_kind(*made));
   if (form.simplified) Simplify(&*made);
   SharedIndexing entries = Share(*std::move(made));
   if (is_of_kind && !QuestionBudget::IsSpent()) {
     for (const IndexingEntry& entry : *entries) kept_maps_ += entry.indexing.size();
     kinds_.try_emplace(std::move(kind.kind), std::move(kind.names), entries);
+    if (IsFull()) Forget();
   }
   return entries;
 }

@@ -41,6 +41,12 @@ class KnownKinds {
   absl::StatusOr<SharedIndexing> Find(
       const HloInstruction& instruction, const Form& form,
       llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make);
+  // Those of an instruction of this kind, which is empty where it has none. Entries of which
+  // `are_of_kind` says that they are of this instruction alone are not kept.
+  absl::StatusOr<SharedIndexing> Find(
+      const HloInstruction& instruction, const Form& form, NamedKind kind,
+      llvm::function_ref<absl::StatusOr<InstructionIndexing>()> make,
+      llvm::function_ref<bool(const InstructionIndexing&)> are_of_kind = nullptr);
 
   void Forget();
 
@@ -56,8 +62,9 @@ class KnownKinds {
     SharedIndexing entries;
   };
 
-  // The kind of an instruction with what else its maps of this form depend on.
-  NamedKind KindOf(const HloInstruction& instruction, const Form& form);
+  bool IsFull() const { return kept_maps_ + kinds_.size() + finder_.size() > kMaxKept; }
+  // Adds to a kind what else the maps of this form depend on. No kind where the budget is spent.
+  void AddForm(const Form& form, NamedKind* kind);
 
   KindFinder finder_;
   absl::flat_hash_map<InstructionKind, OfKind, InstructionKindHash, InstructionKindEqual> kinds_;

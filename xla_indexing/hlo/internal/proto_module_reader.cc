@@ -210,8 +210,7 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
     return;
   }
   const AttributeList attributes =
-      ProtoAttributeReader({message, *opcode, *shape, operands}, references_, module_->arena())
-          .Read();
+      ReadProtoAttributes({message, *opcode, *shape, operands}, references_, module_->arena());
   if (source_.failed()) return;
   HloInstruction* instruction = computation->AddInstruction(*opcode, name, *shape, operands);
   instruction->SetOwnedAttributes(attributes);

@@ -15,7 +15,9 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/xxhash.h"
 #include "xla_indexing/hlo/attribute.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/element_type.h"
+#include "xla_indexing/hlo/literal.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/internal/element_value.h"
 #include "xla_indexing/ops/internal/fold_runtime.h"
@@ -104,9 +106,11 @@ uint64_t Address(Pointer pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
 }
 
+using Words = llvm::SmallVectorImpl<uint64_t>;
+
 // Spans of numbers, and of structs of nothing but numbers, by value.
 template <typename T>
-void AppendSpan(absl::Span<const T> values, InstructionKind* kind) {
+void AppendSpan(absl::Span<const T> values, Words* kind) {
   static_assert(sizeof(T) % sizeof(uint64_t) == 0 && std::has_unique_object_representations_v<T>);
   const size_t words = values.size() * sizeof(T) / sizeof(uint64_t);
   const size_t first = kind->size() + 1;
@@ -117,14 +121,14 @@ void AppendSpan(absl::Span<const T> values, InstructionKind* kind) {
               words * sizeof(uint64_t));
 }
 
-void AppendTextInPlace(absl::string_view text, InstructionKind* kind) {
+void AppendTextInPlace(absl::string_view text, Words* kind) {
   const size_t first = kind->size() + 1;
   kind->push_back(text.size());
   kind->resize(first + (text.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
   if (!text.empty()) std::memcpy(kind->data() + first, text.data(), text.size());
 }
 
-void AppendWindow(const Window& window, InstructionKind* kind) {
+void AppendWindow(const Window& window, Words* kind) {
   kind->push_back(window.dimensions.size());
   for (const WindowDimension& d : window.dimensions) {
     for (const int64_t number : {d.size, d.stride, d.padding_low, d.padding_high, d.base_dilation,
@@ -134,7 +138,7 @@ void AppendWindow(const Window& window, InstructionKind* kind) {
   }
 }
 
-void AppendLabels(const ConvolutionDimensionNumbers& labels, InstructionKind* kind) {
+void AppendLabels(const ConvolutionDimensionNumbers& labels, Words* kind) {
   for (const int64_t number :
        {labels.input_batch, labels.input_feature, labels.kernel_input_feature,
         labels.kernel_output_feature, labels.output_batch, labels.output_feature, labels.input_rank,
@@ -150,7 +154,7 @@ void AppendLabels(const ConvolutionDimensionNumbers& labels, InstructionKind* ki
 // Appends a value; `append_text(text, kind)` does so with a text.
 template <typename AppendText>
 struct AppendValue {
-  InstructionKind* kind;
+  Words* kind;
   AppendText append_text;
 
   void operator()(bool value) const { kind->push_back(value ? 1 : 0); }
@@ -169,6 +173,15 @@ struct AppendValue {
   }
 };
 
+// Appends the shapes of the result and of the operands.
+void AppendShapes(const HloInstruction& instruction, InstructionKind* kind) {
+  kind->push_back(static_cast<uint64_t>(instruction.operand_count()));
+  kind->push_back(Address(&instruction.shape()));
+  for (const HloInstruction* operand : instruction.operands()) {
+    kind->push_back(Address(&operand->shape()));
+  }
+}
+
 // Appends opcode, shapes and attributes of an instruction whose opcode has kinds; nothing of others.
 template <typename AppendText>
 void AppendForm(const HloInstruction& instruction, InstructionKind* kind, AppendText append_text) {
@@ -176,11 +189,7 @@ void AppendForm(const HloInstruction& instruction, InstructionKind* kind, Append
   if (!HasKind(opcode)) return;
   const bool is_elementwise = !ReadsAttributes(opcode);
   kind->push_back(is_elementwise ? kElementwise : static_cast<uint64_t>(opcode));
-  kind->push_back(static_cast<uint64_t>(instruction.operand_count()));
-  kind->push_back(Address(&instruction.shape()));
-  for (const HloInstruction* operand : instruction.operands()) {
-    kind->push_back(Address(&operand->shape()));
-  }
+  AppendShapes(instruction, kind);
   if (is_elementwise) return;
   for (const Attribute& attribute : instruction.attributes()) {
     if (IsIrrelevant(attribute.key, opcode)) continue;
@@ -189,6 +198,40 @@ void AppendForm(const HloInstruction& instruction, InstructionKind* kind, Append
     if (attribute.key == AttributeKey::kChannelId) continue;
     if (attribute.key == AttributeKey::kOther) append_text(attribute.name, kind);
     std::visit(AppendValue<AppendText>{kind, append_text}, attribute.value);
+  }
+}
+
+// Appends a literal by what it says; false where that is too long.
+bool AppendLiteral(const Literal& literal, uint64_t number_of_shape, Words* content) {
+  constexpr int64_t kMaxElements = 1024;
+  if (!literal.tuple_elements().empty()) return false;
+  const int64_t count =
+      literal.IsSplat() ? std::min<int64_t>(literal.ElementCount(), 1) : literal.ElementCount();
+  if (count > kMaxElements) return false;
+  content->append({number_of_shape, (literal.IsElided() ? 1U : 0U) | (literal.IsSplat() ? 2U : 0U),
+                   static_cast<uint64_t>(count)});
+  const int parts = IsComplex(literal.shape().element_type()) ? 2 : 1;
+  for (int64_t i = 0; i < count; ++i) {
+    for (int part = 0; part < parts; ++part) content->push_back(literal.BitsAt(i, part));
+  }
+  return true;
+}
+
+// Whether an attribute says nothing about maps and values. Rules for custom calls may read what they
+// like.
+bool IsDescription(AttributeKey key, HloOpcode opcode) {
+  switch (key) {
+    case AttributeKey::kMetadata:
+    case AttributeKey::kControlPredecessors:
+      return true;
+    case AttributeKey::kSharding:
+    case AttributeKey::kFrontendAttributes:
+      return opcode != HloOpcode::kCustomCall;
+    case AttributeKey::kBackendConfig:
+      // That of a while may say how often it runs.
+      return opcode != HloOpcode::kCustomCall && opcode != HloOpcode::kWhile;
+    default:
+      return false;
   }
 }
 
@@ -204,6 +247,75 @@ InstructionKind KindOf(const HloInstruction& instruction) {
   const auto [first_index, last_index] = IndexOperandsOf(instruction);
   if (first_index == last_index) AppendForm(instruction, &kind, AppendTextInPlace);
   return kind;
+}
+
+bool AppendContent(const HloInstruction& instruction, const ContentNumbers& numbers,
+                   llvm::SmallVectorImpl<uint64_t>* content) {
+  const HloOpcode opcode = instruction.opcode();
+  content->append({static_cast<uint64_t>(opcode), numbers.of_shape(instruction.shape()),
+                   static_cast<uint64_t>(instruction.operand_count())});
+  for (const HloInstruction* operand : instruction.operands()) {
+    content->push_back(static_cast<uint64_t>(operand->index_in_computation()));
+  }
+  const auto append_computation = [&](const HloComputation* computation) {
+    content->push_back(computation == nullptr ? 0 : 1 + numbers.of_computation(*computation));
+  };
+  const AppendValue<decltype(&AppendTextInPlace)> append = {content, AppendTextInPlace};
+  for (const Attribute& attribute : instruction.attributes()) {
+    if (IsDescription(attribute.key, opcode)) continue;
+    content->push_back(static_cast<uint64_t>(attribute.key));
+    // Channels are numbered one by one; what a collective does depends on whether it has one.
+    if (attribute.key == AttributeKey::kChannelId) continue;
+    if (attribute.key == AttributeKey::kOther) AppendTextInPlace(attribute.name, content);
+    if (const auto* literal = std::get_if<const Literal*>(&attribute.value)) {
+      if (!AppendLiteral(**literal, numbers.of_shape((*literal)->shape()), content)) return false;
+    } else if (const auto* computation = std::get_if<const HloComputation*>(&attribute.value)) {
+      append_computation(*computation);
+    } else if (const auto* computations =
+                   std::get_if<absl::Span<const HloComputation* const>>(&attribute.value)) {
+      content->push_back(computations->size());
+      absl::c_for_each(*computations, append_computation);
+    } else if (std::holds_alternative<absl::Span<const HloInstruction* const>>(attribute.value)) {
+      return false;
+    } else {
+      std::visit(append, attribute.value);
+    }
+  }
+  // Runtime variables are put in the order of the computations that they are read in.
+  const absl::Span<const HloComputation* const> called = instruction.called_computations();
+  if (called.size() < 2 || absl::c_linear_search(called, nullptr)) return true;
+  llvm::SmallVector<std::pair<int64_t, uint64_t>, 4> order;
+  for (size_t i = 0; i < called.size(); ++i) order.emplace_back(called[i]->index_in_module(), i);
+  absl::c_sort(order);
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool is_same = i > 0 && order[i].first == order[i - 1].first;
+    content->push_back(order[i].second << 1 | (is_same ? 1 : 0));
+  }
+  return true;
+}
+
+bool MayBind(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kConstant:
+    case HloOpcode::kIota:
+    case HloOpcode::kParameter:
+    case HloOpcode::kTuple:
+      return false;
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kDynamicUpdateSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kScatter:
+      return true;
+    default:
+      return !HasKind(opcode);
+  }
+}
+
+NamedKind KindOfCall(const HloInstruction& instruction, uint64_t computation) {
+  NamedKind call;
+  call.kind = {static_cast<uint64_t>(instruction.opcode()), computation};
+  AppendShapes(instruction, &call.kind);
+  return call;
 }
 
 size_t KindFinder::TextHash::operator()(absl::string_view text) const {
@@ -283,7 +395,7 @@ NamedKind KindFinder::Find(const HloInstruction& instruction, bool fold_runtime_
   // Longer texts stand in kinds by their number.
   constexpr size_t kLongText = 64;
   NamedKind found;
-  AppendForm(instruction, &found.kind, [this](absl::string_view text, InstructionKind* kind) {
+  AppendForm(instruction, &found.kind, [this](absl::string_view text, Words* kind) {
     if (text.size() <= kLongText) return AppendTextInPlace(text, kind);
     kind->append({text.size(), texts_.try_emplace(text, texts_.size()).first->second});
   });
@@ -335,8 +447,8 @@ InstructionIndexing WithNames(const InstructionIndexing& entries, const KindName
     if (!HasRuntimeVariables(entry.indexing)) continue;
     OperandIndexingSet maps;
     for (const OperandIndexing& map : entry.indexing) {
-      maps.Add(map.Renamed(kPartsFit, [&](const HloInstruction* name) {
-        return to[absl::c_find(from, name) - from.begin()];
+      maps.Add(map.Renamed(kPartsFit, [&](RuntimeVarIndexing* binding) {
+        binding->instruction = to[absl::c_find(from, binding->instruction) - from.begin()];
       }));
     }
     entry.indexing = std::move(maps);

@@ -4,7 +4,8 @@
 // two instructions in which these are equal are of one *kind* and have equal maps. The maps of
 // operations that read indices while the program runs (dynamic-slice, dynamic-update-slice, gather,
 // scatter) depend besides on what the module says of these operands, and name them in bindings.
-// Operations that look into computations have no kind.
+// Calls and fusions have a kind where what they call has no bindings (KindOfCall); other operations
+// that look into computations have none.
 //
 // An operand of indices is one of three to a kind:
 //
@@ -36,9 +37,12 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
+#include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
 namespace xla_indexing::internal {
@@ -59,6 +63,10 @@ struct NamedKind {
   KindNames names;
   bool has_instructions = false;  // in place of names
 };
+
+// The kind of a call or a fusion of a computation with this number, equal ones for computations that
+// say the same, whose maps have no bindings.
+NamedKind KindOfCall(const HloInstruction& instruction, uint64_t computation);
 
 // Finds kinds, and remembers what that took: what is known of operands, and long texts. The modules
 // that it is asked about have to outlive it or its next Clear().
@@ -92,6 +100,23 @@ class KindFinder {
   absl::flat_hash_map<const HloInstruction*, ScalarValue> values_;
   absl::flat_hash_map<absl::string_view, uint64_t, TextHash> texts_;
 };
+
+// Gives shapes and computations numbers: equal ones where they are equal in what they say.
+struct ContentNumbers {
+  llvm::function_ref<uint64_t(const Shape&)> of_shape;
+  llvm::function_ref<uint64_t(const HloComputation&)> of_computation;
+};
+
+// Appends what the maps of an instruction and the values of its elements depend on, but for what its
+// operands are: opcode, shape, attributes that are no descriptions, the positions of its operands in
+// the computation, and the order in which the module has the computations that it calls. Names do
+// not count. False where that is too long to be compared, as of large constants.
+bool AppendContent(const HloInstruction& instruction, const ContentNumbers& numbers,
+                   llvm::SmallVectorImpl<uint64_t>* content);
+
+// Whether maps of instructions of the opcode may have bindings of their own, or come from
+// computations.
+bool MayBind(HloOpcode opcode);
 
 // Whether the maps of an instruction are those of every instruction of its kind, but for these
 // names. They are not where reasons name the instruction, and where a set is sorted by names.

@@ -26,12 +26,6 @@ namespace {
 // More pairs of leaves are not looked at.
 constexpr int64_t kMaxPairsOfKernel = 100'000;
 
-FusionOptions ExactOptions() {
-  FusionOptions options;
-  options.indexing.exact = true;
-  return options;
-}
-
 void Note(std::string sentence, KernelAnalysis* analysis) {
   if (!absl::c_linear_search(analysis->open_questions, sentence)) {
     analysis->open_questions.push_back(std::move(sentence));
@@ -117,7 +111,7 @@ std::string KindWithoutEmitter(const HloInstruction& kernel, std::string* why) {
 }
 
 KernelAnalyser::KernelAnalyser(const ReportOptions& options, mlir::MLIRContext* context)
-    : options_(options), context_(context), usual_(context), exact_(context, ExactOptions()) {}
+    : options_(options), context_(context), indexers_(context) {}
 
 void KernelAnalyser::CountUse(const HloInstruction& kernel, KernelAnalysis* analysis) {
   if (MostEntries(kernel) > kMaxPairsOfKernel) {
@@ -127,10 +121,12 @@ void KernelAnalyser::CountUse(const HloInstruction& kernel, KernelAnalysis* anal
     analysis->bytes_read = analysis->bytes_of_reads = Interval::AtLeast(0);
     return;
   }
-  const absl::StatusOr<SharedIndexing> entries = usual_.Index(kernel, Direction::kOutputToInput);
+  const absl::StatusOr<SharedIndexing> entries =
+      indexers_.usual().Index(kernel, Direction::kOutputToInput);
   const absl::StatusOr<UtilizationReport> use =
       entries.ok() ? ReportUtilization(
-                         **entries, [&] { return exact_.Index(kernel, Direction::kOutputToInput); },
+                         **entries,
+                         [&] { return indexers_.exact().Index(kernel, Direction::kOutputToInput); },
                          kernel, kernel.operands())
                    : entries.status();
   if (!use.ok()) {
@@ -182,7 +178,7 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   if (drawing != nullptr) drawing->hero = mapping->hero().index_in_computation();
   analysis->blocks = mapping->array().mapping.NumBlocks();
   analysis->threads_per_block = mapping->array().mapping.ThreadsPerBlock();
-  analysis->recomputed = FindRecomputation(*mapping, view, context_);
+  analysis->recomputed = FindRecomputation(*mapping, view, indexers_);
   const absl::StatusOr<FusionAccesses> accesses = AccessesOf(*mapping, context_);
   if (!accesses.ok()) {
     Note(absl::StrCat("its accesses are not known: ", WhyNot(accesses.status())), analysis);
@@ -255,7 +251,7 @@ KernelAnalysis KernelAnalyser::Analyse(const HloInstruction& kernel, const Fusio
     Note(std::move(why), &analysis);
   }
   // Last, so that the figures are those of a report without drawings.
-  if (drawing != nullptr) DrawMaps(kernel, view, &usual_, drawing.get());
+  if (drawing != nullptr) DrawMaps(kernel, view, &indexers_.usual(), drawing.get());
   analysis.drawing = std::move(drawing);
   return analysis;
 }

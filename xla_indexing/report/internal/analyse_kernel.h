@@ -40,8 +40,7 @@ class KernelAnalyser {
 
   const ReportOptions& options_;
   mlir::MLIRContext* context_;
-  HloIndexer usual_;
-  HloIndexer exact_;
+  HloIndexers indexers_;
 };
 
 }  // namespace xla_indexing::internal

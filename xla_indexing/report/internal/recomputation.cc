@@ -34,14 +34,14 @@ bool IsExpensive(HloOpcode opcode) {
 // Adds the reads of `inner` by the roots, going no further than to it and to `exchanged`. False where
 // that cannot be said.
 bool AddReadsOf(const HloInstruction& inner, const std::vector<const HloInstruction*>& exchanged,
-                const HloInstruction& root, mlir::MLIRContext* context, Recomputation* sum) {
+                const HloInstruction& root, HloIndexers& indexers, Recomputation* sum) {
   std::vector<const HloInstruction*> from = exchanged;
   from.push_back(&inner);
   const absl::StatusOr<FusionView> view = FusionView::Between(from, {&root});
   if (!view.ok()) return false;
   const std::optional<int64_t> parameter = view->ParameterOf(inner);
   if (!parameter) return true;
-  const absl::StatusOr<UtilizationReport> use = ComputeUtilization(view->computation(), context);
+  const absl::StatusOr<UtilizationReport> use = ComputeUtilization(view->computation(), indexers);
   if (!use.ok()) return false;
   for (const OperandUtilization& operand : use->operands) {
     if (operand.operand != *parameter || operand.operand_leaf != 0) continue;
@@ -59,7 +59,7 @@ bool AddReadsOf(const HloInstruction& inner, const std::vector<const HloInstruct
 }  // namespace
 
 std::vector<Recomputation> FindRecomputation(const FusionMapping& mapping, const FusionView& view,
-                                             mlir::MLIRContext* context) {
+                                             HloIndexers& indexers) {
   std::vector<Recomputation> found;
   int looked_at = 0;
   for (const HloInstruction* inner : view.computation().instructions()) {
@@ -77,11 +77,11 @@ std::vector<Recomputation> FindRecomputation(const FusionMapping& mapping, const
       for (const ThreadedArray& array : root.writes) exchanged.push_back(array.instruction);
       for (const ThreadedArray& array : root.reads) {
         if (!arrays.insert(array.instruction).second) continue;
-        is_known = is_known && AddReadsOf(*inner, {}, *array.instruction, context, &sum);
+        is_known = is_known && AddReadsOf(*inner, {}, *array.instruction, indexers, &sum);
       }
       if (absl::c_linear_search(exchanged, root.root)) continue;
       if (!arrays.insert(root.root).second) continue;
-      is_known = is_known && AddReadsOf(*inner, exchanged, *root.root, context, &sum);
+      is_known = is_known && AddReadsOf(*inner, exchanged, *root.root, indexers, &sum);
     }
     if (!is_known || !sum.elements.has_upper() || !sum.computations.has_lower()) continue;
     if (sum.computations.lower() <= sum.elements.upper()) continue;

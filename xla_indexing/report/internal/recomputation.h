@@ -17,8 +17,8 @@
 
 #include <vector>
 
-#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
 #include "xla_indexing/report/kernel_report.h"
 
@@ -26,7 +26,7 @@ namespace xla_indexing::internal {
 
 // In the order of the view; at most 16 instructions are looked at.
 std::vector<Recomputation> FindRecomputation(const FusionMapping& mapping, const FusionView& view,
-                                             mlir::MLIRContext* context);
+                                             HloIndexers& indexers);
 
 }  // namespace xla_indexing::internal
 

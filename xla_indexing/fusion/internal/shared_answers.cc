@@ -1,0 +1,214 @@
+#include "xla_indexing/fusion/internal/shared_answers.h"
+
+#include <memory>
+#include <string>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/internal/instruction_kind.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/runtime_var_indexing.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using Called = std::vector<const HloComputation*>;
+
+// The computation and those that it calls, directly or not.
+Called AllBelow(const HloComputation& computation) {
+  Called all = {&computation};
+  absl::flat_hash_set<const HloComputation*> seen = {&computation};
+  for (size_t next = 0; next < all.size(); ++next) {
+    for (const HloInstruction* instruction : all[next]->instructions()) {
+      for (const HloComputation* called : instruction->called_computations()) {
+        if (called != nullptr && seen.insert(called).second) all.push_back(called);
+      }
+    }
+  }
+  return all;
+}
+
+// Whether a word of the text is the name of an instruction of these computations.
+bool NamesInstruction(absl::string_view text, const Called& computations) {
+  for (absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" ,;()'\""))) {
+    const auto is_name = [&](absl::string_view name) {
+      return absl::c_any_of(computations, [&](const HloComputation* computation) {
+        return computation->FindInstruction(name) != nullptr;
+      });
+    };
+    if (is_name(word)) return true;
+    while (!word.empty() && absl::ascii_ispunct(word.back())) {
+      word.remove_suffix(1);
+      if (is_name(word)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool SharedAnswers::AreSharedUpToNames(const InstructionIndexing& entries,
+                                       const HloComputation& computation) {
+  for (const IndexingEntry& entry : entries) {
+    absl::flat_hash_set<std::string> before_names;
+    for (const OperandIndexing& map : entry.indexing) {
+      if (!map.IsExact() && NamesInstruction(map.label().reason, computation)) return false;
+      // Sets are sorted by text, in which the map comes before the names.
+      if (entry.indexing.size() > 1 && !map.bindings().empty() &&
+          !before_names.insert(map.MapToString()).second) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool SharedAnswers::NamesInstruction(const std::string& reason, const HloComputation& computation) {
+  if (reasons_.computation != &computation ||
+      reasons_.module != computation.parent()->serial_number()) {
+    reasons_ = {&computation, computation.parent()->serial_number(), AllBelow(computation), {}};
+  }
+  const auto [known, is_new] = reasons_.name_instructions.try_emplace(reason, false);
+  if (is_new) known->second = internal::NamesInstruction(reason, reasons_.below);
+  return known->second;
+}
+
+std::optional<SharedAnswers::Place> SharedAnswers::PlaceOf(const RuntimeVarIndexing& binding,
+                                                           const HloComputation& computation) {
+  Place place;
+  const HloComputation* in = &computation;
+  for (size_t i = 0; i < binding.call_path.size(); ++i) {
+    const HloInstruction& caller = *binding.call_path[i];
+    const HloInstruction& next =
+        i + 1 < binding.call_path.size() ? *binding.call_path[i + 1] : *binding.instruction;
+    const absl::Span<const HloComputation* const> called = caller.called_computations();
+    const auto* which = absl::c_find(called, next.parent());
+    if (caller.parent() != in || which == called.end()) return std::nullopt;
+    place.push_back(static_cast<int32_t>(caller.index_in_computation()));
+    place.push_back(static_cast<int32_t>(which - called.begin()));
+    in = next.parent();
+  }
+  if (binding.instruction->parent() != in) return std::nullopt;
+  place.push_back(static_cast<int32_t>(binding.instruction->index_in_computation()));
+  return place;
+}
+
+void SharedAnswers::MoveTo(const HloComputation& computation, const Place& place,
+                           RuntimeVarIndexing* binding) {
+  const HloComputation* in = &computation;
+  for (size_t i = 0; i < binding->call_path.size(); ++i) {
+    const HloInstruction* caller = in->instructions()[place[2 * i]];
+    in = caller->called_computations()[place[2 * i + 1]];
+    binding->call_path[i] = caller;
+  }
+  binding->instruction = in->instructions()[place.back()];
+}
+
+uint64_t SharedAnswers::NumberOfShape(const Shape& shape) {
+  const auto [known, is_new] = shapes_.try_emplace(shape, next_number_);
+  if (is_new) {
+    ++next_number_;
+    kept_words_ += 16 + 16 * static_cast<size_t>(shape.LeafCount());
+  }
+  return known->second;
+}
+
+SharedAnswers::Content SharedAnswers::ContentOf(
+    const HloComputation& computation,
+    llvm::function_ref<const Content&(const HloComputation&)> known) {
+  Content own = {0, /*is_own=*/true, /*may_bind=*/true};
+  if (!MayBeShared(computation)) {
+    own.number = OwnNumber();
+    return own;
+  }
+  Content content = {0, /*is_own=*/false, /*may_bind=*/false};
+  const HloModule& module = *computation.parent();
+  llvm::SmallVector<uint64_t, 128> words = {
+      static_cast<uint64_t>(module.replica_count()), static_cast<uint64_t>(module.num_partitions()),
+      static_cast<uint64_t>(computation.root_instruction()->index_in_computation())};
+  const auto of_shape = [&](const Shape& shape) { return NumberOfShape(shape); };
+  const auto of_computation = [&](const HloComputation& called) { return known(called).number; };
+  const ContentNumbers numbers = {of_shape, of_computation};
+  for (const HloInstruction* instruction : computation.instructions()) {
+    const HloComputation* inlined = instruction->inlined_computation();
+    content.may_bind = content.may_bind || (inlined != nullptr ? known(*inlined).may_bind
+                                                               : MayBind(instruction->opcode()));
+    if (!AppendContent(*instruction, numbers, &words)) {
+      own.may_bind = content.may_bind;
+      own.number = OwnNumber();
+      return own;
+    }
+  }
+  const auto [found, is_new] =
+      contents_.try_emplace(std::vector<uint64_t>(words.begin(), words.end()), content);
+  if (is_new) {
+    found->second.number = OwnNumber();
+    kept_words_ += words.size();
+  }
+  return found->second;
+}
+
+SharedIndexing SharedAnswers::Find(const Question& question, const HloComputation& computation) {
+  const auto known = answers_.find(question);
+  if (known == answers_.end()) return nullptr;
+  const Answer& answer = known->second;
+  const bool is_of_this =
+      answer.computation == &computation && answer.module == computation.parent()->serial_number();
+  if (is_of_this || (answer.is_shared && answer.places.empty())) return answer.entries;
+  if (!answer.is_shared) return nullptr;
+  InstructionIndexing renamed;
+  auto place = answer.places.begin();
+  for (const IndexingEntry& entry : *answer.entries) {
+    OperandIndexingSet maps;
+    for (const OperandIndexing& map : entry.indexing) {
+      maps.Add(map.Renamed(
+          kPartsFit, [&](RuntimeVarIndexing* binding) { MoveTo(computation, *place++, binding); }));
+    }
+    renamed.push_back({entry.output_leaf, entry.operand, entry.operand_leaf, std::move(maps)});
+  }
+  return std::make_shared<const InstructionIndexing>(std::move(renamed));
+}
+
+void SharedAnswers::Keep(const Question& question, const HloComputation& computation,
+                         SharedIndexing entries) {
+  CountMaps(*entries);
+  Answer answer;
+  answer.is_shared = AreSharedUpToNames(*entries, computation);
+  answer.entries = std::move(entries);
+  answer.computation = &computation;
+  answer.module = computation.parent()->serial_number();
+  for (const IndexingEntry& entry : *answer.entries) {
+    for (const OperandIndexing& map : entry.indexing) {
+      for (const RuntimeVarIndexing& binding : map.bindings()) {
+        std::optional<Place> place = PlaceOf(binding, computation);
+        answer.is_shared = answer.is_shared && place.has_value();
+        if (answer.is_shared) answer.places.push_back(*std::move(place));
+      }
+    }
+  }
+  kept_words_ += 4 * answer.places.size();
+  answers_.insert_or_assign(question, std::move(answer));
+}
+
+void SharedAnswers::CountMaps(const InstructionIndexing& entries) {
+  ++kept_maps_;
+  for (const IndexingEntry& entry : entries) kept_maps_ += entry.indexing.size();
+}
+
+void SharedAnswers::Forget() {
+  contents_.clear();
+  shapes_.clear();
+  answers_.clear();
+  reasons_ = {};
+  kept_maps_ = 0;
+  kept_words_ = 0;
+  steps_ = 0;
+  ++times_forgotten_;
+}
+
+}  // namespace xla_indexing::internal
