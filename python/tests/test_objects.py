@@ -238,7 +238,7 @@ def test_exact_maps_are_asked_for():
     read = sorted(tuple(x[:2]) for m in exact.maps(0) for x in m.map.to_numpy().tolist())
     assert read == [(i, j) for i in range(8) for j in range(4) if not (i in (3, 4) and j in (1, 2))]
     unfolded = module["d"].indexing(fold_runtime_variables=False)
-    assert unfolded.maps(1)[0].map.num_runtime_variables == 1
+    assert unfolded.maps(1)[0].map.num_runtime_variables == 2
     assert usual.maps(1)[0].map.num_runtime_variables == 0
 
 

@@ -110,12 +110,12 @@ void CheckValues(absl::string_view body, bool is_exact) {
   }
 }
 
-constexpr absl::string_view kBoth = "  both = (f32[5], f32[5]) tuple(x, y)\n";
+constexpr absl::string_view kBothDirections = "  both = (f32[5], f32[5]) tuple(x, y)\n";
 
 // y is read where some iteration takes the branch.
 TEST(IterationValuesTest, BranchesThatAddToWhatIsThere) {
   for (const absl::string_view branch : {"add_all", "add_each"}) {
-    CheckValues(absl::StrCat(kBoth, "  c = pred[] compare(m, five), direction=LT\n",
+    CheckValues(absl::StrCat(kBothDirections, "  c = pred[] compare(m, five), direction=LT\n",
                              "  u = f32[5] conditional(c, both, both), true_computation=stay, ",
                              "false_computation=", branch),
                 /*is_exact=*/true);
@@ -123,7 +123,7 @@ TEST(IterationValuesTest, BranchesThatAddToWhatIsThere) {
 }
 
 TEST(IterationValuesTest, BranchesThatBothAdd) {
-  CheckValues(absl::StrCat(kBoth, "  c = pred[] compare(m, five), direction=LT\n",
+  CheckValues(absl::StrCat(kBothDirections, "  c = pred[] compare(m, five), direction=LT\n",
                            "  u = f32[5] conditional(c, both, both), true_computation=add_all, ",
                            "false_computation=add_each"),
               /*is_exact=*/true);

@@ -210,7 +210,8 @@ void ProtoModuleReader::ReadInstruction(const WireMessage& message, HloComputati
     return;
   }
   const AttributeList attributes =
-      ReadProtoAttributes({message, *opcode, *shape, operands}, references_, module_->arena());
+      ProtoAttributeReader({message, *opcode, *shape, operands}, references_, module_->arena())
+          .Read();
   if (source_.failed()) return;
   HloInstruction* instruction = computation->AddInstruction(*opcode, name, *shape, operands);
   instruction->SetOwnedAttributes(attributes);

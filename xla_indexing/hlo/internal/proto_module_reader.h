@@ -17,7 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/computation.h"
-#include "xla_indexing/hlo/internal/proto_attributes.h"
+#include "xla_indexing/hlo/internal/proto_attribute_reader.h"
 #include "xla_indexing/hlo/internal/wire_format.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/shape.h"

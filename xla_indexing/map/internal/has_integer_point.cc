@@ -338,7 +338,7 @@ bool FindsPointByMending(const Group& group, const Domain& domain) {
 }
 
 // The values that a sum of independent variables can have at most.
-WideInterval RangeOf(const LinearSum& sum, const Domain& domain) {
+WideInterval ValuesOfSum(const LinearSum& sum, const Domain& domain) {
   WideInterval range = WideInterval::Point(sum.constant());
   for (const Term& term : sum.terms()) {
     if (!IsVariable(term.atom)) return WideInterval(Interval::All());
@@ -360,7 +360,7 @@ bool TwoExcludeEachOther(const Group& group, const Domain& domain) {
       difference.SubtractScaled(LinearSum::FromExpr(b.expr), 1);
       if (!difference.valid()) continue;
       const WideInterval allowed = WideInterval(a.interval).Add(WideInterval(b.interval).Mul(-1));
-      if (RangeOf(difference, domain).Intersect(allowed).IsEmpty()) return true;
+      if (ValuesOfSum(difference, domain).Intersect(allowed).IsEmpty()) return true;
     }
   }
   return false;

@@ -23,7 +23,7 @@ constexpr int kMaxSplits = 2;
 constexpr size_t kMaxJoinedMaps = 16;
 
 // What a map asks of its runtime variables: its constraints on them, and their intervals.
-std::vector<Constraint> ConditionsOf(const OperandIndexing& indexing) {
+std::vector<Constraint> ConditionsOnValues(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   std::vector<Constraint> conditions;
   for (const Constraint& constraint : map.constraints()) {
@@ -78,7 +78,7 @@ bool IsCovered(const OperandIndexing& part, const std::vector<OperandIndexing>& 
   if (splits == 0) return false;
   for (const OperandIndexing& map : maps) {
     if (map.bindings() != part.bindings()) continue;
-    for (const Constraint& condition : ConditionsOf(map)) {
+    for (const Constraint& condition : ConditionsOnValues(map)) {
       const auto covers = [&](const Interval& values) {
         OperandIndexing piece = part;
         return values.IsEmpty() || (piece.AddConstraint(condition.expr, values).ok() &&
@@ -110,7 +110,7 @@ std::optional<OperandIndexing> JoinedWithOthers(const OperandIndexing& map,
       dims[i].bounds = dims[i].bounds.Union(other.map().dims()[static_cast<int>(i)].bounds);
     }
   }
-  for (const Constraint& condition : ConditionsOf(map)) {
+  for (const Constraint& condition : ConditionsOnValues(map)) {
     const OperandIndexing without = WithoutCondition(map, condition, dims);
     if (!IsCovered(without, maps, kMaxSplits)) continue;
     OperandIndexing joined = without;
