@@ -16,6 +16,7 @@
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/query/index_structure_answer.h"
+#include "xla_indexing/query/internal/affine_runs.h"
 #include "xla_indexing/query/internal/box_of_map.h"
 #include "xla_indexing/query/internal/exact_pieces.h"
 
@@ -72,7 +73,9 @@ Boxes BoxesOf(const std::vector<OperandIndexing>& maps, const Shape& operand) {
     // In pieces it may be simpler.
     std::vector<MovedBox> parts;
     std::string why_not;
-    for (const OperandIndexing& part : AtMultiples(map)) {
+    std::vector<OperandIndexing> pieces = AtMultiples(map);
+    if (pieces.size() == 1) pieces = InAffineRuns(map);
+    for (const OperandIndexing& part : pieces) {
       MapBox of_part = BoxOfMap(part, operand);
       if (!of_part.IsBox() || !part.map().constraints().empty()) why_not = of_part.why_not;
       parts.push_back(std::move(of_part.box));
