@@ -1,7 +1,7 @@
 #include "xla_indexing/query/internal/affine_runs.h"
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
