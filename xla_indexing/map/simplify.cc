@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -82,9 +83,9 @@ bool AreRangesResults(const IndexingMap& map) {
       if (position > used) return false;
       used = std::max(used, position + 1);
     } else if (result.getKind() != mlir::AffineExprKind::DimId) {
-      for (int range = 0; range < map.num_ranges(); ++range) {
-        if (result.isFunctionOfSymbol(range)) return false;
-      }
+      llvm::BitVector ranges(map.num_ranges());
+      internal::MarkSymbols(result, &ranges);
+      if (ranges.any()) return false;
     }
   }
   return used == map.num_ranges();

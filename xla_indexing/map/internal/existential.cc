@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -139,31 +141,35 @@ bool ReplaceRanges(llvm::ArrayRef<AffineExpr> replacements, Variables ranges, In
 
 bool EliminateRangeVariables(IndexingMap* map) {
   if (map->constraints().empty() || map->IsKnownEmpty()) return false;
+  llvm::BitVector in_results(map->num_ranges());
+  for (const AffineExpr result : map->results()) MarkSymbols(result, &in_results);
+  if (in_results.all()) return false;
   llvm::SmallBitVector free(map->num_ranges(), true);
-  for (const unsigned symbol : llvm::to_vector(free.set_bits())) {
-    for (const AffineExpr result : map->results()) {
-      if (result.isFunctionOfSymbol(symbol)) free.reset(symbol);
-    }
-  }
-  if (free.none()) return false;
+  for (const unsigned symbol : in_results.set_bits()) free.reset(symbol);
 
   Constraints constraints(map->constraints());
+  const auto ranges_of = [&](const Constraint& constraint) {
+    llvm::BitVector ranges(map->num_ranges());
+    MarkSymbols(constraint.expr, &ranges);
+    return ranges;
+  };
+  std::vector<llvm::BitVector> used;
+  for (const Constraint& constraint : constraints) used.push_back(ranges_of(constraint));
   bool changed = false;
   // Eliminating one variable may leave another one alone in its constraint.
   for (bool progress = true; progress;) {
     progress = false;
     for (const unsigned symbol : free.set_bits()) {
-      Constraint* only = nullptr;
-      int uses = 0;
-      for (Constraint& constraint : constraints) {
-        if (!constraint.expr.isFunctionOfSymbol(symbol)) continue;
-        only = &constraint;
-        ++uses;
+      if (llvm::count_if(used, [&](const auto& ranges) { return ranges.test(symbol); }) != 1) {
+        continue;
       }
-      if (uses != 1) continue;
+      const auto only = static_cast<size_t>(
+          llvm::find_if(used, [&](const auto& ranges) { return ranges.test(symbol); }) -
+          used.begin());
       if (std::optional<Constraint> without =
-              Eliminate(*only, symbol, map->ranges()[symbol].bounds)) {
-        *only = *without;
+              Eliminate(constraints[only], symbol, map->ranges()[symbol].bounds)) {
+        constraints[only] = *without;
+        used[only] = ranges_of(*without);
         progress = true;
       }
     }
