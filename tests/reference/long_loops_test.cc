@@ -11,8 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
-#include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/parser.h"
+#include "tests/reference/root_entries.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
@@ -172,20 +171,12 @@ TEST(LongLoopsTest, LayersAgreeWithTheReference) {
 
 // However many leaves there are, all of what a loop over layers does is known.
 TEST(LongLoopsTest, ManyWeightsOfLayersAreExact) {
-  const auto module = ParseAndVerifyModule(LoopOverLayers(/*weights=*/60, /*count=*/4));
-  ASSERT_TRUE(module.ok()) << module.status();
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  HloIndexer indexer(&context);
-  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
-    const auto entries =
-        indexer.Index(*(*module)->entry_computation()->root_instruction(), direction);
-    ASSERT_TRUE(entries.ok()) << entries.status();
-    for (const IndexingEntry& entry : **entries) {
-      ASSERT_TRUE(entry.indexing.label().IsExact())
-          << entry.output_leaf << " of " << entry.operand_leaf << ": "
-          << entry.indexing.label().reason;
-    }
-  }
+  reference::ForEachEntryOfRoot(LoopOverLayers(/*weights=*/60, /*count=*/4),
+                                [&](const IndexingEntry& entry) {
+                                  EXPECT_TRUE(entry.indexing.label().IsExact())
+                                      << entry.output_leaf << " of " << entry.operand_leaf << ": "
+                                      << entry.indexing.label().reason;
+                                });
 }
 
 }  // namespace

@@ -9,8 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
-#include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/parser.h"
+#include "tests/reference/root_entries.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
@@ -64,19 +63,11 @@ TEST_P(LoopCountsTest, AgreeWithTheReferenceAndAreExact) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::Status status = CheckModule(text, /*seed=*/0, &context);
   ASSERT_TRUE(status.ok()) << status;
-  const auto module = ParseAndVerifyModule(text);
-  ASSERT_TRUE(module.ok()) << module.status();
-  HloIndexer indexer(&context);
-  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
-    const auto entries =
-        indexer.Index(*(*module)->entry_computation()->root_instruction(), direction);
-    ASSERT_TRUE(entries.ok()) << entries.status();
-    for (const IndexingEntry& entry : **entries) {
-      EXPECT_TRUE(entry.indexing.label().IsExact())
-          << entry.output_leaf << " of " << entry.operand_leaf << ": "
-          << entry.indexing.label().reason;
-    }
-  }
+  ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {
+    EXPECT_TRUE(entry.indexing.label().IsExact())
+        << entry.output_leaf << " of " << entry.operand_leaf << ": "
+        << entry.indexing.label().reason;
+  });
 }
 
 std::string StepOf(const std::string& type, int step, const std::string& row) {

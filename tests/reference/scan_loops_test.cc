@@ -12,9 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
+#include "tests/reference/root_entries.h"
 #include "tests/testing/random.h"
-#include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
@@ -66,18 +65,10 @@ void CheckScan(const std::string& text, int* exact, int* all) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::Status status = CheckModule(text, /*seed=*/0, &context);
   ASSERT_TRUE(status.ok()) << status;
-  const auto module = ParseAndVerifyModule(text);
-  ASSERT_TRUE(module.ok()) << module.status();
-  HloIndexer indexer(&context);
-  const HloInstruction& root = *(*module)->entry_computation()->root_instruction();
-  for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
-    const auto entries = indexer.Index(root, direction);
-    ASSERT_TRUE(entries.ok()) << entries.status();
-    for (const IndexingEntry& entry : **entries) {
-      ++*all;
-      if (entry.indexing.label().IsExact()) ++*exact;
-    }
-  }
+  ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {
+    ++*all;
+    if (entry.indexing.label().IsExact()) ++*exact;
+  });
 }
 
 std::string Body() {

@@ -15,8 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/reference/check_module.h"
-#include "xla_indexing/fusion/hlo_indexer.h"
-#include "xla_indexing/hlo/parser.h"
+#include "tests/reference/root_entries.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
@@ -72,21 +71,12 @@ void CheckSpreading(const Loop& loop, const std::vector<int>& limits = {0, 1, 2,
       const absl::Status status = CheckModule(text, seed, &context);
       ASSERT_TRUE(status.ok()) << status;
     }
-    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-    const auto module = ParseAndVerifyModule(text);
-    ASSERT_TRUE(module.ok()) << module.status();
-    HloIndexer indexer(&context);
-    const HloInstruction& root = *(*module)->entry_computation()->root_instruction();
-    for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
-      const auto entries = indexer.Index(root, direction);
-      ASSERT_TRUE(entries.ok()) << entries.status();
-      for (const IndexingEntry& entry : **entries) {
-        EXPECT_TRUE(entry.indexing.label().IsExact())
-            << limit << " iterations: " << entry.output_leaf << " " << entry.operand_leaf << " "
-            << entry.indexing.label().reason << "\n"
-            << text;
-      }
-    }
+    ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {
+      EXPECT_TRUE(entry.indexing.label().IsExact())
+          << limit << " iterations: " << entry.output_leaf << " " << entry.operand_leaf << " "
+          << entry.indexing.label().reason << "\n"
+          << text;
+    });
   }
 }
 
