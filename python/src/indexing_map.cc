@@ -49,8 +49,10 @@ struct Image {
   std::vector<StridedRange> ranges;
 };
 
+using NamesInText = std::vector<std::string> MapTextParts::*;
+
 std::vector<MapVariable> VariablesOf(const Map& map, llvm::ArrayRef<Variable> variables,
-                                     std::vector<std::string> MapTextParts::* names) {
+                                     NamesInText names) {
   const MapTextParts parts = Locked(*map.context, [&] { return TextPartsOf(map.map); });
   std::vector<MapVariable> result;
   for (size_t i = 0; i < variables.size(); ++i) {

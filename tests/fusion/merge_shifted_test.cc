@@ -15,6 +15,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/map_pairs.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
@@ -41,20 +42,6 @@ class MergeShiftedTest : public ::testing::Test {
   std::string OneOf(const std::vector<std::string>& texts) {
     const OperandIndexingSet set = Merged(texts);
     return set.size() == 1 ? set.maps().front().ToString() : absl::StrCat(set.size(), " maps");
-  }
-  static std::set<std::vector<int64_t>> Pairs(const OperandIndexingSet& set) {
-    std::set<std::vector<int64_t>> pairs;
-    for (const OperandIndexing& indexing : set) {
-      const absl::Status status = indexing.map().ForEachPoint(
-          100000, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
-                      llvm::ArrayRef<int64_t> results) {
-            std::vector<int64_t> pair(dims.begin(), dims.end());
-            pair.insert(pair.end(), results.begin(), results.end());
-            pairs.insert(std::move(pair));
-          });
-      EXPECT_TRUE(status.ok()) << status;
-    }
-    return pairs;
   }
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
@@ -144,7 +131,7 @@ TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
         OperandIndexing map = Parse(text);
         if (!map.IsKnownEmpty()) set.Add(std::move(map));
       }
-      const std::set<std::vector<int64_t>> pairs = Pairs(set);
+      const MapPairs pairs = MapPairsOf(set);
       before += set.size();
       std::string given;
       for (const OperandIndexing& map : set) absl::StrAppend(&given, map.ToString(), "\n");
@@ -152,7 +139,7 @@ TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
       after += set.size();
       std::string merged;
       for (const OperandIndexing& map : set) absl::StrAppend(&merged, map.ToString(), "\n");
-      ASSERT_EQ(Pairs(set), pairs) << "case " << i << "\n" << given << "became\n" << merged;
+      ASSERT_EQ(MapPairsOf(set), pairs) << "case " << i << "\n" << given << "became\n" << merged;
     }
   }
   EXPECT_LT(after * 10, before * 9);

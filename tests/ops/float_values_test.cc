@@ -143,7 +143,7 @@ TEST_F(FloatValuesTest, RandomComputationsAreWhatTheProcessorComputes) {
     std::vector<std::vector<double>> values(1);
     for (int i = 0; i < kRows; ++i) values[0].push_back(i);
     for (int k = 1; k <= 3; ++k) {
-      // Of few digits, so that it is the same in every type.
+      // It has few digits, so that it is the same in every type.
       const double value = static_cast<double>(random.Between(-24, 24)) / 8;
       absl::StrAppend(&text, "s", k, " = ", type.name, "[] constant(", value, ")\nv", k, " = ",
                       shape, " broadcast(s", k, "), dimensions={}\n");

@@ -531,7 +531,7 @@ TEST_F(OperationsTest, AnUpdateLeavesTheOperandWhereItLeavesAPiece) {
       }
     }
   }
-  // Of 100 pairs of sizes, where the operand has elements and the update is not as large.
+  // In 72 of 100 pairs of sizes the operand has elements and the update is not as large.
   EXPECT_EQ(left, 72);
 }
 

@@ -20,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/effort.h"
+#include "tests/testing/map_pairs.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/text.h"
@@ -30,8 +31,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-using Point = std::vector<int64_t>;  // the time, and an element
-using TimedPairs = std::set<std::pair<Point, Point>>;
+using Point = PointOfMap;  // the time, and an element
 
 class SpreadingTest : public ::testing::Test {
  protected:
@@ -59,36 +59,6 @@ class SpreadingTest : public ::testing::Test {
     return absl::StrCat("(", dims, ") -> (", results, "), domain: ", domain);
   }
 
-  static void AddPairs(const IndexingMap& map, TimedPairs* pairs) {
-    constexpr int64_t kMaxPoints = 1'000'000;
-    const absl::Status status = map.ForEachPoint(
-        kMaxPoints, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
-                        llvm::ArrayRef<int64_t> results) {
-          pairs->emplace(Point(dims.begin(), dims.end()), Point(results.begin(), results.end()));
-        });
-    ASSERT_TRUE(status.ok()) << status;
-  }
-
-  static TimedPairs PairsOf(const OperandIndexingSet& set) {
-    TimedPairs pairs;
-    for (const OperandIndexing& map : set) AddPairs(map.map(), &pairs);
-    return pairs;
-  }
-
-  // All powers, one step after another.
-  static TimedPairs Closure(const TimedPairs& steps) {
-    TimedPairs closure = steps;
-    std::vector<std::pair<Point, Point>> pending(steps.begin(), steps.end());
-    while (!pending.empty()) {
-      const auto [from, to] = pending.back();
-      pending.pop_back();
-      for (auto it = steps.lower_bound({to, {}}); it != steps.end() && it->first == to; ++it) {
-        if (closure.emplace(from, it->second).second) pending.push_back({from, it->second});
-      }
-    }
-    return closure;
-  }
-
   // Compares the law with the closure of these pieces; false where it does not apply.
   bool Check(const std::vector<std::string>& texts) {
     std::vector<OperandIndexing> pieces;
@@ -101,16 +71,16 @@ class SpreadingTest : public ::testing::Test {
     }
     const std::optional<Spread> spread = SpreadWithinBox(pieces);
     if (!spread) return false;
-    const TimedPairs steps = PairsOf(all);
-    const TimedPairs closure = Closure(steps);
+    const MapPairs steps = MapPairsOf(all);
+    const MapPairs closure = ClosureOf(steps);
     // What is left of the pieces is disjoint of what has spread, and the two are all.
-    TimedPairs together = PairsOf(spread->powers);
-    for (const OperandIndexing& other : spread->others) AddPairs(other.map(), &together);
-    EXPECT_EQ(Closure(together), closure) << absl::StrJoin(texts, "\n");
+    MapPairs together = MapPairsOf(spread->powers);
+    for (const OperandIndexing& other : spread->others) AddMapPairs(other.map(), &together);
+    EXPECT_EQ(ClosureOf(together), closure) << absl::StrJoin(texts, "\n");
     const std::optional<OperandIndexingSet> closed = CloseByAlternation(pieces);
     if (closed) {
       ++closed_;
-      EXPECT_EQ(PairsOf(*closed), closure) << absl::StrJoin(texts, "\n");
+      EXPECT_EQ(MapPairsOf(*closed), closure) << absl::StrJoin(texts, "\n");
     }
     return true;
   }

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/testing/map_pairs.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/text.h"
@@ -25,18 +26,6 @@ class SubsumesTest : public ::testing::Test {
     IndexingMap map = ParseIndexingMap(text, &context_).value();
     map.Simplify();
     return OperandIndexing(kPartsFit, std::move(map));
-  }
-  static std::set<std::vector<int64_t>> Pairs(const OperandIndexing& indexing) {
-    std::set<std::vector<int64_t>> pairs;
-    const absl::Status status = indexing.map().ForEachPoint(
-        100000, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
-                    llvm::ArrayRef<int64_t> results) {
-          std::vector<int64_t> pair(dims.begin(), dims.end());
-          pair.insert(pair.end(), results.begin(), results.end());
-          pairs.insert(std::move(pair));
-        });
-    EXPECT_TRUE(status.ok()) << status;
-    return pairs;
   }
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
@@ -94,15 +83,15 @@ TEST_F(SubsumesTest, ASubsumingMapHasAllPairs) {
       }
     }
   }
-  std::vector<std::set<std::vector<int64_t>>> pairs;
-  for (const OperandIndexing& map : maps) pairs.push_back(Pairs(map));
+  std::vector<MapPairs> pairs;
+  for (const OperandIndexing& map : maps) pairs.push_back(MapPairsOf(map));
   int covered = 0;
   for (size_t a = 0; a < maps.size(); ++a) {
     for (size_t b = 0; b < maps.size(); ++b) {
       if (!Subsumes(maps[a], maps[b], to_)) continue;
       ++covered;
       for (const auto& pair : pairs[b]) {
-        ASSERT_TRUE(pairs[a].contains(pair) || pair[2] > 3 || pair[4] > 5)
+        ASSERT_TRUE(pairs[a].contains(pair) || pair.second[0] > 3 || pair.second[2] > 5)
             << maps[a].ToString() << "\n"
             << maps[b].ToString();
       }

@@ -18,15 +18,13 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/isl_judge.h"
+#include "tests/testing/map_pairs.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
 namespace {
-
-using TurnPoint = std::vector<int64_t>;  // the time, and an element
-using TurnPairs = std::set<std::pair<TurnPoint, TurnPoint>>;
 
 // A dimension of the element that a step leads to: dimension `of`, turned round or not, and `moved`
 // on; past the end it goes round, or it leads nowhere.
@@ -72,40 +70,12 @@ class TurnsTest : public ::testing::Test {
     return pieces;
   }
 
-  static TurnPairs PairsOf(const OperandIndexingSet& set) {
-    TurnPairs pairs;
-    for (const OperandIndexing& map : set) {
-      const absl::Status status = map.map().ForEachPoint(
-          1'000'000, [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
-                         llvm::ArrayRef<int64_t> results) {
-            pairs.emplace(TurnPoint(dims.begin(), dims.end()),
-                          TurnPoint(results.begin(), results.end()));
-          });
-      EXPECT_TRUE(status.ok()) << status;
-    }
-    return pairs;
-  }
-
-  // All powers, one step after another.
-  static TurnPairs Closure(const TurnPairs& steps) {
-    TurnPairs closure = steps;
-    std::vector<std::pair<TurnPoint, TurnPoint>> pending(steps.begin(), steps.end());
-    while (!pending.empty()) {
-      const auto [from, to] = pending.back();
-      pending.pop_back();
-      for (auto it = steps.lower_bound({to, {}}); it != steps.end() && it->first == to; ++it) {
-        if (closure.emplace(from, it->second).second) pending.push_back({from, it->second});
-      }
-    }
-    return closure;
-  }
-
   // Whether the law applies; it then gives the closure.
   bool Check(const std::vector<Turned>& turned, int64_t size, int64_t count) {
     const OperandIndexingSet pieces = Step(turned, size, count);
     const std::optional<OperandIndexingSet> powers = CloseTurning(pieces);
     if (!powers) return false;
-    EXPECT_EQ(PairsOf(*powers), Closure(PairsOf(pieces))) << size << " " << count;
+    EXPECT_EQ(MapPairsOf(*powers), ClosureOf(MapPairsOf(pieces))) << size << " " << count;
 #ifdef XLA_INDEXING_HAS_ISL
     if (asked_isl_++ % 2 == 0) CompareWithIsl(pieces, *powers);
 #endif

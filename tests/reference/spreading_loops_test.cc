@@ -221,7 +221,7 @@ TEST(SpreadingLoopsTest, Turns) {
                  limits);
 }
 
-// Of more steps than are taken one by one; a cumulative sum in each iteration.
+// Windows of more steps than are taken one by one, and a cumulative sum in each iteration.
 TEST(SpreadingLoopsTest, LongWindows) {
   for (const std::string window : {"size=70 pad=69_0", "size=66 pad=30_35"}) {
     CheckSpreading(

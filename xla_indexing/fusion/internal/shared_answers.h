@@ -126,7 +126,7 @@ class SharedAnswers {
     int64_t module = 0;
     // Whether it says the same of every computation of the content, but for the names.
     bool is_shared = false;
-    // Of all bindings in the order of the entries and their maps.
+    // One for each binding, in the order of the entries and their maps.
     std::vector<Place> places;
   };
 

@@ -802,7 +802,7 @@ std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces
   for (const OperandIndexing& piece : pieces) {
     const std::optional<std::vector<OperandIndexing>> parts = WithoutRanges(piece);
     if (!parts) {
-      // Of more steps than are taken one by one.
+      // It has more steps than are taken one by one.
       if (window) return std::nullopt;
       window = AsWindow(piece);
       if (!window) return std::nullopt;

@@ -35,8 +35,8 @@ struct FloatTable;
 struct ValueCase {
   Constraints when;
   mlir::AffineExpr value;
-  // Of a floating point number: it is floats->At(value). Null where it is not known, and for
-  // integers and predicates.
+  // Where this is not null the value is the floating point number floats->At(value). Null where that
+  // is not known, and for integers and predicates.
   std::shared_ptr<const FloatTable> floats = {};
 };
 using ValueCases = std::vector<ValueCase>;

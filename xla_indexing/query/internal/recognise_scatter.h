@@ -12,7 +12,7 @@
 
 namespace xla_indexing::internal {
 
-// Of one box that replaces.
+// The name of a scatter that replaces one box.
 std::string NameOfUpdate(const MovedBox& box);
 
 // Fills in form, name, reason and replacement; uniqueness is known.
