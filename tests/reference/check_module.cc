@@ -100,14 +100,15 @@ constexpr absl::string_view kAllowedReasons[] = {
     "what the combiner reads differs with the number of updates",
     "rows that a device sends are not read"};
 
-// The beginnings of reasons: loops of numbers of iterations or maps that are too many or not known,
-// and custom calls without a rule.
+// The beginnings of reasons: loops of numbers of iterations or maps that are too many or not known, as
+// those of one iteration may be, and custom calls without a rule.
 constexpr absl::string_view kAllowedBeginnings[] = {
     "the number of iterations of",
     "values that differ from iteration to iteration of",
     "values that differ from step to step of",
     "whole slices: the maps of",
     "whole leaf: the maps of",
+    "whole tensor: more than",
     "whole operand: custom-call is not analysed"};
 
 bool IsAllowed(absl::string_view reason) {
