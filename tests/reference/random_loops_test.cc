@@ -4,7 +4,7 @@
 // random way, constant, computed or carried along. Its leaves are arrays of as many rows as it has
 // steps and a few arrays of other sizes. Each is carried unchanged, or computed in one of the ways of
 // programs: rows of others written at a row that is a function of the counter, rows read, rows
-// turned, moved by one, summed, recurrences of one leaf or several. Rows are written as programs
+// turned, moved by one or both, summed, recurrences of one leaf or several. Rows are written as programs
 // write them: i, n - 1 - i, i + 0, select(i < 0, i + n, i), clamp, min, a converted counter.
 //
 // Some loops also compute values, of a number and a table that they carry: rows are read and written
@@ -442,7 +442,12 @@ class RandomLoop {
                                         "), slice={[0:1], [0:", width_, "]}");
         const std::string rest = Value(absl::StrCat("f32[", rows_ - 1, ",", width_, "]"), "slice(",
                                        source, "), slice={[1:", rows_, "], [0:", width_, "]}");
-        return Value(array_, "concatenate(", rest, ", ", first, "), dimensions={0}");
+        const std::string turned =
+            Value(array_, "concatenate(", rest, ", ", first, "), dimensions={0}");
+        if (random_.Between(0, 2) > 0) return turned;
+        // Rotated and reversed at once.
+        const std::string reversed = Value(array_, "reverse(", source, "), dimensions={0}");
+        return Value(array_, "add(", turned, ", ", reversed, ")");
       }
       default:
         return AnyArray();

@@ -20,6 +20,7 @@
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_ends.h"
 #include "xla_indexing/ops/internal/loop_graph.h"
+#include "xla_indexing/ops/internal/reflections.h"
 #include "xla_indexing/ops/internal/repeating_powers.h"
 #include "xla_indexing/ops/internal/spreading.h"
 #include "xla_indexing/ops/internal/timed_map.h"
@@ -232,6 +233,7 @@ class ClosedLoop {
       if (std::optional<OperandIndexingSet> powers = ClosePiece(pieces[0])) return powers;
     }
     if (SpreadWithinBox(pieces)) return CloseByAlternation(pieces);
+    if (std::optional<OperandIndexingSet> powers = CloseReflected(maps)) return powers;
     std::vector<LoopPiece> of_leaf;
     for (const OperandIndexing& map : pieces) of_leaf.push_back({leaf, leaf, map});
     std::vector<const LoopPiece*> pointers;

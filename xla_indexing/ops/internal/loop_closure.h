@@ -16,6 +16,7 @@
 //                       row by row (an element stays as long as the row of the iteration is above
 //                       it, and as long as it is below), and what depends on all of itself
 //   spreading.h         several pieces that add constants within a box: stencils, rolls
+//   reflections.h       pieces that add constants, and one that turns dimensions round
 //   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
 //                       several leaves, and permutations
 //   alternation.h       pieces that have closures by themselves, one after another, where that ends

@@ -13,18 +13,6 @@ namespace {
 constexpr int kMaxPeriod = 6;
 constexpr size_t kMaxMapsOfPeriod = 16;
 
-// Adds a ; b to a set; false where that passes a bound.
-bool AddComposed(const OperandIndexingSet& a, const OperandIndexingSet& b, OperandIndexingSet* to) {
-  for (const OperandIndexing& first : a) {
-    for (const OperandIndexing& second : b) {
-      std::optional<OperandIndexing> both = ComposeTimed(first, second);
-      if (!both) return false;
-      to->Add(*std::move(both));
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 std::optional<OperandIndexingSet> CloseByPeriod(

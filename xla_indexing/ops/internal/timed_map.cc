@@ -88,6 +88,18 @@ std::optional<OperandIndexing> ComposeTimed(const OperandIndexing& first,
   return WithSumsJoined(*std::move(composed));
 }
 
+bool AddComposed(const OperandIndexingSet& first, const OperandIndexingSet& second,
+                 OperandIndexingSet* to) {
+  for (const OperandIndexing& a : first) {
+    for (const OperandIndexing& b : second) {
+      std::optional<OperandIndexing> both = ComposeTimed(a, b);
+      if (!both) return false;
+      to->Add(*std::move(both));
+    }
+  }
+  return true;
+}
+
 std::vector<bool> DimensionsThatMatter(const OperandIndexing& indexing, const Shape& from) {
   const IndexingMap& map = indexing.map();
   std::vector<bool> matter(map.num_dims(), false);

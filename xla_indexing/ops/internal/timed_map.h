@@ -12,6 +12,7 @@
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/internal/loop_steps.h"
 #include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
 
@@ -25,6 +26,9 @@ OperandIndexing DropTime(const OperandIndexing& timed, const Interval& times, in
 // first ; second, simplified; nothing where that passes a bound, or one of them is unknown.
 std::optional<OperandIndexing> ComposeTimed(const OperandIndexing& first,
                                             const OperandIndexing& second);
+// Adds all of first ; second to a set; false where one of them is nothing.
+bool AddComposed(const OperandIndexingSet& first, const OperandIndexingSet& second,
+                 OperandIndexingSet* to);
 
 // Which dimensions of a map from an array of shape `from`, but for the time, make a difference to
 // it: those that it mentions or restricts.
