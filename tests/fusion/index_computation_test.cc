@@ -451,6 +451,26 @@ TEST_F(ComputationIndexingTest, WalksPastTheBoundOfStepsAreWidenedAndSaySo) {
   EXPECT_THAT(InputToOutput(text, options), expected);
 }
 
+// What is computed from constants alone is no way to a parameter.
+TEST_F(ComputationIndexingTest, OperandsThatLeadNowhereTakeNoSteps) {
+  const std::string text = R"(
+    add {
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      ROOT sum = f32[] add(a, b)
+    }
+    ENTRY f {
+      p0 = f32[8] parameter(0)
+      zero = f32[] constant(0)
+      ROOT window = f32[4] reduce-window(p0, zero), window={size=2 stride=2}, to_apply=add
+    })";
+  FusionOptions options;
+  // The map from the result to p0.
+  options.max_steps = 1;
+  EXPECT_THAT(OutputToInput(text, options),
+              ElementsAre("0/0/0: (d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 3], s0 in [0, 1]"));
+}
+
 TEST_F(ComputationIndexingTest, StepsThatSomeLeavesLeaveOverAreForOthers) {
   const std::string text = R"(f {
     p0 = f32[4] parameter(0)

@@ -200,11 +200,11 @@ absl::Status Traversal::StepToOperands(
     SmallMap<PathSet> refused;
     bool has_rest = false;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
+      if (LeadsNowhere(*instruction.operand(operand))) continue;
       if (!IsReindexing(instruction, operand)) {
         has_rest = true;
         continue;
       }
-      if (LeadsNowhere(*instruction.operand(operand))) continue;
       PathSet next;
       PathSet rest;
       Take(set.size());
@@ -219,6 +219,7 @@ absl::Status Traversal::StepToOperands(
         source_.EntriesOf(instruction, direction_, {0, leaf}, frame.depth);
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
+      if (LeadsNowhere(*instruction.operand(entry.operand))) continue;
       const PathSet& rest = IsReindexing(instruction, entry.operand) ? refused[entry.operand] : set;
       if (rest.empty()) continue;
       const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
