@@ -42,10 +42,27 @@ bool IsIdentityOf(const IndexingMap& map, const Shape& shape) {
 }  // namespace
 
 Path::Origin::Origin(OperandIndexing map, const Shape& leads_to)
-    : base(std::move(map)), hash(absl::HashOf(base)), shape(leads_to) {}
+    : base(std::move(map)), shape(leads_to) {}
 
 Path::Path(OperandIndexing base, const Shape& shape)
-    : origin_(std::make_shared<Origin>(std::move(base), shape)), hash_(origin_->hash) {}
+    : origin_(std::make_shared<Origin>(std::move(base), shape)) {}
+
+Path Path::OfNormalForm(OperandIndexing base, const Shape& shape) {
+  Path path(std::move(base), shape);
+  path.origin_->is_settled = false;
+  return path;
+}
+
+bool Path::Settle() {
+  if (!std::exchange(origin_->is_settled, true)) origin_->base.Simplify();
+  return !origin_->base.IsKnownEmpty();
+}
+
+size_t Path::hash() const {
+  if (origin_->hash == 0) origin_->hash = absl::HashOf(origin_->base);
+  if (!position_ || position_->indices == origin_->start.indices) return origin_->hash;
+  return MixBits(origin_->hash + HashOf(indices()));
+}
 
 Path::Path(std::shared_ptr<Origin> origin, Position position) : origin_(std::move(origin)) {
   SetPosition(std::move(position));
@@ -70,24 +87,19 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
 }
 
 void Path::SetPosition(Position position) {
-  hash_ = origin_->hash;
   with_pinned_.reset();
   if (position.indices == origin_->start.indices) {
     if (position.restrictions.empty()) {
       position_.reset();
       return;
     }
-  } else {
-    if (std::optional<Indices> indices = WithPinnedNumber(position, *origin_->algebra)) {
-      with_pinned_ = std::make_shared<const Indices>(*std::move(indices));
-    }
-    hash_ = MixBits(hash_ + HashOf(with_pinned_ ? *with_pinned_ : position.indices));
+  } else if (std::optional<Indices> indices = WithPinnedNumber(position, *origin_->algebra)) {
+    with_pinned_ = std::make_shared<const Indices>(*std::move(indices));
   }
   position_ = std::make_shared<const Position>(std::move(position));
 }
 
 Path::Union Path::Unite(const Path& other) {
-  if (hash_ != other.hash_) return Union::kNone;
   if (origin_ != other.origin_) {
     const bool is_same = !position_ && !other.position_ && origin_->base == other.origin_->base;
     return is_same ? Union::kOther : Union::kNone;
@@ -217,7 +229,10 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
 
 OperandIndexing Path::Map(const Shape& here) const {
   const OperandIndexing& base = origin_->base;
-  if (!position_ || base.IsUnknown()) return base;
+  if (!position_ || base.IsUnknown()) {
+    Path(*this).Settle();
+    return base;
+  }
   mlir::MLIRContext* context = base.map().context();
   std::optional<OperandIndexing> of_chain = MapOfChain();
   OperandIndexing chain =
@@ -230,6 +245,10 @@ OperandIndexing Path::Map(const Shape& here) const {
     return chain;
   }
   absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(base, chain);
+  if (!composed.ok() && !origin_->is_settled) {
+    Path(*this).Settle();
+    composed = ComposeOperandIndexing(base, chain);
+  }
   if (!composed.ok()) {
     composed = ComposeOperandIndexing(
         base,
@@ -244,8 +263,21 @@ OperandIndexing Path::Map(const Shape& here) const {
 }
 
 void PathSet::Add(Path path) {
+  if (hashes_.size() < paths_.size()) {
+    if (paths_.front().Settle()) {
+      hashes_.push_back(paths_.front().hash());
+    } else {
+      paths_.clear();
+    }
+  }
+  if (paths_.empty()) {
+    paths_.push_back(std::move(path));
+    return;
+  }
+  if (!path.Settle()) return;
+  size_t wanted = path.hash();
   auto hash = hashes_.begin();
-  const auto next = [&] { hash = std::find(hash, hashes_.end(), path.hash()); };
+  const auto next = [&] { hash = std::find(hash, hashes_.end(), wanted); };
   for (next(); hash != hashes_.end(); next()) {
     Path& known = paths_[static_cast<size_t>(hash - hashes_.begin())];
     const Path::Union both = path.Unite(known);
@@ -258,9 +290,11 @@ void PathSet::Add(Path path) {
     *hash = hashes_.back();
     paths_.pop_back();
     hashes_.pop_back();
-    hash = hashes_.begin();  // The greater path may unite with others.
+    // The greater path may unite with others.
+    wanted = path.hash();
+    hash = hashes_.begin();
   }
-  hashes_.push_back(path.hash());
+  hashes_.push_back(wanted);
   paths_.push_back(std::move(path));
 }
 

@@ -26,6 +26,9 @@ class Path {
  public:
   // The path that is `base`, which leads to an array of this shape.
   Path(OperandIndexing base, const Shape& shape);
+  // The path that is the normal form of `base`, which is made when it is asked for: not where a
+  // chain of reindexings follows, whose map is simplified together with it.
+  static Path OfNormalForm(OperandIndexing base, const Shape& shape);
 
   // Appends to `end` the paths that continue this one through the instruction, a reindexing of that
   // operand. Refused where they cannot be expressed.
@@ -42,11 +45,16 @@ class Path {
   // reindexings stay on their device.
   bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
 
-  // Paths that may be united have equal hashes.
-  size_t hash() const { return hash_; }
+  // Makes the normal form of OfNormalForm(), once for all paths that begin with it. Returns whether
+  // there is an element that the path leads to, as far as that is known.
+  bool Settle();
 
-  // The union with the other path, where that is one path (fusion/internal/position_union.h): this
-  // path, the other one, or a new one that this path becomes.
+  // Settled paths that may be united have equal hashes.
+  size_t hash() const;
+
+  // The union with the other path of the same hash, where that is one path
+  // (fusion/internal/position_union.h): this path, the other one, or a new one that this path
+  // becomes.
   enum class Union { kNone, kThis, kOther, kBecome };
   Union Unite(const Path& other);
 
@@ -61,7 +69,8 @@ class Path {
     Origin(OperandIndexing map, const Shape& leads_to);
 
     OperandIndexing base;
-    size_t hash;
+    bool is_settled = true;
+    size_t hash = 0;  // once it was asked for, which is after it was settled
     Shape shape;
     std::optional<PositionalAlgebra> algebra;
     Position start;
@@ -80,10 +89,10 @@ class Path {
   std::shared_ptr<const Position> position_;  // null: that of the origin
   // Its indices in the form that WithPinnedNumber() gives, where it gives one.
   std::shared_ptr<const Indices> with_pinned_;
-  size_t hash_;
 };
 
-// Paths to one leaf. Paths of one map that are one function are united where they can be.
+// Paths to one leaf. Paths of one map that are one function are united where they can be, for which
+// they are settled: a path by itself is not.
 class PathSet {
  public:
   bool empty() const { return paths_.empty(); }
@@ -108,7 +117,7 @@ class PathSet {
 
  private:
   std::vector<Path> paths_;
-  std::vector<size_t> hashes_;  // of the paths
+  std::vector<size_t> hashes_;  // of the paths; none of a path by itself
 };
 
 }  // namespace xla_indexing::internal

@@ -103,9 +103,10 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
                             absl::StrCat("whole tensor: ", composed.status().message()), context_));
       }
       Take(StepsToSimplify(composed->map()));
-      composed->Simplify();
+      // A normal form may have no replica map where what it is made of has one.
+      if (composed->replica_map() != nullptr) composed->Simplify();
       if (composed->IsKnownEmpty()) continue;
-      end->Add(Path(*std::move(composed), to));
+      end->Add(Path::OfNormalForm(*std::move(composed), to));
     }
   }
 }

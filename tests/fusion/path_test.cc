@@ -1,0 +1,70 @@
+#include "xla_indexing/fusion/internal/path.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/operand_indexing.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::testing::ElementsAre;
+
+class PathTest : public ::testing::Test {
+ protected:
+  // The path to f32[8] that is the normal form of the map.
+  Path OfNormalForm(absl::string_view text) {
+    const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context_);
+    EXPECT_TRUE(map.ok()) << map.status();
+    return Path::OfNormalForm(OperandIndexing(kPartsFit, *map),
+                              Shape::Array(ElementType::kF32, {8}));
+  }
+
+  static std::vector<std::string> Maps(const PathSet& set) {
+    std::vector<std::string> maps;
+    for (const Path& path : set.paths()) {
+      maps.push_back(path.Map(Shape::Array(ElementType::kF32, {8})).MapToString());
+    }
+    return maps;
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+};
+
+TEST_F(PathTest, ANormalFormIsMadeWhenItIsAskedFor) {
+  PathSet set;
+  set.Add(OfNormalForm("(d0)[s0] -> (d0 + 0 * s0), domain: d0 in [0, 7], s0 in [0, 2]"));
+  EXPECT_THAT(Maps(set), ElementsAre("(d0) -> (d0), domain: d0 in [0, 7]"));
+}
+
+TEST_F(PathTest, MapsOfOneNormalFormAreOnePath) {
+  PathSet set;
+  set.Add(OfNormalForm("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7], s0 * 2 in [0, 7]"));
+  set.Add(OfNormalForm("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 3]"));
+  EXPECT_THAT(Maps(set),
+              ElementsAre("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 3]"));
+}
+
+TEST_F(PathTest, PathsThatLeadNowhereAreLeftOutWhereThereAreOthers) {
+  const absl::string_view nowhere =
+      "(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7], d0 + s0 in [15, 20]";
+  PathSet first;
+  first.Add(OfNormalForm(nowhere));
+  first.Add(OfNormalForm("(d0) -> (d0), domain: d0 in [0, 7]"));
+  EXPECT_THAT(Maps(first), ElementsAre("(d0) -> (d0), domain: d0 in [0, 7]"));
+  PathSet second;
+  second.Add(OfNormalForm("(d0) -> (d0), domain: d0 in [0, 7]"));
+  second.Add(OfNormalForm(nowhere));
+  EXPECT_THAT(Maps(second), ElementsAre("(d0) -> (d0), domain: d0 in [0, 7]"));
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal
