@@ -60,13 +60,18 @@ TEST_F(SimplifyTwiceTest, ConstraintsThatNarrowALittleAtATime) {
 }
 
 TEST_F(SimplifyTwiceTest, FormsThatOneLookDoesNotFind) {
-  for (const absl::string_view text : {
-           "(d0) -> (((d0 mod 6) * -3) floordiv 6), domain: d0 in [-7, 19], d0 * -4 + 4 in [-3, 8]",
-           "(d0) -> ((d0 - 2) floordiv 5), domain: d0 in [0, 181662], d0 * 2 in [0, 6], "
-           "(d0 * 2) mod 4 in [1, 10]",
-           "(d0, d1, d2) -> ((d0 + (d1 - d2 * 9 + 8) mod 3 + 8) floordiv 6), domain: "
-           "d0 in [-inf, inf], d1 in [3, 4], d2 in [-inf, inf]",
-       }) {
+  for (
+      const absl::string_view text : {
+          "(d0) -> (((d0 mod 6) * -3) floordiv 6), domain: d0 in [-7, 19], d0 * -4 + 4 in [-3, 8]",
+          "(d0) -> ((d0 - 2) floordiv 5), domain: d0 in [0, 181662], d0 * 2 in [0, 6], "
+          "(d0 * 2) mod 4 in [1, 10]",
+          "(d0, d1, d2) -> ((d0 + (d1 - d2 * 9 + 8) mod 3 + 8) floordiv 6), domain: "
+          "d0 in [-inf, inf], d1 in [3, 4], d2 in [-inf, inf]",
+          // Two constraints on one sum leave it 28 and 29, which no sum of multiples of 10 and 15 is
+          // without d0.
+          "(d0, d1, d2) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], "
+          "d0 * 6 + d1 * 10 + d2 * 15 in [0, 29], d0 * 12 + d1 * 20 + d2 * 30 in [56, 800]",
+      }) {
     ExpectStays(Parse(text));
   }
 }

@@ -413,14 +413,22 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
   return round->narrowed ? Outcome::kShortened : Outcome::kStays;
 }
 
-// The normal forms of expressions, the least under equalities.
+// The normal forms of expressions, the least under equalities. Sets `are_settled` where simplifying
+// them anew would change nothing.
 llvm::SmallVector<AffineExpr, 4> LeastForms(llvm::ArrayRef<AffineExpr> exprs,
                                             const Equalities& equalities,
-                                            ExprSimplifier& simplifier, RuleTrace* trace) {
+                                            ExprSimplifier& simplifier, RuleTrace* trace,
+                                            bool* are_settled) {
   llvm::SmallVector<AffineExpr, 4> forms;
+  *are_settled = true;
   simplifier.TraceTo(trace);
-  for (const AffineExpr expr : exprs) forms.push_back(simplifier.Simplify(expr));
+  for (const AffineExpr expr : exprs) {
+    bool is_settled = false;
+    forms.push_back(simplifier.Simplify(expr, &is_settled));
+    *are_settled = *are_settled && is_settled;
+  }
   if (equalities.empty()) return forms;
+  *are_settled = false;
   simplifier.TraceTo(nullptr);
   for (AffineExpr& form : forms) {
     const AffineExpr least = equalities.Least(form, &simplifier);
@@ -428,6 +436,17 @@ llvm::SmallVector<AffineExpr, 4> LeastForms(llvm::ArrayRef<AffineExpr> exprs,
     form = least;
   }
   return forms;
+}
+
+// Whether looking anew at constraints that became `constraints`, sorted and merged, would change
+// nothing: each has its form on the box whatever the others are, and says no more than one of them.
+bool AreSettled(llvm::ArrayRef<Constraint> constraints, llvm::ArrayRef<Constraint> before,
+                llvm::function_ref<const Interval*(AffineExpr)> range_of) {
+  return llvm::all_of(constraints, [&](const Constraint& constraint) {
+    return !constraint.interval.IsPoint() &&
+           constraint.expr.getKind() != mlir::AffineExprKind::Mod &&
+           IsEvidentForm(constraint.expr, range_of) && llvm::is_contained(before, constraint);
+  });
 }
 
 }  // namespace
@@ -484,13 +503,20 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
       }
       *has_integer_point = answer == Answer::kYes;
     }
-    affine_map_ =
-        mlir::AffineMap::get(num_dims(), num_symbols(),
-                             LeastForms(results(), Equalities(round.kept, may_use),
-                                        knowledge.all ? *knowledge.all : simplifier, trace),
-                             context());
-    SetConstraints(std::move(round.kept));
+    bool are_settled = false;
+    affine_map_ = mlir::AffineMap::get(
+        num_dims(), num_symbols(),
+        LeastForms(results(), Equalities(round.kept, may_use),
+                   knowledge.all ? *knowledge.all : simplifier, trace, &are_settled),
+        context());
+    SetConstraints(round.kept);
     if (IsKnownEmpty()) return make_empty();
+    const auto range_of = [this](AffineExpr variable) {
+      const Variable* found = FindVariable(variable);
+      return found != nullptr ? &found->bounds : nullptr;
+    };
+    *is_settled =
+        are_settled && num_rounds < kMaxRounds && AreSettled(constraints_, round.kept, range_of);
     return *this != before;
   }
 }
