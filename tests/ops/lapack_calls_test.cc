@@ -33,7 +33,11 @@ struct Number {
   friend Number operator-(const Number& a, const Number& b) {
     return {a.value - b.value, a.from | b.from};
   }
+  // What is multiplied by the constant zero is not read.
   friend Number operator*(const Number& a, const Number& b) {
+    for (const Number& factor : {a, b}) {
+      if (factor.value == 0 && factor.from == 0) return {};
+    }
     return {a.value * b.value, a.from | b.from};
   }
   friend Number operator/(const Number& a, const Number& b) {
@@ -93,6 +97,86 @@ std::vector<Array> Qr(Array a, int m, int n, int reflections) {
     }
   }
   return {a, factors};
+}
+
+// The first columns of the product of the reflections that are below the diagonal, from the last to
+// the first, each applied to the columns behind it.
+std::vector<Array> ProductOfReflections(Array a, const Array& factors, int m, int n) {
+  const auto at = [&](int i, int j) -> Number& { return a[i * n + j]; };
+  const int reflections = static_cast<int>(factors.size());
+  for (int j = reflections; j < n; ++j) {
+    for (int i = 0; i < m; ++i) at(i, j) = Number{i == j ? 1.0 : 0.0, 0};
+  }
+  for (int q = reflections - 1; q >= 0; --q) {
+    at(q, q) = Number{1, 0};
+    for (int j = q + 1; j < n; ++j) {
+      if (j < reflections) at(q, j) = {};
+      Number product;
+      for (int i = q; i < m; ++i) product = product + at(i, q) * at(i, j);
+      product = product * factors[q];
+      for (int i = q; i < m; ++i) at(i, j) = at(i, j) - at(i, q) * product;
+    }
+    for (int i = q + 1; i < m; ++i) at(i, q) = Number{-1, 0} * factors[q] * at(i, q);
+    at(q, q) = at(q, q) - factors[q];
+    for (int i = 0; i < q; ++i) at(i, q) = {};
+  }
+  return {a};
+}
+
+// Turns a matrix into one that has zeros, and in their places reflections, below the elements next
+// to the diagonal: [the matrix, the factors].
+std::vector<Array> Hessenberg(Array a, int n, int reflections) {
+  const auto at = [&](int i, int j) -> Number& { return a[i * n + j]; };
+  Array factors(std::max(0, n - 1));
+  for (int k = 0; k < reflections; ++k) {
+    Number square;
+    for (int i = k + 1; i < n; ++i) square = square + at(i, k) * at(i, k);
+    const Number beta = SquareRoot(square);
+    factors[k] = (beta - at(k + 1, k)) / beta;
+    Array v(n);
+    for (int i = k + 2; i < n; ++i) v[i] = at(i, k) / (at(k + 1, k) - beta);
+    v[k + 1] = Number{1, 0};
+    for (int i = 0; i < n; ++i) {
+      Number product;
+      for (int j = k + 1; j < n; ++j) product = product + at(i, j) * v[j];
+      for (int j = k + 1; j < n; ++j) at(i, j) = at(i, j) - factors[k] * product * v[j];
+    }
+    for (int j = k + 1; j < n; ++j) {
+      Number product;
+      for (int i = k + 1; i < n; ++i) product = product + v[i] * at(i, j);
+      for (int i = k + 1; i < n; ++i) at(i, j) = at(i, j) - factors[k] * product * v[i];
+    }
+    at(k + 1, k) = beta;
+    for (int i = k + 2; i < n; ++i) at(i, k) = v[i];
+  }
+  return {a, factors};
+}
+
+// The same of a symmetric matrix, of which one triangle is read: [the matrix, with the other triangle
+// as it was, the diagonal, the elements next to it, the factors].
+std::vector<Array> SymmetricHessenberg(const Array& a, int n, int reflections, bool is_lower) {
+  // Indices of the upper triangle are counted from the end.
+  const auto place = [&](int i, int j) {
+    return is_lower ? i * n + j : (n - 1 - i) * n + (n - 1 - j);
+  };
+  Array full(n * n);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) full[i * n + j] = a[place(std::max(i, j), std::min(i, j))];
+  }
+  const std::vector<Array> reduced = Hessenberg(full, n, reflections);
+  Array matrix = a;
+  Array diagonal(n);
+  Array beside(std::max(0, n - 1));
+  Array factors(std::max(0, n - 1));
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) matrix[place(i, j)] = reduced[0][i * n + j];
+    diagonal[is_lower ? i : n - 1 - i] = reduced[0][i * n + i];
+  }
+  for (int k = 0; k + 1 < n; ++k) {
+    beside[is_lower ? k : n - 2 - k] = reduced[0][(k + 1) * n + k];
+    factors[is_lower ? k : n - 2 - k] = reduced[1][k];
+  }
+  return {matrix, diagonal, beside, factors};
 }
 
 std::vector<Array> Cholesky(Array a, int n, bool is_lower) {
@@ -279,6 +363,83 @@ TEST_F(LapackCallsTest, CholeskyLeavesTheOtherTriangle) {
                            "backend_config={uplo = ",
                            is_lower ? 76 : 85, " : ui8}"),
               [&](std::vector<Array> operands) { return Cholesky(operands[0], n, is_lower); });
+    }
+  }
+}
+
+TEST_F(LapackCallsTest, ProductsOfReflections) {
+  for (int m = 1; m <= 5; ++m) {
+    for (int n = 1; n <= m; ++n) {
+      for (int k = 0; k <= n; ++k) {
+        for (const char* target : {"lapack_sorgqr_ffi", "cusolver_orgqr_ffi"}) {
+          const std::string matrix = absl::StrCat("f32[", m, ",", n, "]");
+          Compare(absl::StrCat("a = ", matrix, " parameter(0)\nt = f32[", k,
+                               "] parameter(1)\nROOT r = (", matrix,
+                               ", s32[]) custom-call(a, t), custom_call_target=\"", target, "\""),
+                  [&](std::vector<Array> operands) {
+                    return ProductOfReflections(operands[0], operands[1], m, n);
+                  });
+        }
+      }
+    }
+  }
+}
+
+TEST_F(LapackCallsTest, HessenbergForms) {
+  for (int n = 1; n <= 6; ++n) {
+    for (const bool is_complex : {false, true}) {
+      const char* type = is_complex ? "c64" : "f32";
+      Compare(absl::StrCat("a = ", type, "[", n, ",", n, "] parameter(0)\nROOT r = (", type, "[", n,
+                           ",", n, "], ", type, "[", n - 1,
+                           "], s32[]) custom-call(a), custom_call_target=\"lapack_",
+                           is_complex ? "c" : "s", "gehrd_ffi\", backend_config={high = ", n,
+                           " : i32, low = 1 : i32}"),
+              [&](std::vector<Array> operands) {
+                return Hessenberg(operands[0], n, std::max(0, is_complex ? n - 1 : n - 2));
+              });
+    }
+  }
+}
+
+TEST_F(LapackCallsTest, TridiagonalForms) {
+  for (int n = 1; n <= 6; ++n) {
+    for (const bool is_complex : {false, true}) {
+      for (const bool is_lower : {false, true}) {
+        const char* type = is_complex ? "c64" : "f32";
+        Compare(absl::StrCat("a = ", type, "[", n, ",", n, "] parameter(0)\nROOT r = (", type, "[",
+                             n, ",", n, "], f32[", n, "], f32[", n - 1, "], ", type, "[", n - 1,
+                             "], s32[]) custom-call(a), custom_call_target=\"lapack_",
+                             is_complex ? "che" : "ssy",
+                             "trd_ffi\", backend_config={uplo = ", is_lower ? 76 : 85, " : ui8}"),
+                [&](std::vector<Array> operands) {
+                  return SymmetricHessenberg(operands[0], n,
+                                             std::max(0, is_complex ? n - 1 : n - 2), is_lower);
+                });
+      }
+    }
+  }
+}
+
+// The routines of GPUs have a flag where those of CPUs have a letter.
+TEST_F(LapackCallsTest, RoutinesOfGpusReadWhatThoseOfCpusRead) {
+  const std::string before = "a = f32[2,4,4] parameter(0)\nROOT r = (f32[2,4,4], ";
+  for (const bool is_lower : {false, true}) {
+    const std::string letter =
+        absl::StrCat(", backend_config={uplo = ", is_lower ? 76 : 85, " : ui8}");
+    const std::string flag = absl::StrCat(", backend_config={lower = ", is_lower ? "true" : "false",
+                                          ", more = 1 : ui8}");
+    for (const auto& [routine, leaves] : std::vector<std::pair<std::string, std::string>>{
+             {"potrf", "s32[2]"}, {"syevd", "f32[2,4], s32[2]"}}) {
+      const std::string call =
+          absl::StrCat(before, leaves, ") custom-call(a), custom_call_target=");
+      const HloInstruction* cpu =
+          Entry(absl::StrCat(call, "\"lapack_s", routine, "_ffi\"", letter));
+      for (const char* library : {"cusolver_", "hipsolver_"}) {
+        const HloInstruction* gpu =
+            Entry(absl::StrCat(call, "\"", library, routine, "_ffi\"", flag));
+        EXPECT_EQ(OutputToInput(gpu), OutputToInput(cpu));
+        EXPECT_EQ(InputToOutput(gpu), InputToOutput(cpu));
+      }
     }
   }
 }

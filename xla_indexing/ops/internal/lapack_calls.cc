@@ -69,9 +69,8 @@ class MemberNest {
   LoopNest nest_;
 };
 
-// A number of the backend_config, {side = 76 : ui8, uplo = 85 : ui8}, that stands for a letter; 0
-// where there is none.
-char LetterOf(const HloInstruction& call, absl::string_view name) {
+// What the backend_config, {side = 76 : ui8, lower = true}, gives this name; empty where nothing.
+absl::string_view ValueOf(const HloInstruction& call, absl::string_view name) {
   absl::string_view text = call.GetText(AttributeKey::kBackendConfig);
   for (size_t place = text.find(name); place != absl::string_view::npos;
        place = text.find(name, place + 1)) {
@@ -80,15 +79,32 @@ char LetterOf(const HloInstruction& call, absl::string_view name) {
     absl::string_view rest = absl::StripLeadingAsciiWhitespace(text.substr(place + name.size()));
     if (!is_word || rest.empty() || rest[0] != '=') continue;
     rest = absl::StripLeadingAsciiWhitespace(rest.substr(1));
-    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    int letter = 0;
-    if (!absl::SimpleAtoi(rest.substr(0, digits), &letter)) return 0;
-    return letter == 'L' || letter == 'U' || letter == 'R' || letter == 'N' || letter == 'T' ||
-                   letter == 'C'
-               ? static_cast<char>(letter)
-               : '\0';
+    return rest.substr(0, std::min(rest.find_first_of(" ,:}"), rest.size()));
   }
-  return 0;
+  return "";
+}
+
+std::optional<int64_t> NumberOf(const HloInstruction& call, absl::string_view name) {
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(ValueOf(call, name), &number)) return std::nullopt;
+  return number;
+}
+
+// The letter that a number of the backend_config stands for; 0 where there is none.
+char LetterOf(const HloInstruction& call, absl::string_view name) {
+  const int64_t letter = NumberOf(call, name).value_or(0);
+  return letter == 'L' || letter == 'U' || letter == 'R' || letter == 'N' || letter == 'T' ||
+                 letter == 'C'
+             ? static_cast<char>(letter)
+             : '\0';
+}
+
+// The triangle that is read, L or U: a letter for CPUs, a flag for GPUs; 0 where nothing says it.
+char TriangleOf(const HloInstruction& call) {
+  const absl::string_view is_lower = ValueOf(call, "lower");
+  if (is_lower == "true") return 'L';
+  if (is_lower == "false") return 'U';
+  return LetterOf(call, "uplo");
 }
 
 bool IsOneOf(char letter, absl::string_view letters) {
@@ -115,7 +131,7 @@ bool IsSquare(const BatchCall& call, const Shape& array) {
 
 // Every element of a leaf reads the triangle.
 NestsOfLeaf TriangleOfMember(const BatchCall& call, int64_t leaf, int64_t operand) {
-  const char uplo = LetterOf(call.call, "uplo");
+  const char uplo = TriangleOf(call.call);
   if (!IsOneOf(uplo, "LU") || !IsSquare(call, call.Operand(operand))) return std::nullopt;
   MemberNest nest(call);
   for (int64_t k = 0; k < call.Rank(call.Result(leaf)); ++k) {
@@ -130,7 +146,7 @@ NestsOfLeaf TriangleOfMember(const BatchCall& call, int64_t leaf, int64_t operan
 
 NestsOfLeaf Potrf(const BatchCall& call, int64_t leaf, int64_t operand) {
   if (leaf > 0) return TriangleOfMember(call, leaf, operand);
-  const char uplo = LetterOf(call.call, "uplo");
+  const char uplo = TriangleOf(call.call);
   const Shape& matrix = call.Operand(operand);
   const Shape& result = call.Result(leaf);
   if (!IsOneOf(uplo, "LU") || !IsSquare(call, matrix) ||
@@ -226,11 +242,23 @@ NestsOfLeaf Getrf(const BatchCall& call, int64_t leaf, int64_t operand) {
   return LoopNests{nest.Take()};
 }
 
+// Whether a single real row is left as it is, as by LAPACK's own routines; others do not say so.
+bool LeavesRowsAlone(const BatchCall& call) {
+  return absl::StartsWith(call.call.custom_call_target(), "lapack_");
+}
+
+// How many reflections turn `rows` rows, one after the other, into one: the last is of a single row,
+// which only makes a complex number real.
+int64_t ReflectionsOf(const Shape& matrix, int64_t rows) {
+  return std::max<int64_t>(0, rows - (IsComplex(matrix.element_type()) ? 0 : 1));
+}
+
 NestsOfLeaf Geqrf(const BatchCall& call, int64_t leaf, int64_t operand) {
   const Shape& matrix = call.Operand(operand);
-  const int64_t rows = call.Size(matrix, 0) - (IsComplex(matrix.element_type()) ? 0 : 1);
+  const int64_t rows = ReflectionsOf(matrix, call.Size(matrix, 0));
   // A status says whether the arguments are right.
   if (leaf > 1) return LoopNests();
+  if (rows < call.Size(matrix, 1) && !LeavesRowsAlone(call)) return std::nullopt;
   return FactorsByColumns(call, leaf, operand, std::min(rows, call.Size(matrix, 1)),
                           /*mixes_rows_on_the_left=*/false);
 }
@@ -309,6 +337,166 @@ NestsOfLeaf Gtsv(const BatchCall& call, int64_t leaf, int64_t operand) {
   return nests;
 }
 
+LoopNests Union(std::initializer_list<LoopNest> nests) {
+  LoopNests all;
+  all.append(nests.begin(), nests.end());
+  return all;
+}
+
+// Every element of a box of the result reads every element of a box of the operand.
+MemberNest BoxReadsBox(const BatchCall& call, std::initializer_list<Interval> result,
+                       std::initializer_list<Interval> operand) {
+  MemberNest nest(call);
+  for (const Interval& indices : result) nest.ResultLoop(indices);
+  for (const Interval& indices : operand) nest.OperandLoop(indices);
+  return nest;
+}
+
+// Every element of a square matrix is as it was.
+LoopNest SameMatrix(const BatchCall& call, const Interval& indices) {
+  MemberNest nest(call);
+  const Loop i = nest.ResultLoop(indices);
+  const Loop j = nest.ResultLoop(indices);
+  nest.SameIndex(i);
+  nest.SameIndex(j);
+  return nest.Take();
+}
+
+NestsOfLeaf Orgqr(const BatchCall& call, int64_t leaf, int64_t operand) {
+  const Shape& matrix = call.Operand(0);
+  const int64_t m = call.Size(matrix, 0);
+  const int64_t n = call.Size(matrix, 1);
+  const int64_t reflections = call.Size(call.Operand(1), 0);
+  if (reflections > n || n > m) return std::nullopt;
+  if (leaf > 0) return LoopNests();
+  if (call.Result(0).dimensions() != matrix.dimensions()) return std::nullopt;
+  const Interval rows = IndicesOfAxis(m);
+  const Interval columns = IndicesOfAxis(n);
+  if (reflections == 0) return LoopNests();
+  if (operand == 1) {
+    MemberNest factors(call);
+    factors.ResultLoop(rows);
+    const Loop j = factors.ResultLoop(columns);
+    factors.Order(factors.OperandLoop(Interval::OfSize(reflections)), j);
+    return LoopNests{factors.Take()};
+  }
+  LoopNests nests;
+  // The columns that one reflection alone changes.
+  const Interval of_one = reflections == 1 ? columns : columns.Intersect(Interval::Point(0));
+  MemberNest own_row(call);
+  const Loop i = own_row.ResultLoop(rows.Intersect(Interval::AtLeast(1)));
+  own_row.ResultLoop(of_one);
+  own_row.SameIndex(i);
+  own_row.OperandLoop(Interval::Point(0));
+  nests.push_back(own_row.Take());
+  MemberNest row_of_column(call);
+  row_of_column.ResultLoop(rows);
+  const Loop column = row_of_column.ResultLoop(of_one.Intersect(Interval::AtLeast(1)));
+  row_of_column.SameIndex(column);
+  row_of_column.OperandLoop(Interval::Point(0));
+  nests.push_back(row_of_column.Take());
+  if (reflections == 1) return nests;
+  MemberNest of_several(call);
+  of_several.ResultLoop(rows);
+  const Loop j = of_several.ResultLoop(columns.Intersect(Interval::AtLeast(1)));
+  const Loop p = of_several.OperandLoop(rows);
+  const Loop q = of_several.OperandLoop(Interval::OfSize(reflections));
+  of_several.Order(q, p, 1);
+  of_several.Order(q, j);
+  nests.push_back(of_several.Take());
+  return nests;
+}
+
+NestsOfLeaf Gehrd(const BatchCall& call, int64_t leaf, int64_t operand) {
+  const Shape& matrix = call.Operand(operand);
+  const int64_t n = call.Size(matrix, 0);
+  if (!IsSquare(call, matrix) || NumberOf(call.call, "low") != 1 ||
+      NumberOf(call.call, "high") != n) {
+    return std::nullopt;
+  }
+  if (leaf > 1) return LoopNests();
+  const int64_t reflections = ReflectionsOf(matrix, n - 1);
+  const Interval all = Interval::OfSize(n);
+  const Interval first = Interval::Point(0);
+  const Interval later = Interval::Closed(1, n - 1);
+  if (leaf == 1) {
+    if (call.Rank(call.Result(1)) != 1 || call.Size(call.Result(1), 0) < reflections) {
+      return std::nullopt;
+    }
+    const Interval factors = Interval::OfSize(reflections);
+    return Union({BoxReadsBox(call, {factors.Intersect(first)}, {later, first}).Take(),
+                  BoxReadsBox(call, {factors.Intersect(later)}, {later, all}).Take()});
+  }
+  if (call.Result(0).dimensions() != matrix.dimensions()) return std::nullopt;
+  if (reflections == 0) return LoopNests{SameMatrix(call, all)};
+  // The columns of row 0 that reflection 0 alone changes, and those that others change too.
+  const Interval of_one = reflections == 1 ? later : Interval::Point(1);
+  const Interval of_several = Interval::Closed(of_one.upper() + 1, n - 1);
+  return Union({BoxReadsBox(call, {first, first}, {first, first}).Take(),
+                BoxReadsBox(call, {first, later}, {first, later}).Take(),
+                BoxReadsBox(call, {first, of_one}, {later, first}).Take(),
+                BoxReadsBox(call, {first, of_several}, {later, all}).Take(),
+                BoxReadsBox(call, {later, first}, {later, first}).Take(),
+                BoxReadsBox(call, {later, later}, {later, all}).Take()});
+}
+
+NestsOfLeaf Sytrd(const BatchCall& call, int64_t leaf, int64_t operand) {
+  enum { kMatrix, kDiagonal, kBeside, kFactors };
+  const char uplo = TriangleOf(call.call);
+  const Shape& matrix = call.Operand(operand);
+  if (!IsOneOf(uplo, "LU") || !IsSquare(call, matrix)) return std::nullopt;
+  const bool is_lower = uplo == 'L';
+  const int64_t n = call.Size(matrix, 0);
+  const int64_t reflections = ReflectionsOf(matrix, n - 1);
+  if (leaf > kFactors) return LoopNests();
+  const Shape& result = call.Result(leaf);
+  if (call.Rank(result) != (leaf == kMatrix ? 2 : 1)) return std::nullopt;
+  for (int64_t k = 0; k < call.Rank(result); ++k) {
+    const int64_t size = leaf <= kDiagonal ? n : std::max<int64_t>(0, n - 1);
+    if (call.Size(result, k) != size) return std::nullopt;
+  }
+  if (!LeavesRowsAlone(call) && (n < 3 || leaf == kFactors)) return std::nullopt;
+  // The upper triangle is reduced from its end: these are the indices of the lower one, of so many.
+  const auto at = [&](int64_t from, int64_t to, int64_t size) {
+    return is_lower ? Interval::Closed(from, to) : Interval::Closed(size - 1 - to, size - 1 - from);
+  };
+  const Interval all = Interval::OfSize(n);
+  const Interval first = at(0, 0, n);
+  const Interval later = at(1, n - 1, n);
+  const auto reads_triangle = [&](MemberNest nest) {
+    const Loop p = nest.OperandLoop(later);
+    const Loop q = nest.OperandLoop(all);
+    nest.Order(is_lower ? q : p, is_lower ? p : q);
+    return nest.Take();
+  };
+  if (leaf == kBeside || leaf == kFactors) {
+    const int64_t last = (leaf == kBeside ? n - 1 : reflections) - 1;
+    return Union(
+        {BoxReadsBox(call, {at(0, std::min<int64_t>(0, last), n - 1)}, {later, first}).Take(),
+         reads_triangle(BoxReadsBox(call, {at(1, last, n - 1)}, {}))});
+  }
+  if (leaf == kDiagonal) {
+    // Without reflections there is at most one more element.
+    return Union({BoxReadsBox(call, {first}, {first, first}).Take(),
+                  reflections == 0 ? BoxReadsBox(call, {later}, {later, later}).Take()
+                                   : reads_triangle(BoxReadsBox(call, {later}, {}))});
+  }
+  if (reflections == 0) return LoopNests{SameMatrix(call, all)};
+  MemberNest other(call);
+  const Loop i = other.ResultLoop(all);
+  const Loop j = other.ResultLoop(all);
+  other.SameIndex(i);
+  other.SameIndex(j);
+  other.Order(is_lower ? i : j, is_lower ? j : i, 1);
+  MemberNest rest(call);
+  const Loop row = rest.ResultLoop(later);
+  const Loop column = rest.ResultLoop(later);
+  rest.Order(is_lower ? column : row, is_lower ? row : column);
+  return Union({other.Take(), BoxReadsBox(call, {first, first}, {first, first}).Take(),
+                BoxReadsBox(call, {later, first}, {later, first}).Take(),
+                reads_triangle(std::move(rest))});
+}
+
 struct MatrixRoutine {
   absl::string_view name;
   // The own dimensions of each operand.
@@ -383,29 +571,47 @@ Entries EntriesOfRoutine(const CustomCallLeaf& leaf, const MatrixRoutine& routin
 }  // namespace
 
 void AddLapackRules(CustomCallRegistry* registry) {
-  const std::vector<MatrixRoutine> routines = {{"potrf", {2}, Potrf},
-                                               {"getrf", {2}, Getrf},
-                                               {"geqrf", {2}, Geqrf},
-                                               {"orgqr", {2, 1}},
-                                               {"ungqr", {2, 1}},
-                                               {"syevd", {2}, TriangleOfMember},
-                                               {"heevd", {2}, TriangleOfMember},
-                                               {"gehrd", {2}},
-                                               {"sytrd", {2}},
-                                               {"hetrd", {2}},
-                                               {"trsm", {2, 2}, Trsm},
-                                               {"gtsv", {1, 1, 1, 2}, Gtsv},
-                                               {"gesdd", {2}, WholeMember},
-                                               {"geev", {2}, WholeMember},
-                                               {"gees", {2}, WholeMember}};
-  for (const MatrixRoutine& routine : routines) {
+  const auto add = [&](absl::string_view target, const MatrixRoutine& routine) {
     const auto rule = [routine](const CustomCallLeaf& leaf) {
       return EntriesOfRoutine(leaf, routine);
     };
+    registry->Add(std::string(target), {rule, rule});
+  };
+  const std::vector<MatrixRoutine> routines = {{"potrf", {2}, Potrf},
+                                               {"getrf", {2}, Getrf},
+                                               {"geqrf", {2}, Geqrf},
+                                               {"orgqr", {2, 1}, Orgqr},
+                                               {"ungqr", {2, 1}, Orgqr},
+                                               {"syevd", {2}, TriangleOfMember},
+                                               {"heevd", {2}, TriangleOfMember},
+                                               {"gehrd", {2}, Gehrd},
+                                               {"sytrd", {2}, Sytrd},
+                                               {"hetrd", {2}, Sytrd},
+                                               {"trsm", {2, 2}, Trsm},
+                                               {"gtsv", {1, 1, 1, 2}, Gtsv},
+                                               {"geqp3", {2, 1}},
+                                               {"ormqr", {2, 1, 2}},
+                                               {"unmqr", {2, 1, 2}},
+                                               {"gesdd", {2}, WholeMember},
+                                               {"gesvd", {2}, WholeMember},
+                                               {"geev", {2}, WholeMember},
+                                               {"gees", {2}, WholeMember}};
+  for (const MatrixRoutine& routine : routines) {
     for (const char type : {'s', 'd', 'c', 'z'}) {
-      registry->Add(absl::StrCat("lapack_", std::string(1, type), routine.name, "_ffi"),
-                    {rule, rule});
+      add(absl::StrCat("lapack_", std::string(1, type), routine.name, "_ffi"), routine);
     }
+  }
+  const std::vector<MatrixRoutine> of_gpus = {
+      {"potrf", {2}, Potrf},       {"getrf", {2}, Getrf},        {"geqrf", {2}, Geqrf},
+      {"orgqr", {2, 1}, Orgqr},    {"ormqr", {2, 1, 2}},         {"syevd", {2}, TriangleOfMember},
+      {"sytrd", {2}, Sytrd},       {"geev", {2}, WholeMember},   {"gesdd", {2}, WholeMember},
+      {"gesvd", {2}, WholeMember}, {"gesvdj", {2}, WholeMember}, {"gesvdp", {2}, WholeMember}};
+  for (const absl::string_view library : {"cu", "hip"}) {
+    for (const MatrixRoutine& routine : of_gpus) {
+      add(absl::StrCat(library, "solver_", routine.name, "_ffi"), routine);
+    }
+    add(absl::StrCat(library, "sparse_gtsv2_ffi"), {"gtsv2", {1, 1, 1, 2}});
+    add(absl::StrCat(library, "_lu_pivots_to_permutation"), {"lu_pivots_to_permutation", {1}});
   }
 }
 

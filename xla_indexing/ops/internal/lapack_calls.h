@@ -1,11 +1,11 @@
-// Calls of LAPACK's routines, as JAX writes them for CPUs: lapack_xNAME_ffi, where x is s, d, c or z
-// for the element type. The last dimensions are those of matrices and vectors, the others those of a
+// Calls of LAPACK's routines, as JAX writes them: for CPUs lapack_xNAME_ffi, where x is s, d, c or z
+// for the element type, for GPUs cusolver_NAME_ffi and hipsolver_NAME_ffi. The last dimensions are those of matrices and vectors, the others those of a
 // batch, whose members have nothing to do with each other.
 //
 // Within a member, with i, j for an element of a result and p, q for one of the operand A, [m, n],
 // rows and columns from 0:
 //
-//   gesdd, geev, gees  everything reads everything
+//   gesdd, gesvd, geev, gees  everything reads everything
 //   syevd, heevd       everything reads the triangle that `uplo` names, with the diagonal
 //   trsm               as triangular-solve (ops/internal/triangular.h)
 //   potrf              the triangle as cholesky; elements of the other one are those of A; the status
@@ -23,7 +23,24 @@
 //                      solution reads them and its column of the right-hand sides; of the diagonals
 //                      that are returned, those of the triangle, element k reads elements up to k + 1,
 //                      as elimination with pivots from two rows goes on
+//   orgqr, ungqr       The product of k reflections, of m rows and n columns: reflection q, which
+//                      is I - tau[q] v v*, v = 1 at row q and A[p, q] in the rows p > q, changes
+//                      the columns from q on. So out[i, j] reads tau[q], q <= j, and, if j > 0 and
+//                      k > 1, A[p, q], p > q, q <= j; otherwise reflection 0 is all there is to
+//                      the column, which reads A[i, 0] and A[j, 0] below the diagonal
+//   gehrd              Reflection k is made of what the ones before have left of column k below
+//                      row k, and changes rows and columns from k + 1 on. So rows from 1 on read
+//                      all such rows, in column 0 this column alone; of row 0, element 0 stays, and
+//                      the others read each other, column 0 below and, from element 2 on, all other
+//                      rows; factor 0 reads column 0 below, the others rows from 1 on
+//   sytrd, hetrd       as gehrd, of a symmetric matrix of which one triangle is read: d[0] is A[0, 0],
+//                      e[0], factor 0 and column 0 read this column, and everything else reads the
+//                      triangle without A[0, 0]; the other triangle stays. The upper triangle is
+//                      reduced from the other end
 //   others             all of a matrix, over-approximate
+//
+// Reflections of a single row are the identity where numbers are real. The documentation of the
+// routines for GPUs does not say so: where it matters, their answers are over-approximate.
 //
 // Like that of HLO's own operations, this is what the formulas name, for matrices for which the
 // routine succeeds.
