@@ -24,7 +24,7 @@ IntegerArray ToIntegers(nb::handle value, const char* name) {
       nb::cast<uint64_t>(nb::int_(array.attr("max")())) > uint64_t{INT64_MAX}) {
     ThrowInvalid(absl::StrCat(name, " has a number that does not fit int64"));
   }
-  array = numpy.attr("ascontiguousarray")(array, "dtype"_a = numpy.attr("int64"));
+  array = numpy.attr("asarray")(array, "dtype"_a = numpy.attr("int64"), "order"_a = "C");
   return nb::cast<IntegerArray>(array);
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "python/src/common.h"
+#include "python/src/contents.h"
 #include "python/src/subjects.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/text.h"
@@ -254,6 +255,41 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
             return ToText(ExactnessName(self.Get().indexing.label().exactness));
           },
           "The weakest label of the maps: 'exact', 'over-approximate' or 'unknown'.")
+      .def(
+          "reads",
+          [](const Entry& self, nb::handle indices, const nb::dict& contents, int64_t max_points) {
+            const auto rank = [&](bool is_of_output) -> size_t {
+              const IndexingEntry& e = self.Get();
+              const Subject& subject = self.indexing.subject;
+              return is_of_output
+                         ? subject.Result()->shape().Leaf(e.output_leaf).rank()
+                         : subject.Operands()[e.operand]->shape().Leaf(e.operand_leaf).rank();
+            };
+            const bool is_to_input = self.indexing.direction == Direction::kOutputToInput;
+            return ReadsWithContents(MapsOf(self), rank(is_to_input), rank(!is_to_input), indices,
+                                     contents, max_points);
+          },
+          "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "max_points"_a = kMaxPointsRead,
+          nb::sig("def reads(self, indices: numpy.typing.ArrayLike, contents: "
+                  "dict[str, numpy.typing.ArrayLike] = {}, "
+                  "*, max_points: int = ...) -> tuple[numpy.typing.NDArray[numpy.int64], "
+                  "numpy.typing.NDArray[numpy.int64]]"),
+          R"doc(All elements that many elements lead to, by any of the maps: a pair (rows, elements) of int64 arrays.
+
+Row `rows[i]` of `indices` leads to `elements[i]`; pairs are sorted, and each is there once. `contents` has the
+arrays that the program computes and that runtime variables are read from, by their `source`. What a loop
+computes has the iterations as its first dimension.
+
+    >>> m = xi.load("ENTRY e { p = f32[9,2] parameter(0)  i = s32[3,1] parameter(1)  ROOT g = f32[3,2] gather(p, i),"
+    ...             " offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,"
+    ...             " slice_sizes={1,2} }")
+    >>> rows, elements = m.entry.indexing()[0].reads([[0, 0], [2, 1]], {"i": [[7], [3], [100]]})
+    >>> rows.tolist(), elements.tolist()
+    ([0, 1], [[7, 0], [8, 1]])
+
+Error where an array is missing, has another shape, or lacks an element that is read, and for more than
+`max_points` points.
+)doc")
       .def("rows", &RowsOf, "A dict for each map.", nb::sig(kRowsSignature))
       .def("__str__",
            [](const Entry& self) {
@@ -384,6 +420,15 @@ put through a function such as a clamp.
 )doc")
       .def_ro("name", &RuntimeVariable::name, "Its name in the map, such as 'rt0'.")
       .def_prop_ro(
+          "source",
+          [](const RuntimeVariable& self) { return ToText(SourceOf(self.of, self.position)); },
+          "What yields the value, as its line says: 'row', 'call/computation/start', 'w/body/c', "
+          "'w, iterations'. reads() looks its contents up by this.")
+      .def_prop_ro(
+          "loops", [](const RuntimeVariable& self) { return self.Binding().NumLoops(); },
+          "How many loops the owner is in the body of: so many first indices of the element are "
+          "numbers of iterations, from 0, of the outermost loop first.")
+      .def_prop_ro(
           "bounds",
           [](const RuntimeVariable& self) {
             return self.of.indexing->map().runtimes()[self.position].bounds;
@@ -452,6 +497,20 @@ put through a function such as a clamp.
             return Map{self.subject.state->context, self.indexing->map()};
           },
           "The IndexingMap; of an unknown answer it has no meaning.")
+      .def(
+          "reads",
+          [](const OperandMap& self, nb::handle indices, const nb::dict& contents,
+             int64_t max_points) {
+            const IndexingMap& map = self.indexing->map();
+            return ReadsWithContents({&self, 1}, map.num_dims(), map.num_results(), indices,
+                                     contents, max_points);
+          },
+          "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "max_points"_a = kMaxPointsRead,
+          nb::sig("def reads(self, indices: numpy.typing.ArrayLike, contents: "
+                  "dict[str, numpy.typing.ArrayLike] = {}, "
+                  "*, max_points: int = ...) -> tuple[numpy.typing.NDArray[numpy.int64], "
+                  "numpy.typing.NDArray[numpy.int64]]"),
+          "What this map alone leads to, as Entry.reads().")
       .def_prop_ro("runtime_variables", &RuntimeVariablesOf,
                    "What each runtime variable of the map is bound to, in their order.")
       .def_prop_ro("exactness",
