@@ -61,9 +61,10 @@ OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const S
 }
 
 // `end` is the shape of the leaf that the paths have led to.
-OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted) {
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted,
+                          Compositions* compositions) {
   OperandIndexingSet set;
-  for (const Path& path : paths.paths()) set.Add(path.Map(end));
+  for (const Path& path : paths.paths()) set.Add(path.Map(end, compositions));
   set.Simplify();
   if (merge_shifted) {
     MergeShifted(&set);
@@ -73,8 +74,8 @@ OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shi
 }
 
 void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
-              bool merge_shifted, InstructionIndexing* entries) {
-  OperandIndexingSet set = MapsOf(paths, end, merge_shifted);
+              bool merge_shifted, Compositions* compositions, InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end, merge_shifted, compositions);
   if (set.empty()) return;
   entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
 }
@@ -291,7 +292,8 @@ absl::StatusOr<TraversalResult> CalledComputations::Walk(const HloComputation& c
       const IndexingEntry leaves = backward
                                        ? IndexingEntry{from.operand_leaf, number, leaf, {}}
                                        : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(leaves, paths, shape.Leaf(leaf), traversal.has_merged_shifted(), &walked.entries);
+      AddEntry(leaves, paths, shape.Leaf(leaf), traversal.has_merged_shifted(), &compositions_,
+               &walked.entries);
     }
   }
   SortEntries(&walked.entries);

@@ -41,6 +41,7 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
+#include "xla_indexing/fusion/internal/compositions.h"
 #include "xla_indexing/fusion/internal/known_kinds.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/fusion/internal/shared_answers.h"
@@ -132,6 +133,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   const Reachability& ReachabilityOf(const HloComputation& computation,
                                      Direction direction) override;
 
+  Compositions& compositions() override { return compositions_; }
+
   const FusionOptions& options() const { return options_; }
 
  private:
@@ -202,6 +205,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // Whether the walk that goes on asks for the tightest maps.
   bool tightest_ = false;
   KnownKinds kinds_;
+  Compositions compositions_;
   // In how many steps that was made, at most, which was kept before the budget with this number was
   // opened.
   int64_t steps_before_ = 0;

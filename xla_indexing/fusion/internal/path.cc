@@ -227,7 +227,7 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   return chain;
 }
 
-OperandIndexing Path::Map(const Shape& here) const {
+OperandIndexing Path::Map(const Shape& here, Compositions* compositions) const {
   const OperandIndexing& base = origin_->base;
   if (!position_ || base.IsUnknown()) {
     Path(*this).Settle();
@@ -244,10 +244,14 @@ OperandIndexing Path::Map(const Shape& here) const {
       IsIdentityOf(base.map(), origin_->shape)) {
     return chain;
   }
-  absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(base, chain);
+  const auto compose = [&] {
+    return compositions ? compositions->Compose(base, chain, [](int64_t) {})
+                        : ComposeOperandIndexing(base, chain);
+  };
+  absl::StatusOr<OperandIndexing> composed = compose();
   if (!composed.ok() && !origin_->is_settled) {
     Path(*this).Settle();
-    composed = ComposeOperandIndexing(base, chain);
+    composed = compose();
   }
   if (!composed.ok()) {
     composed = ComposeOperandIndexing(
@@ -325,9 +329,9 @@ bool PathSet::MaySubsumeOneAnother() const {
   });
 }
 
-bool PathSet::Merge(const Shape& shape, size_t enough) {
+bool PathSet::Merge(const Shape& shape, size_t enough, Compositions* compositions) {
   OperandIndexingSet maps;
-  for (const Path& path : paths_) maps.Add(path.Map(shape));
+  for (const Path& path : paths_) maps.Add(path.Map(shape, compositions));
   maps.DropSubsumed(shape);
   if (maps.size() > enough) maps.Simplify();
   const bool are_too_many = maps.size() > enough;

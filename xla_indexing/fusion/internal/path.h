@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/internal/compositions.h"
 #include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -37,8 +38,8 @@ class Path {
 
   // The simplified map of the whole path, which ends at an array of shape `here`. Where the chain's
   // index expressions exceed the bounds of affine/internal/simplifier.h it is the whole array,
-  // over-approximate.
-  OperandIndexing Map(const Shape& here) const;
+  // over-approximate. Of many paths, `compositions` keeps what they are composed of.
+  OperandIndexing Map(const Shape& here, Compositions* compositions = nullptr) const;
 
   bool IsUnknown() const { return origin_->base.IsUnknown(); }
   // Whether the path leads to other devices (ops/replica_map.h), which its base decides:
@@ -113,7 +114,7 @@ class PathSet {
   // (ops/internal/subsumes.h) are left out; if more than `enough` remain, pairs are replaced by one
   // map where that is possible, and if there are more still, maps that differ in a constant are
   // (fusion/internal/merge_shifted.h). Returns whether it came to that.
-  bool Merge(const Shape& shape, size_t enough);
+  bool Merge(const Shape& shape, size_t enough, Compositions* compositions);
 
  private:
   std::vector<Path> paths_;

@@ -86,27 +86,30 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
     return;
   }
   const OperandIndexingSet steps = SeenFromOutside(entry.indexing, frame);
+  Compositions& compositions = source_.compositions();
   for (const Path& path : paths.paths()) {
     if (was_stopped()) {
       end->Add(WholePath(to));
       return;
     }
-    const OperandIndexing first = path.Map(from);
+    const OperandIndexing first = path.Map(from, &compositions);
     if (first.IsKnownEmpty()) continue;
     for (const OperandIndexing& step : steps) {
-      absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
+      bool is_simplified = true;
+      absl::StatusOr<OperandIndexing> composed = compositions.Compose(
+          first, step, [&](int64_t steps) { Take(static_cast<size_t>(steps)); }, &is_simplified);
       if (!composed.ok()) {
         composed =
             OnDevicesOf(first, step,
                         WholeTensorIndexing(
                             start_shape_, to,
                             absl::StrCat("whole tensor: ", composed.status().message()), context_));
+        Take(StepsToSimplify(composed->map()));
+        composed->Simplify();
       }
-      Take(StepsToSimplify(composed->map()));
-      // A normal form may have no replica map where what it is made of has one.
-      if (composed->replica_map() != nullptr) composed->Simplify();
       if (composed->IsKnownEmpty()) continue;
-      end->Add(Path::OfNormalForm(*std::move(composed), to));
+      end->Add(is_simplified ? Path(*std::move(composed), to)
+                             : Path::OfNormalForm(*std::move(composed), to));
     }
   }
 }
@@ -116,7 +119,7 @@ void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& 
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
-  if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
+  if (paths.Merge(shape, max_maps, &source_.compositions())) has_merged_shifted_ = true;
   if (paths.size() <= max_maps) return;
   const OperandIndexing whole = WholeTensorIndexing(
       start_shape_, shape,
