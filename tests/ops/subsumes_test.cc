@@ -42,6 +42,19 @@ TEST_F(SubsumesTest, WhoeverReadsARowReadsItsElements) {
       Parse(kRow), Parse("(d0, d1) -> (3 - d0, 0, d1), domain: d0 in [0, 3], d1 in [0, 5]"), to_));
 }
 
+// A map that restricts its range variables, or has one in two results, covers none, not even itself.
+TEST_F(SubsumesTest, WhatTheRuleAsksOfOneMapIsAskedOfItAlone) {
+  EXPECT_TRUE(MaySubsumeOthers(Parse(kRow), to_));
+  for (const char* text :
+       {"(d0, d1)[s0] -> (d0, 0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 5], "
+        "d1 + s0 in [0, 5]",
+        "(d0, d1)[s0] -> (d0, 0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 4]",
+        "(d0, d1)[s0] -> (s0, 0, s0), domain: d0 in [0, 3], d1 in [0, 5], s0 in [0, 5]"}) {
+    EXPECT_FALSE(MaySubsumeOthers(Parse(text), to_)) << text;
+    EXPECT_FALSE(Subsumes(Parse(text), Parse(text), to_)) << text;
+  }
+}
+
 // No range of a known size is all of an axis that has none.
 TEST_F(SubsumesTest, AxesOfUnboundedSizeAreReadWholeByUnboundedRangesOnly) {
   Shape to = Shape::Scalar(ElementType::kF32);

@@ -23,6 +23,7 @@ namespace xla_indexing {
 namespace {
 
 using internal::LinearSum;
+using internal::MaySubsumeOthers;
 using internal::Subsumes;
 using internal::Term;
 
@@ -371,6 +372,7 @@ void OperandIndexingSet::DropSubsumed(const Shape& to) {
   hashes_.clear();
   for (size_t i = 0; i < maps_.size(); ++i) {
     if (!QuestionBudget::Spend(static_cast<int64_t>(maps_.size() / kComparedInAStep))) return;
+    if (!MaySubsumeOthers(maps_[i], to)) continue;
     for (size_t j = 0; j < maps_.size();) {
       if (i == j || !Subsumes(maps_[i], maps_[j], to)) {
         ++j;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
@@ -19,18 +21,18 @@ namespace {
 using ::mlir::AffineExpr;
 
 bool UsesSymbols(AffineExpr expr, const IndexingMap& map) {
-  return llvm::any_of(VariablesOf(expr, map.num_dims()),
-                      [&](int variable) { return variable >= map.num_dims(); });
+  llvm::BitVector used(map.num_symbols());
+  MarkSymbols(expr, &used);
+  return used.any();
 }
 
-// Whether the map restricts its dimensions no more than `other`, and nothing else at all.
+// Whether the map, whose constraints use no symbols, restricts its dimensions no more than `other`.
 bool IsDefinedWhere(const IndexingMap& map, const IndexingMap& other) {
   for (int i = 0; i < map.num_dims(); ++i) {
     if (!other.dims()[i].bounds.IsSubsetOf(map.dims()[i].bounds)) return false;
   }
   return std::all_of(
       map.constraints().begin(), map.constraints().end(), [&](const Constraint& constraint) {
-        if (UsesSymbols(constraint.expr, map)) return false;
         return std::any_of(
             other.constraints().begin(), other.constraints().end(), [&](const Constraint& also) {
               return also.expr == constraint.expr && also.interval.IsSubsetOf(constraint.interval);
@@ -63,32 +65,47 @@ bool HaveSameResults(const IndexingMap& a, const IndexingMap& b, const Shape& to
 
 }  // namespace
 
+bool MaySubsumeOthers(const OperandIndexing& a, const Shape& to) {
+  const IndexingMap& map = a.map();
+  if (a.IsUnknown() || map.num_runtimes() > 0 || a.replica_map() != nullptr ||
+      map.num_results() != to.rank()) {
+    return false;
+  }
+  if (map.num_ranges() == 0) return true;
+  if (llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
+        return UsesSymbols(constraint.expr, map);
+      })) {
+    return false;
+  }
+  llvm::SmallBitVector used(map.num_ranges());
+  for (int i = 0; i < map.num_results(); ++i) {
+    if (to.dimension(i) == 1) continue;
+    const AffineExpr expr = map.results()[i];
+    const std::optional<unsigned> range = FreeRange(expr, map, IndicesOfAxis(to.dimension(i)));
+    // For equal expressions of range variables, the other range variables would have to be chosen
+    // to match as well.
+    if (range ? used.test(*range) : UsesSymbols(expr, map)) return false;
+    if (range) used.set(*range);
+  }
+  return true;
+}
+
 bool Subsumes(const OperandIndexing& a, const OperandIndexing& b, const Shape& to) {
   const IndexingMap& map_a = a.map();
   const IndexingMap& map_b = b.map();
-  if (a.IsUnknown() || b.IsUnknown() || map_a.num_runtimes() > 0 ||
-      map_a.num_dims() != map_b.num_dims() || map_a.num_results() != map_b.num_results() ||
-      map_a.num_results() != to.rank()) {
+  if (b.IsUnknown() || b.replica_map() != nullptr || map_a.num_dims() != map_b.num_dims() ||
+      map_a.num_results() != map_b.num_results() || !MaySubsumeOthers(a, to)) {
     return false;
   }
-  if (a.replica_map() != nullptr || b.replica_map() != nullptr) return false;
   if (map_a.num_ranges() == 0) {
     return HaveSameResults(map_a, map_b, to) && IsDefinedWhere(map_a, map_b);
   }
   if (!IsDefinedWhere(map_a, map_b)) return false;
-  llvm::SmallBitVector used(map_a.num_ranges());
   for (int i = 0; i < map_a.num_results(); ++i) {
-    if (to.dimension(i) == 1) continue;
     const AffineExpr expr = map_a.results()[i];
-    if (const std::optional<unsigned> range =
-            FreeRange(expr, map_a, IndicesOfAxis(to.dimension(i)))) {
-      if (used.test(*range)) return false;
-      used.set(*range);
-      continue;
+    if (to.dimension(i) != 1 && expr != map_b.results()[i] && !UsesSymbols(expr, map_a)) {
+      return false;
     }
-    // For equal expressions of range variables, the other range variables would have to be chosen
-    // to match as well.
-    if (UsesSymbols(expr, map_a) || expr != map_b.results()[i]) return false;
   }
   return true;
 }

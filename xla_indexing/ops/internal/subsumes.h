@@ -21,6 +21,10 @@
 
 namespace xla_indexing::internal {
 
+// Whether what the rule asks of `a` alone, simplified and to an array of shape `to`, holds: where it
+// does not, `a` covers no map.
+bool MaySubsumeOthers(const OperandIndexing& a, const Shape& to);
+
 // Whether the rule says that `a` covers `b`, both simplified and to an array of shape `to`. It does
 // not where their numbers of dimensions or results differ, among themselves or from the shape's,
 // nor of maps of two contexts.
