@@ -191,7 +191,8 @@ void JoinedRelation::DropUnusedSymbols() {
 namespace {
 
 // How a range variable occurs, in terms that do not depend on the numbers of symbols: the first
-// expression that uses it, and that expression with the variable and all other symbols alike.
+// expression that uses it, and, where that is the first one of other range variables too, that
+// expression with the variable and all other symbols alike.
 struct RangeUse {
   int first_use;
   AffineExpr shape;
@@ -235,19 +236,23 @@ llvm::SmallVector<AffineExpr, 8> JoinedRelation::ExprsInOrderOfUse() const {
 JoinedRelation::Reordered JoinedRelation::OrderRangeVariables() {
   if (map_.num_ranges() < 2) return Reordered::kNone;
   const llvm::SmallVector<AffineExpr, 8> exprs = ExprsInOrderOfUse();
+  const auto num_exprs = static_cast<int>(exprs.size());
   std::vector<RangeUse> uses(map_.num_ranges());
   for (int i = 0; i < map_.num_ranges(); ++i) {
-    uses[i] = {static_cast<int>(exprs.size()), AffineExpr(), map_.ranges()[i].bounds, i};
+    uses[i] = {num_exprs, AffineExpr(), map_.ranges()[i].bounds, i};
   }
-  bool together = false;  // some expression has several
-  for (int e = static_cast<int>(exprs.size()) - 1; e >= 0; --e) {
+  bool together = false;                    // some expression has several
+  llvm::BitVector seen(map_.num_ranges());  // in the expressions so far
+  for (int e = 0; e < num_exprs; ++e) {
     llvm::BitVector used(map_.num_ranges());
     MarkSymbols(exprs[e], &used);
+    together = together || used.count() > 1;
+    used.reset(seen);
+    seen |= used;
     const bool several = used.count() > 1;
-    together = together || several;
     for (const unsigned i : used.set_bits()) {
       uses[i].first_use = e;
-      uses[i].shape = several ? Occurrence(static_cast<int>(i), exprs[e], map_) : AffineExpr();
+      if (several) uses[i].shape = Occurrence(static_cast<int>(i), exprs[e], map_);
     }
   }
   llvm::sort(uses, UsedBefore);
