@@ -49,8 +49,7 @@ TEST_F(PathTest, MapsOfOneNormalFormAreOnePath) {
   PathSet set;
   set.Add(OfNormalForm("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7], s0 * 2 in [0, 7]"));
   set.Add(OfNormalForm("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 3]"));
-  EXPECT_THAT(Maps(set),
-              ElementsAre("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 3]"));
+  EXPECT_THAT(Maps(set), ElementsAre("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 3]"));
 }
 
 TEST_F(PathTest, PathsThatLeadNowhereAreLeftOutWhereThereAreOthers) {

@@ -17,6 +17,8 @@
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/map/internal/affine_text.h"
+#include "xla_indexing/map/internal/variable_names.h"
 #include "xla_indexing/ops/internal/subsumes.h"
 
 namespace xla_indexing {
@@ -288,6 +290,69 @@ bool MergeAll(llvm::SmallVectorImpl<OperandIndexing>* maps) {
   return true;
 }
 
+bool HasNames(const IndexingMap& map) {
+  const auto has_name = [](const Variable& variable) { return static_cast<bool>(variable.name); };
+  return llvm::any_of(map.dims(), has_name) || llvm::any_of(map.ranges(), has_name) ||
+         llvm::any_of(map.runtimes(), has_name);
+}
+
+// Whether the text of one map comes before that of another, by their range variables or else by the
+// first result that they do not share; none where that takes more than a glance. Neither is known to
+// be empty.
+std::optional<bool> ComesBeforeAtAGlance(const IndexingMap& a, const IndexingMap& b) {
+  if (a.num_dims() != b.num_dims() || a.num_runtimes() != b.num_runtimes() || HasNames(a) ||
+      HasNames(b)) {
+    return std::nullopt;
+  }
+  if (a.num_ranges() != b.num_ranges()) {
+    // `(d0) ->` comes before `(d0)[s0, s1] ->`, and that before `(d0)[s0] ->`.
+    if (a.num_runtimes() > 0) return std::nullopt;
+    return a.num_ranges() == 0 || (b.num_ranges() != 0 && a.num_ranges() > b.num_ranges());
+  }
+  const auto count = std::min(a.results().size(), b.results().size());
+  size_t i = 0;
+  while (i < count && a.results()[i] == b.results()[i]) ++i;
+  if (i == count) return std::nullopt;
+  const internal::VariableNames names = internal::NamesOf(a);
+  // What ends a result comes before what goes on with it.
+  const auto text_of = [&](const IndexingMap& map) {
+    std::string text;
+    internal::AppendAffineExpr(map.results()[i], names.dims, names.symbols, &text);
+    text.append(i + 1 < map.results().size() ? "," : ")");
+    return text;
+  };
+  const std::string text_of_a = text_of(a);
+  const std::string text_of_b = text_of(b);
+  return text_of_a != text_of_b ? std::optional(text_of_a < text_of_b) : std::nullopt;
+}
+
+bool TextComesBefore(const OperandIndexing& a, const OperandIndexing& b) {
+  std::optional<bool> is_before;
+  if (!a.IsUnknown() && !b.IsUnknown()) is_before = ComesBeforeAtAGlance(a.map(), b.map());
+  return is_before ? *is_before : a.ToString() < b.ToString();
+}
+
+// Puts the maps in the order of their texts.
+void SortByText(llvm::SmallVectorImpl<OperandIndexing>* maps) {
+  // Of few maps parts of their texts are enough.
+  constexpr size_t kFew = 4;
+  if (maps->size() == 2) {
+    if (TextComesBefore(maps->back(), maps->front())) std::swap(maps->front(), maps->back());
+    return;
+  }
+  if (maps->size() <= kFew) {
+    std::sort(maps->begin(), maps->end(), TextComesBefore);
+    return;
+  }
+  std::vector<std::pair<std::string, size_t>> order;
+  order.reserve(maps->size());
+  for (size_t i = 0; i < maps->size(); ++i) order.emplace_back((*maps)[i].ToString(), i);
+  std::sort(order.begin(), order.end());
+  llvm::SmallVector<OperandIndexing, 1> sorted;
+  for (const auto& [text, i] : order) sorted.push_back(std::move((*maps)[i]));
+  std::move(sorted.begin(), sorted.end(), maps->begin());
+}
+
 }  // namespace
 
 OperandIndexing* OperandIndexingSet::Find(const OperandIndexing& indexing) {
@@ -360,12 +425,8 @@ void OperandIndexingSet::Simplify() {
     maps = Take();
     for (OperandIndexing& indexing : maps) Add(std::move(indexing));
   }
-  std::vector<std::pair<std::string, size_t>> order;
-  order.reserve(maps_.size());
-  for (size_t i = 0; i < maps_.size(); ++i) order.emplace_back(maps_[i].ToString(), i);
-  std::sort(order.begin(), order.end());
-  maps = Take();
-  for (const auto& [text, i] : order) maps_.push_back(std::move(maps[i]));
+  hashes_.clear();
+  SortByText(&maps_);
 }
 
 void OperandIndexingSet::DropSubsumed(const Shape& to) {
