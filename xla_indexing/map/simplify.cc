@@ -425,7 +425,9 @@ llvm::SmallVector<AffineExpr, 4> LeastForms(llvm::ArrayRef<AffineExpr> exprs,
   for (const AffineExpr expr : exprs) {
     bool is_settled = false;
     forms.push_back(simplifier.Simplify(expr, &is_settled));
-    *are_settled = *are_settled && is_settled;
+    // The form is made of the sum.
+    *are_settled = *are_settled &&
+                   (is_settled || simplifier.Evaluate(forms.back()) == simplifier.Evaluate(expr));
   }
   if (equalities.empty()) return forms;
   *are_settled = false;
@@ -438,14 +440,27 @@ llvm::SmallVector<AffineExpr, 4> LeastForms(llvm::ArrayRef<AffineExpr> exprs,
   return forms;
 }
 
+// Whether a constraint on residues shares variables with another constraint.
+bool SharesVariables(const Constraint& residues, llvm::ArrayRef<Constraint> constraints,
+                     int num_dims) {
+  const auto variables = VariablesOf(residues.expr, num_dims);
+  return llvm::any_of(constraints, [&](const Constraint& other) {
+    return !(other == residues) &&
+           llvm::any_of(VariablesOf(other.expr, num_dims),
+                        [&](int variable) { return llvm::is_contained(variables, variable); });
+  });
+}
+
 // Whether looking anew at constraints that became `constraints`, sorted and merged, would change
-// nothing: each has its form on the box whatever the others are, and says no more than one of them.
+// nothing: each has its form on the box, says no more than one of them, and what is assumed of
+// residues says nothing of the others.
 bool AreSettled(llvm::ArrayRef<Constraint> constraints, llvm::ArrayRef<Constraint> before,
-                llvm::function_ref<const Interval*(AffineExpr)> range_of) {
+                int num_dims, llvm::function_ref<const Interval*(AffineExpr)> range_of) {
   return llvm::all_of(constraints, [&](const Constraint& constraint) {
-    return !constraint.interval.IsPoint() &&
-           constraint.expr.getKind() != mlir::AffineExprKind::Mod &&
-           IsEvidentForm(constraint.expr, range_of) && llvm::is_contained(before, constraint);
+    const bool is_mod = constraint.expr.getKind() == mlir::AffineExprKind::Mod;
+    return (is_mod ? constraint.interval.lower() == 0 : !constraint.interval.IsPoint()) &&
+           IsEvidentForm(constraint.expr, range_of) && llvm::is_contained(before, constraint) &&
+           !(is_mod && SharesVariables(constraint, constraints, num_dims));
   });
 }
 
@@ -515,8 +530,8 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
       const Variable* found = FindVariable(variable);
       return found != nullptr ? &found->bounds : nullptr;
     };
-    *is_settled =
-        are_settled && num_rounds < kMaxRounds && AreSettled(constraints_, round.kept, range_of);
+    *is_settled = are_settled && num_rounds < kMaxRounds &&
+                  AreSettled(constraints_, round.kept, num_dims(), range_of);
     return *this != before;
   }
 }
