@@ -133,11 +133,11 @@ void JoinOverValues(OperandIndexingSet* set) {
   while (looked_at < maps.size()) {
     std::optional<OperandIndexing> joined = JoinedWithOthers(maps[looked_at++], maps);
     if (!joined) continue;
-    // Maps become fewer with every step but the last one.
-    if (std::erase_if(maps, [&](const OperandIndexing& map) { return Covers(*joined, map); }) < 2) {
-      break;
-    }
+    const size_t covered =
+        std::erase_if(maps, [&](const OperandIndexing& map) { return Covers(*joined, map); });
     maps.push_back(*std::move(joined));
+    // Maps become fewer with every step but the last one.
+    if (covered < 2) break;
     changes = true;
     looked_at = 0;
   }
