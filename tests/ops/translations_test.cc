@@ -1,5 +1,6 @@
-// All powers of one timed map in closed form, against isl's transitive closure, which is code of its
-// own (tests/map/isl_judge.h). The reference executes loops of several (tests/reference/).
+// All powers of one timed map in closed form, against ways that are followed step by step, and against
+// isl's transitive closure, which is code of its own (tests/map/isl_judge.h). The reference executes
+// loops of several (tests/reference/).
 
 #include "xla_indexing/ops/internal/translations.h"
 
@@ -12,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/isl_judge.h"
+#include "tests/testing/map_pairs.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -46,11 +48,68 @@ TEST_F(TranslationsTest, ElementsStayUntilTheyAreWritten) {
   EXPECT_EQ(powers->maps()[0].map().affine_map(), expected.map().affine_map());
 }
 
-// At each time one of seven elements is written, over and over again.
+// Where a remainder goes round and the element moves on none the less, or may do so.
 TEST_F(TranslationsTest, WhatIsNotMonotonousIsNotClosed) {
-  EXPECT_FALSE(ClosePiece(Piece("(d0, d1) -> (d0 + 1, d1), domain: d0 in [0, 30], d1 in [0, 9], "
-                                "(d0 + d1) mod 7 in [0, 5]"))
-                   .has_value());
+  for (const char* constraint : {"(d0 * 2 + d1) mod 7 in [0, 5]", "(d0 * 3 + d1) mod 17 in [1, 15]",
+                                 "(d0 + d1) mod 7 + d1 in [1, 9]"}) {
+    EXPECT_FALSE(ClosePiece(Piece(absl::StrCat("(d0, d1) -> (d0 + 1, d1), domain: d0 in [0, 30], "
+                                               "d1 in [0, 9], ",
+                                               constraint)))
+                     .has_value())
+        << constraint;
+  }
+}
+
+// At each time one of `size` rows of a ring is written, in any order and direction, or several of
+// them; with and without other bounds.
+TEST_F(TranslationsTest, ElementsStayInARingUntilTheyAreWritten) {
+  int closed = 0;
+  int all = 0;
+  for (const bool is_forward : {true, false}) {
+    const std::string piece = absl::StrCat("(d0, d1) -> (d0 ", is_forward ? "+ 1" : "- 1",
+                                           ", d1), domain: d0 in [0, 20], d1 in [0, ");
+    for (const int64_t size : {2, 3, 7, 8}) {
+      for (const int64_t factor : {-2, -1, 1, 2}) {
+        for (int64_t least = 0; least < size; ++least) {
+          for (int64_t most = least; most < size; ++most) {
+            for (const char* element : {"d1", "-d1", "0"}) {
+              for (const char* other : {"", ", d0 - d1 in [-5, 12]"}) {
+                const OperandIndexing step =
+                    Piece(absl::StrCat(piece, size - 1, "], (d0 * ", factor, " + ", element,
+                                       ") mod ", size, " in [", least, ", ", most, "]", other));
+                if (step.IsKnownEmpty()) continue;
+                ++all;
+                const std::optional<OperandIndexingSet> powers = ClosePiece(step);
+                if (!powers) continue;
+                ++closed;
+                ASSERT_EQ(MapPairsOf(*powers), ClosureOf(MapPairsOf(step))) << step.ToString();
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  std::cout << closed << " of " << all << " rings closed\n";
+  EXPECT_GT(10 * closed, 7 * all);
+}
+
+// As a program writes row t mod n: what stays is above that row, or below it.
+TEST_F(TranslationsTest, ElementsStayAboveAndBelowTheRowThatIsWritten) {
+  for (const int64_t size : {3, 8, 11}) {
+    for (const bool is_forward : {true, false}) {
+      for (const bool is_above : {true, false}) {
+        const OperandIndexing step = Piece(absl::StrCat(
+            "(d0, d1) -> (d0 ", is_forward ? "+ 1" : "- 1",
+            ", d1), domain: d0 in [0, 40], d1 in [0, ", size - 1, "], d0 mod ", size, " - d1 in [",
+            is_above ? 1 - size : 1, ", ", is_above ? -1 : size - 1, "]"));
+        const std::optional<OperandIndexingSet> powers = ClosePiece(step);
+        ASSERT_TRUE(powers.has_value()) << step.ToString();
+        EXPECT_EQ(powers->size(), 1);
+        EXPECT_EQ(MapPairsOf(*powers), ClosureOf(MapPairsOf(step))) << step.ToString();
+      }
+    }
+  }
 }
 
 #ifdef XLA_INDEXING_HAS_ISL

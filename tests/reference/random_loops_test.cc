@@ -5,7 +5,7 @@
 // steps and a few arrays of other sizes. Each is carried unchanged, or computed in one of the ways of
 // programs: rows of others written at a row that is a function of the counter, rows read, rows
 // turned, moved by one or both, summed, recurrences of one leaf or several. Rows are written as programs
-// write them: i, n - 1 - i, i + 0, select(i < 0, i + n, i), clamp, min, a converted counter.
+// write them: i, n - 1 - i, i + 0, select(i < 0, i + n, i), i mod 5, clamp, min, a converted counter.
 //
 // Some loops also compute values, of a number and a table that they carry: rows are read and written
 // where these say, gathered and scattered by them, and branches are taken.
@@ -340,6 +340,11 @@ class RandomLoop {
       case 7: {
         const std::string copy = Value("s32[]", "copy(i)");
         return Value("s32[]", "clamp(zero, ", copy, ", last)");
+      }
+      case 8: {
+        // A ring.
+        const int64_t size = random_.Between(2, 9);
+        return Value("s32[]", "remainder(i, ", Value("s32[]", "constant(", size, ")"), ")");
       }
       default:
         return "i";

@@ -587,8 +587,8 @@ void WriteWithFewMaps(OperandIndexingSet* set) {
   *set = Tidied(std::move(maps));
 }
 
-void WriteAnswer(OperandIndexingSet* set) {
-  WriteWithFewMaps(set);
+void JoinBeyondEnds(OperandIndexingSet* set) {
+  if (set->size() < 2) return;
   std::vector<OperandIndexing> maps(set->begin(), set->end());
   const auto joins = [](OperandIndexing& a, const OperandIndexing& b) {
     std::optional<OperandIndexing> joined;
@@ -597,7 +597,14 @@ void WriteAnswer(OperandIndexingSet* set) {
     return joined.has_value();
   };
   Reduce(joins, &maps);
-  for (OperandIndexing& map : maps) map = WithConstrainedResultsAsRanges(std::move(map));
+  if (maps.size() < set->size()) *set = Tidied(std::move(maps));
+}
+
+void WriteAnswer(OperandIndexingSet* set) {
+  WriteWithFewMaps(set);
+  JoinBeyondEnds(set);
+  std::vector<OperandIndexing> maps;
+  for (const OperandIndexing& map : *set) maps.push_back(WithConstrainedResultsAsRanges(map));
   *set = Tidied(std::move(maps));
 }
 

@@ -37,8 +37,10 @@ namespace xla_indexing::internal {
 // The first four rules.
 OperandIndexing WithSumsJoined(OperandIndexing indexing);
 
-// All of the first table, and of both, as long as the question's budget lasts.
+// All of the first table, the first rule of the second, and all of both, as long as the question's
+// budget lasts.
 void WriteWithFewMaps(OperandIndexingSet* set);
+void JoinBeyondEnds(OperandIndexingSet* set);
 void WriteAnswer(OperandIndexingSet* set);
 
 }  // namespace xla_indexing::internal

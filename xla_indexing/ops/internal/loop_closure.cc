@@ -227,7 +227,9 @@ class ClosedLoop {
   }
 
   // All powers but none of maps from a leaf to itself, by the first law that applies.
-  std::optional<OperandIndexingSet> PowersOf(int64_t leaf, const OperandIndexingSet& maps) {
+  std::optional<OperandIndexingSet> PowersOf(int64_t leaf, OperandIndexingSet maps) {
+    // What stays before, at and behind a row that is computed of itself stays.
+    JoinBeyondEnds(&maps);
     const std::vector<OperandIndexing> pieces(maps.begin(), maps.end());
     if (pieces.size() == 1) {
       if (std::optional<OperandIndexingSet> powers = ClosePiece(pieces[0])) return powers;

@@ -177,6 +177,35 @@ std::optional<Interval> OneSideOf(const Interval& whole, const Interval& part) {
                                     : Interval::AtMost(part.lower()).Sub(1));
 }
 
+// Whether maps have the same results, of dimensions only, and every point of the domain of `a` is one
+// of that of `b`: what b asks for cannot fail in a.
+bool IsWithin(const OperandIndexing& a, const OperandIndexing& b) {
+  const IndexingMap& map = b.map();
+  if (a.map().affine_map() != map.affine_map() || map.num_symbols() > 0) return false;
+  const auto cannot_be = [&](AffineExpr expr, const Interval& values) {
+    if (values.IsEmpty()) return true;
+    OperandIndexing outside = a;
+    if (!outside.AddConstraint(expr, values).ok()) return false;
+    outside.Simplify();
+    return outside.IsKnownEmpty();
+  };
+  const auto cannot_leave = [&](AffineExpr expr, const Interval& values) {
+    if (values.IsEmpty()) return false;
+    return (!values.has_lower() || cannot_be(expr, Interval::AtMost(values.lower()).Sub(1))) &&
+           (!values.has_upper() || cannot_be(expr, Interval::AtLeast(values.upper()).Add(1)));
+  };
+  for (int i = 0; i < map.num_dims(); ++i) {
+    const Interval& values = map.dims()[i].bounds;
+    if (!a.map().dims()[i].bounds.IsSubsetOf(values) &&
+        !cannot_leave(mlir::getAffineDimExpr(i, map.context()), values)) {
+      return false;
+    }
+  }
+  return llvm::all_of(map.constraints(), [&](const Constraint& constraint) {
+    return cannot_leave(constraint.expr, constraint.interval);
+  });
+}
+
 bool HasValuesOfOthers(const OperandIndexing& indexing) {
   return indexing.map().num_runtimes() > 0 || indexing.replica_map() != nullptr;
 }
@@ -313,9 +342,11 @@ std::optional<OperandIndexing> JoinedAlongOne(const OperandIndexing& a, const Op
     if (!added) continue;
     Intervals part = joined;
     part[i] = *added;
-    if (!OperandIndexing::IdenticalRelation(WithIntervals(a, part), b)) continue;
+    const OperandIndexing beyond = WithIntervals(a, part);
+    if (!OperandIndexing::IdenticalRelation(beyond, b) && !IsWithin(beyond, b)) continue;
     part[i] = of_a[i];
-    if (OperandIndexing::IdenticalRelation(WithIntervals(a, part), a)) {
+    const OperandIndexing before = WithIntervals(a, part);
+    if (OperandIndexing::IdenticalRelation(before, a) || IsWithin(before, a)) {
       return WithIntervals(a, joined);
     }
   }

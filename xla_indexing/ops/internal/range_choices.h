@@ -4,8 +4,8 @@
 // those of b, every pair of b is one of a if a's intervals and constraints hold for what was chosen.
 // Where they do not hold, a can be made larger by b:
 //
-//   a with all intervals as long as b needs them,  a and b, if this is a where that interval is as
-//     one of them longer at one end                  it was, and b where it is what was added
+//   a with all intervals as long as b needs them,  a and b, if this is in a where that interval is as
+//     one of them longer at one end                  it was, and in b where it is what was added
 //
 // Example: (d0) -> (d0), d0 in [0, 4], and (d0)[s0] -> (s0), d0 in [1, 4], d0 - s0 in [1, 4], are
 // (d0)[s0] -> (s0), d0 in [0, 4], d0 - s0 in [0, 4]: that d0 is not 0 in the second map follows from

@@ -1,6 +1,7 @@
 #include "xla_indexing/ops/internal/translations.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -50,7 +51,36 @@ Change Opposite(Change change) {
   return change == Change::kDown ? Change::kUp : change;
 }
 
-Change ChangeOf(AffineExpr expr, const Shifts& shifts) {
+// How much an expression of dimensions grows in each step; nothing where that differs.
+std::optional<int64_t> GrowthOf(AffineExpr expr, const Shifts& shifts) {
+  const LinearSum sum = LinearSum::FromExpr(expr);
+  if (!sum.valid()) return std::nullopt;
+  Int128 growth = 0;
+  for (const Term& term : sum.terms()) {
+    const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(term.atom);
+    if (!dim) {
+      if (llvm::isa<mlir::AffineSymbolExpr>(term.atom)) continue;
+      return std::nullopt;
+    }
+    const std::optional<int64_t>& shift = shifts[dim.getPosition()];
+    if (!shift) return std::nullopt;
+    growth += static_cast<Int128>(term.coefficient) * *shift;
+  }
+  return NarrowToInt64(growth);
+}
+
+// How much e mod n grows in each step until it goes round: less than n, up or down; 0 for any other
+// expression, or where e does not change.
+int64_t GrowthOfRemainder(AffineExpr atom, const Shifts& shifts) {
+  const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(atom);
+  if (!division || atom.getKind() != mlir::AffineExprKind::Mod) return 0;
+  const std::optional<int64_t> size = ConstantIn(division.getRHS());
+  const std::optional<int64_t> growth = GrowthOf(division.getLHS(), shifts);
+  return size && growth && -*size < *growth && *growth < *size ? *growth : 0;
+}
+
+// As long as no remainder goes round, if there may be such.
+Change ChangeOf(AffineExpr expr, const Shifts& shifts, bool may_have_remainders = true) {
   const LinearSum sum = LinearSum::FromExpr(expr);
   if (!sum.valid()) return Change::kAnyhow;
   Int128 slope = 0;
@@ -64,8 +94,11 @@ Change ChangeOf(AffineExpr expr, const Shifts& shifts) {
       const std::optional<int64_t>& shift = shifts[dim.getPosition()];
       if (!shift) return Change::kAnyhow;
       slope += static_cast<Int128>(term.coefficient) * *shift;
+    } else if (const int64_t growth = GrowthOfRemainder(term.atom, shifts); growth != 0) {
+      if (!may_have_remainders) return Change::kAnyhow;
+      slope += static_cast<Int128>(term.coefficient) * growth;
     } else if (const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom)) {
-      const Change change = ChangeOf(division.getLHS(), shifts);
+      const Change change = ChangeOf(division.getLHS(), shifts, /*may_have_remainders=*/false);
       if (change == Change::kNone) continue;
       if (term.atom.getKind() != mlir::AffineExprKind::FloorDiv) return Change::kAnyhow;
       add(term.coefficient > 0 ? change : Opposite(change));
@@ -73,6 +106,44 @@ Change ChangeOf(AffineExpr expr, const Shifts& shifts) {
   }
   if (slope != 0) add(slope > 0 ? Change::kUp : Change::kDown);
   return all;
+}
+
+// The remainders of constraints that change from step to step.
+llvm::SmallVector<AffineExpr, 2> RemaindersThatChange(const IndexingMap& map,
+                                                      const Shifts& shifts) {
+  llvm::SmallVector<AffineExpr, 2> remainders;
+  for (const Constraint& constraint : map.constraints()) {
+    const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+    for (const Term& term : sum.terms()) {
+      if (GrowthOfRemainder(term.atom, shifts) != 0 && !llvm::is_contained(remainders, term.atom)) {
+        remainders.push_back(term.atom);
+      }
+    }
+  }
+  return remainders;
+}
+
+// Whether some constraint does not hold before a remainder goes round, or after it: with
+// c * (e mod n) + rest, e growing by g, e mod n is in the last g of its numbers before and in the
+// first g after, or the other way round.
+bool StopsBeforeGoingRound(AffineExpr remainder, const IndexingMap& map, const Shifts& shifts) {
+  const int64_t growth = GrowthOfRemainder(remainder, shifts);
+  const int64_t size = *ConstantIn(llvm::cast<mlir::AffineBinaryOpExpr>(remainder).getRHS());
+  const int64_t steps = growth < 0 ? -growth : growth;
+  const Interval first = Interval::OfSize(steps);
+  const Interval last = Interval::Closed(size - steps, size - 1);
+  ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+  return llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
+    const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+    const int64_t coefficient = sum.valid() ? sum.CoefficientOf(remainder) : 0;
+    if (coefficient == 0) return false;
+    const AffineExpr rest = Sub(constraint.expr, Scale(remainder, coefficient));
+    if (!rest) return false;
+    const Interval values = simplifier.Range(rest);
+    return llvm::any_of(std::initializer_list<Interval>{first, last}, [&](const Interval& end) {
+      return values.Add(end.Mul(coefficient)).Intersect(constraint.interval).IsEmpty();
+    });
+  });
 }
 
 // The shifts of a piece whose powers have the closed form above.
@@ -105,7 +176,29 @@ std::optional<Shifts> ShiftsOf(const OperandIndexing& piece) {
       return std::nullopt;
     }
   }
+  const auto stops = [&](AffineExpr remainder) {
+    return StopsBeforeGoingRound(remainder, map, shifts);
+  };
+  if (!llvm::all_of(RemaindersThatChange(map, shifts), stops)) return std::nullopt;
   return shifts;
+}
+
+// `expr` after so many steps, in which no remainder of it goes round; null where that passes a bound.
+AffineExpr AfterSteps(AffineExpr expr, AffineExpr steps, const Shifts& shifts) {
+  const LinearSum sum = LinearSum::FromExpr(expr);
+  llvm::SmallVector<AffineExpr, 4> dims;
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const AffineExpr dim = mlir::getAffineDimExpr(i, expr.getContext());
+    dims.push_back(Add(dim, Scale(steps, shifts[i].value_or(0))));
+  }
+  AffineExpr after = Constant(sum.constant(), expr.getContext());
+  for (const Term& term : sum.terms()) {
+    const int64_t growth = GrowthOfRemainder(term.atom, shifts);
+    const AffineExpr atom =
+        growth != 0 ? Add(term.atom, Scale(steps, growth)) : Substitute(term.atom, dims, {});
+    after = Add(after, Scale(atom, term.coefficient));
+  }
+  return after;
 }
 
 // p^m for m >= 1, a range variable; nothing where a piece is none of this kind.
@@ -128,20 +221,26 @@ std::optional<OperandIndexing> CloseShifting(const OperandIndexing& piece) {
   }
   const auto renamed = [&](AffineExpr expr) { return Substitute(expr, {}, renaming.for_symbols); };
   renaming.results_dropped = map.num_results();
-  llvm::SmallVector<AffineExpr, 4> at_last;
+  const AffineExpr before_last = Sub(times, Constant(1, context));
+  const auto constrain_last = [&](AffineExpr expr, const Interval& interval) {
+    const AffineExpr at_last = AfterSteps(expr, before_last, *shifts);
+    if (at_last) renaming.constraints_added.push_back({at_last, interval});
+    return static_cast<bool>(at_last);
+  };
   for (int i = 0; i < map.num_dims(); ++i) {
     const AffineExpr dim = mlir::getAffineDimExpr(i, context);
     const int64_t shift = (*shifts)[i].value_or(0);
     renaming.results_added.push_back((*shifts)[i] ? Add(dim, Scale(times, shift))
                                                   : renamed(map.results()[i]));
-    at_last.push_back(Add(dim, Scale(Sub(times, Constant(1, context)), shift)));
-    if (!at_last.back()) return std::nullopt;
-    if (shift != 0) renaming.constraints_added.push_back({at_last.back(), map.dims()[i].bounds});
+    if (shift != 0 && !constrain_last(dim, map.dims()[i].bounds)) return std::nullopt;
   }
   for (const Constraint& constraint : map.constraints()) {
     if (ChangeOf(constraint.expr, *shifts) == Change::kNone) continue;
-    renaming.constraints_added.push_back(
-        {Substitute(renamed(constraint.expr), at_last, {}), constraint.interval});
+    if (!constrain_last(renamed(constraint.expr), constraint.interval)) return std::nullopt;
+  }
+  for (const AffineExpr remainder : RemaindersThatChange(map, *shifts)) {
+    const auto size = ConstantIn(llvm::cast<mlir::AffineBinaryOpExpr>(remainder).getRHS());
+    if (!constrain_last(renamed(remainder), Interval::OfSize(*size))) return std::nullopt;
   }
   OperandIndexing closed = Renamed(piece, std::move(renaming));
   if (closed.IsUnknown()) return std::nullopt;
