@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -11,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/affine/expr_testing.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/entries.h"
 #include "tests/testing/hlo_chain.h"
@@ -19,6 +23,9 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/operand_indexing.h"
+#include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing {
 namespace {
@@ -157,16 +164,17 @@ TEST(ChainElementsTest, ChainsWithSlicesPadsAndConcatenations) {
   ExpectMapsOfElements(5, kReindexings | kCutting | kPlacing, 8000);
 }
 
-// Transposes and reshapes, one after the other, of 2^9 * 3 elements: the factor of 3 crosses the
+// Transposes and reshapes, one after the other, of 2^n * 3 elements: the factor of 3 crosses the
 // others again and again.
-HloChain RandomTransposesAndReshapes(int64_t length, Random& random) {
+HloChain RandomTransposesAndReshapes(const Index& first, int64_t length, Random& random) {
   const auto array = [](Index sizes) {
     ChainArray result{std::move(sizes), {}};
     result.layout = RowMajorLayout(result);
     return result;
   };
   HloChain chain;
-  ChainArray from = array({8, 4, 12, 4});
+  ChainArray from = array(first);
+  const int64_t elements = ElementCountOf(from);
   for (int64_t i = 0; i < length; ++i) {
     ChainStep step;
     step.from = from;
@@ -179,8 +187,10 @@ HloChain RandomTransposesAndReshapes(int64_t length, Random& random) {
       for (const int64_t dim : step.dimensions) sizes.push_back(from.sizes[dim]);
     } else {
       sizes.assign(random.Between(2, 5), 1);
-      for (const int64_t factor : {2, 2, 2, 2, 2, 2, 2, 2, 2, 3}) {
+      for (int64_t left = elements; left > 1;) {
+        const int64_t factor = left % 2 == 0 ? 2 : 3;
         sizes[random.Between(0, static_cast<int64_t>(sizes.size()) - 1)] *= factor;
+        left /= factor;
       }
     }
     step.to = from = array(std::move(sizes));
@@ -189,26 +199,114 @@ HloChain RandomTransposesAndReshapes(int64_t length, Random& random) {
   return chain;
 }
 
-// Chains whose indices, written out, have up to thousands of divisions.
+// The element that a map leads to whose range variables are names: each is what the equality says
+// that has it and no others but those that are known. None outside of the domain.
+std::optional<Index> FollowNames(const IndexingMap& map, const Index& dims) {
+  Index names(map.num_ranges());
+  std::vector<Constraint> left(map.constraints().begin(), map.constraints().end());
+  std::vector<bool> is_known(names.size());
+  for (size_t before = left.size() + 1; left.size() < before;) {
+    before = left.size();
+    std::erase_if(left, [&](const Constraint& constraint) {
+      std::vector<size_t> unknown;
+      for (size_t i = 0; i < names.size(); ++i) {
+        if (!is_known[i] && constraint.expr.isFunctionOfSymbol(i)) unknown.push_back(i);
+      }
+      if (unknown.size() != 1 || constraint.interval != Interval::Point(0)) return false;
+      const size_t i = unknown[0];
+      const auto at = [&](int64_t value) {
+        names[i] = value;
+        return static_cast<int64_t>(internal::Value(constraint.expr, dims, names));
+      };
+      const int64_t slope = at(1) - at(0);
+      EXPECT_EQ(std::abs(slope), 1);
+      names[i] = -at(0) * slope;
+      is_known[i] = true;
+      return true;
+    });
+  }
+  EXPECT_FALSE(absl::c_linear_search(is_known, false));
+  const auto contains = map.Contains(dims, names);
+  EXPECT_TRUE(contains.ok()) << contains.status();
+  if (!contains.ok() || !*contains) return std::nullopt;
+  const auto results = map.Evaluate(dims, names);
+  EXPECT_TRUE(results.ok()) << results.status();
+  if (!results.ok()) return std::nullopt;
+  return Index(results->begin(), results->end());
+}
+
+// The one map of a module whose chain is one-to-one, which is exact.
+OperandIndexing MapOfBijection(const HloModule& module, Direction direction,
+                               mlir::MLIRContext* context) {
+  const auto entries = Entries(*module.entry_computation(), direction, context);
+  EXPECT_TRUE(entries.ok() && entries->size() == 1);
+  if (!entries.ok() || entries->size() != 1) return OperandIndexing::Unknown(context, "no entry");
+  const OperandIndexingSet& maps = entries->front().indexing;
+  EXPECT_TRUE(maps.label().IsExact()) << maps.label().reason;
+  EXPECT_EQ(maps.size(), 1);
+  if (maps.size() != 1) return OperandIndexing::Unknown(context, "no map");
+  const OperandIndexing map = maps.maps().front();
+  EXPECT_TRUE(map.map().Verify().ok()) << map.map().Verify();
+  return map;
+}
+
+// Chains of which no index can be written as one expression of a reasonable length. All elements of
+// small arrays and some of large ones are followed, in both directions.
 TEST(ChainElementsTest, LongChainsOfTransposesAndReshapes) {
-  int exact = 0;
+  int with_names = 0;
   const int cases = Cases(40);
   for (int i = 0; i < cases; ++i) {
     Random random(i);
-    const HloChain chain = RandomTransposesAndReshapes(32, random);
+    const Index sizes = i % 2 == 1 ? Index{8, 128, 12, 64} : Index{8, 4, 12, 4};
+    const HloChain chain = RandomTransposesAndReshapes(sizes, i % 4 < 2 ? 64 : 32, random);
     const auto module = ParseModule(ToHlo(chain), "chain.hlo");
     ASSERT_TRUE(module.ok()) << module.status();
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-    const auto backward =
-        Entries(*(*module)->entry_computation(), Direction::kOutputToInput, &context);
-    ASSERT_TRUE(backward.ok() && backward->size() == 1);
-    const OperandIndexingSet& maps = backward->front().indexing;
-    if (!maps.label().IsExact()) continue;
-    ++exact;
-    ASSERT_TRUE(maps.maps().front().map().Verify().ok()) << ToHlo(chain);
-    ASSERT_EQ(MovesOf(*backward, 2000, true), MovesOf(chain)) << i << "\n" << ToHlo(chain);
+    const OperandIndexing backward = MapOfBijection(**module, Direction::kOutputToInput, &context);
+    const OperandIndexing forward = MapOfBijection(**module, Direction::kInputToOutput, &context);
+    with_names += backward.map().num_ranges() > 0 ? 1 : 0;
+    const ChainArray& from = chain.front().from;
+    const int64_t elements = ElementCountOf(from);
+    const bool is_small = elements < 2000;
+    const int64_t followed = is_small ? elements : 300;
+    for (int64_t k = 0; k < followed; ++k) {
+      const int64_t place = is_small ? k : random.Between(0, elements - 1);
+      const Index start = ElementAtPlace(place, from, RowMajorLayout(from));
+      Index end = start;
+      for (const ChainStep& step : chain) end = *Moved(step, end);
+      ASSERT_EQ(FollowNames(backward.map(), end), start) << i << "\n" << ToHlo(chain);
+      ASSERT_EQ(FollowNames(forward.map(), start), end) << i << "\n" << ToHlo(chain);
+    }
+    if (i >= 8) continue;
+    // Names stay when the map is simplified, and what has been simplified stays as it is.
+    IndexingMap simplified = backward.map();
+    simplified.Simplify();
+    const IndexingMap once = simplified;
+    EXPECT_FALSE(simplified.Simplify()) << once.ToString();
+    EXPECT_EQ(simplified, once);
+    EXPECT_LT(once.ToString().size(), 3 * backward.map().ToString().size());
+    for (int64_t k = 0; k < 20; ++k) {
+      const ChainArray& to = chain.back().to;
+      const Index end = ElementAtPlace(random.Between(0, elements - 1), to, RowMajorLayout(to));
+      ASSERT_EQ(FollowNames(once, end), FollowNames(backward.map(), end)) << i;
+    }
   }
-  EXPECT_GT(exact * 20, cases * 17);
+  EXPECT_GT(with_names * 2, cases);
+}
+
+// Names come only where a map is written: a long chain and its inverse are the identity, without
+// any.
+TEST(ChainElementsTest, ALongChainCancelsAgainstItsInverse) {
+  Random random(1);
+  HloChain chain = RandomTransposesAndReshapes({8, 128, 12, 64}, 64, random);
+  for (const ChainStep& back : InverseHloChain(chain)) chain.push_back(back);
+  const auto module = ParseModule(ToHlo(chain), "chain.hlo");
+  ASSERT_TRUE(module.ok()) << module.status();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const OperandIndexing map = MapOfBijection(**module, Direction::kOutputToInput, &context);
+  EXPECT_EQ(map.MapToString(),
+            "(d0, d1, d2, d3) -> (d0, d1, d2, d3), domain: d0 in [0, 7], d1 in [0, 127], "
+            "d2 in [0, 11], d3 in [0, 63]");
 }
 
 }  // namespace

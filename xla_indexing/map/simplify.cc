@@ -31,6 +31,7 @@ using internal::CombineResidues;
 using internal::ConstraintState;
 using internal::Equalities;
 using internal::ExprSimplifier;
+using internal::GivesName;
 using internal::HasIntegerPoint;
 using internal::IsEquality;
 using internal::IsEvidentForm;
@@ -294,7 +295,7 @@ void AssumeAll(llvm::ArrayRef<Constraint> constraints, ExprSimplifier* simplifie
   }
   Equalities(constraints, [](const Constraint&) { return true; }).AssumeResidues(simplifier);
   for (const Constraint& constraint : constraints) {
-    if (IsFact(constraint)) continue;
+    if (IsFact(constraint) || GivesName(constraint)) continue;
     simplifier->Assume(LinearSum::FromExpr(constraint.expr), constraint.interval);
   }
 }
@@ -391,7 +392,10 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
   const bool ends = round->combined || round->found_value;
   if (!QuestionBudget::IsSpent() && (ends || (may_go_on && may_say_more))) return Outcome::kAgain;
   may_go_on = may_go_on && !QuestionBudget::IsSpent();
-  if (may_go_on && llvm::any_of(round->kept, IsEquality)) {
+  const auto makes_shorter = [](const Constraint& constraint) {
+    return IsEquality(constraint) && !GivesName(constraint);
+  };
+  if (may_go_on && llvm::any_of(round->kept, makes_shorter)) {
     ShortenConstraints(map, may_use, narrow, trace, round);
     if (round->is_unsatisfiable) return Outcome::kEmpty;
     if (round->shortened || round->narrowed) return Outcome::kShortened;

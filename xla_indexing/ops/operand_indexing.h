@@ -71,9 +71,10 @@ class OperandIndexing {
   explicit OperandIndexing(PartsFit, IndexingMap map, RuntimeVarIndexings bindings = {},
                            ExactnessLabel label = ExactnessLabel::Exact());
 
-  // The exact answer that a map without runtime variables and constraints is whose results are in
-  // normal form already, some of them its range variables in their order, which are in no other.
-  // Simplify() does not look at it again.
+  // The exact answer that a map without runtime variables is which is to stay as it is. Without
+  // constraints, its results are in normal form already, some of them its range variables in their
+  // order, which are in no other. With constraints, each is an equality that makes a range variable
+  // the name of something long. Simplify() does not look at it again.
   static OperandIndexing InNormalForm(IndexingMap map) {
     return OperandIndexing(CopyOnWrite<Parts>(std::in_place, std::move(map), RuntimeVarIndexings(),
                                               ExactnessLabel::Exact(), nullptr,

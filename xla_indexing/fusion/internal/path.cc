@@ -64,9 +64,21 @@ size_t Path::hash() const {
   return MixBits(origin_->hash + HashOf(indices()));
 }
 
-Path::Path(std::shared_ptr<Origin> origin, Position position) : origin_(std::move(origin)) {
+Path::Path(std::shared_ptr<Origin> origin, Position position, int last_step)
+    : origin_(std::move(origin)), last_step_(last_step) {
   SetPosition(std::move(position));
 }
+
+namespace {
+
+// Whether a step that puts no condition on elements is one-to-one between all of two arrays.
+bool KeepsElementCount(const HloInstruction& instruction, int64_t operand) {
+  const absl::StatusOr<int64_t> of_result = instruction.shape().ElementCount();
+  const absl::StatusOr<int64_t> of_operand = instruction.operand(operand)->shape().ElementCount();
+  return of_result.ok() && of_operand.ok() && *of_result == *of_operand;
+}
+
+}  // namespace
 
 Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                        PathSet* end) const {
@@ -82,7 +94,14 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
   const Reindexed reindexed =
       ApplyReindexing(instruction, operand, direction, static_cast<int>(origin.shape.rank()),
                       *origin.algebra, moved);
-  if (reindexed == Reindexed::kMoved) end->Add(Path(origin_, std::move(moved)));
+  if (reindexed != Reindexed::kMoved) return reindexed;
+  int last_step = kNotOneToOne;
+  if (last_step_ != kNotOneToOne && moved.restrictions.empty() &&
+      KeepsElementCount(instruction, operand)) {
+    last_step = static_cast<int>(origin.steps.size());
+    origin.steps.push_back({{&instruction, operand, direction}, last_step_});
+  }
+  end->Add(Path(origin_, std::move(moved), last_step));
   return reindexed;
 }
 
@@ -119,6 +138,7 @@ Path::Union Path::Unite(const Path& other) {
       break;
   }
   SetPosition({indices(), std::move(joined)});
+  last_step_ = kNotOneToOne;
   return Union::kBecome;
 }
 
@@ -227,6 +247,30 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   return chain;
 }
 
+std::optional<OperandIndexing> Path::MapInParts() const {
+  if (last_step_ == kNotOneToOne) return std::nullopt;
+  llvm::SmallVector<ReindexingStep, 8> steps;
+  for (int i = last_step_; i != kNoStep; i = origin_->steps[i].before) {
+    steps.push_back(origin_->steps[i].step);
+  }
+  std::reverse(steps.begin(), steps.end());
+  std::optional<IndexingMap> map =
+      MapOfChainInParts(origin_->shape, steps, origin_->base.map().context());
+  if (!map) return std::nullopt;
+  return OperandIndexing::InNormalForm(*std::move(map));
+}
+
+bool Path::IsLong() const {
+  constexpr size_t kMaxDigits = 256;
+  size_t digits = 0;
+  for (const Number& index : position_->indices) {
+    const size_t more = origin_->algebra->NodesOf(index);
+    if (more > kMaxDigits - digits) return true;
+    digits += more;
+  }
+  return false;
+}
+
 OperandIndexing Path::Map(const Shape& here, Compositions* compositions) const {
   const OperandIndexing& base = origin_->base;
   if (!position_ || base.IsUnknown()) {
@@ -234,7 +278,9 @@ OperandIndexing Path::Map(const Shape& here, Compositions* compositions) const {
     return base;
   }
   mlir::MLIRContext* context = base.map().context();
-  std::optional<OperandIndexing> of_chain = MapOfChain();
+  std::optional<OperandIndexing> of_chain;
+  if (IsLong()) of_chain = MapInParts();
+  if (!of_chain) of_chain = MapOfChain();
   OperandIndexing chain =
       of_chain ? *std::move(of_chain)
                : WholeTensorIndexing(origin_->shape, here,

@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/internal/chain_in_parts.h"
 #include "xla_indexing/fusion/internal/compositions.h"
 #include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/shape.h"
@@ -36,8 +37,9 @@ class Path {
   Reindexed Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                    PathSet* end) const;
 
-  // The simplified map of the whole path, which ends at an array of shape `here`. Where the chain's
-  // index expressions exceed the bounds of affine/internal/simplifier.h it is the whole array,
+  // The simplified map of the whole path, which ends at an array of shape `here`. A chain that is
+  // long and one-to-one is written in parts (fusion/internal/chain_in_parts.h). Where the index
+  // expressions of another exceed the bounds of affine/internal/simplifier.h it is the whole array,
   // over-approximate. Of many paths, `compositions` keeps what they are composed of.
   OperandIndexing Map(const Shape& here, Compositions* compositions = nullptr) const;
 
@@ -75,11 +77,25 @@ class Path {
     Shape shape;
     std::optional<PositionalAlgebra> algebra;
     Position start;
+    // The steps of the paths that begin here, each after the one before it on its path.
+    struct Step {
+      ReindexingStep step;
+      int before;
+    };
+    std::vector<Step> steps;
   };
+  // Numbers of steps: before the first one, and after one that is not one-to-one.
+  static constexpr int kNoStep = -1;
+  static constexpr int kNotOneToOne = -2;
 
+  // Whether the chain's indices have so many digits that its parts are shorter.
+  bool IsLong() const;
   // The map of the chain alone; none where its expressions would be too long.
   std::optional<OperandIndexing> MapOfChain() const;
-  Path(std::shared_ptr<Origin> origin, Position position);
+  // The same with range variables for places on the way (fusion/internal/chain_in_parts.h); none
+  // where the chain is not one-to-one.
+  std::optional<OperandIndexing> MapInParts() const;
+  Path(std::shared_ptr<Origin> origin, Position position, int last_step);
 
   const Position& position() const { return position_ ? *position_ : origin_->start; }
   void SetPosition(Position position);
@@ -90,6 +106,7 @@ class Path {
   std::shared_ptr<const Position> position_;  // null: that of the origin
   // Its indices in the form that WithPinnedNumber() gives, where it gives one.
   std::shared_ptr<const Indices> with_pinned_;
+  int last_step_ = kNoStep;  // of those of the origin
 };
 
 // Paths to one leaf. Paths of one map that are one function are united where they can be, for which

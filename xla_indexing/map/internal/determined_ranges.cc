@@ -11,6 +11,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/expr_size.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
@@ -75,6 +76,32 @@ std::optional<IndexingMap> Replace(const Determined& determined, const IndexingM
   return replaced;
 }
 
+// How often symbol `i` occurs in an expression.
+int64_t Occurrences(AffineExpr expr, unsigned i) {
+  int64_t count = 0;
+  expr.walk([&](AffineExpr e) {
+    const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(e);
+    if (symbol && symbol.getPosition() == i) ++count;
+  });
+  return count;
+}
+
+// Whether the variable is a name for something long that stands in many places: without it, the map
+// would be longer by more than this many divisions.
+bool IsShorterNamed(const Determined& determined, const IndexingMap& map) {
+  constexpr int64_t kMaxMoreDivisions = 32;
+  constexpr int64_t kFewDivisions = 2;
+  const int64_t divisions = SizeOf(determined.value).divisions;
+  if (divisions <= kFewDivisions) return false;
+  int64_t occurrences = -1;  // besides that in the equality
+  for (const AffineExpr result : map.results())
+    occurrences += Occurrences(result, determined.range);
+  for (const Constraint& constraint : map.constraints()) {
+    occurrences += Occurrences(constraint.expr, determined.range);
+  }
+  return occurrences > 1 && divisions * (occurrences - 1) > kMaxMoreDivisions;
+}
+
 // Whether one of the first `count` results would come to depend on the last dimension.
 bool TakesLastDim(const Determined& determined, const IndexingMap& map, int count) {
   if (!determined.value.isFunctionOfDim(map.num_dims() - 1)) return false;
@@ -92,7 +119,8 @@ bool ReplaceDeterminedRanges(IndexingMap* map, const DeterminedOptions& options)
   for (size_t i = 0; i < map->constraints().size();) {
     const std::optional<Determined> determined = DeterminedBy(map->constraints()[i], *map, options);
     std::optional<IndexingMap> replaced;
-    if (determined && !(without_last_dim && TakesLastDim(*determined, *map, *without_last_dim))) {
+    if (determined && !IsShorterNamed(*determined, *map) &&
+        !(without_last_dim && TakesLastDim(*determined, *map, *without_last_dim))) {
       replaced = Replace(*determined, *map);
     }
     if (!replaced) {

@@ -12,6 +12,9 @@
 // and under d0 - s0 * 4 in [0, 0] instead, (d0)[s0, s1] -> (d0 floordiv 4, s1), with
 // d0 floordiv 4 in [0, 9] and d0 mod 4 in [0, 0].
 //
+// A variable that is the name of something long, which stands in so many places that the map would
+// be much longer without it, stays: names of names would make maps grow exponentially.
+//
 // Composition makes such variables: an input-to-output map has one for each index that it does not
 // know, and the map after it may determine that index.
 

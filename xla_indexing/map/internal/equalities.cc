@@ -98,6 +98,11 @@ bool IsEquality(const Constraint& constraint) {
   return constraint.interval.IsPoint() && constraint.expr.getKind() != AffineExprKind::Mod;
 }
 
+bool GivesName(const Constraint& constraint) {
+  constexpr int64_t kMostDivisions = 6;
+  return IsEquality(constraint) && SizeOf(constraint.expr).divisions > kMostDivisions;
+}
+
 Equalities::Equalities(llvm::ArrayRef<Constraint> constraints,
                        llvm::function_ref<bool(const Constraint&)> may_use) {
   // The forms of an expression are as many as the terms of all equalities.
@@ -105,7 +110,7 @@ Equalities::Equalities(llvm::ArrayRef<Constraint> constraints,
   constexpr size_t kMostTerms = 8;
   for (const Constraint& constraint : constraints) {
     if (sums_.size() == kMostEqualities) break;
-    if (!IsEquality(constraint) || !may_use(constraint)) continue;
+    if (!IsEquality(constraint) || GivesName(constraint) || !may_use(constraint)) continue;
     LinearSum sum = LinearSum::FromExpr(constraint.expr);
     sum.SubtractConstant(constraint.interval.lower());
     if (!sum.valid() || sum.IsConstant() || sum.terms().size() > kMostTerms) continue;
