@@ -264,6 +264,7 @@ TEST(ChainElementsTest, LongChainsOfTransposesAndReshapes) {
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     const OperandIndexing backward = MapOfBijection(**module, Direction::kOutputToInput, &context);
     const OperandIndexing forward = MapOfBijection(**module, Direction::kInputToOutput, &context);
+    EXPECT_TRUE(backward.IsKnownBijection() && forward.IsKnownBijection());
     with_names += backward.map().num_ranges() > 0 ? 1 : 0;
     const ChainArray& from = chain.front().from;
     const int64_t elements = ElementCountOf(from);

@@ -81,6 +81,12 @@ class OperandIndexing {
                                               /*is_simplified=*/true));
   }
 
+  // Whether the map, which is exact and reads on the reader's device, is known to be one-to-one
+  // between all elements of two arrays: that of the sizes of its dimensions, which begin at 0, and
+  // that which it leads to. So is a chain of reshapes and transposes, whose map need not show it.
+  bool IsKnownBijection() const { return parts_->is_bijection; }
+  void SetKnownBijection(PartsFit) { parts_.Mutable().is_bijection = true; }
+
   // An answer that says nothing. Its map has neither variables nor results and no meaning.
   static OperandIndexing Unknown(mlir::MLIRContext* context, std::string reason);
 
@@ -183,6 +189,7 @@ class OperandIndexing {
     ExactnessLabel label;
     std::shared_ptr<const ReplicaMap> replica_map;
     bool is_simplified = false;  // nothing has changed since
+    bool is_bijection = false;   // known to be one
   };
   explicit OperandIndexing(CopyOnWrite<Parts> parts);
 
@@ -192,10 +199,11 @@ class OperandIndexing {
     return of_a == of_b || (of_a != nullptr && of_b != nullptr && *of_a == *of_b);
   }
   bool HasNoReaders() const;
-  // For what may change the normal form.
+  // For what may change the normal form, and the relation.
   Parts& PartsToChange() {
     Parts& parts = parts_.Mutable();
     parts.is_simplified = false;
+    parts.is_bijection = false;
     return parts;
   }
 

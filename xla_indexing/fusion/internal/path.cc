@@ -288,6 +288,7 @@ OperandIndexing Path::Map(const Shape& here, Compositions* compositions) const {
                                      context);
   if (base.IsExact() && base.bindings().empty() && !ChangesDevice() &&
       IsIdentityOf(base.map(), origin_->shape)) {
+    if (last_step_ != kNotOneToOne && chain.IsExact()) chain.SetKnownBijection(kPartsFit);
     return chain;
   }
   const auto compose = [&] {

@@ -407,6 +407,11 @@ Interval BoundReads(const Access& access, StepBudget* budget) {
   return CountBetween(least, CountPairs(map, budget)).Intersect(CountUpTo(points));
 }
 
+// Whether each element of the output reads one of the operand, and each of that is read by one.
+bool ReadsEachOnce(const OperandIndexing* indexing) {
+  return indexing->IsKnownBijection() && indexing->IsExact();
+}
+
 bool HasUnboundedSize(const Shape& shape) { return !shape.ElementCount().ok(); }
 
 }  // namespace
@@ -422,6 +427,7 @@ Interval CountElementsRead(llvm::ArrayRef<const OperandIndexing*> maps, const Sh
       HasUnboundedSize(operand)) {
     return CountUpTo(CountElements(operand));
   }
+  if (llvm::any_of(maps, ReadsEachOnce)) return CountElements(operand);
   const llvm::SmallVector<int64_t, 4> sizes(operand.dimensions().begin(),
                                             operand.dimensions().end());
   std::vector<Access> exact;
@@ -479,6 +485,10 @@ Interval CountReads(llvm::ArrayRef<const OperandIndexing*> maps, const Shape& ou
   for (const OperandIndexing* indexing : maps) {
     if (indexing->IsUnknown() || has_no_size) {
       sum = sum.Add(CountUpTo(all_pairs));
+      continue;
+    }
+    if (ReadsEachOnce(indexing)) {
+      sum = sum.Add(CountElements(output));
       continue;
     }
     Access access(*indexing);
