@@ -131,7 +131,7 @@ TEST_F(FewMapsTest, RandomMapsSayTheSame) {
     fewer += joined.map().num_ranges() < Map(text).map().num_ranges() ? 1 : 0;
   }
   std::cout << fewer << " of 3000 maps have fewer ranges\n";
-  EXPECT_GT(fewer, 300);
+  EXPECT_GT(fewer, 10);  // Windows of one sum are one window already.
 }
 
 // Two iterations and every second one from the fourth on are every second one.

@@ -19,6 +19,7 @@
 #include "xla_indexing/map/internal/existential.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/replace_variables.h"
+#include "xla_indexing/map/internal/window_sums.h"
 
 namespace xla_indexing::internal {
 
@@ -106,7 +107,12 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
       used("range variables are the digits of one");
       SimplifyFunction(trace);
     }
-    if (!replaced && !eliminated && !rescaled && !joined) return round > 0;
+    const bool summed = JoinWindows(&map_);
+    if (summed) {
+      used("range variables are windows of one sum");
+      SimplifyFunction(trace);
+    }
+    if (!replaced && !eliminated && !rescaled && !joined && !summed) return round > 0;
   }
   return true;
 }

@@ -19,11 +19,12 @@
 //   s in no result                                 eliminated               where that is exact
 //   s with values in one residue class             counts its elements      s in [l, u], l in the class
 //   s, t in sums with k*(n*s + t) only             n*s + t is one variable  t has n values
+//   s, t in results with k*(n*s + t) only           n*s + t is one variable  s is eliminated exactly
 //   s in nothing                                   dropped                  always
 //   rt in nothing                                  dropped                  its interval excludes no value
 //   rt, rt' read from one place                    one variable             in both intervals
 //
-// (map/internal/determined_ranges.h and map/internal/existential.h have the first four). It numbers
+// (map/internal/determined_ranges.h, existential.h and window_sums.h have the first five). It numbers
 // range variables in the order in which f, constraints, e, g and h use them, and runtime variables
 // so that each stands after those that its element reads, by source, element, function and device
 // where that leaves a choice.
