@@ -5,16 +5,20 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/ops/indexing_test.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class OperandIndexingTest : public IndexingTest {
  protected:
@@ -195,6 +199,56 @@ TEST_F(OperandIndexingTest, KeepsVariablesOfDifferentValueFunctionsApart) {
       "(d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 3], rt0 in [0, 4], rt1 in [0, 6]",
       {Scalar(a_, 4), Scalar(a_, 6)});
   EXPECT_EQ(indexing.map().num_runtimes(), 2);
+}
+
+TEST_F(OperandIndexingTest, RememberedFormsAndCompositionsAreWhatIsMadeAnew) {
+  const std::vector<OperandIndexing> maps = {
+      Make("(d0) -> (d0 + 1), domain: d0 in [0, 3]"),
+      Make("(d0)[s0] -> (s0 * 2 + d0 mod 2), domain: d0 in [0, 3], s0 in [0, 1]"),
+      Make("(d0) -> (d0 + 1), domain: d0 in [0, 3]", {}, ExactnessLabel::OverApproximate("a test")),
+      Make("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 1]", {Scalar(a_, 1)}),
+      Make("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 1]", {Scalar(b_, 1)}),
+      Make("(d0) -> (d0), domain: d0 in [5, 4]")};
+  const auto all = [&] {
+    std::vector<std::string> made;
+    for (const OperandIndexing& first : maps) {
+      OperandIndexing simplified = first;
+      simplified.Simplify();
+      made.push_back(simplified.ToString(a_->parent()));
+      for (const OperandIndexing& second : maps) {
+        OperandIndexing composed = Compose(first, second);
+        made.push_back(composed.ToString(a_->parent()));
+        composed.Simplify();
+        made.push_back(composed.ToString(a_->parent()));
+      }
+    }
+    return made;
+  };
+  const std::vector<std::string> anew = all();
+  const QuestionBudget budget;
+  RememberedForms::Table forms;
+  RememberedCompositions::Table compositions;
+  const RememberedForms::Open open_forms(&forms);
+  const RememberedCompositions::Open open_compositions(&compositions);
+  EXPECT_EQ(all(), anew);
+  EXPECT_EQ(all(), anew);
+  EXPECT_EQ(compositions.size(), maps.size() * maps.size());
+}
+
+TEST_F(OperandIndexingTest, MapsWithNamesKeepThemWhateverIsRemembered) {
+  const QuestionBudget budget;
+  RememberedForms::Table forms;
+  RememberedCompositions::Table compositions;
+  const RememberedForms::Open open_forms(&forms);
+  const RememberedCompositions::Open open_compositions(&compositions);
+  const OperandIndexing step = Make("(d0) -> (d0 + 1), domain: d0 in [0, 3]");
+  for (const absl::string_view name : {"d0", "x", "y"}) {
+    const std::string map =
+        absl::StrCat("(", name, ") -> (", name, " + 0), domain: ", name, " in [0, 2]");
+    EXPECT_THAT(Simplified(map).MapToString(), HasSubstr(absl::StrCat("(", name, ") -> ")));
+    EXPECT_THAT(Compose(Make(map), step).MapToString(),
+                HasSubstr(absl::StrCat("(", name, ") -> ")));
+  }
 }
 
 TEST_F(OperandIndexingTest, OrdersRuntimeVariablesByPositionAndDependence) {

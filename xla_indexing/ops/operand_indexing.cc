@@ -13,12 +13,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/base/remembered.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/joined_relation.h"
 #include "xla_indexing/map/internal/variable_names.h"
@@ -236,8 +238,31 @@ void OperandIndexing::Weaken(const ExactnessLabel& label) {
   parts_.Mutable().label = label;
 }
 
+namespace {
+
+// Names are not compared, so that maps with names are not remembered.
+bool HasNamedVariables(const IndexingMap& map) {
+  const auto has_name = [](const Variable& variable) { return static_cast<bool>(variable.name); };
+  return llvm::any_of(map.dims(), has_name) || llvm::any_of(map.ranges(), has_name) ||
+         llvm::any_of(map.runtimes(), has_name);
+}
+
+}  // namespace
+
 void OperandIndexing::Simplify() {
   if (IsSimplified()) return;
+  if (!RememberedForms::IsOpen() || HasNamedVariables(map())) {
+    SimplifyAnew();
+    return;
+  }
+  *this = RememberedForms::Of(*this, [&] {
+    OperandIndexing simplified = *this;
+    simplified.SimplifyAnew();
+    return simplified;
+  });
+}
+
+void OperandIndexing::SimplifyAnew() {
   Parts& parts = parts_.Mutable();
   // A map by itself is what most are.
   if (parts.bindings.empty() && parts.replica_map == nullptr) {
@@ -474,10 +499,8 @@ OperandIndexing EmptyAnswer(const OperandIndexing& first, const OperandIndexing&
                                                 second.map().num_results()));
 }
 
-}  // namespace
-
-absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
-                                                       const OperandIndexing& second) {
+absl::StatusOr<OperandIndexing> ComposeAnew(const OperandIndexing& first,
+                                            const OperandIndexing& second) {
   if (first.map().context() != second.map().context()) {
     return absl::InvalidArgumentError(
         absl::StrCat("maps of two MLIRContexts cannot be composed: ", first.MapToString(), " and ",
@@ -506,6 +529,17 @@ absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& fi
   std::optional<OperandIndexing> result = TakeApart(*relation, bindings, label);
   if (!result) return absl::InternalError("an index depends on the device");
   return *std::move(result);
+}
+
+}  // namespace
+
+absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
+                                                       const OperandIndexing& second) {
+  if (!RememberedCompositions::IsOpen() || HasNamedVariables(first.map()) ||
+      HasNamedVariables(second.map())) {
+    return ComposeAnew(first, second);
+  }
+  return RememberedCompositions::Of({first, second}, [&] { return ComposeAnew(first, second); });
 }
 
 }  // namespace xla_indexing

@@ -45,6 +45,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/copy_on_write.h"
+#include "xla_indexing/base/remembered.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -199,6 +200,7 @@ class OperandIndexing {
     return of_a == of_b || (of_a != nullptr && of_b != nullptr && *of_a == *of_b);
   }
   bool HasNoReaders() const;
+  void SimplifyAnew();
   // For what may change the normal form, and the relation.
   Parts& PartsToChange() {
     Parts& parts = parts_.Mutable();
@@ -234,6 +236,13 @@ OperandIndexing OnDevicesOf(const OperandIndexing& first, const OperandIndexing&
 // affine/internal/build.h. The caller then widens.
 absl::StatusOr<OperandIndexing> ComposeOperandIndexing(const OperandIndexing& first,
                                                        const OperandIndexing& second);
+
+// What OperandIndexing::Simplify and ComposeOperandIndexing have made of maps, while tables are open
+// on the thread. Tables are for maps of one MLIRContext, and forget before instructions that maps are
+// bound to end.
+using RememberedForms = Remembered<OperandIndexing, OperandIndexing>;
+using RememberedCompositions =
+    Remembered<std::pair<OperandIndexing, OperandIndexing>, absl::StatusOr<OperandIndexing>>;
 
 }  // namespace xla_indexing
 

@@ -1,7 +1,9 @@
 #include "xla_indexing/fusion/internal/called_computations.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -25,6 +27,8 @@ namespace xla_indexing::internal {
 namespace {
 
 constexpr int kMaxMapsOfLoopBodies = 16;
+// Maps are remembered in walks over computations of so many instructions.
+constexpr size_t kManyInstructions = 128;
 // Walks from more leaves of one computation than these share fewer steps.
 constexpr int64_t kManyLeavesOfCalled = 128;
 
@@ -61,10 +65,9 @@ OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const S
 }
 
 // `end` is the shape of the leaf that the paths have led to.
-OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted,
-                          Compositions* compositions) {
+OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted) {
   OperandIndexingSet set;
-  for (const Path& path : paths.paths()) set.Add(path.Map(end, compositions));
+  for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
   if (merge_shifted) {
     MergeShifted(&set);
@@ -74,8 +77,8 @@ OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shi
 }
 
 void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
-              bool merge_shifted, Compositions* compositions, InstructionIndexing* entries) {
-  OperandIndexingSet set = MapsOf(paths, end, merge_shifted, compositions);
+              bool merge_shifted, InstructionIndexing* entries) {
+  OperandIndexingSet set = MapsOf(paths, end, merge_shifted);
   if (set.empty()) return;
   entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
 }
@@ -106,6 +109,14 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
 }
 
 CalledComputations::~CalledComputations() = default;
+
+struct CalledComputations::OpenTables {
+  explicit OpenTables(CalledComputations* called)
+      : forms(&called->forms_), compositions(&called->compositions_) {}
+
+  const RememberedForms::Open forms;
+  const RememberedCompositions::Open compositions;
+};
 
 int64_t CalledComputations::BeginQuestion() {
   const int64_t left = QuestionBudget::Left();
@@ -144,6 +155,8 @@ void CalledComputations::ForgetOwn() {
   known_callers_.clear();
   loops_.clear();
   kinds_.Forget();
+  forms_.Forget();
+  compositions_.Forget();
   steps_before_ = 0;
   times_forgotten_ = shared_.times_forgotten();
 }
@@ -276,6 +289,8 @@ absl::StatusOr<TraversalResult> CalledComputations::Walk(const HloComputation& c
                                                          OperandLeaf from, int depth,
                                                          int64_t max_steps) {
   const bool backward = direction == Direction::kOutputToInput;
+  std::optional<OpenTables> open;
+  if (computation.instructions().size() >= kManyInstructions) open.emplace(this);
   Traversal traversal(context_, options, direction, array, DevicesOf(computation), max_steps, this);
   CallFrame frame;
   frame.depth = depth;
@@ -292,8 +307,7 @@ absl::StatusOr<TraversalResult> CalledComputations::Walk(const HloComputation& c
       const IndexingEntry leaves = backward
                                        ? IndexingEntry{from.operand_leaf, number, leaf, {}}
                                        : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(leaves, paths, shape.Leaf(leaf), traversal.has_merged_shifted(), &compositions_,
-               &walked.entries);
+      AddEntry(leaves, paths, shape.Leaf(leaf), traversal.has_merged_shifted(), &walked.entries);
     }
   }
   SortEntries(&walked.entries);
@@ -443,6 +457,10 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
     }
   }
   const IndexingOptions options = OptionsAt(depth);
+  std::optional<OpenTables> open;
+  if (instruction.opcode() == HloOpcode::kWhile || instruction.opcode() == HloOpcode::kScan) {
+    open.emplace(this);
+  }
   absl::StatusOr<InstructionIndexing> entries =
       ComputeIndexing(instruction, direction, context_, options, from);
   if (calls && entries.ok()) {

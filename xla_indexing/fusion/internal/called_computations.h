@@ -41,7 +41,6 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
-#include "xla_indexing/fusion/internal/compositions.h"
 #include "xla_indexing/fusion/internal/known_kinds.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/fusion/internal/shared_answers.h"
@@ -54,6 +53,7 @@
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/indexing_options.h"
 #include "xla_indexing/ops/internal/computation_indexer.h"
+#include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing::internal {
 
@@ -133,8 +133,6 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   const Reachability& ReachabilityOf(const HloComputation& computation,
                                      Direction direction) override;
 
-  Compositions& compositions() override { return compositions_; }
-
   const FusionOptions& options() const { return options_; }
 
  private:
@@ -205,7 +203,11 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // Whether the walk that goes on asks for the tightest maps.
   bool tightest_ = false;
   KnownKinds kinds_;
-  Compositions compositions_;
+  // What loops and large computations, which repeat themselves, make of maps; answers are the same
+  // without it.
+  struct OpenTables;
+  RememberedForms::Table forms_;
+  RememberedCompositions::Table compositions_;
   // In how many steps that was made, at most, which was kept before the budget with this number was
   // opened.
   int64_t steps_before_ = 0;

@@ -271,7 +271,7 @@ bool Path::IsLong() const {
   return false;
 }
 
-OperandIndexing Path::Map(const Shape& here, Compositions* compositions) const {
+OperandIndexing Path::Map(const Shape& here) const {
   const OperandIndexing& base = origin_->base;
   if (!position_ || base.IsUnknown()) {
     Path(*this).Settle();
@@ -291,14 +291,10 @@ OperandIndexing Path::Map(const Shape& here, Compositions* compositions) const {
     if (last_step_ != kNotOneToOne && chain.IsExact()) chain.SetKnownBijection(kPartsFit);
     return chain;
   }
-  const auto compose = [&] {
-    return compositions ? compositions->Compose(base, chain, [](int64_t) {})
-                        : ComposeOperandIndexing(base, chain);
-  };
-  absl::StatusOr<OperandIndexing> composed = compose();
+  absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(base, chain);
   if (!composed.ok() && !origin_->is_settled) {
     Path(*this).Settle();
-    composed = compose();
+    composed = ComposeOperandIndexing(base, chain);
   }
   if (!composed.ok()) {
     composed = ComposeOperandIndexing(
@@ -376,9 +372,9 @@ bool PathSet::MaySubsumeOneAnother() const {
   });
 }
 
-bool PathSet::Merge(const Shape& shape, size_t enough, Compositions* compositions) {
+bool PathSet::Merge(const Shape& shape, size_t enough) {
   OperandIndexingSet maps;
-  for (const Path& path : paths_) maps.Add(path.Map(shape, compositions));
+  for (const Path& path : paths_) maps.Add(path.Map(shape));
   maps.DropSubsumed(shape);
   if (maps.size() > enough) maps.Simplify();
   const bool are_too_many = maps.size() > enough;

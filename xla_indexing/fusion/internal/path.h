@@ -14,7 +14,6 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/internal/chain_in_parts.h"
-#include "xla_indexing/fusion/internal/compositions.h"
 #include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -40,8 +39,8 @@ class Path {
   // The simplified map of the whole path, which ends at an array of shape `here`. A chain that is
   // long and one-to-one is written in parts (fusion/internal/chain_in_parts.h). Where the index
   // expressions of another exceed the bounds of affine/internal/simplifier.h it is the whole array,
-  // over-approximate. Of many paths, `compositions` keeps what they are composed of.
-  OperandIndexing Map(const Shape& here, Compositions* compositions = nullptr) const;
+  // over-approximate.
+  OperandIndexing Map(const Shape& here) const;
 
   bool IsUnknown() const { return origin_->base.IsUnknown(); }
   // Whether the path leads to other devices (ops/replica_map.h), which its base decides:
@@ -131,7 +130,7 @@ class PathSet {
   // (ops/internal/subsumes.h) are left out; if more than `enough` remain, pairs are replaced by one
   // map where that is possible, and if there are more still, maps that differ in a constant are
   // (fusion/internal/merge_shifted.h). Returns whether it came to that.
-  bool Merge(const Shape& shape, size_t enough, Compositions* compositions);
+  bool Merge(const Shape& shape, size_t enough);
 
  private:
   std::vector<Path> paths_;

@@ -24,6 +24,9 @@ namespace {
 // When a leaf has more paths than this, those that other paths cover are left out.
 constexpr size_t kMergePast = 8;
 
+// A map whose normal form takes more steps than this is simplified at once.
+constexpr size_t kFewSteps = 16;
+
 // Whether the map renames nothing: (d0, d1, ..) -> (d0, d1, ..) over all elements of both shapes,
 // on the same device.
 bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape& to) {
@@ -86,30 +89,29 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
     return;
   }
   const OperandIndexingSet steps = SeenFromOutside(entry.indexing, frame);
-  Compositions& compositions = source_.compositions();
   for (const Path& path : paths.paths()) {
     if (was_stopped()) {
       end->Add(WholePath(to));
       return;
     }
-    const OperandIndexing first = path.Map(from, &compositions);
+    const OperandIndexing first = path.Map(from);
     if (first.IsKnownEmpty()) continue;
     for (const OperandIndexing& step : steps) {
-      bool is_simplified = true;
-      absl::StatusOr<OperandIndexing> composed = compositions.Compose(
-          first, step, [&](int64_t steps) { Take(static_cast<size_t>(steps)); }, &is_simplified);
+      absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
       if (!composed.ok()) {
         composed =
             OnDevicesOf(first, step,
                         WholeTensorIndexing(
                             start_shape_, to,
                             absl::StrCat("whole tensor: ", composed.status().message()), context_));
-        Take(StepsToSimplify(composed->map()));
-        composed->Simplify();
       }
+      const size_t steps_to_simplify = StepsToSimplify(composed->map());
+      Take(steps_to_simplify);
+      // A normal form may have no replica map where what it is made of has one, and what takes long
+      // is better done while there are steps left.
+      if (composed->replica_map() != nullptr || steps_to_simplify > kFewSteps) composed->Simplify();
       if (composed->IsKnownEmpty()) continue;
-      end->Add(is_simplified ? Path(*std::move(composed), to)
-                             : Path::OfNormalForm(*std::move(composed), to));
+      end->Add(Path::OfNormalForm(*std::move(composed), to));
     }
   }
 }
@@ -119,7 +121,7 @@ void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& 
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
-  if (paths.Merge(shape, max_maps, &source_.compositions())) has_merged_shifted_ = true;
+  if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
   if (paths.size() <= max_maps) return;
   const OperandIndexing whole = WholeTensorIndexing(
       start_shape_, shape,

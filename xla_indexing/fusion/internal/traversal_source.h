@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "xla_indexing/fusion/internal/compositions.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -36,8 +35,6 @@ class TraversalSource {
   virtual bool IsTraversedWhereCalled(const HloComputation& computation) = 0;
   virtual const Reachability& ReachabilityOf(const HloComputation& computation,
                                              Direction direction) = 0;
-  // What all walks of a question compose.
-  virtual Compositions& compositions() = 0;
 };
 
 }  // namespace xla_indexing::internal
