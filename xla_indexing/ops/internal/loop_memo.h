@@ -6,9 +6,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/internal/loop_counter.h"
@@ -84,6 +86,11 @@ struct LoopMemo {
   std::optional<LeafSets> read_by_condition;
   // The leaves that the condition reads wholly (ops/internal/whole_leaves.h); from output to input.
   std::optional<std::map<int64_t, int64_t>> whole_leaves;
+  // What leads through the condition between two leaves that are not one, by their dimensions and the
+  // time at which the condition reads all of one.
+  std::map<std::tuple<absl::Span<const int64_t>, absl::Span<const int64_t>, int64_t>,
+           OperandIndexingSet>
+      through_condition;
   // The leaves from which iterations, or none, lead to the condition.
   std::optional<std::vector<bool>> lead_to_condition;
   // Whether the body has operations across replicas.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/node_hash_map.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/cover.h"
 #include "xla_indexing/map/decision.h"
@@ -26,9 +27,8 @@ const Shape& ScalarShape() {
   return *scalar;
 }
 
-// Whether maps from a scalar that are exact lead to every element of a leaf together.
-bool AreWhole(const OperandIndexingSet& maps, const Shape& leaf, mlir::MLIRContext* context) {
-  const OperandIndexing whole = EveryElement(ScalarShape(), leaf, ExactnessLabel::Exact(), context);
+// Whether maps from a scalar that are exact lead to `whole`, every element of a leaf, together.
+bool AreWhole(const OperandIndexingSet& maps, const OperandIndexing& whole) {
   std::vector<IndexingMap> exact;
   for (const OperandIndexing& map : maps) {
     if (!map.IsExact() || !map.bindings().empty() || map.replica_map() != nullptr) continue;
@@ -39,6 +39,25 @@ bool AreWhole(const OperandIndexingSet& maps, const Shape& leaf, mlir::MLIRConte
   return !exact.empty() && IsCovered(whole.map(), exact, &budget) == Answer::kYes;
 }
 
+// Decides that once for leaves that are read alike, such as those of a model's layers.
+class WholeLeafFinder {
+ public:
+  explicit WholeLeafFinder(const LoopBody& body) : body_(body) {}
+
+  // Whether the entry, from a scalar to a leaf of the state, is about all of it.
+  bool IsWhole(const IndexingEntry& entry) {
+    OperandIndexing whole = EveryElement(ScalarShape(), body_.Leaf(entry.operand_leaf),
+                                         ExactnessLabel::Exact(), body_.build().mlir_context);
+    const auto [known, is_new] = known_.try_emplace({std::move(whole), entry.indexing}, false);
+    if (is_new) known->second = AreWhole(entry.indexing, known->first.first);
+    return known->second;
+  }
+
+ private:
+  const LoopBody& body_;
+  absl::node_hash_map<std::pair<OperandIndexing, OperandIndexingSet>, bool> known_;
+};
+
 std::map<int64_t, int64_t> FindWholeLeaves(const LoopBody& body) {
   std::map<int64_t, int64_t> whole;
   BuildContext& build = body.build();
@@ -47,13 +66,14 @@ std::map<int64_t, int64_t> FindWholeLeaves(const LoopBody& body) {
   const Interval& counts = body.counter().counts;
   CalledComputation called = body.Called(condition);
   called.tightest = true;
+  WholeLeafFinder finder(body);
   std::vector<int64_t> leaves;
   std::set<int64_t> read;
   for (const OperandLeaf& leaf : build.options.computations->LeavesRead(condition, 0)) {
     read.insert(leaf.operand_leaf);
   }
   for (const IndexingEntry& entry : build.ReadOf(called, 0)) {
-    if (!AreWhole(entry.indexing, body.Leaf(entry.operand_leaf), build.mlir_context)) continue;
+    if (!finder.IsWhole(entry)) continue;
     whole[entry.operand_leaf] = 0;
     if (!body.PassesThrough(entry.operand_leaf)) leaves.push_back(entry.operand_leaf);
   }
@@ -61,11 +81,22 @@ std::map<int64_t, int64_t> FindWholeLeaves(const LoopBody& body) {
   CalledComputation iteration = body.Called(*body.loop().while_body());
   for (const IndexingEntry& entry : build.ReadByWholeLeaves(iteration, leaves)) {
     if (read.contains(entry.operand_leaf)) continue;
-    if (AreWhole(entry.indexing, body.Leaf(entry.operand_leaf), build.mlir_context)) {
-      whole[entry.operand_leaf] = 1;
-    }
+    if (finder.IsWhole(entry)) whole[entry.operand_leaf] = 1;
   }
   return whole;
+}
+
+OperandIndexingSet MapsThroughCondition(const LoopBody& body, int64_t from, int64_t to, int64_t k) {
+  mlir::MLIRContext* context = body.build().mlir_context;
+  OperandIndexingSet maps;
+  AddUnlessEmpty(
+      LoopEnds(body).AfterIterations(
+          EveryElement(body.Leaf(from), body.Leaf(to), ExactnessLabel::Exact(), context), k),
+      &maps);
+  // Without an iteration it is as it was.
+  if (from == to && k > 0) maps.Add(IdentityIndexing(body.Leaf(from), context));
+  maps.Simplify();
+  return maps;
 }
 
 }  // namespace
@@ -80,16 +111,11 @@ const std::map<int64_t, int64_t>& WholeLeavesOf(const LoopBody& body) {
 }
 
 OperandIndexingSet ThroughCondition(const LoopBody& body, int64_t from, int64_t to, int64_t k) {
-  mlir::MLIRContext* context = body.build().mlir_context;
-  OperandIndexingSet maps;
-  AddUnlessEmpty(
-      LoopEnds(body).AfterIterations(
-          EveryElement(body.Leaf(from), body.Leaf(to), ExactnessLabel::Exact(), context), k),
-      &maps);
-  // Without an iteration it is as it was.
-  if (from == to && k > 0) maps.Add(IdentityIndexing(body.Leaf(from), context));
-  maps.Simplify();
-  return maps;
+  if (from == to) return MapsThroughCondition(body, from, to, k);
+  const auto [known, is_new] = body.memo().through_condition.try_emplace(
+      {body.Leaf(from).dimensions(), body.Leaf(to).dimensions(), k});
+  if (is_new) known->second = MapsThroughCondition(body, from, to, k);
+  return known->second;
 }
 
 }  // namespace xla_indexing::internal
