@@ -42,7 +42,8 @@ constexpr int64_t kOne = ModuleBounds::kStepsOfSubject;
 
 TEST_F(ModuleBoundsTest, AQuestionAloneHasTheBudgetOfAQuestion) {
   Read("ENTRY e { ROOT p = f32[2] parameter(0) }");
-  EXPECT_EQ(Bounds().ShareOf(subjects_).StepsOfNext(), QuestionBudget::kDefaultSteps);
+  EXPECT_EQ(Bounds().ShareOf(subjects_).StepsOfNext(Direction::kOutputToInput),
+            QuestionBudget::kDefaultSteps);
 }
 
 TEST_F(ModuleBoundsTest, UnitsShareByTheInstructionsThatTheirsCall) {
@@ -51,9 +52,11 @@ TEST_F(ModuleBoundsTest, UnitsShareByTheInstructionsThatTheirsCall) {
           ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2] call(p), to_apply=c })");
   ASSERT_EQ(subjects_.size(), 4);
   const ModuleBounds bounds = Bounds();
-  EXPECT_EQ(bounds.ShareOf(Subjects(0, 3)).StepsOfNext(), kOne + 2'000'000);
-  EXPECT_EQ(bounds.ShareOf(Subjects(0, 1)).StepsOfNext(), kOne + 666'666);
-  EXPECT_EQ(bounds.ShareOf(Subjects(3, 1)).StepsOfNext(), kOne + 2'000'000);
+  EXPECT_EQ(bounds.ShareOf(Subjects(0, 3)).StepsOfNext(Direction::kOutputToInput),
+            kOne + 2'000'000);
+  EXPECT_EQ(bounds.ShareOf(Subjects(0, 1)).StepsOfNext(Direction::kOutputToInput), kOne + 666'666);
+  EXPECT_EQ(bounds.ShareOf(Subjects(3, 1)).StepsOfNext(Direction::kOutputToInput),
+            kOne + 2'000'000);
 }
 
 TEST_F(ModuleBoundsTest, CallsThatDoubleManyTimesWeighNoMoreThanThereIsRoomFor) {
@@ -64,20 +67,24 @@ TEST_F(ModuleBoundsTest, CallsThatDoubleManyTimesWeighNoMoreThanThereIsRoomFor) 
   }
   Read(absl::StrCat(text, "ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2] call(p), ",
                     "to_apply=c99 }"));
-  const int64_t steps = Bounds().ShareOf(subjects_).StepsOfNext();
+  const int64_t steps = Bounds().ShareOf(subjects_).StepsOfNext(Direction::kOutputToInput);
   EXPECT_EQ(steps, QuestionBudget::kDefaultSteps);
-  EXPECT_GT(Bounds().ShareOf(Subjects(subjects_.size() - 1, 1)).StepsOfNext(), kOne);
+  EXPECT_GT(
+      Bounds().ShareOf(Subjects(subjects_.size() - 1, 1)).StepsOfNext(Direction::kOutputToInput),
+      kOne);
 }
 
 TEST(UnitShareTest, ASubjectMaySpendTwoThirdsOfWhatIsLeft) {
   UnitShare share(/*steps=*/900, /*pairs=*/0);
-  EXPECT_EQ(share.StepsOfNext(), kOne + 600);
-  share.SpendSteps(kOne);
-  EXPECT_EQ(share.StepsOfNext(), kOne + 600) << "its own steps come out of no share";
-  share.SpendSteps(kOne + 600);
-  EXPECT_EQ(share.StepsOfNext(), kOne + 200);
-  share.SpendSteps(kOne + 10'000);
-  EXPECT_EQ(share.StepsOfNext(), kOne);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 600);
+  share.SpendSteps(Direction::kOutputToInput, kOne);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 600)
+      << "its own steps come out of no share";
+  share.SpendSteps(Direction::kOutputToInput, kOne + 600);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne + 200);
+  share.SpendSteps(Direction::kOutputToInput, kOne + 10'000);
+  EXPECT_EQ(share.StepsOfNext(Direction::kOutputToInput), kOne);
+  EXPECT_EQ(share.StepsOfNext(Direction::kInputToOutput), kOne + 600) << "a direction has its own";
 }
 
 TEST(UnitShareTest, PairsAreListedUntilTheShareIsUsedUpAndAFewForEachSubject) {

@@ -115,14 +115,14 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
     unit->totals.AddAliases(CheckAliases(module, &context));
   }
   for (const Subject& subject : unit->subjects) {
-    const int64_t steps = unit->share.StepsOfNext();
-    const QuestionBudget budget(steps);
     if (is_text && unit->has_headings && !line.summary)
       AppendSubjectHeading(subject, &unit->output);
     for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
       const bool is_asked_for =
           direction == Direction::kOutputToInput ? line.output_to_input : line.input_to_output;
       if (!is_asked_for) continue;
+      const int64_t steps = unit->share.StepsOfNext(direction);
+      const QuestionBudget budget(steps);
       QueryAnswers queries(subject, direction, line, &indexer);
       int64_t listed = 0;
       int64_t not_listed = 0;
@@ -148,10 +148,9 @@ void Analyse(const CommandLine& line, Unit* unit, absl::FunctionRef<void()> pass
         pass_on();
       }
       if (not_listed > 0) ReportNotListed(subject, direction, not_listed, line, unit, &queries);
-      if (line.summary) continue;
-      queries.Finish(&unit->totals, &unit->output);
+      if (!line.summary) queries.Finish(&unit->totals, &unit->output);
+      unit->share.SpendSteps(direction, steps - QuestionBudget::Left());
     }
-    unit->share.SpendSteps(steps - QuestionBudget::Left());
   }
 }
 

@@ -24,12 +24,14 @@ int64_t PartOf(int64_t amount, int64_t part, int64_t all) {
 
 }  // namespace
 
-int64_t UnitShare::StepsOfNext() const {
-  return std::min(QuestionBudget::kDefaultSteps, ModuleBounds::kStepsOfSubject + steps_ / 3 * 2);
+int64_t UnitShare::StepsOfNext(Direction direction) const {
+  const int64_t left = steps_[static_cast<size_t>(direction)];
+  return std::min(QuestionBudget::kDefaultSteps, ModuleBounds::kStepsOfSubject + left / 3 * 2);
 }
 
-void UnitShare::SpendSteps(int64_t steps) {
-  steps_ -= std::clamp<int64_t>(steps - ModuleBounds::kStepsOfSubject, 0, steps_);
+void UnitShare::SpendSteps(Direction direction, int64_t steps) {
+  int64_t& left = steps_[static_cast<size_t>(direction)];
+  left -= std::clamp<int64_t>(steps - ModuleBounds::kStepsOfSubject, 0, left);
 }
 
 bool UnitShare::MayListMore(Direction direction, int64_t listed) const {

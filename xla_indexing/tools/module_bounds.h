@@ -1,19 +1,20 @@
-// What all questions about one module together may take.
+// What all questions about one module in one direction together may take.
 //
-// A question has a budget of its own (base/question_budget.h), and the pairs of leaves of an answer
-// are listed one by one. A module may have thousands of instructions, each of which may cost as
+// A question is about a subject in a direction and has a budget of its own (base/question_budget.h),
+// so that its answer is the same whether the other direction is asked for too. The pairs of leaves of
+// an answer are listed one by one. A module may have thousands of instructions, each of which may cost as
 // much as one question may, and an instruction of 1,000 operands and 1,000 results has a million
 // pairs. So the sum over the module is bounded.
 //
-// Shares. A module has kSteps and kPairs. Its subjects are divided into units, each of which one
+// Shares. A module has kSteps and kPairs in each direction. Its subjects are divided into units, each of which one
 // thread works on from the first subject to the last. A unit's share of the steps is proportional
 // to its weight, and its share of the pairs to the most pairs that it may have. A subject's weight
 // is the number of instructions that its computations hold, with those that they call. Which unit
 // an instruction is in does not depend on the number of threads, and neither do the answers.
 //
-// In a unit. A subject may spend two thirds of the steps that are left of the share, so that an
-// expensive subject leaves some to those after it, and in addition kStepsOfSubject that come out of
-// no share. Pairs are listed until the share of a direction is used up. After that, subjects of at
+// In a unit. In each direction a subject may spend two thirds of the steps that are left of the share,
+// so that an expensive subject leaves some to those after it, and in addition kStepsOfSubject that
+// come out of no share. Pairs are listed until the share of a direction is used up. After that, subjects of at
 // most kPairsOfSubject pairs still list theirs; for the others the answer says how many there may
 // be.
 //
@@ -39,19 +40,22 @@ namespace xla_indexing {
 class UnitShare {
  public:
   UnitShare() = default;
-  UnitShare(int64_t steps, int64_t pairs) : steps_(steps), pairs_{pairs, pairs} {}
+  // Those of each direction.
+  UnitShare(int64_t steps, int64_t pairs) : steps_{steps, steps}, pairs_{pairs, pairs} {}
 
-  // The steps of the next subject's budget. SpendSteps() takes those that it has used.
-  int64_t StepsOfNext() const;
-  void SpendSteps(int64_t steps);
+  // The steps of the budget of the next question in that direction. SpendSteps() takes those that it
+  // has used.
+  int64_t StepsOfNext(Direction direction) const;
+  void SpendSteps(Direction direction, int64_t steps);
 
   // Whether a subject that has listed so many pairs in that direction may list more.
   bool MayListMore(Direction direction, int64_t listed) const;
   void ListPairs(Direction direction, int64_t pairs);
 
  private:
-  int64_t steps_ = 0;
-  int64_t pairs_[2] = {0, 0};  // by direction
+  // By direction.
+  int64_t steps_[2] = {0, 0};
+  int64_t pairs_[2] = {0, 0};
 };
 
 class ModuleBounds {
