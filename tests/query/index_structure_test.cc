@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/corpus.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
@@ -39,9 +40,14 @@ class IndexStructureTest : public ::testing::Test {
     return *modules_.back();
   }
   IndexStructure Of(const std::string& instructions) {
-    const auto structure =
-        IndexStructureOf(*Parse(instructions).entry_computation()->root_instruction(), &context_);
+    const HloInstruction& root = *Parse(instructions).entry_computation()->root_instruction();
+    const auto structure = IndexStructureOf(root, &context_);
     EXPECT_TRUE(structure.ok()) << structure.status();
+    // What was asked before makes no difference.
+    const auto again = IndexStructureOf(root, indexers_);
+    EXPECT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->name, structure->name);
+    EXPECT_EQ(again->reason, structure->reason);
     return *structure;
   }
   // Gathers single elements of p at these indices.
@@ -60,6 +66,7 @@ class IndexStructureTest : public ::testing::Test {
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
   std::vector<std::unique_ptr<HloModule>> modules_;
+  HloIndexers indexers_{&context_};
 };
 
 TEST_F(IndexStructureTest, AConstantWithEqualStepsIsAStridedSliceAndReverse) {

@@ -137,6 +137,8 @@ class HloIndexers {
   explicit HloIndexers(mlir::MLIRContext* context, FusionOptions options = {})
       : context_(context), options_(std::move(options)) {}
 
+  mlir::MLIRContext* context() const { return context_; }
+
   HloIndexer& usual() { return usual_ ? *usual_ : usual_.emplace(context_, options_); }
   HloIndexer& exact();
 

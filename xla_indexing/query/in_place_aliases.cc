@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -129,7 +130,8 @@ std::vector<CheckedAlias> CheckAliases(const HloModule& module, mlir::MLIRContex
     }
   };
   if (const auto text = module.FindAttribute("input_output_alias")) {
-    internal::BufferWriters writers(*entry, module.is_scheduled(), context);
+    HloIndexers indexers(context);
+    internal::BufferWriters writers(*entry, module.is_scheduled(), &indexers);
     check(nullptr, *text, entry->root_instruction()->shape(), entry->parameters(),
           [&](const SharedBuffer& buffer) {
             return writers.Check(buffer.output_leaf, buffer.operand.operand,

@@ -126,6 +126,13 @@ bool HasIndexStructure(const HloInstruction& instruction) {
 
 absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instruction,
                                                 mlir::MLIRContext* context) {
+  HloIndexers indexers(context);
+  return IndexStructureOf(instruction, indexers);
+}
+
+absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instruction,
+                                                HloIndexers& indexers) {
+  mlir::MLIRContext* context = indexers.context();
   if (!HasIndexStructure(instruction)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "indices: ", instruction.name(), " (", OpcodeName(instruction.opcode()),
@@ -149,15 +156,12 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
       PropertyOf(vectors.AreInBounds(&budget), "every window is inside the operand",
                  is_gather ? "a start is clamped" : "a window is dropped", unknowns);
 
-  FusionOptions options;
-  options.indexing.exact = true;
-  HloIndexer indexer(context, options);
-  const auto entries =
-      indexer.Index(indexed, is_gather ? Direction::kOutputToInput : Direction::kInputToOutput);
+  const auto entries = indexers.exact().Index(
+      indexed, is_gather ? Direction::kOutputToInput : Direction::kInputToOutput);
   if (!entries.ok()) return entries.status();
   auto maps = ExactPieces(**entries, is_gather ? 0 : 2);
   if (maps && filled && filled->moved != filled->gather) {
-    maps = internal::MovedMaps(*filled, &indexer);
+    maps = internal::MovedMaps(*filled, &indexers.exact());
   }
   if (!is_gather) {
     structure.unique = maps ? UniquenessOf(*maps, &budget)
@@ -196,10 +200,16 @@ absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instructio
 
 absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const HloComputation& computation,
                                                                   mlir::MLIRContext* context) {
+  HloIndexers indexers(context);
+  return IndexStructuresOf(computation, indexers);
+}
+
+absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const HloComputation& computation,
+                                                                  HloIndexers& indexers) {
   std::vector<InstructionIndices> all;
   for (const HloInstruction* instruction : computation.instructions()) {
     if (!HasIndexStructure(*instruction)) continue;
-    absl::StatusOr<IndexStructure> structure = IndexStructureOf(*instruction, context);
+    absl::StatusOr<IndexStructure> structure = IndexStructureOf(*instruction, indexers);
     if (!structure.ok()) return structure.status();
     all.push_back({instruction, *std::move(structure)});
   }
@@ -208,7 +218,13 @@ absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const HloCompu
 
 absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const FusionView& view,
                                                                   mlir::MLIRContext* context) {
-  auto all = IndexStructuresOf(view.computation(), context);
+  HloIndexers indexers(context);
+  return IndexStructuresOf(view, indexers);
+}
+
+absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const FusionView& view,
+                                                                  HloIndexers& indexers) {
+  auto all = IndexStructuresOf(view.computation(), indexers);
   if (!all.ok()) return all.status();
   for (InstructionIndices& each : *all) {
     if (const HloInstruction* original = view.OriginalOf(*each.instruction)) {
@@ -232,8 +248,9 @@ absl::StatusOr<FusionView> ViewWithIndices(const HloInstruction& instruction) {
 absl::StatusOr<std::unique_ptr<HloModule>> RewriteIndices(const HloModule& module,
                                                           mlir::MLIRContext* context) {
   IndexedReplacements replacements;
+  HloIndexers indexers(context);
   for (const HloComputation* computation : module.computations()) {
-    absl::StatusOr<std::vector<InstructionIndices>> all = IndexStructuresOf(*computation, context);
+    absl::StatusOr<std::vector<InstructionIndices>> all = IndexStructuresOf(*computation, indexers);
     if (!all.ok()) return all.status();
     for (InstructionIndices& each : *all) {
       if (!each.structure.IsReplaceable()) continue;

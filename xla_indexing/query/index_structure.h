@@ -53,6 +53,7 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
@@ -65,6 +66,9 @@ bool HasIndexStructure(const HloInstruction& instruction);
 
 absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instruction,
                                                 mlir::MLIRContext* context);
+// For those who ask about one instruction after another; answers are equal. Likewise below.
+absl::StatusOr<IndexStructure> IndexStructureOf(const HloInstruction& instruction,
+                                                HloIndexers& indexers);
 
 struct InstructionIndices {
   const HloInstruction* instruction;
@@ -75,11 +79,16 @@ struct InstructionIndices {
 absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const HloComputation& computation,
                                                                   mlir::MLIRContext* context);
 
+absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const HloComputation& computation,
+                                                                  HloIndexers& indexers);
+
 // Those of a view, whose indices may be computed in the fusions and calls that it looks into, or by
 // the producers that it takes in. Instructions are the originals; there is nothing to replace, since
 // what holds of the view may not hold wherever the original is called.
 absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const FusionView& view,
                                                                   mlir::MLIRContext* context);
+absl::StatusOr<std::vector<InstructionIndices>> IndexStructuresOf(const FusionView& view,
+                                                                  HloIndexers& indexers);
 
 // An instruction, such as a fusion, with all that computes integers for it.
 absl::StatusOr<FusionView> ViewWithIndices(const HloInstruction& instruction);

@@ -55,15 +55,15 @@ int RankOf(InPlaceAnswer answer) {
 }  // namespace
 
 BufferWriters::BufferWriters(const HloComputation& computation, bool is_scheduled,
-                             mlir::MLIRContext* context)
-    : computation_(computation), is_scheduled_(is_scheduled), context_(context) {}
+                             HloIndexers* indexers)
+    : computation_(computation), is_scheduled_(is_scheduled), indexers_(*indexers) {}
 
 BufferWriters::~BufferWriters() = default;
 
 BufferWriters& BufferWriters::InBodyOf(const HloInstruction& loop) {
   std::unique_ptr<BufferWriters>& body = in_body_[&loop];
   if (body == nullptr) {
-    body = std::make_unique<BufferWriters>(*loop.while_body(), is_scheduled_, context_);
+    body = std::make_unique<BufferWriters>(*loop.while_body(), is_scheduled_, &indexers_);
   }
   return *body;
 }
@@ -149,7 +149,7 @@ bool BufferWriters::IsCarriedRead(const HloInstruction& loop, int64_t leaf) {
   BufferWriters& body = InBodyOf(loop);
   if (!body.ReadersOf({body.computation_.parameters()[0], leaf}).empty()) return true;
   const HloComputation& condition = *loop.while_condition();
-  BufferWriters in_condition(condition, is_scheduled_, context_);
+  BufferWriters in_condition(condition, is_scheduled_, &indexers_);
   if (!in_condition.ReadersOf({condition.parameters()[0], leaf}).empty()) return true;
   // The body may hand it on to another leaf.
   const Shape& carried = loop.shape();
@@ -169,7 +169,8 @@ bool BufferWriters::IsCarriedRead(const HloInstruction& loop, int64_t leaf) {
 
 WriterSafety SafetyOfCarried(const HloInstruction& loop, int64_t leaf, bool is_scheduled,
                              mlir::MLIRContext* context) {
-  return BufferWriters(*loop.while_body(), is_scheduled, context).Check(leaf, 0, leaf);
+  HloIndexers indexers(context);
+  return BufferWriters(*loop.while_body(), is_scheduled, &indexers).Check(leaf, 0, leaf);
 }
 
 WriterSafety BufferWriters::Check(int64_t output_leaf, int64_t parameter, int64_t parameter_leaf) {
@@ -273,10 +274,7 @@ InPlaceSafety BufferWriters::CheckAlone(const ValueLeaf& written, const ValueLea
                             parameters.front().operand_leaf};
   std::string too_large = WhyTooLarge(leaves.output(), leaves.operand());
   if (!too_large.empty()) return InPlaceSafety::Unsafe(std::move(too_large));
-  FusionOptions options;
-  options.indexing.exact = true;
-  HloIndexer indexer(context_, options);
-  InPlaceQuestion question(leaves, &indexer, context_);
+  InPlaceQuestion question(leaves, &indexers_.exact(), indexers_.context());
   const absl::Status status = question.Prepare();
   absl::StatusOr<InPlaceSafety> safety = status.ok() ? question.Decide() : status;
   if (!safety.ok()) return InPlaceSafety::Undecided(std::string(safety.status().message()));

@@ -35,6 +35,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/query/in_place_answer.h"
@@ -50,8 +51,8 @@ struct WriterSafety {
 
 class BufferWriters {
  public:
-  // Keeps a reference. Instructions run in their order where the module is scheduled.
-  BufferWriters(const HloComputation& computation, bool is_scheduled, mlir::MLIRContext* context);
+  // Keeps references. Instructions run in their order where the module is scheduled.
+  BufferWriters(const HloComputation& computation, bool is_scheduled, HloIndexers* indexers);
   ~BufferWriters();
 
   WriterSafety Check(int64_t output_leaf, int64_t parameter, int64_t parameter_leaf);
@@ -83,7 +84,7 @@ class BufferWriters {
 
   const HloComputation& computation_;
   const bool is_scheduled_;
-  mlir::MLIRContext* context_;
+  HloIndexers& indexers_;
   std::optional<std::map<ValueLeaf, std::vector<const HloInstruction*>>> readers_;
   absl::flat_hash_map<const HloInstruction*, absl::flat_hash_set<const HloInstruction*>>
       computed_from_;
