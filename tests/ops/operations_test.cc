@@ -535,6 +535,95 @@ TEST_F(OperationsTest, AnUpdateLeavesTheOperandWhereItLeavesAPiece) {
   EXPECT_EQ(left, 72);
 }
 
+// The builders of these operations say themselves whether a map has points. Over all small
+// parameters, no map is empty, and there is one where the definition of the operation has an element.
+class MapsWithPoints : public OperationsTest {
+ protected:
+  // How many maps there are to or from an operand, of which none is empty.
+  int CountMaps(const HloInstruction* instruction, Direction direction, int64_t operand) {
+    int count = 0;
+    const auto entries = ComputeIndexing(*instruction, direction, &context_, Exact());
+    EXPECT_TRUE(entries.ok()) << entries.status();
+    if (!entries.ok()) return 0;
+    for (const IndexingEntry& entry : *entries) {
+      if (entry.operand != operand) continue;
+      for (OperandIndexing indexing : entry.indexing) {
+        const std::string text = indexing.ToString();
+        indexing.Simplify();
+        EXPECT_FALSE(indexing.IsKnownEmpty()) << instruction->ToString() << "\n" << text;
+        ++count;
+      }
+    }
+    return count;
+  }
+};
+
+TEST_F(MapsWithPoints, OfAPadInOneDimension) {
+  for (int size = 0; size <= 3; ++size) {
+    for (int low = -3; low <= 2; ++low) {
+      for (int high = -3; high <= 2; ++high) {
+        for (int interior = 0; interior <= 2; ++interior) {
+          const int step = interior + 1;
+          const int spread = size == 0 ? 0 : (size - 1) * step + 1;
+          const int padded = low + spread + high;
+          if (padded < 0) continue;
+          // Where the result is padding: before the operand's elements, after them, between them.
+          bool is_inside = false;
+          bool is_before = false;
+          bool is_after = false;
+          bool is_between = false;
+          for (int d = 0; d < padded; ++d) {
+            const int at = d - low;
+            const bool has_element = at >= 0 && at < spread && at % step == 0;
+            is_inside = is_inside || has_element;
+            is_before = is_before || at < 0;
+            is_after = is_after || at >= spread;
+            is_between = is_between || (at >= 0 && at < spread && !has_element);
+          }
+          const int pieces = is_inside ? is_before + is_after + is_between : padded == 0 ? 0 : 1;
+          const HloInstruction* pad = Entry(absl::StrCat(
+              "a = f32[", size, "] parameter(0) v = f32[] parameter(1) ROOT r = ", "f32[", padded,
+              "] pad(a, v), padding=", low, "_", high, "_", interior));
+          for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+            EXPECT_EQ(CountMaps(pad, direction, 0), is_inside) << pad->ToString();
+            EXPECT_EQ(CountMaps(pad, direction, 1), pieces) << pad->ToString();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(MapsWithPoints, OfSlicesAndUpdates) {
+  for (int n = 0; n <= 4; ++n) {
+    for (int size = 0; size <= n; ++size) {
+      const HloInstruction* slice = Entry(
+          absl::StrCat("a = f32[3,", n, "] parameter(0) i = s32[] parameter(1) ROOT r = f32[2,",
+                       size, "] dynamic-slice(a, i, i), dynamic_slice_sizes={2,", size, "}"));
+      const HloInstruction* update = Entry(absl::StrCat(
+          "a = f32[3,", n, "] parameter(0) u = f32[2,", size, "] parameter(1) ",
+          "i = s32[] parameter(2) ROOT r = f32[3,", n, "] dynamic-update-slice(a, u, i, i)"));
+      // An update of nothing leaves the operand as it is, and one that can move leaves what is on
+      // both sides of it.
+      const int left = n == 0 ? 0 : size == 0 ? 1 : size == n ? 2 : 4;
+      for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+        EXPECT_EQ(CountMaps(slice, direction, 0), size > 0) << slice->ToString();
+        EXPECT_EQ(CountMaps(update, direction, 0), left) << update->ToString();
+        EXPECT_EQ(CountMaps(update, direction, 1), size > 0) << update->ToString();
+      }
+      for (int stride = 1; stride <= 3; ++stride) {
+        const int count = (size + stride - 1) / stride;
+        const HloInstruction* strided =
+            Entry(absl::StrCat("a = f32[", n, "] parameter(0) ROOT r = f32[", count,
+                               "] slice(a), slice={[", n - size, ":", n, ":", stride, "]}"));
+        for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+          EXPECT_EQ(CountMaps(strided, direction, 0), size > 0) << strided->ToString();
+        }
+      }
+    }
+  }
+}
+
 TEST_F(OperationsTest, GatherWithBatchingDimensions) {
   const HloInstruction* gather = Entry(R"(
     a = f32[5,20,6] parameter(0)

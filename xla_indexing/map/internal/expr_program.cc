@@ -68,7 +68,7 @@ absl::Status ApplyError(AffineExprKind kind, int64_t a, int64_t b) {
 }  // namespace
 
 ExprProgram::ExprProgram(llvm::ArrayRef<AffineExpr> exprs) {
-  llvm::DenseMap<AffineExpr, uint32_t> slots;
+  llvm::SmallDenseMap<AffineExpr, uint32_t, 32> slots;
   llvm::SmallVector<AffineExpr, 16> pending;
   const auto emit = [&](AffineExpr expr, Step step) {
     slots[expr] = static_cast<uint32_t>(steps_.size());

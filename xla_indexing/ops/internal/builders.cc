@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 
@@ -38,6 +39,10 @@ void BuildContext::AddEntry(int64_t output_leaf, int64_t operand, int64_t operan
   entry.operand_leaf = operand_leaf;
   add(&entry.indexing);
   if (entry.indexing.empty()) entries.pop_back();
+}
+
+void BuildContext::AddWithPoints(int64_t operand, OperandIndexing map) {
+  AddEntry(0, operand, 0, [&](OperandIndexingSet* maps) { maps->Add(std::move(map)); });
 }
 
 namespace {
@@ -113,6 +118,8 @@ bool HasCorner(const OperandIndexing& indexing) {
 }
 
 }  // namespace
+
+bool HasNoElements(const Shape& array) { return absl::c_linear_search(array.dimensions(), 0); }
 
 void AddUnlessEmpty(OperandIndexing map, OperandIndexingSet* set) {
   // Without constraints a domain is empty where an interval is.

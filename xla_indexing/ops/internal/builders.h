@@ -54,6 +54,9 @@ struct BuildContext {
   // Adds an entry with the maps that `add` adds to its set, unless these are none.
   void AddEntry(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                 llvm::function_ref<void(OperandIndexingSet* maps)> add);
+  // Adds a map of arrays whose domain has a point, as the operation's definition says. Whether that
+  // is so is not looked at, which for a map with constraints takes as long as to build it.
+  void AddWithPoints(int64_t operand, OperandIndexing map);
   // The map that names every element itself.
   OperandIndexing Identity(const Shape& shape) const {
     return IdentityIndexing(shape, mlir_context, one_valued);
@@ -84,6 +87,9 @@ struct BuildContext {
     AddWholeReach(output_leaf, operand, 0, ExactnessLabel::Exact());
   }
 };
+
+// Whether a dimension of an array has the size 0.
+bool HasNoElements(const Shape& array);
 
 // Adds `map` to `set` unless the domain of the map is empty, which may follow from its constraints.
 void AddUnlessEmpty(OperandIndexing map, OperandIndexingSet* set);

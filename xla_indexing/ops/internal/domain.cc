@@ -18,6 +18,17 @@ using ::mlir::AffineExpr;
 
 LinearSum SumOf(AffineExpr expr) { return expr ? LinearSum::FromExpr(expr) : LinearSum::Invalid(); }
 
+// An interval that contains every value of a sum.
+Interval RangeOfSum(const LinearSum& sum, Domain& domain) {
+  if (!sum.valid()) return Interval::All();
+  Interval range = Interval::Point(sum.constant());
+  for (const Term& term : sum.terms()) {
+    const Interval* bounds = domain.BoundsOf(term.atom);
+    range = range.Add(bounds == nullptr ? Interval::All() : bounds->Mul(term.coefficient));
+  }
+  return range;
+}
+
 }  // namespace
 
 Domain Domain::Of(const IndexingMap& map) {
@@ -37,16 +48,7 @@ Interval* Domain::BoundsOf(AffineExpr variable) {
   return nullptr;
 }
 
-Interval Domain::RangeOf(AffineExpr expr) {
-  const LinearSum sum = SumOf(expr);
-  if (!sum.valid()) return Interval::All();
-  Interval range = Interval::Point(sum.constant());
-  for (const Term& term : sum.terms()) {
-    const Interval* bounds = BoundsOf(term.atom);
-    range = range.Add(bounds == nullptr ? Interval::All() : bounds->Mul(term.coefficient));
-  }
-  return range;
-}
+Interval Domain::RangeOf(AffineExpr expr) { return RangeOfSum(SumOf(expr), *this); }
 
 bool Domain::Constrain(AffineExpr expr, const Interval& interval) {
   if (Interval* bounds = expr ? BoundsOf(expr) : nullptr) {
@@ -55,7 +57,7 @@ bool Domain::Constrain(AffineExpr expr, const Interval& interval) {
   }
   const LinearSum sum = SumOf(expr);
   if (!sum.valid()) return false;
-  if (RangeOf(expr).IsSubsetOf(interval)) return true;
+  if (RangeOfSum(sum, *this).IsSubsetOf(interval)) return true;
   if (sum.terms().size() == 1) {
     const Term& term = sum.terms().front();
     if (Interval* bounds = BoundsOf(term.atom)) {

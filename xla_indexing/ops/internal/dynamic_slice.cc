@@ -28,6 +28,7 @@ void DynamicSliceInputToOutput(BuildContext& build, int64_t operand, int64_t /*o
     build.AddWholeReach(operand);
     return;
   }
+  if (HasNoElements(build.Output())) return;
   MapBuilder builder = build.ToOutput(0);
   llvm::SmallVector<AffineExpr, 4> indices =
       AddStarts(build, /*first_operand=*/1, build.Operand(0), build.Output(), &builder);
@@ -35,7 +36,7 @@ void DynamicSliceInputToOutput(BuildContext& build, int64_t operand, int64_t /*o
     indices[k] =
         builder.ExactQuotient(Sub(builder.Dim(k), indices[k]), 1, build.Output().dimension(k));
   }
-  build.Add(0, builder.Build(indices));
+  build.AddWithPoints(0, builder.Build(indices));
 }
 
 }  // namespace xla_indexing::internal

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
@@ -51,17 +50,22 @@ void AddUpdatedOperand(BuildContext& build) {
       !update.HasUnboundedDimension() && !build.Output().HasUnboundedDimension();
   // An update that is as large as the operand leaves nothing.
   if (is_bounded && update.dimensions() == build.Output().dimensions()) return;
-  if (is_bounded && absl::c_linear_search(update.dimensions(), 0)) {
+  if (is_bounded && HasNoElements(update)) {
     build.Add(0, build.Identity(build.Output()));
     return;
   }
-  OperandIndexingSet pieces;
+  // Beside the update, on both sides of it, there are elements in the dimensions in which it can
+  // begin at several places, and in no others.
+  llvm::SmallVector<int64_t, 4> movable;
   for (int64_t k = 0; k < build.Output().rank() && is_bounded; ++k) {
-    if (!build.TakesPieces(pieces.size())) break;
-    AddUnlessEmpty(OperandPiece(build, k, Interval::AtMost(-1)), &pieces);
-    AddUnlessEmpty(OperandPiece(build, k, Interval::AtLeast(update.dimension(k))), &pieces);
+    if (update.dimension(k) < build.Output().dimension(k)) movable.push_back(k);
   }
-  if (is_bounded && build.TakesPieces(pieces.size())) {
+  if (is_bounded && build.TakesPieces(2 * movable.size())) {
+    OperandIndexingSet pieces;
+    for (const int64_t k : movable) {
+      pieces.Add(OperandPiece(build, k, Interval::AtMost(-1)));
+      pieces.Add(OperandPiece(build, k, Interval::AtLeast(update.dimension(k))));
+    }
     build.Add(0, 0, 0, std::move(pieces));
     return;
   }
@@ -75,13 +79,15 @@ void AddUpdatedOperand(BuildContext& build) {
 
 void DynamicUpdateSliceOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
   AddUpdatedOperand(build);
-  MapBuilder builder = build.FromOutput(1);
-  llvm::SmallVector<AffineExpr, 4> indices = Starts(build, &builder);
-  for (int64_t k = 0; k < build.Output().rank(); ++k) {
-    indices[k] =
-        builder.ExactQuotient(Sub(builder.Dim(k), indices[k]), 1, build.Operand(1).dimension(k));
+  if (!HasNoElements(build.Operand(1))) {
+    MapBuilder builder = build.FromOutput(1);
+    llvm::SmallVector<AffineExpr, 4> indices = Starts(build, &builder);
+    for (int64_t k = 0; k < build.Output().rank(); ++k) {
+      indices[k] =
+          builder.ExactQuotient(Sub(builder.Dim(k), indices[k]), 1, build.Operand(1).dimension(k));
+    }
+    build.AddWithPoints(1, builder.Build(indices));
   }
-  build.Add(1, builder.Build(indices));
   AddStartReads(build, kFirstStart);
 }
 

@@ -85,6 +85,11 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   if (binding.value.kind() == ValueFunction::Kind::kIterations) return std::nullopt;
   // What is computed in a given iteration of a loop is not followed.
   if (static_cast<int64_t>(binding.element.size()) != binding.shape().rank()) return std::nullopt;
+  // What nothing is known of stays as it is.
+  if (!options.rebind_through_data_movement && binding.call_path.empty() &&
+      !MayBeFollowed(*binding.instruction)) {
+    return std::nullopt;
+  }
   Domain domain = Domain::Of(map);
   domain.runtimes.truncate(i);
   ElementEvaluator evaluator(std::move(domain), map.context(), options.loop);

@@ -138,6 +138,7 @@ std::optional<OperandIndexingSet> OutsideBoxes(const BuildContext& build,
       builder.Constrain(builder.Dim(k), box[k]);
     }
     AddUnlessEmpty(IdentityOn(builder, windows.array()), &pieces);
+    if (!build.TakesPieces(pieces.size())) break;
   }
   return pieces;
 }
@@ -227,6 +228,7 @@ std::optional<OperandIndexingSet> OutsideVaryingWindows(const BuildContext& buil
   OperandIndexingSet pieces;
   for (const std::vector<Alternative>& ways : combinations) {
     AddUnlessEmpty(PieceOutside(build, windows, batches, ways), &pieces);
+    if (!build.TakesPieces(pieces.size())) break;
   }
   return pieces;
 }

@@ -25,7 +25,8 @@ namespace xla_indexing::internal {
 inline constexpr int kMaxOutsidePieces = 64;
 inline constexpr int kMaxOutsideWindows = 1024;
 
-// The identity on those elements; nothing where a bound is exceeded.
+// The identity on those elements; nothing where a bound is exceeded. Where there are more pieces than
+// the builder takes (BuildContext::TakesPieces), some of them, which are too many as well.
 std::optional<OperandIndexingSet> OutsideWindows(const BuildContext& build,
                                                  const IndexedWindows& windows);
 

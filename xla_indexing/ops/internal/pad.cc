@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/algorithm/container.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
@@ -70,12 +70,54 @@ bool HasOperandInside(const PaddedAxis& axis, int64_t output_size) {
   return beyond == 0 || inside.lower() + (axis.step - beyond) <= inside.upper();
 }
 
-using PaddedAxes = llvm::SmallVector<PaddedAxis, 4>;
+struct PaddedAxes {
+  llvm::SmallVector<PaddedAxis, 4> axes;
+  bool fits = true;             // The numbers of every dimension fit 64 bits, and have bounds.
+  bool is_all_padding = false;  // No element of the operand stands inside the result.
+};
 
-// The piece that stands at `place` in dimension `dim`, in line with the operand in the dimensions
+PaddedAxes AxesOf(const BuildContext& build) {
+  PaddedAxes result;
+  result.is_all_padding = HasNoElements(build.Operand(0));
+  for (const PaddingDimension& padding : build.instruction.padding()) {
+    const auto k = static_cast<int64_t>(result.axes.size());
+    const PaddedAxis axis = AxisOf(padding, build.Operand(0).dimension(k));
+    result.axes.push_back(axis);
+    const bool fits = axis.fits && !build.Output().IsUnboundedDimension(k);
+    result.fits = result.fits && fits;
+    result.is_all_padding =
+        result.is_all_padding || (fits && !HasOperandInside(axis, build.Output().dimension(k)));
+  }
+  return result;
+}
+
+// Where one dimension is padding, in a dimension of the result.
+struct Place {
+  int64_t dim;
+  Region region;
+};
+
+// The places with elements. Only between the elements of the operand an interval is not enough: of
+// two neighbours one is not in line, so that it is too small where it is one element in line.
+llvm::SmallVector<Place, 8> PlacesOf(const PaddedAxes& axes, const Shape& output) {
+  llvm::SmallVector<Place, 8> places;
+  for (int64_t dim = 0; dim < output.rank(); ++dim) {
+    const PaddedAxis& axis = axes.axes[dim];
+    for (const Region region : {Region::kBefore, Region::kAfter, Region::kBetween}) {
+      const Interval interval = IntervalOf(region, axis, output.dimension(dim));
+      const bool is_in_line = region == Region::kBetween && interval.IsPoint() &&
+                              (Int128{interval.lower()} - axis.first) % axis.step == 0;
+      if (!interval.IsEmpty() && !is_in_line) places.push_back({dim, region});
+    }
+  }
+  return places;
+}
+
+// The piece that stands at a place in its dimension, in line with the operand in the dimensions
 // before it, and anywhere in those after it.
-OperandIndexing ValuePiece(const BuildContext& build, const PaddedAxes& axes, int64_t dim,
-                           Region region, Direction direction) {
+OperandIndexing ValuePiece(const BuildContext& build, llvm::ArrayRef<PaddedAxis> axes, Place place,
+                           Direction direction) {
+  const auto [dim, region] = place;
   const bool to_input = direction == Direction::kOutputToInput;
   MapBuilder builder = to_input ? build.FromOutput(1) : build.ToOutput(1);
   llvm::SmallVector<AffineExpr, 4> d;
@@ -94,42 +136,29 @@ OperandIndexing ValuePiece(const BuildContext& build, const PaddedAxes& axes, in
   return builder.Build(d);
 }
 
-// The pieces in which the value is read, or which it reaches.
-OperandIndexingSet ValuePieces(const BuildContext& build, const PaddedAxes& axes,
-                               Direction direction) {
-  OperandIndexingSet pieces;
-  for (int64_t dim = 0; dim < build.Output().rank(); ++dim) {
-    for (const Region region : {Region::kBefore, Region::kAfter, Region::kBetween}) {
-      if (IntervalOf(region, axes[dim], build.Output().dimension(dim)).IsEmpty()) continue;
-      AddUnlessEmpty(ValuePiece(build, axes, dim, region, direction), &pieces);
-    }
+void AddOperand(BuildContext& build, const PaddedAxes& axes, OperandIndexing map) {
+  if (axes.fits) {
+    build.AddWithPoints(0, std::move(map));
+  } else {
+    build.Add(0, std::move(map));
   }
-  return pieces;
 }
 
-void AddValue(BuildContext& build, Direction direction) {
-  PaddedAxes axes;
-  bool fits = true;
-  bool is_all_padding = absl::c_linear_search(build.Operand(0).dimensions(), 0);
-  for (const PaddingDimension& padding : build.instruction.padding()) {
-    const auto k = static_cast<int64_t>(axes.size());
-    axes.push_back(AxisOf(padding, build.Operand(0).dimension(k)));
-    const bool axis_fits = axes.back().fits && !build.Output().IsUnboundedDimension(k);
-    fits = fits && axis_fits;
-    is_all_padding = is_all_padding ||
-                     (axis_fits && !HasOperandInside(axes.back(), build.Output().dimension(k)));
-  }
-  if (fits && !is_all_padding) {
-    OperandIndexingSet pieces = ValuePieces(build, axes, direction);
-    if (build.TakesPieces(pieces.size())) {
+void AddValue(BuildContext& build, const PaddedAxes& axes, Direction direction) {
+  if (axes.fits && !axes.is_all_padding) {
+    const llvm::SmallVector<Place, 8> places = PlacesOf(axes, build.Output());
+    if (build.TakesPieces(places.size())) {
+      OperandIndexingSet pieces;
+      for (const Place& place : places) pieces.Add(ValuePiece(build, axes.axes, place, direction));
       build.Add(0, 1, 0, std::move(pieces));
       return;
     }
   }
   const ExactnessLabel label =
-      is_all_padding ? ExactnessLabel::Exact()
-                     : ExactnessLabel::OverApproximate(
-                           "elements that come from the operand do not read the padding value");
+      axes.is_all_padding
+          ? ExactnessLabel::Exact()
+          : ExactnessLabel::OverApproximate(
+                "elements that come from the operand do not read the padding value");
   if (direction == Direction::kOutputToInput) {
     build.AddWholeRead(0, 1, 0, label);
   } else {
@@ -140,6 +169,9 @@ void AddValue(BuildContext& build, Direction direction) {
 }  // namespace
 
 void PadOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
+  const PaddedAxes axes = AxesOf(build);
+  AddValue(build, axes, Direction::kOutputToInput);
+  if (axes.is_all_padding) return;
   MapBuilder builder = build.FromOutput(0);
   llvm::SmallVector<AffineExpr, 4> indices;
   for (const PaddingDimension& padding : build.instruction.padding()) {
@@ -147,15 +179,16 @@ void PadOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
     indices.push_back(builder.ExactQuotient(Sub(builder.Dim(k), builder.Value(padding.low)),
                                             padding.Step(), build.Operand(0).dimension(k)));
   }
-  build.Add(0, builder.Build(indices));
-  AddValue(build, Direction::kOutputToInput);
+  AddOperand(build, axes, builder.Build(indices));
 }
 
 void PadInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
+  const PaddedAxes axes = AxesOf(build);
   if (operand == 1) {
-    AddValue(build, Direction::kInputToOutput);
+    AddValue(build, axes, Direction::kInputToOutput);
     return;
   }
+  if (axes.is_all_padding) return;
   MapBuilder builder = build.ToOutput(0);
   llvm::SmallVector<AffineExpr, 4> indices;
   for (const PaddingDimension& padding : build.instruction.padding()) {
@@ -163,7 +196,7 @@ void PadInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_le
     indices.push_back(Add(Scale(builder.Dim(k), padding.Step()), builder.Value(padding.low)));
     builder.Constrain(indices.back(), IndicesOfAxis(build.Output().dimension(k)));
   }
-  build.Add(0, builder.Build(indices));
+  AddOperand(build, axes, builder.Build(indices));
 }
 
 }  // namespace xla_indexing::internal

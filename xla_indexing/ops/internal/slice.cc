@@ -22,6 +22,7 @@ void SliceOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
 }
 
 void SliceInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
+  if (HasNoElements(build.Output())) return;
   MapBuilder builder = build.ToOutput(operand);
   llvm::SmallVector<AffineExpr, 4> indices;
   for (const SliceRange& range : build.instruction.slice()) {
@@ -29,7 +30,7 @@ void SliceInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_
     indices.push_back(builder.ExactQuotient(Sub(builder.Dim(k), builder.Value(range.start)),
                                             range.stride, build.Output().dimension(k)));
   }
-  build.Add(operand, builder.Build(indices));
+  build.AddWithPoints(operand, builder.Build(indices));
 }
 
 }  // namespace xla_indexing::internal
