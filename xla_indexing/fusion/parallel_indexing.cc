@@ -80,11 +80,11 @@ class KindTable {
 // What one thread works with. It asks the table for each kind once.
 struct IndexingThread {
   mlir::MLIRContext* context;
-  std::unique_ptr<SharedAnswers> shared;
-  std::unique_ptr<CalledComputations> called;
+  std::unique_ptr<SharedAnswers> shared = {};
+  std::unique_ptr<CalledComputations> called = {};  // refers to `shared`
   absl::flat_hash_map<InstructionKind, const IndexingOfKind*, InstructionKindHash,
                       InstructionKindEqual>
-      kinds;
+      kinds = {};
 };
 
 class ParallelIndexer {
@@ -93,11 +93,7 @@ class ParallelIndexer {
                   absl::Span<mlir::MLIRContext* const> contexts,
                   const ParallelIndexingOptions& options)
       : instructions_(instructions), options_(options), results_(instructions.size()) {
-    for (mlir::MLIRContext* context : contexts) {
-      auto shared = std::make_unique<SharedAnswers>();
-      auto called = std::make_unique<CalledComputations>(context, options.fusion, shared.get());
-      threads_.push_back({context, std::move(shared), std::move(called), {}});
-    }
+    for (mlir::MLIRContext* context : contexts) threads_.push_back({.context = context});
   }
 
   void Run(absl::FunctionRef<void(const IndexedInstruction&)> receive) {
@@ -113,6 +109,9 @@ class ParallelIndexer {
     std::barrier are_given(static_cast<std::ptrdiff_t>(count));
     ParallelFor(static_cast<int>(count), count, [&](size_t i) {
       IndexingThread& thread = threads_[i];
+      thread.shared = std::make_unique<SharedAnswers>();
+      thread.called = std::make_unique<CalledComputations>(thread.context, options_.fusion,
+                                                           thread.shared.get());
       // The last instructions, which end the entry computation, are likely to be the largest.
       TakePieces(next, results_.size(),
                  [&](size_t later) { Find(results_.size() - 1 - later, thread); });
@@ -173,11 +172,14 @@ class ParallelIndexer {
 
   // Each thread frees what it has made, because memory that another thread frees cannot be had
   // without waiting for it.
-  void Free(const IndexingThread& thread) {
+  void Free(IndexingThread& thread) {
     for (Result& result : results_) {
       if (result.own != nullptr && result.own->context == thread.context) result.own.reset();
     }
     kinds_.Free(thread.context);
+    thread.kinds = {};
+    thread.called.reset();
+    thread.shared.reset();
   }
 
   void Find(size_t i, IndexingThread& thread) {
