@@ -227,8 +227,8 @@ TEST_F(ShortestFormTest, OfExpressionsOfOneVariable) {
   const Shares nested = Compare(box, all, 2, Cases(100000));
   RecordProperty("flat", absl::StrCat(flat.shortest, " of ", flat.cases));
   RecordProperty("nested", absl::StrCat(nested.shortest, " of ", nested.cases));
-  EXPECT_TRUE(AreAlmostAll(flat, 0.9995));
-  EXPECT_TRUE(AreAlmostAll(nested, 0.993));
+  EXPECT_TRUE(AreAlmostAll(flat, 0.9998));
+  EXPECT_TRUE(AreAlmostAll(nested, 0.999));
 }
 
 TEST_F(ShortestFormTest, OfExpressionsOfTwoVariables) {
@@ -238,8 +238,8 @@ TEST_F(ShortestFormTest, OfExpressionsOfTwoVariables) {
   const Shares nested = Compare(box, all, 2, Cases(100000));
   RecordProperty("flat", absl::StrCat(flat.shortest, " of ", flat.cases));
   RecordProperty("nested", absl::StrCat(nested.shortest, " of ", nested.cases));
-  EXPECT_TRUE(AreAlmostAll(flat, 0.993));
-  EXPECT_TRUE(AreAlmostAll(nested, 0.99));
+  EXPECT_TRUE(AreAlmostAll(flat, 0.997));
+  EXPECT_TRUE(AreAlmostAll(nested, 0.998));
 }
 
 // In products that are multiplied out constants may be greater than those of both factors.

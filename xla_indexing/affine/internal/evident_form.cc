@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/values_in_turn.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/congruence.h"
 
@@ -238,6 +239,10 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
       width = Int128{range->upper()} - range->lower();
       const bool is_alone = !rest && parts.empty();
       if (width < (is_alone ? 2 : 1)) return false;
+      // On few values there may be a floor with a smaller divisor.
+      const bool has_other_floors = is_alone && !division->is_mod &&
+                                    width < kMostValuesOfVariable && (a != 1 || constant != 0);
+      if (has_other_floors) return false;
       const int64_t residue = a % m;
       width *= std::min(residue, m - residue);
     }

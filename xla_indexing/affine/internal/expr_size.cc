@@ -2,12 +2,25 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
+#include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/AffineExpr.h"
 
 namespace xla_indexing::internal {
+
+namespace {
+
+std::string TextOf(mlir::AffineExpr e) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  e.print(stream);
+  return text;
+}
+
+}  // namespace
 
 ExprSize SizeOf(mlir::AffineExpr e) {
   ExprSize size;
@@ -26,6 +39,13 @@ ExprSize SizeOf(mlir::AffineExpr e) {
     }
   }
   return size;
+}
+
+bool ComesBefore(mlir::AffineExpr a, mlir::AffineExpr b) {
+  if (a == b) return false;
+  const ExprSize size_a = SizeOf(a);
+  const ExprSize size_b = SizeOf(b);
+  return size_a != size_b ? size_a < size_b : TextOf(a) < TextOf(b);
 }
 
 }  // namespace xla_indexing::internal

@@ -34,6 +34,9 @@ struct ExprSize {
 inline constexpr int64_t kMostNodes = 1 << 16;
 ExprSize SizeOf(mlir::AffineExpr e);
 
+// Whether `a` is shorter than `b`, or as short and before it in dictionary order.
+bool ComesBefore(mlir::AffineExpr a, mlir::AffineExpr b);
+
 }  // namespace xla_indexing::internal
 
 #endif  // XLA_INDEXING_AFFINE_INTERNAL_EXPR_SIZE_H_

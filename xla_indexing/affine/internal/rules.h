@@ -7,6 +7,7 @@
 //   dividend_rules.cc   X as m*Q + R, and splits of R          SplitAsItComes, ..
 //   atom_rules.cc       floors and mods that no rule takes apart
 //   sum_forms.cc        the ways to write a sum                ShortestForm, ..
+//   one_sum_forms.cc    the ways to write a function of one sum of variables
 //   range.cc            intervals of sums                      RangeOf
 //
 // A sum in which a number would not fit int64, and one that takes more work than there is, is
@@ -63,6 +64,11 @@ const Atom* MakeModAtom(SimplifierState& state, Division& division);
 // the sum itself and not a copy.
 const QuasiAffineSum& ShortestForm(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum& mod_free_form);
+// Adds the forms of a function of one sum of variables that have the fewest divisions: at most one
+// division, or two. They are found from its values, so that equal functions have the same ones. Where
+// the sum is known to have the fewest divisions already, only smaller divisors are looked for.
+void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, bool has_fewest,
+                      llvm::SmallVectorImpl<QuasiAffineSum>& forms);
 // The intersection of what the terms of all forms say.
 Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // The shortest form of any sum, in summand order.

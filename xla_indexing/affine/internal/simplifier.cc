@@ -1,12 +1,10 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Casting.h"
-#include "llvm/Support/raw_ostream.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/expr_size.h"
 #include "xla_indexing/affine/internal/instance_pool.h"
@@ -29,24 +27,6 @@ ExprSimplifier::ExprSimplifier(mlir::MLIRContext* context, llvm::ArrayRef<Interv
 }
 
 ExprSimplifier::~ExprSimplifier() { InstancePool<SimplifierState>::GiveBack(std::move(state_)); }
-
-namespace {
-
-std::string TextOf(AffineExpr e) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  e.print(stream);
-  return text;
-}
-
-// By length, then in dictionary order.
-bool ComesBefore(AffineExpr a, AffineExpr b) {
-  const ExprSize size_a = SizeOf(a);
-  const ExprSize size_b = SizeOf(b);
-  return size_a != size_b ? size_a < size_b : a != b && TextOf(a) < TextOf(b);
-}
-
-}  // namespace
 
 AffineExpr ExprSimplifier::Simplify(AffineExpr e, bool* is_settled) {
   const QuasiAffineSum sum = Evaluate(e);

@@ -14,6 +14,7 @@
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/expr_size.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
+#include "xla_indexing/affine/internal/values_in_turn.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/congruence.h"
 
@@ -70,7 +71,7 @@ class Speller {
     return true;
   }
 
-  // Finds the shortest spelling of those that are shorter than `limit`, where there is one. Returns
+  // Finds the shortest spelling of those that are no longer than `limit`, where there is one. Returns
   // false where there is none, and where no numbers fit.
   bool Choose(const std::optional<Length>& limit) {
     const auto has_factor = [](const Place& place) {
@@ -174,7 +175,7 @@ class Speller {
     if (!limit_) return false;
     Length least = now_.length;
     least.size.nodes += nodes_left;
-    return least >= *limit_;
+    return found_ ? least >= *limit_ : least > *limit_;
   }
 
   int SignOf(size_t place) const { return ((signs_ >> place) & 1U) != 0 ? -1 : 1; }
@@ -429,6 +430,19 @@ class Speller {
 
 }  // namespace
 
+namespace {
+
+// Whether the sum depends on one atom that has few values.
+bool HasFewValues(const QuasiAffineSum& sum) {
+  if (sum.terms().size() != 1) return false;
+  const Interval& range = sum.terms()[0].atom->range;
+  return range.has_lower() && range.has_upper() &&
+         static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) <
+             uint64_t{kMostValuesOfVariable};
+}
+
+}  // namespace
+
 bool IsSpelledShortest(const QuasiAffineSum& sum) {
   llvm::SmallVector<const Atom*, 8> keys;
   const auto is_new = [&](const Atom* atom) {
@@ -448,6 +462,8 @@ bool IsSpelledShortest(const QuasiAffineSum& sum) {
                          dividend.constant() >= term.atom->divisor)) {
       return false;
     }
+    // On few values there may be a floor with a smaller divisor.
+    if (has_constant && term.atom->IsFloor() && HasFewValues(dividend)) return false;
     // Otherwise a factor may be shorter in a mod than before it.
     const bool keeps_factor =
         term.atom->IsFloor() || term.coefficient == 1 ||
@@ -475,6 +491,11 @@ AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumpti
     for (size_t i = 0; i < forms.size(); ++i) {
       Speller& speller = best == &spellers[0] ? spellers[1] : spellers[0];
       if (is_left_out[i] || !speller.Read(forms[i], known) || !speller.Choose(limit)) continue;
+      if (best != nullptr && speller.length() == *limit) {
+        const AffineExpr before = best->Write(context);
+        const AffineExpr same_length = speller.Write(context);
+        if (!before || !same_length || !ComesBefore(same_length, before)) continue;
+      }
       best = &speller;
       best_form = i;
       limit = speller.length();

@@ -34,7 +34,7 @@ namespace xla_indexing::internal {
 // variable stands in two places, and nothing would become shorter with another sign.
 bool IsSpelledShortest(const QuasiAffineSum& sum);
 
-// The shortest spelling of equal sums, the earlier one of two that are equally short. Null where that
+// The shortest spelling of equal sums, in dictionary order of those that are equally short. Null where that
 // is the first sum as it is, where there are too many divisions to choose from, and where numbers do
 // not fit int64.
 mlir::AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumptions& known,

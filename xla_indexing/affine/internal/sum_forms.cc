@@ -307,14 +307,14 @@ const Atom* WrittenFloor(SimplifierState& state, const QuasiAffineSum& dividend,
 //   t*T + t*z*A = t*floor((X + n*z*A) / n)                         T = floor(X / n), A is in X
 //
 // Adds the forms that come from one such step each.
-void AddNestedForms(SimplifierState& state, const QuasiAffineSum& sum,
+constexpr size_t kMostNested = 12;
+void AddNestedForms(SimplifierState& state, const QuasiAffineSum& sum, size_t most,
                     llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
-  constexpr size_t kMostNested = 12;
   const auto add = [&](const AtomTerm& taker, const AtomTerm& taken, QuasiAffineSum dividend,
                        int64_t divisor) {
     const std::optional<int64_t> z = ExactQuotient(taken.coefficient, taker.coefficient);
     const std::optional<int64_t> multiple = z ? CheckedMul(*z, divisor) : std::nullopt;
-    if (!multiple || forms.size() >= kMostNested) return;
+    if (!multiple || forms.size() >= most) return;
     dividend.AddScaled(QuasiAffineSum::Of(taken.atom), *multiple);
     Join(state, dividend);
     const Atom* floor = WrittenFloor(state, dividend, divisor);
@@ -364,21 +364,28 @@ WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir
   if (!best.valid() || IsLinear(best)) return {state.writer.Write(best, from), best.valid()};
   const bool has_one_form = HasOneForm(state, best);
   if (IsSpelledShortest(best)) return {state.writer.Write(best, from), has_one_form, has_one_form};
-  llvm::SmallVector<QuasiAffineSum, 8> forms = {best};
+  llvm::SmallVector<QuasiAffineSum, 8> forms;
+  const size_t divisions = CostOf(best).divisions;
+  AddFormsOfValues(state, sum, has_one_form || divisions <= 1, forms);
+  // A form of one division, if there is one, is found from the values.
+  const bool is_found = divisions > 1 && forms.size() == 1 && CostOf(forms[0]).divisions <= 1;
+  if (!is_found) forms.push_back(best);
   if (!has_one_form) {
-    QuasiAffineSum storage;
-    const QuasiAffineSum& mod_free_form = ModFreeForm(sum, storage);
-    if (mod_free_form.valid() && MayHaveOtherForms(mod_free_form)) {
+    for (size_t i = 0, found = forms.size(); i < found; ++i) {
+      const QuasiAffineSum mod_free_form = ModFreeForm(forms[i]);
+      if (!mod_free_form.valid() || !MayHaveOtherForms(mod_free_form)) continue;
       for (const QuasiAffineSum& form : FormsOf(state, mod_free_form).of_fewest_divisions) {
-        if (!(form == best)) forms.push_back(form);
+        if (!llvm::is_contained(forms, form)) forms.push_back(form);
       }
     }
+    const size_t most = forms.size() + kMostNested;
     for (size_t i = 0, flat = forms.size(); i < flat; ++i) {
-      AddNestedForms(state, QuasiAffineSum(forms[i]), forms);
+      AddNestedForms(state, QuasiAffineSum(forms[i]), most, forms);
     }
   }
+  forms[0].Sort();
   const mlir::AffineExpr spelled = ShortestSpelling(forms, state.known, state.writer.context());
-  if (!spelled) return {state.writer.Write(best, from), false, has_one_form};
+  if (!spelled) return {state.writer.Write(forms[0], from), false, has_one_form};
   if (state.tracer.is_on()) {
     const mlir::AffineExpr before = state.writer.Write(best, from);
     if (before && before != spelled) {

@@ -1,0 +1,164 @@
+// Functions of one sum of variables, which are told by their values: affine/internal/values_in_turn.h,
+// and the forms that are found from values alone, affine/internal/one_sum_forms.cc.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mlir/IR/AffineExpr.h"
+#include "tests/affine/expr_testing.h"
+#include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/quasi_affine_sum.h"
+#include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/affine/internal/values_in_turn.h"
+#include "xla_indexing/base/internal/congruence.h"
+#include "xla_indexing/base/interval.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+using ::mlir::AffineExpr;
+
+class OneSumFormsTest : public ExprFixture {
+ protected:
+  std::string Simplified(AffineExpr e, int64_t lower = -60, int64_t upper = 60) {
+    const std::vector<Interval> box(2, Interval::Closed(lower, upper));
+    return ToString(ExprSimplifier(&context_, box, {}).Simplify(e));
+  }
+
+  // The value of a sum of variables at a point.
+  static int64_t At(const QuasiAffineSum& sum, const std::vector<int64_t>& point) {
+    int64_t value = sum.constant();
+    for (const AtomTerm& term : sum.terms()) {
+      value += term.coefficient * point[term.atom->position];
+    }
+    return value;
+  }
+
+  // Reads the expression as a function of one sum, and checks it at all points. Returns the period,
+  // or 0 where it is none.
+  int64_t ReadPeriod(AffineExpr e, const std::vector<Interval>& box) {
+    ExprSimplifier simplifier(&context_, box, {});
+    const auto function = AsFunctionOfOneSum(simplifier.Evaluate(e));
+    if (!function) return 0;
+    ForEachPoint(box, [&](const std::vector<int64_t>& point) {
+      const int64_t value =
+          At(function->beside, point) + function->values.At(At(function->one_sum, point));
+      ASSERT_EQ(value, static_cast<int64_t>(Value(e, point, {}))) << ToString(e);
+    });
+    return function->values.Period();
+  }
+};
+
+TEST_F(OneSumFormsTest, ValuesInTurnAreThoseOfTheFunction) {
+  const std::vector<Interval> box = {Interval::Closed(-9, 15), Interval::Closed(-5, 14)};
+  int64_t read = 0;
+  int64_t cases = 0;
+  for (const bool is_mod : {false, true}) {
+    for (const bool is_outer_mod : {false, true}) {
+      for (int64_t m = 2; m <= 4; ++m) {
+        for (int64_t n = 2; n <= 4; ++n) {
+          for (int64_t a = 1; a < m; ++a) {
+            for (int64_t e0 = 0; e0 < n; ++e0) {
+              for (int64_t e1 = 0; e1 < n; ++e1) {
+                const AffineExpr l = D(0) + Scale(D(1), a);
+                const AffineExpr inner = is_mod ? Mod(l + 1, m) : FloorDiv(l + 1, m);
+                const AffineExpr sum = inner * 2 + Scale(D(0), e0) + Scale(D(1), e1) + 1;
+                ++cases;
+                read += ReadPeriod(is_outer_mod ? Mod(sum, n) : FloorDiv(sum, n), box) > 0;
+                if (HasFailure()) return;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(read, cases / 4);
+}
+
+TEST_F(OneSumFormsTest, ThePeriodIsTheLeast) {
+  const std::vector<Interval> box = {Interval::Closed(-99, 99), Interval::Closed(-9, 9)};
+  EXPECT_EQ(ReadPeriod((D(0) % 3 + 1).floorDiv(3), box), 3);
+  EXPECT_EQ(ReadPeriod(((D(0) + 2) % 3) % 2 + D(1), box), 3);
+  // With L = d0 + d1*2 the dividend 2*d0 + d1 is 2*L - 3*d1, so that d1 + floor(..) is floor(2*L/3).
+  EXPECT_EQ(ReadPeriod((D(1) + (D(0) * 2 + D(1)).floorDiv(3)) % 2, box), 3);
+  // No sum of d0 and d1 tells both digits.
+  EXPECT_EQ(ReadPeriod(D(0) % 3 + D(1) % 3, box), 0);
+  // A period above 24 is not looked at.
+  EXPECT_EQ(ReadPeriod(D(0) % 24 + D(0).floorDiv(3), box), 24);
+  EXPECT_EQ(ReadPeriod(D(0) % 25 + D(0).floorDiv(5), box), 0);
+}
+
+// All functions op(k*((a*d0 + c) mod 3) + f, n) that take two values v and v + 1: they tell one residue
+// of d0 from the other two, and are grouped by their values where d0 is 0, 1 and 2.
+TEST_F(OneSumFormsTest, FunctionsOfAResidueModuloThreeHaveOneForm) {
+  std::map<std::vector<int64_t>, std::set<std::string>> forms;
+  for (int64_t a = 1; a <= 5; ++a) {
+    for (int64_t c = 0; c <= 2; ++c) {
+      for (int64_t k = -3; k <= 3; ++k) {
+        for (int64_t f = -4; f <= 4; ++f) {
+          for (int64_t n = 2; n <= 5; ++n) {
+            const AffineExpr sum = Scale(Mod(Scale(D(0), a) + c, 3), k) + f;
+            for (const AffineExpr e : {FloorDiv(sum, n), Mod(sum, n)}) {
+              std::vector<int64_t> values;
+              for (int64_t x = 0; x < 3; ++x) {
+                values.push_back(static_cast<int64_t>(Value(e, {x, 0}, {})));
+              }
+              const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+              if (*greatest - *least == 1) forms[values].insert(Simplified(e));
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GE(forms.size(), 24U);
+  for (const auto& [values, texts] : forms) {
+    EXPECT_EQ(texts.size(), 1U) << *texts.begin() << " and " << *texts.rbegin();
+  }
+  // With five nodes there are only (d0 op m) op n, of which these have the period 3 and two values.
+  const std::vector<int64_t> second = {0, 1, 0};
+  const std::vector<int64_t> third = {0, 0, 1};
+  const auto form_of = [&](const std::vector<int64_t>& values) { return *forms[values].begin(); };
+  EXPECT_EQ(form_of(third), "(d0 mod 3) floordiv 2");
+  EXPECT_EQ(form_of(second), "(d0 mod 3) mod 2");
+}
+
+// Where d0 is 4*q + r with r in [0, 3], d0 + 2*floor(d0/4) + 4 is 6*q + r + 4, and a third of that is
+// 2*q + 1, 2*q + 1, 2*q + 2 or 2*q + 2, rounded down.
+TEST_F(OneSumFormsTest, DivisionsThatGrowLikeOneAreOne) {
+  EXPECT_EQ(Simplified((D(0) + D(0).floorDiv(4) * 2 + 4).floorDiv(3)), "d0 floordiv 2 + 1");
+  EXPECT_EQ(Simplified((D(1) * 3 + D(0) + D(0).floorDiv(4) * 2 + 4).floorDiv(3)),
+            "d1 + d0 floordiv 2 + 1");
+}
+
+// On few values a function may be linear, or one floor, though its divisions are not in general.
+TEST_F(OneSumFormsTest, OnFewValuesEqualFloorsHaveOneForm) {
+  const int64_t lower = -4;
+  const int64_t upper = 19;
+  for (int64_t n = 3; n <= 6; ++n) {
+    for (int64_t a = 1; a < n; ++a) {
+      if (Gcd(a, n) != 1) continue;
+      for (int64_t c = 0; c < n; ++c) {
+        const AffineExpr floor = FloorDiv(Scale(D(0), a) + c, n);
+        // (a*x + c)/n is a multiple of 1/n, and grows by less than 1/n on the interval: where the
+        // constant makes up for what is below 0, the floor stays.
+        const int64_t m = 30 * n;
+        const AffineExpr near = FloorDiv(Scale(D(0), 30 * a + 1) + 30 * c + 4, m);
+        EXPECT_EQ(Simplified(near, lower, upper), Simplified(floor, lower, upper));
+      }
+    }
+  }
+  // d0 floordiv 20 is -1 below 0 and 0 from there on, and so is d0 floordiv 24.
+  EXPECT_EQ(Simplified((D(0) * 5 + D(0).floorDiv(20) - D(0).floorDiv(24)) % 7, lower, upper),
+            "(d0 * 5) mod 7");
+  EXPECT_EQ(Simplified(D(0).floorDiv(20) - D(0).floorDiv(24), lower, upper), "0");
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal
