@@ -111,6 +111,7 @@
 #include "xla_indexing/map/isl_text.h"
 #include "xla_indexing/map/rule_step_text.h"
 #include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/binding_words.h"
 #include "xla_indexing/ops/custom_call_registry.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/exactness.h"

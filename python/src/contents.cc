@@ -40,9 +40,9 @@ class SourceArray {
     for (size_t k = 0; k < element.size(); ++k) {
       const auto size = static_cast<int64_t>(values_.shape(k));
       if (element[k] < 0 || element[k] >= size) {
-        return absl::OutOfRangeError(absl::StrCat("element (", absl::StrJoin(element, ", "), ") of '",
-                                                  source_, "' is read, of which contents has shape [",
-                                                  ShapeOf(values_), "]"));
+        return absl::OutOfRangeError(
+            absl::StrCat("element (", absl::StrJoin(element, ", "), ") of '", source_,
+                         "' is read, of which contents has shape [", ShapeOf(values_), "]"));
       }
       position = position * size + element[k];
     }
@@ -64,14 +64,15 @@ SourceArray SourceArrayOf(const OperandMap& map, int variable, const nb::dict& c
   const RuntimeVarIndexing& binding = map.indexing->bindings()[variable];
   const std::string source = SourceOf(map, variable);
   if (binding.device) {
-    ThrowInvalid(absl::StrCat("'", source, "' is read on another device, of which contents says nothing"));
+    ThrowInvalid(
+        absl::StrCat("'", source, "' is read on another device, of which contents says nothing"));
   }
   const nb::object key = ToText(source);
   if (!contents.contains(key)) {
-    ThrowInvalid(absl::StrCat("contents has no '", source, "', from which a runtime variable of ",
-                              Locked(*map.subject.state->context,
-                                     [&] { return map.indexing->MapToString(); }),
-                              " is read"));
+    ThrowInvalid(absl::StrCat(
+        "contents has no '", source, "', from which a runtime variable of ",
+        Locked(*map.subject.state->context, [&] { return map.indexing->MapToString(); }),
+        " is read"));
   }
   nb::object given = nb::module_::import_("numpy").attr("asarray")(contents[key]);
   if (nb::cast<std::string>(nb::str(given.attr("dtype").attr("kind"))) == "b") {
@@ -87,11 +88,12 @@ SourceArray SourceArrayOf(const OperandMap& map, int variable, const nb::dict& c
   if (!fits) {
     ThrowInvalid(absl::StrCat("contents['", source, "'] has shape [", SourceArray::ShapeOf(values),
                               "], and has to have that of ", binding.shape().ToString(),
-                              loops == 0 ? ""
-                                         : absl::StrCat(" behind ", loops,
-                                                        loops == 1 ? " dimension for the iterations"
-                                                                   : " dimensions for the iterations"
-                                                                     " of loops, the outermost first")));
+                              loops == 0
+                                  ? ""
+                                  : absl::StrCat(" behind ", loops,
+                                                 loops == 1 ? " dimension for the iterations"
+                                                            : " dimensions for the iterations"
+                                                              " of loops, the outermost first")));
   }
   return SourceArray(source, std::move(values));
 }
@@ -205,8 +207,8 @@ class ContentsReader {
     narrow.Simplify({.keep_variables = true});
     for (int i = 0; i < map_.num_ranges(); ++i) {
       Interval& bounds = map_.mutable_range(i).bounds;
-      bounds = narrow.IsKnownEmpty() ? Interval::Empty()
-                                     : bounds.Intersect(narrow.ranges()[i].bounds);
+      bounds =
+          narrow.IsKnownEmpty() ? Interval::Empty() : bounds.Intersect(narrow.ranges()[i].bounds);
     }
   }
 

@@ -17,6 +17,7 @@
 #include "python/src/subjects.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/binding_words.h"
 #include "xla_indexing/ops/exactness.h"
 #include "xla_indexing/ops/indexing_entry.h"
 
@@ -424,6 +425,14 @@ put through a function such as a clamp.
           [](const RuntimeVariable& self) { return ToText(SourceOf(self.of, self.position)); },
           "What yields the value, as its line says: 'row', 'call/computation/start', 'w/body/c', "
           "'w, iterations'. reads() looks its contents up by this.")
+      .def_prop_ro(
+          "in_words",
+          [](const RuntimeVariable& self) {
+            return ToText(Locked(*self.of.subject.state->context,
+                                 [&] { return BindingInWords(*self.of.indexing, self.position); }));
+          },
+          "What it is: 'element (d0, 0) of indices, clamped to [0, 7]', 'the value of row in "
+          "iteration s0 of the loop w', 'how often the loop w runs'.")
       .def_prop_ro(
           "loops", [](const RuntimeVariable& self) { return self.Binding().NumLoops(); },
           "How many loops the owner is in the body of: so many first indices of the element are "

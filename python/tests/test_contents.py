@@ -63,6 +63,28 @@ def test_numbers_of_iterations() -> None:
         assert pairs(entry.reads([[place]], {"heat, iterations": count})) == expected
 
 
+def test_values_of_as_many_iterations_as_there_are() -> None:
+    """The number of iterations is read from the table, and bounds which of them are looked at."""
+    text = (EXAMPLES / "loop_values.hlo").read_text()
+    text = text.replace(
+        "six = s32[] constant(6)",
+        """table = f32[10,4] get-tuple-element(state), index=2
+  corner = f32[1,1] slice(table), slice={[0:1], [0:1]}
+  number = f32[] reshape(corner)
+  six = s32[] convert(number)""",
+    )
+    entry = xi.load(text).entry.indexing()[1]
+    sources = {variable.source for m in entry.maps for variable in m.runtime_variables}
+    assert sources == {"walk, iterations", "walk/walk_body/row"}
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        rows, read = walk(rng.uniform(-3, 8, 4), rng.uniform(-4, 4, (10, 4)))
+        answer = entry.reads(np.arange(4).reshape(4, 1), {"walk, iterations": 6, "walk/walk_body/row": rows})
+        # How often the loop runs is read from the corner.
+        expected = {(k, *element) for k in range(4) for element in read[k] | {(0, 0)}}
+        assert pairs(answer) == expected
+
+
 def test_to_output() -> None:
     entry = xi.load(EXAMPLES / "loop_values.hlo").entry.input_to_output()[1]
     rows = [3, 1, 4, 1, 99, 9]

@@ -176,7 +176,8 @@ def _end_of(
         values = _runtime_values(operand.map, runtime)
         array.sets.append(_reads(operand.map, point, values))
         array.legend.append(str(operand.map).split(", domain: ", 1)[0])
-        said.update(dict.fromkeys(_said(operand.map, values)))
+        words = [variable.in_words for variable in operand.runtime_variables]
+        said.update(dict.fromkeys(map(": ".join, zip(_said(operand.map, values), words))))
         if not operand.is_exact:
             array.notes.append(f"over-approximate: {operand.reason}")
     return array

@@ -66,7 +66,22 @@ TEST(PictureTest, SaysWithWhichRuntimeValuesItIsDrawn) {
       "ROOT g = f32[3,4] gather(a, b), offset_dims={1}, collapsed_slice_dims={0},\n"
       "  start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}");
   ASSERT_TRUE(picture.ok()) << picture.status();
-  EXPECT_THAT(*picture, HasSubstr("rt0 in [0, 8]; drawn with rt0 = 0</text>"));
+  EXPECT_THAT(*picture, HasSubstr("rt0 in [0, 8]</text>"));
+  EXPECT_THAT(*picture,
+              HasSubstr("drawn with rt0 = 0: element (d0, 0) of b, clamped to [0, 8]</text>"));
+}
+
+TEST(PictureTest, DrawsTheLeafThatIsAskedFor) {
+  auto module = ParseAndVerifyModule(
+      "HloModule m\nENTRY e {\na = f32[3] parameter(0)\nb = f32[5] parameter(1)\n"
+      "ROOT t = (f32[3], f32[5]) tuple(a, b)\n}\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const HloInstruction& tuple = *(*module)->entry_computation()->root_instruction();
+  EXPECT_THAT(*PictureOf(tuple, &context), HasSubstr("What element (1) of t leaf 0 reads"));
+  EXPECT_THAT(*PictureOf(tuple, &context, 1), HasSubstr("What element (2) of t leaf 1 reads"));
+  EXPECT_THAT(PictureOf(tuple, &context, 2).status().message(),
+              HasSubstr("t has no leaf 2 to draw"));
 }
 
 TEST(PictureTest, SaysWhereThereIsNothingToDraw) {

@@ -136,6 +136,7 @@ TEST(CommandLine, APictureIsOfOneThing) {
   EXPECT_EQ(line->action, CommandLine::Action::kPicture);
   EXPECT_EQ(line->picture_file, "p.svg");
   EXPECT_TRUE(Parse({"--picture=p.svg", "--fuse", "m.hlo"}).ok());
+  EXPECT_TRUE(Parse({"--picture=p.svg", "--output_id=1", "m.hlo"}).ok());
   EXPECT_THAT(Error({"--picture=p.png", "m.hlo"}), HasSubstr(".svg"));
   EXPECT_THAT(Error({"--picture=p.svg"}), HasSubstr("one FILE"));
   for (const absl::string_view other :

@@ -28,6 +28,7 @@
 #include "xla_indexing/map/cover.h"
 #include "xla_indexing/map/domain.h"
 #include "xla_indexing/map/internal/points.h"
+#include "xla_indexing/ops/binding_words.h"
 #include "xla_indexing/ops/internal/fold_runtime.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
@@ -210,8 +211,7 @@ PairOfOne PairAt(llvm::ArrayRef<int64_t> element, llvm::ArrayRef<int64_t> values
   pair.is_of_first = is_of_first;
   pair.output_element.assign(element.begin(), element.end());
   for (const auto& [key, value] : llvm::zip(keys, values_and_results)) {
-    pair.runtime_values.emplace_back(key.binding->YieldedBy(key.binding->instruction->parent()),
-                                     value);
+    pair.runtime_values.emplace_back(key.binding->YieldedBy(BeginOfPath(*key.binding)), value);
   }
   const llvm::ArrayRef<int64_t> results = values_and_results.drop_front(keys.size());
   pair.operand_element.assign(results.begin(), results.end());

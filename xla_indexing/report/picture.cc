@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,8 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/binding_words.h"
 
 namespace xla_indexing {
 namespace {
@@ -96,7 +99,7 @@ struct PictureArray {
 
 struct PictureMap {
   std::string text;
-  std::string values;  // `rt0 = 5`, of its runtime variables; empty where it has none
+  std::vector<std::string> values;  // a line for each runtime variable
   bool has_all_points = true;
   size_t operand = 0;  // in the arrays
 };
@@ -104,13 +107,14 @@ struct PictureMap {
 class PictureMaker {
  public:
   PictureMaker(const HloInstruction& result, absl::Span<const HloInstruction* const> operands,
-               const InstructionIndexing& entries)
-      : result_(result), operands_(operands), entries_(entries) {}
+               const InstructionIndexing& entries, std::optional<int64_t> leaf)
+      : result_(result), operands_(operands), entries_(entries), chosen_leaf_(leaf) {}
 
   absl::StatusOr<std::string> Make() && {
     if (!FindResult()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(result_.name(), " has no array with elements to draw"));
+          chosen_leaf_ ? absl::StrCat(result_.name(), " has no leaf ", *chosen_leaf_, " to draw")
+                       : absl::StrCat(result_.name(), " has no array with elements to draw"));
     }
     for (const IndexingEntry& entry : entries_) AddEntry(entry);
     return Draw();
@@ -126,8 +130,9 @@ class PictureMaker {
     const auto leaves = result_.shape().Leaves();
     for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
       if (!HasElements(*leaves[leaf])) continue;
+      if (chosen_leaf_ && *chosen_leaf_ != static_cast<int64_t>(leaf)) continue;
       output_leaf_ = static_cast<int64_t>(leaf);
-      PictureArray array{std::string(result_.name()), leaves[leaf], {}, {}};
+      PictureArray array{NameOf(result_, output_leaf_), leaves[leaf], {}, {}};
       for (const int64_t size : leaves[leaf]->dimensions()) array.position.push_back(size / 2);
       arrays_.push_back(std::move(array));
       return true;
@@ -135,15 +140,19 @@ class PictureMaker {
     return false;
   }
 
+  static std::string NameOf(const HloInstruction& instruction, int64_t leaf) {
+    return absl::StrCat(instruction.name(),
+                        instruction.shape().IsTuple() ? absl::StrCat(" leaf ", leaf) : "");
+  }
+
   size_t ArrayOf(const IndexingEntry& entry) {
     const auto [it, is_new] =
         known_.try_emplace({entry.operand, entry.operand_leaf}, arrays_.size());
     if (is_new) {
       const HloInstruction& operand = *operands_[entry.operand];
-      std::string name(operand.name());
-      if (operand.shape().IsTuple()) absl::StrAppend(&name, " leaf ", entry.operand_leaf);
       const Shape& shape = operand.shape().Leaf(entry.operand_leaf);
-      arrays_.push_back({std::move(name), &shape, Element(shape.rank(), 0), {}});
+      arrays_.push_back(
+          {NameOf(operand, entry.operand_leaf), &shape, Element(shape.rank(), 0), {}});
     }
     return it->second;
   }
@@ -159,11 +168,12 @@ class PictureMaker {
         return;
       }
       const size_t place = ArrayOf(entry);
-      maps_.push_back({map.MapToString(), "", true, place});
+      maps_.push_back({map.MapToString(), {}, true, place});
+      const std::vector<std::string> names = TextPartsOf(map.map()).runtimes;
       for (int i = 0; i < map.map().num_runtimes(); ++i) {
-        const std::string binding = map.BindingToString(i);
-        absl::StrAppend(&maps_.back().values, i > 0 ? ", " : "",
-                        binding.substr(0, binding.find(':')), " = ", LeastValue(map.map(), i));
+        maps_.back().values.push_back(absl::StrCat("drawn with ", names[i], " = ",
+                                                   LeastValue(map.map(), i), ": ",
+                                                   BindingInWords(map, i)));
       }
       AddMap(map.map(), maps_.size() - 1, &arrays_[place]);
     }
@@ -224,13 +234,18 @@ class PictureMaker {
     for (size_t i = 0; i < maps_.size(); ++i) {
       const std::string text = absl::StrCat(
           Letter(i), "  ", Shortened(arrays_[maps_[i].operand].name, 28), "  ",
-          Shortened(maps_[i].text, 160), maps_[i].has_all_points ? "" : "  (not all drawn)",
-          maps_[i].values.empty() ? "" : absl::StrCat("; drawn with ", maps_[i].values));
+          Shortened(maps_[i].text, 160), maps_[i].has_all_points ? "" : "  (not all drawn)");
       absl::StrAppend(&body, "<rect x=\"", kMargin, "\" y=\"", y - 9,
                       "\" width=\"10\" height=\"10\" fill=\"", ColourOf(i), "\"/>\n");
       Text(kMargin + 16, y, "small", text, &body);
       line_width = std::max(line_width, kLetter * static_cast<int64_t>(text.size()) + 16);
       y += 17;
+      for (const std::string& value : maps_[i].values) {
+        const std::string line = Shortened(value, 160);
+        Text(kMargin + 37, y, "small quiet", line, &body);
+        line_width = std::max(line_width, kLetter * static_cast<int64_t>(line.size()) + 37);
+        y += 17;
+      }
     }
     if (!has_all_) {
       Text(kMargin, y, "small quiet", "and more maps, which are not drawn", &body);
@@ -297,6 +312,7 @@ class PictureMaker {
   const HloInstruction& result_;
   const absl::Span<const HloInstruction* const> operands_;
   const InstructionIndexing& entries_;
+  const std::optional<int64_t> chosen_leaf_;
   int64_t output_leaf_ = 0;
   std::vector<PictureArray> arrays_;  // the result's first
   std::vector<PictureMap> maps_;
@@ -306,7 +322,8 @@ class PictureMaker {
 
 }  // namespace
 
-absl::StatusOr<std::string> PictureOf(IndexingTarget target, mlir::MLIRContext* context) {
+absl::StatusOr<std::string> PictureOf(IndexingTarget target, mlir::MLIRContext* context,
+                                      std::optional<int64_t> output_leaf) {
   const QuestionBudget question;
   const absl::StatusOr<SharedIndexing> entries =
       HloIndexer(context).Index(target, Direction::kOutputToInput);
@@ -316,7 +333,7 @@ absl::StatusOr<std::string> PictureOf(IndexingTarget target, mlir::MLIRContext* 
       computation != nullptr ? *computation->root_instruction() : *target.instruction();
   return PictureMaker(result,
                       computation != nullptr ? computation->parameters() : result.operands(),
-                      **entries)
+                      **entries, output_leaf)
       .Make();
 }
 

@@ -375,11 +375,12 @@ absl::Status CheckPictureLine(const CommandLine& line) {
   without_names.instruction.reset();
   without_names.computation.reset();
   without_names.fuse = false;
+  without_names.output_id.reset();
   if (AsksForHlo(without_names) || line.explain || line.keep_variables ||
       line.format != OutputFormat::kText || line.report || line.all_instructions) {
     return absl::InvalidArgumentError(
         "--picture is of one instruction or computation; of the other flags only --instruction, "
-        "--computation and --fuse go with it");
+        "--computation, --fuse and --output_id go with it");
   }
   if (line.files.size() == 1) return absl::OkStatus();
   return absl::InvalidArgumentError("--picture takes one FILE");

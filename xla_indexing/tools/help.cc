@@ -109,7 +109,8 @@ What the kernels of a module move in memory
 
 A picture
   --picture=FILE.svg     (or -) what the element in the middle of the result reads of its operands, as SVG: of
-                         --instruction=NAME, --computation=NAME or, with neither, the ROOT of the ENTRY
+                         --instruction=NAME, --computation=NAME or, with neither, the ROOT of the ENTRY;
+                         of its leaf --output_id=N, by default the first that has elements
 
 Whether two computations read their parameters in the same way
   --compare A B          those of the ENTRYs of two files of one module each: for each output and
@@ -139,7 +140,9 @@ Reading a map
     ( )   dimensions: the element the map starts from
     [ ]   ranges: the map reaches an element for each of their values
     { }   runtime values: read from a tensor while the program runs; the lines below a map say from
-          which, at which element, and what is done to the value ('clamp [0, 15]')
+          which, at which element, and what is done to the value ('clamp [0, 15]').
+          'w/body/c, as is; (d0)[s0] -> (s0)': what c is in iteration s0 of the loop w;
+          'w, iterations': how often w runs
   Intervals are closed; further conditions on the domain follow them. A map that ends in
   '(over-approximate: why)' names more elements than are read; all others are exact.
 

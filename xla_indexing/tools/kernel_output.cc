@@ -14,6 +14,7 @@
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
+#include "xla_indexing/ops/binding_words.h"
 #include "xla_indexing/tools/coalescing_output.h"
 #include "xla_indexing/tools/json_writer.h"
 
@@ -37,7 +38,7 @@ std::string NameIn(const FusionView& view, const HloInstruction& copy) {
 ReportedMap ReportMap(const OperandIndexing& map) {
   ReportedMap report{map, map.MapToString(), {}};
   for (int i = 0; i < (map.IsUnknown() ? 0 : map.map().num_runtimes()); ++i) {
-    report.bindings.push_back(map.BindingToString(i, map.bindings()[i].instruction->parent()));
+    report.bindings.push_back(map.BindingToString(i, BeginOfPath(map.bindings()[i])));
   }
   if (map.replica_map() != nullptr) report.replica = map.ReplicaToString();
   return report;

@@ -33,9 +33,10 @@ int DrawPicture(const CommandLine& line) {
     if (subjects.empty()) continue;
     const Subject& subject = subjects.front();
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-    const absl::StatusOr<std::string> picture = subject.is_fusion
-                                                    ? PictureOf(subject.computation(), &context)
-                                                    : PictureOf(*subject.instruction, &context);
+    const absl::StatusOr<std::string> picture =
+        PictureOf(subject.is_fusion ? IndexingTarget(subject.computation())
+                                    : IndexingTarget(*subject.instruction),
+                  &context, line.output_id);
     if (picture.ok() && line.picture_file == "-") {
       WriteOutput(*picture);
       return 0;
