@@ -263,7 +263,7 @@ class EndsOfInt64Test : public MapTextFixture {
   // Calls check(map, by definition) for random maps.
   void ForEachMap(uint64_t seed, int count,
                   llvm::function_ref<void(const IndexingMap&, const WideMap&)> check) {
-    for (int i = 0; i < Cases(count) && !HasFailure(); ++i) {
+    for (int i = 0; i < LongCases(count) && !HasFailure(); ++i) {
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
       MapsAtTheEnds maps(seed + static_cast<uint64_t>(i), &context);
       const IndexingMap map = maps.Map();

@@ -163,7 +163,7 @@ std::string Loop(absl::string_view row, absl::string_view end = "negate(x)") {
       condition {
         s = (s32[], f32[8,8]) parameter(0)
         i = s32[] get-tuple-element(s), index=0
-        n = s32[] constant(1000000000)
+        n = s32[] constant(20)
         ROOT l = pred[] compare(i, n), direction=LT
       }
       body {

@@ -9,6 +9,7 @@
 #define XLA_INDEXING_TESTS_TESTING_CORPUS_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -27,15 +28,17 @@
 
 namespace xla_indexing {
 
-// Calls visit(name, text) for each file, in the order of their paths.
+// Calls visit(name, text) for each file, or for one in `one_of`, in the order of their paths.
 template <typename Visit>
-void ForEachCorpusFile(Visit visit, const std::string& directory = XLA_INDEXING_CORPUS) {
+void ForEachCorpusFile(Visit visit, const std::string& directory = XLA_INDEXING_CORPUS,
+                       int one_of = 1) {
   std::vector<std::filesystem::path> paths;
   for (const auto& file : std::filesystem::recursive_directory_iterator(directory)) {
     if (file.path().extension() == ".hlo") paths.push_back(file.path());
   }
   std::sort(paths.begin(), paths.end());
-  for (const std::filesystem::path& path : paths) {
+  for (size_t i = 0; i < paths.size(); i += one_of) {
+    const std::filesystem::path& path = paths[i];
     std::ifstream stream(path);
     std::stringstream text;
     text << stream.rdbuf();
