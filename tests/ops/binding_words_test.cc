@@ -79,8 +79,9 @@ ENTRY e {
   EXPECT_EQ(WordsOf(inside, 2),
             "the value of i in iteration d0 + 1 of the loop inner in iteration s0 of the loop w");
   inside.instruction = find("body", "table");
-  EXPECT_EQ(WordsOf(inside, 3),
-            "element (d0) of table in iteration d0 + 1 of the loop inner in iteration s0 of the loop w");
+  EXPECT_EQ(
+      WordsOf(inside, 3),
+      "element (d0) of table in iteration d0 + 1 of the loop inner in iteration s0 of the loop w");
 }
 
 }  // namespace

@@ -25,10 +25,10 @@ std::string BindingInWords(const OperandIndexing& indexing, int i) {
     text = absl::StrCat("how often the loop ", binding.instruction->name(), " runs");
   } else {
     const auto index = absl::MakeConstSpan(element).subspan(binding.NumLoops());
-    text = absl::StrCat(index.empty() ? "the value"
-                                      : absl::StrCat("element (", absl::StrJoin(index, ", "), ")"),
-                        " of ", binding.instruction->name(),
-                        binding.leaf == 0 ? "" : absl::StrCat("#", binding.leaf));
+    text = absl::StrCat(
+        index.empty() ? "the value" : absl::StrCat("element (", absl::StrJoin(index, ", "), ")"),
+        " of ", binding.instruction->name(),
+        binding.leaf == 0 ? "" : absl::StrCat("#", binding.leaf));
   }
   // The numbers of iterations are those of the loops from the outermost on.
   int64_t loop = binding.NumLoops();

@@ -337,7 +337,7 @@ NestsOfLeaf Gtsv(const BatchCall& call, int64_t leaf, int64_t operand) {
   return nests;
 }
 
-LoopNests Union(std::initializer_list<LoopNest> nests) {
+LoopNests UnionOfNests(std::initializer_list<LoopNest> nests) {
   LoopNests all;
   all.append(nests.begin(), nests.end());
   return all;
@@ -424,20 +424,20 @@ NestsOfLeaf Gehrd(const BatchCall& call, int64_t leaf, int64_t operand) {
       return std::nullopt;
     }
     const Interval factors = Interval::OfSize(reflections);
-    return Union({BoxReadsBox(call, {factors.Intersect(first)}, {later, first}).Take(),
-                  BoxReadsBox(call, {factors.Intersect(later)}, {later, all}).Take()});
+    return UnionOfNests({BoxReadsBox(call, {factors.Intersect(first)}, {later, first}).Take(),
+                         BoxReadsBox(call, {factors.Intersect(later)}, {later, all}).Take()});
   }
   if (call.Result(0).dimensions() != matrix.dimensions()) return std::nullopt;
   if (reflections == 0) return LoopNests{SameMatrix(call, all)};
   // The columns of row 0 that reflection 0 alone changes, and those that others change too.
   const Interval of_one = reflections == 1 ? later : Interval::Point(1);
   const Interval of_several = Interval::Closed(of_one.upper() + 1, n - 1);
-  return Union({BoxReadsBox(call, {first, first}, {first, first}).Take(),
-                BoxReadsBox(call, {first, later}, {first, later}).Take(),
-                BoxReadsBox(call, {first, of_one}, {later, first}).Take(),
-                BoxReadsBox(call, {first, of_several}, {later, all}).Take(),
-                BoxReadsBox(call, {later, first}, {later, first}).Take(),
-                BoxReadsBox(call, {later, later}, {later, all}).Take()});
+  return UnionOfNests({BoxReadsBox(call, {first, first}, {first, first}).Take(),
+                       BoxReadsBox(call, {first, later}, {first, later}).Take(),
+                       BoxReadsBox(call, {first, of_one}, {later, first}).Take(),
+                       BoxReadsBox(call, {first, of_several}, {later, all}).Take(),
+                       BoxReadsBox(call, {later, first}, {later, first}).Take(),
+                       BoxReadsBox(call, {later, later}, {later, all}).Take()});
 }
 
 NestsOfLeaf Sytrd(const BatchCall& call, int64_t leaf, int64_t operand) {
@@ -471,15 +471,15 @@ NestsOfLeaf Sytrd(const BatchCall& call, int64_t leaf, int64_t operand) {
   };
   if (leaf == kBeside || leaf == kFactors) {
     const int64_t last = (leaf == kBeside ? n - 1 : reflections) - 1;
-    return Union(
+    return UnionOfNests(
         {BoxReadsBox(call, {at(0, std::min<int64_t>(0, last), n - 1)}, {later, first}).Take(),
          reads_triangle(BoxReadsBox(call, {at(1, last, n - 1)}, {}))});
   }
   if (leaf == kDiagonal) {
     // Without reflections there is at most one more element.
-    return Union({BoxReadsBox(call, {first}, {first, first}).Take(),
-                  reflections == 0 ? BoxReadsBox(call, {later}, {later, later}).Take()
-                                   : reads_triangle(BoxReadsBox(call, {later}, {}))});
+    return UnionOfNests({BoxReadsBox(call, {first}, {first, first}).Take(),
+                         reflections == 0 ? BoxReadsBox(call, {later}, {later, later}).Take()
+                                          : reads_triangle(BoxReadsBox(call, {later}, {}))});
   }
   if (reflections == 0) return LoopNests{SameMatrix(call, all)};
   MemberNest other(call);
@@ -492,9 +492,9 @@ NestsOfLeaf Sytrd(const BatchCall& call, int64_t leaf, int64_t operand) {
   const Loop row = rest.ResultLoop(later);
   const Loop column = rest.ResultLoop(later);
   rest.Order(is_lower ? column : row, is_lower ? row : column);
-  return Union({other.Take(), BoxReadsBox(call, {first, first}, {first, first}).Take(),
-                BoxReadsBox(call, {later, first}, {later, first}).Take(),
-                reads_triangle(std::move(rest))});
+  return UnionOfNests({other.Take(), BoxReadsBox(call, {first, first}, {first, first}).Take(),
+                       BoxReadsBox(call, {later, first}, {later, first}).Take(),
+                       reads_triangle(std::move(rest))});
 }
 
 struct MatrixRoutine {
