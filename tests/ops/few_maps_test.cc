@@ -59,6 +59,28 @@ class FewMapsTest : public ::testing::Test {
 };
 
 // s0 makes d0 - s0 <= 3 easier the larger it is.
+// A range variable between others, of which each asks for an interval of numbers.
+TEST_F(FewMapsTest, RangesBetweenOthersAreGone) {
+  int gone = 0;
+  for (int seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    std::string constraints;
+    for (const char* other : {"d0", "s0"}) {
+      const int64_t least = random.Between(-6, 3);
+      absl::StrAppend(&constraints, ", ", random.OneIn(2) ? "" : "-", "s1 + ", other, " * ",
+                      random.Between(-2, 2), " in [", least, ", ", least + random.Between(0, 5),
+                      "]");
+    }
+    const OperandIndexing joined =
+        Joined(absl::StrCat("(d0)[s0, s1] -> (s0), domain: d0 in [0, 6], s0 in [0, 5], s1 in [",
+                            random.Between(-3, 0), ", ", random.Between(0, 6), "]", constraints));
+    ASSERT_FALSE(HasFailure());
+    gone += joined.map().num_ranges() < 2 ? 1 : 0;
+  }
+  std::cout << gone << " ranges are gone\n";
+  EXPECT_GT(gone, 380);
+}
+
 TEST_F(FewMapsTest, RangesThatAllRestrictionsWantLargeAre) {
   const OperandIndexing joined = Joined(
       "(d0)[s0, s1] -> (s1), domain: d0 in [0, 9], s0 in [0, 4], s1 in [0, 9], "

@@ -20,8 +20,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// (i + 1, `next`) of (i, leaves..), arrays of 5 numbers, as long as i < `count`.
-void CheckLoop(const Names& leaves, const std::string& body, const Names& next, int count) {
+// (i + 1, `next`) of (i, leaves..), arrays of 5 numbers, as long as i < `count`. Returns the module.
+std::string CheckLoop(const Names& leaves, const std::string& body, const Names& next, int count) {
   std::string state = "(s32[]";
   std::string elements;
   std::string parameters;
@@ -46,10 +46,30 @@ void CheckLoop(const Names& leaves, const std::string& body, const Names& next, 
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const absl::Status status = CheckModule(text, /*seed=*/0, &context);
   EXPECT_TRUE(status.ok()) << status;
+  return text;
 }
 
 void CheckLoop(const std::string& body, const Names& next, int count) {
   CheckLoop({"x", "y", "z"}, body, next, count);
+}
+
+// As a model writes tokens: each iteration writes a row of two caches and reads all of them.
+TEST(LongLoopsTest, CachesAreWrittenRowByRowAndReadWhole) {
+  for (const int count : {0, 1, 2, 4, 5}) {
+    const std::string text =
+        CheckLoop({"k", "v", "x"},
+                  " a = f32[1] slice(x), slice={[0:1]}\n b = f32[1] slice(x), slice={[1:2]}\n"
+                  " k2 = f32[5] dynamic-update-slice(k, a, i)\n"
+                  " v2 = f32[5] dynamic-update-slice(v, b, i)\n"
+                  " d = f32[] dot(k2, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+                  " all = f32[5] broadcast(d), dimensions={}\n y = f32[5] multiply(all, v2)",
+                  {"k2", "v2", "y"}, count);
+    ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {
+      EXPECT_TRUE(entry.indexing.label().IsExact())
+          << count << ": " << entry.output_leaf << " of " << entry.operand_leaf << " "
+          << entry.indexing.label().reason;
+    });
+  }
 }
 
 TEST(LongLoopsTest, LeavesChangePlaces) {

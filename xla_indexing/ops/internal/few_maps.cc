@@ -107,6 +107,74 @@ OperandIndexing WithRangesAtBestEnds(OperandIndexing indexing) {
   return indexing;
 }
 
+// `indexing` without a range variable, where these constraints say what those that mention it did.
+OperandIndexing WithoutRange(const OperandIndexing& indexing, int range, int64_t value,
+                             Constraints constraints) {
+  const IndexingMap& map = indexing.map();
+  Renaming renaming = WithRangeAt(map, range, value);
+  renaming.constraints_added = std::move(constraints);
+  Constraints others;
+  for (const Constraint& constraint : map.constraints()) {
+    if (!HasSymbol(constraint.expr, range)) others.push_back(constraint);
+  }
+  const OperandIndexing without(
+      kPartsFit,
+      IndexingMap(kPartsFit, map.affine_map(), Variables(map.dims()), Variables(map.ranges()),
+                  Variables(map.runtimes()), std::move(others)),
+      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
+      indexing.label());
+  return Renamed(without, std::move(renaming));
+}
+
+// {x - y : x in a, y in b}; nothing where an end is past int64.
+std::optional<Interval> DifferenceOf(const Interval& a, const Interval& b) {
+  const Interval difference = a.Sub(b);
+  if (a.IsEmpty() || b.IsEmpty() || difference.has_lower() != (a.has_lower() && b.has_upper()) ||
+      difference.has_upper() != (a.has_upper() && b.has_lower())) {
+    return std::nullopt;
+  }
+  return difference;
+}
+
+// The fifth rule, for the first range that it applies to.
+std::optional<OperandIndexing> WithoutRangeBetween(const OperandIndexing& indexing) {
+  const IndexingMap& map = indexing.map();
+  if (indexing.replica_map() != nullptr) return std::nullopt;
+  for (int range = 0; range < map.num_ranges(); ++range) {
+    if (IsInResults(indexing, range)) continue;
+    const AffineExpr symbol = mlir::getAffineSymbolExpr(range, map.context());
+    const Interval& bounds = map.ranges()[range].bounds;
+    // s + rest in an interval
+    Constraints added;
+    bool applies = bounds.has_lower();
+    int count = 0;
+    for (const Constraint& constraint : map.constraints()) {
+      if (!applies) break;
+      if (!HasSymbol(constraint.expr, range)) continue;
+      const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+      const int64_t sign = sum.valid() ? sum.CoefficientOf(symbol) : 0;
+      const AffineExpr rest =
+          sign == 1 || sign == -1 ? Sub(Scale(constraint.expr, sign), symbol) : AffineExpr();
+      applies = rest && !HasSymbol(rest, range) && ++count <= 2;
+      if (applies) added.push_back({rest, constraint.interval.Mul(sign)});
+    }
+    if (!applies || count != 2) continue;
+    const std::optional<Interval> apart = DifferenceOf(added[0].interval, added[1].interval);
+    const AffineExpr difference = Sub(added[0].expr, added[1].expr);
+    const std::optional<Interval> first = DifferenceOf(added[0].interval, bounds);
+    const std::optional<Interval> second = DifferenceOf(added[1].interval, bounds);
+    if (!apart || !difference || !first || !second) continue;
+    added[0].interval = *first;
+    added[1].interval = *second;
+    added.push_back({difference, *apart});
+    OperandIndexing without = WithoutRange(indexing, range, bounds.lower(), std::move(added));
+    if (without.IsUnknown()) continue;
+    without.Simplify();
+    return without;
+  }
+  return std::nullopt;
+}
+
 // The fourth rule, for the first range that it applies to.
 std::optional<OperandIndexing> WithoutCountingRange(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
@@ -141,17 +209,8 @@ std::optional<OperandIndexing> WithoutCountingRange(const OperandIndexing& index
         (!values.has_lower() || !values.has_upper()) != !bounds.has_upper()) {
       continue;
     }
-    Renaming renaming = WithRangeAt(map, range, bounds.lower());
-    renaming.constraints_added = {{rest, values}, {remainder, Interval::Point(0)}};
-    Constraints others(map.constraints());
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(*only));
-    OperandIndexing without(
-        kPartsFit,
-        IndexingMap(kPartsFit, map.affine_map(), Variables(map.dims()), Variables(map.ranges()),
-                    Variables(map.runtimes()), std::move(others)),
-        RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
-        indexing.label());
-    without = Renamed(without, std::move(renaming));
+    OperandIndexing without = WithoutRange(indexing, range, bounds.lower(),
+                                           {{rest, values}, {remainder, Interval::Point(0)}});
     if (without.IsUnknown()) continue;
     without.Simplify();
     return without;
@@ -202,6 +261,9 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
   if (indexing.IsUnknown()) return indexing;
   indexing = WithRangesAtBestEnds(std::move(indexing));
   if (std::optional<OperandIndexing> without = WithoutCountingRange(indexing)) {
+    return WithSumsJoined(*std::move(without));
+  }
+  if (std::optional<OperandIndexing> without = WithoutRangeBetween(indexing)) {
     return WithSumsJoined(*std::move(without));
   }
   const IndexingMap& map = indexing.map();

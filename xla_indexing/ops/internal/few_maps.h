@@ -8,6 +8,9 @@
 //   s and t that occur as s + t in results, but  s + t is one range, and s as above
 //     not in restrictions
 //   a range s in nothing but e + k * s = c       (c - e) mod k = 0, and e as far as s goes
+//   a range s in no result and in a <= c + s     each two of these intervals of s have a number in
+//     <= b, or c - s, and one such restriction     common, of its own and these: so have all
+//     more
 //   a result c + s or c - s                      becomes s
 //   a, where b has a choice of its ranges with   dropped: b covers a
 //     the results of a, in the domain of a, and
@@ -34,7 +37,7 @@
 
 namespace xla_indexing::internal {
 
-// The first four rules.
+// The first five rules.
 OperandIndexing WithSumsJoined(OperandIndexing indexing);
 
 // All of the first table, the first rule of the second, and all of both, as long as the question's

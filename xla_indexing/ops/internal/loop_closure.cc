@@ -20,6 +20,7 @@
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_ends.h"
 #include "xla_indexing/ops/internal/loop_graph.h"
+#include "xla_indexing/ops/internal/range_choices.h"
 #include "xla_indexing/ops/internal/reflections.h"
 #include "xla_indexing/ops/internal/repeating_powers.h"
 #include "xla_indexing/ops/internal/spreading.h"
@@ -35,6 +36,9 @@ constexpr size_t kMaxMapsOfPlace = 16;
 constexpr int64_t kMaxComposedForAnswer = 4096;
 // The leaves of a part that are gone through one after another.
 constexpr size_t kMaxLeavesOfPart = 8;
+// Maps that are squared, and how often.
+constexpr size_t kMaxTransitive = 8;
+constexpr int kMaxSquares = 2;
 
 // Whether a leaf is what it was in the iteration before, whatever the body makes of it: iterations
 // lead from it to itself and to nothing else.
@@ -246,7 +250,27 @@ class ClosedLoop {
     if (pieces.size() > 1) {
       if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;
     }
+    if (std::optional<OperandIndexingSet> powers = CloseTransitively(maps)) return powers;
     return CloseTurning(maps);
+  }
+
+  // R = P and R ; R, again and again, until R is transitive, which is all powers of P.
+  std::optional<OperandIndexingSet> CloseTransitively(const OperandIndexingSet& pieces) {
+    OperandIndexingSet closure = pieces;
+    for (int square = 0; square <= kMaxSquares && closure.size() <= kMaxTransitive; ++square) {
+      OperandIndexingSet twice;
+      if (!ComposeAll(closure, closure, &twice)) return std::nullopt;
+      OperandIndexingSet longer = closure;
+      for (const OperandIndexing& way : twice) {
+        if (llvm::none_of(closure, [&](const OperandIndexing& map) { return Covers(map, way); })) {
+          longer.Add(way);
+        }
+      }
+      if (longer.size() == closure.size()) return closure;
+      WriteWithFewMaps(&longer);
+      closure = std::move(longer);
+    }
+    return std::nullopt;
   }
 
   // Kleene's algorithm: ways between all leaves that pass through the first leaf, through the first

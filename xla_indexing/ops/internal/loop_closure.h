@@ -20,6 +20,8 @@
 //   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
 //                       several leaves, and permutations
 //   alternation.h       pieces that have closures by themselves, one after another, where that ends
+//   R ; R within R      pieces that lead to all times before, or after: a cache of which every iteration
+//                       reads all and writes a row, with R the pieces and what two or four of them do
 //   turns.h             pieces that permute dimensions or turn them round, and add constants
 //
 // Otherwise Kleene's algorithm goes through the leaves of a part one by one: with the powers
