@@ -1,12 +1,17 @@
 #include "xla_indexing/gpu/coalescing.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -107,6 +112,54 @@ TEST_F(CoalescingTest, TransposeAdd) {
   EXPECT_EQ(reads[1].coalesced, false);
   EXPECT_EQ(reads[1].Efficiency(), 0.125);
   EXPECT_EQ(CountsOf(writes_), Exactly(32768, 4 * 32768, 4 * 32768, 32768));
+}
+
+// The map of a long chain has range variables that are names, which are not gone through: the
+// elements are followed through the chain, step by step.
+TEST_F(CoalescingTest, LongChainsAreCountedExactly) {
+  const std::vector<std::vector<int64_t>> shapes = {
+      {8, 4, 12, 4}, {16, 6, 16}, {6, 32, 8}, {12, 4, 32}, {64, 24}};
+  const auto text = [](const std::vector<int64_t>& sizes) {
+    return absl::StrCat("f32[", absl::StrJoin(sizes, ","), "]");
+  };
+  std::string chain = absl::StrCat("x0 = ", text(shapes[0]), " parameter(0)");
+  std::vector<int64_t> source(1536);  // the element of the operand that each element comes from
+  std::iota(source.begin(), source.end(), 0);
+  for (size_t i = 0; i < 32; ++i) {
+    // All dimensions in reverse, and a reshape.
+    const std::vector<int64_t>& sizes = shapes[i % shapes.size()];
+    const std::vector<int64_t> reversed(sizes.rbegin(), sizes.rend());
+    std::vector<size_t> order(sizes.size());
+    std::iota(order.rbegin(), order.rend(), 0);
+    absl::StrAppend(&chain, "\ny", i, " = ", text(reversed), " transpose(x", i, "), dimensions={",
+                    absl::StrJoin(order, ","), "}\n", i == 31 ? "ROOT " : "", "x", i + 1, " = ",
+                    text(shapes[(i + 1) % shapes.size()]), " reshape(y", i, ")");
+    std::vector<int64_t> moved;
+    for (int64_t place = 0; place < 1536; ++place) {
+      int64_t rest = place;
+      int64_t from = 0;
+      // The last dimension of the result is the first of what is transposed.
+      for (const int64_t size : sizes) {
+        from = from * size + rest % size;
+        rest /= size;
+      }
+      moved.push_back(source[from]);
+    }
+    source = std::move(moved);
+  }
+  int64_t sectors = 0;
+  int64_t lines = 0;
+  for (size_t first = 0; first < source.size(); first += 32) {
+    std::set<int64_t> of_warp;
+    std::set<int64_t> lines_of_warp;
+    for (size_t lane = first; lane < first + 32; ++lane) {
+      of_warp.insert(source[lane] * 4 / 32);
+      lines_of_warp.insert(source[lane] * 4 / 128);
+    }
+    sectors += static_cast<int64_t>(of_warp.size());
+    lines += static_cast<int64_t>(lines_of_warp.size());
+  }
+  EXPECT_EQ(CountsOf(Read(chain)), Exactly(48, sectors, 48 * 4, lines));
 }
 
 TEST_F(CoalescingTest, TheLayoutSaysWhatIsInARow) {

@@ -25,6 +25,7 @@
 #include "xla_indexing/gpu/internal/request_meter.h"
 #include "xla_indexing/hlo/internal/physical_layout.h"
 #include "xla_indexing/map/internal/count_points.h"
+#include "xla_indexing/map/internal/named_ranges.h"
 #include "xla_indexing/ops/internal/fits_shapes.h"
 
 namespace xla_indexing {
@@ -210,13 +211,17 @@ absl::StatusOr<std::optional<Element>> ElementAt(const ThreadMapping& mapping,
                                                  llvm::ArrayRef<int64_t> dims,
                                                  llvm::ArrayRef<int64_t> loops,
                                                  const IndexingMap* map,
-                                                 llvm::ArrayRef<int64_t> symbols) {
+                                                 llvm::ArrayRef<internal::NamedRange> names,
+                                                 llvm::MutableArrayRef<int64_t> symbols) {
   absl::StatusOr<bool> is_there = mapping.map.Contains(dims, loops);
   if (!is_there.ok()) return is_there.status();
   if (!*is_there) return std::nullopt;
   absl::StatusOr<Element> element = mapping.map.Evaluate(dims, loops);
   if (!element.ok()) return element.status();
   if (map != nullptr) {
+    if (absl::Status status = internal::ComputeNames(names, *element, symbols); !status.ok()) {
+      return status;
+    }
     is_there = map->Contains(*element, symbols);
     if (!is_there.ok()) return is_there.status();
     if (!*is_there) return std::nullopt;
@@ -254,6 +259,9 @@ absl::StatusOr<std::vector<LaneAddress>> CoalescingAnalysis::AddressesOf(
   if (mapping_.map.IsKnownEmpty()) return addresses;
   const int64_t base = request.base * 8 * options_.alignment_bytes;
   const IndexingMap* map = indexing == nullptr ? nullptr : &indexing->map();
+  llvm::SmallVector<internal::NamedRange, 0> names;
+  if (map != nullptr) names = internal::NamedRangesOf(*map);
+  llvm::SmallVector<int64_t, 4> symbols(request.symbols.begin(), request.symbols.end());
   llvm::SmallVector<int64_t, 4> dims(mapping_.map.num_dims());
   for (const auto& [dim, value] : llvm::zip(mapping_.block_dims, request.block)) dims[dim] = value;
   llvm::SmallVector<int64_t, 4> loops(request.loops.begin(), request.loops.end());
@@ -266,7 +274,7 @@ absl::StatusOr<std::vector<LaneAddress>> CoalescingAnalysis::AddressesOf(
       rest /= size;
     }
     do {
-      const auto element = ElementAt(mapping_, dims, loops, map, request.symbols);
+      const auto element = ElementAt(mapping_, dims, loops, map, names, symbols);
       if (!element.ok()) return element.status();
       if (!*element) continue;
       addresses.push_back({thread, base + layout->physical.width *

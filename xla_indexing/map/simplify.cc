@@ -294,8 +294,9 @@ void AssumeAll(llvm::ArrayRef<Constraint> constraints, ExprSimplifier* simplifie
     }
   }
   Equalities(constraints, [](const Constraint&) { return true; }).AssumeResidues(simplifier);
+  const bool has_names = llvm::any_of(constraints, GivesName);
   for (const Constraint& constraint : constraints) {
-    if (IsFact(constraint) || GivesName(constraint)) continue;
+    if (IsFact(constraint) || (has_names && IsEquality(constraint))) continue;
     simplifier->Assume(LinearSum::FromExpr(constraint.expr), constraint.interval);
   }
 }
@@ -392,10 +393,7 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
   const bool ends = round->combined || round->found_value;
   if (!QuestionBudget::IsSpent() && (ends || (may_go_on && may_say_more))) return Outcome::kAgain;
   may_go_on = may_go_on && !QuestionBudget::IsSpent();
-  const auto makes_shorter = [](const Constraint& constraint) {
-    return IsEquality(constraint) && !GivesName(constraint);
-  };
-  if (may_go_on && llvm::any_of(round->kept, makes_shorter)) {
+  if (may_go_on && llvm::any_of(round->kept, IsEquality) && llvm::none_of(round->kept, GivesName)) {
     ShortenConstraints(map, may_use, narrow, trace, round);
     if (round->is_unsatisfiable) return Outcome::kEmpty;
     if (round->shortened || round->narrowed) return Outcome::kShortened;

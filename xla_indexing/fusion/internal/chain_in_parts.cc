@@ -45,8 +45,9 @@ struct Part {
   bool Reshape(absl::Span<const int64_t> sizes, Indices* indices) {
     std::optional<Indices> reshaped =
         algebra.Reshape(*indices, llvm::ArrayRef(sizes.data(), sizes.size()));
-    if (reshaped) *indices = *std::move(reshaped);
-    return reshaped.has_value();
+    if (!reshaped) return false;
+    *indices = *std::move(reshaped);
+    return true;
   }
   // The place where the steps have led to; none where that cannot be said.
   std::optional<Number> Place(const Position& at, int64_t num_elements) {

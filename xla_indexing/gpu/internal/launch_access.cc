@@ -18,6 +18,7 @@
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/map/internal/named_ranges.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -122,8 +123,6 @@ LaunchAccessBuilder::LaunchAccessBuilder(const ThreadMapping& mapping, const Lau
 // The variable as the sum of its digits, the digits within their bounds together.
 void LaunchAccessBuilder::AddRoot(Root* root, LaunchAccess* access) {
   FormAlgebra& algebra = access->algebra;
-  root->digits.clear();
-  root->form = Form();
   int64_t below = 1;
   for (const int64_t boundary : root->boundaries) {
     root->digits.push_back({algebra.num_variables(), below});
@@ -163,7 +162,16 @@ void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
     if (Interval::OfSize(sizes_[i]).IsSubsetOf(dim.bounds)) continue;
     constraints_.push_back({elements_[i], Clamped(dim.bounds)});
   }
-  for (const Constraint& constraint : map.constraints()) {
+  const auto names = NamedRangesOf(map);
+  for (const NamedRange& name : names) {
+    names_.push_back(name.range);
+    symbols_[name.range].value = Substitute(name.value, elements_, symbols);
+  }
+  for (const auto& [i, constraint] : llvm::enumerate(map.constraints())) {
+    const auto gives = [i = static_cast<int>(i)](const NamedRange& name) {
+      return name.constraint == i;
+    };
+    if (llvm::any_of(names, gives)) continue;
     constraints_.push_back(
         {Substitute(constraint.expr, elements_, symbols), Clamped(constraint.interval)});
   }
@@ -178,6 +186,7 @@ void LaunchAccessBuilder::MakeReads(const OperandIndexing& indexing) {
 bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
   elements_ = threads_.elements;
   constraints_ = threads_.constraints;
+  names_.clear();
   keys_.clear();
   is_one_value_.clear();
   may_be_fewer_ = false;
@@ -202,9 +211,22 @@ bool LaunchAccessBuilder::MakeExprs(const AccessedTensor& tensor) {
     if (fits) *expr = simplifier.Simplify(*expr);
   };
   simplify(&address_);
+  for (const int name : names_) simplify(&symbols_[name].value);
   for (auto& [expr, interval] : constraints_) simplify(&expr);
   for (AffineExpr& key : keys_) simplify(&key);
   return fits;
+}
+
+void LaunchAccessBuilder::AddNames(llvm::MutableArrayRef<Form> forms, LaunchAccess* access) {
+  for (const int name : names_) {
+    const Root& root = symbols_[name];
+    Form& form = forms[root.position];
+    form = access->algebra.FromExpr(root.value, forms);
+    const ValueRange values = access->algebra.RangeOf(form);
+    if (values.lower < root.values.lower || values.upper > root.values.upper) {
+      access->constraints.push_back({form, root.values});
+    }
+  }
 }
 
 // The expressions as forms over the digits of variables.
@@ -214,9 +236,12 @@ LaunchAccess LaunchAccessBuilder::MakeForms(const AccessedTensor& tensor) {
   llvm::SmallVector<Form, 8> forms = {algebra.AddVariable(0, threads_.NumLanes() - 1)};
   access.inner = 1;
   for (Root* root : Roots()) {
-    AddRoot(root, &access);
+    root->digits.clear();
+    root->form = Form();
+    if (!root->value) AddRoot(root, &access);
     forms.push_back(root->form);
   }
+  AddNames(forms, &access);
   // Variables past the most that there may be fail the algebra.
   const auto bit_of = [](const Root& root) {
     return VariableSet{1} << (root.digits[0].first % FormAlgebra::kMaxVariables);
@@ -341,6 +366,7 @@ bool LaunchAccessBuilder::FindBoundaries(const LaunchAccess& access) {
   }
   const VariableSet whole = access.launch | access.free;
   for (Root& symbol : symbols_) {
+    if (symbol.value) continue;
     if ((whole >> symbol.digits[0].first & 1) != 0) continue;
     found |= FindBoundaries(access.algebra, &symbol);
   }

@@ -86,6 +86,8 @@ class LaunchAccessBuilder {
     llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next
     Form form;
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
+    // Of the name of something (map/internal/named_ranges.h), which has no digits: what it is.
+    mlir::AffineExpr value;
   };
 
   llvm::SmallVector<Root*, 8> Roots();
@@ -93,6 +95,8 @@ class LaunchAccessBuilder {
   void MakeReads(const OperandIndexing& indexing);
   bool MakeExprs(const AccessedTensor& tensor);
   static void AddRoot(Root* root, LaunchAccess* access);
+  // The forms of names, which are computed and no variables.
+  void AddNames(llvm::MutableArrayRef<Form> forms, LaunchAccess* access);
   LaunchAccess MakeForms(const AccessedTensor& tensor);
   static bool FindBoundaries(const FormAlgebra& algebra, Root* root);
   bool FindBoundaries(const LaunchAccess& access);
@@ -106,6 +110,7 @@ class LaunchAccessBuilder {
   llvm::SmallVector<Root, 4> loops_;    // range variables of the mapping
   llvm::SmallVector<Root, 4> symbols_;  // range and runtime variables of the operand's map
   int num_ranges_ = 0;                  // of these, the others are runtime variables
+  llvm::SmallVector<int, 4> names_;     // the symbols that are names, in the order to compute them
   Root base_;
 
   // Expressions over the lane, dimension 0, and the variables (gpu/internal/launch_threads.h).

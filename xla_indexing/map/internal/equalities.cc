@@ -99,7 +99,7 @@ bool IsEquality(const Constraint& constraint) {
 }
 
 bool GivesName(const Constraint& constraint) {
-  constexpr int64_t kMostDivisions = 6;
+  constexpr int64_t kMostDivisions = 3;
   return IsEquality(constraint) && SizeOf(constraint.expr).divisions > kMostDivisions;
 }
 
@@ -108,9 +108,10 @@ Equalities::Equalities(llvm::ArrayRef<Constraint> constraints,
   // The forms of an expression are as many as the terms of all equalities.
   constexpr size_t kMostEqualities = 8;
   constexpr size_t kMostTerms = 8;
+  if (llvm::any_of(constraints, GivesName)) return;
   for (const Constraint& constraint : constraints) {
     if (sums_.size() == kMostEqualities) break;
-    if (!IsEquality(constraint) || GivesName(constraint) || !may_use(constraint)) continue;
+    if (!IsEquality(constraint) || !may_use(constraint)) continue;
     LinearSum sum = LinearSum::FromExpr(constraint.expr);
     sum.SubtractConstant(constraint.interval.lower());
     if (!sum.valid() || sum.IsConstant() || sum.terms().size() > kMostTerms) continue;

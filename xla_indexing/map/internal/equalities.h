@@ -35,8 +35,8 @@ namespace xla_indexing::internal {
 
 class Equalities {
  public:
-  // Those among the constraints, which are in normal form, that `may_use` accepts and that give no
-  // name (GivesName).
+  // Those among the constraints, which are in normal form, that `may_use` accepts; none of
+  // constraints that give names (GivesName).
   Equalities(llvm::ArrayRef<Constraint> constraints,
              llvm::function_ref<bool(const Constraint&)> may_use);
 
