@@ -63,6 +63,7 @@
 #include "xla_indexing/base/diagnostic.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/base/remembered.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/hlo_indexer.h"

@@ -4,6 +4,8 @@
 // intersection. Where terms share variables, one more identity lets them cancel:
 //
 //   c*(Q + floor(Y/a)) = c*floor((a*Q + Y)/a)                      c divides all coefficients
+//
+// Z + phi(x) of one variable x with few values is looked at value by value (values_in_turn.h).
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/internal/nested.h"
 #include "xla_indexing/affine/internal/rules.h"
+#include "xla_indexing/affine/internal/values_in_turn.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
 
@@ -134,11 +137,18 @@ Interval RangeOfModFreeForm(SimplifierState& state, const QuasiAffineSum& sum) {
 
 Interval RangeOf(SimplifierState& state, const QuasiAffineSum& sum) {
   if (!sum.valid()) return Interval::All();
-  const Interval range = state.known.SumOfRanges(sum);
+  Interval range = state.known.SumOfRanges(sum);
   // The ranges of independent terms add up exactly, and one term is independent.
   if (sum.terms().size() < 2 || IsLinear(sum)) return range;
   if (state.known.IsBox() && IsReached(range, CornerValuesOf(sum))) return range;
   if (!state.known.HasBounds() && HasIndependentDigits(sum)) return range;
+  if (const std::optional<FunctionOfVariable> function = AsFunctionOfVariable(sum)) {
+    const auto [least, greatest] =
+        std::minmax_element(function->values.begin(), function->values.end());
+    const Interval beside = state.known.SumOfRanges(function->beside);
+    range = range.Intersect(beside.Add(Interval::Closed(*least, *greatest)));
+    if (state.known.IsBox()) return range;
+  }
   return range.Intersect(RangeOfModFreeForm(state, ModFreeForm(sum)));
 }
 

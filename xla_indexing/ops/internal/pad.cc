@@ -136,7 +136,7 @@ OperandIndexing ValuePiece(const BuildContext& build, llvm::ArrayRef<PaddedAxis>
   return builder.Build(d);
 }
 
-void AddOperand(BuildContext& build, const PaddedAxes& axes, OperandIndexing map) {
+void AddPaddedOperand(BuildContext& build, const PaddedAxes& axes, OperandIndexing map) {
   if (axes.fits) {
     build.AddWithPoints(0, std::move(map));
   } else {
@@ -179,7 +179,7 @@ void PadOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
     indices.push_back(builder.ExactQuotient(Sub(builder.Dim(k), builder.Value(padding.low)),
                                             padding.Step(), build.Operand(0).dimension(k)));
   }
-  AddOperand(build, axes, builder.Build(indices));
+  AddPaddedOperand(build, axes, builder.Build(indices));
 }
 
 void PadInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_leaf*/) {
@@ -196,7 +196,7 @@ void PadInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_le
     indices.push_back(Add(Scale(builder.Dim(k), padding.Step()), builder.Value(padding.low)));
     builder.Constrain(indices.back(), IndicesOfAxis(build.Output().dimension(k)));
   }
-  AddOperand(build, axes, builder.Build(indices));
+  AddPaddedOperand(build, axes, builder.Build(indices));
 }
 
 }  // namespace xla_indexing::internal

@@ -37,7 +37,7 @@ struct AddedInBox {
   std::vector<int64_t> step;
 };
 
-std::vector<Interval> BoxOf(const OperandIndexing& map) {
+std::vector<Interval> BoundsOfDims(const OperandIndexing& map) {
   std::vector<Interval> box;
   for (const Variable& dim : map.map().dims()) box.push_back(dim.bounds);
   return box;
@@ -60,7 +60,7 @@ std::optional<AddedInBox> AsAdded(const OperandIndexing& map) {
   if (map.IsUnknown() || map.map().num_symbols() > 0 || !map.map().constraints().empty()) {
     return std::nullopt;
   }
-  AddedInBox added = {BoxOf(map), {}};
+  AddedInBox added = {BoundsOfDims(map), {}};
   for (int i = 0; i < map.map().num_results(); ++i) {
     const AffineExpr result = map.map().results()[i];
     std::optional<int64_t> step =
@@ -100,7 +100,7 @@ std::optional<Untimed> WithoutTime(const OperandIndexingSet& pieces) {
     OperandIndexing plain = DropTime(piece, Interval::All(), 1, &depends_on_time);
     const Interval& times = map.dims()[0].bounds;
     if (depends_on_time || plain.map().num_symbols() > 0 ||
-        NumPoints(BoxOf(plain)).value_or(0) == 0) {
+        NumPoints(BoundsOfDims(plain)).value_or(0) == 0) {
       return std::nullopt;
     }
     if (!untimed.maps.empty() && (times != untimed.times || passed != untimed.passed)) {
@@ -164,10 +164,10 @@ class Reflected {
 
   // The box in which R ; R = 1; false where there is none.
   bool FindBox(const std::vector<const OperandIndexing*>& turning) {
-    box_ = BoxOf(*turning[0]);
+    box_ = BoundsOfDims(*turning[0]);
     Int128 points = 0;
     for (const OperandIndexing* map : turning) {
-      const std::vector<Interval> box = BoxOf(*map);
+      const std::vector<Interval> box = BoundsOfDims(*map);
       for (size_t i = 0; i < box.size(); ++i) box_[i] = box_[i].Union(box[i]);
       const std::optional<int64_t> count = NumPoints(box);
       if (!count) return false;
