@@ -78,8 +78,8 @@ class Remembered {
     Value value = make();
     if (QuestionBudget::IsSpent()) return value;
     if (table->values_.size() >= Table::kMaxValues) table->Forget();
-    table->values_.insert_or_assign(
-        argument, typename Table::Made{value, left - QuestionBudget::Left()});
+    table->values_.insert_or_assign(argument,
+                                    typename Table::Made{value, left - QuestionBudget::Left()});
     return value;
   }
 
