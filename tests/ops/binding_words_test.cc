@@ -13,7 +13,7 @@ namespace {
 
 class BindingWordsTest : public IndexingTest {
  protected:
-  // Of a map with one runtime variable, bound to an element of so many indices.
+  // The words for a map with one runtime variable, bound to an element of so many indices.
   std::string WordsOf(RuntimeVarIndexing binding, int indices) {
     mlir::AffineExpr d0 = mlir::getAffineDimExpr(0, &context_);
     mlir::AffineExpr s0 = mlir::getAffineSymbolExpr(0, &context_);

@@ -18,10 +18,10 @@
 
 namespace xla_indexing {
 
-// Of runtime variable `i`, which has to be there, without its name.
+// Describes runtime variable `i`, which has to be there. The text does not have its name.
 std::string BindingInWords(const OperandIndexing& indexing, int i);
 
-// The computation that the call path of a binding begins in; of an empty path, the one that the
+// The computation that the call path of a binding begins in; for an empty path, the one that the
 // instruction is in.
 const HloComputation* BeginOfPath(const RuntimeVarIndexing& binding);
 

@@ -334,7 +334,7 @@ bool TextComesBefore(const OperandIndexing& a, const OperandIndexing& b) {
 
 // Puts the maps in the order of their texts.
 void SortByText(llvm::SmallVectorImpl<OperandIndexing>* maps) {
-  // Of few maps parts of their texts are enough.
+  // Where maps are few, parts of their texts are enough to compare them.
   constexpr size_t kFew = 4;
   if (maps->size() == 2) {
     if (TextComesBefore(maps->back(), maps->front())) std::swap(maps->front(), maps->back());

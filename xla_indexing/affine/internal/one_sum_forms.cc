@@ -157,7 +157,7 @@ class FormsOfValues {
     for (int64_t first = 1; first < p_; ++first) {
       const int64_t other = step(first == 1 ? 2 : 1);
       const int64_t k = step(first) - other;
-      // Of a mod the numbers tell n.
+      // Where the form has a mod, the numbers tell n.
       int64_t n = std::max<int64_t>(first, 2);
       int64_t most = p_ - 1;
       if (k == 0 || (other != 0 && (k % other != 0 || -(k / other) < n))) continue;

@@ -86,7 +86,7 @@ class LaunchAccessBuilder {
     llvm::SmallVector<int64_t, 4> boundaries;  // each divides the next
     Form form;
     llvm::SmallVector<std::pair<int, int64_t>, 4> digits;  // variable, multiple
-    // Of the name of something (map/internal/named_ranges.h), which has no digits: what it is.
+    // The value of a name (map/internal/named_ranges.h), which has no digits.
     mlir::AffineExpr value;
   };
 
