@@ -15,7 +15,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "tests/map/isl_judge.h"
+#include "tests/ops/isl_closures.h"
 #include "tests/testing/map_pairs.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -73,9 +73,7 @@ class ReflectionsTest : public ::testing::Test {
     const std::optional<OperandIndexingSet> powers = CloseReflected(pieces);
     if (!powers) return false;
     EXPECT_EQ(MapPairsOf(*powers), ClosureOf(MapPairsOf(pieces))) << Text(pieces);
-#ifdef XLA_INDEXING_HAS_ISL
-    if (asked_isl_++ % 8 == 0) CompareWithIsl(pieces, *powers);
-#endif
+    isl_.Compare(pieces, *powers, Text(pieces));
     return true;
   }
 
@@ -85,32 +83,7 @@ class ReflectionsTest : public ::testing::Test {
     return text;
   }
 
-#ifdef XLA_INDEXING_HAS_ISL
-  void CompareWithIsl(const OperandIndexingSet& pieces, const OperandIndexingSet& powers) {
-    IslJudge judge;
-    const auto relation_of = [&](const OperandIndexingSet& set) {
-      std::optional<IslSet> all;
-      for (const OperandIndexing& map : set) {
-        const IslSet relation = judge.Relation(map.map());
-        all = all ? all->Union(relation) : relation;
-      }
-      return all;
-    };
-    const std::optional<IslSet> steps = relation_of(pieces);
-    const std::optional<IslSet> all = relation_of(powers);
-    if (!steps || !all) return;
-    bool is_exact = false;
-    const IslSet closure = steps->TransitiveClosure(&is_exact);
-    EXPECT_NE(all->IsSubsetOf(closure), false) << Text(pieces);
-    if (!is_exact) return;
-    const std::optional<bool> is_same = all->Equals(closure);
-    EXPECT_NE(is_same, false) << Text(pieces);
-    compared_with_isl_ += is_same.has_value() ? 1 : 0;
-  }
-#endif
-
-  int asked_isl_ = 0;
-  int compared_with_isl_ = 0;
+  IslClosures isl_{8};
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
@@ -141,7 +114,7 @@ TEST_F(ReflectionsTest, StepsAndAReflectionOfOneDimension) {
     }
   }
   std::cout << closed << " of " << all << " closed, " << with_borders << " of them with borders, "
-            << compared_with_isl_ << " compared with isl's\n";
+            << isl_.compared() << " compared with isl's\n";
   EXPECT_GT(closed, 400);
   EXPECT_GT(with_borders, 100);
 }
@@ -174,7 +147,7 @@ TEST_F(ReflectionsTest, StepsAndAReflectionOfTwoDimensions) {
       }
     }
   }
-  std::cout << closed << " of " << all << " closed, " << compared_with_isl_
+  std::cout << closed << " of " << all << " closed, " << isl_.compared()
             << " compared with isl's\n";
   EXPECT_GT(closed, 100);
 }

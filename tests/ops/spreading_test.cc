@@ -19,6 +19,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tests/ops/isl_closures.h"
 #include "tests/testing/effort.h"
 #include "tests/testing/map_pairs.h"
 #include "tests/testing/random.h"
@@ -81,11 +82,13 @@ class SpreadingTest : public ::testing::Test {
     if (closed) {
       ++closed_;
       EXPECT_EQ(MapPairsOf(*closed), closure) << absl::StrJoin(texts, "\n");
+      isl_.Compare(all, *closed, absl::StrJoin(texts, "\n"));
     }
     return true;
   }
 
   int closed_ = 0;
+  IslClosures isl_{4};
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
@@ -106,8 +109,12 @@ TEST_F(SpreadingTest, StepsOfOneDimensionSpreadAsTheyDoOneByOne) {
       if (HasFailure()) return;
     }
   }
-  std::cout << spread << " sets of steps spread, " << closed_ << " closed\n";
+  std::cout << spread << " sets of steps spread, " << closed_ << " closed, " << isl_.compared()
+            << " compared with isl's\n";
   EXPECT_GT(spread, 100);
+#ifdef XLA_INDEXING_HAS_ISL
+  EXPECT_GT(isl_.compared(), 100);
+#endif
 }
 
 // The elements in the middle are computed from their neighbours, the others stay; and the other way
@@ -154,7 +161,8 @@ TEST_F(SpreadingTest, StepsOfTwoDimensionsSpreadAsTheyDoOneByOne) {
     spread += Check(texts) ? 1 : 0;
     if (HasFailure()) return;
   }
-  std::cout << spread << " sets of steps spread, " << closed_ << " closed\n";
+  std::cout << spread << " sets of steps spread, " << closed_ << " closed, " << isl_.compared()
+            << " compared with isl's\n";
   EXPECT_GT(spread, 150);
 }
 

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
-#include "tests/map/isl_judge.h"
+#include "tests/ops/isl_closures.h"
 #include "tests/testing/map_pairs.h"
 #include "xla_indexing/map/text.h"
 #include "xla_indexing/ops/operand_indexing.h"
@@ -76,38 +76,11 @@ class TurnsTest : public ::testing::Test {
     const std::optional<OperandIndexingSet> powers = CloseTurning(pieces);
     if (!powers) return false;
     EXPECT_EQ(MapPairsOf(*powers), ClosureOf(MapPairsOf(pieces))) << size << " " << count;
-#ifdef XLA_INDEXING_HAS_ISL
-    if (asked_isl_++ % 2 == 0) CompareWithIsl(pieces, *powers);
-#endif
+    isl_.Compare(pieces, *powers, absl::StrCat(size, " ", count));
     return true;
   }
 
-#ifdef XLA_INDEXING_HAS_ISL
-  void CompareWithIsl(const OperandIndexingSet& pieces, const OperandIndexingSet& powers) {
-    IslJudge judge;
-    const auto relation_of = [&](const OperandIndexingSet& set) {
-      std::optional<IslSet> all;
-      for (const OperandIndexing& map : set) {
-        const IslSet relation = judge.Relation(map.map());
-        all = all ? all->Union(relation) : relation;
-      }
-      return all;
-    };
-    const std::optional<IslSet> steps = relation_of(pieces);
-    const std::optional<IslSet> all = relation_of(powers);
-    if (!steps || !all) return;
-    bool is_exact = false;
-    const IslSet closure = steps->TransitiveClosure(&is_exact);
-    EXPECT_NE(all->IsSubsetOf(closure), false);
-    if (!is_exact) return;
-    const std::optional<bool> is_same = all->Equals(closure);
-    EXPECT_NE(is_same, false);
-    compared_with_isl_ += is_same.has_value() ? 1 : 0;
-  }
-#endif
-
-  int asked_isl_ = 0;
-  int compared_with_isl_ = 0;
+  IslClosures isl_{2};
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
 };
 
@@ -127,7 +100,7 @@ TEST_F(TurnsTest, StepsOfTwoDimensionsTurnAsTheyDoOneByOne) {
       if (HasFailure()) return;
     }
   }
-  std::cout << closed << " of " << all << " steps closed, " << compared_with_isl_
+  std::cout << closed << " of " << all << " steps closed, " << isl_.compared()
             << " compared with isl's\n";
   EXPECT_GT(10 * closed, 8 * all);
 }
