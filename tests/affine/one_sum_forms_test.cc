@@ -54,6 +54,18 @@ class OneSumFormsTest : public ExprFixture {
   }
 };
 
+// floor((3*X + Y)/3) has the same length as X + floor(Y/3), and MLIR makes one of the other where X
+// is a multiple of 3 as written: the summands would not be in their order.
+TEST_F(OneSumFormsTest, SummandsStayInTheirOrderBesideNestedFormsOfTheSameLength) {
+  const AffineExpr e =
+      (D(2) % 7).floorDiv(3) + ((D(0) + D(1) * 2) % 6) * 2 - (D(2) * 3 + 4) % 7 - S(0) * 5;
+  const std::vector<Interval> box = {Interval::Closed(-7, 6), Interval::Closed(-20, 20),
+                                     Interval::Closed(-70, 70)};
+  ExprSimplifier simplifier(&context_, box, {Interval::Closed(-5, 2)});
+  EXPECT_EQ(ToString(simplifier.Simplify(e)),
+            "(d2 mod 7) floordiv 3 + ((d0 + d1 * 2) mod 6) * 2 - (d2 * 3 + 4) mod 7 - s0 * 5");
+}
+
 // a*d0 + k*floor((b*d0 + c)/m) + d1, and with mod, over every interval of d0 that is short.
 TEST_F(OneSumFormsTest, RangesAreExactWhereOneVariableOfFewValuesIsDivided) {
   const Interval other = Interval::Closed(-1, 2);

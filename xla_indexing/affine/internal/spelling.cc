@@ -399,7 +399,11 @@ class Speller {
       const AffineExpr division = places_[i].is_mod
                                       ? Mod(dividend, divisor)
                                       : ::xla_indexing::internal::FloorDiv(dividend, divisor);
-      if (!division) return {};
+      // MLIR may make a sum of what is shown to it, whose summands have other places.
+      if (!division || (division.getKind() != mlir::AffineExprKind::Mod &&
+                        division.getKind() != mlir::AffineExprKind::FloorDiv)) {
+        return {};
+      }
       sum.AddTerm(division, best_.factors[i] * best_.scales[self]);
     }
     return sum.ToExpr(context);
