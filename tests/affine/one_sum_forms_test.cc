@@ -97,22 +97,21 @@ TEST_F(OneSumFormsTest, ValuesInTurnAreThoseOfTheFunction) {
   const std::vector<Interval> box = {Interval::Closed(-9, 15), Interval::Closed(-5, 14)};
   int64_t read = 0;
   int64_t cases = 0;
-  for (const bool is_mod : {false, true}) {
-    for (const bool is_outer_mod : {false, true}) {
-      for (int64_t m = 2; m <= 4; ++m) {
-        for (int64_t n = 2; n <= 4; ++n) {
-          for (int64_t a = 1; a < m; ++a) {
-            for (int64_t e0 = 0; e0 < n; ++e0) {
-              for (int64_t e1 = 0; e1 < n; ++e1) {
-                const AffineExpr l = D(0) + Scale(D(1), a);
-                const AffineExpr inner = is_mod ? Mod(l + 1, m) : FloorDiv(l + 1, m);
-                const AffineExpr sum = inner * 2 + Scale(D(0), e0) + Scale(D(1), e1) + 1;
-                ++cases;
-                read += ReadPeriod(is_outer_mod ? Mod(sum, n) : FloorDiv(sum, n), box) > 0;
-                if (HasFailure()) return;
-              }
-            }
-          }
+  const auto read_all = [&](int64_t m, int64_t n, int64_t a, int64_t e0, int64_t e1) {
+    const AffineExpr l = D(0) + Scale(D(1), a) + 1;
+    for (const AffineExpr inner : {Mod(l, m), FloorDiv(l, m)}) {
+      const AffineExpr sum = inner * 2 + Scale(D(0), e0) + Scale(D(1), e1) + 1;
+      for (const AffineExpr e : {Mod(sum, n), FloorDiv(sum, n)}) {
+        ++cases;
+        read += ReadPeriod(e, box) > 0 ? 1 : 0;
+      }
+    }
+  };
+  for (int64_t m = 2; m <= 4; ++m) {
+    for (int64_t n = 2; n <= 4; ++n) {
+      for (int64_t a = 1; a < m; ++a) {
+        for (int64_t e0 = 0; e0 < n; ++e0) {
+          for (int64_t e1 = 0; e1 < n && !HasFailure(); ++e1) read_all(m, n, a, e0, e1);
         }
       }
     }
@@ -144,10 +143,9 @@ TEST_F(OneSumFormsTest, FunctionsOfAResidueModuloThreeHaveOneForm) {
           for (int64_t n = 2; n <= 5; ++n) {
             const AffineExpr sum = Scale(Mod(Scale(D(0), a) + c, 3), k) + f;
             for (const AffineExpr e : {FloorDiv(sum, n), Mod(sum, n)}) {
-              std::vector<int64_t> values;
-              for (int64_t x = 0; x < 3; ++x) {
-                values.push_back(static_cast<int64_t>(Value(e, {x, 0}, {})));
-              }
+              std::vector<int64_t> values(3);
+              for (int64_t x = 0; x < 3; ++x)
+                values[x] = static_cast<int64_t>(Value(e, {x, 0}, {}));
               const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
               if (*greatest - *least == 1) forms[values].insert(Simplified(e));
             }

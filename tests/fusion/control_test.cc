@@ -23,7 +23,6 @@ namespace xla_indexing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class ControlTest : public ::testing::Test {
  protected:

@@ -157,6 +157,7 @@ TEST_F(SpreadingTest, StepsOfTwoDimensionsSpreadAsTheyDoOneByOne) {
       }
     }
     std::vector<std::string> texts;
+    texts.reserve(steps.size());
     for (const Point& step : steps) texts.push_back(StepText(step, box, box, 3, seed % 2 == 0));
     spread += Check(texts) ? 1 : 0;
     if (HasFailure()) return;

@@ -229,8 +229,8 @@ class Reflected {
       going_round += moves && goes_round ? 1 : 0;
     }
     return (moved == 1 || moved == going_round) && absl::c_all_of(steps, [&](const auto& step) {
-             std::vector<int64_t> back;
-             for (const int64_t c : step.first) back.push_back(-c);
+             std::vector<int64_t> back = step.first;
+             for (int64_t& c : back) c = -c;
              return steps.contains(back);
            });
   }
