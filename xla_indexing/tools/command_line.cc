@@ -126,8 +126,10 @@ bool SetReport(absl::string_view value, CommandLine* line) {
 }
 
 struct Query {
+  using Flag = bool Queries::*;
+
   absl::string_view name;
-  bool Queries::* asked;
+  Flag asked;
 };
 
 constexpr Query kQueries[] = {
