@@ -30,6 +30,12 @@ std::string NameOfOperand(const Subject& subject, int64_t operand) {
 
 namespace {
 
+// Entry.reads() and OperandMap.reads().
+constexpr char kSignatureOfReads[] =
+    "def reads(self, indices: numpy.typing.ArrayLike, contents: dict[str, numpy.typing.ArrayLike] "
+    "= {}, *, max_points: int = ...) -> tuple[numpy.typing.NDArray[numpy.int64], "
+    "numpy.typing.NDArray[numpy.int64]]";
+
 // --- Asking ---
 
 struct AskedOptions {
@@ -271,10 +277,7 @@ the reverse. Arrays ("leaves") are numbered depth first where a shape is a tuple
                                      contents, max_points);
           },
           "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "max_points"_a = kMaxPointsRead,
-          nb::sig("def reads(self, indices: numpy.typing.ArrayLike, contents: "
-                  "dict[str, numpy.typing.ArrayLike] = {}, "
-                  "*, max_points: int = ...) -> tuple[numpy.typing.NDArray[numpy.int64], "
-                  "numpy.typing.NDArray[numpy.int64]]"),
+          nb::sig(kSignatureOfReads),
           R"doc(All elements that many elements lead to, by any of the maps: a pair (rows, elements) of int64 arrays.
 
 Row `rows[i]` of `indices` leads to `elements[i]`; pairs are sorted, and each is there once. `contents` has the
@@ -515,11 +518,7 @@ put through a function such as a clamp.
                                      contents, max_points);
           },
           "indices"_a, "contents"_a = nb::dict(), nb::kw_only(), "max_points"_a = kMaxPointsRead,
-          nb::sig("def reads(self, indices: numpy.typing.ArrayLike, contents: "
-                  "dict[str, numpy.typing.ArrayLike] = {}, "
-                  "*, max_points: int = ...) -> tuple[numpy.typing.NDArray[numpy.int64], "
-                  "numpy.typing.NDArray[numpy.int64]]"),
-          "What this map alone leads to, as Entry.reads().")
+          nb::sig(kSignatureOfReads), "What this map alone leads to, as Entry.reads().")
       .def_prop_ro("runtime_variables", &RuntimeVariablesOf,
                    "What each runtime variable of the map is bound to, in their order.")
       .def_prop_ro("exactness",
