@@ -204,9 +204,9 @@ bool TileDigits::HasOneValue(const TileResult& result, const UnitCounts& all) co
                       [&](const TileUnitTerm& term) { return all.counts[term.unit] == 1; });
 }
 
-std::optional<Progression> TileDigits::ProgressionOf(const TileResult& result,
+std::optional<StridedRange> TileDigits::ProgressionOf(const TileResult& result,
                                                      const UnitCounts& all) const {
-  Progression values;
+  StridedRange values;
   int64_t step = 0;
   for (const TileUnitTerm& term : UnitTermsOf(result)) {
     const int64_t count = all.counts[term.unit];

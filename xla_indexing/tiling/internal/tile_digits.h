@@ -142,11 +142,11 @@ struct UnitCounts {
 };
 
 // {offset + i * stride : i < size}
-struct Progression {
+struct StridedRange {
   int64_t size = 1;
   int64_t stride = 1;
 
-  friend bool operator==(const Progression& a, const Progression& b) = default;
+  friend bool operator==(const StridedRange& a, const StridedRange& b) = default;
 };
 
 class TileDigits {
@@ -211,7 +211,7 @@ class TileDigits {
                 UnitCounts* counts) const;
 
   // The values of a result where they are a progression.
-  std::optional<Progression> ProgressionOf(const TileResult& result,
+  std::optional<StridedRange> ProgressionOf(const TileResult& result,
                                            const UnitCounts& counts) const;
   // Whether no unit with several values is in several results.
   bool AreIndependent(const UnitCounts& counts) const;

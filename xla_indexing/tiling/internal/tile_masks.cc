@@ -60,7 +60,7 @@ struct Values {
   Int128 upper = 0;
   Int128 step = 1;
 
-  static Values Of(int64_t offset, const Progression& progression) {
+  static Values Of(int64_t offset, const StridedRange& progression) {
     const Int128 end = Int128{offset} + (Int128{progression.size} - 1) * progression.stride;
     return {std::min<Int128>(offset, end), std::max<Int128>(offset, end),
             progression.size > 1 ? Magnitude(progression.stride) : 0};
@@ -346,7 +346,7 @@ std::optional<MaskedTile> Masks::TileOf(const TileResult& result, llvm::ArrayRef
   UnitCounts counts;
   digits_.CountOne(starts, lengths, &counts);
   if (!llvm::all_of(dims, [&](int dim) { return counts.is_aligned[dim]; })) return std::nullopt;
-  const std::optional<Progression> read = digits_.ProgressionOf(result, counts);
+  const std::optional<StridedRange> read = digits_.ProgressionOf(result, counts);
   const std::optional<int64_t> first = digits_.OffsetOf(result, starts, counts);
   if (!read || !first) return std::nullopt;
   tile.read = Values::Of(*first, *read);
