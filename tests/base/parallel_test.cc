@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -52,6 +56,35 @@ TEST(ParallelFor, KeepsItsThreadsForLaterCalls) {
   const std::set<std::thread::id> first = ThreadsOfPiecesThatWait(2);
   EXPECT_TRUE(first.contains(std::this_thread::get_id()));
   for (int i = 0; i < 20; ++i) EXPECT_EQ(ThreadsOfPiecesThatWait(2), first);
+}
+
+TEST(ParallelFor, TheCallingThreadBeginsWithTheFirstPiece) {
+  for (int i = 0; i < 100; ++i) {
+    std::thread::id of_first;
+    ParallelFor(3, 3, [&](size_t piece) {
+      if (piece == 0) of_first = std::this_thread::get_id();
+    });
+    EXPECT_EQ(of_first, std::this_thread::get_id());
+  }
+}
+
+// The threads of this process.
+size_t ThreadsThatLive() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST(ParallelFor, KeepsNoMoreThreadsThanThereAreProcessors) {
+  if (!std::filesystem::exists("/proc/self/task")) GTEST_SKIP() << "no list of threads";
+  // Most of the second call's threads come when its work has been done.
+  ThreadsOfPiecesThatWait(100);
+  ParallelFor(100, 100, [](size_t) {});
+  const size_t most = 1 + std::max(std::thread::hardware_concurrency(), 1U);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (ThreadsThatLive() > most && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+  EXPECT_LE(ThreadsThatLive(), most);
 }
 
 // Its threads are those of the process that it was forked from, which has kept some.

@@ -32,6 +32,12 @@ std::optional<int64_t> Congruence::ResidueModulo(int64_t n) const {
   return FloorMod(residue_, n);
 }
 
+bool Congruence::IsSubsetOf(const Congruence& other) const {
+  if (IsEmpty()) return true;
+  if (other.IsEmpty() || other.IsPoint()) return *this == other;
+  return modulus_ % other.modulus_ == 0 && other.Contains(residue_);
+}
+
 // x = r1 (mod m1) and x = r2 (mod m2) have a common solution iff g = gcd(m1, m2) divides r2 - r1,
 // and then x = r1 + m1 * ((r2 - r1)/g * (m1/g)^-1 mod m2/g) (mod lcm(m1, m2)).
 Congruence Congruence::Intersect(const Congruence& other) const {

@@ -49,6 +49,7 @@ class Congruence {
   constexpr int64_t residue() const { return residue_; }
 
   bool Contains(int64_t value) const;
+  bool IsSubsetOf(const Congruence& other) const;
   // x mod n where it is the same for every x of the class; n >= 1. None for the empty set.
   std::optional<int64_t> ResidueModulo(int64_t n) const;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
@@ -29,14 +30,24 @@ class KeptThreads {
     return *of_process_;
   }
 
-  // Calls `run` on this thread and, at the same time, on as many others.
-  void Run(size_t others, absl::FunctionRef<void()> run) {
-    Call call{run, others};
+  // Calls `here` on this thread and, at the same time, `there` on as many others. Those that have not
+  // begun when this thread has come back are not waited for.
+  void Run(size_t others, absl::FunctionRef<void()> here, absl::FunctionRef<void()> there) {
+    Call call{there, others};
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (size_t i = 0; i < others; ++i) Start(&call);
     }
-    run();
+    here();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      call.running -= call.not_begun.size();
+      for (Kept* kept : call.not_begun) {
+        kept->call = nullptr;
+        Keep(kept);
+      }
+    }
+    WaitAwake([&] { return call.running == 0; });
     std::unique_lock<std::mutex> lock(mutex_);
     call.are_done.wait(lock, [&] { return call.running == 0; });
   }
@@ -44,21 +55,34 @@ class KeptThreads {
  private:
   static void Renew() { of_process_ = new KeptThreads; }
 
-  struct Call {
-    absl::FunctionRef<void()> run;
-    size_t running;  // threads that have not come back
-    std::condition_variable are_done = {};
-  };
+  struct Call;
   // A thread, and what it is to do.
   struct Kept {
-    Call* call = nullptr;
-    std::condition_variable has_call = {};
+    std::atomic<Call*> call = nullptr;
+    bool stays = true;
+    std::condition_variable has_news = {};
   };
+  struct Call {
+    absl::FunctionRef<void()> run;
+    std::atomic<size_t> running;  // threads that have not come back
+    std::vector<Kept*> not_begun = {};
+    std::condition_variable are_done = {};
+  };
+
+  // Waits for a short time without sleeping: about as long as it takes to wake a thread that sleeps,
+  // so that this costs at most twice what is the best. Others may have the processor meanwhile.
+  template <typename Condition>
+  static void WaitAwake(Condition holds) {
+    constexpr std::chrono::microseconds kTimeToWake(50);
+    const auto end = std::chrono::steady_clock::now() + kTimeToWake;
+    while (!holds() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  }
 
   void Start(Call* call) {
     if (waiting_.empty()) {
       auto made = std::make_unique<Kept>();
       made->call = call;
+      call->not_begun.push_back(made.get());
       std::thread([this, kept = std::move(made)] { Serve(*kept); }).detach();
       return;
     }
@@ -66,20 +90,33 @@ class KeptThreads {
     Kept* const kept = waiting_.back();
     waiting_.pop_back();
     kept->call = call;
-    kept->has_call.notify_one();
+    call->not_begun.push_back(kept);
+    kept->has_news.notify_one();
+  }
+
+  // Lets a thread without a call wait for the next one, or end where enough wait.
+  void Keep(Kept* kept) {
+    kept->stays = waiting_.size() < most_waiting_;
+    if (kept->stays) return waiting_.push_back(kept);
+    kept->has_news.notify_one();
   }
 
   void Serve(Kept& kept) {
     std::unique_lock<std::mutex> lock(mutex_);
-    for (bool stays = true; stays;) {
-      kept.has_call.wait(lock, [&] { return kept.call != nullptr; });
-      Call& call = *std::exchange(kept.call, nullptr);
+    while (true) {
+      kept.has_news.wait(lock, [&] { return kept.call != nullptr || !kept.stays; });
+      if (!kept.stays) return;
+      Call& call = *kept.call.exchange(nullptr);
+      std::erase(call.not_begun, &kept);
       lock.unlock();
       call.run();
       lock.lock();
-      stays = waiting_.size() < most_waiting_;
-      if (stays) waiting_.push_back(&kept);
       if (--call.running == 0) call.are_done.notify_one();
+      Keep(&kept);
+      if (!kept.stays) return;
+      lock.unlock();
+      WaitAwake([&] { return kept.call != nullptr; });
+      lock.lock();
     }
   }
 
@@ -93,13 +130,20 @@ class KeptThreads {
 }  // namespace
 
 void ParallelFor(int jobs, size_t count, absl::FunctionRef<void(size_t)> work) {
-  std::atomic<size_t> next = 0;
-  const auto run = [&] {
-    for (size_t i = next++; i < count; i = next++) work(i);
-  };
   const size_t threads = std::min<size_t>(static_cast<size_t>(std::max(jobs, 1)), count);
-  if (threads <= 1) return run();
-  KeptThreads::Get().Run(threads - 1, run);
+  if (threads <= 1) {
+    for (size_t i = 0; i < count; ++i) work(i);
+    return;
+  }
+  // This thread begins with the first piece, so that calls for the same pieces find in its memory
+  // what it made of them.
+  std::atomic<size_t> next = 1;
+  const auto work_from = [&](size_t i) {
+    for (; i < count; i = next++) work(i);
+  };
+  const auto here = [&] { work_from(0); };
+  const auto there = [&] { work_from(next++); };
+  KeptThreads::Get().Run(threads - 1, here, there);
 }
 
 }  // namespace xla_indexing::internal
