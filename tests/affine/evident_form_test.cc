@@ -22,16 +22,20 @@ using ::mlir::AffineExpr;
 
 class EvidentFormTest : public ExprFixture {
  protected:
-  // Whether the form is evident where dimensions, then symbols, have these intervals.
-  static bool IsEvident(AffineExpr e, const std::vector<Interval>& dims,
-                        const std::vector<Interval>& symbols = {}) {
-    return IsEvidentForm(e, [&](AffineExpr variable) -> const Interval* {
+  // The interval of a variable where dimensions, then symbols, have these.
+  static auto RangeOf(const std::vector<Interval>& dims,
+                      const std::vector<Interval>& symbols = {}) {
+    return [&](AffineExpr variable) -> const Interval* {
       const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable);
       const size_t position =
           dim ? dim.getPosition() : llvm::cast<mlir::AffineSymbolExpr>(variable).getPosition();
       const std::vector<Interval>& list = dim ? dims : symbols;
       return position < list.size() ? &list[position] : nullptr;
-    });
+    };
+  }
+  static bool IsEvident(AffineExpr e, const std::vector<Interval>& dims,
+                        const std::vector<Interval>& symbols = {}) {
+    return IsEvidentForm(e, RangeOf(dims, symbols));
   }
 
   // Expects that an evident form stays, and counts it.
@@ -42,18 +46,32 @@ class EvidentFormTest : public ExprFixture {
         << box[0].ToString() << " " << box[1].ToString();
   }
 
+  // Expects that an evident form found is that of the simplifier, and counts it.
+  void CheckFormOf(AffineExpr e, const std::vector<Interval>& box) {
+    const AffineExpr form = e ? EvidentFormOf(e, RangeOf(box)) : AffineExpr();
+    if (!form) return;
+    ++evident_;
+    EXPECT_EQ(ToString(ExprSimplifier(&context_, box, {}).Simplify(e)), ToString(form))
+        << ToString(e) << " " << box[0].ToString() << " " << box[1].ToString();
+  }
+
   int64_t evident_ = 0;
 };
 
-TEST_F(EvidentFormTest, DivisionsOfSumsStay) {
-  const std::vector<std::pair<Interval, Interval>> boxes = {
+const std::vector<std::pair<Interval, Interval>>& SmallBoxes() {
+  static const auto* const boxes = new std::vector<std::pair<Interval, Interval>>{
       {Interval::Closed(0, 1), Interval::Closed(0, 1)},
       {Interval::Closed(0, 2), Interval::Closed(0, 3)},
       {Interval::Closed(-3, 1), Interval::Closed(2, 4)},
       {Interval::Closed(0, 30), Interval::Closed(-5, 40)},
+      {Interval::Closed(2, 40), Interval::Point(3)},
       {Interval::AtLeast(1), Interval::Closed(0, 3)},
       {Interval::All(), Interval::AtMost(9)}};
-  for (const auto& [first, second] : boxes) {
+  return *boxes;
+}
+
+TEST_F(EvidentFormTest, DivisionsOfSumsStay) {
+  for (const auto& [first, second] : SmallBoxes()) {
     for (int64_t m = 2; m <= 6; ++m) {
       for (int64_t a = -1; a <= 2 * m + 1; ++a) {
         for (int64_t b = -1; b <= 2 * m + 1; ++b) {
@@ -125,6 +143,79 @@ TEST_F(EvidentFormTest, EachConditionIsNeeded) {
   EXPECT_FALSE(IsEvident((D(0).floorDiv(4)) % 3, {Interval::Closed(8, 15)}));
   EXPECT_FALSE(IsEvident(D(0).floorDiv(4) + 3, {Interval::Closed(-3, 15)}));
   EXPECT_FALSE(IsEvident(D(0) + D(1), {Interval::Closed(0, 4)}));
+  EXPECT_FALSE(IsEvident(D(0).floorDiv(2) - 1, {Interval::Closed(2, 4)}));  // d0 floordiv 4
+  EXPECT_TRUE(IsEvident(D(0).floorDiv(2) - 1, {Interval::Closed(2, 6)}));
+  EXPECT_FALSE(IsEvident(D(0).floorDiv(5), {Interval::Closed(-3, 3)}));  // d0 floordiv 4
+}
+
+// Sums of a floor and a mod with all small coefficients, alone and divided again.
+TEST_F(EvidentFormTest, FormsByTheDefinitionOfModAreThoseOfTheSimplifier) {
+  const std::vector<AffineExpr> dividends = {D(0), D(0) + D(1) * 3, D(0).floorDiv(3), D(0) * 2 + 1};
+  for (const auto& [first, second] : SmallBoxes()) {
+    for (const AffineExpr e : dividends) {
+      for (const int64_t n : {2, 3, 4}) {
+        for (const int64_t of_mod : {-2, -1, 0, 1, 2}) {
+          for (const int64_t multiple : {-2, -1, 0, 1, 2}) {
+            for (const int64_t of_first : {-2, -1, 0, 1, 2}) {
+              for (const int64_t of_second : {0, 1, 5}) {
+                const AffineExpr linear = Add(Scale(D(0), of_first), Scale(D(1), of_second));
+                const AffineExpr sum =
+                    Add(Add(Scale(Mod(e, n), of_mod), linear), Scale(FloorDiv(e, n), multiple * n));
+                for (const AffineExpr whole :
+                     {sum, FloorDiv(sum, 3), Mod(sum, 5), Add(sum, Constant(1, &context_))}) {
+                  CheckFormOf(whole, {first, second});
+                  if (HasFailure()) return;
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(evident_, 4000);
+}
+
+TEST_F(EvidentFormTest, FormsOfDivisionsAreThoseOfTheSimplifier) {
+  for (const auto& [first, second] : SmallBoxes()) {
+    for (int64_t m = 2; m <= 6; ++m) {
+      for (int64_t a = -1; a <= 2 * m + 1; ++a) {
+        for (int64_t b = -1; b <= 2 * m + 1; ++b) {
+          const AffineExpr sum = Add(Scale(D(0), a), Scale(D(1), b));
+          for (int64_t c = -m - 1; c <= 2 * m; ++c) {
+            const AffineExpr dividend = Add(sum, Constant(c, &context_));
+            CheckFormOf(Mod(dividend, m), {first, second});
+            for (const int64_t n : {2, 3}) {
+              CheckFormOf(FloorDiv(FloorDiv(dividend, m), n), {first, second});
+              CheckFormOf(Mod(FloorDiv(dividend, m), n), {first, second});
+            }
+            if (HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(evident_, 5000);
+}
+
+TEST_F(EvidentFormTest, EachRuleLeadsToAForm) {
+  const std::vector<Interval> box = {Interval::Closed(0, 99), Interval::Closed(0, 63),
+                                     Interval::Point(3)};
+  const auto form = [&](AffineExpr e) { return EvidentFormOf(e, RangeOf(box)); };
+  const AffineExpr e = D(0) + D(1) * 2;
+  EXPECT_EQ(form(D(1) + D(2) * 2), D(1) + 6);
+  EXPECT_EQ(form((e.floorDiv(8)) * 16 + (e % 8) * 2), D(0) * 2 + D(1) * 4);
+  EXPECT_EQ(form(D(0) * 2 - (D(0).floorDiv(6)) * 12), (D(0) % 6) * 2);
+  EXPECT_EQ(form(D(1) * 5 - (D(1) % 4) * 5), (D(1).floorDiv(4)) * 20);
+  EXPECT_EQ(form(((D(0).floorDiv(4)) * 4 + D(0) % 4 + D(1)).floorDiv(16)),
+            (D(0) + D(1)).floorDiv(16));
+  EXPECT_EQ(form((D(0).floorDiv(3)).floorDiv(5)), D(0).floorDiv(15));
+  EXPECT_EQ(form((D(0) * 8 + D(1) + 7) % 6), (D(0) * 2 + D(1) + 1) % 6);
+  // Other coefficients, other dividends, what is not evident, and what does not fit.
+  EXPECT_FALSE(form((e.floorDiv(8)) * 16 + (e % 8) * 3));
+  EXPECT_FALSE(form((D(0).floorDiv(8)) * 8 + D(1) % 8));
+  EXPECT_FALSE(form((D(0) * 8 + D(1)) % 7 + D(0)));
+  EXPECT_FALSE(form(D(0).floorDiv(int64_t{1} << 62).floorDiv(4)));
 }
 
 TEST_F(EvidentFormTest, SymbolsStandAfterDimensions) {

@@ -197,5 +197,17 @@ TEST_F(OneSumFormsTest, OnFewValuesEqualFloorsHaveOneForm) {
   EXPECT_EQ(Simplified(D(0).floorDiv(20) - D(0).floorDiv(24), lower, upper), "0");
 }
 
+// On [2, 4] d0 floordiv 2 is 1, 1, 2 and d0 floordiv 4 is 0, 0, 1; on [-3, 3] there are three floors
+// without a constant that are -1 below 0 and 0 from there on.
+TEST_F(OneSumFormsTest, AFloorTakesTheConstantBesideItOnFewValues) {
+  EXPECT_EQ(Simplified(D(0).floorDiv(2) - 1, 2, 4), "d0 floordiv 4");
+  EXPECT_EQ(Simplified(D(0).floorDiv(2).floorDiv(2), 2, 4), "d0 floordiv 4");
+  EXPECT_EQ(Simplified(D(1) * 3 + D(0).floorDiv(3) * 2 + 4, 10, 13),
+            "d1 * 3 + (d0 floordiv 2) * 2");
+  EXPECT_EQ(Simplified(D(0).floorDiv(3) * 2 + 4, 10, 13), "(d0 floordiv 2) * 2");
+  for (const int64_t m : {4, 5, 9}) EXPECT_EQ(Simplified(D(0).floorDiv(m), -3, 3), "d0 floordiv 4");
+  EXPECT_EQ(Simplified((D(0) * 2).floorDiv(5), 0, 4), "d0 floordiv 3");
+}
+
 }  // namespace
 }  // namespace xla_indexing::internal

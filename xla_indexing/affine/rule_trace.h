@@ -4,6 +4,10 @@
 // A step is one use of one rule: what stood before and what stands in its place. Steps within steps
 // come first: where floor((g*H + L) / m) becomes floor((H + t) / (m/g)), the steps that divide H +
 // t stand before it. docs/simplifier.md explains the rules.
+//
+// Example: in the normal form of (d0 * 16 + d1 * 2 + 1) floordiv 8 one step has the rule
+// `floor((g*H + L) / m) = floor((H + t) / (m/g))`, this expression before and
+// d0 * 2 + d1 floordiv 4 after.
 #ifndef XLA_INDEXING_AFFINE_RULE_TRACE_H_
 #define XLA_INDEXING_AFFINE_RULE_TRACE_H_
 

@@ -1,6 +1,8 @@
 #include "xla_indexing/affine/internal/build.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "llvm/ADT/DenseMap.h"
@@ -90,7 +92,7 @@ class Rewriter {
 
   llvm::ArrayRef<AffineExpr> dims_;
   llvm::ArrayRef<AffineExpr> symbols_;
-  llvm::DenseMap<AffineExpr, AffineExpr> memo_;
+  llvm::SmallDenseMap<AffineExpr, AffineExpr, 8> memo_;
 };
 
 }  // namespace
@@ -99,21 +101,25 @@ AffineExpr Constant(int64_t value, mlir::MLIRContext* context) {
   return mlir::getAffineConstantExpr(value, context);
 }
 
-AffineExpr Add(AffineExpr a, AffineExpr b) {
-  if (!a || !b) return {};
-  LinearSum sum = LinearSum::FromExpr(a);
-  sum.AddScaled(LinearSum::FromExpr(b), 1);
-  return sum.ToExpr(a.getContext());
+AffineExpr LinearCombination(llvm::ArrayRef<Summand> summands, std::optional<int64_t> constant) {
+  if (!constant) return {};
+  LinearSum sum(*constant);
+  for (const Summand& summand : summands) {
+    if (!summand.expr) return {};
+    if (IsVariable(summand.expr)) {
+      sum.AddTerm(summand.expr, summand.factor);
+    } else {
+      sum.AddScaled(LinearSum::FromExpr(summand.expr), summand.factor);
+    }
+  }
+  return sum.ToExpr(summands.front().expr.getContext());
 }
 
-AffineExpr Sub(AffineExpr a, AffineExpr b) { return Add(a, Scale(b, -1)); }
+AffineExpr Add(AffineExpr a, AffineExpr b) { return LinearCombination({{a}, {b}}); }
 
-AffineExpr Scale(AffineExpr e, int64_t factor) {
-  if (!e) return {};
-  LinearSum sum = LinearSum::FromExpr(e);
-  sum.Scale(factor);
-  return sum.ToExpr(e.getContext());
-}
+AffineExpr Sub(AffineExpr a, AffineExpr b) { return LinearCombination({{a}, {b, -1}}); }
+
+AffineExpr Scale(AffineExpr e, int64_t factor) { return LinearCombination({{e, factor}}); }
 
 AffineExpr FloorDiv(AffineExpr e, int64_t divisor) {
   return Divide(AffineExprKind::FloorDiv, e, divisor);

@@ -17,6 +17,7 @@
 #define XLA_INDEXING_AFFINE_INTERNAL_BUILD_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/AffineExpr.h"
@@ -28,6 +29,17 @@ inline constexpr int kMaxExprDepth = 256;
 inline constexpr int kMaxSummands = 4096;
 
 mlir::AffineExpr Constant(int64_t value, mlir::MLIRContext* context);
+
+// factor * expr.
+struct Summand {
+  mlir::AffineExpr expr;
+  int64_t factor = 1;
+};
+
+// The sum of at least one summand and the constant, without the expressions of parts of it. Null where
+// a summand is, or where there is no constant.
+mlir::AffineExpr LinearCombination(llvm::ArrayRef<Summand> summands,
+                                   std::optional<int64_t> constant = 0);
 
 // a + b and a - b.
 mlir::AffineExpr Add(mlir::AffineExpr a, mlir::AffineExpr b);

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/values_in_turn.h"
 #include "xla_indexing/base/internal/checked.h"
@@ -87,8 +88,9 @@ PlaceInSum PlaceOfVariable(AffineExpr variable) {
   return {SummandClass::kSymbol, false, llvm::cast<mlir::AffineSymbolExpr>(variable).getPosition()};
 }
 
-// The digit's place, where it is one that stays as it is; its variable is told apart by `variable`.
-std::optional<PlaceInSum> PlaceOfDigit(AffineExpr e, IntervalOfVariable range_of,
+// The digit's place, where it is one that stays as it is beside a constant; its variable is told apart
+// by `variable`.
+std::optional<PlaceInSum> PlaceOfDigit(AffineExpr e, int64_t constant, IntervalOfVariable range_of,
                                        AffineExpr& variable) {
   const std::optional<DivisionByNumber> outer = AsDivision(e);
   if (!outer) return std::nullopt;
@@ -114,6 +116,9 @@ std::optional<PlaceInSum> PlaceOfDigit(AffineExpr e, IntervalOfVariable range_of
         first / outer->divisor == last / outer->divisor) {
       return std::nullopt;
     }
+    // With two values the floor may be one with another divisor and without the constant.
+    const bool has_two_values = last / outer->divisor - first / outer->divisor < 2;
+    if (!outer->is_mod && constant != 0 && has_two_values) return std::nullopt;
   }
   PlaceInSum place = PlaceOfVariable(variable);
   const bool is_dim = place.summand_class == SummandClass::kDim;
@@ -146,7 +151,7 @@ class SeenVariables {
 // Sums of variables and digits.
 bool IsSumOfDigits(AffineExpr e, IntervalOfVariable range_of) {
   if (e.getKind() == AffineExprKind::Constant) return true;
-  TakeLastConstant(e);
+  const int64_t constant = TakeLastConstant(e);
   SeenVariables seen;
   bool has_digits = false;
   std::optional<PlaceInSum> next;  // of the summand after the one that is looked at
@@ -163,7 +168,7 @@ bool IsSumOfDigits(AffineExpr e, IntervalOfVariable range_of) {
       linear.push_back(variable);
     } else {
       if (term.coefficient < 1) return false;
-      place = PlaceOfDigit(term.atom, range_of, variable);
+      place = PlaceOfDigit(term.atom, constant, range_of, variable);
       if (!place || !seen.Add(variable)) return false;
       has_digits = true;
     }
@@ -241,7 +246,8 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
       if (width < (is_alone ? 2 : 1)) return false;
       // On few values there may be a floor with a smaller divisor.
       const bool has_other_floors = is_alone && !division->is_mod &&
-                                    width < kMostValuesOfVariable && (a != 1 || constant != 0);
+                                    width < kMostValuesOfVariable &&
+                                    (a != 1 || constant != 0 || range->lower() < 0);
       if (has_other_floors) return false;
       const int64_t residue = a % m;
       width *= std::min(residue, m - residue);
@@ -251,10 +257,104 @@ bool IsLoneDivision(AffineExpr e, IntervalOfVariable range_of) {
   return !parts.empty() && HasNoSplit(parts, m);
 }
 
+// Uses k*E = k*(E mod n) + k*n*floor(E/n) where two of the three stand in the sum, E beside a division
+// of it being a variable. Returns whether the sum has changed.
+bool UseDefinitionOfMod(LinearSum& sum) {
+  for (const Term& term : sum.terms()) {
+    const std::optional<DivisionByNumber> division = AsDivision(term.atom);
+    if (!division) continue;
+    const auto& [e, n, is_mod] = *division;
+    if (!is_mod && term.coefficient % n != 0) continue;
+    const int64_t k = is_mod ? term.coefficient : term.coefficient / n;
+    if (IsVariable(e) && k != kInt64Min && sum.CoefficientOf(e) == -k) {
+      const AffineExpr other = is_mod ? FloorDiv(e, n) : Mod(e, n);
+      const std::optional<int64_t> coefficient = is_mod ? CheckedMul(-k, n) : -k;
+      if (!coefficient) return false;
+      sum.RemoveTerm(term.atom);
+      sum.RemoveTerm(e);
+      sum.AddTerm(other, *coefficient);
+      return true;
+    }
+    if (!is_mod) continue;
+    for (const Term& other : sum.terms()) {
+      const std::optional<DivisionByNumber> floor = AsDivision(other.atom);
+      const bool joins = floor && !floor->is_mod && floor->dividend == e && floor->divisor == n &&
+                         other.coefficient % n == 0 && other.coefficient / n == k;
+      if (!joins) continue;
+      const AffineExpr floor_atom = other.atom;
+      sum.RemoveTerm(term.atom);
+      sum.RemoveTerm(floor_atom);
+      sum.AddScaled(LinearSum::FromExpr(e), k);
+      return true;
+    }
+  }
+  return false;
+}
+
+// The division by the rules of EvidentFormOf(); null where none holds.
+AffineExpr ShorterDivision(DivisionByNumber division) {
+  bool changed = false;
+  while (!division.is_mod) {
+    const std::optional<DivisionByNumber> inner = AsDivision(division.dividend);
+    const bool is_of_variable = inner && !inner->is_mod && IsVariable(inner->dividend);
+    const std::optional<int64_t> divisor =
+        is_of_variable ? CheckedMul(inner->divisor, division.divisor) : std::nullopt;
+    if (!divisor) break;
+    division = {inner->dividend, *divisor, false};
+    changed = true;
+  }
+  if (division.dividend.getKind() != AffineExprKind::Add) {
+    return changed ? FloorDiv(division.dividend, division.divisor) : AffineExpr();
+  }
+  LinearSum dividend = LinearSum::FromExpr(division.dividend);
+  while (UseDefinitionOfMod(dividend)) changed = true;
+  // A lone division is evident only of a sum of variables, of which a floor keeps all.
+  const auto may_stay = [&](const Term& term) {
+    return IsVariable(term.atom) && (division.is_mod || term.coefficient % division.divisor != 0);
+  };
+  if (!llvm::all_of(dividend.terms(), may_stay)) return {};
+  if (division.is_mod) {
+    const auto residue = [&](int64_t number) { return FloorMod(number, division.divisor); };
+    const bool reduced =
+        dividend.ReplaceCoefficients([&](const Term& term) { return residue(term.coefficient); });
+    const int64_t constant = dividend.constant();
+    changed = changed || reduced || residue(constant) != constant;
+    dividend.AddConstant(residue(constant) - constant);
+  }
+  const AffineExpr written =
+      changed ? dividend.ToExpr(division.dividend.getContext()) : AffineExpr();
+  return division.is_mod ? Mod(written, division.divisor) : FloorDiv(written, division.divisor);
+}
+
 }  // namespace
 
 bool IsEvidentForm(AffineExpr expr, IntervalOfVariable range_of) {
   return IsSumOfDigits(expr, range_of) || IsLoneDivision(expr, range_of);
+}
+
+AffineExpr EvidentFormOf(AffineExpr expr, IntervalOfVariable range_of) {
+  AffineExpr form;
+  if (const std::optional<DivisionByNumber> division = AsDivision(expr)) {
+    form = ShorterDivision(*division);
+  } else {
+    LinearSum sum = LinearSum::FromExpr(expr);
+    while (UseDefinitionOfMod(sum)) form = expr;
+    bool is_linear = true;
+    LinearSum with_values(sum.constant());
+    for (const Term& term : sum.terms()) {
+      const Interval* range = IsVariable(term.atom) ? range_of(term.atom) : nullptr;
+      is_linear = is_linear && range != nullptr;
+      if (range != nullptr && range->IsPoint()) {
+        with_values.AddScaled(LinearSum(range->lower()), term.coefficient);
+      } else {
+        with_values.AddTerm(term.atom, term.coefficient);
+      }
+    }
+    // Nothing has changed where there are divisions still.
+    if (!sum.valid() || (!is_linear && !form)) return {};
+    form = with_values.ToExpr(expr.getContext());
+  }
+  return form && IsEvidentForm(form, range_of) ? form : AffineExpr();
 }
 
 }  // namespace xla_indexing::internal

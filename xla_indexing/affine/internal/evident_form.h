@@ -7,11 +7,13 @@
 //   sum_i k_i*v_i + c                  no v_i has a single value
 //   .. + sum_j k_j*D_j                 k_j > 0, D_j a digit v floordiv a, v mod a or (v floordiv a) mod n
 //                                      of a variable v >= 0; v takes three values or more, and so does
-//                                      the dividend of the mod, and D_j is not v or a number
+//                                      the dividend of the mod, and D_j is not v or a number; a floor
+//                                      of two values has no constant c beside it
 //   (sum_i a_i*v_i + c) floordiv m     a_i > 0; m divides no a_i and not c, unless that is 0, and no a_i
 //                                      is m + 1; and no split (affine/internal/division.h): where g > 1
 //                                      divides m and some a_i, g*H + L has an L of g + 1 values or more;
-//                                      a v_i alone has a_i = 1 and c = 0, or more than 32 values
+//                                      a v_i alone has a_i = 1, c = 0 and v_i >= 0, or more than 32
+//                                      values
 //   (sum_i a_i*v_i + c) mod m          0 < a_i < m, a_i not m - 1, 0 <= c < m, and no split
 //
 // In the third, what leaves the dividend costs at least as much in the sum, and another sign costs two
@@ -31,6 +33,21 @@ namespace xla_indexing::internal {
 // variable; none where there is no such variable. May say no of others that stay, too.
 bool IsEvidentForm(mlir::AffineExpr expr,
                    llvm::function_ref<const Interval*(mlir::AffineExpr)> range_of);
+
+// The evident form that the simplifier gives, where these rules lead to one; null where they do not,
+// and where a number would not fit int64. Each is a rule of the simplifier that shows in what is
+// written:
+//
+//   v = c                                               v has the single value c; in a sum of variables
+//   k*(E mod n) + k*n*floor(E/n) = k*E                  also in the dividend of a lone division
+//   k*v - k*n*floor(v/n) = k*(v mod n)
+//   k*v - k*(v mod n) = k*n*floor(v/n)
+//   floor(floor(v/a)/b) = floor(v/(a*b))
+//   (a*v + ..) mod m = ((a mod m)*v + ..) mod m
+//
+//   EvidentFormOf((d0 floordiv 8) * 8 + d0 mod 8, range_of)   // d0
+mlir::AffineExpr EvidentFormOf(mlir::AffineExpr expr,
+                               llvm::function_ref<const Interval*(mlir::AffineExpr)> range_of);
 
 }  // namespace xla_indexing::internal
 

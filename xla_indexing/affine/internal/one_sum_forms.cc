@@ -235,7 +235,8 @@ Fraction SimplestBetween(const Fraction& low, const Fraction& high) {
 }
 
 // Adds Z + e*x + k*floor((a*x + c)/n) + c', or this without a floor, where the values of x are few and
-// the function is that on all of them; n is the least one possible. Returns whether it is.
+// the function is that on all of them; n is the least one possible. Also adds Z + e*x + k*floor(x/n)
+// where that is the function. Returns whether there is such a form.
 bool AddFormOnInterval(SimplifierState& state, const FunctionOfVariable& function,
                        llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
   const llvm::ArrayRef<int64_t> values = function.values;
@@ -286,6 +287,19 @@ bool AddFormOnInterval(SimplifierState& state, const FunctionOfVariable& functio
   }
   if (!form.valid()) return false;
   forms.push_back(std::move(form));
+  if (k == 0 || (values[0] - e * first) % k != 0) return true;
+  // Where floor(x/n) grows to q, x is q*n.
+  const int64_t before = (values[0] - e * first) / k;
+  const int64_t step = first + (llvm::find(grown, 1) - grown.begin());
+  const std::optional<int64_t> n = ExactQuotient(step, before + 1);
+  if (!n || *n < 2) return true;
+  for (const auto& [i, more] : llvm::enumerate(grown)) {
+    if (FloorDiv(first + static_cast<int64_t>(i), *n) != before + more) return true;
+  }
+  form = function.beside;
+  form.AddTerm(function.variable, e);
+  form.AddScaled(FloorDivide(state, QuasiAffineSum::Of(function.variable), *n), k);
+  if (form.valid()) forms.push_back(std::move(form));
   return true;
 }
 

@@ -58,6 +58,7 @@ bool PositionalLowering::HasFlipped(const Number& number) const {
 }
 
 mlir::AffineExpr PositionalLowering::Lower(const Number& number) {
+  if (const std::optional<int> variable = algebra_.AsVariable(number)) return variables_[*variable];
   // Digits that are not flipped are written in the shortest way as they are.
   llvm::SmallVector<uint32_t, 8> variables;
   if (AddDistinctVariables(number, variables) && !HasFlipped(number)) {

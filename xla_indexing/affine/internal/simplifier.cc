@@ -40,13 +40,15 @@ AffineExpr ExprSimplifier::Simplify(AffineExpr e, bool* is_settled) {
   const ExprSize size = SizeOf(result);
   const ExprSize given = SizeOf(e);
   // With constraints, divisions in divisions can be equal and not have one sum.
-  const bool may_be_kept =
-      given < size || (given == size && !state_->known.IsBox() && DivisionDepth(result) > 1);
-  if (!may_be_kept) return result;
+  const auto may_be_kept = [&](const ExprSize& kept) {
+    return kept < size || (kept == size && !state_->known.IsBox() && DivisionDepth(result) > 1);
+  };
+  if (!may_be_kept(given)) return result;
   AffineExpr same = Sorted(e);
   // MLIR may make two divisions of one that it is shown.
   if (!same || SizeOf(same).divisions > given.divisions) same = e;
-  if (!ComesBefore(same, result)) return result;
+  // The value of a variable that has only one may be a greater constant.
+  if (!may_be_kept(SizeOf(same)) || !ComesBefore(same, result)) return result;
   if (state_->tracer.is_on()) {
     state_->tracer.AddStep({"the form is longer: as it was", result, same});
   }

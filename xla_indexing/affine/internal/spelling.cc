@@ -40,6 +40,13 @@ struct Place {
   bool IsFloor() const { return divisor != 0 && !is_mod; }
 };
 
+// How many places a set has, bit i of which is place i.
+int CountPlaces(unsigned places) {
+  int count = 0;
+  for (; places != 0; places &= places - 1) ++count;
+  return count;
+}
+
 // The numbers of one key, or the constants, in all places.
 using Column = std::array<int64_t, kMaxDivisions + 1>;
 
@@ -71,19 +78,24 @@ class Speller {
     return true;
   }
 
-  // Finds the shortest spelling of those that are no longer than `limit`, where there is one. Returns
-  // false where there is none, and where no numbers fit.
-  bool Choose(const std::optional<Length>& limit) {
+  // Finds the shortest spelling of those that are shorter than `limit`, or no longer where they may be
+  // as long, where there is one. Returns false where there is none, and where no numbers fit.
+  bool Choose(const std::optional<Length>& limit, bool may_be_as_long) {
     const auto has_factor = [](const Place& place) {
       return place.is_mod && place.factor != 1 && place.factor != -1;
     };
     const bool has_factors = llvm::any_of(places_, has_factor);
-    FindLeastNodes();
+    FindKnown();
     limit_ = limit;
+    must_be_shorter_ = !may_be_as_long;
     found_ = false;
+    now_.length = LeastLength();
+    if (IsTooLong(0)) return false;
+    const Length least = now_.length;
     for (unsigned signs = 0; signs < (1U << (places_.size() - 1)); ++signs) {
       TakeSigns(signs << 1, false);
       if (has_factors) TakeSigns(signs << 1, true);
+      if (found_ && best_.length <= least) break;
     }
     return found_;
   }
@@ -144,29 +156,88 @@ class Speller {
     return true;
   }
 
-  // How many nodes each variable adds at least, whatever the signs. It stands somewhere, and in the
-  // dividend of a division that has no other in it what it has there is known up to sign and
-  // multiples of the divisor.
-  void FindLeastNodes() {
+  // What is known of the numbers of a key, or of the constants, in dividends that have no division in
+  // them, where they can only be changed by multiples of the divisor. Bit i is set where the variable or
+  // a constant stands in place i, and where the coefficient may be 1 there; for both signs of the
+  // dividend.
+  struct Known {
+    unsigned is_there[2] = {0, 0};
+    unsigned may_be_one[2] = {0, 0};
+  };
+
+  void FindKnown() {
     unsigned parents = 1;
     for (const Place& place : places_) {
       if (place.parent >= 0) parents |= 1U << place.parent;
     }
-    least_nodes_.clear();
-    nodes_of_keys_ = 0;
-    for (size_t key = 0; key < keys_.size(); ++key) {
-      int64_t least = 0;
-      for (size_t i = 1; i < places_.size(); ++i) {
-        if (((parents >> i) & 1U) != 0) continue;
-        const int64_t number = columns_[key][i] % places_[i].divisor;
-        const uint64_t magnitude = MagnitudeOf(number);
-        const auto rest = static_cast<uint64_t>(places_[i].divisor) - magnitude;
-        if (magnitude != 0) least += magnitude == 1 || rest == 1 ? 2 : 4;
+    known_.assign(columns_.size(), Known());
+    for (const auto& [i, place] : llvm::enumerate(places_)) {
+      const unsigned bit = 1U << i;
+      if ((parents & bit) != 0) continue;
+      const int64_t m = place.divisor;
+      for (size_t key = 0; key < keys_.size(); ++key) {
+        const int64_t residue = FloorMod(columns_[key][i], m);
+        if (residue != 0) known_[key].is_there[0] |= bit;
+        if (residue == 1) known_[key].may_be_one[0] |= bit;
+        if (residue == m - 1) known_[key].may_be_one[1] |= bit;
       }
-      least_nodes_.push_back(std::max<int64_t>(least, 2));
-      nodes_of_keys_ += least_nodes_.back();
+      if (place.below != 0 || place.above != 0) continue;
+      const int64_t residue = FloorMod(columns_.back()[i], m);
+      if (residue != 0) known_.back().is_there[0] |= bit;
+      if (residue != m - 1) known_.back().is_there[1] |= bit;
     }
-    least_nodes_.push_back(0);  // of the constants
+    for (size_t key = 0; key < keys_.size(); ++key)
+      known_[key].is_there[1] = known_[key].is_there[0];
+    // A constant takes two nodes.
+    known_.back().may_be_one[0] = known_.back().may_be_one[1] = ~0U;
+  }
+
+  // What no spelling is shorter than, whatever the signs.
+  Length LeastLength() const {
+    const auto divisions = static_cast<int64_t>(places_.size()) - 1;
+    // A division has its divisor and stands in a sum, which has one plus less than summands.
+    Length least = {{divisions, 2 * divisions - 1, 0}, 0};
+    unsigned with_ones = 0;
+    for (const auto& [key, known] : llvm::enumerate(known_)) {
+      if (key == keys_.size()) {
+        least.size.nodes += 2 * CountPlaces(known.is_there[0] & known.is_there[1]);
+        continue;
+      }
+      const unsigned ones = known.may_be_one[0] | known.may_be_one[1];
+      with_ones |= ones;
+      least.size.nodes += std::max(4 * CountPlaces(known.is_there[0]) - 2 * CountPlaces(ones), 2);
+    }
+    for (size_t i = 1; i < places_.size(); ++i) {
+      const Place& place = places_[i];
+      const auto take = [&](int64_t number) {
+        least.size.greatest = std::max(least.size.greatest, MagnitudeOf(number));
+      };
+      take(place.divisor);
+      if (places_[place.parent].is_mod || place.factor == 1 || place.factor == -1) continue;
+      take(place.factor);
+      // A factor that goes into a mod makes coefficients of 1 longer.
+      if (!place.is_mod || ((with_ones >> i) & 1U) != 0) least.size.nodes += 2;
+    }
+    return least;
+  }
+
+  // How many nodes each key adds at least with these signs, and all of them together. A variable stands
+  // somewhere.
+  int64_t FindLeastNodes() {
+    unsigned scaled = 0;
+    for (size_t i = 1; i < places_.size(); ++i) scaled |= now_.scales[i] == 1 ? 0 : 1U << i;
+    least_nodes_.clear();
+    int64_t all = 0;
+    for (const Known& known : known_) {
+      const bool is_variable = least_nodes_.size() < keys_.size();
+      const unsigned there = (known.is_there[0] & ~signs_) | (known.is_there[1] & signs_);
+      unsigned short_ones = (known.may_be_one[0] & ~signs_) | (known.may_be_one[1] & signs_);
+      if (is_variable) short_ones &= ~scaled;
+      const int least = 4 * CountPlaces(there) - 2 * CountPlaces(there & short_ones);
+      least_nodes_.push_back(std::max(least, is_variable ? 2 : 0));
+      all += least_nodes_.back();
+    }
+    return all;
   }
 
   // Whether no spelling that begins like `now_` can be the shortest, where what is left of it adds so
@@ -175,7 +246,7 @@ class Speller {
     if (!limit_) return false;
     Length least = now_.length;
     least.size.nodes += nodes_left;
-    return found_ ? least >= *limit_ : least > *limit_;
+    return found_ || must_be_shorter_ ? least >= *limit_ : least > *limit_;
   }
 
   int SignOf(size_t place) const { return ((signs_ >> place) & 1U) != 0 ? -1 : 1; }
@@ -186,7 +257,7 @@ class Speller {
   void TakeSigns(unsigned signs, bool factors_go_in) {
     signs_ = signs;
     if (!StartSpelling(factors_go_in)) return;
-    int64_t nodes_left = nodes_of_keys_;
+    int64_t nodes_left = FindLeastNodes();
     for (key_ = 0; key_ < columns_.size(); ++key_) {
       if (IsTooLong(nodes_left) || !ChooseColumn()) return;
       nodes_left -= least_nodes_[key_];
@@ -422,13 +493,13 @@ class Speller {
   Length best_cost_;
   Column best_column_;
   Spelling best_;
-  // How many nodes a key adds at least, the constants last, and all of them together.
+  llvm::SmallVector<Known, 8> known_;  // of each key, the constants last
   llvm::SmallVector<int64_t, 8> least_nodes_;
-  int64_t nodes_of_keys_ = 0;
   std::optional<Length> limit_;  // What is not shorter is of no use.
   unsigned signs_ = 0;
   int solver_ = -1;
   bool has_best_ = false;
+  bool must_be_shorter_ = false;
   bool found_ = false;
 };
 
@@ -436,13 +507,22 @@ class Speller {
 
 namespace {
 
-// Whether the sum depends on one atom that has few values.
-bool HasFewValues(const QuasiAffineSum& sum) {
-  if (sum.terms().size() != 1) return false;
-  const Interval& range = sum.terms()[0].atom->range;
+bool HasAtMost(const Interval& range, int64_t values) {
   return range.has_lower() && range.has_upper() &&
          static_cast<uint64_t>(range.upper()) - static_cast<uint64_t>(range.lower()) <
-             uint64_t{kMostValuesOfVariable};
+             static_cast<uint64_t>(values);
+}
+
+// Whether the floor beside a constant may be another floor, perhaps beside another constant, with a
+// smaller divisor or without a constant, since it depends on one atom that has few values. Where
+// floor(x/n) grows twice, at q*n and at q*n + n, n is known, and so is what it is.
+bool MayHaveOtherDivisor(const Atom& floor, int64_t constant_beside) {
+  const QuasiAffineSum& dividend = floor.written.dividend;
+  if (dividend.terms().size() != 1) return false;
+  const auto& [atom, coefficient] = dividend.terms()[0];
+  if (!HasAtMost(atom->range, kMostValuesOfVariable)) return false;
+  if (dividend.constant() != 0 || coefficient != 1) return true;
+  return HasAtMost(floor.range, 2) && (constant_beside != 0 || atom->range.lower() < 0);
 }
 
 }  // namespace
@@ -466,8 +546,7 @@ bool IsSpelledShortest(const QuasiAffineSum& sum) {
                          dividend.constant() >= term.atom->divisor)) {
       return false;
     }
-    // On few values there may be a floor with a smaller divisor.
-    if (has_constant && term.atom->IsFloor() && HasFewValues(dividend)) return false;
+    if (term.atom->IsFloor() && MayHaveOtherDivisor(*term.atom, sum.constant())) return false;
     // Otherwise a factor may be shorter in a mod than before it.
     const bool keeps_factor =
         term.atom->IsFloor() || term.coefficient == 1 ||
@@ -484,8 +563,8 @@ bool IsSpelledShortest(const QuasiAffineSum& sum) {
   return true;
 }
 
-AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumptions& known,
-                            mlir::MLIRContext* context) {
+AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, size_t compared,
+                            const Assumptions& known, mlir::MLIRContext* context) {
   Speller spellers[2];
   llvm::SmallVector<bool, 8> is_left_out(forms.size(), false);
   while (true) {
@@ -494,7 +573,10 @@ AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumpti
     std::optional<Length> limit;
     for (size_t i = 0; i < forms.size(); ++i) {
       Speller& speller = best == &spellers[0] ? spellers[1] : spellers[0];
-      if (is_left_out[i] || !speller.Read(forms[i], known) || !speller.Choose(limit)) continue;
+      if (is_left_out[i] || !speller.Read(forms[i], known) ||
+          !speller.Choose(limit, i < compared)) {
+        continue;
+      }
       if (best != nullptr && speller.length() == *limit) {
         const AffineExpr before = best->Write(context);
         const AffineExpr same_length = speller.Write(context);
