@@ -108,7 +108,7 @@ TEST_F(CountImageTest, CountsNotFoundWithinTheStepsAreIntervals) {
   EXPECT_EQ(Union(texts, {10000, 10000}, 100000), Interval::Closed(10000, 20000));
 }
 
-TEST_F(CountImageTest, AtTheEndsOfInt64) {
+TEST_F(CountImageTest, NothingGoesWrongAtTheEndsOfInt64) {
   EXPECT_EQ(Image("(d0) -> (d0), domain: d0 in [0, 9223372036854775806]"),
             Interval::Point(9223372036854775807));
   EXPECT_EQ(Pairs("(d0)[s0] -> (s0), domain: d0 in [0, 4294967295], s0 in [0, 4294967295]"),

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/map/random_map.h"
 #include "xla_indexing/base/internal/checked.h"
@@ -98,6 +100,28 @@ TEST_F(EvaluateTest, ContainsChecksIntervalsAndConstraints) {
   EXPECT_FALSE(contains(5, 0, 1));
   EXPECT_FALSE(contains(5, 0, 5));
   EXPECT_FALSE(contains(9, -1, 3));
+}
+
+TEST_F(EvaluateTest, OneValueIsWhatAProgramComputes) {
+  const std::vector<int64_t> dims = {INT64_MAX, -7};
+  const std::vector<int64_t> symbols = {3};
+  RandomMaps random(20, &context_);
+  int without_value = 0;
+  for (int i = 0; i < 2000; ++i) {
+    // The second symbol is one that the point has not.
+    const mlir::AffineExpr expr = random.Expr(/*num_dims=*/2, /*num_symbols=*/2, /*depth=*/2);
+    const ExprProgram program(expr);
+    ExprProgram::Workspace values;
+    const bool is_error = !program.Evaluate(dims, symbols, &values).ok();
+    const std::optional<int64_t> value = ValueAt(expr, dims, symbols);
+    ASSERT_EQ(value.has_value(), !is_error);
+    if (value) {
+      ASSERT_EQ(*value, program.Result(values, 0));
+    }
+    without_value += is_error ? 1 : 0;
+  }
+  EXPECT_GT(without_value, 100);
+  EXPECT_LT(without_value, 1900);
 }
 
 TEST_F(EvaluateTest, VisitsTheDomainInLexicographicOrder) {

@@ -67,6 +67,16 @@ TEST_F(SimplifyTwiceTest, FormsThatOneLookDoesNotFind) {
           "(d0 * 2) mod 4 in [1, 10]",
           "(d0, d1, d2) -> ((d0 + (d1 - d2 * 9 + 8) mod 3 + 8) floordiv 6), domain: "
           "d0 in [-inf, inf], d1 in [3, 4], d2 in [-inf, inf]",
+          // With its value in its place d0 adds as much as before, but the constant is greater.
+          "(d0, d1) -> (d0 + (d1 * 3) floordiv 2), domain: d0 in [8, 8], d1 in [0, 2]",
+          // Residues of two sums that share a variable say more about a third sum.
+          "(d0, d1) -> (d0 * 3 + 1), domain: d0 in [0, 12], d1 in [0, 2], (d0 * 3) mod 2 in [0, "
+          "0], "
+          "(d0 + d1) mod 6 in [0, 0], (d0 + d1 * 2) floordiv 3 in [3, 6]",
+          "(d0, d1) -> ((d0 * 2 + d1 * 3) floordiv 5), domain: d0 in [0, 5], d1 in [0, 5], "
+          "(d0 - d1 + 3) mod 2 in [0, 0], d0 * 3 - d1 * 2 + 1 in [0, 1], (d0 * 3 + d1 * 2) mod 2 "
+          "in "
+          "[0, 0]",
           // Two constraints on one sum leave it 28 and 29, which no sum of multiples of 10 and 15 is
           // without d0.
           "(d0, d1, d2) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9], "

@@ -87,7 +87,7 @@ IndexingMap::IndexingMap(PartsFit, mlir::AffineMap affine_map, Variables dims, V
   Check(affine_map_ && affine_map_.getNumDims() == static_cast<unsigned>(num_dims_) &&
             affine_map_.getNumInputs() == variables_.size(),
         "IndexingMap: the affine map has other numbers of variables");
-  SetConstraints(std::move(constraints));
+  if (!constraints.empty()) SetConstraints(std::move(constraints));
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param)

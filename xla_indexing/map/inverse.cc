@@ -38,16 +38,19 @@ absl::Status NotInverted(const IndexingMap& map, absl::string_view reason, int64
   return absl::UnimplementedError(absl::StrCat(reason, ": ", map.ToString()));
 }
 
+absl::Status InverseTooLarge(const IndexingMap& map) {
+  return absl::OutOfRangeError(absl::StrCat(
+      "the inverse passes a bound of int64 or of the size of expressions: ", map.ToString()));
+}
+
 }  // namespace
 
 absl::StatusOr<IndexingMap> Inverse(const IndexingMap& map, int64_t max_steps) {
   const QuestionBudget question;
   if (absl::Status status = map.Verify(); !status.ok()) return status;
-  const absl::Status too_large = absl::OutOfRangeError(absl::StrCat(
-      "the inverse passes a bound of int64 or of the size of expressions: ", map.ToString()));
   const std::optional<Projected> projected =
       ProjectOntoResults(map, {.dims = false, .runtimes = true});
-  if (!projected || !projected->projection) return too_large;
+  if (!projected || !projected->projection) return InverseTooLarge(map);
   const Projection& projection = *projected->projection;
   for (int i = 0; i < map.num_dims(); ++i) {
     if (!projection.values[i]) {
@@ -79,12 +82,12 @@ absl::StatusOr<IndexingMap> Inverse(const IndexingMap& map, int64_t max_steps) {
   llvm::SmallVector<AffineExpr, 4> results;
   for (const AffineExpr value : llvm::ArrayRef(projection.values).take_front(map.num_dims())) {
     results.push_back(Substitute(value, replacements, {}));
-    if (!results.back()) return too_large;
+    if (!results.back()) return InverseTooLarge(map);
   }
   Constraints constraints;
   for (const Constraint& constraint : set.constraints()) {
     constraints.push_back({Substitute(constraint.expr, replacements, {}), constraint.interval});
-    if (!constraints.back().expr) return too_large;
+    if (!constraints.back().expr) return InverseTooLarge(map);
   }
   const mlir::AffineMap affine_map =
       mlir::AffineMap::get(dims.size(), runtimes.size(), results, context);

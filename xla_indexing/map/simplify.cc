@@ -30,6 +30,7 @@ using internal::Combined;
 using internal::CombineResidues;
 using internal::ConstraintState;
 using internal::Equalities;
+using internal::EvidentFormOf;
 using internal::ExprSimplifier;
 using internal::GivesName;
 using internal::HasIntegerPoint;
@@ -45,29 +46,6 @@ using internal::VariablesOf;
 using ::mlir::AffineExpr;
 
 namespace {
-
-// The normal form of a sum of multiples of variables, in summand order and with the value of a
-// variable that has only one in its place. Null for other expressions, and where a number does not
-// fit int64.
-AffineExpr FormOfLinear(AffineExpr expr, llvm::function_ref<const Interval*(AffineExpr)> range_of) {
-  if (expr.getKind() == mlir::AffineExprKind::FloorDiv ||
-      expr.getKind() == mlir::AffineExprKind::CeilDiv ||
-      expr.getKind() == mlir::AffineExprKind::Mod) {
-    return {};
-  }
-  const LinearSum given = LinearSum::FromExpr(expr);
-  LinearSum form(given.constant());
-  for (const Term& term : given.terms()) {
-    const Interval* bounds = range_of(term.atom);
-    if (bounds == nullptr) return {};
-    if (bounds->IsPoint()) {
-      form.AddScaled(LinearSum(bounds->lower()), term.coefficient);
-    } else {
-      form.AddTerm(term.atom, term.coefficient);
-    }
-  }
-  return given.valid() ? form.ToExpr(expr.getContext()) : AffineExpr();
-}
 
 // Whether nothing is to be done about the range variables of a map without constraints but what
 // Simplify() does: they have several values, and each is a result, first used in their order, and in
@@ -225,8 +203,8 @@ bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
       continue;
     }
     // Rules are recorded where they are used.
-    AffineExpr form = trace == nullptr ? FormOfLinear(result, range_of) : AffineExpr();
-    bool result_is_settled = false;
+    AffineExpr form = trace == nullptr ? EvidentFormOf(result, range_of) : AffineExpr();
+    bool result_is_settled = static_cast<bool>(form);
     if (!form) {
       if (!simplifier) {
         simplifier.emplace(context(), DimBounds(), SymbolBounds());
@@ -460,7 +438,9 @@ bool AreSettled(llvm::ArrayRef<Constraint> constraints, llvm::ArrayRef<Constrain
                 int num_dims, llvm::function_ref<const Interval*(AffineExpr)> range_of) {
   return llvm::all_of(constraints, [&](const Constraint& constraint) {
     const bool is_mod = constraint.expr.getKind() == mlir::AffineExprKind::Mod;
-    return (is_mod ? constraint.interval.lower() == 0 : !constraint.interval.IsPoint()) &&
+    const bool begins_with_zero =
+        constraint.interval.has_lower() && constraint.interval.lower() == 0;
+    return (is_mod ? begins_with_zero : !constraint.interval.IsPoint()) &&
            IsEvidentForm(constraint.expr, range_of) && llvm::is_contained(before, constraint) &&
            !(is_mod && SharesVariables(constraint, constraints, num_dims));
   });

@@ -211,6 +211,17 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
   // `constraint` what it was last.
   AffineExpr expr = constraint.expr;
   WideInterval interval(constraint.interval);
+  // The floor of a sum of variables goes before its form is looked for: floor(Y/m) in [a, b] says
+  // that Y is in [m*a, m*b + m - 1].
+  if (const auto floor = llvm::dyn_cast<AffineBinaryOpExpr>(expr);
+      floor && expr.getKind() == AffineExprKind::FloorDiv && floor.getLHS().isPureAffine()) {
+    const WideInterval of_dividend = interval.PreimageOfFloorDiv(DivisorOf(expr));
+    if (const std::optional<Interval> narrowed = of_dividend.Narrow()) {
+      expr = floor.getLHS();
+      interval = of_dividend;
+      constraint = {expr, *narrowed};
+    }
+  }
   AffineExpr last_moved;
   // Each round takes a floordiv off, or moves residues until they stay.
   constexpr int kMaxMoves = 4;

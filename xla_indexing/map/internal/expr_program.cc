@@ -142,4 +142,26 @@ absl::Status ExprProgram::Evaluate(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<
   return absl::OkStatus();
 }
 
+std::optional<int64_t> ValueAt(AffineExpr expr, llvm::ArrayRef<int64_t> dims,
+                               llvm::ArrayRef<int64_t> symbols) {
+  const auto at = [](llvm::ArrayRef<int64_t> point, size_t position) {
+    return position < point.size() ? std::optional(point[position]) : std::nullopt;
+  };
+  switch (expr.getKind()) {
+    case AffineExprKind::Constant:
+      return cast<mlir::AffineConstantExpr>(expr).getValue();
+    case AffineExprKind::DimId:
+      return at(dims, cast<mlir::AffineDimExpr>(expr).getPosition());
+    case AffineExprKind::SymbolId:
+      return at(symbols, cast<mlir::AffineSymbolExpr>(expr).getPosition());
+    default:
+      break;
+  }
+  const auto binary = cast<AffineBinaryOpExpr>(expr);
+  const std::optional<int64_t> a = ValueAt(binary.getLHS(), dims, symbols);
+  if (!a) return std::nullopt;
+  const std::optional<int64_t> b = ValueAt(binary.getRHS(), dims, symbols);
+  return b ? Apply(expr.getKind(), *a, *b) : std::nullopt;
+}
+
 }  // namespace xla_indexing::internal

@@ -13,6 +13,7 @@
 #define XLA_INDEXING_MAP_INTERNAL_EXPR_PROGRAM_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -50,6 +51,11 @@ class ExprProgram {
   llvm::SmallVector<Step, 16> steps_;  // operands before what uses them
   llvm::SmallVector<uint32_t, 4> results_;
 };
+
+// The value of one expression at one point, for which a program would not be worth its making. None
+// where a program would have an error.
+std::optional<int64_t> ValueAt(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> dims,
+                               llvm::ArrayRef<int64_t> symbols);
 
 }  // namespace xla_indexing::internal
 

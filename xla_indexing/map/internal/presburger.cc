@@ -116,7 +116,7 @@ class Inequalities {
   std::optional<Row> RowOfQuotient(AffineExpr dividend, const Row& dividend_row, int64_t divisor) {
     auto [it, is_new] = quotients_.try_emplace({dividend, divisor});
     if (!is_new) return it->second;
-    const std::optional<Row> quotient = NewColumn();
+    std::optional<Row> quotient = NewColumn();
     Row remainder = dividend_row;
     if (!quotient || !AddScaled(remainder, *quotient, -divisor) ||
         !Bound(remainder, Interval::OfSize(divisor))) {
