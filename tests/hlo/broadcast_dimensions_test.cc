@@ -142,7 +142,7 @@ TEST(BroadcastLikeXla, BoundsAreThoseOfTheTables) {
   EXPECT_EQ(guarded->guards[0].ToString(), "operand 0 dimension 0 (<=7): size 1 or 7");
 }
 
-TEST(BroadcastLikeXla, WithTheDerivedDimensionsIsNumpys) {
+TEST(BroadcastLikeXla, WithTheDerivedDimensionsBroadcastsAsNumpyDoes) {
   const std::vector<Shape> shapes = Arrays({"f32[]", "f32[4]", "f32[1]", "f32[3,1]", "f32[1,4]",
                                             "f32[2,3,4]", "f32[2,1,1]", "f32[5,1,3,1]", "f32[?]"});
   for (const Shape& lhs : shapes) {

@@ -59,7 +59,7 @@ TEST(MixedPrecisionTest, AFloatingPointResultMayHaveAnotherFloatingPointType) {
   }
 }
 
-TEST(MixedPrecisionTest, ButNoTypeThatIsNot) {
+TEST(MixedPrecisionTest, AFloatingPointResultHasNoOtherKindOfType) {
   for (const Operation& operation : OperationsOnF32()) {
     // A conversion, and the accumulation of a product, have the type that they are given.
     if (operation.rest.starts_with("convert") || operation.rest.starts_with("dot")) continue;

@@ -4,6 +4,9 @@
 // inference need have a key and a typed value; the others (metadata, sharding, backend_config, ...)
 // keep their text as it was written, so that printing gives it back. The values are views of memory
 // that the module owns.
+//
+// Example: `dimensions={1,0}` has the key kDimensions and the integers {1, 0} as its value;
+// `sharding={replicated}` has the key kSharding and the text `{replicated}`.
 
 #ifndef XLA_INDEXING_HLO_ATTRIBUTE_H_
 #define XLA_INDEXING_HLO_ATTRIBUTE_H_

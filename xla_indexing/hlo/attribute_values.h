@@ -1,5 +1,8 @@
 // The structured values that attributes of instructions have: windows, padding, slices and the
 // dimension numbers of convolution, dot, gather and scatter.
+//
+// Example: `window={size=3 stride=2 pad=2_1}` is a Window of one dimension
+// {.size = 3, .stride = 2, .padding_low = 2, .padding_high = 1}.
 
 #ifndef XLA_INDEXING_HLO_ATTRIBUTE_VALUES_H_
 #define XLA_INDEXING_HLO_ATTRIBUTE_VALUES_H_

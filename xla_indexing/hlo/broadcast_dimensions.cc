@@ -48,6 +48,7 @@ absl::StatusOr<ImplicitBroadcast> Combine(absl::Span<const Shape> operands,
                                           std::vector<std::vector<int64_t>> dimensions,
                                           int64_t rank) {
   std::vector<AlignedOperand> aligned;
+  aligned.reserve(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) {
     aligned.push_back({static_cast<int64_t>(i), &operands[i], dimensions[i]});
   }

@@ -1,5 +1,7 @@
 // The sizes that dimensions have when operands are broadcast, as far as they are known, and what is
 // left to hold when the program runs. The rules stand in hlo/broadcast.h.
+//
+// Example: InferBroadcastDimension(DimensionSize::Static(1), DimensionSize::AtMost(5)) is `<=5`.
 #ifndef XLA_INDEXING_HLO_BROADCAST_SIZES_H_
 #define XLA_INDEXING_HLO_BROADCAST_SIZES_H_
 

@@ -280,14 +280,13 @@ absl::StatusOr<const HloInstruction*> HloBuilder::Make(
   if (!name.ok()) return name.status();
   HloInstruction* instruction = computation_->MakeInstruction(opcode, *name, operands);
   XLA_INDEXING_RETURN_IF_ERROR(SetAttributes(details.attributes, instruction));
-  absl::StatusOr<Shape> shape =
+  const absl::StatusOr<Shape> shape =
       details.shape.has_value() ? *details.shape : InferShape(*instruction);
   if (!shape.ok()) return shape.status();
   if (const absl::Status status = CheckIsValid(*shape); !status.ok()) {
     return internal::shape_rules::Error(*instruction, status.message());
   }
-  instruction->SetShape(options_.row_major_layouts ? WithRowMajorLayouts(*shape)
-                                                   : *std::move(shape));
+  instruction->SetShape(options_.row_major_layouts ? WithRowMajorLayouts(*shape) : *shape);
   XLA_INDEXING_RETURN_IF_ERROR(CheckShape(*instruction));
   pending_.push_back(instruction);
   return instruction;

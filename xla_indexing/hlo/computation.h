@@ -1,6 +1,13 @@
 // A computation of an HLO module: a list of instructions in an order in which operands come before
 // their users (so the list is a post-order and walking it needs no recursion), one of which is the
 // root.
+//
+// Example, `ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }`:
+//
+//   computation->instructions();         // p, n
+//   computation->parameter(0);           // p
+//   computation->root_instruction();     // n
+//   computation->FindInstruction("n");   // n
 
 #ifndef XLA_INDEXING_HLO_COMPUTATION_H_
 #define XLA_INDEXING_HLO_COMPUTATION_H_

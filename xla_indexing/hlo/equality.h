@@ -1,4 +1,7 @@
 // Structural equality of modules.
+//
+// Example: `a = f32[4] add(p, q)` and `b = f32[4] add(r, s), metadata={op_name="plus"}` are the same
+// operation (SameOperation); modules that differ in no more than these are not equal (ModulesEqual).
 
 #ifndef XLA_INDEXING_HLO_EQUALITY_H_
 #define XLA_INDEXING_HLO_EQUALITY_H_

@@ -3,6 +3,8 @@
 // The output parses back to an equal module. Names are printed with `%`, operands by their names,
 // the typed attributes in one canonical form each and all others as they were written, in their
 // order.
+//
+// Example: the instruction `n = f32[4] negate(p)` is printed as `%n = f32[4] negate(%p)`.
 
 #ifndef XLA_INDEXING_HLO_PRINTER_H_
 #define XLA_INDEXING_HLO_PRINTER_H_

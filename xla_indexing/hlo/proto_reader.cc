@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "xla_indexing/hlo/internal/proto_fields.h"
+#include "xla_indexing/hlo/internal/proto_fields_module.h"
 #include "xla_indexing/hlo/internal/proto_module_reader.h"
 #include "xla_indexing/hlo/internal/wire_format.h"
 #include "xla_indexing/hlo/verifier.h"

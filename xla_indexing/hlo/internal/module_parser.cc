@@ -67,7 +67,9 @@ size_t ArrayShapeExtent(absl::string_view text) {
   while (i < text.size() && Lexer::IsNameCharacter(text[i])) ++i;
   if (i == text.size() || text[i] != '[') return 0;
   while (i < text.size() && text[i] != ']' && text[i] != '/') ++i;
-  if (i == text.size() || text[i] == '/' || ++i == text.size()) return 0;
+  if (i == text.size() || text[i] == '/') return 0;
+  ++i;
+  if (i == text.size()) return 0;
   switch (text[i]) {
     case ' ':
       // A layout may follow after space; that is left to the reader of shapes.

@@ -72,23 +72,23 @@ bool ReadLabels(Lexer& lexer, char first, int64_t* first_dimension, char second,
                 int64_t* rank) {
   const char* const start = lexer.position();
   int64_t position = 0;
+  const auto set = [&](int64_t& dimension) {
+    if (dimension >= 0) return lexer.Fail("this label stands here a second time");
+    dimension = position;
+    return true;
+  };
   for (;; ++position) {
     const char c = lexer.PeekRaw();
-    int64_t* dimension = nullptr;
     if (c == first) {
-      dimension = first_dimension;
+      if (!set(*first_dimension)) return false;
     } else if (c == second) {
-      dimension = second_dimension;
+      if (!set(*second_dimension)) return false;
     } else if (c >= '0' && c <= '9') {
       const size_t i = c - '0';
       if (i >= spatial->size()) spatial->resize(i + 1, -1);
-      dimension = &(*spatial)[i];
+      if (!set((*spatial)[i])) return false;
     } else if (c != '?') {
       break;
-    }
-    if (dimension != nullptr) {
-      if (*dimension >= 0) return lexer.Fail("this label stands here a second time");
-      *dimension = position;
     }
     lexer.ConsumeRaw(c);
   }

@@ -17,7 +17,7 @@
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/internal/arena.h"
 #include "xla_indexing/hlo/internal/lexer.h"
-#include "xla_indexing/hlo/internal/proto_fields.h"
+#include "xla_indexing/hlo/internal/proto_fields_instruction.h"
 #include "xla_indexing/hlo/internal/wire_format.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/printer.h"

@@ -8,7 +8,7 @@
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/internal/proto_attribute_reader.h"
-#include "xla_indexing/hlo/internal/proto_fields.h"
+#include "xla_indexing/hlo/internal/proto_fields_shape.h"
 #include "xla_indexing/hlo/internal/proto_literal.h"
 #include "xla_indexing/hlo/internal/proto_shape.h"
 #include "xla_indexing/hlo/internal/proto_spelling.h"

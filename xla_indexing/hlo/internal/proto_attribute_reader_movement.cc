@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/internal/proto_attribute_reader.h"
-#include "xla_indexing/hlo/internal/proto_fields.h"
+#include "xla_indexing/hlo/internal/proto_fields_instruction.h"
 #include "xla_indexing/hlo/internal/wire_format.h"
 
 namespace xla_indexing::internal {

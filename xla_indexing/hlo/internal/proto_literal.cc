@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/element_type.h"
-#include "xla_indexing/hlo/internal/proto_fields.h"
+#include "xla_indexing/hlo/internal/proto_fields_shape.h"
 #include "xla_indexing/hlo/internal/proto_shape.h"
 #include "xla_indexing/hlo/layout.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/internal/parse_shape.h"
-#include "xla_indexing/hlo/internal/proto_fields.h"
+#include "xla_indexing/hlo/internal/proto_fields_shape.h"
 #include "xla_indexing/hlo/layout.h"
 
 namespace xla_indexing::internal {

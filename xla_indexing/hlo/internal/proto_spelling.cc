@@ -12,7 +12,9 @@
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/internal/device_lists.h"
 #include "xla_indexing/hlo/internal/lexer.h"
-#include "xla_indexing/hlo/internal/proto_fields.h"
+#include "xla_indexing/hlo/internal/proto_fields_device.h"
+#include "xla_indexing/hlo/internal/proto_fields_instruction.h"
+#include "xla_indexing/hlo/internal/proto_fields_module.h"
 #include "xla_indexing/hlo/internal/proto_shape.h"
 #include "xla_indexing/hlo/shape.h"
 

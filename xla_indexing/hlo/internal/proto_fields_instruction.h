@@ -1,11 +1,12 @@
-// The numbers of the fields of XLA's messages that are read: field `kShape` of `Instruction` is
-// field shape of the message HloInstructionProto.
+// The numbers of the fields of XLA's messages about instructions and their attributes,
+// of those fields that are read: `Instruction::kShape` is field shape of the
+// message HloInstructionProto.
 //
 // Source: xla/service/hlo.proto and xla/xla_data.proto of jaxlib 0.10.2, as its library describes
 // them to itself. Numbers of fields never change.
 
-#ifndef XLA_INDEXING_HLO_INTERNAL_PROTO_FIELDS_H_
-#define XLA_INDEXING_HLO_INTERNAL_PROTO_FIELDS_H_
+#ifndef XLA_INDEXING_HLO_INTERNAL_PROTO_FIELDS_INSTRUCTION_H_
+#define XLA_INDEXING_HLO_INTERNAL_PROTO_FIELDS_INSTRUCTION_H_
 
 #include <cstdint>
 
@@ -105,113 +106,6 @@ struct SliceDimensions {
   };
 };
 
-struct Computation {
-  enum Field : uint32_t {
-    kName = 1,
-    kInstructions = 2,
-    kId = 5,
-    kRootId = 6,
-    kExecutionThread = 8,
-  };
-};
-
-struct Schedule {
-  enum Field : uint32_t {
-    kSequences = 1,
-  };
-};
-
-struct InstructionSequence {
-  enum Field : uint32_t {
-    kInstructionIds = 1,
-  };
-};
-
-struct ScheduleSequences {
-  enum Field : uint32_t {
-    kKey = 1,
-    kValue = 2,
-  };
-};
-
-struct InputOutputAlias {
-  enum Field : uint32_t {
-    kEntries = 1,
-  };
-};
-
-struct AliasEntry {
-  enum Field : uint32_t {
-    kOutputShapeIndex = 1,
-    kParameterNumber = 2,
-    kParameterShapeIndex = 3,
-    kKind = 4,
-  };
-};
-
-struct BufferDonor {
-  enum Field : uint32_t {
-    kEntries = 1,
-  };
-};
-
-struct BufferDonorEntry {
-  enum Field : uint32_t {
-    kParameterNumber = 1,
-    kParameterShapeIndex = 2,
-  };
-};
-
-struct StackFrameIndex {
-  enum Field : uint32_t {
-    kFileNames = 1,
-    kFunctionNames = 2,
-    kFileLocations = 3,
-    kStackFrames = 4,
-  };
-};
-
-struct FileLocation {
-  enum Field : uint32_t {
-    kFileNameId = 1,
-    kFunctionNameId = 2,
-    kLine = 3,
-    kColumn = 4,
-    kEndLine = 5,
-    kEndColumn = 6,
-  };
-};
-
-struct StackFrame {
-  enum Field : uint32_t {
-    kFileLocationId = 1,
-    kParentFrameId = 2,
-  };
-};
-
-struct Module {
-  enum Field : uint32_t {
-    kName = 1,
-    kEntryComputationName = 2,
-    kComputations = 3,
-    kHostProgramShape = 4,
-    kEntryComputationId = 6,
-    kSchedule = 7,
-    kInputOutputAlias = 8,
-    kDeviceAssignment = 15,
-    kStackFrameIndex = 17,
-    kBufferDonor = 18,
-    kFrontendAttributes = 19,
-    kPayloads = 22,
-  };
-};
-
-struct Hlo {
-  enum Field : uint32_t {
-    kHloModule = 1,
-  };
-};
-
 struct PaddingConfig {
   enum Field : uint32_t {
     kDimensions = 1,
@@ -223,54 +117,6 @@ struct PaddingConfigDimension {
     kEdgePaddingLow = 1,
     kEdgePaddingHigh = 2,
     kInteriorPadding = 3,
-  };
-};
-
-struct Tile {
-  enum Field : uint32_t {
-    kDimensions = 1,
-  };
-};
-
-struct SplitConfig {
-  enum Field : uint32_t {
-    kDimension = 1,
-    kSplitIndices = 2,
-  };
-};
-
-struct Layout {
-  enum Field : uint32_t {
-    kMinorToMajor = 1,
-    kTiles = 6,
-    kElementSizeInBits = 7,
-    kMemorySpace = 8,
-    kDimLevelTypes = 9,
-    kPhysicalShape = 10,
-    kIndexPrimitiveType = 11,
-    kPointerPrimitiveType = 12,
-    kDimUnique = 13,
-    kDimOrdered = 14,
-    kDynamicShapeMetadataPrefixBytes = 15,
-    kTailPaddingAlignmentInElements = 16,
-    kSplitConfigs = 17,
-  };
-};
-
-struct Shape {
-  enum Field : uint32_t {
-    kElementType = 2,
-    kDimensions = 3,
-    kTupleShapes = 4,
-    kLayout = 5,
-    kIsDynamicDimension = 6,
-  };
-};
-
-struct ProgramShape {
-  enum Field : uint32_t {
-    kParameters = 1,
-    kResult = 2,
   };
 };
 
@@ -294,50 +140,6 @@ struct OpMetadata {
     kSourceEndLine = 17,
     kSourceColumn = 18,
     kSourceEndColumn = 19,
-  };
-};
-
-struct DeviceAssignment {
-  enum Field : uint32_t {
-    kReplicaCount = 1,
-    kComputationCount = 2,
-  };
-};
-
-struct Literal {
-  enum Field : uint32_t {
-    kShape = 1,
-    kPreds = 2,
-    kU8s = 3,
-    kS32s = 4,
-    kS64s = 5,
-    kU32s = 6,
-    kU64s = 7,
-    kF32s = 8,
-    kF64s = 9,
-    kTupleLiterals = 10,
-    kF16s = 11,
-    kC64s = 12,
-    kBf16s = 13,
-    kS8s = 15,
-    kU16s = 16,
-    kS16s = 17,
-    kC128s = 18,
-    kF8e5m2s = 19,
-    kF8e4m3fns = 20,
-    kS4s = 21,
-    kU4s = 22,
-    kF8e4m3b11fnuzs = 23,
-    kF8e5m2fnuzs = 24,
-    kF8e4m3fnuzs = 25,
-    kS2s = 26,
-    kU2s = 27,
-    kF8e4m3s = 28,
-    kF8e3m4s = 29,
-    kS1s = 30,
-    kU1s = 31,
-    kF4e2m1fns = 32,
-    kF8e8m0fnus = 33,
   };
 };
 
@@ -454,113 +256,6 @@ struct StatisticsViz {
   };
 };
 
-struct Mesh {
-  enum Field : uint32_t {
-    kAxes = 1,
-    kDeviceIds = 2,
-    kIotaTransform = 3,
-  };
-};
-
-struct MeshAxis {
-  enum Field : uint32_t {
-    kName = 1,
-    kSize = 2,
-  };
-};
-
-struct IotaTransform {
-  enum Field : uint32_t {
-    kReshapeDims = 1,
-    kTransposePerm = 2,
-  };
-};
-
-struct AxisRef {
-  enum Field : uint32_t {
-    kMeshAxisIndex = 1,
-    kSubAxisInfo = 2,
-  };
-};
-
-struct SubAxis {
-  enum Field : uint32_t {
-    kPreSize = 1,
-    kSize = 2,
-  };
-};
-
-struct NamedSharding {
-  enum Field : uint32_t {
-    kMesh = 2,
-    kDimShardings = 3,
-    kReplicatedAxes = 4,
-    kUnreducedAxes = 5,
-    kMetadata = 6,
-    kManualAxes = 7,
-  };
-};
-
-struct DimensionSharding {
-  enum Field : uint32_t {
-    kAxes = 1,
-    kIsClosed = 2,
-  };
-};
-
-struct OpSharding {
-  enum Field : uint32_t {
-    kType = 1,
-    kTileAssignmentDimensions = 3,
-    kTileAssignmentDevices = 4,
-    kTupleShardings = 5,
-    kReplicateOnLastTileDim = 6,
-    kMetadata = 7,
-    kLastTileDims = 8,
-    kIotaReshapeDims = 9,
-    kIotaTransposePerm = 10,
-    kIsShardGroup = 11,
-    kShardGroupId = 12,
-    kShardGroupType = 13,
-    kNamedSharding = 14,
-  };
-};
-
-struct ReplicaGroup {
-  enum Field : uint32_t {
-    kReplicaIds = 1,
-  };
-};
-
-struct MeshAxesReplicaGroupList {
-  enum Field : uint32_t {
-    kMesh = 1,
-    kAxes = 2,
-  };
-};
-
-struct IotaReplicaGroupList {
-  enum Field : uint32_t {
-    kNumReplicaGroups = 1,
-    kNumDevicesPerGroup = 2,
-    kIotaReshapeDims = 3,
-    kIotaTransposePerm = 4,
-  };
-};
-
-struct CollectiveDeviceList {
-  enum Field : uint32_t {
-    kReplicaGroups = 1,
-  };
-};
-
-struct SourceTarget {
-  enum Field : uint32_t {
-    kSource = 1,
-    kTarget = 2,
-  };
-};
-
 struct ResultAccuracy {
   enum Field : uint32_t {
     kMode = 1,
@@ -580,12 +275,6 @@ struct PrecisionConfig {
   enum Field : uint32_t {
     kOperandPrecision = 1,
     kAlgorithm = 2,
-  };
-};
-
-struct ParameterReplication {
-  enum Field : uint32_t {
-    kReplicatedAtLeafBuffers = 1,
   };
 };
 
@@ -620,4 +309,4 @@ struct OriginalValue {
 
 }  // namespace xla_indexing::internal::proto
 
-#endif  // XLA_INDEXING_HLO_INTERNAL_PROTO_FIELDS_H_
+#endif  // XLA_INDEXING_HLO_INTERNAL_PROTO_FIELDS_INSTRUCTION_H_
