@@ -135,5 +135,46 @@ TEST_F(RangeChoicesTest, JoinedMapsHaveThePairsOfBoth) {
   EXPECT_GT(joined, 100);
 }
 
+// Maps that read a table of two elements, whatever it holds: before a place, at it and behind it, for
+// some of its values, in rows that are written as dimensions or as numbers.
+TEST_F(RangeChoicesTest, JoinedMapsHaveThePairsOfBothWhateverValuesAre) {
+  std::vector<OperandIndexing> maps;
+  for (const char* results : {"d0", "rt0", "d0 + rt0", "rt0 + 1", "s0", "0"}) {
+    for (const char* dims : {"[0, 0]", "[1, 1]", "[0, 1]", "[1, 2]"}) {
+      for (const char* values : {"[0, 2]", "[0, 0]", "[1, 2]", "[2, 2]"}) {
+        for (const char* condition :
+             {"", ", d0 - rt0 in [0, 0]", ", d0 - rt0 in [1, 2]", ", d0 + rt0 in [2, 3]"}) {
+          for (const char* element : {"0", "d0"}) {
+            maps.push_back(
+                maps_.Map(absl::StrCat("(d0)[s0]{rt0} -> (", results, "), domain: d0 in ", dims,
+                                       ", s0 in [0, 1], rt0 in ", values, condition),
+                          {{.array = 0, .element = element}}));
+          }
+        }
+      }
+    }
+  }
+  int joined = 0;
+  for (const OperandIndexing& a : maps) {
+    for (const OperandIndexing& b : maps) {
+      if (a.IsKnownEmpty() || b.IsKnownEmpty() || a.map().num_runtimes() == 0) continue;
+      const std::optional<OperandIndexing> both = JoinedAlongOne(a, b);
+      if (!both) continue;
+      ++joined;
+      maps_.ForAllContents([&] {
+        MapPairs union_of_both = maps_.PairsOf(a);
+        const MapPairs of_b = maps_.PairsOf(b);
+        union_of_both.insert(of_b.begin(), of_b.end());
+        EXPECT_EQ(maps_.PairsOf(*both), union_of_both) << a.ToString() << "\n"
+                                                       << b.ToString() << "\n"
+                                                       << both->ToString();
+      });
+      ASSERT_FALSE(HasFailure());
+    }
+  }
+  std::cout << joined << " of " << maps.size() * maps.size() << " pairs joined\n";
+  EXPECT_GT(joined, 100);
+}
+
 }  // namespace
 }  // namespace xla_indexing::internal

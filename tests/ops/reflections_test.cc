@@ -152,5 +152,29 @@ TEST_F(ReflectionsTest, StepsAndAReflectionOfTwoDimensions) {
   EXPECT_GT(closed, 100);
 }
 
+// A map that turns one dimension round and moves another on does not undo itself: twice, it moves that
+// dimension by two. The law does not apply to it, unless going by two is going nowhere.
+TEST_F(ReflectionsTest, AGlideIsNoReflection) {
+  int closed = 0;
+  for (int64_t width = 1; width <= 5; ++width) {
+    for (int steps = 1; steps < 1 << 9; ++steps) {
+      if (__builtin_popcount(steps) > 2) continue;
+      for (const bool goes_round : {false, true}) {
+        OperandIndexingSet pieces;
+        for (int k = 0; k < 9; ++k) {
+          if (((steps >> k) & 1) == 0) continue;
+          AddStep({{0, false, k / 3 - 1, goes_round}, {1, false, k % 3 - 1, goes_round}},
+                  {3, width}, 5, steps % 2 == 0, &pieces);
+        }
+        AddStep({{0, true}, {1, false, 1, true}}, {3, width}, 5, steps % 2 == 0, &pieces);
+        closed += Check(pieces) ? 1 : 0;
+        if (HasFailure()) return;
+      }
+    }
+  }
+  std::cout << closed << " closed\n";
+  EXPECT_GT(closed, 10);
+}
+
 }  // namespace
 }  // namespace xla_indexing::internal

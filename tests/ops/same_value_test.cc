@@ -117,5 +117,84 @@ TEST(SameValueTest, IsFoundWithinABound) {
   }
 }
 
+// Whether `a`, in the body of a loop whose leaves 1 (x), 2 (n) and 3 (k) it passes through, is the
+// same in all iterations.
+bool IsOne(const std::string& text) {
+  const std::string state = "(s32[], f32[4], s32[], s32[4], f32[4])";
+  const auto module =
+      ParseAndVerifyModule(absl::StrCat(R"(HloModule m
+largest {
+  x = s32[] parameter(0)
+  y = s32[] parameter(1)
+  ROOT c = s32[] maximum(x, y)
+}
+next {
+  x = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT y = s32[] add(x, one)
+}
+condition {
+  p = )",
+                                        state, R"( parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] get-tuple-element(p), index=2
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  p = )",
+                                        state, R"( parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[4] get-tuple-element(p), index=1
+  n = s32[] get-tuple-element(p), index=2
+  k = s32[4] get-tuple-element(p), index=3
+  y = f32[4] get-tuple-element(p), index=4
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  )",
+                                        text, R"(
+  z = f32[4] add(x, y)
+  ROOT r = )",
+                                        state, R"( tuple(j, x, n, k, z)
+}
+ENTRY e {
+  p = )",
+                                        state, R"( parameter(0)
+  ROOT w = )",
+                                        state, R"( while(p), condition=condition, body=body
+})"));
+  EXPECT_TRUE(module.ok()) << module.status() << text;
+  if (!module.ok()) return false;
+  const HloInstruction& loop = *(*module)->entry_computation()->root_instruction();
+  RuntimeVarIndexing value = ValueOf(Named(*loop.while_body(), "a"));
+  EXPECT_FALSE(IsSameInAllIterations(value, loop, {false, true, true, true, false}));
+  value.call_path.insert(value.call_path.begin(), &loop);
+  return IsSameInAllIterations(value, loop, {false, true, true, true, false});
+}
+
+TEST(SameValueTest, WhatIsComputedOfLeavesThatStayIsOneValue) {
+  EXPECT_TRUE(IsOne("a = s32[] add(n, one)"));
+  EXPECT_TRUE(IsOne("a = s32[] reduce(k, one), dimensions={0}, to_apply=largest"));
+  EXPECT_TRUE(IsOne("a = s32[] call(n), to_apply=next"));
+  EXPECT_TRUE(
+      IsOne("b = s32[1] dynamic-slice(k, n), dynamic_slice_sizes={1}\n"
+            "a = s32[] reshape(b)"));
+  EXPECT_TRUE(
+      IsOne("b = f32[1] slice(x), slice={[2:3]}\nc = s32[1] convert(b)\n"
+            "a = s32[] reshape(c)"));
+}
+
+TEST(SameValueTest, WhatDependsOnTheIterationIsNot) {
+  EXPECT_FALSE(IsOne("a = s32[] add(n, i)"));
+  EXPECT_FALSE(IsOne("a = s32[] call(i), to_apply=next"));
+  EXPECT_FALSE(
+      IsOne("b = s32[1] dynamic-slice(k, i), dynamic_slice_sizes={1}\n"
+            "a = s32[] reshape(b)"));
+  EXPECT_FALSE(
+      IsOne("b = f32[1] slice(y), slice={[2:3]}\nc = s32[1] convert(b)\n"
+            "a = s32[] reshape(c)"));
+  // Random numbers are others every time.
+  EXPECT_FALSE(IsOne("a = s32[] rng(one, n), distribution=rng_uniform"));
+}
+
 }  // namespace
 }  // namespace xla_indexing::internal

@@ -95,7 +95,7 @@ TEST_F(ScatterTest, AWindowThatIsPartlyOutsideIsDropped) {
                           "d1 in [0, 2]"));
 }
 
-TEST_F(ScatterTest, OrElementByElement) {
+TEST_F(ScatterTest, WindowsPartlyOutsideLoseTheirElementsThere) {
   const HloInstruction* scatter = Scatter(kWindows);
   EXPECT_EQ(OutputToInput(scatter, ByElement()).at(2),
             "0.2.0 (d0)[s0]{rt0} -> (s0, d0 - rt0), domain: d0 in [0, 9], s0 in [0, 4], "

@@ -112,6 +112,35 @@ TEST_F(TranslationsTest, ElementsStayAboveAndBelowTheRowThatIsWritten) {
   }
 }
 
+// What is read does not depend on the element, but on the time, on an element that moves, or on any
+// element: only the last step says what it is.
+TEST_F(TranslationsTest, OnlyTheLastStepSaysWhichRowIsRead) {
+  for (const char* text :
+       {"(d0, d1) -> (d0 - 1, d0 - 1), domain: d0 in [1, 9], d1 in [0, 8]",
+        "(d0, d1) -> (d0 + 1, d0 floordiv 2), domain: d0 in [0, 9], d1 in [0, 6]",
+        "(d0, d1) -> (d0 + 1, d0 * 3 mod 7), domain: d0 in [0, 9], d1 in [0, 6]",
+        "(d0, d1)[s0] -> (d0 + 1, d0 + s0), domain: d0 in [0, 5], d1 in [0, 7], s0 in [0, 2]",
+        "(d0, d1, d2) -> (d0 + 1, d1 + 1, d1), domain: d0 in [0, 6], d1 in [0, 4], d2 in [0, 4]",
+        "(d0, d1, d2) -> (d0 + 1, d1 - 1, d0 + d1), domain: d0 in [0, 6], d1 in [0, 4], "
+        "d2 in [0, 12], d0 - d1 in [-3, 3]"}) {
+    const OperandIndexing step = Piece(text);
+    const std::optional<OperandIndexingSet> powers = ClosePiece(step);
+    ASSERT_TRUE(powers.has_value()) << text;
+    EXPECT_EQ(powers->size(), 1);
+    EXPECT_EQ(MapPairsOf(*powers), ClosureOf(MapPairsOf(step))) << text;
+  }
+}
+
+// Where the row that is read is beyond the array at times, or some elements read nothing, the next
+// step depends on it.
+TEST_F(TranslationsTest, RowsThatMayBeBeyondTheDomainAreNotClosed) {
+  for (const char* text :
+       {"(d0, d1) -> (d0 + 1, d0), domain: d0 in [0, 9], d1 in [0, 6]",
+        "(d0, d1) -> (d0 + 1, d0), domain: d0 in [0, 6], d1 in [0, 6], d0 - d1 in [-3, 2]"}) {
+    EXPECT_FALSE(ClosePiece(Piece(text)).has_value()) << text;
+  }
+}
+
 #ifdef XLA_INDEXING_HAS_ISL
 
 // A random piece: the time goes on by one, elements move, stay, are turned round, or come from
@@ -123,7 +152,10 @@ std::string RandomPiece(Random* random) {
   std::string element;
   std::string ranges;
   std::string range_domain;
-  switch (random->Between(0, 4)) {
+  switch (random->Between(0, 5)) {
+    case 5:
+      element = absl::StrCat("d0 + ", random->Between(-1, 1));
+      break;
     case 0:
       element = "d1";
       break;

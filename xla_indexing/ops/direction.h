@@ -1,4 +1,9 @@
 // The two directions in which a dependence between tensors is asked about.
+//
+// Example, the transpose of f32[2,3]:
+//
+//   kOutputToInput   (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
+//   kInputToOutput   (d0, d1) -> (d1, d0), domain: d0 in [0, 1], d1 in [0, 2]
 #ifndef XLA_INDEXING_OPS_DIRECTION_H_
 #define XLA_INDEXING_OPS_DIRECTION_H_
 

@@ -1,6 +1,11 @@
 // The answer to a question of indexing: maps between the leaves of results and of operands.
 //
 // Leaves are the arrays of a shape, numbered depth first (hlo/shape.h).
+//
+// Example, `add(p, q)` of f32[4], from the output to the inputs, has two entries:
+//
+//   {output_leaf 0, operand 0, operand_leaf 0, {(d0) -> (d0), domain: d0 in [0, 3]}}
+//   {output_leaf 0, operand 1, operand_leaf 0, {(d0) -> (d0), domain: d0 in [0, 3]}}
 #ifndef XLA_INDEXING_OPS_INDEXING_ENTRY_H_
 #define XLA_INDEXING_OPS_INDEXING_ENTRY_H_
 

@@ -1,4 +1,8 @@
 // Options for the maps of instructions, wherever they are asked for.
+//
+// Example: a pad of f32[4,6] by one element on each side reads the padding value in a border of four
+// pieces. These are more than `few_pieces`: the default answer is one map, over-approximate, and the
+// one with `exact` the four.
 #ifndef XLA_INDEXING_OPS_INDEXING_OPTIONS_H_
 #define XLA_INDEXING_OPS_INDEXING_OPTIONS_H_
 

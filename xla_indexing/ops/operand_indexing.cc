@@ -271,14 +271,19 @@ void OperandIndexing::SimplifyAnew() {
     JoinedRelation relation(Join(parts.map, parts.bindings, parts.replica_map.get()),
                             parts.map.num_results(), DefinitionsOf(parts.bindings),
                             parts.replica_map != nullptr);
-    relation.Simplify();
+    // Without constraints and bindings, what simplifying leaves as it is need not be taken apart.
+    const bool has_results_only = parts.bindings.empty() && parts.map.constraints().empty() &&
+                                  parts.replica_map->constraints.empty();
+    const bool changed = relation.Simplify();
     if (relation.map().IsKnownEmpty()) {
       parts.map = IndexingMap::MakeEmpty(parts.map.context(), parts.map.num_dims(), 0, 0,
                                          parts.map.num_results());
       parts.bindings.clear();
       parts.replica_map = nullptr;
-    } else if (auto simplified = TakeApart(relation, parts.bindings, parts.label)) {
-      parts = std::move(simplified->parts_.Mutable());
+    } else if (changed || !has_results_only) {
+      if (auto simplified = TakeApart(relation, parts.bindings, parts.label)) {
+        parts = std::move(simplified->parts_.Mutable());
+      }
     }
   }
   if (parts.map.IsKnownEmpty()) parts.label = ExactnessLabel::Exact();

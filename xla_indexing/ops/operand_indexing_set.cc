@@ -313,7 +313,9 @@ std::optional<bool> ComesBeforeAtAGlance(const IndexingMap& a, const IndexingMap
   size_t i = 0;
   while (i < count && a.results()[i] == b.results()[i]) ++i;
   if (i == count) return std::nullopt;
-  const internal::VariableNames names = internal::NamesOf(a);
+  // Dimensions and range variables have their default names, which need not be made.
+  internal::VariableNames names;
+  if (a.num_runtimes() > 0) names = internal::NamesOf(a);
   // What ends a result comes before what goes on with it.
   const auto text_of = [&](const IndexingMap& map) {
     std::string text;

@@ -75,13 +75,13 @@ OperandIndexingSet WholeToShard(const Arrays& arrays, int64_t dim) {
 // An element of the reader's shard in the whole, which every device of the group has.
 OperandIndexingSet ShardToWhole(const Arrays& arrays, int64_t dim) {
   const int64_t shard = arrays.from.dimension(dim);
-  return BuildForPieces(arrays.from, arrays.to, arrays.groups, arrays.context,
-                        [&](CollectiveMapBuilder& builder) {
-                          Indices indices = IndicesOf(arrays.from, builder.map());
-                          indices[dim] = Add(indices[dim], Scale(builder.ReaderPosition(), shard));
-                          builder.SetAnyOtherPosition();
-                          return builder.Build(indices);
-                        });
+  return BuildForPieces(
+      arrays.from, arrays.to, arrays.groups, arrays.context, [&](CollectiveMapBuilder& builder) {
+        Indices indices = IndicesOf(arrays.from, builder.map());
+        indices[dim] = LinearCombination({{indices[dim]}, {builder.ReaderPosition(), shard}});
+        builder.SetAnyOtherPosition();
+        return builder.Build(indices);
+      });
 }
 
 // Shard Q of one device is shard P of the other.
@@ -93,7 +93,8 @@ OperandIndexingSet ExchangeShards(const Arrays& arrays, int64_t dim) {
         const int64_t shard = size / builder.group_size();
         Indices indices = IndicesOf(arrays.from, builder.map());
         AffineExpr position = FloorDiv(indices[dim], shard);
-        indices[dim] = Add(Mod(indices[dim], shard), Scale(builder.ReaderPosition(), shard));
+        indices[dim] =
+            LinearCombination({{Mod(indices[dim], shard)}, {builder.ReaderPosition(), shard}});
         builder.SetOtherPosition(position);
         builder.map().Simplify(indices);
         return builder.Build(indices);

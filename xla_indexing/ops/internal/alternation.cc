@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "xla_indexing/ops/internal/few_maps.h"
+#include "xla_indexing/ops/internal/range_choices.h"
 #include "xla_indexing/ops/internal/spreading.h"
 #include "xla_indexing/ops/internal/timed_map.h"
 #include "xla_indexing/ops/internal/translations.h"
@@ -16,6 +18,11 @@ namespace {
 constexpr size_t kMaxLetters = 16;
 constexpr size_t kMaxLengthOfWord = 6;
 constexpr size_t kMaxWords = 64;
+
+struct Letter {
+  OperandIndexingSet maps;
+  bool is_closed;
+};
 
 struct Word {
   OperandIndexing map;
@@ -32,19 +39,19 @@ std::optional<OperandIndexingSet> PowersOf(const OperandIndexing& piece) {
 }  // namespace
 
 std::optional<OperandIndexingSet> CloseByAlternation(const std::vector<OperandIndexing>& pieces) {
-  std::vector<OperandIndexingSet> letters;
+  std::vector<Letter> letters;
   std::optional<Spread> spread = SpreadWithinBox(pieces);
-  if (spread) letters.push_back(std::move(spread->powers));
+  if (spread) letters.push_back({std::move(spread->powers), /*is_closed=*/true});
   const std::vector<OperandIndexing>& others = spread ? spread->others : pieces;
   if (others.size() > kMaxLetters) return std::nullopt;
   for (const OperandIndexing& piece : others) {
     std::optional<OperandIndexingSet> powers = PowersOf(piece);
-    if (!powers) return std::nullopt;
-    letters.push_back(*std::move(powers));
+    const bool is_closed = powers.has_value();
+    letters.push_back({is_closed ? *std::move(powers) : OperandIndexingSet(piece), is_closed});
   }
   std::vector<Word> words;
   for (size_t letter = 0; letter < letters.size(); ++letter) {
-    for (const OperandIndexing& map : letters[letter]) words.push_back({map, letter});
+    for (const OperandIndexing& map : letters[letter].maps) words.push_back({map, letter});
   }
   // Words are appended behind those that they continue.
   size_t begin = 0;
@@ -53,11 +60,13 @@ std::optional<OperandIndexingSet> CloseByAlternation(const std::vector<OperandIn
     const size_t end = words.size();
     for (; begin < end; ++begin) {
       for (size_t letter = 0; letter < letters.size(); ++letter) {
-        if (letter == words[begin].last_letter) continue;
-        for (const OperandIndexing& map : letters[letter]) {
+        if (letter == words[begin].last_letter && letters[letter].is_closed) continue;
+        for (const OperandIndexing& map : letters[letter].maps) {
           std::optional<OperandIndexing> longer = ComposeTimed(words[begin].map, map);
           if (!longer || words.size() > kMaxWords) return std::nullopt;
-          if (!longer->IsKnownEmpty()) words.push_back({*std::move(longer), letter});
+          const auto covers = [&](const Word& word) { return Covers(word.map, *longer); };
+          if (longer->IsKnownEmpty() || absl::c_any_of(words, covers)) continue;
+          words.push_back({*std::move(longer), letter});
         }
       }
     }

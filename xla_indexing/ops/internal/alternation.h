@@ -1,9 +1,12 @@
-// The law of alternation: the closure of several relations, each of which is closed by itself.
+// The law of alternation: the closure of several relations, each of which is closed by itself or not.
 //
-//   (a + b + ..)+ = the union of all words of a+, b+, .. in which none comes twice in a row
+//   (a + b + ..)+ = the union of all words of a+, b+, .., where a closed one does not come twice in a
+//                   row, if there are only so many words that are not empty and not within another
+//                   word: what is within u stays within what follows on u
 //
-// if there are only so many words that are not empty. Elements that stay until they are written, and
-// are then read from somewhere else, make such words: stay, move, stay.
+// Elements that stay until they are written, and are then read from somewhere else, make such words:
+// stay, move, stay. A row that every element reads at any time makes words that are within others: of
+// all rows read on the way only the last one matters.
 //
 // Example: v[i] = v[i + 1] for i in 0, .., n - 2, from output to input. Elements of v that are still to
 // be written move, and elements that were never written stay; none moves twice.

@@ -1,14 +1,18 @@
 #include "xla_indexing/ops/internal/builders.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
+#include "xla_indexing/map/internal/expr_program.h"
 
 namespace xla_indexing::internal {
+
 MapBuilder BuildContext::FromOutput(int64_t operand, int64_t output_leaf) const {
   return MapBuilder(instruction.shape().Leaf(output_leaf), Operand(operand), mlir_context,
                     one_valued);
@@ -64,33 +68,51 @@ InstructionIndexing BuildContext::ReachOf(const CalledComputation& called,
   return TakeEntries(options.computations->InputToOutput(called, parameter_leaf), &status);
 }
 
-InstructionIndexing BuildContext::ReadByWholeLeaves(const CalledComputation& called,
-                                                    absl::Span<const int64_t> output_leaves) {
-  return TakeEntries(options.computations->ReadByWholeLeaves(called, output_leaves), &status);
+InstructionIndexing BuildContext::ReadByWholeLeaves(
+    const CalledComputation& called, absl::Span<const int64_t> output_leaves,
+    llvm::function_ref<bool(OperandLeaf)> is_wanted) {
+  return TakeEntries(options.computations->ReadByWholeLeaves(called, output_leaves, is_wanted),
+                     &status);
+}
+
+OperandIndexing BuildContext::Identity(const Shape& shape) {
+  if (!identity || identity->shape->dimensions() != shape.dimensions()) {
+    identity = {&shape, IdentityIndexing(shape, mlir_context, one_valued)};
+  }
+  return identity->map;
+}
+
+void BuildContext::AddWhole(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
+                            const Shape& from, const Shape& to, ExactnessLabel label) {
+  if (HasNoElements(from) || HasNoElements(to)) return;
+  if (!whole || whole->from->dimensions() != from.dimensions() ||
+      whole->to->dimensions() != to.dimensions() || whole->map.label() != label) {
+    whole = {&from, &to, EveryElement(from, to, std::move(label), mlir_context)};
+  }
+  AddEntry(output_leaf, operand, operand_leaf,
+           [&](OperandIndexingSet* maps) { maps->Add(whole->map); });
 }
 
 void BuildContext::AddWholeRead(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                                 ExactnessLabel label) {
-  Add(output_leaf, operand, operand_leaf,
-      EveryElement(instruction.shape().Leaf(output_leaf),
-                   instruction.operand(operand)->shape().Leaf(operand_leaf), std::move(label),
-                   mlir_context));
+  AddWhole(output_leaf, operand, operand_leaf, instruction.shape().Leaf(output_leaf),
+           instruction.operand(operand)->shape().Leaf(operand_leaf), std::move(label));
 }
 
 void BuildContext::AddWholeReach(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                                  ExactnessLabel label) {
-  Add(output_leaf, operand, operand_leaf,
-      EveryElement(instruction.operand(operand)->shape().Leaf(operand_leaf),
-                   instruction.shape().Leaf(output_leaf), std::move(label), mlir_context));
+  AddWhole(output_leaf, operand, operand_leaf,
+           instruction.operand(operand)->shape().Leaf(operand_leaf),
+           instruction.shape().Leaf(output_leaf), std::move(label));
 }
 
 namespace {
 
-// Whether one of four points is in the domain: dimensions at the low or the high ends of their
-// intervals, and symbols likewise.
+// Whether one of four points is in the domain: dimensions, and the reader, at the low or the high ends
+// of their intervals, and symbols likewise.
 bool HasCorner(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
-  if (indexing.replica_map() != nullptr) return false;
+  const ReplicaMap* replica_map = indexing.replica_map();
   llvm::SmallVector<int64_t, 4> dims[2];
   llvm::SmallVector<int64_t, 4> symbols[2];
   const auto add = [](const Interval& bounds, llvm::SmallVector<int64_t, 4>* ends) {
@@ -102,6 +124,7 @@ bool HasCorner(const OperandIndexing& indexing) {
   for (const Variable& dim : map.dims()) {
     if (!add(dim.bounds, dims)) return false;
   }
+  if (replica_map != nullptr && !add(replica_map->readers, dims)) return false;
   for (const Variable& range : map.ranges()) {
     if (!add(range.bounds, symbols)) return false;
   }
@@ -111,7 +134,14 @@ bool HasCorner(const OperandIndexing& indexing) {
   }
   for (const auto& at_dims : dims) {
     for (const auto& at_symbols : symbols) {
-      if (map.Contains(at_dims, at_symbols).value_or(false)) return true;
+      const auto holds = [&](const Constraint& constraint) {
+        const std::optional<int64_t> value = ValueAt(constraint.expr, at_dims, at_symbols);
+        return value && constraint.interval.Contains(*value);
+      };
+      if (llvm::all_of(map.constraints(), holds) &&
+          (replica_map == nullptr || llvm::all_of(replica_map->constraints, holds))) {
+        return true;
+      }
     }
   }
   return false;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,10 +58,9 @@ struct BuildContext {
   // Adds a map of arrays whose domain has a point, as the operation's definition says. Whether that
   // is so is not looked at, which for a map with constraints takes as long as to build it.
   void AddWithPoints(int64_t operand, OperandIndexing map);
-  // The map that names every element itself.
-  OperandIndexing Identity(const Shape& shape) const {
-    return IdentityIndexing(shape, mlir_context, one_valued);
-  }
+  // The map that names every element itself. Leaves of the same sizes that are asked for one after
+  // another share it.
+  OperandIndexing Identity(const Shape& shape);
   // Overloads for operations on arrays.
   void Add(int64_t operand, OperandIndexing map) { Add(0, operand, 0, std::move(map)); }
 
@@ -71,10 +71,12 @@ struct BuildContext {
   InstructionIndexing ReachOf(const CalledComputation& called, OperandLeaf parameter_leaf);
   // The entries of all elements together of leaves of its root (ComputationIndexer).
   InstructionIndexing ReadByWholeLeaves(const CalledComputation& called,
-                                        absl::Span<const int64_t> output_leaves);
+                                        absl::Span<const int64_t> output_leaves,
+                                        llvm::function_ref<bool(OperandLeaf)> is_wanted);
 
   // Every element of the result reads every element of the operand; every element of the operand
   // reaches every element of the result. For a scalar: (d0, ..) -> () and ()[s0, ..] -> (s0, ..).
+  // Leaves of the same sizes that are asked for one after another share the map.
   void AddWholeRead(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
                     ExactnessLabel label);
   void AddWholeReach(int64_t output_leaf, int64_t operand, int64_t operand_leaf,
@@ -86,6 +88,21 @@ struct BuildContext {
   void AddWholeReach(int64_t operand, int64_t output_leaf = 0) {
     AddWholeReach(output_leaf, operand, 0, ExactnessLabel::Exact());
   }
+  void AddWhole(int64_t output_leaf, int64_t operand, int64_t operand_leaf, const Shape& from,
+                const Shape& to, ExactnessLabel label);
+
+  // The last maps that leaves share, with the shapes that they lead between.
+  struct SharedIdentity {
+    const Shape* shape;
+    OperandIndexing map;
+  };
+  struct SharedWhole {
+    const Shape* from;
+    const Shape* to;
+    OperandIndexing map;
+  };
+  std::optional<SharedIdentity> identity = std::nullopt;
+  std::optional<SharedWhole> whole = std::nullopt;
 };
 
 // Whether a dimension of an array has the size 0.

@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Casting.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/evident_form.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/ops/internal/builders.h"
@@ -106,19 +108,32 @@ OperandIndexing WithReplicaMap(OperandIndexing indexing, ReplicaMap replica_map,
   AffineExpr reader = indexing.Reader();
   llvm::SmallVector<Interval, 4> dims = map.DimBounds();
   dims.push_back(replica_map.readers);
-  ExprSimplifier simplifier(map.context(), dims, map.SymbolBounds());
-  replica_map.device = simplifier.Simplify(replica_map.device);
+  const llvm::SmallVector<Interval, 4> symbols = map.SymbolBounds();
+  const auto range_of = [&](AffineExpr variable) -> const Interval* {
+    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) {
+      return &dims[dim.getPosition()];
+    }
+    return &symbols[llvm::cast<mlir::AffineSymbolExpr>(variable).getPosition()];
+  };
+  std::optional<ExprSimplifier> simplifier;
+  const auto form_of = [&](AffineExpr expr) {
+    if (IsEvidentForm(expr, range_of)) return expr;
+    if (!simplifier) simplifier.emplace(map.context(), dims, symbols);
+    return simplifier->Simplify(expr);
+  };
+  replica_map.device = form_of(replica_map.device);
   for (int i = 0; i < map.num_runtimes(); ++i) {
     RuntimeVarIndexing binding = indexing.bindings()[i];
     if (!binding.device) continue;
-    binding.device = simplifier.Simplify(binding.device);
+    binding.device = form_of(binding.device);
     if (binding.device == reader) binding.device = {};
     indexing.SetBinding(kPartsFit, i, std::move(binding));
   }
   Constraints constraints = std::exchange(replica_map.constraints, {});
   for (const Constraint& constraint : constraints) {
-    AffineExpr expr = simplifier.Simplify(constraint.expr);
-    if (simplifier.Range(expr).IsSubsetOf(constraint.interval)) continue;
+    if (!simplifier) simplifier.emplace(map.context(), dims, symbols);
+    AffineExpr expr = simplifier->Simplify(constraint.expr);
+    if (simplifier->Range(expr).IsSubsetOf(constraint.interval)) continue;
     if (expr == reader) {
       replica_map.readers = replica_map.readers.Intersect(constraint.interval);
     } else {

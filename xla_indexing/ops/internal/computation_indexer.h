@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/direction.h"
@@ -50,11 +51,13 @@ class ComputationIndexer {
   virtual absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                             OperandLeaf parameter_leaf) = 0;
 
-  // What all elements together of these leaves of the root read, as maps from a scalar, the tightest
-  // ones; the entries' output_leaf is 0. One walk for all of them, whose paths soon are whole
-  // arrays, so that it costs little where there are many leaves.
+  // What all elements together of these leaves of the root surely read of the leaves that are wanted:
+  // maps from a scalar that are exact and have no bindings; the entries' output_leaf is 0. Where one
+  // map says that all of a leaf is read, others are left out. One pass for all of them, which costs
+  // little where most of what is read is whole arrays.
   virtual absl::StatusOr<InstructionIndexing> ReadByWholeLeaves(
-      const CalledComputation& called, absl::Span<const int64_t> output_leaves) = 0;
+      const CalledComputation& called, absl::Span<const int64_t> output_leaves,
+      llvm::function_ref<bool(OperandLeaf)> is_wanted) = 0;
 
   // The leaves of parameters that entries of a leaf of the root can be about, and those of the root
   // that entries of a leaf of a parameter can; without making any map.

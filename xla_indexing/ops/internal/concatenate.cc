@@ -21,7 +21,7 @@ OperandIndexing ShiftedIdentity(MapBuilder builder, int64_t rank, int64_t dim, i
   builder.ConstrainDim(dim, interval);
   llvm::SmallVector<AffineExpr, 4> indices;
   for (int64_t i = 0; i < rank; ++i) indices.push_back(builder.Dim(i));
-  indices[dim] = Add(indices[dim], builder.Value(offset));
+  if (offset != 0) indices[dim] = LinearCombination({{indices[dim]}}, offset);
   return builder.Build(indices);
 }
 

@@ -32,7 +32,7 @@ absl::Status CheckEntry(const CustomCallLeaf& leaf, const IndexingEntry& entry) 
   }
   const Shape& output = call.shape().Leaf(entry.output_leaf);
   const Shape& operand = call.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
-  const absl::Status status =
+  absl::Status status =
       VerifyFits(entry.indexing, is_forward ? operand : output, is_forward ? output : operand);
   if (status.ok()) return status;
   return error("something between output leaf ", entry.output_leaf, " and leaf ",

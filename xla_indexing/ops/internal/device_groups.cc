@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/checked.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -21,16 +22,22 @@ using Exprs = llvm::SmallVector<AffineExpr, 4>;
 // The row-major position of `indices` in an array of `sizes`, and the indices at a position.
 AffineExpr PositionOf(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t> sizes,
                       mlir::MLIRContext* context) {
-  AffineExpr position = Constant(0, context);
-  for (size_t i = 0; i < sizes.size(); ++i) position = Add(Scale(position, sizes[i]), indices[i]);
-  return position;
+  llvm::SmallVector<Summand, 4> summands;
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    summands.push_back({indices[i], stride});
+    const std::optional<int64_t> next = CheckedMul(stride, sizes[i]);
+    if (!next) return {};
+    stride = *next;
+  }
+  return summands.empty() ? Constant(0, context) : LinearCombination(summands);
 }
 
 Exprs CoordinatesOf(AffineExpr position, llvm::ArrayRef<int64_t> sizes) {
   Exprs indices(sizes.size());
   for (size_t i = sizes.size(); i-- > 0;) {
     indices[i] = i == 0 ? position : Mod(position, sizes[i]);
-    position = FloorDiv(position, sizes[i]);
+    if (i > 0) position = FloorDiv(position, sizes[i]);
   }
   return indices;
 }
@@ -64,9 +71,9 @@ struct IdArithmetic {
       case DeviceIdSpace::kDevices:
         return id;
       case DeviceIdSpace::kPartitions:
-        return Add(Scale(FloorDiv(reader, partition_count), partition_count), id);
+        return LinearCombination({{FloorDiv(reader, partition_count), partition_count}, {id}});
       default:
-        return Add(Scale(id, partition_count), Mod(reader, partition_count));
+        return LinearCombination({{id, partition_count}, {Mod(reader, partition_count)}});
     }
   }
 
@@ -74,7 +81,7 @@ struct IdArithmetic {
   // stand together.
   AffineExpr Position(AffineExpr position_of_id) const {
     if (space != DeviceIdSpace::kReplicasWithPartitions) return position_of_id;
-    return Add(Scale(position_of_id, partition_count), Mod(reader, partition_count));
+    return LinearCombination({{position_of_id, partition_count}, {Mod(reader, partition_count)}});
   }
   AffineExpr PositionOfId(AffineExpr position) const {
     if (space != DeviceIdSpace::kReplicasWithPartitions) return position;
@@ -82,7 +89,7 @@ struct IdArithmetic {
   }
   AffineExpr DeviceAt(AffineExpr id, AffineExpr position) const {
     if (space != DeviceIdSpace::kReplicasWithPartitions) return Device(id);
-    return Add(Scale(id, partition_count), Mod(position, partition_count));
+    return LinearCombination({{id, partition_count}, {Mod(position, partition_count)}});
   }
 };
 
@@ -138,8 +145,8 @@ class Analysis {
       AddPiece({}, position_of_reader, Interval::OfSize(size), id_at(other_), size);
       return;
     }
-    AffineExpr first = Scale(FloorDiv(position_of_reader, size), size);
-    AddPiece({}, Mod(position_of_reader, size), Interval::OfSize(size), id_at(Add(first, other_)),
+    AddPiece({}, Mod(position_of_reader, size), Interval::OfSize(size),
+             id_at(LinearCombination({{FloorDiv(position_of_reader, size), size}, {other_}})),
              size);
   }
 

@@ -96,7 +96,13 @@ bool MayBeFollowed(const HloInstruction& instruction) {
 }
 
 ElementEvaluator::ElementEvaluator(Domain domain, mlir::MLIRContext* context, LoopState loop)
-    : variables_(std::move(domain), context), loop_(std::move(loop)) {}
+    : variables_(std::move(domain), context), loop_(std::move(loop)) {
+  if (loop_.tells_apart == LoopState::TellsApart::kInitialValues) {
+    variables_.TellApartOutsideOf(loop_.loop);
+  } else if (loop_.tells_apart == LoopState::TellsApart::kAllValues) {
+    variables_.TellApartOutsideOf(nullptr);
+  }
+}
 
 ValueCases ElementEvaluator::Evaluate(const HloInstruction* instruction, int64_t leaf,
                                       llvm::ArrayRef<AffineExpr> element, CallPath path) {
@@ -231,14 +237,31 @@ std::optional<ValueCases> ElementEvaluator::FollowParameter(const Element& eleme
     if (const AffineExpr value = loop_.value(element.leaf)) {
       return variables_.Fitting(value, element.type(), when);
     }
-    if (!loop_.is_initial(element.leaf)) return std::nullopt;
     passed.instruction = caller->operand(0);
+    if (loop_.tells_apart == LoopState::TellsApart::kInitialValues) {
+      if (const AffineExpr added = loop_.added(element.leaf)) {
+        return FollowCount(passed, added, when);
+      }
+    }
+    if (!loop_.is_initial(element.leaf)) return std::nullopt;
   } else if (caller->inlined_computation() == element.instruction->parent()) {
     passed.instruction = caller->operand(element.instruction->parameter_number());
   } else {
     return std::nullopt;
   }
   return EvaluateWhere(passed, when);
+}
+
+std::optional<ValueCases> ElementEvaluator::FollowCount(const Element& initial, AffineExpr added,
+                                                        const Constraints& when) {
+  ValueCases cases;
+  for (const ValueCase& begun : EvaluateWhere(initial, when)) {
+    std::optional<ValueCases> counted =
+        variables_.Wrapping(Add(begun.value, added), initial.type(), begun.when);
+    if (!counted) return std::nullopt;
+    llvm::append_range(cases, *counted);
+  }
+  return cases;
 }
 
 std::optional<ValueCases> ElementEvaluator::FollowCall(const Element& element,

@@ -41,6 +41,13 @@ struct LoopState {
   std::function<mlir::AffineExpr(int64_t leaf)> value;
   // Whether a leaf is in every iteration what it is when the loop begins.
   std::function<bool(int64_t leaf)> is_initial;
+  // By which unknowns cases are told apart: by none, by elements of what the loop begins with, or by
+  // all, also by what an iteration begins with.
+  enum class TellsApart : uint8_t { kNothing, kInitialValues, kAllValues };
+  TellsApart tells_apart = TellsApart::kNothing;
+  // With initial values: what has been added to a leaf, a scalar, since the loop began, with a sum
+  // that wraps; null where that is not known.
+  std::function<mlir::AffineExpr(int64_t leaf)> added;
 };
 
 // Whether more may be known of an element of this instruction, to which no call leads, than that it
@@ -66,6 +73,7 @@ class ElementEvaluator {
   const RuntimeVarIndexings& unknowns() const { return variables_.unknowns(); }
   unsigned FirstUnknown() const { return variables_.FirstUnknown(); }
   bool HasUnknown(mlir::AffineExpr expr) const { return variables_.HasUnknown(expr); }
+  bool MayTellApart(mlir::AffineExpr expr) const { return variables_.MayTellApart(expr); }
   Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const {
     return variables_.RangeOf(expr, when);
   }
@@ -91,8 +99,11 @@ class ElementEvaluator {
                                          llvm::ArrayRef<mlir::AffineExpr> index,
                                          const Constraints& when) const;
   std::optional<ValueCases> FollowMovement(const Element& element, const Constraints& when);
-  // A parameter to what the caller passes, and a call to the root of what it calls.
+  // A parameter to what the caller passes, a leaf of a state to which something was added to what the
+  // loop begins with, and a call to the root of what it calls.
   std::optional<ValueCases> FollowParameter(const Element& element, const Constraints& when);
+  std::optional<ValueCases> FollowCount(const Element& initial, mlir::AffineExpr added,
+                                        const Constraints& when);
   std::optional<ValueCases> FollowCall(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowDynamicSlice(const Element& element, const Constraints& when);
   std::optional<ValueCases> FollowSelect(const Element& element, const Constraints& when);

@@ -21,7 +21,6 @@ bool IsScalarForArray(const Shape& operand, const Shape& output) {
 
 void ElementwiseOutputToInput(BuildContext& build, int64_t output_leaf) {
   const Shape& output = build.instruction.shape().Leaf(output_leaf);
-  const OperandIndexing identity = build.Identity(output);
   for (int64_t i = 0; i < build.instruction.operand_count(); ++i) {
     const Shape& operand = build.instruction.operand(i)->shape();
     if (IsScalarForArray(operand, output)) {
@@ -29,7 +28,7 @@ void ElementwiseOutputToInput(BuildContext& build, int64_t output_leaf) {
     } else {
       // A select may choose between tuples, leaf by leaf.
       const int64_t leaf = operand.IsTuple() ? output_leaf : 0;
-      build.Add(output_leaf, i, leaf, identity);
+      build.Add(output_leaf, i, leaf, build.Identity(output));
     }
   }
 }

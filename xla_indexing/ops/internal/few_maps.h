@@ -23,7 +23,8 @@
 //
 // Two more are for answers only, since laws about loops look for what maps add to dimensions:
 //
-//   a, which is b beyond an end of an interval   one map (ops/internal/range_choices.h)
+//   a, which is b beyond an end of an interval,  one map (ops/internal/range_choices.h)
+//     of a runtime variable too
 //   a result e + s or e - s in an interval,      becomes s, in that interval
 //     where s is in nothing else
 //

@@ -24,7 +24,7 @@ constexpr size_t kMaxLength = size_t{1} << 20;
 constexpr int64_t kMaxWork = int64_t{1} << 24;
 
 AffineExpr Progression(int64_t first, int64_t step, AffineExpr x) {
-  return Add(Scale(x, step), Constant(first, x.getContext()));
+  return LinearCombination({{x, step}}, first);
 }
 
 bool IsProgression(llvm::ArrayRef<int64_t> values) {

@@ -101,7 +101,9 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
       values, [&](const ValueCase& value) { return evaluator.HasUnknown(value.value); });
   const bool is_unknown = has_unknowns && values.size() == 1 &&
                           values[0].value.getKind() == mlir::AffineExprKind::SymbolId;
-  if (has_unknowns && (values.size() > 1 || !values[0].when.empty())) return std::nullopt;
+  const bool are_told_apart = llvm::all_of(
+      values, [&](const ValueCase& value) { return evaluator.MayTellApart(value.value); });
+  if (!are_told_apart && (values.size() > 1 || !values[0].when.empty())) return std::nullopt;
   if (is_unknown) {
     if (!options.rebind_through_data_movement) return std::nullopt;
     replacement.is_rebinding = true;
@@ -111,7 +113,7 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
       const Interval range = evaluator.RangeOf(value.value, value.when);
       if (range.IsEmpty()) continue;
       ValueCases pieces = ApplyValueFunction(binding.value, value, range, map.context());
-      if (has_unknowns && pieces.size() > 1) return std::nullopt;
+      if (!are_told_apart && pieces.size() > 1) return std::nullopt;
       replacement.cases.insert(replacement.cases.end(), pieces.begin(), pieces.end());
     }
   }

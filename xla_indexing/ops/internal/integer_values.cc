@@ -178,7 +178,7 @@ std::optional<ValueCases> ApplyToIntegers(const HloInstruction& instruction,
       if (IsPred(type)) return variables.Split(Sub(x, y), 0, x, y, when);
       [[fallthrough]];
     default:
-      return variables.Fitting(AffineValue(instruction, x, is_not_negative, y), type, when);
+      return variables.Wrapping(AffineValue(instruction, x, is_not_negative, y), type, when);
   }
 }
 

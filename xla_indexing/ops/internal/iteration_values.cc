@@ -28,20 +28,27 @@ constexpr int64_t kMaxValuedComposed = 1 << 15;
 
 using Through = llvm::function_ref<std::optional<LeafSets>(const LeafSets& from, LoopGraph& graph)>;
 
-ValuedLoop& ValuedLoopOf(const LoopBody& body) {
-  std::optional<ValuedLoop>& valued = body.memo().valued;
-  if (valued) return *valued;
-  valued.emplace();
+ValuedLoop& ValuedLoopOf(const LoopBody& body, StepValues values) {
+  const auto [it, is_new] = body.memo().valued.try_emplace(values);
+  ValuedLoop* valued = &it->second;
+  if (!is_new) return *valued;
   std::vector<LoopPiece> steady;
-  for (LoopPiece& piece :
-       PiecesOf(body, [&](int64_t leaf) -> const LeafSets& { return body.ValuedStepsOf(leaf); })) {
+  for (LoopPiece& piece : PiecesOf(body, [&](int64_t leaf) -> const LeafSets& {
+         return body.ValuedStepsOf(leaf, values);
+       })) {
     if (piece.map.IsUnknown() || HasFixedValues(piece.map)) {
       steady.push_back(std::move(piece));
     } else {
       valued->changing[piece.from][piece.to].Add(std::move(piece.map));
     }
   }
-  if (!body.memo().values.empty()) valued->steady = MakeLoopGraph(body, std::move(steady));
+  for (int64_t leaf = 0; leaf < body.LeafCount() && !valued->has_values; ++leaf) {
+    valued->has_values =
+        body.ValuedStepsOf(leaf, values) !=
+        (values == StepValues::kOfIterations ? body.TimedStepsOf(leaf)
+                                             : body.ValuedStepsOf(leaf, StepValues::kOfIterations));
+  }
+  if (valued->has_values) valued->steady = MakeLoopGraph(body, std::move(steady));
   return *valued;
 }
 
@@ -58,14 +65,14 @@ OperandIndexing WithNumberAsResult(const OperandIndexing& map) {
 
 class ValuedWays {
  public:
-  ValuedWays(const LoopBody& body, Through through)
+  ValuedWays(const LoopBody& body, StepValues values, Through through)
       : body_(body),
-        loop_(ValuedLoopOf(body)),
+        loop_(ValuedLoopOf(body, values)),
         through_(through),
         is_end_number_(body.is_forward() && !body.count()) {}
 
-  // Whether iterations depend on values that they compute.
-  bool HasValues() const { return !body_.memo().values.empty(); }
+  // Whether iterations depend on such values.
+  bool HasValues() const { return loop_.has_values; }
 
   std::optional<LeafSets> Steady(const LeafSets& from) { return through_(from, loop_.steady); }
 
@@ -144,16 +151,15 @@ class ValuedWays {
   StepBudget budget_{kMaxValuedComposed};
 };
 
-}  // namespace
-
-void SharpenByValues(const LoopBody& body, const LeafSets& start, const LeafSets& places,
-                     Through through, LeafSets* at_end) {
+// SharpenByValues with values of one kind.
+void SharpenBy(StepValues values, const LoopBody& body, const LeafSets& start,
+               const LeafSets& places, Through through, LeafSets* at_end) {
   std::set<int64_t> open;
   for (const auto& [leaf, set] : *at_end) {
     if (!set.label().IsExact()) open.insert(leaf);
   }
   if (open.empty()) return;
-  ValuedWays ways(body, through);
+  ValuedWays ways(body, values, through);
   if (!ways.HasValues()) return;
   const LoopEnds ends(body);
   const std::optional<LeafSets> steady = ways.Steady(start);
@@ -178,6 +184,15 @@ void SharpenByValues(const LoopBody& body, const LeafSets& start, const LeafSets
     }
     at_end->erase(leaf);
     if (!set.empty()) (*at_end)[leaf] = ends.WithoutNumber({{leaf, std::move(set)}})[leaf];
+  }
+}
+
+}  // namespace
+
+void SharpenByValues(const LoopBody& body, const LeafSets& start, const LeafSets& places,
+                     Through through, LeafSets* at_end) {
+  for (const StepValues values : {StepValues::kOfIterations, StepValues::kOfBeginning}) {
+    SharpenBy(values, body, start, places, through, at_end);
   }
 }
 

@@ -15,6 +15,12 @@
 // is searched until it is good, rows of an array that are written at computed places and added to
 // what is there, a control state that everything depends on. It is asked for each leaf, at the end.
 //
+// Values of iterations are taken in two ways, the second where the first leaves something open: all of
+// them as such elements; and those that are functions of the iteration's number and of numbers that
+// the loop begins with as these functions, case by case, with conditions on the numbers. Pieces with
+// such conditions are steady: a number that the loop begins with is the same in all iterations. A value
+// that is the same in all iterations is that of the first one.
+//
 // Example: x of `(i + 1, conditional(c[i], x, f(x, y)), y)` with f(x, y) = x + sum(y), i < 10, reads
 // y in ()[s0, s1]{rt0} -> (s1), s0 in [0, 9], rt0 in [0, 0], rt0: c (s0): where some c is false.
 #ifndef XLA_INDEXING_OPS_INTERNAL_ITERATION_VALUES_H_

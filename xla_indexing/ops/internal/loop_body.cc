@@ -205,7 +205,10 @@ OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr numb
         binding.instruction = same->instruction;
         binding.leaf = same->leaf;
       }
-      binding.element.insert(binding.element.begin(), number);
+      // What is the same in all iterations is what it is in the first one.
+      const bool is_same = IsSameInAllIterations(binding, loop_, *memo_.passes_through);
+      binding.element.insert(binding.element.begin(),
+                             is_same ? Constant(0, timed.map().context()) : number);
       timed.SetBinding(kPartsFit, static_cast<int>(i), std::move(binding));
       continue;
     }
@@ -219,7 +222,7 @@ OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr numb
 }
 
 OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
-                                   bool keeps_values) const {
+                                   std::optional<StepValues> values) const {
   mlir::MLIRContext* context = build_.mlir_context;
   const AffineExpr time = mlir::getAffineDimExpr(0, context);
   const AffineExpr one = Constant(1, context);
@@ -243,6 +246,10 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
   folding.loop.loop = &loop_;
   folding.loop.value = [&](int64_t leaf) { return counter().ValueOf(leaf, number); };
   folding.loop.is_initial = [&](int64_t leaf) { return PassesThrough(leaf); };
+  if (values == StepValues::kOfBeginning) {
+    folding.loop.tells_apart = LoopState::TellsApart::kInitialValues;
+    folding.loop.added = [&](int64_t leaf) { return counter().AddedTo(leaf, number); };
+  }
   OperandIndexingSet timed;
   for (const OperandIndexing& map : maps) {
     if (map.IsUnknown()) {
@@ -255,7 +262,7 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
       continue;
     }
     for (const OperandIndexing& folded : FoldRuntimeVariables(with_time, folding)) {
-      timed.Add(WithInnerValues(folded, number, keeps_values));
+      timed.Add(WithInnerValues(folded, number, values.has_value()));
     }
   }
   timed.Simplify();
@@ -274,13 +281,12 @@ const LeafSets& LoopBody::TimedStepsOf(int64_t leaf) const {
   return it->second;
 }
 
-const LeafSets& LoopBody::ValuedStepsOf(int64_t leaf) const {
-  const auto [it, is_new] = memo_.valued_steps.try_emplace(leaf);
+const LeafSets& LoopBody::ValuedStepsOf(int64_t leaf, StepValues values) const {
+  const auto [it, is_new] = memo_.valued_steps.try_emplace({values, leaf});
   if (!is_new) return it->second;
   for (const IndexingEntry& entry : EntriesOf(leaf)) {
     OperandIndexingSet timed =
-        Timed(entry.indexing, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward,
-              /*keeps_values=*/true);
+        Timed(entry.indexing, is_forward_ ? TimeAt::kBothForward : TimeAt::kBothBackward, values);
     JoinOverValues(&timed);
     WriteWithFewMaps(&timed);
     if (!timed.empty()) it->second[LeadsTo(entry)] = std::move(timed);

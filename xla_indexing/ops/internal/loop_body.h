@@ -18,7 +18,9 @@
 //   others                                             are taken for any of their values,
 //                                                      over-approximate, or (ValuedStepsOf) are
 //                                                      those of the iteration: their arrays have
-//                                                      its number as one index more
+//                                                      its number as one index more; perhaps only
+//                                                      where they are not functions of the number
+//                                                      and of scalars that the loop begins with
 //
 // Example: leaf 1 of `(i + 1, dynamic-slice(x, 4 - i), x)`, i from 0, reads of leaf 2, x:
 //   (t, d0) -> (t - 1, 5 - t + d0).
@@ -83,7 +85,7 @@ class LoopBody : public LoopSteps {
   // Where an iteration leads from a leaf, as timed maps.
   const LeafSets& TimedStepsOf(int64_t leaf) const override;
   // These with the values that an iteration computes as runtime variables, as few maps.
-  const LeafSets& ValuedStepsOf(int64_t leaf) const;
+  const LeafSets& ValuedStepsOf(int64_t leaf, StepValues values) const;
   // Maps of the condition with the time as their first dimension or (`to_state`) their first
   // result.
   OperandIndexingSet TimedCondition(const OperandIndexingSet& maps, bool to_state) const;
@@ -107,7 +109,7 @@ class LoopBody : public LoopSteps {
   enum class TimeAt : uint8_t { kBothForward, kBothBackward, kDimension, kResult };
   // Maps of body or condition with the time.
   OperandIndexingSet Timed(const OperandIndexingSet& maps, TimeAt place,
-                           bool keeps_values = false) const;
+                           std::optional<StepValues> values = std::nullopt) const;
   // Whether a map says nothing but that a leaf is reached.
   bool IsWholeLeaf(const OperandIndexing& map, int64_t from, int64_t to) const;
   // The entries of a leaf that every iteration passes through, without a walk over the body where

@@ -1,6 +1,7 @@
 #include "xla_indexing/ops/internal/loop_counter.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -23,6 +24,11 @@ AffineExpr LoopCounter::ValueOf(int64_t leaf, AffineExpr k) const {
   const auto counting = leaves.find(leaf);
   if (counting == leaves.end()) return {};
   return Add(Scale(k, counting->second.step), Constant(counting->second.start, k.getContext()));
+}
+
+AffineExpr LoopCounter::AddedTo(int64_t leaf, AffineExpr k) const {
+  const auto step = steps.find(leaf);
+  return step == steps.end() ? AffineExpr() : Scale(k, step->second);
 }
 
 namespace {
@@ -48,6 +54,35 @@ class LoopEvaluator {
   // What a leaf is when the loop begins, where the module fixes it.
   std::optional<int64_t> InitialValue(int64_t leaf) const {
     return ValueIn(OnlyValue(*loop_.operand(0), leaf, {}, Interval::Point(0), {}));
+  }
+
+  // What every iteration adds to a leaf of integers, with a sum that wraps; nothing where that is not
+  // one number.
+  std::optional<int64_t> Step(int64_t leaf) const {
+    LoopState state;
+    state.loop = &loop_;
+    state.value = [](int64_t) { return AffineExpr(); };
+    state.is_initial = [&](int64_t of) { return bool{passes_through_[of]}; };
+    state.tells_apart = LoopState::TellsApart::kAllValues;
+    const std::optional<int64_t> period =
+        ValuesOfElementType(loop_.shape().Leaf(leaf).element_type()).Size();
+    if (!period) return std::nullopt;
+    ElementEvaluator evaluator(Domain(), context_, std::move(state));
+    std::optional<int64_t> step;
+    for (const ValueCase& each :
+         evaluator.Evaluate(loop_.while_body()->root_instruction(), leaf, {}, {&loop_})) {
+      if (evaluator.unknowns().size() != 1) return std::nullopt;
+      const RuntimeVarIndexing& before = evaluator.unknowns().front();
+      if (before.instruction->opcode() != HloOpcode::kParameter || before.leaf != leaf ||
+          before.call_path.size() != 1) {
+        return std::nullopt;
+      }
+      const auto added =
+          ValueIn(Sub(each.value, mlir::getAffineSymbolExpr(evaluator.FirstUnknown(), context_)));
+      if (!added || (step && (*added - *step) % *period != 0)) return std::nullopt;
+      if (!step || std::abs(*added) < std::abs(*step)) step = added;
+    }
+    return step;
   }
 
   // Whether the condition is known to have this value in all these iterations.
@@ -197,7 +232,11 @@ LoopCounter FindLoopCounter(const HloInstruction& loop, const std::vector<bool>&
     if (passes_through[leaf] || !array.IsScalar() || !IsIntegral(array.element_type())) continue;
     std::optional<int64_t> start = evaluator.InitialValue(leaf);
     if (!start && known_start && known_start->first == leaf) start = known_start->second;
-    if (start) counter.leaves[leaf] = {*start, 0};
+    if (start) {
+      counter.leaves[leaf] = {*start, 0};
+    } else if (const std::optional<int64_t> step = evaluator.Step(leaf)) {
+      counter.steps[leaf] = *step;
+    }
   }
   std::map<int64_t, CountingLeaf> counting;
   for (const auto& [leaf, constant] : counter.leaves) {

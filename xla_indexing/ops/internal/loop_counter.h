@@ -2,6 +2,8 @@
 //
 // Mathematics. A leaf counts where the loop begins with a value s of it that the module fixes and
 // the body adds a constant c to it, as far as values do not wrap; in iteration k it is s + k * c.
+// Where the module does not fix s but every iteration adds c, whatever the leaf is, its value is
+// s + k * c modulo the size of its type.
 // Where only a caller has s, as XLA's CPU backend leaves small loops in computations of their own,
 // the value that XLA has put into the backend_config is taken (known_init_step).
 // With all these leaves as functions of k the condition c(k) is a function of k, and the loop runs
@@ -41,6 +43,8 @@ struct CountingLeaf {
 
 struct LoopCounter {
   std::map<int64_t, CountingLeaf> leaves;
+  // What every iteration adds, with a sum that wraps, to leaves of which nothing else is known.
+  std::map<int64_t, int64_t> steps;
   // How many iterations the loop may have.
   Interval counts = Interval::AtLeast(0);
 
@@ -50,6 +54,8 @@ struct LoopCounter {
   }
   // The value of a leaf in iteration k; null where it does not count.
   mlir::AffineExpr ValueOf(int64_t leaf, mlir::AffineExpr k) const;
+  // What was added to a leaf before iteration k; null where that is not known.
+  mlir::AffineExpr AddedTo(int64_t leaf, mlir::AffineExpr k) const;
 };
 
 // `passes_through` says for every leaf of the state whether the body returns it unchanged.

@@ -50,9 +50,15 @@ struct LoopGraph {
   std::vector<LoopPart> parts;
 };
 
+// What becomes of values that iterations compute: elements of an array over the iterations, all of
+// them, or those that are not functions of the iteration's number and of what the loop begins with.
+enum class StepValues : uint8_t { kOfIterations, kOfBeginning };
+
 // The pieces of a loop by whether they depend on values that iterations compute: those that do not
 // as a graph, and from each leaf those that do.
 struct ValuedLoop {
+  // Whether there is a piece that depends on values at all.
+  bool has_values = false;
   LoopGraph steady;
   std::map<int64_t, LeafSets> changing;
   // Any number of steady pieces, and of all, from each leaf to the end; nothing where that has no
@@ -75,10 +81,10 @@ struct LoopMemo {
   std::map<int64_t, LeafSets> timed_steps;
   std::optional<LoopGraph> graph;
   // The steps with what iterations compute as runtime variables, and how they lead to one another.
-  std::map<int64_t, LeafSets> valued_steps;
+  std::map<std::pair<StepValues, int64_t>, LeafSets> valued_steps;
   // What these variables are read from, one of those that have one value.
   std::vector<RuntimeVarIndexing> values;
-  std::optional<ValuedLoop> valued;
+  std::map<StepValues, ValuedLoop> valued;
   // Where any number of iterations leads from a leaf; nothing where that is too many maps, or whole
   // leaves, and then why.
   std::map<int64_t, std::optional<LeafSets>> unions;

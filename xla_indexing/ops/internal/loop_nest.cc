@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing::internal {
@@ -78,7 +79,7 @@ class NestSolver {
       case NestAxis::Kind::kAlong:
         break;
       case NestAxis::Kind::kReversed:
-        SetValue(axis.loop, Sub(builder_.Value(axis.size - 1), index));
+        SetValue(axis.loop, LinearCombination({{index, -1}}, axis.size - 1));
         break;
       case NestAxis::Kind::kGrouped:
         SetValue(axis.loop, FloorDiv(index, axis.size));
@@ -126,7 +127,8 @@ class NestSolver {
       SetValue(loop, builder_.AddRange(interval));
       return;
     }
-    SetValue(loop, Add(Scale(solution.index, size), builder_.AddRange(IndicesOfAxis(size))));
+    SetValue(loop,
+             LinearCombination({{solution.index, size}, {builder_.AddRange(IndicesOfAxis(size))}}));
     builder_.Constrain(solution.value, interval);
   }
 
@@ -134,20 +136,20 @@ class NestSolver {
   void SolveWindow(Loop position) {
     Solution& solution = solutions_[position];
     const WindowDimension& window = *solution.axis->window;
-    const AffineExpr padded =
-        Add(Scale(solution.index, window.base_dilation), builder_.Value(window.padding_low));
-    const AffineExpr window_index = Scale(ValueOf(solution.axis->inner), window.window_dilation);
-    solution.numerator = Sub(padded, window_index);
+    solution.numerator =
+        LinearCombination({{solution.index, window.base_dilation},
+                           {ValueOf(solution.axis->inner), -window.window_dilation}},
+                          window.padding_low);
     solution.divisor = window.stride;
     SetValue(position,
              builder_.ExactQuotient(solution.numerator, window.stride, nest_.loops[position]));
   }
 
   // The value of a loop times a factor.
-  AffineExpr Multiple(Loop loop, int64_t factor) {
+  Summand Multiple(Loop loop, int64_t factor) {
     const AffineExpr value = ValueOf(loop);
     const Solution& solution = solutions_[loop];
-    return solution.divisor == factor ? solution.numerator : Scale(value, factor);
+    return solution.divisor == factor ? Summand{solution.numerator} : Summand{value, factor};
   }
 
   AffineExpr IndexOf(const NestAxis& axis) {
@@ -155,12 +157,12 @@ class NestSolver {
       case NestAxis::Kind::kAlong:
         return ValueOf(axis.loop);
       case NestAxis::Kind::kReversed:
-        return Sub(builder_.Value(axis.size - 1), ValueOf(axis.loop));
+        return LinearCombination({{ValueOf(axis.loop), -1}}, axis.size - 1);
       case NestAxis::Kind::kGrouped: {
         const auto* same = absl::c_find(from_, axis);
         if (same != from_.end()) return builder_.Dim(same - from_.begin());
-        const AffineExpr outer = Scale(ValueOf(axis.loop), axis.size);
-        return Add(outer, ValueOf(axis.inner));
+        const AffineExpr outer = ValueOf(axis.loop);
+        return LinearCombination({{outer, axis.size}, {ValueOf(axis.inner)}});
       }
       case NestAxis::Kind::kBlocks: {
         const Interval blocks = nest_.loops[axis.loop].FloorDiv(axis.size);
@@ -170,11 +172,11 @@ class NestSolver {
       }
       case NestAxis::Kind::kOnWindow: {
         const WindowDimension& window = *axis.window;
-        const AffineExpr position = Multiple(axis.loop, window.stride);
-        const AffineExpr window_index = Scale(ValueOf(axis.inner), window.window_dilation);
-        return builder_.ExactQuotient(
-            Sub(Add(position, window_index), builder_.Value(window.padding_low)),
-            window.base_dilation, IndicesOfAxis(axis.size));
+        const Summand position = Multiple(axis.loop, window.stride);
+        const AffineExpr met =
+            LinearCombination({position, {ValueOf(axis.inner), window.window_dilation}},
+                              CheckedNeg(window.padding_low));
+        return builder_.ExactQuotient(met, window.base_dilation, IndicesOfAxis(axis.size));
       }
     }
     return AffineExpr();

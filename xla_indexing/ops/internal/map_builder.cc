@@ -116,22 +116,24 @@ OperandIndexing WholeTensorIndexing(const Shape& from, const Shape& to, std::str
 
 OperandIndexing IdentityIndexing(const Shape& shape, mlir::MLIRContext* context,
                                  OneValued one_valued) {
-  Variables dims;
+  const auto dims = [&] {
+    Variables variables;
+    for (const int64_t size : shape.dimensions()) variables.push_back({IndicesOfAxis(size), {}});
+    return variables;
+  };
   llvm::SmallVector<AffineExpr, 4> indices;
   bool is_simplified = true;
   for (const int64_t size : shape.dimensions()) {
     const bool is_value = size == 1 && one_valued == OneValued::kValues;
     indices.push_back(is_value ? Constant(0, context)
-                               : mlir::getAffineDimExpr(dims.size(), context));
-    dims.push_back({IndicesOfAxis(size), {}});
+                               : mlir::getAffineDimExpr(indices.size(), context));
     // A dimension of one value is replaced by it, and one of none makes the map the empty one.
     is_simplified = is_simplified && (size > 1 || is_value || size == Shape::kUnboundedSize);
   }
   const mlir::AffineMap affine_map =
-      mlir::AffineMap::get(dims.size(), /*symbolCount=*/0, indices, context);
-  IndexingMap map(kPartsFit, affine_map, std::move(dims), {}, {});
-  return is_simplified ? OperandIndexing::InNormalForm(std::move(map))
-                       : OperandIndexing(kPartsFit, std::move(map));
+      mlir::AffineMap::get(indices.size(), /*symbolCount=*/0, indices, context);
+  const auto map = [&] { return IndexingMap(kPartsFit, affine_map, dims(), {}, {}); };
+  return is_simplified ? OperandIndexing::InNormalForm(map()) : OperandIndexing(kPartsFit, map());
 }
 
 }  // namespace xla_indexing::internal

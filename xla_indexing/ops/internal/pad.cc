@@ -129,7 +129,7 @@ OperandIndexing ValuePiece(const BuildContext& build, llvm::ArrayRef<PaddedAxis>
     builder.Constrain(d.back(), interval);
     if (k > dim || region_k == Region::kBefore || region_k == Region::kAfter) continue;
     builder.ConstrainResidue(
-        Sub(d.back(), builder.Value(axes[k].first)), axes[k].step,
+        LinearCombination({{d.back()}}, CheckedNeg(axes[k].first)), axes[k].step,
         region_k == Region::kInLine ? Interval::Point(0) : Interval::Closed(1, axes[k].step - 1));
   }
   if (to_input) d.clear();
@@ -176,8 +176,9 @@ void PadOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
   llvm::SmallVector<AffineExpr, 4> indices;
   for (const PaddingDimension& padding : build.instruction.padding()) {
     const auto k = static_cast<int64_t>(indices.size());
-    indices.push_back(builder.ExactQuotient(Sub(builder.Dim(k), builder.Value(padding.low)),
-                                            padding.Step(), build.Operand(0).dimension(k)));
+    indices.push_back(
+        builder.ExactQuotient(LinearCombination({{builder.Dim(k)}}, CheckedNeg(padding.low)),
+                              padding.Step(), build.Operand(0).dimension(k)));
   }
   AddPaddedOperand(build, axes, builder.Build(indices));
 }
@@ -193,7 +194,7 @@ void PadInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_le
   llvm::SmallVector<AffineExpr, 4> indices;
   for (const PaddingDimension& padding : build.instruction.padding()) {
     const auto k = static_cast<int64_t>(indices.size());
-    indices.push_back(Add(Scale(builder.Dim(k), padding.Step()), builder.Value(padding.low)));
+    indices.push_back(LinearCombination({{builder.Dim(k), padding.Step()}}, padding.low));
     builder.Constrain(indices.back(), IndicesOfAxis(build.Output().dimension(k)));
   }
   AddPaddedOperand(build, axes, builder.Build(indices));

@@ -46,16 +46,20 @@ struct WithDevice {
 // which the results of a, and what its runtime variables are bound to, are those of b.
 class RangeChoices {
  public:
-  // The ranges of a are numbered from `first` on, behind the symbols of b, and its runtime variables
-  // are these symbols of b.
-  RangeChoices(int first, int num_ranges, llvm::ArrayRef<unsigned> runtimes,
-               mlir::MLIRContext* context)
-      : first_(first), chosen_(first + num_ranges) {
-    for (int i = 0; i < num_ranges; ++i) {
-      renumbered_.push_back(mlir::getAffineSymbolExpr(first + i, context));
+  // The ranges of a are numbered behind the symbols of b, and its runtime variables are these symbols
+  // of b.
+  RangeChoices(const IndexingMap& a, const IndexingMap& b, llvm::ArrayRef<unsigned> runtimes)
+      : first_(b.num_symbols()), chosen_(first_ + a.num_ranges()) {
+    for (int i = 0; i < a.num_ranges(); ++i) {
+      renumbered_.push_back(mlir::getAffineSymbolExpr(first_ + i, a.context()));
     }
     for (const unsigned symbol : runtimes) {
-      renumbered_.push_back(mlir::getAffineSymbolExpr(symbol, context));
+      renumbered_.push_back(mlir::getAffineSymbolExpr(symbol, a.context()));
+    }
+    // Where a dimension of b has one value, b may be written with that value.
+    for (const Variable& dim : b.dims()) {
+      points_.push_back(dim.bounds.IsPoint() ? Constant(dim.bounds.lower(), a.context())
+                                             : AffineExpr());
     }
   }
 
@@ -75,7 +79,7 @@ class RangeChoices {
   // Whether the result of a is that of b, perhaps by choosing one more range, whose coefficient
   // divides all others.
   bool MakeEqual(AffineExpr of_a, AffineExpr of_b) {
-    const AffineExpr missing = Sub(of_b, Chosen(of_a));
+    const AffineExpr missing = Substitute(Sub(of_b, Chosen(of_a)), points_, {});
     if (!missing) return false;
     if (ConstantIn(missing) == 0) return true;
     const LinearSum sum = LinearSum::FromExpr(missing);
@@ -117,6 +121,7 @@ class RangeChoices {
   }
 
   const int first_;
+  llvm::SmallVector<AffineExpr, 4> points_;
   llvm::SmallVector<AffineExpr, 8> renumbered_;
   llvm::SmallVector<AffineExpr, 8> chosen_;
 };
@@ -137,13 +142,14 @@ Interval KnownValuesOf(AffineExpr expr, llvm::ArrayRef<Constraint> constraints,
   return values;
 }
 
-// The intervals of dimensions, of ranges, and of constraints, in this order.
+// The intervals of dimensions, of ranges, of runtime variables, and of constraints, in this order.
 using Intervals = llvm::SmallVector<Interval, 8>;
 
 Intervals IntervalsOf(const IndexingMap& map) {
   Intervals intervals;
   for (const Variable& variable : map.dims()) intervals.push_back(variable.bounds);
   for (const Variable& variable : map.ranges()) intervals.push_back(variable.bounds);
+  for (const Variable& variable : map.runtimes()) intervals.push_back(variable.bounds);
   for (const Constraint& constraint : map.constraints()) intervals.push_back(constraint.interval);
   return intervals;
 }
@@ -152,15 +158,19 @@ OperandIndexing WithIntervals(const OperandIndexing& indexing, const Intervals& 
   const IndexingMap& map = indexing.map();
   Variables dims(map.dims());
   Variables ranges(map.ranges());
+  Variables runtimes(map.runtimes());
   Constraints constraints(map.constraints());
   const Interval* next = intervals.begin();
   for (Variable& variable : dims) variable.bounds = *next++;
   for (Variable& variable : ranges) variable.bounds = *next++;
+  for (Variable& variable : runtimes) variable.bounds = *next++;
   for (Constraint& constraint : constraints) constraint.interval = *next++;
-  OperandIndexing result(kPartsFit,
-                         IndexingMap(kPartsFit, map.affine_map(), std::move(dims),
-                                     std::move(ranges), {}, std::move(constraints)),
-                         {}, indexing.label());
+  OperandIndexing result(
+      kPartsFit,
+      IndexingMap(kPartsFit, map.affine_map(), std::move(dims), std::move(ranges),
+                  std::move(runtimes), std::move(constraints)),
+      RuntimeVarIndexings(indexing.bindings().begin(), indexing.bindings().end()),
+      indexing.label());
   result.Simplify();
   return result;
 }
@@ -206,8 +216,14 @@ bool IsWithin(const OperandIndexing& a, const OperandIndexing& b) {
   });
 }
 
-bool HasValuesOfOthers(const OperandIndexing& indexing) {
-  return indexing.map().num_runtimes() > 0 || indexing.replica_map() != nullptr;
+// Whether the runtime variables of two maps are read from the same elements, wherever in the maps.
+bool ReadTheSameValues(const OperandIndexing& a, const OperandIndexing& b) {
+  return a.bindings() == b.bindings() &&
+         llvm::all_of(a.bindings(), [&](const RuntimeVarIndexing& binding) {
+           return !binding.device && llvm::all_of(binding.element, [](AffineExpr index) {
+             return ConstantIn(index).has_value();
+           });
+         });
 }
 
 // Whether every pair of `b` is one of `a`, as far as choices of a's range variables show, where each
@@ -218,7 +234,7 @@ bool CoversWith(const OperandIndexing& a, const OperandIndexing& b,
   const IndexingMap& map_b = b.map();
   const WithDevice all_a(a);
   const WithDevice all_b(b);
-  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), runtimes, map_a.context());
+  RangeChoices choices(map_a, map_b, runtimes);
   std::vector<std::pair<AffineExpr, AffineExpr>> equations;
   for (size_t i = 0; i < runtimes.size(); ++i) {
     const auto& of_b = b.bindings()[runtimes[i] - map_b.num_ranges()].element;
@@ -296,7 +312,7 @@ bool Covers(const OperandIndexing& a, const OperandIndexing& b) {
 
 bool MayHaveValue(const IndexingMap& a, AffineExpr expr, int64_t value, const IndexingMap& b) {
   if (a.num_runtimes() > 0) return true;
-  RangeChoices choices(b.num_symbols(), a.num_ranges(), {}, a.context());
+  RangeChoices choices(a, b, {});
   for (const auto [of_a, of_b] : llvm::zip_equal(a.results(), b.results())) {
     if (!choices.MakeEqual(of_a, of_b)) return false;
   }
@@ -314,10 +330,14 @@ bool MayHaveValue(const IndexingMap& a, AffineExpr expr, int64_t value, const In
 }
 
 std::optional<OperandIndexing> JoinedAlongOne(const OperandIndexing& a, const OperandIndexing& b) {
-  if (HasValuesOfOthers(a) || HasValuesOfOthers(b)) return std::nullopt;
+  if (a.replica_map() != nullptr || b.replica_map() != nullptr || !ReadTheSameValues(a, b)) {
+    return std::nullopt;
+  }
   const IndexingMap& map_a = a.map();
   const IndexingMap& map_b = b.map();
-  RangeChoices choices(map_b.num_symbols(), map_a.num_ranges(), {}, map_a.context());
+  llvm::SmallVector<unsigned, 4> runtimes;
+  for (int i = 0; i < map_b.num_runtimes(); ++i) runtimes.push_back(map_b.num_ranges() + i);
+  RangeChoices choices(map_a, map_b, runtimes);
   for (const auto [of_a, of_b] : llvm::zip_equal(map_a.results(), map_b.results())) {
     if (!choices.MakeEqual(of_a, of_b)) return std::nullopt;
   }
@@ -334,6 +354,7 @@ std::optional<OperandIndexing> JoinedAlongOne(const OperandIndexing& a, const Op
     if (!choices.OfRange(i)) return std::nullopt;
     add(KnownValuesOf(choices.OfRange(i), map_b.constraints(), &simplifier));
   }
+  for (const Variable& runtime : map_b.runtimes()) add(runtime.bounds);
   for (const Constraint& constraint : map_a.constraints()) {
     add(KnownValuesOf(choices.Chosen(constraint.expr), map_b.constraints(), &simplifier));
   }

@@ -31,7 +31,8 @@ bool Covers(const OperandIndexing& a, const OperandIndexing& b);
 // as far as choices of a's range variables show: no where there is no choice, or another value.
 bool MayHaveValue(const IndexingMap& a, mlir::AffineExpr expr, int64_t value, const IndexingMap& b);
 
-// `a` and `b` as one map by the rule above, where it applies.
+// `a` and `b` as one map by the rule above, where it applies. Runtime variables are restricted as
+// dimensions are; both maps read them from the same elements, wherever they are asked about.
 std::optional<OperandIndexing> JoinedAlongOne(const OperandIndexing& a, const OperandIndexing& b);
 
 }  // namespace xla_indexing::internal

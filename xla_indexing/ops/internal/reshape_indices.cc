@@ -17,15 +17,14 @@ using Indices = llvm::SmallVector<AffineExpr, 4>;
 // The row-major position of an index. A dimension of one element has the index 0.
 AffineExpr Linearize(llvm::ArrayRef<AffineExpr> indices, llvm::ArrayRef<int64_t> sizes,
                      const MapBuilder& builder) {
-  AffineExpr position;
+  llvm::SmallVector<Summand, 4> summands;
   int64_t stride = 1;
   for (size_t i = indices.size(); i-- > 0;) {
     if (sizes[i] == 1) continue;
-    const AffineExpr summand = Scale(indices[i], stride);
-    position = position ? Add(summand, position) : summand;
+    summands.push_back({indices[i], stride});
     stride *= sizes[i];
   }
-  return position ? position : builder.Value(0);
+  return summands.empty() ? builder.Value(0) : LinearCombination(summands);
 }
 
 // The index at a row-major position, which is inside the array.

@@ -27,7 +27,7 @@ void AddReversal(BuildContext& build) {
           ExactnessLabel::OverApproximate("whole operand: a reversed dimension has no bound"));
       return;
     } else {
-      indices.push_back(Sub(builder.Value(shape.dimension(k) - 1), builder.Dim(k)));
+      indices.push_back(LinearCombination({{builder.Dim(k), -1}}, shape.dimension(k) - 1));
     }
   }
   build.Add(0, builder.Build(indices));

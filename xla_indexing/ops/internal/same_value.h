@@ -8,6 +8,9 @@
 #ifndef XLA_INDEXING_OPS_INTERNAL_SAME_VALUE_H_
 #define XLA_INDEXING_OPS_INTERNAL_SAME_VALUE_H_
 
+#include <vector>
+
+#include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {
@@ -15,6 +18,14 @@ namespace xla_indexing::internal {
 // For sources of bindings, both seen from the same computation, whatever their elements; false where
 // that is not found within a bound.
 bool IsSameScalar(const RuntimeVarIndexing& a, const RuntimeVarIndexing& b);
+
+// Whether the array that an element in the body of a while is of is the same in all iterations: it is
+// computed of leaves of the state that the body passes through and of constants alone, by operations
+// that always give the same for the same operands; false where that is not found within a bound.
+// `passes_through` says for every leaf of the state whether the body returns it unchanged.
+// Example: the place of the largest element of x, in a loop that leaves x as it is.
+bool IsSameInAllIterations(const RuntimeVarIndexing& value, const HloInstruction& loop,
+                           const std::vector<bool>& passes_through);
 
 }  // namespace xla_indexing::internal
 

@@ -16,7 +16,7 @@ void SliceOutputToInput(BuildContext& build, int64_t /*output_leaf*/) {
   llvm::SmallVector<AffineExpr, 4> indices;
   for (const SliceRange& range : build.instruction.slice()) {
     AffineExpr dim = builder.Dim(static_cast<int64_t>(indices.size()));
-    indices.push_back(Add(Scale(dim, range.stride), builder.Value(range.start)));
+    indices.push_back(LinearCombination({{dim, range.stride}}, range.start));
   }
   build.Add(0, builder.Build(indices));
 }
@@ -27,7 +27,7 @@ void SliceInputToOutput(BuildContext& build, int64_t operand, int64_t /*operand_
   llvm::SmallVector<AffineExpr, 4> indices;
   for (const SliceRange& range : build.instruction.slice()) {
     const auto k = static_cast<int64_t>(indices.size());
-    indices.push_back(builder.ExactQuotient(Sub(builder.Dim(k), builder.Value(range.start)),
+    indices.push_back(builder.ExactQuotient(LinearCombination({{builder.Dim(k)}}, -range.start),
                                             range.stride, build.Output().dimension(k)));
   }
   build.AddWithPoints(operand, builder.Build(indices));

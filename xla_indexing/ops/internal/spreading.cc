@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -19,360 +18,16 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
-#include "xla_indexing/affine/internal/linear_sum.h"
-#include "xla_indexing/affine/internal/simplifier.h"
-#include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
-#include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/indexing_map.h"
-#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/exactness.h"
-#include "xla_indexing/ops/internal/leaf_relation.h"
+#include "xla_indexing/ops/internal/box_steps.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
-
-using IntervalBox = llvm::SmallVector<Interval, 4>;
-using Step = std::vector<int64_t>;
-
-constexpr size_t kMaxSteps = 64;
-constexpr int64_t kMaxStep = int64_t{1} << 31;
-
-// A piece that adds constants to the points of a box.
-struct Translation {
-  OperandIndexing piece;
-  int64_t iterations = 0;  // negative where the time runs backwards
-  Step step = {};
-  IntervalBox domain = {};
-  Interval times = {};
-
-  bool IsStill() const {
-    return absl::c_all_of(step, [](int64_t c) { return c == 0; });
-  }
-};
-
-// Whether an interval has an end on both sides, and sums of a few of its numbers fit.
-bool IsSmall(const Interval& interval) {
-  return interval.IsFinite() && !interval.IsEmpty() && interval.lower() >= -kMaxStep &&
-         interval.upper() <= kMaxStep;
-}
-
-IntervalBox MovedBox(const IntervalBox& box, const Step& step, int64_t sign) {
-  IntervalBox moved;
-  for (size_t i = 0; i < box.size(); ++i) moved.push_back(box[i].Add(sign * step[i]));
-  return moved;
-}
-
-IntervalBox Common(const IntervalBox& a, const IntervalBox& b) {
-  IntervalBox common;
-  for (size_t i = 0; i < a.size(); ++i) common.push_back(a[i].Intersect(b[i]));
-  return common;
-}
-
-bool IsEmptyBox(const IntervalBox& box) {
-  return absl::c_any_of(box, [](const Interval& interval) { return interval.IsEmpty(); });
-}
-
-// The part of `piece` where its first range variable is what an expression without it is.
-OperandIndexing WithFirstRangeAs(const OperandIndexing& piece, AffineExpr expr) {
-  const IndexingMap& map = piece.map();
-  Renaming renaming;
-  renaming.dims = Variables(map.dims());
-  renaming.ranges = Variables(map.ranges());
-  renaming.for_symbols.resize(map.num_symbols());
-  renaming.for_symbols[0] = expr;
-  renaming.constraints_added.push_back({expr, map.ranges()[0].bounds});
-  OperandIndexing part = Renamed(piece, std::move(renaming));
-  part.Simplify();
-  return part;
-}
-
-// The values of an expression, as far as intervals and constraints on it alone say.
-Interval ValuesOf(AffineExpr expr, const IndexingMap& map) {
-  ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
-  Interval values = simplifier.Range(expr);
-  for (const Constraint& constraint : map.constraints()) {
-    for (const int64_t sign : {1, -1}) {
-      const auto shift = ConstantIn(Sub(expr, Scale(constraint.expr, sign)));
-      if (shift) values = values.Intersect(constraint.interval.Mul(sign).Add(*shift));
-    }
-  }
-  return values;
-}
-
-// A piece divided by how far a result that has the first range variable is from its dimension, or
-// else by the values of that variable: (d0)[s0] -> (s0), s0 - d0 in [-1, 1], has the parts d0 - 1, d0
-// and d0 + 1. Nothing where these may be too many.
-std::optional<std::vector<OperandIndexing>> WithoutFirstRange(const OperandIndexing& piece) {
-  const IndexingMap& map = piece.map();
-  const AffineExpr range = mlir::getAffineSymbolExpr(0, map.context());
-  const auto with_all = [&](const Interval& values,
-                            auto expr_of) -> std::optional<std::vector<OperandIndexing>> {
-    const std::optional<int64_t> count = values.Size();
-    if (!count || *count > static_cast<int64_t>(kMaxSteps)) return std::nullopt;
-    std::vector<OperandIndexing> parts;
-    for (int64_t i = 0; i < *count; ++i) {
-      const AffineExpr expr = expr_of(Constant(values.lower() + i, map.context()));
-      if (!expr || !QuestionBudget::Spend()) return std::nullopt;
-      OperandIndexing part = WithFirstRangeAs(piece, expr);
-      if (part.IsUnknown()) return std::nullopt;
-      if (!part.IsKnownEmpty()) parts.push_back(std::move(part));
-    }
-    return parts;
-  };
-  for (int i = 0; i < map.num_dims(); ++i) {
-    const AffineExpr distance = Sub(map.results()[i], mlir::getAffineDimExpr(i, map.context()));
-    const LinearSum sum = LinearSum::FromExpr(distance);
-    const int64_t factor = sum.valid() ? sum.CoefficientOf(range) : 0;
-    if (factor != 1 && factor != -1) continue;
-    // distance = factor * s0 + rest
-    const AffineExpr rest = Sub(distance, Scale(range, factor));
-    if (!rest || rest.isFunctionOfSymbol(0)) continue;
-    const auto parts = with_all(ValuesOf(distance, map),
-                                [&](AffineExpr value) { return Scale(Sub(value, rest), factor); });
-    if (parts) return parts;
-  }
-  return with_all(map.ranges()[0].bounds, [](AffineExpr value) { return value; });
-}
-
-// A piece as pieces without range variables, where these are few.
-std::optional<std::vector<OperandIndexing>> WithoutRanges(const OperandIndexing& piece) {
-  std::vector<OperandIndexing> parts = {piece};
-  for (size_t i = 0; i < parts.size();) {
-    const IndexingMap& map = parts[i].map();
-    if (parts[i].IsUnknown() || map.num_symbols() > map.num_ranges() ||
-        parts[i].replica_map() != nullptr || map.num_dims() != map.num_results()) {
-      return std::nullopt;
-    }
-    if (map.num_ranges() == 0) {
-      ++i;
-      continue;
-    }
-    std::optional<std::vector<OperandIndexing>> of_part = WithoutFirstRange(parts[i]);
-    if (!of_part || parts.size() + of_part->size() > kMaxSteps + 1) return std::nullopt;
-    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
-    absl::c_move(*of_part, std::back_inserter(parts));
-  }
-  return parts;
-}
-
-std::optional<Translation> AsTranslation(const OperandIndexing& piece) {
-  if (piece.IsUnknown() || piece.replica_map() != nullptr) return std::nullopt;
-  const IndexingMap& map = piece.map();
-  if (map.num_symbols() > 0 || !map.constraints().empty() || map.num_dims() != map.num_results()) {
-    return std::nullopt;
-  }
-  Translation translation = {piece};
-  for (int i = 0; i < map.num_dims(); ++i) {
-    const Interval& bounds = map.dims()[i].bounds;
-    std::optional<int64_t> step =
-        ConstantIn(Sub(map.results()[i], mlir::getAffineDimExpr(i, map.context())));
-    // A dimension of one value may be written as that value.
-    const std::optional<int64_t> result = ConstantIn(map.results()[i]);
-    if (!step && result && bounds.IsPoint()) step = CheckedSub(*result, bounds.lower());
-    if (!step || *step < -kMaxStep || *step > kMaxStep) return std::nullopt;
-    if (i == 0) {
-      translation.iterations = *step;
-      translation.times = bounds;
-      continue;
-    }
-    if (!IsSmall(bounds)) return std::nullopt;
-    translation.step.push_back(*step);
-    translation.domain.push_back(bounds);
-  }
-  if (translation.iterations == 0) return std::nullopt;
-  return translation;
-}
-
-// Whether boxes within `whole` have all of its points.
-bool CoverBox(std::vector<IntervalBox> boxes, const IntervalBox& whole) {
-  Int128 count = 0;
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (IsEmptyBox(Common(boxes[i], boxes[j]))) continue;
-      // One that is in another adds nothing; others would have to be cut.
-      if (Common(boxes[i], boxes[j]) == boxes[i]) {
-        boxes[i].front() = Interval::Empty();
-      } else if (Common(boxes[i], boxes[j]) == boxes[j]) {
-        boxes[j].front() = Interval::Empty();
-      } else {
-        return false;
-      }
-    }
-  }
-  for (const IntervalBox& box : boxes) {
-    const std::optional<int64_t> points = NumPoints(box);
-    if (!points) return false;
-    count += *points;
-  }
-  const std::optional<int64_t> all = NumPoints(whole);
-  return all && count == *all;
-}
-
-// The steps of one dimension, v, v + g, .., w; g is 0 where v is w.
-struct StepProgression {
-  int64_t first = 0;
-  int64_t last = 0;
-  int64_t stride = 0;
-
-  static std::optional<StepProgression> Of(const std::set<int64_t>& values) {
-    StepProgression progression = {*values.begin(), *values.rbegin(), 0};
-    if (values.size() == 1) return progression;
-    progression.stride = *std::next(values.begin()) - progression.first;
-    const auto gaps = static_cast<int64_t>(values.size()) - 1;
-    for (auto it = values.begin(); std::next(it) != values.end(); ++it) {
-      if (*std::next(it) - *it != progression.stride) return std::nullopt;
-    }
-    if (progression.last - progression.first != gaps * progression.stride) return std::nullopt;
-    return progression;
-  }
-
-  int64_t Gaps() const { return stride == 0 ? 0 : (last - first) / stride; }
-  bool Contains(int64_t c) const {
-    return first <= c && c <= last && (stride == 0 || (c - first) % stride == 0);
-  }
-};
-
-// A piece that leads from all points of a box to all points of another one whose distances are in
-// progressions, one for each dimension.
-struct StepWindow {
-  int64_t iterations = 0;
-  Interval times = {};
-  IntervalBox from = {};
-  IntervalBox to = {};
-  std::vector<StepProgression> steps = {};
-
-  // The least box in which the window stops at nothing but the border; nothing where there is none.
-  std::optional<IntervalBox> Box() const {
-    IntervalBox box;
-    for (size_t j = 0; j < from.size(); ++j) {
-      const Interval all = from[j].Union(to[j]);
-      const Interval distances = Interval::Closed(steps[j].first, steps[j].last);
-      if (!all.Intersect(all.Sub(distances)).IsSubsetOf(from[j]) ||
-          !all.Intersect(all.Add(distances)).IsSubsetOf(to[j])) {
-        return std::nullopt;
-      }
-      box.push_back(all);
-    }
-    return box;
-  }
-};
-
-// How far an index moves along one dimension, and where it can lead to, as a result and constraints
-// on it, or on its distance from the dimension, say.
-class WindowOfDimension {
- public:
-  static std::optional<WindowOfDimension> Of(const IndexingMap& map, int dim) {
-    WindowOfDimension window;
-    window.result_ = map.results()[dim];
-    window.from_ = map.dims()[dim].bounds;
-    window.distance_ = Sub(window.result_, mlir::getAffineDimExpr(dim, map.context()));
-    const LinearSum moved = LinearSum::FromExpr(window.distance_);
-    if (!moved.valid() || !IsSmall(window.from_)) return std::nullopt;
-    for (const bool from_distance : {true, false}) {
-      const LinearSum sum = from_distance ? moved : LinearSum::FromExpr(window.result_);
-      Interval& values = from_distance ? window.distances_ : window.to_;
-      if (sum.terms().empty()) {
-        values = Interval::Point(sum.constant());
-        return window;
-      }
-      const Term& term = sum.terms()[0];
-      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
-      if (sum.terms().size() > 1 || !symbol) continue;
-      if (term.coefficient < -kMaxStep || term.coefficient > kMaxStep) return std::nullopt;
-      if (!from_distance && std::abs(term.coefficient) != 1) return std::nullopt;
-      window.range_ = symbol.getPosition();
-      window.stride_ = std::abs(term.coefficient);
-      values = map.ranges()[symbol.getPosition()].bounds.Mul(term.coefficient).Add(sum.constant());
-      return window;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<unsigned> range() const { return range_; }
-  const Interval& from() const { return from_; }
-
-  // Whether a constraint is on the result, or on the distance where all integers in an interval are
-  // distances.
-  bool Take(const Constraint& constraint) {
-    for (const int64_t sign : {1, -1}) {
-      const AffineExpr expr = Scale(constraint.expr, sign);
-      const Interval values = constraint.interval.Mul(sign);
-      if (const auto shift = ConstantIn(Sub(result_, expr))) {
-        to_ = to_.Intersect(values.Add(*shift));
-        return true;
-      }
-      if (const auto shift = ConstantIn(Sub(distance_, expr)); shift && stride_ == 1) {
-        distances_ = distances_.Intersect(values.Add(*shift));
-        return true;
-      }
-    }
-    return false;
-  }
-
-  // With all constraints taken, how far it moves and where it leads to.
-  std::optional<std::pair<StepProgression, Interval>> Finish() const {
-    const Interval to = to_.Intersect(from_.Add(distances_));
-    if (!IsSmall(to)) return std::nullopt;
-    const Interval possible = to.Sub(from_).Intersect(distances_);
-    if (possible.IsEmpty()) return std::nullopt;
-    StepProgression steps = {possible.lower(), possible.upper(), 0};
-    if (stride_ > 1) {
-      // From the first distance on, whichever end that is, they are `stride_` apart.
-      if (!IsSmall(distances_)) return std::nullopt;
-      const int64_t first = distances_.lower();
-      steps.first = first + (possible.lower() - first + stride_ - 1) / stride_ * stride_;
-      steps.last = first + (possible.upper() - first) / stride_ * stride_;
-      if (steps.first > steps.last) return std::nullopt;
-    }
-    if (steps.first < steps.last) steps.stride = stride_;
-    return std::pair(steps, to);
-  }
-
- private:
-  AffineExpr result_;
-  AffineExpr distance_;
-  std::optional<unsigned> range_;
-  int64_t stride_ = 1;
-  Interval from_ = Interval::All();
-  Interval to_ = Interval::All();
-  Interval distances_ = Interval::All();
-};
-
-std::optional<StepWindow> AsWindow(const OperandIndexing& piece) {
-  if (piece.IsUnknown() || piece.replica_map() != nullptr) return std::nullopt;
-  const IndexingMap& map = piece.map();
-  if (map.num_runtimes() > 0 || map.num_dims() != map.num_results()) return std::nullopt;
-  const auto iterations =
-      ConstantIn(Sub(map.results()[0], mlir::getAffineDimExpr(0, map.context())));
-  if (!iterations || *iterations == 0) return std::nullopt;
-  StepWindow window = {*iterations, map.dims()[0].bounds};
-  std::vector<WindowOfDimension> dims;
-  std::set<unsigned> ranges;
-  for (int i = 1; i < map.num_dims(); ++i) {
-    const std::optional<WindowOfDimension> dim = WindowOfDimension::Of(map, i);
-    // A range variable of two dimensions ties them together.
-    if (!dim || (dim->range() && !ranges.insert(*dim->range()).second)) return std::nullopt;
-    dims.push_back(*dim);
-  }
-  if (static_cast<int>(ranges.size()) != map.num_ranges()) return std::nullopt;
-  for (const Constraint& constraint : map.constraints()) {
-    if (!llvm::any_of(dims, [&](WindowOfDimension& dim) { return dim.Take(constraint); })) {
-      return std::nullopt;
-    }
-  }
-  for (const WindowOfDimension& dim : dims) {
-    const auto steps_and_end = dim.Finish();
-    if (!steps_and_end) return std::nullopt;
-    window.steps.push_back(steps_and_end->first);
-    window.from.push_back(dim.from());
-    window.to.push_back(steps_and_end->second);
-  }
-  return window;
-}
 
 // The dimensions that the steps of one product change.
 struct Product {
@@ -384,14 +39,14 @@ class Spreading {
  public:
   // In the box of all that the translations lead from or to; or else of what they lead both from and
   // to, as where elements at the border are read and stay what they are.
-  static std::optional<Spreading> Find(const std::vector<Translation>& translations) {
+  static std::optional<Spreading> Find(const std::vector<BoxTranslation>& translations) {
     std::optional<Spreading> found = Find(translations, /*all=*/true);
     return found ? found : Find(translations, /*all=*/false);
   }
 
   // In the box of a window, of which the translations are sums of steps.
   static std::optional<Spreading> Find(const StepWindow& window,
-                                       const std::vector<Translation>& translations) {
+                                       const std::vector<BoxTranslation>& translations) {
     Spreading found;
     const std::optional<IntervalBox> box = window.Box();
     if (!box) return std::nullopt;
@@ -406,7 +61,7 @@ class Spreading {
       if (found.Moves(j)) product.dims.push_back(j);
     }
     found.products_.push_back(std::move(product));
-    const auto is_left_out = [&](const Translation& translation) {
+    const auto is_left_out = [&](const BoxTranslation& translation) {
       return found.Inside(translation) == translation.domain && found.AddsWhatStepsAdd(translation);
     };
     if (!absl::c_all_of(translations, is_left_out)) return std::nullopt;
@@ -414,8 +69,8 @@ class Spreading {
   }
 
   // The part of a translation's domain that leads from the box into the box.
-  IntervalBox Inside(const Translation& translation) const {
-    return Common(translation.domain, Common(box_, MovedBox(box_, translation.step, -1)));
+  IntervalBox Inside(const BoxTranslation& translation) const {
+    return CommonBox(translation.domain, CommonBox(box_, ShiftedBox(box_, translation.step, -1)));
   }
 
   std::vector<IndexingMap> Powers(mlir::MLIRContext* context) const {
@@ -441,7 +96,7 @@ class Spreading {
   }
 
  private:
-  static std::optional<Spreading> Find(const std::vector<Translation>& translations, bool all) {
+  static std::optional<Spreading> Find(const std::vector<BoxTranslation>& translations, bool all) {
     Spreading found;
     if (!found.FindBox(translations, all) || !found.FindSteps(translations)) return std::nullopt;
     found.FindRounds();
@@ -456,16 +111,16 @@ class Spreading {
     return Size(j) / std::gcd(Size(j), std::max<int64_t>(progressions_[j].stride, 1));
   }
 
-  bool FindBox(const std::vector<Translation>& translations, bool all) {
+  bool FindBox(const std::vector<BoxTranslation>& translations, bool all) {
     IntervalBox from;
     IntervalBox to;
-    for (const Translation& translation : translations) {
+    for (const BoxTranslation& translation : translations) {
       if (iterations_ == 0 || std::abs(translation.iterations) < std::abs(iterations_)) {
         iterations_ = translation.iterations;
         times_ = translation.times;
       }
       if (translation.IsStill()) continue;
-      const IntervalBox image = MovedBox(translation.domain, translation.step, 1);
+      const IntervalBox image = ShiftedBox(translation.domain, translation.step, 1);
       if (from.empty()) {
         from = translation.domain;
         to = image;
@@ -475,25 +130,25 @@ class Spreading {
         to[j] = to[j].Union(image[j]);
       }
     }
-    box_ = Common(from, to);
+    box_ = CommonBox(from, to);
     for (size_t j = 0; all && j < box_.size(); ++j) box_[j] = from[j].Union(to[j]);
     return !from.empty() && !IsEmptyBox(box_);
   }
 
   // All steps of the least number of iterations, which have to lead from everywhere in the box.
-  bool FindSteps(const std::vector<Translation>& translations) {
-    std::map<Step, std::vector<IntervalBox>> domains;
-    for (const Translation& translation : translations) {
+  bool FindSteps(const std::vector<BoxTranslation>& translations) {
+    std::map<BoxStep, std::vector<IntervalBox>> domains;
+    for (const BoxTranslation& translation : translations) {
       if (translation.iterations != iterations_) continue;
       if (translation.times != times_) return false;
       const IntervalBox inside = Inside(translation);
       if (!IsEmptyBox(inside)) domains[translation.step].push_back(inside);
     }
     for (auto& [step, boxes] : domains) {
-      if (!CoverBox(std::move(boxes), Common(box_, MovedBox(box_, step, -1)))) return false;
+      if (!CoverBox(std::move(boxes), CommonBox(box_, ShiftedBox(box_, step, -1)))) return false;
       steps_.insert(step);
     }
-    return !steps_.empty() && steps_.size() <= kMaxSteps;
+    return !steps_.empty() && steps_.size() <= kMaxBoxSteps;
   }
 
   // Finds the dimensions that go round, and writes steps in them as the smaller of the two.
@@ -501,23 +156,23 @@ class Spreading {
     goes_round_.assign(box_.size(), false);
     for (size_t j = 0; j < box_.size(); ++j) {
       const int64_t size = Size(j);
-      const auto on_the_other_side = [&](const Step& step) {
-        Step other = step;
+      const auto on_the_other_side = [&](const BoxStep& step) {
+        BoxStep other = step;
         other[j] += step[j] > 0 ? -size : size;
         return other;
       };
       bool moves = false;
       bool goes_round = true;
-      for (const Step& step : steps_) {
+      for (const BoxStep& step : steps_) {
         if (step[j] == 0) continue;
         moves = true;
         goes_round = goes_round && steps_.contains(on_the_other_side(step));
       }
       goes_round_[j] = moves && goes_round;
       if (!goes_round_[j]) continue;
-      std::set<Step> shorter;
-      for (const Step& step : steps_) {
-        const Step other = on_the_other_side(step);
+      std::set<BoxStep> shorter;
+      for (const BoxStep& step : steps_) {
+        const BoxStep other = on_the_other_side(step);
         const bool other_is_shorter =
             step[j] != 0 && (std::abs(other[j]) < std::abs(step[j]) ||
                              (std::abs(other[j]) == std::abs(step[j]) && other[j] > step[j]));
@@ -533,7 +188,7 @@ class Spreading {
     std::iota(product_of.begin(), product_of.end(), size_t{0});
     std::vector<std::set<int64_t>> values(box_.size());
     bool has_still = false;
-    for (const Step& step : steps_) {
+    for (const BoxStep& step : steps_) {
       std::optional<size_t> first;
       for (size_t j = 0; j < step.size(); ++j) {
         values[j].insert(step[j]);
@@ -568,9 +223,9 @@ class Spreading {
     int64_t in_product = 1;
     for (const size_t j : product.dims) {
       in_product *= progressions_[j].Gaps() + 1;
-      if (in_product > static_cast<int64_t>(kMaxSteps) || !ReachesSums(j)) return false;
+      if (in_product > static_cast<int64_t>(kMaxBoxSteps) || !ReachesSums(j)) return false;
     }
-    const auto is_in_product = [&](const Step& step) {
+    const auto is_in_product = [&](const BoxStep& step) {
       for (size_t j = 0; j < step.size(); ++j) {
         if (step[j] != 0 && !absl::c_linear_search(product.dims, j)) return false;
       }
@@ -587,17 +242,17 @@ class Spreading {
   }
 
   // Whether pieces that take several iterations add what as many steps add.
-  bool LeavesOutOnlySums(const std::vector<Translation>& translations) const {
-    return absl::c_all_of(translations, [&](const Translation& translation) {
+  bool LeavesOutOnlySums(const std::vector<BoxTranslation>& translations) const {
+    return absl::c_all_of(translations, [&](const BoxTranslation& translation) {
       return translation.iterations == iterations_ || IsEmptyBox(Inside(translation)) ||
              AddsWhatStepsAdd(translation);
     });
   }
 
-  bool AddsWhatStepsAdd(const Translation& translation) const {
+  bool AddsWhatStepsAdd(const BoxTranslation& translation) const {
     if (translation.iterations % iterations_ != 0) return false;
     const int64_t number = translation.iterations / iterations_;
-    if (number < 0 || number > kMaxStep) return false;
+    if (number < 0 || number > kMaxBoxStep) return false;
     // Its steps begin when the others do.
     if (!translation.times.IsSubsetOf(times_) ||
         !translation.times.Add((number - 1) * iterations_).IsSubsetOf(times_)) {
@@ -756,7 +411,7 @@ class Spreading {
   int64_t iterations_ = 0;
   Interval times_;
   IntervalBox box_;
-  std::set<Step> steps_;
+  std::set<BoxStep> steps_;
   std::vector<bool> goes_round_;
   std::vector<StepProgression> progressions_;
   std::vector<Product> products_;
@@ -775,7 +430,7 @@ OperandIndexing InBox(const OperandIndexing& piece, absl::Span<const Interval> b
 }
 
 // The part of `piece` outside of a box, in disjoint maps.
-void AddOutside(const Translation& translation, const IntervalBox& box,
+void AddOutside(const BoxTranslation& translation, const IntervalBox& box,
                 std::vector<OperandIndexing>* others) {
   if (IsEmptyBox(box)) {
     others->push_back(translation.piece);
@@ -796,7 +451,7 @@ void AddOutside(const Translation& translation, const IntervalBox& box,
 }  // namespace
 
 std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces) {
-  std::vector<Translation> translations;
+  std::vector<BoxTranslation> translations;
   std::optional<StepWindow> window;
   ExactnessLabel label = ExactnessLabel::Exact();
   for (const OperandIndexing& piece : pieces) {
@@ -810,7 +465,7 @@ std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces
       continue;
     }
     for (const OperandIndexing& part : *parts) {
-      std::optional<Translation> translation = AsTranslation(part);
+      std::optional<BoxTranslation> translation = AsTranslation(part);
       if (!translation) return std::nullopt;
       translations.push_back(*std::move(translation));
     }
@@ -820,7 +475,7 @@ std::optional<Spread> SpreadWithinBox(const std::vector<OperandIndexing>& pieces
       window ? Spreading::Find(*window, translations) : Spreading::Find(translations);
   if (!spreading) return std::nullopt;
   Spread spread;
-  for (const Translation& translation : translations) {
+  for (const BoxTranslation& translation : translations) {
     const IntervalBox inside = spreading->Inside(translation);
     AddOutside(translation, inside, &spread.others);
     if (!IsEmptyBox(inside) && label.IsExact()) label = translation.piece.label();

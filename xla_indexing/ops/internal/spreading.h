@@ -25,6 +25,8 @@
 // distances, in progressions, is a product by itself where nothing but the border of its box stops it
 // and the other pieces are sums of its steps.
 //
+// How a piece steps within a box is found out in ops/internal/box_steps.h.
+//
 // Example: x[i - 1] + x[i] + x[i + 1] with zeros outside, from output to input: (t, d0)[s0, s1] ->
 // (t - s0, s1), s1 in [0, n - 1], s1 - d0 in [-s0, s0].
 //

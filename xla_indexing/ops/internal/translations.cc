@@ -24,7 +24,7 @@ namespace {
 
 using ::mlir::AffineExpr;
 
-// What an iteration does to each dimension: it adds a number, or (none) leaves nothing of it.
+// What an iteration does to each dimension: it adds a number, or (none) replaces it.
 using Shifts = llvm::SmallVector<std::optional<int64_t>, 4>;
 
 // The difference of two expressions where the domain of the map makes it constant.
@@ -156,10 +156,13 @@ std::optional<Shifts> ShiftsOf(const OperandIndexing& piece) {
   Shifts shifts;
   ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
   for (int i = 0; i < num_dims; ++i) {
+    shifts.push_back(Difference(map.results()[i], mlir::getAffineDimExpr(i, map.context()), map));
+  }
+  const auto is_known = [&](int variable) { return variable >= num_dims || shifts[variable]; };
+  for (int i = 0; i < num_dims; ++i) {
+    if (shifts[i]) continue;
     const AffineExpr result = map.results()[i];
-    shifts.push_back(Difference(result, mlir::getAffineDimExpr(i, map.context()), map));
-    if (shifts.back()) continue;
-    if (!MentionsOnly(result, num_dims, num_dims, num_dims + map.num_symbols()) ||
+    if (!llvm::all_of(VariablesOf(result, num_dims), is_known) ||
         !simplifier.Range(result).IsSubsetOf(map.dims()[i].bounds)) {
       return std::nullopt;
     }
@@ -223,15 +226,24 @@ std::optional<OperandIndexing> CloseShifting(const OperandIndexing& piece) {
   renaming.results_dropped = map.num_results();
   const AffineExpr before_last = Sub(times, Constant(1, context));
   const auto constrain_last = [&](AffineExpr expr, const Interval& interval) {
-    const AffineExpr at_last = AfterSteps(expr, before_last, *shifts);
-    if (at_last) renaming.constraints_added.push_back({at_last, interval});
-    return static_cast<bool>(at_last);
+    const AffineExpr then = AfterSteps(expr, before_last, *shifts);
+    if (then) renaming.constraints_added.push_back({then, interval});
+    return static_cast<bool>(then);
   };
+  // Where the last step starts from.
+  llvm::SmallVector<AffineExpr, 4> at_last;
+  for (int i = 0; i < map.num_dims(); ++i) {
+    const AffineExpr dim = mlir::getAffineDimExpr(i, context);
+    at_last.push_back(Add(dim, Scale(before_last, (*shifts)[i].value_or(0))));
+  }
   for (int i = 0; i < map.num_dims(); ++i) {
     const AffineExpr dim = mlir::getAffineDimExpr(i, context);
     const int64_t shift = (*shifts)[i].value_or(0);
-    renaming.results_added.push_back((*shifts)[i] ? Add(dim, Scale(times, shift))
-                                                  : renamed(map.results()[i]));
+    const AffineExpr result = (*shifts)[i]
+                                  ? Add(dim, Scale(times, shift))
+                                  : Substitute(map.results()[i], at_last, renaming.for_symbols);
+    if (!result) return std::nullopt;
+    renaming.results_added.push_back(result);
     if (shift != 0 && !constrain_last(dim, map.dims()[i].bounds)) return std::nullopt;
   }
   for (const Constraint& constraint : map.constraints()) {

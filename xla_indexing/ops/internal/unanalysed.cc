@@ -51,13 +51,14 @@ ExactnessLabel UnanalysedLabel(const BuildContext& build) {
 
 void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {
   const std::optional<OperandIndexing> unknown = UnknownReads(build);
+  const ExactnessLabel label = UnanalysedLabel(build);
   for (int64_t i = 0; i < build.instruction.operand_count(); ++i) {
     const int64_t leaf_count = build.instruction.operand(i)->shape().LeafCount();
     for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
       if (unknown) {
         build.Add(output_leaf, i, leaf, *unknown);
       } else {
-        build.AddWholeRead(output_leaf, i, leaf, UnanalysedLabel(build));
+        build.AddWholeRead(output_leaf, i, leaf, label);
       }
     }
   }
@@ -65,12 +66,13 @@ void UnanalysedOutputToInput(BuildContext& build, int64_t output_leaf) {
 
 void UnanalysedInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
   const std::optional<OperandIndexing> unknown = UnknownReads(build);
+  const ExactnessLabel label = UnanalysedLabel(build);
   const int64_t leaf_count = build.instruction.shape().LeafCount();
   for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
     if (unknown) {
       build.Add(leaf, operand, operand_leaf, *unknown);
     } else {
-      build.AddWholeReach(leaf, operand, operand_leaf, UnanalysedLabel(build));
+      build.AddWholeReach(leaf, operand, operand_leaf, label);
     }
   }
 }

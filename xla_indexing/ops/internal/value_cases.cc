@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/internal/expr_util.h"
@@ -12,6 +13,9 @@ namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
+
+// How often a value may have wrapped.
+constexpr int64_t kMaxTurns = 4;
 
 // `when` and one more condition; an expression stands there once.
 Constraints And(Constraints when, AffineExpr expr, const Interval& interval) {
@@ -86,6 +90,22 @@ bool ValueVariables::HasUnknown(AffineExpr expr) const {
   return used.find_next(static_cast<int>(first_unknown_) - 1) >= 0;
 }
 
+bool ValueVariables::MayTellApart(AffineExpr expr) const {
+  if (!HasUnknown(expr)) return true;
+  if (!outside_of_) return false;
+  llvm::BitVector used(first_unknown_ + unknowns_.size());
+  MarkSymbols(expr, &used);
+  for (size_t i = 0; i < unknowns_.size(); ++i) {
+    if (!used.test(first_unknown_ + i)) continue;
+    if (llvm::is_contained(unknowns_[i].call_path, *outside_of_) ||
+        !llvm::all_of(unknowns_[i].element,
+                      [](AffineExpr index) { return ConstantIn(index).has_value(); })) {
+      return false;
+    }
+  }
+  return true;
+}
+
 AffineExpr ValueVariables::Simplified(AffineExpr expr) const {
   Domain domain = domain_;
   for (const RuntimeVarIndexing& unknown : unknowns_) {
@@ -119,7 +139,7 @@ std::optional<ValueCases> ValueVariables::Split(AffineExpr expr, int64_t bound, 
   const Interval above =
       Interval::AtMost(bound).IsEmpty() ? Interval::All() : Interval::AtLeast(bound).Add(1);
   if (range.IsSubsetOf(above)) return ValueCases{{when, high}};
-  if (HasUnknown(expr)) return std::nullopt;
+  if (!MayTellApart(expr)) return std::nullopt;
   return ValueCases{{And(when, expr, Interval::AtMost(bound)), low},
                     {And(when, expr, above), high}};
 }
@@ -132,6 +152,31 @@ std::optional<ValueCases> ValueVariables::Fitting(AffineExpr value, ElementType 
       ValuesOfElementType(type).Intersect(Interval::Closed(kInt64Min, kInt64Max));
   if (!RangeOf(value, when).IsSubsetOf(fitting)) return std::nullopt;
   return ValueCases{{when, value}};
+}
+
+std::optional<ValueCases> ValueVariables::Wrapping(AffineExpr value, ElementType type,
+                                                   const Constraints& when) const {
+  if (std::optional<ValueCases> fits = Fitting(value, type, when)) return fits;
+  if (!value || !IsIntegral(type) || !HasUnknown(value) || !MayTellApart(value)) {
+    return std::nullopt;
+  }
+  const Interval values = ValuesOfElementType(type);
+  const std::optional<int64_t> period = values.Size();
+  if (!period) return std::nullopt;
+  const Interval from_lowest = RangeOf(value, when).Sub(values.lower());
+  if (!from_lowest.IsFinite() || from_lowest.IsEmpty()) return std::nullopt;
+  const int64_t first = FloorDiv(from_lowest.lower(), *period);
+  const int64_t last = FloorDiv(from_lowest.upper(), *period);
+  if (last - first >= kMaxTurns) return std::nullopt;
+  ValueCases cases;
+  for (int64_t turn = first; turn <= last; ++turn) {
+    const std::optional<int64_t> turned = CheckedMul(turn, *period);
+    if (!turned) return std::nullopt;
+    const AffineExpr wrapped = Sub(value, Constant(*turned, context_));
+    if (!wrapped) return std::nullopt;
+    cases.push_back({And(when, value, values.Add(*turned)), wrapped});
+  }
+  return cases;
 }
 
 }  // namespace xla_indexing::internal

@@ -71,6 +71,12 @@ class ValueVariables {
   }
   // Whether an expression mentions an unknown.
   bool HasUnknown(mlir::AffineExpr expr) const;
+  // Lets cases be told apart by unknowns as well, where these are elements at constant places of
+  // what is outside of a loop, so that they are the same in all of its iterations; of anything where
+  // there is no loop.
+  void TellApartOutsideOf(const HloInstruction* loop) { outside_of_ = loop; }
+  // Whether cases may be told apart by an expression: it has no unknowns but such.
+  bool MayTellApart(mlir::AffineExpr expr) const;
 
   // The expression in normal form, wherever these conditions hold or not.
   mlir::AffineExpr Simplified(mlir::AffineExpr expr) const;
@@ -79,12 +85,16 @@ class ValueVariables {
   Interval RangeOf(mlir::AffineExpr expr, const Constraints& when) const;
 
   // `low` where expr <= bound, `high` where expr > bound; one case where the range of expr decides.
-  // Nothing where it does not and expr has unknowns.
+  // Nothing where it does not and MayTellApart(expr) does not hold.
   std::optional<ValueCases> Split(mlir::AffineExpr expr, int64_t bound, mlir::AffineExpr low,
                                   mlir::AffineExpr high, const Constraints& when) const;
   // One case, if the value is an integer that fits the type.
   std::optional<ValueCases> Fitting(mlir::AffineExpr value, ElementType type,
                                     const Constraints& when) const;
+  // What an integer is in the type, of less than 64 bits, where it wraps: one case for each multiple
+  // of 2^bits that is added, if there are few and MayTellApart(value) holds.
+  std::optional<ValueCases> Wrapping(mlir::AffineExpr value, ElementType type,
+                                     const Constraints& when) const;
 
  private:
   Domain domain_;
@@ -92,6 +102,7 @@ class ValueVariables {
   unsigned first_unknown_;
   RuntimeVarIndexings unknowns_;
   Interval assumed_ = Interval::All();
+  std::optional<const HloInstruction*> outside_of_;
 };
 
 }  // namespace xla_indexing::internal

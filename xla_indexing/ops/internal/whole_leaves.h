@@ -9,7 +9,7 @@
 //   what n < k iterations lead to, where n < k; for k = 1 that is nothing but j itself, of j
 //
 // and whatever else the iterations do to j makes no difference. So neither the body's maps of the
-// changed leaves nor their closure need be known: one walk over the body, from all elements of all
+// changed leaves nor their closure need be known: one pass over the body, from all elements of all
 // leaves that the condition reads wholly, finds the leaves with k = 1.
 //
 // Example: `while (any(t != end)) t[i++] = f(t, w)`. The condition reads all of t, and f all of the
