@@ -17,7 +17,6 @@
 #include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
 
 namespace xla_indexing {
 namespace {
@@ -27,9 +26,8 @@ using ::testing::ElementsAre;
 class ControlTest : public ::testing::Test {
  protected:
   const HloInstruction& Root(const std::string& text) {
-    auto module = ParseModule(text, "test.hlo");
+    auto module = ParseAndVerifyModule(text, "test.hlo");
     EXPECT_TRUE(module.ok()) << module.status();
-    EXPECT_TRUE(VerifyModule(**module).ok()) << VerifyModule(**module);
     module_ = *std::move(module);
     return *module_->entry_computation()->root_instruction();
   }

@@ -74,6 +74,23 @@ TEST_F(MergeShiftedTest, MapsOfWhichTheHullHasMoreStayApart) {
             "2 maps");
 }
 
+// Triangles over even and over odd elements, as a level of a scan by halves has them.
+TEST_F(MergeShiftedTest, TrianglesOverResidueClassesAreOne) {
+  EXPECT_EQ(OneOf({"(d0)[s0] -> (s0), domain: d0 in [0, 30], s0 in [0, 30], d0 - s0 in [0, 30], "
+                   "d0 mod 2 in [0, 0]",
+                   "(d0)[s0] -> (s0), domain: d0 in [1, 31], s0 in [0, 31], d0 - s0 in [0, 31], "
+                   "d0 mod 2 in [1, 1]"}),
+            "(d0)[s0] -> (s0), domain: d0 in [0, 31], s0 in [0, 31], d0 - s0 in [0, 31]");
+}
+
+// Rectangles are bands of any factor: here of that of the line through their corners.
+TEST_F(MergeShiftedTest, RectanglesMakeAStaircase) {
+  EXPECT_EQ(OneOf({"(d0) -> (0), domain: d0 in [0, 0]",
+                   "(d0)[s0] -> (s0), domain: d0 in [1, 1], s0 in [0, 1]",
+                   "(d0)[s0] -> (s0), domain: d0 in [2, 2], s0 in [0, 2]"}),
+            "(d0)[s0] -> (s0), domain: d0 in [0, 2], s0 in [0, 2], d0 - s0 in [0, 2]");
+}
+
 // The union of maps stays equal, point by point, whatever constants and domains they have, and
 // after they have been merged once already.
 TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
@@ -99,7 +116,7 @@ TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
         if (lower > upper) continue;
         const std::string other = random.OneIn(5) ? "d1 + 1" : "d1";
         std::string text;
-        switch (random.Between(0, 5)) {
+        switch (random.Between(0, 9)) {
           case 0:
             text = absl::Substitute("(d0, d1) -> ($0, $1), domain: d0 in [$2, $3], d1 in [0, 1]",
                                     random.Between(0, size), other, lower, upper);
@@ -122,6 +139,34 @@ TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
                 "d1 in [0, 1], s0 in [0, $6], d0 * $0 + s0 * $1 in [$7, $8]",
                 sign * factor, step, offset, other, lower, upper, random.Between(1, 4),
                 random.Between(0, 3), random.Between(4, 12));
+            break;
+          case 4: {
+            // A residue class of the dimension, and often that of its quotient.
+            const std::string more =
+                random.OneIn(2) ? absl::Substitute(", (d0 floordiv 2 + $0) mod $1 in [0, 0]",
+                                                   random.Between(0, 1), random.Between(2, 3))
+                                : "";
+            text = absl::Substitute(
+                "(d0, d1)[s0] -> (s0, $0), domain: d0 in [$1, $2], d1 in [0, 1], s0 in [0, $3], "
+                "d0 - s0 in [$4, $5], d0 mod 2 in [$6, $6]$7",
+                other, lower, upper, size, -offset, random.Between(-offset, size - offset),
+                random.Between(0, 1), more);
+            break;
+          }
+          case 5:
+            // Every second value, of halves of the even or of the odd dimensions.
+            text = absl::Substitute(
+                "(d0, d1)[s0] -> (s0 * 2 + $0, $1), domain: d0 in [$2, $3], d1 in [0, 1], "
+                "s0 in [0, $4], (d0 + $5) floordiv 2 - s0 in [$6, $7], d0 mod 2 in [$8, $8]",
+                random.Between(0, 1), other, lower, upper, size, random.Between(-1, 1),
+                random.Between(-2, 0), random.Between(0, size), random.Between(0, 1));
+            break;
+          case 6:
+            // A rectangle.
+            text = absl::Substitute(
+                "(d0, d1)[s0] -> (s0 + $0, $1), domain: d0 in [$2, $3], d1 in [0, 1], s0 in [0, "
+                "$4]",
+                random.Between(0, 2), other, lower, upper, random.Between(0, 3));
             break;
           default:
             text = absl::Substitute(

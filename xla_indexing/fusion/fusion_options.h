@@ -1,4 +1,11 @@
 // Options for the indexing of whole computations.
+//
+// Example, an indexer that asks for exact pieces and gives up sooner:
+//
+//   FusionOptions options;
+//   options.indexing.exact = true;
+//   options.max_maps = 32;
+//   HloIndexer indexer(&context, options);
 #ifndef XLA_INDEXING_FUSION_FUSION_OPTIONS_H_
 #define XLA_INDEXING_FUSION_FUSION_OPTIONS_H_
 

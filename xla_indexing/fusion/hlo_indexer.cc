@@ -29,7 +29,11 @@ const SharedIndexing& NoEntries() {
 }
 
 HloIndexer::HloIndexer(mlir::MLIRContext* context, const FusionOptions& options)
-    : context_(context), options_(options) {}
+    : context_(context), options_(options) {
+  // The constructor of a context without threads leaves its tables of expressions with locks, and
+  // with a cache for each thread.
+  if (!context->isMultithreadingEnabled()) context->disableMultithreading();
+}
 
 HloIndexer::~HloIndexer() = default;
 

@@ -99,6 +99,7 @@ const SharedIndexing& NoEntries();
 
 class HloIndexer {
  public:
+  // In a context that was made without threads, expressions are made without locks from here on.
   explicit HloIndexer(mlir::MLIRContext* context, const FusionOptions& options = {});
   ~HloIndexer();
 

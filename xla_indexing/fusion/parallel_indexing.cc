@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,9 +31,10 @@ using internal::KindOf;
 using internal::ParallelFor;
 using internal::SharedAnswers;
 
-// How many instructions a thread takes at a time. It is a small number, because some instructions
-// take a thousand times as long as others.
-constexpr size_t kInstructionsPerPiece = 8;
+// How many instructions a thread takes at a time, at least and at most. Pieces become smaller towards
+// the end, because some instructions take a thousand times as long as others.
+constexpr size_t kLeastPiece = 8;
+constexpr size_t kGreatestPiece = 128;
 
 // The maps of one instruction; null where not asked for.
 struct MadeIndexing {
@@ -46,7 +47,7 @@ struct MadeIndexing {
 // may look into it when all threads are done, but for the last field.
 struct IndexingOfKind {
   size_t first = 0;
-  MadeIndexing made;
+  const MadeIndexing* made = nullptr;
   bool is_of_kind = false;
   std::atomic<bool> is_of_first_only = false;
 };
@@ -54,37 +55,28 @@ struct IndexingOfKind {
 // A table of kinds that several threads look up at the same time.
 class KindTable {
  public:
-  struct Found {
-    IndexingOfKind* indexing;
-    bool is_new;
-  };
-  Found FindOrAdd(const InstructionKind& kind) {
+  using Kinds = absl::node_hash_map<InstructionKind, IndexingOfKind, InstructionKindHash,
+                                    InstructionKindEqual>;
+  // Where the kind stands, for as long as this lives, and whether it is new.
+  std::pair<Kinds::value_type*, bool> FindOrAdd(InstructionKind kind) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto [it, is_new] = kinds_.try_emplace(kind);
-    return {&it->second, is_new};
-  }
-
-  // Frees what was made in that context. Other threads may free what was made in others.
-  void Free(const mlir::MLIRContext* context) {
-    for (auto& [kind, of_kind] : kinds_) {
-      if (of_kind.made.context == context) of_kind.made = MadeIndexing();
-    }
+    const auto [it, is_new] = kinds_.try_emplace(std::move(kind));
+    return {&*it, is_new};
   }
 
  private:
   std::mutex mutex_;
-  absl::node_hash_map<InstructionKind, IndexingOfKind, InstructionKindHash, InstructionKindEqual>
-      kinds_;
+  Kinds kinds_;
 };
 
-// What one thread works with. It asks the table for each kind once.
-struct IndexingThread {
+// What one thread works with, in cache lines of its own. It asks the table for each kind once.
+struct alignas(64) IndexingThread {
   mlir::MLIRContext* context;
+  std::deque<MadeIndexing> made = {};
   std::unique_ptr<SharedAnswers> shared = {};
   std::unique_ptr<CalledComputations> called = {};  // refers to `shared`
-  absl::flat_hash_map<InstructionKind, const IndexingOfKind*, InstructionKindHash,
-                      InstructionKindEqual>
-      kinds = {};
+  // By what stands in the table.
+  absl::flat_hash_map<absl::Span<const uint64_t>, const IndexingOfKind*> kinds = {};
 };
 
 class ParallelIndexer {
@@ -97,55 +89,59 @@ class ParallelIndexer {
   }
 
   void Run(absl::FunctionRef<void(const IndexedInstruction&)> receive) {
-    const std::thread::id caller = std::this_thread::get_id();
-    const size_t pieces = (results_.size() + kInstructionsPerPiece - 1) / kInstructionsPerPiece;
+    const size_t pieces = (results_.size() + kLeastPiece - 1) / kLeastPiece;
     const size_t count = std::clamp<size_t>(pieces, 1, threads_.size());
+    const auto for_each_thread = [&](auto work) {
+      ParallelFor(static_cast<int>(count), count, [&](size_t i) { work(threads_[i]); });
+    };
     std::atomic<size_t> next = 0;
-    std::atomic<size_t> next_left = 0;
-    std::vector<size_t> left;
-    std::barrier are_found(static_cast<std::ptrdiff_t>(count),
-                           [&]() noexcept { left = FindLeft(); });
-    std::barrier are_ready(static_cast<std::ptrdiff_t>(count));
-    std::barrier are_given(static_cast<std::ptrdiff_t>(count));
-    ParallelFor(static_cast<int>(count), count, [&](size_t i) {
-      IndexingThread& thread = threads_[i];
+    for_each_thread([&](IndexingThread& thread) {
       thread.shared = std::make_unique<SharedAnswers>();
       thread.called = std::make_unique<CalledComputations>(thread.context, options_.fusion,
                                                            thread.shared.get());
       // The last instructions, which end the entry computation, are likely to be the largest.
       TakePieces(next, results_.size(),
                  [&](size_t later) { Find(results_.size() - 1 - later, thread); });
-      are_found.arrive_and_wait();
-      if (!left.empty()) {
+    });
+    if (const std::vector<size_t> left = FindLeft(); !left.empty()) {
+      std::atomic<size_t> next_left = 0;
+      for_each_thread([&](IndexingThread& thread) {
         TakePieces(next_left, left.size(), [&](size_t i) { MakeOwn(left[i], thread); });
-        are_ready.arrive_and_wait();
-      }
-      if (std::this_thread::get_id() == caller) GiveTo(receive);
-      are_given.arrive_and_wait();
-      Free(thread);
+      });
+    }
+    GiveTo(receive);
+    // Each thread frees what it has made, because memory that another thread frees cannot be had
+    // without waiting for it.
+    for_each_thread([](IndexingThread& thread) {
+      thread.called.reset();
+      thread = {.context = thread.context};
     });
   }
 
  private:
   // Where the maps of an instruction are; nowhere: it has none.
   struct Result {
-    std::unique_ptr<MadeIndexing> own;
+    const MadeIndexing* own = nullptr;
     const IndexingOfKind* of_kind = nullptr;
   };
 
   // Calls `work(i)` for every i from `next` on that no other thread takes.
   template <typename Work>
-  static void TakePieces(std::atomic<size_t>& next, size_t count, Work work) {
-    for (size_t begin = next.fetch_add(kInstructionsPerPiece); begin < count;
-         begin = next.fetch_add(kInstructionsPerPiece)) {
-      const size_t end = std::min(count, begin + kInstructionsPerPiece);
+  void TakePieces(std::atomic<size_t>& next, size_t count, Work work) const {
+    for (size_t begin = next.load(); begin < count;) {
+      const size_t piece = std::clamp((count - begin) / (kLeastPiece * threads_.size()),
+                                      kLeastPiece, kGreatestPiece);
+      const size_t end = std::min(count, begin + piece);
+      if (!next.compare_exchange_weak(begin, end)) continue;
       for (size_t i = begin; i < end; ++i) work(i);
+      begin = next.load();
     }
   }
 
   // The instructions that cannot share the maps of their kind, as was found when these were made.
   std::vector<size_t> FindLeft() const {
     std::vector<size_t> left;
+    if (!may_be_left_) return left;
     for (size_t i = 0; i < results_.size(); ++i) {
       const IndexingOfKind* of_kind = results_[i].of_kind;
       if (of_kind != nullptr && !of_kind->is_of_kind && of_kind->first != i &&
@@ -161,25 +157,13 @@ class ParallelIndexer {
     for (size_t i = 0; i < results_.size(); ++i) {
       const Result& result = results_[i];
       const MadeIndexing& made = result.own != nullptr       ? *result.own
-                                 : result.of_kind != nullptr ? result.of_kind->made
+                                 : result.of_kind != nullptr ? *result.of_kind->made
                                                              : nothing;
       const MadeIndexing& to_input = options_.output_to_input ? made : nothing;
       const MadeIndexing& to_output = options_.input_to_output ? made : nothing;
       receive(
           {instructions_[i], made.context, to_input.output_to_input, to_output.input_to_output});
     }
-  }
-
-  // Each thread frees what it has made, because memory that another thread frees cannot be had
-  // without waiting for it.
-  void Free(IndexingThread& thread) {
-    for (Result& result : results_) {
-      if (result.own != nullptr && result.own->context == thread.context) result.own.reset();
-    }
-    kinds_.Free(thread.context);
-    thread.kinds = {};
-    thread.called.reset();
-    thread.shared.reset();
   }
 
   void Find(size_t i, IndexingThread& thread) {
@@ -197,8 +181,9 @@ class ParallelIndexer {
     };
     const auto known = thread.kinds.find(absl::Span<const uint64_t>(kind));
     if (known != thread.kinds.end()) return share(known->second);
-    const auto [of_kind, is_new] = kinds_.FindOrAdd(kind);
-    thread.kinds.emplace(std::move(kind), of_kind);
+    const auto [in_table, is_new] = kinds_.FindOrAdd(std::move(kind));
+    IndexingOfKind* const of_kind = &in_table->second;
+    thread.kinds.emplace(in_table->first, of_kind);
     if (!is_new) return share(of_kind);
     results_[i].of_kind = of_kind;
     const auto may_be_shared = [&](const absl::StatusOr<SharedIndexing>& entries) {
@@ -206,17 +191,16 @@ class ParallelIndexer {
     };
     of_kind->first = i;
     of_kind->made = Make(i, thread);
-    of_kind->is_of_kind = may_be_shared(of_kind->made.output_to_input) &&
-                          may_be_shared(of_kind->made.input_to_output);
+    of_kind->is_of_kind = may_be_shared(of_kind->made->output_to_input) &&
+                          may_be_shared(of_kind->made->input_to_output);
     of_kind->is_of_first_only.store(!of_kind->is_of_kind, std::memory_order_relaxed);
+    if (!of_kind->is_of_kind) may_be_left_ = true;
   }
 
-  void MakeOwn(size_t i, const IndexingThread& thread) {
-    results_[i].own = std::make_unique<MadeIndexing>(Make(i, thread));
-  }
+  void MakeOwn(size_t i, IndexingThread& thread) { results_[i].own = Make(i, thread); }
 
-  MadeIndexing Make(size_t i, const IndexingThread& thread) const {
-    MadeIndexing made;
+  const MadeIndexing* Make(size_t i, IndexingThread& thread) const {
+    MadeIndexing& made = thread.made.emplace_back();
     made.context = thread.context;
     if (options_.output_to_input) {
       made.output_to_input = thread.called->EntriesOf(*instructions_[i], Direction::kOutputToInput);
@@ -224,7 +208,7 @@ class ParallelIndexer {
     if (options_.input_to_output) {
       made.input_to_output = thread.called->EntriesOf(*instructions_[i], Direction::kInputToOutput);
     }
-    return made;
+    return &made;
   }
 
   const absl::Span<const HloInstruction* const> instructions_;
@@ -232,6 +216,7 @@ class ParallelIndexer {
   std::vector<IndexingThread> threads_;
   KindTable kinds_;
   std::vector<Result> results_;
+  std::atomic<bool> may_be_left_ = false;
 };
 
 }  // namespace
@@ -251,6 +236,7 @@ void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructi
 
 std::vector<const HloInstruction*> InstructionsOf(const HloModule& module) {
   std::vector<const HloInstruction*> instructions;
+  instructions.reserve(module.instruction_count());
   for (const HloComputation* computation : module.computations()) {
     instructions.insert(instructions.end(), computation->instructions().begin(),
                         computation->instructions().end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -13,10 +14,12 @@
 #include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/path.h"
 #include "xla_indexing/fusion/internal/traversal.h"
+#include "xla_indexing/fusion/internal/whole_reads.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/internal/call_scope.h"
 #include "xla_indexing/ops/internal/instruction_indexing.h"
+#include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_memo.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 #include "xla_indexing/ops/internal/other_devices.h"
@@ -32,8 +35,20 @@ constexpr size_t kManyInstructions = 128;
 // Walks from more leaves of one computation than these share fewer steps.
 constexpr int64_t kManyLeavesOfCalled = 128;
 
+// The maps of one leaf among more than these are found sooner than those of all.
+constexpr int64_t kFewLeaves = 4;
+
 // A walk from all elements of leaves takes so small a part of the steps.
 constexpr int64_t kWalksFromWholeLeaves = 16;
+
+// A walk by joints is tried where the plain walk has many paths on the way, or many maps at the end. It
+// takes so small a part of the steps, and no more than four times those of the plain walk. It is the
+// answer where no leaf has more maps than a few; more paths than some are not made a few maps any more.
+constexpr int64_t kShareOfJoints = 64;
+constexpr int64_t kStepsOfJoints = 4;
+constexpr size_t kManyMaps = 8;
+constexpr size_t kFewMaps = 4;
+constexpr size_t kManyPathsByJoints = 16;
 
 // How many leaves walks may start from.
 int64_t LeafCount(const HloComputation& computation, Direction direction) {
@@ -81,6 +96,51 @@ void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& en
   OperandIndexingSet set = MapsOf(paths, end, merge_shifted);
   if (set.empty()) return;
   entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
+}
+
+// What the walk has found, the end of which is at these paths.
+TraversalResult ResultOf(const HloComputation& computation, Direction direction, OperandLeaf from,
+                         const Traversal& traversal, const Traversal::NumberedPaths& end,
+                         bool merge_shifted) {
+  const bool backward = direction == Direction::kOutputToInput;
+  TraversalResult walked;
+  walked.steps = traversal.steps();
+  walked.is_whole = !traversal.was_stopped();
+  for (const auto& [number, leaves] : end) {
+    const Shape& shape =
+        backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
+    for (const auto& [leaf, paths] : leaves) {
+      const IndexingEntry entry = backward
+                                      ? IndexingEntry{from.operand_leaf, number, leaf, {}}
+                                      : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
+      AddEntry(entry, paths, shape.Leaf(leaf), merge_shifted, &walked.entries);
+    }
+  }
+  SortEntries(&walked.entries);
+  return walked;
+}
+
+// How many maps the entry with the most has.
+size_t MostMaps(const TraversalResult& walked) {
+  size_t most = 0;
+  for (const IndexingEntry& entry : walked.entries) most = std::max(most, entry.indexing.size());
+  return most;
+}
+
+// The same where all are exact, and otherwise more than any number.
+size_t MostMapsIfExact(const TraversalResult& walked) {
+  const bool is_exact = absl::c_all_of(
+      walked.entries, [](const IndexingEntry& entry) { return entry.indexing.label().IsExact(); });
+  return is_exact ? MostMaps(walked) : std::numeric_limits<size_t>::max();
+}
+
+// The most paths to one leaf.
+size_t MostPaths(const Traversal::NumberedPaths& end) {
+  size_t most = 0;
+  for (const auto& [number, leaves] : end) {
+    for (const auto& [leaf, paths] : leaves) most = std::max(most, paths.size());
+  }
+  return most;
 }
 
 // The entries as the caller sees them.
@@ -279,39 +339,67 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
   const Shape& array = first->shape().Leaf(from.operand_leaf);
   Traversal::NumberedPaths start;
   start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
-  return Walk(computation, options, direction, array, start, from, depth, max_steps);
+  return Walk(
+      computation, options, direction, array, from, depth, max_steps,
+      [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
+        return traversal.WalkComputation(computation, frame, start, end);
+      },
+      [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
+        return traversal.WalkByJoints(computation, frame, start, end);
+      });
 }
 
 absl::StatusOr<TraversalResult> CalledComputations::Walk(const HloComputation& computation,
                                                          const FusionOptions& options,
                                                          Direction direction, const Shape& array,
-                                                         const Traversal::NumberedPaths& start,
                                                          OperandLeaf from, int depth,
-                                                         int64_t max_steps) {
-  const bool backward = direction == Direction::kOutputToInput;
+                                                         int64_t max_steps, WalkTo walk_to,
+                                                         WalkTo walk_by_joints) {
   std::optional<OpenTables> open;
   if (computation.instructions().size() >= kManyInstructions) open.emplace(this);
-  Traversal traversal(context_, options, direction, array, DevicesOf(computation), max_steps, this);
+  const Interval devices = DevicesOf(computation);
   CallFrame frame;
   frame.depth = depth;
-  Traversal::NumberedPaths end;
-  absl::Status status = traversal.WalkComputation(computation, frame, start, &end);
-  if (!status.ok()) return status;
-  TraversalResult walked;
-  walked.steps = traversal.steps();
-  walked.is_whole = !traversal.was_stopped();
-  for (const auto& [number, leaves] : end) {
-    const Shape& shape =
-        backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
-    for (const auto& [leaf, paths] : leaves) {
-      const IndexingEntry leaves = backward
-                                       ? IndexingEntry{from.operand_leaf, number, leaf, {}}
-                                       : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(leaves, paths, shape.Leaf(leaf), traversal.has_merged_shifted(), &walked.entries);
+  const auto found = [&](const Traversal& traversal, const Traversal::NumberedPaths& end,
+                         bool merge_shifted) {
+    return ResultOf(computation, direction, from, traversal, end, merge_shifted);
+  };
+  // What a walk by joints has found where it is an answer.
+  std::optional<TraversalResult> by_joints;
+  absl::Status status_by_joints;
+  Traversal traversal(context_, options, direction, array, devices, max_steps, this);
+  const auto ask_joints = [&] {
+    if (!walk_by_joints || !JointsLeadToJoints(computation)) return false;
+    const int64_t left = QuestionBudget::Left();
+    const int64_t most = std::min(max_steps / kShareOfJoints, kStepsOfJoints * traversal.steps());
+    Traversal joints(context_, options, direction, array, devices, most, this);
+    Traversal::NumberedPaths end;
+    status_by_joints = walk_by_joints(joints, frame, &end);
+    if (!status_by_joints.ok()) return true;
+    if (!joints.was_stopped() && MostPaths(end) <= kManyPathsByJoints) {
+      by_joints = found(joints, end, /*merge_shifted=*/true);
     }
+    if (by_joints && MostMapsIfExact(*by_joints) <= kFewMaps) return true;
+    by_joints.reset();
+    // No more than the steps of the walk, so that attempts stay a small part of the question.
+    QuestionBudget::RefundTo(std::min(left, QuestionBudget::Left() + most));
+    return false;
+  };
+  bool has_asked = false;
+  traversal.AskAtManyPaths([&] {
+    has_asked = true;
+    return ask_joints();
+  });
+  Traversal::NumberedPaths end;
+  absl::Status status = walk_to(traversal, frame, &end);
+  TraversalResult walked;
+  if (status.ok() && !by_joints) {
+    walked = found(traversal, end, traversal.has_merged_shifted());
+    if (!has_asked && MostMaps(walked) > kManyMaps) ask_joints();
   }
-  SortEntries(&walked.entries);
-  return walked;
+  status.Update(status_by_joints);
+  if (!status.ok()) return status;
+  return by_joints ? *std::move(by_joints) : walked;
 }
 
 int64_t CalledComputations::StepsOfWalk(const HloComputation& computation,
@@ -336,9 +424,17 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
   const absl::StatusOr<SharedIndexing> entries =
       FindOrMake(question, computation, [&]() -> absl::StatusOr<InstructionIndexing> {
         const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
+        const int64_t max_steps = StepsOfWalk(computation, direction);
+        // The body of a loop has one parameter, so that a walk that is stopped finds nothing but which
+        // leaves it may lead to: that is found without it.
+        const absl::StatusOr<bool> is_stopped =
+            is_of_loop && direction == Direction::kOutputToInput
+                ? IsSureToBeStopped(computation, from.operand_leaf, depth + 1, max_steps)
+                : false;
+        if (!is_stopped.ok()) return is_stopped.status();
         absl::StatusOr<TraversalResult> walked =
             WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
-                     StepsOfWalk(computation, direction));
+                     *is_stopped ? 0 : max_steps);
         depth_ = depth;
         tightest_ = tightest;
         if (!walked.ok()) return walked.status();
@@ -359,24 +455,110 @@ absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWholeLeaves(
-    const CalledComputation& called, absl::Span<const int64_t> output_leaves) {
+    const CalledComputation& called, absl::Span<const int64_t> output_leaves,
+    llvm::function_ref<bool(OperandLeaf)> is_wanted) {
   const HloComputation& computation = called.computation;
-  const Shape scalar = Shape::Scalar(ElementType::kPred);
-  Traversal::NumberedPaths start;
-  for (const int64_t leaf : output_leaves) {
-    const Shape& array = computation.root_instruction()->shape().Leaf(leaf);
-    if (!array.IsArray()) continue;
-    start[0][leaf].Add(Path(EveryElement(scalar, array, ExactnessLabel::Exact(), context_), array));
-  }
   const int depth = depth_;
   const bool tightest = std::exchange(tightest_, true);
-  absl::StatusOr<TraversalResult> walked =
-      Walk(computation, options_, Direction::kOutputToInput, scalar, start, {0, 0}, depth + 1,
-           options_.max_steps / kWalksFromWholeLeaves);
+  absl::StatusOr<InstructionIndexing> entries =
+      ReadByWhole(computation, output_leaves, is_wanted, depth + 1);
   depth_ = depth;
   tightest_ = tightest;
+  if (!entries.ok()) return entries.status();
+  return SeenFrom(called, *std::move(entries), options_.indexing.fold_runtime_variables);
+}
+
+absl::StatusOr<bool> CalledComputations::IsSureToBeStopped(const HloComputation& computation,
+                                                           int64_t output_leaf, int depth,
+                                                           int64_t max_steps) {
+  if (!computation.root_instruction()->shape().Leaf(output_leaf).IsArray()) return false;
+  int64_t most = 0;
+  for (const HloInstruction* instruction : computation.instructions()) {
+    most += instruction->operand_count();
+  }
+  if (most <= max_steps) return false;
+  WholeReads reads(computation, *this, context_);
+  absl::Status status = reads.Find({output_leaf}, depth, max_steps);
+  if (!status.ok()) return status;
+  return reads.steps() > max_steps;
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWhole(
+    const HloComputation& computation, absl::Span<const int64_t> output_leaves,
+    llvm::function_ref<bool(OperandLeaf)> is_wanted, int depth) {
+  const Shape scalar = Shape::Scalar(ElementType::kPred);
+  WholeReads reads(computation, *this, context_);
+  absl::Status status = reads.Find(output_leaves, depth);
+  if (!status.ok()) return status;
+  InstructionIndexing entries;
+  std::vector<OperandLeaf> rest;
+  for (const OperandLeaf& leaf : UnreadOperandLeaves(computation.parameters(), {})) {
+    if (!is_wanted(leaf)) continue;
+    const HloInstruction& parameter = *computation.parameter(leaf.operand);
+    if (!reads.IsWhole(parameter, leaf.operand_leaf)) {
+      rest.push_back(leaf);
+      continue;
+    }
+    const Shape& array = parameter.shape().Leaf(leaf.operand_leaf);
+    entries.push_back(
+        {0, leaf.operand, leaf.operand_leaf,
+         OperandIndexingSet(EveryElement(scalar, array, ExactnessLabel::Exact(), context_))});
+  }
+  if (rest.empty()) return entries;
+  const WholeReads::Rest paths = reads.RestTo(rest);
+  absl::StatusOr<TraversalResult> walked =
+      Walk(computation, options_, Direction::kOutputToInput, scalar, {0, 0}, depth,
+           options_.max_steps / kWalksFromWholeLeaves,
+           [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
+             return traversal.WalkOn(computation, frame, paths.start, paths.left_out, end);
+           });
   if (!walked.ok()) return walked.status();
-  return SeenFrom(called, std::move(walked->entries), options_.indexing.fold_runtime_variables);
+  for (IndexingEntry& entry : walked->entries) {
+    if (!absl::c_linear_search(rest, OperandLeaf{entry.operand, entry.operand_leaf})) continue;
+    OperandIndexingSet exact;
+    for (const OperandIndexing& map : entry.indexing) {
+      if (map.IsExact() && map.bindings().empty()) exact.Add(map);
+    }
+    if (exact.empty()) continue;
+    entry.indexing = std::move(exact);
+    entries.push_back(std::move(entry));
+  }
+  SortEntries(&entries);
+  return entries;
+}
+
+absl::StatusOr<SharedIndexing> CalledComputations::ReadByAllOf(const HloInstruction& instruction,
+                                                               int64_t leaf, int depth) {
+  const Shape scalar = Shape::Scalar(ElementType::kPred);
+  const auto from_all = [&](const InstructionIndexing& entries) {
+    InstructionIndexing read;
+    for (const IndexingEntry& entry : entries) {
+      const Shape& array = instruction.shape().Leaf(entry.output_leaf);
+      const OperandIndexingSet all(EveryElement(scalar, array, ExactnessLabel::Exact(), context_));
+      OperandIndexingSet set = ComposeOrWiden(
+          all, entry.indexing, scalar,
+          instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf), context_);
+      set.Simplify();
+      if (set.empty()) continue;
+      read.push_back({entry.output_leaf, entry.operand, entry.operand_leaf, std::move(set)});
+    }
+    return read;
+  };
+  if (HasKind(instruction.opcode()) && instruction.shape().LeafCount() <= kFewLeaves) {
+    const bool exact = options_.indexing.exact || tightest_;
+    KnownKinds::Form form = FormOf(Direction::kOutputToInput, exact, /*simplified=*/false);
+    form.from_all_elements = true;
+    return kinds_.Find(instruction, form, [&]() -> absl::StatusOr<InstructionIndexing> {
+      const absl::StatusOr<SharedIndexing> entries =
+          EntriesOfKind(instruction, Direction::kOutputToInput, exact, /*simplified=*/false);
+      if (!entries.ok()) return entries.status();
+      return from_all(**entries);
+    });
+  }
+  absl::StatusOr<InstructionIndexing> entries =
+      EntriesOf(instruction, Direction::kOutputToInput, {0, leaf}, depth);
+  if (!entries.ok()) return entries.status();
+  return std::make_shared<const InstructionIndexing>(from_all(*entries));
 }
 
 std::vector<OperandLeaf> CalledComputations::LeavesRead(const HloComputation& computation,
@@ -438,8 +620,6 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOfKind(const HloInstru
 absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstruction& instruction,
                                                                   Direction direction,
                                                                   OperandLeaf from, int depth) {
-  // The maps of one leaf among many are found sooner than those of all.
-  constexpr int64_t kFewLeaves = 4;
   if (HasKind(instruction.opcode()) && HasLeaf(instruction, direction, from) &&
       instruction.shape().LeafCount() <= kFewLeaves && instruction.operand_count() <= kFewLeaves) {
     const absl::StatusOr<SharedIndexing> all =

@@ -70,7 +70,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                     OperandLeaf parameter_leaf) override;
   absl::StatusOr<InstructionIndexing> ReadByWholeLeaves(
-      const CalledComputation& called, absl::Span<const int64_t> output_leaves) override;
+      const CalledComputation& called, absl::Span<const int64_t> output_leaves,
+      llvm::function_ref<bool(OperandLeaf)> is_wanted) override;
   std::vector<OperandLeaf> LeavesRead(const HloComputation& computation,
                                       int64_t output_leaf) override;
   std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
@@ -109,6 +110,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
                                                 Direction direction, OperandLeaf from,
                                                 int depth) override;
+  absl::StatusOr<SharedIndexing> ReadByAllOf(const HloInstruction& instruction, int64_t leaf,
+                                             int depth) override;
   using MakeEntries = llvm::function_ref<absl::StatusOr<InstructionIndexing>()>;
 
   // The entries of a computation, of all leaves or of one, as a question of its own. Where they are
@@ -176,12 +179,24 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation,
                                            const FusionOptions& options, Direction direction,
                                            OperandLeaf from, int depth, int64_t max_steps);
-  // A walk from an array of shape `array`, of which `start` says where it begins; `from` is the leaf
-  // that the entries name.
+  // A walk from an array of shape `array`, which `walk_to` takes to its end; `from` is the leaf that
+  // the entries name. Where there are many paths, `walk_by_joints`, if there is one, is tried.
+  using WalkTo = llvm::function_ref<absl::Status(Traversal& traversal, const CallFrame& frame,
+                                                 Traversal::NumberedPaths* end)>;
   absl::StatusOr<TraversalResult> Walk(const HloComputation& computation,
                                        const FusionOptions& options, Direction direction,
-                                       const Shape& array, const Traversal::NumberedPaths& start,
-                                       OperandLeaf from, int depth, int64_t max_steps);
+                                       const Shape& array, OperandLeaf from, int depth,
+                                       int64_t max_steps, WalkTo walk_to,
+                                       WalkTo walk_by_joints = nullptr);
+  // Whether it is known, before a walk from that leaf over the computation, which is called at this
+  // depth, that it will take more than so many steps.
+  absl::StatusOr<bool> IsSureToBeStopped(const HloComputation& computation, int64_t output_leaf,
+                                         int depth, int64_t max_steps);
+  // ReadByWholeLeaves(), as the computation itself sees it, which is called at this depth.
+  absl::StatusOr<InstructionIndexing> ReadByWhole(const HloComputation& computation,
+                                                  absl::Span<const int64_t> output_leaves,
+                                                  llvm::function_ref<bool(OperandLeaf)> is_wanted,
+                                                  int depth);
   KnownKinds::Form FormOf(Direction direction, bool exact, bool simplified) const {
     return {direction, exact, options_.indexing.fold_runtime_variables, simplified};
   }

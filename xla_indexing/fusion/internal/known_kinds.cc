@@ -46,7 +46,7 @@ void KnownKinds::AddForm(const Form& form, NamedKind* kind) {
   if (kind->kind.empty()) return;
   kind->kind.push_back((form.direction == Direction::kInputToOutput ? 1 : 0) |
                        (form.exact ? 2 : 0) | (form.fold_runtime_variables ? 4 : 0) |
-                       (form.simplified ? 8 : 0));
+                       (form.simplified ? 8 : 0) | (form.from_all_elements ? 16 : 0));
   if (!QuestionBudget::IsSpent()) return;
   // Less may be known of operands than there is to know.
   Forget();

@@ -34,6 +34,8 @@ class KnownKinds {
     bool exact = false;
     bool fold_runtime_variables = true;
     bool simplified = false;
+    // What all elements of the result read together, as maps from a scalar.
+    bool from_all_elements = false;
   };
 
   // All entries of the instruction, which `make` makes as the operation defines them. Forms are kept

@@ -4,19 +4,19 @@
 //
 //   { d -> (r_0(d), .., t, .., r_n(d)) : d_j in D, t in T, t - a*d_j in C, d_k in D_k for k != j }
 //
-// whose result i is t; C is an interval, or what an interval has of a residue class. A map with the
-// result a*d_j + c is the band with C = {c}, one with a constant result t the band with C = t - a*D.
-// Two bands that differ in D, T and C alone are one with the hulls of D and T and the union of C
-// where, along one of the three, the union of both sets is a set of its kind, and each of the two
-// has all points of the hulls that are in its part of it:
+// whose result i is t. D, T and C are progressions: what an interval has of a residue class
+// (fusion/internal/bands.h). A map with the result a*d_j + c is the band with C = {c}, one with a
+// constant result t the band with T = {t}, of any factor. Residue classes of d_j are read from
+// constraints `d_j mod m`, and of `(d_j + c) floordiv m` where those say the remainder r of d_j + c:
+// the quotient is then (d_j + c - r) / m. Bands that differ in D, T and C alone are one where
+// bands.h unites them, which is an equality. A band that the other contains is left out. Rectangles
+// are tried with the factors of the lines through their corners.
 //
-//   d_j is in D of that part where it is in the hull and a*d_j in T - C; likewise T and C.
-//
-// That is an equality. A band that the other contains is left out.
-//
-// Example: rotations of f32[8] by 1, 2 and 3 have the maps d0 + 1 on [0, 6], d0 + 2 on [0, 5] and
+// Examples. Rotations of f32[8] by 1, 2 and 3 have the maps d0 + 1 on [0, 6], d0 + 2 on [0, 5] and
 // d0 + 3 on [0, 4]. Together they are (d0)[s0] -> (s0) with s0 - d0 in [1, 3], s0 in [1, 7].
-// Rotations by 0, 2, .., 6 are (d0)[s0] -> (d0 + s0 * 2) with d0 + s0 * 2 in [0, 7].
+// Rotations by 0, 2, .., 6 are (d0)[s0] -> (d0 + s0 * 2) with d0 + s0 * 2 in [0, 7]. The map
+// (d0)[s0] -> (s0) with d0 - s0 in [0, 7] over even d0 of [0, 7] and that over odd ones are that
+// over all.
 #ifndef XLA_INDEXING_FUSION_INTERNAL_MERGE_SHIFTED_H_
 #define XLA_INDEXING_FUSION_INTERNAL_MERGE_SHIFTED_H_
 

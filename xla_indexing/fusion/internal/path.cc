@@ -205,11 +205,13 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
     is_simple = is_simple && variable && restriction.residues.IsAll();
   }
   Variables dims;
-  llvm::SmallVector<mlir::AffineExpr, 8> variables(bounds.size());
-  for (int i = 0; i < num_dims; ++i) {
-    variables[i] = mlir::getAffineDimExpr(i, context);
-    dims.push_back({bounds[i], {}});
+  llvm::SmallVector<mlir::AffineExpr, 4>& dim_exprs = origin_->dim_exprs;
+  for (int i = static_cast<int>(dim_exprs.size()); i < num_dims; ++i) {
+    dim_exprs.push_back(mlir::getAffineDimExpr(i, context));
   }
+  llvm::SmallVector<mlir::AffineExpr, 8> variables(dim_exprs.begin(), dim_exprs.end());
+  variables.resize(bounds.size());
+  for (int i = 0; i < num_dims; ++i) dims.push_back({bounds[i], {}});
   // Free variables that the position depends on are range variables.
   Variables ranges;
   llvm::SmallVector<Interval, 8> values_of_ranges;

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/internal/chain_in_parts.h"
 #include "xla_indexing/fusion/internal/reindexing.h"
@@ -74,6 +76,7 @@ class Path {
     bool is_settled = true;
     size_t hash = 0;  // once it was asked for, which is after it was settled
     Shape shape;
+    llvm::SmallVector<mlir::AffineExpr, 4> dim_exprs;  // of the shape, once they were written
     std::optional<PositionalAlgebra> algebra;
     Position start;
     // The steps of the paths that begin here, each after the one before it on its path.

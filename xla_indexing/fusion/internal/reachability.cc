@@ -95,11 +95,16 @@ void Reachability::Step(const HloInstruction& instruction) {
 std::vector<OperandLeaf> Reachability::Of(const HloInstruction& instruction, int64_t leaf) const {
   if (rows_.empty()) return ends_;
   std::vector<OperandLeaf> reached;
-  for (const unsigned end :
-       rows_[first_row_[instruction.index_in_computation()] + leaf].set_bits()) {
-    reached.push_back(ends_[end]);
-  }
+  for (const unsigned end : RowOf(instruction, leaf).set_bits()) reached.push_back(ends_[end]);
   return reached;
+}
+
+llvm::BitVector Reachability::EndsAt(absl::Span<const OperandLeaf> ends) const {
+  llvm::BitVector chosen(ends_.size());
+  for (size_t i = 0; i < ends_.size(); ++i) {
+    if (llvm::is_contained(ends, ends_[i])) chosen.set(i);
+  }
+  return chosen;
 }
 
 }  // namespace xla_indexing::internal

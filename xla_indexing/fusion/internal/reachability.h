@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/BitVector.h"
 #include "xla_indexing/hlo/computation.h"
@@ -36,12 +37,21 @@ class Reachability {
   // The leaves of that row (`operand` is the parameter's number, 0 for the root), in order.
   std::vector<OperandLeaf> Of(const HloInstruction& instruction, int64_t leaf) const;
 
+  // These leaves among those that rows name, and whether a leaf's row names one of them.
+  llvm::BitVector EndsAt(absl::Span<const OperandLeaf> ends) const;
+  bool LeadsTo(const llvm::BitVector& ends, const HloInstruction& instruction, int64_t leaf) const {
+    return rows_.empty() || RowOf(instruction, leaf).anyCommon(ends);
+  }
+
  private:
   using Rows = llvm::MutableArrayRef<llvm::BitVector>;  // by leaf of an instruction
 
   // Joins the rows on both sides of an instruction, from those that are complete.
   void Step(const HloInstruction& instruction);
   Rows RowsOf(const HloInstruction& instruction);
+  const llvm::BitVector& RowOf(const HloInstruction& instruction, int64_t leaf) const {
+    return rows_[first_row_[instruction.index_in_computation()] + leaf];
+  }
 
   const Direction direction_;
   std::vector<OperandLeaf> ends_;

@@ -5,11 +5,14 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
@@ -23,6 +26,12 @@ namespace {
 
 // When a leaf has more paths than this, those that other paths cover are left out.
 constexpr size_t kMergePast = 8;
+
+// A leaf has many paths when it has more than this.
+constexpr size_t kManyPaths = 64;
+
+// A joint that leads to more maps than this somewhere is none that a walk by joints gains from.
+constexpr size_t kFewMapsOfJoint = 4;
 
 // A map whose normal form takes more steps than this is simplified at once.
 constexpr size_t kFewSteps = 16;
@@ -46,6 +55,44 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
 // Whether nothing is computed from: a constant, an iota.
 bool LeadsNowhere(const HloInstruction& instruction) {
   return instruction.operand_count() == 0 && instruction.opcode() != HloOpcode::kParameter;
+}
+
+// Whether a walk comes to the instruction in several ways and goes on in several, from an array.
+bool IsJoint(const HloInstruction& instruction) {
+  if (!instruction.shape().IsArray() || instruction.uses().size() < 2) return false;
+  int64_t operands = 0;
+  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+    if (!LeadsNowhere(*instruction.operand(i))) ++operands;
+  }
+  return operands > 1;
+}
+
+// The positions of the joints that a walk comes to, in the order in which it comes to them.
+std::vector<int64_t> JointsOnTheWay(const HloComputation& computation, bool backward,
+                                    const Traversal::NumberedPaths& start) {
+  const auto count = static_cast<int64_t>(computation.instructions().size());
+  std::vector<bool> is_reached(count);
+  if (backward) is_reached[computation.root_instruction()->index_in_computation()] = true;
+  for (const auto& [number, paths] : start) {
+    if (!backward) is_reached[computation.parameter(number)->index_in_computation()] = true;
+  }
+  std::vector<int64_t> joints;
+  for (int64_t n = 0; n < count; ++n) {
+    const int64_t position = backward ? count - 1 - n : n;
+    if (!is_reached[position]) continue;
+    const HloInstruction& instruction = *computation.instructions()[position];
+    if (IsJoint(instruction)) joints.push_back(position);
+    if (backward) {
+      for (int64_t i = 0; i < instruction.operand_count(); ++i) {
+        is_reached[instruction.operand(i)->index_in_computation()] = true;
+      }
+    } else {
+      for (const HloInstruction::Use& use : instruction.uses()) {
+        is_reached[use.user->index_in_computation()] = true;
+      }
+    }
+  }
+  return joints;
 }
 
 void AddAll(Traversal::LeafPaths from, Traversal::LeafPaths& to) {
@@ -99,6 +146,7 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
     for (const OperandIndexing& step : steps) {
       absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(first, step);
       if (!composed.ok()) {
+        if (is_by_joints_) was_given_up_ = true;
         composed =
             OnDevicesOf(first, step,
                         WholeTensorIndexing(
@@ -118,11 +166,16 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
 
 void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) {
   const size_t max_maps = options_.max_maps;
+  if (paths.size() > std::min(kManyPaths, max_maps) && has_answer_) {
+    was_given_up_ = std::exchange(has_answer_, nullptr)();
+    if (was_given_up_) return;
+  }
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
   if (paths.size() <= max_maps && !paths.MaySubsumeOneAnother()) return;
   const Shape& shape = instruction.shape().Leaf(leaf);
   if (paths.Merge(shape, max_maps)) has_merged_shifted_ = true;
   if (paths.size() <= max_maps) return;
+  if (is_by_joints_) was_given_up_ = true;
   const OperandIndexing whole = WholeTensorIndexing(
       start_shape_, shape,
       absl::StrCat("whole tensor: more than ", options_.max_maps, " maps at ", instruction.name()),
@@ -206,7 +259,7 @@ absl::Status Traversal::StepToOperands(
     SmallMap<PathSet> refused;
     bool has_rest = false;
     for (int64_t operand = 0; operand < instruction.operand_count(); ++operand) {
-      if (LeadsNowhere(*instruction.operand(operand))) continue;
+      if (IsLeftOut(*instruction.operand(operand))) continue;
       if (!IsReindexing(instruction, operand)) {
         has_rest = true;
         continue;
@@ -225,7 +278,7 @@ absl::Status Traversal::StepToOperands(
         source_.EntriesOf(instruction, direction_, {0, leaf}, frame.depth);
     if (!entries.ok()) return entries.status();
     for (const IndexingEntry& entry : *entries) {
-      if (LeadsNowhere(*instruction.operand(entry.operand))) continue;
+      if (IsLeftOut(*instruction.operand(entry.operand))) continue;
       const PathSet& rest = IsReindexing(instruction, entry.operand) ? refused[entry.operand] : set;
       if (rest.empty()) continue;
       const Shape& to = instruction.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
@@ -285,16 +338,87 @@ absl::Status Traversal::WalkComputation(const HloComputation& computation, const
       AddAll(paths, pending[computation.parameter(number)->index_in_computation()]);
     }
   }
+  return Walk(computation, frame, pending, end);
+}
+
+absl::Status Traversal::WalkOn(const HloComputation& computation, const CallFrame& frame,
+                               PendingPaths pending, const llvm::BitVector& left_out,
+                               NumberedPaths* end) {
+  with_left_out_ = &computation;
+  left_out_ = &left_out;
+  absl::Status status = Walk(computation, frame, pending, end);
+  with_left_out_ = nullptr;
+  return status;
+}
+
+bool Traversal::IsLeftOut(const HloInstruction& instruction) const {
+  if (LeadsNowhere(instruction)) return true;
+  return with_left_out_ != nullptr && instruction.parent() == with_left_out_ &&
+         left_out_->test(static_cast<unsigned>(instruction.index_in_computation()));
+}
+
+absl::Status Traversal::WalkByJoints(const HloComputation& computation, const CallFrame& frame,
+                                     const NumberedPaths& start, NumberedPaths* end) {
+  is_by_joints_ = true;
+  const bool backward = direction_ == Direction::kOutputToInput;
+  const std::vector<int64_t> positions = JointsOnTheWay(computation, backward, start);
+  // Those that the walk comes to last are the first.
+  for (const int64_t position : llvm::reverse(positions)) {
+    if (was_stopped()) break;
+    const HloInstruction& joint = *computation.instructions()[position];
+    walked_joint_ = position;
+    PendingPaths pending;
+    pending[position][0].Add(Path(IdentityIndexing(joint.shape(), context_), joint.shape()));
+    NumberedPaths reached;
+    absl::Status status = Walk(computation, frame, pending, &reached);
+    if (!status.ok()) return status;
+    InstructionIndexing& entries = joints_[position];
+    for (const auto& [number, leaves] : reached) {
+      for (const auto& [leaf, paths] : leaves) {
+        const HloInstruction& last =
+            backward ? *computation.parameter(number) : *computation.root_instruction();
+        OperandIndexingSet maps;
+        for (const Path& path : paths.paths()) maps.Add(path.Map(last.shape().Leaf(leaf)));
+        maps.Simplify();
+        MergeShifted(&maps);
+        if (maps.size() > kFewMapsOfJoint || !maps.label().IsExact()) was_given_up_ = true;
+        entries.push_back({leaf, number, leaf, std::move(maps)});
+      }
+    }
+  }
+  walked_joint_ = -1;
+  if (was_stopped()) return absl::OkStatus();
+  return WalkComputation(computation, frame, start, end);
+}
+
+absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame& frame,
+                             PendingPaths& pending, NumberedPaths* end) {
+  const bool backward = direction_ == Direction::kOutputToInput;
   while (!pending.empty()) {
     if (was_stopped()) {
       FinishByReachability(computation, pending, end);
       return absl::OkStatus();
     }
     const auto next = backward ? std::prev(pending.end()) : pending.begin();
-    const HloInstruction& instruction = *computation.instructions()[next->first];
+    const int64_t position = next->first;
+    const HloInstruction& instruction = *computation.instructions()[position];
     LeafPaths paths = std::move(next->second);
     pending.erase(next);
+    if (IsLeftOut(instruction)) continue;
     QuestionBudget::Spend();
+    const auto joint = is_by_joints_ && frame.caller == nullptr && position != walked_joint_
+                           ? joints_.find(position)
+                           : joints_.end();
+    if (joint != joints_.end()) {
+      Bound(instruction, 0, paths[0]);
+      for (const IndexingEntry& entry : joint->second) {
+        const HloInstruction& last =
+            backward ? *computation.parameter(entry.operand) : *computation.root_instruction();
+        Apply(entry, instruction.shape(), last.shape().Leaf(entry.operand_leaf), frame, paths[0],
+              &(*end)[entry.operand][entry.operand_leaf]);
+      }
+      continue;
+    }
     absl::Status status = backward ? WalkToOperands(instruction, frame, paths, pending, end)
                                    : WalkToUsers(instruction, frame, paths, pending, end);
     if (!status.ok()) return status;
@@ -326,6 +450,21 @@ absl::Status Traversal::WalkToUsers(const HloInstruction& instruction, const Cal
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+bool JointsLeadToJoints(const HloComputation& computation) {
+  // Whether each instruction is a joint or is computed from one.
+  std::vector<bool> is_after_joint(computation.instructions().size());
+  for (const HloInstruction* instruction : computation.instructions()) {
+    bool is_after = false;
+    for (int64_t i = 0; i < instruction->operand_count() && !is_after; ++i) {
+      is_after = is_after_joint[instruction->operand(i)->index_in_computation()];
+    }
+    const bool is_joint = IsJoint(*instruction);
+    if (is_after && is_joint) return true;
+    is_after_joint[instruction->index_in_computation()] = is_after || is_joint;
+  }
+  return false;
 }
 
 }  // namespace xla_indexing::internal

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
@@ -39,9 +41,15 @@ class Traversal {
             const Shape& start, const Interval& devices, int64_t max_steps,
             TraversalSource* source);
 
+  // Where some leaf has many paths for the first time, asks `has_answer` whether the answer is known
+  // by other means, and is stopped if so.
+  void AskAtManyPaths(std::function<bool()> has_answer) { has_answer_ = std::move(has_answer); }
+
   // The number of steps: how often a map was taken through an instruction.
   int64_t steps() const { return budget_.used() + too_many_; }
-  bool was_stopped() const { return budget_.WasExceeded() || QuestionBudget::IsSpent(); }
+  bool was_stopped() const {
+    return was_given_up_ || budget_.WasExceeded() || QuestionBudget::IsSpent();
+  }
   // Whether there were so many paths that maps that differ in a constant were made one
   // (fusion/internal/merge_shifted.h).
   bool has_merged_shifted() const { return has_merged_shifted_; }
@@ -55,13 +63,38 @@ class Traversal {
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
   absl::Status WalkComputation(const HloComputation& computation, const CallFrame& frame,
                                const NumberedPaths& start, NumberedPaths* end);
+  // Does the same joint by joint. A *joint* is an instruction that a walk comes to in several ways
+  // and goes on from in several (JointsLeadToJoints). From those that the walk comes to last to those
+  // that it comes to first, each is walked from by itself; where such a walk comes to a joint that
+  // is known, the maps of that joint take it to the end. The maps of a joint are united
+  // (fusion/internal/merge_shifted.h) before they are used, so that a joint is left in as few maps
+  // as it has, and not in as many as there are ways there and on. As composition distributes over
+  // unions, the union of all maps is that of the plain walk.
+  //
+  // Example: `jax.lax.associative_scan` over n elements has log2(n) levels. Each tells odd elements
+  // from even ones, so that a plain walk finds up to 2^levels maps. What each level leads to is one
+  // map of what it scans, (d0)[s0] -> (s0) with s0 <= d0.
+  //
+  // A joint's maps are never a whole array for want of steps or of a bound on maps: the walk is
+  // stopped there, and what it has found is of no use.
+  absl::Status WalkByJoints(const HloComputation& computation, const CallFrame& frame,
+                            const NumberedPaths& start, NumberedPaths* end);
 
- private:
   // Paths that have come to instructions, by position in the computation. Operands stand before
   // their users, so that the paths to an instruction are complete when it is the last one left (from
   // output to input) or the first one left (from input to output).
   using PendingPaths = std::map<int64_t, LeafPaths>;
+  // Output to input, from wherever these paths have come to. Paths end at the instructions that are
+  // left out, by position.
+  absl::Status WalkOn(const HloComputation& computation, const CallFrame& frame,
+                      PendingPaths pending, const llvm::BitVector& left_out, NumberedPaths* end);
 
+ private:
+  // Takes all pending paths on to the end.
+  absl::Status Walk(const HloComputation& computation, const CallFrame& frame,
+                    PendingPaths& pending, NumberedPaths* end);
+  // Whether nothing is to be found by following paths to the instruction.
+  bool IsLeftOut(const HloInstruction& instruction) const;
   // Counts steps. Those past the limit are counted as well, because they have been taken.
   void Take(size_t steps) {
     if (budget_.Take(static_cast<int64_t>(steps))) return;
@@ -112,7 +145,20 @@ class Traversal {
   int64_t too_many_ = 0;
   bool has_merged_shifted_ = false;
   TraversalSource& source_;
+  // The instructions of a computation that paths end at.
+  const HloComputation* with_left_out_ = nullptr;
+  const llvm::BitVector* left_out_ = nullptr;
+  std::function<bool()> has_answer_;
+  // In a walk by joints: what each leads to, by position, and the one that is walked from.
+  bool is_by_joints_ = false;
+  std::map<int64_t, InstructionIndexing> joints_;
+  int64_t walked_joint_ = -1;
+  bool was_given_up_ = false;
 };
+
+// Whether the computation has a joint from which a walk comes to another one. A joint has an array,
+// several users, and several operands that anything is computed from.
+bool JointsLeadToJoints(const HloComputation& computation);
 
 }  // namespace xla_indexing::internal
 

@@ -31,6 +31,10 @@ class TraversalSource {
   virtual absl::StatusOr<InstructionIndexing> EntriesOf(const HloInstruction& instruction,
                                                         Direction direction, OperandLeaf from,
                                                         int depth) = 0;
+  // What all elements of a leaf of the result read together, as maps from a scalar; entries of other
+  // leaves are of no meaning.
+  virtual absl::StatusOr<SharedIndexing> ReadByAllOf(const HloInstruction& instruction,
+                                                     int64_t leaf, int depth) = 0;
   // Whether a walk steps through the computation where it is called instead of taking its maps.
   virtual bool IsTraversedWhereCalled(const HloComputation& computation) = 0;
   virtual const Reachability& ReachabilityOf(const HloComputation& computation,
