@@ -12,7 +12,6 @@
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 #include "xla_indexing/hlo/transforms/batching_dims.h"
-#include "xla_indexing/hlo/verifier.h"
 
 namespace xla_indexing {
 namespace {
@@ -38,10 +37,9 @@ class CorrespondingDimsTest : public ::testing::Test {
 
   // The groups of the root of a module, or of the lines of an entry.
   std::vector<std::string> OfModule(const std::string& text) {
-    auto module = ParseModule(text);
+    auto module = ParseAndVerifyModule(text);
     EXPECT_TRUE(module.ok()) << module.status();
     if (!module.ok()) return {};
-    EXPECT_TRUE(VerifyModule(**module).ok()) << VerifyModule(**module);
     modules_.push_back(*std::move(module));
     return Groups(*modules_.back()->entry_computation()->root_instruction());
   }

@@ -14,7 +14,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
 
 namespace xla_indexing {
 namespace {
@@ -52,10 +51,9 @@ class EquivalenceTest : public ::testing::Test {
 
  private:
   const HloModule* Parse(const std::string& text) {
-    auto module = ParseModule(text);
+    auto module = ParseAndVerifyModule(text);
     EXPECT_TRUE(module.ok()) << module.status();
     if (!module.ok()) return nullptr;
-    EXPECT_TRUE(VerifyModule(**module).ok()) << VerifyModule(**module);
     modules_.push_back(*std::move(module));
     return modules_.back().get();
   }

@@ -15,7 +15,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
 
 namespace xla_indexing {
 namespace {
@@ -25,13 +24,12 @@ class UtilizationTest : public ::testing::Test {
   // The report about the root of an entry, whose calls are looked into, or about the entry as one
   // fusion.
   UtilizationReport Of(absl::string_view entry, bool as_fusion = false) {
-    auto module = ParseModule(absl::StrCat(
+    auto module = ParseAndVerifyModule(absl::StrCat(
         "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
         "ENTRY e {\n",
         entry, "\n}\n"));
     EXPECT_TRUE(module.ok()) << module.status();
     if (!module.ok()) return {};
-    EXPECT_TRUE(VerifyModule(**module).ok()) << VerifyModule(**module);
     modules_.push_back(*std::move(module));
     const HloComputation& computation = *modules_.back()->entry_computation();
     const auto report = as_fusion ? ComputeUtilization(computation, &context_)

@@ -1,5 +1,7 @@
 // The kinds of kernels that XLA's GPU backend makes, and what they depend on of the GPU. Which fusion
 // becomes what is said in gpu/fusion_mapping.h.
+//
+// Example: EmitterKindName(EmitterKind::kInPlaceUpdate) is "in-place update".
 #ifndef XLA_INDEXING_GPU_EMITTER_H_
 #define XLA_INDEXING_GPU_EMITTER_H_
 

@@ -1,4 +1,8 @@
 // What one warp asks of memory at once, and what that costs.
+//
+// Example: where 32 lanes read a column of f32[32,32] in row-major order, every lane reads another
+// row of 128 bytes. The cost of the request in gpu/coalescing.h is {units 32, least 4, other 32}:
+// 32 sectors in 32 lines, for 128 bytes that would fit in 4 sectors.
 #ifndef XLA_INDEXING_GPU_WARP_REQUEST_H_
 #define XLA_INDEXING_GPU_WARP_REQUEST_H_
 
@@ -13,7 +17,9 @@ struct WarpRequest {
   llvm::SmallVector<int64_t, 3> block;  // in the order of block_dims
   int64_t first_thread = 0;             // linear id in its block
   llvm::SmallVector<int64_t, 4> loops;  // of each range variable of the mapping; vectors: the first
-  llvm::SmallVector<int64_t, 4> symbols;  // range and runtime variables of the operand's map
+  // Range and runtime variables of the operand's map; 0 for names, which each element has of its own
+  // (map/internal/named_ranges.h).
+  llvm::SmallVector<int64_t, 4> symbols;
   int64_t base = 0;  // where the tensor begins, in steps from the first place where it may
 
   friend bool operator==(const WarpRequest& a, const WarpRequest& b) = default;

@@ -63,6 +63,7 @@ class Groups {
     std::map<int, std::vector<LeafDim>> by_root;
     for (const auto& [dim, number] : numbers_) by_root[Root(number)].push_back(dim);
     std::vector<std::vector<LeafDim>> groups;
+    groups.reserve(by_root.size());
     for (auto& [root, dims] : by_root) groups.push_back(std::move(dims));
     absl::c_sort(groups);
     return groups;

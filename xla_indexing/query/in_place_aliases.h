@@ -2,12 +2,12 @@
 // `output_to_operand_aliasing` of its instructions.
 //
 // What writes. An output of the entry is followed from the root through tuples, their elements,
-// bitcasts and loops to the instructions that write into its buffer: the last of them computes it, and
-// one in the body of a while updates what it carries (query/internal/buffer_writers.h). All other
-// readers of what a writer overwrites have to come before it: in a module with a schedule
-// (`is_scheduled=true`) in the order of its instructions, otherwise in some order. What the writer reads
-// itself is a question about it alone (query/in_place.h), as is an alias of an instruction. Custom calls
-// answer for their aliases themselves: only sizes are compared.
+// bitcasts and loops to the instructions that write into its buffer: the last of them computes it,
+// and one in the body of a while updates what it carries (query/internal/buffer_writers.h). All
+// other readers of what a writer overwrites have to come before it: in a module with a schedule
+// (`is_scheduled=true`) in the order of its instructions, otherwise in some order. What the writer
+// reads itself is a question about it alone (query/in_place.h), as is an alias of an instruction.
+// Custom calls answer for their aliases themselves: only sizes are compared.
 //
 // Example: ENTRY e, input_output_alias={ {}: (0, {}, may-alias) }, with the root reverse(p) of
 // parameter 0 is unsafe: element {0} is written before element {3} reads element {0} ..
@@ -42,8 +42,8 @@ struct CheckedAlias {
 };
 
 // All aliases, those of the header first, then by instruction. Aliases of text that cannot be read,
-// and of leaves that there are not or that have other numbers of bytes, are unsafe, and say why as the
-// reason. Answers about more than `max_aliases` are left out.
+// and of leaves that there are not or that have other numbers of bytes, are unsafe, and say why as
+// the reason. Answers about more than `max_aliases` are left out.
 std::vector<CheckedAlias> CheckAliases(const HloModule& module, mlir::MLIRContext* context,
                                        int64_t max_aliases = 4096);
 

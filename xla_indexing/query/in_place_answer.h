@@ -1,4 +1,7 @@
 // What is answered to the question whether an output may overwrite an operand (query/in_place.h).
+//
+// Example, the update in query/in_place.h: the answer is kInOrder with the order d0 descending, and
+// the conflict of the other order has writer {1}, reader {2}, operand {1} and byte 4.
 #ifndef XLA_INDEXING_QUERY_IN_PLACE_ANSWER_H_
 #define XLA_INDEXING_QUERY_IN_PLACE_ANSWER_H_
 
@@ -27,8 +30,8 @@ struct InPlaceConflict {
   std::vector<int64_t> reader;
   std::vector<int64_t> operand;
   int64_t byte = 0;  // the first that both have, from the beginning of the buffer
-  // The elements that runtime variables are read from, `start` or `indices{2,0}`, and what they contain
-  // in this conflict.
+  // The elements that runtime variables are read from, `start` or `indices{2,0}`, and what they
+  // contain in this conflict.
   std::vector<std::pair<std::string, int64_t>> runtime_values;
 
   // `element {1} is written before element {2} reads element {1} of the operand, at byte 4`.

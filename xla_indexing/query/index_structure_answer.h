@@ -1,5 +1,8 @@
 // What is said of a gather, a scatter, or a select between a gather and one value by
 // query/index_structure.h, which has the mathematics.
+//
+// Example, the gather of f32[10] at {7, 5, 3, 1}: `form` is kBox, `name` is
+// `strided slice, reverse`, `sorted.holds` is kNo and `in_bounds.holds` kYes.
 #ifndef XLA_INDEXING_QUERY_INDEX_STRUCTURE_ANSWER_H_
 #define XLA_INDEXING_QUERY_INDEX_STRUCTURE_ANSWER_H_
 

@@ -1,9 +1,9 @@
 // Orders in which the elements of an array are computed: by a nest of loops over its dimensions, or
 // by the iterations of a kernel.
 //
-// Loops. Element f comes before element e where, in the outermost loop in which they differ, f comes first:
-// with the smaller index, or with the greater one in a loop that runs downwards. Dimensions without
-// a loop are inside of all loops, in any order.
+// Loops. Element f comes before element e where, in the outermost loop in which they differ, f
+// comes first: with the smaller index, or with the greater one in a loop that runs downwards.
+// Dimensions without a loop are inside of all loops, in any order.
 //
 // Example: {{1, true}} of f32[2,3] is column 2, column 1, column 0; the rows of each in any order.
 //

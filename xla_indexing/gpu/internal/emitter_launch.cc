@@ -124,14 +124,16 @@ absl::StatusOr<ThreadMapping> Through(ThreadMapping mapping, const IndexingMap& 
   return mapping;
 }
 
-// The only map of the answer, from an operand to a leaf of the result.
+// The only map of the answer, from the first operand to a leaf of the result. The indexer is asked
+// once, about all leaves, so that it makes no tables for questions that do not come.
 absl::StatusOr<IndexingMap> MapToResult(const HloInstruction& instruction, int64_t leaf,
                                         mlir::MLIRContext* context) {
   const absl::StatusOr<SharedIndexing> entries =
-      HloIndexer(context).Index(instruction, Direction::kInputToOutput, OperandLeaf{0, 0});
+      HloIndexer(context).Index(instruction, Direction::kInputToOutput);
   if (!entries.ok()) return entries.status();
   for (const IndexingEntry& entry : **entries) {
-    if (entry.output_leaf == leaf && entry.indexing.size() == 1) {
+    if (entry.operand == 0 && entry.operand_leaf == 0 && entry.output_leaf == leaf &&
+        entry.indexing.size() == 1) {
       return entry.indexing.begin()->map();
     }
   }

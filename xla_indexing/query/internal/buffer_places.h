@@ -26,6 +26,10 @@ namespace xla_indexing::internal {
 absl::StatusOr<OperandIndexing> PlacesIn(const Shape& from, const Shape& to,
                                          mlir::MLIRContext* context);
 
+// Whether each element of an array of one shape has the place of exactly one of the other, as far as
+// layouts are known.
+bool FillEqualPlaces(const Shape& a, const Shape& b);
+
 // The first byte that an element of each of two arrays have in common, for elements that share a
 // place; none where a layout is not known.
 std::optional<int64_t> FirstSharedByte(const Shape& a, absl::Span<const int64_t> element_of_a,

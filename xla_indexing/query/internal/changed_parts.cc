@@ -20,7 +20,6 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/attribute.h"
 #include "xla_indexing/hlo/instruction.h"
-#include "xla_indexing/hlo/internal/physical_layout.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/query/internal/buffer_places.h"
 #include "xla_indexing/query/internal/element_parts.h"
@@ -219,13 +218,7 @@ class ChangeWalk {
       if (!places.ok()) return;
       place_ = *places;
     }
-    const absl::StatusOr<PhysicalLayout> of_output = PhysicalLayoutOf(output_);
-    const absl::StatusOr<PhysicalLayout> of_operand = PhysicalLayoutOf(operand);
-    has_place_for_each_ =
-        HaveSamePlaces(output_, operand) ||
-        (of_output.ok() && of_operand.ok() && of_output->width == of_operand->width &&
-         of_output->positions == of_operand->positions && !HasPadding(*of_output, output_) &&
-         !HasPadding(*of_operand, operand));
+    has_place_for_each_ = FillEqualPlaces(output_, operand);
   }
 
   std::vector<ChangedPart> Run() {
@@ -254,11 +247,6 @@ class ChangeWalk {
     // The predicates of selects on the way, which choose an operand.
     absl::InlinedVector<const HloInstruction*, 2> predicates = {};
   };
-
-  static bool HasPadding(const PhysicalLayout& layout, const Shape& array) {
-    const absl::StatusOr<int64_t> count = array.ElementCount();
-    return !count.ok() || *count != layout.positions;
-  }
 
   OperandIndexing Identity(const Shape& array) const {
     mlir::MLIRContext* context = place_.map().context();

@@ -23,6 +23,7 @@
 #include "xla_indexing/query/internal/buffer_places.h"
 #include "xla_indexing/query/internal/element_parts.h"
 #include "xla_indexing/query/internal/free_values.h"
+#include "xla_indexing/query/internal/permutation_conflict.h"
 #include "xla_indexing/query/internal/runtime_conditions.h"
 #include "xla_indexing/query/utilization.h"
 
@@ -63,7 +64,6 @@ absl::Status InPlaceQuestion::Prepare() {
     Doubt(absl::StrCat("where elements lie is not known: ", place_->label().reason));
     return absl::OkStatus();
   }
-  parts_ = ChangedPartsOf(leaves_, *place_, &indexer_);
   const auto entries = indexer_.Index(leaves_.computation, Direction::kOutputToInput);
   if (!entries.ok()) return entries.status();
   for (const IndexingEntry& entry : **entries) {
@@ -77,17 +77,30 @@ absl::Status InPlaceQuestion::Prepare() {
       reads_.push_back({entry.output_leaf, map});
     }
   }
+  if (!IsNamedPermutation()) {
+    parts_ = ChangedPartsOf(leaves_, *place_, &indexer_);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<OperandIndexing> all = PlacesIn(leaves_.output(), leaves_.output(), context_);
+  if (!all.ok()) return all.status();
+  // What reads its own place does not change, but what is in conflict does.
+  parts_.push_back({OperandIndexing(kPartsFit, all->map(), {},
+                                    ExactnessLabel::OverApproximate(
+                                        "which elements stay in their places is not looked for")),
+                    /*is_certain=*/true, ""});
   return absl::OkStatus();
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceQuestion::Decide() {
   if (absl::Status status = SetSpaceOfElements(); !status.ok()) return status;
+  if (auto safety = DecidePermutation(NaturalOrder())) return *std::move(safety);
   BuildConflicts();
   return DecideOrder();
 }
 
 absl::StatusOr<InPlaceSafety> InPlaceQuestion::DecideIn(const LoopOrder& order) {
   if (absl::Status status = SetSpaceOfElements(); !status.ok()) return status;
+  if (auto safety = DecidePermutation(order)) return *std::move(safety);
   BuildConflicts();
   if (!space_.is_memory) return DecideOneOrder(order);
   InPlaceSafety safety = DecideOrder();
@@ -205,6 +218,34 @@ absl::StatusOr<OperandIndexing> InPlaceQuestion::Chain(size_t read, size_t part,
 
 LoopOrder InPlaceQuestion::NaturalOrder() const {
   return space_.is_memory ? space_.Loops() : OrderOfMemory(leaves_.output());
+}
+
+bool InPlaceQuestion::IsNamedPermutation() const {
+  if (reads_.size() != 1 || reads_.front().output_leaf != leaves_.output_leaf) return false;
+  const OperandIndexing& read = reads_.front().map;
+  return read.IsKnownBijection() && read.IsExact() && read.map().num_ranges() > 0 &&
+         place_->map().num_symbols() == 0 && FillEqualPlaces(leaves_.output(), leaves_.operand());
+}
+
+std::optional<InPlaceSafety> InPlaceQuestion::DecidePermutation(const LoopOrder& order) {
+  if (!doubt_.empty() || space_.elements || !IsNamedPermutation()) return std::nullopt;
+  const Shape& output = leaves_.output();
+  const llvm::SmallVector<int64_t, 4> sizes(output.dimensions().begin(), output.dimensions().end());
+  const PermutationConflict found =
+      FindPermutationConflict(reads_.front().map.map(), place_->map(), sizes, order, &budget_);
+  if (found.has == Answer::kUndecided) return std::nullopt;
+  if (found.has == Answer::kNo) return InPlaceSafety::AnyOrder();
+  const std::optional<int64_t> byte =
+      FirstSharedByte(output, found.writer, leaves_.operand(), found.operand);
+  if (!byte) return std::nullopt;
+  InPlaceSafety safety;
+  safety.answer = InPlaceAnswer::kUnsafe;
+  safety.conflict.emplace();
+  safety.conflict->writer.assign(found.writer.begin(), found.writer.end());
+  safety.conflict->reader.assign(found.reader.begin(), found.reader.end());
+  safety.conflict->operand.assign(found.operand.begin(), found.operand.end());
+  safety.conflict->byte = *byte;
+  return safety;
 }
 
 InPlaceSafety InPlaceQuestion::DecideOrder() {

@@ -71,6 +71,12 @@ class InPlaceQuestion {
   // `with_operand` adds the element of the operand to the results.
   absl::StatusOr<OperandIndexing> Chain(size_t read, size_t part, bool with_operand) const;
 
+  // Whether elements change places, and the map that says so has names (permutation_conflict.h). What
+  // changes is then not looked for, but taken to be everything.
+  bool IsNamedPermutation() const;
+  // The answer for an order where that is so.
+  std::optional<InPlaceSafety> DecidePermutation(const LoopOrder& order);
+
   // The loops upwards in the order of memory.
   LoopOrder NaturalOrder() const;
   InPlaceSafety DecideOrder();
