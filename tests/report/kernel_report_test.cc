@@ -354,7 +354,7 @@ TEST_F(KernelReportTest, TextOfAModuleDoesNotControlTheTerminal) {
   EXPECT_THAT(ReportText(report), ::testing::HasSubstr("    a?[31m\n"));
 }
 
-TEST_F(KernelReportTest, WithoutStepsItSaysSo) {
+TEST_F(KernelReportTest, WithoutStepsTheReportSaysSo) {
   ReportOptions options;
   options.max_steps = 0;
   std::string text = "HloModule m\nENTRY e {\n  p0 = f32[64] parameter(0)\n";

@@ -1,6 +1,8 @@
 #include "xla_indexing/tools/json_writer.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
@@ -25,6 +27,7 @@ TEST(JsonWriter, PutsOneSpaceAfterCommasAndColons) {
   json.Raw("1, 2");
   json.Raw("");
   json.EndArray();
+  json.IntegersField("list", std::vector<int64_t>{3, -4});
   json.Key("d");
   json.String("");
   json.Key("e");
@@ -32,7 +35,9 @@ TEST(JsonWriter, PutsOneSpaceAfterCommasAndColons) {
   json.Key("f");
   json.Bool(true);
   json.EndObject();
-  EXPECT_EQ(out, R"({"a": -1, "b": [], "c": ["x", {}, 1, 2], "d": "", "e": 0.25, "f": true})");
+  EXPECT_EQ(
+      out,
+      R"({"a": -1, "b": [], "c": ["x", {}, 1, 2], "list": [3, -4], "d": "", "e": 0.25, "f": true})");
 }
 
 std::string Quoted(absl::string_view text) {

@@ -121,7 +121,9 @@ struct KernelAnalysis {
   Interval least_sectors = Interval::Point(0);
   Interval bytes_moved = Interval::Point(0);
   Interval bytes_wasted = Interval::Point(0);
-  // Reads / elements read, for the operand whose elements are read most often; none if not known.
+  // Reads / elements read, for the operand whose elements are read most often; none if not known. A
+  // read is an element of the result that needs an element of the operand: lanes of a warp that read
+  // one element together are as many reads, though it takes one sector of one request.
   std::optional<double> reads_per_element;
   int64_t most_read_operand = -1;
   std::vector<KernelAccess> accesses;  // reads by operand, then writes

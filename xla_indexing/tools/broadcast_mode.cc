@@ -151,10 +151,7 @@ std::string BroadcastJson(absl::Span<const Shape> operands, const ImplicitBroadc
     json.BeginObject();
     json.Key("shape");
     json.String(operands[i].ToStringWithoutLayout());
-    json.Key("broadcast_dimensions");
-    json.BeginArray();
-    for (const int64_t d : broadcast.dimensions[i]) json.Integer(d);
-    json.EndArray();
+    json.IntegersField("broadcast_dimensions", broadcast.dimensions[i]);
     OperandText(static_cast<int64_t>(i), operands[i], broadcast.result, &context)
         .WriteFields(indexing.operands[i], &json);
     json.EndObject();

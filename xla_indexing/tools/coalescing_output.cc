@@ -13,7 +13,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/thread_mapping.h"
@@ -75,13 +74,6 @@ std::string LossText(const Coalescing& coalescing, double factor) {
       ": ", sectors, " sectors where ", least, " would do, ",
       percent < 10 ? absl::StrFormat("%.2g", percent) : absl::StrFormat("%.0f", percent),
       "% more; the margin is ", factor, " a request");
-}
-
-void WriteIntegers(absl::string_view key, llvm::ArrayRef<int64_t> values, JsonWriter* json) {
-  json->Key(key);
-  json->BeginArray();
-  for (const int64_t value : values) json->Integer(value);
-  json->EndArray();
 }
 
 }  // namespace
@@ -226,17 +218,17 @@ void WriteCoalescing(const ReportedCoalescing& report, JsonWriter* json) {
     json->Integer(coalescing.worst_cost.units);
     json->Key("least_sectors");
     json->Integer(coalescing.worst_cost.least);
-    WriteIntegers("block", coalescing.worst->block, json);
-    WriteIntegers("loops", coalescing.worst->loops, json);
-    WriteIntegers("symbols", coalescing.worst->symbols, json);
+    json->IntegersField("block", coalescing.worst->block);
+    json->IntegersField("loops", coalescing.worst->loops);
+    json->IntegersField("symbols", coalescing.worst->symbols);
     std::vector<int64_t> threads;
     std::vector<int64_t> bytes;
     for (const LaneAddress& lane : FirstOfThreads(report.addresses)) {
       threads.push_back(lane.thread);
       bytes.push_back(FloorDiv(lane.bit, 8));
     }
-    WriteIntegers("threads", threads, json);
-    WriteIntegers("addresses", bytes, json);
+    json->IntegersField("threads", threads);
+    json->IntegersField("addresses", bytes);
     json->EndObject();
   }
   if (report.coverage) {

@@ -92,19 +92,12 @@ std::string ReportText(const EquivalenceReport& report, const HloComputation& co
   return text;
 }
 
-void WriteElement(absl::string_view key, const std::vector<int64_t>& element, JsonWriter* json) {
-  json->Key(key);
-  json->BeginArray();
-  for (const int64_t coordinate : element) json->Integer(coordinate);
-  json->EndArray();
-}
-
 void WritePair(const PairOfOne& pair, JsonWriter* json) {
   json->BeginObject();
   json->Key("read_by");
   json->String(pair.is_of_first ? "first" : "second");
-  WriteElement("output_element", pair.output_element, json);
-  WriteElement("operand_element", pair.operand_element, json);
+  json->IntegersField("output_element", pair.output_element);
+  json->IntegersField("operand_element", pair.operand_element);
   json->Key("runtime_values");
   json->BeginArray();
   for (const auto& [name, value] : pair.runtime_values) {

@@ -27,9 +27,10 @@ What is analysed
                          leaf 0. Past 262,144 pairs of leaves of a module and direction, a line
                          says how many more there may be.
   --no-verify            a module that is not valid is no error: what is wrong in it is reported as
-                         warnings, what an instruction that is wrong reads as 'unknown', and all
-                         else is analysed; a fusion or call whose operands have other shapes than
-                         the parameters as its computation, whose maps lead to the parameters
+                         warnings, the reads of a wrong instruction are 'unknown', and everything
+                         else is analysed. A fusion or call whose operands have other shapes than
+                         the parameters of its computation is analysed as that computation: its
+                         maps lead to the parameters
 
 What is said of it
   --direction=output-to-input   from output elements to the operand elements they read (default)
@@ -99,8 +100,8 @@ What the kernels of a module move in memory
                          moves data, the bytes that it moves with the threads that XLA would give it,
                          those of them that no lane asked for, how often it runs, the operand that
                          wastes most, and what would fix it; the most wasted first
-  --report=FILE.html     the same as a page to look at, which needs nothing else: the elements that each
-                         kernel reads as pictures, its warps, tiles and maps
+  --report=FILE.html     the same as a page to look at, which needs nothing else: pictures of the
+                         elements that each kernel reads, its warps, tiles and maps
   --report=FILE.json     all of it as JSON, a line for each module
   --top=N                rows of the table (default: 20)
   --sort=COLUMN          wasted (default), moved, sectors, read, written, runs, reads, efficiency or
@@ -108,9 +109,10 @@ What the kernels of a module move in memory
                          --warp_size, --sector_bytes, --line_bytes and --alignment go with --report
 
 A picture
-  --picture=FILE.svg     (or -) what the element in the middle of the result reads of its operands, as SVG: of
-                         --instruction=NAME, --computation=NAME or, with neither, the ROOT of the ENTRY;
-                         of its leaf --output_id=N, by default the first that has elements
+  --picture=FILE.svg     (or -) what the element in the middle of the result reads of its operands,
+                         as SVG: of --instruction=NAME, of --computation=NAME or, with neither, of
+                         the ROOT of the ENTRY; of its leaf --output_id=N, by default the first
+                         that has elements
 
 Whether two computations read their parameters in the same way
   --compare A B          those of the ENTRYs of two files of one module each: for each output and
@@ -121,9 +123,9 @@ Whether two computations read their parameters in the same way
 Without HLO
   --map=FILE             reads indexing maps, one a line ('-' reads standard input), and prints each
                          simplified; min and max split a map into pieces, one a line
-  --keep_variables       with all their range variables, of which otherwise those go that others
-                         stand for, or that only have to exist
-  --explain              below each of them, indented, what became of what by which rule
+  --keep_variables       range variables stay as they are; otherwise they are joined, and removed
+                         where it only matters that some value exists
+  --explain              below each map, indented, which rule replaced which expression by which
   --broadcast SHAPE...   the implicit broadcast of operands of these shapes, as numpy does it: the
                          shape of the result, each operand's dimensions in it, and its maps
   --emit=hlo             of --broadcast: instead, a module in which it is explicit

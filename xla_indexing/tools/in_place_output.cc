@@ -15,22 +15,15 @@
 namespace xla_indexing {
 namespace {
 
-void WriteIndices(absl::string_view key, const std::vector<int64_t>& element, JsonWriter* json) {
-  json->Key(key);
-  json->BeginArray();
-  for (const int64_t index : element) json->Integer(index);
-  json->EndArray();
-}
-
 void WriteConflict(const InPlaceConflict& conflict, JsonWriter* json) {
   json->BeginObject();
-  WriteIndices("writer", conflict.writer, json);
+  json->IntegersField("writer", conflict.writer);
   if (conflict.reader_leaf) {
     json->Key("reader_output_id");
     json->Integer(*conflict.reader_leaf);
   }
-  WriteIndices("reader", conflict.reader, json);
-  WriteIndices("operand", conflict.operand, json);
+  json->IntegersField("reader", conflict.reader);
+  json->IntegersField("operand", conflict.operand);
   json->Key("byte");
   json->Integer(conflict.byte);
   json->Key("runtime_values");

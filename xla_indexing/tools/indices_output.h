@@ -1,7 +1,7 @@
-// `--query=indices`: what gathers and scatters are, and `--emit=hlo` with it: the module in which they
-// are written so. docs/command-line.md describes both.
+// `--query=indices`: what gathers and scatters are, and `--emit=hlo` with it: the module in which
+// they are written so. docs/command-line.md describes both.
 //
-//   Indices of g: strided slice, reverse: (d0) -> (-d0 * 2 + 7), domain: d0 in [0, 3]
+//   Indices of g: strided slice, reverse: (d0) -> (d0 * -2 + 7), domain: d0 in [0, 3]
 //     sorted: no: an index vector is less than one before it
 //     in bounds: yes: every window is inside the operand
 #ifndef XLA_INDEXING_TOOLS_INDICES_OUTPUT_H_

@@ -37,6 +37,14 @@ class JsonWriter {
   // A field of an object.
   void StringField(absl::string_view key, absl::string_view value);
   void IntegerField(absl::string_view key, int64_t value);
+  // A field whose value is an array.
+  template <typename List>
+  void IntegersField(absl::string_view key, const List& values) {
+    Key(key);
+    BeginArray();
+    for (const int64_t value : values) Integer(value);
+    EndArray();
+  }
   // Writes a number with six significant digits.
   void Number(double value);
   // A value that is JSON already, or several with ", " between them; none if empty.

@@ -2,21 +2,22 @@
 //
 // A question is about a subject in a direction and has a budget of its own (base/question_budget.h),
 // so that its answer is the same whether the other direction is asked for too. The pairs of leaves of
-// an answer are listed one by one. A module may have thousands of instructions, each of which may cost as
-// much as one question may, and an instruction of 1,000 operands and 1,000 results has a million
-// pairs. So the sum over the module is bounded.
+// an answer are listed one by one. A module may have thousands of instructions, each of which may
+// cost as much as one question may, and an instruction of 1,000 operands and 1,000 results has a
+// million pairs. So the sum over the module is bounded.
 //
-// Shares. A module has kSteps and kPairs in each direction. Its subjects are divided into units, each of which one
-// thread works on from the first subject to the last. A unit's share of the steps is proportional
-// to its weight, and its share of the pairs to the most pairs that it may have. A subject's weight
-// is the number of instructions that its computations hold, with those that they call. Which unit
-// an instruction is in does not depend on the number of threads, and neither do the answers.
+// Shares. A module has kSteps and kPairs in each direction. Its subjects are divided into units,
+// each of which one thread works on from the first subject to the last. A unit's share of the steps
+// is proportional to its weight, and its share of the pairs to the most pairs that it may have. A
+// subject's weight is the number of instructions that its computations hold, with those that they
+// call. Which unit an instruction is in does not depend on the number of threads, and neither do
+// the answers.
 //
-// In a unit. In each direction a subject may spend two thirds of the steps that are left of the share,
-// so that an expensive subject leaves some to those after it, and in addition kStepsOfSubject that
-// come out of no share. Pairs are listed until the share of a direction is used up. After that, subjects of at
-// most kPairsOfSubject pairs still list theirs; for the others the answer says how many there may
-// be.
+// In a unit. In each direction a subject may spend two thirds of the steps that are left of the
+// share, so that an expensive subject leaves some to those after it, and in addition
+// kStepsOfSubject that come out of no share. Pairs are listed until the share of a direction is
+// used up. After that, subjects of at most kPairsOfSubject pairs still list theirs; for the others
+// the answer says how many there may be.
 //
 // Example: for a custom call with 4,500 operands and as many results, which each read all operands,
 // 265,500 pairs are listed (59 whole leaves) and 19,984,500 are reported as not listed.

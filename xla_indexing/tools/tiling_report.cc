@@ -44,14 +44,6 @@ void AppendIndented(absl::string_view lines, std::string* out) {
   }
 }
 
-template <typename List>
-void WriteIntegerList(absl::string_view key, const List& list, JsonWriter* json) {
-  json->Key(key);
-  json->BeginArray();
-  for (const auto value : list) json->Integer(value);
-  json->EndArray();
-}
-
 void WriteNames(absl::string_view key, absl::Span<const int> dims, const TilingSpace& space,
                 JsonWriter* json) {
   json->Key(key);
@@ -100,8 +92,8 @@ void WriteNode(const TileGraph& graph, int number, JsonWriter* json) {
   json->StringField("opcode", OpcodeName(node.instruction->opcode()));
   json->IntegerField("leaf", node.leaf);
   json->StringField("offset_map", tile.offsets.ToString());
-  WriteIntegerList("sizes", tile.sizes, json);
-  WriteIntegerList("strides", tile.strides, json);
+  json->IntegersField("sizes", tile.sizes);
+  json->IntegersField("strides", tile.strides);
   json->Key("bounds");
   json->BeginArray();
   for (const Interval& bounds : tile.bounds) WriteCountValue(bounds, json);
@@ -172,8 +164,8 @@ void WriteGraph(const TileGraph& graph, JsonWriter* json) {
     json->StringField("kind", NameOf(region.kind));
     if (region.parent >= 0) json->IntegerField("parent", region.parent);
     WriteNames("dims", region.dims, graph.space(), json);
-    WriteIntegerList("tiles", region.trip_counts, json);
-    WriteIntegerList("accumulators", region.accumulators, json);
+    json->IntegersField("tiles", region.trip_counts);
+    json->IntegersField("accumulators", region.accumulators);
     json->Key("steps");
     json->BeginArray();
     for (const TileRegion::Step& step : region.steps) {

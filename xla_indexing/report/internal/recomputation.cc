@@ -74,6 +74,7 @@ std::vector<Recomputation> FindRecomputation(const FusionMapping& mapping, const
     bool is_known = true;
     for (const RootMapping& root : mapping.roots) {
       std::vector<const HloInstruction*> exchanged;
+      exchanged.reserve(root.writes.size());
       for (const ThreadedArray& array : root.writes) exchanged.push_back(array.instruction);
       for (const ThreadedArray& array : root.reads) {
         if (!arrays.insert(array.instruction).second) continue;

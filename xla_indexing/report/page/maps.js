@@ -302,3 +302,68 @@ export function usedVariables(expr, into = new Set()) {
   }
   return into;
 }
+
+/**
+ * @typedef {{index: number, sign: number, expr: Expr}} NamedRange  an equality `expr = 0`, in which the
+ *   variable stands once, with this sign, among what is added
+ */
+
+/** @type {WeakMap<IndexingMap, NamedRange[]>} */
+const knownNames = new WeakMap();
+
+/** What an expression adds, with signs. @param {Expr} expr @param {number} sign @param {{expr: Expr, sign: number}[]} into */
+function summands(expr, sign, into) {
+  if (expr.op === '+' || expr.op === '-') {
+    summands(expr.left, sign, into);
+    summands(expr.right, expr.op === '+' ? sign : -sign, into);
+  } else if (expr.op === '*' && expr.left.op === 'int' && expr.left.value === -1) {
+    summands(expr.right, -sign, into);
+  } else {
+    into.push({expr, sign});
+  }
+  return into;
+}
+
+/**
+ * The range variables to which a constraint gives the value, from dimensions and earlier ones: names of what is long.
+ * @param {IndexingMap} map
+ * @returns {NamedRange[]}
+ */
+export function namesOf(map) {
+  const found = knownNames.get(map);
+  if (found) return found;
+  /** @type {NamedRange[]} */
+  const names = [];
+  const behind = map.dims.length + map.ranges.length;
+  /** @type {Set<number>} */
+  const open = new Set(map.ranges.map((_, i) => map.dims.length + i));
+  const equalities = map.constraints.filter((c) => c.low === 0 && c.high === 0)
+    .map(({expr}) => ({expr, used: [...usedVariables(expr)], added: summands(expr, 1, [])}));
+  for (let count = -1; names.length > count;) {
+    count = names.length;
+    for (const {expr, used, added} of equalities) {
+      const unknown = used.filter((v) => open.has(v));
+      if (unknown.length !== 1 || used.some((v) => v >= behind)) continue;
+      const [index] = unknown;
+      const uses = added.filter((term) => usedVariables(term.expr).has(index));
+      if (uses.length !== 1 || uses[0].expr.op !== 'var') continue;
+      names.push({index, sign: uses[0].sign, expr});
+      open.delete(index);
+    }
+  }
+  knownNames.set(map, names);
+  return names;
+}
+
+/**
+ * Puts the values of names in their places.
+ * @param {IndexingMap} map
+ * @param {Int[]} values of all variables; of dimensions, those that count
+ */
+export function setNames(map, values) {
+  for (const {index, sign, expr} of namesOf(map)) {
+    values[index] = 0;
+    const rest = evaluateExpr(expr, values);
+    values[index] = sign > 0 ? -rest : rest;
+  }
+}

@@ -1,6 +1,6 @@
 // What the lanes of one warp ask memory for at once.
 
-import {contains, evaluate, parseMap} from './maps.js';
+import {contains, evaluate, parseMap, setNames} from './maps.js';
 
 /**
  * @typedef {{lane: number, elements: number[][], bits: number[]}} Lane  `elements`: of the array that
@@ -36,7 +36,7 @@ function coordinates(number, sizes) {
  * The lanes of a warp, and what they access, those that access something.
  * @param {ReturnType<typeof accessOf>} access
  * @param {{block: number, warp: number, loops: number[], ranges: number[]}} at
- *   `loops`: of each range variable of the threads; of vectors, nothing. `ranges`: of the map's
+ *   `loops`: of each range variable of the threads; of vectors, nothing. `ranges`: of the map's; of names, nothing
  * @param {number} warpSize
  * @returns {Lane[]}
  */
@@ -68,6 +68,7 @@ export function lanesOf(access, at, warpSize) {
       const values = [...dims, ...loops];
       if (!contains(threads, values)) continue;
       const point = [...evaluate(threads, values).map(Number), ...at.ranges];
+      setNames(map, point);
       point.push(...access.runtimes.valuesAt(access.bindings, point));
       if (!contains(map, point)) continue;
       const element = evaluate(map, point).map(Number);

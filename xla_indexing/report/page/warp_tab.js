@@ -1,6 +1,7 @@
 // The tab `warp`: lanes, the bytes each asks for, and the sectors that are touched.
 
 import {cut, el, slider, svg} from './dom.js';
+import {namesOf} from './maps.js';
 import {Runtimes} from './runtimes.js';
 import {accessOf, costOf, lanesOf} from './warp.js';
 
@@ -66,8 +67,10 @@ export function warpTab(view) {
     access.threads.ranges.forEach((/** @type {any} */ range, /** @type {number} */ k) => {
       if (!access.drawn.vector_ranges.includes(k)) add(`loop ${range.name}`, Number(range.low), Number(range.high), at.loops[k], (v) => (at.loops[k] = v));
     });
-    access.map.ranges.forEach((/** @type {any} */ range, /** @type {number} */ k) =>
-      add(`range ${range.name}`, Number(range.low), Number(range.high), at.ranges[k], (v) => (at.ranges[k] = v)));
+    const named = new Set(namesOf(access.map).map((name) => name.index - access.map.dims.length));
+    access.map.ranges.forEach((/** @type {any} */ range, /** @type {number} */ k) => {
+      if (!named.has(k)) add(`range ${range.name}`, Number(range.low), Number(range.high), at.ranges[k], (v) => (at.ranges[k] = v));
+    });
     for (const binding of access.bindings) {
       if (!binding.isSingle) continue;
       const {source} = binding;
