@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -200,6 +202,33 @@ uint64_t SeedOf(const HloInstruction& instruction, const Execution& execution) {
   return MixBits(execution.seed ^ MixBits(instruction.index_in_computation()));
 }
 
+// Whether what an operation makes of integers is arbitrary only as far as they are: it has no other
+// operands, and makes the same of the same ones.
+bool IsFunctionOfIntegers(const HloInstruction& instruction, Operands operands) {
+  if (operands.empty() || instruction.opcode() == HloOpcode::kRng ||
+      instruction.opcode() == HloOpcode::kCustomCall || IsCollective(instruction.opcode())) {
+    return false;
+  }
+  return absl::c_all_of(operands, [](const Value* operand) {
+    return absl::c_all_of(*operand, [](const Array& array) {
+      return absl::c_all_of(array.elements(),
+                            [](const Element& element) { return element.value.has_value(); });
+    });
+  });
+}
+
+uint64_t SeedOfOperands(const HloInstruction& instruction, Operands operands) {
+  uint64_t seed = MixBits(instruction.index_in_computation());
+  for (const Value* operand : operands) {
+    for (const Array& array : *operand) {
+      for (const Element& element : array.elements()) {
+        seed = MixBits(seed ^ absl::Int128Low64(*element.value));
+      }
+    }
+  }
+  return seed;
+}
+
 // The value, and the executions of the computations that are called.
 absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operands operands,
                                        const Execution& execution, Execution::Calls* calls) {
@@ -238,7 +267,8 @@ absl::StatusOr<Value> ExecuteWithCalls(const HloInstruction& instruction, Operan
   }();
   if (!value.ok()) return value.status();
   if (absl::Status status = SetShape(instruction, &*value); !status.ok()) return status;
-  FillIntegers(seed, &*value);
+  const bool of_operands = IsFunctionOfIntegers(instruction, operands);
+  FillIntegers(of_operands ? SeedOfOperands(instruction, operands) : seed, &*value);
   return value;
 }
 

@@ -3,7 +3,8 @@
 // Every integer and predicate element of every instruction gets a concrete value. Where the
 // definitions of operations.h and integers.h do not give one (an integer converted from a float, a
 // sum of many), the element gets an arbitrary value that depends on `seed` and its place alone, so
-// that executing again gives the same.
+// that executing again gives the same; or on the operands and its place alone, where these are
+// integers, so that iterations of a loop make the same of the same operands.
 
 #ifndef XLA_INDEXING_TESTS_REFERENCE_EXECUTE_H_
 #define XLA_INDEXING_TESTS_REFERENCE_EXECUTE_H_

@@ -46,47 +46,49 @@ add_each {
 }
 )";
 
-// A loop over (i, n, m, x, y) that makes u of x and y, where m is a number that each iteration
-// computes of the one before. `limit` of -1 is a value between 0 and 5 that the program reads.
+// A loop over (i, n, m, x, y, first) that makes u of x and y, where m is a number that each iteration
+// computes of the one before, from `first` between 0 and 5 on. `limit` of -1 is a value between 0 and 5 that the program reads.
 std::string LoopWithValues(absl::string_view body, int limit) {
-  const std::string state = "(s32[], s32[], s32[], f32[5], f32[5])";
+  const std::string state = "(s32[], s32[], s32[], f32[5], f32[5], s32[])";
   const std::string elements = R"(
   i = s32[] get-tuple-element(p), index=0
   n = s32[] get-tuple-element(p), index=1
   m = s32[] get-tuple-element(p), index=2
   x = f32[5] get-tuple-element(p), index=3
   y = f32[5] get-tuple-element(p), index=4
+  first = s32[] get-tuple-element(p), index=5
   one = s32[] constant(1)
   two = s32[] constant(2)
   five = s32[] constant(5)
   seven = s32[] constant(7)
 )";
-  return absl::StrCat(kComputations, "body {\n  p = ", state, " parameter(0)", elements, R"(
+  return absl::StrCat(
+      kComputations, "body {\n  p = ", state, " parameter(0)", elements, R"(
   j = s32[] add(i, one)
   m5 = s32[] multiply(m, five)
   m6 = s32[] add(m5, i)
   k = s32[] and(m6, seven)
 )",
-                      body, "\n  ROOT t = ", state,
-                      " tuple(j, n, k, u, y)\n}\ncondition {\n  p = ", state, " parameter(0)",
-                      elements, "  ROOT c = pred[] compare(i, n), direction=LT\n}\n",
-                      "ENTRY e {\n  least = s32[] constant(0)\n  most = s32[] constant(5)\n",
-                      "  any = s32[] parameter(0)\n  first = s32[] parameter(1)\n",
-                      "  x = f32[5] parameter(2)\n  y = f32[5] parameter(3)\n",
-                      limit < 0 ? "  limit = s32[] clamp(least, any, most)\n"
-                                : absl::StrCat("  limit = s32[] constant(", limit, ")\n"),
-                      "  m = s32[] clamp(least, first, most)\n  s = ", state,
-                      " tuple(least, limit, m, x, y)\n  ROOT w = ", state,
-                      " while(s), condition=condition, body=body\n}\n");
+      body, "\n  ROOT t = ", state, " tuple(j, n, k, u, y, first)\n}\ncondition {\n  p = ", state,
+      " parameter(0)", elements, "  ROOT c = pred[] compare(i, n), direction=LT\n}\n",
+      "ENTRY e {\n  least = s32[] constant(0)\n  most = s32[] constant(5)\n",
+      "  any = s32[] parameter(0)\n  first = s32[] parameter(1)\n",
+      "  x = f32[5] parameter(2)\n  y = f32[5] parameter(3)\n",
+      limit < 0 ? "  limit = s32[] clamp(least, any, most)\n"
+                : absl::StrCat("  limit = s32[] constant(", limit, ")\n"),
+      "  m = s32[] clamp(least, first, most)\n  s = ", state,
+      " tuple(least, limit, m, x, y, first)\n  ROOT w = ", state,
+      " while(s), condition=condition, body=body\n}\n");
 }
 
 // Checks the loop against its execution; where `is_exact`, what it says of x and y has to be exact.
-void CheckValues(absl::string_view body, bool is_exact) {
-  for (const int limit : {0, 1, 2, 3, 17, -1}) {
+void CheckValues(absl::string_view body, bool is_exact,
+                 const std::vector<int>& limits = {0, 1, 2, 3, 17, -1}, uint64_t seeds = 4) {
+  for (const int limit : limits) {
     // Maps with the number of iterations as a variable that is in no element are not enumerated.
     if (limit < 0 && !is_exact) continue;
     const std::string text = LoopWithValues(body, limit);
-    for (uint64_t seed = 0; seed < 4; ++seed) {
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
       const absl::Status status = CheckModule(text, seed, &context);
       ASSERT_TRUE(status.ok()) << status;
@@ -139,6 +141,27 @@ TEST(IterationValuesTest, RowsThatAreReadAtComputedPlaces) {
       "  row = f32[1] dynamic-slice(y, m), dynamic_slice_sizes={1}\n"
       "  flat = f32[] reshape(row)\n  wide = f32[5] broadcast(flat), dimensions={}\n"
       "  u = f32[5] add(x, wide)",
+      /*is_exact=*/true);
+}
+
+// Row m + i, with m as the loop begins with it, is another one in every iteration.
+TEST(IterationValuesTest, RowsThatAreOverwrittenFromAPlaceOn) {
+  for (const absl::string_view place : {"add(first, i)", "subtract(first, i)", "add(first, two)"}) {
+    for (const absl::string_view row : {"y, i", "y, at"}) {
+      CheckValues(absl::StrCat("  at = s32[] ", place, "\n  new = f32[1] dynamic-slice(", row,
+                               "), dynamic_slice_sizes={1}\n",
+                               "  u = f32[5] dynamic-update-slice(x, new, at)"),
+                  /*is_exact=*/true, /*limits=*/{0, 1, 3}, /*seeds=*/2);
+    }
+  }
+}
+
+// Where a row is computed of what the loop leaves as it is, it is one row.
+TEST(IterationValuesTest, OneComputedRowThatIsOverwritten) {
+  CheckValues(
+      "  square = s32[] multiply(first, first)\n  at = s32[] and(square, seven)\n"
+      "  new = f32[1] dynamic-slice(y, i), dynamic_slice_sizes={1}\n"
+      "  u = f32[5] dynamic-update-slice(x, new, at)",
       /*is_exact=*/true);
 }
 

@@ -72,6 +72,39 @@ TEST(LongLoopsTest, CachesAreWrittenRowByRowAndReadWhole) {
   }
 }
 
+// x[j] = x[j] + x[i], as in elimination: every iteration reads its row beside each element.
+TEST(LongLoopsTest, TheRowOfTheIterationIsReadBesideEachElement) {
+  for (const int count : {0, 1, 2, 4, 5, 12, 64, 300}) {
+    const std::string text = CheckLoop({"x"},
+                                       " r = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}\n"
+                                       " n = f32[] reshape(r)\n all = f32[5] broadcast(n), "
+                                       "dimensions={}\n u = f32[5] add(x, all)",
+                                       {"u"}, count);
+    ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {
+      EXPECT_TRUE(entry.indexing.label().IsExact()) << count << entry.indexing.label().reason;
+    });
+  }
+}
+
+// As a model that reads what it has written: each iteration writes a row of a cache, and goes on with
+// what it computes of all of it. Rows that no iteration has written yet are read, too.
+TEST(LongLoopsTest, WhatIsReadFromACacheIsWrittenToIt) {
+  for (const int count : {0, 1, 2, 4, 5, 12, 64}) {
+    const std::string text =
+        CheckLoop({"k", "x"},
+                  " d = f32[] dot(k, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+                  " a = f32[1] reshape(d)\n u = f32[5] dynamic-update-slice(k, a, i)\n"
+                  " all = f32[5] broadcast(d), dimensions={}\n y = f32[5] multiply(all, u)",
+                  {"u", "y"}, count);
+    if (count > 5) continue;
+    ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {
+      EXPECT_TRUE(entry.indexing.label().IsExact())
+          << count << ": " << entry.output_leaf << " of " << entry.operand_leaf << " "
+          << entry.indexing.label().reason;
+    });
+  }
+}
+
 TEST(LongLoopsTest, LeavesChangePlaces) {
   for (const int count : {257, 258, 259, 300}) {
     CheckLoop(" r = f32[5] reverse(x), dimensions={0}", {"y", "z", "r"}, count);

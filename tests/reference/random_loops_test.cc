@@ -8,7 +8,8 @@
 // write them: i, n - 1 - i, i + 0, select(i < 0, i + n, i), i mod 5, clamp, min, a converted counter.
 //
 // Some loops also compute values, of a number and a table that they carry: rows are read and written
-// where these say, gathered and scattered by them, and branches are taken.
+// where these say, gathered and scattered by them, and branches are taken. Others begin with a number
+// that the module does not fix, and that is only added to: rows are read and written so far from it.
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,9 @@ struct LoopForm {
   bool is_unrolled = false;
   // Whether iterations compute where they read and write.
   bool computes_values = false;
+  // Whether rows are at places that are so far from a number that the loop begins with. Beside
+  // `computes_values`, whose numbers these are then.
+  bool has_start = false;
 };
 
 class RandomLoop {
@@ -114,7 +118,12 @@ class RandomLoop {
     Line("limit = s32[] constant(", start + count_ * step, ")");
     std::vector<std::string> inits = {"start", "limit"};
     if (form_.computes_values) {
-      Line("m = s32[] parameter(", num_arrays_, ")");
+      Line("number = s32[] parameter(", num_arrays_, ")");
+      // Sometimes a number at the end of what the type holds.
+      const int64_t end = random_.Between(0, 4);
+      const int64_t far = end == 0 ? 2147483645 : end == 1 ? -2147483646 : 0;
+      Line("far = s32[] constant(", form_.has_start ? far : 0, ")");
+      Line("m = s32[] add(number, far)");
       Line("table = ", table_, " parameter(", num_arrays_ + 1, ")");
       inits.push_back("m");
       inits.push_back("table");
@@ -188,8 +197,22 @@ class RandomLoop {
   std::string Array(int64_t k) const { return absl::StrCat("a", k); }
   std::string AnyArray() { return Array(random_.Between(0, num_arrays_ - 1)); }
 
+  // A row that is so far from the number that the loop carries.
+  std::string RowFromStart() {
+    const int64_t kind = random_.Between(0, 4);
+    const std::string place = kind == 0 ? "m"
+                                        : Value("s32[]", kind == 1   ? "subtract(m, i)"
+                                                         : kind == 2 ? "subtract(i, m)"
+                                                                     : "add(m, i)");
+    if (random_.Between(0, 3) > 0) return place;
+    const std::string is_negative = Value("pred[]", "compare(", place, ", zero), direction=LT");
+    const std::string from_end = Value("s32[]", "add(", place, ", rows)");
+    return Value("s32[]", "select(", is_negative, ", ", from_end, ", ", place, ")");
+  }
+
   // A number that is computed of what the loop carries.
   std::string ComputedNumber() {
+    if (form_.has_start) return RowFromStart();
     switch (random_.Between(0, 8)) {
       case 0: {
         // The place of the largest element.
@@ -235,6 +258,11 @@ class RandomLoop {
                  ")");
   }
   std::string NextNumber() {
+    if (form_.has_start) {
+      const int64_t step = random_.Between(-1, 2);
+      return step == 0 ? "m"
+                       : Value("s32[]", "add(m, ", Value("s32[]", "constant(", step, ")"), ")");
+    }
     switch (random_.Between(0, 4)) {
       case 0:
         return "m";
@@ -249,6 +277,7 @@ class RandomLoop {
     }
   }
   std::string NextTable() {
+    if (form_.has_start) return "table";
     switch (random_.Between(0, 5)) {
       case 0: {
         const std::string one = Value("s32[1]", "reshape(", ComputedNumber(), ")");
@@ -413,7 +442,9 @@ class RandomLoop {
   std::string NextOf(int64_t k) {
     const std::string self = Array(k);
     if (form_.has_inner_loops && random_.Between(0, 1) == 0) return InnerLoop(self, AnyArray());
-    if (form_.computes_values && random_.Between(0, 1) == 0) return ByValues(self);
+    if (form_.computes_values && !form_.has_start && random_.Between(0, 1) == 0) {
+      return ByValues(self);
+    }
     switch (random_.Between(0, 9)) {
       case 0:
         return self;
@@ -550,6 +581,16 @@ TEST(RandomLoopsTest, ThatComputeValuesAgreeWithTheReference) {
   }
   CheckRandomLoops(7'500'000, Loops(5), {.count = 17, .computes_values = true}, 50);
   CheckRandomLoops(7'600'000, Loops(5), {.count = 17, .rows = 4, .computes_values = true}, 50);
+}
+
+TEST(RandomLoopsTest, ThatBeginWithAPlaceAgreeWithTheReference) {
+  for (const int64_t count : {0, 1, 2, 5}) {
+    CheckRandomLoops(7'900'000 + 10'000 * count, Loops(15),
+                     {.count = count, .computes_values = true, .has_start = true},
+                     count < 5 ? 98 : 85);
+  }
+  CheckRandomLoops(7'980'000, Loops(5),
+                   {.count = 17, .rows = 4, .computes_values = true, .has_start = true}, 50);
 }
 
 TEST(RandomLoopsTest, ThatComputeValuesWithLoopsInThemAgreeWithTheReference) {
