@@ -19,7 +19,15 @@
 // for the others, and nothing is saved.
 //
 // This is not a model of a GPU: caches, arithmetic and registers are left out.
+//
+// Two more figures say what the fused kernel would be like, from its maps:
+//
+//   tile       the bytes that a tile of the result needs of all operands, 32 by 32 elements in the
+//              last two dimensions: what a program of the kernel has to hold
+//   in place   the operand in whose buffer the result may be written, element by element in some
+//              order, or -
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -28,17 +36,24 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/fusion_mapping.h"
+#include "xla_indexing/hlo/element_type.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/hlo/verifier.h"
+#include "xla_indexing/ops/direction.h"
+#include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/query/in_place.h"
 #include "xla_indexing/query/utilization.h"
+#include "xla_indexing/tiling/symbolic_tile.h"
 
 namespace {
 
@@ -57,19 +72,61 @@ std::optional<int64_t> Sum(const std::optional<int64_t>& a, const std::optional<
   return a && b ? std::optional(*a + *b) : std::nullopt;
 }
 
+constexpr int64_t kTileSize = 32;  // in the last two dimensions
+
+// The bytes that a tile of the result needs of the operands, as boxes of elements, those of each map
+// by themselves; none where the maps are not exact, or do not read boxes.
+std::optional<int64_t> TileBytes(const FusionView& view, HloIndexer& indexer) {
+  const HloInstruction& root = *view.computation().root_instruction();
+  std::vector<int64_t> sizes(root.shape().rank(), 1);
+  for (size_t i = sizes.size() - std::min<size_t>(2, sizes.size()); i < sizes.size(); ++i) {
+    sizes[i] = std::min(kTileSize, root.shape().dimension(static_cast<int64_t>(i)));
+    sizes[i] = std::max<int64_t>(sizes[i], 1);
+  }
+  const auto entries = indexer.IndexSimplified(view.computation(), Direction::kOutputToInput);
+  if (!entries.ok()) return std::nullopt;
+  int64_t bytes = 0;
+  for (const IndexingEntry& entry : **entries) {
+    const Shape& operand = view.operand(entry.operand)->shape().Leaf(entry.operand_leaf);
+    for (const OperandIndexing& map : entry.indexing) {
+      if (!map.IsExact()) return std::nullopt;
+      const auto tile = SymbolicTile::Of(map, root.shape().dimensions());
+      if (!tile.ok()) return std::nullopt;
+      const auto box = tile->FullTile(sizes);
+      if (!box.ok() || !box->is_exact) return std::nullopt;
+      int64_t elements = 1;
+      for (const TileRange& range : box->ranges) elements *= range.size;
+      bytes += elements * StorageBitWidth(operand.element_type()) / 8;
+    }
+  }
+  return bytes;
+}
+
+// The operand whose buffer the result may take; none where there is none, or that is not known.
+std::string InPlaceOperand(FusionView view, mlir::MLIRContext* context) {
+  const std::vector<const HloInstruction*> operands(view.operands().begin(), view.operands().end());
+  auto analysis = InPlaceAnalysis::OfView(std::move(view), context);
+  if (!analysis.ok()) return "-";
+  const auto sharing = analysis->Share();
+  if (!sharing.ok() || sharing->shared.empty()) return "-";
+  return std::string(operands[sharing->shared.front().operand.operand]->name());
+}
+
 struct Cost {
   bool is_possible = true;  // Not where the consumer reads the producer through others as well.
   std::optional<int64_t> apart;
   std::optional<int64_t> fused;
   std::optional<double> reads_an_element;  // of the producer, by the consumer
+  std::optional<int64_t> tile_bytes;       // of the fused kernel
+  std::string in_place = "-";
 };
 
 absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction& consumer,
-                            mlir::MLIRContext* context) {
+                            HloIndexer& indexer, mlir::MLIRContext* context) {
   const std::optional<int64_t> of_producer = SectorsOf(FusionView::OfFusion(producer), context);
   Cost cost;
   cost.apart = Sum(of_producer, SectorsOf(FusionView::OfFusion(consumer), context));
-  const auto both = FusionView::OfProducerConsumer(producer, consumer);
+  auto both = FusionView::OfProducerConsumer(producer, consumer);
   cost.is_possible = both.ok();
   cost.fused = SectorsOf(both, context);
   // It stays for its other users.
@@ -81,6 +138,10 @@ absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction
     if (consumer.operand(read.operand) != &producer) continue;
     cost.reads_an_element = read.utilization.ReadsPerElement();
     break;
+  }
+  if (both.ok()) {
+    cost.tile_bytes = TileBytes(*both, indexer);
+    cost.in_place = InPlaceOperand(*std::move(both), context);
   }
   return cost;
 }
@@ -102,16 +163,15 @@ int Run(const char* file) {
     std::cerr << file << ": cannot be read\n";
     return 1;
   }
-  const absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text.str());
-  absl::Status status = module.status();
-  if (status.ok()) status = VerifyModule(**module);
-  if (!status.ok()) {
-    std::cerr << file << ": " << status.message() << "\n";
+  const absl::StatusOr<std::unique_ptr<HloModule>> module = ParseAndVerifyModule(text.str());
+  if (!module.ok()) {
+    std::cerr << file << ": " << module.status().message() << "\n";
     return 1;
   }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  std::printf("%-20s %-20s %14s %14s %8s  %s\n", "producer", "consumer", "sectors apart", "fused",
-              "reads", "fuse");
+  HloIndexer indexer(&context);
+  std::printf("%-20s %-20s %14s %14s %8s  %-4s %8s  %s\n", "producer", "consumer", "sectors apart",
+              "fused", "reads", "fuse", "tile", "in place");
   for (const HloInstruction* consumer : (*module)->entry_computation()->instructions()) {
     if (!CanBeFused(*consumer)) continue;
     for (size_t i = 0; i < consumer->operands().size(); ++i) {
@@ -119,7 +179,7 @@ int Run(const char* file) {
       bool was_seen = !CanBeFused(producer);
       for (size_t j = 0; j < i; ++j) was_seen |= consumer->operands()[j] == &producer;
       if (was_seen) continue;
-      const absl::StatusOr<Cost> cost = CostOf(producer, *consumer, &context);
+      const absl::StatusOr<Cost> cost = CostOf(producer, *consumer, indexer, &context);
       if (!cost.ok()) {
         std::cerr << producer.name() << ", " << consumer->name() << ": " << cost.status().message()
                   << "\n";
@@ -130,13 +190,14 @@ int Run(const char* file) {
       if (cost->reads_an_element) {
         std::snprintf(reads, sizeof(reads), "%.2f", *cost->reads_an_element);
       }
-      std::printf("%-20s %-20s %14s %14s %8s  %s\n", std::string(producer.name()).c_str(),
+      std::printf("%-20s %-20s %14s %14s %8s  %-4s %8s  %s\n", std::string(producer.name()).c_str(),
                   std::string(consumer->name()).c_str(), Text(cost->apart).c_str(),
                   cost->is_possible ? Text(cost->fused).c_str() : "impossible", reads,
                   !cost->is_possible            ? "no"
                   : !is_known                   ? "?"
                   : *cost->fused < *cost->apart ? "yes"
-                                                : "no");
+                                                : "no",
+                  cost->is_possible ? Text(cost->tile_bytes).c_str() : "-", cost->in_place.c_str());
     }
   }
   return 0;
