@@ -205,7 +205,7 @@ bool TileDigits::HasOneValue(const TileResult& result, const UnitCounts& all) co
 }
 
 std::optional<StridedRange> TileDigits::ProgressionOf(const TileResult& result,
-                                                     const UnitCounts& all) const {
+                                                      const UnitCounts& all) const {
   StridedRange values;
   int64_t step = 0;
   for (const TileUnitTerm& term : UnitTermsOf(result)) {

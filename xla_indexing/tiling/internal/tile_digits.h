@@ -212,7 +212,7 @@ class TileDigits {
 
   // The values of a result where they are a progression.
   std::optional<StridedRange> ProgressionOf(const TileResult& result,
-                                           const UnitCounts& counts) const;
+                                            const UnitCounts& counts) const;
   // Whether no unit with several values is in several results.
   bool AreIndependent(const UnitCounts& counts) const;
   // Whether a result has a single value in a tile.
