@@ -399,7 +399,8 @@ absl::StatusOr<TraversalResult> CalledComputations::Walk(const HloComputation& c
   }
   status.Update(status_by_joints);
   if (!status.ok()) return status;
-  return by_joints ? *std::move(by_joints) : walked;
+  if (by_joints) return *std::move(by_joints);
+  return walked;
 }
 
 int64_t CalledComputations::StepsOfWalk(const HloComputation& computation,

@@ -64,7 +64,7 @@ size_t Path::hash() const {
   return MixBits(origin_->hash + HashOf(indices()));
 }
 
-Path::Path(std::shared_ptr<Origin> origin, Position position, int last_step)
+Path::Path(std::shared_ptr<Origin> origin, std::shared_ptr<const Position> position, int last_step)
     : origin_(std::move(origin)), last_step_(last_step) {
   SetPosition(std::move(position));
 }
@@ -90,13 +90,13 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
       origin.start.indices.push_back(origin.algebra->AddVariable(size));
     }
   }
-  Position moved = position();
+  auto moved = std::make_shared<Position>(position());
   const Reindexed reindexed =
       ApplyReindexing(instruction, operand, direction, static_cast<int>(origin.shape.rank()),
-                      *origin.algebra, moved);
+                      *origin.algebra, *moved);
   if (reindexed != Reindexed::kMoved) return reindexed;
   int last_step = kNotOneToOne;
-  if (last_step_ != kNotOneToOne && moved.restrictions.empty() &&
+  if (last_step_ != kNotOneToOne && moved->restrictions.empty() &&
       KeepsElementCount(instruction, operand)) {
     last_step = static_cast<int>(origin.steps.size());
     origin.steps.push_back({{&instruction, operand, direction}, last_step_});
@@ -105,17 +105,17 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
   return reindexed;
 }
 
-void Path::SetPosition(Position position) {
+void Path::SetPosition(std::shared_ptr<const Position> position) {
   with_pinned_.reset();
-  if (position.indices == origin_->start.indices) {
-    if (position.restrictions.empty()) {
+  if (position->indices == origin_->start.indices) {
+    if (position->restrictions.empty()) {
       position_.reset();
       return;
     }
-  } else if (std::optional<Indices> indices = WithPinnedNumber(position, *origin_->algebra)) {
+  } else if (std::optional<Indices> indices = WithPinnedNumber(*position, *origin_->algebra)) {
     with_pinned_ = std::make_shared<const Indices>(*std::move(indices));
   }
-  position_ = std::make_shared<const Position>(std::move(position));
+  position_ = std::move(position);
 }
 
 Path::Union Path::Unite(const Path& other) {
@@ -137,7 +137,7 @@ Path::Union Path::Unite(const Path& other) {
     case UnionKind::kJoined:
       break;
   }
-  SetPosition({indices(), std::move(joined)});
+  SetPosition(std::make_shared<const Position>(Position{indices(), std::move(joined)}));
   last_step_ = kNotOneToOne;
   return Union::kBecome;
 }
@@ -312,56 +312,59 @@ OperandIndexing Path::Map(const Shape& here) const {
 }
 
 void PathSet::Add(Path path) {
-  if (hashes_.size() < paths_.size()) {
-    if (paths_.front().Settle()) {
-      hashes_.push_back(paths_.front().hash());
+  if (!members_) members_.emplace(std::in_place);
+  auto& [paths, hashes] = members_->Mutable();
+  if (hashes.size() < paths.size()) {
+    if (paths.front().Settle()) {
+      hashes.push_back(paths.front().hash());
     } else {
-      paths_.clear();
+      paths.clear();
     }
   }
-  if (paths_.empty()) {
-    paths_.push_back(std::move(path));
+  if (paths.empty()) {
+    paths.push_back(std::move(path));
     return;
   }
   if (!path.Settle()) return;
   size_t wanted = path.hash();
-  auto hash = hashes_.begin();
-  const auto next = [&] { hash = std::find(hash, hashes_.end(), wanted); };
-  for (next(); hash != hashes_.end(); next()) {
-    Path& known = paths_[static_cast<size_t>(hash - hashes_.begin())];
+  auto hash = hashes.begin();
+  const auto next = [&] { hash = std::find(hash, hashes.end(), wanted); };
+  for (next(); hash != hashes.end(); next()) {
+    Path& known = paths[static_cast<size_t>(hash - hashes.begin())];
     const Path::Union both = path.Unite(known);
     if (both == Path::Union::kOther) return;
     if (both == Path::Union::kNone) {
       ++hash;
       continue;
     }
-    known = std::move(paths_.back());
-    *hash = hashes_.back();
-    paths_.pop_back();
-    hashes_.pop_back();
+    known = std::move(paths.back());
+    *hash = hashes.back();
+    paths.pop_back();
+    hashes.pop_back();
     // The greater path may unite with others.
     wanted = path.hash();
-    hash = hashes_.begin();
+    hash = hashes.begin();
   }
-  hashes_.push_back(wanted);
-  paths_.push_back(std::move(path));
+  hashes.push_back(wanted);
+  paths.push_back(std::move(path));
 }
 
-void PathSet::Add(PathSet other) {
+void PathSet::Add(const PathSet& other) {
   if (empty()) {
-    *this = std::move(other);
+    *this = other;
     return;
   }
-  for (Path& path : other.paths_) Add(std::move(path));
+  for (const Path& path : other.paths()) Add(path);
 }
 
 void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                      PathSet* moved, PathSet* refused) const {
-  if (IsElementwise(instruction.opcode()) && llvm::none_of(paths_, std::mem_fn(&Path::IsUnknown))) {
+  if (IsElementwise(instruction.opcode()) &&
+      llvm::none_of(paths(), std::mem_fn(&Path::IsUnknown))) {
     moved->Add(*this);
     return;
   }
-  for (const Path& path : paths_) {
+  for (const Path& path : paths()) {
     if (path.Extend(instruction, operand, direction, moved) == Reindexed::kRefused) {
       refused->Add(path);
     }
@@ -369,14 +372,14 @@ void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Directi
 }
 
 bool PathSet::MaySubsumeOneAnother() const {
-  return std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) {
-    return !path.HasSameOrigin(paths_.front()) || !path.IsFunction();
+  return llvm::any_of(paths(), [&](const Path& path) {
+    return !path.HasSameOrigin(paths().front()) || !path.IsFunction();
   });
 }
 
 bool PathSet::Merge(const Shape& shape, size_t enough) {
   OperandIndexingSet maps;
-  for (const Path& path : paths_) maps.Add(path.Map(shape));
+  for (const Path& path : paths()) maps.Add(path.Map(shape));
   maps.DropSubsumed(shape);
   if (maps.size() > enough) maps.Simplify();
   const bool are_too_many = maps.size() > enough;

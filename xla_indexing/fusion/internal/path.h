@@ -15,6 +15,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/copy_on_write.h"
 #include "xla_indexing/fusion/internal/chain_in_parts.h"
 #include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/shape.h"
@@ -97,10 +98,10 @@ class Path {
   // The same with range variables for places on the way (fusion/internal/chain_in_parts.h); none
   // where the chain is not one-to-one.
   std::optional<OperandIndexing> MapInParts() const;
-  Path(std::shared_ptr<Origin> origin, Position position, int last_step);
+  Path(std::shared_ptr<Origin> origin, std::shared_ptr<const Position> position, int last_step);
 
   const Position& position() const { return position_ ? *position_ : origin_->start; }
-  void SetPosition(Position position);
+  void SetPosition(std::shared_ptr<const Position> position);
   // The indices that are compared.
   const Indices& indices() const { return with_pinned_ ? *with_pinned_ : position().indices; }
 
@@ -112,16 +113,19 @@ class Path {
 };
 
 // Paths to one leaf. Paths of one map that are one function are united where they can be, for which
-// they are settled: a path by itself is not.
+// they are settled: a path by itself is not. Copies share their paths, since elementwise instructions
+// hand them on.
 class PathSet {
  public:
-  bool empty() const { return paths_.empty(); }
-  size_t size() const { return paths_.size(); }
-  llvm::ArrayRef<Path> paths() const { return paths_; }
+  bool empty() const { return paths().empty(); }
+  size_t size() const { return paths().size(); }
+  llvm::ArrayRef<Path> paths() const {
+    return members_ ? llvm::ArrayRef<Path>((*members_)->paths) : llvm::ArrayRef<Path>();
+  }
 
   // Adds a path, or unites it with others.
   void Add(Path path);
-  void Add(PathSet other);
+  void Add(const PathSet& other);
   // Appends to `moved` the paths that continue these through the instruction, a reindexing of that
   // operand, and to `refused` the paths whose continuation cannot be expressed.
   void Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
@@ -136,8 +140,12 @@ class PathSet {
   bool Merge(const Shape& shape, size_t enough);
 
  private:
-  std::vector<Path> paths_;
-  std::vector<size_t> hashes_;  // of the paths; none of a path by itself
+  struct Members {
+    llvm::SmallVector<Path, 1> paths;
+    std::vector<size_t> hashes;  // of the paths; none of a path by itself
+  };
+
+  std::optional<CopyOnWrite<Members>> members_;  // none of an empty set
 };
 
 }  // namespace xla_indexing::internal

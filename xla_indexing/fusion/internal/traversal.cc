@@ -95,8 +95,8 @@ std::vector<int64_t> JointsOnTheWay(const HloComputation& computation, bool back
   return joints;
 }
 
-void AddAll(Traversal::LeafPaths from, Traversal::LeafPaths& to) {
-  for (auto& [leaf, set] : from) to[leaf].Add(std::move(set));
+void AddAll(const Traversal::LeafPaths& from, Traversal::LeafPaths& to) {
+  for (const auto& [leaf, set] : from) to[leaf].Add(set);
 }
 
 }  // namespace
@@ -246,8 +246,8 @@ absl::Status Traversal::StepToOperands(
     absl::Status status =
         WalkComputation(*instruction.inlined_computation(), inner, start, &inner_end);
     if (!status.ok()) return status;
-    for (auto& [operand, leaves] : inner_end) {
-      for (auto& [leaf, set] : leaves) end(operand, leaf).Add(std::move(set));
+    for (const auto& [operand, leaves] : inner_end) {
+      for (const auto& [leaf, set] : leaves) end(operand, leaf).Add(set);
     }
     return absl::OkStatus();
   }
@@ -268,7 +268,7 @@ absl::Status Traversal::StepToOperands(
       PathSet rest;
       Take(set.size());
       set.Extend(instruction, operand, direction_, &next, &rest);
-      if (!next.empty()) end(operand, 0).Add(std::move(next));
+      if (!next.empty()) end(operand, 0).Add(next);
       if (rest.empty()) continue;
       has_rest = true;
       refused[operand] = std::move(rest);
@@ -299,7 +299,7 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Ca
     absl::Status status =
         WalkComputation(*instruction.inlined_computation(), inner, start, &inner_end);
     if (!status.ok()) return status;
-    for (auto& [leaf, set] : inner_end[0]) end(leaf).Add(std::move(set));
+    for (const auto& [leaf, set] : inner_end[0]) end(leaf).Add(set);
     return absl::OkStatus();
   }
   for (auto& [leaf, set] : paths) {
@@ -312,7 +312,7 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Ca
     } else {
       rest = set;
     }
-    if (!next.empty()) end(0).Add(std::move(next));
+    if (!next.empty()) end(0).Add(next);
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =
         source_.EntriesOf(instruction, direction_, {operand, leaf}, frame.depth);
@@ -399,11 +399,10 @@ absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame&
       FinishByReachability(computation, pending, end);
       return absl::OkStatus();
     }
-    const auto next = backward ? std::prev(pending.end()) : pending.begin();
-    const int64_t position = next->first;
+    auto next = pending.extract(backward ? std::prev(pending.end()) : pending.begin());
+    const int64_t position = next.key();
     const HloInstruction& instruction = *computation.instructions()[position];
-    LeafPaths paths = std::move(next->second);
-    pending.erase(next);
+    LeafPaths& paths = next.mapped();
     if (IsLeftOut(instruction)) continue;
     QuestionBudget::Spend();
     const auto joint = is_by_joints_ && frame.caller == nullptr && position != walked_joint_
@@ -431,7 +430,7 @@ absl::Status Traversal::WalkToOperands(const HloInstruction& instruction, const 
                                        NumberedPaths* end) {
   if (instruction.opcode() == HloOpcode::kParameter) {
     for (auto& [leaf, set] : paths) Bound(instruction, leaf, set);
-    AddAll(std::move(paths), (*end)[instruction.parameter_number()]);
+    AddAll(paths, (*end)[instruction.parameter_number()]);
     return absl::OkStatus();
   }
   return StepToOperands(instruction, frame, paths, [&](int64_t operand, int64_t leaf) -> PathSet& {
