@@ -45,6 +45,22 @@ TEST_F(PathTest, ANormalFormIsMadeWhenItIsAskedFor) {
   EXPECT_THAT(Maps(set), ElementsAre("(d0) -> (d0), domain: d0 in [0, 7]"));
 }
 
+TEST_F(PathTest, ACopyOfASetChangesByItself) {
+  PathSet set;
+  set.Add(OfNormalForm("(d0) -> (d0), domain: d0 in [0, 7]"));
+  PathSet copy;
+  copy.Add(set);
+  copy.Add(OfNormalForm("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7]"));
+  EXPECT_EQ(copy.size(), 2U);
+  EXPECT_EQ(set.size(), 1U);
+  set.Add(copy);
+  EXPECT_EQ(set.size(), 2U);
+  copy.Add(set);
+  EXPECT_EQ(copy.size(), 2U);
+  set.Add(set);
+  EXPECT_EQ(set.size(), 2U);
+}
+
 TEST_F(PathTest, MapsOfOneNormalFormAreOnePath) {
   PathSet set;
   set.Add(OfNormalForm("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7], s0 * 2 in [0, 7]"));

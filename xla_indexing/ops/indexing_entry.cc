@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -24,17 +26,19 @@ void SortEntries(InstructionIndexing* entries) {
 
 std::vector<OperandLeaf> UnreadOperandLeaves(absl::Span<const HloInstruction* const> operands,
                                              const InstructionIndexing& entries) {
-  std::vector<std::vector<bool>> is_read(operands.size());
-  for (size_t i = 0; i < operands.size(); ++i) is_read[i].resize(operands[i]->shape().LeafCount());
-  for (const IndexingEntry& entry : entries) is_read[entry.operand][entry.operand_leaf] = true;
   std::vector<OperandLeaf> unread;
   for (size_t i = 0; i < operands.size(); ++i) {
-    for (size_t leaf = 0; leaf < is_read[i].size(); ++leaf) {
-      if (!is_read[i][leaf]) {
-        unread.push_back({static_cast<int64_t>(i), static_cast<int64_t>(leaf)});
-      }
+    const int64_t leaf_count = operands[i]->shape().LeafCount();
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+      unread.push_back({static_cast<int64_t>(i), leaf});
     }
   }
+  if (entries.empty()) return unread;
+  std::set<std::pair<int64_t, int64_t>> read;
+  for (const IndexingEntry& entry : entries) read.emplace(entry.operand, entry.operand_leaf);
+  std::erase_if(unread, [&](const OperandLeaf& leaf) {
+    return read.contains({leaf.operand, leaf.operand_leaf});
+  });
   return unread;
 }
 

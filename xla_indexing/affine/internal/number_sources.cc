@@ -11,7 +11,7 @@
 namespace xla_indexing::internal {
 
 size_t NumberSources::HashOfValue::operator()(const NumberSource* source) const {
-  uint64_t hash = HashOf(source->number) + static_cast<uint64_t>(source->variable);
+  uint64_t hash = HashOf(source->number);
   for (const int64_t part :
        {source->factor, source->offset, source->modulus, source->least, source->greatest}) {
     hash = MixBits(hash + static_cast<uint64_t>(part));
@@ -20,22 +20,24 @@ size_t NumberSources::HashOfValue::operator()(const NumberSource* source) const 
 }
 
 bool NumberSources::EqualValue::operator()(const NumberSource* a, const NumberSource* b) const {
-  return a->kind == b->kind && a->variable == b->variable && a->number == b->number &&
-         a->factor == b->factor && a->offset == b->offset && a->modulus == b->modulus &&
-         a->least == b->least && a->greatest == b->greatest;
+  return a->kind == b->kind && a->number == b->number && a->factor == b->factor &&
+         a->offset == b->offset && a->modulus == b->modulus && a->least == b->least &&
+         a->greatest == b->greatest;
 }
 
 uint32_t NumberSources::Intern(NumberSource source) {
   if (const auto known = by_value_.find(&source); known != by_value_.end()) return (*known)->id;
-  if (source.kind != NumberSource::Kind::kVariable) {
-    source.nodes = NodesOf(source.number) + 1;
-    source.depth = DepthOf(source.number) + 1;
-    source.is_moved = source.kind == NumberSource::Kind::kLinear || IsMoved(source.number);
-  }
+  source.nodes = NodesOf(source.number) + 1;
+  source.depth = DepthOf(source.number) + 1;
+  source.is_moved = source.kind == NumberSource::Kind::kLinear || IsMoved(source.number);
+  const uint32_t id = Add(std::move(source));
+  by_value_.insert(&storage_[id - 1]);
+  return id;
+}
+
+uint32_t NumberSources::Add(NumberSource source) {
   source.id = static_cast<uint32_t>(storage_.size()) + 1;
-  const NumberSource* made = storage_.New(std::move(source));
-  by_value_.insert(made);
-  return made->id;
+  return storage_.New(std::move(source))->id;
 }
 
 void NumberSources::Clear() {

@@ -38,8 +38,10 @@ class NumberSources {
   // The source of that id. It stays where it is when others are made.
   const NumberSource& operator[](uint32_t id) const { return storage_[id - 1]; }
   size_t size() const { return storage_.size(); }
-  // The id of a source like this one. Its nodes, depth and id need not be set.
+  // The id of a source like this one, which is no variable. Its nodes, depth and id need not be set.
   uint32_t Intern(NumberSource source);
+  // The id of a new source, unlike all others.
+  uint32_t Add(NumberSource source);
   void Clear();
 
   // What follows from the digits' sources for a number.
@@ -72,8 +74,8 @@ class NumberSources {
     bool operator()(const NumberSource* a, const NumberSource* b) const;
   };
 
-  ObjectArena<NumberSource> storage_;  // by id
-  absl::flat_hash_set<const NumberSource*, HashOfValue, EqualValue> by_value_;
+  ObjectArena<NumberSource> storage_;                                           // by id
+  absl::flat_hash_set<const NumberSource*, HashOfValue, EqualValue> by_value_;  // those of numbers
 };
 
 }  // namespace xla_indexing::internal

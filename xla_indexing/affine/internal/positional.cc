@@ -46,18 +46,21 @@ Interval PositionalAlgebra::RangeOf(const Number& number) const {
 void PositionalAlgebra::ShrinkToFit(Number& number) const { state_->sources.ShrinkToFit(number); }
 
 Number PositionalAlgebra::AddVariable(int64_t size) {
-  variables_.push_back(size);
+  Digit digit = Digit::Constant(0, 1);
+  if (size > 1) {
+    NumberSource variable;
+    variable.kind = NumberSource::Kind::kVariable;
+    variable.variable = num_variables();
+    variable.greatest = size - 1;
+    digit = {1, size, state_->sources.Add(std::move(variable)), false};
+  }
+  variables_.push_back(digit);
   return Variable(num_variables() - 1);
 }
 
-Number PositionalAlgebra::Variable(int position) {
-  const int64_t size = variables_[position];
-  if (size == 1) return Number();
-  NumberSource variable;
-  variable.kind = NumberSource::Kind::kVariable;
-  variable.variable = position;
-  variable.greatest = size - 1;
-  return Number{Digit{1, size, state_->sources.Intern(std::move(variable)), false}};
+Number PositionalAlgebra::Variable(int position) const {
+  const Digit& digit = variables_[position];
+  return digit.IsConstant() ? Number() : Number{digit};
 }
 
 namespace {

@@ -56,9 +56,11 @@ class PositionalAlgebra {
   // A new variable in [0, size - 1], size >= 1. Its position is the number of variables before it.
   Number AddVariable(int64_t size);
   // The variable at this position.
-  Number Variable(int position);
+  Number Variable(int position) const;
   int num_variables() const { return static_cast<int>(variables_.size()); }
-  Interval RangeOfVariable(int position) const { return Interval::OfSize(variables_[position]); }
+  Interval RangeOfVariable(int position) const {
+    return Interval::OfSize(variables_[position].extent);
+  }
 
   // The indices in an array of the sizes `to` of the element with these indices, in an array of as
   // many elements. indices[i] is of the size of its axis; the greatest axis stands first.
@@ -110,7 +112,7 @@ class PositionalAlgebra {
   int DepthOf(const Number& number) const;
 
  private:
-  llvm::SmallVector<int64_t, 4> variables_;  // their sizes
+  llvm::SmallVector<Digit, 4> variables_;
   std::unique_ptr<PositionalState> state_;
 };
 

@@ -50,7 +50,10 @@ absl::StatusOr<InstructionIndexing> WalkInShares(size_t count, int64_t max_steps
     }
     open = std::move(stopped);
   }
+  size_t total = 0;
+  for (const InstructionIndexing& entries : found) total += entries.size();
   InstructionIndexing all;
+  all.reserve(total);
   for (InstructionIndexing& entries : found) absl::c_move(entries, std::back_inserter(all));
   return all;
 }

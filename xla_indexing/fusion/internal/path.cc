@@ -216,7 +216,7 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   Variables ranges;
   llvm::SmallVector<Interval, 8> values_of_ranges;
   if (algebra.num_variables() > num_dims) {
-    for (const int variable : VariablesOf({position_->indices, restrictions}, algebra)) {
+    for (const int variable : VariablesOf(position_->indices, restrictions, algebra)) {
       if (variable < num_dims) continue;
       variables[variable] = mlir::getAffineSymbolExpr(ranges.size(), context);
       ranges.push_back({bounds[variable], {}});
@@ -354,6 +354,8 @@ void PathSet::Add(const PathSet& other) {
     *this = other;
     return;
   }
+  // x * x comes to x twice.
+  if (other.members_ && other.members_->SharesWith(*members_)) return;
   for (const Path& path : other.paths()) Add(path);
 }
 

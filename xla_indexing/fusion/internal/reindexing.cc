@@ -85,7 +85,8 @@ class FreeIndices {
  public:
   FreeIndices(const Position& position, int num_dims, PositionalAlgebra* algebra)
       : algebra_(*algebra), next_(num_dims) {
-    if (algebra->num_variables() > num_dims) used_ = VariablesOf(position, *algebra);
+    if (algebra->num_variables() > num_dims)
+      used_ = VariablesOf(position.indices, position.restrictions, *algebra);
   }
 
   Number Next(int64_t size) {
@@ -332,10 +333,12 @@ Reindexed MovedIf(bool moved) { return moved ? Reindexed::kMoved : Reindexed::kR
 
 }  // namespace
 
-llvm::SmallVector<int, 8> VariablesOf(const Position& position, const PositionalAlgebra& algebra) {
+llvm::SmallVector<int, 8> VariablesOf(llvm::ArrayRef<Number> indices,
+                                      llvm::ArrayRef<Restriction> restrictions,
+                                      const PositionalAlgebra& algebra) {
   VariableSearch variables(algebra);
-  for (const Number& index : position.indices) variables.Add(index);
-  for (const Restriction& restriction : position.restrictions) variables.Add(restriction.index);
+  for (const Number& index : indices) variables.Add(index);
+  for (const Restriction& restriction : restrictions) variables.Add(restriction.index);
   return std::move(variables.found());
 }
 

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/affine/internal/positional.h"
 #include "xla_indexing/fusion/internal/restrictions.h"
@@ -65,7 +66,9 @@ Reindexed ApplyReindexing(const HloInstruction& instruction, int64_t operand, Di
 
 // The positions of the variables that the indices depend on, then of the others that restrictions
 // depend on, each once; those of indices that are variables come in the order of the indices.
-llvm::SmallVector<int, 8> VariablesOf(const Position& position, const PositionalAlgebra& algebra);
+llvm::SmallVector<int, 8> VariablesOf(llvm::ArrayRef<Number> indices,
+                                      llvm::ArrayRef<Restriction> restrictions,
+                                      const PositionalAlgebra& algebra);
 
 }  // namespace xla_indexing::internal
 

@@ -1,9 +1,9 @@
 #include "xla_indexing/ops/internal/other_devices.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/internal/collective.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -31,12 +31,11 @@ int64_t DeviceCount(const HloInstruction& instruction) {
 }  // namespace
 
 std::optional<int64_t> DevicesAcrossWhich(const HloComputation& computation) {
-  absl::flat_hash_set<const HloComputation*> seen;
-  std::vector<const HloComputation*> pending = {&computation};
+  llvm::SmallPtrSet<const HloComputation*, 8> seen;
+  llvm::SmallVector<const HloComputation*, 8> pending = {&computation};
   std::optional<int64_t> devices;
   while (!pending.empty()) {
-    const HloComputation* next = pending.back();
-    pending.pop_back();
+    const HloComputation* next = pending.pop_back_val();
     if (next == nullptr || !seen.insert(next).second) continue;
     for (const HloInstruction* instruction : next->instructions()) {
       if (WhyUnverified(*instruction)) {
