@@ -19,7 +19,7 @@
 //   s in no result                                 eliminated               where that is exact
 //   s with values in one residue class             counts its elements      s in [l, u], l in the class
 //   s, t in sums with k*(n*s + t) only             n*s + t is one variable  t has n values
-//   s, t in results with k*(n*s + t) only           n*s + t is one variable  s is eliminated exactly
+//   results functions of n*s + t alone             n*s + t is one variable  s is eliminated exactly
 //   s in nothing                                   dropped                  always
 //   rt in nothing                                  dropped                  its interval excludes no value
 //   rt, rt' read from one place                    one variable             in both intervals

@@ -17,6 +17,7 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/constraint_form.h"
+#include "xla_indexing/map/internal/replace_variables.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -40,10 +41,9 @@ class Joining {
         low_(mlir::getAffineSymbolExpr(low, map.context())),
         joined_(map) {}
 
-  // The map with `low` in the place of n * high + low; none where that is not to be done.
+  // The map with `low` for sign * (n * high + low) + offset; none where that is not to be done.
   std::optional<IndexingMap> Join() {
-    if (!FindFactor() || !ReplaceInResults() || !CollectWindows() || !EliminateHigh() ||
-        kept_.size() > map_.constraints().size()) {
+    if (!FindSum() || !Replace() || !EliminateHigh() || kept_.size() > map_.constraints().size()) {
       return std::nullopt;
     }
     return IndexingMap(kPartsFit, joined_.affine_map(), Variables(joined_.dims()),
@@ -52,17 +52,18 @@ class Joining {
   }
 
  private:
-  bool OnlyInSums(const LinearSum& sum) const {
-    return sum.valid() && llvm::none_of(symbols_, [&](int symbol) {
-             return llvm::any_of(sum.terms(), [symbol](const Term& term) {
-               return !llvm::isa<mlir::AffineSymbolExpr>(term.atom) &&
-                      term.atom.isFunctionOfSymbol(symbol);
-             });
-           });
+  bool HasHigh(AffineExpr expr) const { return expr.isFunctionOfSymbol(symbols_[0]); }
+  bool HasEither(AffineExpr expr) const {
+    return HasHigh(expr) || expr.isFunctionOfSymbol(symbols_[1]);
   }
-  bool FindFactor();
-  bool ReplaceInResults();
-  bool CollectWindows();
+  // Finds n, and what the new variable is. No result has just one of the two.
+  bool FindSum();
+  bool HasBothOrNone(const LinearSum& sum);
+  // Brings in the new variable, and tells the constraints on `high` from the others.
+  bool Replace();
+  // The sum that the expression is, in which `high` is in no dividend, if possible.
+  LinearSum WithHighApart(AffineExpr expr);
+  bool Add(LinearSum sum, const Interval& interval);
   bool EliminateHigh();
   bool Meet(const Window& a, const Window& b);
   bool Keep(LinearSum sum, const Interval& interval);
@@ -75,72 +76,107 @@ class Joining {
   const AffineExpr low_;
   IndexingMap joined_;  // its constraints count for nothing
   int64_t n_ = 0;
+  // Where a result is the sum alone, the new variable is this result.
+  int64_t sign_ = 1;
+  int64_t offset_ = 0;
   llvm::SmallVector<Window, 4> windows_;                         // of `high`
   llvm::SmallVector<std::pair<LinearSum, Interval>, 4> others_;  // constraints without it
   Constraints kept_;
   std::optional<ExprSimplifier> simplifier_;
 };
 
-// n, by which the results have n * high + low and nothing else of the two.
-bool Joining::FindFactor() {
+bool Joining::FindSum() {
+  if (!llvm::all_of(results_, [&](const LinearSum& sum) { return HasBothOrNone(sum); }) ||
+      n_ == 0) {
+    return false;
+  }
   for (const LinearSum& sum : results_) {
     const int64_t of_low = sum.CoefficientOf(low_);
-    const int64_t of_high = sum.CoefficientOf(high_);
-    if (of_low == 0 && of_high == 0) continue;
-    if (of_low == 0 || of_high == 0 || of_high == kInt64Min || of_high % of_low != 0) return false;
-    const int64_t n = of_high / of_low;
-    if (n < 1 || (n_ != 0 && n != n_)) return false;
-    n_ = n;
+    if (sum.terms().size() != 2 || (of_low != 1 && of_low != -1) ||
+        sum.CoefficientOf(high_) != of_low * n_) {
+      continue;
+    }
+    sign_ = of_low;
+    offset_ = sum.constant();
+    break;
   }
-  return n_ != 0 && llvm::all_of(results_, [&](const LinearSum& sum) { return OnlyInSums(sum); });
-}
-
-bool Joining::ReplaceInResults() {
-  const Interval of_high = map_.ranges()[symbols_[0]].bounds;
-  const Interval of_low = map_.ranges()[symbols_[1]].bounds;
-  const std::optional<Interval> sums =
-      WideInterval(of_high).Mul(n_).Add(WideInterval(of_low)).Narrow();
-  const std::optional<Interval> minus_low = WideInterval(of_low).Neg().Narrow();
-  if (!sums || !minus_low || !sums->IsFinite() || sums->IsEmpty()) return false;
-  llvm::SmallVector<AffineExpr, 4> results;
-  for (LinearSum sum : results_) {
-    sum.RemoveTerm(high_);
-    results.push_back(sum.ToExpr(map_.context()));
-    if (!results.back()) return false;
-  }
-  joined_ = IndexingMap(
-      kPartsFit, mlir::AffineMap::get(map_.num_dims(), map_.num_symbols(), results, map_.context()),
-      Variables(map_.dims()), Variables(map_.ranges()), Variables(map_.runtimes()));
-  joined_.mutable_range(symbols_[1]).bounds = *sums;
-  windows_.push_back({1, LinearSum(0), of_high});
-  windows_.push_back({n_, LinearSum::Of(low_, -1), *minus_low});
   return true;
 }
 
-// Tells the constraints on `high` from the others, once `low` is the sum of both.
-bool Joining::CollectWindows() {
-  for (const Constraint& constraint : map_.constraints()) {
-    LinearSum sum = LinearSum::FromExpr(constraint.expr);
-    const int64_t of_low = sum.CoefficientOf(low_);
-    if (!OnlyInSums(sum) || of_low == kInt64Min) return false;
-    sum.AddScaled(LinearSum::Of(high_, n_), -of_low);
-    const int64_t factor = sum.CoefficientOf(high_);
-    if (!sum.valid() || factor == kInt64Min) return false;
-    if (factor == 0) {
-      others_.emplace_back(std::move(sum), constraint.interval);
-      continue;
-    }
-    sum.RemoveTerm(high_);
-    std::optional<Interval> interval = constraint.interval;
-    if (factor < 0) {
-      sum.Scale(-1);
-      interval = WideInterval(*interval).Neg().Narrow();
-    }
-    if (!interval || !sum.valid()) return false;
-    windows_.push_back({factor < 0 ? -factor : factor, std::move(sum), *interval});
+bool Joining::HasBothOrNone(const LinearSum& sum) {
+  const int64_t of_low = sum.CoefficientOf(low_);
+  const int64_t of_high = sum.CoefficientOf(high_);
+  if (!sum.valid() || (of_low == 0) != (of_high == 0)) return false;
+  if (of_low != 0 && n_ == 0) {
+    if (of_high == kInt64Min || of_high % of_low != 0) return false;
+    n_ = of_high / of_low;
   }
+  return llvm::all_of(sum.terms(), [&](const Term& term) {
+    const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
+    return !division || !HasEither(division) ||
+           HasBothOrNone(LinearSum::FromExpr(division.getLHS()));
+  });
+}
+
+bool Joining::Replace() {
+  const Interval of_high = map_.ranges()[symbols_[0]].bounds;
+  const Interval of_low = map_.ranges()[symbols_[1]].bounds;
+  const WideInterval sums = WideInterval(of_high).Mul(n_).Add(WideInterval(of_low)).Mul(sign_);
+  const std::optional<Interval> range = sums.Add(WideInterval(Interval::Point(offset_))).Narrow();
+  LinearSum value_of_low = LinearSum::Of(low_, sign_);
+  value_of_low.AddScaled(LinearSum(offset_), -sign_);
+  value_of_low.AddScaled(LinearSum::Of(high_, n_), -1);
+  llvm::SmallVector<AffineExpr, 8> values(map_.num_symbols());
+  values[symbols_[1]] = value_of_low.ToExpr(map_.context());
+  if (!range || !range->IsFinite() || range->IsEmpty() || !values[symbols_[1]]) return false;
+  Variables ranges(map_.ranges());
+  ranges[symbols_[1]].bounds = *range;
+  std::optional<IndexingMap> replaced = ReplaceVariables(
+      map_, Variables(map_.dims()), std::move(ranges), Variables(map_.runtimes()), {}, values);
+  if (!replaced) return false;
+  joined_ = *std::move(replaced);
+  simplifier_.emplace(map_.context(), joined_.DimBounds(), joined_.SymbolBounds());
+  llvm::SmallVector<AffineExpr, 4> results;
+  for (const AffineExpr result : joined_.results()) {
+    LinearSum sum = WithHighApart(result);
+    results.push_back(sum.ToExpr(map_.context()));
+    if (!results.back() || HasHigh(results.back())) return false;
+  }
+  if (!Add(LinearSum::Of(high_), of_high) || !Add(std::move(value_of_low), of_low)) return false;
+  for (const Constraint& constraint : joined_.constraints()) {
+    if (!Add(WithHighApart(constraint.expr), constraint.interval)) return false;
+  }
+  joined_ = IndexingMap(
+      kPartsFit, mlir::AffineMap::get(map_.num_dims(), map_.num_symbols(), results, map_.context()),
+      Variables(joined_.dims()), Variables(joined_.ranges()), Variables(joined_.runtimes()));
   constexpr size_t kManyWindows = 8;
   return windows_.size() <= kManyWindows;
+}
+
+LinearSum Joining::WithHighApart(AffineExpr expr) {
+  LinearSum sum = LinearSum::FromExpr(expr);
+  const bool is_apart = llvm::none_of(
+      sum.terms(), [&](const Term& term) { return term.atom != high_ && HasHigh(term.atom); });
+  return is_apart ? sum : LinearSum::FromExpr(simplifier_->Simplify(expr));
+}
+
+bool Joining::Add(LinearSum sum, const Interval& interval) {
+  const int64_t factor = sum.CoefficientOf(high_);
+  if (!sum.valid() || factor == kInt64Min) return false;
+  sum.RemoveTerm(high_);
+  if (llvm::any_of(sum.terms(), [&](const Term& term) { return HasHigh(term.atom); })) return false;
+  if (factor == 0) {
+    others_.emplace_back(std::move(sum), interval);
+    return true;
+  }
+  std::optional<Interval> of_window = interval;
+  if (factor < 0) {
+    sum.Scale(-1);
+    of_window = WideInterval(interval).Neg().Narrow();
+  }
+  if (!of_window || !sum.valid()) return false;
+  windows_.push_back({factor < 0 ? -factor : factor, std::move(sum), *of_window});
+  return true;
 }
 
 bool Joining::EliminateHigh() {
@@ -148,7 +184,6 @@ bool Joining::EliminateHigh() {
     const std::optional<int64_t> size = window.interval.Size();
     if (size && *size < window.factor) return false;
   }
-  simplifier_.emplace(map_.context(), joined_.DimBounds(), joined_.SymbolBounds());
   for (auto& [sum, interval] : others_) {
     if (!Keep(std::move(sum), interval)) return false;
   }
@@ -223,20 +258,19 @@ bool JoinWindows(IndexingMap* map) {
     again = false;
     llvm::SmallVector<LinearSum, 4> results;
     for (const AffineExpr result : map->results()) results.push_back(LinearSum::FromExpr(result));
-    // Range variables that stand in a sum of a result with others.
+    // Range variables that a result is not by itself, nor a multiple of.
     llvm::SmallVector<int, 8> in_sums;
-    for (const LinearSum& sum : results) {
-      if (sum.terms().size() < 2) continue;
-      for (const Term& term : sum.terms()) {
-        const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
-        if (!symbol || static_cast<int>(symbol.getPosition()) >= map->num_ranges()) continue;
-        if (const auto position = static_cast<int>(symbol.getPosition());
-            !llvm::is_contained(in_sums, position)) {
-          in_sums.push_back(position);
-        }
+    for (int range = 0; range < map->num_ranges(); ++range) {
+      const AffineExpr variable = mlir::getAffineSymbolExpr(range, map->context());
+      if (llvm::any_of(results, [&](const LinearSum& sum) {
+            return llvm::any_of(sum.terms(), [&](const Term& term) {
+              return term.atom == variable ? sum.terms().size() > 1
+                                           : term.atom.isFunctionOfSymbol(range);
+            });
+          })) {
+        in_sums.push_back(range);
       }
     }
-    llvm::sort(in_sums);
     for (const int high : in_sums) {
       for (const int low : in_sums) {
         if (high == low || again) continue;

@@ -1,8 +1,9 @@
 // Range variables that results only have as one sum, such as the windows of one convolution after
 // another, become that sum:
 //
-//   results have s and t as n*s + t, n > 0       t' = n*s + t, and some s in [l, u]: t' - n*s in the
+//   results are functions of n*s + t, n != 0     t' = n*s + t, and some s in [l, u]: t' - n*s in the
 //                                                interval of t, and the constraints on s
+//   a result is +-(n*s + t) + c                  t' is that result
 //
 // where s, of which constraints are then all that is left, can be eliminated:
 //
