@@ -18,6 +18,7 @@
 #include "xla_indexing/map/internal/determined_ranges.h"
 #include "xla_indexing/map/internal/existential.h"
 #include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/map/internal/range_quotients.h"
 #include "xla_indexing/map/internal/replace_variables.h"
 #include "xla_indexing/map/internal/window_sums.h"
 
@@ -101,7 +102,9 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
     if (eliminated) used("constraints only say that a range variable has a value");
     const bool rescaled = RescaleRangeVariables(&map_);
     if (rescaled) used("a range variable counts the values of its residue class");
-    if (eliminated || rescaled) SimplifyFunction(trace);
+    const bool divided = ReplaceByQuotient(&map_);
+    if (divided) used("a quotient without remainder is a range variable");
+    if (eliminated || rescaled || divided) SimplifyFunction(trace);
     const bool joined = JoinRangeVariables(&map_);
     if (joined) {
       used("range variables are the digits of one");
@@ -112,7 +115,7 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
       used("range variables are windows of one sum");
       SimplifyFunction(trace);
     }
-    if (!replaced && !eliminated && !rescaled && !joined && !summed) return round > 0;
+    if (!replaced && !eliminated && !rescaled && !divided && !joined && !summed) return round > 0;
   }
   return true;
 }
