@@ -1,10 +1,12 @@
 // Scans whose carries stay, move, turn, spread, change places or wait for one another, executed step
-// by step.
+// by step, and judged by isl's transitive closure of a step (tests/map/isl_judge.h).
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,6 +18,16 @@
 #include "tests/testing/random.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
+#ifdef XLA_INDEXING_HAS_ISL
+#include <iostream>
+#include <optional>
+
+#include "tests/map/isl_judge.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/module.h"
+#include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/map/text.h"
+#endif
 
 namespace xla_indexing::reference {
 namespace {
@@ -114,6 +126,139 @@ TEST(ScanLoopsTest, OfTwoCarriesAgreeWithTheReference) {
   }
   EXPECT_EQ(exact, all);
 }
+
+#ifdef XLA_INDEXING_HAS_ISL
+
+// The scan of ScanText() as isl sees it. A place is (leaf, index, element): leaf 0, 1 or 2 is what the
+// step at an index of the scanned dimension yields or carries on, and leaf 3, 4 or 5 what the scan is
+// given, the carries at the index of the first step. Sets have a place and one that it is computed from.
+class ScanByIsl {
+ public:
+  ScanByIsl(const std::string& text, int64_t steps, int64_t dimension, bool is_reverse)
+      : module_(*ParseAndVerifyModule(text)),
+        scan_(*module_->entry_computation()->root_instruction()),
+        dimension_(static_cast<int>(dimension)),
+        all_(absl::StrCat("[0, ", steps - 1, "]")),
+        first_(is_reverse ? steps - 1 : 0),
+        last_(is_reverse ? 0 : steps - 1),
+        previous_(is_reverse ? "d1 + 1" : "d1 - 1") {}
+
+  // Compares with the answers in a direction; returns whether isl found an exact closure.
+  bool Compare(Direction direction) {
+    bool is_exact = false;
+    const IslSet closure = OneStep().TransitiveClosure(&is_exact);
+    std::optional<IslSet> answers;
+    std::optional<IslSet> expected;
+    for (int64_t output = 0; output < 3; ++output) {
+      for (int64_t operand = 0; operand < 3; ++operand) {
+        AddTo(&expected, closure.Intersect(EndsOf(output, operand)));
+      }
+    }
+    const SharedIndexing entries = *indexer_.Index(scan_, direction);
+    for (const IndexingEntry& entry : *entries) {
+      EXPECT_TRUE(entry.indexing.label().IsExact());
+      const bool is_forward = direction == Direction::kInputToOutput;
+      const std::vector<int> output = entry.output_leaf == 0 ? Array(0) : std::vector<int>{2};
+      const std::vector<int> operand = entry.operand == 0 ? Array(3) : std::vector<int>{5};
+      for (const OperandIndexing& map : entry.indexing) {
+        const IslSet graph =
+            Graph(map.map(), is_forward ? operand : output, is_forward ? output : operand);
+        AddTo(&answers, graph.Intersect(EndsOf(entry.output_leaf, entry.operand)));
+      }
+    }
+    if (!answers) return is_exact && expected->IsEmpty() == true;
+    EXPECT_NE(answers->IsSubsetOf(*expected), false);
+    if (!is_exact) return false;
+    const std::optional<bool> is_same = answers->Equals(*expected);
+    EXPECT_NE(is_same, false);
+    return is_same.has_value();
+  }
+
+ private:
+  static void AddTo(std::optional<IslSet>* sum, const IslSet& set) {
+    *sum = *sum ? (*sum)->Union(set) : set;
+  }
+  // Where the two indices of a scanned array lie, in a place that begins there.
+  std::vector<int> Array(int begin) const {
+    if (dimension_ == 0) return {begin + 1, begin + 2};
+    return {begin + 2, begin + 1};
+  }
+  // The pairs of places of which a map says that these coordinates depend on each other.
+  IslSet Graph(const IndexingMap& map, std::vector<int> dims, std::vector<int> results) {
+    IslJudge::Places places;
+    places.num_dimensions = 6 + map.num_ranges();
+    for (int i = 0; i < map.num_ranges(); ++i) places.ranges.push_back(6 + i);
+    places.dims = std::move(dims);
+    places.results = std::move(results);
+    return judge_.Graph(map, places).ProjectOnto({0, 1, 2, 3, 4, 5});
+  }
+  IslSet Graph(const std::string& text) {
+    return Graph(*ParseIndexingMap(text, &context_), {0, 1}, {3, 4});
+  }
+  // From what the scan yields to what it is given.
+  IslSet EndsOf(int64_t output, int64_t operand) {
+    const auto point = [](int64_t index) { return absl::StrCat("[", index, ", ", index, "]"); };
+    return Graph(absl::StrCat("(d0, d1)[s0] -> (", operand + 3, ", s0), domain: d0 in ",
+                              point(output), ", d1 in ", output == 0 ? all_ : point(last_),
+                              ", s0 in ", operand == 0 ? all_ : point(first_)));
+  }
+  // From what a step yields to the slice that it reads, and to what the step before carries on or the
+  // scan begins with.
+  IslSet OneStep() {
+    std::optional<IslSet> all;
+    const SharedIndexing body = *indexer_.Index(*scan_.to_apply(), Direction::kOutputToInput);
+    for (const IndexingEntry& entry : *body) {
+      const std::string from =
+          absl::StrCat("d0 in [", entry.output_leaf, ", ", entry.output_leaf, "], d1 in ", all_);
+      const std::string here =
+          absl::StrCat("(d0, d1) -> (", entry.operand + 3, ", d1), domain: ", from);
+      for (const OperandIndexing& map : entry.indexing) {
+        const IslSet graph = Graph(map.map(), {2}, {5});
+        if (entry.operand == 0) {
+          AddTo(&all, graph.Intersect(Graph(here)));
+          continue;
+        }
+        AddTo(&all, graph.Intersect(Graph(absl::StrCat(here, ", d1 - ", first_, " in [0, 0]"))));
+        AddTo(&all, graph.Intersect(
+                        Graph(absl::StrCat("(d0, d1) -> (", entry.operand, ", ", previous_,
+                                           "), domain: ", from, ", ", previous_, " in ", all_))));
+      }
+    }
+    return *all;
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  const std::unique_ptr<HloModule> module_;
+  const HloInstruction& scan_;
+  HloIndexer indexer_{&context_};
+  IslJudge judge_;
+  const int dimension_;
+  const std::string all_;
+  const int64_t first_;
+  const int64_t last_;
+  const std::string previous_;
+};
+
+TEST(ScanLoopsTest, AreTheClosuresThatIslFinds) {
+  int compared = 0;
+  int all = 0;
+  for (const std::string& next : Values()) {
+    for (const int64_t steps : {1, 2, 17, 300}) {
+      const int64_t dimension = all % 2;
+      const bool is_reverse = all % 3 == 0;
+      const std::string text = ScanText({Body(), "xc", next, "d"}, steps, dimension, is_reverse);
+      for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
+        SCOPED_TRACE(text);
+        ++all;
+        compared += ScanByIsl(text, steps, dimension, is_reverse).Compare(direction) ? 1 : 0;
+      }
+    }
+  }
+  std::cout << compared << " of " << all << " scans compared with exact closures of isl\n";
+  EXPECT_GT(2 * compared, all);
+}
+
+#endif
 
 }  // namespace
 }  // namespace xla_indexing::reference
