@@ -195,10 +195,26 @@ nb::typed<nb::tuple, Vector, Matrix> ReadsOf(const Map& map, nb::handle indices,
                         ToArray<Matrix>(std::move(elements), {count, num_results}));
 }
 
+// One value for each range variable of a domain that no constraint names: if one is in the domain, all are.
+std::vector<int64_t> FixFreeRanges(const IndexingMap& domain, PointSources* points) {
+  std::vector<int64_t> values(static_cast<size_t>(domain.num_ranges()));
+  for (int i = 0; i < domain.num_ranges(); ++i) {
+    const bool is_named =
+        std::any_of(domain.constraints().begin(), domain.constraints().end(),
+                    [&](const Constraint& c) { return c.expr.isFunctionOfSymbol(i); });
+    const Interval& bounds = domain.ranges()[i].bounds;
+    if (is_named || bounds.IsEmpty()) continue;
+    values[i] = bounds.has_lower() ? bounds.lower() : bounds.has_upper() ? bounds.upper() : 0;
+    points->sources[domain.num_dims() + i] = {&values[i], 0};
+  }
+  return values;
+}
+
 Flags InDomain(const Map& map, nb::handle indices, nb::handle runtime, int64_t max_points) {
-  const PointSources points = SourcesOf(map, indices, runtime);
+  PointSources points = SourcesOf(map, indices, runtime);
   std::vector<uint8_t> flags(points.num_rows);
   const IndexingMap domain = Locked(*map.context, [&] { return DomainOf(map.map); });
+  const std::vector<int64_t> fixed = FixFreeRanges(domain, &points);
   {
     nb::gil_scoped_release release;
     CheckOk(MapProgram(domain).Run(points.num_rows, points.sources, max_points,

@@ -180,6 +180,30 @@ def test_answers_that_are_not_exact_say_so() -> None:
     assert any(text.startswith("over-approximate: ") for text in texts(module.entry.indexing().picture()))
 
 
+def test_what_leads_to_too_many_elements_is_not_drawn_and_the_rest_is() -> None:
+    module = xi.load(
+        "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }"
+        "ENTRY e { p = f32[5000,5000] parameter(0)  q = f32[8] parameter(1)  zero = f32[] constant(0)"
+        "  sum = f32[] reduce(p, zero), dimensions={0,1}, to_apply=add"
+        "  b = f32[8] broadcast(sum), dimensions={}  ROOT r = f32[8] add(q, b) }"
+    )
+    drawn = module.entry.indexing().picture((3,))
+    assert any(text.startswith("not drawn: (d0)[s0, s1] -> (s0, s1)") for text in texts(drawn))
+    assert "nothing is read" not in texts(drawn)
+    assert squares(drawn, "s0")[2] == {(0, 3)}
+
+
+def test_an_element_is_chosen_whatever_number_of_elements_it_leads_to() -> None:
+    # 2^30 values of the range variables for each element; the first two elements lead to nothing.
+    wide = "(d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 3], s0 in [0, 32767], s1 in [0, 32767], d0 in [2, 3]"
+    assert xi.IndexingMap(wide).in_domain([[0], [1], [2], [3]]).tolist() == [False, False, True, True]
+    # What constraints name is tried; empty and infinite intervals are what they are.
+    assert xi.IndexingMap(
+        "(d0)[s0, s1] -> (s1), domain: d0 in [0, 3], s0 in [0, 1], s1 in [0, 1073741823], d0 + s0 in [3, 9]"
+    ).in_domain([[1], [2], [3]]).tolist() == [False, True, True]
+    assert xi.IndexingMap("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, inf]").in_domain([[1]]).all()
+
+
 def test_names_stay_text_whatever_is_in_them() -> None:
     name = "<script>alert(1)</script>&\x00\ud800" + "x" * 10_000
     point = np.zeros((1, 1), dtype=np.int64)

@@ -11,6 +11,7 @@ hosts show it as it is; it has colours for light and for dark pages. Text of mod
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import math
@@ -135,8 +136,9 @@ def of_indexing(
     maps to another array have a colour each, as far as there are colours. `runtime` gives the values of the
     runtime variables of all maps that have as many; those of others are in the middle of their intervals.
 
-    Error where no entry starts from that array, an interval has no end, or the element is not one of the
-    array.
+    A map that leads to more than 2^24 points, or has an interval without end, is not drawn, and it is said.
+
+    Error where no entry starts from that array, or the element is not one of the array.
     """
     starting = [entry for entry in indexing if _start_of(entry) == (operand, leaf)]
     if not starting:
@@ -174,7 +176,12 @@ def _end_of(
             array.notes.append(f"unknown: {operand.reason}")
             continue
         values = _runtime_values(operand.map, runtime)
-        array.sets.append(_reads(operand.map, point, values))
+        try:
+            array.sets.append(_reads(operand.map, point, values))
+        except Error as error:
+            array.is_unknown = True
+            array.notes.append(f"not drawn: {str(operand.map).split(', domain: ', 1)[0]}: {error}")
+            continue
         array.legend.append(str(operand.map).split(", domain: ", 1)[0])
         words = [variable.in_words for variable in operand.runtime_variables]
         said.update(dict.fromkeys(map(": ".join, zip(_said(operand.map, values), words))))
@@ -264,7 +271,9 @@ def _element(
     points = np.array(candidates, dtype=np.int64).reshape(len(candidates), len(sizes))
     score = np.zeros(len(points))
     for indexing_map, runtime in maps:
-        score += indexing_map.in_domain(points, runtime=runtime or None)
+        # A map that takes too long to try has no say.
+        with contextlib.suppress(Error):
+            score += indexing_map.in_domain(points, runtime=runtime or None, max_points=MOST_POINTS)
     return tuple(int(index) for index in points[int(np.argmax(score))])
 
 
@@ -451,7 +460,9 @@ def draw(heading: Sequence[str], start: Array, ends: Sequence[Array], given: Seq
 def _described(heading: Sequence[str], start: Array, ends: Sequence[Array], given: Sequence[str]) -> str:
     """Returns what the picture shows in words, for those who do not see it."""
     words = [f"{start.title}; {'; '.join(given)}."]
-    words += [f"{end.title}: {_count(sum(len(points) for points in end.sets), 'element')}." for end in ends]
+    for end in ends:
+        number = _count(sum(len(points) for points in end.sets), "element")
+        words.append(f"{end.title}: {f'{number} and more' if end.is_unknown else number}.")
     return textwrap.shorten(" ".join([*heading, *words]), 2000, placeholder=" ...")
 
 
