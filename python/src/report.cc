@@ -141,6 +141,7 @@ nb::dict DictOf(const Row& self) {
   dict["bytes_written"] = nb::cast(analysis.bytes_written);
   dict["worst"] = ToTextOrNone(WorstOf(self));
   dict["worst_map"] = ToTextOrNone(WorstMapOf(self));
+  dict["notes"] = nb::cast(ToTexts(self.row->notes));
   dict["findings"] = nb::cast(ToTexts(self.row->findings));
   dict["not_known"] = nb::cast(ToTexts(self.row->not_known));
   dict["source"] = ToTextOrNone(SourceOf(self));
@@ -169,7 +170,9 @@ void DefineRow(nb::module_& m) {
           "kind", [](const Row& self) { return self.Analysis().kind; },
           "'loop', 'transpose', 'reduction' and so on: the emitter of XLA that makes it; "
           "'library', "
-          "'communication', 'sort', 'transfer' where none does.")
+          "'communication', 'sort', 'transfer' where none does; 'while' for a loop, of which "
+          "wasted and "
+          "moved are those of the kernels inside.")
       .def_prop_ro(
           "wasted", [](const Row& self) { return IfKnown(self, self.row->bytes_wasted); },
           "Bytes that are moved and that no thread asked for; None where that is not known.")
@@ -198,6 +201,9 @@ void DefineRow(nb::module_& m) {
           "worst_map", [](const Row& self) { return ToTextOrNone(WorstMapOf(self)); },
           "The map through which it does.", nb::sig("def worst_map(self) -> str | None"))
       .def_prop_ro(
+          "notes", [](const Row& self) { return ToTexts(self.row->notes); },
+          "Of a loop: how often it runs its body, and what one iteration reads.")
+      .def_prop_ro(
           "findings", [](const Row& self) { return ToTexts(self.row->findings); },
           "What is wrong, and what would fix it.")
       .def_prop_ro(
@@ -222,7 +228,8 @@ void DefineReport(nb::module_& m, SubjectClasses& classes) {
   nb::class_<Report>(m, "Report",
                      R"doc(The kernels of a module, the one that wastes most memory traffic first.
 
-A sequence of KernelRow; str() is a table, and a notebook shows one.
+A sequence of KernelRow; str() is a table, and a notebook shows one. A loop has a row before those of the
+kernels inside, whose bytes are its own.
 
     >>> m = xi.load("ENTRY e { p = f32[1024,1024] parameter(0)"
     ...             "  ROOT s = f32[1024,512] slice(p), slice={[0:1024], [0:1024:2]} }")

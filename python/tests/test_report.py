@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import threading
+from typing import Any
 
 import pytest
 from slices_module import MODULE
@@ -61,9 +62,30 @@ def test_kernels_in_loops_count_as_often_as_they_run() -> None:
         """
     ).report()
     runs = {row.kernel: int(row.runs) for row in report}
-    assert runs == {"body/n": 5, "body/j": 5, "condition/c": 6}
+    assert runs == {"w": 1, "body/n": 5, "body/j": 5, "condition/c": 6}
     (n,) = [row for row in report if row.kernel == "body/n"]
     assert int(n.moved) == 5 * 2 * 8 * 64 * 4
+
+
+def test_a_scan_says_what_one_iteration_reads() -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    def running_sum(xs: Any, weights: Any) -> Any:
+        def step(total: Any, x: Any) -> tuple[Any, Any]:
+            total = total + x * weights
+            return total, total
+
+        return jax.lax.scan(step, jnp.zeros(64), xs)[1]
+
+    report = xi.analyze(running_sum, jnp.ones((30, 64)), jnp.ones(64)).report()
+    (loop,) = [row for row in report if row.kind == "while"]
+    assert "runs 30 times" in loop.notes[0]
+    reads = sorted(note.split(" of ")[0:2] for note in loop.notes[1:])
+    assert ["one iteration reads 256 B", "the 7.5 KiB"] in reads
+    assert ["one iteration reads 256 B", "the 256 B"] in reads
+    assert loop.to_dict()["notes"] == loop.notes
+    assert loop.notes[0] in report._repr_html_()
 
 
 def test_rows_say_which_line_a_kernel_comes_from_where_that_is_known() -> None:

@@ -60,7 +60,7 @@ def of_module(module: Any) -> str:
 
 def of_report(report: Any) -> str:
     """The first rows of a report, and its totals."""
-    columns = ("kernel", "kind", "wasted", "moved", "efficiency", "runs", "worst", "what is wrong", "source")
+    columns = ("kernel", "kind", "wasted", "moved", "efficiency", "runs", "worst", "what is known", "source")
     rows = [
         {
             "kernel": row.kernel,
@@ -70,7 +70,9 @@ def of_report(report: Any) -> str:
             "efficiency": row.efficiency,
             "runs": int(row.runs) if row.runs.is_point else str(row.runs),
             "worst": row.worst,
-            "what is wrong": "; ".join([*row.findings, *(f"not exact: {text}" for text in row.not_known)]),
+            "what is known": "; ".join(
+                [*row.notes, *row.findings, *(f"not exact: {text}" for text in row.not_known)]
+            ),
             "source": row.source,
         }
         for row in itertools.islice(report, _MOST_ROWS)

@@ -125,10 +125,12 @@ TEST_F(KernelReportTest, KernelsOfALoopRunAsOftenAsTheLoop) {
                                                              {"BEGIN", "constant(0)"},
                                                              {"parameter(1)", "parameter(0)"},
                                                              {"CONFIG", ""}}));
-  EXPECT_THAT(Names(report), ::testing::UnorderedElementsAre("r", "next", "w"));
+  // The kernel `w` of the body and the loop of that name.
+  EXPECT_THAT(Names(report), ::testing::UnorderedElementsAre("r", "next", "w", "w"));
   for (const KernelRow& row : report.rows) {
     // The condition is asked once more than the body runs.
-    EXPECT_EQ(row.runs, Interval::Point(row.instruction->name() == "r" ? 8 : 7));
+    const bool is_loop = row.instruction->opcode() == HloOpcode::kWhile;
+    EXPECT_EQ(row.runs, Interval::Point(is_loop ? 1 : row.instruction->name() == "r" ? 8 : 7));
   }
   // 7 negations of 256 bytes, 7 additions of two numbers, 8 comparisons of two.
   EXPECT_EQ(report.totals.bytes_read, Interval::Point(7 * 256 + 7 * 8 + 8 * 8));
@@ -141,7 +143,16 @@ TEST_F(KernelReportTest, RunsThatAreNotKnownAreSaidAndNotCounted) {
   EXPECT_EQ(report.totals.with_unknown_runs, 3);
   // One comparison at least.
   EXPECT_EQ(report.totals.bytes_read, Interval::AtLeast(8));
-  EXPECT_THAT(report.rows[0].runs_reason, HasSubstr("loop w"));
+  // What the loop moves at least is that comparison; it stands before it.
+  EXPECT_EQ(report.rows[0].instruction->opcode(), HloOpcode::kWhile);
+  for (const KernelRow& row : report.rows) {
+    const bool is_loop = row.instruction->opcode() == HloOpcode::kWhile;
+    EXPECT_THAT(row.runs_reason, HasSubstr(is_loop ? "" : "loop w"));
+    if (!is_loop) continue;
+    EXPECT_EQ(report.AnalysisOf(row).loop->iterations, Interval::AtLeast(0));
+    EXPECT_THAT(row.notes, Contains(HasSubstr("its body b runs any number of times")));
+    EXPECT_THAT(row.not_known, Contains("how often it runs its body is not known"));
+  }
   // What the compiler knows counts.
   const ModuleReport known = Of(absl::StrReplaceAll(
       kLoop, {{"LIMIT", "7"},
@@ -149,6 +160,112 @@ TEST_F(KernelReportTest, RunsThatAreNotKnownAreSaidAndNotCounted) {
               {"CONFIG", R"(, backend_config={"known_trip_count":{"n":"5"}})"}}));
   EXPECT_EQ(known.totals.with_unknown_runs, 0);
   EXPECT_EQ(known.totals.bytes_read, Interval::Point(5 * 256 + 5 * 8 + 6 * 8));
+}
+
+// Five iterations of a sum of rows: 256 bytes of the 4096 of `rows` and all of `step` are read in each.
+// The negation `n` runs in every iteration and once outside of the loop.
+constexpr absl::string_view kSumOfRows = R"(HloModule m
+called { a = f32[64] parameter(0)
+         ROOT n = f32[64] negate(a) }
+c { s = (s32[], f32[16,64], f32[64], f32[64]) parameter(0)
+    i = s32[] get-tuple-element(s), index=0
+    five = s32[] constant(5)
+    ROOT r = pred[] compare(i, five), direction=LT }
+b { s = (s32[], f32[16,64], f32[64], f32[64]) parameter(0)
+    i = s32[] get-tuple-element(s), index=0
+    one = s32[] constant(1)
+    zero = s32[] constant(0)
+    next = s32[] add(i, one)
+    all = f32[16,64] get-tuple-element(s), index=1
+    sum = f32[64] get-tuple-element(s), index=2
+    by = f32[64] get-tuple-element(s), index=3
+    row = f32[1,64] dynamic-slice(all, i, zero), dynamic_slice_sizes={1,64}
+    flat = f32[64] bitcast(row)
+    minus = f32[64] call(flat), to_apply=called
+    scaled = f32[64] multiply(minus, by)
+    added = f32[64] add(sum, scaled)
+    ROOT t = (s32[], f32[16,64], f32[64], f32[64]) tuple(next, all, added, by) }
+ENTRY e { begin = s32[] constant(0)
+          rows = f32[16,64] parameter(0)
+          step = f32[64] parameter(1)
+          start = f32[64] call(step), to_apply=called
+          s = (s32[], f32[16,64], f32[64], f32[64]) tuple(begin, rows, start, step)
+          ROOT w = (s32[], f32[16,64], f32[64], f32[64]) while(s), condition=c, body=b })";
+
+TEST_F(KernelReportTest, ALoopHasARowThatSaysWhatOneIterationReads) {
+  const ModuleReport report = Of(kSumOfRows);
+  // It moves all that the others move but for the negation outside.
+  const KernelRow& loop = report.rows[0];
+  ASSERT_EQ(loop.instruction->name(), "w");
+  const KernelAnalysis& analysis = report.AnalysisOf(loop);
+  EXPECT_EQ(analysis.kind, "while");
+  EXPECT_EQ(loop.runs, Interval::Point(1));
+  ASSERT_TRUE(analysis.loop);
+  EXPECT_EQ(analysis.loop->iterations, Interval::Point(5));
+  // next, row, n, scaled and added five times, r six times.
+  EXPECT_EQ(analysis.loop->kernel_runs, Interval::Point(5 * 5 + 6));
+  ASSERT_EQ(analysis.loop->reads.size(), 2u);
+  EXPECT_EQ(analysis.loop->reads[0].leaf, 1);
+  EXPECT_EQ(analysis.loop->reads[0].bytes_read, Interval::Point(256));
+  EXPECT_EQ(analysis.loop->reads[0].bytes, Interval::Point(4096));
+  EXPECT_EQ(analysis.loop->reads[1].leaf, 3);
+  EXPECT_EQ(analysis.loop->reads[1].bytes_read, Interval::Point(256));
+  EXPECT_THAT(
+      loop.notes,
+      ElementsAre("its body b runs 5 times, and the kernels inside run 31 times, all together",
+                  "one iteration reads 256 B of the 4.0 KiB of rows: (d0){rt0} -> (rt0, d0)",
+                  "one iteration reads 256 B of the 256 B of step: (d0) -> (d0)"));
+  EXPECT_THAT(ReportText(report), HasSubstr("6 kernels, 6 distinct, 1 loop\n"));
+}
+
+TEST_F(KernelReportTest, ALoopMovesWhatTheKernelsInsideMove) {
+  const ModuleReport report = Of(kSumOfRows);
+  Interval moved = Interval::Point(0);
+  Interval all = Interval::Point(0);
+  for (const KernelRow& row : report.rows) {
+    if (row.instruction->name() == "w") continue;
+    // The negation runs six times, of which five are those of the loop.
+    const Interval inside = row.instruction->name() == "n" ? Interval::Point(5) : row.runs;
+    moved = moved.Add(report.AnalysisOf(row).bytes_moved.Mul(inside));
+    all = all.Add(report.AnalysisOf(row).bytes_moved.Mul(row.runs));
+  }
+  EXPECT_EQ(report.AnalysisOf(report.rows[0]).bytes_moved, moved);
+  // Totals have the kernels once.
+  EXPECT_EQ(report.totals.bytes_moved, all);
+  EXPECT_EQ(report.totals.kernels, 6);
+}
+
+// Three times the loop of kLoop, which negates seven times.
+TEST_F(KernelReportTest, ALoopInALoopRunsAsOftenAsThatRunsIt) {
+  const std::string inner = absl::StrReplaceAll(
+      kLoop, {{"LIMIT", "7"},
+              {"BEGIN", "constant(0)"},
+              {"CONFIG", ""},
+              {"ENTRY e { z", "around { p = (s32[], f32[64]) parameter(0)\n z"},
+              {"v = f32[64] parameter(1)", "v = f32[64] get-tuple-element(p), index=1"},
+              {"ROOT w = (s32[], f32[64]) while(s), condition=c, body=b",
+               "w = (s32[], f32[64]) while(s), condition=c, body=b\n"
+               "j = s32[] get-tuple-element(p), index=0  one = s32[] constant(1)\n"
+               "more = s32[] add(j, one)  x = f32[64] get-tuple-element(w), index=1\n"
+               "ROOT r = (s32[], f32[64]) tuple(more, x)"}});
+  const ModuleReport report = Of(absl::StrCat(inner, R"(
+until { s = (s32[], f32[64]) parameter(0)
+        i = s32[] get-tuple-element(s), index=0
+        n = s32[] constant(3)
+        ROOT again = pred[] compare(i, n), direction=LT }
+ENTRY e { z = s32[] constant(0)
+          v = f32[64] parameter(0)
+          s = (s32[], f32[64]) tuple(z, v)
+          ROOT outer = (s32[], f32[64]) while(s), condition=until, body=around })"));
+  ASSERT_EQ(report.rows[0].instruction->name(), "outer");
+  ASSERT_EQ(report.rows[1].instruction->name(), "w");
+  EXPECT_EQ(report.totals.loops, 2);
+  const KernelAnalysis& outer = report.AnalysisOf(report.rows[0]);
+  const KernelAnalysis& within = report.AnalysisOf(report.rows[1]);
+  EXPECT_EQ(report.rows[1].runs, Interval::Point(3));
+  EXPECT_EQ(within.loop->kernel_runs, Interval::Point(7 + 7 + 8));
+  // `more` three times, and `again` four times.
+  EXPECT_EQ(outer.loop->kernel_runs, Interval::Point(3 * (7 + 7 + 8) + 3 + 4));
 }
 
 TEST_F(KernelReportTest, KernelsThatDifferInNamesOnlyAreAnalysedOnce) {

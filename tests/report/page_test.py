@@ -389,6 +389,29 @@ class RuntimeValues(InBrowser):
         self.assertIn("rt0: others, clamp [0, 99]; (d0, d1) -> (d0, 0)", page.locator("#panel").text_content())
         self.assertNotIn("tokens", page.locator("article.kernel").text_content())
 
+    def test_a_loop_leads_to_its_body_and_back(self):
+        hlo = pathlib.Path(self.directory.name) / "loop.hlo"
+        hlo.write_text("""HloModule m
+c { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+    five = s32[] constant(5)  ROOT r = pred[] compare(i, five), direction=LT }
+b { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+    one = s32[] constant(1)  next = s32[] add(i, one)
+    x = f32[4] get-tuple-element(s), index=1  back = f32[4] reverse(x), dimensions={0}
+    ROOT t = (s32[], f32[4]) tuple(next, back) }
+ENTRY e { z = s32[] constant(0)  p = f32[4] parameter(0)  s = (s32[], f32[4]) tuple(z, p)
+          ROOT w = (s32[], f32[4]) while(s), condition=c, body=b }
+""", encoding="utf-8")
+        page = self.open(hlo)
+        page.evaluate("xlaReport.choose(xlaReport.reports[0].kernels.findIndex((k) => k.opcode === 'while'))")
+        self.assertIn("its body b runs 5 times", page.locator(".notes").text_content())
+        self.assertIn("Iterations5", page.locator("article .figures").text_content())
+        # Five reversals are one.
+        self.assertEqual(self.lit(page, 1, [0]), {3: {(3,)}, 2: {()}})
+        page.click(".links button:has-text('back')")
+        self.assertEqual(page.locator("article h2").text_content(), "back")
+        page.click(".links button:has-text('w')")
+        self.assertEqual(page.locator("article h2").text_content(), "w")
+
     def test_a_start_that_all_elements_share_has_one_slider(self):
         page = self.open_kernel("s")
         self.assertEqual(self.lit(page, 0, [1, 0])[1], {(1, 0)})

@@ -21,7 +21,14 @@
 // Sectors of kernels that are not made by an emitter (library calls, dots outside of fusions,
 // communication, sorts) are not known: they have none, and count nothing in totals, and `not_known`
 // says why. What the map of an access over-approximates is a bound: it is in the most, not in the
-// least. Kernels are ordered by the least that they waste in all their runs, then by what they move.
+// least. Kernels are ordered by the least that they waste in all their runs, then by what they move;
+// a loop stands before what is inside.
+//
+// Loops. A while has a row as well, of the kind `while`. Its bytes moved and wasted, and its sectors, are
+// those of the kernels inside, in its body and condition and what these run, times how often they
+// run; its bytes read and written are those of the loop as a whole. Nothing of it is in totals, which
+// have the kernels inside already. `loop` says how often it runs its body, and what of the arrays that it
+// only reads, those that it carries unchanged, one iteration reads.
 //
 // Equal kernels. Kernels that differ in nothing but names and descriptions are analysed once; rows
 // refer to what was found.
@@ -103,12 +110,29 @@ struct Recomputation {
   Interval computations;  // how often one is computed, all together
 };
 
+// A leaf of the state of a loop that its body returns unchanged, and what one iteration reads of it for
+// the other leaves.
+struct LoopRead {
+  int64_t leaf = 0;
+  std::string shape;
+  Interval bytes_read = Interval::Point(0);
+  Interval bytes = Interval::Point(0);  // of the whole leaf
+  std::vector<std::string> maps;        // from elements of what the body returns; the first few
+};
+
+struct LoopFigures {
+  Interval iterations = Interval::AtLeast(0);
+  Interval kernel_runs =
+      Interval::Point(0);       // of all kernels inside together, in one run of the loop
+  std::vector<LoopRead> reads;  // those of which something is read, by leaf
+};
+
 // What is found for all kernels that are equal up to names.
 struct KernelAnalysis {
   // The one that was analysed, `computation/instruction`: names inside are those that it has.
   std::string kernel;
   // loop, transpose, .. (gpu/emitter.h); library, communication, sort, transfer where no emitter
-  // makes it; unknown.
+  // makes it; while; unknown.
   std::string kind;
   std::string hero;  // empty where there is none
   int64_t blocks = 0;
@@ -129,6 +153,7 @@ struct KernelAnalysis {
   std::vector<KernelAccess> accesses;  // reads by operand, then writes
   std::optional<size_t> worst;         // of them, the one that wastes most; none where none does
   std::vector<Recomputation> recomputed;
+  std::optional<LoopFigures> loop;  // of a while
   // What is not exact or not known apart from single accesses, which have reasons of their own; a
   // sentence each.
   std::vector<std::string> open_questions;
@@ -153,15 +178,17 @@ struct KernelRow {
   std::vector<std::string> operands;
   Interval bytes_wasted = Interval::Point(0);  // in all runs
   std::string worst_operand;                   // empty where nothing is wasted
+  std::vector<std::string> notes;              // of a while: how often it runs what, what it reads
   std::vector<std::string> findings;           // what is wrong, and what would fix it
   // Everything that is not exact or not known, a sentence each, with the names of its operands.
   std::vector<std::string> not_known;
 };
 
-// Sums over all rows, times their runs.
+// Sums over all rows but those of loops, times their runs.
 struct ReportTotals {
   int64_t kernels = 0;
   int64_t distinct_kernels = 0;
+  int64_t loops = 0;            // rows that are none of the kernels
   int64_t without_sectors = 0;  // whose sectors are not known at all
   int64_t not_exact = 0;        // of which something is over-approximate or undecided
   int64_t with_unknown_runs = 0;

@@ -80,6 +80,24 @@ void WriteAccess(const KernelAccess& access, int64_t sector_bytes, llvm::json::O
   });
 }
 
+void WriteLoop(const LoopFigures& loop, llvm::json::OStream* json) {
+  JsonFields fields(json);
+  fields.Count("iterations", loop.iterations);
+  fields.Count("kernel_runs", loop.kernel_runs);
+  json->attributeArray("reads", [&] {
+    for (const LoopRead& read : loop.reads) {
+      json->object([&] {
+        JsonFields of_read(json);
+        of_read.Integer("leaf", read.leaf);
+        of_read.Text("shape", read.shape);
+        of_read.Count("bytes_read", read.bytes_read);
+        of_read.Count("bytes", read.bytes);
+        of_read.Texts("maps", read.maps);
+      });
+    }
+  });
+}
+
 void WriteAnalysis(const ModuleReport& report, const KernelAnalysis& analysis,
                    llvm::json::OStream* json) {
   json->object([&] {
@@ -120,6 +138,7 @@ void WriteAnalysis(const ModuleReport& report, const KernelAnalysis& analysis,
         });
       }
     });
+    if (analysis.loop) json->attributeObject("loop", [&] { WriteLoop(*analysis.loop, json); });
     fields.Bool("exact", analysis.IsExact());
     if (analysis.drawing != nullptr) {
       json->attributeBegin("drawing");
@@ -135,6 +154,9 @@ void WriteRow(const KernelRow& row, llvm::json::OStream* json) {
     fields.Text("computation", row.instruction->parent()->name());
     fields.Text("instruction", row.instruction->name());
     fields.Text("opcode", OpcodeName(row.instruction->opcode()));
+    if (row.instruction->while_body() != nullptr) {
+      fields.Text("body", row.instruction->while_body()->name());
+    }
     fields.Text("shape", row.instruction->shape().ToString());
     fields.Integer("analysis", static_cast<int64_t>(row.analysis));
     fields.Texts("operands", row.operands);
@@ -145,6 +167,7 @@ void WriteRow(const KernelRow& row, llvm::json::OStream* json) {
     fields.Integer("source_line", row.source.line);
     fields.Count("bytes_wasted", row.bytes_wasted);
     fields.Text("worst_operand", row.worst_operand);
+    fields.Texts("notes", row.notes);
     fields.Texts("findings", row.findings);
     fields.Texts("not_known", row.not_known);
   });
@@ -154,6 +177,7 @@ void WriteTotals(const ReportTotals& totals, llvm::json::OStream* json) {
   JsonFields fields(json);
   fields.Integer("kernels", totals.kernels);
   fields.Integer("distinct_kernels", totals.distinct_kernels);
+  fields.Integer("loops", totals.loops);
   fields.Integer("without_sectors", totals.without_sectors);
   fields.Integer("not_exact", totals.not_exact);
   fields.Integer("with_unknown_runs", totals.with_unknown_runs);

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,7 @@
 #include "xla_indexing/report/internal/equal_kernels.h"
 #include "xla_indexing/report/internal/findings.h"
 #include "xla_indexing/report/internal/kernel_drawing.h"
+#include "xla_indexing/report/internal/loop_figures.h"
 #include "xla_indexing/report/internal/runs.h"
 #include "xla_indexing/report/internal/source_place.h"
 
@@ -79,7 +81,7 @@ KernelAnalysis UnknownKernel(std::string why) {
 class Reporter {
  public:
   Reporter(const HloModule& module, const ReportOptions& options)
-      : module_(module), options_(options), sizes_(module) {}
+      : module_(module), options_(options), sizes_(module), runs_(module) {}
 
   absl::StatusOr<ModuleReport> Report() && {
     report_.module = std::string(module_.name());
@@ -87,18 +89,20 @@ class Reporter {
     report_.warp_size = options_.memory.warp_size;
     CollectRows();
     AnalyseKernels();
+    if (!is_cancelled_) SumLoops();
     if (is_cancelled_) {
       return absl::CancelledError(
           absl::StrCat("the report about module '", module_.name(), "' was cancelled"));
     }
     for (KernelRow& row : report_.rows) FinishRow(&row);
+    report_.totals.distinct_kernels = CountDistinctKernels();
     const auto place = [&](const KernelRow& row) {
       const auto lower = [](const Interval& bytes) {
         return bytes.has_lower() ? bytes.lower() : 0;
       };
       const KernelAnalysis& analysis = report_.AnalysisOf(row);
       return std::tuple(-lower(row.bytes_wasted), -lower(analysis.bytes_wasted),
-                        -lower(analysis.bytes_moved.Mul(row.runs)));
+                        -lower(analysis.bytes_moved.Mul(row.runs)), !IsLoop(row));
     };
     std::stable_sort(report_.rows.begin(), report_.rows.end(),
                      [&](const KernelRow& a, const KernelRow& b) { return place(a) < place(b); });
@@ -107,14 +111,16 @@ class Reporter {
 
  private:
   void CollectRows() {
-    const auto runs = internal::RunsOfComputations(module_);
+    const internal::RunsOfComputations runs = runs_.OfModule();
     absl::flat_hash_map<std::string, size_t> known;
     int64_t left = kMaxInstructions;
     for (const HloComputation* computation : module_.computations()) {
       const auto of_computation = runs.find(computation);
       if (of_computation == runs.end()) continue;
       for (const HloInstruction* instruction : computation->instructions()) {
-        if (IsAlias(*instruction) || internal::RunsComputations(*instruction)) continue;
+        const bool is_loop = instruction->opcode() == HloOpcode::kWhile;
+        if (!is_loop && (IsAlias(*instruction) || internal::RunsComputations(*instruction)))
+          continue;
         KernelRow row;
         row.instruction = instruction;
         row.runs = of_computation->second.count;
@@ -183,17 +189,76 @@ class Reporter {
     });
   }
 
-  void FinishRow(KernelRow* row) {
-    const KernelAnalysis& analysis = report_.AnalysisOf(*row);
+  // What the kernels inside of each loop move in one run of it.
+  void SumLoops() {
+    absl::flat_hash_map<const HloComputation*, std::vector<const KernelRow*>> kernels;
+    for (const KernelRow& row : report_.rows) {
+      if (!IsLoop(row)) kernels[row.instruction->parent()].push_back(&row);
+    }
+    std::vector<bool> is_done(report_.analyses.size());
+    for (const KernelRow& row : report_.rows) {
+      if (!IsLoop(row) || is_done[row.analysis]) continue;
+      is_done[row.analysis] = true;
+      SumLoop(*row.instruction, kernels, &report_.analyses[row.analysis]);
+    }
+  }
+
+  void SumLoop(
+      const HloInstruction& loop,
+      const absl::flat_hash_map<const HloComputation*, std::vector<const KernelRow*>>& kernels,
+      KernelAnalysis* sum) {
+    const internal::RunsOfComputations inside = runs_.InsideLoop(loop);
+    LoopFigures& figures = sum->loop ? *sum->loop : sum->loop.emplace();
+    int64_t without_sectors = 0;
+    // In the order of the module, on which sums that end at a bound depend.
+    for (const HloComputation* computation : module_.computations()) {
+      const auto of_computation = inside.find(computation);
+      const auto rows = kernels.find(computation);
+      if (of_computation == inside.end()) continue;
+      const Interval& times = of_computation->second.count;
+      if (computation == loop.while_body()) figures.iterations = times;
+      if (rows == kernels.end()) continue;
+      for (const KernelRow* row : rows->second) {
+        const KernelAnalysis& kernel = report_.AnalysisOf(*row);
+        figures.kernel_runs = figures.kernel_runs.Add(times);
+        without_sectors += kernel.has_sectors ? 0 : 1;
+        sum->has_sectors |= kernel.has_sectors;
+        if (!kernel.has_sectors) continue;
+        sum->sectors = sum->sectors.Add(kernel.sectors.Mul(times));
+        sum->least_sectors = sum->least_sectors.Add(kernel.least_sectors.Mul(times));
+        sum->bytes_moved = sum->bytes_moved.Add(kernel.bytes_moved.Mul(times));
+        sum->bytes_wasted = sum->bytes_wasted.Add(kernel.bytes_wasted.Mul(times));
+      }
+    }
+    sum->has_sectors |= without_sectors == 0;
+    if (without_sectors > 0) {
+      sum->open_questions.push_back(absl::StrCat("the sectors of ", without_sectors,
+                                                 without_sectors == 1 ? " kernel" : " kernels",
+                                                 " inside are not known and not in its sums"));
+    }
+    if (!figures.iterations.IsPoint()) {
+      sum->open_questions.emplace_back("how often it runs its body is not known");
+    }
+  }
+
+  static bool IsLoop(const KernelRow& row) {
+    return row.instruction->opcode() == HloOpcode::kWhile;
+  }
+
+  void AddToTotals(const KernelRow& row) {
+    const KernelAnalysis& analysis = report_.AnalysisOf(row);
     ReportTotals& totals = report_.totals;
+    if (IsLoop(row)) {
+      ++totals.loops;
+      return;
+    }
     const auto add = [&](const Interval& of_run, Interval* total) {
-      *total = total->Add(of_run.Mul(row->runs));
+      *total = total->Add(of_run.Mul(row.runs));
     };
     ++totals.kernels;
-    totals.distinct_kernels = static_cast<int64_t>(report_.analyses.size());
     totals.not_exact += analysis.IsExact() ? 0 : 1;
     totals.without_sectors += analysis.has_sectors ? 0 : 1;
-    totals.with_unknown_runs += row->runs.IsPoint() ? 0 : 1;
+    totals.with_unknown_runs += row.runs.IsPoint() ? 0 : 1;
     add(analysis.bytes_read, &totals.bytes_read);
     add(analysis.bytes_written, &totals.bytes_written);
     add(analysis.bytes_of_reads, &totals.bytes_of_reads);
@@ -202,8 +267,14 @@ class Reporter {
       add(analysis.least_sectors, &totals.least_sectors);
       add(analysis.bytes_moved, &totals.bytes_moved);
       add(analysis.bytes_wasted, &totals.bytes_wasted);
-      row->bytes_wasted = analysis.bytes_wasted.Mul(row->runs);
     }
+  }
+
+  void FinishRow(KernelRow* row) {
+    const KernelAnalysis& analysis = report_.AnalysisOf(*row);
+    AddToTotals(*row);
+    if (analysis.has_sectors) row->bytes_wasted = analysis.bytes_wasted.Mul(row->runs);
+    if (analysis.loop) row->notes = internal::NotesOfLoop(*row->instruction, *analysis.loop);
     if (analysis.worst) {
       row->worst_operand =
           internal::AccessedName(analysis.accesses[*analysis.worst], row->operands);
@@ -212,9 +283,16 @@ class Reporter {
     row->not_known = internal::NotKnownOf(analysis, *row);
   }
 
+  int64_t CountDistinctKernels() const {
+    const auto loops = absl::c_count_if(
+        report_.analyses, [](const KernelAnalysis& analysis) { return analysis.loop.has_value(); });
+    return static_cast<int64_t>(report_.analyses.size()) - static_cast<int64_t>(loops);
+  }
+
   const HloModule& module_;
   const ReportOptions& options_;
   const Sizes sizes_;
+  const internal::RunCounts runs_;
   ModuleReport report_;
   std::atomic<bool> is_cancelled_ = false;
   std::vector<DistinctKernel> distinct_;

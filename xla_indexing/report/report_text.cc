@@ -130,6 +130,7 @@ void AppendRow(const ModuleReport& report, const KernelRow& row, std::string* ou
                     ")");
   }
   AppendLine(std::move(line), out);
+  for (const std::string& note : row.notes) AppendLine(absl::StrCat("    ", note), out);
   for (const std::string& finding : row.findings) AppendLine(absl::StrCat("    ", finding), out);
   for (const std::string& sentence : row.not_known) {
     AppendLine(absl::StrCat("    not exact: ", sentence), out);
@@ -179,7 +180,10 @@ std::string ReportText(const ModuleReport& report, const ReportTextOptions& opti
   std::string out;
   AppendLine(absl::StrCat("module ", report.module, ": ", totals.kernels,
                           totals.kernels == 1 ? " kernel" : " kernels", ", ",
-                          totals.distinct_kernels, " distinct"),
+                          totals.distinct_kernels, " distinct",
+                          totals.loops == 0   ? ""
+                          : totals.loops == 1 ? ", 1 loop"
+                                              : absl::StrCat(", ", totals.loops, " loops")),
              &out);
   absl::StrAppend(&out, "  read ", BytesText(totals.bytes_read), ", written ",
                   BytesText(totals.bytes_written), ", each element once\n");

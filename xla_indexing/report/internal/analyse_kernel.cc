@@ -18,6 +18,7 @@
 #include "xla_indexing/query/utilization.h"
 #include "xla_indexing/report/internal/draw_kernel.h"
 #include "xla_indexing/report/internal/lane_distance.h"
+#include "xla_indexing/report/internal/loop_figures.h"
 #include "xla_indexing/report/internal/recomputation.h"
 
 namespace xla_indexing::internal {
@@ -203,6 +204,16 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   FindWorst(options_.memory.sector_bytes, analysis);
 }
 
+void KernelAnalyser::CountIteration(const HloInstruction& loop, KernelAnalysis* analysis) {
+  analysis->kind = "while";
+  // Elements are not read by threads of the loop, but by those of the kernels inside.
+  analysis->reads_per_element = std::nullopt;
+  analysis->most_read_operand = -1;
+  analysis->loop.emplace();
+  if (MostEntries(loop) > kMaxPairsOfKernel) return;
+  analysis->loop->reads = ReadsOfIteration(loop, indexers_);
+}
+
 absl::Status KernelAnalyser::AddAccess(const HloInstruction& kernel, const FusionView& view,
                                        const ThreadAccess& access, int64_t operand,
                                        KernelDrawing* drawing, KernelAnalysis* analysis) {
@@ -245,7 +256,9 @@ KernelAnalysis KernelAnalyser::Analyse(const HloInstruction& kernel, const Fusio
   }
   std::string why;
   analysis.kind = KindWithoutEmitter(kernel, &why);
-  if (analysis.kind.empty()) {
+  if (kernel.opcode() == HloOpcode::kWhile) {
+    CountIteration(kernel, &analysis);
+  } else if (analysis.kind.empty()) {
     CountSectors(kernel, view, drawing.get(), &analysis);
   } else {
     Note(std::move(why), &analysis);

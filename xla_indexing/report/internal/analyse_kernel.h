@@ -31,6 +31,8 @@ class KernelAnalyser {
 
  private:
   void CountUse(const HloInstruction& kernel, KernelAnalysis* analysis);
+  // Of a while: what one iteration reads. What the kernels inside move is counted when they are known.
+  void CountIteration(const HloInstruction& loop, KernelAnalysis* analysis);
   void CountSectors(const HloInstruction& kernel, const FusionView& view, KernelDrawing* drawing,
                     KernelAnalysis* analysis);
   // Adds what the threads of one array access of one operand's leaf, or of the result's.

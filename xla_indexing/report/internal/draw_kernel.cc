@@ -212,14 +212,16 @@ class KernelDrawer {
   }
 
   void DrawInside() {
-    const HloComputation& inside = view_.computation();
+    // Of a loop, its body.
+    const bool is_loop = kernel_.opcode() == HloOpcode::kWhile;
+    const HloComputation& inside = is_loop ? *kernel_.while_body() : view_.computation();
     if (inside.instruction_count() > kMaxNodes) {
       drawing_.left_out.push_back(absl::StrCat("the graph of ", inside.instruction_count(),
                                                " instructions, more than ", kMaxNodes));
       return;
     }
     for (const HloInstruction* instruction : inside.instructions()) {
-      const HloInstruction* original = view_.OriginalOf(*instruction);
+      const HloInstruction* original = is_loop ? instruction : view_.OriginalOf(*instruction);
       DrawnNode node;
       node.name = std::string((original == nullptr ? instruction : original)->name());
       node.opcode = std::string(OpcodeName(instruction->opcode()));
@@ -227,7 +229,8 @@ class KernelDrawer {
       node.is_root = instruction->is_root();
       if (instruction->opcode() == HloOpcode::kParameter) {
         for (int64_t i = kernel_.operand_count() - 1; i >= 0; --i) {
-          if (view_.ParameterOf(*kernel_.operand(i)) == instruction->parameter_number()) {
+          if (is_loop ||
+              view_.ParameterOf(*kernel_.operand(i)) == instruction->parameter_number()) {
             node.operand = i;
           }
         }

@@ -19,12 +19,6 @@ constexpr size_t kMaxAccesses = 3;
 // Fewer reads of an element are not worth a sentence.
 constexpr double kManyReads = 4;
 
-std::string Number(const Interval& count) {
-  return count.IsPoint()     ? absl::StrCat(count.lower())
-         : count.has_upper() ? absl::StrCat(count.lower(), " to ", count.upper())
-                             : absl::StrCat("at least ", count.has_lower() ? count.lower() : 0);
-}
-
 // Whole numbers where there are many: `126`, `1.5`, `2000000`.
 std::string TimesText(double times) {
   return times < 1000 ? absl::StrCat(times) : absl::StrCat(std::llround(times));
@@ -36,8 +30,8 @@ absl::string_view VerbOf(const KernelAccess& access) {
 
 // `1048576 sectors where 131072 would do`.
 std::string SectorsText(const KernelAccess& access) {
-  return absl::StrCat(Number(access.sectors), " sectors where ", Number(access.least_sectors),
-                      " would do");
+  return absl::StrCat(NumberText(access.sectors), " sectors where ",
+                      NumberText(access.least_sectors), " would do");
 }
 
 std::string FindingOf(const KernelAccess& access, const std::string& name, bool is_tiled,
@@ -71,18 +65,24 @@ std::string FindingOf(const KernelAccess& access, const std::string& name, bool 
   if (distance.dimension < 0) return absl::StrCat(apart, ": ", SectorsText(access));
   if (std::abs(distance.step) > 1) {
     return absl::StrCat(apart, ", each ", std::abs(distance.step), " elements of dimension ",
-                        distance.dimension, " on: ", dense, ": ", Number(access.least_sectors),
-                        " instead of ", Number(access.sectors), " sectors");
+                        distance.dimension, " on: ", dense, ": ", NumberText(access.least_sectors),
+                        " instead of ", NumberText(access.sectors), " sectors");
   }
   const std::string transpose = access.is_write ? "write the result transposed"
                                                 : absl::StrCat("transpose ", name, " beforehand");
   return absl::StrCat(
       apart, ", along dimension ", distance.dimension, ": ", transpose,
-      is_tiled ? ": " : ", or tile through shared memory: ", Number(access.least_sectors),
-      " instead of ", Number(access.sectors), " sectors");
+      is_tiled ? ": " : ", or tile through shared memory: ", NumberText(access.least_sectors),
+      " instead of ", NumberText(access.sectors), " sectors");
 }
 
 }  // namespace
+
+std::string NumberText(const Interval& count) {
+  return count.IsPoint()     ? absl::StrCat(count.lower())
+         : count.has_upper() ? absl::StrCat(count.lower(), " to ", count.upper())
+                             : absl::StrCat("at least ", count.has_lower() ? count.lower() : 0);
+}
 
 std::string AccessedName(const KernelAccess& access, const std::vector<std::string>& operands) {
   if (access.is_write) {
@@ -117,8 +117,8 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
   }
   for (const Recomputation& again : analysis.recomputed) {
     findings.push_back(absl::StrCat("the ", again.opcode, " ", again.instruction,
-                                    " is recomputed: ", Number(again.computations),
-                                    " computations of ", Number(again.elements),
+                                    " is recomputed: ", NumberText(again.computations),
+                                    " computations of ", NumberText(again.elements),
                                     " elements; a kernel of its own would compute each once"));
   }
   // What is not made by an emitter is not charged: a product of matrices reads its operands many times.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/report/kernel_report.h"
 
 namespace xla_indexing::internal {
@@ -24,6 +25,9 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
 // A sentence for everything that is not exact or not known of a kernel: `reading p0: why`, what is open
 // of the whole kernel, and why it is not known how often it runs.
 std::vector<std::string> NotKnownOf(const KernelAnalysis& analysis, const KernelRow& row);
+
+// `7`, `3 to 5`, `at least 2`.
+std::string NumberText(const Interval& count);
 
 // `p0`, `p0 leaf 2`, or `the result`.
 std::string AccessedName(const KernelAccess& access, const std::vector<std::string>& operands);

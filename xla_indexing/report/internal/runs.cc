@@ -1,9 +1,9 @@
 #include "xla_indexing/report/internal/runs.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/internal/call_scope.h"
@@ -24,16 +24,16 @@ bool RunsComputations(const HloInstruction& instruction) {
   }
 }
 
-namespace {
+RunCounts::RunCounts(const HloModule& module) : module_(module) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (RunsComputations(*instruction)) calls_[instruction] = CallsOf(*instruction, &context);
+    }
+  }
+}
 
-// A computation that an instruction runs, and how often in one run of the instruction.
-struct RunCall {
-  const HloComputation* computation = nullptr;
-  Interval times = Interval::Point(1);
-  std::string reason = {};  // why that is no number; empty where it is one
-};
-
-llvm::SmallVector<RunCall, 2> CallsOfLoop(const HloInstruction& loop, mlir::MLIRContext* context) {
+RunCounts::RunCalls RunCounts::CallsOfLoop(const HloInstruction& loop, mlir::MLIRContext* context) {
   const Interval times = FindLoopCounter(loop, LeavesPassedThrough(loop), context).counts;
   std::string reason;
   if (!times.IsPoint()) {
@@ -42,13 +42,13 @@ llvm::SmallVector<RunCall, 2> CallsOfLoop(const HloInstruction& loop, mlir::MLIR
   return {{loop.while_body(), times, reason}, {loop.while_condition(), times.Add(1), reason}};
 }
 
-llvm::SmallVector<RunCall, 2> CallsOf(const HloInstruction& instruction,
-                                      mlir::MLIRContext* context) {
+RunCounts::RunCalls RunCounts::CallsOf(const HloInstruction& instruction,
+                                       mlir::MLIRContext* context) {
   switch (instruction.opcode()) {
     case HloOpcode::kWhile:
       return CallsOfLoop(instruction, context);
     case HloOpcode::kConditional: {
-      llvm::SmallVector<RunCall, 2> calls;
+      RunCalls calls;
       const auto branches = instruction.branch_computations();
       for (const HloComputation* branch : branches) {
         RunCall& call = calls.emplace_back();
@@ -66,32 +66,43 @@ llvm::SmallVector<RunCall, 2> CallsOf(const HloInstruction& instruction,
   }
 }
 
-}  // namespace
+void RunCounts::AddCalls(const RunCalls& calls, const Runs& caller, RunsOfComputations* runs) {
+  for (const RunCall& call : calls) {
+    if (call.computation == nullptr) continue;
+    Runs& called = (*runs)[call.computation];
+    called.count = called.count.Add(caller.count.Mul(call.times));
+    if (called.reason.empty()) {
+      called.reason = !call.reason.empty() ? call.reason : caller.reason;
+    }
+  }
+}
 
-absl::flat_hash_map<const HloComputation*, Runs> RunsOfComputations(const HloModule& module) {
-  absl::flat_hash_map<const HloComputation*, Runs> runs;
-  const HloComputation* entry = module.entry_computation();
-  if (entry == nullptr) return runs;
-  runs[entry].count = Interval::Point(1);
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+RunsOfComputations RunCounts::WithCalled(RunsOfComputations runs) const {
   // Computations that call come after those that they call.
-  for (auto it = module.computations().rbegin(); it != module.computations().rend(); ++it) {
+  for (auto it = module_.computations().rbegin(); it != module_.computations().rend(); ++it) {
     const auto known = runs.find(*it);
     if (known == runs.end()) continue;
     const Runs caller = known->second;
     for (const HloInstruction* instruction : (*it)->instructions()) {
-      if (!RunsComputations(*instruction)) continue;
-      for (const RunCall& call : CallsOf(*instruction, &context)) {
-        if (call.computation == nullptr) continue;
-        Runs& called = runs[call.computation];
-        called.count = called.count.Add(caller.count.Mul(call.times));
-        if (called.reason.empty()) {
-          called.reason = !call.reason.empty() ? call.reason : caller.reason;
-        }
-      }
+      const auto calls = calls_.find(instruction);
+      if (calls != calls_.end()) AddCalls(calls->second, caller, &runs);
     }
   }
   return runs;
+}
+
+RunsOfComputations RunCounts::OfModule() const {
+  RunsOfComputations runs;
+  const HloComputation* entry = module_.entry_computation();
+  if (entry == nullptr) return runs;
+  runs[entry].count = Interval::Point(1);
+  return WithCalled(std::move(runs));
+}
+
+RunsOfComputations RunCounts::InsideLoop(const HloInstruction& loop) const {
+  RunsOfComputations runs;
+  AddCalls(calls_.at(&loop), {.count = Interval::Point(1), .reason = ""}, &runs);
+  return WithCalled(std::move(runs));
 }
 
 }  // namespace xla_indexing::internal

@@ -13,6 +13,8 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -29,7 +31,36 @@ struct Runs {
 bool RunsComputations(const HloInstruction& instruction);
 
 // How often each computation that is such a sequence runs; other computations are missing.
-absl::flat_hash_map<const HloComputation*, Runs> RunsOfComputations(const HloModule& module);
+using RunsOfComputations = absl::flat_hash_map<const HloComputation*, Runs>;
+
+class RunCounts {
+ public:
+  // Keeps a reference.
+  explicit RunCounts(const HloModule& module);
+
+  // In one run of the module.
+  RunsOfComputations OfModule() const;
+  // In one run of a while of the module: of its body, its condition, and what these run.
+  RunsOfComputations InsideLoop(const HloInstruction& loop) const;
+
+ private:
+  // A computation that an instruction runs, and how often in one run of the instruction.
+  struct RunCall {
+    const HloComputation* computation = nullptr;
+    Interval times = Interval::Point(1);
+    std::string reason = {};  // why that is no number; empty where it is one
+  };
+  using RunCalls = llvm::SmallVector<RunCall, 2>;
+
+  static RunCalls CallsOfLoop(const HloInstruction& loop, mlir::MLIRContext* context);
+  static RunCalls CallsOf(const HloInstruction& instruction, mlir::MLIRContext* context);
+  static void AddCalls(const RunCalls& calls, const Runs& caller, RunsOfComputations* runs);
+  // Completes what is known of some computations with all that they run.
+  RunsOfComputations WithCalled(RunsOfComputations runs) const;
+
+  const HloModule& module_;
+  absl::flat_hash_map<const HloInstruction*, RunCalls> calls_;
+};
 
 }  // namespace xla_indexing::internal
 

@@ -78,7 +78,7 @@ export function drawGraph(drawing, row) {
   const detail = el('p', {className: 'status', 'aria-live': 'polite'},
     'Point at an instruction or an edge for its maps.');
   const nameOf = (/** @type {any} */ node) => row.operands[node.operand ?? -1] ??
-    (node.root && row.opcode !== 'fusion' ? row.instruction : node.name);
+    (node.root && row.opcode !== 'fusion' && row.opcode !== 'while' ? row.instruction : node.name);
   const isLabelled = nodes.length <= MOST_LABELLED;
   const picture = svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'graph', role: 'group', style: `width: 100%; max-width: ${width}px; min-width: ${Math.round(width * 0.62)}px`,
     'aria-label': `dataflow graph of ${nodes.length} instructions`});

@@ -20,6 +20,9 @@ const TABS = {
   text: {title: 'Text', make: textTab},
 };
 
+/** Rows of a computation that are named. */
+const MOST_LINKS = 40;
+
 export const TAB_NAMES = Object.keys(TABS);
 
 /** @param {any} report @param {any} row */
@@ -39,14 +42,31 @@ function figuresOf(report, row) {
     ['Runs', countText(row.runs), row.runs_reason || 'in a run of the module'],
     ['Kind', analysis.kind, analysis.blocks ? `${countText(analysis.blocks)} blocks of ${analysis.threads_per_block} threads` : 'no emitter makes it'],
   ];
+  if (analysis.loop) list.splice(-1, 0, ['Iterations', countText(analysis.loop.iterations), 'of the body, in a run of the loop']);
   return el('dl', {className: 'figures'}, ...list.map(([name, value, note]) =>
     el('div', {title: note}, el('dt', {}, name), el('dd', {}, value))));
 }
 
 /**
+ * The rows of a computation, as buttons that choose them: those of a loop's body, the loop that a body belongs to.
+ * @param {any} report
+ * @param {string} title
+ * @param {(row: any) => boolean} isMeant
+ * @param {(index: number) => void} onChoose
+ */
+function linksTo(report, title, isMeant, onChoose) {
+  /** @type {number[]} */
+  const rows = report.kernels.flatMap((/** @type {any} */ row, /** @type {number} */ i) => (isMeant(row) ? [i] : []));
+  if (rows.length === 0) return '';
+  const links = rows.slice(0, MOST_LINKS).flatMap((i) => [
+    el('button', {type: 'button', className: 'link', onclick: () => onChoose(i)}, cut(report.kernels[i].instruction, 60)), ' ']);
+  return el('p', {className: 'links'}, `${title}: `, ...links, rows.length > MOST_LINKS ? `and ${rows.length - MOST_LINKS} more` : '');
+}
+
+/**
  * @param {any} report
  * @param {any} row
- * @param {{onPin: (point: any) => void, onTab: (tab: string) => void}} events
+ * @param {{onPin: (point: any) => void, onTab: (tab: string) => void, onChoose: (index: number) => void}} events
  */
 export function kernelView(report, row, events) {
   const analysis = report.analyses[row.analysis];
@@ -122,6 +142,9 @@ export function kernelView(report, row, events) {
     figuresOf(report, row),
     row.opcode === 'fusion' && analysis.kernel && analysis.kernel !== `${row.computation}/${row.instruction}`
       ? el('p', {className: 'note'}, `Instructions inside have the names that they have in ${analysis.kernel}, which is equal up to names.`) : '',
+    row.notes.length > 0 ? el('ul', {className: 'notes'}, ...row.notes.map((/** @type {string} */ text) => el('li', {}, text))) : '',
+    row.body === undefined ? '' : linksTo(report, 'In its body', (other) => other.computation === row.body, events.onChoose),
+    linksTo(report, `${row.computation} is the body of`, (other) => other.body === row.computation, events.onChoose),
     row.findings.length > 0 ? findings : el('p', {className: 'good'}, analysis.has_sectors ? 'Nothing is known to be wasted.' : ''),
     notKnown,
     el('div', {className: 'picture'},

@@ -20,7 +20,7 @@ function totalsOf(report) {
     ['Moved', bytesText(totals.bytes_moved), 'in sectors, with XLA’s threads'],
     ['Read once', bytesText(totals.bytes_read), 'elements of operands'],
     ['Written', bytesText(totals.bytes_written), 'elements of results'],
-    ['Kernels', totals.kernels.toLocaleString('en'), `${totals.distinct_kernels.toLocaleString('en')} distinct`],
+    ['Kernels', totals.kernels.toLocaleString('en'), `${totals.distinct_kernels.toLocaleString('en')} distinct${totals.loops > 0 ? `, and ${totals.loops.toLocaleString('en')} loops, whose kernels they are` : ''}`],
   ];
   const open = [];
   if (totals.without_sectors > 0) open.push(`the sectors of ${totals.without_sectors} kernels are not known and not in the sums`);
@@ -57,6 +57,7 @@ function start() {
     shown = kernelView(report, row, {
       onPin: (point) => { address.pin = point; keep(); },
       onTab: (tab) => { address.tab = tab; keep(); },
+      onChoose: choose,
     });
     pane.replaceChildren(shown.element);
     pane.scrollTop = 0;

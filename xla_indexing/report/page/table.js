@@ -108,7 +108,7 @@ export function kernelTable(report, onChoose) {
       if (row.findings.length === 0) return [first, figures];
       return [first, figures, line('finding', [el('td', {colSpan: COLUMNS.length - 1, title: row.findings[0]}, cut(row.findings[0], 200))])];
     }));
-    count.textContent = `${order.length.toLocaleString('en')} of ${report.kernels.length.toLocaleString('en')} kernels`;
+    count.textContent = `${order.length.toLocaleString('en')} of ${report.kernels.length.toLocaleString('en')} rows`;
     more.hidden = order.length <= shown;
     more.textContent = `show ${Math.min(order.length - shown, PAGE * 10)} more`;
   }
