@@ -16,6 +16,7 @@
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/internal/alternation.h"
 #include "xla_indexing/ops/internal/few_maps.h"
+#include "xla_indexing/ops/internal/independent_dims.h"
 #include "xla_indexing/ops/internal/iteration_values.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/loop_ends.h"
@@ -246,6 +247,14 @@ class ClosedLoop {
     for (const LoopPiece& piece : of_leaf) pointers.push_back(&piece);
     if (std::optional<LoopClosure> closure = CloseRepeating(body_, pointers)) {
       return (*closure)[{leaf, leaf}];
+    }
+    const auto close_part = [](const LoopSteps& steps, const OperandIndexingSet& part) {
+      LoopGraph none;
+      return ClosedLoop(steps, none).PowersOf(0, part);
+    };
+    if (std::optional<OperandIndexingSet> powers =
+            CloseIndependent(body_, leaf, maps, close_part)) {
+      return powers;
     }
     if (pieces.size() > 1) {
       if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;

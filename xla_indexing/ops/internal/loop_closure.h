@@ -19,6 +19,8 @@
 //   reflections.h       pieces that add constants, and one that turns dimensions round
 //   repeating_powers.h  pieces that do not mention the time, until a power comes again: recurrences of
 //                       several leaves, and permutations
+//   independent_dims.h  pieces that do the same to some dimensions, whatever they do to the others: rows
+//                       of a table that are computed from the row before
 //   alternation.h       pieces that have closures by themselves, one after another, where that ends
 //   R ; R within R      pieces that lead to all times before, or after: a cache of which every iteration
 //                       reads all and writes a row, with R the pieces and what two or four of them do

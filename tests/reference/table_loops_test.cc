@@ -1,0 +1,116 @@
+// Loops that fill tables, each row or element from those before it, executed step by step.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/reference/check_module.h"
+#include "tests/reference/root_entries.h"
+#include "xla_indexing/ops/indexing_entry.h"
+
+namespace xla_indexing::reference {
+namespace {
+
+void ExpectExact(const std::string& text) {
+  ForEachEntryOfRoot(text, [&](const IndexingEntry& entry) {
+    EXPECT_TRUE(entry.indexing.label().IsExact())
+        << entry.output_leaf << " of " << entry.operand_leaf << ": "
+        << entry.indexing.label().reason << "\n"
+        << text;
+  });
+}
+
+void CheckExact(const std::string& text) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::Status status = CheckModule(text, /*seed=*/0, &context);
+  ASSERT_TRUE(status.ok()) << status;
+  ExpectExact(text);
+}
+
+// x[i + 1] = f(x[i], x[i + 1]) for i < count. `row` computes r, of f32[columns], from a and b; in it
+// COLUMNS stands for their number.
+std::string TableByRows(int columns, int count, const std::string& row) {
+  const std::string table = absl::StrCat("f32[", count + 2, ",", columns, "]");
+  const std::string state = absl::StrCat("(s32[], ", table, ")");
+  const std::string one_row = absl::StrCat("f32[1,", columns, "]");
+  const std::string vector = absl::StrCat("f32[", columns, "]");
+  const std::string slice = absl::StrCat(", dynamic_slice_sizes={1,", columns, "}\n");
+  return absl::StrCat(
+      "HloModule m\nsum {\n l = f32[] parameter(0)\n r = f32[] parameter(1)\n",
+      " ROOT s = f32[] add(l, r)\n}\nbody {\n p = ", state,
+      " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n x = ", table,
+      " get-tuple-element(p), index=1\n one = s32[] constant(1)\n zero = s32[] constant(0)\n",
+      " none = f32[] constant(0)\n j = s32[] add(i, one)\n a1 = ", one_row,
+      " dynamic-slice(x, i, zero)", slice, " a = ", vector, " reshape(a1)\n b1 = ", one_row,
+      " dynamic-slice(x, j, zero)", slice, " b = ", vector, " reshape(b1)\n",
+      absl::StrReplaceAll(row, {{"COLUMNS", absl::StrCat(columns)}}), " r1 = ", one_row,
+      " reshape(r)\n u = ", table, " dynamic-update-slice(x, r1, j, zero)\n ROOT t = ", state,
+      " tuple(j, u)\n}\ncondition {\n p = ", state,
+      " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n n = s32[] constant(", count,
+      ")\n ROOT c = pred[] compare(i, n), direction=LT\n}\nENTRY e {\n zero = s32[] constant(0)\n",
+      " x = ", table, " parameter(0)\n s = ", state, " tuple(zero, x)\n ROOT w = ", state,
+      " while(s), condition=condition, body=body\n}\n");
+}
+
+// A window that reaches so far to the left and to the right.
+std::string Window(const std::string& name, const std::string& of, int left, int right) {
+  return absl::StrCat(" ", name, " = f32[COLUMNS] reduce-window(", of,
+                      ", none), window={size=", left + right + 1, " pad=", left, "_", right,
+                      "}, to_apply=sum\n");
+}
+
+std::vector<std::string> RowsOf(int columns) {
+  const int last = columns - 1;
+  const std::string up_to = Window("q", "a", last, 0);
+  const std::string left = Window("q", "a", 1, 0);
+  return {
+      // Sums up to each element, and beside them what was there.
+      absl::StrReplaceAll(up_to, {{" q ", " r "}}),
+      up_to + " r = f32[COLUMNS] add(q, b)\n",
+      up_to + Window("h", "b", last, 0) + " r = f32[COLUMNS] add(q, h)\n",
+      // From each element on.
+      Window("r", "a", 0, last),
+      // The left neighbour beside each element, as in a knapsack, and both neighbours.
+      left + " r = f32[COLUMNS] add(q, b)\n",
+      Window("q", "a", 1, 1) + " r = f32[COLUMNS] add(q, b)\n",
+      // All of the row before.
+      Window("r", "a", last, last),
+      // The row before turned round.
+      " r = f32[COLUMNS] reverse(a), dimensions={0}\n",
+      " q = f32[COLUMNS] reverse(a), dimensions={0}\n r = f32[COLUMNS] add(q, b)\n",
+  };
+}
+
+TEST(TableLoopsTest, RowsAreComputedFromTheRowBefore) {
+  for (const int columns : {1, 2, 4}) {
+    for (const std::string& row : RowsOf(columns)) {
+      for (const int count : {0, 1, 2, 3, 17}) {
+        CheckExact(TableByRows(columns, count, row));
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(TableLoopsTest, LargeTablesAreExact) {
+  for (const std::string& row : RowsOf(2)) CheckExact(TableByRows(2, 64, row));
+  for (const std::string& row : RowsOf(16)) ExpectExact(TableByRows(16, 300, row));
+}
+
+// However many rows there are, there are few maps.
+TEST(TableLoopsTest, AFewMapsSayItForAnyNumberOfRows) {
+  for (const int count : {17, 64, 300}) {
+    for (const std::string& row : {RowsOf(4)[0], RowsOf(4)[1], RowsOf(4)[2]}) {
+      ForEachEntryOfRoot(TableByRows(4, count, row), [&](const IndexingEntry& entry) {
+        EXPECT_LE(entry.indexing.size(), 4) << count << row;
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xla_indexing::reference
