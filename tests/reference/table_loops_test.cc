@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -85,6 +87,45 @@ std::vector<std::string> RowsOf(int columns) {
   };
 }
 
+// for i = 1, .., rows: for j = 1, .., columns: x[i, j] = f(x[i, j], of places beside it), with the
+// inner loop in a computation of its own, which is passed i. `places` are pairs of what is added to i
+// and j.
+std::string TableByElements(int rows, int columns, const std::vector<std::pair<int, int>>& places) {
+  const std::string table = absl::StrCat("f32[", rows + 2, ",", columns + 2, "]");
+  const std::string state = absl::StrCat("(s32[], s32[], ", table, ")");
+  const std::string condition =
+      absl::StrCat(" {\n p = ", state, " parameter(0)\n k = s32[] get-tuple-element(p), index=0\n",
+                   " n = s32[] constant(LIMIT)\n ROOT c = pred[] compare(k, n), direction=LE\n}\n");
+  const std::string leaves = absl::StrCat(
+      " p = ", state, " parameter(0)\n k = s32[] get-tuple-element(p), index=0\n",
+      " l = s32[] get-tuple-element(p), index=1\n x = ", table,
+      " get-tuple-element(p), index=2\n one = s32[] constant(1)\n next = s32[] add(k, one)\n");
+  std::string inner =
+      absl::StrCat("inner_body {\n", leaves,
+                   " v0 = f32[1,1] dynamic-slice(x, l, k), dynamic_slice_sizes={1,1}\n");
+  for (size_t n = 0; n < places.size(); ++n) {
+    absl::StrAppend(
+        &inner, " a", n, " = s32[] constant(", places[n].first, ")\n b", n, " = s32[] constant(",
+        places[n].second, ")\n i", n, " = s32[] add(l, a", n, ")\n j", n, " = s32[] add(k, b", n,
+        ")\n u", n, " = f32[1,1] dynamic-slice(x, i", n, ", j", n,
+        "), dynamic_slice_sizes={1,1}\n v", n + 1, " = f32[1,1] add(v", n, ", u", n, ")\n");
+  }
+  absl::StrAppend(&inner, " y = ", table, " dynamic-update-slice(x, v", places.size(),
+                  ", l, k)\n ROOT t = ", state, " tuple(next, l, y)\n}\n");
+  return absl::StrCat(
+      "HloModule m\n", inner, "inner_condition",
+      absl::StrReplaceAll(condition, {{"LIMIT", absl::StrCat(columns)}}), "row {\n r = s32[] ",
+      "parameter(0)\n x = ", table, " parameter(1)\n one = s32[] constant(1)\n s = ", state,
+      " tuple(one, r, x)\n w = ", state,
+      " while(s), condition=inner_condition, body=inner_body\n ROOT y = ", table,
+      " get-tuple-element(w), index=2\n}\nouter_body {\n", leaves, " y = ", table,
+      " call(k, x), to_apply=row\n ROOT t = ", state, " tuple(next, l, y)\n}\nouter_condition",
+      absl::StrReplaceAll(condition, {{"LIMIT", absl::StrCat(rows)}}), "ENTRY e {\n x = ", table,
+      " parameter(0)\n one = s32[] constant(1)\n s = ", state, " tuple(one, one, x)\n w = ", state,
+      " while(s), condition=outer_condition, body=outer_body\n ROOT y = ", table,
+      " get-tuple-element(w), index=2\n}\n");
+}
+
 TEST(TableLoopsTest, RowsAreComputedFromTheRowBefore) {
   for (const int columns : {1, 2, 4}) {
     for (const std::string& row : RowsOf(columns)) {
@@ -108,6 +149,27 @@ TEST(TableLoopsTest, AFewMapsSayItForAnyNumberOfRows) {
       ForEachEntryOfRoot(TableByRows(4, count, row), [&](const IndexingEntry& entry) {
         EXPECT_LE(entry.indexing.size(), 4) << count << row;
       });
+    }
+  }
+}
+
+// Edit distances, alignments and sums of two dimensions are so, and others that read rows below.
+std::vector<std::vector<std::pair<int, int>>> NeighboursOfElements() {
+  return {
+      {{-1, 0}, {0, -1}, {-1, -1}}, {{-1, 0}, {0, -1}}, {{-1, -1}}, {{0, -1}}, {{-1, 0}},
+      {{-1, 1}, {0, -1}},           {{-1, 0}, {0, 1}},
+  };
+}
+
+// Whatever is said of one row holds for the rows that there are.
+TEST(TableLoopsTest, ElementsAreComputedFromThoseBeforeThem) {
+  for (const auto& places : NeighboursOfElements()) {
+    for (const auto& [rows, columns] :
+         std::vector<std::pair<int, int>>{{1, 1}, {1, 3}, {3, 1}, {2, 2}, {4, 3}, {0, 2}}) {
+      mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+      const std::string text = TableByElements(rows, columns, places);
+      const absl::Status status = CheckModule(text, /*seed=*/0, &context);
+      ASSERT_TRUE(status.ok()) << status;
     }
   }
 }

@@ -164,7 +164,8 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
       times_forgotten_(shared->times_forgotten()),
       loop_options_(options),
       tightest_(options.indexing.exact),
-      kinds_(context) {
+      kinds_(context),
+      passed_values_(context) {
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
 }
 
@@ -240,10 +241,12 @@ const SharedAnswers::Content& CalledComputations::ContentOf(const HloComputation
     }
     pending.pop_back();
     if (contents_.contains(&next)) continue;
-    const SharedAnswers::Content content =
-        shared_.ContentOf(next, [&](const HloComputation& called) -> const SharedAnswers::Content& {
+    const SharedAnswers::Content content = shared_.ContentOf(
+        next,
+        [&](const HloComputation& called) -> const SharedAnswers::Content& {
           return contents_.find(&called)->second;
-        });
+        },
+        passed_values_);
     contents_.emplace(&next, content);
   }
   return contents_.find(&computation)->second;

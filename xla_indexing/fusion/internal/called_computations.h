@@ -53,6 +53,7 @@
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/indexing_options.h"
 #include "xla_indexing/ops/internal/computation_indexer.h"
+#include "xla_indexing/ops/internal/passed_values.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing::internal {
@@ -76,6 +77,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                       int64_t output_leaf) override;
   std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
                                          OperandLeaf parameter_leaf) override;
+  Interval ValuesPassed(const HloInstruction& parameter, int64_t leaf) override {
+    return passed_values_.Of(parameter, leaf);
+  }
   LoopMemo& MemoOf(const HloInstruction& loop, Direction direction) override;
 
   // Walks a computation by itself, from a leaf of its root or of a parameter, in at most
@@ -234,6 +238,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,
                       std::unique_ptr<LoopMemo>>
       loops_;
+  PassedValues passed_values_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;
   absl::flat_hash_map<const HloComputation*, CallTree> call_trees_;
   absl::flat_hash_map<std::pair<const HloComputation*, Direction>, std::unique_ptr<Reachability>>

@@ -118,9 +118,36 @@ uint64_t SharedAnswers::NumberOfShape(const Shape& shape) {
   return known->second;
 }
 
+namespace {
+
+// What is known of the values that callers pass to a computation, which matters to loops in it, and
+// first for how many leaves.
+void AppendPassedValues(const HloComputation& computation, PassedValues& passed,
+                        llvm::SmallVectorImpl<uint64_t>* words) {
+  const size_t number = words->size();
+  words->push_back(0);
+  const bool has_loop = absl::c_any_of(computation.instructions(), [](const HloInstruction* each) {
+    return each->opcode() == HloOpcode::kWhile;
+  });
+  if (!has_loop) return;
+  for (const HloInstruction* parameter : computation.parameters()) {
+    const int64_t leaf_count = parameter->shape().LeafCount();
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+      const Interval values = passed.Of(*parameter, leaf);
+      if (values == Interval::All()) continue;
+      ++(*words)[number];
+      words->append({static_cast<uint64_t>(parameter->parameter_number()),
+                     static_cast<uint64_t>(leaf), static_cast<uint64_t>(values.lower()),
+                     static_cast<uint64_t>(values.upper())});
+    }
+  }
+}
+
+}  // namespace
+
 SharedAnswers::Content SharedAnswers::ContentOf(
     const HloComputation& computation,
-    llvm::function_ref<const Content&(const HloComputation&)> known) {
+    llvm::function_ref<const Content&(const HloComputation&)> known, PassedValues& passed) {
   Content own = {0, /*is_own=*/true, /*may_bind=*/true};
   if (!MayBeShared(computation)) {
     own.number = OwnNumber();
@@ -134,6 +161,7 @@ SharedAnswers::Content SharedAnswers::ContentOf(
   const auto of_shape = [&](const Shape& shape) { return NumberOfShape(shape); };
   const auto of_computation = [&](const HloComputation& called) { return known(called).number; };
   const ContentNumbers numbers = {of_shape, of_computation};
+  AppendPassedValues(computation, passed, &words);
   for (const HloInstruction* instruction : computation.instructions()) {
     const HloComputation* inlined = instruction->inlined_computation();
     content.may_bind = content.may_bind || (inlined != nullptr ? known(*inlined).may_bind

@@ -40,6 +40,7 @@
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/internal/passed_values.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {
@@ -61,9 +62,11 @@ class SharedAnswers {
     // Whether maps may have bindings.
     bool may_bind = true;
   };
-  // The content of a computation; `known` gives that of one that it calls.
+  // The content of a computation; `known` gives that of one that it calls. What callers pass is a part
+  // of it where there is a loop, whose maps depend on it (ops/internal/passed_values.h).
   Content ContentOf(const HloComputation& computation,
-                    llvm::function_ref<const Content&(const HloComputation&)> known);
+                    llvm::function_ref<const Content&(const HloComputation&)> known,
+                    PassedValues& passed);
   // A number that nothing else has.
   uint64_t OwnNumber() { return next_number_++; }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/direction.h"
@@ -65,6 +66,9 @@ class ComputationIndexer {
                                               int64_t output_leaf) = 0;
   virtual std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
                                                  OperandLeaf parameter_leaf) = 0;
+
+  // The values that callers in the module can pass as a leaf of a parameter, a scalar of integers.
+  virtual Interval ValuesPassed(const HloInstruction& parameter, int64_t leaf) = 0;
 
   // What is known of a loop, met where the indexer was asked for last, for its other leaves.
   virtual LoopMemo& MemoOf(const HloInstruction& loop, Direction direction) = 0;

@@ -125,7 +125,11 @@ ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& 
   unknown.leaf = element.leaf;
   unknown.call_path = element.path;
   unknown.element.assign(element.index.begin(), element.index.end());
-  return {{when, variables_.SymbolOf(std::move(unknown))}};
+  const bool may_be_passed = loop_.passed && element.path.empty() && element.index.empty() &&
+                             element.instruction->opcode() == HloOpcode::kParameter;
+  const Interval values =
+      may_be_passed ? loop_.passed(*element.instruction, element.leaf) : Interval::All();
+  return {{when, variables_.SymbolOf(std::move(unknown), values)}};
 }
 
 std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,

@@ -25,6 +25,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/internal/domain.h"
 #include "xla_indexing/ops/internal/value_cases.h"
@@ -48,6 +49,9 @@ struct LoopState {
   // With initial values: what has been added to a leaf, a scalar, since the loop began, with a sum
   // that wraps; null where that is not known.
   std::function<mlir::AffineExpr(int64_t leaf)> added;
+  // The values that a leaf of a parameter of the computation that the loop is in can have, a scalar;
+  // null where nothing is known of it.
+  std::function<Interval(const HloInstruction& parameter, int64_t leaf)> passed;
 };
 
 // Whether more may be known of an element of this instruction, to which no call leads, than that it
@@ -69,6 +73,9 @@ class ElementEvaluator {
   void AssumeOfUnknowns(const Interval& interval) { variables_.AssumeOfUnknowns(interval); }
   Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
     return variables_.ValuesOf(unknown);
+  }
+  Interval BoundsOf(const RuntimeVarIndexing& unknown) const {
+    return variables_.BoundsOf(unknown);
   }
   const RuntimeVarIndexings& unknowns() const { return variables_.unknowns(); }
   unsigned FirstUnknown() const { return variables_.FirstUnknown(); }

@@ -28,6 +28,8 @@ using ::mlir::AffineExpr;
 struct Replacement {
   ValueCases cases;
   RuntimeVarIndexings unknowns;
+  // The values that these may have.
+  std::vector<Interval> values;
   // The variable stays, bound to the only unknown with its own value function.
   bool is_rebinding = false;
 };
@@ -61,10 +63,12 @@ void KeepUsedUnknowns(unsigned first, Replacement* replacement, mlir::MLIRContex
   }
   llvm::SmallVector<AffineExpr, 8> symbols(used.size());
   RuntimeVarIndexings kept;
+  std::vector<Interval> values;
   for (size_t i = 0; i < replacement->unknowns.size(); ++i) {
     if (!used.test(first + i)) continue;
     symbols[first + i] = mlir::getAffineSymbolExpr(first + kept.size(), context);
     kept.push_back(std::move(replacement->unknowns[i]));
+    values.push_back(replacement->values[i]);
   }
   for (ValueCase& value_case : replacement->cases) {
     value_case.value = Substitute(value_case.value, {}, symbols);
@@ -73,6 +77,21 @@ void KeepUsedUnknowns(unsigned first, Replacement* replacement, mlir::MLIRContex
     }
   }
   replacement->unknowns = std::move(kept);
+  replacement->values = std::move(values);
+}
+
+// Whether more is known of the values of an unknown than that they are of its type, so that the value
+// function makes no difference.
+bool IsNarrowed(const ElementEvaluator& evaluator, const ValueCase& unknown,
+                const RuntimeVarIndexing& binding) {
+  const auto symbol = llvm::cast<mlir::AffineSymbolExpr>(unknown.value);
+  const RuntimeVarIndexing& source =
+      evaluator.unknowns()[symbol.getPosition() - evaluator.FirstUnknown()];
+  const Interval values = evaluator.BoundsOf(source);
+  const bool is_same =
+      binding.value.kind() == ValueFunction::Kind::kAsIs ||
+      values.IsSubsetOf(Interval::Closed(binding.value.lower(), binding.value.upper()));
+  return is_same && values != source.ValueRange();
 }
 
 // What runtime variable `i` can be replaced by.
@@ -104,7 +123,7 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   const bool are_told_apart = llvm::all_of(
       values, [&](const ValueCase& value) { return evaluator.MayTellApart(value.value); });
   if (!are_told_apart && (values.size() > 1 || !values[0].when.empty())) return std::nullopt;
-  if (is_unknown) {
+  if (is_unknown && !IsNarrowed(evaluator, values[0], binding)) {
     if (!options.rebind_through_data_movement) return std::nullopt;
     replacement.is_rebinding = true;
     replacement.cases = values;
@@ -119,12 +138,14 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
   }
   replacement.unknowns = evaluator.unknowns();
   for (RuntimeVarIndexing& unknown : replacement.unknowns) {
+    replacement.values.push_back(evaluator.BoundsOf(unknown));
     unknown.device = binding.device;
   }
   KeepUsedUnknowns(evaluator.FirstUnknown(), &replacement, map.context());
   if (!replacement.is_rebinding) return replacement;
   RuntimeVarIndexing& source = replacement.unknowns.front();
   source.value = binding.value;
+  replacement.values.front() = source.ValueRange();
   if (source == binding) return std::nullopt;
   return replacement;
 }
@@ -133,7 +154,8 @@ std::optional<Replacement> FindReplacement(const OperandIndexing& indexing, int 
 // bound of affine/internal/build.h is passed.
 std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& indexing, int i,
                                                       const ValueCase& value_case,
-                                                      const RuntimeVarIndexings& unknowns) {
+                                                      const Replacement& replacement) {
+  const RuntimeVarIndexings& unknowns = replacement.unknowns;
   const IndexingMap& map = indexing.map();
   const int position = map.num_ranges() + i;
   const int added = static_cast<int>(unknowns.size());
@@ -168,7 +190,7 @@ std::optional<OperandIndexing> ReplaceRuntimeVariable(const OperandIndexing& ind
     }
   }
   for (int j = 0; j < added; ++j) {
-    domain.runtimes.insert(domain.runtimes.begin() + i + j, {unknowns[j].ValueRange(), {}});
+    domain.runtimes.insert(domain.runtimes.begin() + i + j, {replacement.values[j], {}});
   }
   bindings.insert(bindings.begin() + i, unknowns.begin(), unknowns.end());
 
@@ -210,7 +232,7 @@ std::optional<std::vector<Piece>> FoldNext(const Piece& piece, size_t max_pieces
   std::vector<Piece> pieces;
   for (const ValueCase& value_case : replacement->cases) {
     std::optional<OperandIndexing> indexing =
-        ReplaceRuntimeVariable(piece.indexing, piece.next, value_case, replacement->unknowns);
+        ReplaceRuntimeVariable(piece.indexing, piece.next, value_case, *replacement);
     if (!indexing) return std::nullopt;
     pieces.push_back({*std::move(indexing), next});
   }

@@ -76,12 +76,20 @@ ValueVariables::ValueVariables(Domain domain, mlir::MLIRContext* context)
   domain_.constraints.clear();
 }
 
-AffineExpr ValueVariables::SymbolOf(RuntimeVarIndexing unknown) {
+AffineExpr ValueVariables::SymbolOf(RuntimeVarIndexing unknown, const Interval& values) {
   const auto index = llvm::find(unknowns_, unknown) - unknowns_.begin();
   if (index == static_cast<std::ptrdiff_t>(unknowns_.size())) {
     unknowns_.push_back(std::move(unknown));
+    values_of_unknowns_.push_back(values);
   }
   return mlir::getAffineSymbolExpr(first_unknown_ + index, context_);
+}
+
+Interval ValueVariables::BoundsOf(const RuntimeVarIndexing& unknown) const {
+  const Interval values = unknown.ValueRange();
+  const auto index = llvm::find(unknowns_, unknown) - unknowns_.begin();
+  if (index == static_cast<std::ptrdiff_t>(unknowns_.size())) return values;
+  return values.Intersect(values_of_unknowns_[index]);
 }
 
 bool ValueVariables::HasUnknown(AffineExpr expr) const {

@@ -61,13 +61,14 @@ class ValueVariables {
   // Unknown i is symbol FirstUnknown() + i: the value of unknowns()[i], without a value function.
   unsigned FirstUnknown() const { return first_unknown_; }
   const RuntimeVarIndexings& unknowns() const { return unknowns_; }
-  // The symbol of an unknown, which is new or one of those before.
-  mlir::AffineExpr SymbolOf(RuntimeVarIndexing unknown);
+  // The symbol of an unknown, which is new or one of those before, and is in this interval.
+  mlir::AffineExpr SymbolOf(RuntimeVarIndexing unknown, const Interval& values = Interval::All());
   // Takes unknowns to be in this interval, for answers that hold where they are.
   void AssumeOfUnknowns(const Interval& interval) { assumed_ = interval; }
-  // The values that an unknown may have.
+  // The values that an unknown may have, and those of them that it is taken to have.
+  Interval BoundsOf(const RuntimeVarIndexing& unknown) const;
   Interval ValuesOf(const RuntimeVarIndexing& unknown) const {
-    return unknown.ValueRange().Intersect(assumed_);
+    return BoundsOf(unknown).Intersect(assumed_);
   }
   // Whether an expression mentions an unknown.
   bool HasUnknown(mlir::AffineExpr expr) const;
@@ -101,6 +102,7 @@ class ValueVariables {
   mlir::MLIRContext* context_;
   unsigned first_unknown_;
   RuntimeVarIndexings unknowns_;
+  std::vector<Interval> values_of_unknowns_;
   Interval assumed_ = Interval::All();
   std::optional<const HloInstruction*> outside_of_;
 };
