@@ -60,10 +60,9 @@ namespace {
 using namespace xla_indexing;  // NOLINT: an example.
 
 // The most sectors that a kernel moves; none where they are not known.
-std::optional<int64_t> SectorsOf(const absl::StatusOr<FusionView>& view,
-                                 mlir::MLIRContext* context) {
+std::optional<int64_t> SectorsOf(const absl::StatusOr<FusionView>& view, HloIndexers& indexers) {
   if (!view.ok()) return std::nullopt;
-  const auto cost = CoalescingOfFusion(view->computation(), context);
+  const auto cost = CoalescingOfFusion(view->computation(), indexers);
   if (!cost.ok() || !cost->Sectors().has_upper()) return std::nullopt;
   return cost->Sectors().upper();
 }
@@ -103,9 +102,9 @@ std::optional<int64_t> TileBytes(const FusionView& view, HloIndexer& indexer) {
 }
 
 // The operand whose buffer the result may take; none where there is none, or that is not known.
-std::string InPlaceOperand(FusionView view, mlir::MLIRContext* context) {
+std::string InPlaceOperand(FusionView view, HloIndexers& indexers) {
   const std::vector<const HloInstruction*> operands(view.operands().begin(), view.operands().end());
-  auto analysis = InPlaceAnalysis::OfView(std::move(view), context);
+  auto analysis = InPlaceAnalysis::OfView(std::move(view), indexers);
   if (!analysis.ok()) return "-";
   const auto sharing = analysis->Share();
   if (!sharing.ok() || sharing->shared.empty()) return "-";
@@ -122,17 +121,17 @@ struct Cost {
 };
 
 absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction& consumer,
-                            HloIndexer& indexer, mlir::MLIRContext* context) {
-  const std::optional<int64_t> of_producer = SectorsOf(FusionView::OfFusion(producer), context);
+                            HloIndexers& indexers) {
+  const std::optional<int64_t> of_producer = SectorsOf(FusionView::OfFusion(producer), indexers);
   Cost cost;
-  cost.apart = Sum(of_producer, SectorsOf(FusionView::OfFusion(consumer), context));
+  cost.apart = Sum(of_producer, SectorsOf(FusionView::OfFusion(consumer), indexers));
   auto both = FusionView::OfProducerConsumer(producer, consumer);
   cost.is_possible = both.ok();
-  cost.fused = SectorsOf(both, context);
+  cost.fused = SectorsOf(both, indexers);
   // It stays for its other users.
   if (producer.users().size() > 1) cost.fused = Sum(cost.fused, of_producer);
 
-  const auto utilization = ComputeUtilization(consumer, context);
+  const auto utilization = ComputeUtilization(consumer, indexers);
   if (!utilization.ok()) return utilization.status();
   for (const OperandUtilization& read : utilization->operands) {
     if (consumer.operand(read.operand) != &producer) continue;
@@ -140,8 +139,8 @@ absl::StatusOr<Cost> CostOf(const HloInstruction& producer, const HloInstruction
     break;
   }
   if (both.ok()) {
-    cost.tile_bytes = TileBytes(*both, indexer);
-    cost.in_place = InPlaceOperand(*std::move(both), context);
+    cost.tile_bytes = TileBytes(*both, indexers.usual());
+    cost.in_place = InPlaceOperand(*std::move(both), indexers);
   }
   return cost;
 }
@@ -169,7 +168,8 @@ int Run(const char* file) {
     return 1;
   }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  HloIndexer indexer(&context);
+  // What is found about one pair serves the next.
+  HloIndexers indexers(&context);
   std::printf("%-20s %-20s %14s %14s %8s  %-4s %8s  %s\n", "producer", "consumer", "sectors apart",
               "fused", "reads", "fuse", "tile", "in place");
   for (const HloInstruction* consumer : (*module)->entry_computation()->instructions()) {
@@ -179,7 +179,7 @@ int Run(const char* file) {
       bool was_seen = !CanBeFused(producer);
       for (size_t j = 0; j < i; ++j) was_seen |= consumer->operands()[j] == &producer;
       if (was_seen) continue;
-      const absl::StatusOr<Cost> cost = CostOf(producer, *consumer, indexer, &context);
+      const absl::StatusOr<Cost> cost = CostOf(producer, *consumer, indexers);
       if (!cost.ok()) {
         std::cerr << producer.name() << ", " << consumer->name() << ": " << cost.status().message()
                   << "\n";

@@ -18,6 +18,8 @@ namespace xla_indexing {
 namespace {
 
 void CheckKindsIn(const std::string& directory, EmitterKind kind) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HloIndexers indexers(&context);
   // This is simplified: several elements of a small type are one of a larger.
   const std::set<std::string> others = {"packed_transpose_s16.hlo"};
   ForEachCorpusFile(
@@ -30,9 +32,13 @@ void CheckKindsIn(const std::string& directory, EmitterKind kind) {
         const auto view = root.opcode() == HloOpcode::kFusion ? FusionView::OfFusion(root)
                                                               : FusionView::OfComputation(entry);
         ASSERT_TRUE(view.ok()) << name << ": " << view.status();
-        mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-        const auto fusion = CoalescingOfFusion(view->computation(), &context);
+        // One indexer serves many modules, each of which is gone when the next is asked about.
+        const auto fusion = CoalescingOfFusion(view->computation(), indexers);
         ASSERT_TRUE(fusion.ok()) << name << ": " << fusion.status();
+        const auto alone = CoalescingOfFusion(view->computation(), &context);
+        ASSERT_TRUE(alone.ok()) << name << ": " << alone.status();
+        EXPECT_EQ(fusion->Sectors(), alone->Sectors()) << name;
+        EXPECT_EQ(fusion->accesses.size(), alone->accesses.size()) << name;
         EXPECT_EQ(fusion->mapping.kind == kind, !others.contains(name))
             << name << ": " << EmitterKindName(fusion->mapping.kind);
         for (const RootMapping& of_root : fusion->mapping.roots) {

@@ -38,7 +38,7 @@ class InPlaceTest : public ::testing::Test {
     EXPECT_TRUE(module.ok()) << module.status();
     modules_.push_back(*std::move(module));
     auto analysis =
-        InPlaceAnalysis::OfComputation(*modules_.back()->entry_computation(), &context_);
+        InPlaceAnalysis::OfComputation(*modules_.back()->entry_computation(), indexers_);
     EXPECT_TRUE(analysis.ok()) << analysis.status();
     return *std::move(analysis);
   }
@@ -72,6 +72,7 @@ class InPlaceTest : public ::testing::Test {
   }
 
   mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+  HloIndexers indexers_{&context_};
   std::vector<std::unique_ptr<HloModule>> modules_;
 };
 

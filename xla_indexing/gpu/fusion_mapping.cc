@@ -21,7 +21,6 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/internal/emitter_hero.h"
 #include "xla_indexing/gpu/internal/emitter_launch.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -234,9 +233,8 @@ int64_t StepsToWalk(const HloComputation& computation) {
 
 class AccessCollector {
  public:
-  AccessCollector(const FusionMapping& mapping, mlir::MLIRContext* context,
-                  const FusionOptions& options)
-      : mapping_(mapping), indexer_(context, options), context_(context) {}
+  AccessCollector(const FusionMapping& mapping, HloIndexers& indexers)
+      : mapping_(mapping), indexer_(indexers.usual()), context_(indexers.context()) {}
 
   absl::StatusOr<FusionAccesses> Collect() && {
     const QuestionBudget question;
@@ -397,7 +395,7 @@ class AccessCollector {
   }
 
   const FusionMapping& mapping_;
-  HloIndexer indexer_;
+  HloIndexer& indexer_;
   mlir::MLIRContext* context_;
   FusionAccesses result_;
   std::map<std::tuple<ThreadAccess::Kind, int64_t, int64_t>, std::vector<ThreadAccess>> accesses_;
@@ -417,9 +415,14 @@ absl::StatusOr<FusionMapping> MappingForFusion(const HloComputation& computation
   return FusionMapper(computation, context, options).Map();
 }
 
+absl::StatusOr<FusionAccesses> AccessesOf(const FusionMapping& mapping, HloIndexers& indexers) {
+  return AccessCollector(mapping, indexers).Collect();
+}
+
 absl::StatusOr<FusionAccesses> AccessesOf(const FusionMapping& mapping, mlir::MLIRContext* context,
                                           const FusionOptions& options) {
-  return AccessCollector(mapping, context, options).Collect();
+  HloIndexers indexers(context, options);
+  return AccessesOf(mapping, indexers);
 }
 
 absl::StatusOr<OperandIndexingSet> FromThreads(const ThreadAccess& access) {
@@ -442,9 +445,18 @@ absl::StatusOr<FusionCoalescing> CoalescingOfFusion(const HloComputation& comput
                                                     const EmitterOptions& emitter,
                                                     const CoalescingOptions& coalescing,
                                                     const FusionOptions& options) {
-  absl::StatusOr<FusionMapping> mapping = MappingForFusion(computation, context, emitter);
+  HloIndexers indexers(context, options);
+  return CoalescingOfFusion(computation, indexers, emitter, coalescing);
+}
+
+absl::StatusOr<FusionCoalescing> CoalescingOfFusion(const HloComputation& computation,
+                                                    HloIndexers& indexers,
+                                                    const EmitterOptions& emitter,
+                                                    const CoalescingOptions& coalescing) {
+  absl::StatusOr<FusionMapping> mapping =
+      MappingForFusion(computation, indexers.context(), emitter);
   if (!mapping.ok()) return mapping.status();
-  absl::StatusOr<FusionAccesses> accesses = AccessesOf(*mapping, context, options);
+  absl::StatusOr<FusionAccesses> accesses = AccessesOf(*mapping, indexers);
   if (!accesses.ok()) return accesses.status();
   FusionCoalescing result{*std::move(mapping), {}, std::move(accesses->views)};
   for (ThreadAccess& access : accesses->accesses) {

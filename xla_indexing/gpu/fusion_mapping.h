@@ -90,6 +90,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/gpu/coalescing.h"
 #include "xla_indexing/gpu/emitter.h"
 #include "xla_indexing/gpu/thread_mapping.h"
@@ -157,6 +158,8 @@ struct FusionAccesses {
 // All accesses of a mapping. What an in-place update or a scatter changes is written, not read.
 absl::StatusOr<FusionAccesses> AccessesOf(const FusionMapping& mapping, mlir::MLIRContext* context,
                                           const FusionOptions& options = {});
+// The same through an indexer that is kept, for one mapping after another.
+absl::StatusOr<FusionAccesses> AccessesOf(const FusionMapping& mapping, HloIndexers& indexers);
 
 // The maps of an access from thread and block coordinates to the elements that are accessed: mapping
 // and indexing composed and simplified. Range variables are the loops and vectors of the threads and
@@ -184,6 +187,11 @@ absl::StatusOr<FusionCoalescing> CoalescingOfFusion(const HloComputation& comput
                                                     const EmitterOptions& emitter = {},
                                                     const CoalescingOptions& coalescing = {},
                                                     const FusionOptions& options = {});
+// The same through indexers that are kept, for one fusion after another.
+absl::StatusOr<FusionCoalescing> CoalescingOfFusion(const HloComputation& computation,
+                                                    HloIndexers& indexers,
+                                                    const EmitterOptions& emitter = {},
+                                                    const CoalescingOptions& coalescing = {});
 
 }  // namespace xla_indexing
 

@@ -31,23 +31,32 @@ namespace {
 // For the number of elements that are written, of which there are bounds where that does not suffice.
 constexpr int64_t kCountSteps = int64_t{1} << 18;
 
-FusionOptions ExactMaps() {
-  FusionOptions options;
-  options.indexing.exact = true;
-  return options;
-}
-
 }  // namespace
+
+class InPlaceAnalysis::Indexers {
+ public:
+  explicit Indexers(HloIndexers& kept) : kept_(&kept) {}
+  explicit Indexers(mlir::MLIRContext* context) : own_(std::make_unique<HloIndexers>(context)) {}
+
+  mlir::MLIRContext* context() const { return all().context(); }
+  HloIndexer& exact() { return all().exact(); }
+
+ private:
+  HloIndexers& all() const { return kept_ == nullptr ? *own_ : *kept_; }
+
+  HloIndexers* kept_ = nullptr;
+  std::unique_ptr<HloIndexers> own_;
+};
 
 class InPlaceAnalysis::Impl {
  public:
   // With the shapes of what is asked about, and the parameter of the view that each is.
   Impl(FusionView view, const std::vector<const Shape*>& operand_shapes,
-       std::vector<std::optional<int64_t>> parameter_of, mlir::MLIRContext* context)
+       std::vector<std::optional<int64_t>> parameter_of, Indexers indexers)
       : view_(std::move(view)),
         parameter_of_(std::move(parameter_of)),
-        context_(context),
-        indexer_(context, ExactMaps()) {
+        context_(indexers.context()),
+        indexers_(std::move(indexers)) {
     for (const Shape* shape : operand_shapes) operand_shapes_.push_back(*shape);
   }
 
@@ -98,7 +107,7 @@ class InPlaceAnalysis::Impl {
     } else {
       asked.question.emplace(internal::SharedLeaves{view_.computation(), buffer.output_leaf,
                                                     *parameter, buffer.operand.operand_leaf},
-                             &indexer_, context_);
+                             &indexers_.exact(), context_);
       if (absl::Status status = asked.question->Prepare(); !status.ok()) return status;
     }
     return asked;
@@ -118,7 +127,7 @@ class InPlaceAnalysis::Impl {
   std::vector<Shape> operand_shapes_;
   std::vector<std::optional<int64_t>> parameter_of_;
   mlir::MLIRContext* context_;
-  HloIndexer indexer_;
+  Indexers indexers_;
   const HloInstruction* loop_ = nullptr;  // that is asked about
 };
 
@@ -127,8 +136,8 @@ InPlaceAnalysis::InPlaceAnalysis(InPlaceAnalysis&& other) noexcept = default;
 InPlaceAnalysis& InPlaceAnalysis::operator=(InPlaceAnalysis&& other) noexcept = default;
 InPlaceAnalysis::~InPlaceAnalysis() = default;
 
-absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
-                                                               mlir::MLIRContext* context) {
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloComputation& computation,
+                                                    Indexers indexers) {
   absl::StatusOr<FusionView> view = FusionView::OfComputation(computation);
   if (!view.ok()) return view.status();
   std::vector<const Shape*> shapes;
@@ -137,12 +146,12 @@ absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputat
     shapes.push_back(&parameter->shape());
     parameter_of.push_back(view->ParameterOf(*parameter));
   }
-  return InPlaceAnalysis(
-      std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of), context));
+  return InPlaceAnalysis(std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of),
+                                                std::move(indexers)));
 }
 
-absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruction& instruction,
-                                                               mlir::MLIRContext* context) {
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(const HloInstruction& instruction,
+                                                    Indexers indexers) {
   absl::StatusOr<FusionView> view = FusionView::OfFusion(instruction);
   if (!view.ok()) return view.status();
   std::vector<const Shape*> shapes;
@@ -151,23 +160,47 @@ absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruct
     shapes.push_back(&operand->shape());
     parameter_of.push_back(view->ParameterOf(*operand));
   }
-  auto impl = std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of), context);
+  auto impl = std::make_unique<Impl>(*std::move(view), shapes, std::move(parameter_of),
+                                     std::move(indexers));
   if (instruction.opcode() == HloOpcode::kWhile && instruction.while_body() != nullptr) {
     impl->loop_ = &instruction;
   }
   return InPlaceAnalysis(std::move(impl));
 }
 
-absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view,
-                                                        mlir::MLIRContext* context) {
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::Of(FusionView view, Indexers indexers) {
   std::vector<const Shape*> shapes;
   std::vector<std::optional<int64_t>> parameter_of;
   for (const HloInstruction* parameter : view.computation().parameters()) {
     shapes.push_back(&parameter->shape());
     parameter_of.emplace_back(parameter->parameter_number());
   }
-  return InPlaceAnalysis(
-      std::make_unique<Impl>(std::move(view), shapes, std::move(parameter_of), context));
+  return InPlaceAnalysis(std::make_unique<Impl>(std::move(view), shapes, std::move(parameter_of),
+                                                std::move(indexers)));
+}
+
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
+                                                               mlir::MLIRContext* context) {
+  return Of(computation, Indexers(context));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfComputation(const HloComputation& computation,
+                                                               HloIndexers& indexers) {
+  return Of(computation, Indexers(indexers));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruction& instruction,
+                                                               mlir::MLIRContext* context) {
+  return Of(instruction, Indexers(context));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfInstruction(const HloInstruction& instruction,
+                                                               HloIndexers& indexers) {
+  return Of(instruction, Indexers(indexers));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view,
+                                                        mlir::MLIRContext* context) {
+  return Of(std::move(view), Indexers(context));
+}
+absl::StatusOr<InPlaceAnalysis> InPlaceAnalysis::OfView(FusionView view, HloIndexers& indexers) {
+  return Of(std::move(view), Indexers(indexers));
 }
 
 std::vector<SharedBuffer> InPlaceAnalysis::Candidates(int64_t max_pairs) const {

@@ -52,6 +52,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/fusion_view.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/indexing_entry.h"
@@ -92,6 +93,12 @@ class InPlaceAnalysis {
                                                        mlir::MLIRContext* context);
   // Operands are the parameters of the view by their numbers.
   static absl::StatusOr<InPlaceAnalysis> OfView(FusionView view, mlir::MLIRContext* context);
+  // The same through indexers that are kept, for one target after another; they have to outlive it.
+  static absl::StatusOr<InPlaceAnalysis> OfComputation(const HloComputation& computation,
+                                                       HloIndexers& indexers);
+  static absl::StatusOr<InPlaceAnalysis> OfInstruction(const HloInstruction& instruction,
+                                                       HloIndexers& indexers);
+  static absl::StatusOr<InPlaceAnalysis> OfView(FusionView view, HloIndexers& indexers);
   InPlaceAnalysis(InPlaceAnalysis&& other) noexcept;
   InPlaceAnalysis& operator=(InPlaceAnalysis&& other) noexcept;
   ~InPlaceAnalysis();
@@ -113,6 +120,11 @@ class InPlaceAnalysis {
 
  private:
   class Impl;
+  // What is asked: indexers of somebody else, or of its own.
+  class Indexers;
+  static absl::StatusOr<InPlaceAnalysis> Of(const HloComputation& computation, Indexers indexers);
+  static absl::StatusOr<InPlaceAnalysis> Of(const HloInstruction& instruction, Indexers indexers);
+  static absl::StatusOr<InPlaceAnalysis> Of(FusionView view, Indexers indexers);
   explicit InPlaceAnalysis(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

@@ -180,7 +180,7 @@ void KernelAnalyser::CountSectors(const HloInstruction& kernel, const FusionView
   analysis->blocks = mapping->array().mapping.NumBlocks();
   analysis->threads_per_block = mapping->array().mapping.ThreadsPerBlock();
   analysis->recomputed = FindRecomputation(*mapping, view, indexers_);
-  const absl::StatusOr<FusionAccesses> accesses = AccessesOf(*mapping, context_);
+  const absl::StatusOr<FusionAccesses> accesses = AccessesOf(*mapping, indexers_);
   if (!accesses.ok()) {
     Note(absl::StrCat("its accesses are not known: ", WhyNot(accesses.status())), analysis);
     return;
