@@ -92,6 +92,14 @@ TEST_F(WindowSumsTest, WindowsWithGapsAndVariablesThatOccurApartStay) {
   }
 }
 
+// s0 is another name of d1: without it there would be two constraints on the sum.
+TEST_F(WindowSumsTest, VariablesThatAnEqualityGivesStay) {
+  IndexingMap map = Parse(
+      "(d0, d1)[s0, s1] -> (s1 - s0 * 4), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3], "
+      "s1 in [0, 15], d1 - s0 in [0, 0]");
+  EXPECT_FALSE(internal::JoinWindows(&map));
+}
+
 TEST_F(WindowSumsTest, NumbersAtTheEndsOfInt64AreNoWindows) {
   for (const char* text :
        {"(d0)[s0, s1] -> (d0 + s0 + s1), domain: d0 in [0, 9], s0 in [0, 9223372036854775807], "

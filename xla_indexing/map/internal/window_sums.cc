@@ -182,7 +182,7 @@ bool Joining::Add(LinearSum sum, const Interval& interval) {
 bool Joining::EliminateHigh() {
   for (const Window& window : windows_) {
     const std::optional<int64_t> size = window.interval.Size();
-    if (size && *size < window.factor) return false;
+    if (size && (*size < window.factor || *size == 1)) return false;
   }
   for (auto& [sum, interval] : others_) {
     if (!Keep(std::move(sum), interval)) return false;

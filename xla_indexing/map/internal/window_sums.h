@@ -13,7 +13,9 @@
 //                                                by (c - 1)*(k - 1) on both sides
 //
 // and b - a + 1 >= c, so that each of them by itself leaves some s. The interval of s is one of
-// them. It is done where no more constraints are left than there were.
+// them. It is done where no more constraints are left than there were, and where no equality gives
+// s: it is then the name of something that the sum would stand beside in two constraints instead of
+// in one, which could be eliminated (map/internal/determined_ranges.h).
 //
 // Example, two windows of three elements over rows of ten:
 //   (d0)[s0, s1] -> (d0 + s0 + s1), domain: d0 in [0, 9], s0 in [0, 2], s1 in [0, 2],
