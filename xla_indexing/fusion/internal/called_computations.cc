@@ -333,7 +333,8 @@ IndexingOptions CalledComputations::OptionsAt(int depth) {
 absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputation& computation,
                                                              const FusionOptions& options,
                                                              Direction direction, OperandLeaf from,
-                                                             int depth, int64_t max_steps) {
+                                                             int depth, int64_t max_steps,
+                                                             bool is_of_loop) {
   const bool backward = direction == Direction::kOutputToInput;
   const HloInstruction* first =
       backward ? computation.root_instruction() : computation.parameter(from.operand);
@@ -345,6 +346,9 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
   return Walk(
       computation, options, direction, array, from, depth, max_steps,
       [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
+        // The body of a loop has one parameter and one result, so that a walk that is stopped finds
+        // nothing but which leaves it may lead to.
+        if (is_of_loop) traversal.StopWhereSure(computation);
         return traversal.WalkComputation(computation, frame, start, end);
       },
       [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
@@ -429,16 +433,9 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
       FindOrMake(question, computation, [&]() -> absl::StatusOr<InstructionIndexing> {
         const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
         const int64_t max_steps = StepsOfWalk(computation, direction);
-        // The body of a loop has one parameter, so that a walk that is stopped finds nothing but which
-        // leaves it may lead to: that is found without it.
-        const absl::StatusOr<bool> is_stopped =
-            is_of_loop && direction == Direction::kOutputToInput
-                ? IsSureToBeStopped(computation, from.operand_leaf, depth + 1, max_steps)
-                : false;
-        if (!is_stopped.ok()) return is_stopped.status();
         absl::StatusOr<TraversalResult> walked =
             WalkFrom(computation, is_of_loop ? loop_options_ : options_, direction, from, depth + 1,
-                     *is_stopped ? 0 : max_steps);
+                     max_steps, is_of_loop);
         depth_ = depth;
         tightest_ = tightest;
         if (!walked.ok()) return walked.status();
@@ -470,21 +467,6 @@ absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWholeLeaves(
   tightest_ = tightest;
   if (!entries.ok()) return entries.status();
   return SeenFrom(called, *std::move(entries), options_.indexing.fold_runtime_variables);
-}
-
-absl::StatusOr<bool> CalledComputations::IsSureToBeStopped(const HloComputation& computation,
-                                                           int64_t output_leaf, int depth,
-                                                           int64_t max_steps) {
-  if (!computation.root_instruction()->shape().Leaf(output_leaf).IsArray()) return false;
-  int64_t most = 0;
-  for (const HloInstruction* instruction : computation.instructions()) {
-    most += instruction->operand_count();
-  }
-  if (most <= max_steps) return false;
-  WholeReads reads(computation, *this, context_);
-  absl::Status status = reads.Find({output_leaf}, depth, max_steps);
-  if (!status.ok()) return status;
-  return reads.steps() > max_steps;
 }
 
 absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWhole(

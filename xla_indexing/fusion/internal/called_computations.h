@@ -86,7 +86,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // `max_steps` steps; bindings are as the computation itself sees them.
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation, Direction direction,
                                            OperandLeaf from, int64_t max_steps) {
-    return WalkFrom(computation, options_, direction, from, /*depth=*/0, max_steps);
+    return WalkFrom(computation, options_, direction, from, /*depth=*/0, max_steps,
+                    /*is_of_loop=*/false);
   }
 
   // Options for an instruction that is met at this depth. Where the computations that it calls are
@@ -182,7 +183,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // array.
   absl::StatusOr<TraversalResult> WalkFrom(const HloComputation& computation,
                                            const FusionOptions& options, Direction direction,
-                                           OperandLeaf from, int depth, int64_t max_steps);
+                                           OperandLeaf from, int depth, int64_t max_steps,
+                                           bool is_of_loop);
   // A walk from an array of shape `array`, which `walk_to` takes to its end; `from` is the leaf that
   // the entries name. Where there are many paths, `walk_by_joints`, if there is one, is tried.
   using WalkTo = llvm::function_ref<absl::Status(Traversal& traversal, const CallFrame& frame,
@@ -192,10 +194,6 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                        const Shape& array, OperandLeaf from, int depth,
                                        int64_t max_steps, WalkTo walk_to,
                                        WalkTo walk_by_joints = nullptr);
-  // Whether it is known, before a walk from that leaf over the computation, which is called at this
-  // depth, that it will take more than so many steps.
-  absl::StatusOr<bool> IsSureToBeStopped(const HloComputation& computation, int64_t output_leaf,
-                                         int depth, int64_t max_steps);
   // ReadByWholeLeaves(), as the computation itself sees it, which is called at this depth.
   absl::StatusOr<InstructionIndexing> ReadByWhole(const HloComputation& computation,
                                                   absl::Span<const int64_t> output_leaves,

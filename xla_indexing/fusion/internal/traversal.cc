@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/internal/least_steps.h"
 #include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -351,6 +352,30 @@ absl::Status Traversal::WalkOn(const HloComputation& computation, const CallFram
   return status;
 }
 
+void Traversal::StopWhereSure(const HloComputation& computation) {
+  int64_t most = 0;
+  for (const HloInstruction* instruction : computation.instructions()) {
+    most += instruction->operand_count();
+  }
+  if (most > budget_.left()) stopped_where_sure_ = &computation;
+}
+
+bool Traversal::IsSureToBeStopped(const HloComputation& computation, const CallFrame& frame,
+                                  const PendingPaths& pending) {
+  if (stopped_where_sure_ != &computation || steps() < steps_to_look_) return false;
+  steps_to_look_ = 2 * steps();
+  std::vector<Reached> reached(computation.instructions().size(), Reached::kNothing);
+  for (const auto& [position, leaves] : pending) {
+    for (const auto& [leaf, paths] : leaves) {
+      if (paths.empty() || !computation.instructions()[position]->shape().IsArray()) continue;
+      reached[position] = Reached::kSome;
+    }
+  }
+  const int64_t left = budget_.left();
+  const auto steps_through = [&](const HloInstruction& caller) { return LooksInto(caller, frame); };
+  return LeastSteps(computation, direction_, left, steps_through, &reached) > left;
+}
+
 bool Traversal::IsLeftOut(const HloInstruction& instruction) const {
   if (LeadsNowhere(instruction)) return true;
   return with_left_out_ != nullptr && instruction.parent() == with_left_out_ &&
@@ -395,6 +420,7 @@ absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame&
                              PendingPaths& pending, NumberedPaths* end) {
   const bool backward = direction_ == Direction::kOutputToInput;
   while (!pending.empty()) {
+    if (IsSureToBeStopped(computation, frame, pending)) was_given_up_ = true;
     if (was_stopped()) {
       FinishByReachability(computation, pending, end);
       return absl::OkStatus();

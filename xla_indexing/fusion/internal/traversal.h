@@ -45,6 +45,10 @@ class Traversal {
   // by other means, and is stopped if so.
   void AskAtManyPaths(std::function<bool()> has_answer) { has_answer_ = std::move(has_answer); }
 
+  // Stops the walk over this computation as soon as it is known that it will take more than its steps
+  // (fusion/internal/least_steps.h): what a stopped walk says is no less then.
+  void StopWhereSure(const HloComputation& computation);
+
   // The number of steps: how often a map was taken through an instruction.
   int64_t steps() const { return budget_.used() + too_many_; }
   bool was_stopped() const {
@@ -90,11 +94,17 @@ class Traversal {
                       PendingPaths pending, const llvm::BitVector& left_out, NumberedPaths* end);
 
  private:
+  // A walk of fewer steps is not looked at.
+  static constexpr int64_t kStepsToLook = 16;
+
   // Takes all pending paths on to the end.
   absl::Status Walk(const HloComputation& computation, const CallFrame& frame,
                     PendingPaths& pending, NumberedPaths* end);
   // Whether nothing is to be found by following paths to the instruction.
   bool IsLeftOut(const HloInstruction& instruction) const;
+  // Whether, with these paths pending, the walk is sure to be stopped; looks seldom.
+  bool IsSureToBeStopped(const HloComputation& computation, const CallFrame& frame,
+                         const PendingPaths& pending);
   // Counts steps. Those past the limit are counted as well, because they have been taken.
   void Take(size_t steps) {
     if (budget_.Take(static_cast<int64_t>(steps))) return;
@@ -143,6 +153,9 @@ class Traversal {
   const Interval devices_;
   StepBudget budget_;
   int64_t too_many_ = 0;
+  // The computation that StopWhereSure() is about, and the steps after which to look.
+  const HloComputation* stopped_where_sure_ = nullptr;
+  int64_t steps_to_look_ = kStepsToLook;
   bool has_merged_shifted_ = false;
   TraversalSource& source_;
   // The instructions of a computation that paths end at.

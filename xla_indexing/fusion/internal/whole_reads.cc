@@ -55,8 +55,7 @@ void WholeReads::SetWhole(const HloInstruction& instruction, int64_t leaf) {
   if (count.ok() && *count > 0) whole_.set(RowOf(instruction, leaf));
 }
 
-absl::Status WholeReads::Find(absl::Span<const int64_t> output_leaves, int depth,
-                              int64_t enough_steps) {
+absl::Status WholeReads::Find(absl::Span<const int64_t> output_leaves, int depth) {
   const HloInstruction* root = computation_.root_instruction();
   for (const int64_t leaf : output_leaves) SetWhole(*root, leaf);
   for (int64_t position = root->index_in_computation(); position >= 0; --position) {
@@ -68,7 +67,6 @@ absl::Status WholeReads::Find(absl::Span<const int64_t> output_leaves, int depth
       for (const LeafRoute& route : router(instruction)) {
         if (!IsWhole(instruction, route.output_leaf)) continue;
         SetWhole(*instruction.operand(route.operand), route.operand_leaf);
-        ++steps_;
         is_read = true;
       }
     } else {
@@ -80,7 +78,7 @@ absl::Status WholeReads::Find(absl::Span<const int64_t> output_leaves, int depth
       }
     }
     if (is_read) QuestionBudget::Spend();
-    if (QuestionBudget::IsSpent() || steps_ > enough_steps) break;
+    if (QuestionBudget::IsSpent()) break;
   }
   return absl::OkStatus();
 }
@@ -91,7 +89,6 @@ absl::Status WholeReads::Step(const HloInstruction& instruction, int64_t leaf, i
     const HloInstruction& read = *instruction.operand(operand);
     if (ReadsAllOf(instruction, operand)) {
       SetWhole(read, 0);
-      if (read.operand_count() > 0 || read.opcode() == HloOpcode::kParameter) ++steps_;
     } else {
       reads_all = reads_all && read.shape().IsArray() && IsWhole(read, 0);
     }

@@ -20,7 +20,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -45,16 +44,11 @@ class WholeReads {
              mlir::MLIRContext* context);
 
   // Finds the leaves that are whole where these leaves of the root are; the computation is met at
-  // this depth of calls. Not all of them are found where the question's budget is spent, and where
-  // steps() is more than `enough_steps`.
-  absl::Status Find(absl::Span<const int64_t> output_leaves, int depth,
-                    int64_t enough_steps = std::numeric_limits<int64_t>::max());
+  // this depth of calls. Not all of them are found where the question's budget is spent.
+  absl::Status Find(absl::Span<const int64_t> output_leaves, int depth);
   bool IsWhole(const HloInstruction& instruction, int64_t leaf) const {
     return whole_.test(RowOf(instruction, leaf));
   }
-  // After Find(): a number of steps that a walk takes at least from these leaves, as paths come to
-  // every leaf that is whole.
-  int64_t steps() const { return steps_; }
 
   // After Find(): where paths to these leaves of the parameters leave the leaves that are whole, as
   // maps from a scalar, and (by position) the instructions that no such path goes through.
@@ -88,7 +82,6 @@ class WholeReads {
   absl::flat_hash_map<size_t, OperandIndexingSet> parts_;
   // Steps that do not read all of an operand.
   std::vector<StepInPart> in_part_;
-  int64_t steps_ = 0;
 };
 
 }  // namespace xla_indexing::internal
