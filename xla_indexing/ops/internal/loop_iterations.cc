@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -255,11 +254,15 @@ const std::optional<LeafSets>& UnionFrom(const LoopBody& body, int64_t leaf) {
 // which the fewest others can be gone through one after another, and leaves of the same kind in their
 // order: whichever leaf is asked about, they are in the same order.
 void SortByDepth(const LoopBody& body, llvm::SmallVectorImpl<int64_t>* leaves) {
-  std::map<int64_t, int> node_of;
-  for (const int64_t leaf : *leaves) node_of.emplace(leaf, static_cast<int>(node_of.size()));
+  std::vector<int> node_of(static_cast<size_t>(body.LeafCount()));
+  for (size_t node = 0; node < leaves->size(); ++node) {
+    node_of[(*leaves)[node]] = static_cast<int>(node);
+  }
   std::vector<std::vector<int>> next(leaves->size());
   for (const int64_t leaf : *leaves) {
-    for (const int64_t to : body.LeavesFrom(leaf)) next[node_of[leaf]].push_back(node_of[to]);
+    std::vector<int>& after = next[node_of[leaf]];
+    after.reserve(body.LeavesFrom(leaf).size());
+    for (const int64_t to : body.LeavesFrom(leaf)) after.push_back(node_of[to]);
   }
   std::vector<int> depth(leaves->size(), -1);
   for (const std::vector<int>& part :
@@ -282,10 +285,13 @@ void SortByDepth(const LoopBody& body, llvm::SmallVectorImpl<int64_t>* leaves) {
 std::optional<std::string> WhyHopeless(const LoopBody& body, const LeafSets& start) {
   llvm::SmallVector<int64_t, 8> leaves;
   for (const auto& [leaf, set] : start) leaves.push_back(leaf);
-  std::set<int64_t> seen(leaves.begin(), leaves.end());
+  std::vector<bool> seen(static_cast<size_t>(body.LeafCount()));
+  for (const int64_t leaf : leaves) seen[leaf] = true;
   for (size_t i = 0; i < leaves.size(); ++i) {
     for (const int64_t next : body.LeavesFrom(leaves[i])) {
-      if (seen.insert(next).second) leaves.push_back(next);
+      if (seen[next]) continue;
+      seen[next] = true;
+      leaves.push_back(next);
     }
   }
   SortByDepth(body, &leaves);

@@ -131,6 +131,24 @@ bool AddToWholeLeaf(const OperandIndexingSet& set) {
   });
 }
 
+// What a leaf that the body changes reads of the leaves that the condition does not read wholly.
+LeafSets ReadButForWhole(const LoopBody& body, int64_t output_leaf,
+                         const std::map<int64_t, int64_t>& whole) {
+  mlir::MLIRContext* context = body.build().mlir_context;
+  const Shape& from = body.Leaf(output_leaf);
+  const OperandIndexingSet identity(IdentityIndexing(from, context));
+  auto [reads, are_whole_leaves] = AllIterations(body, {{output_leaf, identity}}, from);
+  const OperandIndexingSet to_scalar(ToScalar(from, context));
+  for (const auto& [leaf, set] : ReadByCondition(body)) {
+    if (whole.contains(leaf)) continue;
+    if (are_whole_leaves && reads.contains(leaf) && !AddToWholeLeaf(set)) continue;
+    reads[leaf].Add(ComposeOrWiden(to_scalar, set, from, body.Leaf(leaf), context));
+  }
+  std::erase_if(reads, [&](const auto& read) { return whole.contains(read.first); });
+  for (auto& [leaf, set] : reads) set.Simplify();
+  return std::move(reads);
+}
+
 }  // namespace
 
 void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
@@ -138,32 +156,19 @@ void WhileOutputToInput(BuildContext& build, int64_t output_leaf) {
     UnanalysedOutputToInput(build, output_leaf);
     return;
   }
-  const Shape& from = build.instruction.shape().Leaf(output_leaf);
-  const OperandIndexingSet identity(IdentityIndexing(from, build.mlir_context));
   const LoopBody body(build, Direction::kOutputToInput);
   if (body.PassesThrough(output_leaf)) {
-    build.Add(output_leaf, 0, output_leaf, identity);
+    build.Add(output_leaf, 0, output_leaf,
+              IdentityIndexing(body.Leaf(output_leaf), build.mlir_context));
     return;
   }
   const std::map<int64_t, int64_t>& whole = WholeLeavesOf(body);
-  for (const auto& [leaf, k] : whole) {
-    build.Add(output_leaf, 0, leaf, ThroughCondition(body, output_leaf, leaf, k));
+  LeafSets reads;
+  if (static_cast<int64_t>(whole.size()) < build.instruction.shape().LeafCount()) {
+    reads = ReadButForWhole(body, output_leaf, whole);
   }
-  if (static_cast<int64_t>(whole.size()) == build.instruction.shape().LeafCount()) return;
-  auto [reads, are_whole_leaves] = AllIterations(body, {{output_leaf, identity}}, from);
-  const OperandIndexingSet to_scalar(ToScalar(from, build.mlir_context));
-  for (const auto& [leaf, set] : ReadByCondition(body)) {
-    if (whole.contains(leaf)) continue;
-    if (are_whole_leaves && reads.contains(leaf) && !AddToWholeLeaf(set)) continue;
-    reads[leaf].Add(ComposeOrWiden(to_scalar, set, from, build.instruction.shape().Leaf(leaf),
-                                   build.mlir_context));
-  }
-  for (auto& [leaf, set] : reads) {
-    if (whole.contains(leaf)) continue;
-    set.Simplify();
-    build.Add(output_leaf, 0, leaf, std::move(set));
-  }
-  if (!whole.empty()) SortEntries(&build.entries);
+  for (const auto& [leaf, k] : whole) reads[leaf] = ThroughCondition(body, output_leaf, leaf, k);
+  for (auto& [leaf, set] : reads) build.Add(output_leaf, 0, leaf, std::move(set));
 }
 
 void WhileInputToOutput(BuildContext& build, int64_t operand, int64_t operand_leaf) {
