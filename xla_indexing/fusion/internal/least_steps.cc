@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/opcode.h"
@@ -85,6 +86,16 @@ namespace {
 // Computations of no more instructions are passed over where they are called.
 constexpr size_t kSmall = 64;
 
+// Whether each operand has its parameter, which is not so in every module that does not verify.
+bool HasParameters(const HloInstruction& caller) {
+  const HloComputation& called = *caller.inlined_computation();
+  const auto parameters = called.parameters();
+  return called.root_instruction() != nullptr &&
+         static_cast<int64_t>(parameters.size()) == caller.operand_count() &&
+         absl::c_all_of(parameters,
+                        [](const HloInstruction* parameter) { return parameter != nullptr; });
+}
+
 class LeastStepsCounter {
  public:
   LeastStepsCounter(const HloComputation& computation, Direction direction,
@@ -115,6 +126,7 @@ class LeastStepsCounter {
   void StepToUsers(const HloInstruction& instruction, Reached from) {
     for (const HloInstruction::Use& use : instruction.uses()) {
       if (const HloComputation* called = use.user->inlined_computation()) {
+        if (!HasParameters(*use.user)) continue;
         const std::vector<Reached> inner =
             Through(*use.user, *called->parameter(use.operand), from);
         if (!inner.empty()) {
@@ -128,6 +140,7 @@ class LeastStepsCounter {
   }
   void StepToOperands(const HloInstruction& instruction, Reached from) {
     const HloComputation* called = instruction.inlined_computation();
+    if (called != nullptr && !HasParameters(instruction)) return;
     const std::vector<Reached> inner =
         called == nullptr ? std::vector<Reached>()
                           : Through(instruction, *called->root_instruction(), from);
