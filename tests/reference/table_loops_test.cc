@@ -87,21 +87,27 @@ std::vector<std::string> RowsOf(int columns) {
   };
 }
 
-// for i = 1, .., rows: for j = 1, .., columns: x[i, j] = f(x[i, j], of places beside it), with the
-// inner loop in a computation of its own, which is passed i. `places` are pairs of what is added to i
-// and j.
-std::string TableByElements(int rows, int columns, const std::vector<std::pair<int, int>>& places) {
-  const std::string table = absl::StrCat("f32[", rows + 2, ",", columns + 2, "]");
-  const std::string state = absl::StrCat("(s32[], s32[], ", table, ")");
+// Neighbours beside an element: what is added to its row and to its column.
+using Neighbours = std::vector<std::pair<int, int>>;
+
+std::string WordsOf(const Neighbours& places) {
+  std::string words;
+  for (const auto& [row, column] : places) absl::StrAppend(&words, "(", row, ",", column, ")");
+  return words;
+}
+
+// The computations of: for i = .., .., rows: for j = 1, .., columns: x[i, j] is the sum of what it was
+// and of `places` beside it. NAME in their names, STATE and TABLE are to be filled in.
+std::string ComputationsOfTable(int rows, int columns, const Neighbours& places) {
+  const std::string leaves =
+      " p = STATE parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
+      " l = s32[] get-tuple-element(p), index=1\n x = TABLE get-tuple-element(p), index=2\n"
+      " one = s32[] constant(1)\n next = s32[] add(k, one)\n";
   const std::string condition =
-      absl::StrCat(" {\n p = ", state, " parameter(0)\n k = s32[] get-tuple-element(p), index=0\n",
-                   " n = s32[] constant(LIMIT)\n ROOT c = pred[] compare(k, n), direction=LE\n}\n");
-  const std::string leaves = absl::StrCat(
-      " p = ", state, " parameter(0)\n k = s32[] get-tuple-element(p), index=0\n",
-      " l = s32[] get-tuple-element(p), index=1\n x = ", table,
-      " get-tuple-element(p), index=2\n one = s32[] constant(1)\n next = s32[] add(k, one)\n");
+      " {\n p = STATE parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
+      " n = s32[] constant(LIMIT)\n ROOT c = pred[] compare(k, n), direction=LE\n}\n";
   std::string inner =
-      absl::StrCat("inner_body {\n", leaves,
+      absl::StrCat("inner_bodyNAME {\n", leaves,
                    " v0 = f32[1,1] dynamic-slice(x, l, k), dynamic_slice_sizes={1,1}\n");
   for (size_t n = 0; n < places.size(); ++n) {
     absl::StrAppend(
@@ -110,20 +116,41 @@ std::string TableByElements(int rows, int columns, const std::vector<std::pair<i
         ")\n u", n, " = f32[1,1] dynamic-slice(x, i", n, ", j", n,
         "), dynamic_slice_sizes={1,1}\n v", n + 1, " = f32[1,1] add(v", n, ", u", n, ")\n");
   }
-  absl::StrAppend(&inner, " y = ", table, " dynamic-update-slice(x, v", places.size(),
-                  ", l, k)\n ROOT t = ", state, " tuple(next, l, y)\n}\n");
   return absl::StrCat(
-      "HloModule m\n", inner, "inner_condition",
-      absl::StrReplaceAll(condition, {{"LIMIT", absl::StrCat(columns)}}), "row {\n r = s32[] ",
-      "parameter(0)\n x = ", table, " parameter(1)\n one = s32[] constant(1)\n s = ", state,
-      " tuple(one, r, x)\n w = ", state,
-      " while(s), condition=inner_condition, body=inner_body\n ROOT y = ", table,
-      " get-tuple-element(w), index=2\n}\nouter_body {\n", leaves, " y = ", table,
-      " call(k, x), to_apply=row\n ROOT t = ", state, " tuple(next, l, y)\n}\nouter_condition",
-      absl::StrReplaceAll(condition, {{"LIMIT", absl::StrCat(rows)}}), "ENTRY e {\n x = ", table,
-      " parameter(0)\n one = s32[] constant(1)\n s = ", state, " tuple(one, one, x)\n w = ", state,
-      " while(s), condition=outer_condition, body=outer_body\n ROOT y = ", table,
-      " get-tuple-element(w), index=2\n}\n");
+      inner, " y = TABLE dynamic-update-slice(x, v", places.size(),
+      ", l, k)\n ROOT t = STATE tuple(next, l, y)\n}\ninner_conditionNAME",
+      absl::StrReplaceAll(condition, {{"LIMIT", absl::StrCat(columns)}}),
+      "rowNAME {\n r = s32[] parameter(0)\n x = TABLE parameter(1)\n one = s32[] constant(1)\n"
+      " s = STATE tuple(one, r, x)\n"
+      " w = STATE while(s), condition=inner_conditionNAME, body=inner_bodyNAME\n"
+      " ROOT y = TABLE get-tuple-element(w), index=2\n}\nouter_bodyNAME {\n",
+      leaves, " y = TABLE call(k, x), to_apply=rowNAME\n ROOT t = STATE tuple(next, l, y)\n}\n",
+      "outer_conditionNAME", absl::StrReplaceAll(condition, {{"LIMIT", absl::StrCat(rows)}}));
+}
+
+// Such a table, with a border around what is computed. The rows from 1 to `rows` are computed in as
+// many loops, one after another, as there are numbers in `last_rows`, which are the last ones of each.
+std::string TableByElements(const std::vector<int>& last_rows, int columns,
+                            const Neighbours& places) {
+  const std::string table = absl::StrCat("f32[", last_rows.back() + 2, ",", columns + 2, "]");
+  std::string text = "HloModule m\n";
+  std::string entry = "ENTRY e {\n x0 = TABLE parameter(0)\n";
+  int row = 1;
+  for (size_t n = 0; n < last_rows.size(); ++n) {
+    absl::StrAppend(&text, absl::StrReplaceAll(ComputationsOfTable(last_rows[n], columns, places),
+                                               {{"NAME", absl::StrCat("_", n)}}));
+    const bool is_last = n + 1 == last_rows.size();
+    absl::StrAppend(&entry, " r", n, " = s32[] constant(", row, ")\n s", n, " = STATE tuple(r", n,
+                    ", r", n, ", x", n, ")\n ", is_last ? "ROOT " : "", "w", n, " = STATE while(s",
+                    n, "), condition=outer_condition_", n, ", body=outer_body_", n, "\n");
+    if (!is_last) {
+      absl::StrAppend(&entry, " x", n + 1, " = TABLE get-tuple-element(w", n, "), index=2\n");
+    }
+    row = last_rows[n] + 1;
+  }
+  absl::StrAppend(&text, entry, "}\n");
+  return absl::StrReplaceAll(
+      text, {{"STATE", absl::StrCat("(s32[], s32[], ", table, ")")}, {"TABLE", table}});
 }
 
 TEST(TableLoopsTest, RowsAreComputedFromTheRowBefore) {
@@ -153,24 +180,51 @@ TEST(TableLoopsTest, AFewMapsSayItForAnyNumberOfRows) {
   }
 }
 
-// Edit distances, alignments and sums of two dimensions are so, and others that read rows below.
-std::vector<std::vector<std::pair<int, int>>> NeighboursOfElements() {
-  return {
-      {{-1, 0}, {0, -1}, {-1, -1}}, {{-1, 0}, {0, -1}}, {{-1, -1}}, {{0, -1}}, {{-1, 0}},
-      {{-1, 1}, {0, -1}},           {{-1, 0}, {0, 1}},
+// Edit distances, alignments and sums of two dimensions are so; others read rows below, or before.
+const std::vector<Neighbours>& NeighboursOfElements() {
+  static const auto* all = new std::vector<Neighbours>{
+      {{-1, 0}, {0, -1}, {-1, -1}},
+      {{-1, 0}, {0, -1}},
+      {{-1, -1}},
+      {{0, -1}},
+      {{-1, 0}},
+      {{-1, 1}, {0, -1}},
+      {{-1, 0}, {0, 1}},
+      {{-1, 0}, {0, -1}, {1, 0}, {0, 1}},
   };
+  return *all;
 }
 
-// Whatever is said of one row holds for the rows that there are.
-TEST(TableLoopsTest, ElementsAreComputedFromThoseBeforeThem) {
-  for (const auto& places : NeighboursOfElements()) {
+TEST(TableLoopsTest, ElementsAreComputedFromThoseBeside) {
+  for (const Neighbours& places : NeighboursOfElements()) {
     for (const auto& [rows, columns] :
-         std::vector<std::pair<int, int>>{{1, 1}, {1, 3}, {3, 1}, {2, 2}, {4, 3}, {0, 2}}) {
+         std::vector<std::pair<int, int>>{{0, 2}, {1, 1}, {1, 3}, {3, 1}, {2, 2}, {4, 3}, {5, 5}}) {
+      SCOPED_TRACE(absl::StrCat(rows, " rows, ", columns, " columns, ", WordsOf(places)));
       mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-      const std::string text = TableByElements(rows, columns, places);
-      const absl::Status status = CheckModule(text, /*seed=*/0, &context);
+      const absl::Status status =
+          CheckModule(TableByElements({rows}, columns, places), /*seed=*/0, &context);
       ASSERT_TRUE(status.ok()) << status;
     }
+  }
+}
+
+TEST(TableLoopsTest, LargeTablesOfElementsAreExact) {
+  for (const Neighbours& places : NeighboursOfElements()) {
+    // A row is read to the right of an element and, through it, to the left of that.
+    if (places == Neighbours{{-1, 1}, {0, -1}}) continue;
+    SCOPED_TRACE(WordsOf(places));
+    ExpectExact(TableByElements({30}, 40, places));
+    ExpectExact(TableByElements({300}, 200, places));
+  }
+}
+
+// Computations that say the same, one of which is passed other rows than the other.
+TEST(TableLoopsTest, ComputationsThatArePassedOtherRowsDoNotShareAnswers) {
+  for (const std::vector<int>& last_rows : {std::vector<int>{2, 4}, std::vector<int>{1, 2, 5}}) {
+    const std::string text = TableByElements(last_rows, 2, NeighboursOfElements()[0]);
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    const absl::Status status = CheckModule(text, /*seed=*/0, &context);
+    EXPECT_TRUE(status.ok()) << status;
   }
 }
 

@@ -22,6 +22,7 @@
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/leaf_relation.h"
 #include "xla_indexing/ops/internal/range_choices.h"
+#include "xla_indexing/ops/internal/zones.h"
 
 namespace xla_indexing::internal {
 
@@ -667,6 +668,7 @@ void WriteAnswer(OperandIndexingSet* set) {
   JoinBeyondEnds(set);
   std::vector<OperandIndexing> maps;
   for (const OperandIndexing& map : *set) maps.push_back(WithConstrainedResultsAsRanges(map));
+  if (maps.size() > 1) JoinZones(&maps);
   *set = Tidied(std::move(maps));
 }
 

@@ -21,12 +21,13 @@
 //     another, with results that differ by
 //     constants
 //
-// Two more are for answers only, since laws about loops look for what maps add to dimensions:
+// Three more are for answers only, since laws about loops look for what maps add to dimensions:
 //
 //   a, which is b beyond an end of an interval,  one map (ops/internal/range_choices.h)
 //     of a runtime variable too
 //   a result e + s or e - s in an interval,      becomes s, in that interval
 //     where s is in nothing else
+//   maps that are one zone together                one map (ops/internal/zones.h)
 //
 // Every rule leaves the union equal. Example: (d0) -> (d0, 0) and (d0)[s0] -> (d0, s0), s0 in [1, 9],
 // are (d0)[s0] -> (d0, s0), s0 in [0, 9].

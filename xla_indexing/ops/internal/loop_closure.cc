@@ -239,7 +239,9 @@ class ClosedLoop {
     if (pieces.size() == 1) {
       if (std::optional<OperandIndexingSet> powers = ClosePiece(pieces[0])) return powers;
     }
-    if (SpreadWithinBox(pieces)) return CloseByAlternation(pieces);
+    if (SpreadWithinBox(pieces)) {
+      if (std::optional<OperandIndexingSet> powers = CloseByAlternation(pieces)) return powers;
+    }
     if (std::optional<OperandIndexingSet> powers = CloseReflected(maps)) return powers;
     std::vector<LoopPiece> of_leaf;
     for (const OperandIndexing& map : pieces) of_leaf.push_back({leaf, leaf, map});

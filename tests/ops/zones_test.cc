@@ -1,0 +1,179 @@
+// Maps that are one zone together: every pair of small zones, point by point, and random ones of more
+// dimensions.
+
+#include "xla_indexing/ops/internal/zones.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tests/testing/random.h"
+#include "xla_indexing/map/text.h"
+#include "xla_indexing/ops/operand_indexing.h"
+
+namespace xla_indexing::internal {
+namespace {
+
+// Values of dimensions and runtime variables, and results.
+using ZonePoints = std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>>;
+
+class ZonesTest : public ::testing::Test {
+ protected:
+  OperandIndexing Map(const std::string& text) {
+    const absl::StatusOr<IndexingMap> map = ParseIndexingMap(text, &context_);
+    EXPECT_TRUE(map.ok()) << map.status() << text;
+    OperandIndexing indexing(kPartsFit, *map);
+    indexing.Simplify();
+    return indexing;
+  }
+
+  static ZonePoints PointsOf(const std::vector<OperandIndexing>& maps) {
+    ZonePoints points;
+    for (const OperandIndexing& map : maps) {
+      const absl::Status status = map.map().ForEachPoint(
+          1'000'000,
+          [&](llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> /*symbols*/,
+              llvm::ArrayRef<int64_t> results) { points.emplace(dims.vec(), results.vec()); });
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return points;
+  }
+
+  // Joins maps and compares what they say; returns how many there are then.
+  size_t Join(const std::vector<OperandIndexing>& maps) {
+    std::vector<OperandIndexing> joined = maps;
+    JoinZones(&joined);
+    EXPECT_LE(joined.size(), maps.size());
+    std::string text;
+    for (const OperandIndexing& map : maps) absl::StrAppend(&text, map.ToString(), "\n");
+    absl::StrAppend(&text, "are\n");
+    for (const OperandIndexing& map : joined) absl::StrAppend(&text, map.ToString(), "\n");
+    EXPECT_EQ(PointsOf(joined), PointsOf(maps)) << text;
+    return joined.size();
+  }
+  size_t JoinTexts(const std::vector<std::string>& texts) {
+    std::vector<OperandIndexing> maps;
+    for (const std::string& text : texts) maps.push_back(Map(text));
+    return Join(maps);
+  }
+
+  mlir::MLIRContext context_{mlir::MLIRContext::Threading::DISABLED};
+};
+
+// All zones of a dimension and a result among so many numbers, each once.
+std::vector<std::string> SmallZones(int numbers) {
+  std::vector<std::string> texts;
+  std::set<std::set<std::pair<int, int>>> known;
+  const int last = numbers - 1;
+  for (int d_low = 0; d_low <= last; ++d_low) {
+    for (int d_high = d_low; d_high <= last; ++d_high) {
+      for (int s_low = 0; s_low <= last; ++s_low) {
+        for (int s_high = s_low; s_high <= last; ++s_high) {
+          for (int low = -last; low <= last; ++low) {
+            for (int high = low; high <= last; ++high) {
+              std::set<std::pair<int, int>> points;
+              for (int d = d_low; d <= d_high; ++d) {
+                for (int s = s_low; s <= s_high; ++s) {
+                  if (low <= d - s && d - s <= high) points.insert({d, s});
+                }
+              }
+              if (points.empty() || !known.insert(points).second) continue;
+              texts.push_back(absl::StrCat("(d0)[s0] -> (s0), domain: d0 in [", d_low, ", ", d_high,
+                                           "], s0 in [", s_low, ", ", s_high, "], d0 - s0 in [",
+                                           low, ", ", high, "]"));
+            }
+          }
+        }
+      }
+    }
+  }
+  return texts;
+}
+
+TEST_F(ZonesTest, PairsOfSmallZonesSayTheSame) {
+  std::vector<OperandIndexing> zones;
+  for (const std::string& text : SmallZones(3)) zones.push_back(Map(text));
+  int joined = 0;
+  for (const OperandIndexing& a : zones) {
+    for (const OperandIndexing& b : zones) {
+      joined += Join({a, b}) == 1 ? 1 : 0;
+      if (HasFailure()) return;
+    }
+  }
+  std::cout << zones.size() << " zones, " << joined << " pairs joined\n";
+  EXPECT_GT(joined, 1000);
+}
+
+TEST_F(ZonesTest, SeveralRandomZonesSayTheSame) {
+  Random random(1);
+  int joined = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<std::string> texts;
+    const int64_t count = random.Between(2, 5);
+    const bool is_flat = random.Between(0, 1) == 0;
+    const auto interval = [&](int64_t low, int64_t high) {
+      const int64_t first = random.Between(low, high);
+      return absl::StrCat(" in [", first, ", ", random.Between(first, high), "]");
+    };
+    for (int64_t i = 0; i < count; ++i) {
+      std::string text = is_flat ? "(d0, d1)[s0] -> (d0 + 1, s0), domain: "
+                                 : "(d0, d1)[s0, s1] -> (s0, s1), domain: ";
+      absl::StrAppend(&text, "d0", interval(0, 3), ", d1", interval(0, 3), ", s0", interval(0, 3));
+      if (!is_flat) absl::StrAppend(&text, ", s1 in [0, 3]");
+      if (random.Between(0, 1) == 0) absl::StrAppend(&text, ", d1 - s0", interval(-2, 2));
+      if (random.Between(0, 2) == 0) absl::StrAppend(&text, ", d0 - d1", interval(-2, 2));
+      if (!is_flat && random.Between(0, 1) == 0)
+        absl::StrAppend(&text, ", s1 - d0", interval(-2, 2));
+      if (!is_flat && random.Between(0, 2) == 0)
+        absl::StrAppend(&text, ", s0 - s1", interval(-2, 2));
+      texts.push_back(text);
+    }
+    joined += JoinTexts(texts) < texts.size() ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  std::cout << joined << " joined\n";
+  EXPECT_GT(joined, 100);
+}
+
+TEST_F(ZonesTest, TrianglesAndTheirBordersAreOneMap) {
+  EXPECT_EQ(JoinTexts({"(d0) -> (0), domain: d0 in [1, 9]",
+                       "(d0)[s0] -> (s0), domain: d0 in [1, 9], s0 in [1, 9], d0 - s0 in [1, 9]",
+                       "(d0) -> (d0), domain: d0 in [0, 9]"}),
+            1);
+  // Without the border there is a gap.
+  EXPECT_EQ(JoinTexts({"(d0) -> (0), domain: d0 in [0, 9]",
+                       "(d0)[s0] -> (s0), domain: d0 in [2, 9], s0 in [2, 9], d0 - s0 in [0, 9]"}),
+            2);
+}
+
+// What adds different numbers to a dimension stays apart, as laws about loops need it.
+TEST_F(ZonesTest, StepsOfDifferentLengthStayApart) {
+  EXPECT_EQ(
+      JoinTexts({"(d0) -> (d0), domain: d0 in [1, 9]", "(d0) -> (d0 - 1), domain: d0 in [1, 9]"}),
+      2);
+}
+
+// What is no zone stays as it is, and so do numbers whose sums might not fit.
+TEST_F(ZonesTest, OtherMapsStayAsTheyAre) {
+  EXPECT_EQ(JoinTexts({"(d0) -> (d0 floordiv 2), domain: d0 in [0, 4]",
+                       "(d0) -> (d0 floordiv 2), domain: d0 in [5, 9]"}),
+            2);
+  std::vector<OperandIndexing> large = {
+      Map("(d0) -> (d0), domain: d0 in [0, 4611686018427387904]"),
+      Map("(d0) -> (d0), domain: d0 in [4611686018427387905, 4611686018427387906]")};
+  JoinZones(&large);
+  EXPECT_EQ(large.size(), 2);
+}
+
+}  // namespace
+}  // namespace xla_indexing::internal
