@@ -11,7 +11,9 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "tests/affine/expr_testing.h"
+#include "tests/testing/effort.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/expr_size.h"
 #include "xla_indexing/affine/internal/quasi_affine_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/affine/internal/values_in_turn.h"
@@ -164,6 +166,67 @@ TEST_F(OneSumFormsTest, FunctionsOfAResidueModuloThreeHaveOneForm) {
   const auto form_of = [&](const std::vector<int64_t>& values) { return *forms[values].begin(); };
   EXPECT_EQ(form_of(third), "(d0 mod 3) floordiv 2");
   EXPECT_EQ(form_of(second), "(d0 mod 3) mod 2");
+}
+
+// All op(k*op(a*L + c, m) + e*L + f, n) with small parameters, for a sum L of one variable and of two.
+// Their periods are at most 18, so that the values where d0 and d1 are small tell them apart.
+TEST_F(OneSumFormsTest, NestedDivisionsThatAreEqualHaveOneFormWhichIsNoLongerThanAnyOfThem) {
+  struct Class {
+    ExprSize least{99, 99, 99};
+    std::set<std::string> texts;
+    ExprSize size;
+  };
+  for (const int64_t in_sum : {0, 2}) {
+    const AffineExpr l = D(0) + Scale(D(1), in_sum);
+    std::map<std::vector<int64_t>, Class> classes;
+    const auto take = [&](AffineExpr e) {
+      std::vector<int64_t> values;
+      for (int64_t x = 0; x < 36; ++x) values.push_back(static_cast<int64_t>(Value(e, {x, 0}, {})));
+      for (int64_t y = 1; y < 3; ++y) values.push_back(static_cast<int64_t>(Value(e, {0, y}, {})));
+      Class& with_values = classes[values];
+      with_values.least = std::min(with_values.least, SizeOf(e));
+      const std::vector<Interval> box(2, Interval::Closed(-60, 60));
+      const AffineExpr form = ExprSimplifier(&context_, box, {}).Simplify(e);
+      with_values.texts.insert(ToString(form));
+      with_values.size = SizeOf(form);
+    };
+    for (int64_t m = 2; m <= 3; ++m) {
+      for (int64_t n = 2; n <= 3; ++n) {
+        for (int64_t i = 0; i < Cases(m * 6 * 3 * 2 * 4); ++i) {
+          const int64_t k = i / m % 6 < 3 ? i / m % 6 - 3 : i / m % 6 - 2;
+          const int64_t e = i / (m * 6) % 3;
+          const int64_t f = i / (m * 18) % 2;
+          const bool inner_is_mod = i / (m * 36) % 2 != 0;
+          const bool outer_is_mod = i / (m * 72) != 0;
+          const AffineExpr dividend = l + i % m;
+          const AffineExpr inner = inner_is_mod ? Mod(dividend, m) : FloorDiv(dividend, m);
+          const AffineExpr sum = Scale(inner, k) + Scale(l, e) + f;
+          take(outer_is_mod ? Mod(sum, n) : FloorDiv(sum, n));
+        }
+      }
+    }
+    for (const auto& [values, with_values] : classes) {
+      EXPECT_EQ(with_values.texts.size(), 1U)
+          << *with_values.texts.begin() << " and " << *with_values.texts.rbegin();
+      EXPECT_LE(with_values.size, with_values.least) << *with_values.texts.begin();
+    }
+  }
+}
+
+TEST_F(OneSumFormsTest, OfNestedFormsThatAreEquallyShortTheFirstInDictionaryOrderIsWritten) {
+  // Where d0 mod 3 is 0, 1 and 2 both are 0, 1 and 1.
+  EXPECT_EQ(Simplified((D(0) % 3 + 2).floorDiv(3)), "(d0 mod 3 + 1) floordiv 2");
+  EXPECT_EQ(Simplified((D(0) % 3 + 1).floorDiv(2)), "(d0 mod 3 + 1) floordiv 2");
+  EXPECT_EQ(Simplified((D(0) % 3 + 2).floorDiv(3) * 100), "((d0 mod 3 + 1) floordiv 2) * 100");
+}
+
+// 3*floor(3*d0/2) = 3*d0 + 3*floor(d0/2), and the same with 2.
+TEST_F(OneSumFormsTest, AnInnerDivisionTakesTheSumBesideIt) {
+  EXPECT_EQ(Simplified((D(0) * 3 + D(0).floorDiv(2) * 3).floorDiv(5)),
+            "(((d0 * 3) floordiv 2) * 3) floordiv 5");
+  EXPECT_EQ(Simplified((D(0) * 3 + D(0).floorDiv(2) * 3).floorDiv(7)),
+            "(((d0 * 3) floordiv 2) * 3) floordiv 7");
+  EXPECT_EQ(Simplified((D(0) * 2 + D(0).floorDiv(2) * 2) % 7), "(((d0 * 3) floordiv 2) * 2) mod 7");
 }
 
 // Where d0 is 4*q + r with r in [0, 3], d0 + 2*floor(d0/4) + 4 is 6*q + r + 4, and a third of that is

@@ -1,11 +1,11 @@
 // The ways to write a function of one sum L, of which only the values are known
-// (affine/internal/values_in_turn.h). With steps D(t) = phi(t + 1) - phi(t), F = floor((a*L + c)/n)
-// and M = (a*L + c) mod p, where a and n or p have no common divisor,
+// (affine/internal/values_in_turn.h). With steps D(t) = phi(t + 1) - phi(t) and F = floor((a*L + c)/n),
+// where a and n have no common divisor,
 //
 //   e*L + k*F + c'                            D takes two values, and k more at the a steps of F
 //   e*L + k*F + k'*F' + c'                    D is e + k*[a step of F] + k'*[a step of F']
-//   e*L + k*floor((M + g)/n) + c'             phi - e*L grows with M by k where n divides M + g
-//   e*L + k*((M + g) mod n) + c'              phi - e*L grows with M by k, and k*n less where n does
+//
+// and those with a division in a division (affine/internal/nested_value_forms.cc).
 //
 // All of these are found, so that what is written depends on the values alone.
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace xla_indexing::internal {
 namespace {
 
-// Periods above this have too many F and M.
+// Periods above this have too many F.
 constexpr int64_t kMostSteps = 12;
 
 // floor((a*L + c)/n) and the steps at which it grows, a bit each.
@@ -37,8 +37,13 @@ struct FloorOfSum {
 class FormsOfValues {
  public:
   FormsOfValues(SimplifierState* state, const FunctionOfOneSum* function,
-                llvm::SmallVectorImpl<QuasiAffineSum>* forms)
-      : state_(*state), function_(*function), p_(function->values.Period()), forms_(*forms) {}
+                llvm::SmallVectorImpl<QuasiAffineSum>* forms,
+                llvm::SmallVectorImpl<QuasiAffineSum>* nested)
+      : state_(*state),
+        function_(*function),
+        p_(function->values.Period()),
+        forms_(*forms),
+        nested_(*nested) {}
 
   void Add() {
     FindSteps();
@@ -50,7 +55,7 @@ class FormsOfValues {
       for (size_t i = 0; i < floors_.size(); ++i) {
         for (size_t j = 0; j < i; ++j) AddFormOfTwoFloors(floors_[j], floors_[i]);
       }
-      AddFormsOfMods();
+      AddNestedFormsOfValues(state_, function_, nested_);
     }
   }
 
@@ -138,50 +143,6 @@ class FormsOfValues {
     Take(*values[0], {{&first, k}, {&second, l}});
   }
 
-  void AddFormsOfMods() {
-    if (p_ < 3 || function_.values.drift % p_ != 0) return;
-    const int64_t e = function_.values.drift / p_;
-    for (int64_t a = 1; a < p_; ++a) {
-      if (Gcd(a, p_) != 1) continue;
-      for (int64_t c = 0; c < p_; ++c) {
-        llvm::SmallVector<int64_t, kMostSteps> values(p_, 0);  // phi - e*t where M is 0, 1, ..
-        for (int64_t t = 0; t < p_; ++t) values[(a * t + c) % p_] = function_.values.At(t) - e * t;
-        AddFormOfMod(e, a, c, values);
-      }
-    }
-  }
-
-  // phi - e*L grows by `other` with M, and by `other` + k where n divides M + g.
-  void AddFormOfMod(int64_t e, int64_t a, int64_t c, llvm::ArrayRef<int64_t> values) {
-    const auto step = [&](int64_t i) { return values[i] - values[i - 1]; };
-    for (int64_t first = 1; first < p_; ++first) {
-      const int64_t other = step(first == 1 ? 2 : 1);
-      const int64_t k = step(first) - other;
-      // Where the form has a mod, the numbers tell n.
-      int64_t n = std::max<int64_t>(first, 2);
-      int64_t most = p_ - 1;
-      if (k == 0 || (other != 0 && (k % other != 0 || -(k / other) < n))) continue;
-      if (other != 0) n = most = -(k / other);
-      for (; n <= most; ++n) {
-        bool holds = true;
-        for (int64_t i = 1; holds && i < p_; ++i) {
-          holds = step(i) == other + (i % n == first % n ? k : 0);
-        }
-        if (!holds) continue;
-        QuasiAffineSum m = Modulo(state_, SumOf(a, c), p_);
-        const int64_t g = n - first;
-        m.AddConstant(g);
-        QuasiAffineSum form = function_.beside;
-        form.AddScaled(function_.one_sum, e);
-        form.AddConstant(values[0] - other * g);
-        form.AddScaled(other == 0 ? FloorDivide(state_, m, n) : Modulo(state_, m, n),
-                       other == 0 ? k : other);
-        if (form.valid()) forms_.push_back(std::move(form));
-        return;
-      }
-    }
-  }
-
   QuasiAffineSum SumOf(int64_t a, int64_t c) const {
     QuasiAffineSum sum(c);
     sum.AddScaled(function_.one_sum, a);
@@ -216,6 +177,7 @@ class FormsOfValues {
   const FunctionOfOneSum& function_;
   const int64_t p_;
   llvm::SmallVectorImpl<QuasiAffineSum>& forms_;
+  llvm::SmallVectorImpl<QuasiAffineSum>& nested_;
   llvm::SmallVector<std::pair<int64_t, uint32_t>, kMostSteps> values_of_steps_;
   llvm::SmallVector<FloorOfSum, 40> floors_;
 };
@@ -306,14 +268,15 @@ bool AddFormOnInterval(SimplifierState& state, const FunctionOfVariable& functio
 }  // namespace
 
 void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, bool has_fewest,
-                      llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
+                      llvm::SmallVectorImpl<QuasiAffineSum>& forms,
+                      llvm::SmallVectorImpl<QuasiAffineSum>& nested) {
   if (const auto function = AsFunctionOfVariable(sum)) {
     if (AddFormOnInterval(state, *function, forms)) return;
   }
   if (has_fewest) return;
   const std::optional<FunctionOfOneSum> function = AsFunctionOfOneSum(sum);
   if (!function || function->values.Period() > kMostSteps) return;
-  FormsOfValues(&state, &*function, &forms).Add();
+  FormsOfValues(&state, &*function, &forms, &nested).Add();
 }
 
 }  // namespace xla_indexing::internal

@@ -26,6 +26,8 @@
 
 namespace xla_indexing::internal {
 
+struct FunctionOfOneSum;
+
 // --- Sums, floors and mods
 
 // Joins atoms that meet in the sum for as long as a rule holds.
@@ -66,9 +68,13 @@ const QuasiAffineSum& ShortestForm(SimplifierState& state, const QuasiAffineSum&
 const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // Adds the forms of a function of one sum of variables that have the fewest divisions: at most one
 // division, or two. They are found from its values, so that equal functions have the same ones. Where
-// the sum is known to have the fewest divisions already, only smaller divisors are looked for.
+// the sum is known to have the fewest divisions already, only smaller divisors are looked for. Those
+// with a division in a division are `nested`: they can only be written.
 void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, bool has_fewest,
-                      llvm::SmallVectorImpl<QuasiAffineSum>& forms);
+                      llvm::SmallVectorImpl<QuasiAffineSum>& forms,
+                      llvm::SmallVectorImpl<QuasiAffineSum>& nested);
+void AddNestedFormsOfValues(SimplifierState& state, const FunctionOfOneSum& function,
+                            llvm::SmallVectorImpl<QuasiAffineSum>& nested);
 // The intersection of what the terms of all forms say.
 Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // The shortest form of any sum, in summand order.

@@ -78,16 +78,15 @@ class Speller {
     return true;
   }
 
-  // Finds the shortest spelling of those that are shorter than `limit`, or no longer where they may be
-  // as long, where there is one. Returns false where there is none, and where no numbers fit.
-  bool Choose(const std::optional<Length>& limit, bool may_be_as_long) {
+  // Finds the shortest spelling of those that are no longer than `limit`, where there is one. Returns
+  // false where there is none, and where no numbers fit.
+  bool Choose(const std::optional<Length>& limit) {
     const auto has_factor = [](const Place& place) {
       return place.is_mod && place.factor != 1 && place.factor != -1;
     };
     const bool has_factors = llvm::any_of(places_, has_factor);
     FindKnown();
     limit_ = limit;
-    must_be_shorter_ = !may_be_as_long;
     found_ = false;
     now_.length = LeastLength();
     if (IsTooLong(0)) return false;
@@ -246,7 +245,7 @@ class Speller {
     if (!limit_) return false;
     Length least = now_.length;
     least.size.nodes += nodes_left;
-    return found_ || must_be_shorter_ ? least >= *limit_ : least > *limit_;
+    return found_ ? least >= *limit_ : least > *limit_;
   }
 
   int SignOf(size_t place) const { return ((signs_ >> place) & 1U) != 0 ? -1 : 1; }
@@ -318,8 +317,7 @@ class Speller {
     solver_ = -1;
     Shift(last);
     for (solver_ = 1; solver_ <= last && !IsLeast(); ++solver_) {
-      const Place& place = places_[solver_];
-      if (place.parent == 0 && place.IsFloor()) Shift(last);
+      if (places_[solver_].IsFloor()) Shift(last);
     }
     return has_best_;
   }
@@ -385,17 +383,46 @@ class Speller {
     return static_cast<int64_t>(std::clamp<Int128>(apart / sum, -kFar, kFar));
   }
 
-  // What the others leave of the key in the sum itself, or all but one of it, goes into the solver's
-  // dividend.
+  // What the others leave of the key in the solver's parent, or all but one of it, goes into the
+  // solver's dividend; also after the parent has taken what is left in its own.
   void Solve() {
-    if (column_[solver_] % places_[solver_].divisor == 0) return;
+    const auto take = [&] { TakeColumn(); };
+    SolveIn(solver_, take);
+    const int parent = places_[solver_].parent;
+    if (places_[parent].IsFloor()) SolveIn(parent, [&] { SolveIn(solver_, take); });
+  }
+
+  // In a mod what is left counts modulo its divisor.
+  template <typename Then>
+  void SolveIn(int place, Then then) {
+    if (column_[place] % places_[place].divisor == 0) return;
+    const int parent = places_[place].parent;
+    const int64_t modulus = places_[parent].is_mod ? places_[parent].divisor : 0;
     for (const int64_t left : {0, 1}) {
       int64_t moved;
       if (left == 1 && IsConstants()) return;
-      if (__builtin_sub_overflow(column_[0], left, &moved)) return;
-      const std::optional<int64_t> z = ExactQuotient(moved, now_.factors[solver_]);
-      if (z) ShiftBy(solver_, *z, [&] { TakeColumn(); });
+      if (__builtin_sub_overflow(column_[parent], left, &moved)) return;
+      const std::optional<int64_t> z = SolveMultiple(now_.factors[place], moved, modulus);
+      if (!z) continue;
+      ShiftBy(place, *z, [&] {
+        const int64_t in_parent = column_[parent];
+        if (modulus != 0) column_[parent] = left;
+        then();
+        column_[parent] = in_parent;
+      });
     }
+  }
+
+  // A z with factor*z = number, or (mod modulus) where that is not 0.
+  static std::optional<int64_t> SolveMultiple(int64_t factor, int64_t number, int64_t modulus) {
+    if (modulus == 0) return ExactQuotient(number, factor);
+    const int64_t common = Gcd(factor, modulus);
+    if (number % common != 0) return std::nullopt;
+    const int64_t rest = modulus / common;
+    if (rest == 1) return 0;
+    const Int128 z = Int128{FloorMod(number / common, rest)} *
+                     InverseModulo(FloorMod(factor / common, rest), rest);
+    return static_cast<int64_t>(z % rest);
   }
 
   // With z times the key, of which the place has m times as many, in the dividend.
@@ -499,7 +526,6 @@ class Speller {
   unsigned signs_ = 0;
   int solver_ = -1;
   bool has_best_ = false;
-  bool must_be_shorter_ = false;
   bool found_ = false;
 };
 
@@ -563,8 +589,8 @@ bool IsSpelledShortest(const QuasiAffineSum& sum) {
   return true;
 }
 
-AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, size_t compared,
-                            const Assumptions& known, mlir::MLIRContext* context) {
+AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumptions& known,
+                            mlir::MLIRContext* context) {
   Speller spellers[2];
   llvm::SmallVector<bool, 8> is_left_out(forms.size(), false);
   while (true) {
@@ -573,8 +599,7 @@ AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, size_t compare
     std::optional<Length> limit;
     for (size_t i = 0; i < forms.size(); ++i) {
       Speller& speller = best == &spellers[0] ? spellers[1] : spellers[0];
-      if (is_left_out[i] || !speller.Read(forms[i], known) ||
-          !speller.Choose(limit, i < compared)) {
+      if (is_left_out[i] || !speller.Read(forms[i], known) || !speller.Choose(limit)) {
         continue;
       }
       if (best != nullptr && speller.length() == *limit) {

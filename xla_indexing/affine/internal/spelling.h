@@ -34,11 +34,11 @@ namespace xla_indexing::internal {
 // variable stands in two places, and nothing would become shorter with another sign.
 bool IsSpelledShortest(const QuasiAffineSum& sum);
 
-// The shortest spelling of equal sums; of those of the first `compared` sums that are equally short the
-// one that is first in dictionary order, before those of the others. Null where that is the first sum as it is, where there are too many divisions to choose from, and where numbers do
-// not fit int64.
-mlir::AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, size_t compared,
-                                  const Assumptions& known, mlir::MLIRContext* context);
+// The shortest spelling of equal sums, and of those that are equally short the one that is first in
+// dictionary order. Null where that is the first sum as it is, where there are too many divisions to
+// choose from, and where numbers do not fit int64.
+mlir::AffineExpr ShortestSpelling(llvm::ArrayRef<QuasiAffineSum> forms, const Assumptions& known,
+                                  mlir::MLIRContext* context);
 
 }  // namespace xla_indexing::internal
 

@@ -366,10 +366,10 @@ WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir
   if (IsSpelledShortest(best)) return {state.writer.Write(best, from), has_one_form, has_one_form};
   llvm::SmallVector<QuasiAffineSum, 8> forms;
   const size_t divisions = CostOf(best).divisions;
-  AddFormsOfValues(state, sum, has_one_form || divisions <= 1, forms);
+  llvm::SmallVector<QuasiAffineSum, 4> nested;
+  AddFormsOfValues(state, sum, has_one_form || divisions <= 1, forms, nested);
   // A form of one division, if there is one, is found from the values.
   const bool is_found = divisions > 1 && forms.size() == 1 && CostOf(forms[0]).divisions <= 1;
-  const size_t of_values = forms.size();
   if (!is_found) forms.push_back(best);
   if (!has_one_form) {
     for (size_t i = 0, found = forms.size(); i < found; ++i) {
@@ -384,9 +384,9 @@ WrittenSum WriteShortest(SimplifierState& state, const QuasiAffineSum& sum, mlir
       AddNestedForms(state, QuasiAffineSum(forms[i]), most, forms);
     }
   }
+  forms.append(nested.begin(), nested.end());
   forms[0].Sort();
-  const mlir::AffineExpr spelled =
-      ShortestSpelling(forms, of_values, state.known, state.writer.context());
+  const mlir::AffineExpr spelled = ShortestSpelling(forms, state.known, state.writer.context());
   if (!spelled) return {state.writer.Write(forms[0], from), false, has_one_form};
   if (state.tracer.is_on()) {
     const mlir::AffineExpr before = state.writer.Write(best, from);
