@@ -227,6 +227,16 @@ TEST_F(OneSumFormsTest, AnInnerDivisionTakesTheSumBesideIt) {
   EXPECT_EQ(Simplified((D(0) * 3 + D(0).floorDiv(2) * 3).floorDiv(7)),
             "(((d0 * 3) floordiv 2) * 3) floordiv 7");
   EXPECT_EQ(Simplified((D(0) * 2 + D(0).floorDiv(2) * 2) % 7), "(((d0 * 3) floordiv 2) * 2) mod 7");
+  // With k*z = e (mod 7) the sum is k*floor((d0 + 2*z*d0)/2), but for multiples of 7.
+  for (int64_t k = 1; k <= 6; ++k) {
+    for (int64_t z = 1; z <= 6; ++z) {
+      const AffineExpr sum = D(0) * (k * z % 7) + D(0).floorDiv(2) * k;
+      const AffineExpr nested = ((D(0) * (1 + 2 * z)).floorDiv(2) * k) % 7;
+      const std::vector<Interval> box = {Interval::Closed(-60, 60)};
+      const AffineExpr form = ExprSimplifier(&context_, box, {}).Simplify(sum % 7);
+      EXPECT_LE(SizeOf(form), SizeOf(nested)) << ToString(sum) << " is " << ToString(form);
+    }
+  }
 }
 
 // Where d0 is 4*q + r with r in [0, 3], d0 + 2*floor(d0/4) + 4 is 6*q + r + 4, and a third of that is
