@@ -251,6 +251,19 @@ TEST_F(PositionalAlgebraTest, AStepOfSomeValuesIsNotUndoneElsewhere) {
   }
 }
 
+// A chain that only the last two of four elements take part in has them as the second row of two,
+// which are the last two of four again. Another chain that comes to the four has elements in both rows.
+TEST_F(PositionalAlgebraTest, AReshapeOfSomeValuesIsNotUndoneElsewhere) {
+  const Number d = algebra_.AddVariable(4);
+  const std::optional<Number> last = algebra_.Affine(d, 1, -2, 1, 2);
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(Reshape({Number{Digit::Constant(1, 2)}, *last}, {4})[0], d);
+  PositionalAlgebra other;
+  const auto rows = other.Reshape({other.AddVariable(4)}, {2, 2});
+  ASSERT_TRUE(rows.has_value());
+  EXPECT_EQ(Reshape({d}, {2, 2}), *rows);
+}
+
 TEST_F(PositionalAlgebraTest, AnOffsetAboveDigitsThatJoinIsOneOfWhatTheyJoinTo) {
   const Number d = algebra_.AddVariable(12);
   const auto cut = Reshape({d}, {4, 3});

@@ -220,5 +220,26 @@ TEST(MeetingPathsTest, RotationsOfRotations) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// The last two of four elements come as one row of two to where all four have come in two rows. Which
+// row an element is in is known of the two alone.
+TEST(MeetingPathsTest, RowsOfSomeElements) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::Status status = CheckModule(R"(ENTRY e {
+  zero = f32[] constant(0)
+  x0 = f32[4] parameter(0)
+  l0 = f32[2] slice(x0), slice={[0:2]}
+  h0 = f32[2] slice(x0), slice={[2:4]}
+  x1 = f32[4] concatenate(h0, l0), dimensions={0}
+  r1 = f32[2,2] reshape(x1)
+  r2 = f32[2,2] reverse(r1), dimensions={1}
+  x2 = f32[4] reshape(r2)
+  s2 = f32[2] slice(x2), slice={[0:4:2]}
+  x3 = f32[4] pad(s2, zero), padding=0_1_1
+  ROOT r3 = f32[2,2] reshape(x3)
+})",
+                                          /*seed=*/0, &context);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 }  // namespace
 }  // namespace xla_indexing::reference

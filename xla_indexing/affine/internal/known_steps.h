@@ -42,7 +42,8 @@ class KnownSteps {
   KnownPosition* FindPosition(llvm::ArrayRef<Number> indices) const;
   // What is known of the position; nothing at first.
   KnownPosition* PositionOf(const Number& position);
-  // Adds indices to a position, if nothing is known of them yet.
+  // Adds indices to a position, if nothing is known of them yet. They have to be those of all of its
+  // values: then they are known in any chain that comes there.
   void Add(llvm::ArrayRef<Number> indices, KnownPosition* position);
 
   // Remembers an affine step, which has to be one of all values: then its inverse gives back what

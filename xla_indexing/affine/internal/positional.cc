@@ -77,6 +77,19 @@ std::optional<Number> Linearize(PositionalState& state, llvm::ArrayRef<Number> i
   return position;
 }
 
+// Whether the indices are those of the position in any chain. A constant above digits may have made
+// them a number of greater range, to which other chains come with values that the indices do not have.
+bool AreOfAllValues(const NumberSources& sources, llvm::ArrayRef<Number> indices,
+                    const Number& position) {
+  Number digits;
+  bool is_moved = false;
+  for (const Number& index : llvm::reverse(indices)) {
+    is_moved = is_moved || sources.IsMoved(index);
+    digits.append(index.begin(), index.end());
+  }
+  return !is_moved || sources.RangeOf(position).IsSubsetOf(sources.RangeOf(digits));
+}
+
 }  // namespace
 
 std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
@@ -87,7 +100,7 @@ std::optional<llvm::SmallVector<Number, 4>> PositionalAlgebra::Reshape(
     const std::optional<Number> linearized = Linearize(*state_, indices);
     if (!linearized) return std::nullopt;
     position = steps.PositionOf(*linearized);
-    steps.Add(indices, position);
+    if (AreOfAllValues(state_->sources, indices, *linearized)) steps.Add(indices, position);
   }
   if (const KnownPosition::Indices* known = position->FindIndices(to)) return *known;
   llvm::SmallVector<Number, 4> result(to.size());
