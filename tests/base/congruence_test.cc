@@ -75,6 +75,17 @@ TEST(CongruenceTest, ContainsWhatTheDefinitionSays) {
   }
 }
 
+TEST(CongruenceTest, ASubsetHasNoElementThatTheOtherDoesNotHave) {
+  for (const Congruence& a : Classes()) {
+    const std::vector<int64_t> elements = ElementsUpTo(a, kBound);
+    for (const Congruence& b : Classes()) {
+      bool is_subset = true;
+      for (const int64_t x : elements) is_subset = is_subset && b.Contains(x);
+      EXPECT_EQ(a.IsSubsetOf(b), is_subset) << a.ToString() << " in " << b.ToString();
+    }
+  }
+}
+
 TEST(CongruenceTest, IntersectIsTheChineseRemainderTheorem) {
   for (const Congruence& a : Classes()) {
     for (const Congruence& b : Classes()) {
