@@ -18,6 +18,7 @@
 #include "xla_indexing/map/internal/determined_ranges.h"
 #include "xla_indexing/map/internal/existential.h"
 #include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/map/internal/range_digits.h"
 #include "xla_indexing/map/internal/range_quotients.h"
 #include "xla_indexing/map/internal/replace_variables.h"
 #include "xla_indexing/map/internal/window_sums.h"
@@ -104,7 +105,9 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
     if (rescaled) used("a range variable counts the values of its residue class");
     const bool divided = ReplaceByQuotient(&map_);
     if (divided) used("a quotient without remainder is a range variable");
-    if (eliminated || rescaled || divided) SimplifyFunction(trace);
+    const bool split = SplitRangeVariable(&map_);
+    if (split) used("a range variable is its digits");
+    if (eliminated || rescaled || divided || split) SimplifyFunction(trace);
     const bool joined = JoinRangeVariables(&map_);
     if (joined) {
       used("range variables are the digits of one");
@@ -115,7 +118,8 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
       used("range variables are windows of one sum");
       SimplifyFunction(trace);
     }
-    if (!replaced && !eliminated && !rescaled && !divided && !joined && !summed) return round > 0;
+    if (!replaced && !eliminated && !rescaled && !divided && !split && !joined && !summed)
+      return round > 0;
   }
   return true;
 }

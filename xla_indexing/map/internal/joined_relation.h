@@ -19,17 +19,17 @@
 //   s in no result                                 eliminated               where that is exact
 //   s with values in one residue class             counts its elements      s in [l, u], l in the class
 //   (e +- s) floordiv m alone                      t                        (e +- s) mod m is known
+//   v of s floordiv m, v of s mod m, no others     s becomes m*t + u        s in [m*l, m*k - 1]
 //   s, t in sums with k*(n*s + t) only             n*s + t is one variable  t has n values
 //   results functions of n*s + t alone             n*s + t is one variable  s is eliminated exactly
 //   s in nothing                                   dropped                  always
 //   rt in nothing                                  dropped                  its interval excludes no value
 //   rt, rt' read from one place                    one variable             in both intervals
 //
-// (map/internal/determined_ranges.h, existential.h, range_quotients.h and window_sums.h have the
-// first six). It numbers
-// range variables in the order in which f, constraints, e, g and h use them, and runtime variables
-// so that each stands after those that its element reads, by source, element, function and device
-// where that leaves a choice.
+// (map/internal/determined_ranges.h, existential.h, range_quotients.h, range_digits.h and
+// window_sums.h have all but the last three). It numbers range variables in the order in which f,
+// constraints, e, g and h use them, and runtime variables so that each stands after those that its
+// element reads, by source, element, function and device where that leaves a choice.
 //
 // Example: (d0)[s0, s1] -> (s1 + d0), d0 in [0, 9], s0 in [0, 4], s1 in [0, 3]
 // becomes  (d0)[s0] -> (d0 + s0), d0 in [0, 9], s0 in [0, 3].
