@@ -1,7 +1,6 @@
 #include "xla_indexing/map/internal/range_digits.h"
 
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -66,10 +65,8 @@ class DigitsOf {
              const std::optional<DivisionByConstant> division = DivisionOf(term.atom);
              if (!division) return false;
              if (division->is_mod) return IsOfRemainder(division->dividend, division->divisor);
-             if (term.coefficient == kInt64Min) return false;
-             // c * q modulo b is known from q modulo b / gcd(b, c).
-             const int64_t of_quotient = b == 0 ? 0 : b / std::gcd(b, term.coefficient);
-             const std::optional<int64_t> modulus = CheckedMul(division->divisor, of_quotient);
+             // c * q modulo b is known from q modulo b, which is known from a * q + r modulo a * b.
+             const std::optional<int64_t> modulus = CheckedMul(division->divisor, b);
              return modulus && IsOfRemainder(division->dividend, *modulus);
            });
   }
