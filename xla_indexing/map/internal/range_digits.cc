@@ -124,7 +124,7 @@ bool IsOfDigits(const IndexingMap& map, unsigned symbol, int64_t m) {
 }
 
 // The map with m*t + u for the symbol; none where a number does not fit.
-std::optional<IndexingMap> Split(const IndexingMap& map, unsigned symbol, int64_t m) {
+std::optional<IndexingMap> WithDigits(const IndexingMap& map, unsigned symbol, int64_t m) {
   mlir::MLIRContext* context = map.context();
   const int num_ranges = map.num_ranges();
   Variables ranges(map.ranges());
@@ -156,7 +156,7 @@ bool SplitRangeVariable(IndexingMap* map) {
           !IsOfDigits(*map, symbol, m)) {
         continue;
       }
-      std::optional<IndexingMap> split = Split(*map, symbol, m);
+      std::optional<IndexingMap> split = WithDigits(*map, symbol, m);
       if (!split) continue;
       *map = *std::move(split);
       return true;
