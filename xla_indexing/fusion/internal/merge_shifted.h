@@ -1,16 +1,10 @@
 // Maps of one formula but for a constant, as one map.
 //
-// Mathematics. A *band* along result i and dimension j, with a factor a, is a map
-//
-//   { d -> (r_0(d), .., t, .., r_n(d)) : d_j in D, t in T, t - a*d_j in C, d_k in D_k for k != j }
-//
-// whose result i is t. D, T and C are progressions: what an interval has of a residue class
-// (fusion/internal/bands.h). A map with the result a*d_j + c is the band with C = {c}, one with a
-// constant result t the band with T = {t}, of any factor. Residue classes of d_j are read from
-// constraints `d_j mod m`, and of `(d_j + c) floordiv m` where those say the remainder r of d_j + c:
-// the quotient is then (d_j + c - r) / m. Bands that differ in D, T and C alone are one where
-// bands.h unites them, which is an equality. A band that the other contains is left out. Rectangles
-// are tried with the factors of the lines through their corners.
+// Mathematics. A map whose result i lies between lines over dimension j is a band along them
+// (fusion/internal/map_as_band.h). Bands that differ in D, T and C alone are one where
+// fusion/internal/bands.h unites them, which is an equality. A band that the other contains is left
+// out. Rectangles are bands of any factor: they are tried with the factors of the lines through
+// their corners.
 //
 // Examples. Rotations of f32[8] by 1, 2 and 3 have the maps d0 + 1 on [0, 6], d0 + 2 on [0, 5] and
 // d0 + 3 on [0, 4]. Together they are (d0)[s0] -> (s0) with s0 - d0 in [1, 3], s0 in [1, 7].
