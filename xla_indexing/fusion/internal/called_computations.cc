@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "xla_indexing/base/question_budget.h"
-#include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/path.h"
 #include "xla_indexing/fusion/internal/traversal.h"
 #include "xla_indexing/fusion/internal/whole_reads.h"
@@ -23,7 +21,6 @@
 #include "xla_indexing/ops/internal/loop_memo.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 #include "xla_indexing/ops/internal/other_devices.h"
-#include "xla_indexing/ops/internal/subsumes.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
@@ -41,15 +38,6 @@ constexpr int64_t kFewLeaves = 4;
 // A walk from all elements of leaves takes so small a part of the steps.
 constexpr int64_t kWalksFromWholeLeaves = 16;
 
-// A walk by joints is tried where the plain walk has many paths on the way, or many maps at the end. It
-// takes so small a part of the steps, and no more than four times those of the plain walk. It is the
-// answer where no leaf has more maps than a few; more paths than some are not made a few maps any more.
-constexpr int64_t kShareOfJoints = 64;
-constexpr int64_t kStepsOfJoints = 4;
-constexpr size_t kManyMaps = 8;
-constexpr size_t kFewMaps = 4;
-constexpr size_t kManyPathsByJoints = 16;
-
 // How many leaves walks may start from.
 int64_t LeafCount(const HloComputation& computation, Direction direction) {
   if (direction == Direction::kOutputToInput) {
@@ -60,87 +48,6 @@ int64_t LeafCount(const HloComputation& computation, Direction direction) {
     count += parameter->shape().LeafCount();
   }
   return std::max<int64_t>(count, 1);
-}
-
-// The maps without those that are not exact and that another one covers: the union is the same, and
-// its label no weaker. Exact ones stay, for the ways in which something is read.
-OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const Shape& to) {
-  if (maps.size() < 2 || maps.label().IsExact()) return maps;
-  OperandIndexingSet kept;
-  for (auto map = maps.begin(); map != maps.end(); ++map) {
-    const auto covers = [&](const OperandIndexing& other) {
-      return &other != &*map && Subsumes(other, *map, to);
-    };
-    // Two that cover one another are equal: the later one stays.
-    const bool is_covered = !map->IsExact() && (std::any_of(std::next(map), maps.end(), covers) ||
-                                                std::any_of(kept.begin(), kept.end(), covers));
-    if (!is_covered) kept.Add(*map);
-  }
-  return kept;
-}
-
-// `end` is the shape of the leaf that the paths have led to.
-OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted) {
-  OperandIndexingSet set;
-  for (const Path& path : paths.paths()) set.Add(path.Map(end));
-  set.Simplify();
-  if (merge_shifted) {
-    MergeShifted(&set);
-    set.Simplify();
-  }
-  return WithoutCoveredApproximations(std::move(set), end);
-}
-
-void AddEntry(const IndexingEntry& leaves, const PathSet& paths, const Shape& end,
-              bool merge_shifted, InstructionIndexing* entries) {
-  OperandIndexingSet set = MapsOf(paths, end, merge_shifted);
-  if (set.empty()) return;
-  entries->push_back({leaves.output_leaf, leaves.operand, leaves.operand_leaf, std::move(set)});
-}
-
-// What the walk has found, the end of which is at these paths.
-TraversalResult ResultOf(const HloComputation& computation, Direction direction, OperandLeaf from,
-                         const Traversal& traversal, const Traversal::NumberedPaths& end,
-                         bool merge_shifted) {
-  const bool backward = direction == Direction::kOutputToInput;
-  TraversalResult walked;
-  walked.steps = traversal.steps();
-  walked.is_whole = !traversal.was_stopped();
-  for (const auto& [number, leaves] : end) {
-    const Shape& shape =
-        backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();
-    for (const auto& [leaf, paths] : leaves) {
-      const IndexingEntry entry = backward
-                                      ? IndexingEntry{from.operand_leaf, number, leaf, {}}
-                                      : IndexingEntry{leaf, from.operand, from.operand_leaf, {}};
-      AddEntry(entry, paths, shape.Leaf(leaf), merge_shifted, &walked.entries);
-    }
-  }
-  SortEntries(&walked.entries);
-  return walked;
-}
-
-// How many maps the entry with the most has.
-size_t MostMaps(const TraversalResult& walked) {
-  size_t most = 0;
-  for (const IndexingEntry& entry : walked.entries) most = std::max(most, entry.indexing.size());
-  return most;
-}
-
-// The same where all are exact, and otherwise more than any number.
-size_t MostMapsIfExact(const TraversalResult& walked) {
-  const bool is_exact = absl::c_all_of(
-      walked.entries, [](const IndexingEntry& entry) { return entry.indexing.label().IsExact(); });
-  return is_exact ? MostMaps(walked) : std::numeric_limits<size_t>::max();
-}
-
-// The most paths to one leaf.
-size_t MostPaths(const Traversal::NumberedPaths& end) {
-  size_t most = 0;
-  for (const auto& [number, leaves] : end) {
-    for (const auto& [leaf, paths] : leaves) most = std::max(most, paths.size());
-  }
-  return most;
 }
 
 // The entries as the caller sees them.
@@ -165,7 +72,9 @@ CalledComputations::CalledComputations(mlir::MLIRContext* context, const FusionO
       loop_options_(options),
       tightest_(options.indexing.exact),
       kinds_(context),
-      passed_values_(context) {
+      passed_values_(context),
+      answers_(shared, &passed_values_),
+      call_trees_(options) {
   loop_options_.max_maps = std::min(options.max_maps, kMaxMapsOfLoopBodies);
 }
 
@@ -211,8 +120,7 @@ void CalledComputations::Forget() {
 }
 
 void CalledComputations::ForgetOwn() {
-  contents_.clear();
-  own_numbers_.clear();
+  answers_.Forget();
   known_callers_.clear();
   loops_.clear();
   kinds_.Forget();
@@ -220,101 +128,6 @@ void CalledComputations::ForgetOwn() {
   compositions_.Forget();
   steps_before_ = 0;
   times_forgotten_ = shared_.times_forgotten();
-}
-
-const SharedAnswers::Content& CalledComputations::ContentOf(const HloComputation& computation) {
-  if (const auto known = contents_.find(&computation); known != contents_.end()) {
-    return known->second;
-  }
-  // Called computations come before their callers, without recursion.
-  std::vector<const HloComputation*> pending = {&computation};
-  while (!pending.empty()) {
-    const HloComputation& next = *pending.back();
-    const size_t size = pending.size();
-    if (!contents_.contains(&next) && SharedAnswers::MayBeShared(next)) {
-      for (const HloInstruction* instruction : next.instructions()) {
-        for (const HloComputation* called : instruction->called_computations()) {
-          if (called != nullptr && !contents_.contains(called)) pending.push_back(called);
-        }
-      }
-      if (pending.size() > size) continue;
-    }
-    pending.pop_back();
-    if (contents_.contains(&next)) continue;
-    const SharedAnswers::Content content = shared_.ContentOf(
-        next,
-        [&](const HloComputation& called) -> const SharedAnswers::Content& {
-          return contents_.find(&called)->second;
-        },
-        passed_values_);
-    contents_.emplace(&next, content);
-  }
-  return contents_.find(&computation)->second;
-}
-
-absl::StatusOr<SharedIndexing> CalledComputations::FindOrMake(SharedAnswers::Question question,
-                                                              const HloComputation& computation,
-                                                              MakeEntries make) {
-  const auto own = own_numbers_.find(&computation);
-  question.content = own != own_numbers_.end() ? own->second : ContentOf(computation).number;
-  if (SharedIndexing known = shared_.Find(question, computation)) return known;
-  if (shared_.IsKept(question)) {
-    // What is known is said of another computation alone, so that this one is kept by itself.
-    question.content = own_numbers_[&computation] = shared_.OwnNumber();
-  }
-  absl::StatusOr<InstructionIndexing> made = make();
-  if (!made.ok()) return made.status();
-  auto entries = std::make_shared<const InstructionIndexing>(*std::move(made));
-  shared_.Keep(question, computation, entries);
-  return entries;
-}
-
-const CalledComputations::CallTree& CalledComputations::CallTreeOf(
-    const HloComputation& computation) {
-  if (const auto known = call_trees_.find(&computation); known != call_trees_.end()) {
-    return known->second;
-  }
-  // Called computations come before their callers, without recursion.
-  std::vector<const HloComputation*> pending = {&computation};
-  while (!pending.empty()) {
-    const HloComputation& next = *pending.back();
-    const size_t size = pending.size();
-    CallTree tree;
-    for (const HloInstruction* instruction : next.instructions()) {
-      const HloComputation* walked = instruction->inlined_computation();
-      for (const HloComputation* called : instruction->called_computations()) {
-        if (called == nullptr) continue;
-        const auto known = call_trees_.find(called);
-        if (known == call_trees_.end()) {
-          pending.push_back(called);
-          continue;
-        }
-        tree.height = std::max(tree.height, known->second.height + 1);
-        if (called == walked) tree.instructions += known->second.instructions;
-      }
-      tree.instructions = std::min(tree.instructions + 1, options_.max_called_instructions + 1);
-    }
-    if (pending.size() > size) continue;
-    pending.pop_back();
-    call_trees_[&next] = tree;
-  }
-  return call_trees_.find(&computation)->second;
-}
-
-int CalledComputations::LevelsLeft(int depth, int height) const {
-  return std::min(options_.max_call_depth - depth, height);
-}
-
-int CalledComputations::HeightOfCalls(const HloInstruction& instruction) {
-  int height = 0;
-  for (const HloComputation* called : instruction.called_computations()) {
-    if (called != nullptr) height = std::max(height, CallTreeOf(*called).height + 1);
-  }
-  return height;
-}
-
-bool CalledComputations::IsTraversedWhereCalled(const HloComputation& computation) {
-  return CallTreeOf(computation).instructions <= options_.max_called_instructions;
 }
 
 IndexingOptions CalledComputations::OptionsAt(int depth) {
@@ -344,7 +157,7 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
   Traversal::NumberedPaths start;
   start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
   return Walk(
-      computation, options, direction, array, from, depth, max_steps,
+      {computation, direction, array, from, depth, max_steps}, options,
       [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
         // The body of a loop has one parameter and one result, so that a walk that is stopped finds
         // nothing but which leaves it may lead to.
@@ -356,58 +169,13 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
       });
 }
 
-absl::StatusOr<TraversalResult> CalledComputations::Walk(const HloComputation& computation,
+absl::StatusOr<TraversalResult> CalledComputations::Walk(const WalkStart& start,
                                                          const FusionOptions& options,
-                                                         Direction direction, const Shape& array,
-                                                         OperandLeaf from, int depth,
-                                                         int64_t max_steps, WalkTo walk_to,
-                                                         WalkTo walk_by_joints) {
+                                                         WalkTo walk_to, WalkTo walk_by_joints) {
   std::optional<OpenTables> open;
-  if (computation.instructions().size() >= kManyInstructions) open.emplace(this);
-  const Interval devices = DevicesOf(computation);
-  CallFrame frame;
-  frame.depth = depth;
-  const auto found = [&](const Traversal& traversal, const Traversal::NumberedPaths& end,
-                         bool merge_shifted) {
-    return ResultOf(computation, direction, from, traversal, end, merge_shifted);
-  };
-  // What a walk by joints has found where it is an answer.
-  std::optional<TraversalResult> by_joints;
-  absl::Status status_by_joints;
-  Traversal traversal(context_, options, direction, array, devices, max_steps, this);
-  const auto ask_joints = [&] {
-    if (!walk_by_joints || !JointsLeadToJoints(computation)) return false;
-    const int64_t left = QuestionBudget::Left();
-    const int64_t most = std::min(max_steps / kShareOfJoints, kStepsOfJoints * traversal.steps());
-    Traversal joints(context_, options, direction, array, devices, most, this);
-    Traversal::NumberedPaths end;
-    status_by_joints = walk_by_joints(joints, frame, &end);
-    if (!status_by_joints.ok()) return true;
-    if (!joints.was_stopped() && MostPaths(end) <= kManyPathsByJoints) {
-      by_joints = found(joints, end, /*merge_shifted=*/true);
-    }
-    if (by_joints && MostMapsIfExact(*by_joints) <= kFewMaps) return true;
-    by_joints.reset();
-    // No more than the steps of the walk, so that attempts stay a small part of the question.
-    QuestionBudget::RefundTo(std::min(left, QuestionBudget::Left() + most));
-    return false;
-  };
-  bool has_asked = false;
-  traversal.AskAtManyPaths([&] {
-    has_asked = true;
-    return ask_joints();
-  });
-  Traversal::NumberedPaths end;
-  absl::Status status = walk_to(traversal, frame, &end);
-  TraversalResult walked;
-  if (status.ok() && !by_joints) {
-    walked = found(traversal, end, traversal.has_merged_shifted());
-    if (!has_asked && MostMaps(walked) > kManyMaps) ask_joints();
-  }
-  status.Update(status_by_joints);
-  if (!status.ok()) return status;
-  if (by_joints) return *std::move(by_joints);
-  return walked;
+  if (start.computation.instructions().size() >= kManyInstructions) open.emplace(this);
+  return FindByWalk(start, DevicesOf(start.computation), options, this, context_, walk_to,
+                    walk_by_joints);
 }
 
 int64_t CalledComputations::StepsOfWalk(const HloComputation& computation,
@@ -425,12 +193,12 @@ absl::StatusOr<InstructionIndexing> CalledComputations::Seen(const CalledComputa
   SharedAnswers::Question question;
   question.direction = direction;
   question.from = from;
-  question.levels_left = LevelsLeft(depth + 1, CallTreeOf(computation).height);
+  question.levels_left = call_trees_.LevelsLeft(depth + 1, computation);
   question.is_called = true;
   question.is_of_loop = is_of_loop;
   question.tightest = tightest_ || called.tightest;
   const absl::StatusOr<SharedIndexing> entries =
-      FindOrMake(question, computation, [&]() -> absl::StatusOr<InstructionIndexing> {
+      answers_.FindOrMake(question, computation, [&]() -> absl::StatusOr<InstructionIndexing> {
         const bool tightest = std::exchange(tightest_, tightest_ || called.tightest);
         const int64_t max_steps = StepsOfWalk(computation, direction);
         absl::StatusOr<TraversalResult> walked =
@@ -492,12 +260,16 @@ absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWhole(
   }
   if (rest.empty()) return entries;
   const WholeReads::Rest paths = reads.RestTo(rest);
-  absl::StatusOr<TraversalResult> walked =
-      Walk(computation, options_, Direction::kOutputToInput, scalar, {0, 0}, depth,
-           options_.max_steps / kWalksFromWholeLeaves,
-           [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
-             return traversal.WalkOn(computation, frame, paths.start, paths.left_out, end);
-           });
+  absl::StatusOr<TraversalResult> walked = Walk(
+      {computation,
+       Direction::kOutputToInput,
+       scalar,
+       {0, 0},
+       depth,
+       options_.max_steps / kWalksFromWholeLeaves},
+      options_, [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {
+        return traversal.WalkOn(computation, frame, paths.start, paths.left_out, end);
+      });
   if (!walked.ok()) return walked.status();
   for (IndexingEntry& entry : walked->entries) {
     if (!absl::c_linear_search(rest, OperandLeaf{entry.operand, entry.operand_leaf})) continue;
@@ -561,7 +333,7 @@ std::vector<OperandLeaf> CalledComputations::LeavesReached(const HloComputation&
 
 LoopMemo& CalledComputations::MemoOf(const HloInstruction& loop, Direction direction) {
   std::unique_ptr<LoopMemo>& memo =
-      loops_[{&loop, direction, LevelsLeft(depth_, HeightOfCalls(loop)), tightest_}];
+      loops_[{&loop, direction, call_trees_.LevelsLeft(depth_, loop), tightest_}];
   if (!memo) memo = std::make_unique<LoopMemo>();
   return *memo;
 }
@@ -616,7 +388,7 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
   }
   const bool calls = !instruction.called_computations().empty();
   const InstructionKey key(&instruction, direction, from.operand, from.operand_leaf,
-                           LevelsLeft(depth, HeightOfCalls(instruction)), tightest_);
+                           call_trees_.LevelsLeft(depth, instruction), tightest_);
   if (calls) {
     if (const auto known = known_callers_.find(key); known != known_callers_.end()) {
       return known->second;
@@ -651,7 +423,7 @@ absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloComputatio
     question.direction = direction;
     question.from = from;
     question.tightest = tightest_;
-    return FindOrMake(question, computation, make);
+    return answers_.FindOrMake(question, computation, make);
   });
 }
 
@@ -688,7 +460,7 @@ absl::StatusOr<SharedIndexing> CalledComputations::AllEntriesOf(const HloInstruc
   const HloComputation* called = instruction.inlined_computation();
   NamedKind kind;
   if (called != nullptr) {
-    const SharedAnswers::Content& content = ContentOf(*called);
+    const SharedAnswers::Content& content = answers_.ContentOf(*called);
     // Where nothing is bound, nothing is read from outside to be folded.
     if (!content.may_bind) kind = KindOfCall(instruction, content.number);
   }

@@ -41,7 +41,10 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
+#include "xla_indexing/fusion/internal/call_trees.h"
+#include "xla_indexing/fusion/internal/find_by_walk.h"
 #include "xla_indexing/fusion/internal/known_kinds.h"
+#include "xla_indexing/fusion/internal/module_answers.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/fusion/internal/shared_answers.h"
 #include "xla_indexing/fusion/internal/traversal.h"
@@ -108,7 +111,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // Whether a walk steps through the computation where it is called instead of taking its maps: it
   // does where the computation has few instructions, counting those of the computations that it
   // calls.
-  bool IsTraversedWhereCalled(const HloComputation& computation) override;
+  bool IsTraversedWhereCalled(const HloComputation& computation) override {
+    return call_trees_.IsSmall(computation);
+  }
 
   // The entries of one leaf of the result, or of one leaf of an operand, of an instruction that is
   // met at this depth. Those of instructions that call computations are kept.
@@ -117,7 +122,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                                 int depth) override;
   absl::StatusOr<SharedIndexing> ReadByAllOf(const HloInstruction& instruction, int64_t leaf,
                                              int depth) override;
-  using MakeEntries = llvm::function_ref<absl::StatusOr<InstructionIndexing>()>;
+  using MakeEntries = ModuleAnswers::MakeEntries;
 
   // The entries of a computation, of all leaves or of one, as a question of its own. Where they are
   // not known, `make` makes them.
@@ -156,22 +161,6 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // asked for.
   using InstructionKey = std::tuple<const HloInstruction*, Direction, int64_t, int64_t, int, bool>;
 
-  // What is known statically of the computations that a computation calls, and they call.
-  struct CallTree {
-    int64_t instructions = 0;  // its own included, as often as they are called; bounded
-    int height = 0;            // of computations below it
-  };
-  const CallTree& CallTreeOf(const HloComputation& computation);
-  // How many of the levels that calls may nest deeper than `depth` are used by calls of this
-  // height. An answer depends on its depth only through this number.
-  int LevelsLeft(int depth, int height) const;
-  int HeightOfCalls(const HloInstruction& instruction);
-
-  const SharedAnswers::Content& ContentOf(const HloComputation& computation);
-  // The answer to a question about a computation of this content, which `make` makes where it is
-  // not known.
-  absl::StatusOr<SharedIndexing> FindOrMake(SharedAnswers::Question question,
-                                            const HloComputation& computation, MakeEntries make);
   // How many steps a walk over a computation that is called may take. As any of its n leaves may be
   // asked for, and leads to many of them where there are many, that is a share of 1 / n, and of
   // 1 / n^2 for large n.
@@ -185,15 +174,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                            const FusionOptions& options, Direction direction,
                                            OperandLeaf from, int depth, int64_t max_steps,
                                            bool is_of_loop);
-  // A walk from an array of shape `array`, which `walk_to` takes to its end; `from` is the leaf that
-  // the entries name. Where there are many paths, `walk_by_joints`, if there is one, is tried.
-  using WalkTo = llvm::function_ref<absl::Status(Traversal& traversal, const CallFrame& frame,
-                                                 Traversal::NumberedPaths* end)>;
-  absl::StatusOr<TraversalResult> Walk(const HloComputation& computation,
-                                       const FusionOptions& options, Direction direction,
-                                       const Shape& array, OperandLeaf from, int depth,
-                                       int64_t max_steps, WalkTo walk_to,
-                                       WalkTo walk_by_joints = nullptr);
+  // FindByWalk(), with what this remembers and knows of devices.
+  absl::StatusOr<TraversalResult> Walk(const WalkStart& start, const FusionOptions& options,
+                                       WalkTo walk_to, WalkTo walk_by_joints = nullptr);
   // ReadByWholeLeaves(), as the computation itself sees it, which is called at this depth.
   absl::StatusOr<InstructionIndexing> ReadByWhole(const HloComputation& computation,
                                                   absl::Span<const int64_t> output_leaves,
@@ -229,16 +212,14 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // opened.
   int64_t steps_before_ = 0;
   int64_t budget_ = 0;
-  // Contents of computations; numbers of those whose answers are not shared.
-  absl::flat_hash_map<const HloComputation*, SharedAnswers::Content> contents_;
-  absl::flat_hash_map<const HloComputation*, uint64_t> own_numbers_;
   absl::flat_hash_map<InstructionKey, InstructionIndexing> known_callers_;
   absl::flat_hash_map<std::tuple<const HloInstruction*, Direction, int, bool>,
                       std::unique_ptr<LoopMemo>>
       loops_;
   PassedValues passed_values_;
+  ModuleAnswers answers_;
+  CallTrees call_trees_;
   absl::flat_hash_map<const HloComputation*, Interval> devices_;
-  absl::flat_hash_map<const HloComputation*, CallTree> call_trees_;
   absl::flat_hash_map<std::pair<const HloComputation*, Direction>, std::unique_ptr<Reachability>>
       reachability_;
 };

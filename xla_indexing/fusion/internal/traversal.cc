@@ -10,8 +10,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
+#include "xla_indexing/fusion/internal/joints.h"
 #include "xla_indexing/fusion/internal/least_steps.h"
 #include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/reachability.h"
@@ -51,49 +53,6 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
     if (!(map.dims()[i].bounds == Interval::OfSize(from.dimension(i)))) return false;
   }
   return true;
-}
-
-// Whether nothing is computed from: a constant, an iota.
-bool LeadsNowhere(const HloInstruction& instruction) {
-  return instruction.operand_count() == 0 && instruction.opcode() != HloOpcode::kParameter;
-}
-
-// Whether a walk comes to the instruction in several ways and goes on in several, from an array.
-bool IsJoint(const HloInstruction& instruction) {
-  if (!instruction.shape().IsArray() || instruction.uses().size() < 2) return false;
-  int64_t operands = 0;
-  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-    if (!LeadsNowhere(*instruction.operand(i))) ++operands;
-  }
-  return operands > 1;
-}
-
-// The positions of the joints that a walk comes to, in the order in which it comes to them.
-std::vector<int64_t> JointsOnTheWay(const HloComputation& computation, bool backward,
-                                    const Traversal::NumberedPaths& start) {
-  const auto count = static_cast<int64_t>(computation.instructions().size());
-  std::vector<bool> is_reached(count);
-  if (backward) is_reached[computation.root_instruction()->index_in_computation()] = true;
-  for (const auto& [number, paths] : start) {
-    if (!backward) is_reached[computation.parameter(number)->index_in_computation()] = true;
-  }
-  std::vector<int64_t> joints;
-  for (int64_t n = 0; n < count; ++n) {
-    const int64_t position = backward ? count - 1 - n : n;
-    if (!is_reached[position]) continue;
-    const HloInstruction& instruction = *computation.instructions()[position];
-    if (IsJoint(instruction)) joints.push_back(position);
-    if (backward) {
-      for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-        is_reached[instruction.operand(i)->index_in_computation()] = true;
-      }
-    } else {
-      for (const HloInstruction::Use& use : instruction.uses()) {
-        is_reached[use.user->index_in_computation()] = true;
-      }
-    }
-  }
-  return joints;
 }
 
 void AddAll(const Traversal::LeafPaths& from, Traversal::LeafPaths& to) {
@@ -386,7 +345,9 @@ absl::Status Traversal::WalkByJoints(const HloComputation& computation, const Ca
                                      const NumberedPaths& start, NumberedPaths* end) {
   is_by_joints_ = true;
   const bool backward = direction_ == Direction::kOutputToInput;
-  const std::vector<int64_t> positions = JointsOnTheWay(computation, backward, start);
+  llvm::SmallVector<int64_t> parameters;
+  for (const auto& [number, paths] : start) parameters.push_back(number);
+  const std::vector<int64_t> positions = JointsOnTheWay(computation, direction_, parameters);
   // Those that the walk comes to last are the first.
   for (const int64_t position : llvm::reverse(positions)) {
     if (was_stopped()) break;
@@ -475,21 +436,6 @@ absl::Status Traversal::WalkToUsers(const HloInstruction& instruction, const Cal
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
-}
-
-bool JointsLeadToJoints(const HloComputation& computation) {
-  // Whether each instruction is a joint or is computed from one.
-  std::vector<bool> is_after_joint(computation.instructions().size());
-  for (const HloInstruction* instruction : computation.instructions()) {
-    bool is_after = false;
-    for (int64_t i = 0; i < instruction->operand_count() && !is_after; ++i) {
-      is_after = is_after_joint[instruction->operand(i)->index_in_computation()];
-    }
-    const bool is_joint = IsJoint(*instruction);
-    if (is_after && is_joint) return true;
-    is_after_joint[instruction->index_in_computation()] = is_after || is_joint;
-  }
-  return false;
 }
 
 }  // namespace xla_indexing::internal

@@ -67,17 +67,11 @@ class Traversal {
   // Input to output: from leaves of the parameters to leaves of the root, under number 0.
   absl::Status WalkComputation(const HloComputation& computation, const CallFrame& frame,
                                const NumberedPaths& start, NumberedPaths* end);
-  // Does the same joint by joint. A *joint* is an instruction that a walk comes to in several ways
-  // and goes on from in several (JointsLeadToJoints). From those that the walk comes to last to those
-  // that it comes to first, each is walked from by itself; where such a walk comes to a joint that
-  // is known, the maps of that joint take it to the end. The maps of a joint are united
+  // Does the same joint by joint (fusion/internal/joints.h). From those that the walk comes to last
+  // to those that it comes to first, each is walked from by itself; where such a walk comes to a
+  // joint that is known, the maps of that joint take it to the end. The maps of a joint are united
   // (fusion/internal/merge_shifted.h) before they are used, so that a joint is left in as few maps
-  // as it has, and not in as many as there are ways there and on. As composition distributes over
-  // unions, the union of all maps is that of the plain walk.
-  //
-  // Example: `jax.lax.associative_scan` over n elements has log2(n) levels. Each tells odd elements
-  // from even ones, so that a plain walk finds up to 2^levels maps. What each level leads to is one
-  // map of what it scans, (d0)[s0] -> (s0) with s0 <= d0.
+  // as it has, and not in as many as there are ways there and on.
   //
   // A joint's maps are never a whole array for want of steps or of a bound on maps: the walk is
   // stopped there, and what it has found is of no use.
@@ -168,10 +162,6 @@ class Traversal {
   int64_t walked_joint_ = -1;
   bool was_given_up_ = false;
 };
-
-// Whether the computation has a joint from which a walk comes to another one. A joint has an array,
-// several users, and several operands that anything is computed from.
-bool JointsLeadToJoints(const HloComputation& computation);
 
 }  // namespace xla_indexing::internal
 

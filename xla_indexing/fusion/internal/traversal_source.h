@@ -1,4 +1,4 @@
-// What a walk over a computation needs from whoever starts it, and what it finds.
+// What a walk over a computation needs from whoever starts it.
 #ifndef XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_SOURCE_H_
 #define XLA_INDEXING_FUSION_INTERNAL_TRAVERSAL_SOURCE_H_
 
@@ -13,14 +13,6 @@
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
-
-// What a walk from one leaf found.
-struct TraversalResult {
-  InstructionIndexing entries;
-  int64_t steps = 0;
-  // Whether the walk ended before it ran out of steps.
-  bool is_whole = true;
-};
 
 class TraversalSource {
  public:
