@@ -74,6 +74,13 @@ function(xla_indexing_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
+# xla_indexing_add_headers(<target> <pattern>): the target's public headers, those of xla_indexing/ that the pattern
+# names. They are installed, and each is compiled by itself where CMAKE_VERIFY_INTERFACE_HEADER_SETS is on.
+function(xla_indexing_add_headers target pattern)
+  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/xla_indexing/${pattern}")
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${headers})
+endfunction()
+
 # xla_indexing_add_layer(<layer> [DEPENDS <layer>...] [MLIR] [EXCEPT <file>])
 # Target xla_indexing_<layer>, for users xla_indexing::<layer>, of all xla_indexing/<layer>/**.cc but that file. It
 # compiles against MLIR's headers; the program that links it chooses the libraries.
@@ -86,8 +93,6 @@ function(xla_indexing_add_layer layer)
   add_library(xla_indexing::${layer} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${layer})
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(${target} PUBLIC
-    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   list(TRANSFORM arg_DEPENDS PREPEND xla_indexing_)
   target_link_libraries(${target}
     PUBLIC ${arg_DEPENDS} ${XLA_INDEXING_ABSL} Threads::Threads
@@ -104,6 +109,7 @@ function(xla_indexing_add_layer layer)
     xla_indexing_precompile(${target} SHARED_BY layers_without_mlir)
   endif()
   if(NOT layer STREQUAL "tools")
+    xla_indexing_add_headers(${target} "${layer}/*.h")
     set_property(GLOBAL APPEND PROPERTY XLA_INDEXING_LAYERS ${layer})
   endif()
 endfunction()
@@ -127,6 +133,7 @@ function(xla_indexing_add_library)
   add_library(xla_indexing INTERFACE)
   add_library(xla_indexing::xla_indexing ALIAS xla_indexing)
   target_link_libraries(xla_indexing INTERFACE ${layers})
+  xla_indexing_add_headers(xla_indexing "*.h")
 endfunction()
 
 # xla_indexing_add_program(<name> SOURCES <file>... [LIBRARIES <target>...])
