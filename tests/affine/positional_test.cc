@@ -175,6 +175,70 @@ TEST(PositionalTest, NumbersAreTheIndicesOfEveryElement) {
   }
 }
 
+// Whether what the sources of the number say of their values is true there.
+bool HoldsAt(const PositionalAlgebra& algebra, const Number& number, const Values& variables) {
+  for (const Digit& digit : number) {
+    if (digit.IsConstant()) continue;
+    const PositionalAlgebra::Source& source = algebra.source(digit.source);
+    if (!HoldsAt(algebra, source.number, variables)) return false;
+    if (source.kind != PositionalAlgebra::Source::Kind::kLinear) continue;
+    const int64_t value =
+        source.factor * ValueOfNumber(algebra, source.number, variables) + source.offset;
+    if (value < source.least || value > source.greatest || value % source.modulus != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What a chain makes of d, (factor * d + offset) / divisor of `size` values, has as rows of `row` such
+// indices. Another chain that comes to the same indices, wherever what they say is true, has the
+// position that they are of, and moves it as any other number.
+void ExpectPositionsInAnyChain(int64_t variable, int64_t factor, int64_t offset, int64_t divisor,
+                               int64_t size, int64_t row) {
+  PositionalAlgebra algebra;
+  const Number d = algebra.AddVariable(variable);
+  const auto moved = algebra.Affine(d, factor, offset, divisor, size);
+  if (!moved) return;
+  const auto indices = algebra.Reshape({*moved}, {size / row, row});
+  ASSERT_TRUE(indices.has_value());
+  const auto position = algebra.Reshape(*indices, {size});
+  ASSERT_TRUE(position.has_value());
+  const auto scaled = algebra.Affine((*position)[0], 2, 0, 1, 2 * size);
+  ASSERT_TRUE(scaled.has_value());
+  for (int64_t value = 0; value < variable; ++value) {
+    if (!HoldsAt(algebra, (*indices)[0], {value}) || !HoldsAt(algebra, (*indices)[1], {value})) {
+      continue;
+    }
+    const int64_t expected = ValueOfNumber(algebra, (*indices)[0], {value}) * row +
+                             ValueOfNumber(algebra, (*indices)[1], {value});
+    const auto which = testing::Message()
+                       << "(d * " << factor << " + " << offset << ") / " << divisor << " of "
+                       << size << " in rows of " << row << ", d = " << value << " of " << variable;
+    ASSERT_EQ(ValueOfNumber(algebra, (*position)[0], {value}), expected) << which;
+    ASSERT_TRUE(HoldsAt(algebra, (*position)[0], {value})) << which;
+    ASSERT_EQ(ValueOfNumber(algebra, *scaled, {value}), 2 * expected) << which;
+  }
+}
+
+TEST(PositionalTest, IndicesAreOfTheirPositionInAnyChain) {
+  for (int64_t variable = 1; variable <= 9; ++variable) {
+    for (const int64_t size : {2, 4, 6, 8}) {
+      for (int64_t row = 1; row <= size; ++row) {
+        if (size % row != 0) continue;
+        for (int64_t divisor = 1; divisor <= 3; ++divisor) {
+          for (int64_t offset = -10; offset <= 10; ++offset) {
+            for (const int64_t factor : {-3, -2, -1, 1, 2, 3}) {
+              ExpectPositionsInAnyChain(variable, factor, offset, divisor, size, row);
+              if (HasFatalFailure()) return;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 class PositionalAlgebraTest : public ::testing::Test {
  protected:
   llvm::SmallVector<Number, 4> Reshape(llvm::ArrayRef<Number> indices, const Values& to) {
@@ -262,6 +326,20 @@ TEST_F(PositionalAlgebraTest, AReshapeOfSomeValuesIsNotUndoneElsewhere) {
   const auto rows = other.Reshape({other.AddVariable(4)}, {2, 2});
   ASSERT_TRUE(rows.has_value());
   EXPECT_EQ(Reshape({d}, {2, 2}), *rows);
+}
+
+// (d + 4) / 2 is [1, d floordiv 2] of two rows, where d is even. Another chain comes to these indices
+// with any d.
+TEST_F(PositionalAlgebraTest, IndicesOfSomeValuesAreNotTakenForAllOfThem) {
+  const Number d = algebra_.AddVariable(4);
+  const std::optional<Number> half = algebra_.Affine(d, 1, 4, 2, 4);
+  ASSERT_TRUE(half.has_value());
+  const auto indices = Reshape({*half}, {2, 2});
+  EXPECT_EQ(indices,
+            (llvm::SmallVector<Number, 4>{{Digit::Constant(1, 2)}, Reshape({d}, {2, 2})[0]}));
+  const std::optional<Number> element = algebra_.Affine(Reshape(indices, {4})[0], 2, 0, 1, 8);
+  ASSERT_TRUE(element.has_value());
+  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(ValueOfNumber(algebra_, *element, {i}), i / 2 * 2 + 4);
 }
 
 TEST_F(PositionalAlgebraTest, AnOffsetAboveDigitsThatJoinIsOneOfWhatTheyJoinTo) {
