@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
@@ -115,6 +118,119 @@ TEST(BandsTest, BandsAreOneWhereTheirHullHasNoMorePoints) {
       const Band hull = {Hull(a.dim, b.dim), Hull(a.value, b.value), Hull(a.offset, b.offset)};
       ASSERT_NE(PointsOfBand(hull, factor), both) << "case " << i;
     }
+  }
+  EXPECT_GT(found, 100);
+}
+
+// The parts of a progression, and any others.
+TEST(BandsTest, ManyProgressionsAreOneWhereTheirUnionIsAProgression) {
+  Random random(4);
+  int found = 0;
+  for (int64_t i = Cases(5000); i > 0; --i) {
+    std::vector<Progression> parts;
+    Elements all;
+    Progression hull = Progression::Of(Interval::Empty(), Congruence::Empty());
+    for (int64_t n = random.Between(1, 6); n > 0; --n) {
+      parts.push_back(RandomProgression(random, -6, 9));
+      if (parts.back().IsEmpty()) parts.pop_back();
+    }
+    for (const Progression& part : parts) {
+      all = Both(all, ElementsOf(part));
+      hull = Hull(hull, part);
+    }
+    const std::vector<Progression> united = Unite(parts);
+    EXPECT_LE(united.size(), parts.size());
+    Elements of_united;
+    for (const Progression& part : united) of_united = Both(of_united, ElementsOf(part));
+    EXPECT_EQ(of_united, all);
+    if (parts.empty() || ElementsOf(hull) != all) continue;
+    EXPECT_EQ(united.size(), 1);
+    if (parts.size() > 2) ++found;
+  }
+  EXPECT_GT(found, 10);
+}
+
+// Whether the lower or the upper ends of two neighbouring columns of the band are those of its
+// offsets, so that the factor is seen in what the band has.
+bool ShowsItsFactor(const Band& band, int64_t factor) {
+  std::map<int64_t, Elements> columns;
+  for (const auto& [d, t] : PointsOfBand(band, factor)) columns[d].insert(t);
+  for (auto column = columns.begin(); column != columns.end(); ++column) {
+    const auto next = std::next(column);
+    if (next == columns.end()) break;
+    const auto are_of_offset = [&](int64_t t, int64_t of_next, int64_t offset) {
+      return t == column->first * factor + offset && of_next == next->first * factor + offset;
+    };
+    if (are_of_offset(*column->second.begin(), *next->second.begin(),
+                      band.offset.interval.lower()) ||
+        are_of_offset(*column->second.rbegin(), *next->second.rbegin(),
+                      band.offset.interval.upper())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A band falls into lines and rectangles, which are bands of other factors. It is found again.
+TEST(BandsTest, ABandIsFoundAgainFromItsParts) {
+  Random random(5);
+  int found = 0;
+  for (int64_t i = Cases(2000); i > 0; --i) {
+    const int64_t factor = random.Between(-3, 3);
+    Band band = RandomBand(random);
+    band.value.residues = Congruence::All();
+    band.offset.residues = Congruence::All();
+    band = Tightened(band, factor);
+    const BandPoints points = PointsOfBand(band, factor);
+    if (points.empty()) continue;
+    std::vector<BandWithFactor> parts;
+    for (const auto& [d, t] : points) {
+      const Progression point = Progression::Point(t);
+      // A line through the point within the band, or the point itself.
+      if (random.OneIn(3)) {
+        parts.push_back({{band.dim, band.value, Progression::Point(t - d * factor)}, factor});
+      } else {
+        const int64_t any = random.Between(-2, 2);
+        parts.push_back({{Progression::Point(d), point, Progression::Point(t - d * any)}, any});
+      }
+    }
+    const std::optional<BandWithFactor> one = UnionOfAll(parts);
+    if (one) {
+      ASSERT_EQ(PointsOfBand(one->band, one->factor), points) << "case " << i;
+      ++found;
+    } else {
+      // The columns that are not empty may be no progression.
+      Elements dims;
+      Progression hull = Progression::Of(Interval::Empty(), Congruence::Empty());
+      for (const auto& [d, t] : points) {
+        dims.insert(d);
+        hull = Hull(hull, Progression::Point(d));
+      }
+      ASSERT_TRUE(ElementsOf(hull) != dims || !ShowsItsFactor(band, factor)) << "case " << i;
+    }
+  }
+  EXPECT_GT(found, 100);
+}
+
+// Whatever is found has the points of the bands, no more and no fewer.
+TEST(BandsTest, TheUnionOfRandomBandsIsEqual) {
+  Random random(6);
+  int found = 0;
+  for (int64_t i = Cases(20000); i > 0; --i) {
+    std::vector<BandWithFactor> parts;
+    BandPoints points;
+    for (int64_t n = random.Between(1, 4); n > 0; --n) {
+      const int64_t factor = random.Between(-2, 2);
+      Band band = RandomBand(random);
+      if (!parts.empty() && random.OneIn(2)) band.dim = parts.back().band.dim;
+      if (!parts.empty() && random.OneIn(2)) band.value = parts.back().band.value;
+      parts.push_back({Tightened(band, factor), factor});
+      points = Both(points, PointsOfBand(parts.back().band, factor));
+    }
+    const std::optional<BandWithFactor> one = UnionOfAll(parts);
+    if (!one) continue;
+    ++found;
+    ASSERT_EQ(PointsOfBand(one->band, one->factor), points) << "case " << i;
   }
   EXPECT_GT(found, 100);
 }

@@ -91,13 +91,68 @@ TEST_F(MergeShiftedTest, RectanglesMakeAStaircase) {
             "(d0)[s0] -> (s0), domain: d0 in [0, 2], s0 in [0, 2], d0 - s0 in [0, 2]");
 }
 
+// What two levels of a scan by halves lead to, once XLA has made fusions of them: the line of slope
+// 1/2 over two elements, lines over residue classes and rectangles.
+TEST_F(MergeShiftedTest, PartsOfATriangleAreOneWhateverTheirSlopes) {
+  EXPECT_EQ(OneOf({"(d0) -> (d0 floordiv 2), domain: d0 in [0, 2], d0 mod 2 in [0, 0]",
+                   "(d0) -> (d0), domain: d0 in [2, 6], d0 mod 2 in [0, 0]",
+                   "(d0) -> (0), domain: d0 in [1, 7]",
+                   "(d0) -> (1), domain: d0 in [1, 3], (d0 + 1) mod 2 in [0, 0]",
+                   "(d0) -> (1), domain: d0 in [4, 7]",
+                   "(d0)[s0] -> (s0), domain: d0 in [3, 7], s0 in [2, 3]",
+                   "(d0)[s0] -> (s0), domain: d0 in [5, 7], s0 in [4, 5]",
+                   "(d0)[s0] -> (s0), domain: d0 in [7, 7], s0 in [6, 7]"}),
+            "(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 7], d0 - s0 in [0, 7]");
+}
+
+// The range variable of the other result may be either.
+TEST_F(MergeShiftedTest, RangesOfOtherResultsAreNoHindrance) {
+  EXPECT_EQ(OneOf({"(d0)[s0] -> (d0, s0), domain: d0 in [0, 5], s0 in [0, 3]",
+                   "(d0)[s0, s1] -> (s0, s1), domain: d0 in [1, 5], s0 in [0, 4], s1 in [0, 3], "
+                   "d0 - s0 in [1, 5]"}),
+            "(d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 5], s0 in [0, 5], s1 in [0, 3], "
+            "d0 - s0 in [0, 5]");
+  EXPECT_EQ(OneOf({"(d0)[s0] -> (d0, s0), domain: d0 in [0, 5], s0 in [0, 3]",
+                   "(d0)[s0, s1] -> (s1, s0), domain: d0 in [1, 5], s0 in [0, 3], s1 in [0, 4], "
+                   "d0 - s1 in [1, 5]"}),
+            "(d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 5], s0 in [0, 5], s1 in [0, 3], "
+            "d0 - s0 in [0, 5]");
+}
+
+// Several of them are named in the order of the results.
+TEST_F(MergeShiftedTest, RangesOfOtherResultsMayBeInAnyOrder) {
+  EXPECT_EQ(OneOf({"(d0)[s0, s1] -> (d0, s0, s1), domain: d0 in [0, 5], s0 in [0, 3], s1 in [0, 7]",
+                   "(d0)[s0, s1] -> (d0 + 1, s1, s0), domain: d0 in [0, 5], s0 in [0, 7], "
+                   "s1 in [0, 3]"}),
+            "(d0)[s0, s1, s2] -> (d0 + s0, s1, s2), domain: d0 in [0, 5], s0 in [0, 1], "
+            "s1 in [0, 3], s2 in [0, 7]");
+}
+
+// No result names the first dimension, whose values are 1 to 255 in all.
+TEST_F(MergeShiftedTest, MapsThatDifferInTheValuesOfADimensionAreOne) {
+  std::vector<std::string> texts;
+  for (const char* values :
+       {"d0 in [1, 3]", "d0 in [7, 18]", "d0 in [31, 78]", "d0 in [127, 255]",
+        "d0 in [2, 254], d0 mod 2 in [0, 0]", "d0 in [5, 253], (d0 + 3) mod 4 in [0, 0]",
+        "d0 in [11, 251], (d0 + 5) mod 8 in [0, 0]", "d0 in [23, 247], (d0 + 9) mod 16 in [0, 0]",
+        "d0 in [47, 239], (d0 + 17) mod 32 in [0, 0]",
+        "d0 in [95, 223], (d0 + 33) mod 64 in [0, 0]"}) {
+    const std::string text = values;
+    const size_t end = text.find(',', text.find(']'));
+    texts.push_back(absl::StrCat("(d0, d1) -> (d1), domain: ", text.substr(0, end),
+                                 ", d1 in [0, 3]",
+                                 end == std::string::npos ? "" : text.substr(end)));
+  }
+  EXPECT_EQ(OneOf(texts), "(d0, d1) -> (d1), domain: d0 in [1, 255], d1 in [0, 3]");
+}
+
 // The union of maps stays equal, point by point, whatever constants and domains they have, and
 // after they have been merged once already.
 TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
   Random random(1);
   size_t before = 0;
   size_t after = 0;
-  for (int64_t i = Cases(2000); i > 0; --i) {
+  for (int64_t i = Cases(3000); i > 0; --i) {
     const int64_t size = random.Between(2, 9);
     const int64_t factor = random.OneIn(4) ? random.Between(2, 3) : 1;
     const int64_t sign = random.OneIn(3) ? -1 : 1;
@@ -116,7 +171,7 @@ TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
         if (lower > upper) continue;
         const std::string other = random.OneIn(5) ? "d1 + 1" : "d1";
         std::string text;
-        switch (random.Between(0, 9)) {
+        switch (random.Between(0, 12)) {
           case 0:
             text = absl::Substitute("(d0, d1) -> ($0, $1), domain: d0 in [$2, $3], d1 in [0, 1]",
                                     random.Between(0, size), other, lower, upper);
@@ -167,6 +222,34 @@ TEST_F(MergeShiftedTest, UnionsOfRandomMapsStayEqual) {
                 "(d0, d1)[s0] -> (s0 + $0, $1), domain: d0 in [$2, $3], d1 in [0, 1], s0 in [0, "
                 "$4]",
                 random.Between(0, 2), other, lower, upper, random.Between(0, 3));
+            break;
+          case 7:
+            // The other result has a range variable, before or behind that of this one.
+            text = absl::Substitute(
+                random.OneIn(2)
+                    ? "(d0, d1)[s0, s1] -> (s0, s1 + $0), domain: d0 in [$1, $2], d1 in [0, 1], "
+                      "s0 in [0, $3], s1 in [0, $4], d0 - s0 in [$5, $6]"
+                    : "(d0, d1)[s0, s1] -> (s1, s0 + $0), domain: d0 in [$1, $2], d1 in [0, 1], "
+                      "s0 in [0, $4], s1 in [0, $3], d0 - s1 in [$5, $6]",
+                other, lower, upper, size, random.Between(0, 1), -offset,
+                random.Between(-offset, size - offset));
+            break;
+          case 8:
+            text = absl::Substitute(
+                "(d0, d1)[s0] -> (d0 * $0 + $1, s0 + $2), domain: d0 in [$3, $4], d1 in [0, 1], "
+                "s0 in [0, $5]",
+                sign * factor, offset, other, lower, upper, random.Between(0, 1));
+            break;
+          case 9:
+            // Slopes that are no numbers, over few values of the dimension, perhaps with a
+            // constraint on both dimensions.
+            text = absl::Substitute(
+                "(d0, d1) -> ((d0 + $0) floordiv $1 + $2, $3), domain: d0 in [$4, $5], "
+                "d1 in [0, 1]$6",
+                random.Between(0, 2), random.Between(2, 3), random.Between(0, 3), other, lower,
+                upper,
+                random.OneIn(3) ? absl::StrCat(", d0 + d1 * 2 in [0, ", random.Between(0, 8), "]")
+                                : "");
             break;
           default:
             text = absl::Substitute(

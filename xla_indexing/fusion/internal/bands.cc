@@ -1,5 +1,20 @@
 #include "xla_indexing/fusion/internal/bands.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/internal/congruence.h"
+#include "xla_indexing/base/interval.h"
+
 namespace xla_indexing::internal {
 namespace {
 
@@ -67,6 +82,92 @@ bool HasAllOf(const Band& band, const Band& box, int64_t factor) {
          (band.dim.Contains(tight.dim) || band.dim.Contains(DimsIn(tight, factor)));
 }
 
+// Whether the parts have every element of their hull, where those are few enough to be marked.
+bool HaveAllOfHull(llvm::ArrayRef<Progression> parts) {
+  constexpr int64_t kFewElements = 1 << 12;
+  const Progression none = Progression::Of(Interval::Empty(), Congruence::Empty());
+  const Progression hull = absl::c_accumulate(parts, none, HullOf);
+  const std::optional<Int128> count = hull.Count();
+  if (!count || *count > kFewElements) return false;
+  llvm::BitVector marked(static_cast<unsigned>(*count));
+  for (const Progression& part : parts) {
+    for (Int128 at = part.interval.lower(); at <= part.interval.upper();
+         at += part.residues.modulus()) {
+      marked.set(static_cast<unsigned>((at - hull.interval.lower()) / hull.residues.modulus()));
+      if (part.interval.IsPoint()) break;
+    }
+  }
+  return marked.all();
+}
+
+// What bands have beside one value of the dimension.
+struct Column {
+  int64_t dim = 0;
+  Progression values;
+};
+
+// The columns that are not empty, in the order of the dimension; none where one of them is no
+// progression, or there is too much to look at.
+std::optional<std::vector<Column>> ColumnsOf(llvm::ArrayRef<BandWithFactor> bands) {
+  constexpr int64_t kMostLooks = 1 << 16;
+  Progression dims = Progression::Of(Interval::Empty(), Congruence::Empty());
+  for (const BandWithFactor& of : bands) dims = HullOf(dims, of.band.dim);
+  const std::optional<Int128> count = dims.Count();
+  if (!count || *count * static_cast<int64_t>(bands.size()) > kMostLooks) return std::nullopt;
+  std::vector<Column> columns;
+  for (int64_t i = 0; i < static_cast<int64_t>(*count); ++i) {
+    const int64_t dim = dims.interval.lower() + i * dims.residues.modulus();
+    std::vector<Progression> parts;
+    for (const auto& [band, factor] : bands) {
+      const std::optional<Progression> values = ValuesAt(band, dim, factor);
+      if (!values) return std::nullopt;
+      if (!values->IsEmpty()) parts.push_back(*values);
+    }
+    if (parts.empty()) continue;
+    parts = Unite(std::move(parts));
+    if (parts.size() > 1) return std::nullopt;
+    columns.push_back({dim, parts.front()});
+  }
+  return columns;
+}
+
+// The slopes of the lower and upper ends of the columns, and 1, which will do where there is none.
+llvm::SmallVector<int64_t, 8> SlopesOf(llvm::ArrayRef<Column> columns) {
+  constexpr size_t kFewSlopes = 8;
+  llvm::SmallVector<int64_t, 8> slopes;
+  const auto add = [&](int64_t from, int64_t to, int64_t step) {
+    const std::optional<int64_t> rise = CheckedSub(to, from);
+    if (!rise || *rise == 0 || *rise == kInt64Min || *rise % step != 0) return;
+    const int64_t slope = *rise / step;
+    if (slopes.size() < kFewSlopes && !llvm::is_contained(slopes, slope)) slopes.push_back(slope);
+  };
+  for (const auto& [last, next] : llvm::zip(columns, columns.drop_front())) {
+    const int64_t step = next.dim - last.dim;
+    add(last.values.interval.lower(), next.values.interval.lower(), step);
+    add(last.values.interval.upper(), next.values.interval.upper(), step);
+  }
+  if (slopes.empty()) slopes.push_back(1);
+  return slopes;
+}
+
+// The least band of this factor with all columns, if it has nothing else.
+std::optional<Band> BandOfColumns(llvm::ArrayRef<Column> columns, const Progression& dims,
+                                  int64_t factor) {
+  const Progression none = Progression::Of(Interval::Empty(), Congruence::Empty());
+  Band hull = {dims, none, none};
+  for (const auto& [dim, values] : columns) {
+    const std::optional<int64_t> product = CheckedMul(dim, factor);
+    if (!product) return std::nullopt;
+    hull.value = HullOf(hull.value, values);
+    hull.offset = HullOf(hull.offset, values.Sub(Progression::Point(*product)));
+  }
+  for (const auto& [dim, values] : columns) {
+    const std::optional<Progression> of_hull = ValuesAt(hull, dim, factor);
+    if (!of_hull || !(*of_hull == values)) return std::nullopt;
+  }
+  return Tightened(hull, factor);
+}
+
 }  // namespace
 
 std::optional<Progression> Union(const Progression& a, const Progression& b) {
@@ -77,6 +178,30 @@ std::optional<Progression> Union(const Progression& a, const Progression& b) {
   const std::optional<Int128> of_both = a.Intersect(b).Count();
   if (!all || !of_a || !of_b || !of_both || *all != *of_a + *of_b - *of_both) return std::nullopt;
   return hull;
+}
+
+std::vector<Progression> Unite(std::vector<Progression> parts) {
+  for (size_t before = parts.size() + 1; parts.size() < before;) {
+    before = parts.size();
+    llvm::stable_sort(parts, [](const Progression& a, const Progression& b) {
+      return a.interval.lower() < b.interval.lower();
+    });
+    std::vector<Progression> united;
+    for (const Progression& part : parts) {
+      std::optional<Progression> both;
+      for (size_t i = united.size(); i-- > 0 && !both;) {
+        both = Union(united[i], part);
+        if (both) united[i] = *both;
+      }
+      if (!both) united.push_back(part);
+    }
+    parts = std::move(united);
+  }
+  if (parts.size() > 2 && HaveAllOfHull(parts)) {
+    const Progression none = Progression::Of(Interval::Empty(), Congruence::Empty());
+    parts = {absl::c_accumulate(parts, none, HullOf)};
+  }
+  return parts;
 }
 
 Band Tightened(const Band& band, int64_t factor) {
@@ -111,6 +236,19 @@ std::optional<Band> Union(const Band& a, const Band& b, int64_t factor) {
   }
   if (dims && are_whole({a.dim, hull.value, hull.offset}, {b.dim, hull.value, hull.offset})) {
     return Tightened(hull, factor);
+  }
+  return std::nullopt;
+}
+
+std::optional<BandWithFactor> UnionOfAll(llvm::ArrayRef<BandWithFactor> bands) {
+  const std::optional<std::vector<Column>> columns = ColumnsOf(bands);
+  if (!columns || columns->empty()) return std::nullopt;
+  Progression dims = Progression::Of(Interval::Empty(), Congruence::Empty());
+  for (const Column& column : *columns) dims = HullOf(dims, Progression::Point(column.dim));
+  if (dims.Count() != Int128{columns->size()}) return std::nullopt;
+  for (const int64_t factor : SlopesOf(*columns)) {
+    const std::optional<Band> band = BandOfColumns(*columns, dims, factor);
+    if (band) return BandWithFactor{*band, factor};
   }
   return std::nullopt;
 }

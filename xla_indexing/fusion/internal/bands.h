@@ -17,14 +17,23 @@
 //     hulls that are in its part of it.
 // Both are equalities, so that no point is added or lost. What is not seen to be one is two.
 //
-// Example: t in {0, 2, 4} and t in {1, 3, 5} are [0, 5]. The bands d = t, for even d in [0, 6] and
-// for odd d in [1, 7], are the line over [0, 7].
+// Any number of bands, each with a factor of its own, are one band (D, T, C) with a factor a if, for
+// each d in D, the t that they have beside d are one progression P_d, and P_d = { t in T : t - a*d in C }.
+// Where there is such a band of the factor a, then D is the set of all d, T the hull of all P_d, and
+// C that of all P_d - a*d will do: they are no less than needed, and no more than that band has. For a
+// there are few candidates, the slopes of the ends of P_d from one d to the next.
+//
+// Examples: t in {0, 2, 4} and t in {1, 3, 5} are [0, 5]. The bands d = t, for even d in [0, 6] and
+// for odd d in [1, 7], are the line over [0, 7]. The lines t = 2*d and t = 2*d + 1 for d in {0, 1} and
+// the rectangle {1} x {0, 1} are the band with a = 2, T = [0, 3], C = [-2, 1].
 #ifndef XLA_INDEXING_FUSION_INTERNAL_BANDS_H_
 #define XLA_INDEXING_FUSION_INTERNAL_BANDS_H_
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/congruence.h"
 #include "xla_indexing/base/interval.h"
@@ -90,11 +99,23 @@ struct Band {
   }
 };
 
+// Few progressions with the same union.
+std::vector<Progression> Unite(std::vector<Progression> parts);
+
 // The band with the same points of which each part has what the other two allow.
 Band Tightened(const Band& band, int64_t factor);
 
 // The two, of this factor, as one band; none where they are not seen to be one.
 std::optional<Band> Union(const Band& a, const Band& b, int64_t factor);
+
+struct BandWithFactor {
+  Band band;
+  int64_t factor = 1;
+};
+
+// All of them as one band, where that is found beside each value of the dimension; none where these,
+// together with the bands, are too many to look at.
+std::optional<BandWithFactor> UnionOfAll(llvm::ArrayRef<BandWithFactor> bands);
 
 }  // namespace xla_indexing::internal
 

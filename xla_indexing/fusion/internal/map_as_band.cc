@@ -206,16 +206,34 @@ std::optional<int> OneDimOf(llvm::ArrayRef<int> dims) {
   return one;
 }
 
+// Adds the constraint that the expression is in the class; false where its numbers do not fit.
+bool AddClass(AffineExpr expr, const Congruence& residues, Constraints* constraints) {
+  if (residues.IsAll() || residues.IsPoint()) return true;
+  if (!expr) return false;
+  const LinearSum sum = LinearSum::FromExpr(expr);
+  LinearSum variables;
+  for (const Term& term : sum.terms()) variables.AddTerm(term.atom, term.coefficient);
+  const Congruence rest = residues.Add(Congruence::Point(sum.constant()).Mul(-1));
+  const std::optional<Constraint> constraint = ConstraintOf({variables, rest}, expr.getContext());
+  if (constraint) constraints->push_back(*constraint);
+  return constraint.has_value();
+}
+
+llvm::SmallVector<Progression> IntervalsOfDims(const IndexingMap& map) {
+  llvm::SmallVector<Progression> dims;
+  for (const Variable& dim : map.dims()) {
+    dims.push_back(Progression::Of(dim.bounds, Congruence::All()));
+  }
+  return dims;
+}
+
 }  // namespace
 
 std::optional<BandOfMap> AsBand(const OperandIndexing& indexing, int result) {
   if (!HasOneRangeIn(indexing, result)) return std::nullopt;
   const IndexingMap& map = indexing.map();
   BandOfMap found;
-  llvm::SmallVector<Progression> dims;
-  for (const Variable& dim : map.dims()) {
-    dims.push_back(Progression::Of(dim.bounds, Congruence::All()));
-  }
+  llvm::SmallVector<Progression> dims = IntervalsOfDims(map);
   const llvm::SmallVector<const Constraint*, 4> others = TakeResidues(map, &found.dim, dims);
   if (others.size() > 1) return std::nullopt;
   if (found.dim >= 0) found.band.dim.residues = dims[found.dim].residues;
@@ -275,6 +293,28 @@ std::optional<BandOfMap> AsBand(const OperandIndexing& indexing, int result) {
   return found;
 }
 
+Progression ValuesOfDim(const IndexingMap& map, int dim, Constraints* others) {
+  llvm::SmallVector<Progression> dims = IntervalsOfDims(map);
+  for (const Constraint* other : TakeResidues(map, &dim, dims)) {
+    if (others != nullptr) others->push_back(*other);
+  }
+  return dims[dim];
+}
+
+std::optional<OperandIndexing> WithValuesOfDim(const IndexingMap& example, int dim,
+                                               const Progression& values, Constraints constraints) {
+  Variables dims(example.dims());
+  dims[dim].bounds = values.interval;
+  if (!AddClass(mlir::getAffineDimExpr(dim, example.context()), values.residues, &constraints)) {
+    return std::nullopt;
+  }
+  OperandIndexing map(kPartsFit,
+                      IndexingMap(kPartsFit, example.affine_map(), std::move(dims),
+                                  Variables(example.ranges()), {}, std::move(constraints)));
+  map.Simplify();
+  return map;
+}
+
 std::optional<OperandIndexing> MapOfBand(const IndexingMap& example, const BandOfMap& of,
                                          int result) {
   const Band& band = of.band;
@@ -286,18 +326,7 @@ std::optional<OperandIndexing> MapOfBand(const IndexingMap& example, const BandO
   dims[of.dim].bounds = band.dim.interval;
   Variables ranges(1);
   Constraints constraints;
-  const auto in_class = [&](AffineExpr expr, const Congruence& residues) {
-    if (residues.IsAll() || residues.IsPoint()) return true;
-    if (!expr) return false;
-    const LinearSum sum = LinearSum::FromExpr(expr);
-    LinearSum variables;
-    for (const Term& term : sum.terms()) variables.AddTerm(term.atom, term.coefficient);
-    const Congruence rest = residues.Add(Congruence::Point(sum.constant()).Mul(-1));
-    const std::optional<Constraint> constraint = ConstraintOf({variables, rest}, context);
-    if (constraint) constraints.push_back(*constraint);
-    return constraint.has_value();
-  };
-  if (!in_class(mlir::getAffineDimExpr(of.dim, context), band.dim.residues)) {
+  if (!AddClass(mlir::getAffineDimExpr(of.dim, context), band.dim.residues, &constraints)) {
     return std::nullopt;
   }
   // The range variable counts the values, unless offsets say all, or more than an interval does, or
@@ -305,7 +334,11 @@ std::optional<OperandIndexing> MapOfBand(const IndexingMap& example, const BandO
   const Progression products = band.dim.Mul(of.factor);
   const Progression values = products.Add(band.offset);
   const bool is_free = band.value.Contains(values);
-  const bool of_values = !is_free && (of.factor == 1 || of.factor == -1) &&
+  const std::optional<Int128> num_values = band.value.Count();
+  const std::optional<Int128> num_offsets = band.offset.Count();
+  const bool of_values = !is_free &&
+                         (of.factor == 1 || of.factor == -1 ||
+                          (num_values && num_offsets && *num_values <= *num_offsets)) &&
                          band.value.residues.Add(products.residues.Mul(-1)).IsSubsetOf(offsets);
   const Progression& counted = of_values ? band.value : band.offset;
   const std::optional<Int128> count = counted.Count();
@@ -325,7 +358,8 @@ std::optional<OperandIndexing> MapOfBand(const IndexingMap& example, const BandO
     if (!constraints.back().expr) return std::nullopt;
   } else if (!is_free) {
     constraints.push_back({value, band.value.interval});
-    if (!values.residues.IsSubsetOf(band.value.residues) && !in_class(value, band.value.residues)) {
+    if (!values.residues.IsSubsetOf(band.value.residues) &&
+        !AddClass(value, band.value.residues, &constraints)) {
       return std::nullopt;
     }
   }

@@ -42,6 +42,15 @@ struct BandOfMap {
 // that of the map's dimension. None where the map is not seen to be one.
 std::optional<BandOfMap> AsBand(const OperandIndexing& indexing, int result);
 
+// What the domain has of the dimension, with the residue classes that constraints say. `others`, if
+// given, are the other constraints.
+Progression ValuesOfDim(const IndexingMap& map, int dim, Constraints* others = nullptr);
+
+// The map that is in all else what `example` is, where the domain has `values` of the dimension, and
+// these constraints. None where numbers do not fit.
+std::optional<OperandIndexing> WithValuesOfDim(const IndexingMap& example, int dim,
+                                               const Progression& values, Constraints constraints);
+
 // The map to this band along the result, which is in all else what `example` is. None where its
 // numbers do not fit.
 std::optional<OperandIndexing> MapOfBand(const IndexingMap& example, const BandOfMap& of,

@@ -10,6 +10,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
@@ -20,6 +23,8 @@
 
 namespace xla_indexing::internal {
 namespace {
+
+using ::mlir::AffineExpr;
 
 // So many families count as one step of the question (base/question_budget.h).
 constexpr size_t kComparedInAStep = 64;
@@ -33,16 +38,22 @@ struct Family {
   std::vector<OperandIndexing> maps;  // one for each, as they were given
 };
 
-// Whether the maps agree in all but the result and the interval of the dimension.
-bool AgreeElsewhere(const IndexingMap& a, const IndexingMap& b, int result, int dim) {
-  if (a.num_dims() != b.num_dims() || a.num_results() != b.num_results()) return false;
-  for (int i = 0; i < a.num_results(); ++i) {
-    if (i != result && a.results()[i] != b.results()[i]) return false;
-  }
+// Whether the maps have the same dimensions, but for the interval of this one.
+bool AgreeInOtherDims(const IndexingMap& a, const IndexingMap& b, int dim) {
+  if (a.num_dims() != b.num_dims()) return false;
   for (int i = 0; i < a.num_dims(); ++i) {
     if (i != dim && !(a.dims()[i].bounds == b.dims()[i].bounds)) return false;
   }
   return true;
+}
+
+// Whether the maps agree in all but the result and the interval of the dimension.
+bool AgreeElsewhere(const IndexingMap& a, const IndexingMap& b, int result, int dim) {
+  if (a.num_results() != b.num_results()) return false;
+  for (int i = 0; i < a.num_results(); ++i) {
+    if (i != result && a.results()[i] != b.results()[i]) return false;
+  }
+  return AgreeInOtherDims(a, b, dim);
 }
 
 // Adds the map, which is this band along the family's dimension.
@@ -126,31 +137,192 @@ bool AddMerged(Family& family, int result, std::vector<OfAnyFactor>* of_any_fact
   return fit && bands.size() < family.bands.size();
 }
 
-// The factors with which two bands of any factor, which are rectangles, may be one along a dimension:
-// those of lines through their corners.
-llvm::SmallVector<int64_t, 4> FactorsOfCorners(const OperandIndexing& a, const Band& first,
-                                               const OperandIndexing& b, const Band& second,
-                                               int dim, bool overlap) {
-  llvm::SmallVector<int64_t, 4> factors;
-  const Interval from = a.map().dims()[dim].bounds;
-  const Interval to = b.map().dims()[dim].bounds;
-  const Interval& low = first.value.interval;
-  const Interval& high = second.value.interval;
-  if (!from.IsFinite() || !to.IsFinite() || !low.IsFinite() || !high.IsFinite()) return factors;
-  llvm::SmallVector<std::optional<int64_t>, 2> steps = {CheckedSub(to.lower(), from.upper())};
-  if (overlap) {
-    steps = {CheckedSub(to.lower(), from.lower()), CheckedSub(to.upper(), from.upper())};
+// Whether the map is exact, without bindings, and the same on all devices.
+bool IsPlainAndExact(const OperandIndexing& indexing) {
+  return indexing.IsExact() && indexing.bindings().empty() && indexing.replica_map() == nullptr;
+}
+
+// The map whose range variables that are not in the result have become its last dimensions. A union
+// over them commutes with a union of maps. Simplified maps number them in the order of the results.
+OperandIndexing WithRangesAsDims(const OperandIndexing& indexing, int result) {
+  const IndexingMap& map = indexing.map();
+  if (!IsPlainAndExact(indexing) || map.num_ranges() == 0) return indexing;
+  mlir::MLIRContext* context = map.context();
+  llvm::SmallVector<AffineExpr> renamed(map.num_ranges());
+  Variables dims(map.dims());
+  Variables ranges;
+  for (int range = 0; range < map.num_ranges(); ++range) {
+    const bool stays = map.results()[result].isFunctionOfSymbol(range);
+    renamed[range] = stays ? mlir::getAffineSymbolExpr(ranges.size(), context)
+                           : mlir::getAffineDimExpr(dims.size(), context);
+    (stays ? ranges : dims).push_back(map.ranges()[range]);
   }
-  for (const std::optional<int64_t>& step : steps) {
-    if (!step || *step == 0 || (!overlap && *step < 0)) continue;
-    for (const auto& rise :
-         {CheckedSub(high.upper(), low.upper()), CheckedSub(high.lower(), low.lower())}) {
-      if (!rise || *rise == 0 || *rise == kInt64Min || *rise % *step != 0) continue;
-      const int64_t factor = *rise / *step;
-      if (!llvm::is_contained(factors, factor)) factors.push_back(factor);
+  if (dims.size() == map.dims().size()) return indexing;
+  Constraints constraints(map.constraints());
+  for (Constraint& constraint : constraints) {
+    constraint.expr = constraint.expr.replaceSymbols(renamed);
+  }
+  const mlir::AffineMap affine_map =
+      map.affine_map().replaceDimsAndSymbols({}, renamed, dims.size(), ranges.size());
+  return OperandIndexing(kPartsFit, IndexingMap(kPartsFit, affine_map, std::move(dims),
+                                                std::move(ranges), {}, std::move(constraints)));
+}
+
+// The map with no more dimensions than these: the others are its first range variables again.
+OperandIndexing WithDims(const OperandIndexing& indexing, int num_dims) {
+  const IndexingMap& map = indexing.map();
+  if (map.num_dims() <= num_dims) return indexing;
+  mlir::MLIRContext* context = map.context();
+  llvm::SmallVector<AffineExpr> dims;
+  llvm::SmallVector<AffineExpr> symbols;
+  Variables ranges;
+  for (int dim = 0; dim < map.num_dims(); ++dim) {
+    const bool is_range = dim >= num_dims;
+    dims.push_back(is_range ? mlir::getAffineSymbolExpr(ranges.size(), context)
+                            : mlir::getAffineDimExpr(dim, context));
+    if (is_range) ranges.push_back(map.dims()[dim]);
+  }
+  for (const Variable& range : map.ranges()) {
+    symbols.push_back(mlir::getAffineSymbolExpr(ranges.size(), context));
+    ranges.push_back(range);
+  }
+  Constraints constraints(map.constraints());
+  for (Constraint& constraint : constraints) {
+    constraint.expr = constraint.expr.replaceDimsAndSymbols(dims, symbols);
+  }
+  const mlir::AffineMap affine_map =
+      map.affine_map().replaceDimsAndSymbols(dims, symbols, num_dims, ranges.size());
+  OperandIndexing with(kPartsFit,
+                       IndexingMap(kPartsFit, affine_map,
+                                   Variables(map.dims().begin(), map.dims().begin() + num_dims),
+                                   std::move(ranges), {}, std::move(constraints)));
+  with.Simplify();
+  return with;
+}
+
+// Maps that agree in all but the values of one dimension, by those values.
+struct OverValues {
+  IndexingMap example;
+  Constraints constraints;  // those that say nothing of the residue class of the dimension
+  std::vector<OperandIndexing> maps;
+  std::vector<Progression> values;
+};
+
+// Makes one of maps that agree in all but the values of the dimension, where these are a progression.
+OperandIndexingSet UnitedOver(const OperandIndexingSet& maps, int dim) {
+  OperandIndexingSet united;
+  std::vector<OverValues> groups;
+  for (const OperandIndexing& indexing : maps) {
+    const IndexingMap& map = indexing.map();
+    if (!IsPlainAndExact(indexing)) {
+      united.Add(indexing);
+      continue;
+    }
+    Constraints constraints;
+    const Progression values = ValuesOfDim(map, dim, &constraints);
+    QuestionBudget::Spend(1 + static_cast<int64_t>(groups.size() / kComparedInAStep));
+    auto group = llvm::find_if(groups, [&](const OverValues& of) {
+      return AgreeElsewhere(of.example, map, /*result=*/-1, dim) &&
+             llvm::equal(
+                 of.example.ranges(), map.ranges(),
+                 [](const Variable& a, const Variable& b) { return a.bounds == b.bounds; }) &&
+             of.constraints == constraints;
+    });
+    if (group == groups.end()) {
+      groups.push_back({map, std::move(constraints), {}, {}});
+      group = std::prev(groups.end());
+    }
+    group->maps.push_back(indexing);
+    group->values.push_back(values);
+  }
+  for (OverValues& group : groups) {
+    std::vector<OperandIndexing> fewer;
+    const std::vector<Progression> all = Unite(group.values);
+    for (size_t i = 0; i < all.size() && all.size() < group.maps.size(); ++i) {
+      std::optional<OperandIndexing> map =
+          WithValuesOfDim(group.example, dim, all[i], group.constraints);
+      if (map) fewer.push_back(*std::move(map));
+    }
+    if (!fewer.empty() && fewer.size() == all.size()) group.maps = std::move(fewer);
+    for (OperandIndexing& map : group.maps) united.Add(std::move(map));
+  }
+  return united;
+}
+
+// The map as bands along the result and the dimension: one, or one for each value of the dimension,
+// where these are few; none where it is not seen to be that.
+std::vector<BandWithFactor> AsBands(const OperandIndexing& indexing, int result, int dim) {
+  constexpr int64_t kFewValues = 64;
+  const auto band_of = [&](const OperandIndexing& part) -> std::optional<BandWithFactor> {
+    const std::optional<BandOfMap> found = AsBand(part, result);
+    if (!found || (found->dim >= 0 && found->dim != dim)) return std::nullopt;
+    const int64_t factor = found->factor == 0 ? 1 : found->factor;
+    Band band = found->band;
+    band.dim = Progression::Of(part.map().dims()[dim].bounds, band.dim.residues);
+    return BandWithFactor{Tightened(band, factor), factor};
+  };
+  if (const auto band = band_of(indexing)) return {*band};
+  if (!IsPlainAndExact(indexing) || AsBand(indexing, result) ||
+      !indexing.map().results()[result].isFunctionOfDim(dim)) {
+    return {};
+  }
+  Constraints constraints;
+  const Progression values = ValuesOfDim(indexing.map(), dim, &constraints);
+  const std::optional<Int128> count = values.Count();
+  if (!count || *count > kFewValues) return {};
+  std::vector<BandWithFactor> bands;
+  for (int64_t i = 0; i < static_cast<int64_t>(*count); ++i) {
+    QuestionBudget::Spend();
+    const int64_t value = values.interval.lower() + i * values.residues.modulus();
+    const std::optional<OperandIndexing> part =
+        WithValuesOfDim(indexing.map(), dim, Progression::Point(value), constraints);
+    if (!part) return {};
+    if (part->IsKnownEmpty()) continue;
+    // A constraint may say of another dimension what no band does.
+    const std::optional<BandWithFactor> band = band_of(*part);
+    if (!band || !AgreeInOtherDims(part->map(), indexing.map(), dim)) return {};
+    bands.push_back(*band);
+  }
+  return bands;
+}
+
+// Makes one of maps that agree in all but the result and one dimension, where they are one band.
+OperandIndexingSet UnitedInto(const OperandIndexingSet& maps, int result, int num_dims) {
+  struct Group {
+    std::vector<size_t> positions;
+    std::vector<BandWithFactor> bands;
+  };
+  std::vector<std::optional<OperandIndexing>> left(maps.begin(), maps.end());
+  for (int dim = 0; dim < num_dims; ++dim) {
+    std::vector<Group> groups;
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (!left[i]) continue;
+      const std::vector<BandWithFactor> bands = AsBands(*left[i], result, dim);
+      if (bands.empty()) continue;
+      QuestionBudget::Spend(1 + static_cast<int64_t>(groups.size() / kComparedInAStep));
+      auto group = llvm::find_if(groups, [&](const Group& of) {
+        return AgreeElsewhere(left[of.positions.front()]->map(), left[i]->map(), result, dim);
+      });
+      if (group == groups.end()) group = groups.insert(groups.end(), Group());
+      group->positions.push_back(i);
+      group->bands.insert(group->bands.end(), bands.begin(), bands.end());
+    }
+    for (const Group& group : groups) {
+      if (group.positions.size() < 2) continue;
+      const std::optional<BandWithFactor> all = UnionOfAll(group.bands);
+      if (!all) continue;
+      std::optional<OperandIndexing> map =
+          MapOfBand(left[group.positions.front()]->map(), {dim, all->factor, all->band}, result);
+      if (!map) continue;
+      for (const size_t position : group.positions) left[position].reset();
+      left.push_back(std::move(map));
     }
   }
-  return factors;
+  OperandIndexingSet united;
+  for (std::optional<OperandIndexing>& map : left) {
+    if (map) united.Add(*std::move(map));
+  }
+  return united;
 }
 
 OperandIndexingSet MergedAlong(const OperandIndexingSet& maps, int result) {
@@ -179,41 +351,6 @@ OperandIndexingSet MergedAlong(const OperandIndexingSet& maps, int result) {
     AddBand(found->band, indexing, &*family);
   }
   for (Family& family : families) AddMerged(family, result, &of_any_factor, &merged);
-  // What is left are rectangles. Each with the next one, along a dimension in which they differ.
-  llvm::stable_sort(of_any_factor, [&](const OfAnyFactor& a, const OfAnyFactor& b) {
-    const auto key = [](const OfAnyFactor& of) {
-      llvm::SmallVector<int64_t, 4> lowers;
-      for (const Variable& dim : of.map.map().dims()) {
-        lowers.push_back(dim.bounds.has_lower() ? dim.bounds.lower() : kInt64Min);
-      }
-      return lowers;
-    };
-    return key(a) < key(b);
-  });
-  // First those that lie beside one another.
-  bool overlap = false;
-  for (size_t i = 0; !QuestionBudget::IsSpent();) {
-    if (i + 1 >= of_any_factor.size()) {
-      if (overlap) break;
-      overlap = true;
-      i = 0;
-      continue;
-    }
-    const auto [map, found] = of_any_factor[i];
-    const auto [next_map, next_found] = of_any_factor[i + 1];
-    bool is_joined = false;
-    for (int dim = 0; dim < map.map().num_dims() && !is_joined; ++dim) {
-      llvm::SmallVector<int64_t, 4> factors =
-          FactorsOfCorners(map, found.band, next_map, next_found.band, dim, overlap);
-      if (!overlap) factors.push_back(1);
-      for (const int64_t factor : factors) {
-        Family family = {map.map(), dim, factor, {}, {}};
-        is_joined = AddMerged(family, result, &of_any_factor, &merged);
-        if (is_joined) break;
-      }
-    }
-    i = is_joined ? 0 : i + 1;
-  }
   for (OfAnyFactor& left : of_any_factor) merged.Add(std::move(left.map));
   return merged;
 }
@@ -226,8 +363,15 @@ void MergeShifted(OperandIndexingSet* maps) {
   for (const OperandIndexing& indexing : *maps) {
     if (indexing.IsUnknown() || indexing.map().num_results() != num_results) return;
   }
+  const int num_dims = maps->maps().front().map().num_dims();
+  for (int dim = 0; dim < num_dims && maps->size() > 1; ++dim) *maps = UnitedOver(*maps, dim);
   for (int result = 0; result < num_results && maps->size() > 1; ++result) {
-    *maps = MergedAlong(*maps, result);
+    OperandIndexingSet merged;
+    for (const OperandIndexing& map : *maps) merged.Add(WithRangesAsDims(map, result));
+    merged = UnitedInto(merged, result, num_dims);
+    if (merged.size() > 1) merged = MergedAlong(merged, result);
+    *maps = {};
+    for (const OperandIndexing& map : merged) maps->Add(WithDims(map, num_dims));
   }
 }
 
