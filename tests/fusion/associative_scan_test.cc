@@ -26,15 +26,16 @@ namespace {
 // recurrence x_i = a_i * x_(i - 1) + b_i; `more` are the other dimensions.
 class ScanText {
  public:
-  ScanText(int64_t size, bool of_pairs, std::string more = "")
+  // `in_halves` says that it is as XLA's fusions are: the even and the odd elements of a level's result
+  // are kept apart, and what is scanned there is computed from the start wherever it is used.
+  ScanText(int64_t size, bool of_pairs, bool in_halves, std::string more = "")
       : of_pairs_(of_pairs), more_(std::move(more)) {
-    Arrays start;
     for (int64_t i = 0; i < (of_pairs ? 2 : 1); ++i) {
-      start.push_back(Append(size, absl::StrCat("parameter(", i, ")")));
+      start_.push_back(Append(size, absl::StrCat("parameter(", i, ")")));
     }
     zero_ = "zero";
     text_ += "  zero = f32[] constant(0)\n";
-    const Arrays result = Scan(start, size);
+    const Arrays result = in_halves ? Joined(HalvesOfScan(0, size), size) : Scan(start_, size);
     if (of_pairs) {
       absl::StrAppend(&text_, "  ROOT pair = (", Shape(size), ", ", Shape(size), ") tuple(",
                       result[0], ", ", result[1], ")\n");
@@ -90,20 +91,60 @@ class ScanText {
                          absl::Substitute("concatenate($0, $1), dimensions={0}", even[i], rest[i]));
       }
     }
+    return Joined(Padded(even, odd, size), size);
+  }
+
+  // The even and the odd elements at their places, with zeros at the others.
+  struct Halves {
+    Arrays even;
+    Arrays odd;
+  };
+  Halves Padded(const Arrays& even, const Arrays& odd, int64_t size) {
     const std::string others = more_.empty() ? "" : "x0_0";
-    Arrays all;
+    const int is_even = size % 2 == 0 ? 1 : 0;
+    Halves halves;
     for (size_t i = 0; i < even.size(); ++i) {
-      const int is_even = odds == evens ? 1 : 0;
-      const std::string of_even = Append(
-          size, absl::Substitute("pad($0, $1), padding=0_$2_1$3", even[i], zero_, is_even, others));
-      const std::string of_odd = Append(size, absl::Substitute("pad($0, $1), padding=1_$2_1$3",
-                                                               odd[i], zero_, 1 - is_even, others));
-      all.push_back(Append(size, absl::Substitute("add($0, $1)", of_even, of_odd)));
+      halves.even.push_back(Append(size, absl::Substitute("pad($0, $1), padding=0_$2_1$3", even[i],
+                                                          zero_, is_even, others)));
+      halves.odd.push_back(Append(size, absl::Substitute("pad($0, $1), padding=1_$2_1$3", odd[i],
+                                                         zero_, 1 - is_even, others)));
+    }
+    return halves;
+  }
+  Arrays Joined(const Halves& halves, int64_t size) {
+    if (halves.odd.empty()) return halves.even;
+    Arrays all;
+    for (size_t i = 0; i < halves.even.size(); ++i) {
+      all.push_back(Append(size, absl::Substitute("add($0, $1)", halves.even[i], halves.odd[i])));
     }
     return all;
   }
+  // What the level scans: pairs of neighbours of what the level before does.
+  Arrays StartOf(int64_t level, int64_t size) {
+    if (level == 0) return start_;
+    const Arrays before = StartOf(level - 1, size * 2);
+    return Combine(Slices(before, 0, 2, size), Slices(before, 1, 2, size), size);
+  }
+  Halves HalvesOfScan(int64_t level, int64_t size) {
+    if (size < 2) return {StartOf(level, size), {}};
+    const int64_t odds = size / 2;
+    const int64_t evens = size - odds;
+    const Halves next = HalvesOfScan(level + 1, odds);
+    const Arrays start = StartOf(level, size);
+    Arrays even = Slices(start, 0, 1, 1);
+    if (evens > 1) {
+      const Arrays rest = Combine(Slices(Joined(next, odds), 0, 1, evens - 1),
+                                  Slices(start, 2, 2, evens - 1), evens - 1);
+      for (size_t i = 0; i < even.size(); ++i) {
+        even[i] = Append(evens,
+                         absl::Substitute("concatenate($0, $1), dimensions={0}", even[i], rest[i]));
+      }
+    }
+    return Padded(even, Joined(next, odds), size);
+  }
 
   bool of_pairs_;
+  Arrays start_;
   std::string more_;
   std::string zero_;
   std::string text_;
@@ -129,8 +170,8 @@ MapPairs Triangle(int64_t size, int64_t first, bool backward, int64_t columns) {
   return pairs;
 }
 
-void ExpectTriangles(int64_t size, bool of_pairs, int64_t columns = 1) {
-  const ScanText text(size, of_pairs, columns > 1 ? absl::StrCat(columns) : "");
+void ExpectTriangles(int64_t size, bool of_pairs, int64_t columns = 1, bool in_halves = false) {
+  const ScanText text(size, of_pairs, in_halves, columns > 1 ? absl::StrCat(columns) : "");
   auto module = ParseModule(text.Text(), "scan.hlo");
   ASSERT_TRUE(module.ok()) << module.status() << text.Text();
   for (const Direction direction : {Direction::kOutputToInput, Direction::kInputToOutput}) {
@@ -164,6 +205,17 @@ TEST(AssociativeScanTest, ALinearRecurrenceReadsWhatIsBeforeEachElement) {
 
 TEST(AssociativeScanTest, AScanOfRowsKeepsTheirColumns) {
   for (const int64_t size : {2, 7, 16, 33}) ExpectTriangles(size, /*of_pairs=*/false, 3);
+}
+
+// As XLA's CPU backend leaves it, a level has two arrays and no instruction that says what they are
+// together.
+TEST(AssociativeScanTest, AScanInHalvesReadsWhatIsBeforeEachElement) {
+  for (const int64_t size : {2, 3, 4, 5, 6, 7, 8, 9, 12, 16}) {
+    ExpectTriangles(size, /*of_pairs=*/false, 1, /*in_halves=*/true);
+    ExpectTriangles(size, /*of_pairs=*/true, 1, /*in_halves=*/true);
+  }
+  ExpectTriangles(64, /*of_pairs=*/false, 1, /*in_halves=*/true);
+  ExpectTriangles(7, /*of_pairs=*/true, 3, /*in_halves=*/true);
 }
 
 }  // namespace

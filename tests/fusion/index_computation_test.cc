@@ -298,15 +298,16 @@ std::string Doubling(int steps) {
                       ")\n}");
 }
 
-// x + y for every y that x becomes where bits of the index change: as many maps as numbers, which
-// are of different formulas.
+// x + y for every y that x becomes where digits 0 and 2 of the index in base 3 change places: as many
+// maps as subsets of its digits, which are of different formulas. What an element reads, such as the
+// elements 0, 2, 6 and 8 of nine, is no progression.
 std::string Exchanges(int steps) {
-  const int size = 1 << steps;
+  int size = 1;
+  for (int i = 0; i < steps; ++i) size *= 3;
   std::string text = absl::StrCat("f {\n  x0 = f32[", size, "] parameter(0)\n");
-  for (int i = 0; i < steps; ++i) {
-    const int low = 1 << i;
-    const std::string pairs = absl::StrCat("f32[", size / 2 / low, ",2,", low, "]");
-    absl::StrAppend(&text, "  p", i, " = ", pairs, " reshape(x", i, ")\n  q", i, " = ", pairs,
+  for (int i = 0, low = 1; i < steps; ++i, low *= 3) {
+    const std::string digit = absl::StrCat("f32[", size / 3 / low, ",3,", low, "]");
+    absl::StrAppend(&text, "  p", i, " = ", digit, " reshape(x", i, ")\n  q", i, " = ", digit,
                     " reverse(p", i, "), dimensions={1}\n  r", i, " = f32[", size, "] reshape(q", i,
                     ")\n  x", i + 1, " = f32[", size, "] add(x", i, ", r", i, ")\n");
   }

@@ -26,7 +26,7 @@ constexpr int64_t kShareOfJoints = 64;
 constexpr int64_t kStepsOfJoints = 4;
 constexpr size_t kManyMaps = 8;
 constexpr size_t kFewMaps = 4;
-constexpr size_t kManyPathsByJoints = 16;
+constexpr size_t kManyPathsByJoints = 1024;
 
 // The maps without those that are not exact and that another one covers: the union is the same, and
 // its label no weaker. Exact ones stay, for the ways in which something is read.
@@ -45,14 +45,18 @@ OperandIndexingSet WithoutCoveredApproximations(OperandIndexingSet maps, const S
   return kept;
 }
 
-// `end` is the shape of the leaf that the paths have led to.
+// `end` is the shape of the leaf that the paths have led to. With `merge_shifted` its maps are made
+// fewer; otherwise many are where they become few.
 OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shifted) {
   OperandIndexingSet set;
   for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
-  if (merge_shifted) {
-    MergeShifted(&set);
-    set.Simplify();
+  if (merge_shifted || set.size() > kManyMaps) {
+    OperandIndexingSet merged = set;
+    MergeShifted(&merged);
+    merged.Simplify();
+    // Each is a way in which something is read, so that many stay where they are not few in the end.
+    if (merge_shifted || merged.size() <= kFewMaps) set = std::move(merged);
   }
   return WithoutCoveredApproximations(std::move(set), end);
 }
@@ -127,8 +131,9 @@ absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const Interva
   absl::Status status_by_joints;
   Traversal traversal(context, options, start.direction, start.array, devices, start.max_steps,
                       source);
+  bool is_in_vain = !walk_by_joints;
   const auto ask_joints = [&] {
-    if (!walk_by_joints || !JointsLeadToJoints(start.computation)) return false;
+    if (is_in_vain || !JointsLeadToJoints(start.computation)) return false;
     const int64_t left = QuestionBudget::Left();
     const int64_t most =
         std::min(start.max_steps / kShareOfJoints, kStepsOfJoints * traversal.steps());
@@ -141,21 +146,19 @@ absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const Interva
     }
     if (by_joints && MostMapsIfExact(*by_joints) <= kFewMaps) return true;
     by_joints.reset();
+    // With more steps there may be an answer, where these were all that was missing.
+    is_in_vain = !joints.has_run_out_of_steps() || most == start.max_steps / kShareOfJoints;
     // No more than the steps of the walk, so that attempts stay a small part of the question.
     QuestionBudget::RefundTo(std::min(left, QuestionBudget::Left() + most));
     return false;
   };
-  bool has_asked = false;
-  traversal.AskAtManyPaths([&] {
-    has_asked = true;
-    return ask_joints();
-  });
+  traversal.AskAtManyPaths(ask_joints);
   Traversal::NumberedPaths end;
   absl::Status status = walk_to(traversal, frame, &end);
   TraversalResult walked;
   if (status.ok() && !by_joints) {
     walked = found(traversal, end, traversal.has_merged_shifted());
-    if (!has_asked && MostMaps(walked) > kManyMaps) ask_joints();
+    if (MostMaps(walked) > kManyMaps) ask_joints();
   }
   status.Update(status_by_joints);
   if (!status.ok()) return status;

@@ -33,6 +33,9 @@ constexpr size_t kMergePast = 8;
 // A leaf has many paths when it has more than this.
 constexpr size_t kManyPaths = 64;
 
+// So many times as many steps as when it was last asked whether there is an answer, it is asked again.
+constexpr int64_t kStepsToAskAgain = 4;
+
 // A joint that leads to more maps than this somewhere is none that a walk by joints gains from.
 constexpr size_t kFewMapsOfJoint = 4;
 
@@ -126,8 +129,9 @@ void Traversal::Apply(const IndexingEntry& entry, const Shape& from, const Shape
 
 void Traversal::Bound(const HloInstruction& instruction, int64_t leaf, PathSet& paths) {
   const size_t max_maps = options_.max_maps;
-  if (paths.size() > std::min(kManyPaths, max_maps) && has_answer_) {
-    was_given_up_ = std::exchange(has_answer_, nullptr)();
+  if (paths.size() > std::min(kManyPaths, max_maps) && has_answer_ && steps() >= steps_to_ask_) {
+    steps_to_ask_ = kStepsToAskAgain * std::max<int64_t>(steps(), 1);
+    was_given_up_ = has_answer_();
     if (was_given_up_) return;
   }
   if (paths.size() <= std::min(kMergePast, max_maps)) return;
@@ -358,6 +362,7 @@ absl::Status Traversal::WalkByJoints(const HloComputation& computation, const Ca
     NumberedPaths reached;
     absl::Status status = Walk(computation, frame, pending, &reached);
     if (!status.ok()) return status;
+    if (was_stopped()) break;
     InstructionIndexing& entries = joints_[position];
     for (const auto& [number, leaves] : reached) {
       for (const auto& [leaf, paths] : leaves) {

@@ -41,8 +41,8 @@ class Traversal {
             const Shape& start, const Interval& devices, int64_t max_steps,
             TraversalSource* source);
 
-  // Where some leaf has many paths for the first time, asks `has_answer` whether the answer is known
-  // by other means, and is stopped if so.
+  // Where some leaf has many paths, asks `has_answer` whether the answer is known by other means, and is
+  // stopped if so. Asks again where some leaf has many after four times as many steps.
   void AskAtManyPaths(std::function<bool()> has_answer) { has_answer_ = std::move(has_answer); }
 
   // Stops the walk over this computation as soon as it is known that it will take more than its steps
@@ -54,6 +54,8 @@ class Traversal {
   bool was_stopped() const {
     return was_given_up_ || budget_.WasExceeded() || QuestionBudget::IsSpent();
   }
+  // Whether it was stopped for want of steps alone.
+  bool has_run_out_of_steps() const { return !was_given_up_ && budget_.WasExceeded(); }
   // Whether there were so many paths that maps that differ in a constant were made one
   // (fusion/internal/merge_shifted.h).
   bool has_merged_shifted() const { return has_merged_shifted_; }
@@ -156,6 +158,7 @@ class Traversal {
   const HloComputation* with_left_out_ = nullptr;
   const llvm::BitVector* left_out_ = nullptr;
   std::function<bool()> has_answer_;
+  int64_t steps_to_ask_ = 0;
   // In a walk by joints: what each leads to, by position, and the one that is walked from.
   bool is_by_joints_ = false;
   std::map<int64_t, InstructionIndexing> joints_;
