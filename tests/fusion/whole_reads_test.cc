@@ -15,6 +15,7 @@
 #include "xla_indexing/fusion/internal/shared_answers.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/ops/internal/whole_sets.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -78,6 +79,30 @@ TEST_F(WholeReadsTest, OperationsThatReadAllOfTheirOperands) {
   EXPECT_THAT(Whole(), ElementsAre("0.0", "1.0", "2.0", "3.0"));
 }
 
+// The maps of dots of all small sizes say so too.
+TEST_F(WholeReadsTest, DotsReadAllOfTheirOperands) {
+  const std::string numbers =
+      "lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={0}";
+  for (int code = 0; code < 81; ++code) {
+    const int batch = 1 + code % 3;
+    const int rows = 1 + code / 3 % 3;
+    const int columns = 1 + code / 9 % 3;
+    const int summed = 1 + code / 27;
+    Find(absl::StrCat(" a = f32[", batch, ",", rows, ",", summed, "] parameter(0)\n b = f32[",
+                      summed, ",", batch, ",", columns, "] parameter(1)\n ROOT r = f32[", batch,
+                      ",", rows, ",", columns, "] dot(a, b), ", numbers));
+    EXPECT_THAT(Whole(), ElementsAre("0.0", "1.0")) << code;
+    const HloInstruction& dot = *module_->entry_computation()->root_instruction();
+    const absl::StatusOr<SharedIndexing> entries = called_->ReadByAllOf(dot, 0, /*depth=*/0);
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    ASSERT_EQ((*entries)->size(), 2);
+    WholeSets sets(&context_);
+    for (const IndexingEntry& entry : **entries) {
+      EXPECT_TRUE(sets.IsWhole(entry.indexing, dot.operand(entry.operand)->shape())) << code;
+    }
+  }
+}
+
 TEST_F(WholeReadsTest, TuplesKeepLeavesApart) {
   Find(R"( p = (f32[4], f32[4]) parameter(0)  q = f32[4] parameter(1)
   a = f32[4] get-tuple-element(p), index=1  t = (f32[4], f32[4]) tuple(a, q)
@@ -95,13 +120,22 @@ TEST_F(WholeReadsTest, PartsThatAreAllOfItTogether) {
   EXPECT_THAT(StartsOfPathsTo({1, 0}), ElementsAre("b"));
 }
 
-// The update has its place in the result wherever it starts; the other rows of the operand are read,
-// and nothing says which.
+// The update has its place in the result wherever it starts. Which rows of the operand are read is
+// decided when the program runs, also of what the operand is computed from.
 TEST_F(WholeReadsTest, UpdatesAtRuntimeOffsets) {
   Find(R"( a = f32[8,2] parameter(0)  u = f32[3,2] parameter(1)  i = s32[] parameter(2)
   zero = s32[] constant(0)  b = f32[8,2] negate(a)
   ROOT r = f32[8,2] dynamic-update-slice(b, u, i, zero))");
   EXPECT_THAT(Whole(), ElementsAre("1.0", "2.0"));
+  EXPECT_THAT(StartsOfPathsTo({0, 0}), IsEmpty());
+}
+
+// Wherever the rows start, each of them is all of the parameter.
+TEST_F(WholeReadsTest, SlicesAtRuntimeOffsetsOfRowsThatAreAlike) {
+  Find(R"( a = f32[2] parameter(0)  i = s32[] parameter(1)  zero = s32[] constant(0)
+  b = f32[8,2] broadcast(a), dimensions={1}
+  ROOT r = f32[3,2] dynamic-slice(b, i, zero), dynamic_slice_sizes={3,2})");
+  EXPECT_THAT(Whole(), ElementsAre("1.0"));
   EXPECT_THAT(StartsOfPathsTo({0, 0}), ElementsAre("b"));
 }
 

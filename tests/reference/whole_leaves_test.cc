@@ -116,6 +116,17 @@ TEST(WholeLeavesTest, NotOfAnElementAtARuntimeOffset) {
                 " part = s32[1] dynamic-slice(w, at), dynamic_slice_sizes={1}\n"));
 }
 
+// Whichever row is read, it is all of w.
+TEST(WholeLeavesTest, OfARowAtARuntimeOffsetWhereRowsAreAlike) {
+  const std::string body = RowOfPart(
+      " first = s32[1] slice(t), slice={[0:1]}\n at = s32[] reshape(first)\n"
+      " rows = s32[4,6] broadcast(w), dimensions={1}\n"
+      " one_row = s32[1,6] dynamic-slice(rows, at, zero), dynamic_slice_sizes={1,6}\n"
+      " part = s32[6] reshape(one_row)\n");
+  CheckDecidedLoop(body);
+  EXPECT_TRUE(LeavesNotExact(DecidedLoop(body, 3)).empty());
+}
+
 // v changes, and the condition depends on all of it after an iteration; without one v is itself.
 TEST(WholeLeavesTest, OfALeafThatChanges) {
   const std::string body = absl::StrCat(" turned = s32[3] reverse(v), dimensions={0}\n",

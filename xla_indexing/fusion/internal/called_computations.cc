@@ -21,6 +21,7 @@
 #include "xla_indexing/ops/internal/loop_memo.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 #include "xla_indexing/ops/internal/other_devices.h"
+#include "xla_indexing/ops/internal/whole_sets.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 
 namespace xla_indexing::internal {
@@ -223,44 +224,36 @@ absl::StatusOr<InstructionIndexing> CalledComputations::InputToOutput(
   return Seen(called, Direction::kInputToOutput, parameter_leaf);
 }
 
-absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWholeLeaves(
-    const CalledComputation& called, absl::Span<const int64_t> output_leaves,
+absl::StatusOr<std::vector<OperandLeaf>> CalledComputations::LeavesReadWholly(
+    const HloComputation& computation, absl::Span<const int64_t> output_leaves,
     llvm::function_ref<bool(OperandLeaf)> is_wanted) {
-  const HloComputation& computation = called.computation;
   const int depth = depth_;
   const bool tightest = std::exchange(tightest_, true);
-  absl::StatusOr<InstructionIndexing> entries =
-      ReadByWhole(computation, output_leaves, is_wanted, depth + 1);
+  absl::StatusOr<std::vector<OperandLeaf>> leaves =
+      FindReadWholly(computation, output_leaves, is_wanted, depth + 1);
   depth_ = depth;
   tightest_ = tightest;
-  if (!entries.ok()) return entries.status();
-  return SeenFrom(called, *std::move(entries), options_.indexing.fold_runtime_variables);
+  return leaves;
 }
 
-absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWhole(
+absl::StatusOr<std::vector<OperandLeaf>> CalledComputations::FindReadWholly(
     const HloComputation& computation, absl::Span<const int64_t> output_leaves,
     llvm::function_ref<bool(OperandLeaf)> is_wanted, int depth) {
-  const Shape scalar = Shape::Scalar(ElementType::kPred);
   WholeReads reads(computation, *this, context_);
   absl::Status status = reads.Find(output_leaves, depth);
   if (!status.ok()) return status;
-  InstructionIndexing entries;
+  std::vector<OperandLeaf> leaves;
   std::vector<OperandLeaf> rest;
   for (const OperandLeaf& leaf : UnreadOperandLeaves(computation.parameters(), {})) {
     if (!is_wanted(leaf)) continue;
-    const HloInstruction& parameter = *computation.parameter(leaf.operand);
-    if (!reads.IsWhole(parameter, leaf.operand_leaf)) {
-      rest.push_back(leaf);
-      continue;
-    }
-    const Shape& array = parameter.shape().Leaf(leaf.operand_leaf);
-    entries.push_back(
-        {0, leaf.operand, leaf.operand_leaf,
-         OperandIndexingSet(EveryElement(scalar, array, ExactnessLabel::Exact(), context_))});
+    const bool is_whole = reads.IsWhole(*computation.parameter(leaf.operand), leaf.operand_leaf);
+    (is_whole ? leaves : rest).push_back(leaf);
   }
-  if (rest.empty()) return entries;
+  if (rest.empty()) return leaves;
   const WholeReads::Rest paths = reads.RestTo(rest);
-  absl::StatusOr<TraversalResult> walked = Walk(
+  if (paths.start.empty()) return leaves;
+  const Shape scalar = Shape::Scalar(ElementType::kPred);
+  const absl::StatusOr<TraversalResult> walked = Walk(
       {computation,
        Direction::kOutputToInput,
        scalar,
@@ -271,18 +264,15 @@ absl::StatusOr<InstructionIndexing> CalledComputations::ReadByWhole(
         return traversal.WalkOn(computation, frame, paths.start, paths.left_out, end);
       });
   if (!walked.ok()) return walked.status();
-  for (IndexingEntry& entry : walked->entries) {
-    if (!absl::c_linear_search(rest, OperandLeaf{entry.operand, entry.operand_leaf})) continue;
-    OperandIndexingSet exact;
-    for (const OperandIndexing& map : entry.indexing) {
-      if (map.IsExact() && map.bindings().empty()) exact.Add(map);
+  WholeSets sets(context_);
+  for (const IndexingEntry& entry : walked->entries) {
+    const OperandLeaf leaf{entry.operand, entry.operand_leaf};
+    const Shape& array = computation.parameter(leaf.operand)->shape().Leaf(leaf.operand_leaf);
+    if (absl::c_linear_search(rest, leaf) && sets.IsWhole(entry.indexing, array)) {
+      leaves.push_back(leaf);
     }
-    if (exact.empty()) continue;
-    entry.indexing = std::move(exact);
-    entries.push_back(std::move(entry));
   }
-  SortEntries(&entries);
-  return entries;
+  return leaves;
 }
 
 absl::StatusOr<SharedIndexing> CalledComputations::ReadByAllOf(const HloInstruction& instruction,

@@ -73,8 +73,8 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                                     int64_t output_leaf) override;
   absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                     OperandLeaf parameter_leaf) override;
-  absl::StatusOr<InstructionIndexing> ReadByWholeLeaves(
-      const CalledComputation& called, absl::Span<const int64_t> output_leaves,
+  absl::StatusOr<std::vector<OperandLeaf>> LeavesReadWholly(
+      const HloComputation& computation, absl::Span<const int64_t> output_leaves,
       llvm::function_ref<bool(OperandLeaf)> is_wanted) override;
   std::vector<OperandLeaf> LeavesRead(const HloComputation& computation,
                                       int64_t output_leaf) override;
@@ -177,11 +177,10 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // FindByWalk(), with what this remembers and knows of devices.
   absl::StatusOr<TraversalResult> Walk(const WalkStart& start, const FusionOptions& options,
                                        WalkTo walk_to, WalkTo walk_by_joints = nullptr);
-  // ReadByWholeLeaves(), as the computation itself sees it, which is called at this depth.
-  absl::StatusOr<InstructionIndexing> ReadByWhole(const HloComputation& computation,
-                                                  absl::Span<const int64_t> output_leaves,
-                                                  llvm::function_ref<bool(OperandLeaf)> is_wanted,
-                                                  int depth);
+  // LeavesReadWholly() of a computation that is called at this depth.
+  absl::StatusOr<std::vector<OperandLeaf>> FindReadWholly(
+      const HloComputation& computation, absl::Span<const int64_t> output_leaves,
+      llvm::function_ref<bool(OperandLeaf)> is_wanted, int depth);
   KnownKinds::Form FormOf(Direction direction, bool exact, bool simplified) const {
     return {direction, exact, options_.indexing.fold_runtime_variables, simplified};
   }

@@ -2,12 +2,15 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/internal/path.h"
 #include "xla_indexing/fusion/internal/reindexing.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/builders.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
@@ -29,9 +32,22 @@ bool ReadsAllOf(const HloInstruction& instruction, int64_t operand) {
     case HloOpcode::kDynamicUpdateSlice:
     case HloOpcode::kDynamicSlice:
       return operand > 0;
+    // Every element of an operand is a factor of some element of the result, which has one.
+    case HloOpcode::kDot:
+      return operand < 2;
     default:
       return IsElementwise(instruction.opcode()) && IsReindexing(instruction, operand);
   }
+}
+
+// Whether a map, and what follows it, may say that all of an array is read.
+bool MayCount(const OperandIndexing& map) {
+  if (!map.IsExact()) return false;
+  if (map.bindings().empty()) return true;
+  const IndexingMap& relation = map.map();
+  llvm::BitVector used(static_cast<unsigned>(relation.num_symbols()));
+  for (const Constraint& constraint : relation.constraints()) MarkSymbols(constraint.expr, &used);
+  return used.find_first_in(static_cast<unsigned>(relation.num_ranges()), used.size()) < 0;
 }
 
 }  // namespace
@@ -101,6 +117,7 @@ absl::Status WholeReads::Step(const HloInstruction& instruction, int64_t leaf, i
     if (entry.output_leaf != leaf) continue;
     const HloInstruction& operand = *instruction.operand(entry.operand);
     if (IsWhole(operand, entry.operand_leaf)) continue;
+    if (absl::c_none_of(entry.indexing, MayCount)) continue;
     OperandIndexingSet& read = parts_[RowOf(operand, entry.operand_leaf)];
     read.Add(entry.indexing);
     if (sets_.IsWhole(read, operand.shape().Leaf(entry.operand_leaf))) {
@@ -115,12 +132,25 @@ absl::Status WholeReads::Step(const HloInstruction& instruction, int64_t leaf, i
 
 WholeReads::Rest WholeReads::RestTo(absl::Span<const OperandLeaf> parameter_leaves) const {
   Rest rest;
+  if (in_part_.empty()) return rest;
   const Reachability& reachability =
       source_.ReachabilityOf(computation_, Direction::kOutputToInput);
   const llvm::BitVector ends = reachability.EndsAt(parameter_leaves);
   const auto is_on_way = [&](const HloInstruction& instruction, int64_t leaf) {
     return !IsWhole(instruction, leaf) && reachability.LeadsTo(ends, instruction, leaf);
   };
+  for (const StepInPart& step : in_part_) {
+    for (const IndexingEntry& entry : *step.entries) {
+      const HloInstruction& operand = *step.instruction->operand(entry.operand);
+      if (entry.output_leaf != step.leaf || !is_on_way(operand, entry.operand_leaf)) continue;
+      for (const OperandIndexing& map : entry.indexing) {
+        if (!MayCount(map)) continue;
+        rest.start[operand.index_in_computation()][entry.operand_leaf].Add(
+            Path(map, operand.shape().Leaf(entry.operand_leaf)));
+      }
+    }
+  }
+  if (rest.start.empty()) return rest;
   rest.left_out.resize(static_cast<unsigned>(computation_.instructions().size()), true);
   for (const HloInstruction* instruction : computation_.instructions()) {
     const int64_t leaf_count = instruction->shape().LeafCount();
@@ -128,16 +158,6 @@ WholeReads::Rest WholeReads::RestTo(absl::Span<const OperandLeaf> parameter_leav
       if (!is_on_way(*instruction, leaf)) continue;
       rest.left_out.reset(static_cast<unsigned>(instruction->index_in_computation()));
       break;
-    }
-  }
-  for (const StepInPart& step : in_part_) {
-    for (const IndexingEntry& entry : *step.entries) {
-      const HloInstruction& operand = *step.instruction->operand(entry.operand);
-      if (entry.output_leaf != step.leaf || !is_on_way(operand, entry.operand_leaf)) continue;
-      PathSet& paths = rest.start[operand.index_in_computation()][entry.operand_leaf];
-      for (const OperandIndexing& map : entry.indexing) {
-        paths.Add(Path(map, operand.shape().Leaf(entry.operand_leaf)));
-      }
     }
   }
   return rest;

@@ -4,7 +4,7 @@
 // *whole*. Whatever else is read of it is read already, so that all that it leads to follows from
 // the instruction alone, from every element of its result:
 //
-//   elementwise, reshape, transpose, reverse, broadcast, concatenate, reduce   all of their operands
+//   elementwise, reshape, transpose, reverse, broadcast, concatenate, reduce, dot   all of their operands
 //   tuples, get-tuple-element                                                  the leaves routed
 //   others   what their maps make of every element of the leaf, the same for all of one kind
 //
@@ -12,6 +12,11 @@
 // So one pass over the computation, which composes nothing, finds the leaves that are whole. Paths
 // are followed from whole leaves through those that are not, and only where they may lead to
 // something that is still to be known.
+//
+// Let a value that the program computes decide whether something is read, as the offset of a
+// dynamic-update-slice does of the rows of its operand. It decides so whatever follows, since maps are
+// only restricted further; such paths are not followed. Where a value decides which elements are read,
+// as the offset of a dynamic-slice does, what follows may not depend on it: a broadcast does not.
 //
 // Example: of  m = concatenate(a, b), t = slice(c), ROOT r = dot(m, t)  all of m and t is read, so all
 // of a and b, and of c what the slice reads of it.

@@ -51,28 +51,29 @@ void BuildContext::AddWithPoints(int64_t operand, OperandIndexing map) {
 
 namespace {
 
-InstructionIndexing TakeEntries(absl::StatusOr<InstructionIndexing> entries, absl::Status* status) {
-  if (entries.ok()) return *std::move(entries);
-  status->Update(entries.status());
+template <typename Answer>
+Answer TakeAnswer(absl::StatusOr<Answer> answer, absl::Status* status) {
+  if (answer.ok()) return *std::move(answer);
+  status->Update(answer.status());
   return {};
 }
 
 }  // namespace
 
 InstructionIndexing BuildContext::ReadOf(const CalledComputation& called, int64_t output_leaf) {
-  return TakeEntries(options.computations->OutputToInput(called, output_leaf), &status);
+  return TakeAnswer(options.computations->OutputToInput(called, output_leaf), &status);
 }
 
 InstructionIndexing BuildContext::ReachOf(const CalledComputation& called,
                                           OperandLeaf parameter_leaf) {
-  return TakeEntries(options.computations->InputToOutput(called, parameter_leaf), &status);
+  return TakeAnswer(options.computations->InputToOutput(called, parameter_leaf), &status);
 }
 
-InstructionIndexing BuildContext::ReadByWholeLeaves(
-    const CalledComputation& called, absl::Span<const int64_t> output_leaves,
+std::vector<OperandLeaf> BuildContext::LeavesReadWholly(
+    const HloComputation& computation, absl::Span<const int64_t> output_leaves,
     llvm::function_ref<bool(OperandLeaf)> is_wanted) {
-  return TakeEntries(options.computations->ReadByWholeLeaves(called, output_leaves, is_wanted),
-                     &status);
+  return TakeAnswer(options.computations->LeavesReadWholly(computation, output_leaves, is_wanted),
+                    &status);
 }
 
 OperandIndexing BuildContext::Identity(const Shape& shape) {

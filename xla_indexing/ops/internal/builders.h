@@ -69,10 +69,10 @@ struct BuildContext {
   // options.computations.
   InstructionIndexing ReadOf(const CalledComputation& called, int64_t output_leaf);
   InstructionIndexing ReachOf(const CalledComputation& called, OperandLeaf parameter_leaf);
-  // The entries of all elements together of leaves of its root (ComputationIndexer).
-  InstructionIndexing ReadByWholeLeaves(const CalledComputation& called,
-                                        absl::Span<const int64_t> output_leaves,
-                                        llvm::function_ref<bool(OperandLeaf)> is_wanted);
+  // The leaves of parameters that all elements of leaves of its root read wholly (ComputationIndexer).
+  std::vector<OperandLeaf> LeavesReadWholly(const HloComputation& computation,
+                                            absl::Span<const int64_t> output_leaves,
+                                            llvm::function_ref<bool(OperandLeaf)> is_wanted);
 
   // Every element of the result reads every element of the operand; every element of the operand
   // reaches every element of the result. For a scalar: (d0, ..) -> () and ()[s0, ..] -> (s0, ..).

@@ -52,12 +52,11 @@ class ComputationIndexer {
   virtual absl::StatusOr<InstructionIndexing> InputToOutput(const CalledComputation& called,
                                                             OperandLeaf parameter_leaf) = 0;
 
-  // What all elements together of these leaves of the root surely read of the leaves that are wanted:
-  // maps from a scalar that are exact and have no bindings; the entries' output_leaf is 0. Where one
-  // map says that all of a leaf is read, others are left out. One pass for all of them, which costs
-  // little where most of what is read is whole arrays.
-  virtual absl::StatusOr<InstructionIndexing> ReadByWholeLeaves(
-      const CalledComputation& called, absl::Span<const int64_t> output_leaves,
+  // The leaves of parameters, of those that are wanted, all of which is surely read by all elements of
+  // these leaves of the root together. One pass for all of them, which costs little where most of what
+  // is read is whole arrays.
+  virtual absl::StatusOr<std::vector<OperandLeaf>> LeavesReadWholly(
+      const HloComputation& computation, absl::Span<const int64_t> output_leaves,
       llvm::function_ref<bool(OperandLeaf)> is_wanted) = 0;
 
   // The leaves of parameters that entries of a leaf of the root can be about, and those of the root

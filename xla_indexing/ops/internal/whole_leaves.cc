@@ -39,13 +39,12 @@ std::map<int64_t, int64_t> FindWholeLeaves(const LoopBody& body) {
     if (!body.PassesThrough(entry.operand_leaf)) leaves.push_back(entry.operand_leaf);
   }
   if (leaves.empty() || (counts.has_upper() && counts.upper() < 1)) return whole;
-  CalledComputation iteration = body.Called(*body.loop().while_body());
   const auto is_not_read_before = [&](OperandLeaf leaf) {
     return !read.contains(leaf.operand_leaf);
   };
-  for (const IndexingEntry& entry :
-       build.ReadByWholeLeaves(iteration, leaves, is_not_read_before)) {
-    if (is_whole(entry)) whole[entry.operand_leaf] = 1;
+  for (const OperandLeaf& leaf :
+       build.LeavesReadWholly(*body.loop().while_body(), leaves, is_not_read_before)) {
+    whole[leaf.operand_leaf] = 1;
   }
   return whole;
 }
