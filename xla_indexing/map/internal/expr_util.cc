@@ -35,6 +35,16 @@ llvm::SmallVector<int, 4> VariablesOf(mlir::AffineExpr expr, int num_dims) {
   return variables;
 }
 
+// The bound on the terms of an expression (affine/internal/build.h) bounds the recursion.
+bool HasSymbol(mlir::AffineExpr expr, int symbol) {
+  if (const auto variable = llvm::dyn_cast<mlir::AffineSymbolExpr>(expr)) {
+    return static_cast<int>(variable.getPosition()) == symbol;
+  }
+  const auto operation = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expr);
+  return operation &&
+         (HasSymbol(operation.getLHS(), symbol) || HasSymbol(operation.getRHS(), symbol));
+}
+
 std::optional<int64_t> ConstantIn(mlir::AffineExpr expr) {
   const auto constant = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(expr);
   return constant ? std::optional<int64_t>(constant.getValue()) : std::nullopt;

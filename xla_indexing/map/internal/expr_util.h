@@ -16,6 +16,10 @@ namespace xla_indexing::internal {
 // symbol j the number num_dims + j.
 llvm::SmallVector<int, 4> VariablesOf(mlir::AffineExpr expr, int num_dims);
 
+// Whether a symbol occurs in an expression. As AffineExpr::isFunctionOfSymbol(), which takes several
+// times as long, since it makes an expression of the symbol for each variable that it meets.
+bool HasSymbol(mlir::AffineExpr expr, int symbol);
+
 // The value of an expression that is a constant; none for others and null.
 std::optional<int64_t> ConstantIn(mlir::AffineExpr expr);
 

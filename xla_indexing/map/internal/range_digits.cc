@@ -12,6 +12,7 @@
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/replace_variables.h"
 
 namespace xla_indexing::internal {
@@ -43,7 +44,7 @@ class DigitsOf {
   DigitsOf(unsigned symbol, int64_t m) : symbol_(symbol), m_(m) {}
 
   bool IsOfEither(AffineExpr expr) const {
-    if (!expr.isFunctionOfSymbol(symbol_)) return true;
+    if (!HasSymbol(expr, symbol_)) return true;
     const LinearSum sum = LinearSum::FromExpr(expr);
     return sum.valid() && (IsOfRemainder(sum, 0) || IsOfQuotient(sum));
   }
@@ -57,7 +58,7 @@ class DigitsOf {
   // Whether a sum, modulo b unless that is 0, is a function of s mod m.
   bool IsOfRemainder(const LinearSum& sum, int64_t b) const {
     return sum.valid() && llvm::all_of(sum.terms(), [&](const Term& term) {
-             if (!term.atom.isFunctionOfSymbol(symbol_)) return true;
+             if (!HasSymbol(term.atom, symbol_)) return true;
              if (IsVariable(term.atom)) {
                const std::optional<int64_t> step = CheckedMul(term.coefficient, m_);
                return b != 0 && step && *step % b == 0;
@@ -74,7 +75,7 @@ class DigitsOf {
   // Whether a sum is a function of s floordiv m.
   bool IsOfQuotient(const LinearSum& sum) const {
     return sum.valid() && llvm::all_of(sum.terms(), [&](const Term& term) {
-             if (!term.atom.isFunctionOfSymbol(symbol_)) return true;
+             if (!HasSymbol(term.atom, symbol_)) return true;
              const std::optional<DivisionByConstant> division = DivisionOf(term.atom);
              if (!division) return false;
              return IsOfQuotient(division->dividend) ||
@@ -88,7 +89,7 @@ class DigitsOf {
     return sum.valid() && sum.constant() % m_ == 0 &&
            llvm::all_of(sum.terms(), [&](const Term& term) {
              if (IsVariable(term.atom)) return term.coefficient == 1;
-             return term.coefficient % m_ == 0 && !term.atom.isFunctionOfSymbol(symbol_);
+             return term.coefficient % m_ == 0 && !HasSymbol(term.atom, symbol_);
            });
   }
 
@@ -100,7 +101,7 @@ class DigitsOf {
 // what quotients and remainders divide by, and for a remainder of a quotient the product.
 void CollectDivisors(AffineExpr expr, unsigned symbol, int64_t modulus,
                      llvm::SmallVectorImpl<int64_t>* divisors) {
-  if (!expr.isFunctionOfSymbol(symbol)) return;
+  if (!HasSymbol(expr, symbol)) return;
   const LinearSum sum = LinearSum::FromExpr(expr);
   for (const Term& term : sum.terms()) {
     const std::optional<DivisionByConstant> division = DivisionOf(term.atom);

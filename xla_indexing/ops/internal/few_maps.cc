@@ -46,9 +46,12 @@ Renaming WithRangeAt(const IndexingMap& map, int range, int64_t value) {
   return renaming;
 }
 
-// Whether an expression has a symbol.
-bool HasSymbol(AffineExpr expr, int symbol) {
-  return expr.isFunctionOfSymbol(static_cast<unsigned>(symbol));
+llvm::SmallVector<AffineExpr, 8> RangesOf(const IndexingMap& map) {
+  llvm::SmallVector<AffineExpr, 8> ranges;
+  for (int i = 0; i < map.num_ranges(); ++i) {
+    ranges.push_back(mlir::getAffineSymbolExpr(i, map.context()));
+  }
+  return ranges;
 }
 
 // Whether results, replica map or elements of bindings have a range variable.
@@ -223,10 +226,12 @@ std::optional<OperandIndexing> WithoutCountingRange(const OperandIndexing& index
 std::optional<OperandIndexing> WithSumInResults(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   if (indexing.replica_map() != nullptr || !indexing.bindings().empty()) return std::nullopt;
+  const llvm::SmallVector<AffineExpr, 8> ranges = RangesOf(map);
   for (int s = 0; s < map.num_ranges(); ++s) {
+    if (!IsInResults(indexing, s)) continue;
     for (int t = 0; t < map.num_ranges(); ++t) {
-      const AffineExpr first = mlir::getAffineSymbolExpr(s, map.context());
-      const AffineExpr second = mlir::getAffineSymbolExpr(t, map.context());
+      const AffineExpr first = ranges[s];
+      const AffineExpr second = ranges[t];
       const auto is_joined = [&](AffineExpr expr) {
         if (!HasSymbol(expr, s) && !HasSymbol(expr, t)) return true;
         const LinearSum sum = LinearSum::FromExpr(expr);
@@ -236,7 +241,7 @@ std::optional<OperandIndexing> WithSumInResults(const OperandIndexing& indexing)
                         (!HasSymbol(term.atom, s) && !HasSymbol(term.atom, t));
                });
       };
-      if (s == t || !IsInResults(indexing, s) || !llvm::all_of(map.results(), is_joined)) continue;
+      if (s == t || !llvm::all_of(map.results(), is_joined)) continue;
       // t is s + t from now on.
       Renaming renaming;
       renaming.dims = Variables(map.dims());
@@ -289,19 +294,18 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
     add(replica_map->device);
     for (const Constraint& constraint : replica_map->constraints) add(constraint.expr);
   }
+  const llvm::SmallVector<AffineExpr, 8> ranges = RangesOf(map);
   for (int s = 0; s < map.num_ranges(); ++s) {
     for (int t = s + 1; t < map.num_ranges(); ++t) {
-      const AffineExpr first = mlir::getAffineSymbolExpr(s, map.context());
-      const AffineExpr second = mlir::getAffineSymbolExpr(t, map.context());
+      if (in_divisions.test(s) || in_divisions.test(t)) continue;
       const auto occur_as = [&](int64_t factor) {
         return llvm::all_of(sums, [&](const LinearSum& sum) {
-          return sum.valid() && sum.CoefficientOf(second) == factor * sum.CoefficientOf(first);
+          return sum.valid() &&
+                 sum.CoefficientOf(ranges[t]) == factor * sum.CoefficientOf(ranges[s]);
         });
       };
       const bool is_difference = occur_as(-1);
-      if (in_divisions.test(s) || in_divisions.test(t) || (!is_difference && !occur_as(1))) {
-        continue;
-      }
+      if (!is_difference && !occur_as(1)) continue;
       const Interval& added = map.ranges()[t].bounds;
       Renaming renaming;
       renaming.dims = Variables(map.dims());
@@ -472,7 +476,6 @@ bool MayProlong(const IndexingMap& b, int place, int64_t point, const IndexingMa
 // How far apart the values of a dimension are that a restriction such as (d + c) mod k = 0 leaves;
 // 1 where there is none.
 int64_t StrideOf(const IndexingMap& map, int dim) {
-  const AffineExpr atom = mlir::getAffineDimExpr(dim, map.context());
   for (const Constraint& constraint : map.constraints()) {
     const auto mod = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(constraint.expr);
     if (!mod || mod.getKind() != mlir::AffineExprKind::Mod || !constraint.interval.IsPoint()) {
@@ -480,9 +483,9 @@ int64_t StrideOf(const IndexingMap& map, int dim) {
     }
     const LinearSum sum = LinearSum::FromExpr(mod.getLHS());
     const std::optional<int64_t> modulus = ConstantIn(mod.getRHS());
-    if (!sum.valid() || !modulus || sum.terms().size() != 1 || sum.terms()[0].atom != atom) {
-      continue;
-    }
+    if (!sum.valid() || !modulus || sum.terms().size() != 1) continue;
+    const auto variable = llvm::dyn_cast<mlir::AffineDimExpr>(sum.terms()[0].atom);
+    if (!variable || static_cast<int>(variable.getPosition()) != dim) continue;
     if (std::abs(sum.terms()[0].coefficient) == 1) return *modulus;
   }
   return 1;
