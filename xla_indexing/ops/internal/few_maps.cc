@@ -54,20 +54,20 @@ llvm::SmallVector<AffineExpr, 8> RangesOf(const IndexingMap& map) {
   return ranges;
 }
 
-// Whether results, replica map or elements of bindings have a range variable.
-bool IsInResults(const OperandIndexing& indexing, int range) {
-  const auto has = [&](AffineExpr expr) { return HasSymbol(expr, range); };
-  return indexing.replica_map() != nullptr || llvm::any_of(indexing.map().results(), has) ||
-         llvm::any_of(indexing.bindings(), [&](const RuntimeVarIndexing& binding) {
-           return llvm::any_of(binding.element, has);
-         });
+// The symbols that results and elements of bindings have; all where there is a replica map.
+llvm::BitVector SymbolsInResults(const OperandIndexing& indexing) {
+  llvm::BitVector used(indexing.map().num_symbols(), indexing.replica_map() != nullptr);
+  for (const AffineExpr result : indexing.map().results()) MarkSymbols(result, &used);
+  for (const RuntimeVarIndexing& binding : indexing.bindings()) {
+    for (const AffineExpr index : binding.element) MarkSymbols(index, &used);
+  }
+  return used;
 }
 
 // The value that is as good as any other for every restriction on a range variable that is in no
 // result, where one end of its interval is.
 std::optional<int64_t> BestEnd(const OperandIndexing& indexing, int range) {
   const IndexingMap& map = indexing.map();
-  if (IsInResults(indexing, range)) return std::nullopt;
   const AffineExpr symbol = mlir::getAffineSymbolExpr(range, map.context());
   ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
   bool wants_small = false;
@@ -99,14 +99,17 @@ std::optional<int64_t> BestEnd(const OperandIndexing& indexing, int range) {
 
 // The second rule.
 OperandIndexing WithRangesAtBestEnds(OperandIndexing indexing) {
+  llvm::BitVector in_results = SymbolsInResults(indexing);
   for (int range = indexing.map().num_ranges(); range-- > 0;) {
     if (indexing.map().IsKnownEmpty() || range >= indexing.map().num_ranges()) continue;
+    if (in_results.test(range)) continue;
     const std::optional<int64_t> value = BestEnd(indexing, range);
     if (!value) continue;
     OperandIndexing without = Renamed(indexing, WithRangeAt(indexing.map(), range, *value));
     if (without.IsUnknown()) continue;
     without.Simplify();
     indexing = std::move(without);
+    in_results = SymbolsInResults(indexing);
   }
   return indexing;
 }
@@ -144,8 +147,9 @@ std::optional<Interval> DifferenceOf(const Interval& a, const Interval& b) {
 std::optional<OperandIndexing> WithoutRangeBetween(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   if (indexing.replica_map() != nullptr) return std::nullopt;
+  const llvm::BitVector in_results = SymbolsInResults(indexing);
   for (int range = 0; range < map.num_ranges(); ++range) {
-    if (IsInResults(indexing, range)) continue;
+    if (in_results.test(range)) continue;
     const AffineExpr symbol = mlir::getAffineSymbolExpr(range, map.context());
     const Interval& bounds = map.ranges()[range].bounds;
     // s + rest in an interval
@@ -182,8 +186,9 @@ std::optional<OperandIndexing> WithoutRangeBetween(const OperandIndexing& indexi
 // The fourth rule, for the first range that it applies to.
 std::optional<OperandIndexing> WithoutCountingRange(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
+  const llvm::BitVector in_results = SymbolsInResults(indexing);
   for (int range = 0; range < map.num_ranges(); ++range) {
-    if (IsInResults(indexing, range)) continue;
+    if (in_results.test(range)) continue;
     std::optional<size_t> only;
     size_t count = 0;
     for (size_t i = 0; i < map.constraints().size(); ++i) {
@@ -226,9 +231,10 @@ std::optional<OperandIndexing> WithoutCountingRange(const OperandIndexing& index
 std::optional<OperandIndexing> WithSumInResults(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
   if (indexing.replica_map() != nullptr || !indexing.bindings().empty()) return std::nullopt;
+  const llvm::BitVector in_results = SymbolsInResults(indexing);
   const llvm::SmallVector<AffineExpr, 8> ranges = RangesOf(map);
   for (int s = 0; s < map.num_ranges(); ++s) {
-    if (!IsInResults(indexing, s)) continue;
+    if (!in_results.test(s)) continue;
     for (int t = 0; t < map.num_ranges(); ++t) {
       const AffineExpr first = ranges[s];
       const AffineExpr second = ranges[t];
