@@ -267,22 +267,9 @@ std::optional<OperandIndexing> WithSumInResults(const OperandIndexing& indexing)
   return std::nullopt;
 }
 
-}  // namespace
-
-OperandIndexing WithSumsJoined(OperandIndexing indexing) {
-  if (indexing.IsUnknown()) return indexing;
-  indexing = WithRangesAtBestEnds(std::move(indexing));
-  if (std::optional<OperandIndexing> without = WithoutCountingRange(indexing)) {
-    return WithSumsJoined(*std::move(without));
-  }
-  if (std::optional<OperandIndexing> without = WithoutRangeBetween(indexing)) {
-    return WithSumsJoined(*std::move(without));
-  }
+// The first rule, for the first two ranges that it applies to.
+std::optional<OperandIndexing> WithSumAsRange(const OperandIndexing& indexing) {
   const IndexingMap& map = indexing.map();
-  if (map.num_ranges() < 2 || map.IsKnownEmpty()) return indexing;
-  if (std::optional<OperandIndexing> joined = WithSumInResults(indexing)) {
-    return WithSumsJoined(*std::move(joined));
-  }
   llvm::SmallVector<LinearSum, 8> sums;
   llvm::BitVector in_divisions(map.num_symbols());
   const auto add = [&](AffineExpr expr) {
@@ -324,8 +311,30 @@ OperandIndexing WithSumsJoined(OperandIndexing indexing) {
       for (int i = 0; i < map.num_runtimes(); ++i) renaming.runtimes.push_back(i);
       OperandIndexing joined = Renamed(indexing, std::move(renaming));
       joined.Simplify();
-      return WithSumsJoined(std::move(joined));
+      return joined;
     }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+OperandIndexing WithSumsJoined(OperandIndexing indexing) {
+  if (indexing.IsUnknown()) return indexing;
+  indexing = WithRangesAtBestEnds(std::move(indexing));
+  if (std::optional<OperandIndexing> without = WithoutCountingRange(indexing)) {
+    return WithSumsJoined(*std::move(without));
+  }
+  if (std::optional<OperandIndexing> without = WithoutRangeBetween(indexing)) {
+    return WithSumsJoined(*std::move(without));
+  }
+  const IndexingMap& map = indexing.map();
+  if (map.num_ranges() < 2 || map.IsKnownEmpty()) return indexing;
+  if (std::optional<OperandIndexing> joined = WithSumInResults(indexing)) {
+    return WithSumsJoined(*std::move(joined));
+  }
+  if (std::optional<OperandIndexing> joined = WithSumAsRange(indexing)) {
+    return WithSumsJoined(*std::move(joined));
   }
   return indexing;
 }
