@@ -44,24 +44,34 @@ int64_t CountMaps(const InstructionIndexing& entries) {
 // The number of maps of all instructions, on a thread for each context.
 absl::StatusOr<int64_t> BuildAllMaps(const HloModule& module, Directions directions, int threads) {
   std::vector<std::unique_ptr<mlir::MLIRContext>> owned(threads);
-  ParallelFor(threads, owned.size(),
-              [&](size_t i) { owned[i] = std::make_unique<mlir::MLIRContext>(kNoThreading); });
+  std::vector<const HloInstruction*> instructions;
+  ParallelFor(threads, owned.size(), [&](size_t i) {
+    owned[i] = std::make_unique<mlir::MLIRContext>(kNoThreading);
+    if (i == 0) instructions = InstructionsOf(module);
+  });
   std::vector<mlir::MLIRContext*> contexts;
   contexts.reserve(owned.size());
   for (const auto& context : owned) contexts.push_back(context.get());
   ParallelIndexingOptions options;
   options.input_to_output = directions == Directions::kBoth;
-  absl::Status status;
-  int64_t maps = 0;
-  ComputeIndexingInParallel(
-      InstructionsOf(module), contexts, options, [&](const IndexedInstruction& result) {
-        for (const auto* entries : {&result.output_to_input, &result.input_to_output}) {
-          status.Update(entries->status());
-          if (entries->ok()) maps += CountMaps(***entries);
-        }
-      });
+  struct alignas(64) OfThread {
+    absl::Status status;
+    int64_t maps = 0;
+  };
+  std::vector<OfThread> of_threads(threads);
+  ComputeIndexingInParallel(instructions, contexts, options, [&](const IndexedInstruction& result) {
+    OfThread& of_thread = of_threads[result.thread];
+    for (const auto* entries : {&result.output_to_input, &result.input_to_output}) {
+      of_thread.status.Update(entries->status());
+      if (entries->ok()) of_thread.maps += CountMaps(***entries);
+    }
+  });
   ParallelFor(threads, owned.size(), [&](size_t i) { owned[i].reset(); });
-  if (!status.ok()) return status;
+  int64_t maps = 0;
+  for (const OfThread& of_thread : of_threads) {
+    if (!of_thread.status.ok()) return of_thread.status;
+    maps += of_thread.maps;
+  }
   return maps;
 }
 

@@ -1,7 +1,9 @@
 #include "xla_indexing/base/question_budget.h"
 
 #include <cstdint>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -45,6 +47,24 @@ TEST(QuestionBudgetTest, AQuestionWithinAQuestionJoinsItsBudget) {
   EXPECT_FALSE(QuestionBudget::IsSpent());
   QuestionBudget next(1);
   EXPECT_TRUE(QuestionBudget::Spend());
+}
+
+TEST(QuestionBudgetTest, NumbersOfSeveralThreadsDiffer) {
+  constexpr int kThreads = 4;
+  constexpr int kBudgets = 100;
+  std::vector<std::vector<int64_t>> of_threads(kThreads);
+  for (std::vector<int64_t>& numbers : of_threads) {
+    std::thread([&] {
+      for (int i = 0; i < kBudgets; ++i) {
+        const QuestionBudget budget(10);
+        numbers.push_back(QuestionBudget::Number());
+      }
+    }).join();
+  }
+  std::set<int64_t> all;
+  for (const std::vector<int64_t>& numbers : of_threads) all.insert(numbers.begin(), numbers.end());
+  EXPECT_EQ(all.size(), kThreads * kBudgets);
+  EXPECT_FALSE(all.contains(0));
 }
 
 TEST(QuestionBudgetTest, EachHasANumberOfItsOwn) {

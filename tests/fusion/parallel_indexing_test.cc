@@ -1,19 +1,26 @@
-// The instructions of a module on several threads: the same maps in the same order as one by one.
+// The instructions of a module on several threads: the same maps as one by one.
 
 #include "xla_indexing/fusion/parallel_indexing.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tests/testing/entries.h"
 #include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
 
@@ -21,6 +28,17 @@ namespace xla_indexing {
 namespace {
 
 constexpr auto kNoThreading = mlir::MLIRContext::Threading::DISABLED;
+
+struct Contexts {
+  explicit Contexts(size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      all.push_back(owned.emplace_back(std::make_unique<mlir::MLIRContext>(kNoThreading)).get());
+    }
+  }
+
+  std::vector<std::unique_ptr<mlir::MLIRContext>> owned;
+  std::vector<mlir::MLIRContext*> all;
+};
 
 // Cheap instructions with a few that cost more, so that threads finish out of order.
 std::unique_ptr<HloModule> MakeModule() {
@@ -57,33 +75,124 @@ std::string ToText(const absl::StatusOr<SharedIndexing>& entries) {
   return ToText(absl::StatusOr<InstructionIndexing>(**entries));
 }
 
-TEST(ParallelIndexing, GivesWhatOneThreadGivesInOrder) {
+TEST(ParallelIndexing, GivesWhatOneThreadGives) {
   const std::unique_ptr<HloModule> module = MakeModule();
   ASSERT_NE(module, nullptr);
   const std::vector<const HloInstruction*> instructions = InstructionsOf(*module);
   ASSERT_EQ(static_cast<int64_t>(instructions.size()), module->instruction_count());
   mlir::MLIRContext context(kNoThreading);
-  for (const size_t threads : {1, 2, 5}) {
-    std::vector<std::unique_ptr<mlir::MLIRContext>> owned;
-    std::vector<mlir::MLIRContext*> contexts;
-    for (size_t i = 0; i < threads; ++i) {
-      contexts.push_back(
-          owned.emplace_back(std::make_unique<mlir::MLIRContext>(kNoThreading)).get());
-    }
+  for (const size_t threads : {1, 2, 4}) {
+    const Contexts contexts(threads);
     ParallelIndexingOptions options;
     options.input_to_output = true;
-    size_t count = 0;
-    ComputeIndexingInParallel(
-        instructions, contexts, options, [&](const IndexedInstruction& result) {
-          ASSERT_LT(count, instructions.size());
-          ASSERT_EQ(result.instruction, instructions[count++]);
-          EXPECT_EQ(ToText(result.output_to_input),
-                    ToText(Entries(*result.instruction, Direction::kOutputToInput, &context)));
-          EXPECT_EQ(ToText(result.input_to_output),
-                    ToText(Entries(*result.instruction, Direction::kInputToOutput, &context)));
-        });
-    EXPECT_EQ(count, instructions.size());
+    std::vector<std::string> to_input(instructions.size());
+    std::vector<std::string> to_output(instructions.size());
+    ComputeIndexingInParallel(instructions, contexts.all, options,
+                              [&](const IndexedInstruction& result) {
+                                ASSERT_LT(result.position, instructions.size());
+                                EXPECT_EQ(result.instruction, instructions[result.position]);
+                                to_input[result.position] += ToText(result.output_to_input);
+                                to_output[result.position] += ToText(result.input_to_output);
+                              });
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      EXPECT_EQ(to_input[i],
+                ToText(Entries(*instructions[i], Direction::kOutputToInput, &context)));
+      EXPECT_EQ(to_output[i],
+                ToText(Entries(*instructions[i], Direction::kInputToOutput, &context)));
+    }
   }
+}
+
+TEST(ParallelIndexing, GivesTheMapsOfAContextInOrderOnOneThread) {
+  const std::unique_ptr<HloModule> module = MakeModule();
+  ASSERT_NE(module, nullptr);
+  const std::vector<const HloInstruction*> instructions = InstructionsOf(*module);
+  const Contexts contexts(3);
+  struct Given {
+    std::vector<size_t> positions;
+    std::set<std::thread::id> threads;
+  };
+  std::vector<Given> given(3);
+  ComputeIndexingInParallel(instructions, contexts.all, {}, [&](const IndexedInstruction& result) {
+    EXPECT_EQ(result.context, contexts.all[result.thread]);
+    for (const IndexingEntry& entry : **result.output_to_input) {
+      for (const OperandIndexing& map : entry.indexing) {
+        EXPECT_EQ(map.map().context(), result.context);
+      }
+    }
+    given[result.thread].positions.push_back(result.position);
+    given[result.thread].threads.insert(std::this_thread::get_id());
+  });
+  std::vector<size_t> all;
+  for (const Given& of_context : given) {
+    EXPECT_TRUE(absl::c_is_sorted(of_context.positions));
+    EXPECT_LE(of_context.threads.size(), 1);
+    all.insert(all.end(), of_context.positions.begin(), of_context.positions.end());
+  }
+  absl::c_sort(all);
+  std::vector<size_t> each_once(instructions.size());
+  absl::c_iota(each_once, 0);
+  EXPECT_EQ(all, each_once);
+}
+
+// The entry has 50 instructions and `loops` loops.
+std::unique_ptr<HloModule> MakeModuleWithLoops(int loops) {
+  std::string text = R"(
+body {
+  p = (s32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  ROOT next = (s32[]) tuple(i)
+}
+condition {
+  p = (s32[]) parameter(0)
+  ROOT no = pred[] constant(false)
+}
+ENTRY e {
+  t0 = (s32[]) parameter(0)
+)";
+  for (int i = 1; i < 50; ++i) absl::StrAppend(&text, "  c", i, " = s32[] constant(0)\n");
+  for (int i = 1; i <= loops; ++i) {
+    absl::StrAppend(&text, "  t", i, " = (s32[]) while(t", i - 1,
+                    "), condition=condition, body=body\n");
+  }
+  absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text + "}\n");
+  EXPECT_TRUE(module.ok()) << module.status();
+  return module.ok() ? *std::move(module) : nullptr;
+}
+
+TEST(ParallelIndexing, UsesAThreadForEvery128InstructionsAndForEveryLoop) {
+  const std::unique_ptr<HloModule> module = MakeModule();
+  ASSERT_NE(module, nullptr);
+  std::vector<const HloInstruction*> instructions = InstructionsOf(*module);
+  ASSERT_GE(instructions.size(), 512);
+  instructions.resize(512);
+  const auto first = [&](size_t count) { return absl::MakeConstSpan(instructions).first(count); };
+  EXPECT_EQ(UsefulThreads({}, 4), 1);
+  EXPECT_EQ(UsefulThreads(first(255), 4), 1);
+  EXPECT_EQ(UsefulThreads(first(256), 4), 2);
+  EXPECT_EQ(UsefulThreads(first(383), 4), 2);
+  EXPECT_EQ(UsefulThreads(first(512), 4), 4);
+  EXPECT_EQ(UsefulThreads(first(512), 3), 3);
+  EXPECT_EQ(UsefulThreads(first(512), 0), 1);
+  for (const int loops : {0, 1, 2, 3, 5}) {
+    const std::unique_ptr<HloModule> with_loops = MakeModuleWithLoops(loops);
+    ASSERT_NE(with_loops, nullptr);
+    EXPECT_EQ(UsefulThreads(with_loops->entry_computation()->instructions(), 4),
+              std::clamp(loops, 1, 4));
+  }
+}
+
+TEST(ParallelIndexing, FewInstructionsAreDoneByTheCallingThread) {
+  const std::unique_ptr<HloModule> module = MakeModule();
+  ASSERT_NE(module, nullptr);
+  std::vector<const HloInstruction*> instructions = InstructionsOf(*module);
+  instructions.resize(255);
+  const Contexts contexts(3);
+  const std::thread::id caller = std::this_thread::get_id();
+  ComputeIndexingInParallel(instructions, contexts.all, {}, [&](const IndexedInstruction& result) {
+    EXPECT_EQ(result.thread, 0);
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+  });
 }
 
 TEST(ParallelIndexing, MakesOnlyWhatIsAskedFor) {

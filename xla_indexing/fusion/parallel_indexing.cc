@@ -6,17 +6,17 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/node_hash_map.h"
 #include "xla_indexing/base/check.h"
 #include "xla_indexing/base/internal/parallel.h"
 #include "xla_indexing/fusion/internal/called_computations.h"
 #include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/ops/internal/instruction_kind.h"
 
 namespace xla_indexing {
@@ -25,7 +25,6 @@ namespace {
 using internal::AreOfKind;
 using internal::CalledComputations;
 using internal::InstructionKind;
-using internal::InstructionKindEqual;
 using internal::InstructionKindHash;
 using internal::KindOf;
 using internal::ParallelFor;
@@ -36,47 +35,74 @@ using internal::SharedAnswers;
 constexpr size_t kLeastPiece = 8;
 constexpr size_t kGreatestPiece = 128;
 
-// The maps of one instruction; null where not asked for.
+// As many instructions for each thread at least.
+constexpr size_t kLeastOfThread = 128;
+
+// Where maps are: which of the threads has made them, and the how manieth of its maps they are.
+struct Place {
+  static constexpr uint32_t kNowhere = ~uint32_t{0};
+  uint32_t thread = 0;
+  uint32_t index = kNowhere;  // of an instruction that has no maps
+};
+
+// The maps of the first instruction of a kind that a thread has come to, or of one that shares them
+// with no other. They may be looked into when all threads are done; what stands before them does not
+// change once the table of kinds has it.
 struct MadeIndexing {
-  mlir::MLIRContext* context = nullptr;
+  InstructionKind kind;
+  Place place;
+  size_t instruction = 0;
+  std::atomic<bool> is_of_first_only = false;
+  bool is_of_kind = false;
+  // Null where not asked for.
   absl::StatusOr<SharedIndexing> output_to_input = SharedIndexing();
   absl::StatusOr<SharedIndexing> input_to_output = SharedIndexing();
 };
 
-// The maps of the first instruction of a kind that a thread has come to. Those who find it there
-// may look into it when all threads are done, but for the last field.
-struct IndexingOfKind {
-  size_t first = 0;
-  const MadeIndexing* made = nullptr;
-  bool is_of_kind = false;
-  std::atomic<bool> is_of_first_only = false;
+// A kind that is hashed once, for the tables of a thread and of all.
+struct HashedKind {
+  explicit HashedKind(absl::Span<const uint64_t> kind)
+      : kind(kind), hash(InstructionKindHash()(kind)) {}
+
+  template <typename H>
+  friend H AbslHashValue(H h, const HashedKind& k) {
+    return H::combine(std::move(h), k.hash);
+  }
+  friend bool operator==(const HashedKind& a, const HashedKind& b) {
+    return a.hash == b.hash && a.kind == b.kind;
+  }
+
+  absl::Span<const uint64_t> kind;
+  size_t hash;
 };
+
+using KindMap = absl::flat_hash_map<HashedKind, const MadeIndexing*>;
 
 // A table of kinds that several threads look up at the same time.
 class KindTable {
  public:
-  using Kinds = absl::node_hash_map<InstructionKind, IndexingOfKind, InstructionKindHash,
-                                    InstructionKindEqual>;
-  // Where the kind stands, for as long as this lives, and whether it is new.
-  std::pair<Kinds::value_type*, bool> FindOrAdd(InstructionKind kind) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto [it, is_new] = kinds_.try_emplace(std::move(kind));
-    return {&*it, is_new};
+  // What stands there for the kind, which lives as long as this; `made` if nothing has.
+  const MadeIndexing* FindOrAdd(const HashedKind& kind, const MadeIndexing* made) {
+    // The lock is held for less time than it takes to put a thread to sleep and to wake it.
+    while (is_held_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    const MadeIndexing* const found = kinds_.try_emplace(kind, made).first->second;
+    is_held_.clear(std::memory_order_release);
+    return found;
   }
 
  private:
-  std::mutex mutex_;
-  Kinds kinds_;
+  std::atomic_flag is_held_;
+  KindMap kinds_;
 };
 
 // What one thread works with, in cache lines of its own. It asks the table for each kind once.
 struct alignas(64) IndexingThread {
+  uint32_t number;
   mlir::MLIRContext* context;
   std::deque<MadeIndexing> made = {};
   std::unique_ptr<SharedAnswers> shared = {};
   std::unique_ptr<CalledComputations> called = {};  // refers to `shared`
-  // By what stands in the table.
-  absl::flat_hash_map<absl::Span<const uint64_t>, const IndexingOfKind*> kinds = {};
+  KindMap kinds = {};
 };
 
 class ParallelIndexer {
@@ -84,138 +110,172 @@ class ParallelIndexer {
   ParallelIndexer(absl::Span<const HloInstruction* const> instructions,
                   absl::Span<mlir::MLIRContext* const> contexts,
                   const ParallelIndexingOptions& options)
-      : instructions_(instructions), options_(options), results_(instructions.size()) {
-    for (mlir::MLIRContext* context : contexts) threads_.push_back({.context = context});
+      : instructions_(instructions),
+        options_(options),
+        places_(std::make_unique_for_overwrite<Place[]>(instructions.size())) {
+    const size_t count = UsefulThreads(instructions, contexts.size());
+    for (mlir::MLIRContext* context : contexts.first(count)) {
+      threads_.push_back({.number = static_cast<uint32_t>(threads_.size()), .context = context});
+    }
   }
 
   void Run(absl::FunctionRef<void(const IndexedInstruction&)> receive) {
-    const size_t pieces = (results_.size() + kLeastPiece - 1) / kLeastPiece;
-    const size_t count = std::clamp<size_t>(pieces, 1, threads_.size());
-    const auto for_each_thread = [&](auto work) {
-      ParallelFor(static_cast<int>(count), count, [&](size_t i) { work(threads_[i]); });
-    };
-    std::atomic<size_t> next = 0;
-    for_each_thread([&](IndexingThread& thread) {
+    ForEachThread([&](IndexingThread& thread) {
       thread.shared = std::make_unique<SharedAnswers>();
       thread.called = std::make_unique<CalledComputations>(thread.context, options_.fusion,
                                                            thread.shared.get());
-      // The last instructions, which end the entry computation, are likely to be the largest.
-      TakePieces(next, results_.size(),
-                 [&](size_t later) { Find(results_.size() - 1 - later, thread); });
+    });
+    // The last instructions, which end the entry computation, are likely to be the largest.
+    ForEach(instructions_.size(), [&](size_t later, IndexingThread& thread) {
+      const size_t i = instructions_.size() - 1 - later;
+      places_[i] = Find(i, thread);
     });
     if (const std::vector<size_t> left = FindLeft(); !left.empty()) {
-      std::atomic<size_t> next_left = 0;
-      for_each_thread([&](IndexingThread& thread) {
-        TakePieces(next_left, left.size(), [&](size_t i) { MakeOwn(left[i], thread); });
+      ForEach(left.size(), [&](size_t i, IndexingThread& thread) {
+        places_[left[i]] = MakeOwn(left[i], thread);
       });
     }
-    GiveTo(receive);
     // Each thread frees what it has made, because memory that another thread frees cannot be had
-    // without waiting for it.
-    for_each_thread([](IndexingThread& thread) {
+    // without waiting for it. None looks at what another one has made.
+    ForEachThread([&](IndexingThread& thread) {
+      GiveMapsOf(thread, receive);
       thread.called.reset();
-      thread = {.context = thread.context};
+      thread = {.number = thread.number, .context = thread.context};
     });
   }
 
  private:
-  // Where the maps of an instruction are; nowhere: it has none.
-  struct Result {
-    const MadeIndexing* own = nullptr;
-    const IndexingOfKind* of_kind = nullptr;
-  };
-
-  // Calls `work(i)` for every i from `next` on that no other thread takes.
+  // Calls `work(i, thread)` for every i below `count`, each on one of the threads. Each begins with a
+  // part of its own, where what follows one another lies side by side in memory, and goes on with what
+  // is left of the others.
   template <typename Work>
-  void TakePieces(std::atomic<size_t>& next, size_t count, Work work) const {
-    for (size_t begin = next.load(); begin < count;) {
-      const size_t piece = std::clamp((count - begin) / (kLeastPiece * threads_.size()),
-                                      kLeastPiece, kGreatestPiece);
-      const size_t end = std::min(count, begin + piece);
-      if (!next.compare_exchange_weak(begin, end)) continue;
-      for (size_t i = begin; i < end; ++i) work(i);
-      begin = next.load();
+  void ForEach(size_t count, Work work) {
+    struct alignas(64) Part {
+      std::atomic<size_t> next;
+      size_t end;
+    };
+    const size_t threads = threads_.size();
+    std::vector<Part> parts(threads);
+    for (size_t i = 0; i < threads; ++i) {
+      parts[i].next = count * i / threads;
+      parts[i].end = count * (i + 1) / threads;
     }
+    ForEachThread([&](IndexingThread& thread) {
+      for (size_t later = 0; later < threads; ++later) {
+        Part& part = parts[(thread.number + later) % threads];
+        for (size_t begin = part.next.load(); begin < part.end;) {
+          const size_t piece =
+              std::clamp((part.end - begin) / kLeastPiece, kLeastPiece, kGreatestPiece);
+          const size_t end = std::min(part.end, begin + piece);
+          if (!part.next.compare_exchange_weak(begin, end)) continue;
+          for (size_t i = begin; i < end; ++i) work(i, thread);
+          begin = part.next.load();
+        }
+      }
+    });
+  }
+
+  template <typename Work>
+  void ForEachThread(Work work) {
+    ParallelFor(static_cast<int>(threads_.size()), threads_.size(),
+                [&](size_t i) { work(threads_[i]); });
   }
 
   // The instructions that cannot share the maps of their kind, as was found when these were made.
   std::vector<size_t> FindLeft() const {
     std::vector<size_t> left;
     if (!may_be_left_) return left;
-    for (size_t i = 0; i < results_.size(); ++i) {
-      const IndexingOfKind* of_kind = results_[i].of_kind;
-      if (of_kind != nullptr && !of_kind->is_of_kind && of_kind->first != i &&
-          results_[i].own == nullptr) {
-        left.push_back(i);
-      }
+    for (size_t i = 0; i < instructions_.size(); ++i) {
+      const Place place = places_[i];
+      if (place.index == Place::kNowhere) continue;
+      const MadeIndexing& made = threads_[place.thread].made[place.index];
+      if (!made.is_of_kind && made.instruction != i) left.push_back(i);
     }
     return left;
   }
 
-  void GiveTo(absl::FunctionRef<void(const IndexedInstruction&)> receive) const {
-    const MadeIndexing nothing{threads_.front().context, NoEntries(), NoEntries()};
-    for (size_t i = 0; i < results_.size(); ++i) {
-      const Result& result = results_[i];
-      const MadeIndexing& made = result.own != nullptr       ? *result.own
-                                 : result.of_kind != nullptr ? *result.of_kind->made
-                                                             : nothing;
-      const MadeIndexing& to_input = options_.output_to_input ? made : nothing;
-      const MadeIndexing& to_output = options_.input_to_output ? made : nothing;
-      receive(
-          {instructions_[i], made.context, to_input.output_to_input, to_output.input_to_output});
+  void GiveMapsOf(const IndexingThread& thread,
+                  absl::FunctionRef<void(const IndexedInstruction&)> receive) const {
+    const absl::StatusOr<SharedIndexing> nothing = NoEntries();
+    for (size_t i = 0; i < instructions_.size(); ++i) {
+      const Place place = places_[i];
+      if (place.thread != thread.number) continue;
+      const MadeIndexing* made =
+          place.index == Place::kNowhere ? nullptr : &thread.made[place.index];
+      receive({.instruction = instructions_[i],
+               .position = i,
+               .thread = thread.number,
+               .context = thread.context,
+               .output_to_input =
+                   made != nullptr && options_.output_to_input ? made->output_to_input : nothing,
+               .input_to_output =
+                   made != nullptr && options_.input_to_output ? made->input_to_output : nothing});
     }
   }
 
-  void Find(size_t i, IndexingThread& thread) {
+  Place Find(size_t i, IndexingThread& thread) {
     const HloInstruction& instruction = *instructions_[i];
-    if (instruction.operands().empty()) return;
+    if (instruction.operands().empty()) return {};
     InstructionKind kind = KindOf(instruction);
-    if (kind.empty()) {
-      MakeOwn(i, thread);
-      return;
-    }
-    const auto share = [&](const IndexingOfKind* of_kind) {
-      results_[i].of_kind = of_kind;
+    if (kind.empty()) return MakeOwn(i, thread);
+    const auto share = [&](const MadeIndexing& made) {
       // Where this is not set yet, it may be set later (FindLeft).
-      if (of_kind->is_of_first_only.load(std::memory_order_relaxed)) MakeOwn(i, thread);
+      return made.is_of_first_only.load(std::memory_order_relaxed) ? MakeOwn(i, thread)
+                                                                   : made.place;
     };
-    const auto known = thread.kinds.find(absl::Span<const uint64_t>(kind));
-    if (known != thread.kinds.end()) return share(known->second);
-    const auto [in_table, is_new] = kinds_.FindOrAdd(std::move(kind));
-    IndexingOfKind* const of_kind = &in_table->second;
-    thread.kinds.emplace(in_table->first, of_kind);
-    if (!is_new) return share(of_kind);
-    results_[i].of_kind = of_kind;
+    HashedKind hashed(kind);
+    if (const auto known = thread.kinds.find(hashed); known != thread.kinds.end()) {
+      return share(*known->second);
+    }
+    MadeIndexing& made = AddTo(thread, i);
+    made.kind = std::move(kind);
+    hashed.kind = made.kind;
+    const MadeIndexing* const in_table = kinds_.FindOrAdd(hashed, &made);
+    if (in_table != &made) {
+      hashed.kind = in_table->kind;
+      thread.made.pop_back();
+      thread.kinds.emplace(hashed, in_table);
+      return share(*in_table);
+    }
+    thread.kinds.emplace(hashed, &made);
+    Make(thread, &made);
     const auto may_be_shared = [&](const absl::StatusOr<SharedIndexing>& entries) {
       return entries.ok() && (*entries == nullptr || AreOfKind(instruction, **entries, {}));
     };
-    of_kind->first = i;
-    of_kind->made = Make(i, thread);
-    of_kind->is_of_kind = may_be_shared(of_kind->made->output_to_input) &&
-                          may_be_shared(of_kind->made->input_to_output);
-    of_kind->is_of_first_only.store(!of_kind->is_of_kind, std::memory_order_relaxed);
-    if (!of_kind->is_of_kind) may_be_left_ = true;
+    made.is_of_kind = may_be_shared(made.output_to_input) && may_be_shared(made.input_to_output);
+    made.is_of_first_only.store(!made.is_of_kind, std::memory_order_relaxed);
+    if (!made.is_of_kind) may_be_left_ = true;
+    return made.place;
   }
 
-  void MakeOwn(size_t i, IndexingThread& thread) { results_[i].own = Make(i, thread); }
+  Place MakeOwn(size_t i, IndexingThread& thread) const {
+    MadeIndexing& made = AddTo(thread, i);
+    Make(thread, &made);
+    return made.place;
+  }
 
-  const MadeIndexing* Make(size_t i, IndexingThread& thread) const {
+  static MadeIndexing& AddTo(IndexingThread& thread, size_t i) {
     MadeIndexing& made = thread.made.emplace_back();
-    made.context = thread.context;
+    made.place = {thread.number, static_cast<uint32_t>(thread.made.size() - 1)};
+    made.instruction = i;
+    return made;
+  }
+
+  void Make(IndexingThread& thread, MadeIndexing* made) const {
+    const HloInstruction& instruction = *instructions_[made->instruction];
     if (options_.output_to_input) {
-      made.output_to_input = thread.called->EntriesOf(*instructions_[i], Direction::kOutputToInput);
+      made->output_to_input = thread.called->EntriesOf(instruction, Direction::kOutputToInput);
     }
     if (options_.input_to_output) {
-      made.input_to_output = thread.called->EntriesOf(*instructions_[i], Direction::kInputToOutput);
+      made->input_to_output = thread.called->EntriesOf(instruction, Direction::kInputToOutput);
     }
-    return &made;
   }
 
   const absl::Span<const HloInstruction* const> instructions_;
   const ParallelIndexingOptions& options_;
   std::vector<IndexingThread> threads_;
   KindTable kinds_;
-  std::vector<Result> results_;
+  const std::unique_ptr<Place[]> places_;
   std::atomic<bool> may_be_left_ = false;
 };
 
@@ -232,6 +292,16 @@ void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructi
   }
   Check(!contexts.empty(), "ComputeIndexingInParallel() without a context");
   ParallelIndexer(instructions, contexts, options).Run(receive);
+}
+
+size_t UsefulThreads(absl::Span<const HloInstruction* const> instructions, size_t most) {
+  size_t count = instructions.size() / kLeastOfThread;
+  for (const HloInstruction* instruction : instructions) {
+    if (count >= most) break;
+    const HloOpcode opcode = instruction->opcode();
+    if (opcode == HloOpcode::kWhile || opcode == HloOpcode::kScan) ++count;
+  }
+  return std::clamp<size_t>(count, 1, std::max<size_t>(most, 1));
 }
 
 std::vector<const HloInstruction*> InstructionsOf(const HloModule& module) {

@@ -17,6 +17,7 @@
 #ifndef XLA_INDEXING_FUSION_PARALLEL_INDEXING_H_
 #define XLA_INDEXING_FUSION_PARALLEL_INDEXING_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -38,6 +39,8 @@ struct ParallelIndexingOptions {
 
 struct IndexedInstruction {
   const HloInstruction* instruction;
+  size_t position;  // among the instructions
+  size_t thread;    // the position of the context among the contexts
   // What the maps belong to.
   mlir::MLIRContext* context;
   // Empty where this direction was not asked for. Instructions of one kind share their maps. Who
@@ -46,13 +49,20 @@ struct IndexedInstruction {
   const absl::StatusOr<SharedIndexing>& input_to_output;
 };
 
-// Gives `receive` the maps of every instruction, in the order of `instructions`, on the calling
-// thread, when all have been made and no other thread uses the contexts any more. There has to be
-// at least one context, and no context may occur twice: otherwise the program ends with an error.
+// Gives `receive` the maps of every instruction when all have been made: those of one context one
+// after another, in the order of `instructions`, by the one thread that uses this context; those of
+// different contexts at the same time, so that what `receive` writes is to be of a thread. With one
+// context all is done by the calling thread. There has to be at least one context, and no context
+// may occur twice: otherwise the program ends with an error.
 void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,
                                absl::FunctionRef<void(const IndexedInstruction&)> receive);
+
+// How many threads, at most `most`, are of use for these instructions: one for every 128 of them, where
+// a loop counts as 128. With fewer it takes longer to wake another thread, and to make in its context
+// what the first one has, than to make the maps. ComputeIndexingInParallel() uses no more.
+size_t UsefulThreads(absl::Span<const HloInstruction* const> instructions, size_t most);
 
 // All instructions of a module, those of called computations first.
 std::vector<const HloInstruction*> InstructionsOf(const HloModule& module);

@@ -73,7 +73,7 @@ class KeptThreads {
   // so that this costs at most twice what is the best. Others may have the processor meanwhile.
   template <typename Condition>
   static void WaitAwake(Condition holds) {
-    constexpr std::chrono::microseconds kTimeToWake(50);
+    constexpr std::chrono::microseconds kTimeToWake(100);
     const auto end = std::chrono::steady_clock::now() + kTimeToWake;
     while (!holds() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   }
