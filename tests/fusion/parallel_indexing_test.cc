@@ -2,11 +2,14 @@
 
 #include "xla_indexing/fusion/parallel_indexing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -103,10 +106,44 @@ TEST(ParallelIndexing, GivesWhatOneThreadGives) {
   }
 }
 
+// Their maps cannot be shared, since each reason names its instruction. There are two instructions of
+// each kind, in such an order that two threads go through the kinds from both ends: where they meet,
+// one comes to a kind whose maps the other one is making.
+TEST(ParallelIndexing, GivesEachInstructionAReasonOfItsOwn) {
+  constexpr int kKinds = 300;
+  constexpr int kRepetitions = 50;
+  std::string text = "ENTRY e {\n  p = (f32[4]) parameter(0)\n";
+  for (int i = 0; i < 2 * kKinds; ++i) {
+    const int size = 8 + (i < kKinds ? i : 2 * kKinds - 1 - i);
+    absl::StrAppend(&text, "  a", i, " = f32[", size, "] get-tuple-element(p), index=0\n");
+  }
+  const absl::StatusOr<std::unique_ptr<HloModule>> module = ParseModule(text + "}\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto instructions =
+      absl::MakeConstSpan((*module)->entry_computation()->instructions()).subspan(1);
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    const Contexts contexts(2);
+    std::atomic<int> count = 0;
+    ComputeIndexingInParallel(
+        instructions, contexts.all, {}, [&](const IndexedInstruction& result) {
+          ASSERT_TRUE(result.output_to_input.ok()) << result.output_to_input.status();
+          ASSERT_EQ((*result.output_to_input)->size(), 1);
+          EXPECT_THAT((**result.output_to_input)[0].indexing.label().reason,
+                      ::testing::HasSubstr(absl::StrCat(result.instruction->name(), " ")));
+          ++count;
+        });
+    EXPECT_EQ(count, 2 * kKinds);
+  }
+}
+
 TEST(ParallelIndexing, GivesTheMapsOfAContextInOrderOnOneThread) {
   const std::unique_ptr<HloModule> module = MakeModule();
   ASSERT_NE(module, nullptr);
-  const std::vector<const HloInstruction*> instructions = InstructionsOf(*module);
+  // So often that the other threads come before all is done.
+  std::vector<const HloInstruction*> instructions;
+  for (int i = 0; i < 30; ++i) {
+    absl::c_copy(InstructionsOf(*module), std::back_inserter(instructions));
+  }
   const Contexts contexts(3);
   struct Given {
     std::vector<size_t> positions;
