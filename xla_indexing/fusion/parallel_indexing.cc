@@ -46,8 +46,8 @@ struct Place {
 };
 
 // The maps of the first instruction of a kind that a thread has come to, or of one that shares them
-// with no other. They may be looked into when all threads are done; what stands before them does not
-// change once the table of kinds has it.
+// with no other. Other threads may read the kind and the place once the table of kinds has them, and
+// everything when all threads are done.
 struct MadeIndexing {
   InstructionKind kind;
   Place place;

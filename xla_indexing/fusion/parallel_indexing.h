@@ -1,7 +1,7 @@
 // The indexing of many instructions on several threads.
 //
-// There are as many threads as MLIRContexts, and each makes its maps in its own context. Threads
-// wait for one another only to find out whether the maps of a kind of instructions
+// There are at most as many threads as MLIRContexts, and each makes its maps in its own context.
+// Threads wait for one another only to find out whether the maps of a kind of instructions
 // (ops/internal/instruction_kind.h) are made already: the first thread that comes to a kind makes
 // them, for all instructions of it. Contexts that were made with threading disabled need no locks
 // either. The contexts are the caller's and have to outlive the maps. Maps of different contexts
@@ -49,19 +49,20 @@ struct IndexedInstruction {
   const absl::StatusOr<SharedIndexing>& input_to_output;
 };
 
-// Gives `receive` the maps of every instruction when all have been made: those of one context one
-// after another, in the order of `instructions`, by the one thread that uses this context; those of
-// different contexts at the same time, so that what `receive` writes is to be of a thread. With one
-// context all is done by the calling thread. There has to be at least one context, and no context
-// may occur twice: otherwise the program ends with an error.
+// Gives `receive` the maps of every instruction when all have been made. The maps of one context are
+// given one after another, in the order of `instructions`, by the only thread that uses the context;
+// those of different contexts are given at the same time, so that `receive` has to keep what it
+// writes apart by thread or by position. With one context the calling thread does everything. There
+// has to be at least one context, and no context may occur twice: otherwise the program ends with an
+// error.
 void ComputeIndexingInParallel(absl::Span<const HloInstruction* const> instructions,
                                absl::Span<mlir::MLIRContext* const> contexts,
                                const ParallelIndexingOptions& options,
                                absl::FunctionRef<void(const IndexedInstruction&)> receive);
 
-// How many threads, at most `most`, are of use for these instructions: one for every 128 of them, where
-// a loop counts as 128. With fewer it takes longer to wake another thread, and to make in its context
-// what the first one has, than to make the maps. ComputeIndexingInParallel() uses no more.
+// How many threads, at most `most`, are of use for these instructions: one for every 128 of them,
+// where a loop counts as 128. With fewer it takes longer to wake another thread, and to make in its
+// context what the first one has, than to make the maps. ComputeIndexingInParallel() uses no more.
 size_t UsefulThreads(absl::Span<const HloInstruction* const> instructions, size_t most);
 
 // All instructions of a module, those of called computations first.
