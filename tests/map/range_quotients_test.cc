@@ -37,6 +37,25 @@ TEST_F(RangeQuotientsTest, AWindowAfterAWindowWithAStrideIsOneWindow) {
             "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [-1, 6], d0 - s0 * 2 in [-3, 3]");
 }
 
+// A window in two dimensions whose outputs are numbered in a row: in the normal form of its index the
+// quotients would be products, and their residues constraints.
+TEST_F(RangeQuotientsTest, TheOutputsOfAWindowStayVariablesWhereTheyAreNumberedTogether) {
+  EXPECT_EQ(
+      Simplified("(d0, d1)[s0, s1] -> (((d0 - s0 + 1) floordiv 2) * 5 + (d1 - s1 + 1) floordiv "
+                 "2), domain: d0 in [0, 8], d1 in [0, 8], s0 in [0, 2], s1 in [0, 2], "
+                 "(d0 - s0 + 1) mod 2 in [0, 0], (d1 - s1 + 1) mod 2 in [0, 0]"),
+      "(d0, d1)[s0, s1] -> (s0 + s1 * 5), domain: d0 in [0, 8], d1 in [0, 8], s0 in [0, 4], "
+      "s1 in [0, 4], d0 - s1 * 2 in [-1, 1], d1 - s0 * 2 in [-1, 1]");
+}
+
+// What a multiple of the divisor hides may be known: here that s0 is d0, and the quotient d0.
+TEST_F(RangeQuotientsTest, DividendsWithMultiplesOfTheDivisorStay) {
+  IndexingMap map = Parse(
+      "(d0)[s0] -> ((d0 * 6 - s0) floordiv 5), domain: d0 in [0, 4], s0 in [0, 4], "
+      "(d0 * 6 - s0) mod 5 in [0, 0]");
+  EXPECT_FALSE(internal::ReplaceByQuotient(&map));
+}
+
 TEST_F(RangeQuotientsTest, VariablesThatOccurApartOrLeaveARemainderStay) {
   for (const char* text :
        {"(d0)[s0] -> (s0, (d0 + s0) floordiv 2), domain: d0 in [0, 9], s0 in [0, 2], "
@@ -105,6 +124,39 @@ TEST_F(RangeQuotientsTest, TheRelationStaysTheSame) {
   }
   EXPECT_GT(replaced, 3000);
   EXPECT_GT(with_other_constraints, 1000);
+}
+
+// Two variables may also have one quotient in common, which can be only one of them.
+TEST_F(RangeQuotientsTest, SeveralQuotientsAtOnceLeaveTheRelationTheSame) {
+  int with_two = 0;
+  int in_common = 0;
+  for (uint64_t seed = 0; seed < 20000; ++seed) {
+    Random random(seed);
+    const auto sign = [&random] { return random.OneIn(2) ? 1 : -1; };
+    const bool is_in_common = random.OneIn(4);
+    std::string results;
+    std::string constraints;
+    for (const char* variable : {"s0", "s1"}) {
+      const int64_t divisor = random.Between(2, 3);
+      const std::string dividend = absl::StrCat(
+          "d0 * ", random.Between(-1, 1), " + ", variable, " * ", sign(),
+          is_in_common ? absl::StrCat(" + s1 * ", sign()) : "", " + ", random.Between(-2, 2));
+      absl::StrAppend(&results, results.empty() ? "" : ", ", "(", dividend, ") floordiv ", divisor);
+      absl::StrAppend(&constraints, ", (", dividend, ") mod ", divisor, " in [1, 1]");
+      if (is_in_common) break;
+    }
+    const IndexingMap map = Parse(absl::StrCat(
+        "(d0)[s0, s1] -> (", results, "), domain: d0 in [0, ", random.Between(0, 5), "], s0 in [",
+        random.Between(-1, 1), ", ", random.Between(1, 5), "], s1 in [0, ", random.Between(1, 4),
+        "], s0 + s1 in [0, ", random.Between(2, 6), "]", constraints));
+    IndexingMap changed = map;
+    if (!internal::ReplaceByQuotient(&changed)) continue;
+    (is_in_common ? in_common : with_two) += 1;
+    ASSERT_EQ(RelationPoints(changed), RelationPoints(map))
+        << map.ToString() << " became " << changed.ToString();
+  }
+  EXPECT_GT(with_two, 10000);
+  EXPECT_GT(in_common, 3000);
 }
 
 }  // namespace

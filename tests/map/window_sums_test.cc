@@ -37,6 +37,12 @@ TEST_F(WindowSumsTest, WindowsOneAfterAnotherAreOneWindow) {
   EXPECT_EQ(Simplified("(d0)[s0, s1] -> (d0 * 4 + s0 * 3 + s1), domain: d0 in [0, 9], "
                        "s0 in [0, 4], s1 in [0, 3]"),
             "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 15]");
+  EXPECT_EQ(Simplified("(d0)[s0, s1] -> (d0 * 4 + s0 * 3 - s1), domain: d0 in [0, 9], "
+                       "s0 in [0, 4], s1 in [0, 2]"),
+            "(d0)[s0] -> (d0 * 4 - s0), domain: d0 in [0, 9], s0 in [-12, 2]");
+  EXPECT_EQ(Simplified("(d0)[s0, s1] -> (d0 * 4 + s0 * 3 - s1), domain: d0 in [0, 9], "
+                       "s0 in [0, 4], s1 in [0, 2], s0 * 3 - s1 in [0, 3]"),
+            "(d0)[s0] -> (d0 * 4 - s0), domain: d0 in [0, 9], s0 in [-3, 0]");
 }
 
 // Where d0 + s0 is in bounds for some s0 follows from where the sum is.
@@ -69,6 +75,12 @@ TEST_F(WindowSumsTest, SumsWithinDividendsAreTheVariable) {
                        "s0 in [0, 2], s1 in [0, 111], s0 - s1 in [-110, 1], "
                        "(s0 + s1 + 1) mod 2 in [0, 0]"),
             "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 55]");
+}
+
+TEST_F(WindowSumsTest, ConstraintsOnDividendsAreOnTheVariable) {
+  EXPECT_EQ(Simplified("(d0)[s0, s1] -> (s1 - s0 + 1), domain: d0 in [0, 3], s0 in [0, 2], "
+                       "s1 in [0, 55], (s1 - s0 + 1) mod 3 in [0, 1]"),
+            "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 55], s0 mod 3 in [0, 1]");
 }
 
 // Neither (s0 + s1) floordiv 4 nor s0 floordiv 4 is a function of s0 + s1 * 2.

@@ -14,6 +14,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/internal/compare.h"
 #include "xla_indexing/map/internal/determined_ranges.h"
 #include "xla_indexing/map/internal/existential.h"
@@ -69,6 +70,8 @@ bool JoinedRelation::Simplify(RuleTrace* trace) {
       Interval& bounds = map_.mutable_runtime(static_cast<int>(i)).bounds;
       bounds = bounds.Intersect(definition.values);
     }
+    // What a division without remainder is known to be need not be brought into normal form.
+    changed = ReplaceByQuotient(&map_) || changed;
     changed = SimplifyFunction(trace) || changed;
     changed = (map_.num_ranges() > 0 && SimplifyRangeVariables(trace)) || changed;
     if (map_.IsKnownEmpty()) return changed;
@@ -84,44 +87,52 @@ bool JoinedRelation::Simplify(RuleTrace* trace) {
 bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
   DeterminedOptions options{.may_use_runtimes = definitions_.empty()};
   if (has_reader_) options.without_last_dim = num_without_reader();
-  const auto used = [trace](const char* rule) {
-    if (trace) trace->push_back({rule});
+  const auto used = [trace](bool is_used, const char* rule) {
+    if (is_used && trace) trace->push_back({rule});
+    return is_used;
   };
-  // A change by one rule may allow another one. Nearly always one round is enough.
+  const auto replace_determined = [&](bool only_undivided) {
+    options.only_undivided = only_undivided;
+    return used(ReplaceDeterminedRanges(&map_, options),
+                "an equality gives the value of a range variable");
+  };
+  // Each returns whether it changed the map, whose expressions are simplified then.
+  const auto apply = [&](int step) {
+    switch (step) {
+      // Values without divisions first, which leave fewer of them.
+      case 0:
+        return replace_determined(/*only_undivided=*/true);
+      case 1:
+        return replace_determined(/*only_undivided=*/false);
+      case 2: {
+        const bool eliminated = used(EliminateRangeVariables(&map_),
+                                     "constraints only say that a range variable has a value");
+        const bool rescaled = used(RescaleRangeVariables(&map_),
+                                   "a range variable counts the values of its residue class");
+        const bool divided =
+            used(ReplaceByQuotient(&map_), "a quotient without remainder is a range variable");
+        const bool split = used(SplitRangeVariable(&map_), "a range variable is its digits");
+        return eliminated || rescaled || divided || split;
+      }
+      case 3:
+        return used(JoinRangeVariables(&map_), "range variables are the digits of one");
+      default:
+        return used(JoinWindows(&map_), "range variables are windows of one sum");
+    }
+  };
+  // A change by one rule may allow another one. Nearly always one round is enough, and the next one
+  // ends where the last change was made: the rules after it have seen what it left.
+  constexpr int kSteps = 5;
   constexpr int kMaxRounds = 4;
-  for (int round = 0; round < kMaxRounds; ++round) {
-    // Values without divisions first, which leave fewer of them.
-    bool replaced = false;
-    for (const bool only_undivided : {true, false}) {
-      options.only_undivided = only_undivided;
-      if (!ReplaceDeterminedRanges(&map_, options)) continue;
-      used("an equality gives the value of a range variable");
-      SimplifyFunction(trace);
-      replaced = true;
-    }
-    const bool eliminated = EliminateRangeVariables(&map_);
-    if (eliminated) used("constraints only say that a range variable has a value");
-    const bool rescaled = RescaleRangeVariables(&map_);
-    if (rescaled) used("a range variable counts the values of its residue class");
-    const bool divided = ReplaceByQuotient(&map_);
-    if (divided) used("a quotient without remainder is a range variable");
-    const bool split = SplitRangeVariable(&map_);
-    if (split) used("a range variable is its digits");
-    if (eliminated || rescaled || divided || split) SimplifyFunction(trace);
-    const bool joined = JoinRangeVariables(&map_);
-    if (joined) {
-      used("range variables are the digits of one");
-      SimplifyFunction(trace);
-    }
-    const bool summed = JoinWindows(&map_);
-    if (summed) {
-      used("range variables are windows of one sum");
-      SimplifyFunction(trace);
-    }
-    if (!replaced && !eliminated && !rescaled && !divided && !split && !joined && !summed)
-      return round > 0;
+  int since_change = 0;
+  bool changed = false;
+  for (int i = 0; i < kMaxRounds * kSteps && since_change < kSteps; ++i, ++since_change) {
+    if (!apply(i % kSteps)) continue;
+    SimplifyFunction(trace);
+    changed = true;
+    since_change = -1;
   }
-  return true;
+  return changed;
 }
 
 JoinedRelation::Selection JoinedRelation::AllSymbols() const {
@@ -275,7 +286,21 @@ JoinedRelation::Reordered JoinedRelation::OrderRangeVariables() {
   if (order == selection.ranges) return Reordered::kNone;
   selection.ranges = std::move(order);
   Select(selection);
-  return together ? Reordered::kTogether : Reordered::kAlone;
+  return together && MayDependOnOrder() ? Reordered::kTogether : Reordered::kAlone;
+}
+
+bool JoinedRelation::MayDependOnOrder() const {
+  // Without a runtime variable that was dropped, rules may do more.
+  if (!definitions_.empty() || has_reader_) return true;
+  const auto has_division = [](AffineExpr expr) {
+    return llvm::any_of(LinearSum::FromExpr(expr).terms(),
+                        [](const Term& term) { return !IsVariable(term.atom); });
+  };
+  return llvm::any_of(map_.results(), has_division) ||
+         llvm::any_of(map_.constraints(), [&](const Constraint& constraint) {
+           return constraint.interval.IsPoint() || has_division(constraint.expr) ||
+                  LinearSum::FromExpr(constraint.expr).terms().front().coefficient < 0;
+         });
 }
 
 struct JoinedRelation::Defined {

@@ -107,9 +107,12 @@ class JoinedRelation {
   bool SimplifyRangeVariables(RuleTrace* trace);
   void DropUnusedSymbols();
   // Whether range variables have another order then, and whether some expression has several of
-  // them: its form may depend on their order.
+  // them: forms may depend on their order.
   enum class Reordered { kNone, kAlone, kTogether };
   Reordered OrderRangeVariables();
+  // Of a map by itself: sums of variables without equalities have one form each, but for the sign of
+  // a constraint, which begins with a positive summand.
+  bool MayDependOnOrder() const;
   llvm::SmallVector<mlir::AffineExpr, 8> ExprsInOrderOfUse() const;
   std::vector<llvm::SmallVector<int, 2>> RuntimesInOrder() const;
   Defined DefinedWith(int i, llvm::ArrayRef<mlir::AffineExpr> symbols) const;

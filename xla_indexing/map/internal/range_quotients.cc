@@ -66,6 +66,12 @@ std::optional<int64_t> RemainderOf(const Quotient& quotient, AffineExpr variable
   const int64_t in_dividend = quotient.dividend.CoefficientOf(variable);
   const int64_t in_fact = fact.sum.CoefficientOf(variable);
   if (fact.residues.modulus() != m || m < 2) return std::nullopt;
+  // Multiples of m leave the division, and what is left may be known.
+  if (llvm::any_of(quotient.dividend.terms(), [m](const Term& term) {
+        return term.coefficient <= -m || term.coefficient >= m;
+      })) {
+    return std::nullopt;
+  }
   if ((in_dividend != 1 && in_dividend != -1) ||
       (in_fact % m != 1 && in_fact % m != m - 1 && in_fact % m != -1 && in_fact % m != 1 - m)) {
     return std::nullopt;
@@ -83,10 +89,17 @@ std::optional<int64_t> RemainderOf(const Quotient& quotient, AffineExpr variable
   return (difference.constant() % m + m) % m;
 }
 
-// The map with the quotient in the place of a range variable; none where it has no constant
-// remainder, or a number does not fit.
-std::optional<IndexingMap> WithQuotient(const IndexingMap& map, unsigned symbol,
-                                        const ResidueFact& fact) {
+// A range variable as a function of the quotient that takes its place.
+struct Replacement {
+  unsigned symbol = 0;
+  AffineExpr value;
+  Interval quotients;
+};
+
+// None where there is no constant remainder, or a number does not fit.
+std::optional<Replacement> ByQuotient(const IndexingMap& map, unsigned symbol,
+                                      const ResidueFact& fact,
+                                      std::optional<ExprSimplifier>* simplifier) {
   const AffineExpr variable = mlir::getAffineSymbolExpr(symbol, map.context());
   const std::optional<Quotient> quotient = OnlyQuotientOf(map, symbol);
   if (!quotient) return std::nullopt;
@@ -102,41 +115,62 @@ std::optional<IndexingMap> WithQuotient(const IndexingMap& map, unsigned symbol,
   exact.SubtractConstant(quotient->added);
   value.AddScaled(exact, quotient->divisor);
   value.Scale(sign);
-  llvm::SmallVector<AffineExpr, 8> values(map.num_symbols());
-  values[symbol] = value.ToExpr(map.context());
-  if (!values[symbol]) return std::nullopt;
+  Replacement replacement{symbol, value.ToExpr(map.context()), {}};
+  if (!replacement.value) return std::nullopt;
   llvm::BitVector used(map.num_symbols());
-  MarkSymbols(values[symbol], &used);
+  MarkSymbols(replacement.value, &used);
   if (used.find_last() >= map.num_ranges()) return std::nullopt;
-  Variables ranges(map.ranges());
-  ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+  if (!*simplifier) simplifier->emplace(map.context(), map.DimBounds(), map.SymbolBounds());
   const std::optional<Interval> range =
-      WideInterval(simplifier.Range(quotient->division)).Sub(-Int128{quotient->added}).Narrow();
+      WideInterval((*simplifier)->Range(quotient->division)).Sub(-Int128{quotient->added}).Narrow();
   if (!range) return std::nullopt;
-  ranges[symbol].bounds = *range;
-  std::optional<IndexingMap> replaced = ReplaceVariables(
-      map, Variables(map.dims()), std::move(ranges), Variables(map.runtimes()), {}, values);
-  if (replaced) replaced->AddConstraint(kPartsFit, values[symbol], map.ranges()[symbol].bounds);
-  return replaced;
+  replacement.quotients = *range;
+  return replacement;
+}
+
+// The variables that quotients can replace at once: none is in the value of another one. Of two that
+// have one quotient in common it is the first.
+llvm::SmallVector<Replacement, 4> Replacements(const IndexingMap& map) {
+  llvm::SmallVector<Replacement, 4> found;
+  std::optional<ExprSimplifier> simplifier;
+  for (const Constraint& constraint : map.constraints()) {
+    const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
+    if (!fact) continue;
+    for (const Term& term : fact->sum.terms()) {
+      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+      if (!symbol || static_cast<int>(symbol.getPosition()) >= map.num_ranges()) continue;
+      const unsigned position = symbol.getPosition();
+      const bool is_open = llvm::none_of(found, [position](const Replacement& other) {
+        return other.value.isFunctionOfSymbol(position);
+      });
+      std::optional<Replacement> replacement =
+          is_open ? ByQuotient(map, position, *fact, &simplifier) : std::nullopt;
+      if (replacement) found.push_back(*replacement);
+    }
+  }
+  return found;
 }
 
 }  // namespace
 
 bool ReplaceByQuotient(IndexingMap* map) {
   if (map->IsKnownEmpty()) return false;
-  for (const Constraint& constraint : map->constraints()) {
-    const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
-    if (!fact) continue;
-    for (const Term& term : fact->sum.terms()) {
-      const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
-      if (!symbol || static_cast<int>(symbol.getPosition()) >= map->num_ranges()) continue;
-      std::optional<IndexingMap> replaced = WithQuotient(*map, symbol.getPosition(), *fact);
-      if (!replaced) continue;
-      *map = *std::move(replaced);
-      return true;
-    }
+  const llvm::SmallVector<Replacement, 4> replacements = Replacements(*map);
+  if (replacements.empty()) return false;
+  Variables ranges(map->ranges());
+  llvm::SmallVector<AffineExpr, 8> values(map->num_symbols());
+  for (const Replacement& replacement : replacements) {
+    ranges[replacement.symbol].bounds = replacement.quotients;
+    values[replacement.symbol] = replacement.value;
   }
-  return false;
+  std::optional<IndexingMap> replaced = ReplaceVariables(
+      *map, Variables(map->dims()), std::move(ranges), Variables(map->runtimes()), {}, values);
+  if (!replaced) return false;
+  for (const Replacement& replacement : replacements) {
+    replaced->AddConstraint(kPartsFit, replacement.value, map->ranges()[replacement.symbol].bounds);
+  }
+  *map = *std::move(replaced);
+  return true;
 }
 
 }  // namespace xla_indexing::internal

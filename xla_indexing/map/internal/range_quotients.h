@@ -17,9 +17,8 @@
 
 namespace xla_indexing::internal {
 
-// Replaces one range variable by the quotient that results have of it; the relation stays equal.
-// Returns whether there was one; expressions that changed are not simplified. The constraints must
-// be in normal form.
+// Replaces range variables by the quotients that results have of them; the relation stays equal.
+// Returns whether there were some; expressions that changed are not simplified.
 bool ReplaceByQuotient(IndexingMap* map);
 
 }  // namespace xla_indexing::internal

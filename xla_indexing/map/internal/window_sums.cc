@@ -43,7 +43,8 @@ class Joining {
 
   // The map with `low` for sign * (n * high + low) + offset; none where that is not to be done.
   std::optional<IndexingMap> Join() {
-    if (!FindSum() || !Replace() || !EliminateHigh() || kept_.size() > map_.constraints().size()) {
+    if (!FindSum() || HasHopelessWindow() || !Replace() || !EliminateHigh() ||
+        kept_.size() > map_.constraints().size()) {
       return std::nullopt;
     }
     return IndexingMap(kPartsFit, joined_.affine_map(), Variables(joined_.dims()),
@@ -59,6 +60,8 @@ class Joining {
   // Finds n, and what the new variable is. No result has just one of the two.
   bool FindSum();
   bool HasBothOrNone(const LinearSum& sum);
+  // Whether it is evident that EliminateHigh() would not be done, before anything is replaced.
+  bool HasHopelessWindow() const;
   // Brings in the new variable, and tells the constraints on `high` from the others.
   bool Replace();
   // The sum that the expression is, in which `high` is in no dividend, if possible.
@@ -115,6 +118,34 @@ bool Joining::HasBothOrNone(const LinearSum& sum) {
     const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
     return !division || !HasEither(division) ||
            HasBothOrNone(LinearSum::FromExpr(division.getLHS()));
+  });
+}
+
+bool Joining::HasHopelessWindow() const {
+  // c*high + e has windows of at least c values that are not one, where high is no variable any more.
+  const auto is_hopeless = [](int64_t factor, const Interval& interval) {
+    const std::optional<int64_t> size = interval.Size();
+    return factor != 0 && size && (*size == 1 || *size < factor || *size < -factor);
+  };
+  if (is_hopeless(1, map_.ranges()[symbols_[0]].bounds) ||
+      is_hopeless(n_, map_.ranges()[symbols_[1]].bounds)) {
+    return true;
+  }
+  return llvm::any_of(map_.constraints(), [&](const Constraint& constraint) {
+    if (!HasEither(constraint.expr)) return false;
+    const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+    const auto in_division = [&](AffineExpr variable, int symbol) {
+      return llvm::any_of(sum.terms(), [&](const Term& term) {
+        return term.atom != variable && term.atom.isFunctionOfSymbol(symbol);
+      });
+    };
+    if (in_division(low_, symbols_[1])) return false;
+    // The division does not change, and is in normal form.
+    if (in_division(high_, symbols_[0])) return true;
+    const std::optional<int64_t> of_low = CheckedMul(sum.CoefficientOf(low_), n_);
+    const std::optional<int64_t> factor =
+        of_low ? CheckedSub(sum.CoefficientOf(high_), *of_low) : std::nullopt;
+    return factor && is_hopeless(*factor, constraint.interval);
   });
 }
 
