@@ -26,6 +26,8 @@
 //   rt in nothing                                  dropped                  its interval excludes no value
 //   rt, rt' read from one place                    one variable             in both intervals
 //
+// The fourth is looked for first of all, before the normal form.
+//
 // (map/internal/determined_ranges.h, existential.h, range_quotients.h, range_digits.h and
 // window_sums.h have all but the last three). It numbers range variables in the order in which f,
 // constraints, e, g and h use them, and runtime variables so that each stands after those that its

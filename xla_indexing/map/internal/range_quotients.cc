@@ -96,10 +96,26 @@ struct Replacement {
   Interval quotients;
 };
 
+// What the quotient can be: of a sum of variables the hull of its values.
+WideInterval QuotientsOf(const Quotient& quotient, const IndexingMap& map) {
+  WideInterval values(quotient.dividend.constant(), quotient.dividend.constant());
+  for (const Term& term : quotient.dividend.terms()) {
+    const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(term.atom);
+    const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
+    if (!dim && !symbol) {
+      ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+      return WideInterval(simplifier.Range(quotient.division));
+    }
+    const Variable& variable =
+        dim ? map.dims()[dim.getPosition()] : map.symbols()[symbol.getPosition()];
+    values = values.Add(WideInterval(variable.bounds).Mul(term.coefficient));
+  }
+  return values.FloorDiv(quotient.divisor);
+}
+
 // None where there is no constant remainder, or a number does not fit.
 std::optional<Replacement> ByQuotient(const IndexingMap& map, unsigned symbol,
-                                      const ResidueFact& fact,
-                                      std::optional<ExprSimplifier>* simplifier) {
+                                      const ResidueFact& fact) {
   const AffineExpr variable = mlir::getAffineSymbolExpr(symbol, map.context());
   const std::optional<Quotient> quotient = OnlyQuotientOf(map, symbol);
   if (!quotient) return std::nullopt;
@@ -120,9 +136,8 @@ std::optional<Replacement> ByQuotient(const IndexingMap& map, unsigned symbol,
   llvm::BitVector used(map.num_symbols());
   MarkSymbols(replacement.value, &used);
   if (used.find_last() >= map.num_ranges()) return std::nullopt;
-  if (!*simplifier) simplifier->emplace(map.context(), map.DimBounds(), map.SymbolBounds());
   const std::optional<Interval> range =
-      WideInterval((*simplifier)->Range(quotient->division)).Sub(-Int128{quotient->added}).Narrow();
+      QuotientsOf(*quotient, map).Sub(-Int128{quotient->added}).Narrow();
   if (!range) return std::nullopt;
   replacement.quotients = *range;
   return replacement;
@@ -132,7 +147,6 @@ std::optional<Replacement> ByQuotient(const IndexingMap& map, unsigned symbol,
 // have one quotient in common it is the first.
 llvm::SmallVector<Replacement, 4> Replacements(const IndexingMap& map) {
   llvm::SmallVector<Replacement, 4> found;
-  std::optional<ExprSimplifier> simplifier;
   for (const Constraint& constraint : map.constraints()) {
     const std::optional<ResidueFact> fact = ResidueFactOf(constraint);
     if (!fact) continue;
@@ -144,7 +158,7 @@ llvm::SmallVector<Replacement, 4> Replacements(const IndexingMap& map) {
         return other.value.isFunctionOfSymbol(position);
       });
       std::optional<Replacement> replacement =
-          is_open ? ByQuotient(map, position, *fact, &simplifier) : std::nullopt;
+          is_open ? ByQuotient(map, position, *fact) : std::nullopt;
       if (replacement) found.push_back(*replacement);
     }
   }

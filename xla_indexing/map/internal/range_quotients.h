@@ -1,11 +1,14 @@
 // Range variables that results have only as a quotient without remainder become that quotient:
 //
 //   results have s in (e +- s) floordiv m + c alone,       t is the result or the quotient, and
-//   (e +- s) mod m = r everywhere, s in [l, u]             s = +-(m*(t - c) + r - e) in [l, u]
+//   (e +- s) mod m = r everywhere, s in [l, u],            s = +-(m*(t - c) + r - e) in [l, u]
+//   no coefficient of e is m or more, or -m or less
 //
 // For each value of what e depends on, s and t give one another. Neither the division nor the remainder
 // is left to say, so that what follows finds sums without divisions. An input-to-output map through a
-// window with a stride has such a variable: its position in the window.
+// window with a stride has such a variable: its position in the window. The normal form of a multiple of
+// the quotient may hide it, 6 * ((e - s) floordiv 2) being 3*e - 3*s, so that the map need not be in
+// normal form.
 //
 // Example: (d0)[s0] -> ((d0 - s0 + 1) floordiv 2), domain: d0 in [0, 9], s0 in [0, 2],
 //                                               (d0 + s0 + 1) mod 2 in [0, 0]
