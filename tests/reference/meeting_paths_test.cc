@@ -241,5 +241,25 @@ TEST(MeetingPathsTest, RowsOfSomeElements) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// Two paths come to the same indices of a row, one with even elements alone, the other with all.
+TEST(MeetingPathsTest, RowsOfEvenElementsAndOfAll) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::Status status = CheckModule(R"(ENTRY e {
+  v = f32[8] parameter(0)
+  zero = f32[] constant(0)
+  w = f32[4] slice(v), slice={[0:8:2]}
+  z = f32[2,2] reshape(w)
+  xa = f32[4] reshape(z)
+  pa = f32[4] pad(xa, zero), padding=-4_1_1
+  row = f32[1,2] slice(z), slice={[1:2],[0:2]}
+  y = f32[2] reshape(row)
+  b = f32[2,2] broadcast(y), dimensions={0}
+  pb = f32[4] reshape(b)
+  ROOT r = f32[4] add(pa, pb)
+})",
+                                          /*seed=*/0, &context);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 }  // namespace
 }  // namespace xla_indexing::reference
