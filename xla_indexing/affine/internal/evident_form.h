@@ -12,7 +12,7 @@
 //   (sum_i a_i*v_i + c) floordiv m     a_i > 0; m divides no a_i and not c, unless that is 0, and no a_i
 //                                      is m + 1; and no split (affine/internal/division.h): where g > 1
 //                                      divides m and some a_i, g*H + L has an L of g + 1 values or more;
-//                                      a v_i alone has a_i = 1, c = 0 and v_i >= 0, or more than 32
+//                                      a v_i alone has a_i = 1, c = 0 and v_i >= 0, or more than 64
 //                                      values
 //   (sum_i a_i*v_i + c) mod m          0 < a_i < m, a_i not m - 1, 0 <= c < m, and no split
 //

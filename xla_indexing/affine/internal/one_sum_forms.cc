@@ -182,96 +182,13 @@ class FormsOfValues {
   llvm::SmallVector<FloorOfSum, 40> floors_;
 };
 
-// The fraction between two others with the least denominator, and then the least numerator. All are
-// in [-1, 2], with positive denominators, and `low` is less than `high`.
-struct Fraction {
-  int64_t a;
-  int64_t n;
-  bool operator<(const Fraction& other) const { return a * other.n < other.a * n; }
-};
-Fraction SimplestBetween(const Fraction& low, const Fraction& high) {
-  for (int64_t n = 1;; ++n) {
-    const Fraction least{FloorDiv(low.a * n, low.n) + 1, n};
-    if (least < high) return least;
-  }
-}
-
-// Adds Z + e*x + k*floor((a*x + c)/n) + c', or this without a floor, where the values of x are few and
-// the function is that on all of them; n is the least one possible. Also adds Z + e*x + k*floor(x/n)
-// where that is the function. Returns whether there is such a form.
-bool AddFormOnInterval(SimplifierState& state, const FunctionOfVariable& function,
-                       llvm::SmallVectorImpl<QuasiAffineSum>& forms) {
-  const llvm::ArrayRef<int64_t> values = function.values;
-  const int64_t first = function.variable->range.lower();
-  int64_t e = kInt64Max;
-  int64_t most = kInt64Min;
-  for (size_t i = 1; i < values.size(); ++i) {
-    e = std::min(e, values[i] - values[i - 1]);
-    most = std::max(most, values[i] - values[i - 1]);
-  }
-  const int64_t k = most - e;
-  // What the floor has grown by: values[i] is values[0] + e*i + k*grown[i].
-  llvm::SmallVector<int64_t, 32> grown = {0};
-  for (size_t i = 1; i < values.size(); ++i) {
-    const int64_t more = values[i] - values[i - 1] - e;
-    if (more != 0 && more != k) return false;
-    grown.push_back(grown.back() + (more != 0 ? 1 : 0));
-  }
-  QuasiAffineSum form = function.beside;
-  form.AddConstant(values[0] - e * first);
-  form.AddTerm(function.variable, e);
-  if (k != 0) {
-    // floor(r*j + s) - floor(r*i + s) is less than r*(j - i) + 1 and more than r*(j - i) - 1.
-    Fraction low{-1, 1};
-    Fraction high{2, 1};
-    const auto size = static_cast<int64_t>(values.size());
-    for (int64_t i = 0; i < size; ++i) {
-      for (int64_t j = i + 1; j < size; ++j) {
-        low = std::max(low, {grown[j] - grown[i] - 1, j - i});
-        high = std::min(high, {grown[j] - grown[i] + 1, j - i});
-      }
-    }
-    if (!(low < high)) return false;
-    const auto [a, n] = SimplestBetween(low, high);
-    // The constants with which the floor grows so.
-    int64_t least = kInt64Min;
-    int64_t greatest = kInt64Max;
-    for (int64_t i = 0; i < size; ++i) {
-      least = std::max(least, n * grown[i] - a * (first + i));
-      greatest = std::min(greatest, n * grown[i] - a * (first + i) + n - 1);
-    }
-    const int64_t multiple = FloorDiv(greatest, n) * n;
-    QuasiAffineSum dividend(multiple >= least ? multiple : least);
-    dividend.AddTerm(function.variable, a);
-    const int64_t at_first = FloorDiv(a * first + dividend.constant(), n);
-    form.AddScaled(FloorDivide(state, dividend, n), k);
-    form.AddConstant(-k * at_first);
-  }
-  if (!form.valid()) return false;
-  forms.push_back(std::move(form));
-  if (k == 0 || (values[0] - e * first) % k != 0) return true;
-  // Where floor(x/n) grows to q, x is q*n.
-  const int64_t before = (values[0] - e * first) / k;
-  const int64_t step = first + (llvm::find(grown, 1) - grown.begin());
-  const std::optional<int64_t> n = ExactQuotient(step, before + 1);
-  if (!n || *n < 2) return true;
-  for (const auto& [i, more] : llvm::enumerate(grown)) {
-    if (FloorDiv(first + static_cast<int64_t>(i), *n) != before + more) return true;
-  }
-  form = function.beside;
-  form.AddTerm(function.variable, e);
-  form.AddScaled(FloorDivide(state, QuasiAffineSum::Of(function.variable), *n), k);
-  if (form.valid()) forms.push_back(std::move(form));
-  return true;
-}
-
 }  // namespace
 
 void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, bool has_fewest,
                       llvm::SmallVectorImpl<QuasiAffineSum>& forms,
                       llvm::SmallVectorImpl<QuasiAffineSum>& nested) {
   if (const auto function = AsFunctionOfVariable(sum)) {
-    if (AddFormOnInterval(state, *function, forms)) return;
+    if (AddFormsOnInterval(state, *function, forms)) return;
   }
   if (has_fewest) return;
   const std::optional<FunctionOfOneSum> function = AsFunctionOfOneSum(sum);

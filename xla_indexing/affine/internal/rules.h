@@ -7,7 +7,8 @@
 //   dividend_rules.cc   X as m*Q + R, and splits of R          SplitAsItComes, ..
 //   atom_rules.cc       floors and mods that no rule takes apart
 //   sum_forms.cc        the ways to write a sum                ShortestForm, ..
-//   one_sum_forms.cc    the ways to write a function of one sum of variables
+//   one_sum_forms.cc    the ways to write a function of one sum of variables, with
+//                       interval_forms.cc and nested_value_forms.cc
 //   range.cc            intervals of sums                      RangeOf
 //
 // A sum in which a number would not fit int64, and one that takes more work than there is, is
@@ -27,6 +28,7 @@
 namespace xla_indexing::internal {
 
 struct FunctionOfOneSum;
+struct FunctionOfVariable;
 
 // --- Sums, floors and mods
 
@@ -75,6 +77,10 @@ void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, bool ha
                       llvm::SmallVectorImpl<QuasiAffineSum>& nested);
 void AddNestedFormsOfValues(SimplifierState& state, const FunctionOfOneSum& function,
                             llvm::SmallVectorImpl<QuasiAffineSum>& nested);
+// Adds the forms with at most one division of a function that is told by its few values. Returns
+// whether there are any.
+bool AddFormsOnInterval(SimplifierState& state, const FunctionOfVariable& function,
+                        llvm::SmallVectorImpl<QuasiAffineSum>& forms);
 // The intersection of what the terms of all forms say.
 Interval RangeOfForms(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // The shortest form of any sum, in summand order.

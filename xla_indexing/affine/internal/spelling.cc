@@ -81,10 +81,7 @@ class Speller {
   // Finds the shortest spelling of those that are no longer than `limit`, where there is one. Returns
   // false where there is none, and where no numbers fit.
   bool Choose(const std::optional<Length>& limit) {
-    const auto has_factor = [](const Place& place) {
-      return place.is_mod && place.factor != 1 && place.factor != -1;
-    };
-    const bool has_factors = llvm::any_of(places_, has_factor);
+    FindParts();
     FindKnown();
     limit_ = limit;
     found_ = false;
@@ -92,8 +89,7 @@ class Speller {
     if (IsTooLong(0)) return false;
     const Length least = now_.length;
     for (unsigned signs = 0; signs < (1U << (places_.size() - 1)); ++signs) {
-      TakeSigns(signs << 1, false);
-      if (has_factors) TakeSigns(signs << 1, true);
+      for (const int64_t part : parts_) TakeSigns(signs << 1, part);
       if (found_ && best_.length <= least) break;
     }
     return found_;
@@ -155,6 +151,32 @@ class Speller {
     return true;
   }
 
+  // The p for which (k/p)*((p*Y) mod (p*m)) may be shorter than k*(Y mod m), of which p = k is written
+  // as 0. For others k/p and p*m are to be less than k; they are about the same where p*p is k/m.
+  void FindParts() {
+    parts_.assign({1});
+    for (const Place& place : places_) {
+      if (!place.is_mod || place.factor == 1 || place.factor == -1) continue;
+      if (!llvm::is_contained(parts_, 0)) parts_.push_back(0);
+      const int64_t p = MiddlePart(place);
+      if (p != 0 && !llvm::is_contained(parts_, p)) parts_.push_back(p);
+    }
+  }
+
+  // 0 where there is none.
+  static int64_t MiddlePart(const Place& place) {
+    constexpr int64_t kMostParts = 64;
+    const int64_t k = place.factor < 0 ? -place.factor : place.factor;
+    int64_t best = 0;
+    int64_t least = k;
+    for (int64_t p = 2; p <= kMostParts && p <= k / place.divisor; ++p) {
+      if (k % p != 0 || std::max(k / p, p * place.divisor) >= least) continue;
+      best = p;
+      least = std::max(k / p, p * place.divisor);
+    }
+    return best;
+  }
+
   // What is known of the numbers of a key, or of the constants, in dividends that have no division in
   // them, where they can only be changed by multiples of the divisor. Bit i is set where the variable or
   // a constant stands in place i, and where the coefficient may be 1 there; for both signs of the
@@ -213,7 +235,7 @@ class Speller {
       };
       take(place.divisor);
       if (places_[place.parent].is_mod || place.factor == 1 || place.factor == -1) continue;
-      take(place.factor);
+      if (!place.is_mod || MiddlePart(place) == 0) take(place.factor);
       // A factor that goes into a mod makes coefficients of 1 longer.
       if (!place.is_mod || ((with_ones >> i) & 1U) != 0) least.size.nodes += 2;
     }
@@ -252,10 +274,10 @@ class Speller {
   bool IsConstants() const { return key_ == keys_.size(); }
 
   // Finds the shortest spelling with these signs: bit i is set where the dividend of place i is
-  // negated. Where factors go in, k*(Y mod m) is (k*Y) mod (k*m).
-  void TakeSigns(unsigned signs, bool factors_go_in) {
+  // negated. The part of the factors goes into mods.
+  void TakeSigns(unsigned signs, int64_t part) {
     signs_ = signs;
-    if (!StartSpelling(factors_go_in)) return;
+    if (!StartSpelling(part)) return;
     int64_t nodes_left = FindLeastNodes();
     for (key_ = 0; key_ < columns_.size(); ++key_) {
       if (IsTooLong(nodes_left) || !ChooseColumn()) return;
@@ -272,7 +294,7 @@ class Speller {
   }
 
   // Signs, factors and scales, and what the divisions themselves add to the length.
-  bool StartSpelling(bool factors_go_in) {
+  bool StartSpelling(int64_t part) {
     now_.length = {{static_cast<int64_t>(places_.size()) - 1, 0, 0}, 0};
     now_.columns.clear();
     for (const auto& [i, place] : llvm::enumerate(places_)) {
@@ -284,9 +306,9 @@ class Speller {
         const Place& parent = places_[place.parent];
         if (parent.is_mod) factor = FloorMod(factor, parent.divisor);
         if (factor == 0) return false;
-        if (factors_go_in && place.is_mod) {
-          scale = factor < 0 ? -factor : factor;
-          factor = factor < 0 ? -1 : 1;
+        if (place.is_mod && part != 1) {
+          scale = Gcd(factor, part);
+          factor /= scale;
         }
         int64_t divisor;
         int64_t written;
@@ -466,15 +488,17 @@ class Speller {
     best_column_ = written;
   }
 
-  // k*(Y mod m) + c = (k*Y + c) mod (k*m) for c in [0, k - 1].
+  // k*(s*(Y mod m)) + k*c = k*((s*Y + c) mod (s*m)) for c in [0, s - 1].
   void TakeConstantsIntoMods(Column& written) const {
     for (size_t i = 1; i < places_.size(); ++i) {
       const int parent = places_[i].parent;
       int64_t& beside = written[parent];
-      const bool fits = places_[i].is_mod && beside > 0 && beside < now_.scales[i] &&
-                        now_.factors[i] == 1 && now_.scales[parent] == 1;
-      // The multiple of k in the dividend is below k*m.
-      if (fits) written[i] += std::exchange(beside, 0);
+      if (!places_[i].is_mod || now_.scales[i] == 1 || now_.scales[parent] != 1) continue;
+      const std::optional<int64_t> c = ExactQuotient(beside, now_.factors[i]);
+      if (!c || *c <= 0 || *c >= now_.scales[i]) continue;
+      // The multiple of s in the dividend is below s*m.
+      written[i] += *c;
+      beside = 0;
     }
   }
 
@@ -520,6 +544,7 @@ class Speller {
   Length best_cost_;
   Column best_column_;
   Spelling best_;
+  llvm::SmallVector<int64_t, 4> parts_;
   llvm::SmallVector<Known, 8> known_;  // of each key, the constants last
   llvm::SmallVector<int64_t, 8> least_nodes_;
   std::optional<Length> limit_;  // What is not shorter is of no use.

@@ -5,7 +5,7 @@
 //
 //   floor(Y / m) = floor((Y + m*Z) / m) - Z            Z = c + z_1*a_1 + z_2*a_2 + ..
 //   floor(Y / m) = Z - 1 - floor((m*Z - Y - 1) / m)
-//   k*(Y mod m) + c = (k*Y + c + k*m*Z) mod (k*m)                               c in [0, k - 1]
+//   k*p*(Y mod m) + k*c = k*((p*Y + c + p*m*Z) mod (p*m))                       c in [0, p - 1]
 //   Y mod m      = m - 1 - (m*Z - Y - 1) mod m
 //
 // and where Y = r (mod g) and g divides m, floor(Y / m) = floor((Y + j) / m) for j in [-r, g - 1 - r].

@@ -51,7 +51,7 @@ struct FunctionOfVariable {
 
 // The sum as such a function. None where x has no least and greatest value or more values than this,
 // where a number in the sum is above 2^20, and where it has more than 16 divisions.
-inline constexpr int64_t kMostValuesOfVariable = 32;
+inline constexpr int64_t kMostValuesOfVariable = 64;
 std::optional<FunctionOfVariable> AsFunctionOfVariable(const QuasiAffineSum& sum);
 
 }  // namespace xla_indexing::internal
