@@ -288,6 +288,16 @@ TEST_F(ShortestFormTest, SpellingsOfOneDivisionAreOneForm) {
   }
 }
 
+// In the dividend of floor(Y/3) mod 3 all numbers count modulo 9, 5 like -4.
+TEST_F(ShortestFormTest, NumbersInAFloorOfAModAreTheSmallerOfTwoResidues) {
+  const std::vector<Interval> box = {Interval::Closed(-60, 60), Interval::Closed(-60, 60)};
+  for (const int64_t multiple : {-18, -9, 0, 9, 18}) {
+    const AffineExpr e = (D(0) * 2 + D(1) * (5 + multiple) + 1 - multiple).floorDiv(3) % 3;
+    EXPECT_EQ(ToString(ExprSimplifier(&context_, box, {}).Simplify(e)),
+              "((d0 * 2 - d1 * 4 + 1) floordiv 3) mod 3");
+  }
+}
+
 // -10*((d0 * 2) mod 3) = -5*((d0 * 4) mod 6), and -8*(Y mod 3) - 4 = -4*((2*Y + 1) mod 6). The greatest
 // constants are 10 and 6, and 8 and 6.
 TEST_F(ShortestFormTest, APartOfAFactorGoesIntoAModWhereNumbersBecomeSmaller) {

@@ -426,12 +426,30 @@ class Speller {
       if (__builtin_sub_overflow(column_[parent], left, &moved)) return;
       const std::optional<int64_t> z = SolveMultiple(now_.factors[place], moved, modulus);
       if (!z) continue;
-      ShiftBy(place, *z, [&] {
-        const int64_t in_parent = column_[parent];
-        if (modulus != 0) column_[parent] = left;
-        then();
-        column_[parent] = in_parent;
-      });
+      if (modulus == 0) {
+        ShiftBy(place, *z, then);
+      } else {
+        ShiftByResidue(place, *z, modulus, [&] {
+          const int64_t in_parent = column_[parent];
+          column_[parent] = left;
+          then();
+          column_[parent] = in_parent;
+        });
+      }
+    }
+  }
+
+  // By z and what is equal to it in the dividend of a mod, so that the number in the place becomes least,
+  // or greatest below 0.
+  template <typename Then>
+  void ShiftByResidue(int place, int64_t z, int64_t modulus, Then then) {
+    const int64_t period = modulus / Gcd(now_.factors[place], modulus);
+    const Int128 step = Int128{places_[place].divisor} * period;
+    const Int128 number = column_[place] + Int128{places_[place].divisor} * z;
+    const Int128 rest = number % step;
+    const Int128 least = z - (number - rest) / step * period - (rest < 0 ? -period : 0);
+    for (const Int128 by : {least, least - period}) {
+      if (const std::optional<int64_t> narrow = NarrowToInt64(by)) ShiftBy(place, *narrow, then);
     }
   }
 
