@@ -70,7 +70,7 @@ const QuasiAffineSum& ShortestForm(SimplifierState& state, const QuasiAffineSum&
 const QuasiAffineSum& FormOfDigits(SimplifierState& state, const QuasiAffineSum& mod_free_form);
 // Adds the forms of a function of one sum of variables that have the fewest divisions: at most one
 // division, or two. They are found from its values, so that equal functions have the same ones. Where
-// the sum is known to have the fewest divisions already, only smaller divisors are looked for. Those
+// the sum is known to have the fewest divisions already, only those on few values are looked for. Those
 // with a division in a division are `nested`: they can only be written.
 void AddFormsOfValues(SimplifierState& state, const QuasiAffineSum& sum, bool has_fewest,
                       llvm::SmallVectorImpl<QuasiAffineSum>& forms,
