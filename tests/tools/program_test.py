@@ -258,6 +258,22 @@ ENTRY main {
         self.assertIn("<title>What element (1) of s reads</title>", output)
         self.assertEqual(run("--picture=-", "--instruction=none", file)[0], 2)
 
+    def test_a_picture_of_an_entry_whose_root_is_a_tuple_is_of_what_its_leaf_reads(self):
+        entry = ("ENTRY main { p = f32[4] parameter(0) q = f32[2,3] parameter(1) "
+                 "r = f32[4] reverse(p), dimensions={0} t = f32[3,2] transpose(q), dimensions={1,0} ")
+        pair = "pair = (f32[4], f32[3,2]) tuple(r, t)"
+        tuples = self.file("tuple.hlo", entry + "ROOT " + pair + " }")
+        element = self.file("element.hlo", entry + pair + " ROOT g = f32[3,2] get-tuple-element(pair), index=1 }")
+        for flags, title, map_of, file in (([], "(2) of pair leaf 0", "p  (d0) -&gt; (-d0 + 3)", tuples),
+                                           (["--output_id=1"], "(1, 1) of pair leaf 1", "q  (d0, d1) -&gt; (d1, d0)", tuples),
+                                           ([], "(1, 1) of g", "q  (d0, d1) -&gt; (d1, d0)", element)):
+            code, output, errors = run("--picture=-", *flags, file)
+            self.assertEqual((code, errors), (0, ""))
+            self.assertIn(f"<title>What element {title} reads</title>", output)
+            self.assertIn(map_of, output)
+        # What is named is drawn by itself.
+        self.assertIn("pair leaf 1  (d0, d1) -&gt; (d0, d1)", run("--picture=-", "--instruction=g", element)[1])
+
     def test_coalescing_is_a_field_of_maps_and_of_outputs(self):
         # Every other float of 6: bytes 4, 12 and 20. The output's 12 bytes. One warp, one sector.
         module = json.loads(run("--query=coalescing", "--format=json", self.file("m.hlo", self.SLICE))[1])

@@ -111,8 +111,9 @@ What the kernels of a module move in memory
 A picture
   --picture=FILE.svg     (or -) what the element in the middle of the result reads of its operands,
                          as SVG: of --instruction=NAME, of --computation=NAME or, with neither, of
-                         the ROOT of the ENTRY; of its leaf --output_id=N, by default the first
-                         that has elements
+                         the ROOT of the ENTRY, or, where that is a tuple or another name of
+                         arrays, of the whole ENTRY; of its leaf --output_id=N, by default the
+                         first that has elements
 
 Whether two computations read their parameters in the same way
   --compare A B          those of the ENTRYs of two files of one module each: for each output and

@@ -8,12 +8,24 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xla_indexing/fusion/hlo_indexer.h"
+#include "xla_indexing/query/aliases.h"
 #include "xla_indexing/report/picture.h"
 #include "xla_indexing/tools/files.h"
 #include "xla_indexing/tools/read_modules.h"
 #include "xla_indexing/tools/subject.h"
 
 namespace xla_indexing {
+namespace {
+
+// Whether the picture is of a computation, from its root to its parameters. So is that of an entry
+// whose root only names what other instructions compute, such as a tuple: by itself it would read
+// the very element that is marked.
+bool IsDrawnWithWhatComputesIt(const Subject& subject, const CommandLine& line) {
+  return subject.is_fusion || (!line.instruction && IsAlias(*subject.instruction));
+}
+
+}  // namespace
 
 int DrawPicture(const CommandLine& line) {
   const std::string& file = line.files.front();
@@ -34,8 +46,8 @@ int DrawPicture(const CommandLine& line) {
     const Subject& subject = subjects.front();
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     const absl::StatusOr<std::string> picture =
-        PictureOf(subject.is_fusion ? IndexingTarget(subject.computation())
-                                    : IndexingTarget(*subject.instruction),
+        PictureOf(IsDrawnWithWhatComputesIt(subject, line) ? IndexingTarget(subject.computation())
+                                                           : IndexingTarget(*subject.instruction),
                   &context, line.output_id);
     if (picture.ok() && line.picture_file == "-") {
       WriteOutput(*picture);
