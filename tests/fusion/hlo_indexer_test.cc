@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -13,6 +14,7 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/entries.h"
 #include "tests/testing/repeating_modules.h"
+#include "xla_indexing/fusion/fusion_view.h"
 #include "xla_indexing/fusion/parallel_indexing.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
@@ -208,7 +210,8 @@ TEST(HloIndexerTest, LeavesThatAreNotThereAreRefused) {
   EXPECT_TRUE(indexer.Index(entry, Direction::kInputToOutput, OperandLeaf{parameters - 1, 0}).ok());
 }
 
-// The reasons of both name the loop, so that they are not shared.
+// The reasons of both name the loop, so that they are shared by views of one call and not by those of
+// the other.
 TEST(HloIndexerTest, ReasonsNameTheInstructionsOfTheirOwnComputation) {
   std::string text;
   for (const std::string v : {"first.", "second."}) {
@@ -241,6 +244,17 @@ TEST(HloIndexerTest, ReasonsNameTheInstructionsOfTheirOwnComputation) {
     EXPECT_TRUE(absl::StrContains((*entries)->front().indexing.label().reason, v + "loop"))
         << (*entries)->front().indexing.label().reason;
   }
+  std::vector<SharedIndexing> answers;
+  for (const char* const call : {"a", "b", "a", "b"}) {
+    const auto view = FusionView::OfFusion(*module->entry_computation()->FindInstruction(call));
+    ASSERT_TRUE(view.ok()) << view.status();
+    const auto entries = indexer.Index(view->computation(), Direction::kOutputToInput);
+    ASSERT_TRUE(entries.ok());
+    const std::string loop = absl::StrCat(call[0] == 'a' ? "first." : "second.", "loop");
+    EXPECT_TRUE(absl::StrContains((*entries)->front().indexing.label().reason, loop)) << loop;
+    answers.push_back(*entries);
+  }
+  EXPECT_EQ(answers[0], answers[2]);
   CheckModule(*module);
 }
 

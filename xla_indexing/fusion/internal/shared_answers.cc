@@ -1,9 +1,12 @@
 #include "xla_indexing/fusion/internal/shared_answers.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
@@ -33,49 +36,79 @@ Called AllBelow(const HloComputation& computation) {
   return all;
 }
 
-// Whether a word of the text is the name of an instruction of these computations.
-bool NamesInstruction(absl::string_view text, const Called& computations) {
+// The words of the text that are names of instructions of these computations.
+std::vector<std::string> NamesInText(absl::string_view text, const Called& computations) {
+  std::vector<std::string> names;
   for (absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" ,;()'\""))) {
     const auto is_name = [&](absl::string_view name) {
       return absl::c_any_of(computations, [&](const HloComputation* computation) {
         return computation->FindInstruction(name) != nullptr;
       });
     };
-    if (is_name(word)) return true;
-    while (!word.empty() && absl::ascii_ispunct(word.back())) {
-      word.remove_suffix(1);
-      if (is_name(word)) return true;
+    while (!word.empty() && !is_name(word)) {
+      const bool is_in_sentence = absl::ascii_ispunct(word.back());
+      word = is_in_sentence ? word.substr(0, word.size() - 1) : absl::string_view();
     }
+    if (!word.empty()) names.emplace_back(word);
   }
-  return false;
+  return names;
 }
 
 }  // namespace
 
-bool SharedAnswers::AreSharedUpToNames(const InstructionIndexing& entries,
-                                       const HloComputation& computation) {
+std::vector<std::string> SharedAnswers::NamesThatMatter(const InstructionIndexing& entries,
+                                                        const HloComputation& computation) {
+  std::vector<std::string> names;
+  const auto add_sources = [&](const OperandIndexing& map) {
+    for (const RuntimeVarIndexing& binding : map.bindings()) {
+      names.emplace_back(binding.instruction->name());
+      names.emplace_back(binding.instruction->parent()->name());
+      for (const HloInstruction* caller : binding.call_path) names.emplace_back(caller->name());
+    }
+  };
   for (const IndexingEntry& entry : entries) {
-    absl::flat_hash_set<std::string> before_names;
+    // Sets are sorted by text, in which the map comes before the names.
+    absl::flat_hash_map<std::string, const OperandIndexing*> before_names;
     for (const OperandIndexing& map : entry.indexing) {
-      if (!map.IsExact() && NamesInstruction(map.label().reason, computation)) return false;
-      // Sets are sorted by text, in which the map comes before the names.
-      if (entry.indexing.size() > 1 && !map.bindings().empty() &&
-          !before_names.insert(map.MapToString()).second) {
-        return false;
-      }
+      if (!map.IsExact())
+        absl::c_copy(NamesIn(map.label().reason, computation), std::back_inserter(names));
+      if (entry.indexing.size() == 1 || map.bindings().empty()) continue;
+      const auto [same, is_new] = before_names.try_emplace(map.MapToString(), &map);
+      if (is_new) continue;
+      add_sources(*same->second);
+      add_sources(map);
     }
   }
-  return true;
+  absl::c_sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
-bool SharedAnswers::NamesInstruction(const std::string& reason, const HloComputation& computation) {
+SharedAnswers::Reasons& SharedAnswers::ReasonsOf(const HloComputation& computation) {
   if (reasons_.computation != &computation ||
       reasons_.module != computation.parent()->serial_number()) {
     reasons_ = {&computation, computation.parent()->serial_number(), AllBelow(computation), {}};
   }
-  const auto [known, is_new] = reasons_.name_instructions.try_emplace(reason, false);
-  if (is_new) known->second = internal::NamesInstruction(reason, reasons_.below);
+  return reasons_;
+}
+
+const std::vector<std::string>& SharedAnswers::NamesIn(const std::string& reason,
+                                                       const HloComputation& computation) {
+  Reasons& reasons = ReasonsOf(computation);
+  const auto [known, is_new] = reasons.names.try_emplace(reason);
+  if (is_new) known->second = NamesInText(reason, reasons.below);
   return known->second;
+}
+
+SharedAnswers::Positions SharedAnswers::PositionsOf(const std::string& name,
+                                                    const HloComputation& computation) {
+  Positions positions;
+  for (const HloComputation* below : ReasonsOf(computation).below) {
+    const HloInstruction* named = below->FindInstruction(name);
+    positions.push_back(
+        {named != nullptr ? named->index_in_computation() : -1, below->name() == name});
+  }
+  return positions;
 }
 
 std::optional<SharedAnswers::Place> SharedAnswers::PlaceOf(const RuntimeVarIndexing& binding,
@@ -187,8 +220,13 @@ SharedIndexing SharedAnswers::Find(const Question& question, const HloComputatio
   const Answer& answer = known->second;
   const bool is_of_this =
       answer.computation == &computation && answer.module == computation.parent()->serial_number();
-  if (is_of_this || (answer.is_shared && answer.places.empty())) return answer.entries;
-  if (!answer.is_shared) return nullptr;
+  if (is_of_this) return answer.entries;
+  if (!answer.is_shared || !absl::c_all_of(answer.names, [&](const auto& name) {
+        return PositionsOf(name.first, computation) == name.second;
+      })) {
+    return nullptr;
+  }
+  if (answer.places.empty()) return answer.entries;
   InstructionIndexing renamed;
   auto place = answer.places.begin();
   for (const IndexingEntry& entry : *answer.entries) {
@@ -206,7 +244,12 @@ void SharedAnswers::Keep(const Question& question, const HloComputation& computa
                          SharedIndexing entries) {
   CountMaps(*entries);
   Answer answer;
-  answer.is_shared = AreSharedUpToNames(*entries, computation);
+  answer.is_shared = true;
+  for (std::string& name : NamesThatMatter(*entries, computation)) {
+    Positions positions = PositionsOf(name, computation);
+    kept_words_ += positions.size() + name.size() / sizeof(uint64_t) + 1;
+    answer.names.emplace_back(std::move(name), std::move(positions));
+  }
   answer.entries = std::move(entries);
   answer.computation = &computation;
   answer.module = computation.parent()->serial_number();

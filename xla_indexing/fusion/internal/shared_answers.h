@@ -11,9 +11,10 @@
 // another computation of the content names the instructions at the same places there. Answers are
 // therefore good for as long as this lives, also where the modules that they were found in do not.
 //
-// Not shared are answers with reasons that name an instruction of the computation, and sets whose
-// order the names decide. Computations of more than kMaxInstructions instructions, or with a
-// constant of more than 1,024 elements, are equal to themselves only.
+// Where a reason names instructions of the computation, or names decide the order of a set, the answer
+// is that about the computations in which these names are those of the same instructions, such as
+// views of one fusion. Computations of more than kMaxInstructions instructions, or with a constant of
+// more than 1,024 elements, are equal to themselves only.
 //
 // Memory. There are at most kMaxMaps maps and answers and kMaxWords words of contents together with
 // what was found last; when there are more, all is forgotten (Forget()).
@@ -101,7 +102,9 @@ class SharedAnswers {
   // Whether entries about a computation, or about a call of it, say the same of all computations of
   // its content, but for what is bound: reasons name no instruction of it, and the order of maps
   // does not depend on what they name.
-  bool AreSharedUpToNames(const InstructionIndexing& entries, const HloComputation& computation);
+  bool AreSharedUpToNames(const InstructionIndexing& entries, const HloComputation& computation) {
+    return NamesThatMatter(entries, computation).empty();
+  }
 
   void CountMaps(const InstructionIndexing& entries);
   bool IsFull() const { return kept_maps_ > kMaxMaps || kept_words_ > kMaxWords; }
@@ -121,14 +124,19 @@ class SharedAnswers {
   // The positions of callers and which of the computations of each is called, and the position of
   // the instruction.
   using Place = llvm::SmallVector<int32_t, 5>;
+  // What has a name: for each of a computation and those below, the position of an instruction, or -1,
+  // and whether the computation has it.
+  using Positions = std::vector<std::pair<int64_t, bool>>;
 
   struct Answer {
     SharedIndexing entries;
     // For which computation of which module it was found.
     const HloComputation* computation = nullptr;
     int64_t module = 0;
-    // Whether it says the same of every computation of the content, but for the names.
+    // Whether it says the same of every computation of the content in which these names are found at
+    // the same positions.
     bool is_shared = false;
+    std::vector<std::pair<std::string, Positions>> names;
     // One for each binding, in the order of the entries and their maps.
     std::vector<Place> places;
   };
@@ -139,17 +147,23 @@ class SharedAnswers {
   // Lets a binding name what is at the place.
   static void MoveTo(const HloComputation& computation, const Place& place,
                      RuntimeVarIndexing* binding);
-  bool NamesInstruction(const std::string& reason, const HloComputation& computation);
+  // The names, of this computation, those below and their instructions, that entries depend on.
+  std::vector<std::string> NamesThatMatter(const InstructionIndexing& entries,
+                                           const HloComputation& computation);
+  const std::vector<std::string>& NamesIn(const std::string& reason,
+                                          const HloComputation& computation);
+  Positions PositionsOf(const std::string& name, const HloComputation& computation);
   uint64_t NumberOfShape(const Shape& shape);
 
-  // Which reasons name an instruction of a computation, the one that was looked at last, or of one
-  // that it calls.
+  // Which instructions reasons name, of the computation that was looked at last and of those that it
+  // calls.
   struct Reasons {
     const HloComputation* computation = nullptr;
     int64_t module = 0;
     std::vector<const HloComputation*> below;  // and itself
-    absl::flat_hash_map<std::string, bool> name_instructions;
+    absl::flat_hash_map<std::string, std::vector<std::string>> names;
   };
+  Reasons& ReasonsOf(const HloComputation& computation);
 
   uint64_t next_number_ = 0;
   Reasons reasons_;
