@@ -153,6 +153,37 @@ TEST_F(OperandIndexingTest, KeepsRangeVariablesThatAreNotDetermined) {
               ::testing::HasSubstr("-> (s0)"));
 }
 
+// An update of one row at b, of a row that an element of t names: the row of the result is b.
+TEST_F(OperandIndexingTest, EqualitiesWithRuntimeVariablesShortenWhatHasTheseVariables) {
+  EXPECT_EQ(Simplified("(d0){rt0, rt1} -> (d0 + rt0 - rt1), domain: d0 in [0, 9], rt0 in [0, 99], "
+                       "rt1 in [0, 9], d0 - rt1 in [0, 0]",
+                       {Scalar(a_, 99), Scalar(b_, 9)})
+                .MapToString(),
+            "(d0){rt0, rt1} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 99], rt1 in [0, 9], "
+            "d0 - rt1 in [0, 0]");
+  // A range variable is in nothing else then; all values of b have one.
+  EXPECT_EQ(Simplified("(d0)[s0]{rt0, rt1} -> (d0, s0 + rt0 - rt1), domain: d0 in [0, 3], "
+                       "s0 in [0, 9], rt0 in [0, 99], rt1 in [0, 9], s0 - rt1 in [0, 0]",
+                       {Scalar(a_, 99), Scalar(b_, 9)})
+                .MapToString(),
+            "(d0){rt0} -> (d0, rt0), domain: d0 in [0, 3], rt0 in [0, 99]");
+  // In elements too.
+  EXPECT_EQ(Simplified("(d0){rt0, rt1} -> (rt1), domain: d0 in [0, 9], rt0 in [0, 9], "
+                       "rt1 in [0, 6], d0 - rt0 in [0, 0]",
+                       {Scalar(b_, 9), Element(t_, Dim(0) - Symbol(0) + 3, 6)})
+                .ToString(a_->parent()),
+            "(d0){rt0, rt1} -> (rt1), domain: d0 in [0, 9], rt0 in [0, 9], rt1 in [0, 6], "
+            "d0 - rt0 in [0, 0]\n"
+            "  rt0: b, clamp [0, 9]; (d0) -> (), domain: d0 in [0, 9]\n"
+            "  rt1: t, clamp [0, 6]; (d0) -> (3), domain: d0 in [0, 9]");
+  // What has no such variable does not come to depend on one, even where that is shorter.
+  const OperandIndexing longer = Simplified(
+      "(d0, d1){rt0} -> (d0 + d1 * 2), domain: d0 in [0, 9], d1 in [0, 9], rt0 in [0, 27], "
+      "d0 + d1 * 2 - rt0 in [0, 0]",
+      {Scalar(a_, 27)});
+  EXPECT_THAT(longer.MapToString(), ::testing::HasSubstr("-> (d0 + d1 * 2)"));
+}
+
 TEST_F(OperandIndexingTest, KeepsARangeVariableThatOnlyABindingUses) {
   const OperandIndexing indexing = Simplified(
       "(d0)[s0, s1]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 5], "

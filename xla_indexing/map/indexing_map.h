@@ -248,8 +248,8 @@ class IndexingMap {
  private:
   friend class internal::JoinedRelation;
 
-  // How the map is simplified as a function of all its variables, and what equalities may be about
-  // that make expressions shorter: the first of the dimensions, range and runtime variables.
+  // How the map is simplified as a function of all its variables, and what variables may come into an
+  // expression that equalities make shorter: the first of the dimensions, range and runtime variables.
   struct FunctionOptions {
     int num_dims;
     bool ranges;

@@ -393,12 +393,14 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
   return round->narrowed ? Outcome::kShortened : Outcome::kStays;
 }
 
-// The normal forms of expressions, the least under equalities. Sets `are_settled` where simplifying
-// them anew would change nothing.
+// The normal forms of expressions, the least under the equalities whose variables may all come into the
+// expression, or are in it already. Sets `are_settled` where simplifying them anew would change
+// nothing.
 llvm::SmallVector<AffineExpr, 4> LeastForms(llvm::ArrayRef<AffineExpr> exprs,
-                                            const Equalities& equalities,
-                                            ExprSimplifier& simplifier, RuleTrace* trace,
-                                            bool* are_settled) {
+                                            llvm::ArrayRef<Constraint> constraints,
+                                            llvm::function_ref<bool(int variable)> may_come,
+                                            int num_dims, ExprSimplifier& simplifier,
+                                            RuleTrace* trace, bool* are_settled) {
   llvm::SmallVector<AffineExpr, 4> forms;
   *are_settled = true;
   simplifier.TraceTo(trace);
@@ -409,10 +411,17 @@ llvm::SmallVector<AffineExpr, 4> LeastForms(llvm::ArrayRef<AffineExpr> exprs,
     *are_settled = *are_settled &&
                    (is_settled || simplifier.Evaluate(forms.back()) == simplifier.Evaluate(expr));
   }
-  if (equalities.empty()) return forms;
-  *are_settled = false;
+  if (llvm::none_of(constraints, IsEquality)) return forms;
   simplifier.TraceTo(nullptr);
   for (AffineExpr& form : forms) {
+    const auto in_form = VariablesOf(form, num_dims);
+    const Equalities equalities(constraints, [&](const Constraint& equality) {
+      return llvm::all_of(VariablesOf(equality.expr, num_dims), [&](int variable) {
+        return may_come(variable) || llvm::is_contained(in_form, variable);
+      });
+    });
+    if (equalities.empty()) continue;
+    *are_settled = false;
     const AffineExpr least = equalities.Least(form, &simplifier);
     if (trace && least != form) trace->push_back({"equalities say it shorter", form, least});
     form = least;
@@ -459,11 +468,12 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
     return *this != before;
   };
   if (IsKnownEmpty()) return make_empty();
+  const auto may_come = [&](int variable) {
+    if (variable < num_dims()) return variable < options.num_dims;
+    return variable < num_dims() + num_ranges() ? options.ranges : options.runtimes;
+  };
   const auto may_use = [&](const Constraint& equality) {
-    return llvm::all_of(VariablesOf(equality.expr, num_dims()), [&](int variable) {
-      if (variable < num_dims()) return variable < options.num_dims;
-      return variable < num_dims() + num_ranges() ? options.ranges : options.runtimes;
-    });
+    return llvm::all_of(VariablesOf(equality.expr, num_dims()), may_come);
   };
 
   // A constraint that narrows a variable can make others say more, until nothing becomes narrower.
@@ -503,7 +513,7 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
     bool are_settled = false;
     affine_map_ = mlir::AffineMap::get(
         num_dims(), num_symbols(),
-        LeastForms(results(), Equalities(round.kept, may_use),
+        LeastForms(results(), round.kept, may_come, num_dims(),
                    knowledge.all ? *knowledge.all : simplifier, trace, &are_settled),
         context());
     SetConstraints(round.kept);

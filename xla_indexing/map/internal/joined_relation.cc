@@ -54,8 +54,9 @@ bool JoinedRelation::DependsOnReader(AffineExpr expr) const {
 }
 
 bool JoinedRelation::SimplifyFunction(RuleTrace* trace) {
-  // What range variables are is for other rules to say. Where a runtime variable is read may not
-  // depend on that variable, and nothing may come to depend on the reader.
+  // What range variables are is for other rules to say. Where a runtime variable is read may not come
+  // to depend on that variable, and nothing may come to depend on the reader. What an expression has
+  // already may go.
   return map_.SimplifyFunction({.num_dims = map_.num_dims() - (has_reader_ ? 1 : 0),
                                 .ranges = false,
                                 .runtimes = definitions_.empty(),
