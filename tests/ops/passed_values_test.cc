@@ -2,34 +2,57 @@
 
 #include "xla_indexing/ops/internal/passed_values.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
+#include "xla_indexing/ops/internal/element_value.h"
 
 namespace xla_indexing::internal {
 namespace {
 
-// The values of a leaf of the first parameter of `computation`.
-Interval Passed(const std::string& text, const std::string& computation, int64_t leaf) {
+// What is passed as a leaf of a parameter of `computation`, and the number of the parameter that has the
+// leaf by which that is said.
+std::pair<PassedScalar, int64_t> PassedTo(const std::string& text, const std::string& computation,
+                                          int64_t parameter, int64_t leaf) {
   const absl::StatusOr<std::unique_ptr<HloModule>> module = ParseAndVerifyModule(text);
   EXPECT_TRUE(module.ok()) << module.status() << text;
-  if (!module.ok()) return Interval::Empty();
+  if (!module.ok()) return {};
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   PassedValues values(&context);
   for (const HloComputation* each : (*module)->computations()) {
-    if (each->name() == computation) return values.Of(*each->parameter(0), leaf);
+    if (each->name() != computation) continue;
+    const PassedScalar passed = values.Of(*each->parameter(parameter), leaf);
+    return {passed, passed.parameter->parameter_number()};
   }
   ADD_FAILURE() << "no " << computation;
-  return Interval::Empty();
+  return {};
+}
+
+// The values of a leaf of the first parameter of `computation`.
+Interval Passed(const std::string& text, const std::string& computation, int64_t leaf) {
+  const PassedScalar passed = PassedTo(text, computation, 0, leaf).first;
+  return passed.values.Add(passed.added);
+}
+
+// What parameter 1 of `computation`, a scalar, is more than parameter 0; nothing where it is not known
+// to be always the same.
+std::optional<int64_t> Difference(const std::string& text, const std::string& computation) {
+  const auto [passed, parameter] = PassedTo(text, computation, 1, 0);
+  return parameter == 0 ? std::optional(passed.added) : std::nullopt;
 }
 
 // for i = start; i < limit; i += step, with k and x beside i; `body` uses i, k and x.
@@ -116,6 +139,119 @@ TEST(PassedValuesTest, ValuesThatMayWrapAreAny) {
   const std::string call = " b = s8[] convert(i)\n a = s8[] call(b), to_apply=inner\n";
   EXPECT_EQ(Passed(Loop(0, 100, 1, call, inner), "inner", 0), Interval::Closed(0, 99));
   EXPECT_EQ(Passed(Loop(0, 200, 1, call, inner), "inner", 0), Interval::All());
+}
+
+// A call in a loop over i, which passes i * x[0] + x[1] and i * y[0] + y[1].
+std::string CallOf(const std::string& name, const std::array<int, 2>& x,
+                   const std::array<int, 2>& y) {
+  std::string text;
+  for (const auto& [each, of] : {std::pair('x', x), std::pair('y', y)}) {
+    const std::string own = absl::StrCat(name, std::string(1, each));
+    absl::StrAppend(&text, " ", own, "m = s32[] constant(", of[0], ")\n ", own,
+                    "c = s32[] constant(", of[1], ")\n ", own, "p = s32[] multiply(i, ", own,
+                    "m)\n ", own, " = s32[] add(", own, "p, ", own, "c)\n");
+  }
+  return absl::StrCat(text, " ", name, " = s32[] call(", name, "x, ", name, "y), to_apply=inner\n");
+}
+
+constexpr char kInnerOfTwo[] =
+    "inner {\n q = s32[] parameter(0)\n ROOT r = s32[] parameter(1)\n}\n";
+
+// All small linear functions of i. What is passed is computed here, iteration by iteration.
+TEST(PassedValuesTest, LeavesThatDifferByAConstantAreTied) {
+  for (int n = 0; n < 81; ++n) {
+    const std::array<int, 2> x = {n % 3 - 1, n / 3 % 3 - 1};
+    const std::array<int, 2> y = {n / 9 % 3 - 1, n / 27 - 1};
+    std::set<int> differences;
+    for (int i = 2; i < 7; i += 2) differences.insert((y[0] - x[0]) * i + y[1] - x[1]);
+    const std::string text = Loop(2, 7, 2, CallOf("a", x, y), kInnerOfTwo);
+    const bool is_tied = differences.size() == 1 && x[0] != 0;
+    EXPECT_EQ(Difference(text, "inner"),
+              is_tied ? std::optional<int64_t>(*differences.begin()) : std::nullopt)
+        << text;
+  }
+}
+
+TEST(PassedValuesTest, LeavesAreTiedWhereAllCallersPassOneDifference) {
+  for (int n = 0; n < 81; ++n) {
+    const std::array<int, 2> x = {n % 3, 1};
+    const std::array<int, 2> y = {n / 3 % 3, n / 9 % 3};
+    std::set<int> differences = {2};
+    for (int i = 0; i < 4; ++i) differences.insert((y[0] - x[0]) * i + y[1] - x[1]);
+    for (const bool is_first : {false, true}) {
+      const std::string others = CallOf("a", x, y);
+      const std::string calls = CallOf("b", {1, n / 27}, {1, n / 27 + 2});
+      const std::string text =
+          Loop(0, 4, 1, is_first ? others + calls : calls + others, kInnerOfTwo);
+      const bool is_tied = differences.size() == 1 && x[0] != 0;
+      EXPECT_EQ(Difference(text, "inner"), is_tied ? std::optional<int64_t>(2) : std::nullopt)
+          << text;
+    }
+  }
+}
+
+// A loop that is passed x and y and counts both, from them on, perhaps by other numbers.
+TEST(PassedValuesTest, CountersAreTiedThatAreCountedAlike) {
+  for (int n = 0; n < 81; ++n) {
+    const std::array<int, 2> steps = {n % 3 - 1, n / 3 % 3 - 1};
+    const std::array<int, 2> x = {1, n / 9 % 3 - 1};
+    const std::array<int, 2> y = {1, n / 27 - 1};
+    std::set<int> differences;
+    for (int k = 0; k < 3; ++k) differences.insert(y[1] - x[1] + k * (steps[1] - steps[0]));
+    const std::string state = "(s32[], s32[], s32[])";
+    const std::string inner = absl::StrCat(
+        "used {\n q = s32[] parameter(0)\n ROOT r = s32[] parameter(1)\n}\ncounts {\n p = ", state,
+        " parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
+        " a = s32[] get-tuple-element(p), index=1\n b = s32[] get-tuple-element(p), index=2\n"
+        " u = s32[] call(a, b), to_apply=used\n one = s32[] constant(1)\n l = s32[] add(k, one)\n"
+        " da = s32[] constant(",
+        steps[0], ")\n db = s32[] constant(", steps[1],
+        ")\n c = s32[] add(a, da)\n d = s32[] add(b, db)\n ROOT t = ", state,
+        " tuple(l, c, d)\n}\nless {\n p = ", state,
+        " parameter(0)\n k = s32[] get-tuple-element(p), index=0\n n = s32[] constant(3)\n"
+        " ROOT c = pred[] compare(k, n), direction=LT\n}\ninner {\n q = s32[] parameter(0)\n"
+        " r = s32[] parameter(1)\n zero = s32[] constant(0)\n s = ",
+        state, " tuple(zero, q, r)\n w = ", state,
+        " while(s), condition=less, body=counts\n ROOT o = s32[] get-tuple-element(w), "
+        "index=1\n}\n");
+    const std::string text = Loop(2, 7, 2, CallOf("a", x, y), inner);
+    EXPECT_EQ(Difference(text, "used"),
+              differences.size() == 1 ? std::optional<int64_t>(*differences.begin()) : std::nullopt)
+        << text;
+    Interval values = Interval::Empty();
+    for (int i = 2; i < 7; i += 2) {
+      for (int k = 0; k < 3; ++k) values = values.Union(Interval::Point(i + x[1] + k * steps[0]));
+    }
+    EXPECT_EQ(Passed(text, "used", 0), values) << text;
+  }
+}
+
+// x counts from what the entry is passed, which may be the greatest number.
+TEST(PassedValuesTest, CountersThatMayWrapAreAny) {
+  const std::string text =
+      "HloModule m\nbody {\n p = (s32[], s8[], s8[]) parameter(0)\n"
+      " k = s32[] get-tuple-element(p), index=0\n x = s8[] get-tuple-element(p), index=1\n"
+      " y = s8[] get-tuple-element(p), index=2\n one = s32[] constant(1)\n l = s32[] add(k, one)\n"
+      " small = s8[] constant(1)\n z = s8[] add(x, small)\n"
+      " ROOT t = (s32[], s8[], s8[]) tuple(l, z, y)\n}\ncondition {\n"
+      " p = (s32[], s8[], s8[]) parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
+      " n = s32[] constant(3)\n ROOT c = pred[] compare(k, n), direction=LT\n}\nENTRY e {\n"
+      " zero = s32[] constant(0)\n x = s8[] parameter(0)\n"
+      " s = (s32[], s8[], s8[]) tuple(zero, x, x)\n"
+      " ROOT w = (s32[], s8[], s8[]) while(s), condition=condition, body=body\n}\n";
+  EXPECT_EQ(Passed(text, "body", 1), Interval::All());
+  EXPECT_EQ(PassedTo(text, "body", 0, 2).first.leaf, 2);
+}
+
+// Both are what the entry is passed, of which nothing else is known.
+TEST(PassedValuesTest, WhatIsPassedTwiceIsTied) {
+  const std::string text = absl::StrCat(
+      "HloModule m\n", kInnerOfTwo,
+      "ENTRY e {\n x = s32[] parameter(0)\n c = s32[] copy(x)\n one = s32[] constant(1)\n"
+      " y = s32[] add(x, one)\n ROOT a = s32[] call(WHICH), to_apply=inner\n}\n");
+  EXPECT_EQ(Difference(absl::StrReplaceAll(text, {{"WHICH", "x, c"}}), "inner"), 0);
+  EXPECT_EQ(Difference(absl::StrReplaceAll(text, {{"WHICH", "y, y"}}), "inner"), 0);
+  EXPECT_EQ(Difference(absl::StrReplaceAll(text, {{"WHICH", "x, y"}}), "inner"), std::nullopt);
 }
 
 // A chain of calls, each of which passes on what it was passed.

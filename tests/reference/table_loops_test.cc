@@ -97,11 +97,14 @@ std::string WordsOf(const Neighbours& places) {
 }
 
 // The computations of: for i = .., .., rows: for j = 1, .., columns: x[i, j] is the sum of what it was
-// and of `places` beside it. NAME in their names, STATE and TABLE are to be filled in.
-std::string ComputationsOfTable(int rows, int columns, const Neighbours& places) {
+// and of `places` beside it. NAME in their names, STATE and TABLE are to be filled in. The loop over j is in
+// a computation that is passed i and i - 1, and perhaps finds the row above by the second of them.
+std::string ComputationsOfTable(int rows, int columns, const Neighbours& places,
+                                bool finds_row_above) {
   const std::string leaves =
       " p = STATE parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
-      " l = s32[] get-tuple-element(p), index=1\n x = TABLE get-tuple-element(p), index=2\n"
+      " l = s32[] get-tuple-element(p), index=1\n m = s32[] get-tuple-element(p), index=2\n"
+      " x = TABLE get-tuple-element(p), index=3\n"
       " one = s32[] constant(1)\n next = s32[] add(k, one)\n";
   const std::string condition =
       " {\n p = STATE parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
@@ -110,47 +113,53 @@ std::string ComputationsOfTable(int rows, int columns, const Neighbours& places)
       absl::StrCat("inner_bodyNAME {\n", leaves,
                    " v0 = f32[1,1] dynamic-slice(x, l, k), dynamic_slice_sizes={1,1}\n");
   for (size_t n = 0; n < places.size(); ++n) {
-    absl::StrAppend(
-        &inner, " a", n, " = s32[] constant(", places[n].first, ")\n b", n, " = s32[] constant(",
-        places[n].second, ")\n i", n, " = s32[] add(l, a", n, ")\n j", n, " = s32[] add(k, b", n,
-        ")\n u", n, " = f32[1,1] dynamic-slice(x, i", n, ", j", n,
-        "), dynamic_slice_sizes={1,1}\n v", n + 1, " = f32[1,1] add(v", n, ", u", n, ")\n");
+    const bool is_above = finds_row_above && places[n].first == -1;
+    absl::StrAppend(&inner, " a", n, " = s32[] constant(", is_above ? 0 : places[n].first, ")\n b",
+                    n, " = s32[] constant(", places[n].second, ")\n i", n, " = s32[] add(",
+                    is_above ? "m" : "l", ", a", n, ")\n j", n, " = s32[] add(k, b", n, ")\n u", n,
+                    " = f32[1,1] dynamic-slice(x, i", n, ", j", n,
+                    "), dynamic_slice_sizes={1,1}\n v", n + 1, " = f32[1,1] add(v", n, ", u", n,
+                    ")\n");
   }
   return absl::StrCat(
       inner, " y = TABLE dynamic-update-slice(x, v", places.size(),
-      ", l, k)\n ROOT t = STATE tuple(next, l, y)\n}\ninner_conditionNAME",
+      ", l, k)\n ROOT t = STATE tuple(next, l, m, y)\n}\ninner_conditionNAME",
       absl::StrReplaceAll(condition, {{"LIMIT", absl::StrCat(columns)}}),
-      "rowNAME {\n r = s32[] parameter(0)\n x = TABLE parameter(1)\n one = s32[] constant(1)\n"
-      " s = STATE tuple(one, r, x)\n"
+      "rowNAME {\n r = s32[] parameter(0)\n above = s32[] parameter(1)\n x = TABLE parameter(2)\n"
+      " one = s32[] constant(1)\n s = STATE tuple(one, r, above, x)\n"
       " w = STATE while(s), condition=inner_conditionNAME, body=inner_bodyNAME\n"
-      " ROOT y = TABLE get-tuple-element(w), index=2\n}\nouter_bodyNAME {\n",
-      leaves, " y = TABLE call(k, x), to_apply=rowNAME\n ROOT t = STATE tuple(next, l, y)\n}\n",
+      " ROOT y = TABLE get-tuple-element(w), index=3\n}\nouter_bodyNAME {\n",
+      leaves,
+      " above = s32[] subtract(k, one)\n y = TABLE call(k, above, x), to_apply=rowNAME\n"
+      " ROOT t = STATE tuple(next, l, m, y)\n}\n",
       "outer_conditionNAME", absl::StrReplaceAll(condition, {{"LIMIT", absl::StrCat(rows)}}));
 }
 
 // Such a table, with a border around what is computed. The rows from 1 to `rows` are computed in as
 // many loops, one after another, as there are numbers in `last_rows`, which are the last ones of each.
 std::string TableByElements(const std::vector<int>& last_rows, int columns,
-                            const Neighbours& places) {
+                            const Neighbours& places, bool finds_row_above = false) {
   const std::string table = absl::StrCat("f32[", last_rows.back() + 2, ",", columns + 2, "]");
   std::string text = "HloModule m\n";
   std::string entry = "ENTRY e {\n x0 = TABLE parameter(0)\n";
   int row = 1;
   for (size_t n = 0; n < last_rows.size(); ++n) {
-    absl::StrAppend(&text, absl::StrReplaceAll(ComputationsOfTable(last_rows[n], columns, places),
-                                               {{"NAME", absl::StrCat("_", n)}}));
+    absl::StrAppend(&text, absl::StrReplaceAll(
+                               ComputationsOfTable(last_rows[n], columns, places, finds_row_above),
+                               {{"NAME", absl::StrCat("_", n)}}));
     const bool is_last = n + 1 == last_rows.size();
     absl::StrAppend(&entry, " r", n, " = s32[] constant(", row, ")\n s", n, " = STATE tuple(r", n,
-                    ", r", n, ", x", n, ")\n ", is_last ? "ROOT " : "", "w", n, " = STATE while(s",
-                    n, "), condition=outer_condition_", n, ", body=outer_body_", n, "\n");
+                    ", r", n, ", r", n, ", x", n, ")\n ", is_last ? "ROOT " : "", "w", n,
+                    " = STATE while(s", n, "), condition=outer_condition_", n, ", body=outer_body_",
+                    n, "\n");
     if (!is_last) {
-      absl::StrAppend(&entry, " x", n + 1, " = TABLE get-tuple-element(w", n, "), index=2\n");
+      absl::StrAppend(&entry, " x", n + 1, " = TABLE get-tuple-element(w", n, "), index=3\n");
     }
     row = last_rows[n] + 1;
   }
   absl::StrAppend(&text, entry, "}\n");
   return absl::StrReplaceAll(
-      text, {{"STATE", absl::StrCat("(s32[], s32[], ", table, ")")}, {"TABLE", table}});
+      text, {{"STATE", absl::StrCat("(s32[], s32[], s32[], ", table, ")")}, {"TABLE", table}});
 }
 
 TEST(TableLoopsTest, RowsAreComputedFromTheRowBefore) {
@@ -200,10 +209,12 @@ TEST(TableLoopsTest, ElementsAreComputedFromThoseBeside) {
     for (const auto& [rows, columns] :
          std::vector<std::pair<int, int>>{{0, 2}, {1, 1}, {1, 3}, {3, 1}, {2, 2}, {4, 3}, {5, 5}}) {
       SCOPED_TRACE(absl::StrCat(rows, " rows, ", columns, " columns, ", WordsOf(places)));
-      mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-      const absl::Status status =
-          CheckModule(TableByElements({rows}, columns, places), /*seed=*/0, &context);
-      ASSERT_TRUE(status.ok()) << status;
+      for (const bool finds_row_above : {false, true}) {
+        mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+        const std::string text = TableByElements({rows}, columns, places, finds_row_above);
+        const absl::Status status = CheckModule(text, /*seed=*/0, &context);
+        ASSERT_TRUE(status.ok()) << status;
+      }
     }
   }
 }
@@ -213,8 +224,10 @@ TEST(TableLoopsTest, LargeTablesOfElementsAreExact) {
     // A row is read to the right of an element and, through it, to the left of that.
     if (places == Neighbours{{-1, 1}, {0, -1}}) continue;
     SCOPED_TRACE(WordsOf(places));
-    ExpectExact(TableByElements({30}, 40, places));
-    ExpectExact(TableByElements({300}, 200, places));
+    for (const bool finds_row_above : {false, true}) {
+      ExpectExact(TableByElements({30}, 40, places, finds_row_above));
+      ExpectExact(TableByElements({300}, 200, places, finds_row_above));
+    }
   }
 }
 
@@ -226,6 +239,20 @@ TEST(TableLoopsTest, ComputationsThatArePassedOtherRowsDoNotShareAnswers) {
     const absl::Status status = CheckModule(text, /*seed=*/0, &context);
     EXPECT_TRUE(status.ok()) << status;
   }
+}
+
+// The same rows are computed twice, and the second time what is passed as the row above is the row itself.
+TEST(TableLoopsTest, ComputationsThatArePassedOtherDifferencesDoNotShareAnswers) {
+  std::string text = TableByElements({2, 4}, 2, NeighboursOfElements()[0], true);
+  const size_t second = text.find("inner_body_1 {");
+  const std::string again = absl::StrReplaceAll(
+      text.substr(second), {{"subtract(k, one)", "copy(k)"},
+                            {"r1 = s32[] constant(3)", "r1 = s32[] constant(1)"},
+                            {"n = s32[] constant(4)", "n = s32[] constant(2)"}});
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const absl::Status status =
+      CheckModule(absl::StrCat(text.substr(0, second), again), /*seed=*/0, &context);
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 }  // namespace

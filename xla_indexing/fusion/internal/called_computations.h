@@ -56,6 +56,7 @@
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/indexing_options.h"
 #include "xla_indexing/ops/internal/computation_indexer.h"
+#include "xla_indexing/ops/internal/element_value.h"
 #include "xla_indexing/ops/internal/passed_values.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
@@ -80,7 +81,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                       int64_t output_leaf) override;
   std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
                                          OperandLeaf parameter_leaf) override;
-  Interval ValuesPassed(const HloInstruction& parameter, int64_t leaf) override {
+  PassedScalar ScalarPassed(const HloInstruction& parameter, int64_t leaf) override {
     return passed_values_.Of(parameter, leaf);
   }
   LoopMemo& MemoOf(const HloInstruction& loop, Direction direction) override;

@@ -153,7 +153,7 @@ uint64_t SharedAnswers::NumberOfShape(const Shape& shape) {
 
 namespace {
 
-// What is known of the values that callers pass to a computation, which matters to loops in it, and
+// What is known of the scalars that callers pass to a computation, which matters to loops in it, and
 // first for how many leaves.
 void AppendPassedValues(const HloComputation& computation, PassedValues& passed,
                         llvm::SmallVectorImpl<uint64_t>* words) {
@@ -166,12 +166,16 @@ void AppendPassedValues(const HloComputation& computation, PassedValues& passed,
   for (const HloInstruction* parameter : computation.parameters()) {
     const int64_t leaf_count = parameter->shape().LeafCount();
     for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
-      const Interval values = passed.Of(*parameter, leaf);
-      if (values == Interval::All()) continue;
+      const PassedScalar scalar = passed.Of(*parameter, leaf);
+      const bool is_itself = scalar.parameter == parameter && scalar.leaf == leaf;
+      if (is_itself && !scalar.values.IsFinite()) continue;
       ++(*words)[number];
       words->append({static_cast<uint64_t>(parameter->parameter_number()),
-                     static_cast<uint64_t>(leaf), static_cast<uint64_t>(values.lower()),
-                     static_cast<uint64_t>(values.upper())});
+                     static_cast<uint64_t>(leaf),
+                     static_cast<uint64_t>(scalar.parameter->parameter_number()),
+                     static_cast<uint64_t>(scalar.leaf), static_cast<uint64_t>(scalar.added)});
+      const Interval values = is_itself ? scalar.values : Interval::Point(0);
+      words->append({static_cast<uint64_t>(values.lower()), static_cast<uint64_t>(values.upper())});
     }
   }
 }

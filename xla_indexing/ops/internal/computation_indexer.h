@@ -9,11 +9,11 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
+#include "xla_indexing/ops/internal/element_value.h"
 
 namespace xla_indexing::internal {
 
@@ -66,8 +66,8 @@ class ComputationIndexer {
   virtual std::vector<OperandLeaf> LeavesReached(const HloComputation& computation,
                                                  OperandLeaf parameter_leaf) = 0;
 
-  // The values that callers in the module can pass as a leaf of a parameter, a scalar of integers.
-  virtual Interval ValuesPassed(const HloInstruction& parameter, int64_t leaf) = 0;
+  // What callers in the module pass as a leaf of a parameter, a scalar.
+  virtual PassedScalar ScalarPassed(const HloInstruction& parameter, int64_t leaf) = 0;
 
   // What is known of a loop, met where the indexer was asked for last, for its other leaves.
   virtual LoopMemo& MemoOf(const HloInstruction& loop, Direction direction) = 0;

@@ -125,11 +125,15 @@ ValueCases ElementEvaluator::Unknown(const Element& element, const Constraints& 
   unknown.leaf = element.leaf;
   unknown.call_path = element.path;
   unknown.element.assign(element.index.begin(), element.index.end());
-  const bool may_be_passed = loop_.passed && element.path.empty() && element.index.empty() &&
-                             element.instruction->opcode() == HloOpcode::kParameter;
-  const Interval values =
-      may_be_passed ? loop_.passed(*element.instruction, element.leaf) : Interval::All();
-  return {{when, variables_.SymbolOf(std::move(unknown), values)}};
+  PassedScalar passed;
+  if (loop_.passed && element.path.empty() && element.index.empty() &&
+      element.instruction->opcode() == HloOpcode::kParameter) {
+    passed = loop_.passed(*element.instruction, element.leaf);
+    unknown.instruction = passed.parameter;
+    unknown.leaf = passed.leaf;
+  }
+  const AffineExpr symbol = variables_.SymbolOf(std::move(unknown), passed.values);
+  return {{when, Add(symbol, Constant(passed.added, context()))}};
 }
 
 std::optional<ValueCases> ElementEvaluator::Follow(const Element& element,

@@ -35,6 +35,15 @@ namespace xla_indexing::internal {
 
 using CallPath = llvm::SmallVector<const HloInstruction*, 1>;
 
+// What is passed as a leaf of a parameter, a scalar of integers: `added` and another leaf of a parameter
+// of the same computation, perhaps the same leaf, which has these values.
+struct PassedScalar {
+  const HloInstruction* parameter = nullptr;
+  int64_t leaf = 0;
+  int64_t added = 0;
+  Interval values = Interval::All();
+};
+
 // What is known of the leaves of a loop's state when an iteration begins.
 struct LoopState {
   const HloInstruction* loop = nullptr;
@@ -49,9 +58,9 @@ struct LoopState {
   // With initial values: what has been added to a leaf, a scalar, since the loop began, with a sum
   // that wraps; null where that is not known.
   std::function<mlir::AffineExpr(int64_t leaf)> added;
-  // The values that a leaf of a parameter of the computation that the loop is in can have, a scalar;
-  // null where nothing is known of it.
-  std::function<Interval(const HloInstruction& parameter, int64_t leaf)> passed;
+  // What is known of a leaf of a parameter of the computation that the loop is in, a scalar; null where
+  // nothing is.
+  std::function<PassedScalar(const HloInstruction& parameter, int64_t leaf)> passed;
 };
 
 // Whether more may be known of an element of this instruction, to which no call leads, than that it

@@ -247,7 +247,7 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
   folding.loop.value = [&](int64_t leaf) { return counter().ValueOf(leaf, number); };
   folding.loop.is_initial = [&](int64_t leaf) { return PassesThrough(leaf); };
   folding.loop.passed = [&](const HloInstruction& parameter, int64_t leaf) {
-    return build_.options.computations->ValuesPassed(parameter, leaf);
+    return build_.options.computations->ScalarPassed(parameter, leaf);
   };
   if (values == StepValues::kOfBeginning) {
     folding.loop.tells_apart = LoopState::TellsApart::kInitialValues;

@@ -1,18 +1,26 @@
 // What the callers of a computation pass to it, as far as it follows from the module: the values that a
-// scalar of integers among the leaves of its parameters can have.
+// scalar of integers among the leaves of its parameters can have, and which of these leaves differ by a
+// constant.
 //
-//   body and condition of a loop   a leaf that counts (ops/internal/loop_counter.h) has its values in all
-//                                  iterations, and one that passes through what the loop begins with
+//   body and condition of a loop   a leaf that counts (ops/internal/loop_counter.h) is its start and a
+//                                  multiple of the number of the iteration, and one that passes through
+//                                  is what the loop begins with
 //   calls and fusions              a leaf is that of the operand, which is followed
-//                                  (ops/internal/element_value.h) as far as the values that its own
-//                                  computation is passed
+//                                  (ops/internal/element_value.h) as far as what its own computation
+//                                  is passed
 //
-// With several callers a leaf has any of their values. Nothing is known of what no instruction calls
-// (the entry, and computations that only a user asks about), nor with callers of other kinds, nor from
-// more than kMaxCallers levels below the top.
+// So every caller passes an expression over unknowns of its own computation and perhaps the number of
+// the iteration. Mathematics. With several callers a leaf has any of their values, and
 //
-// Example: of `for i in 1..9: for j in 0..5: f(i, j)`, with the inner loop in a computation of its own,
-// that is passed i in [1, 9].
+//   b = a + c      where each caller passes f(u) as a and f(u) + c as b, with one constant c
+//
+// As values are integers here and not residues, a caller's expression that may wrap is none.
+//
+// Nothing is known of what no instruction calls (the entry, and computations that only a user asks
+// about), nor with callers of other kinds, nor from more than kMaxCallers levels below the top.
+//
+// Example: of `for i in 1..9: for j in 0..5: f(i, i + 1, j)`, with the inner loop in a computation of its
+// own, that is passed i in [1, 9] and a second scalar that is the first one and 1.
 #ifndef XLA_INDEXING_OPS_INTERNAL_PASSED_VALUES_H_
 #define XLA_INDEXING_OPS_INTERNAL_PASSED_VALUES_H_
 
@@ -23,12 +31,15 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
+#include "xla_indexing/ops/internal/element_value.h"
 #include "xla_indexing/ops/internal/loop_counter.h"
+#include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {
 
@@ -40,8 +51,9 @@ class PassedValues {
  public:
   explicit PassedValues(mlir::MLIRContext* context) : context_(context) {}
 
-  // The values of a leaf of a parameter; all numbers where nothing is known.
-  Interval Of(const HloInstruction& parameter, int64_t leaf);
+  // A leaf of a parameter, as the first one from which it differs by a constant; as itself, which may
+  // be any number, where nothing is known.
+  PassedScalar Of(const HloInstruction& parameter, int64_t leaf);
 
  private:
   // Where a computation is called, and how many calls one in another lead to it at most.
@@ -53,10 +65,21 @@ class PassedValues {
     std::vector<bool> passes_through;
     LoopCounter counter;
   };
+  // What one caller passes: symbol 0 is the number of the iteration, symbol 1 + i unknown i of the
+  // caller; null where it is no such expression.
+  struct Value {
+    mlir::AffineExpr expr;
+    Interval values = Interval::All();
+  };
+  using Leaf = std::pair<const HloInstruction*, int64_t>;
+  using Scalars = absl::flat_hash_map<Leaf, PassedScalar>;
 
-  Interval FromCaller(const HloInstruction& caller, const HloInstruction& parameter, int64_t leaf);
+  // All scalars of integers among the leaves of a computation's parameters.
+  const Scalars& ScalarsOf(const HloComputation& computation);
+  Value FromCaller(const HloInstruction& caller, const Leaf& passed, RuntimeVarIndexings* unknowns);
+  Value FromLoop(const HloInstruction& loop, const Leaf& passed, RuntimeVarIndexings* unknowns);
   // A leaf of an instruction, a scalar.
-  Interval OfScalar(const HloInstruction& instruction, int64_t leaf);
+  Value OfScalar(const HloInstruction& instruction, int64_t leaf, RuntimeVarIndexings* unknowns);
   const Counted& CounterOf(const HloInstruction& loop);
   const Callers& CallersOf(const HloComputation& computation);
 
@@ -64,7 +87,7 @@ class PassedValues {
   // None until it is asked for.
   std::optional<absl::node_hash_map<const HloComputation*, Callers>> callers_;
   absl::node_hash_map<const HloInstruction*, Counted> counted_;
-  absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, Interval> known_;
+  absl::node_hash_map<const HloComputation*, Scalars> known_;
 };
 
 }  // namespace xla_indexing::internal
