@@ -156,6 +156,18 @@ TEST_F(ZonesTest, TrianglesAndTheirBordersAreOneMap) {
             2);
 }
 
+// The first map says something of both differences, each of which has a map beside it.
+TEST_F(ZonesTest, MapsAreDividedWhereTheirPartsBelongToOthers) {
+  const std::string both =
+      "(d0, d1)[s0] -> (s0), domain: d0 in [0, 4], d1 in [0, 4], s0 in [1, 5], d0 - d1 in [0, 1]";
+  const std::string equal =
+      "(d0, d1) -> (0), domain: d0 in [0, 4], d1 in [0, 4], d0 - d1 in [0, 0]";
+  const std::string next = "(d0, d1) -> (0), domain: d0 in [0, 4], d1 in [0, 4], d0 - d1 in [1, 1]";
+  EXPECT_EQ(JoinTexts({both, equal, next}), 2);
+  // There would be as many.
+  EXPECT_EQ(JoinTexts({both, equal}), 2);
+}
+
 // What adds different numbers to a dimension stays apart, as laws about loops need it.
 TEST_F(ZonesTest, StepsOfDifferentLengthStayApart) {
   EXPECT_EQ(

@@ -150,7 +150,7 @@ PassedValues::Value PassedValues::OfScalar(const HloInstruction& instruction, in
   for (const ValueCase& each : cases) {
     scalar.values = scalar.values.Union(evaluator.RangeOf(each.value, each.when));
   }
-  if (cases.size() != 1 || !cases[0].when.empty() || !cases[0].value) return scalar;
+  if (cases.size() != 1 || !cases[0].value) return scalar;
   llvm::SmallVector<AffineExpr, 4> symbols;
   for (const RuntimeVarIndexing& unknown : evaluator.unknowns()) {
     const auto index = llvm::find(*unknowns, unknown) - unknowns->begin();

@@ -412,6 +412,43 @@ bool JoinTwo(int first_result, std::vector<ZoneOfMap>* zones) {
   return false;
 }
 
+// The zones in parts, those where two coordinates before `first_result` differ by a number in one zone and
+// by that and others in another: the part with that difference, and those below and above. Nothing where
+// there are no such, or too many parts.
+std::optional<std::vector<ZoneOfMap>> DividedAtTies(int first_result,
+                                                    const std::vector<ZoneOfMap>& zones) {
+  std::vector<ZoneOfMap> parts = zones;
+  for (const ZoneOfMap& tied : zones) {
+    for (int i = 1; i < first_result; ++i) {
+      for (int j = 1; j < i; ++j) {
+        const std::optional<int64_t> tie = TieOf(tied.zone, i, j);
+        if (!tie) continue;
+        std::vector<ZoneOfMap> divided;
+        for (const ZoneOfMap& part : parts) {
+          Zone below = part.zone;
+          Zone at = part.zone;
+          Zone above = part.zone;
+          below.Tighten(i, j, *tie - 1);
+          at.Tighten(i, j, *tie);
+          at.Tighten(j, i, -*tie);
+          above.Tighten(j, i, -*tie - 1);
+          if (!at.Close() || at == part.zone) {
+            divided.push_back(part);
+            continue;
+          }
+          for (Zone* each : {&below, &at, &above}) {
+            if (each->Close()) divided.push_back({*each, part.map, /*is_joined=*/true});
+          }
+        }
+        if (divided.size() > kMaxZones) return std::nullopt;
+        parts = std::move(divided);
+      }
+    }
+  }
+  if (parts.size() == zones.size()) return std::nullopt;
+  return parts;
+}
+
 // Maps of one space with fewer zones, if there are; nothing where one cannot be written.
 std::optional<std::vector<OperandIndexing>> Joined(const std::vector<OperandIndexing>& maps) {
   std::vector<ZoneOfMap> zones;
@@ -426,7 +463,14 @@ std::optional<std::vector<OperandIndexing>> Joined(const std::vector<OperandInde
   }
   if (zones.size() < 2) return std::nullopt;
   const int first_result = Coordinates(zones.front().map->map()).first_result();
-  while (JoinTwo(first_result, &zones)) {
+  const auto join = [&](std::vector<ZoneOfMap>* some) {
+    while (JoinTwo(first_result, some)) {
+    }
+  };
+  join(&zones);
+  if (auto parts = DividedAtTies(first_result, zones)) {
+    join(&*parts);
+    if (parts->size() < zones.size()) zones = *std::move(parts);
   }
   for (const ZoneOfMap& each : zones) {
     std::optional<OperandIndexing> written =
