@@ -166,6 +166,10 @@ TEST_F(ZonesTest, MapsAreDividedWhereTheirPartsBelongToOthers) {
   EXPECT_EQ(JoinTexts({both, equal, next}), 2);
   // There would be as many.
   EXPECT_EQ(JoinTexts({both, equal}), 2);
+  // What is beside them and would fall into more parts stays whole.
+  const std::string others =
+      "(d0, d1) -> (d0), domain: d0 in [0, 4], d1 in [0, 4], d0 - d1 in [-3, 0]";
+  EXPECT_EQ(JoinTexts({both, equal, next, others}), 3);
 }
 
 // What adds different numbers to a dimension stays apart, as laws about loops need it.

@@ -65,6 +65,20 @@ std::string Window(const std::string& name, const std::string& of, int left, int
                       "}, to_apply=sum\n");
 }
 
+// Sums up to each element of all but the last elements and of all but the first, as rows of alignments
+// are computed: two maps that only together are one. The first element is 0.
+std::string RowOfAlignment(int columns) {
+  const int last = columns - 1;
+  const std::string part = absl::StrCat("f32[", last, "]");
+  const std::string sums =
+      absl::StrCat(", none), window={size=", last, " pad=", last - 1, "_0}, to_apply=sum\n");
+  return absl::StrCat(" b0 = ", part, " slice(a), slice={[0:", last, "]}\n b2 = ", part,
+                      " slice(a), slice={[1:", columns, "]}\n q0 = ", part, " reduce-window(b0",
+                      sums, " q2 = ", part, " reduce-window(b2", sums, " q = ", part,
+                      " add(q0, q2)\n z = f32[1] constant({0})\n",
+                      " r = f32[COLUMNS] concatenate(z, q), dimensions={0}\n");
+}
+
 std::vector<std::string> RowsOf(int columns) {
   const int last = columns - 1;
   const std::string up_to = Window("q", "a", last, 0);
@@ -171,6 +185,16 @@ TEST(TableLoopsTest, RowsAreComputedFromTheRowBefore) {
       }
     }
   }
+}
+
+TEST(TableLoopsTest, RowsOfAlignmentsAreComputedFromTheRowBefore) {
+  for (const int columns : {2, 3, 4}) {
+    for (const int count : {0, 1, 2, 3, 17}) {
+      CheckExact(TableByRows(columns, count, RowOfAlignment(columns)));
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+  ExpectExact(TableByRows(41, 300, RowOfAlignment(41)));
 }
 
 TEST(TableLoopsTest, LargeTablesAreExact) {

@@ -231,8 +231,19 @@ class ClosedLoop {
     return CloseLeafByLeaf(pieces);
   }
 
-  // All powers but none of maps from a leaf to itself, by the first law that applies.
-  std::optional<OperandIndexingSet> PowersOf(int64_t leaf, OperandIndexingSet maps) {
+  // All powers but none of maps from a leaf to itself: of fewer maps that say the same, as answers are
+  // written, where no law knows them as they are.
+  std::optional<OperandIndexingSet> PowersOf(int64_t leaf, const OperandIndexingSet& maps) {
+    std::optional<OperandIndexingSet> powers = PowersByLaw(leaf, maps);
+    if (powers || maps.size() < 2) return powers;
+    OperandIndexingSet fewer = maps;
+    WriteAnswer(&fewer);
+    if (fewer.size() >= maps.size()) return std::nullopt;
+    return PowersByLaw(leaf, std::move(fewer));
+  }
+
+  // By the first law that applies.
+  std::optional<OperandIndexingSet> PowersByLaw(int64_t leaf, OperandIndexingSet maps) {
     // What stays before, at and behind a row that is computed of itself stays.
     JoinBeyondEnds(&maps);
     const std::vector<OperandIndexing> pieces(maps.begin(), maps.end());

@@ -18,6 +18,7 @@
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/map/internal/expr_util.h"
+#include "xla_indexing/ops/internal/zone.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 
@@ -30,101 +31,6 @@ using ::mlir::AffineExpr;
 constexpr int kMaxCoordinates = 16;
 constexpr size_t kMaxZones = 32;
 constexpr int64_t kMaxParts = 512;
-// Numbers of maps are smaller than this, so that bounds, sums of as many as there are coordinates, and
-// sums of two bounds fit.
-constexpr int64_t kMaxNumber = int64_t{1} << 50;
-// No bound.
-constexpr int64_t kNone = int64_t{1} << 60;
-
-// A coordinate, the first of which is 0, and a number to be added.
-struct ShiftedCoordinate {
-  int coordinate = 0;
-  int64_t added = 0;
-};
-
-class Zone {
- public:
-  explicit Zone(int coordinates) : size_(coordinates), bounds_(coordinates * coordinates, kNone) {
-    for (int i = 0; i < size_; ++i) At(i, i) = 0;
-  }
-
-  int size() const { return size_; }
-  // x_i - x_j <= Bound(i, j), none where that is kNone.
-  int64_t Bound(int i, int j) const { return bounds_[i * size_ + j]; }
-
-  // Restricts x_a - x_b to an interval; false where a number is too large.
-  bool Restrict(ShiftedCoordinate a, ShiftedCoordinate b, const Interval& interval) {
-    if (interval.IsEmpty()) {
-      Tighten(0, 0, -1);
-      return true;
-    }
-    const auto is_small = [](int64_t number) {
-      return -kMaxNumber < number && number < kMaxNumber;
-    };
-    if (!is_small(a.added) || !is_small(b.added)) return false;
-    if (interval.has_upper()) {
-      if (!is_small(interval.upper())) return false;
-      Tighten(a.coordinate, b.coordinate, interval.upper() - a.added + b.added);
-    }
-    if (interval.has_lower()) {
-      if (!is_small(interval.lower())) return false;
-      Tighten(b.coordinate, a.coordinate, -interval.lower() + a.added - b.added);
-    }
-    return true;
-  }
-  // x_i - x_j <= bound.
-  void Tighten(int i, int j, int64_t bound) { At(i, j) = std::min(At(i, j), bound); }
-
-  // Makes all bounds as small as can be; false where there is no point.
-  bool Close() {
-    for (int k = 0; k < size_; ++k) {
-      for (int i = 0; i < size_; ++i) {
-        for (int j = 0; j < size_; ++j) {
-          if (Bound(i, k) == kNone || Bound(k, j) == kNone) continue;
-          At(i, j) = std::min(At(i, j), Bound(i, k) + Bound(k, j));
-        }
-      }
-    }
-    for (int i = 0; i < size_; ++i) {
-      if (Bound(i, i) < 0) return false;
-    }
-    return true;
-  }
-
-  // This without the coordinates from `first` to `last`; closed if this is.
-  Zone Without(int first, int last) const {
-    Zone without(size_ - (last - first));
-    const auto old = [&](int i) { return i < first ? i : i + last - first; };
-    for (int i = 0; i < without.size_; ++i) {
-      for (int j = 0; j < without.size_; ++j) without.At(i, j) = Bound(old(i), old(j));
-    }
-    return without;
-  }
-
-  // Of closed zones.
-  Zone Hull(const Zone& other) const {
-    Zone hull = *this;
-    for (size_t i = 0; i < bounds_.size(); ++i) {
-      hull.bounds_[i] = std::max(bounds_[i], other.bounds_[i]);
-    }
-    return hull;
-  }
-  bool IsSubsetOf(const Zone& other) const {
-    for (size_t i = 0; i < bounds_.size(); ++i) {
-      if (bounds_[i] > other.bounds_[i]) return false;
-    }
-    return true;
-  }
-
-  friend bool operator==(const Zone& a, const Zone& b) = default;
-
- private:
-  int64_t& At(int i, int j) { return bounds_[i * size_ + j]; }
-
-  int size_;
-  llvm::SmallVector<int64_t, 64> bounds_;
-};
-
 // A variable of a map, with a number added; nothing where an expression is something else. Ranges are
 // the last coordinates of all.
 class Coordinates {
@@ -284,8 +190,8 @@ class ZoneWriter {
   Interval DifferenceOf(int i, int j) const {
     const int64_t upper = zone_.Bound(i, j);
     const int64_t lower = zone_.Bound(j, i);
-    const Interval above = lower == kNone ? Interval::All() : Interval::AtLeast(-lower);
-    return above.Intersect(upper == kNone ? Interval::All() : Interval::AtMost(upper));
+    const Interval above = lower == kNoBound ? Interval::All() : Interval::AtLeast(-lower);
+    return above.Intersect(upper == kNoBound ? Interval::All() : Interval::AtMost(upper));
   }
 
   // The first coordinate before this one that differs from it by a number, dimensions before 0.
@@ -334,7 +240,7 @@ class ZoneWriter {
   // all that follow may be left out together.
   bool Follows(int i, int j, const std::vector<int>& own) const {
     const auto is_through = [&](int k) {
-      return k != i && k != j && zone_.Bound(i, k) != kNone && zone_.Bound(k, j) != kNone &&
+      return k != i && k != j && zone_.Bound(i, k) != kNoBound && zone_.Bound(k, j) != kNoBound &&
              zone_.Bound(i, k) + zone_.Bound(k, j) <= zone_.Bound(i, j);
     };
     return is_through(0) || llvm::any_of(own, is_through);
@@ -360,17 +266,11 @@ struct ZoneOfMap {
   bool is_joined = false;
 };
 
-// By how much two coordinates differ, where that is one number.
-std::optional<int64_t> TieOf(const Zone& zone, int i, int j) {
-  if (zone.Bound(i, j) == kNone || zone.Bound(i, j) != -zone.Bound(j, i)) return std::nullopt;
-  return zone.Bound(i, j);
-}
-
 // Whether the same coordinates before `first_result` differ by numbers.
 bool HaveTiesOfOneKind(const Zone& a, const Zone& b, int first_result) {
   for (int i = 1; i < first_result; ++i) {
     for (int j = 1; j < i; ++j) {
-      if (TieOf(a, i, j) != TieOf(b, i, j)) return false;
+      if (a.Difference(i, j) != b.Difference(i, j)) return false;
     }
   }
   return true;
@@ -380,8 +280,8 @@ bool HaveTiesOfOneKind(const Zone& a, const Zone& b, int first_result) {
 bool HaveResultsThatMoveApart(const Zone& a, const Zone& b, int first_result) {
   for (int i = first_result; i < a.size(); ++i) {
     for (int j = 1; j < first_result; ++j) {
-      const std::optional<int64_t> tie = TieOf(a, i, j);
-      const std::optional<int64_t> other = TieOf(b, i, j);
+      const std::optional<int64_t> tie = a.Difference(i, j);
+      const std::optional<int64_t> other = b.Difference(i, j);
       if (tie && other && *tie != *other) return true;
     }
   }
@@ -412,41 +312,58 @@ bool JoinTwo(int first_result, std::vector<ZoneOfMap>* zones) {
   return false;
 }
 
-// The zones in parts, those where two coordinates before `first_result` differ by a number in one zone and
-// by that and others in another: the part with that difference, and those below and above. Nothing where
-// there are no such, or too many parts.
-std::optional<std::vector<ZoneOfMap>> DividedAtTies(int first_result,
-                                                    const std::vector<ZoneOfMap>& zones) {
-  std::vector<ZoneOfMap> parts = zones;
-  for (const ZoneOfMap& tied : zones) {
-    for (int i = 1; i < first_result; ++i) {
+// Joins zones as long as there are two to be joined.
+void JoinAll(int first_result, std::vector<ZoneOfMap>* zones) {
+  while (JoinTwo(first_result, zones)) {
+  }
+}
+
+// A zone in parts, where two coordinates before `first_result` differ by a number in another zone and by
+// that and others in this: the part with that difference, and those below and above.
+std::vector<ZoneOfMap> DividedAtTies(const ZoneOfMap& zone, int first_result,
+                                     const std::vector<ZoneOfMap>& others) {
+  std::vector<ZoneOfMap> parts = {zone};
+  const auto divide = [&](int i, int j, int64_t tie) {
+    std::vector<ZoneOfMap> divided;
+    for (const ZoneOfMap& part : parts) {
+      Zone below = part.zone;
+      Zone at = part.zone;
+      Zone above = part.zone;
+      below.Tighten(i, j, tie - 1);
+      at.Tighten(i, j, tie);
+      at.Tighten(j, i, -tie);
+      above.Tighten(j, i, -tie - 1);
+      for (Zone* each : {&below, &at, &above}) {
+        if (each->Close()) divided.push_back({*each, part.map, /*is_joined=*/true});
+      }
+    }
+    parts = std::move(divided);
+  };
+  for (const ZoneOfMap& other : others) {
+    for (int i = 1; i < first_result && parts.size() < kMaxZones; ++i) {
       for (int j = 1; j < i; ++j) {
-        const std::optional<int64_t> tie = TieOf(tied.zone, i, j);
-        if (!tie) continue;
-        std::vector<ZoneOfMap> divided;
-        for (const ZoneOfMap& part : parts) {
-          Zone below = part.zone;
-          Zone at = part.zone;
-          Zone above = part.zone;
-          below.Tighten(i, j, *tie - 1);
-          at.Tighten(i, j, *tie);
-          at.Tighten(j, i, -*tie);
-          above.Tighten(j, i, -*tie - 1);
-          if (!at.Close() || at == part.zone) {
-            divided.push_back(part);
-            continue;
-          }
-          for (Zone* each : {&below, &at, &above}) {
-            if (each->Close()) divided.push_back({*each, part.map, /*is_joined=*/true});
-          }
-        }
-        if (divided.size() > kMaxZones) return std::nullopt;
-        parts = std::move(divided);
+        const std::optional<int64_t> tie = other.zone.Difference(i, j);
+        if (tie && !zone.zone.Difference(i, j)) divide(i, j, *tie);
       }
     }
   }
-  if (parts.size() == zones.size()) return std::nullopt;
   return parts;
+}
+
+// Divides a zone, if its parts belong to others, so that there are fewer; false otherwise.
+bool DivideOne(int first_result, std::vector<ZoneOfMap>* zones) {
+  for (size_t i = 0; i < zones->size(); ++i) {
+    std::vector<ZoneOfMap> fewer = DividedAtTies((*zones)[i], first_result, *zones);
+    if (fewer.size() == 1 || fewer.size() > kMaxZones) continue;
+    for (size_t j = 0; j < zones->size(); ++j) {
+      if (j != i) fewer.push_back((*zones)[j]);
+    }
+    JoinAll(first_result, &fewer);
+    if (fewer.size() >= zones->size()) continue;
+    *zones = std::move(fewer);
+    return true;
+  }
+  return false;
 }
 
 // Maps of one space with fewer zones, if there are; nothing where one cannot be written.
@@ -463,14 +380,8 @@ std::optional<std::vector<OperandIndexing>> Joined(const std::vector<OperandInde
   }
   if (zones.size() < 2) return std::nullopt;
   const int first_result = Coordinates(zones.front().map->map()).first_result();
-  const auto join = [&](std::vector<ZoneOfMap>* some) {
-    while (JoinTwo(first_result, some)) {
-    }
-  };
-  join(&zones);
-  if (auto parts = DividedAtTies(first_result, zones)) {
-    join(&*parts);
-    if (parts->size() < zones.size()) zones = *std::move(parts);
+  JoinAll(first_result, &zones);
+  while (DivideOne(first_result, &zones)) {
   }
   for (const ZoneOfMap& each : zones) {
     std::optional<OperandIndexing> written =

@@ -17,6 +17,9 @@
 // the same dimensions and runtime variables differ by the same numbers, and no result differs from one of
 // them by one number in A and another in B; and only zones like A are taken for what covers both.
 //
+// A zone of which several numbers can be the difference of two dimensions or runtime variables is divided
+// where others have one of them, if there are fewer zones then.
+//
 // Whether it has such points is found by taking zones away one after another: of what is left, the parts
 // beyond each bound of the next zone.
 //
