@@ -21,7 +21,8 @@
 //     another, with results that differ by
 //     constants
 //
-// Three more are for answers only, since laws about loops look for what maps add to dimensions:
+// Three more are for answers, and for unions that no law about loops knows otherwise, since such laws
+// look for what maps add to dimensions:
 //
 //   a, which is b beyond an end of an interval,  one map (ops/internal/range_choices.h)
 //     of a runtime variable too
