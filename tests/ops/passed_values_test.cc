@@ -190,6 +190,26 @@ TEST(PassedValuesTest, LeavesAreTiedWhereAllCallersPassOneDifference) {
   }
 }
 
+// A computation of two numbers of this type with a loop of three iterations that adds a step to each of
+// them; its body passes both to `used`.
+std::string InnerThatCounts(const std::string& type, const std::array<int, 2>& steps) {
+  const std::string text = absl::StrCat(
+      "used {\n q = TYPE parameter(0)\n ROOT r = TYPE parameter(1)\n}\ncounts {\n"
+      " p = STATE parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
+      " a = TYPE get-tuple-element(p), index=1\n b = TYPE get-tuple-element(p), index=2\n"
+      " u = TYPE call(a, b), to_apply=used\n one = s32[] constant(1)\n l = s32[] add(k, one)\n"
+      " da = TYPE constant(",
+      steps[0], ")\n db = TYPE constant(", steps[1],
+      ")\n c = TYPE add(a, da)\n d = TYPE add(b, db)\n ROOT t = STATE tuple(l, c, d)\n}\n"
+      "less {\n p = STATE parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
+      " n = s32[] constant(3)\n ROOT c = pred[] compare(k, n), direction=LT\n}\n"
+      "inner {\n q = TYPE parameter(0)\n r = TYPE parameter(1)\n zero = s32[] constant(0)\n"
+      " s = STATE tuple(zero, q, r)\n w = STATE while(s), condition=less, body=counts\n"
+      " ROOT o = TYPE get-tuple-element(w), index=1\n}\n");
+  return absl::StrReplaceAll(
+      text, {{"STATE", absl::StrCat("(s32[], ", type, ", ", type, ")")}, {"TYPE", type}});
+}
+
 // A loop that is passed x and y and counts both, from them on, perhaps by other numbers.
 TEST(PassedValuesTest, CountersAreTiedThatAreCountedAlike) {
   for (int n = 0; n < 81; ++n) {
@@ -198,22 +218,7 @@ TEST(PassedValuesTest, CountersAreTiedThatAreCountedAlike) {
     const std::array<int, 2> y = {1, n / 27 - 1};
     std::set<int> differences;
     for (int k = 0; k < 3; ++k) differences.insert(y[1] - x[1] + k * (steps[1] - steps[0]));
-    const std::string state = "(s32[], s32[], s32[])";
-    const std::string inner = absl::StrCat(
-        "used {\n q = s32[] parameter(0)\n ROOT r = s32[] parameter(1)\n}\ncounts {\n p = ", state,
-        " parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
-        " a = s32[] get-tuple-element(p), index=1\n b = s32[] get-tuple-element(p), index=2\n"
-        " u = s32[] call(a, b), to_apply=used\n one = s32[] constant(1)\n l = s32[] add(k, one)\n"
-        " da = s32[] constant(",
-        steps[0], ")\n db = s32[] constant(", steps[1],
-        ")\n c = s32[] add(a, da)\n d = s32[] add(b, db)\n ROOT t = ", state,
-        " tuple(l, c, d)\n}\nless {\n p = ", state,
-        " parameter(0)\n k = s32[] get-tuple-element(p), index=0\n n = s32[] constant(3)\n"
-        " ROOT c = pred[] compare(k, n), direction=LT\n}\ninner {\n q = s32[] parameter(0)\n"
-        " r = s32[] parameter(1)\n zero = s32[] constant(0)\n s = ",
-        state, " tuple(zero, q, r)\n w = ", state,
-        " while(s), condition=less, body=counts\n ROOT o = s32[] get-tuple-element(w), "
-        "index=1\n}\n");
+    const std::string inner = InnerThatCounts("s32[]", steps);
     const std::string text = Loop(2, 7, 2, CallOf("a", x, y), inner);
     EXPECT_EQ(Difference(text, "used"),
               differences.size() == 1 ? std::optional<int64_t>(*differences.begin()) : std::nullopt)
@@ -226,21 +231,19 @@ TEST(PassedValuesTest, CountersAreTiedThatAreCountedAlike) {
   }
 }
 
-// x counts from what the entry is passed, which may be the greatest number.
+// One of two counters is greater by 5, until it wraps.
 TEST(PassedValuesTest, CountersThatMayWrapAreAny) {
-  const std::string text =
-      "HloModule m\nbody {\n p = (s32[], s8[], s8[]) parameter(0)\n"
-      " k = s32[] get-tuple-element(p), index=0\n x = s8[] get-tuple-element(p), index=1\n"
-      " y = s8[] get-tuple-element(p), index=2\n one = s32[] constant(1)\n l = s32[] add(k, one)\n"
-      " small = s8[] constant(1)\n z = s8[] add(x, small)\n"
-      " ROOT t = (s32[], s8[], s8[]) tuple(l, z, y)\n}\ncondition {\n"
-      " p = (s32[], s8[], s8[]) parameter(0)\n k = s32[] get-tuple-element(p), index=0\n"
-      " n = s32[] constant(3)\n ROOT c = pred[] compare(k, n), direction=LT\n}\nENTRY e {\n"
-      " zero = s32[] constant(0)\n x = s8[] parameter(0)\n"
-      " s = (s32[], s8[], s8[]) tuple(zero, x, x)\n"
-      " ROOT w = (s32[], s8[], s8[]) while(s), condition=condition, body=body\n}\n";
-  EXPECT_EQ(Passed(text, "body", 1), Interval::All());
-  EXPECT_EQ(PassedTo(text, "body", 0, 2).first.leaf, 2);
+  for (const int limit : {121, 122}) {
+    const std::string call =
+        " five = s32[] constant(5)\n more = s32[] add(i, five)\n a = s8[] convert(i)\n"
+        " b = s8[] convert(more)\n c = s8[] call(a, b), to_apply=inner\n";
+    const std::string text = Loop(0, limit, 1, call, InnerThatCounts("s8[]", {1, 1}));
+    EXPECT_EQ(Passed(text, "used", 0), Interval::Closed(0, limit + 1));
+    EXPECT_EQ(Difference(text, "used"), limit + 6 > 127 ? std::nullopt : std::optional<int64_t>(5))
+        << text;
+    const PassedScalar second = PassedTo(text, "used", 1, 0).first;
+    EXPECT_EQ(second.values == Interval::All(), limit + 6 > 127);
+  }
 }
 
 // Both are what the entry is passed, of which nothing else is known.
