@@ -19,7 +19,7 @@
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/parser.h"
-#include "xla_indexing/ops/internal/element_value.h"
+#include "xla_indexing/ops/internal/passed_scalar.h"
 
 namespace xla_indexing::internal {
 namespace {

@@ -56,7 +56,7 @@
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/indexing_options.h"
 #include "xla_indexing/ops/internal/computation_indexer.h"
-#include "xla_indexing/ops/internal/element_value.h"
+#include "xla_indexing/ops/internal/passed_scalar.h"
 #include "xla_indexing/ops/internal/passed_values.h"
 #include "xla_indexing/ops/operand_indexing.h"
 

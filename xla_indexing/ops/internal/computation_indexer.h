@@ -13,7 +13,7 @@
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/direction.h"
 #include "xla_indexing/ops/indexing_entry.h"
-#include "xla_indexing/ops/internal/element_value.h"
+#include "xla_indexing/ops/internal/passed_scalar.h"
 
 namespace xla_indexing::internal {
 

@@ -28,21 +28,13 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/internal/domain.h"
+#include "xla_indexing/ops/internal/passed_scalar.h"
 #include "xla_indexing/ops/internal/value_cases.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {
 
 using CallPath = llvm::SmallVector<const HloInstruction*, 1>;
-
-// What is passed as a leaf of a parameter, a scalar of integers: `added` and another leaf of a parameter
-// of the same computation, perhaps the same leaf, which has these values.
-struct PassedScalar {
-  const HloInstruction* parameter = nullptr;
-  int64_t leaf = 0;
-  int64_t added = 0;
-  Interval values = Interval::All();
-};
 
 // What is known of the leaves of a loop's state when an iteration begins.
 struct LoopState {

@@ -37,8 +37,8 @@
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/hlo/module.h"
-#include "xla_indexing/ops/internal/element_value.h"
 #include "xla_indexing/ops/internal/loop_counter.h"
+#include "xla_indexing/ops/internal/passed_scalar.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
 
 namespace xla_indexing::internal {
