@@ -74,10 +74,12 @@ function(xla_indexing_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
-# xla_indexing_add_headers(<target> <pattern>): the target's public headers, those of xla_indexing/ that the pattern
-# names. They are installed, and each is compiled by itself where CMAKE_VERIFY_INTERFACE_HEADER_SETS is on.
-function(xla_indexing_add_headers target pattern)
-  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/xla_indexing/${pattern}")
+# xla_indexing_add_headers(<target> <pattern>...): the target's public headers, those of xla_indexing/ that the patterns
+# name and that are not internal. They are installed, and each is compiled by itself where CMAKE_VERIFY_INTERFACE_HEADER_SETS is on.
+function(xla_indexing_add_headers target)
+  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/xla_indexing/" OUTPUT_VARIABLE patterns)
+  file(GLOB headers CONFIGURE_DEPENDS ${patterns})
+  list(FILTER headers EXCLUDE REGEX "/internal/")
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${headers})
 endfunction()
 
@@ -109,7 +111,7 @@ function(xla_indexing_add_layer layer)
     xla_indexing_precompile(${target} SHARED_BY layers_without_mlir)
   endif()
   if(NOT layer STREQUAL "tools")
-    xla_indexing_add_headers(${target} "${layer}/*.h")
+    xla_indexing_add_headers(${target} "${layer}/*.h" "${layer}/*/*.h")
     set_property(GLOBAL APPEND PROPERTY XLA_INDEXING_LAYERS ${layer})
   endif()
 endfunction()
