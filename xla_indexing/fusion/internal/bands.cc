@@ -181,7 +181,11 @@ std::optional<Progression> Union(const Progression& a, const Progression& b) {
 }
 
 std::vector<Progression> Unite(std::vector<Progression> parts) {
-  for (size_t before = parts.size() + 1; parts.size() < before;) {
+  // Each with those before it, the nearest first, and again where some have become one.
+  constexpr size_t kLooksBack = 32;
+  constexpr int kRounds = 4;
+  size_t before = parts.size() + 1;
+  for (int round = 0; round < kRounds && parts.size() < before; ++round) {
     before = parts.size();
     llvm::stable_sort(parts, [](const Progression& a, const Progression& b) {
       return a.interval.lower() < b.interval.lower();
@@ -189,7 +193,8 @@ std::vector<Progression> Unite(std::vector<Progression> parts) {
     std::vector<Progression> united;
     for (const Progression& part : parts) {
       std::optional<Progression> both;
-      for (size_t i = united.size(); i-- > 0 && !both;) {
+      for (size_t i = united.size(); i > 0 && i + kLooksBack > united.size() && !both;) {
+        --i;
         both = Union(united[i], part);
         if (both) united[i] = *both;
       }

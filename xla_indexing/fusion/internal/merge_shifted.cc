@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/AffineExpr.h"
@@ -55,6 +57,43 @@ bool AgreeElsewhere(const IndexingMap& a, const IndexingMap& b, int result, int 
   }
   return AgreeInOtherDims(a, b, dim);
 }
+
+// Equal for maps that AgreeElsewhere().
+size_t HashElsewhere(const IndexingMap& map, int result, int dim) {
+  llvm::hash_code hash = llvm::hash_value(map.num_results());
+  for (int i = 0; i < map.num_results(); ++i) {
+    if (i != result) hash = llvm::hash_combine(hash, map.results()[i]);
+  }
+  for (int i = 0; i < map.num_dims(); ++i) {
+    const Interval& bounds = map.dims()[i].bounds;
+    if (i != dim && bounds.IsFinite()) {
+      hash = llvm::hash_combine(hash, bounds.lower(), bounds.upper());
+    }
+  }
+  return hash;
+}
+
+// Groups of maps, found by a hash of what those of one group have in common.
+template <typename Group>
+class Groups {
+ public:
+  // The group of this hash for which `has` holds; a new one where there is none.
+  template <typename Has>
+  Group& Find(size_t hash, Has has, Group made) {
+    QuestionBudget::Spend();
+    auto& positions = of_hash_[hash];
+    for (const size_t position : positions) {
+      if (has(groups_[position])) return groups_[position];
+    }
+    positions.push_back(groups_.size());
+    return groups_.emplace_back(std::move(made));
+  }
+  std::vector<Group>& all() { return groups_; }
+
+ private:
+  std::vector<Group> groups_;
+  absl::flat_hash_map<size_t, llvm::SmallVector<size_t, 1>> of_hash_;
+};
 
 // Adds the map, which is this band along the family's dimension.
 void AddBand(Band band, const OperandIndexing& indexing, Family* family) {
@@ -211,7 +250,7 @@ struct OverValues {
 // Makes one of maps that agree in all but the values of the dimension, where these are a progression.
 OperandIndexingSet UnitedOver(const OperandIndexingSet& maps, int dim) {
   OperandIndexingSet united;
-  std::vector<OverValues> groups;
+  Groups<OverValues> groups;
   for (const OperandIndexing& indexing : maps) {
     const IndexingMap& map = indexing.map();
     if (!IsPlainAndExact(indexing)) {
@@ -220,22 +259,18 @@ OperandIndexingSet UnitedOver(const OperandIndexingSet& maps, int dim) {
     }
     Constraints constraints;
     const Progression values = ValuesOfDim(map, dim, &constraints);
-    QuestionBudget::Spend(1 + static_cast<int64_t>(groups.size() / kComparedInAStep));
-    auto group = llvm::find_if(groups, [&](const OverValues& of) {
+    const auto is_of = [&](const OverValues& of) {
       return AgreeElsewhere(of.example, map, /*result=*/-1, dim) &&
              llvm::equal(
                  of.example.ranges(), map.ranges(),
                  [](const Variable& a, const Variable& b) { return a.bounds == b.bounds; }) &&
              of.constraints == constraints;
-    });
-    if (group == groups.end()) {
-      groups.push_back({map, std::move(constraints), {}, {}});
-      group = std::prev(groups.end());
-    }
-    group->maps.push_back(indexing);
-    group->values.push_back(values);
+    };
+    OverValues& group = groups.Find(HashElsewhere(map, -1, dim), is_of, {map, constraints, {}, {}});
+    group.maps.push_back(indexing);
+    group.values.push_back(values);
   }
-  for (OverValues& group : groups) {
+  for (OverValues& group : groups.all()) {
     std::vector<OperandIndexing> fewer;
     const std::vector<Progression> all = Unite(group.values);
     for (size_t i = 0; i < all.size() && all.size() < group.maps.size(); ++i) {
@@ -294,20 +329,19 @@ OperandIndexingSet UnitedInto(const OperandIndexingSet& maps, int result, int nu
   };
   std::vector<std::optional<OperandIndexing>> left(maps.begin(), maps.end());
   for (int dim = 0; dim < num_dims; ++dim) {
-    std::vector<Group> groups;
+    Groups<Group> groups;
     for (size_t i = 0; i < left.size(); ++i) {
       if (!left[i]) continue;
       const std::vector<BandWithFactor> bands = AsBands(*left[i], result, dim);
       if (bands.empty()) continue;
-      QuestionBudget::Spend(1 + static_cast<int64_t>(groups.size() / kComparedInAStep));
-      auto group = llvm::find_if(groups, [&](const Group& of) {
+      const auto is_of = [&](const Group& of) {
         return AgreeElsewhere(left[of.positions.front()]->map(), left[i]->map(), result, dim);
-      });
-      if (group == groups.end()) group = groups.insert(groups.end(), Group());
-      group->positions.push_back(i);
-      group->bands.insert(group->bands.end(), bands.begin(), bands.end());
+      };
+      Group& group = groups.Find(HashElsewhere(left[i]->map(), result, dim), is_of, {});
+      group.positions.push_back(i);
+      group.bands.insert(group.bands.end(), bands.begin(), bands.end());
     }
-    for (const Group& group : groups) {
+    for (const Group& group : groups.all()) {
       if (group.positions.size() < 2) continue;
       const std::optional<BandWithFactor> all = UnionOfAll(group.bands);
       if (!all) continue;
