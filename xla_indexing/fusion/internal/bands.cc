@@ -114,8 +114,8 @@ std::optional<std::vector<Column>> ColumnsOf(llvm::ArrayRef<BandWithFactor> band
   for (const BandWithFactor& of : bands) dims = HullOf(dims, of.band.dim);
   const std::optional<Int128> count = dims.Count();
   if (!count || *count * static_cast<int64_t>(bands.size()) > kMostLooks) return std::nullopt;
-  std::vector<Column> columns;
-  for (int64_t i = 0; i < static_cast<int64_t>(*count); ++i) {
+  // What the bands have beside value i of the dimension; none where that is no progression.
+  const auto column_at = [&](int64_t i) -> std::optional<Column> {
     const int64_t dim = dims.interval.lower() + i * dims.residues.modulus();
     std::vector<Progression> parts;
     for (const auto& [band, factor] : bands) {
@@ -123,10 +123,19 @@ std::optional<std::vector<Column>> ColumnsOf(llvm::ArrayRef<BandWithFactor> band
       if (!values) return std::nullopt;
       if (!values->IsEmpty()) parts.push_back(*values);
     }
-    if (parts.empty()) continue;
     parts = Unite(std::move(parts));
     if (parts.size() > 1) return std::nullopt;
-    columns.push_back({dim, parts.front()});
+    const Progression nothing = Progression::Of(Interval::Empty(), Congruence::Empty());
+    return Column{dim, parts.empty() ? nothing : parts.front()};
+  };
+  std::vector<Column> columns;
+  const auto last = static_cast<int64_t>(*count) - 1;
+  // Bands that are none together mostly show it in the middle.
+  if (last >= 0 && !column_at(last / 2)) return std::nullopt;
+  for (int64_t i = 0; i <= last; ++i) {
+    const std::optional<Column> column = column_at(i);
+    if (!column) return std::nullopt;
+    if (!column->values.IsEmpty()) columns.push_back(*column);
   }
   return columns;
 }

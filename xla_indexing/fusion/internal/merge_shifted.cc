@@ -400,10 +400,14 @@ void MergeShifted(OperandIndexingSet* maps) {
   const int num_dims = maps->maps().front().map().num_dims();
   for (int dim = 0; dim < num_dims && maps->size() > 1; ++dim) *maps = UnitedOver(*maps, dim);
   for (int result = 0; result < num_results && maps->size() > 1; ++result) {
-    OperandIndexingSet merged;
-    for (const OperandIndexing& map : *maps) merged.Add(WithRangesAsDims(map, result));
-    merged = UnitedInto(merged, result, num_dims);
-    if (merged.size() > 1) merged = MergedAlong(merged, result);
+    OperandIndexingSet given;
+    for (const OperandIndexing& map : *maps) given.Add(WithRangesAsDims(map, result));
+    // Bands take less time than columns, and find fewer unions.
+    OperandIndexingSet merged = MergedAlong(given, result);
+    if (merged.size() > 1) {
+      const OperandIndexingSet united = UnitedInto(given, result, num_dims);
+      if (united.size() < given.size()) merged = MergedAlong(united, result);
+    }
     *maps = {};
     for (const OperandIndexing& map : merged) maps->Add(WithDims(map, num_dims));
   }

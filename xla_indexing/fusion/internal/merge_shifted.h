@@ -1,13 +1,14 @@
 // Maps that agree in all but one result or one dimension, as fewer maps.
 //
-// Mathematics. Three laws, each an equality of unions; the first that makes one map of several is taken.
+// Mathematics. Three laws, each an equality of unions, in this order:
 //   Values     { d in D1, P } and { d in D2, P } are { d in D1 or D2, P }, where D1 or D2 is a
 //              progression (fusion/internal/bands.h).
-//   Columns    Maps that differ in what result i is over dimension j, whatever their formulas, are a
-//              band between two lines (fusion/internal/map_as_band.h) where, beside each value of d_j,
-//              what they lead to together is what the band has. For few values of d_j.
 //   Bands      Bands of one factor that differ in D, T and C alone are one where their hull has no
-//              more. For any number of values, and where the result is several bands.
+//              more (fusion/internal/map_as_band.h).
+//   Columns    Maps that differ in what result i is over dimension j, whatever their formulas, are one
+//              band where, beside each value of d_j, what they lead to together is what the band has.
+//              Takes longer and finds more, so that it is tried on maps that bands do not make one,
+//              and for few values of d_j.
 // A range variable that is in other results alone is taken as a dimension, since a union over its
 // values commutes with a union of maps. A band that another contains is left out.
 //
