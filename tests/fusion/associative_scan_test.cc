@@ -185,7 +185,7 @@ void ExpectTriangles(int64_t size, bool of_pairs, int64_t columns = 1, bool in_h
                                              ", operand ", entry.operand, backward ? "" : " forth");
       EXPECT_TRUE(entry.indexing.label().IsExact()) << which;
       // Where the plain walk has few maps they stay: each is a way in which elements are read.
-      EXPECT_LE(entry.indexing.size(), size < 8 ? 8 : 1) << which;
+      EXPECT_LE(entry.indexing.size(), size <= 8 ? 8 : 1) << which;
       // x_0 is b_0.
       const int64_t first = entry.output_leaf == 1 && entry.operand == 0 ? 1 : 0;
       EXPECT_EQ(MapPairsOf(entry.indexing), Triangle(size, first, backward, columns)) << which;

@@ -341,6 +341,19 @@ TEST_F(ComputationIndexingTest, MapsPastTheBoundThatDifferInAConstantAreOneExact
   EXPECT_THAT(OutputToInput(Doubling(3), options), SizeIs(1));
 }
 
+// A row is broadcast, and its copies are put at even and at odd places: each reads the same of it.
+TEST_F(ComputationIndexingTest, MapsOverResidueClassesOfADimensionAreOne) {
+  EXPECT_THAT(OutputToInput(R"(f {
+  row = f32[3] parameter(0)
+  rows = f32[4,3] broadcast(row), dimensions={1}
+  zero = f32[] constant(0)
+  even = f32[8,3] pad(rows, zero), padding=0_1_1x0_0
+  odd = f32[8,3] pad(rows, zero), padding=1_0_1x0_0
+  ROOT sum = f32[8,3] add(even, odd)
+})"),
+              ElementsAre("0/0/0: (d0, d1) -> (d1), domain: d0 in [0, 7], d1 in [0, 2]"));
+}
+
 // x + rotate(x, 2^i) for i = 0 .. k-1 over 2^k elements: all rotations, which read all elements.
 TEST_F(ComputationIndexingTest, ButterfliesReadEveryElementExactly) {
   for (const int steps : {8, 9, 10, 12}) {

@@ -51,6 +51,11 @@ OperandIndexingSet MapsOf(const PathSet& paths, const Shape& end, bool merge_shi
   OperandIndexingSet set;
   for (const Path& path : paths.paths()) set.Add(path.Map(end));
   set.Simplify();
+  if (set.size() > 1 && absl::c_any_of(set, [](const OperandIndexing& indexing) {
+        return !indexing.map().constraints().empty();
+      })) {
+    UniteValues(&set);
+  }
   if (merge_shifted || set.size() > kManyMaps) {
     OperandIndexingSet merged = set;
     MergeShifted(&merged);

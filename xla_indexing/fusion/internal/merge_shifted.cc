@@ -391,14 +391,20 @@ OperandIndexingSet MergedAlong(const OperandIndexingSet& maps, int result) {
 
 }  // namespace
 
+void UniteValues(OperandIndexingSet* maps) {
+  for (int dim = 0; maps->size() > 1 && dim < maps->maps().front().map().num_dims(); ++dim) {
+    *maps = UnitedOver(*maps, dim);
+  }
+}
+
 void MergeShifted(OperandIndexingSet* maps) {
   if (maps->empty()) return;
   const int num_results = maps->maps().front().map().num_results();
   for (const OperandIndexing& indexing : *maps) {
     if (indexing.IsUnknown() || indexing.map().num_results() != num_results) return;
   }
+  UniteValues(maps);
   const int num_dims = maps->maps().front().map().num_dims();
-  for (int dim = 0; dim < num_dims && maps->size() > 1; ++dim) *maps = UnitedOver(*maps, dim);
   for (int result = 0; result < num_results && maps->size() > 1; ++result) {
     OperandIndexingSet given;
     for (const OperandIndexing& map : *maps) given.Add(WithRangesAsDims(map, result));

@@ -25,6 +25,9 @@
 
 namespace xla_indexing::internal {
 
+// The first law alone, which makes one map of those that differ in residue classes of a dimension.
+void UniteValues(OperandIndexingSet* maps);
+
 // Replaces exact maps, simplified and to arrays of one rank, by fewer with the same union, along one
 // dimension and then one result after another. Others stay as they are.
 void MergeShifted(OperandIndexingSet* maps);
