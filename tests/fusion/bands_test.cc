@@ -150,6 +150,16 @@ TEST(BandsTest, ManyProgressionsAreOneWhereTheirUnionIsAProgression) {
   EXPECT_GT(found, 10);
 }
 
+// Parts without an end stay, and empty ones go.
+TEST(BandsTest, ProgressionsWithoutEndsOrElementsAreNoError) {
+  const Progression some = Progression::Of(Interval::Closed(0, 4), Congruence::All());
+  const Progression nothing = Progression::Of(Interval::Empty(), Congruence::All());
+  const Progression all = Progression::Of(Interval::All(), Congruence::All());
+  EXPECT_TRUE(Unite({nothing, nothing}).empty());
+  EXPECT_EQ(Unite({nothing, some}), std::vector<Progression>{some});
+  EXPECT_EQ(Unite({some, all}), (std::vector<Progression>{some, all}));
+}
+
 // Whether the lower or the upper ends of two neighbouring columns of the band are those of its
 // offsets, so that the factor is seen in what the band has.
 bool ShowsItsFactor(const Band& band, int64_t factor) {

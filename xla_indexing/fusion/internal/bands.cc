@@ -193,6 +193,10 @@ std::vector<Progression> Unite(std::vector<Progression> parts) {
   // Each with those before it, the nearest first, and again where some have become one.
   constexpr size_t kLooksBack = 32;
   constexpr int kRounds = 4;
+  llvm::erase_if(parts, [](const Progression& part) { return part.IsEmpty(); });
+  if (!llvm::all_of(parts, [](const Progression& part) { return part.interval.IsFinite(); })) {
+    return parts;
+  }
   size_t before = parts.size() + 1;
   for (int round = 0; round < kRounds && parts.size() < before; ++round) {
     before = parts.size();

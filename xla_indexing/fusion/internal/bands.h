@@ -99,7 +99,7 @@ struct Band {
   }
 };
 
-// Few progressions with the same union.
+// Few progressions with the same union, where all are finite; none of them is empty.
 std::vector<Progression> Unite(std::vector<Progression> parts);
 
 // The band with the same points of which each part has what the other two allow.

@@ -359,6 +359,7 @@ OperandIndexingSet UnitedInto(const OperandIndexingSet& maps, int result, int nu
   return united;
 }
 
+// Makes one of maps that are bands of one factor along the result, where these are one.
 OperandIndexingSet MergedAlong(const OperandIndexingSet& maps, int result) {
   OperandIndexingSet merged;
   std::vector<Family> families;

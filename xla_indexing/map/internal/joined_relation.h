@@ -113,8 +113,10 @@ class JoinedRelation {
   // them: forms may depend on their order.
   enum class Reordered { kNone, kAlone, kTogether };
   Reordered OrderRangeVariables();
-  // Of a map by itself: sums of variables without equalities have one form each, but for the sign of
-  // a constraint, which begins with a positive summand.
+  // Whether simplifying the map anew, with its range variables in another order, may change more than
+  // their names. It does not for a map by itself whose expressions are sums of variables: without
+  // equalities these have one form each, but for the sign of a constraint, which begins with a
+  // positive summand.
   bool MayDependOnOrder() const;
   llvm::SmallVector<mlir::AffineExpr, 8> ExprsInOrderOfUse() const;
   std::vector<llvm::SmallVector<int, 2>> RuntimesInOrder() const;

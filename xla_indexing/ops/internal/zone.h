@@ -94,7 +94,7 @@ class Zone {
     return without;
   }
 
-  // Of closed zones.
+  // The least zone with both; the two have to be closed.
   Zone Hull(const Zone& other) const {
     Zone hull = *this;
     for (size_t i = 0; i < bounds_.size(); ++i) {
