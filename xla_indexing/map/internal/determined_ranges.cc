@@ -15,47 +15,96 @@
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/interval.h"
+#include "xla_indexing/map/internal/constraint_form.h"
+#include "xla_indexing/map/internal/equalities.h"
 #include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/replace_variables.h"
+#include "xla_indexing/map/internal/solve.h"
 
 namespace xla_indexing::internal {
 namespace {
 
 using ::mlir::AffineExpr;
 
-// The value of a range variable, and that it is an integer.
+// The value of a range variable. What else the constraint says, it says once it has that value.
 struct Determined {
   int range;
   AffineExpr value;
-  std::optional<Constraint> residue;
 };
 
-// The value of a range variable, the last one where there are several, that an equality gives.
+// sum = e + coefficient*s in the constraint's interval: s is a quotient of e.
+std::optional<Determined> QuotientOf(const Constraint& constraint, const LinearSum& sum, int range,
+                                     int64_t coefficient, Determination by,
+                                     mlir::MLIRContext* context) {
+  const Interval& interval = constraint.interval;
+  if (!interval.has_lower() || !interval.has_upper()) return std::nullopt;
+  if (by != Determination::kConstraint && !interval.IsPoint()) return std::nullopt;
+  const std::optional<int64_t> width = CheckedSub(interval.upper(), interval.lower());
+  const int64_t divisor = coefficient < 0 ? -coefficient : coefficient;
+  if (!width || *width >= divisor) return std::nullopt;
+  if (divisor > 1 && by == Determination::kUndividedEquality) return std::nullopt;
+  LinearSum rest = sum;
+  rest.RemoveTerm(mlir::getAffineSymbolExpr(range, context));
+  rest.SubtractConstant(coefficient < 0 ? interval.lower() : interval.upper());
+  if (coefficient > 0) rest.Scale(-1);
+  const AffineExpr dividend = rest.ToExpr(context);
+  if (!dividend) return std::nullopt;
+  return Determined{range, FloorDiv(dividend, divisor)};
+}
+
+// fact.sum = e + coefficient*s: s is the value with the residue that e leaves to it.
+std::optional<Determined> ResidueOf(const ResidueFact& fact, int range, int64_t coefficient,
+                                    const Interval& bounds, mlir::MLIRContext* context) {
+  const int64_t modulus = fact.residues.modulus();
+  if (Gcd(coefficient, modulus) != 1) return std::nullopt;
+  LinearSum rest = fact.sum;
+  rest.RemoveTerm(mlir::getAffineSymbolExpr(range, context));
+  rest.SubtractConstant(fact.residues.residue());
+  rest.Scale(-1);
+  ResidueValue residue;
+  residue.Know(coefficient, modulus, rest.ToExpr(context));
+  return Determined{range, residue.In(bounds)};
+}
+
+// Whether results have the variable, but only in multiples of `coefficient`, that of a constraint's sum.
+// What they have of the sum is then a remainder of the quotient, which would be longer.
+bool IsInMultiplesOnly(int range, int64_t coefficient, const IndexingMap& map) {
+  const AffineExpr variable = mlir::getAffineSymbolExpr(range, map.context());
+  bool is_in_result = false;
+  for (const AffineExpr result : map.results()) {
+    if (!HasSymbol(result, range)) continue;
+    is_in_result = true;
+    LinearSum sum = LinearSum::FromExpr(result);
+    if (sum.CoefficientOf(variable) % coefficient != 0) return false;
+    sum.RemoveTerm(variable);
+    if (llvm::any_of(sum.terms(), [&](const Term& term) { return HasSymbol(term.atom, range); })) {
+      return false;
+    }
+  }
+  return is_in_result;
+}
+
+// The value of a range variable, the last one where there are several, that a constraint gives.
 std::optional<Determined> DeterminedBy(const Constraint& constraint, const IndexingMap& map,
                                        const DeterminedOptions& options) {
-  if (!constraint.interval.IsPoint()) return std::nullopt;
-  const LinearSum sum = LinearSum::FromExpr(constraint.expr);
+  if (constraint.interval.IsEmpty()) return std::nullopt;
+  std::optional<ResidueFact> fact;
+  if (options.by == Determination::kConstraint) fact = ResidueFactOf(constraint);
+  const LinearSum sum = fact ? fact->sum : LinearSum::FromExpr(constraint.expr);
   if (!sum.valid()) return std::nullopt;
   for (int range = map.num_ranges() - 1; range >= 0; --range) {
-    const AffineExpr variable = mlir::getAffineSymbolExpr(range, map.context());
-    const int64_t coefficient = sum.CoefficientOf(variable);
+    const int64_t coefficient = sum.CoefficientOf(mlir::getAffineSymbolExpr(range, map.context()));
     if (coefficient == 0 || coefficient == kInt64Min) continue;
-    const bool is_unit = coefficient == 1 || coefficient == -1;
-    if (!is_unit && options.only_undivided) continue;
-    LinearSum rest = sum;
-    rest.RemoveTerm(variable);
-    rest.SubtractConstant(constraint.interval.lower());
-    if (coefficient > 0) rest.Scale(-1);
-    const AffineExpr multiple = rest.ToExpr(map.context());
-    const int64_t factor = coefficient < 0 ? -coefficient : coefficient;
-    const AffineExpr value = multiple ? FloorDiv(multiple, factor) : AffineExpr();
-    if (!value) continue;
+    std::optional<Determined> determined =
+        fact ? ResidueOf(*fact, range, coefficient, map.ranges()[range].bounds, map.context())
+             : QuotientOf(constraint, sum, range, coefficient, options.by, map.context());
+    if (!determined || !determined->value) continue;
+    const bool is_quotient = !fact && !constraint.interval.IsPoint();
+    if (is_quotient && IsInMultiplesOnly(range, coefficient, map)) continue;
     llvm::BitVector used(map.num_symbols());
-    MarkSymbols(value, &used);
+    MarkSymbols(determined->value, &used);
     const int last_used = used.find_last();
     if (used.test(range) || (last_used >= map.num_ranges() && !options.may_use_runtimes)) continue;
-    Determined determined{range, value, std::nullopt};
-    if (!is_unit) determined.residue = {Mod(multiple, factor), Interval::Point(0)};
     return determined;
   }
   return std::nullopt;
@@ -69,9 +118,6 @@ std::optional<IndexingMap> Replace(const Determined& determined, const IndexingM
       map, Variables(map.dims()), Variables(map.ranges()), Variables(map.runtimes()), {}, symbols);
   if (replaced) {
     replaced->AddConstraint(kPartsFit, determined.value, map.ranges()[determined.range].bounds);
-    if (determined.residue) {
-      replaced->AddConstraint(kPartsFit, determined.residue->expr, determined.residue->interval);
-    }
   }
   return replaced;
 }
@@ -93,13 +139,21 @@ bool IsShorterNamed(const Determined& determined, const IndexingMap& map) {
   constexpr int64_t kFewDivisions = 2;
   const int64_t divisions = SizeOf(determined.value).divisions;
   if (divisions <= kFewDivisions) return false;
-  int64_t occurrences = -1;  // besides that in the equality
+  int64_t occurrences = -1;  // besides that in the constraint that gives it
   for (const AffineExpr result : map.results())
     occurrences += Occurrences(result, determined.range);
   for (const Constraint& constraint : map.constraints()) {
     occurrences += Occurrences(constraint.expr, determined.range);
   }
   return occurrences > 1 && divisions * (occurrences - 1) > kMaxMoreDivisions;
+}
+
+// Whether an equality has the variable, which gives it another value: that of the reader, which
+// results may not have.
+bool IsInEquality(int range, const IndexingMap& map) {
+  return llvm::any_of(map.constraints(), [&](const Constraint& constraint) {
+    return IsEquality(constraint) && HasSymbol(constraint.expr, range);
+  });
 }
 
 // Whether one of the first `count` results would come to depend on the last dimension.
@@ -120,6 +174,7 @@ bool ReplaceDeterminedRanges(IndexingMap* map, const DeterminedOptions& options)
     const std::optional<Determined> determined = DeterminedBy(map->constraints()[i], *map, options);
     std::optional<IndexingMap> replaced;
     if (determined && !IsShorterNamed(*determined, *map) &&
+        (IsEquality(map->constraints()[i]) || !IsInEquality(determined->range, *map)) &&
         !(without_last_dim && TakesLastDim(*determined, *map, *without_last_dim))) {
       replaced = Replace(*determined, *map);
     }

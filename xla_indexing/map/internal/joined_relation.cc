@@ -92,19 +92,19 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
     if (is_used && trace) trace->push_back({rule});
     return is_used;
   };
-  const auto replace_determined = [&](bool only_undivided) {
-    options.only_undivided = only_undivided;
+  const auto replace_determined = [&](Determination by) {
+    options.by = by;
     return used(ReplaceDeterminedRanges(&map_, options),
-                "an equality gives the value of a range variable");
+                "a constraint gives the value of a range variable");
   };
   // Each returns whether it changed the map, whose expressions are simplified then.
   const auto apply = [&](int step) {
     switch (step) {
       // Values without divisions first, which leave fewer of them.
       case 0:
-        return replace_determined(/*only_undivided=*/true);
+        return replace_determined(Determination::kUndividedEquality);
       case 1:
-        return replace_determined(/*only_undivided=*/false);
+        return replace_determined(Determination::kEquality);
       case 2: {
         const bool eliminated = used(EliminateRangeVariables(&map_),
                                      "constraints only say that a range variable has a value");
@@ -117,13 +117,15 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
       }
       case 3:
         return used(JoinRangeVariables(&map_), "range variables are the digits of one");
-      default:
+      case 4:
         return used(JoinWindows(&map_), "range variables are windows of one sum");
+      default:
+        return replace_determined(Determination::kConstraint);
     }
   };
   // A change by one rule may allow another one. Nearly always one round is enough, and the next one
   // ends where the last change was made: the rules after it have seen what it left.
-  constexpr int kSteps = 5;
+  constexpr int kSteps = 6;
   constexpr int kMaxRounds = 4;
   int since_change = 0;
   bool changed = false;

@@ -16,7 +16,7 @@
 // rounds until nothing changes:
 //
 //   v of which an equality gives a shorter form w  v becomes w              s, rt and reader of w are in v
-//   s that an equality gives the value e           v(s) becomes v(e)        e has no rt with a source
+//   s that a constraint gives the value e          v(s) becomes v(e)        e has no rt with a source
 //   s in no result                                 eliminated               where that is exact
 //   s with values in one residue class             counts its elements      s in [l, u], l in the class
 //   (e +- s) floordiv m alone                      t                        (e +- s) mod m is known
