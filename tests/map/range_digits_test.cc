@@ -41,6 +41,73 @@ TEST_F(RangeDigitsTest, DigitsMeetOtherRulesEachByItself) {
             "(d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 7]");
 }
 
+// Values that are added have the digit of another one.
+TEST_F(RangeDigitsTest, TheOnlyDigitThatOccursNeedsNoFullMultiples) {
+  EXPECT_EQ(Simplified("(d0)[s0] -> (s0 mod 4 + d0), domain: d0 in [0, 9], s0 in [2, 9]"),
+            "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 3]");
+  EXPECT_EQ(Simplified("(d0)[s0] -> (s0 floordiv 4 + d0), domain: d0 in [0, 9], s0 in [-6, 9]"),
+            "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [-2, 2]");
+  // Three of four remainders.
+  const std::string text = "(d0)[s0] -> (d0 + s0 mod 4), domain: d0 in [0, 9], s0 in [2, 4]";
+  EXPECT_EQ(Simplified(text), text);
+}
+
+// Whichever place a rotation ends at, the element there is read.
+TEST_F(RangeDigitsTest, ARemainderThatTakesEveryValueOnceBecomesTheVariable) {
+  EXPECT_EQ(Simplified("(d0)[s0] -> ((s0 + d0) mod 7), domain: d0 in [0, 6], s0 in [1, 20]"),
+            "(d0)[s0] -> (s0), domain: d0 in [0, 6], s0 in [0, 6]");
+  EXPECT_EQ(Simplified("(d0)[s0] -> ((s0 * 3) mod 7 + 1, d0), domain: d0 in [0, 6], s0 in [0, 6]"),
+            "(d0)[s0] -> (s0 + 1, d0), domain: d0 in [0, 6], s0 in [0, 6]");
+  // The neighbour of the element, where it is not beyond the last one.
+  EXPECT_EQ(Simplified("(d0)[s0] -> ((d0 + s0) mod 32 + 1), domain: d0 in [0, 31], "
+                       "s0 in [-16, 16], (d0 + s0) mod 32 in [0, 30]"),
+            "(d0)[s0] -> (s0 + 1), domain: d0 in [0, 31], s0 in [0, 30]");
+  for (const char* text :
+       {// Every other value only.
+        "(d0)[s0] -> ((d0 + s0 * 2) mod 8), domain: d0 in [0, 9], s0 in [0, 3]",
+        // One value twice, and the remainder by another number.
+        "(d0)[s0] -> ((d0 + s0) mod 8, (d0 + s0) mod 3), domain: d0 in [0, 9], s0 in [0, 7]",
+        // The element itself tells s0.
+        "(d0)[s0] -> ((d0 + s0) mod 8, s0), domain: d0 in [0, 9], s0 in [0, 7]"}) {
+    EXPECT_EQ(Simplified(text), text);
+  }
+}
+
+// Its element might be read at s0.
+TEST_F(RangeDigitsTest, ARemainderWithARuntimeVariableStays) {
+  IndexingMap map = Parse(
+      "(d0)[s0]{rt0} -> ((s0 + rt0) mod 4), domain: d0 in [0, 6], s0 in [0, 3], rt0 in [0, 3]");
+  EXPECT_FALSE(internal::ReplaceByRemainder(&map));
+}
+
+TEST_F(RangeDigitsTest, RemaindersThatBecomeVariablesAreTheSameRelation) {
+  int replaced = 0;
+  for (uint64_t seed = 0; seed < 20000; ++seed) {
+    Random random(seed);
+    const int64_t n = random.Between(2, 7);
+    const auto remainder = [&] {
+      return absl::StrCat("(d0 * ", random.Between(-2, 2), " + s1 * ", random.Between(-1, 1),
+                          " + s0 * ", random.Between(-3, 4), " + ((s0 + d0) mod ",
+                          random.OneIn(2) ? n : 2, ") * ", random.OneIn(4) ? 1 : 0, " + ",
+                          random.Between(0, 3), ") mod ", random.OneIn(10) ? n + 1 : n);
+    };
+    const int64_t first = random.Between(-2, 2);
+    const int64_t lower = random.Between(0, 3);
+    const std::string text =
+        absl::StrCat("(d0)[s0, s1] -> (", remainder(), " + d0 * ", random.Between(-1, 1), ", ",
+                     random.OneIn(2) ? remainder() : "s1", "), domain: d0 in [0, 4], s0 in [",
+                     first, ", ", first + n - (random.OneIn(8) ? 2 : 1), "], s1 in [0, 2], ",
+                     remainder(), " + s1 in [", lower, ", ", lower + random.Between(0, 3), "]");
+    const IndexingMap map = Parse(text);
+    IndexingMap changed = map;
+    if (!internal::ReplaceByRemainder(&changed)) continue;
+    ++replaced;
+    ASSERT_EQ(RelationPoints(changed), RelationPoints(map))
+        << text << " became " << changed.ToString();
+  }
+  EXPECT_GT(replaced, 3000);
+}
+
 TEST_F(RangeDigitsTest, VariablesWithoutDigitsOfTheirOwnStay) {
   for (const char* text :
        {"(d0)[s0] -> (s0 floordiv 8, s0 + d0), domain: d0 in [0, 3], s0 in [0, 31]",
@@ -98,8 +165,8 @@ TEST_F(RangeDigitsTest, TheRelationStaysTheSame) {
       }
     };
     const int64_t factor = random.Between(1, 6);
-    const int64_t first = factor * random.Between(0, 2) + (random.OneIn(6) ? 1 : 0);
-    const int64_t size = factor * random.Between(1, 5);
+    const int64_t first = factor * random.Between(-1, 2) + (random.OneIn(3) ? 1 : 0);
+    const int64_t size = random.OneIn(3) ? random.Between(1, 12) : factor * random.Between(1, 5);
     std::string text =
         absl::StrCat("(d0)[s0] -> (", occurrence(), ", ", occurrence(), "), domain: d0 in [0, ",
                      random.Between(0, 4), "], s0 in [", first, ", ", first + size - 1, "]");

@@ -113,7 +113,9 @@ bool JoinedRelation::SimplifyRangeVariables(RuleTrace* trace) {
         const bool divided =
             used(ReplaceByQuotient(&map_), "a quotient without remainder is a range variable");
         const bool split = used(SplitRangeVariable(&map_), "a range variable is its digits");
-        return eliminated || rescaled || divided || split;
+        const bool rotated =
+            used(ReplaceByRemainder(&map_), "a remainder with every value is a range variable");
+        return eliminated || rescaled || divided || split || rotated;
       }
       case 3:
         return used(JoinRangeVariables(&map_), "range variables are the digits of one");

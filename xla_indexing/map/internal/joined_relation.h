@@ -21,6 +21,8 @@
 //   s with values in one residue class             counts its elements      s in [l, u], l in the class
 //   (e +- s) floordiv m alone                      t                        (e +- s) mod m is known
 //   v of s floordiv m, v of s mod m, no others     s becomes m*t + u        s in [m*l, m*k - 1]
+//   (e + c*s) mod n                                t                        all is said of s modulo n, which
+//                                                                           is the number of its values
 //   s, t in sums with k*(n*s + t) only             n*s + t is one variable  t has n values
 //   results functions of n*s + t alone             n*s + t is one variable  s is eliminated exactly
 //   s in nothing                                   dropped                  always
