@@ -74,6 +74,71 @@ ENTRY e { x = f32[1024] parameter(0)
   EXPECT_THAT(report.rows[0].not_known, IsEmpty());
 }
 
+// 1024 windows of k elements each, 4 apart. A request for one place of 32 windows has 32 elements in
+// 128 * 4 bytes, 16 sectors, where 4 would do; of 32 requests for each of the k places.
+TEST_F(KernelReportTest, AdvisesACopyOnlyWhereNothingBetweenIsNeeded) {
+  const auto finding = [&](absl::string_view window) {
+    const ModuleReport report = Of(absl::StrCat(R"(HloModule m
+s { a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    ROOT r = f32[] add(a, b) }
+ENTRY e { x = f32[4096] parameter(0)
+          z = f32[] constant(0)
+          ROOT w = f32[1024] reduce-window(x, z), window={)",
+                                                window, "}, to_apply=s }"));
+    return report.rows.size() == 1 && !report.rows[0].findings.empty() ? report.rows[0].findings[0]
+                                                                       : "";
+  };
+  constexpr absl::string_view kApart =
+      "reading x makes lanes 16 bytes apart, each 4 elements of "
+      "dimension 0 on: ";
+  EXPECT_EQ(
+      finding("size=1 stride=4"),
+      absl::StrCat(kApart, "copy what is needed of x beforehand: 128 instead of 512 sectors"));
+  constexpr absl::string_view kBetween =
+      "other requests have the elements between; tile through shared memory: ";
+  EXPECT_EQ(finding("size=4 stride=4"),
+            absl::StrCat(kApart, kBetween, "512 instead of 2048 sectors"));
+  EXPECT_EQ(finding("size=3 stride=4 pad=0_0"),
+            absl::StrCat(kApart, kBetween, "384 instead of 1536 sectors"));
+  // All places are multiples of 4. The second ones begin in the middle of a sector and take 17 of them,
+  // but for the last request, whose last lane is in the padding: 512 + 31 * 17 + 16.
+  EXPECT_EQ(
+      finding("size=2 stride=4 rhs_dilate=4 pad=0_4"),
+      absl::StrCat(kApart, "copy what is needed of x beforehand: 256 instead of 1055 sectors"));
+}
+
+// Elements 2 * i and 2 * i + 1 of 1024, each through a map of its own: 32 requests of 8 sectors for 64
+// * 4 bytes, where 4 would do.
+TEST_F(KernelReportTest, SaysOnceWhatIsWrongWithSeveralMaps) {
+  const ModuleReport report = Of(R"(HloModule m
+f { a = f32[2048] parameter(0)
+    s = f32[1024] slice(a), slice={[0:2048:2]}
+    t = f32[1024] slice(a), slice={[1:2048:2]}
+    ROOT r = f32[1024] subtract(s, t) }
+ENTRY e { x = f32[2048] parameter(0)
+          ROOT k = f32[1024] fusion(x), kind=kLoop, calls=f })");
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_THAT(
+      report.rows[0].findings,
+      ElementsAre("reading x makes lanes 8 bytes apart, each 2 elements of dimension 0 on: other "
+                  "requests have the elements between; tile through shared memory: 128 instead of "
+                  "256 sectors, through each of 2 maps"));
+}
+
+// Element {i} is {2 * i, 0} of f32[64,8]: lanes are 64 bytes apart, one in a sector, and a dense copy of
+// rows leaves them 32 bytes apart.
+TEST_F(KernelReportTest, EveryOtherRowIsCopiedTransposed) {
+  const ModuleReport report = Of(R"(HloModule m
+ENTRY e { x = f32[64,8] parameter(0)
+          ROOT s = f32[32,1] slice(x), slice={[0:64:2], [0:1]} })");
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_THAT(
+      report.rows[0].findings,
+      ElementsAre("reading x makes lanes 64 bytes apart, each 2 elements of dimension 0 on: "
+                  "transpose what is needed of x beforehand: 4 instead of 32 sectors"));
+}
+
 // Lanes down a column of f32[1024,4] are 16 bytes apart: 16 sectors where 4 would do.
 TEST_F(KernelReportTest, SaysThatATransposeMakesLanesFarApart) {
   const ModuleReport report = Of(R"(HloModule m

@@ -80,6 +80,8 @@ struct LaneDistance {
   int64_t dimension = -1;  // of the array in which that is `step` elements; -1 where in none
   int64_t step = 0;
   bool is_minor_dimension = false;  // in which neighbours lie next to one another in memory
+  // Whether other requests may read, or write, elements of the dimension between those of the lanes.
+  bool others_lie_between = false;
 };
 
 // What the threads of a kernel read of a leaf of an operand, or write of a leaf of the result,

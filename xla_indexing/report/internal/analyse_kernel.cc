@@ -237,6 +237,11 @@ absl::Status KernelAnalyser::AddAccess(const HloInstruction& kernel, const Fusio
     if (cost.worst) {
       const auto lanes = launch->AddressesOf(*cost.worst, &map, *access.accessed);
       if (lanes.ok()) of_map.distance = FindLaneDistance(*lanes, *access.accessed);
+      if (LaneDistance* distance = of_map.distance ? &*of_map.distance : nullptr;
+          distance != nullptr && distance->dimension >= 0) {
+        distance->others_lie_between =
+            LeadBetween(access.indexing, distance->dimension, distance->step);
+      }
     }
     if (drawing != nullptr) DrawAccess(kernel, view, access, operand, map, cost, drawing);
     analysis->sectors = analysis->sectors.Add(of_map.sectors);

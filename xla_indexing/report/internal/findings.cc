@@ -34,12 +34,30 @@ std::string SectorsText(const KernelAccess& access) {
                       NumberText(access.least_sectors), " would do");
 }
 
+// What makes neighbours of the elements of neighbouring lanes; empty where nothing is known to.
+// Where other requests have the elements between those of the lanes, an array of what is needed has
+// them in between as well; tiles hold all of them.
+std::string FixesOf(const LaneDistance& distance, bool is_write, const std::string& name,
+                    bool is_tiled) {
+  const bool is_every_element = std::abs(distance.step) == 1;
+  if (!is_every_element && distance.others_lie_between) {
+    return is_tiled ? "" : "other requests have the elements between; tile through shared memory";
+  }
+  if (distance.is_minor_dimension) {
+    return is_write ? "write a dense array and copy it to its place"
+                    : absl::StrCat("copy what is needed of ", name, " beforehand");
+  }
+  const std::string transpose =
+      is_write ? "write the result transposed"
+               : absl::StrCat("transpose ", is_every_element ? "" : "what is needed of ", name,
+                              " beforehand");
+  // Tiles are dense: they do not help where elements between are never needed.
+  return is_tiled || !is_every_element ? transpose : transpose + ", or tile through shared memory";
+}
+
 std::string FindingOf(const KernelAccess& access, const std::string& name, bool is_tiled,
                       int64_t sector_bytes) {
   const absl::string_view verb = VerbOf(access);
-  const std::string dense = access.is_write
-                                ? "write a dense array and copy it to its place"
-                                : absl::StrCat("copy what is needed of ", name, " beforehand");
   if (access.depends_on_runtime_values) {
     return absl::StrCat(verb, " ", name, " takes ", SectorsText(access),
                         ": which elements the lanes of a warp have depends on values at run time");
@@ -63,17 +81,14 @@ std::string FindingOf(const KernelAccess& access, const std::string& name, bool 
   }
   const std::string apart = absl::StrCat(verb, " ", name, " makes lanes ", bytes, " bytes apart");
   if (distance.dimension < 0) return absl::StrCat(apart, ": ", SectorsText(access));
-  if (std::abs(distance.step) > 1) {
-    return absl::StrCat(apart, ", each ", std::abs(distance.step), " elements of dimension ",
-                        distance.dimension, " on: ", dense, ": ", NumberText(access.least_sectors),
-                        " instead of ", NumberText(access.sectors), " sectors");
-  }
-  const std::string transpose = access.is_write ? "write the result transposed"
-                                                : absl::StrCat("transpose ", name, " beforehand");
-  return absl::StrCat(
-      apart, ", along dimension ", distance.dimension, ": ", transpose,
-      is_tiled ? ": " : ", or tile through shared memory: ", NumberText(access.least_sectors),
-      " instead of ", NumberText(access.sectors), " sectors");
+  const int64_t step = std::abs(distance.step);
+  const std::string along =
+      step > 1 ? absl::StrCat(", each ", step, " elements of dimension ", distance.dimension, " on")
+               : absl::StrCat(", along dimension ", distance.dimension);
+  std::string fixes = FixesOf(distance, access.is_write, name, is_tiled);
+  if (!fixes.empty()) absl::StrAppend(&fixes, ": ");
+  return absl::StrCat(apart, along, ": ", fixes, NumberText(access.least_sectors), " instead of ",
+                      NumberText(access.sectors), " sectors");
 }
 
 }  // namespace
@@ -108,12 +123,22 @@ std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
   std::stable_sort(
       wasteful.begin(), wasteful.end(),
       [&](const KernelAccess* a, const KernelAccess* b) { return waste(a) > waste(b); });
-  if (wasteful.size() > kMaxAccesses) wasteful.resize(kMaxAccesses);
-  findings.reserve(wasteful.size() + analysis.recomputed.size() + 1);
+  // Several maps of an operand may have one sentence.
+  std::vector<int> maps_of;
   for (const KernelAccess* access : wasteful) {
-    findings.push_back(FindingOf(*access, AccessedName(*access, operands),
-                                 analysis.kind == EmitterKindName(EmitterKind::kTranspose),
-                                 sector_bytes));
+    std::string finding =
+        FindingOf(*access, AccessedName(*access, operands),
+                  analysis.kind == EmitterKindName(EmitterKind::kTranspose), sector_bytes);
+    const auto same = absl::c_find(findings, finding);
+    if (same != findings.end()) {
+      ++maps_of[static_cast<size_t>(same - findings.begin())];
+    } else if (findings.size() < kMaxAccesses) {
+      findings.push_back(std::move(finding));
+      maps_of.push_back(1);
+    }
+  }
+  for (size_t i = 0; i < findings.size(); ++i) {
+    if (maps_of[i] > 1) absl::StrAppend(&findings[i], ", through each of ", maps_of[i], " maps");
   }
   for (const Recomputation& again : analysis.recomputed) {
     findings.push_back(absl::StrCat("the ", again.opcode, " ", again.instruction,

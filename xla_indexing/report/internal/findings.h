@@ -17,7 +17,8 @@ namespace xla_indexing::internal {
 //
 //   lanes along another dimension than the minor one   transpose, or tiles through shared memory,
 //                                                      which a transpose kernel has already
-//   lanes every k-th element of a dimension            a dense copy
+//   lanes every k-th element of the minor dimension    a dense copy; tiles, where other requests
+//                                                      have the elements between
 //   neighbouring lanes                                 rows that begin at sectors
 std::vector<std::string> FindingsOf(const KernelAnalysis& analysis,
                                     const std::vector<std::string>& operands, int64_t sector_bytes);

@@ -2,11 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 
 #include "absl/status/statusor.h"
+#include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/internal/congruence.h"
 #include "xla_indexing/hlo/internal/physical_layout.h"
+#include "xla_indexing/map/indexing_map.h"
+#include "xla_indexing/ops/operand_indexing.h"
 
 namespace xla_indexing::internal {
 
@@ -67,6 +72,18 @@ std::optional<LaneDistance> FindLaneDistance(const std::vector<LaneAddress>& lan
     stride *= size;
   }
   return distance;
+}
+
+bool LeadBetween(const OperandIndexingSet& maps, int64_t dimension, int64_t step) {
+  Congruence indices;
+  for (const OperandIndexing& of_map : maps) {
+    if (of_map.IsUnknown()) return true;
+    const IndexingMap& map = of_map.map();
+    if (map.IsKnownEmpty()) continue;
+    ExprSimplifier simplifier(map.context(), map.DimBounds(), map.SymbolBounds());
+    indices = indices.Union(simplifier.Residues(map.results()[static_cast<size_t>(dimension)]));
+  }
+  return !indices.IsEmpty() && !indices.ResidueModulo(std::abs(step));
 }
 
 }  // namespace xla_indexing::internal
