@@ -122,6 +122,7 @@ void CalledComputations::Forget() {
 
 void CalledComputations::ForgetOwn() {
   answers_.Forget();
+  passed_values_.Forget();
   known_callers_.clear();
   loops_.clear();
   kinds_.Forget();

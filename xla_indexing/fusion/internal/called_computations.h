@@ -84,6 +84,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   PassedScalar ScalarPassed(const HloInstruction& parameter, int64_t leaf) override {
     return passed_values_.Of(parameter, leaf);
   }
+  const CountedLoop& CountedOf(const HloInstruction& loop) override {
+    return passed_values_.CountedOf(loop);
+  }
   LoopMemo& MemoOf(const HloInstruction& loop, Direction direction) override;
 
   // Walks a computation by itself, from a leaf of its root or of a parameter, in at most

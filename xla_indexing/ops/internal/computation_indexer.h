@@ -17,6 +17,7 @@
 
 namespace xla_indexing::internal {
 
+struct CountedLoop;
 struct LoopMemo;
 
 // What labels say where a walk over a computation was stopped.
@@ -68,6 +69,9 @@ class ComputationIndexer {
 
   // What callers in the module pass as a leaf of a parameter, a scalar.
   virtual PassedScalar ScalarPassed(const HloInstruction& parameter, int64_t leaf) = 0;
+
+  // What counts in a while, in whichever direction it is asked about.
+  virtual const CountedLoop& CountedOf(const HloInstruction& loop) = 0;
 
   // What is known of a loop, met where the indexer was asked for last, for its other leaves.
   virtual LoopMemo& MemoOf(const HloInstruction& loop, Direction direction) = 0;

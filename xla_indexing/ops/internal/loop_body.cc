@@ -43,12 +43,8 @@ bool IsOfState(const RuntimeVarIndexing& value) {
 LoopBody::LoopBody(BuildContext& build, Direction direction)
     : LoopSteps(build.instruction, direction,
                 build.options.computations->MemoOf(build.instruction, direction)),
-      build_(build) {
-  if (!memo_.passes_through) memo_.passes_through = LeavesPassedThrough(loop_);
-  if (!memo_.counter) {
-    memo_.counter = FindLoopCounter(loop_, *memo_.passes_through, build_.mlir_context);
-  }
-}
+      build_(build),
+      counted_(build.options.computations->CountedOf(build.instruction)) {}
 
 const std::vector<int64_t>& LoopBody::ChangedLeaves() const {
   if (!memo_.changed) {
@@ -206,7 +202,7 @@ OperandIndexing LoopBody::WithInnerValues(OperandIndexing timed, AffineExpr numb
         binding.leaf = same->leaf;
       }
       // What is the same in all iterations is what it is in the first one.
-      const bool is_same = IsSameInAllIterations(binding, loop_, *memo_.passes_through);
+      const bool is_same = IsSameInAllIterations(binding, loop_, counted_.passes_through);
       binding.element.insert(binding.element.begin(),
                              is_same ? Constant(0, timed.map().context()) : number);
       timed.SetBinding(kPartsFit, static_cast<int>(i), std::move(binding));

@@ -55,7 +55,7 @@ class LoopBody : public LoopSteps {
   LoopBody(BuildContext& build, Direction direction);
 
   BuildContext& build() const { return build_; }
-  const LoopCounter& counter() const { return *memo_.counter; }
+  const LoopCounter& counter() const { return counted_.counter; }
   Interval Counts() const override { return counter().counts; }
   int64_t LeafCount() const override { return loop_.shape().LeafCount(); }
   const Shape& Leaf(int64_t leaf) const override { return loop_.shape().Leaf(leaf); }
@@ -64,7 +64,7 @@ class LoopBody : public LoopSteps {
   }
 
   // Whether the body returns a leaf unchanged, and the leaves that it does not.
-  bool PassesThrough(int64_t leaf) const override { return (*memo_.passes_through)[leaf]; }
+  bool PassesThrough(int64_t leaf) const override { return counted_.passes_through[leaf]; }
   const std::vector<int64_t>& ChangedLeaves() const;
   // The body's entries of a leaf, the tightest ones, and the leaves that they can be about.
   const InstructionIndexing& EntriesOf(int64_t leaf) const;
@@ -125,6 +125,7 @@ class LoopBody : public LoopSteps {
   std::string WhyAnyValue(const RuntimeVarIndexing& value) const;
 
   BuildContext& build_;
+  const CountedLoop& counted_;
 };
 
 }  // namespace xla_indexing::internal

@@ -58,6 +58,12 @@ struct LoopCounter {
   mlir::AffineExpr AddedTo(int64_t leaf, mlir::AffineExpr k) const;
 };
 
+// What is known of a loop before any maps: which leaves the body returns unchanged, and what counts.
+struct CountedLoop {
+  std::vector<bool> passes_through;
+  LoopCounter counter;
+};
+
 // `passes_through` says for every leaf of the state whether the body returns it unchanged.
 LoopCounter FindLoopCounter(const HloInstruction& loop, const std::vector<bool>& passes_through,
                             mlir::MLIRContext* context);

@@ -13,7 +13,6 @@
 #include "absl/types/span.h"
 #include "xla_indexing/map/decision.h"
 #include "xla_indexing/ops/indexing_entry.h"
-#include "xla_indexing/ops/internal/loop_counter.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/operand_indexing_set.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
@@ -70,9 +69,7 @@ struct ValuedLoop {
 };
 
 struct LoopMemo {
-  // The leaves that the body returns unchanged, and the leaves that it does not.
-  std::optional<std::vector<bool>> passes_through;
-  std::optional<LoopCounter> counter;
+  // The leaves that the body does not return unchanged.
   std::optional<std::vector<int64_t>> changed;
   // The body's entries of a leaf, and the leaves that they can be about.
   std::map<int64_t, InstructionIndexing> entries;

@@ -114,7 +114,7 @@ PassedValues::Value PassedValues::FromCaller(const HloInstruction& caller, const
 PassedValues::Value PassedValues::FromLoop(const HloInstruction& loop, const Leaf& passed,
                                            RuntimeVarIndexings* unknowns) {
   const auto& [parameter, leaf] = passed;
-  const Counted& counted = CounterOf(loop);
+  const CountedLoop& counted = CountedOf(loop);
   if (counted.passes_through[leaf]) return OfScalar(*loop.operand(0), leaf, unknowns);
   const LoopCounter& counter = counted.counter;
   // The condition is evaluated once more than the body.
@@ -161,7 +161,7 @@ PassedValues::Value PassedValues::OfScalar(const HloInstruction& instruction, in
   return scalar;
 }
 
-const PassedValues::Counted& PassedValues::CounterOf(const HloInstruction& loop) {
+const CountedLoop& PassedValues::CountedOf(const HloInstruction& loop) {
   const auto [it, is_new] = counted_.try_emplace(&loop);
   if (is_new) {
     it->second.passes_through = LeavesPassedThrough(loop);

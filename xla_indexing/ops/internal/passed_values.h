@@ -55,15 +55,20 @@ class PassedValues {
   // be any number, where nothing is known.
   PassedScalar Of(const HloInstruction& parameter, int64_t leaf);
 
+  // What counts in a while of the module, found once.
+  const CountedLoop& CountedOf(const HloInstruction& loop);
+
+  // Forgets what was found, which is less than there is to find where a question was cut short.
+  void Forget() {
+    counted_.clear();
+    known_.clear();
+  }
+
  private:
   // Where a computation is called, and how many calls one in another lead to it at most.
   struct Callers {
     std::vector<const HloInstruction*> instructions;
     int levels = 0;
-  };
-  struct Counted {
-    std::vector<bool> passes_through;
-    LoopCounter counter;
   };
   // What one caller passes: symbol 0 is the number of the iteration, symbol 1 + i unknown i of the
   // caller; null where it is no such expression.
@@ -80,13 +85,12 @@ class PassedValues {
   Value FromLoop(const HloInstruction& loop, const Leaf& passed, RuntimeVarIndexings* unknowns);
   // A leaf of an instruction, a scalar.
   Value OfScalar(const HloInstruction& instruction, int64_t leaf, RuntimeVarIndexings* unknowns);
-  const Counted& CounterOf(const HloInstruction& loop);
   const Callers& CallersOf(const HloComputation& computation);
 
   mlir::MLIRContext* context_;
   // None until it is asked for.
   std::optional<absl::node_hash_map<const HloComputation*, Callers>> callers_;
-  absl::node_hash_map<const HloInstruction*, Counted> counted_;
+  absl::node_hash_map<const HloInstruction*, CountedLoop> counted_;
   absl::node_hash_map<const HloComputation*, Scalars> known_;
 };
 
