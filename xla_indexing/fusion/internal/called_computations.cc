@@ -385,18 +385,33 @@ absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOf(const HloInstr
       return known->second;
     }
   }
-  const IndexingOptions options = OptionsAt(depth);
-  std::optional<OpenTables> open;
-  if (instruction.opcode() == HloOpcode::kWhile || instruction.opcode() == HloOpcode::kScan) {
-    open.emplace(this);
-  }
+  const bool is_loop =
+      instruction.opcode() == HloOpcode::kWhile || instruction.opcode() == HloOpcode::kScan;
   absl::StatusOr<InstructionIndexing> entries =
-      ComputeIndexing(instruction, direction, context_, options, from);
+      is_loop ? EntriesOfLoop(instruction, direction, from, depth)
+              : ComputeIndexing(instruction, direction, context_, OptionsAt(depth), from);
   if (calls && entries.ok()) {
     shared_.CountMaps(*entries);
     known_callers_.emplace(key, *entries);
   }
   return entries;
+}
+
+absl::StatusOr<InstructionIndexing> CalledComputations::EntriesOfLoop(const HloInstruction& loop,
+                                                                      Direction direction,
+                                                                      OperandLeaf from, int depth) {
+  SharedAnswers::Question question;
+  question.direction = direction;
+  question.from = from;
+  question.levels_left = call_trees_.LevelsLeft(depth, loop);
+  question.tightest = tightest_;
+  const absl::StatusOr<SharedIndexing> entries =
+      answers_.FindOrMake(question, loop, [&]() -> absl::StatusOr<InstructionIndexing> {
+        const OpenTables open(this);
+        return ComputeIndexing(loop, direction, context_, OptionsAt(depth), from);
+      });
+  if (!entries.ok()) return entries.status();
+  return **entries;
 }
 
 absl::StatusOr<SharedIndexing> CalledComputations::EntriesOf(const HloComputation& computation,

@@ -10,7 +10,8 @@
 // costs as much as asking about one. What instructions of one kind share is kept too
 // (fusion/internal/known_kinds.h), fusions and calls among them: the kind of one is the content of
 // its computation and the shapes of its operands. What walks over computations find is shared by
-// all computations of one content (fusion/internal/shared_answers.h), also those of other modules.
+// all computations of one content (fusion/internal/shared_answers.h), also those of other modules,
+// and so are the maps of loops.
 // All else is of one module, the only one that this is asked about.
 //
 // Answers do not depend on what was asked before, though what is kept spares a question steps of its
@@ -191,6 +192,9 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
   // All entries of an instruction that has a kind, or looks into no computation.
   absl::StatusOr<SharedIndexing> EntriesOfKind(const HloInstruction& instruction,
                                                Direction direction, bool exact, bool simplified);
+  // The entries of one leaf of a while or scan that is met at this depth, which equal loops share.
+  absl::StatusOr<InstructionIndexing> EntriesOfLoop(const HloInstruction& loop, Direction direction,
+                                                    OperandLeaf from, int depth);
   // The entries of all leaves.
   absl::StatusOr<SharedIndexing> AllEntriesOf(const HloInstruction& instruction,
                                               Direction direction, bool simplified);

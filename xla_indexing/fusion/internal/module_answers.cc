@@ -30,7 +30,7 @@ const SharedAnswers::Content& ModuleAnswers::ContentOf(const HloComputation& com
     const SharedAnswers::Content content = shared_.ContentOf(
         next,
         [&](const HloComputation& called) -> const SharedAnswers::Content& {
-          return contents_.find(&called)->second;
+          return KnownContentOf(called);
         },
         passed_values_);
     contents_.emplace(&next, content);
@@ -38,20 +38,56 @@ const SharedAnswers::Content& ModuleAnswers::ContentOf(const HloComputation& com
   return contents_.find(&computation)->second;
 }
 
+const ModuleAnswers::LoopContent& ModuleAnswers::ContentOf(const HloInstruction& loop) {
+  const auto [it, is_new] = loops_.try_emplace(&loop);
+  LoopContent& content = it->second;
+  if (!is_new) return content;
+  content.instructions = SharedAnswers::InstructionsBehind(loop);
+  for (const HloInstruction* instruction : content.instructions) {
+    for (const HloComputation* called : instruction->called_computations()) {
+      if (called != nullptr) ContentOf(*called);
+    }
+  }
+  content.number = shared_
+                       .ContentOf(
+                           loop, content.instructions,
+                           [&](const HloComputation& called) -> const SharedAnswers::Content& {
+                             return KnownContentOf(called);
+                           },
+                           passed_values_)
+                       .number;
+  return content;
+}
+
 absl::StatusOr<SharedIndexing> ModuleAnswers::FindOrMake(SharedAnswers::Question question,
                                                          const HloComputation& computation,
                                                          MakeEntries make) {
-  const auto own = own_numbers_.find(&computation);
-  question.content = own != own_numbers_.end() ? own->second : ContentOf(computation).number;
-  if (SharedIndexing known = shared_.Find(question, computation)) return known;
+  question.content = ContentOf(computation).number;
+  return FindOrMake(question, SharedAnswers::Part(computation), make);
+}
+
+absl::StatusOr<SharedIndexing> ModuleAnswers::FindOrMake(SharedAnswers::Question question,
+                                                         const HloInstruction& loop,
+                                                         MakeEntries make) {
+  const LoopContent& content = ContentOf(loop);
+  question.content = content.number;
+  return FindOrMake(question, SharedAnswers::Part(loop, content.instructions), make);
+}
+
+absl::StatusOr<SharedIndexing> ModuleAnswers::FindOrMake(SharedAnswers::Question question,
+                                                         const SharedAnswers::Part& part,
+                                                         MakeEntries make) {
+  const auto own = own_numbers_.find(part.subject);
+  if (own != own_numbers_.end()) question.content = own->second;
+  if (SharedIndexing known = shared_.Find(question, part)) return known;
   if (shared_.IsKept(question)) {
-    // What is known is said of another computation alone, so that this one is kept by itself.
-    question.content = own_numbers_[&computation] = shared_.OwnNumber();
+    // What is known is said of another one alone, so that this one is kept by itself.
+    question.content = own_numbers_[part.subject] = shared_.OwnNumber();
   }
   absl::StatusOr<InstructionIndexing> made = make();
   if (!made.ok()) return made.status();
   auto entries = std::make_shared<const InstructionIndexing>(*std::move(made));
-  shared_.Keep(question, computation, entries);
+  shared_.Keep(question, part, entries);
   return entries;
 }
 

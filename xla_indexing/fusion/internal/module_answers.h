@@ -1,4 +1,4 @@
-// The answers about computations of one module, among those that computations of all modules share
+// The answers about computations and loops of one module, among those that all modules share
 // (fusion/internal/shared_answers.h).
 //
 // An answer is looked for under the content of its computation. Where there is one that says nothing
@@ -11,12 +11,15 @@
 #define XLA_INDEXING_FUSION_INTERNAL_MODULE_ANSWERS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/status/statusor.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "xla_indexing/fusion/internal/shared_answers.h"
 #include "xla_indexing/hlo/computation.h"
+#include "xla_indexing/hlo/instruction.h"
 #include "xla_indexing/ops/indexing_entry.h"
 #include "xla_indexing/ops/internal/passed_values.h"
 
@@ -36,17 +39,35 @@ class ModuleAnswers {
   absl::StatusOr<SharedIndexing> FindOrMake(SharedAnswers::Question question,
                                             const HloComputation& computation, MakeEntries make);
 
+  // The same of a loop.
+  absl::StatusOr<SharedIndexing> FindOrMake(SharedAnswers::Question question,
+                                            const HloInstruction& loop, MakeEntries make);
+
   void Forget() {
     contents_.clear();
+    loops_.clear();
     own_numbers_.clear();
   }
 
  private:
+  // A loop's content, and the instructions that it is the content of.
+  struct LoopContent {
+    std::vector<const HloInstruction*> instructions;
+    uint64_t number = 0;
+  };
+  const LoopContent& ContentOf(const HloInstruction& loop);
+  const SharedAnswers::Content& KnownContentOf(const HloComputation& called) const {
+    return contents_.find(&called)->second;
+  }
+  absl::StatusOr<SharedIndexing> FindOrMake(SharedAnswers::Question question,
+                                            const SharedAnswers::Part& part, MakeEntries make);
+
   SharedAnswers& shared_;
   PassedValues& passed_values_;
-  // Contents of computations; numbers of those whose answers are not shared.
+  // Contents of computations and loops; numbers of those whose answers are not shared.
   absl::flat_hash_map<const HloComputation*, SharedAnswers::Content> contents_;
-  absl::flat_hash_map<const HloComputation*, uint64_t> own_numbers_;
+  absl::node_hash_map<const HloInstruction*, LoopContent> loops_;
+  absl::flat_hash_map<const void*, uint64_t> own_numbers_;
 };
 
 }  // namespace xla_indexing::internal

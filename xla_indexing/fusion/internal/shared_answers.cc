@@ -13,6 +13,8 @@
 #include "absl/strings/string_view.h"
 #include "xla_indexing/hlo/module.h"
 #include "xla_indexing/hlo/opcode.h"
+#include "xla_indexing/ops/internal/builders.h"
+#include "xla_indexing/ops/internal/element_value.h"
 #include "xla_indexing/ops/internal/instruction_kind.h"
 #include "xla_indexing/ops/operand_indexing.h"
 #include "xla_indexing/ops/runtime_var_indexing.h"
@@ -22,28 +24,38 @@ namespace {
 
 using Called = std::vector<const HloComputation*>;
 
-// The computation and those that it calls, directly or not.
-Called AllBelow(const HloComputation& computation) {
-  Called all = {&computation};
-  absl::flat_hash_set<const HloComputation*> seen = {&computation};
-  for (size_t next = 0; next < all.size(); ++next) {
-    for (const HloInstruction* instruction : all[next]->instructions()) {
+// The computations that these instructions call, directly or not.
+Called AllBelow(absl::Span<const HloInstruction* const> instructions) {
+  Called all;
+  absl::flat_hash_set<const HloComputation*> seen;
+  const auto add_called = [&](absl::Span<const HloInstruction* const> callers) {
+    for (const HloInstruction* instruction : callers) {
       for (const HloComputation* called : instruction->called_computations()) {
         if (called != nullptr && seen.insert(called).second) all.push_back(called);
       }
     }
-  }
+  };
+  add_called(instructions);
+  for (size_t next = 0; next < all.size(); ++next) add_called(all[next]->instructions());
   return all;
 }
 
-// The words of the text that are names of instructions of these computations.
-std::vector<std::string> NamesInText(absl::string_view text, const Called& computations) {
+// The position in the part of the instruction with the name.
+std::optional<int64_t> PositionOfName(absl::string_view name, const SharedAnswers::Part& part) {
+  const HloInstruction* named = part.computation.FindInstruction(name);
+  return named == nullptr ? std::nullopt : part.PositionOf(*named);
+}
+
+// The words of the text that are names of instructions of the part and of these computations.
+std::vector<std::string> NamesInText(absl::string_view text, const SharedAnswers::Part& part,
+                                     const Called& below) {
   std::vector<std::string> names;
   for (absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" ,;()'\""))) {
     const auto is_name = [&](absl::string_view name) {
-      return absl::c_any_of(computations, [&](const HloComputation* computation) {
-        return computation->FindInstruction(name) != nullptr;
-      });
+      return PositionOfName(name, part) ||
+             absl::c_any_of(below, [&](const HloComputation* computation) {
+               return computation->FindInstruction(name) != nullptr;
+             });
     };
     while (!word.empty() && !is_name(word)) {
       const bool is_in_sentence = absl::ascii_ispunct(word.back());
@@ -54,10 +66,42 @@ std::vector<std::string> NamesInText(absl::string_view text, const Called& compu
   return names;
 }
 
+// Whether maps may depend on more of an instruction behind a loop than its shape.
+bool IsLookedInto(const HloInstruction& instruction) {
+  return MayBeFollowed(instruction) || (!instruction.operands().empty() &&
+                                        IndexingOfOpcode(instruction.opcode()).routes != nullptr);
+}
+
 }  // namespace
 
+std::optional<int64_t> SharedAnswers::Part::PositionOf(const HloInstruction& instruction) const {
+  const auto comes_before = [](const HloInstruction* a, int64_t index) {
+    return a->index_in_computation() < index;
+  };
+  const auto* found = std::lower_bound(instructions.begin(), instructions.end(),
+                                       instruction.index_in_computation(), comes_before);
+  if (found == instructions.end() || *found != &instruction) return std::nullopt;
+  return found - instructions.begin();
+}
+
+std::vector<const HloInstruction*> SharedAnswers::InstructionsBehind(const HloInstruction& loop) {
+  std::vector<const HloInstruction*> behind = {&loop};
+  absl::flat_hash_set<const HloInstruction*> seen = {&loop};
+  for (size_t next = 0; next < behind.size(); ++next) {
+    if (next > 0 && !IsLookedInto(*behind[next])) continue;
+    for (const HloInstruction* operand : behind[next]->operands()) {
+      if (seen.insert(operand).second) behind.push_back(operand);
+    }
+    if (behind.size() > kMaxInstructions) return {};
+  }
+  absl::c_sort(behind, [](const HloInstruction* a, const HloInstruction* b) {
+    return a->index_in_computation() < b->index_in_computation();
+  });
+  return behind;
+}
+
 std::vector<std::string> SharedAnswers::NamesThatMatter(const InstructionIndexing& entries,
-                                                        const HloComputation& computation) {
+                                                        const Part& part) {
   std::vector<std::string> names;
   const auto add_sources = [&](const OperandIndexing& map) {
     for (const RuntimeVarIndexing& binding : map.bindings()) {
@@ -71,7 +115,7 @@ std::vector<std::string> SharedAnswers::NamesThatMatter(const InstructionIndexin
     absl::flat_hash_map<std::string, const OperandIndexing*> before_names;
     for (const OperandIndexing& map : entry.indexing) {
       if (!map.IsExact())
-        absl::c_copy(NamesIn(map.label().reason, computation), std::back_inserter(names));
+        absl::c_copy(NamesIn(map.label().reason, part), std::back_inserter(names));
       if (entry.indexing.size() == 1 || map.bindings().empty()) continue;
       const auto [same, is_new] = before_names.try_emplace(map.MapToString(), &map);
       if (is_new) continue;
@@ -84,26 +128,26 @@ std::vector<std::string> SharedAnswers::NamesThatMatter(const InstructionIndexin
   return names;
 }
 
-SharedAnswers::Reasons& SharedAnswers::ReasonsOf(const HloComputation& computation) {
-  if (reasons_.computation != &computation ||
-      reasons_.module != computation.parent()->serial_number()) {
-    reasons_ = {&computation, computation.parent()->serial_number(), AllBelow(computation), {}};
+SharedAnswers::Reasons& SharedAnswers::ReasonsOf(const Part& part) {
+  const int64_t module = part.computation.parent()->serial_number();
+  if (reasons_.subject != part.subject || reasons_.module != module) {
+    reasons_ = {part.subject, module, AllBelow(part.instructions), {}};
   }
   return reasons_;
 }
 
 const std::vector<std::string>& SharedAnswers::NamesIn(const std::string& reason,
-                                                       const HloComputation& computation) {
-  Reasons& reasons = ReasonsOf(computation);
+                                                       const Part& part) {
+  Reasons& reasons = ReasonsOf(part);
   const auto [known, is_new] = reasons.names.try_emplace(reason);
-  if (is_new) known->second = NamesInText(reason, reasons.below);
+  if (is_new) known->second = NamesInText(reason, part, reasons.below);
   return known->second;
 }
 
-SharedAnswers::Positions SharedAnswers::PositionsOf(const std::string& name,
-                                                    const HloComputation& computation) {
-  Positions positions;
-  for (const HloComputation* below : ReasonsOf(computation).below) {
+SharedAnswers::Positions SharedAnswers::PositionsOf(const std::string& name, const Part& part) {
+  Positions positions = {
+      {PositionOfName(name, part).value_or(-1), part.computation.name() == name}};
+  for (const HloComputation* below : ReasonsOf(part).below) {
     const HloInstruction* named = below->FindInstruction(name);
     positions.push_back(
         {named != nullptr ? named->index_in_computation() : -1, below->name() == name});
@@ -112,34 +156,38 @@ SharedAnswers::Positions SharedAnswers::PositionsOf(const std::string& name,
 }
 
 std::optional<SharedAnswers::Place> SharedAnswers::PlaceOf(const RuntimeVarIndexing& binding,
-                                                           const HloComputation& computation) {
+                                                           const Part& part) {
   Place place;
-  const HloComputation* in = &computation;
+  const HloComputation* in = &part.computation;
+  const auto add = [&](const HloInstruction& instruction) {
+    const std::optional<int64_t> position =
+        place.empty() ? part.PositionOf(instruction)
+                      : std::optional<int64_t>(instruction.index_in_computation());
+    if (position) place.push_back(static_cast<int32_t>(*position));
+    return position.has_value();
+  };
   for (size_t i = 0; i < binding.call_path.size(); ++i) {
     const HloInstruction& caller = *binding.call_path[i];
     const HloInstruction& next =
         i + 1 < binding.call_path.size() ? *binding.call_path[i + 1] : *binding.instruction;
     const absl::Span<const HloComputation* const> called = caller.called_computations();
     const auto* which = absl::c_find(called, next.parent());
-    if (caller.parent() != in || which == called.end()) return std::nullopt;
-    place.push_back(static_cast<int32_t>(caller.index_in_computation()));
+    if (caller.parent() != in || which == called.end() || !add(caller)) return std::nullopt;
     place.push_back(static_cast<int32_t>(which - called.begin()));
     in = next.parent();
   }
-  if (binding.instruction->parent() != in) return std::nullopt;
-  place.push_back(static_cast<int32_t>(binding.instruction->index_in_computation()));
+  if (binding.instruction->parent() != in || !add(*binding.instruction)) return std::nullopt;
   return place;
 }
 
-void SharedAnswers::MoveTo(const HloComputation& computation, const Place& place,
-                           RuntimeVarIndexing* binding) {
-  const HloComputation* in = &computation;
+void SharedAnswers::MoveTo(const Part& part, const Place& place, RuntimeVarIndexing* binding) {
+  absl::Span<const HloInstruction* const> in = part.instructions;
   for (size_t i = 0; i < binding->call_path.size(); ++i) {
-    const HloInstruction* caller = in->instructions()[place[2 * i]];
-    in = caller->called_computations()[place[2 * i + 1]];
+    const HloInstruction* caller = in[place[2 * i]];
+    in = caller->called_computations()[place[2 * i + 1]]->instructions();
     binding->call_path[i] = caller;
   }
-  binding->instruction = in->instructions()[place.back()];
+  binding->instruction = in[place.back()];
 }
 
 uint64_t SharedAnswers::NumberOfShape(const Shape& shape) {
@@ -153,60 +201,84 @@ uint64_t SharedAnswers::NumberOfShape(const Shape& shape) {
 
 namespace {
 
-// What is known of the scalars that callers pass to a computation, which matters to loops in it, and
-// first for how many leaves.
-void AppendPassedValues(const HloComputation& computation, PassedValues& passed,
+// What is known of the scalars that callers pass as parameters in the part, which matters to loops in
+// it, and first for how many leaves.
+void AppendPassedValues(const SharedAnswers::Part& part, PassedValues& passed,
                         llvm::SmallVectorImpl<uint64_t>* words) {
   const size_t number = words->size();
   words->push_back(0);
-  const bool has_loop = absl::c_any_of(computation.instructions(), [](const HloInstruction* each) {
+  const bool has_loop = absl::c_any_of(part.instructions, [](const HloInstruction* each) {
     return each->opcode() == HloOpcode::kWhile;
   });
   if (!has_loop) return;
-  for (const HloInstruction* parameter : computation.parameters()) {
+  for (const HloInstruction* parameter : part.computation.parameters()) {
+    const std::optional<int64_t> position = part.PositionOf(*parameter);
+    if (!position) continue;
     const int64_t leaf_count = parameter->shape().LeafCount();
     for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
       const PassedScalar scalar = passed.Of(*parameter, leaf);
       const bool is_itself = scalar.parameter == parameter && scalar.leaf == leaf;
       if (is_itself && !scalar.values.IsFinite()) continue;
       ++(*words)[number];
-      words->append({static_cast<uint64_t>(parameter->parameter_number()),
-                     static_cast<uint64_t>(leaf),
-                     static_cast<uint64_t>(scalar.parameter->parameter_number()),
-                     static_cast<uint64_t>(scalar.leaf), static_cast<uint64_t>(scalar.added)});
+      words->append(
+          {static_cast<uint64_t>(*position), static_cast<uint64_t>(parameter->parameter_number()),
+           static_cast<uint64_t>(leaf), static_cast<uint64_t>(scalar.parameter->parameter_number()),
+           static_cast<uint64_t>(scalar.leaf), static_cast<uint64_t>(scalar.added)});
       const Interval values = is_itself ? scalar.values : Interval::Point(0);
       words->append({static_cast<uint64_t>(values.lower()), static_cast<uint64_t>(values.upper())});
     }
   }
 }
 
+// How an instruction stands in the words of a part of which nothing but its shape matters.
+constexpr uint64_t kOpaque = ~uint64_t{0};
+
 }  // namespace
 
+SharedAnswers::Content SharedAnswers::ContentOf(const HloComputation& computation,
+                                                KnownContents known, PassedValues& passed) {
+  if (!MayBeShared(computation)) return {OwnNumber(), /*is_own=*/true, /*may_bind=*/true};
+  const int64_t root = computation.root_instruction()->index_in_computation();
+  return ContentOf(Part(computation), static_cast<uint64_t>(root), /*is_whole=*/true, known,
+                   passed);
+}
+
 SharedAnswers::Content SharedAnswers::ContentOf(
-    const HloComputation& computation,
-    llvm::function_ref<const Content&(const HloComputation&)> known, PassedValues& passed) {
-  Content own = {0, /*is_own=*/true, /*may_bind=*/true};
-  if (!MayBeShared(computation)) {
-    own.number = OwnNumber();
-    return own;
-  }
+    const HloInstruction& loop, absl::Span<const HloInstruction* const> instructions,
+    KnownContents known, PassedValues& passed) {
+  const Part part(loop, instructions);
+  const std::optional<int64_t> position = part.PositionOf(loop);
+  if (!position) return {OwnNumber(), /*is_own=*/true, /*may_bind=*/true};
+  return ContentOf(part, ~static_cast<uint64_t>(*position), /*is_whole=*/false, known, passed);
+}
+
+SharedAnswers::Content SharedAnswers::ContentOf(const Part& part, uint64_t subject, bool is_whole,
+                                                KnownContents known, PassedValues& passed) {
   Content content = {0, /*is_own=*/false, /*may_bind=*/false};
-  const HloModule& module = *computation.parent();
-  llvm::SmallVector<uint64_t, 128> words = {
-      static_cast<uint64_t>(module.replica_count()), static_cast<uint64_t>(module.num_partitions()),
-      static_cast<uint64_t>(computation.root_instruction()->index_in_computation())};
+  const HloModule& module = *part.computation.parent();
+  llvm::SmallVector<uint64_t, 128> words = {static_cast<uint64_t>(module.replica_count()),
+                                            static_cast<uint64_t>(module.num_partitions()),
+                                            subject};
+  const auto of_operand = [&](const HloInstruction& operand) {
+    return is_whole ? static_cast<uint64_t>(operand.index_in_computation())
+                    : static_cast<uint64_t>(*part.PositionOf(operand));
+  };
   const auto of_shape = [&](const Shape& shape) { return NumberOfShape(shape); };
   const auto of_computation = [&](const HloComputation& called) { return known(called).number; };
-  const ContentNumbers numbers = {of_shape, of_computation};
-  AppendPassedValues(computation, passed, &words);
-  for (const HloInstruction* instruction : computation.instructions()) {
+  const ContentNumbers numbers = {of_operand, of_shape, of_computation};
+  AppendPassedValues(part, passed, &words);
+  for (const HloInstruction* instruction : part.instructions) {
+    if (!is_whole && instruction != part.subject && !IsLookedInto(*instruction)) {
+      words.append({kOpaque, NumberOfShape(instruction->shape())});
+      continue;
+    }
     const HloComputation* inlined = instruction->inlined_computation();
     content.may_bind = content.may_bind || (inlined != nullptr ? known(*inlined).may_bind
                                                                : MayBind(instruction->opcode()));
     if (!AppendContent(*instruction, numbers, &words)) {
-      own.may_bind = content.may_bind;
-      own.number = OwnNumber();
-      return own;
+      content.is_own = true;
+      content.number = OwnNumber();
+      return content;
     }
   }
   const auto [found, is_new] =
@@ -218,15 +290,15 @@ SharedAnswers::Content SharedAnswers::ContentOf(
   return found->second;
 }
 
-SharedIndexing SharedAnswers::Find(const Question& question, const HloComputation& computation) {
+SharedIndexing SharedAnswers::Find(const Question& question, const Part& part) {
   const auto known = answers_.find(question);
   if (known == answers_.end()) return nullptr;
   const Answer& answer = known->second;
   const bool is_of_this =
-      answer.computation == &computation && answer.module == computation.parent()->serial_number();
+      answer.subject == part.subject && answer.module == part.computation.parent()->serial_number();
   if (is_of_this) return answer.entries;
   if (!answer.is_shared || !absl::c_all_of(answer.names, [&](const auto& name) {
-        return PositionsOf(name.first, computation) == name.second;
+        return PositionsOf(name.first, part) == name.second;
       })) {
     return nullptr;
   }
@@ -236,31 +308,30 @@ SharedIndexing SharedAnswers::Find(const Question& question, const HloComputatio
   for (const IndexingEntry& entry : *answer.entries) {
     OperandIndexingSet maps;
     for (const OperandIndexing& map : entry.indexing) {
-      maps.Add(map.Renamed(
-          kPartsFit, [&](RuntimeVarIndexing* binding) { MoveTo(computation, *place++, binding); }));
+      maps.Add(map.Renamed(kPartsFit,
+                           [&](RuntimeVarIndexing* binding) { MoveTo(part, *place++, binding); }));
     }
     renamed.push_back({entry.output_leaf, entry.operand, entry.operand_leaf, std::move(maps)});
   }
   return std::make_shared<const InstructionIndexing>(std::move(renamed));
 }
 
-void SharedAnswers::Keep(const Question& question, const HloComputation& computation,
-                         SharedIndexing entries) {
+void SharedAnswers::Keep(const Question& question, const Part& part, SharedIndexing entries) {
   CountMaps(*entries);
   Answer answer;
   answer.is_shared = true;
-  for (std::string& name : NamesThatMatter(*entries, computation)) {
-    Positions positions = PositionsOf(name, computation);
+  for (std::string& name : NamesThatMatter(*entries, part)) {
+    Positions positions = PositionsOf(name, part);
     kept_words_ += positions.size() + name.size() / sizeof(uint64_t) + 1;
     answer.names.emplace_back(std::move(name), std::move(positions));
   }
   answer.entries = std::move(entries);
-  answer.computation = &computation;
-  answer.module = computation.parent()->serial_number();
+  answer.subject = part.subject;
+  answer.module = part.computation.parent()->serial_number();
   for (const IndexingEntry& entry : *answer.entries) {
     for (const OperandIndexing& map : entry.indexing) {
       for (const RuntimeVarIndexing& binding : map.bindings()) {
-        std::optional<Place> place = PlaceOf(binding, computation);
+        std::optional<Place> place = PlaceOf(binding, part);
         answer.is_shared = answer.is_shared && place.has_value();
         if (answer.is_shared) answer.places.push_back(*std::move(place));
       }

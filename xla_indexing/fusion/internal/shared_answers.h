@@ -11,6 +11,11 @@
 // another computation of the content names the instructions at the same places there. Answers are
 // therefore good for as long as this lives, also where the modules that they were found in do not.
 //
+// A loop shares its answers in the same way, also with loops in other computations. What its maps
+// depend on is a *part* of its computation: the loop, and what its operands are computed of as far as
+// values are followed (ops/internal/element_value.h). Of what is behind that nothing is known but its
+// shape, and its name is bound.
+//
 // Where a reason names instructions of the computation, or names decide the order of a set, the answer
 // is that about the computations in which these names are those of the same instructions, such as
 // views of one fusion. Computations of more than kMaxInstructions instructions, or with a constant of
@@ -55,7 +60,27 @@ class SharedAnswers {
            computation.root_instruction() != nullptr;
   }
 
-  // What is known of the content of a computation.
+  // Instructions of one computation, in its order: all of them, or those that a loop's maps depend on.
+  struct Part {
+    explicit Part(const HloComputation& computation)
+        : subject(&computation),
+          computation(computation),
+          instructions(computation.instructions()) {}
+    Part(const HloInstruction& loop, absl::Span<const HloInstruction* const> instructions)
+        : subject(&loop), computation(*loop.parent()), instructions(instructions) {}
+
+    // The position of an instruction of the computation among them; none where it is none of them.
+    std::optional<int64_t> PositionOf(const HloInstruction& instruction) const;
+
+    const void* subject;
+    const HloComputation& computation;
+    absl::Span<const HloInstruction* const> instructions;
+  };
+  // The instructions that the maps of a loop depend on, the loop among them; none where these are too
+  // many.
+  static std::vector<const HloInstruction*> InstructionsBehind(const HloInstruction& loop);
+
+  // What is known of the content of a computation or a loop.
   struct Content {
     uint64_t number = 0;
     // Whether no other computation has the number.
@@ -65,8 +90,11 @@ class SharedAnswers {
   };
   // The content of a computation; `known` gives that of one that it calls. What callers pass is a part
   // of it where there is a loop, whose maps depend on it (ops/internal/passed_values.h).
-  Content ContentOf(const HloComputation& computation,
-                    llvm::function_ref<const Content&(const HloComputation&)> known,
+  using KnownContents = llvm::function_ref<const Content&(const HloComputation&)>;
+  Content ContentOf(const HloComputation& computation, KnownContents known, PassedValues& passed);
+  // The content of a loop with these instructions behind it.
+  Content ContentOf(const HloInstruction& loop,
+                    absl::Span<const HloInstruction* const> instructions, KnownContents known,
                     PassedValues& passed);
   // A number that nothing else has.
   uint64_t OwnNumber() { return next_number_++; }
@@ -92,18 +120,17 @@ class SharedAnswers {
     friend bool operator==(const Question& a, const Question& b) = default;
   };
 
-  // The answer about this computation, which has the content. Null where there is none that says
-  // it.
-  SharedIndexing Find(const Question& question, const HloComputation& computation);
+  // The answer about this part, which has the content. Null where there is none that says it.
+  SharedIndexing Find(const Question& question, const Part& part);
   bool IsKept(const Question& question) const { return answers_.contains(question); }
-  // Keeps an answer, which was found for this computation.
-  void Keep(const Question& question, const HloComputation& computation, SharedIndexing entries);
+  // Keeps an answer, which was found for this part.
+  void Keep(const Question& question, const Part& part, SharedIndexing entries);
 
   // Whether entries about a computation, or about a call of it, say the same of all computations of
   // its content, but for what is bound: reasons name no instruction of it, and the order of maps
   // does not depend on what they name.
   bool AreSharedUpToNames(const InstructionIndexing& entries, const HloComputation& computation) {
-    return NamesThatMatter(entries, computation).empty();
+    return NamesThatMatter(entries, Part(computation)).empty();
   }
 
   void CountMaps(const InstructionIndexing& entries);
@@ -122,18 +149,18 @@ class SharedAnswers {
   static constexpr size_t kMaxWords = size_t{1} << 21;
 
   // The positions of callers and which of the computations of each is called, and the position of
-  // the instruction.
+  // the instruction; the first of them in the part.
   using Place = llvm::SmallVector<int32_t, 5>;
-  // What has a name: for each of a computation and those below, the position of an instruction, or -1,
-  // and whether the computation has it.
+  // What has a name: for a part and each of the computations below, the position of an instruction, or
+  // -1, and whether the computation has it.
   using Positions = std::vector<std::pair<int64_t, bool>>;
 
   struct Answer {
     SharedIndexing entries;
-    // For which computation of which module it was found.
-    const HloComputation* computation = nullptr;
+    // For which computation or loop of which module it was found.
+    const void* subject = nullptr;
     int64_t module = 0;
-    // Whether it says the same of every computation of the content in which these names are found at
+    // Whether it says the same of everything of the content in which these names are found at
     // the same positions.
     bool is_shared = false;
     std::vector<std::pair<std::string, Positions>> names;
@@ -141,29 +168,28 @@ class SharedAnswers {
     std::vector<Place> places;
   };
 
-  // The place of what a binding names; none where it is not below the computation.
-  static std::optional<Place> PlaceOf(const RuntimeVarIndexing& binding,
-                                      const HloComputation& computation);
+  // The place of what a binding names; none where it is not of the part or below.
+  static std::optional<Place> PlaceOf(const RuntimeVarIndexing& binding, const Part& part);
   // Lets a binding name what is at the place.
-  static void MoveTo(const HloComputation& computation, const Place& place,
-                     RuntimeVarIndexing* binding);
-  // The names, of this computation, those below and their instructions, that entries depend on.
-  std::vector<std::string> NamesThatMatter(const InstructionIndexing& entries,
-                                           const HloComputation& computation);
-  const std::vector<std::string>& NamesIn(const std::string& reason,
-                                          const HloComputation& computation);
-  Positions PositionsOf(const std::string& name, const HloComputation& computation);
+  static void MoveTo(const Part& part, const Place& place, RuntimeVarIndexing* binding);
+  // The names, of this part, the computations below and their instructions, that entries depend on.
+  std::vector<std::string> NamesThatMatter(const InstructionIndexing& entries, const Part& part);
+  const std::vector<std::string>& NamesIn(const std::string& reason, const Part& part);
+  Positions PositionsOf(const std::string& name, const Part& part);
+  // The content of a part about `subject`: all of a computation, or a loop and what is behind it.
+  Content ContentOf(const Part& part, uint64_t subject, bool is_whole, KnownContents known,
+                    PassedValues& passed);
   uint64_t NumberOfShape(const Shape& shape);
 
-  // Which instructions reasons name, of the computation that was looked at last and of those that it
-  // calls.
+  // Which instructions reasons name, of the part that was looked at last and of the computations that
+  // it calls.
   struct Reasons {
-    const HloComputation* computation = nullptr;
+    const void* subject = nullptr;
     int64_t module = 0;
-    std::vector<const HloComputation*> below;  // and itself
+    std::vector<const HloComputation*> below;
     absl::flat_hash_map<std::string, std::vector<std::string>> names;
   };
-  Reasons& ReasonsOf(const HloComputation& computation);
+  Reasons& ReasonsOf(const Part& part);
 
   uint64_t next_number_ = 0;
   Reasons reasons_;

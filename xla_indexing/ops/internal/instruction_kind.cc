@@ -255,7 +255,7 @@ bool AppendContent(const HloInstruction& instruction, const ContentNumbers& numb
   content->append({static_cast<uint64_t>(opcode), numbers.of_shape(instruction.shape()),
                    static_cast<uint64_t>(instruction.operand_count())});
   for (const HloInstruction* operand : instruction.operands()) {
-    content->push_back(static_cast<uint64_t>(operand->index_in_computation()));
+    content->push_back(numbers.of_operand(*operand));
   }
   const auto append_computation = [&](const HloComputation* computation) {
     content->push_back(computation == nullptr ? 0 : 1 + numbers.of_computation(*computation));

@@ -101,15 +101,17 @@ class KindFinder {
   absl::flat_hash_map<absl::string_view, uint64_t, TextHash> texts_;
 };
 
-// Gives shapes and computations numbers: equal ones where they are equal in what they say.
+// Gives shapes and computations numbers: equal ones where they are equal in what they say; operands
+// their positions among what is compared.
 struct ContentNumbers {
+  llvm::function_ref<uint64_t(const HloInstruction&)> of_operand;
   llvm::function_ref<uint64_t(const Shape&)> of_shape;
   llvm::function_ref<uint64_t(const HloComputation&)> of_computation;
 };
 
 // Appends what the maps of an instruction and the values of its elements depend on, but for what its
-// operands are: opcode, shape, attributes that are no descriptions, the positions of its operands in
-// the computation, and the order in which the module has the computations that it calls. Names do
+// operands are: opcode, shape, attributes that are no descriptions, the positions of its operands,
+// and the order in which the module has the computations that it calls. Names do
 // not count. False where that is too long to be compared, as of large constants.
 bool AppendContent(const HloInstruction& instruction, const ContentNumbers& numbers,
                    llvm::SmallVectorImpl<uint64_t>* content);
