@@ -79,6 +79,32 @@ TEST_F(FoldRuntimeTest, NothingIsFoldedWhereNothingIsAsked) {
             "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 90]");
 }
 
+// 2 * d0 - 2 * d1 + rt0 is not 8 where rt0 is 7.
+TEST_F(FoldRuntimeTest, PiecesWithAnEmptyDomainAreKeptOnlyWhereThatIsAskedFor) {
+  const HloInstruction* root = Entry(R"(
+    p = f32[100,10] parameter(0)
+    start = s32[] constant(7)
+    zero = s32[] constant(0)
+    ROOT r = f32[10,10] dynamic-slice(p, start, zero), dynamic_slice_sizes={10,10})");
+  IndexingOptions options;
+  options.fold_runtime_variables = false;
+  const absl::StatusOr<InstructionIndexing> entries =
+      ComputeIndexing(*root, Direction::kOutputToInput, &context_, options, OperandLeaf{0, 0});
+  ASSERT_TRUE(entries.ok() && !entries->empty());
+  OperandIndexing map = entries->front().indexing.maps().front();
+  const auto d0 = mlir::getAffineDimExpr(0, &context_);
+  const auto d1 = mlir::getAffineDimExpr(1, &context_);
+  const auto rt0 = mlir::getAffineSymbolExpr(map.map().num_ranges(), &context_);
+  ASSERT_TRUE(map.AddConstraint(d0 * 2 - d1 * 2 + rt0, Interval::Point(8)).ok());
+  FoldOptions folding;
+  EXPECT_TRUE(FoldRuntimeVariables(map, folding).empty());
+  folding.keeps_empty = true;
+  OperandIndexingSet kept = FoldRuntimeVariables(map, folding);
+  EXPECT_EQ(kept.size(), 1);
+  kept.Simplify();
+  EXPECT_TRUE(kept.empty());
+}
+
 TEST_F(FoldRuntimeTest, ParametersStayBound) {
   EXPECT_THAT(Slice("start = s32[] parameter(1)"),
               ElementsAre("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 90]\n"

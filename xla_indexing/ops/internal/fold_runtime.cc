@@ -250,7 +250,7 @@ OperandIndexingSet FoldRuntimeVariables(const OperandIndexing& indexing,
     Piece piece = std::move(pending.front());
     pending.pop_front();
     if (piece.next >= piece.indexing.map().num_runtimes()) {
-      if (indexing.map().num_runtimes() == 0) {
+      if (indexing.map().num_runtimes() == 0 || options.keeps_empty) {
         done.Add(std::move(piece.indexing));
       } else {
         AddUnlessEmpty(std::move(piece.indexing), &done);

@@ -34,6 +34,8 @@ struct FoldOptions {
   // Values that are not fixed are taken to be in this interval: the maps are then what they are
   // where that is so.
   Interval assumed_values = Interval::All();
+  // Leaves pieces with an empty domain in, for who simplifies them anyway.
+  bool keeps_empty = false;
   // What is known of the state of a loop, for variables that are bound to instructions in it.
   LoopState loop = {};
 };

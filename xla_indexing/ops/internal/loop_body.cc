@@ -239,6 +239,7 @@ OperandIndexingSet LoopBody::Timed(const OperandIndexingSet& maps, TimeAt place,
   }
   FoldOptions folding;
   folding.rebind_through_data_movement = true;
+  folding.keeps_empty = true;
   folding.loop.loop = &loop_;
   folding.loop.value = [&](int64_t leaf) { return counter().ValueOf(leaf, number); };
   folding.loop.is_initial = [&](int64_t leaf) { return PassesThrough(leaf); };
