@@ -50,5 +50,13 @@ TEST_F(RuleStepTextTest, ConstraintsAndIntervalsAreSteps) {
                           "constraint]"));
 }
 
+// d0 + 63 is in [3, 162], and its quotient in [0, 32], whichever way it is written.
+TEST_F(RuleStepTextTest, ConstraintsThatHoldEverywhereNeedNoForm) {
+  EXPECT_THAT(
+      Steps("(d0) -> (d0), domain: d0 in [-60, 99], (d0 + 63) floordiv 5 - 12 in [-12, 20]"),
+      ElementsAre("(d0 + 63) floordiv 5 - 12 in [-12, 20] -> (d0 + 63) floordiv 5 - 12 in "
+                  "[-12, 20]  [intervals say all of the constraint]"));
+}
+
 }  // namespace
 }  // namespace xla_indexing

@@ -207,6 +207,12 @@ ConstraintState NormalizeConstraint(ExprSimplifier& simplifier, Constraint& cons
                                     function_ref<void(AffineExpr, Interval)> narrow) {
   if (!QuestionBudget::Spend()) return ConstraintState::kKept;
   mlir::MLIRContext* context = simplifier.context();
+  // A constraint that holds everywhere needs no form.
+  const QuasiAffineSum values = simplifier.Evaluate(constraint.expr);
+  if (values.valid() &&
+      simplifier.WideRangeOf(values).IsSubsetOf(WideInterval(constraint.interval))) {
+    return ConstraintState::kImplied;
+  }
   // The constraint on the way to its form. Numbers of the form that do not fit int64 leave
   // `constraint` what it was last.
   AffineExpr expr = constraint.expr;
