@@ -185,6 +185,18 @@ bool IndexingMap::SimplifyFunction(const FunctionOptions& options) {
   return true;
 }
 
+namespace {
+
+// Whether the simplifier of the map gives a form back that it has given for an expression: the form is
+// made of the same sum, or is simplified once more. Here that takes a part of what it takes in another
+// pass, and is done where there would be one anyway.
+bool ComesBack(AffineExpr form, AffineExpr of, const IndexingMap& map, ExprSimplifier& simplifier) {
+  return simplifier.Evaluate(form) == simplifier.Evaluate(of) ||
+         (map.num_dims() + map.num_symbols() <= kFewVariables && simplifier.Simplify(form) == form);
+}
+
+}  // namespace
+
 bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
   const auto range_of = [this](AffineExpr variable) {
     const Variable* found = FindVariable(variable);
@@ -213,7 +225,10 @@ bool IndexingMap::SimplifyResults(RuleTrace* trace, bool* is_settled) {
       form = simplifier->Simplify(result, &result_is_settled);
     }
     simplified.push_back(form);
-    *is_settled = *is_settled && (result_is_settled || stays(form));
+    if (result_is_settled || !*is_settled || stays(form)) continue;
+    simplifier->TraceTo(nullptr);
+    *is_settled = ComesBack(form, result, *this, *simplifier);
+    simplifier->TraceTo(trace);
   }
   if (llvm::equal(simplified, results())) return false;
   affine_map_ = mlir::AffineMap::get(num_dims(), num_symbols(), simplified, context());
@@ -393,26 +408,26 @@ Outcome LookAtConstraints(const IndexingMap& map, llvm::ArrayRef<Constraint> con
   return round->narrowed ? Outcome::kShortened : Outcome::kStays;
 }
 
-// The normal forms of expressions, the least under the equalities whose variables may all come into the
-// expression, or are in it already. Sets `are_settled` where simplifying them anew would change
-// nothing.
-llvm::SmallVector<AffineExpr, 4> LeastForms(llvm::ArrayRef<AffineExpr> exprs,
-                                            llvm::ArrayRef<Constraint> constraints,
+// The normal forms of the map's results, the least under the equalities whose variables may all come
+// into the expression, or are in it already. `*are_settled` becomes false where simplifying them anew may
+// change something, which is not asked where it is false before.
+llvm::SmallVector<AffineExpr, 4> LeastForms(const IndexingMap& map,
                                             llvm::function_ref<bool(int variable)> may_come,
-                                            int num_dims, ExprSimplifier& simplifier,
-                                            RuleTrace* trace, bool* are_settled) {
+                                            ExprSimplifier& simplifier, RuleTrace* trace,
+                                            bool* are_settled) {
   llvm::SmallVector<AffineExpr, 4> forms;
-  *are_settled = true;
+  llvm::SmallVector<bool, 4> is_settled(map.num_results(), false);
   simplifier.TraceTo(trace);
-  for (const AffineExpr expr : exprs) {
-    bool is_settled = false;
-    forms.push_back(simplifier.Simplify(expr, &is_settled));
-    // The form is made of the sum.
-    *are_settled = *are_settled &&
-                   (is_settled || simplifier.Evaluate(forms.back()) == simplifier.Evaluate(expr));
+  for (const auto& [result, settled] : llvm::zip_equal(map.results(), is_settled)) {
+    forms.push_back(simplifier.Simplify(result, &settled));
   }
-  if (llvm::none_of(constraints, IsEquality)) return forms;
   simplifier.TraceTo(nullptr);
+  for (const auto& [form, result, settled] : llvm::zip_equal(forms, map.results(), is_settled)) {
+    *are_settled = *are_settled && (settled || ComesBack(form, result, map, simplifier));
+  }
+  const llvm::ArrayRef<Constraint> constraints = map.constraints();
+  if (llvm::none_of(constraints, IsEquality)) return forms;
+  const int num_dims = map.num_dims();
   for (AffineExpr& form : forms) {
     const auto in_form = VariablesOf(form, num_dims);
     const Equalities equalities(constraints, [&](const Constraint& equality) {
@@ -510,20 +525,18 @@ bool IndexingMap::SimplifyOnce(const FunctionOptions& options, bool* has_integer
       }
       *has_integer_point = answer == Answer::kYes;
     }
-    bool are_settled = false;
-    affine_map_ = mlir::AffineMap::get(
-        num_dims(), num_symbols(),
-        LeastForms(results(), round.kept, may_come, num_dims(),
-                   knowledge.all ? *knowledge.all : simplifier, trace, &are_settled),
-        context());
     SetConstraints(round.kept);
     if (IsKnownEmpty()) return make_empty();
     const auto range_of = [this](AffineExpr variable) {
       const Variable* found = FindVariable(variable);
       return found != nullptr ? &found->bounds : nullptr;
     };
-    *is_settled = are_settled && num_rounds < kMaxRounds &&
-                  AreSettled(constraints_, round.kept, num_dims(), range_of);
+    *is_settled =
+        num_rounds < kMaxRounds && AreSettled(constraints_, round.kept, num_dims(), range_of);
+    affine_map_ = mlir::AffineMap::get(
+        num_dims(), num_symbols(),
+        LeastForms(*this, may_come, knowledge.all ? *knowledge.all : simplifier, trace, is_settled),
+        context());
     return *this != before;
   }
 }
