@@ -185,6 +185,7 @@ TEST_F(EvidentFormTest, FormsOfDivisionsAreThoseOfTheSimplifier) {
           for (int64_t c = -m - 1; c <= 2 * m; ++c) {
             const AffineExpr dividend = Add(sum, Constant(c, &context_));
             CheckFormOf(Mod(dividend, m), {first, second});
+            CheckFormOf(FloorDiv(dividend, m), {first, second});
             for (const int64_t n : {2, 3}) {
               CheckFormOf(FloorDiv(FloorDiv(dividend, m), n), {first, second});
               CheckFormOf(Mod(FloorDiv(dividend, m), n), {first, second});
@@ -211,11 +212,19 @@ TEST_F(EvidentFormTest, EachRuleLeadsToAForm) {
             (D(0) + D(1)).floorDiv(16));
   EXPECT_EQ(form((D(0).floorDiv(3)).floorDiv(5)), D(0).floorDiv(15));
   EXPECT_EQ(form((D(0) * 8 + D(1) + 7) % 6), (D(0) * 2 + D(1) + 1) % 6);
+  EXPECT_EQ(form((D(0) * 320 + D(1) + 64).floorDiv(192)), (D(0) * 5 + 1).floorDiv(3));
+  EXPECT_EQ(form(((D(0) * 64 + D(1)).floorDiv(192)) % 7), (D(0).floorDiv(3)) % 7);
+  EXPECT_EQ(form((D(0) * 9 + D(1).floorDiv(64)) % 7), (D(0) * 2) % 7);
+  EXPECT_EQ(form(D(0) * 5 + (D(1) + D(2)).floorDiv(64)), AffineExpr());
+  EXPECT_EQ(form(D(0) * 5 + D(1).floorDiv(64) + D(1) % 64 + 1), D(0) * 5 + D(1) + 1);
   // Other coefficients, other dividends, what is not evident, and what does not fit.
   EXPECT_FALSE(form((e.floorDiv(8)) * 16 + (e % 8) * 3));
   EXPECT_FALSE(form((D(0).floorDiv(8)) * 8 + D(1) % 8));
   EXPECT_FALSE(form((D(0) * 8 + D(1)) % 7 + D(0)));
   EXPECT_FALSE(form(D(0).floorDiv(int64_t{1} << 62).floorDiv(4)));
+  constexpr int64_t kHuge = (int64_t{1} << 62) + 3;
+  EXPECT_FALSE(
+      EvidentFormOf((D(0) * 2 + 3).floorDiv(kHuge - 4), RangeOf({Interval::Point(kHuge)})));
 }
 
 TEST_F(EvidentFormTest, SymbolsStandAfterDimensions) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,6 +16,7 @@
 #include "xla_indexing/affine/internal/values_in_turn.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/base/internal/congruence.h"
+#include "xla_indexing/base/internal/wide_interval.h"
 
 namespace xla_indexing::internal {
 namespace {
@@ -40,6 +42,11 @@ std::optional<DivisionByNumber> AsDivision(AffineExpr e) {
   const auto divisor = llvm::dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (!divisor || divisor.getValue() < 2) return std::nullopt;
   return DivisionByNumber{binary.getLHS(), divisor.getValue(), is_mod};
+}
+
+AffineExpr FloorDivOrMod(const DivisionByNumber& division) {
+  return division.is_mod ? Mod(division.dividend, division.divisor)
+                         : FloorDiv(division.dividend, division.divisor);
 }
 
 // Takes a constant away from the end of a sum.
@@ -291,28 +298,111 @@ bool UseDefinitionOfMod(LinearSum& sum) {
   return false;
 }
 
-// The division by the rules of EvidentFormOf(); null where none holds.
-AffineExpr ShorterDivision(DivisionByNumber division) {
+// Whether numbers are so far from the ends of int64 that all those of the simplifier fit, whichever way
+// it takes.
+bool AreFarFromEnds(llvm::ArrayRef<int64_t> numbers) {
+  constexpr int64_t kFar = int64_t{1} << 40;
+  return llvm::all_of(numbers, [](int64_t n) { return -kFar <= n && n <= kFar; });
+}
+
+bool IsFarFromEnds(const Interval& interval) {
+  return (!interval.has_lower() || AreFarFromEnds(interval.lower())) &&
+         (!interval.has_upper() || AreFarFromEnds(interval.upper()));
+}
+
+// The atom, where it is a variable of one value that value, and of a division of a variable whose floor
+// is always q that constant, or the variable without q times the divisor.
+LinearSum KnownValue(AffineExpr atom, IntervalOfVariable range_of) {
+  const std::optional<DivisionByNumber> division = AsDivision(atom);
+  const AffineExpr variable = division ? division->dividend : atom;
+  const Interval* range = IsVariable(variable) ? range_of(variable) : nullptr;
+  if (range == nullptr) return LinearSum::Of(atom);
+  if (!division) return range->IsPoint() ? LinearSum(range->lower()) : LinearSum::Of(atom);
+  const std::optional<Interval> floors = WideInterval(*range).FloorDiv(division->divisor).Narrow();
+  if (!floors || !floors->IsPoint()) return LinearSum::Of(atom);
+  if (!division->is_mod) return LinearSum(floors->lower());
+  const std::optional<int64_t> multiple = CheckedMul(floors->lower(), division->divisor);
+  if (!multiple) return LinearSum::Of(atom);
+  LinearSum remainder = LinearSum::Of(variable);
+  remainder.SubtractConstant(*multiple);
+  return remainder;
+}
+
+bool HasOnlyVariables(const LinearSum& sum) {
+  return llvm::all_of(sum.terms(), [](const Term& term) { return IsVariable(term.atom); });
+}
+
+LinearSum WithKnownValues(const LinearSum& sum, IntervalOfVariable range_of) {
+  LinearSum result(sum.constant());
+  for (const Term& term : sum.terms()) {
+    result.AddScaled(KnownValue(term.atom, range_of), term.coefficient);
+  }
+  return result;
+}
+
+// Uses floor((g*H + L) / (g*n)) = floor((H + q) / n), where g divides the coefficients in H and L is in
+// [g*q, g*q + g - 1]. The sum is of variables. Returns whether there is such a g.
+bool TakeLowDigits(LinearSum& sum, int64_t& divisor, IntervalOfVariable range_of) {
+  if (!AreFarFromEnds({divisor, sum.constant()})) return false;
+  llvm::SmallVector<int64_t, 4> factors = {divisor};
+  for (const Term& term : sum.terms()) {
+    const Interval* range = range_of(term.atom);
+    if (!AreFarFromEnds(term.coefficient) || (range != nullptr && !IsFarFromEnds(*range)))
+      return false;
+    const int64_t g = Gcd(divisor, term.coefficient);
+    if (g > 1 && !llvm::is_contained(factors, g)) factors.push_back(g);
+  }
+  for (const int64_t g : factors) {
+    LinearSum high;
+    WideInterval low = WideInterval::Point(sum.constant());
+    for (const auto& [variable, coefficient] : sum.terms()) {
+      const Interval* range = range_of(variable);
+      if (coefficient % g == 0) {
+        high.AddTerm(variable, coefficient / g);
+      } else {
+        low = low.Add(WideInterval(range != nullptr ? *range : Interval::All()).Mul(coefficient));
+      }
+    }
+    const std::optional<Interval> quotient = low.FloorDiv(g).Narrow();
+    if (!quotient || !quotient->IsPoint()) continue;
+    high.AddConstant(quotient->lower());
+    sum = std::move(high);
+    divisor /= g;
+    return true;
+  }
+  return false;
+}
+
+// The division by the rules of EvidentFormOf(), or what has no division any more; null where no rule
+// holds.
+AffineExpr ShorterDivision(DivisionByNumber division, IntervalOfVariable range_of) {
   bool changed = false;
-  while (!division.is_mod) {
-    const std::optional<DivisionByNumber> inner = AsDivision(division.dividend);
-    const bool is_of_variable = inner && !inner->is_mod && IsVariable(inner->dividend);
-    const std::optional<int64_t> divisor =
-        is_of_variable ? CheckedMul(inner->divisor, division.divisor) : std::nullopt;
-    if (!divisor) break;
-    division = {inner->dividend, *divisor, false};
+  while (const std::optional<DivisionByNumber> inner = AsDivision(division.dividend)) {
+    if (inner->is_mod) break;
+    if (inner->dividend.getKind() == AffineExprKind::Add) {
+      // The floor of a sum may be a sum.
+      const AffineExpr sum = ShorterDivision(*inner, range_of);
+      if (!sum) return {};
+      division.dividend = sum;
+    } else {
+      const bool is_of_variable = !division.is_mod && IsVariable(inner->dividend);
+      const std::optional<int64_t> divisor =
+          is_of_variable ? CheckedMul(inner->divisor, division.divisor) : std::nullopt;
+      if (!divisor) break;
+      division = {inner->dividend, *divisor, false};
+    }
     changed = true;
   }
   if (division.dividend.getKind() != AffineExprKind::Add) {
-    return changed ? FloorDiv(division.dividend, division.divisor) : AffineExpr();
+    return changed ? FloorDivOrMod(division) : AffineExpr();
   }
   LinearSum dividend = LinearSum::FromExpr(division.dividend);
   while (UseDefinitionOfMod(dividend)) changed = true;
-  // A lone division is evident only of a sum of variables, of which a floor keeps all.
-  const auto may_stay = [&](const Term& term) {
-    return IsVariable(term.atom) && (division.is_mod || term.coefficient % division.divisor != 0);
-  };
-  if (!llvm::all_of(dividend.terms(), may_stay)) return {};
+  if (!HasOnlyVariables(dividend)) {
+    dividend = WithKnownValues(dividend, range_of);
+    changed = true;
+  }
+  if (!dividend.valid() || !HasOnlyVariables(dividend)) return {};
   if (division.is_mod) {
     const auto residue = [&](int64_t number) { return FloorMod(number, division.divisor); };
     const bool reduced =
@@ -320,10 +410,14 @@ AffineExpr ShorterDivision(DivisionByNumber division) {
     const int64_t constant = dividend.constant();
     changed = changed || reduced || residue(constant) != constant;
     dividend.AddConstant(residue(constant) - constant);
+  } else {
+    while (division.divisor > 1 && TakeLowDigits(dividend, division.divisor, range_of)) {
+      changed = true;
+    }
   }
-  const AffineExpr written =
-      changed ? dividend.ToExpr(division.dividend.getContext()) : AffineExpr();
-  return division.is_mod ? Mod(written, division.divisor) : FloorDiv(written, division.divisor);
+  if (!changed) return {};
+  division.dividend = dividend.ToExpr(division.dividend.getContext());
+  return division.divisor == 1 ? division.dividend : FloorDivOrMod(division);
 }
 
 }  // namespace
@@ -335,23 +429,13 @@ bool IsEvidentForm(AffineExpr expr, IntervalOfVariable range_of) {
 AffineExpr EvidentFormOf(AffineExpr expr, IntervalOfVariable range_of) {
   AffineExpr form;
   if (const std::optional<DivisionByNumber> division = AsDivision(expr)) {
-    form = ShorterDivision(*division);
+    form = ShorterDivision(*division, range_of);
   } else {
     LinearSum sum = LinearSum::FromExpr(expr);
     while (UseDefinitionOfMod(sum)) form = expr;
-    bool is_linear = true;
-    LinearSum with_values(sum.constant());
-    for (const Term& term : sum.terms()) {
-      const Interval* range = IsVariable(term.atom) ? range_of(term.atom) : nullptr;
-      is_linear = is_linear && range != nullptr;
-      if (range != nullptr && range->IsPoint()) {
-        with_values.AddScaled(LinearSum(range->lower()), term.coefficient);
-      } else {
-        with_values.AddTerm(term.atom, term.coefficient);
-      }
-    }
+    LinearSum with_values = WithKnownValues(sum, range_of);
     // Nothing has changed where there are divisions still.
-    if (!sum.valid() || (!is_linear && !form)) return {};
+    if (!form && with_values == sum && !HasOnlyVariables(sum)) return {};
     form = with_values.ToExpr(expr.getContext());
   }
   return form && IsEvidentForm(form, range_of) ? form : AffineExpr();

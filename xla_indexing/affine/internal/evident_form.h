@@ -35,14 +35,16 @@ bool IsEvidentForm(mlir::AffineExpr expr,
                    llvm::function_ref<const Interval*(mlir::AffineExpr)> range_of);
 
 // The evident form that the simplifier gives, where these rules lead to one; null where they do not,
-// and where a number would not fit int64. Each is a rule of the simplifier that shows in what is
-// written:
+// where a number would not fit int64, and where one is so near its ends that one of the simplifier's may
+// not fit. Each is a rule of the simplifier that shows in what is written:
 //
 //   v = c                                               v has the single value c; in a sum of variables
+//   floor(v/n) = q, v mod n = v - q*n                   v in [q*n, q*n + n - 1]
 //   k*(E mod n) + k*n*floor(E/n) = k*E                  also in the dividend of a lone division
 //   k*v - k*n*floor(v/n) = k*(v mod n)
 //   k*v - k*(v mod n) = k*n*floor(v/n)
-//   floor(floor(v/a)/b) = floor(v/(a*b))
+//   floor(floor(E/a)/b) = floor(E/(a*b))
+//   floor((g*H + L)/(g*n)) = floor((H + q)/n)           L in [g*q, g*q + g - 1]
 //   (a*v + ..) mod m = ((a mod m)*v + ..) mod m
 //
 //   EvidentFormOf((d0 floordiv 8) * 8 + d0 mod 8, range_of)   // d0

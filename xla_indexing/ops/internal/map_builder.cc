@@ -2,12 +2,16 @@
 
 #include <cassert>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Casting.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
+#include "xla_indexing/affine/internal/evident_form.h"
 #include "xla_indexing/affine/internal/simplifier.h"
 
 namespace xla_indexing::internal {
@@ -80,9 +84,21 @@ void MapBuilder::Simplify(llvm::MutableArrayRef<AffineExpr> exprs) const {
       llvm::is_contained(symbols, Interval::Empty())) {
     return;
   }
-  ExprSimplifier simplifier(context_, dims, symbols);
+  const auto range_of = [&](AffineExpr variable) -> const Interval* {
+    if (const auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(variable)) {
+      return &dims[dim.getPosition()];
+    }
+    return &symbols[llvm::cast<mlir::AffineSymbolExpr>(variable).getPosition()];
+  };
+  std::optional<ExprSimplifier> simplifier;
   for (AffineExpr& expr : exprs) {
-    if (expr) expr = simplifier.Simplify(expr);
+    if (!expr || IsEvidentForm(expr, range_of)) continue;
+    if (const AffineExpr form = EvidentFormOf(expr, range_of)) {
+      expr = form;
+      continue;
+    }
+    if (!simplifier) simplifier.emplace(context_, dims, symbols);
+    expr = simplifier->Simplify(expr);
   }
 }
 
