@@ -27,6 +27,7 @@
 #include "xla_indexing/hlo/shape.h"
 #include "xla_indexing/map/cover.h"
 #include "xla_indexing/map/domain.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/points.h"
 #include "xla_indexing/ops/binding_words.h"
 #include "xla_indexing/ops/internal/fold_runtime.h"
@@ -39,6 +40,7 @@ namespace {
 
 using internal::Enumerate;
 using internal::FirstPoint;
+using internal::HasSymbol;
 using internal::Joined;
 using internal::NextPoint;
 using internal::Point;
@@ -131,7 +133,7 @@ class Relations {
     }
     for (const AffineExpr expr : binding.element) {
       for (int i = 0; i < map.num_symbols(); ++i) {
-        if (expr.isFunctionOfSymbol(i)) return std::nullopt;
+        if (HasSymbol(expr, i)) return std::nullopt;
       }
     }
     return RuntimeKey{numbers_.NumberOf(*binding.instruction), binding.leaf, binding.element,

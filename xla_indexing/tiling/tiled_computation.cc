@@ -22,12 +22,14 @@
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/hlo/shape.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/tiling/internal/tile_walk.h"
 
 namespace xla_indexing {
 namespace {
 
 using internal::CeilDiv;
+using internal::HasSymbol;
 using internal::TileRead;
 using internal::TileReadOperand;
 using internal::TileWalk;
@@ -96,9 +98,9 @@ bool AreAllDevicesRead(const OperandIndexing& indexing) {
   const ReplicaMap& replica_map = *indexing.replica_map();
   if (!replica_map.constraints.empty()) return false;
   for (int i = 0; i < indexing.map().num_ranges(); ++i) {
-    if (!replica_map.device.isFunctionOfSymbol(i)) continue;
+    if (!HasSymbol(replica_map.device, i)) continue;
     for (const AffineExpr result : indexing.map().results()) {
-      if (result.isFunctionOfSymbol(i)) return false;
+      if (HasSymbol(result, i)) return false;
     }
   }
   return true;

@@ -111,7 +111,6 @@ Congruence Congruence::Mod(int64_t n) const {
 Interval Congruence::Tighten(const Interval& interval) const {
   if (IsAll()) return interval;
   if (IsEmpty()) return Interval::Empty();
-  if (IsAll()) return interval;
   if (IsPoint()) return interval.Intersect(Interval::Point(residue_));
   Interval result = interval;
   if (result.has_lower()) {

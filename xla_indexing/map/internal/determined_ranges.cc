@@ -159,9 +159,8 @@ bool IsInEquality(int range, const IndexingMap& map) {
 // Whether one of the first `count` results would come to depend on the last dimension.
 bool TakesLastDim(const Determined& determined, const IndexingMap& map, int count) {
   if (!determined.value.isFunctionOfDim(map.num_dims() - 1)) return false;
-  return llvm::any_of(map.results().take_front(count), [&](AffineExpr result) {
-    return result.isFunctionOfSymbol(determined.range);
-  });
+  return llvm::any_of(map.results().take_front(count),
+                      [&](AffineExpr result) { return HasSymbol(result, determined.range); });
 }
 
 }  // namespace

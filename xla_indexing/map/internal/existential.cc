@@ -45,7 +45,7 @@ std::optional<SplitSymbol> SplitOff(AffineExpr expr, unsigned symbol) {
   if (coefficient == 0 || coefficient == kInt64Min) return std::nullopt;
   sum.RemoveTerm(variable);
   for (const Term& term : sum.terms()) {
-    if (term.atom.isFunctionOfSymbol(symbol)) return std::nullopt;
+    if (HasSymbol(term.atom, symbol)) return std::nullopt;
   }
   return SplitSymbol{coefficient, std::move(sum)};
 }

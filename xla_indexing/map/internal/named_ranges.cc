@@ -33,7 +33,7 @@ std::optional<NamedRange> NameGivenBy(const IndexingMap& map, int constraint,
   rest.SubtractConstant(equality.interval.lower());
   if (coefficient == 1) rest.Scale(-1);
   const AffineExpr value = rest.ToExpr(map.context());
-  if (!value || value.isFunctionOfSymbol(range)) return std::nullopt;
+  if (!value || HasSymbol(value, range)) return std::nullopt;
   return NamedRange{range, constraint, value};
 }
 

@@ -13,6 +13,7 @@
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/affine/internal/linear_sum.h"
 #include "xla_indexing/affine/internal/simplifier.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/replace_variables.h"
 #include "xla_indexing/map/internal/solve.h"
 
@@ -57,7 +58,7 @@ bool AddEquation(AffineExpr result, AffineExpr dim, int num_ranges, Constraints&
   LinearSum rest(sum.constant());
   for (const Term& term : sum.terms()) {
     bool has_range = false;
-    for (int i = 0; i < num_ranges; ++i) has_range |= term.atom.isFunctionOfSymbol(i);
+    for (int i = 0; i < num_ranges; ++i) has_range |= HasSymbol(term.atom, i);
     (has_range ? part : rest).AddTerm(term.atom, term.coefficient);
   }
   const int64_t g = part.CoefficientGcd();

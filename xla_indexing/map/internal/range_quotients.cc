@@ -35,10 +35,10 @@ struct Quotient {
 std::optional<Quotient> OnlyQuotientOf(const IndexingMap& map, unsigned symbol) {
   std::optional<Quotient> only;
   for (const AffineExpr result : map.results()) {
-    if (!result.isFunctionOfSymbol(symbol)) continue;
+    if (!HasSymbol(result, symbol)) continue;
     const LinearSum sum = LinearSum::FromExpr(result);
     for (const Term& term : sum.terms()) {
-      if (!term.atom.isFunctionOfSymbol(symbol)) continue;
+      if (!HasSymbol(term.atom, symbol)) continue;
       const auto division = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(term.atom);
       if (!division || division.getKind() != mlir::AffineExprKind::FloorDiv) return std::nullopt;
       const auto divisor = llvm::dyn_cast<mlir::AffineConstantExpr>(division.getRHS());
@@ -154,9 +154,8 @@ llvm::SmallVector<Replacement, 4> Replacements(const IndexingMap& map) {
       const auto symbol = llvm::dyn_cast<mlir::AffineSymbolExpr>(term.atom);
       if (!symbol || static_cast<int>(symbol.getPosition()) >= map.num_ranges()) continue;
       const unsigned position = symbol.getPosition();
-      const bool is_open = llvm::none_of(found, [position](const Replacement& other) {
-        return other.value.isFunctionOfSymbol(position);
-      });
+      const bool is_open = llvm::none_of(
+          found, [position](const Replacement& other) { return HasSymbol(other.value, position); });
       std::optional<Replacement> replacement =
           is_open ? ByQuotient(map, position, *fact) : std::nullopt;
       if (replacement) found.push_back(*replacement);

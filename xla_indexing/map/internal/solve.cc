@@ -17,6 +17,7 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/map/internal/constraint_form.h"
+#include "xla_indexing/map/internal/expr_util.h"
 
 namespace xla_indexing::internal {
 using ::mlir::AffineExpr;
@@ -131,7 +132,7 @@ class Solver {
   // Whether every unknown in `e` is solved.
   bool IsKnown(AffineExpr e) const {
     for (int i = 0; i < map_.num_ranges(); ++i) {
-      if (!solved_[i] && e.isFunctionOfSymbol(i)) return false;
+      if (!solved_[i] && HasSymbol(e, i)) return false;
     }
     return true;
   }

@@ -17,6 +17,7 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/internal/constraint_form.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/map/internal/replace_variables.h"
 
 namespace xla_indexing::internal {
@@ -53,10 +54,8 @@ class Joining {
   }
 
  private:
-  bool HasHigh(AffineExpr expr) const { return expr.isFunctionOfSymbol(symbols_[0]); }
-  bool HasEither(AffineExpr expr) const {
-    return HasHigh(expr) || expr.isFunctionOfSymbol(symbols_[1]);
-  }
+  bool HasHigh(AffineExpr expr) const { return HasSymbol(expr, symbols_[0]); }
+  bool HasEither(AffineExpr expr) const { return HasHigh(expr) || HasSymbol(expr, symbols_[1]); }
   // Finds n, and what the new variable is. No result has just one of the two.
   bool FindSum();
   bool HasBothOrNone(const LinearSum& sum);
@@ -136,7 +135,7 @@ bool Joining::HasHopelessWindow() const {
     const LinearSum sum = LinearSum::FromExpr(constraint.expr);
     const auto in_division = [&](AffineExpr variable, int symbol) {
       return llvm::any_of(sum.terms(), [&](const Term& term) {
-        return term.atom != variable && term.atom.isFunctionOfSymbol(symbol);
+        return term.atom != variable && HasSymbol(term.atom, symbol);
       });
     };
     if (in_division(low_, symbols_[1])) return false;
@@ -295,8 +294,7 @@ bool JoinWindows(IndexingMap* map) {
       const AffineExpr variable = mlir::getAffineSymbolExpr(range, map->context());
       if (llvm::any_of(results, [&](const LinearSum& sum) {
             return llvm::any_of(sum.terms(), [&](const Term& term) {
-              return term.atom == variable ? sum.terms().size() > 1
-                                           : term.atom.isFunctionOfSymbol(range);
+              return term.atom == variable ? sum.terms().size() > 1 : HasSymbol(term.atom, range);
             });
           })) {
         in_sums.push_back(range);

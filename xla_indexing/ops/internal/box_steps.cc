@@ -88,7 +88,7 @@ std::optional<std::vector<OperandIndexing>> WithoutFirstRange(const OperandIndex
     if (factor != 1 && factor != -1) continue;
     // distance = factor * s0 + rest
     const AffineExpr rest = Sub(distance, Scale(range, factor));
-    if (!rest || rest.isFunctionOfSymbol(0)) continue;
+    if (!rest || HasSymbol(rest, 0)) continue;
     const auto parts = with_all(ValuesOf(distance, map),
                                 [&](AffineExpr value) { return Scale(Sub(value, rest), factor); });
     if (parts) return parts;

@@ -53,7 +53,7 @@ OperandIndexing WithoutCondition(const OperandIndexing& indexing, const Constrai
     // What the condition leaves of a variable need not be all that there is without it.
     runtimes[i].bounds = indexing.bindings()[i].ValueRange();
     const AffineExpr variable = mlir::getAffineSymbolExpr(map.num_ranges() + i, map.context());
-    if (condition.expr != variable && !condition.expr.isFunctionOfSymbol(map.num_ranges() + i)) {
+    if (condition.expr != variable && !HasSymbol(condition.expr, map.num_ranges() + i)) {
       runtimes[i].bounds = map.runtimes()[i].bounds;
     }
   }

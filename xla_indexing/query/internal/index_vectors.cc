@@ -20,6 +20,7 @@
 #include "xla_indexing/base/internal/checked.h"
 #include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/domain.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/ops/internal/domain.h"
 #include "xla_indexing/ops/internal/element_value.h"
 
@@ -153,10 +154,9 @@ std::string IndexVectors::Unknowns() const {
   for (const RuntimeVarIndexing& unknown : unknowns_) {
     const bool is_used = absl::c_any_of(cases_, [&](const IndexingMap& map) {
       const auto symbol = static_cast<unsigned>(&unknown - unknowns_.data());
-      return absl::c_any_of(map.results(),
-                            [&](AffineExpr e) { return e.isFunctionOfSymbol(symbol); }) ||
+      return absl::c_any_of(map.results(), [&](AffineExpr e) { return HasSymbol(e, symbol); }) ||
              absl::c_any_of(map.constraints(),
-                            [&](const Constraint& c) { return c.expr.isFunctionOfSymbol(symbol); });
+                            [&](const Constraint& c) { return HasSymbol(c.expr, symbol); });
     });
     if (!is_used || absl::c_linear_search(names, unknown.instruction->name())) continue;
     names.push_back(unknown.instruction->name());

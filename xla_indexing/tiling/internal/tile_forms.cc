@@ -9,6 +9,7 @@
 #include "llvm/Support/Casting.h"
 #include "mlir/IR/AffineExpr.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/map/internal/expr_util.h"
 #include "xla_indexing/tiling/internal/tile_digits.h"
 
 namespace xla_indexing::internal {
@@ -71,7 +72,7 @@ llvm::SmallVector<mlir::AffineExpr, 4> SummandsOf(mlir::AffineExpr expr) {
 
 bool HasRuntime(const IndexingMap& map, mlir::AffineExpr expr) {
   for (int i = 0; i < map.num_runtimes(); ++i) {
-    if (expr.isFunctionOfSymbol(map.num_ranges() + i)) return true;
+    if (HasSymbol(expr, map.num_ranges() + i)) return true;
   }
   return false;
 }
