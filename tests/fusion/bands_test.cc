@@ -1,4 +1,4 @@
-// Unions of progressions and bands, against their elements.
+// Unions of bands, against their elements.
 #include "xla_indexing/fusion/internal/bands.h"
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include "tests/testing/effort.h"
 #include "tests/testing/random.h"
 #include "xla_indexing/base/internal/congruence.h"
+#include "xla_indexing/base/internal/progression.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing::internal {
@@ -22,14 +23,10 @@ namespace {
 using Elements = std::set<int64_t>;
 using BandPoints = std::set<std::pair<int64_t, int64_t>>;
 
-bool IsIn(int64_t value, const Progression& progression) {
-  return progression.interval.Contains(value) && progression.residues.Contains(value);
-}
-
 Elements ElementsOf(const Progression& progression) {
   Elements elements;
   for (int64_t i = -100; i <= 100; ++i) {
-    if (IsIn(i, progression)) elements.insert(i);
+    if (progression.Contains(i)) elements.insert(i);
   }
   return elements;
 }
@@ -37,8 +34,8 @@ Elements ElementsOf(const Progression& progression) {
 BandPoints PointsOfBand(const Band& band, int64_t factor) {
   BandPoints points;
   for (int64_t d = -10; d <= 20; ++d) {
-    for (int64_t t = -40; t <= 40 && IsIn(d, band.dim); ++t) {
-      if (IsIn(t, band.value) && IsIn(t - factor * d, band.offset)) points.emplace(d, t);
+    for (int64_t t = -40; t <= 40 && band.dim.Contains(d); ++t) {
+      if (band.value.Contains(t) && band.offset.Contains(t - factor * d)) points.emplace(d, t);
     }
   }
   return points;
@@ -61,28 +58,6 @@ Set Both(const Set& a, const Set& b) {
   Set both = a;
   both.insert(b.begin(), b.end());
   return both;
-}
-
-Progression Hull(const Progression& a, const Progression& b) {
-  return Progression::Of(a.interval.Union(b.interval), a.residues.Union(b.residues));
-}
-
-TEST(BandsTest, ProgressionsAreOneWhereTheirUnionIsAProgression) {
-  Random random(1);
-  int found = 0;
-  for (int64_t i = Cases(5000); i > 0; --i) {
-    const Progression a = RandomProgression(random, -6, 9);
-    const Progression b = RandomProgression(random, -6, 9);
-    const Elements both = Both(ElementsOf(a), ElementsOf(b));
-    const std::optional<Progression> one = Union(a, b);
-    if (one) {
-      ++found;
-      EXPECT_EQ(ElementsOf(*one), both);
-    } else {
-      EXPECT_NE(ElementsOf(Hull(a, b)), both);
-    }
-  }
-  EXPECT_GT(found, 0);
 }
 
 TEST(BandsTest, ATightenedBandHasTheSamePoints) {
@@ -115,49 +90,11 @@ TEST(BandsTest, BandsAreOneWhereTheirHullHasNoMorePoints) {
       ++found;
       ASSERT_EQ(PointsOfBand(*one, factor), both) << "case " << i;
     } else {
-      const Band hull = {Hull(a.dim, b.dim), Hull(a.value, b.value), Hull(a.offset, b.offset)};
+      const Band hull = {a.dim.Hull(b.dim), a.value.Hull(b.value), a.offset.Hull(b.offset)};
       ASSERT_NE(PointsOfBand(hull, factor), both) << "case " << i;
     }
   }
   EXPECT_GT(found, 100);
-}
-
-// The parts of a progression, and any others.
-TEST(BandsTest, ManyProgressionsAreOneWhereTheirUnionIsAProgression) {
-  Random random(4);
-  int found = 0;
-  for (int64_t i = Cases(5000); i > 0; --i) {
-    std::vector<Progression> parts;
-    Elements all;
-    Progression hull = Progression::Of(Interval::Empty(), Congruence::Empty());
-    for (int64_t n = random.Between(1, 6); n > 0; --n) {
-      parts.push_back(RandomProgression(random, -6, 9));
-      if (parts.back().IsEmpty()) parts.pop_back();
-    }
-    for (const Progression& part : parts) {
-      all = Both(all, ElementsOf(part));
-      hull = Hull(hull, part);
-    }
-    const std::vector<Progression> united = Unite(parts);
-    EXPECT_LE(united.size(), parts.size());
-    Elements of_united;
-    for (const Progression& part : united) of_united = Both(of_united, ElementsOf(part));
-    EXPECT_EQ(of_united, all);
-    if (parts.empty() || ElementsOf(hull) != all) continue;
-    EXPECT_EQ(united.size(), 1);
-    if (parts.size() > 2) ++found;
-  }
-  EXPECT_GT(found, 10);
-}
-
-// Parts without an end stay, and empty ones go.
-TEST(BandsTest, ProgressionsWithoutEndsOrElementsAreNoError) {
-  const Progression some = Progression::Of(Interval::Closed(0, 4), Congruence::All());
-  const Progression nothing = Progression::Of(Interval::Empty(), Congruence::All());
-  const Progression all = Progression::Of(Interval::All(), Congruence::All());
-  EXPECT_TRUE(Unite({nothing, nothing}).empty());
-  EXPECT_EQ(Unite({nothing, some}), std::vector<Progression>{some});
-  EXPECT_EQ(Unite({some, all}), (std::vector<Progression>{some, all}));
 }
 
 // Whether the lower or the upper ends of two neighbouring columns of the band are those of its
@@ -211,10 +148,10 @@ TEST(BandsTest, ABandIsFoundAgainFromItsParts) {
     } else {
       // The columns that are not empty may be no progression.
       Elements dims;
-      Progression hull = Progression::Of(Interval::Empty(), Congruence::Empty());
+      Progression hull = Progression::Empty();
       for (const auto& [d, t] : points) {
         dims.insert(d);
-        hull = Hull(hull, Progression::Point(d));
+        hull = hull.Hull(Progression::Point(d));
       }
       ASSERT_TRUE(ElementsOf(hull) != dims || !ShowsItsFactor(band, factor)) << "case " << i;
     }

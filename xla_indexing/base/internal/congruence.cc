@@ -61,10 +61,12 @@ Congruence Congruence::Intersect(const Congruence& other) const {
 Congruence Congruence::Union(const Congruence& other) const {
   if (IsEmpty()) return other;
   if (other.IsEmpty() || *this == other) return *this;
-  const std::optional<int64_t> difference = CheckedSub(other.residue_, residue_);
-  if (!difference) return All();
-  const int64_t g = Gcd(Gcd(modulus_, other.modulus_), *difference);
-  return Of(residue_, g);
+  const Int128 difference = Int128{other.residue_} - residue_;
+  const int64_t g = Gcd(modulus_, other.modulus_);
+  if (g > 0) return Of(residue_, Gcd(g, static_cast<int64_t>(WideMod(difference, g))));
+  // Two points.
+  const std::optional<int64_t> distance = NarrowToInt64(difference);
+  return distance ? Of(residue_, Gcd(0, *distance)) : All();
 }
 
 Congruence Congruence::Add(const Congruence& other) const {

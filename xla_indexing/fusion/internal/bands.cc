@@ -6,21 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "xla_indexing/base/internal/checked.h"
-#include "xla_indexing/base/internal/congruence.h"
+#include "xla_indexing/base/internal/progression.h"
 #include "xla_indexing/base/interval.h"
 
 namespace xla_indexing::internal {
 namespace {
-
-Progression HullOf(const Progression& a, const Progression& b) {
-  return Progression::Of(a.interval.Union(b.interval), a.residues.Union(b.residues));
-}
 
 // The hull of the d_j in `box`; where there are few values, with regard to the residue class that each
 // of them asks for.
@@ -31,7 +25,7 @@ Progression DimsIn(const Band& box, int64_t factor) {
   if (!values || *values > kFewValues || (factor != 1 && factor != -1)) return dims;
   Interval hull = Interval::Empty();
   for (int64_t i = 0; i < static_cast<int64_t>(*values); ++i) {
-    const int64_t value = box.value.interval.lower() + i * box.value.residues.modulus();
+    const int64_t value = box.value.first() + i * box.value.stride();
     const Progression at = Progression::Point(value);
     hull = hull.Union(dims.Intersect(at.Sub(box.offset).Mul(factor)).interval);
   }
@@ -40,8 +34,7 @@ Progression DimsIn(const Band& box, int64_t factor) {
 
 // The values that the band has beside one value of the dimension; none where numbers do not fit.
 std::optional<Progression> ValuesAt(const Band& band, int64_t dim, int64_t factor) {
-  const Progression nothing = Progression::Of(Interval::Empty(), Congruence::All());
-  if (band.IsEmpty() || !band.dim.Contains(Progression::Point(dim))) return nothing;
+  if (band.IsEmpty() || !band.dim.Contains(dim)) return Progression::Empty();
   const Interval& offset = band.offset.interval;
   const std::optional<int64_t> product = CheckedMul(dim, factor);
   if (!product || !offset.IsFinite() || !CheckedAdd(offset.lower(), *product) ||
@@ -61,7 +54,7 @@ std::optional<bool> IsUnion(const Band& hull, const Band& a, const Band& b, int6
   const std::optional<Int128> count = hull.dim.Count();
   if (!count || *count > kFewDims) return std::nullopt;
   for (int64_t i = 0; i < static_cast<int64_t>(*count); ++i) {
-    const int64_t dim = hull.dim.interval.lower() + i * hull.dim.residues.modulus();
+    const int64_t dim = hull.dim.first() + i * hull.dim.stride();
     const std::optional<Progression> all = ValuesAt(hull, dim, factor);
     const std::optional<Progression> of_a = ValuesAt(a, dim, factor);
     const std::optional<Progression> of_b = ValuesAt(b, dim, factor);
@@ -82,24 +75,6 @@ bool HasAllOf(const Band& band, const Band& box, int64_t factor) {
          (band.dim.Contains(tight.dim) || band.dim.Contains(DimsIn(tight, factor)));
 }
 
-// Whether the parts have every element of their hull, where those are few enough to be marked.
-bool HaveAllOfHull(llvm::ArrayRef<Progression> parts) {
-  constexpr int64_t kFewElements = 1 << 12;
-  const Progression none = Progression::Of(Interval::Empty(), Congruence::Empty());
-  const Progression hull = absl::c_accumulate(parts, none, HullOf);
-  const std::optional<Int128> count = hull.Count();
-  if (!count || *count > kFewElements) return false;
-  llvm::BitVector marked(static_cast<unsigned>(*count));
-  for (const Progression& part : parts) {
-    for (Int128 at = part.interval.lower(); at <= part.interval.upper();
-         at += part.residues.modulus()) {
-      marked.set(static_cast<unsigned>((at - hull.interval.lower()) / hull.residues.modulus()));
-      if (part.interval.IsPoint()) break;
-    }
-  }
-  return marked.all();
-}
-
 // What bands have beside one value of the dimension.
 struct Column {
   int64_t dim = 0;
@@ -110,13 +85,13 @@ struct Column {
 // progression, or there is too much to look at.
 std::optional<std::vector<Column>> ColumnsOf(llvm::ArrayRef<BandWithFactor> bands) {
   constexpr int64_t kMostLooks = 1 << 16;
-  Progression dims = Progression::Of(Interval::Empty(), Congruence::Empty());
-  for (const BandWithFactor& of : bands) dims = HullOf(dims, of.band.dim);
+  Progression dims = Progression::Empty();
+  for (const BandWithFactor& of : bands) dims = dims.Hull(of.band.dim);
   const std::optional<Int128> count = dims.Count();
   if (!count || *count * static_cast<int64_t>(bands.size()) > kMostLooks) return std::nullopt;
   // What the bands have beside value i of the dimension; none where that is no progression.
   const auto column_at = [&](int64_t i) -> std::optional<Column> {
-    const int64_t dim = dims.interval.lower() + i * dims.residues.modulus();
+    const int64_t dim = dims.first() + i * dims.stride();
     std::vector<Progression> parts;
     for (const auto& [band, factor] : bands) {
       const std::optional<Progression> values = ValuesAt(band, dim, factor);
@@ -125,8 +100,7 @@ std::optional<std::vector<Column>> ColumnsOf(llvm::ArrayRef<BandWithFactor> band
     }
     parts = Unite(std::move(parts));
     if (parts.size() > 1) return std::nullopt;
-    const Progression nothing = Progression::Of(Interval::Empty(), Congruence::Empty());
-    return Column{dim, parts.empty() ? nothing : parts.front()};
+    return Column{dim, parts.empty() ? Progression::Empty() : parts.front()};
   };
   std::vector<Column> columns;
   const auto last = static_cast<int64_t>(*count) - 1;
@@ -152,8 +126,8 @@ llvm::SmallVector<int64_t, 8> SlopesOf(llvm::ArrayRef<Column> columns) {
   };
   for (const auto& [last, next] : llvm::zip(columns, columns.drop_front())) {
     const int64_t step = next.dim - last.dim;
-    add(last.values.interval.lower(), next.values.interval.lower(), step);
-    add(last.values.interval.upper(), next.values.interval.upper(), step);
+    add(last.values.first(), next.values.first(), step);
+    add(last.values.last(), next.values.last(), step);
   }
   if (slopes.empty()) slopes.push_back(1);
   return slopes;
@@ -162,13 +136,12 @@ llvm::SmallVector<int64_t, 8> SlopesOf(llvm::ArrayRef<Column> columns) {
 // The least band of this factor with all columns, if it has nothing else.
 std::optional<Band> BandOfColumns(llvm::ArrayRef<Column> columns, const Progression& dims,
                                   int64_t factor) {
-  const Progression none = Progression::Of(Interval::Empty(), Congruence::Empty());
-  Band hull = {dims, none, none};
+  Band hull = {dims, Progression::Empty(), Progression::Empty()};
   for (const auto& [dim, values] : columns) {
     const std::optional<int64_t> product = CheckedMul(dim, factor);
     if (!product) return std::nullopt;
-    hull.value = HullOf(hull.value, values);
-    hull.offset = HullOf(hull.offset, values.Sub(Progression::Point(*product)));
+    hull.value = hull.value.Hull(values);
+    hull.offset = hull.offset.Hull(values.Sub(Progression::Point(*product)));
   }
   for (const auto& [dim, values] : columns) {
     const std::optional<Progression> of_hull = ValuesAt(hull, dim, factor);
@@ -178,49 +151,6 @@ std::optional<Band> BandOfColumns(llvm::ArrayRef<Column> columns, const Progress
 }
 
 }  // namespace
-
-std::optional<Progression> Union(const Progression& a, const Progression& b) {
-  const Progression hull = HullOf(a, b);
-  const std::optional<Int128> all = hull.Count();
-  const std::optional<Int128> of_a = a.Count();
-  const std::optional<Int128> of_b = b.Count();
-  const std::optional<Int128> of_both = a.Intersect(b).Count();
-  if (!all || !of_a || !of_b || !of_both || *all != *of_a + *of_b - *of_both) return std::nullopt;
-  return hull;
-}
-
-std::vector<Progression> Unite(std::vector<Progression> parts) {
-  // Each with those before it, the nearest first, and again where some have become one.
-  constexpr size_t kLooksBack = 32;
-  constexpr int kRounds = 4;
-  llvm::erase_if(parts, [](const Progression& part) { return part.IsEmpty(); });
-  if (!llvm::all_of(parts, [](const Progression& part) { return part.interval.IsFinite(); })) {
-    return parts;
-  }
-  size_t before = parts.size() + 1;
-  for (int round = 0; round < kRounds && parts.size() < before; ++round) {
-    before = parts.size();
-    llvm::stable_sort(parts, [](const Progression& a, const Progression& b) {
-      return a.interval.lower() < b.interval.lower();
-    });
-    std::vector<Progression> united;
-    for (const Progression& part : parts) {
-      std::optional<Progression> both;
-      for (size_t i = united.size(); i > 0 && i + kLooksBack > united.size() && !both;) {
-        --i;
-        both = Union(united[i], part);
-        if (both) united[i] = *both;
-      }
-      if (!both) united.push_back(part);
-    }
-    parts = std::move(united);
-  }
-  if (parts.size() > 2 && HaveAllOfHull(parts)) {
-    const Progression none = Progression::Of(Interval::Empty(), Congruence::Empty());
-    parts = {absl::c_accumulate(parts, none, HullOf)};
-  }
-  return parts;
-}
 
 Band Tightened(const Band& band, int64_t factor) {
   Band tight = band;
@@ -238,7 +168,7 @@ std::optional<Band> Union(const Band& a, const Band& b, int64_t factor) {
   const std::optional<Progression> dims = Union(a.dim, b.dim);
   const std::optional<Progression> values = Union(a.value, b.value);
   const std::optional<Progression> offsets = Union(a.offset, b.offset);
-  const Band hull = {HullOf(a.dim, b.dim), HullOf(a.value, b.value), HullOf(a.offset, b.offset)};
+  const Band hull = {a.dim.Hull(b.dim), a.value.Hull(b.value), a.offset.Hull(b.offset)};
   if (const std::optional<bool> is_union = IsUnion(hull, a, b, factor)) {
     return *is_union ? std::make_optional(Tightened(hull, factor)) : std::nullopt;
   }
@@ -261,8 +191,8 @@ std::optional<Band> Union(const Band& a, const Band& b, int64_t factor) {
 std::optional<BandWithFactor> UnionOfAll(llvm::ArrayRef<BandWithFactor> bands) {
   const std::optional<std::vector<Column>> columns = ColumnsOf(bands);
   if (!columns || columns->empty()) return std::nullopt;
-  Progression dims = Progression::Of(Interval::Empty(), Congruence::Empty());
-  for (const Column& column : *columns) dims = HullOf(dims, Progression::Point(column.dim));
+  Progression dims = Progression::Empty();
+  for (const Column& column : *columns) dims = dims.Hull(Progression::Point(column.dim));
   if (dims.Count() != Int128{columns->size()}) return std::nullopt;
   for (const int64_t factor : SlopesOf(*columns)) {
     const std::optional<Band> band = BandOfColumns(*columns, dims, factor);

@@ -1,15 +1,11 @@
-// Progressions, and bands, which are made of three of them.
+// Bands, which are made of three progressions (base/internal/progression.h).
 //
-// Mathematics. A *progression* is what an interval has of a residue class: { x in [l, u] : x = r mod m }.
-// A *band* with a factor a is a set of pairs (d, t) of integers,
+// Mathematics. A *band* with a factor a is a set of pairs (d, t) of integers,
 //
 //   { (d, t) : d in D, t in T, t - a*d in C }
 //
-// of three progressions. A line t = a*d + c over some d has C = {c}, a rectangle D x T is a band of
+// where D, T and C are progressions. A line t = a*d + c over some d has C = {c}, a rectangle D x T is a band of
 // any factor, with C = T - a*D, and a triangle has an interval for C.
-//
-// Two progressions are one, their hull (the hull of the intervals, the least residue class with
-// both), where the hull has as many elements as both have together: |hull| = |A| + |B| - |A and B|.
 //
 // Two bands of one factor are one with the hulls of D, T and C where
 //   - the hull of D has at most 16 values, and beside each of them the hull's t are those of the two;
@@ -23,7 +19,7 @@
 // C that of all P_d - a*d will do: they are no less than needed, and no more than that band has. For a
 // there are few candidates, the slopes of the ends of P_d from one d to the next.
 //
-// Examples: t in {0, 2, 4} and t in {1, 3, 5} are [0, 5]. The bands d = t, for even d in [0, 6] and
+// Examples: the bands d = t, for even d in [0, 6] and
 // for odd d in [1, 7], are the line over [0, 7]. The lines t = 2*d and t = 2*d + 1 for d in {0, 1} and
 // the rectangle {1} x {0, 1} are the band with a = 2, T = [0, 3], C = [-2, 1].
 #ifndef XLA_INDEXING_FUSION_INTERNAL_BANDS_H_
@@ -31,61 +27,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
-#include "xla_indexing/base/internal/checked.h"
-#include "xla_indexing/base/internal/congruence.h"
-#include "xla_indexing/base/interval.h"
+#include "xla_indexing/base/internal/progression.h"
 
 namespace xla_indexing::internal {
-
-// What an interval has of a residue class.
-struct Progression {
-  Interval interval = Interval::All();
-  Congruence residues = Congruence::All();
-
-  static Progression Of(const Interval& interval, const Congruence& residues) {
-    const Interval tight = residues.Tighten(interval);
-    return {tight, tight.IsPoint() ? Congruence::Point(tight.lower()) : residues};
-  }
-  static Progression Point(int64_t value) {
-    return {Interval::Point(value), Congruence::Point(value)};
-  }
-  bool IsEmpty() const { return interval.IsEmpty(); }
-  // None where it is infinite.
-  std::optional<Int128> Count() const {
-    if (interval.IsEmpty()) return 0;
-    if (!interval.IsFinite()) return std::nullopt;
-    if (interval.IsPoint()) return 1;
-    return (Int128{interval.upper()} - interval.lower()) / residues.modulus() + 1;
-  }
-  // What both have; where its numbers do not fit, something more of this one.
-  Progression Intersect(const Progression& other) const {
-    const Congruence both = residues.Intersect(other.residues);
-    return Of(interval.Intersect(other.interval), both.IsSubsetOf(residues) ? both : residues);
-  }
-  bool Contains(const Progression& other) const {
-    return other.IsEmpty() ||
-           (other.interval.IsSubsetOf(interval) && other.residues.IsSubsetOf(residues));
-  }
-  // The least progressions with all sums, products and, of the last, all x with factor * x in it;
-  // larger ones where their numbers do not fit.
-  Progression Add(const Progression& other) const {
-    return Of(interval.Add(other.interval), residues.Add(other.residues));
-  }
-  Progression Mul(int64_t factor) const { return Of(interval.Mul(factor), residues.Mul(factor)); }
-  Progression Sub(const Progression& other) const { return Add(other.Mul(-1)); }
-  Progression PreimageOfMul(int64_t factor) const {
-    const bool is_unit = factor == 1 || factor == -1;
-    return Of(interval.PreimageOfMul(factor), is_unit ? residues.Mul(factor) : Congruence::All());
-  }
-
-  friend bool operator==(const Progression& a, const Progression& b) = default;
-};
-
-// The union of both, where it is a progression.
-std::optional<Progression> Union(const Progression& a, const Progression& b);
 
 // What bands of one family differ in: D, T and C.
 struct Band {
@@ -98,9 +44,6 @@ struct Band {
     return dim.Contains(other.dim) && value.Contains(other.value) && offset.Contains(other.offset);
   }
 };
-
-// Few progressions with the same union, where all are finite; none of them is empty.
-std::vector<Progression> Unite(std::vector<Progression> parts);
 
 // The band with the same points of which each part has what the other two allow.
 Band Tightened(const Band& band, int64_t factor);

@@ -5,7 +5,7 @@
 //   { d -> (r_0(d), .., t, .., r_n(d)) : d_j in D, t in T, t - a*d_j in C, d_k in D_k for k != j }
 //
 // whose result i is t. D, T and C are progressions: what an interval has of a residue class
-// (fusion/internal/bands.h). The map with the result a*d_j + c is the band with C = {c}, one with a
+// (base/internal/progression.h). The map with the result a*d_j + c is the band with C = {c}, one with a
 // constant result t the band with T = {t}, of any factor. With a range variable,
 // (d_j)[s0] -> (a*d_j + m*s0 + c) is the band with C = { m*s0 + c }, and a constraint on
 // m*s0 + k*d_j + c bounds t - (a - k)*d_j. Residue classes of d_j are read from constraints

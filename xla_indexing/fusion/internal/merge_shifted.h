@@ -2,7 +2,7 @@
 //
 // Mathematics. Three laws, each an equality of unions, in this order:
 //   Values     { d in D1, P } and { d in D2, P } are { d in D1 or D2, P }, where D1 or D2 is a
-//              progression (fusion/internal/bands.h).
+//              progression (base/internal/progression.h).
 //   Bands      Bands of one factor that differ in D, T and C alone are one where their hull has no
 //              more (fusion/internal/map_as_band.h).
 //   Columns    Maps that differ in what result i is over dimension j, whatever their formulas, are one

@@ -17,6 +17,8 @@
 #include "xla_indexing/affine/internal/simplifier.h"
 #include "xla_indexing/base/internal/box.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/internal/congruence.h"
+#include "xla_indexing/base/internal/progression.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/map/indexing_map.h"
@@ -149,21 +151,15 @@ class WindowOfDimension {
   }
 
   // With all constraints taken, how far it moves and where it leads to.
-  std::optional<std::pair<StepProgression, Interval>> Finish() const {
+  std::optional<std::pair<Progression, Interval>> Finish() const {
     const Interval to = to_.Intersect(from_.Add(distances_));
     if (!IsSmall(to)) return std::nullopt;
-    const Interval possible = to.Sub(from_).Intersect(distances_);
-    if (possible.IsEmpty()) return std::nullopt;
-    StepProgression steps = {possible.lower(), possible.upper(), 0};
-    if (stride_ > 1) {
-      // From the first distance on, whichever end that is, they are `stride_` apart.
-      if (!IsSmall(distances_)) return std::nullopt;
-      const int64_t first = distances_.lower();
-      steps.first = first + (possible.lower() - first + stride_ - 1) / stride_ * stride_;
-      steps.last = first + (possible.upper() - first) / stride_ * stride_;
-      if (steps.first > steps.last) return std::nullopt;
-    }
-    if (steps.first < steps.last) steps.stride = stride_;
+    // From the first distance on, whichever end that is, they are `stride_` apart.
+    if (stride_ > 1 && !IsSmall(distances_)) return std::nullopt;
+    const Congruence apart =
+        stride_ > 1 ? Congruence::Of(distances_.lower(), stride_) : Congruence::All();
+    const auto steps = Progression::Of(to.Sub(from_).Intersect(distances_), apart);
+    if (steps.IsEmpty()) return std::nullopt;
     return std::pair(steps, to);
   }
 
@@ -223,23 +219,11 @@ bool BoxTranslation::IsStill() const {
   return absl::c_all_of(step, [](int64_t c) { return c == 0; });
 }
 
-std::optional<StepProgression> StepProgression::Of(const std::set<int64_t>& values) {
-  StepProgression progression = {*values.begin(), *values.rbegin(), 0};
-  if (values.size() == 1) return progression;
-  progression.stride = *std::next(values.begin()) - progression.first;
-  const auto gaps = static_cast<int64_t>(values.size()) - 1;
-  for (auto it = values.begin(); std::next(it) != values.end(); ++it) {
-    if (*std::next(it) - *it != progression.stride) return std::nullopt;
-  }
-  if (progression.last - progression.first != gaps * progression.stride) return std::nullopt;
-  return progression;
-}
-
 std::optional<IntervalBox> StepWindow::Box() const {
   IntervalBox box;
   for (size_t j = 0; j < from.size(); ++j) {
     const Interval all = from[j].Union(to[j]);
-    const Interval distances = Interval::Closed(steps[j].first, steps[j].last);
+    const Interval& distances = steps[j].interval;
     if (!all.Intersect(all.Sub(distances)).IsSubsetOf(from[j]) ||
         !all.Intersect(all.Add(distances)).IsSubsetOf(to[j])) {
       return std::nullopt;

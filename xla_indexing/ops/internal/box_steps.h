@@ -10,10 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "llvm/ADT/SmallVector.h"
+#include "xla_indexing/base/internal/progression.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/ops/operand_indexing.h"
 
@@ -44,21 +44,6 @@ struct BoxTranslation {
   bool IsStill() const;
 };
 
-// The steps of one dimension, v, v + g, .., w; g is 0 where v is w.
-struct StepProgression {
-  int64_t first = 0;
-  int64_t last = 0;
-  int64_t stride = 0;
-
-  // Nothing where the values, of which there are some, are no progression.
-  static std::optional<StepProgression> Of(const std::set<int64_t>& values);
-
-  int64_t Gaps() const { return stride == 0 ? 0 : (last - first) / stride; }
-  bool Contains(int64_t c) const {
-    return first <= c && c <= last && (stride == 0 || (c - first) % stride == 0);
-  }
-};
-
 // A piece that leads from all points of a box to all points of another one whose distances are in
 // progressions, one for each dimension.
 struct StepWindow {
@@ -66,7 +51,7 @@ struct StepWindow {
   Interval times = {};
   IntervalBox from = {};
   IntervalBox to = {};
-  std::vector<StepProgression> steps = {};
+  std::vector<Progression> steps = {};
 
   // The least box in which the window stops at nothing but the border; nothing where there is none.
   std::optional<IntervalBox> Box() const;

@@ -19,6 +19,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "xla_indexing/affine/internal/build.h"
 #include "xla_indexing/base/internal/checked.h"
+#include "xla_indexing/base/internal/progression.h"
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/exactness.h"
@@ -33,6 +34,9 @@ using ::mlir::AffineExpr;
 struct Product {
   std::vector<size_t> dims;
 };
+
+// How many strides there are from the first step to the last one.
+int64_t GapsIn(const Progression& steps) { return static_cast<int64_t>(*steps.Count() - 1); }
 
 // A box, and the steps in it.
 class Spreading {
@@ -78,14 +82,14 @@ class Spreading {
     // of its elements the iterations began with makes no difference.
     std::optional<size_t> round;
     for (size_t j = 0; j < box_.size(); ++j) {
-      if (!goes_round_[j] || progressions_[j].stride == 0) continue;
+      if (!goes_round_[j] || progressions_[j].stride() == 0) continue;
       if (round) return {Power(context, Interval::AtLeast(1), std::nullopt)};
       round = j;
     }
     if (!round || products_.size() > 1 || Period(*round) != Size(*round)) {
       return {Power(context, Interval::AtLeast(1), std::nullopt)};
     }
-    const int64_t gaps = progressions_[*round].Gaps();
+    const int64_t gaps = GapsIn(progressions_[*round]);
     const int64_t all_round = (Period(*round) - 1 + gaps - 1) / gaps;
     std::vector<IndexingMap> powers;
     if (all_round > 1) {
@@ -105,10 +109,10 @@ class Spreading {
   }
 
   int64_t Size(size_t j) const { return *box_[j].Size(); }
-  bool Moves(size_t j) const { return progressions_[j].first != 0 || progressions_[j].last != 0; }
+  bool Moves(size_t j) const { return progressions_[j] != Progression::Point(0); }
   // After how many strides dimension j is where it was.
   int64_t Period(size_t j) const {
-    return Size(j) / std::gcd(Size(j), std::max<int64_t>(progressions_[j].stride, 1));
+    return Size(j) / std::gcd(Size(j), std::max<int64_t>(progressions_[j].stride(), 1));
   }
 
   bool FindBox(const std::vector<BoxTranslation>& translations, bool all) {
@@ -202,9 +206,10 @@ class Spreading {
       has_still = has_still || !first;
     }
     for (size_t j = 0; j < box_.size(); ++j) {
-      const std::optional<StepProgression> progression = StepProgression::Of(values[j]);
-      if (!progression) return false;
-      progressions_.push_back(*progression);
+      Progression steps = Progression::Empty();
+      for (const int64_t value : values[j]) steps = steps.Hull(Progression::Point(value));
+      if (steps.Count() != values[j].size()) return false;
+      progressions_.push_back(steps);
     }
     std::map<size_t, Product> products;
     for (size_t j = 0; j < box_.size(); ++j) {
@@ -222,7 +227,7 @@ class Spreading {
   bool HasAllSteps(const Product& product) const {
     int64_t in_product = 1;
     for (const size_t j : product.dims) {
-      in_product *= progressions_[j].Gaps() + 1;
+      in_product *= GapsIn(progressions_[j]) + 1;
       if (in_product > static_cast<int64_t>(kMaxBoxSteps) || !ReachesSums(j)) return false;
     }
     const auto is_in_product = [&](const BoxStep& step) {
@@ -236,9 +241,9 @@ class Spreading {
 
   // Whether sums of the steps of a dimension can be reached within the box.
   bool ReachesSums(size_t j) const {
-    const StepProgression& steps = progressions_[j];
-    if (goes_round_[j] || steps.first >= 0 || steps.last <= 0 || steps.Contains(0)) return true;
-    return steps.Gaps() == 1 && steps.first == -steps.last && Size(j) >= 2 * steps.last;
+    const Progression& steps = progressions_[j];
+    if (goes_round_[j] || steps.first() >= 0 || steps.last() <= 0 || steps.Contains(0)) return true;
+    return GapsIn(steps) == 1 && steps.first() == -steps.last() && Size(j) >= 2 * steps.last();
   }
 
   // Whether pieces that take several iterations add what as many steps add.
@@ -276,13 +281,14 @@ class Spreading {
 
   // The least number of steps of dimension j that add c, where any greater number can do so too.
   std::optional<int64_t> LeastStepsTo(size_t j, int64_t c) const {
-    const StepProgression& steps = progressions_[j];
+    const Progression& steps = progressions_[j];
     if (!steps.Contains(0)) return std::nullopt;
     if (c == 0) return 0;
-    if (goes_round_[j] || steps.stride > 1 || (c > 0 ? steps.last : steps.first) == 0) {
+    if (goes_round_[j] || steps.stride() > 1 || (c > 0 ? steps.last() : steps.first()) == 0) {
       return std::nullopt;
     }
-    return c > 0 ? (c + steps.last - 1) / steps.last : (-c - steps.first - 1) / -steps.first;
+    return c > 0 ? (c + steps.last() - 1) / steps.last()
+                 : (-c - steps.first() - 1) / -steps.first();
   }
 
   // A map that is being made.
@@ -357,43 +363,43 @@ class Spreading {
   // Sets the result of dimension j, of steps of at most one; returns how far it has moved.
   AffineExpr MoveByDistance(size_t j, AffineExpr* result, Parts* parts) const {
     const AffineExpr dim = mlir::getAffineDimExpr(j + 1, parts->context);
-    const StepProgression& steps = progressions_[j];
+    const Progression& steps = progressions_[j];
     if (goes_round_[j]) {
       // The shorter way round where there are two.
-      const int64_t longest = steps.Gaps() == 2 ? Size(j) / 2 : Size(j) - 1;
+      const int64_t longest = GapsIn(steps) == 2 ? Size(j) / 2 : Size(j) - 1;
       const AffineExpr distance =
-          parts->AddRange(Interval::Closed(steps.first * longest, steps.last * longest));
+          parts->AddRange(Interval::Closed(steps.first() * longest, steps.last() * longest));
       *result = Round(j, Add(dim, distance));
       return distance;
     }
     *result = parts->AddRange(box_[j]);
     const AffineExpr distance = Sub(*result, dim);
-    if (steps.first == 0) parts->Constrain(distance, Interval::AtLeast(0));
-    if (steps.last == 0) parts->Constrain(distance, Interval::AtMost(0));
+    if (steps.first() == 0) parts->Constrain(distance, Interval::AtLeast(0));
+    if (steps.last() == 0) parts->Constrain(distance, Interval::AtMost(0));
     return distance;
   }
 
   // The result of dimension j after so many iterations.
   AffineExpr Moved(size_t j, AffineExpr iterations, Parts* parts) const {
     const AffineExpr dim = mlir::getAffineDimExpr(j + 1, parts->context);
-    const StepProgression& steps = progressions_[j];
-    const AffineExpr least = Scale(iterations, steps.first);
+    const Progression& steps = progressions_[j];
+    const AffineExpr least = Scale(iterations, steps.first());
     if (goes_round_[j]) {
-      if (steps.stride == 0) return Round(j, Add(dim, least));
+      if (steps.stride() == 0) return Round(j, Add(dim, least));
       const AffineExpr strides = parts->AddRange(Interval::OfSize(Period(j)));
-      parts->Constrain(Sub(strides, Scale(iterations, steps.Gaps())), Interval::AtMost(0));
-      return Round(j, Add(Add(dim, least), Scale(strides, steps.stride)));
+      parts->Constrain(Sub(strides, Scale(iterations, GapsIn(steps))), Interval::AtMost(0));
+      return Round(j, Add(Add(dim, least), Scale(strides, steps.stride())));
     }
-    if (steps.stride == 0) {
+    if (steps.stride() == 0) {
       parts->Constrain(Add(dim, least), box_[j]);
       return Add(dim, least);
     }
     const AffineExpr result = parts->AddRange(box_[j]);
     const AffineExpr moved = Sub(result, dim);
     parts->Constrain(Sub(moved, least), Interval::AtLeast(0));
-    parts->Constrain(Sub(moved, Scale(iterations, steps.last)), Interval::AtMost(0));
-    if (steps.stride > 1)
-      parts->Constrain(Mod(Sub(moved, least), steps.stride), Interval::Point(0));
+    parts->Constrain(Sub(moved, Scale(iterations, steps.last())), Interval::AtMost(0));
+    if (steps.stride() > 1)
+      parts->Constrain(Mod(Sub(moved, least), steps.stride()), Interval::Point(0));
     return result;
   }
 
@@ -403,8 +409,8 @@ class Spreading {
     return products_.size() > 1 && products_.size() <= kFewProducts &&
            absl::c_all_of(products_, [&](const Product& product) {
              const size_t j = product.dims.front();
-             return product.dims.size() == 1 && progressions_[j].first >= -1 &&
-                    progressions_[j].last <= 1;
+             return product.dims.size() == 1 && progressions_[j].first() >= -1 &&
+                    progressions_[j].last() <= 1;
            });
   }
 
@@ -413,7 +419,7 @@ class Spreading {
   IntervalBox box_;
   std::set<BoxStep> steps_;
   std::vector<bool> goes_round_;
-  std::vector<StepProgression> progressions_;
+  std::vector<Progression> progressions_;
   std::vector<Product> products_;
 };
 
