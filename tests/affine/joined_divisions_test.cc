@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "mlir/IR/AffineExpr.h"
@@ -38,7 +39,7 @@ class JoinedDivisionsTest : public ExprFixture {
     return Add(Scale(D(0), factor), Constant(constant, &context_));
   }
 
-  const std::vector<Interval> box_ = {Interval::Closed(-9, 23)};
+  std::vector<Interval> box_ = {Interval::Closed(-9, 23)};
 };
 
 // floor((g*(p*x + floor((q*x + r)/a)) + t) / m) where g divides m.
@@ -114,6 +115,34 @@ TEST_F(JoinedDivisionsTest, FloorsWhoseRestsAreNearAreOne) {
     }
   }
   EXPECT_GT(joined, 500);
+}
+
+// Divisors that are too large for the forms of a sum to be looked at one by one.
+TEST_F(JoinedDivisionsTest, DivisionsOfOneSumByLargeNumbersAreOne) {
+  box_ = {Interval::Closed(-20, 40), Interval::Closed(0, 12)};
+  const AffineExpr l = Add(Scale(D(0), 2), Scale(D(1), 3));
+  const auto multiple = [&](int64_t factor, int64_t constant) {
+    return Add(Scale(l, factor), Constant(constant, &context_));
+  };
+  int floors = 0;
+  int mods = 0;
+  for (const int64_t m : {15, 20, 45}) {
+    for (const auto& [y0, z0] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {1, 2}, {2, -1}, {3, 3}, {5, 5}}) {
+      for (int64_t z1 = 0; z1 < m; ++z1) {
+        if (!AreNear(y0, 7, m, z0, z1, m)) continue;
+        ++floors;
+        ExpectFewDivisions(Add(FloorDiv(multiple(y0, 7), m), FloorDiv(multiple(z0, z1), m)), 1);
+        // Mods of a negative multiple have another form before they meet.
+        if (z0 < 0) continue;
+        ++mods;
+        ExpectFewDivisions(Add(Mod(multiple(y0, 7), m), Mod(multiple(z0, z1), m)), 1);
+        if (HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(floors, 20);
+  EXPECT_GT(mods, 20);
 }
 
 // A mod whose coefficients have a divisor in common with m is a multiple of another mod.
