@@ -33,7 +33,7 @@ Elements ElementsOf(const Progression& progression) {
 
 BandPoints PointsOfBand(const Band& band, int64_t factor) {
   BandPoints points;
-  for (int64_t d = -10; d <= 20; ++d) {
+  for (int64_t d = -10; d <= 30; ++d) {
     for (int64_t t = -40; t <= 40 && band.dim.Contains(d); ++t) {
       if (band.value.Contains(t) && band.offset.Contains(t - factor * d)) points.emplace(d, t);
     }
@@ -93,6 +93,39 @@ TEST(BandsTest, BandsAreOneWhereTheirHullHasNoMorePoints) {
       const Band hull = {a.dim.Hull(b.dim), a.value.Hull(b.value), a.offset.Hull(b.offset)};
       ASSERT_NE(PointsOfBand(hull, factor), both) << "case " << i;
     }
+  }
+  EXPECT_GT(found, 100);
+}
+
+// Over many values of the dimension, which are not looked at one by one.
+TEST(BandsTest, WideBandsThatAreOneHaveTheSamePoints) {
+  Random random(7);
+  int found = 0;
+  for (int64_t i = Cases(20000); i > 0; --i) {
+    const int64_t factor = random.Between(-1, 1);
+    Band a = RandomBand(random);
+    a.dim = Progression::Of(Interval::Closed(random.Between(0, 3), random.Between(20, 29)),
+                            Congruence::Of(random.Between(0, 1), random.Between(1, 2)));
+    if (random.OneIn(2)) a.value = Progression::Of(Interval::Closed(-30, 30), Congruence::All());
+    if (a.IsEmpty()) continue;
+    // The second differs from the first in one part.
+    Band b = a;
+    Progression* differs = random.Pick(std::vector<Progression*>{&b.dim, &b.value, &b.offset});
+    const int64_t moved = random.Between(-9, 9);
+    *differs = Progression::Of(
+        Interval::Closed(differs->first() + moved, differs->last() + random.Between(moved, 9)),
+        Congruence::Of(random.Between(0, 1), random.Between(1, 2)));
+    b.dim = b.dim.Intersect(Progression::Of(Interval::Closed(-10, 30), Congruence::All()));
+    b.value = b.value.Intersect(Progression::Of(Interval::Closed(-40, 40), Congruence::All()));
+    if (a.IsEmpty() || b.IsEmpty()) continue;
+    a = Tightened(a, factor);
+    b = Tightened(b, factor);
+    if (a.IsEmpty() || b.IsEmpty() || a.Contains(b) || b.Contains(a)) continue;
+    const std::optional<Band> one = Union(a, b, factor);
+    if (!one || one->dim.Count() <= Int128{16}) continue;
+    ++found;
+    ASSERT_EQ(PointsOfBand(*one, factor), Both(PointsOfBand(a, factor), PointsOfBand(b, factor)))
+        << "case " << i;
   }
   EXPECT_GT(found, 100);
 }

@@ -16,22 +16,6 @@
 namespace xla_indexing::internal {
 namespace {
 
-// The hull of the d_j in `box`; where there are few values, with regard to the residue class that each
-// of them asks for.
-Progression DimsIn(const Band& box, int64_t factor) {
-  constexpr int64_t kFewValues = 64;
-  const Progression dims = box.dim.Intersect(box.value.Sub(box.offset).PreimageOfMul(factor));
-  const std::optional<Int128> values = box.value.Count();
-  if (!values || *values > kFewValues || (factor != 1 && factor != -1)) return dims;
-  Interval hull = Interval::Empty();
-  for (int64_t i = 0; i < static_cast<int64_t>(*values); ++i) {
-    const int64_t value = box.value.first() + i * box.value.stride();
-    const Progression at = Progression::Point(value);
-    hull = hull.Union(dims.Intersect(at.Sub(box.offset).Mul(factor)).interval);
-  }
-  return Progression::Of(hull, dims.residues);
-}
-
 // The values that the band has beside one value of the dimension; none where numbers do not fit.
 std::optional<Progression> ValuesAt(const Band& band, int64_t dim, int64_t factor) {
   if (band.IsEmpty() || !band.dim.Contains(dim)) return Progression::Empty();
@@ -72,7 +56,7 @@ bool HasAllOf(const Band& band, const Band& box, int64_t factor) {
   const Band tight = Tightened(box, factor);
   if (tight.IsEmpty()) return true;
   return band.value.Contains(tight.value) && band.offset.Contains(tight.offset) &&
-         (band.dim.Contains(tight.dim) || band.dim.Contains(DimsIn(tight, factor)));
+         band.dim.Contains(tight.dim);
 }
 
 // What bands have beside one value of the dimension.
