@@ -1,5 +1,6 @@
 #include "xla_indexing/base/internal/progression.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,10 +20,9 @@ bool HaveAllOf(const Progression& hull, const std::vector<Progression>& parts) {
   if (!count || *count > kFewElements) return false;
   std::vector<bool> marked(static_cast<size_t>(*count));
   for (const Progression& part : parts) {
-    const auto of_part = static_cast<int64_t>(*part.Count());
-    for (int64_t i = 0; i < of_part; ++i) {
-      marked[static_cast<size_t>((part.first() + i * part.stride() - hull.first()) /
-                                 hull.stride())] = true;
+    const int64_t stride = std::max<int64_t>(part.stride(), 1);
+    for (Int128 at = part.first(); at <= part.last(); at += stride) {
+      marked[static_cast<size_t>((at - hull.first()) / hull.stride())] = true;
     }
   }
   return !absl::c_linear_search(marked, false);

@@ -36,7 +36,9 @@ struct Product {
 };
 
 // How many strides there are from the first step to the last one.
-int64_t GapsIn(const Progression& steps) { return static_cast<int64_t>(*steps.Count() - 1); }
+int64_t GapsIn(const Progression& steps) {
+  return steps.stride() == 0 ? 0 : (steps.last() - steps.first()) / steps.stride();
+}
 
 // A box, and the steps in it.
 class Spreading {
