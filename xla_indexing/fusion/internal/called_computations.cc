@@ -176,8 +176,7 @@ absl::StatusOr<TraversalResult> CalledComputations::Walk(const WalkStart& start,
                                                          WalkTo walk_to, WalkTo walk_by_joints) {
   std::optional<OpenTables> open;
   if (start.computation.instructions().size() >= kManyInstructions) open.emplace(this);
-  return FindByWalk(start, DevicesOf(start.computation), options, this, context_, walk_to,
-                    walk_by_joints);
+  return FindByWalk(start, options, this, context_, walk_to, walk_by_joints);
 }
 
 int64_t CalledComputations::StepsOfWalk(const HloComputation& computation,

@@ -144,9 +144,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
     return !HasKind(instruction.opcode()) && !instruction.called_computations().empty();
   }
 
-  // The devices that operations across replicas in the computation, or called there, lead to; none
-  // where it stays on its device.
-  Interval DevicesOf(const HloComputation& computation);
+  Interval DevicesOf(const HloComputation& computation) override;
 
   const Reachability& ReachabilityOf(const HloComputation& computation,
                                      Direction direction) override;
@@ -179,7 +177,7 @@ class CalledComputations final : public ComputationIndexer, public TraversalSour
                                            const FusionOptions& options, Direction direction,
                                            OperandLeaf from, int depth, int64_t max_steps,
                                            bool is_of_loop);
-  // FindByWalk(), with what this remembers and knows of devices.
+  // FindByWalk(), with what this remembers.
   absl::StatusOr<TraversalResult> Walk(const WalkStart& start, const FusionOptions& options,
                                        WalkTo walk_to, WalkTo walk_by_joints = nullptr);
   // LeavesReadWholly() of a computation that is called at this depth.

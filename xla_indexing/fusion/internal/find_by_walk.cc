@@ -121,10 +121,9 @@ size_t MostPaths(const Traversal::NumberedPaths& end) {
 
 }  // namespace
 
-absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const Interval& devices,
-                                           const FusionOptions& options, TraversalSource* source,
-                                           mlir::MLIRContext* context, WalkTo walk_to,
-                                           WalkTo walk_by_joints) {
+absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const FusionOptions& options,
+                                           TraversalSource* source, mlir::MLIRContext* context,
+                                           WalkTo walk_to, WalkTo walk_by_joints) {
   CallFrame frame;
   frame.depth = start.depth;
   const auto found = [&](const Traversal& traversal, const Traversal::NumberedPaths& end,
@@ -134,15 +133,16 @@ absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const Interva
   // What a walk by joints has found where it is an answer.
   std::optional<TraversalResult> by_joints;
   absl::Status status_by_joints;
-  Traversal traversal(context, options, start.direction, start.array, devices, start.max_steps,
-                      source);
+  Traversal traversal(context, options, start.computation, start.direction, start.array,
+                      start.max_steps, source);
   bool is_in_vain = !walk_by_joints;
   const auto ask_joints = [&] {
     if (is_in_vain || !JointsLeadToJoints(start.computation)) return false;
     const int64_t left = QuestionBudget::Left();
     const int64_t most =
         std::min(start.max_steps / kShareOfJoints, kStepsOfJoints * traversal.steps());
-    Traversal joints(context, options, start.direction, start.array, devices, most, source);
+    Traversal joints(context, options, start.computation, start.direction, start.array, most,
+                     source);
     Traversal::NumberedPaths end;
     status_by_joints = walk_by_joints(joints, frame, &end);
     if (!status_by_joints.ok()) return true;

@@ -20,7 +20,6 @@
 #include "absl/status/statusor.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/internal/traversal.h"
 #include "xla_indexing/fusion/internal/traversal_source.h"
@@ -53,11 +52,10 @@ struct WalkStart {
 using WalkTo = llvm::function_ref<absl::Status(Traversal& traversal, const CallFrame& frame,
                                                Traversal::NumberedPaths* end)>;
 
-// `devices` is what Traversal says. Without `walk_by_joints` that is not tried.
-absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const Interval& devices,
-                                           const FusionOptions& options, TraversalSource* source,
-                                           mlir::MLIRContext* context, WalkTo walk_to,
-                                           WalkTo walk_by_joints = nullptr);
+// Without `walk_by_joints` that is not tried.
+absl::StatusOr<TraversalResult> FindByWalk(const WalkStart& start, const FusionOptions& options,
+                                           TraversalSource* source, mlir::MLIRContext* context,
+                                           WalkTo walk_to, WalkTo walk_by_joints = nullptr);
 
 }  // namespace xla_indexing::internal
 

@@ -359,13 +359,13 @@ void PathSet::Add(const PathSet& other) {
   for (const Path& path : other.paths()) Add(path);
 }
 
+bool PathSet::AreHandedOn(const HloInstruction& instruction) const {
+  return IsElementwise(instruction.opcode()) &&
+         llvm::none_of(paths(), std::mem_fn(&Path::IsUnknown));
+}
+
 void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
                      PathSet* moved, PathSet* refused) const {
-  if (IsElementwise(instruction.opcode()) &&
-      llvm::none_of(paths(), std::mem_fn(&Path::IsUnknown))) {
-    moved->Add(*this);
-    return;
-  }
   for (const Path& path : paths()) {
     if (path.Extend(instruction, operand, direction, moved) == Reindexed::kRefused) {
       refused->Add(path);

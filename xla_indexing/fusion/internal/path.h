@@ -126,8 +126,10 @@ class PathSet {
   // Adds a path, or unites it with others.
   void Add(Path path);
   void Add(const PathSet& other);
+  // Whether the paths are the same on both sides of the instruction, a reindexing.
+  bool AreHandedOn(const HloInstruction& instruction) const;
   // Appends to `moved` the paths that continue these through the instruction, a reindexing of that
-  // operand, and to `refused` the paths whose continuation cannot be expressed.
+  // operand that hands them not on, and to `refused` those whose continuation cannot be expressed.
   void Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
               PathSet* moved, PathSet* refused) const;
   // Whether Merge() may leave fewer: paths that are functions of one map cover one another only

@@ -30,11 +30,12 @@ class SmallMap {
 
   // The value of the number; a new one where there was none.
   T& operator[](int64_t number) {
+    if (entries_.empty() || entries_.back().first < number) {
+      return entries_.emplace_back(number, T()).second;
+    }
     auto* it = llvm::partition_point(entries_,
                                      [number](const Entry& entry) { return entry.first < number; });
-    if (it == entries_.end() || it->first != number) {
-      it = entries_.insert(it, Entry(number, T()));
-    }
+    if (it->first != number) it = entries_.insert(it, Entry(number, T()));
     return it->second;
   }
 

@@ -1,7 +1,6 @@
 #include "xla_indexing/fusion/internal/traversal.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -58,20 +57,20 @@ bool KeepsElements(const OperandIndexingSet& set, const Shape& from, const Shape
   return true;
 }
 
-void AddAll(const Traversal::LeafPaths& from, Traversal::LeafPaths& to) {
+void AddAll(const LeafPaths& from, LeafPaths& to) {
   for (const auto& [leaf, set] : from) to[leaf].Add(set);
 }
 
 }  // namespace
 
-Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
-                     const Shape& start, const Interval& devices, int64_t max_steps,
-                     TraversalSource* source)
+Traversal::Traversal(mlir::MLIRContext* context, const FusionOptions& options,
+                     const HloComputation& computation, Direction direction, const Shape& start,
+                     int64_t max_steps, TraversalSource* source)
     : context_(context),
       options_(options),
+      computation_(computation),
       direction_(direction),
       start_shape_(start),
-      devices_(devices),
       budget_(max_steps, /*steps_in_one_of_question=*/1),
       source_(*source) {}
 
@@ -165,7 +164,8 @@ void Traversal::AddWhole(const OperandIndexing& whole, const Shape& shape, const
   }
   if (some_stay) end->Add(Path(whole, shape));
   if (readers.IsEmpty()) return;
-  end->Add(Path(OnAnyDevice(whole, readers, devices.Intersect(devices_)), shape));
+  devices = devices.Intersect(source_.DevicesOf(computation_));
+  end->Add(Path(OnAnyDevice(whole, readers, devices), shape));
 }
 
 Path Traversal::WholePath(const Shape& shape) const {
@@ -173,7 +173,8 @@ Path Traversal::WholePath(const Shape& shape) const {
       QuestionBudget::IsSpent() ? QuestionBudget::Reason() : std::string(kTooManySteps);
   OperandIndexing whole =
       WholeTensorIndexing(start_shape_, shape, absl::StrCat("whole tensor: ", why), context_);
-  if (!devices_.IsEmpty()) whole = OnAnyDevice(whole, devices_, devices_);
+  const Interval devices = source_.DevicesOf(computation_);
+  if (!devices.IsEmpty()) whole = OnAnyDevice(whole, devices, devices);
   return Path(std::move(whole), shape);
 }
 
@@ -181,14 +182,14 @@ void Traversal::FinishByReachability(const HloComputation& computation, const Pe
                                      NumberedPaths* end) const {
   const Reachability& reachability = source_.ReachabilityOf(computation, direction_);
   std::set<std::pair<int64_t, int64_t>> reached;
-  for (const auto& [position, leaves] : pending) {
+  pending.ForEach([&](int64_t position, const LeafPaths& leaves) {
     for (const auto& [leaf, paths] : leaves) {
       if (paths.empty()) continue;
       for (const OperandLeaf& to : reachability.Of(*computation.instructions()[position], leaf)) {
         reached.insert({to.operand, to.operand_leaf});
       }
     }
-  }
+  });
   const bool backward = direction_ == Direction::kOutputToInput;
   for (const auto& [number, leaf] : reached) {
     const HloInstruction& last =
@@ -228,9 +229,13 @@ absl::Status Traversal::StepToOperands(
         has_rest = true;
         continue;
       }
+      Take(set.size());
+      if (set.AreHandedOn(instruction)) {
+        if (!set.empty()) end(operand, 0).Add(set);
+        continue;
+      }
       PathSet next;
       PathSet rest;
-      Take(set.size());
       set.Extend(instruction, operand, direction_, &next, &rest);
       if (!next.empty()) end(operand, 0).Add(next);
       if (rest.empty()) continue;
@@ -268,13 +273,15 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Ca
   }
   for (auto& [leaf, set] : paths) {
     const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
-    PathSet rest;
     Take(set.size());
     PathSet next;
-    if (IsReindexing(instruction, operand)) {
-      set.Extend(instruction, operand, direction_, &next, &rest);
-    } else {
+    PathSet rest;
+    if (!IsReindexing(instruction, operand)) {
       rest = set;
+    } else if (set.AreHandedOn(instruction)) {
+      next = set;
+    } else {
+      set.Extend(instruction, operand, direction_, &next, &rest);
     }
     if (!next.empty()) end(0).Add(next);
     if (rest.empty()) continue;
@@ -306,10 +313,12 @@ absl::Status Traversal::WalkComputation(const HloComputation& computation, const
 }
 
 absl::Status Traversal::WalkOn(const HloComputation& computation, const CallFrame& frame,
-                               PendingPaths pending, const llvm::BitVector& left_out,
+                               const PathsByPosition& start, const llvm::BitVector& left_out,
                                NumberedPaths* end) {
   with_left_out_ = &computation;
   left_out_ = &left_out;
+  PendingPaths pending;
+  for (const auto& [position, paths] : start) AddAll(paths, pending[position]);
   absl::Status status = Walk(computation, frame, pending, end);
   with_left_out_ = nullptr;
   return status;
@@ -328,12 +337,12 @@ bool Traversal::IsSureToBeStopped(const HloComputation& computation, const CallF
   if (stopped_where_sure_ != &computation || steps() < steps_to_look_) return false;
   steps_to_look_ = 2 * steps();
   std::vector<Reached> reached(computation.instructions().size(), Reached::kNothing);
-  for (const auto& [position, leaves] : pending) {
+  pending.ForEach([&](int64_t position, const LeafPaths& leaves) {
     for (const auto& [leaf, paths] : leaves) {
       if (paths.empty() || !computation.instructions()[position]->shape().IsArray()) continue;
       reached[position] = Reached::kSome;
     }
-  }
+  });
   const int64_t left = budget_.left();
   const auto steps_through = [&](const HloInstruction& caller) { return LooksInto(caller, frame); };
   return LeastSteps(computation, direction_, left, steps_through, &reached) > left;
@@ -391,10 +400,8 @@ absl::Status Traversal::Walk(const HloComputation& computation, const CallFrame&
       FinishByReachability(computation, pending, end);
       return absl::OkStatus();
     }
-    auto next = pending.extract(backward ? std::prev(pending.end()) : pending.begin());
-    const int64_t position = next.key();
+    auto [position, paths] = backward ? pending.TakeLast() : pending.TakeFirst();
     const HloInstruction& instruction = *computation.instructions()[position];
-    LeafPaths& paths = next.mapped();
     if (IsLeftOut(instruction)) continue;
     QuestionBudget::Spend();
     const auto joint = is_by_joints_ && frame.caller == nullptr && position != walked_joint_

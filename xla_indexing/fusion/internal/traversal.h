@@ -12,10 +12,10 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/MLIRContext.h"
-#include "xla_indexing/base/interval.h"
 #include "xla_indexing/base/question_budget.h"
 #include "xla_indexing/fusion/fusion_options.h"
 #include "xla_indexing/fusion/internal/path.h"
+#include "xla_indexing/fusion/internal/pending_paths.h"
 #include "xla_indexing/fusion/internal/small_map.h"
 #include "xla_indexing/fusion/internal/traversal_source.h"
 #include "xla_indexing/hlo/computation.h"
@@ -34,12 +34,11 @@ struct CallFrame {
 
 class Traversal {
  public:
-  // Prepares one walk. It starts from an array of shape `start` in a computation that leads to
-  // these devices (empty where it stays on its device), and stops composing after so many steps, or
-  // when the question's budget is spent. Keeps references.
-  Traversal(mlir::MLIRContext* context, const FusionOptions& options, Direction direction,
-            const Shape& start, const Interval& devices, int64_t max_steps,
-            TraversalSource* source);
+  // Prepares one walk. It starts from an array of shape `start` in the computation, and stops
+  // composing after so many steps, or when the question's budget is spent. Keeps references.
+  Traversal(mlir::MLIRContext* context, const FusionOptions& options,
+            const HloComputation& computation, Direction direction, const Shape& start,
+            int64_t max_steps, TraversalSource* source);
 
   // Where some leaf has many paths, asks `has_answer` whether the answer is known by other means, and is
   // stopped if so. Asks again where some leaf has many after four times as many steps.
@@ -60,8 +59,6 @@ class Traversal {
   // (fusion/internal/merge_shifted.h).
   bool has_merged_shifted() const { return has_merged_shifted_; }
 
-  // Paths by leaf of an instruction.
-  using LeafPaths = SmallMap<PathSet>;
   // Paths by operand or parameter number, and then by leaf.
   using NumberedPaths = SmallMap<LeafPaths>;
 
@@ -80,20 +77,21 @@ class Traversal {
   absl::Status WalkByJoints(const HloComputation& computation, const CallFrame& frame,
                             const NumberedPaths& start, NumberedPaths* end);
 
-  // Paths that have come to instructions, by position in the computation. Operands stand before
-  // their users, so that the paths to an instruction are complete when it is the last one left (from
-  // output to input) or the first one left (from input to output).
-  using PendingPaths = std::map<int64_t, LeafPaths>;
+  // Paths by position of an instruction in the computation, and then by leaf.
+  using PathsByPosition = std::map<int64_t, LeafPaths>;
   // Output to input, from wherever these paths have come to. Paths end at the instructions that are
   // left out, by position.
   absl::Status WalkOn(const HloComputation& computation, const CallFrame& frame,
-                      PendingPaths pending, const llvm::BitVector& left_out, NumberedPaths* end);
+                      const PathsByPosition& start, const llvm::BitVector& left_out,
+                      NumberedPaths* end);
 
  private:
   // A walk of fewer steps is not looked at.
   static constexpr int64_t kStepsToLook = 16;
 
-  // Takes all pending paths on to the end.
+  // Takes all pending paths on to the end. Operands stand before their users, so that the paths to
+  // an instruction are complete when it is the last one left (from output to input) or the first one
+  // left (from input to output).
   absl::Status Walk(const HloComputation& computation, const CallFrame& frame,
                     PendingPaths& pending, NumberedPaths* end);
   // Whether nothing is to be found by following paths to the instruction.
@@ -143,10 +141,10 @@ class Traversal {
 
   mlir::MLIRContext* context_;
   const FusionOptions& options_;
+  const HloComputation& computation_;
   Direction direction_;
   // The shape of the leaf that the walk started from, for widening.
   const Shape& start_shape_;
-  const Interval devices_;
   StepBudget budget_;
   int64_t too_many_ = 0;
   // The computation that StopWhereSure() is about, and the steps after which to look.

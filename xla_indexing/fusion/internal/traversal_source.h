@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/internal/reachability.h"
 #include "xla_indexing/hlo/computation.h"
 #include "xla_indexing/hlo/instruction.h"
@@ -29,6 +30,9 @@ class TraversalSource {
                                                      int64_t leaf, int depth) = 0;
   // Whether a walk steps through the computation where it is called instead of taking its maps.
   virtual bool IsTraversedWhereCalled(const HloComputation& computation) = 0;
+  // The devices that operations across replicas in the computation, or called there, lead to; none
+  // where it stays on its device.
+  virtual Interval DevicesOf(const HloComputation& computation) = 0;
   virtual const Reachability& ReachabilityOf(const HloComputation& computation,
                                              Direction direction) = 0;
 };

@@ -58,7 +58,7 @@ class WholeReads {
   // After Find(): where paths to these leaves of the parameters leave the leaves that are whole, as
   // maps from a scalar, and (by position) the instructions that no such path goes through.
   struct Rest {
-    Traversal::PendingPaths start;
+    Traversal::PathsByPosition start;
     llvm::BitVector left_out;
   };
   Rest RestTo(absl::Span<const OperandLeaf> parameter_leaves) const;
