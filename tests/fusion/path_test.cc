@@ -81,5 +81,31 @@ TEST_F(PathTest, PathsThatLeadNowhereAreLeftOutWhereThereAreOthers) {
   EXPECT_THAT(Maps(second), ElementsAre("(d0) -> (d0), domain: d0 in [0, 7]"));
 }
 
+// An identity is made when it is asked for, and is the path of its map also before that.
+TEST_F(PathTest, AnIdentityIsOnePathWithItsMap) {
+  const Shape shape = Shape::Array(ElementType::kF32, {8});
+  const absl::string_view identity = "(d0) -> (d0), domain: d0 in [0, 7]";
+  PathSet first;
+  first.Add(Path(shape, &context_));
+  first.Add(OfNormalForm(identity));
+  EXPECT_THAT(Maps(first), ElementsAre(identity));
+  PathSet second;
+  second.Add(OfNormalForm(identity));
+  second.Add(Path(shape, &context_));
+  EXPECT_THAT(Maps(second), ElementsAre(identity));
+  PathSet third;
+  third.Add(OfNormalForm("(d0) -> (d0), domain: d0 in [0, 6]"));
+  third.Add(Path(shape, &context_));
+  EXPECT_EQ(third.size(), 2U);
+  EXPECT_TRUE(Path(shape, &context_).IsFunction());
+}
+
+TEST_F(PathTest, TheIdentityOfNoElementsLeadsNowhere) {
+  PathSet set;
+  set.Add(Path(Shape::Array(ElementType::kF32, {8, 0}), &context_));
+  set.Add(OfNormalForm("(d0) -> (d0), domain: d0 in [0, 7]"));
+  EXPECT_THAT(Maps(set), ElementsAre("(d0) -> (d0), domain: d0 in [0, 7]"));
+}
+
 }  // namespace
 }  // namespace xla_indexing::internal

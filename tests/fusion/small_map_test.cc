@@ -14,8 +14,9 @@ namespace {
 TEST(SmallMap, IsInTheOrderOfTheNumbers) {
   SmallMap<std::string> map;
   EXPECT_TRUE(map.empty());
-  for (const int64_t number : {5, -1, 9, 0, 5}) map[number] += std::to_string(number);
+  for (const int64_t number : {5, -1, 9, 9, 0, 5}) map[number] += std::to_string(number);
   EXPECT_FALSE(map.empty());
+  EXPECT_EQ(map.size(), 4U);
   std::vector<int64_t> numbers;
   std::vector<std::string> values;
   for (const auto& [number, value] : map) {
@@ -23,7 +24,7 @@ TEST(SmallMap, IsInTheOrderOfTheNumbers) {
     values.push_back(value);
   }
   EXPECT_EQ(numbers, (std::vector<int64_t>{-1, 0, 5, 9}));
-  EXPECT_EQ(values, (std::vector<std::string>{"-1", "0", "55", "9"}));
+  EXPECT_EQ(values, (std::vector<std::string>{"-1", "0", "55", "99"}));
 }
 
 TEST(SmallMap, HoldsWhatCanOnlyBeMoved) {

@@ -157,7 +157,7 @@ absl::StatusOr<TraversalResult> CalledComputations::WalkFrom(const HloComputatio
     return TraversalResult();
   const Shape& array = first->shape().Leaf(from.operand_leaf);
   Traversal::NumberedPaths start;
-  start[from.operand][from.operand_leaf].Add(Path(IdentityIndexing(array, context_), array));
+  start[from.operand][from.operand_leaf].Add(Path(array, context_));
   return Walk(
       {computation, direction, array, from, depth, max_steps}, options,
       [&](Traversal& traversal, const CallFrame& frame, Traversal::NumberedPaths* end) {

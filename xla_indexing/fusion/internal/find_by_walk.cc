@@ -82,6 +82,9 @@ TraversalResult ResultOf(const WalkStart& start, const Traversal& traversal,
   TraversalResult walked;
   walked.steps = traversal.steps();
   walked.is_whole = !traversal.was_stopped();
+  size_t count = 0;
+  for (const auto& [number, leaves] : end) count += leaves.size();
+  walked.entries.reserve(count);
   for (const auto& [number, leaves] : end) {
     const Shape& shape =
         backward ? computation.parameter(number)->shape() : computation.root_instruction()->shape();

@@ -29,6 +29,11 @@ absl::Status NoSuchLeaf(const char* what, absl::string_view name, int64_t leaf, 
 // again where that gives them twice as many, so that the answer does not depend on the order.
 template <typename WalkFrom>
 absl::StatusOr<InstructionIndexing> WalkInShares(size_t count, int64_t max_steps, WalkFrom walk) {
+  if (count == 1) {
+    absl::StatusOr<TraversalResult> walked = walk(0, max_steps);
+    if (!walked.ok()) return walked.status();
+    return std::move(walked->entries);
+  }
   std::vector<InstructionIndexing> found(count);
   std::vector<size_t> open(count);
   std::iota(open.begin(), open.end(), size_t{0});

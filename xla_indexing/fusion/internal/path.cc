@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -21,16 +20,17 @@
 #include "xla_indexing/base/interval.h"
 #include "xla_indexing/fusion/internal/merge_shifted.h"
 #include "xla_indexing/fusion/internal/position_union.h"
-#include "xla_indexing/hlo/opcode.h"
 #include "xla_indexing/map/indexing_map.h"
 #include "xla_indexing/ops/internal/map_builder.h"
 
 namespace xla_indexing::internal {
 namespace {
 
-// (d0, d1, ..) -> (d0, d1, ..) over exactly the box of the shape.
-bool IsIdentityOf(const IndexingMap& map, const Shape& shape) {
-  if (!map.affine_map().isIdentity() || map.num_symbols() > 0 || !map.constraints().empty()) {
+// (d0, d1, ..) -> (d0, d1, ..) over exactly the box of the shape, on the same device.
+bool IsIdentityOf(const OperandIndexing& indexing, const Shape& shape) {
+  const IndexingMap& map = indexing.map();
+  if (!indexing.IsExact() || !indexing.bindings().empty() || indexing.replica_map() != nullptr ||
+      !map.affine_map().isIdentity() || map.num_symbols() > 0 || !map.constraints().empty()) {
     return false;
   }
   for (int i = 0; i < map.num_dims(); ++i) {
@@ -41,11 +41,18 @@ bool IsIdentityOf(const IndexingMap& map, const Shape& shape) {
 
 }  // namespace
 
-Path::Origin::Origin(OperandIndexing map, const Shape& leads_to)
-    : base(std::move(map)), shape(leads_to) {}
+const OperandIndexing& Path::Origin::base() {
+  if (!known_base) known_base = IdentityIndexing(shape, context);
+  return *known_base;
+}
 
-Path::Path(OperandIndexing base, const Shape& shape)
-    : origin_(std::make_shared<Origin>(std::move(base), shape)) {}
+Path::Path(OperandIndexing base, const Shape& shape) {
+  mlir::MLIRContext* context = base.map().context();
+  origin_ = std::make_shared<Origin>(std::move(base), shape, context);
+}
+
+Path::Path(const Shape& shape, mlir::MLIRContext* context)
+    : origin_(std::make_shared<Origin>(std::nullopt, shape, context)) {}
 
 Path Path::OfNormalForm(OperandIndexing base, const Shape& shape) {
   Path path(std::move(base), shape);
@@ -54,19 +61,29 @@ Path Path::OfNormalForm(OperandIndexing base, const Shape& shape) {
 }
 
 bool Path::Settle() {
-  if (!std::exchange(origin_->is_settled, true)) origin_->base.Simplify();
-  return !origin_->base.IsKnownEmpty();
+  std::optional<OperandIndexing>& base = origin_->known_base;
+  if (!base) return !llvm::is_contained(origin_->shape.dimensions(), 0);
+  if (!std::exchange(origin_->is_settled, true)) base->Simplify();
+  return !base->IsKnownEmpty();
 }
 
-size_t Path::hash() const {
-  if (origin_->hash == 0) origin_->hash = absl::HashOf(origin_->base);
-  if (!position_ || position_->indices == origin_->start.indices) return origin_->hash;
-  return MixBits(origin_->hash + HashOf(indices()));
+size_t Path::hash() {
+  if (hash_ != 0) return hash_;
+  if (origin_->hash == 0) {
+    const std::optional<OperandIndexing>& base = origin_->known_base;
+    const bool is_identity = !base || IsIdentityOf(*base, origin_->shape);
+    origin_->hash = is_identity ? absl::HashOf(origin_->shape.dimensions()) : absl::HashOf(*base);
+  }
+  hash_ = origin_->hash;
+  if (place_ && place_->position.indices != origin_->start.indices) {
+    hash_ = MixBits(hash_ + HashOf(indices()));
+  }
+  return hash_;
 }
 
-Path::Path(std::shared_ptr<Origin> origin, std::shared_ptr<const Position> position, int last_step)
+Path::Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place, int last_step)
     : origin_(std::move(origin)), last_step_(last_step) {
-  SetPosition(std::move(position));
+  SetPlace(std::move(place));
 }
 
 namespace {
@@ -90,13 +107,13 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
       origin.start.indices.push_back(origin.algebra->AddVariable(size));
     }
   }
-  auto moved = std::make_shared<Position>(position());
+  auto moved = std::make_shared<Place>(position());
   const Reindexed reindexed =
       ApplyReindexing(instruction, operand, direction, static_cast<int>(origin.shape.rank()),
-                      *origin.algebra, *moved);
+                      *origin.algebra, moved->position);
   if (reindexed != Reindexed::kMoved) return reindexed;
   int last_step = kNotOneToOne;
-  if (last_step_ != kNotOneToOne && moved->restrictions.empty() &&
+  if (last_step_ != kNotOneToOne && moved->position.restrictions.empty() &&
       KeepsElementCount(instruction, operand)) {
     last_step = static_cast<int>(origin.steps.size());
     origin.steps.push_back({{&instruction, operand, direction}, last_step_});
@@ -105,25 +122,23 @@ Reindexed Path::Extend(const HloInstruction& instruction, int64_t operand, Direc
   return reindexed;
 }
 
-void Path::SetPosition(std::shared_ptr<const Position> position) {
-  with_pinned_.reset();
-  if (position->indices == origin_->start.indices) {
-    if (position->restrictions.empty()) {
-      position_.reset();
-      return;
-    }
-  } else if (std::optional<Indices> indices = WithPinnedNumber(*position, *origin_->algebra)) {
-    with_pinned_ = std::make_shared<const Indices>(*std::move(indices));
+void Path::SetPlace(std::shared_ptr<Place> place) {
+  hash_ = 0;
+  const Position& position = place->position;
+  if (position.indices == origin_->start.indices) {
+    if (position.restrictions.empty()) place.reset();
+  } else if (std::optional<Indices> indices = WithPinnedNumber(position, *origin_->algebra)) {
+    place->with_pinned = std::make_unique<const Indices>(*std::move(indices));
   }
-  position_ = std::move(position);
+  place_ = std::move(place);
 }
 
 Path::Union Path::Unite(const Path& other) {
   if (origin_ != other.origin_) {
-    const bool is_same = !position_ && !other.position_ && origin_->base == other.origin_->base;
+    const bool is_same = !place_ && !other.place_ && origin_->base() == other.origin_->base();
     return is_same ? Union::kOther : Union::kNone;
   }
-  if (position_ == other.position_) return Union::kOther;
+  if (place_ == other.place_) return Union::kOther;
   if (indices() != other.indices()) return Union::kNone;
   Restrictions joined;
   switch (
@@ -137,15 +152,15 @@ Path::Union Path::Unite(const Path& other) {
     case UnionKind::kJoined:
       break;
   }
-  SetPosition(std::make_shared<const Position>(Position{indices(), std::move(joined)}));
+  SetPlace(std::make_shared<Place>(Position{indices(), std::move(joined)}));
   last_step_ = kNotOneToOne;
   return Union::kBecome;
 }
 
 bool Path::IsFunction() const {
-  const IndexingMap& map = origin_->base.map();
-  return !origin_->base.IsUnknown() && map.num_symbols() == 0 && !ChangesDevice() &&
-         (!origin_->algebra || origin_->algebra->num_variables() == map.num_results());
+  const std::optional<OperandIndexing>& base = origin_->known_base;
+  return !IsUnknown() && (!base || base->map().num_symbols() == 0) && !ChangesDevice() &&
+         (!origin_->algebra || origin_->algebra->num_variables() == origin_->shape.rank());
 }
 
 namespace {
@@ -186,14 +201,17 @@ bool AreResultsThemselves(size_t num_ranges, llvm::ArrayRef<mlir::AffineExpr> re
 }  // namespace
 
 std::optional<OperandIndexing> Path::MapOfChain() const {
-  mlir::MLIRContext* context = origin_->base.map().context();
+  mlir::MLIRContext* context = origin_->context;
   PositionalAlgebra& algebra = *origin_->algebra;
   const auto num_dims = static_cast<int>(origin_->shape.rank());
   llvm::SmallVector<Interval, 8> all;
   for (int i = 0; i < algebra.num_variables(); ++i) all.push_back(algebra.RangeOfVariable(i));
   llvm::SmallVector<Interval, 8> bounds = all;
   // Restrictions of variables are their bounds, and all others constraints.
-  Restrictions restrictions = RestrictionsToWrite(position_->restrictions, algebra);
+  Restrictions restrictions;
+  if (!position().restrictions.empty()) {
+    restrictions = RestrictionsToWrite(position().restrictions, algebra);
+  }
   bool is_simple = true;
   for (Restriction& restriction : restrictions) {
     const std::optional<int> variable = algebra.AsVariable(restriction.index);
@@ -216,7 +234,7 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   Variables ranges;
   llvm::SmallVector<Interval, 8> values_of_ranges;
   if (algebra.num_variables() > num_dims) {
-    for (const int variable : VariablesOf(position_->indices, restrictions, algebra)) {
+    for (const int variable : VariablesOf(position().indices, restrictions, algebra)) {
       if (variable < num_dims) continue;
       variables[variable] = mlir::getAffineSymbolExpr(ranges.size(), context);
       ranges.push_back({bounds[variable], {}});
@@ -229,7 +247,7 @@ std::optional<OperandIndexing> Path::MapOfChain() const {
   ExprSimplifier simplifier(context, all, values_of_ranges);
   PositionalLowering lowering(&algebra, &simplifier, variables);
   llvm::SmallVector<mlir::AffineExpr, 4> results;
-  for (const Number& index : position_->indices) {
+  for (const Number& index : position().indices) {
     results.push_back(lowering.Lower(index));
     if (!results.back()) return std::nullopt;
   }
@@ -256,8 +274,7 @@ std::optional<OperandIndexing> Path::MapInParts() const {
     steps.push_back(origin_->steps[i].step);
   }
   std::reverse(steps.begin(), steps.end());
-  std::optional<IndexingMap> map =
-      MapOfChainInParts(origin_->shape, steps, origin_->base.map().context());
+  std::optional<IndexingMap> map = MapOfChainInParts(origin_->shape, steps, origin_->context);
   if (!map) return std::nullopt;
   return OperandIndexing::InNormalForm(*std::move(map));
 }
@@ -265,7 +282,7 @@ std::optional<OperandIndexing> Path::MapInParts() const {
 bool Path::IsLong() const {
   constexpr size_t kMaxDigits = 256;
   size_t digits = 0;
-  for (const Number& index : position_->indices) {
+  for (const Number& index : position().indices) {
     const size_t more = origin_->algebra->NodesOf(index);
     if (more > kMaxDigits - digits) return true;
     digits += more;
@@ -274,12 +291,11 @@ bool Path::IsLong() const {
 }
 
 OperandIndexing Path::Map(const Shape& here) const {
-  const OperandIndexing& base = origin_->base;
-  if (!position_ || base.IsUnknown()) {
+  if (!place_ || IsUnknown()) {
     Path(*this).Settle();
-    return base;
+    return origin_->base();
   }
-  mlir::MLIRContext* context = base.map().context();
+  mlir::MLIRContext* context = origin_->context;
   std::optional<OperandIndexing> of_chain;
   if (IsLong()) of_chain = MapInParts();
   if (!of_chain) of_chain = MapOfChain();
@@ -288,11 +304,11 @@ OperandIndexing Path::Map(const Shape& here) const {
                : WholeTensorIndexing(origin_->shape, here,
                                      "whole tensor: the index expressions of a chain are too large",
                                      context);
-  if (base.IsExact() && base.bindings().empty() && !ChangesDevice() &&
-      IsIdentityOf(base.map(), origin_->shape)) {
+  if (!origin_->known_base || IsIdentityOf(*origin_->known_base, origin_->shape)) {
     if (last_step_ != kNotOneToOne && chain.IsExact()) chain.SetKnownBijection(kPartsFit);
     return chain;
   }
+  const OperandIndexing& base = origin_->base();
   absl::StatusOr<OperandIndexing> composed = ComposeOperandIndexing(base, chain);
   if (!composed.ok() && !origin_->is_settled) {
     Path(*this).Settle();
@@ -312,40 +328,28 @@ OperandIndexing Path::Map(const Shape& here) const {
 }
 
 void PathSet::Add(Path path) {
-  if (!members_) members_.emplace(std::in_place);
-  auto& [paths, hashes] = members_->Mutable();
-  if (hashes.size() < paths.size()) {
-    if (paths.front().Settle()) {
-      hashes.push_back(paths.front().hash());
-    } else {
-      paths.clear();
-    }
-  }
+  if (!paths_) paths_.emplace(std::in_place);
+  llvm::SmallVector<Path, 1>& paths = paths_->Mutable();
+  // A path by itself has not been settled.
+  if (paths.size() == 1 && !paths.front().Settle()) paths.clear();
   if (paths.empty()) {
     paths.push_back(std::move(path));
     return;
   }
   if (!path.Settle()) return;
-  size_t wanted = path.hash();
-  auto hash = hashes.begin();
-  const auto next = [&] { hash = std::find(hash, hashes.end(), wanted); };
-  for (next(); hash != hashes.end(); next()) {
-    Path& known = paths[static_cast<size_t>(hash - hashes.begin())];
-    const Path::Union both = path.Unite(known);
+  for (size_t i = 0; i < paths.size();) {
+    Path& known = paths[i];
+    const Path::Union both = known.hash() == path.hash() ? path.Unite(known) : Path::Union::kNone;
     if (both == Path::Union::kOther) return;
     if (both == Path::Union::kNone) {
-      ++hash;
+      ++i;
       continue;
     }
-    known = std::move(paths.back());
-    *hash = hashes.back();
-    paths.pop_back();
-    hashes.pop_back();
     // The greater path may unite with others.
-    wanted = path.hash();
-    hash = hashes.begin();
+    known = std::move(paths.back());
+    paths.pop_back();
+    i = 0;
   }
-  hashes.push_back(wanted);
   paths.push_back(std::move(path));
 }
 
@@ -355,13 +359,8 @@ void PathSet::Add(const PathSet& other) {
     return;
   }
   // x * x comes to x twice.
-  if (other.members_ && other.members_->SharesWith(*members_)) return;
+  if (other.paths_ && other.paths_->SharesWith(*paths_)) return;
   for (const Path& path : other.paths()) Add(path);
-}
-
-bool PathSet::AreHandedOn(const HloInstruction& instruction) const {
-  return IsElementwise(instruction.opcode()) &&
-         llvm::none_of(paths(), std::mem_fn(&Path::IsUnknown));
 }
 
 void PathSet::Extend(const HloInstruction& instruction, int64_t operand, Direction direction,

@@ -30,6 +30,9 @@ class Path {
  public:
   // The path that is `base`, which leads to an array of this shape.
   Path(OperandIndexing base, const Shape& shape);
+  // The path from each element of an array to itself, the map of which is made when it is asked for:
+  // not where a chain of reindexings follows.
+  Path(const Shape& shape, mlir::MLIRContext* context);
   // The path that is the normal form of `base`, which is made when it is asked for: not where a
   // chain of reindexings follows, whose map is simplified together with it.
   static Path OfNormalForm(OperandIndexing base, const Shape& shape);
@@ -45,17 +48,19 @@ class Path {
   // over-approximate.
   OperandIndexing Map(const Shape& here) const;
 
-  bool IsUnknown() const { return origin_->base.IsUnknown(); }
+  bool IsUnknown() const { return origin_->known_base && origin_->known_base->IsUnknown(); }
   // Whether the path leads to other devices (ops/replica_map.h), which its base decides:
   // reindexings stay on their device.
-  bool ChangesDevice() const { return origin_->base.replica_map() != nullptr; }
+  bool ChangesDevice() const {
+    return origin_->known_base && origin_->known_base->replica_map() != nullptr;
+  }
 
   // Makes the normal form of OfNormalForm(), once for all paths that begin with it. Returns whether
   // there is an element that the path leads to, as far as that is known.
   bool Settle();
 
   // Settled paths that may be united have equal hashes.
-  size_t hash() const;
+  size_t hash();
 
   // The union with the other path of the same hash, where that is one path
   // (fusion/internal/position_union.h): this path, the other one, or a new one that this path
@@ -71,12 +76,15 @@ class Path {
  private:
   // Where the chain begins. The algebra is made when the first reindexing comes.
   struct Origin {
-    Origin(OperandIndexing map, const Shape& leads_to);
+    Origin(std::optional<OperandIndexing> map, const Shape& leads_to, mlir::MLIRContext* of_map)
+        : known_base(std::move(map)), shape(leads_to), context(of_map) {}
+    const OperandIndexing& base();
 
-    OperandIndexing base;
+    std::optional<OperandIndexing> known_base;  // none: the identity of the shape
     bool is_settled = true;
     size_t hash = 0;  // once it was asked for, which is after it was settled
     Shape shape;
+    mlir::MLIRContext* context;
     llvm::SmallVector<mlir::AffineExpr, 4> dim_exprs;  // of the shape, once they were written
     std::optional<PositionalAlgebra> algebra;
     Position start;
@@ -98,18 +106,26 @@ class Path {
   // The same with range variables for places on the way (fusion/internal/chain_in_parts.h); none
   // where the chain is not one-to-one.
   std::optional<OperandIndexing> MapInParts() const;
-  Path(std::shared_ptr<Origin> origin, std::shared_ptr<const Position> position, int last_step);
+  // A position, and its indices in the form that WithPinnedNumber() gives, where it gives one.
+  struct Place {
+    explicit Place(const Position& at) : position(at) {}
 
-  const Position& position() const { return position_ ? *position_ : origin_->start; }
-  void SetPosition(std::shared_ptr<const Position> position);
+    Position position;
+    std::unique_ptr<const Indices> with_pinned;
+  };
+  Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place, int last_step);
+
+  const Position& position() const { return place_ ? place_->position : origin_->start; }
+  void SetPlace(std::shared_ptr<Place> place);
   // The indices that are compared.
-  const Indices& indices() const { return with_pinned_ ? *with_pinned_ : position().indices; }
+  const Indices& indices() const {
+    return place_ && place_->with_pinned ? *place_->with_pinned : position().indices;
+  }
 
   std::shared_ptr<Origin> origin_;
-  std::shared_ptr<const Position> position_;  // null: that of the origin
-  // Its indices in the form that WithPinnedNumber() gives, where it gives one.
-  std::shared_ptr<const Indices> with_pinned_;
-  int last_step_ = kNoStep;  // of those of the origin
+  std::shared_ptr<const Place> place_;  // null: that of the origin
+  size_t hash_ = 0;                     // once it was asked for
+  int last_step_ = kNoStep;             // of those of the origin
 };
 
 // Paths to one leaf. Paths of one map that are one function are united where they can be, for which
@@ -120,16 +136,14 @@ class PathSet {
   bool empty() const { return paths().empty(); }
   size_t size() const { return paths().size(); }
   llvm::ArrayRef<Path> paths() const {
-    return members_ ? llvm::ArrayRef<Path>((*members_)->paths) : llvm::ArrayRef<Path>();
+    return paths_ ? llvm::ArrayRef<Path>(**paths_) : llvm::ArrayRef<Path>();
   }
 
   // Adds a path, or unites it with others.
   void Add(Path path);
   void Add(const PathSet& other);
-  // Whether the paths are the same on both sides of the instruction, a reindexing.
-  bool AreHandedOn(const HloInstruction& instruction) const;
   // Appends to `moved` the paths that continue these through the instruction, a reindexing of that
-  // operand that hands them not on, and to `refused` those whose continuation cannot be expressed.
+  // operand, and to `refused` the paths whose continuation cannot be expressed.
   void Extend(const HloInstruction& instruction, int64_t operand, Direction direction,
               PathSet* moved, PathSet* refused) const;
   // Whether Merge() may leave fewer: paths that are functions of one map cover one another only
@@ -142,12 +156,7 @@ class PathSet {
   bool Merge(const Shape& shape, size_t enough);
 
  private:
-  struct Members {
-    llvm::SmallVector<Path, 1> paths;
-    std::vector<size_t> hashes;  // of the paths; none of a path by itself
-  };
-
-  std::optional<CopyOnWrite<Members>> members_;  // none of an empty set
+  std::optional<CopyOnWrite<llvm::SmallVector<Path, 1>>> paths_;  // none of an empty set
 };
 
 }  // namespace xla_indexing::internal

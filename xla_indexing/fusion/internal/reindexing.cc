@@ -61,12 +61,12 @@ class VariableSearch {
     llvm::SmallVector<const Number*, 8> pending = {&number};
     while (!pending.empty()) {
       for (const Digit& digit : *pending.pop_back_val()) {
-        if (digit.IsConstant() || !seen_.insert(digit.source).second) continue;
+        if (digit.IsConstant()) continue;
         const NumberSource& source = algebra_.source(digit.source);
-        if (source.kind == NumberSource::Kind::kVariable) {
+        if (source.kind != NumberSource::Kind::kVariable) {
+          if (seen_.insert(digit.source).second) pending.push_back(&source.number);
+        } else if (!llvm::is_contained(found_, source.variable)) {
           found_.push_back(source.variable);
-        } else {
-          pending.push_back(&source.number);
         }
       }
     }

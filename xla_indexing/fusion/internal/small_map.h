@@ -9,6 +9,7 @@
 #ifndef XLA_INDEXING_FUSION_INTERNAL_SMALL_MAP_H_
 #define XLA_INDEXING_FUSION_INTERNAL_SMALL_MAP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -23,6 +24,7 @@ class SmallMap {
   using Entry = std::pair<int64_t, T>;
 
   bool empty() const { return entries_.empty(); }
+  size_t size() const { return entries_.size(); }
   auto begin() { return entries_.begin(); }
   auto end() { return entries_.end(); }
   auto begin() const { return entries_.begin(); }

@@ -230,7 +230,7 @@ absl::Status Traversal::StepToOperands(
         continue;
       }
       Take(set.size());
-      if (set.AreHandedOn(instruction)) {
+      if (IsElementwise(instruction.opcode())) {
         if (!set.empty()) end(operand, 0).Add(set);
         continue;
       }
@@ -278,7 +278,7 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Ca
     PathSet rest;
     if (!IsReindexing(instruction, operand)) {
       rest = set;
-    } else if (set.AreHandedOn(instruction)) {
+    } else if (IsElementwise(instruction.opcode())) {
       next = set;
     } else {
       set.Extend(instruction, operand, direction_, &next, &rest);
@@ -367,7 +367,7 @@ absl::Status Traversal::WalkByJoints(const HloComputation& computation, const Ca
     const HloInstruction& joint = *computation.instructions()[position];
     walked_joint_ = position;
     PendingPaths pending;
-    pending[position][0].Add(Path(IdentityIndexing(joint.shape(), context_), joint.shape()));
+    pending[position][0].Add(Path(joint.shape(), context_));
     NumberedPaths reached;
     absl::Status status = Walk(computation, frame, pending, &reached);
     if (!status.ok()) return status;
