@@ -67,18 +67,14 @@ bool Path::Settle() {
   return !base->IsKnownEmpty();
 }
 
-size_t Path::hash() {
-  if (hash_ != 0) return hash_;
+size_t Path::MakeHash() const {
   if (origin_->hash == 0) {
     const std::optional<OperandIndexing>& base = origin_->known_base;
     const bool is_identity = !base || IsIdentityOf(*base, origin_->shape);
     origin_->hash = is_identity ? absl::HashOf(origin_->shape.dimensions()) : absl::HashOf(*base);
   }
-  hash_ = origin_->hash;
-  if (place_ && place_->position.indices != origin_->start.indices) {
-    hash_ = MixBits(hash_ + HashOf(indices()));
-  }
-  return hash_;
+  if (!place_ || place_->position.indices == origin_->start.indices) return origin_->hash;
+  return MixBits(origin_->hash + HashOf(indices()));
 }
 
 Path::Path(std::shared_ptr<Origin> origin, std::shared_ptr<Place> place, int last_step)

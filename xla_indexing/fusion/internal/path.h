@@ -60,7 +60,10 @@ class Path {
   bool Settle();
 
   // Settled paths that may be united have equal hashes.
-  size_t hash();
+  size_t hash() {
+    if (hash_ == 0) hash_ = MakeHash();
+    return hash_;
+  }
 
   // The union with the other path of the same hash, where that is one path
   // (fusion/internal/position_union.h): this path, the other one, or a new one that this path
@@ -99,6 +102,7 @@ class Path {
   static constexpr int kNoStep = -1;
   static constexpr int kNotOneToOne = -2;
 
+  size_t MakeHash() const;
   // Whether the chain's indices have so many digits that its parts are shorter.
   bool IsLong() const;
   // The map of the chain alone; none where its expressions would be too long.
