@@ -29,8 +29,8 @@ LeavesByPosition AllOf(const PendingPaths& pending) {
 }
 
 TEST(PendingPaths, AreTakenFromBothEndsInTheOrderOfTheirPositions) {
-  std::mt19937_64 random(1);
-  for (int round = 0; round < 200; ++round) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
     PendingPaths pending;
     LeavesByPosition expected;
     for (int step = 0; step < 100; ++step) {

@@ -200,6 +200,19 @@ void Traversal::FinishByReachability(const HloComputation& computation, const Pe
   }
 }
 
+void Traversal::Reindex(const HloInstruction& instruction, int64_t operand, const PathSet& paths,
+                        llvm::function_ref<PathSet&()> end, PathSet* refused) {
+  Take(paths.size());
+  if (paths.empty()) return;
+  if (IsElementwise(instruction.opcode())) {
+    end().Add(paths);
+    return;
+  }
+  PathSet moved;
+  paths.Extend(instruction, operand, direction_, &moved, refused);
+  if (!moved.empty()) end().Add(moved);
+}
+
 absl::Status Traversal::StepToOperands(
     const HloInstruction& instruction, const CallFrame& frame, LeafPaths& paths,
     llvm::function_ref<PathSet&(int64_t operand, int64_t leaf)> end) {
@@ -229,15 +242,8 @@ absl::Status Traversal::StepToOperands(
         has_rest = true;
         continue;
       }
-      Take(set.size());
-      if (IsElementwise(instruction.opcode())) {
-        if (!set.empty()) end(operand, 0).Add(set);
-        continue;
-      }
-      PathSet next;
       PathSet rest;
-      set.Extend(instruction, operand, direction_, &next, &rest);
-      if (!next.empty()) end(operand, 0).Add(next);
+      Reindex(instruction, operand, set, [&]() -> PathSet& { return end(operand, 0); }, &rest);
       if (rest.empty()) continue;
       has_rest = true;
       refused[operand] = std::move(rest);
@@ -273,17 +279,13 @@ absl::Status Traversal::StepToResult(const HloInstruction& instruction, const Ca
   }
   for (auto& [leaf, set] : paths) {
     const Shape& from = instruction.operand(operand)->shape().Leaf(leaf);
-    Take(set.size());
-    PathSet next;
     PathSet rest;
-    if (!IsReindexing(instruction, operand)) {
-      rest = set;
-    } else if (IsElementwise(instruction.opcode())) {
-      next = set;
+    if (IsReindexing(instruction, operand)) {
+      Reindex(instruction, operand, set, [&]() -> PathSet& { return end(0); }, &rest);
     } else {
-      set.Extend(instruction, operand, direction_, &next, &rest);
+      Take(set.size());
+      rest = set;
     }
-    if (!next.empty()) end(0).Add(next);
     if (rest.empty()) continue;
     absl::StatusOr<InstructionIndexing> entries =
         source_.EntriesOf(instruction, direction_, {operand, leaf}, frame.depth);

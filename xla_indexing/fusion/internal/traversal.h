@@ -115,6 +115,11 @@ class Traversal {
   // root, to the end of the walk.
   absl::Status WalkToUsers(const HloInstruction& instruction, const CallFrame& frame,
                            LeafPaths& paths, PendingPaths& pending, NumberedPaths* end);
+  // Takes the paths through the instruction, a reindexing of that operand, to the set that `end`
+  // returns, which is asked for where a path comes there. Paths whose continuation cannot be expressed
+  // are added to `refused`.
+  void Reindex(const HloInstruction& instruction, int64_t operand, const PathSet& paths,
+               llvm::function_ref<PathSet&()> end, PathSet* refused);
   // Takes the paths at the result of an instruction to its operands. `end` returns the set to which
   // the paths to a leaf of an operand are added.
   absl::Status StepToOperands(const HloInstruction& instruction, const CallFrame& frame,
